@@ -37,7 +37,8 @@ export function createPets<Ids extends IdKind>(api: Api<Ids>) {
     /** Pets by id. */
     list: (options: Query<'listPets'> & CallOptions = {}) => api.list('listPets', options),
 
-    get: (petId: IdInput, options: CallOptions = {}) => api.value('getPet', { params: { petId } }, options),
+    get: (petId: IdInput, options: CallOptions = {}) =>
+      api.value('getCatalogPet', { params: { petId } }, options),
 
     /** Throws `already_exists` if the id or the barcode is already used. */
     create: (pet: BodyOf<'createPet'>, options: WriteOptions = {}) =>

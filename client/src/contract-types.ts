@@ -87,17 +87,19 @@ export interface InventoryItem {
   readonly status: PetStatus
 }
 
-/** Fields other than quantity are ignored; the status never changes by an update. */
+/** Fields other than quantity are ignored, so an update never changes the status. */
 export interface InventoryUpdate {
   /** The new stock count. */
   readonly quantity: number
 }
 
-/** Either all changes are made or none. Other fields are ignored. */
+/** Either all changes are made or none. */
 export interface InventoryAdjustment {
   readonly reason: Reason
   /** What the adjustment refers to, such as a delivery note; without control characters. */
   readonly reference?: string
+  /** true refuses to take units that open orders reserve, with 409 insufficient_stock. By default, they may be taken. */
+  readonly keepReserved?: boolean
   readonly changes: readonly AdjustmentChange[]
 }
 
@@ -120,7 +122,7 @@ export interface Availability {
 /** Why the stock was adjusted. */
 export type Reason = 'received' | 'returned' | 'sold' | 'damaged' | 'lost' | 'counted' | 'corrected'
 
-/** If the status is absent, it is available. Other fields are ignored. */
+/** The default status is `available`. */
 export interface NewPet {
   /** Name of the pet, without control characters. */
   readonly name: string
@@ -151,7 +153,7 @@ export interface Pet {
   readonly lowStockAt?: number
 }
 
-/** At least one of these fields; null removes an optional value. Other fields are ignored: the quantity has its own operations. */
+/** Has at least one of these fields; null removes an optional value. The inventory operations change the quantity. */
 export interface PetUpdate {
   /** Name of the pet, without control characters. */
   readonly name?: string
@@ -162,7 +164,6 @@ export interface PetUpdate {
   readonly lowStockAt?: number | null
 }
 
-/** Other fields are ignored. */
 export interface NewCategory {
   /** Name of the category, without control characters. */
   readonly name: string
@@ -181,14 +182,13 @@ export interface Category {
   readonly lowStockAt?: number
 }
 
-/** At least one of these fields; null removes the threshold. Other fields are ignored. */
+/** Has at least one of these fields; null removes the threshold. */
 export interface CategoryUpdate {
   /** Name of the category, without control characters. */
   readonly name?: string
   readonly lowStockAt?: number | null
 }
 
-/** Other fields are ignored. */
 export interface NewOrder {
   /** The pet to order. */
   readonly petId: bigint
@@ -218,15 +218,8 @@ export interface Order {
   readonly expiresAt?: string
 }
 
-/** Has exactly one of complete and shipDate. Other fields are ignored. */
-export interface OrderUpdate {
-  /** The order is fulfilled: its units leave the stock and are no longer reserved. */
-  readonly complete?: boolean
-  /** Another ship date for an open order. */
-  readonly shipDate?: string
-}
+export type OrderUpdate = OrderCompletion | OrderChange
 
-/** Other fields are ignored. */
 export interface NewWebhook {
   /** The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and its port is 443, 80 or a port above 1024. */
   readonly url: string
@@ -284,7 +277,7 @@ export interface Webhook {
   readonly offReason?: string
 }
 
-/** At least one of these fields. `"paused": false` also turns a webhook on again that was turned off. Other fields are ignored. */
+/** Has at least one of these fields. `"paused": false` also turns on a webhook that was turned off. */
 export interface WebhookUpdate {
   /** The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and its port is 443, 80 or a port above 1024. */
   readonly url?: string
@@ -327,6 +320,8 @@ export interface KeyLimits {
   readonly permissions: readonly Permission[]
   readonly minute: LimitWindow
   readonly day: LimitWindow
+  /** Unix timestamp at which the ban of the key ends; absent if it is not banned. */
+  readonly bannedUntil?: number
 }
 
 /** A quantity changed. */
@@ -444,6 +439,8 @@ export interface ErrorBody {
   readonly message: string
   /** The HTTP status code. */
   readonly status: number
+  /** With invalid_request: the field of the body, the query parameter or the path parameter that is wrong, such as `quantity` or `changes[3].delta`. Absent if the error concerns more than one. */
+  readonly field?: string
   /** Each change of an adjustment that cannot be made, or why an order was refused. */
   readonly details?: readonly ErrorDetail[]
 }
@@ -529,9 +526,19 @@ export interface CatalogEntry {
 /** open: the order reserves stock. complete: its units were taken out of the stock. cancelled or expired: it no longer reserves anything. */
 export type OrderState = 'open' | 'complete' | 'cancelled' | 'expired'
 
+export interface OrderCompletion {
+  /** The order is fulfilled: its units leave the stock and are no longer reserved. */
+  readonly complete: boolean
+}
+
+export interface OrderChange {
+  /** The new ship date of an open order. */
+  readonly shipDate: string
+}
+
 /** The backlog of the webhook. */
 export interface WebhookLag {
-  /** Events that the webhook has not processed yet, including kinds that it does not receive. 1 if a single `relist` replaces them. */
+  /** Events that the webhook has not processed yet, including events of kinds that it does not receive. 1 if a single `relist` replaces these events. */
   readonly events: number
   /** When the oldest of these events happened, in UTC. */
   readonly since?: string
@@ -569,17 +576,8 @@ export interface LimitWindow {
   readonly reset: number
 }
 
-/** Has exactly one of delta and quantity. */
-export interface AdjustmentChange {
-  /** The pet whose stock changes. Each pet may occur once in an adjustment. */
-  readonly petId: bigint
-  /** Units that come in or, if negative, go out. */
-  readonly delta?: number
-  /** The new stock count. */
-  readonly quantity?: number
-  /** The current stock count. If it differs, the answer is 412. */
-  readonly expected?: number
-}
+/** Either a difference or a new count. */
+export type AdjustmentChange = DeltaChange | CountChange
 
 /** A kind of event that a webhook can receive. */
 export type WebhookKind =
@@ -623,10 +621,30 @@ export interface ErrorDetail {
     | 'service_unavailable'
   /** Human-readable description. */
   readonly message: string
+  /** With invalid_request: the field of the change that is wrong. */
+  readonly field?: string
   /** With insufficient_stock: the available units. Negative if more units are reserved than are on the shelf. */
   readonly available?: number
   /** With order_closed: the state of the order. */
   readonly state?: 'complete' | 'cancelled' | 'expired'
+}
+
+export interface DeltaChange {
+  /** The pet whose stock changes. Each pet may occur once in an adjustment. */
+  readonly petId: bigint
+  /** Units that come in or, if negative, go out. */
+  readonly delta: number
+  /** The current stock count. If it differs, the answer is 412. */
+  readonly expected?: number
+}
+
+export interface CountChange {
+  /** The pet whose stock changes. Each pet may occur once in an adjustment. */
+  readonly petId: bigint
+  /** The new stock count. */
+  readonly quantity: number
+  /** The current stock count. If it differs, the answer is 412. */
+  readonly expected?: number
 }
 
 /** The parameters, body and response of each operation. */
@@ -719,7 +737,7 @@ export interface Operations {
       readonly q?: string
       readonly status?: 'available' | 'pending' | 'sold'
       readonly categoryId?: bigint
-      readonly low?: 'true'
+      readonly low?: boolean
       readonly below?: number
       readonly sort?:
         | 'petId'
@@ -788,6 +806,14 @@ export interface Operations {
     readonly headers: { readonly 'If-None-Match'?: string }
     readonly body: undefined
     readonly answer: readonly CatalogEntry[]
+  }
+  /** Get one pet of the catalog */
+  getCatalogPet: {
+    readonly params: { readonly petId: bigint }
+    readonly query: NoFields
+    readonly headers: { readonly 'If-None-Match'?: string }
+    readonly body: undefined
+    readonly answer: Pet
   }
   /** List categories */
   listCategories: {
@@ -981,14 +1007,14 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
     path: '/inventory/{petId}/history',
     int64: ['petId'],
     answer: 'HistoryEntry',
-    maxLimit: 100,
+    maxLimit: 1000,
   },
   listRecentChanges: {
     method: 'GET',
     path: '/inventory/history',
     int64: ['petId'],
     answer: 'RecentChange',
-    maxLimit: 100,
+    maxLimit: 1000,
   },
   searchInventory: {
     method: 'GET',
@@ -997,12 +1023,13 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
     answer: 'SearchRow',
     maxLimit: 1000,
   },
-  listPets: { method: 'GET', path: '/pets', answer: 'Pet', maxLimit: 100 },
+  listPets: { method: 'GET', path: '/pets', answer: 'Pet', maxLimit: 1000 },
   createPet: { method: 'POST', path: '/pets', body: 'NewPet', answer: 'Pet' },
   getPet: { method: 'GET', path: '/pets/{petId}', int64: ['petId'], answer: 'Pet' },
   updatePet: { method: 'PATCH', path: '/pets/{petId}', int64: ['petId'], body: 'PetUpdate', answer: 'Pet' },
   removePet: { method: 'DELETE', path: '/pets/{petId}', int64: ['petId'] },
   listCatalog: { method: 'GET', path: '/catalog', answer: 'CatalogEntry', maxLimit: 10000 },
+  getCatalogPet: { method: 'GET', path: '/catalog/{petId}', int64: ['petId'], answer: 'Pet' },
   listCategories: { method: 'GET', path: '/categories', answer: 'Category', maxLimit: 1000 },
   createCategory: { method: 'POST', path: '/categories', body: 'NewCategory', answer: 'Category' },
   updateCategory: {
@@ -1040,7 +1067,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
     path: '/webhooks/{webhookId}/deliveries',
     int64: ['webhookId'],
     answer: 'WebhookDelivery',
-    maxLimit: 100,
+    maxLimit: 1000,
   },
   rotateWebhookSecret: {
     method: 'POST',
@@ -1141,6 +1168,8 @@ export const INT64_FIELDS = {
   SearchRow: { petId: { type: 'int64', required: true }, categoryId: { type: 'int64', required: true } },
   CatalogEntry: { petId: { type: 'int64', required: true }, categoryId: { type: 'int64', required: true } },
   OrderState: {},
+  OrderCompletion: {},
+  OrderChange: {},
   WebhookLag: {},
   WebhookDelivery: {},
   LimitWindow: {},
@@ -1148,4 +1177,6 @@ export const INT64_FIELDS = {
   WebhookKind: {},
   Permission: {},
   ErrorDetail: { petId: { type: 'int64', required: false } },
+  DeltaChange: { petId: { type: 'int64', required: true } },
+  CountChange: { petId: { type: 'int64', required: true } },
 } as const

@@ -109,7 +109,7 @@ function codeOf(status: number): PetstoreErrorCode {
   return status === 502 || status === 503 || status === 504 ? 'service_unavailable' : 'invalid_response'
 }
 
-function readErrorBody(text: string, ids: IdKind): (ErrorBody & { readonly field?: string }) | undefined {
+function readErrorBody(text: string, ids: IdKind): ErrorBody | undefined {
   try {
     const body = parseJson(text, fieldsOf('ErrorBody'), ids) as Partial<ErrorBody>
     const isError = typeof body.code === 'string' && typeof body.message === 'string'

@@ -20,8 +20,6 @@ export type StockChange = Input<AdjustmentChange> &
 
 export type Adjustment = Omit<BodyOf<'adjustInventory'>, 'changes'> & {
   readonly changes: readonly StockChange[]
-  /** Refuses to take units that open orders reserve. */
-  readonly keepReserved?: boolean | undefined
 }
 
 /** Units of one pet. */

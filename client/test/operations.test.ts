@@ -50,7 +50,7 @@ test('limits.get returns the plan, the name, the permissions and the windows of 
     plan: 'pro',
     key: { id, name: 'The till' },
     permissions: ['stock', 'orders'],
-    day: { limit: 10_000, remaining: 9_999 },
+    day: { limit: 10_000, remaining: 10_000 },
   })
   expect(client.limits.latest).toEqual(minute)
 })

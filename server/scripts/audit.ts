@@ -1,6 +1,6 @@
 /**
- * Fails if a dependency has a known vulnerability that is high or critical. `npm run check` runs it. If the registry does
- * not answer, as without a network, it prints that and succeeds.
+ * Fails if a dependency has a known vulnerability that is high or critical. `npm run check` runs this script. If the
+ * registry cannot be reached, the script prints a notice and succeeds.
  */
 import { fileURLToPath } from 'node:url'
 
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 const FOLDERS = ['.', 'bench'] as const
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
-/** The part of npm's report that is used. */
+/** The fields of npm's report that this script uses. */
 interface AuditReport {
   readonly message?: string
   readonly metadata?: { readonly vulnerabilities: Readonly<Record<string, number>> }
@@ -17,7 +17,7 @@ interface AuditReport {
 
 export type AuditOutcome =
   | { readonly type: 'unreachable'; readonly reason: string }
-  /** `severe` has a line for each package with a high or critical vulnerability. */
+  /** `severe` has a line for each package with a high or critical vulnerability, `lesser` the number of other packages. */
   | { readonly type: 'checked'; readonly severe: readonly string[]; readonly lesser: number }
 
 /** Queries the registry for the packages of one lock file. Installs and changes nothing. */

@@ -1,4 +1,4 @@
-/** Fails if a file imports a file that its layer may not know, or if imports are circular. `npm run check` runs it. */
+/** Fails if a file imports a file that its layer must not import, or if imports form a cycle. `npm run check` runs this script. */
 import { Glob } from 'bun'
 
 const ROOT = new URL('../../', import.meta.url).pathname
@@ -11,14 +11,14 @@ const FOLDERS = ['server/src', 'wire/src', 'wire/test', 'client/src', 'web/src']
 interface Layer {
   readonly files: string
   /** The imports that are allowed, in addition to files of the same layer. */
-  readonly may: readonly string[]
+  readonly mayImport: readonly string[]
   /** Advice for a file that imports anything else. */
-  readonly instead: string
+  readonly advice: string
 }
 
 const CORE = 'server/src/core/'
 const STORE = 'server/src/store/'
-const SERVICE_MAY = [
+const SERVICE_MAY_IMPORT = [
   'server/src/service/',
   CORE,
   `${STORE}*`,
@@ -32,54 +32,54 @@ const SERVICE_MAY = [
 const LAYERS: readonly Layer[] = [
   {
     files: 'wire/src/',
-    may: ['bun', 'node:'],
-    instead: 'wire is HTTP/1.1 on a socket and knows nothing above it; pass in what it needs',
+    mayImport: ['bun', 'node:'],
+    advice: 'wire is HTTP/1.1 on a socket and imports no higher layer; pass the value in as an argument',
   },
   {
     files: 'wire/test/',
-    may: ['wire/', 'bun', 'bun:test', 'fast-check', 'node:'],
-    instead: 'wire is tested on its own; move the helper into wire/test, or this test into server/test',
+    mayImport: ['wire/', 'bun', 'bun:test', 'fast-check', 'node:'],
+    advice: 'wire is tested on its own; move the helper into wire/test, or this test into server/test',
   },
   {
     files: `${CORE}values/`,
     // Hashing and schemas are computation, not I/O.
-    may: ['node:crypto', 'typebox'],
-    instead: 'values are below every subject; move this file into the subject that it needs',
+    mayImport: ['node:crypto', 'typebox'],
+    advice: 'values are below every subject; move this file into the subject that it needs',
   },
   {
     files: CORE,
-    may: ['node:crypto', 'typebox'],
-    instead:
+    mayImport: ['node:crypto', 'typebox'],
+    advice:
       'core has no I/O, no HTTP and no SQL; add a method to the port of the subject, and implement it in store/',
   },
   {
     files: `${STORE}open-store.ts`,
-    may: [CORE, STORE],
-    instead: 'open-store.ts opens a store and knows nothing above it',
+    mayImport: [CORE, STORE],
+    advice: 'open-store.ts opens a store and imports no higher layer',
   },
   {
     files: `${STORE}sqlite/`,
-    may: [CORE, `${STORE}*`, 'bun:sqlite', 'node:fs', 'node:path', 'node:worker_threads'],
-    instead: 'an adapter knows core and the shared files in store/; move code that both adapters need there',
+    mayImport: [CORE, `${STORE}*`, 'bun:sqlite', 'node:fs', 'node:path', 'node:worker_threads'],
+    advice: 'an adapter knows core and the shared files in store/; move code that both adapters need there',
   },
   {
     files: `${STORE}postgres/`,
-    may: [CORE, `${STORE}*`, 'bun', 'node:net', 'node:path', 'node:worker_threads'],
-    instead: 'an adapter knows core and the shared files in store/; move code that both adapters need there',
+    mayImport: [CORE, `${STORE}*`, 'bun', 'node:net', 'node:path', 'node:worker_threads'],
+    advice: 'an adapter knows core and the shared files in store/; move code that both adapters need there',
   },
   {
     files: `${STORE}*`,
-    may: [CORE, 'node:worker_threads'],
-    instead: 'code that both adapters share knows only core; only open-store.ts knows the adapters',
+    mayImport: [CORE, 'node:worker_threads'],
+    advice: 'code that both adapters share knows only core; only open-store.ts knows the adapters',
   },
   {
     files: 'server/src/http/',
-    may: [CORE, '@petstore/wire', 'typebox', 'typebox/compile', 'node:crypto', 'node:zlib'],
-    instead: 'http gets ports of core as arguments; service/compose.ts passes them in',
+    mayImport: [CORE, '@petstore/wire', 'typebox', 'typebox/compile', 'node:crypto', 'node:zlib'],
+    advice: 'http gets ports of core as arguments; service/compose.ts passes them in',
   },
   {
     files: 'server/src/delivery/',
-    may: [
+    mayImport: [
       CORE,
       'server/src/http/events.ts',
       'server/src/http/reply.ts',
@@ -87,26 +87,27 @@ const LAYERS: readonly Layer[] = [
       'node:dns/promises',
       'node:net',
     ],
-    instead: 'delivery sends messages; core/webhooks decides which messages are sent, and when',
+    advice: 'delivery sends messages; core/webhooks decides which messages are sent, and when',
   },
   {
     files: 'server/src/telemetry/',
-    may: [CORE, 'server/src/http/request-context.ts', '@petstore/wire', 'node:fs'],
-    instead: 'telemetry observes finished requests (http/request-context.ts); service/compose.ts connects it',
+    mayImport: [CORE, 'server/src/http/request-context.ts', '@petstore/wire', 'node:fs'],
+    advice: 'telemetry observes finished requests (http/request-context.ts); service/compose.ts connects it',
   },
   {
     files: 'server/src/service/compose.ts',
-    may: [...SERVICE_MAY, 'web/dist/pages.ts'],
-    instead: 'compose.ts only connects core, store, http, telemetry and the built pages',
+    mayImport: [...SERVICE_MAY_IMPORT, 'web/dist/pages.ts'],
+    advice: 'compose.ts only connects core, store, http, telemetry and the built pages',
   },
   {
     files: 'server/src/service/',
-    may: [...SERVICE_MAY, 'node:path'],
-    instead: 'connect it in service/compose.ts; only that file knows the pages, and no file names an adapter',
+    mayImport: [...SERVICE_MAY_IMPORT, 'node:path'],
+    advice:
+      'connect the parts in service/compose.ts; only that file imports the pages, and no file imports an adapter',
   },
   {
     files: 'server/src/cli/',
-    may: [
+    mayImport: [
       CORE,
       'server/src/service/',
       'commander',
@@ -117,28 +118,29 @@ const LAYERS: readonly Layer[] = [
       // The supervisor logs like the service.
       'server/src/telemetry/logger.ts',
     ],
-    instead: 'a command opens a store with store/open-store.ts and runs the service with service/',
+    advice: 'a command opens a store with store/open-store.ts and runs the service with service/',
   },
   {
     files: 'client/src/',
-    may: [],
-    instead: 'the client uses web standards only and has no dependencies',
+    mayImport: [],
+    advice: 'the client uses web standards only and has no dependencies',
   },
   {
     // The page reads files by the same rules as `petstore import`.
     files: 'web/src/stock-page/import/',
-    may: [
+    mayImport: [
       'web/src/',
       '@petstore/client',
       'react',
       ...['csv.ts', 'rows.ts'].map((name) => `${CORE}transfer/${name}`),
     ],
-    instead: 'of the core it uses only the file readers; everything else goes through @petstore/client',
+    advice:
+      'the import view uses only the file readers of core; everything else goes through @petstore/client',
   },
   {
     files: 'web/src/',
-    may: ['@petstore/client', 'react', 'react-dom', 'react-dom/client'],
-    instead: 'the pages use the service like any client, through @petstore/client',
+    mayImport: ['@petstore/client', 'react', 'react-dom', 'react-dom/client'],
+    advice: 'the pages use the service like any client, through @petstore/client',
   },
 ]
 
@@ -146,8 +148,8 @@ const LAYERS: readonly Layer[] = [
 const ALL_PORTS = `${STORE}store.ts`
 const MAY_IMPORT_ALL_PORTS = [STORE, 'server/src/service/', 'server/src/cli/']
 
-/** Tolerated circles, as they are printed, with the reason. */
-export const KNOWN_CIRCLES: Readonly<Record<string, string>> = {}
+/** Cycles that are tolerated: the text of each cycle, and the reason. */
+export const KNOWN_CYCLES: Readonly<Record<string, string>> = {}
 
 const IMPORT = /^\s*(?:import|export)\b[\w\s{},*]*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/gm
 
@@ -155,7 +157,7 @@ const IMPORT = /^\s*(?:import|export)\b[\w\s{},*]*['"]([^'"]+)['"]|\bimport\(\s*
 export function importsOf(path: string, source: string): string[] {
   return [...source.matchAll(IMPORT)]
     .map((match) => match[1] ?? match[2] ?? '')
-    .map((specifier) => (specifier.startsWith('.') ? resolved(path, specifier) : specifier))
+    .map((specifier) => (specifier.startsWith('.') ? resolveSpecifier(path, specifier) : specifier))
 }
 
 /** The forbidden imports of one file. */
@@ -163,53 +165,57 @@ export function violations(path: string, imports: readonly string[]): string[] {
   const layer = LAYERS.find(({ files }) => matches(files, path))
   if (layer === undefined)
     return [`${path} is in no layer: add its folder to server/scripts/dependency-rule.ts`]
-  const allowed = [layer.files, ...layer.may]
+  const allowed = [layer.files, ...layer.mayImport]
   return imports.flatMap((target) => {
     if (target === ALL_PORTS && !MAY_IMPORT_ALL_PORTS.some((pattern) => matches(pattern, path))) {
       return `${path} may not import ${target}: import the port that you need, core/<subject>/<subject>-store.ts`
     }
     if (allowed.some((pattern) => matches(pattern, target))) return []
-    return `${path} may not import ${target}: ${layer.instead}`
+    return `${path} may not import ${target}: ${layer.advice}`
   })
 }
 
-/** The circles of imports. Each starts with its first file in alphabetical order. */
-export function circles(imports: ReadonlyMap<string, readonly string[]>): string[] {
+/** Finds the cycles of imports. The text of each starts with its first file in alphabetical order. */
+export function findCycles(imports: ReadonlyMap<string, readonly string[]>): string[] {
   const found = new Set<string>()
-  const visited: string[] = []
+  /** The files on the way from the first file to the current file. */
+  const trail: string[] = []
   const done = new Set<string>()
   const visit = (path: string): void => {
-    const start = visited.indexOf(path)
-    if (start !== -1) found.add(circleText(visited.slice(start)))
-    if (start !== -1 || done.has(path)) return
-    visited.push(path)
+    const start = trail.indexOf(path)
+    if (start !== -1) {
+      found.add(cycleText(trail.slice(start)))
+      return
+    }
+    if (done.has(path)) return
+    trail.push(path)
     for (const target of imports.get(path) ?? []) if (imports.has(target)) visit(target)
-    visited.pop()
+    trail.pop()
     done.add(path)
   }
   for (const path of [...imports.keys()].toSorted()) visit(path)
   return [...found].toSorted()
 }
 
-/** Circles that are not known, and known circles that no longer exist. */
-export function circleViolations(
+/** Reports cycles that are not known, and known cycles that no longer exist. */
+export function cycleViolations(
   imports: ReadonlyMap<string, readonly string[]>,
   known: Readonly<Record<string, string>>,
 ): string[] {
-  const found = circles(imports)
+  const found = findCycles(imports)
   return [
     ...found
-      .filter((circle) => known[circle] === undefined)
-      .map((circle) => `${circle} is a circle: move the shared code into a file that imports neither end`),
+      .filter((cycle) => known[cycle] === undefined)
+      .map((cycle) => `${cycle} is a cycle: move the shared code into a file that imports neither end`),
     ...Object.keys(known)
-      .filter((circle) => !found.includes(circle))
-      .map((circle) => `${circle} is no longer a circle: remove it from KNOWN_CIRCLES`),
+      .filter((cycle) => !found.includes(cycle))
+      .map((cycle) => `${cycle} is no longer a cycle: remove it from KNOWN_CYCLES`),
   ]
 }
 
-function circleText(circle: readonly string[]): string {
-  const first = circle.indexOf(circle.toSorted()[0] ?? '')
-  const rotated = [...circle.slice(first), ...circle.slice(0, first)]
+function cycleText(cycle: readonly string[]): string {
+  const first = cycle.indexOf(cycle.toSorted()[0] ?? '')
+  const rotated = [...cycle.slice(first), ...cycle.slice(0, first)]
   return [...rotated, rotated[0]].join(' → ')
 }
 
@@ -221,7 +227,7 @@ function matches(pattern: string, path: string): boolean {
   return /[/:]$/.test(pattern) ? path.startsWith(pattern) : path === pattern
 }
 
-function resolved(path: string, specifier: string): string {
+function resolveSpecifier(path: string, specifier: string): string {
   return new URL(specifier, `file:///${path}`).pathname.slice(1)
 }
 
@@ -245,9 +251,9 @@ if (import.meta.main) {
   const imports = await readImports()
   const found = [
     ...[...imports].flatMap(([path, targets]) => violations(path, targets)).toSorted(),
-    ...circleViolations(imports, KNOWN_CIRCLES),
+    ...cycleViolations(imports, KNOWN_CYCLES),
   ]
   for (const violation of found) console.error(violation)
   if (found.length > 0) process.exit(1)
-  console.log(`the imports of ${imports.size} files follow the dependency rule and contain no circle`)
+  console.log(`the imports of ${imports.size} files follow the dependency rule and contain no cycle`)
 }

@@ -1,5 +1,5 @@
 /**
- * Runs a mixed load for a long time and compares the service at the end with the service at the beginning:
+ * Runs a mixed load for a long time, and compares speed and memory at the end with those at the beginning:
  * `npm run long-run -- [--minutes 20] [--postgres] [--seed 1]`.
  *
  * A run of 20 minutes or more writes its report to docs/reliability/. A shorter run, which proves little, writes to
@@ -15,7 +15,7 @@ import { toMarkdown } from '../test/faults/long-run-report.ts'
 import { checksOf } from '../test/faults/long-run-results.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const LONG_ENOUGH_MINUTES = 20
+const MIN_MINUTES_FOR_DOCS = 20
 const MIN_MINUTES = 1
 
 const { values } = parseArgs({
@@ -25,7 +25,8 @@ const { values } = parseArgs({
     postgres: { type: 'boolean', default: false },
   },
 })
-const [minutes, seed] = [Number(values.minutes), Number(values.seed)]
+const minutes = Number(values.minutes)
+const seed = Number(values.seed)
 if (!(minutes >= MIN_MINUTES) || !Number.isInteger(seed)) {
   console.error(`long-run: --minutes must be ${MIN_MINUTES} or more, and --seed a whole number`)
   process.exit(2)
@@ -37,7 +38,7 @@ const results = await runLong({
   onPostgres: values.postgres,
   say: (progress) => console.log(`${new Date().toISOString().slice(11, 19)} ${progress}`),
 })
-const folder = join(ROOT, minutes >= LONG_ENOUGH_MINUTES ? 'docs/reliability' : 'data/long-run')
+const folder = join(ROOT, minutes >= MIN_MINUTES_FOR_DOCS ? 'docs/reliability' : 'data/long-run')
 const name = values.postgres ? 'long-run-postgres' : 'long-run'
 const command = `npm run long-run -- --minutes ${minutes}${values.postgres ? ' --postgres' : ''} --seed ${seed}`
 mkdirSync(folder, { recursive: true })

@@ -2,8 +2,8 @@
  * Measures how an import of pets delays the writes of a running service:
  * `bun server/scripts/measure-import-pause.ts [--rows 1000000] [--kind new|changed] [--postgres] [--obey] [--program MAIN]`.
  *
- * Eight callers set quantities during the import: four callers those of pets in the file, four callers those of other pets.
- * With `--kind new`, the file has only new pets, so all callers change other pets. The report has the refused writes, the
+ * Eight callers set quantities during the import. Four of them change pets that are in the file, the others change other
+ * pets. With `--kind new`, the file has only new pets, so all callers change other pets. The report has the refused writes, the
  * longest wait for an answer, and the longest time without a successful write. With `--obey`, a refused caller waits for
  * Retry-After. `--program` measures another version, given its server/src/cli/main.ts.
  */
@@ -64,21 +64,21 @@ async function measure(): Promise<void> {
   await writeCsv(file, 1, rows, 1)
 
   const limits = ['--per-minute', '1000000000', '--per-day', '1000000000']
-  const key = await run('keys', 'create', '--name', 'Caller', '--plan', 'enterprise', ...limits)
+  const key = await outputOf('keys', 'create', '--name', 'Caller', '--plan', 'enterprise', ...limits)
   const env = { DATABASE_URL: databaseUrl, LOG_REQUESTS: 'none' }
   const service = await serve([], { cwd: folder, env, program: command })
-  const ofFile = new Caller(isChanged ? { first: 1, count: Math.min(rows, 100) } : OTHER_PETS)
-  const ofOthers = new Caller(OTHER_PETS)
-  let isOver = false
-  const writing = [ofFile, ofOthers].flatMap((caller) =>
-    Array.from({ length: CALLERS_PER_GROUP }, () => caller.write(service.address, key, () => isOver)),
+  const fileCallers = new CallerGroup(isChanged ? { first: 1, count: Math.min(rows, 100) } : OTHER_PETS)
+  const otherCallers = new CallerGroup(OTHER_PETS)
+  let hasEnded = false
+  const writing = [fileCallers, otherCallers].flatMap((caller) =>
+    Array.from({ length: CALLERS_PER_GROUP }, () => caller.write(service.address, key, () => hasEnded)),
   )
   await Bun.sleep(WITHOUT_IMPORT_MS)
-  const began = performance.now()
+  const startedAt = performance.now()
   const messages = await importFile(file)
-  const seconds = (performance.now() - began) / 1_000
+  const seconds = (performance.now() - startedAt) / 1_000
   await Bun.sleep(WITHOUT_IMPORT_MS)
-  isOver = true
+  hasEnded = true
   await Promise.all(writing)
   await service.stop()
 
@@ -87,16 +87,16 @@ async function measure(): Promise<void> {
     `${database}, ${rows.toLocaleString('en-US')} ${values.kind} pets, import took ${seconds.toFixed(1)} s`,
   )
   if (messages !== '') console.log(messages.trim().replaceAll(/^/gm, '  import: '))
-  if (isChanged) console.log(`  pets of the file: ${ofFile.report()}`)
-  console.log(`  ${isChanged ? 'other pets' : 'callers'}: ${ofOthers.report()}`)
+  if (isChanged) console.log(`  pets of the file: ${fileCallers.report()}`)
+  console.log(`  ${isChanged ? 'other pets' : 'callers'}: ${otherCallers.report()}`)
 }
 
-async function writeCsv(path: string, firstId: number, count: number, added: number): Promise<void> {
+async function writeCsv(path: string, firstId: number, count: number, addedUnits: number): Promise<void> {
   const file = Bun.file(path).writer()
   file.write('petId,name,categoryId,status,quantity\n')
   for (let row = 1; row <= count; row++) {
     const id = firstId + row - 1
-    file.write(`${id},Pet number ${id},${row % 50},${STATUSES[row % 3]},${(row % 1_000) + added}\n`)
+    file.write(`${id},Pet number ${id},${row % 50},${STATUSES[row % 3]},${(row % 1_000) + addedUnits}\n`)
     if (row % 10_000 === 0) await file.flush()
   }
   await file.end()
@@ -104,39 +104,39 @@ async function writeCsv(path: string, firstId: number, count: number, added: num
 
 /** Returns the messages of the import on standard error, without its progress. */
 async function importFile(file: string): Promise<string> {
-  const yes = values.program === MAIN ? ['--yes'] : []
-  const { stderr } = await start('import', file, ...yes)
+  const yesFlag = values.program === MAIN ? ['--yes'] : []
+  const { stderr } = await runPetstore('import', file, ...yesFlag)
   return stderr.replaceAll(/^(reading|comparing|writing): .*\n/gm, '')
 }
 
-async function run(...args: string[]): Promise<string> {
-  return (await start(...args)).stdout.trim()
+async function outputOf(...args: string[]): Promise<string> {
+  return (await runPetstore(...args)).stdout.trim()
 }
 
-async function start(...args: string[]) {
+async function runPetstore(...args: string[]) {
   const outcome = await petstore(args, { env: { DATABASE_URL: databaseUrl }, cwd: folder, program: command })
   if (outcome.exitCode !== 0) throw new Error(`petstore ${args.join(' ')} failed: ${outcome.stderr}`)
   return outcome
 }
 
-/** Writes quantities of some pets and counts the answers. */
-class Caller {
+/** Callers that write quantities of the same pets, with the counts of their answers. */
+class CallerGroup {
   readonly #pets: { readonly first: number; readonly count: number }
   #answers = 0
   #refused = 0
   #longestMs = 0
   #longestGapMs = 0
-  #succeededAt = performance.now()
-  readonly #retryAfter: number[] = []
+  #lastSuccessAt = performance.now()
+  readonly #retryAfterSeconds: number[] = []
 
   constructor(pets: { readonly first: number; readonly count: number }) {
     this.#pets = pets
   }
 
-  /** Ends with a write that succeeds. */
-  async write(address: string, key: string, isOver: () => boolean): Promise<void> {
+  /** Writes until `hasEnded`. The last write is one that succeeds. */
+  async write(address: string, key: string, hasEnded: () => boolean): Promise<void> {
     for (let turn = 0; ; turn++) {
-      const began = performance.now()
+      const startedAt = performance.now()
       const response = await fetch(
         `${address}/v1/inventory/${this.#pets.first + (turn % this.#pets.count)}`,
         {
@@ -148,15 +148,15 @@ class Caller {
       await response.arrayBuffer()
       const now = performance.now()
       this.#answers++
-      this.#longestMs = Math.max(this.#longestMs, now - began)
+      this.#longestMs = Math.max(this.#longestMs, now - startedAt)
       if (response.ok) {
-        this.#longestGapMs = Math.max(this.#longestGapMs, now - this.#succeededAt)
-        this.#succeededAt = now
-        if (isOver()) return
+        this.#longestGapMs = Math.max(this.#longestGapMs, now - this.#lastSuccessAt)
+        this.#lastSuccessAt = now
+        if (hasEnded()) return
       } else {
         this.#refused++
         const retryAfter = Number(response.headers.get('Retry-After'))
-        this.#retryAfter.push(retryAfter)
+        this.#retryAfterSeconds.push(retryAfter)
         if (values.obey) await Bun.sleep(retryAfter * 1_000)
       }
       await Bun.sleep(PAUSE_BETWEEN_WRITES_MS)
@@ -167,7 +167,7 @@ class Caller {
     const advice =
       this.#refused === 0
         ? ''
-        : ` (Retry-After ${Math.min(...this.#retryAfter)} to ${Math.max(...this.#retryAfter)} s)`
+        : ` (Retry-After ${Math.min(...this.#retryAfterSeconds)} to ${Math.max(...this.#retryAfterSeconds)} s)`
     const seconds = (milliseconds: number) => `${(milliseconds / 1_000).toFixed(1)} s`
     return `${this.#refused} of ${this.#answers} writes refused${advice}, longest wait ${seconds(this.#longestMs)}, longest time without a successful write ${seconds(this.#longestGapMs)}`
   }

@@ -1,7 +1,7 @@
 /**
  * Measures import and export on this machine: `bun server/scripts/measure-import.ts [rows]`, 1,000,000 by default.
- * During each import, a writer tries to take the write lock every 2 ms. Its longest wait is the time in which a service
- * could not have written.
+ * During each import, a writer tries to take the write lock every 2 ms. Its longest wait shows how long the import keeps a
+ * service from writing.
  */
 import { Database, SQLiteError } from 'bun:sqlite'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -20,7 +20,7 @@ if (!Number.isInteger(rows) || rows < 1 || rows > 5_000_000) {
 }
 const folder = mkdtempSync(join(tmpdir(), 'petstore-measure-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
-const at = (name: string) => join(folder, name)
+const pathOf = (name: string) => join(folder, name)
 
 /** Every tenth name needs quotes. `shuffled` spreads the ids over all of int64 in random order. */
 async function writeCsv(
@@ -56,7 +56,7 @@ async function writeChanges(
 
 /** Runs the real program. Returns its duration and its peak memory (VmHWM). */
 async function run(...args: string[]): Promise<{ seconds: number; peakMegabytes: number }> {
-  const began = performance.now()
+  const startedAt = performance.now()
   const program = Bun.spawn([process.execPath, MAIN, ...args], {
     stdout: 'ignore',
     stderr: 'pipe',
@@ -69,7 +69,7 @@ async function run(...args: string[]): Promise<{ seconds: number; peakMegabytes:
     await Promise.race([program.exited, Bun.sleep(25)])
   }
   if ((await program.exited) !== 0) throw new Error(`petstore ${args.join(' ')} failed: ${await stderr}`)
-  return { seconds: (performance.now() - began) / 1_000, peakMegabytes: Math.round(peak / 1_000) }
+  return { seconds: (performance.now() - startedAt) / 1_000, peakMegabytes: Math.round(peak / 1_000) }
 }
 
 function peakOf(pid: number): number {
@@ -80,21 +80,21 @@ function peakOf(pid: number): number {
   }
 }
 
-/** Tries to take the write lock until `isOver`. Returns the longest wait for it. */
-async function longestLock(path: string, isOver: () => boolean): Promise<number> {
+/** Tries to take the write lock until the import has ended. Returns the longest wait for the lock in milliseconds. */
+async function longestLockWait(path: string, hasEnded: () => boolean): Promise<number> {
   const database = new Database(path)
   database.run('PRAGMA busy_timeout = 0')
   let longest = 0
-  let since: number | undefined
-  while (!isOver()) {
+  let lockedSince: number | undefined
+  while (!hasEnded()) {
     try {
       database.run('BEGIN IMMEDIATE')
       database.run('ROLLBACK')
-      since = undefined
+      lockedSince = undefined
     } catch (error) {
       if (!(error instanceof SQLiteError)) throw error
-      since ??= performance.now()
-      longest = Math.max(longest, performance.now() - since)
+      lockedSince ??= performance.now()
+      longest = Math.max(longest, performance.now() - lockedSince)
     }
     await Bun.sleep(2)
   }
@@ -109,11 +109,11 @@ async function measureImport(
   command: readonly string[] = ['import'],
 ): Promise<void> {
   await openSqliteStore(database).close()
-  let isOver = false
-  const lock = longestLock(database, () => isOver)
+  let hasEnded = false
+  const lockWait = longestLockWait(database, () => hasEnded)
   const { seconds, peakMegabytes } = await run(...command, file, '--database-url', `sqlite:${database}`)
-  isOver = true
-  report(label, seconds, peakMegabytes, `${Math.round(await lock)} ms locked`)
+  hasEnded = true
+  report(label, seconds, peakMegabytes, `${Math.round(await lockWait)} ms locked`)
 }
 
 function report(label: string, seconds: number, peakMegabytes: number, more = ''): void {
@@ -123,29 +123,29 @@ function report(label: string, seconds: number, peakMegabytes: number, more = ''
   )
 }
 
-await writeCsv(at('pets.csv'))
-await measureImport('import, all new', at('pets.csv'), at('a.db'))
-await measureImport('import, no difference', at('pets.csv'), at('a.db'))
-await writeCsv(at('pets.csv'), { changed: 10 })
-await measureImport('import, 10 quantities different', at('pets.csv'), at('a.db'))
-await writeCsv(at('pets.csv'), { changed: rows })
-await measureImport('import, all quantities different', at('pets.csv'), at('a.db'))
+await writeCsv(pathOf('pets.csv'))
+await measureImport('import, all new', pathOf('pets.csv'), pathOf('a.db'))
+await measureImport('import, no difference', pathOf('pets.csv'), pathOf('a.db'))
+await writeCsv(pathOf('pets.csv'), { changed: 10 })
+await measureImport('import, 10 quantities different', pathOf('pets.csv'), pathOf('a.db'))
+await writeCsv(pathOf('pets.csv'), { changed: rows })
+await measureImport('import, all quantities different', pathOf('pets.csv'), pathOf('a.db'))
 const adjust = ['adjust', '--reason', 'received']
-await writeChanges(at('changes.csv'), 'petId,delta', () => 1)
-await measureImport('adjust, a delta for every pet', at('changes.csv'), at('a.db'), adjust)
-await writeChanges(at('changes.csv'), 'petId,quantity', (row) => (row % 1_000) + (row <= 10 ? 0 : 2))
-await measureImport('import of a count, 10 different', at('changes.csv'), at('a.db'))
-await writeCsv(at('pets.csv'), { shuffled: true })
-await measureImport('import, all new, ids in random order', at('pets.csv'), at('b.db'))
+await writeChanges(pathOf('changes.csv'), 'petId,delta', () => 1)
+await measureImport('adjust, a delta for every pet', pathOf('changes.csv'), pathOf('a.db'), adjust)
+await writeChanges(pathOf('changes.csv'), 'petId,quantity', (row) => (row % 1_000) + (row <= 10 ? 0 : 2))
+await measureImport('import of a count, 10 different', pathOf('changes.csv'), pathOf('a.db'))
+await writeCsv(pathOf('pets.csv'), { shuffled: true })
+await measureImport('import, all new, ids in random order', pathOf('pets.csv'), pathOf('b.db'))
 
 for (const format of ['csv', 'jsonl']) {
-  const [one, two] = [at(`one.${format}`), at(`two.${format}`)]
-  const from = ['--format', format, '--database-url', `sqlite:${at('b.db')}`]
-  const exported = await run('export', one, ...from)
+  const [first, second] = [pathOf(`one.${format}`), pathOf(`two.${format}`)]
+  const from = ['--format', format, '--database-url', `sqlite:${pathOf('b.db')}`]
+  const exported = await run('export', first, ...from)
   report(`export, ${format}`, exported.seconds, exported.peakMegabytes)
-  await measureImport(`import into an empty store, ${format}`, one, at(`c.${format}.db`))
-  await run('export', two, '--format', format, '--database-url', `sqlite:${at(`c.${format}.db`)}`)
-  const isSame = Buffer.compare(readFileSync(one), readFileSync(two)) === 0
+  await measureImport(`import into an empty store, ${format}`, first, pathOf(`c.${format}.db`))
+  await run('export', second, '--format', format, '--database-url', `sqlite:${pathOf(`c.${format}.db`)}`)
+  const isSame = Buffer.compare(readFileSync(first), readFileSync(second)) === 0
   console.log(`the export after that import is ${isSame ? 'identical' : 'NOT IDENTICAL'}`)
   if (!isSame) process.exitCode = 1
 }

@@ -8,7 +8,7 @@ import { VERSION } from '../src/core/values/version.ts'
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const DIST = join(ROOT, 'dist')
 const EXECUTABLE = join(DIST, 'petstore')
-const COPIED = [
+const FILES_TO_COPY = [
   'CHANGELOG.md',
   'SECURITY.md',
   'openapi.json',
@@ -30,7 +30,7 @@ rmSync(folder, { recursive: true, force: true })
 mkdirSync(folder, { recursive: true })
 cpSync(EXECUTABLE, join(folder, 'petstore'))
 chmodSync(join(folder, 'petstore'), 0o755)
-for (const path of COPIED) cpSync(join(ROOT, path), join(folder, path), { recursive: true })
+for (const path of FILES_TO_COPY) cpSync(join(ROOT, path), join(folder, path), { recursive: true })
 await Bun.write(join(folder, 'petstore.1'), run([EXECUTABLE, 'man']))
 for (const shell of SHELLS) {
   await Bun.write(join(folder, 'completion', `petstore.${shell}`), run([EXECUTABLE, 'completion', shell]))

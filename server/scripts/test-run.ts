@@ -1,6 +1,6 @@
 /**
- * Runs all checks and tests: `npm test`. The checks run in parallel with the tests. All tests share one executable, and their
- * files are in memory if there is room. The slowest tests of the last run start first.
+ * Runs all checks and tests: `npm test`. The checks run in parallel with the tests. All tests share one executable. Their
+ * temporary files are in memory if there is enough of it. The slowest tests of the last run start first.
  */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,11 +9,11 @@ import packageJson from '../../package.json'
 import { missingPackage } from '../../wire/test/debian-package.ts'
 import { memoryFolder } from '../test/support/memory-folder.ts'
 import { missingDebianPostgres } from '../test/support/postgres-server.ts'
-import { browserTests, leftOutLine } from './browser-tests.ts'
+import { browserTests, skippedTestsMessage } from './browser-tests.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const TIMINGS = join(ROOT, 'node_modules/.cache/petstore')
-/** The test runner cannot end a test that never returns to the event loop. An interrupt makes it name that test. */
+const TIMINGS_FOLDER = join(ROOT, 'node_modules/.cache/petstore')
+/** The test runner cannot end a test that blocks the event loop. An interrupt makes the runner print the name of the test. */
 const MAX_PASS_MS = 35 * 60_000
 
 async function succeeds(
@@ -41,13 +41,13 @@ async function buildExecutable(folder: string): Promise<string | undefined> {
   return success ? executable : undefined
 }
 
-async function testOn(
+async function runTests(
   store: 'all' | 'postgres',
   env: Readonly<Record<string, string>>,
-  leftOut: readonly string[] = [],
+  skippedFiles: readonly string[] = [],
 ): Promise<boolean> {
-  const timings = `--timings=${join(TIMINGS, `test-${store}.json`)}`
-  const ignored = leftOut.map((path) => `--path-ignore-patterns=${path}`)
+  const timings = `--timings=${join(TIMINGS_FOLDER, `test-${store}.json`)}`
+  const ignored = skippedFiles.map((path) => `--path-ignore-patterns=${path}`)
   return succeeds(['run', '--silent', `test:${store}`, timings, '--update-timings', ...ignored], env)
 }
 
@@ -59,16 +59,16 @@ async function chooseSecondPostgres(): Promise<Readonly<Record<string, string>>>
   if ((Bun.env.TEST_POSTGRES_URL ?? '') !== '' || (Bun.env.TEST_POSTGRES_RELEASE ?? '') !== '') return {}
   const missing = await missingDebianPostgres()
   if (missing === undefined) return { TEST_POSTGRES_RELEASE: 'debian-15' }
-  console.error(`no tests on Debian's PostgreSQL 15, only on version 18 from npm: ${missing}`)
+  console.error(`the tests run only on PostgreSQL 18 from npm, not on Debian's PostgreSQL 15: ${missing}`)
   return {}
 }
 
-/** Tests that this machine cannot run. */
-async function findLeftOut(): Promise<readonly string[]> {
+/** Finds the test files that this machine cannot run. */
+async function findSkippedFiles(): Promise<readonly string[]> {
   const missing = await missingPackage('chromium')
   if (missing === undefined) return []
   const files = await browserTests(ROOT)
-  console.error(leftOutLine(files, missing, (Bun.env.CI ?? '') !== ''))
+  console.error(skippedTestsMessage(files, missing, (Bun.env.CI ?? '') !== ''))
   return files
 }
 
@@ -77,14 +77,18 @@ const folder = mkdtempSync(join(parent, 'petstore-tests-'))
 try {
   // Some tests start the executable as another user.
   chmodSync(folder, 0o755)
-  mkdirSync(TIMINGS, { recursive: true })
-  const leftOut = await findLeftOut()
+  mkdirSync(TIMINGS_FOLDER, { recursive: true })
+  const skippedFiles = await findSkippedFiles()
   if (!(await succeeds(['web/build.ts']))) throw new Error('building the pages failed')
   const checks = succeeds(['run', '--silent', 'check'])
   const executable = await buildExecutable(folder)
   const env = executable === undefined ? {} : { TEST_PETSTORE: executable, TMPDIR: parent }
-  const second = { ...env, ...(await chooseSecondPostgres()) }
-  const results = [await testOn('all', env, leftOut), await testOn('postgres', second), await checks]
+  const secondEnv = { ...env, ...(await chooseSecondPostgres()) }
+  const results = [
+    await runTests('all', env, skippedFiles),
+    await runTests('postgres', secondEnv),
+    await checks,
+  ]
   if (results.includes(false)) process.exitCode = 1
 } finally {
   rmSync(folder, { recursive: true, force: true })

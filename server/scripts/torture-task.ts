@@ -1,7 +1,7 @@
 export interface TortureOptions {
   /** The seed of all random numbers, so that a run can be repeated. */
   readonly seed: number
-  /** This task's share of the time. */
+  /** How long the task runs. */
   readonly minutes: number
   /** Whether the task continues until its minimum counts are reached, even if that takes longer. */
   readonly isFull: boolean
@@ -22,15 +22,15 @@ export interface TortureTask {
   readonly name: string
   /** A sentence that is true if there are no violations. */
   readonly promise: string
-  /** Its share of the time, relative to the other tasks. */
+  /** The task's share of the time, relative to the other tasks. */
   readonly share: number
   run(options: TortureOptions): Promise<TortureSummary>
 }
 
-/** Whether a task that has done this much can stop: its time is up and, in a full run, the minimum is reached. */
-export function untilOver(options: TortureOptions, least: number): (done: number) => boolean {
+/** Returns a function that says whether a task can stop: its time is up and, in a full run, it has reached `minimum`. */
+export function untilOver(options: TortureOptions, minimum: number): (done: number) => boolean {
   const deadline = performance.now() + options.minutes * 60_000
-  return (done) => performance.now() >= deadline && (done >= least || !options.isFull)
+  return (done) => performance.now() >= deadline && (done >= minimum || !options.isFull)
 }
 
 /** Random numbers from 0 to 1 that are determined by the seed (mulberry32). */

@@ -2,8 +2,8 @@
  * Tests the service under kills, faults and load for a given time:
  * `npm run torture -- [--minutes 60] [--seed 1] [--only kills,fuzz] [--short]`.
  *
- * Each task reaches at least the counts that docs/reliability.md promises, even if that takes longer. With `--short` it
- * stops when its time is up. The exit code is 1 if there are violations.
+ * Each task reaches at least the counts that docs/reliability.md promises, even if that takes longer. With `--short` a
+ * task stops when its time is up. The exit code is 1 if there are violations.
  */
 import { parseArgs } from 'node:util'
 import { connectionsTask } from '../test/faults/connections-task.ts'
@@ -58,7 +58,7 @@ const TASKS: readonly TortureTask[] = [
 const DEFAULT_MINUTES = '60'
 const MAX_SHOWN = 50
 
-interface Finished {
+interface FinishedTask {
   readonly task: TortureTask
   readonly seconds: number
   readonly summary: TortureSummary
@@ -75,30 +75,32 @@ const { values } = parseArgs({
 const minutes = numberFrom('--minutes', values.minutes)
 const seed = numberFrom('--seed', values.seed)
 const tasks = tasksFrom(values.only)
-const wholeShare = tasks.reduce((sum, { share }) => sum + share, 0)
+const totalShare = tasks.reduce((sum, { share }) => sum + share, 0)
 
-const which = values.only === undefined ? '' : ` --only ${values.only}`
-const how = values.short ? ' --short' : ''
-console.log(`seed ${seed}; repeat with: npm run torture -- --minutes ${minutes} --seed ${seed}${which}${how}`)
-const finished: Finished[] = []
+const onlyFlag = values.only === undefined ? '' : ` --only ${values.only}`
+const shortFlag = values.short ? ' --short' : ''
+console.log(
+  `seed ${seed}; repeat with: npm run torture -- --minutes ${minutes} --seed ${seed}${onlyFlag}${shortFlag}`,
+)
+const finished: FinishedTask[] = []
 for (const task of tasks) {
   console.log(`${clockTime()} ${task.name}: ${task.promise}`)
-  finished.push(await finish(task))
+  finished.push(await runTask(task))
 }
 console.log(`\n${report(finished)}`)
-const isGood = finished.every(({ summary }) => summary.violations.length === 0)
-process.exit(isGood ? 0 : 1)
+const hasPassed = finished.every(({ summary }) => summary.violations.length === 0)
+process.exit(hasPassed ? 0 : 1)
 
-async function finish(task: TortureTask): Promise<Finished> {
+async function runTask(task: TortureTask): Promise<FinishedTask> {
   const began = performance.now()
   const say = (progress: string) => console.log(`${clockTime()} ${task.name}: ${progress}`)
   let summary: TortureSummary
   try {
-    const options = { seed, minutes: (minutes * task.share) / wholeShare, isFull: !values.short, say }
+    const options = { seed, minutes: (minutes * task.share) / totalShare, isFull: !values.short, say }
     summary = await task.run(options)
   } catch (error) {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
-    summary = { figures: [], violations: [`it failed: ${text}`] }
+    summary = { figures: [], violations: [`the task failed: ${text}`] }
   }
   const seconds = (performance.now() - began) / 1_000
   say(`${summary.violations.length} violations in ${Math.round(seconds)} s`)
@@ -107,7 +109,7 @@ async function finish(task: TortureTask): Promise<Finished> {
 }
 
 /** A table for docs/reliability.md. */
-function report(all: readonly Finished[]): string {
+function report(all: readonly FinishedTask[]): string {
   const rows = all.map(({ task, seconds, summary }) => {
     const figures = summary.figures.map(([what, value]) => `${what}: ${value}`).join('; ')
     return `| \`${task.name}\` | ${Math.round(seconds)} s | ${figures} | ${summary.violations.length} |`
@@ -121,16 +123,18 @@ function tasksFrom(only: string | undefined): readonly TortureTask[] {
     const task = TASKS.find((candidate) => candidate.name === name)
     if (task !== undefined) return task
     const names = TASKS.map((candidate) => candidate.name).join(', ')
-    return refuse(`--only must be a comma-separated list of ${names}, got "${name}"`)
+    return exitWithError(`--only must be a comma-separated list of ${names}, got "${name}"`)
   })
 }
 
 function numberFrom(flag: string, text: string): number {
   const number = Number(text)
-  return text !== '' && number >= 0 ? number : refuse(`${flag} must be a number of 0 or more, got "${text}"`)
+  return text !== '' && number >= 0
+    ? number
+    : exitWithError(`${flag} must be a number of 0 or more, got "${text}"`)
 }
 
-function refuse(message: string): never {
+function exitWithError(message: string): never {
   console.error(`torture: ${message}`)
   process.exit(1)
 }

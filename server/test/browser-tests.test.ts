@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { fileURLToPath } from 'node:url'
-import { browserTests, leftOutLine } from '../scripts/browser-tests.ts'
+import { browserTests, skippedTestsMessage } from '../scripts/browser-tests.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -14,8 +14,8 @@ test('the tests that need Chromium are listed: those of the pages and of the cli
 
 test('without Chromium one line names the skipped tests, and CI fails', () => {
   const missing = 'chromium is not installed: apt-get install chromium\nE: Unable to locate package'
-  expect(leftOutLine(['a', 'b'], missing, false)).toBe(
-    'SKIPPED: chromium is not installed: apt-get install chromium; without it the 2 test files of the pages and of the client in a browser are left out',
+  expect(skippedTestsMessage(['a', 'b'], missing, false)).toBe(
+    'SKIPPED: chromium is not installed: apt-get install chromium; without it the 2 test files of the pages and of the client in a browser do not run',
   )
-  expect(() => leftOutLine(['a'], missing, true)).toThrow('cannot run, and CI must run them')
+  expect(() => skippedTestsMessage(['a'], missing, true)).toThrow('cannot run, and CI must run them')
 })

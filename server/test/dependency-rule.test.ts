@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { circles, circleViolations, importsOf, readImports, violations } from '../scripts/dependency-rule.ts'
+import {
+  cycleViolations,
+  findCycles,
+  importsOf,
+  readImports,
+  violations,
+} from '../scripts/dependency-rule.ts'
 
 const found = (path: string, source: string) => violations(path, importsOf(path, source))
 
@@ -143,9 +149,9 @@ describe('an import cycle', () => {
   })
 
   test('of three files is found, types included, and printed from file to file', () => {
-    expect(circles(three)).toEqual(['core/a.ts → core/b.ts → core/c.ts → core/a.ts'])
-    expect(circleViolations(three, {})).toEqual([
-      'core/a.ts → core/b.ts → core/c.ts → core/a.ts is a circle: ' +
+    expect(findCycles(three)).toEqual(['core/a.ts → core/b.ts → core/c.ts → core/a.ts'])
+    expect(cycleViolations(three, {})).toEqual([
+      'core/a.ts → core/b.ts → core/c.ts → core/a.ts is a cycle: ' +
         'move the shared code into a file that imports neither end',
     ])
   })
@@ -157,7 +163,7 @@ describe('an import cycle', () => {
       'n.ts': "import './m.ts'",
       'x.ts': "import './x.ts'",
     })
-    expect(circles(several)).toEqual(['m.ts → n.ts → m.ts', 'x.ts → x.ts'])
+    expect(findCycles(several)).toEqual(['m.ts → n.ts → m.ts', 'x.ts → x.ts'])
   })
 
   test('is not reported if two paths lead to the same file', () => {
@@ -167,14 +173,14 @@ describe('an import cycle', () => {
       'c.ts': "import './d.ts'",
       'd.ts': '',
     })
-    expect(circles(diamond)).toEqual([])
+    expect(findCycles(diamond)).toEqual([])
   })
 
   test('is allowed if listed, and must be removed from the list when it is gone', () => {
     const known = { 'core/a.ts → core/b.ts → core/c.ts → core/a.ts': 'a reason' }
-    expect(circleViolations(three, known)).toEqual([])
-    expect(circleViolations(new Map(), known)).toEqual([
-      'core/a.ts → core/b.ts → core/c.ts → core/a.ts is no longer a circle: remove it from KNOWN_CIRCLES',
+    expect(cycleViolations(three, known)).toEqual([])
+    expect(cycleViolations(new Map(), known)).toEqual([
+      'core/a.ts → core/b.ts → core/c.ts → core/a.ts is no longer a cycle: remove it from KNOWN_CYCLES',
     ])
   })
 })

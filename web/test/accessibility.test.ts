@@ -140,7 +140,7 @@ test(
     await rowOf(page, 3n).getByText('Saving').waitFor({ state: 'detached' })
 
     for (let status = 200; status === 200; ) {
-      status = (await service.call('GET', '/limits', { key: secret })).status
+      status = (await service.call('GET', '/inventory', { key: secret })).status
     }
     await page.keyboard.press('+')
     await page.getByText('The limit of this key is reached.').waitFor()

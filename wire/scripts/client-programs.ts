@@ -1,6 +1,6 @@
-/** Each sends POST /a with "pets" as the body, in a form of its own, then GET /b, over a connection that is kept. */
+// Each program sends POST /a with the body "pets", in a different form, and then GET /b over the same connection.
 
-/** In chunks, and over one connection. */
+/** Sends the body in chunks. */
 export const PYTHON = `
 import http.client, sys, urllib.parse
 connection = http.client.HTTPConnection(urllib.parse.urlparse(sys.argv[1]).netloc)
@@ -9,10 +9,10 @@ print(connection.getresponse().read().decode())
 socket = connection.sock
 connection.request('GET', '/b')
 print(connection.getresponse().read().decode())
-assert connection.sock is socket, 'the connection was not kept'
+assert connection.sock is socket, 'the connection was not reused'
 `
 
-/** Waits to be told to send its body, which has a trailer. */
+/** Waits for 100 Continue before it sends the body, which has a trailer. */
 export const GO = `
 package main
 
@@ -37,7 +37,7 @@ func send(request *http.Request) {
 	body, _ := io.ReadAll(response.Body)
 	response.Body.Close()
 	if request.Method == "GET" && !reused {
-		panic("the connection was not kept")
+		panic("the connection was not reused")
 	}
 	fmt.Println(string(body))
 }
@@ -63,7 +63,7 @@ const main = async () => {
 main()
 `
 
-/** In chunks, with a trailer. */
+/** Sends the body in chunks, with a trailer. */
 export const NODE_AGENT = `
 const http = require('node:http')
 const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
@@ -85,7 +85,7 @@ const main = async () => {
     request.addTrailers({ 'X-Sum': '4' })
   })
   const [got, isReused] = await send('/b', { method: 'GET' }, () => {})
-  if (!isReused) throw new Error('the connection was not kept')
+  if (!isReused) throw new Error('the connection was not reused')
   console.log(posted + got)
   agent.destroy()
 }

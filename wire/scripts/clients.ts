@@ -1,6 +1,6 @@
 /**
- * Runs the HTTP clients that are installed against a listener, and says which ran and which are missing:
- * `bun wire/scripts/clients.ts`. Fails where one of them did not get the answers that it should.
+ * Runs the installed HTTP clients against a listener, and prints which clients ran, failed or are missing:
+ * `bun wire/scripts/clients.ts`. Fails if a client did not get the expected responses.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,11 +10,11 @@ import { GO, NODE_AGENT, NODE_FETCH, PYTHON } from './client-programs.ts'
 
 interface Client {
   readonly name: string
-  /** What must be installed. */
+  /** The executable that must be installed. */
   readonly program: string
   readonly args: (address: string, folder: string) => readonly string[]
-  /** What it must print: the answers to POST with "pets" as the body and to GET, or figures of its own. */
-  readonly prints: RegExp
+  /** The expected output: the responses to POST with the body "pets" and to GET, or the statistics of a load generator. */
+  readonly expectedOutput: RegExp
 }
 
 const lines = headerLines({ 'Content-Type': 'text/plain' })
@@ -43,19 +43,19 @@ const CLIENTS: readonly Client[] = [
       '--http2',
       `${address}/b`,
     ],
-    prints: POST_THEN_GET,
+    expectedOutput: POST_THEN_GET,
   },
   {
     name: 'wget',
     program: 'wget',
     args: (address) => ['-q', '-O', '-', `${address}/a`, `${address}/b`],
-    prints: /GET \/a \[\]\s+GET \/b \[\]/,
+    expectedOutput: /GET \/a \[\]\s+GET \/b \[\]/,
   },
   {
     name: "Python's http.client",
     program: 'python3',
     args: (address) => ['-c', PYTHON, address],
-    prints: POST_THEN_GET,
+    expectedOutput: POST_THEN_GET,
   },
   {
     name: "Go's net/http",
@@ -64,38 +64,38 @@ const CLIENTS: readonly Client[] = [
       writeFileSync(join(folder, 'main.go'), GO)
       return ['run', join(folder, 'main.go'), address]
     },
-    prints: POST_THEN_GET,
+    expectedOutput: POST_THEN_GET,
   },
   {
     name: "Node's fetch",
     program: 'node',
     args: (address) => ['-e', NODE_FETCH, address],
-    prints: POST_THEN_GET,
+    expectedOutput: POST_THEN_GET,
   },
   {
     name: "Node's http.Agent",
     program: 'node',
     args: (address) => ['-e', NODE_AGENT, address],
-    prints: POST_THEN_GET,
+    expectedOutput: POST_THEN_GET,
   },
   {
     name: 'ab -k',
     program: 'ab',
     args: (address) => ['-q', '-k', '-n', '2000', '-c', '20', `${address}/a`],
-    prints: /Complete requests:\s+2000\s+Failed requests:\s+0\s+Keep-Alive requests:\s+2000/,
+    expectedOutput: /Complete requests:\s+2000\s+Failed requests:\s+0\s+Keep-Alive requests:\s+2000/,
   },
   {
     name: 'h2load --h1',
     program: 'h2load',
     args: (address) => ['--h1', '-n', '2000', '-c', '20', '-m', '4', `${address}/a`],
-    prints: /2000 succeeded, 0 failed/,
+    expectedOutput: /2000 succeeded, 0 failed/,
   },
 ]
 
 const listener = listen(handler, { host: '127.0.0.1', port: 0, flags: { host: '--host', port: '--port' } })
 const folder = mkdtempSync(join(tmpdir(), 'wire-clients-'))
 let failed = 0
-for (const { name, program, args, prints } of CLIENTS) {
+for (const { name, program, args, expectedOutput } of CLIENTS) {
   if (Bun.which(program) === null) {
     console.log(`missing  ${name}`)
     continue
@@ -104,14 +104,14 @@ for (const { name, program, args, prints } of CLIENTS) {
     stdout: 'pipe',
     stderr: 'pipe',
   })
-  const [printed, complaints] = await Promise.all([
+  const [stdout, stderr] = await Promise.all([
     new Response(run.stdout).text(),
     new Response(run.stderr).text(),
   ])
-  const isRight = prints.test(printed)
-  console.log(`${isRight ? 'ran     ' : 'FAILED  '} ${name}`)
-  if (!isRight) console.log(printed + complaints)
-  failed += isRight ? 0 : 1
+  const hasPassed = expectedOutput.test(stdout)
+  console.log(`${hasPassed ? 'ran     ' : 'FAILED  '} ${name}`)
+  if (!hasPassed) console.log(stdout + stderr)
+  failed += hasPassed ? 0 : 1
 }
 rmSync(folder, { recursive: true })
 await listener.stop(1_000)

@@ -1,5 +1,4 @@
 import type { Socket } from 'bun'
-import { type Answer, AnswerWriter } from './answer.ts'
 import {
   type Handler,
   IncomingRequest,
@@ -8,54 +7,61 @@ import {
   RefusedRequest,
 } from './request.ts'
 import { type RequestHead, RequestInput, RequestProblem } from './request-head.ts'
+import { type HttpResponse, ResponseWriter } from './response.ts'
 
-/** The next task of the client. */
-type PeerTask = 'handshake' | 'send_first_byte' | 'begin_request' | 'finish_request' | 'read_answer' | 'close'
+/** The next action that the connection needs from the client. */
+type ClientTask =
+  | 'handshake'
+  | 'send_first_byte'
+  | 'begin_request'
+  | 'finish_request'
+  | 'read_response'
+  | 'close'
 
-/** Shared by all connections of a listener. */
-interface ConnectionParts {
+/** The part of a listener that its connections use. */
+export interface ListenerContext {
   readonly handler: Handler
   /** How long the client may take for each task. */
-  readonly seconds: Readonly<Record<PeerTask, number>>
-  /** In whole seconds, since any point in time. */
+  readonly timeoutSeconds: Readonly<Record<ClientTask, number>>
+  /** The whole seconds since a fixed point in time. */
   readonly now: () => number
-  /** The header that announces how long a connection stays open between requests. */
+  /** The `Keep-Alive` header, which announces how long a connection stays open between requests. */
   readonly keepAliveLine: string
-  /** Whether each answer is the last of its connection. */
+  /** If the listener is stopping, each response is the last response of its connection. */
   readonly isStopping: () => boolean
-  /** An answer could not be sent completely. */
+  /** Called when the network has accepted only a part of a response. */
   readonly onUnsent: () => void
 }
 
-/** One socket, from its opening to its end. Its pipeline handles the requests. */
+/** A socket from its opening to its end, with its timeouts. Its pipeline handles the requests. */
 export class Connection {
-  /** Kept here because a closed socket no longer knows it. */
+  /** Copied, because a closed socket no longer has an address. */
   readonly address: string
   readonly pace = new ReaderPace()
   readonly #socket: Socket<Connection>
-  readonly #parts: ConnectionParts
+  readonly #listener: ListenerContext
   readonly #pipeline: RequestPipeline
   readonly #refusal: RequestProblem | undefined
-  /** With TLS, `true` once the handshake is complete. */
+  /** With TLS, the connection is open when the handshake is complete. */
   #isOpen = false
-  #hasPeerEnded = false
+  #hasClientEnded = false
   #isClosing = false
   #isPaused = false
   #hasReceivedBytes = false
-  /** When the current wait for the client began. */
+  /** The second in which the current wait for the client began. */
   #waitingSince: number
 
-  /** With a refusal, the connection is closed after that answer. */
-  constructor(socket: Socket<Connection>, parts: ConnectionParts, refusal: RequestProblem | undefined) {
+  /** A connection with a refusal sends that response and closes. */
+  constructor(socket: Socket<Connection>, listener: ListenerContext, refusal: RequestProblem | undefined) {
     this.#socket = socket
-    this.#parts = parts
+    this.#listener = listener
     this.#refusal = refusal
     this.address = socket.remoteAddress
-    this.#waitingSince = parts.now()
-    this.#pipeline = new RequestPipeline(socket, this, parts)
+    this.#waitingSince = listener.now()
+    this.#pipeline = new RequestPipeline(socket, this, listener)
   }
 
-  get writer(): AnswerWriter {
+  get writer(): ResponseWriter {
     return this.#pipeline.writer
   }
 
@@ -73,10 +79,10 @@ export class Connection {
     if (this.#refusal !== undefined) this.#pipeline.refuse(this.#refusal)
   }
 
-  /** Whether it may be closed to make room for another: it is idle and has never served an authenticated client. */
+  /** Whether the connection may be closed to make room: it is idle and has never served an authenticated client. */
   get isExpendable(): boolean {
     const isIdle = !this.#isOpen || this.#pipeline.isIdle
-    return isIdle && !this.#isClosing && !this.#pipeline.hasKnownClient
+    return isIdle && !this.#isClosing && !this.#pipeline.hasAuthenticatedClient
   }
 
   onData(bytes: Buffer): void {
@@ -84,9 +90,9 @@ export class Connection {
     if (!this.#isClosing) this.#pipeline.add(bytes)
   }
 
-  /** The client sends nothing more. It may still read an answer, but a client that ends during a live body is gone. */
+  /** The client has closed its sending side. It may still read a response, except a live body: then it has left. */
   onEnd(): void {
-    this.#hasPeerEnded = true
+    this.#hasClientEnded = true
     if (this.#isClosing || this.writer.isLive) this.#socket.end()
     else this.#pipeline.endInput()
   }
@@ -105,33 +111,38 @@ export class Connection {
 
   /** Called once a second. Enforces the timeouts. */
   onTick(): void {
-    // The system calls `onDrain` only once there is plenty of room, which a slow client never makes.
+    // The system reports a drain only when much of its buffer is free, which may never happen with a slow client.
     if (this.writer.unsentBytes > 0) this.onDrain()
-    const now = this.#parts.now()
-    const task = this.#peerTask()
+    const now = this.#listener.now()
+    const task = this.#clientTask()
     this.pace.measure(this.writer)
-    // A paused socket reports a reset in no other way.
+    // A failed write is the only sign that a paused socket was reset.
     if (this.writer.isBroken || this.pace.isTooSlow) this.terminate()
-    else if (task !== undefined && now - this.#waitingSince > this.#parts.seconds[task]) this.#timeOut(task)
+    else if (task !== undefined && now - this.#waitingSince > this.#listener.timeoutSeconds[task]) {
+      this.#timeOut(task)
+    }
   }
 
-  /** Closes the connection, after the answer if a request is pending. */
+  /** Closes the connection, or marks the pending request as the last one. */
   closeWhenAnswered(): void {
     if (this.#pipeline.isIdle) this.close()
     else this.#pipeline.closeAfterPending()
   }
 
-  /** Waits for the client to close as well: ending the socket at once could destroy the answer (RFC 9112, 9.6). */
+  /**
+   * Closes the sending side and waits for the client to close as well: the client could lose the response if the socket
+   * ended at once (RFC 9112, 9.6).
+   */
   close(): void {
     if (this.#isClosing) return
     this.#isClosing = true
     this.restartTimeout()
     this.setPaused(false)
-    if (this.#hasPeerEnded) this.#socket.end()
+    if (this.#hasClientEnded) this.#socket.end()
     else this.#socket.shutdown()
   }
 
-  /** Drops unsent bytes. */
+  /** Closes the socket at once. Unsent bytes are lost. */
   terminate(): void {
     this.#socket.terminate()
   }
@@ -144,22 +155,22 @@ export class Connection {
   }
 
   restartTimeout(): void {
-    this.#waitingSince = this.#parts.now()
+    this.#waitingSince = this.#listener.now()
   }
 
-  /** `undefined` if the client is waiting for us. */
-  #peerTask(): PeerTask | undefined {
+  /** Returns `undefined` if the client waits for the response. */
+  #clientTask(): ClientTask | undefined {
     if (this.#isClosing) return 'close'
-    if (this.writer.unsentBytes > 0) return 'read_answer'
+    if (this.writer.unsentBytes > 0) return 'read_response'
     if (!this.#isOpen) return 'handshake'
     if (this.#pipeline.isIdle) return this.#hasReceivedBytes ? 'begin_request' : 'send_first_byte'
     return this.#pipeline.awaitsInput ? 'finish_request' : undefined
   }
 
-  #timeOut(task: PeerTask): void {
+  #timeOut(task: ClientTask): void {
     switch (task) {
       case 'handshake':
-      case 'read_answer':
+      case 'read_response':
         this.terminate()
         break
       case 'send_first_byte':
@@ -167,8 +178,11 @@ export class Connection {
         this.close()
         break
       case 'finish_request':
-        this.#pipeline.breakOff(
-          new RequestProblem('timeout', `request not received within ${this.#parts.seconds[task]} s`),
+        this.#pipeline.stopReceiving(
+          new RequestProblem(
+            'timeout',
+            `request not received within ${this.#listener.timeoutSeconds[task]} s`,
+          ),
         )
         break
       case 'close':
@@ -178,35 +192,35 @@ export class Connection {
   }
 }
 
-/** The number of unread bytes of pipelined requests. Beyond it, the socket is paused. */
+/** Pauses the socket while pipelined requests have more unread bytes than this. */
 const MAX_UNREAD_BYTES = 64 * 1024
-/** The number of pipelined requests that are answered before other connections get a turn. */
+/** Lets other connections take a turn after this many pipelined requests. */
 const MAX_REQUESTS_PER_TURN = 20
 
 /** Handles the requests of a connection one at a time, in order. */
 class RequestPipeline {
-  readonly writer: AnswerWriter
+  readonly writer: ResponseWriter
   readonly #connection: Connection
-  readonly #parts: ConnectionParts
+  readonly #listener: ListenerContext
   readonly #input = new RequestInput()
   #pending: PendingRequest | undefined
-  /** Set when the start of the next request cannot be known. */
-  #ignoresInput = false
+  /** Whether later bytes are ignored, because it is unknown where the next request starts. */
+  #isInputIgnored = false
   #hasInputEnded = false
-  /** An authenticated request was answered. */
-  hasKnownClient = false
-  /** When bytes last arrived. */
+  /** Whether an authenticated request was answered. */
+  hasAuthenticatedClient = false
+  /** The time at which bytes last arrived. */
   #receivedAt = 0
-  /** Also set while the next turn is scheduled, so that turns never overlap. */
+  /** Also true while the next turn is scheduled, so that turns never overlap. */
   #isProcessing = false
 
-  constructor(socket: Socket<Connection>, connection: Connection, parts: ConnectionParts) {
+  constructor(socket: Socket<Connection>, connection: Connection, listener: ListenerContext) {
     this.#connection = connection
-    this.#parts = parts
-    this.writer = new AnswerWriter(socket, parts.keepAliveLine, {
-      onStall: () => connection.restartTimeout(),
+    this.#listener = listener
+    this.writer = new ResponseWriter(socket, listener.keepAliveLine, {
+      onLiveWrite: () => connection.restartTimeout(),
       onDone: () => this.#process(),
-      onCut: () => connection.terminate(),
+      onAbort: () => connection.terminate(),
       onFailure: this.#fail,
     })
   }
@@ -215,31 +229,31 @@ class RequestPipeline {
     return this.#pending !== undefined && !this.writer.isDone
   }
 
-  /** No part of a request has arrived. */
+  /** Whether no request is pending and no part of the next request has arrived. */
   get isIdle(): boolean {
     return this.#pending === undefined && this.#input.isBlank
   }
 
-  /** The rest of a request has not arrived yet. */
+  /** Whether a part of a request has arrived, but not all of it. */
   get awaitsInput(): boolean {
     if (this.#pending === undefined) return !this.#input.isBlank
-    return !this.#ignoresInput && !this.#pending.incoming.isComplete && !this.#pending.awaitsContinue
+    return !this.#isInputIgnored && !this.#pending.requestBody.isComplete && !this.#pending.awaitsContinue
   }
 
   add(bytes: Buffer): void {
-    if (this.#ignoresInput) return
+    if (this.#isInputIgnored) return
     this.#receivedAt = performance.now()
     if (this.#pending === undefined && this.#input.length === 0) this.#connection.restartTimeout()
     this.#input.add(bytes)
     this.#process()
   }
 
-  /** The client sends nothing more. Requests that have arrived are still answered. */
+  /** Called when the client has closed its sending side. Requests that have arrived are still answered. */
   endInput(): void {
     this.#hasInputEnded = true
-    if (this.#pending?.incoming.isComplete === false) {
+    if (this.#pending?.requestBody.isComplete === false) {
       this.#pending.isLast = true
-      this.#pending.incoming.abort()
+      this.#pending.requestBody.abort()
     }
     this.#process()
   }
@@ -252,29 +266,29 @@ class RequestPipeline {
     }
   }
 
-  /** Answers input that is not a request, and ignores everything after it. */
+  /** Responds to input that is not a request, and ignores all later input. */
   refuse(problem: RequestProblem): void {
     this.#ignoreInput()
     const refused = new RefusedRequest()
     this.#pending = refused
     this.writer.begin()
     try {
-      this.#sendWhenReady(refused, this.#parts.handler.refuse(problem, this.#connection.address))
+      this.#sendWhenReady(refused, this.#listener.handler.refuse(problem, this.#connection.address))
     } catch (error) {
       this.#fail(error)
     }
     this.#process()
   }
 
-  /** Stops waiting for the rest of a request. */
-  breakOff(problem: RequestProblem): void {
+  /** Gives up on the rest of a request: reading its body fails with the problem, and all later input is ignored. */
+  stopReceiving(problem: RequestProblem): void {
     if (this.#pending === undefined) {
       this.refuse(problem)
       return
     }
     this.#ignoreInput()
     this.#pending.isLast = true
-    this.#pending.incoming.abort(problem)
+    this.#pending.requestBody.abort(problem)
     this.#process()
   }
 
@@ -283,9 +297,9 @@ class RequestPipeline {
     if (this.#pending !== undefined) this.#pending.isLast = true
   }
 
-  /** The connection is gone. */
+  /** Called when the connection is closed. */
   abort(): void {
-    this.#pending?.incoming.abort()
+    this.#pending?.requestBody.abort()
     this.writer.close()
   }
 
@@ -294,7 +308,7 @@ class RequestPipeline {
     this.writer.writeContinue()
   }
 
-  /** A bug. It is unknown which bytes were sent, so the connection cannot be used any more. */
+  /** Handles a bug. It is unknown which bytes were sent, so the connection cannot be used any more. */
   readonly #fail = (error: unknown): void => {
     console.error('wire: answering a request failed', error)
     this.#connection.terminate()
@@ -355,54 +369,54 @@ class RequestPipeline {
     this.#pending = request
     this.writer.begin()
     this.#readBody(request)
-    this.#sendWhenReady(request, this.#parts.handler.answer(request))
+    this.#sendWhenReady(request, this.#listener.handler.answer(request))
   }
 
-  #sendWhenReady(pending: PendingRequest, answer: MaybePromise<Answer>): void {
-    if (answer instanceof Promise) {
-      answer.then((ready) => this.#sendLate(pending, ready), this.#fail)
-    } else this.#send(pending, answer)
+  #sendWhenReady(pending: PendingRequest, response: MaybePromise<HttpResponse>): void {
+    if (response instanceof Promise) {
+      response.then((ready) => this.#sendLate(pending, ready), this.#fail)
+    } else this.#send(pending, response)
   }
 
-  #sendLate(pending: PendingRequest, answer: Answer): void {
+  #sendLate(pending: PendingRequest, response: HttpResponse): void {
     try {
-      this.#send(pending, answer)
+      this.#send(pending, response)
       this.#process()
     } catch (error) {
       this.#fail(error)
     }
   }
 
-  #send(pending: PendingRequest, answer: Answer): void {
-    if (this.#parts.isStopping() || pending.awaitsContinue) pending.isLast = true
-    pending.incoming.discard()
-    if (answer.isToKnownClient) this.hasKnownClient = true
+  #send(pending: PendingRequest, response: HttpResponse): void {
+    if (this.#listener.isStopping() || pending.awaitsContinue) pending.isLast = true
+    pending.requestBody.discard()
+    if (response.isClientAuthenticated) this.hasAuthenticatedClient = true
     this.#connection.restartTimeout()
-    this.writer.write(answer, pending)
-    if (this.writer.unsentBytes > 0) this.#parts.onUnsent()
+    this.writer.write(response, pending)
+    if (this.writer.unsentBytes > 0) this.#listener.onUnsent()
   }
 
-  #readBody({ incoming }: PendingRequest): void {
-    if (incoming.isComplete || this.#input.length === 0) return
+  #readBody({ requestBody }: PendingRequest): void {
+    if (requestBody.isComplete || this.#input.length === 0) return
     try {
-      this.#input.readInto(incoming)
+      this.#input.readInto(requestBody)
     } catch (error) {
       if (!(error instanceof RequestProblem)) throw error
-      this.breakOff(error)
+      this.stopReceiving(error)
     }
   }
 
   #ignoreInput(): void {
-    this.#ignoresInput = true
+    this.#isInputIgnored = true
     this.#input.clear()
   }
 
-  /** Returns whether the request is received and answered, so that the next one can start. */
+  /** Returns whether the request is received and answered, so that the next request can start. */
   #finish(pending: PendingRequest): boolean {
     this.#readBody(pending)
     if (!this.writer.isDone) return false
     if (pending.isLast) this.#close()
-    if (pending.isLast || !pending.incoming.isComplete) return false
+    if (pending.isLast || !pending.requestBody.isComplete) return false
     this.#pending = undefined
     this.#connection.restartTimeout()
     return true
@@ -414,9 +428,9 @@ class RequestPipeline {
   }
 }
 
-/** Long, because the system accepts many bytes at once and then none for a while. */
+/** A long time, because the system accepts many bytes at once and then none for a while. */
 const AVERAGED_SECONDS = 60
-/** Assumed until it is measured. */
+/** The assumed speed of a client that has not been measured yet. */
 const FIRST_BYTES_PER_SECOND = 64 * 1024
 const MIN_BYTES_PER_SECOND = 1024
 
@@ -429,11 +443,11 @@ export class ReaderPace {
     return this.bytesPerSecond < MIN_BYTES_PER_SECOND
   }
 
-  /** Called once a second. Starts over when nothing is waiting to be sent. */
-  measure({ unsentBytes, sentBytes }: Pick<AnswerWriter, 'unsentBytes' | 'sentBytes'>): void {
-    const taken = sentBytes - this.#sentBytes
+  /** Called once a second. Starts over if there are no unsent bytes. */
+  measure({ unsentBytes, sentBytes }: Pick<ResponseWriter, 'unsentBytes' | 'sentBytes'>): void {
+    const newlySent = sentBytes - this.#sentBytes
     this.#sentBytes = sentBytes
     if (unsentBytes === 0) this.bytesPerSecond = FIRST_BYTES_PER_SECOND
-    else this.bytesPerSecond += (taken - this.bytesPerSecond) / AVERAGED_SECONDS
+    else this.bytesPerSecond += (newlySent - this.bytesPerSecond) / AVERAGED_SECONDS
   }
 }

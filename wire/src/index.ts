@@ -1,5 +1,11 @@
-export { type Answer, type AnswerBody, headerLines, type LiveBody, type Outflow } from './answer.ts'
 export { type Listener, type ListenOptions, listen } from './listen.ts'
 export type { Handler, HttpRequest, MaybePromise } from './request.ts'
 export { type RequestHeaders, RequestProblem } from './request-head.ts'
+export {
+  type BodyOutput,
+  type HttpResponse,
+  headerLines,
+  type LiveBody,
+  type ResponseBody,
+} from './response.ts'
 export { readTls, type Tls } from './tls.ts'

@@ -1,17 +1,17 @@
 import { createSecureContext } from 'node:tls'
 import type { Socket } from 'bun'
-import { Connection } from './connection.ts'
+import { Connection, type ListenerContext } from './connection.ts'
 import type { Handler } from './request.ts'
 import { RequestProblem } from './request-head.ts'
 import type { Tls } from './tls.ts'
 
 export interface Listener {
   readonly port: number
-  /** Open connections, and requests that are being answered. */
+  /** The number of open connections, and of requests that are being answered. */
   load(): { readonly connections: number; readonly requests: number }
   /** Replaces the certificate for new connections. */
   setTls(tls: Tls): void
-  /** Accepts no more connections and resolves when pending requests are answered. After `graceMs` they are cut off. */
+  /** Accepts no more connections and resolves when pending requests are answered. Drops them after `graceMs`. */
   stop(graceMs: number): Promise<void>
 }
 
@@ -21,23 +21,23 @@ export interface ListenOptions {
   /** The names of the settings, for error messages. */
   readonly flags: { readonly host: string; readonly port: string }
   readonly tls?: Tls
-  /** Other processes listen on the same port. */
+  /** Whether other processes listen on the same port. */
   readonly isShared?: boolean
-  /** A listening socket that was passed to this process, as systemd does. `host` and `port` then only describe it. */
+  /** A listening socket that another process, such as systemd, has opened. `host` and `port` then only describe it. */
   readonly fd?: number
-  /** From the opening of a connection to its first byte. */
+  /** The time from the opening of a connection to its first byte. */
   readonly firstByteTimeoutSeconds?: number
-  /** From an answer to the first byte of the next request. */
+  /** The time from a response to the first byte of the next request. */
   readonly keepAliveSeconds?: number
-  /** For the TLS handshake, and from the first to the last byte of a request. */
+  /** The time of a TLS handshake, and from the first to the last byte of a request. */
   readonly requestTimeoutSeconds?: number
-  /** For the client to read any byte of an answer. */
+  /** The time in which the client must read at least one byte of a response. */
   readonly writeTimeoutSeconds?: number
-  /** At the limit, a new connection replaces the oldest idle connection without a known client, or is refused. */
+  /** At the limit, a new connection replaces the oldest idle connection without an authenticated client, or is refused. */
   readonly maxConnectionsPerAddress?: number
-  /** The limit for all slow clients together. Beyond it, the slowest clients are disconnected. */
+  /** The limit for all clients together. Above it, the slowest clients are disconnected. */
   readonly maxUnsentBytes?: number
-  /** The length of a second; tests shorten it. */
+  /** The length of a second, which tests shorten. */
   readonly secondMs?: number
 }
 
@@ -53,15 +53,15 @@ const DEFAULTS = {
 }
 
 const CLOSE_TIMEOUT_SECONDS = 10
-/** The number of refused connections of one address that get an answer. Further connections are dropped. */
+/** This many refused connections of one address get a response. Further connections are dropped. */
 const MAX_REFUSALS_PER_ADDRESS = 1_000
-/** The memory of slow clients is checked once a second, and after this many answers with unsent bytes. */
-const UNSENT_ANSWERS_BETWEEN_CHECKS = 16
+/** The unsent bytes of all clients are counted once a second, and after this many responses with unsent bytes. */
+const UNSENT_RESPONSES_BETWEEN_CHECKS = 16
 /**
- * The next request of an idle connection may be on its way. While stopping, answers therefore say `Connection: close`
- * first, which ends the connections in use. Idle connections are closed when no bytes have arrived for a second, or after
- * MAX_SECONDS_UNTIL_QUIET. That second is checked in several parts, so that a machine that was suspended does not count
- * as quiet.
+ * A listener that stops first sends `Connection: close` with each response, which ends the connections in use. A request
+ * may be on its way over an idle connection, so idle connections are closed only when no bytes have arrived on any
+ * connection for a second, or after MAX_SECONDS_UNTIL_QUIET. The second is checked in several parts, so that the time in
+ * which a machine was suspended does not count as quiet.
  */
 const CHECKS_PER_QUIET_SECOND = 10
 const MAX_SECONDS_UNTIL_QUIET = 5
@@ -74,48 +74,50 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
   let secureContext: unknown
   let seconds = 0
   let arrivals = 0
-  let lastArrival = 0
-  let unsentAnswers = 0
+  let lastArrivalSecond = 0
+  let unsentResponses = 0
   let isStopping = false
   const allClosed = Promise.withResolvers<void>()
-  const parts = {
+  const context: ListenerContext = {
     handler,
-    seconds: {
+    timeoutSeconds: {
       handshake: limits.requestTimeoutSeconds,
       send_first_byte: limits.firstByteTimeoutSeconds,
       begin_request: limits.keepAliveSeconds,
       finish_request: limits.requestTimeoutSeconds,
-      read_answer: limits.writeTimeoutSeconds,
+      read_response: limits.writeTimeoutSeconds,
       close: CLOSE_TIMEOUT_SECONDS,
     },
     keepAliveLine: `Keep-Alive: timeout=${limits.keepAliveSeconds}\r\n`,
     now: () => seconds,
     isStopping: () => isStopping,
     onUnsent: () => {
-      if (++unsentAnswers % UNSENT_ANSWERS_BETWEEN_CHECKS === 0)
+      unsentResponses++
+      if (unsentResponses % UNSENT_RESPONSES_BETWEEN_CHECKS === 0) {
         dropSlowest(connections, limits.maxUnsentBytes)
+      }
     },
   }
   const onArrival = () => {
     arrivals++
-    lastArrival = seconds
+    lastArrivalSecond = seconds
   }
-  const forget = (connection: Connection): void => {
-    const ofAddress = perAddress.get(connection.address)
-    ofAddress?.delete(connection)
-    if (ofAddress?.size === 0) perAddress.delete(connection.address)
+  const removeFromAddress = (connection: Connection): void => {
+    const sameAddress = perAddress.get(connection.address)
+    sameAddress?.delete(connection)
+    if (sameAddress?.size === 0) perAddress.delete(connection.address)
   }
   /**
-   * Makes room for one more connection of an address by closing its oldest expendable connections. Returns by how many
-   * connections the address then exceeds its limit. Refused connections that are still closing count.
+   * Makes room for a new connection by closing the oldest expendable connections of its address. Returns by how many
+   * connections, including the new one, the address still exceeds its limit. Refused connections count until they close.
    */
-  const excessOf = (address: string): number => {
-    const ofAddress = perAddress.get(address) ?? new Set()
-    let excess = ofAddress.size + 1 - limits.maxConnectionsPerAddress
-    for (const connection of ofAddress) {
+  const makeRoom = (address: string): number => {
+    const sameAddress = perAddress.get(address) ?? new Set()
+    let excess = sameAddress.size + 1 - limits.maxConnectionsPerAddress
+    for (const connection of sameAddress) {
       if (excess <= 0) break
       if (!connection.isExpendable) continue
-      forget(connection)
+      removeFromAddress(connection)
       connection.terminate()
       excess--
     }
@@ -125,9 +127,9 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
   const socketEvents = {
     open(socket: Socket<Connection>) {
       const address = socket.remoteAddress
-      const excess = excessOf(address)
+      const excess = makeRoom(address)
       const refusal = excess > 0 ? tooManyConnections(limits.maxConnectionsPerAddress) : undefined
-      const connection = new Connection(socket, parts, refusal)
+      const connection = new Connection(socket, context, refusal)
       socket.data = connection
       onArrival()
       connections.add(connection)
@@ -136,7 +138,7 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
       else if (tls === undefined) connection.onOpen()
       else if (secureContext !== undefined) setCertificate(socket, secureContext)
     },
-    // Without this handler, `open` would wait for the end of a handshake, which may never come.
+    // Without this handler, Bun would call `open` only after the handshake, which may never end.
     handshake({ data }: Socket<Connection>, isComplete: boolean) {
       if (isComplete) data.onOpen()
     },
@@ -149,19 +151,19 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
     close({ data }: Socket<Connection>) {
       data.onClosed()
       connections.delete(data)
-      forget(data)
+      removeFromAddress(data)
       if (isStopping && connections.size === 0) allClosed.resolve()
     },
-    // A TLS error.
+    // Called for TLS errors.
     error: (socket: Socket<Connection>) => socket.terminate(),
   }
   const listenOptions = {
     hostname: host,
     port,
     reusePort: isShared,
-    // Missing in Bun's types; a test checks that it works.
+    // Bun's types lack `fd`. A test checks that it works.
     ...(fd === undefined ? {} : { fd }),
-    // A client that sends nothing more may still read.
+    // A client that has closed its sending side may still read.
     allowHalfOpen: true,
     ...(tls === undefined ? {} : { tls }),
     socket: socketEvents,
@@ -176,20 +178,20 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
         : `cannot listen on ${host} port ${port}; check ${flags.host} and ${flags.port}`
     throw new Error(reason, { cause: error })
   }
-  const ticking = setInterval(() => {
+  const tickTimer = setInterval(() => {
     seconds++
     for (const connection of connections) connection.onTick()
     dropSlowest(connections, limits.maxUnsentBytes)
   }, secondMs)
 
   /** Resolves when no bytes have arrived for a second, or no connection is left. */
-  const quiet = async (maxMs: number): Promise<void> => {
+  const waitUntilQuiet = async (maxMs: number): Promise<void> => {
     const deadline = performance.now() + maxMs
-    let quietChecks = seconds - lastArrival > 1 ? CHECKS_PER_QUIET_SECOND : 0
+    let quietChecks = seconds - lastArrivalSecond > 1 ? CHECKS_PER_QUIET_SECOND : 0
     while (connections.size > 0 && quietChecks < CHECKS_PER_QUIET_SECOND && performance.now() < deadline) {
-      const before = arrivals
+      const arrivalsBefore = arrivals
       await Promise.race([Bun.sleep(secondMs / CHECKS_PER_QUIET_SECOND), allClosed.promise])
-      quietChecks = arrivals === before ? quietChecks + 1 : 0
+      quietChecks = arrivals === arrivalsBefore ? quietChecks + 1 : 0
     }
   }
 
@@ -206,12 +208,12 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
     stop: async (graceMs) => {
       isStopping = true
       server.stop()
-      const cut = setTimeout(() => server.stop(true), graceMs)
-      await quiet(Math.min(graceMs, MAX_SECONDS_UNTIL_QUIET * secondMs))
+      const graceTimer = setTimeout(() => server.stop(true), graceMs)
+      await waitUntilQuiet(Math.min(graceMs, MAX_SECONDS_UNTIL_QUIET * secondMs))
       for (const connection of connections) connection.closeWhenAnswered()
       if (connections.size > 0) await allClosed.promise
-      clearTimeout(cut)
-      clearInterval(ticking)
+      clearTimeout(graceTimer)
+      clearInterval(tickTimer)
     },
   }
 }
@@ -223,7 +225,7 @@ function tooManyConnections(max: number): RequestProblem {
   )
 }
 
-/** Bun implements this for Node compatibility, without a type; a test checks that it works. */
+/** Bun has `setKeyCert` for compatibility with Node, but not in its types. A test checks that it works. */
 function setCertificate(socket: Socket<Connection>, secureContext: unknown): void {
   if (!('setKeyCert' in socket) || typeof socket.setKeyCert !== 'function') {
     throw new Error('this version of Bun cannot replace the certificate of a listener')
@@ -231,20 +233,20 @@ function setCertificate(socket: Socket<Connection>, secureContext: unknown): voi
   socket.setKeyCert(secureContext)
 }
 
-/** Drops the slowest clients if more than `maxBytes` are kept for all of them. Buffers that they share count once. */
+/** Drops the slowest clients until the unsent buffers of the others have at most `maxBytes`. Shared buffers count once. */
 function dropSlowest(connections: Iterable<Connection>, maxBytes: number): void {
   const fastestFirst = [...connections]
     .filter(({ writer }) => writer.unsentBytes > 0)
     .sort((a, b) => b.pace.bytesPerSecond - a.pace.bytesPerSecond)
-  const kept = new Set<ArrayBufferLike>()
+  const keptBuffers = new Set<ArrayBufferLike>()
   let keptBytes = 0
   for (const connection of fastestFirst) {
-    const added = connection.writer.collectUnsent().difference(kept)
-    const bytes = keptBytes + added.values().reduce((sum, { byteLength }) => sum + byteLength, 0)
-    if (bytes > maxBytes) connection.terminate()
+    const newBuffers = connection.writer.collectUnsent().difference(keptBuffers)
+    const newBytes = newBuffers.values().reduce((sum, { byteLength }) => sum + byteLength, 0)
+    if (keptBytes + newBytes > maxBytes) connection.terminate()
     else {
-      keptBytes = bytes
-      for (const buffer of added) kept.add(buffer)
+      keptBytes += newBytes
+      for (const buffer of newBuffers) keptBuffers.add(buffer)
     }
   }
 }

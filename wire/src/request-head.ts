@@ -1,4 +1,4 @@
-/** Why a request cannot be answered normally. The message is written for its sender. */
+/** The reason why a request cannot be answered normally. The message is for the client. */
 export class RequestProblem extends Error {
   override readonly name = 'RequestProblem'
   readonly kind: ProblemKind
@@ -9,8 +9,8 @@ export class RequestProblem extends Error {
   }
 }
 
-/** `too_large` is about the body. `broken_off`: the client stopped before the end of its request. */
-type ProblemKind = 'malformed' | 'too_large' | 'broken_off' | 'timeout' | 'too_many_connections'
+/** `too_large` means the body. `incomplete` means that the client has sent only a part of its request. */
+type ProblemKind = 'malformed' | 'too_large' | 'incomplete' | 'timeout' | 'too_many_connections'
 
 export function malformed(message: string): RequestProblem {
   return new RequestProblem('malformed', message)
@@ -27,35 +27,34 @@ export interface RequestHead {
   readonly headers: RequestHeaders
 }
 
-/** Methods and header names consist of these characters. */
+/** A character of a method or a header name. */
 const TOKEN_CHARACTER = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]"
 const TOKEN = new RegExp(`^${TOKEN_CHARACTER}+$`)
 const REQUEST_LINE = new RegExp(`^${TOKEN_CHARACTER}+ [!-~]+ HTTP/1\\.[01]\r\n`)
-/** Input that does not start with a method is refused without waiting for its end. */
+/** Input that does not start with a method is refused before its first line is complete. */
 const STARTS_WITH_METHOD = new RegExp(`^${TOKEN_CHARACTER}`)
 const OTHER_VERSION = / HTTP\/(?!1\.[01]$)\d/
 const INVALID_IN_VALUE = /[^\t -~\u0080-\u00ff]/
-/** A path, or a whole address as a proxy gets it, and the query. */
+/** A path or, in a request to a proxy, a whole URL; both with an optional query. */
 const TARGET = /^(?:https?:\/\/[^/?]+)?(\/[^?]*)?(?:\?(.*))?$/i
 const MAX_HEADERS = 100
 const MAX_HEAD_BYTES = 16 * 1024
-/** A number of 15 digits is exact. */
+/** Numbers of up to 15 digits are exact in JavaScript. */
 const CONTENT_LENGTH = /^\d{1,15}$/
 const NO_BYTES = Buffer.alloc(0)
 const EMPTY_LINE = Buffer.from('\r\n')
 const HEAD_END = Buffer.from('\r\n\r\n')
 
-/** Received bytes that are not yet part of a request. */
+/** The received bytes that no request has read yet. */
 export class RequestInput {
   #unread: Buffer = NO_BYTES
-  /** Headers of the previous request. */
-  #headers: RequestHeaders | undefined
+  #previousHeaders: RequestHeaders | undefined
 
   get length(): number {
     return this.#unread.length
   }
 
-  /** An empty line is not the start of a request. */
+  /** Whether no request has started. An empty line does not count (see readHead). */
   get isBlank(): boolean {
     return this.#unread.length <= EMPTY_LINE.length
   }
@@ -68,7 +67,7 @@ export class RequestInput {
     this.#unread = NO_BYTES
   }
 
-  /** Returns the next head if it is complete. Throws a RequestProblem if the input is not a request. */
+  /** Reads the next head, if it is complete. Throws a RequestProblem if the input is not a request. */
   readHead(): RequestHead | undefined {
     const unread = this.#unread
     // Some clients send an empty line after a body (RFC 9112, 2.2).
@@ -78,8 +77,8 @@ export class RequestInput {
       throw malformed(`request line and headers are larger than ${MAX_HEAD_BYTES} bytes`)
     }
     if (end !== -1) {
-      const head = parseHead(unread.toString('latin1', start, end + EMPTY_LINE.length), this.#headers)
-      this.#headers = head.headers
+      const head = parseHead(unread.toString('latin1', start, end + EMPTY_LINE.length), this.#previousHeaders)
+      this.#previousHeaders = head.headers
       this.#consume(end + HEAD_END.length)
       return head
     }
@@ -88,7 +87,7 @@ export class RequestInput {
     throw malformed('this is not an HTTP request')
   }
 
-  /** Passes the unread bytes to a body, which takes its own part. */
+  /** Passes the unread bytes to a body, which takes the bytes that belong to it. */
   readInto(body: { take(bytes: Uint8Array): number }): void {
     this.#consume(body.take(this.#unread))
   }
@@ -102,12 +101,12 @@ export class RequestHeaders {
   /** In bytes, or `chunked` if the length is not known in advance. */
   readonly bodyLength: number | 'chunked'
   /** Whether the client wants to keep the connection open. */
-  readonly isKeptAlive: boolean
+  readonly wantsKeepAlive: boolean
   readonly #text: string
   readonly #isHttp10: boolean
   readonly #values = new Map<string, string>()
 
-  /** `text` has all lines, each with its line end. */
+  /** `text` consists of all header lines, each with its line end. */
   constructor(text: string, isHttp10: boolean) {
     this.#text = text
     this.#isHttp10 = isHttp10
@@ -118,9 +117,10 @@ export class RequestHeaders {
       start = end + 2
     }
     const host = this.get('host')
-    if (host === null ? !isHttp10 : host.includes(',')) throw malformed('the request needs one Host header')
+    const isHostValid = host === null ? isHttp10 : !host.includes(',')
+    if (!isHostValid) throw malformed('the request needs exactly one Host header')
     this.bodyLength = bodyLengthOf(this, isHttp10)
-    this.isKeptAlive = isKeptAlive(this.get('connection'), isHttp10)
+    this.wantsKeepAlive = wantsKeepAlive(this.get('connection'), isHttp10)
   }
 
   /** `name` is in lower case. The values of a repeated header are joined with commas. */
@@ -128,7 +128,7 @@ export class RequestHeaders {
     return this.#values.get(name) ?? null
   }
 
-  /** Whether `text` has the same headers from `start` on. */
+  /** Whether the headers in `text`, from `start` on, are the same. */
   matches(text: string, start: number, isHttp10: boolean): boolean {
     return (
       text.length - start === this.#text.length && text.endsWith(this.#text) && isHttp10 === this.#isHttp10
@@ -143,19 +143,19 @@ export class RequestHeaders {
         'a header is not of the form "Name: value", on one line, without a space before the colon',
       )
     }
-    const value = trimmed(text, colon + 1, end)
+    const value = trim(text, colon + 1, end)
     if (INVALID_IN_VALUE.test(value)) throw malformed(`the header ${name} contains a control character`)
-    const before = this.#values.get(name)
-    this.#values.set(name, before === undefined ? value : `${before}, ${value}`)
+    const earlier = this.#values.get(name)
+    this.#values.set(name, earlier === undefined ? value : `${earlier}, ${value}`)
   }
 }
 
 /**
- * `text` has all lines, each with its line end, and one character per byte. Input that two parsers could read differently
- * is refused, so that no request can be smuggled inside another. Headers that equal those of the previous request, as on
- * almost every connection, are not parsed again.
+ * `text` consists of all lines, each with its line end, with one character per byte. Refuses input that two parsers could
+ * read differently, so that no request can be smuggled inside another. The requests of a connection usually have the same
+ * headers, so headers that equal the previous headers are not parsed again.
  */
-function parseHead(text: string, before: RequestHeaders | undefined): RequestHead {
+function parseHead(text: string, previous: RequestHeaders | undefined): RequestHead {
   const lineEnd = text.indexOf('\r\n')
   if (!REQUEST_LINE.test(text)) throw invalidRequestLine(text.slice(0, lineEnd))
   const methodEnd = text.indexOf(' ')
@@ -165,7 +165,9 @@ function parseHead(text: string, before: RequestHeaders | undefined): RequestHea
   const isHttp10 = text[lineEnd - 1] === '0'
   const start = lineEnd + 2
   const headers =
-    before?.matches(text, start, isHttp10) === true ? before : new RequestHeaders(text.slice(start), isHttp10)
+    previous?.matches(text, start, isHttp10) === true
+      ? previous
+      : new RequestHeaders(text.slice(start), isHttp10)
   // Almost every target is a plain path.
   if (target.startsWith('/') && !target.includes('?')) {
     return { method, path: target, query: '', isHttp10, headers }
@@ -178,7 +180,7 @@ function parseTarget(method: string, target: string): Pick<RequestHead, 'path' |
   if (target === '*' && method === 'OPTIONS') return { path: target, query: '' }
   const [whole, path = '/', query = ''] = TARGET.exec(target) ?? []
   if (whole === undefined || whole.startsWith('?')) {
-    throw malformed('the target of the request must be a path that starts with /, or a whole address')
+    throw malformed('the target of the request must be a path that starts with /, or a whole URL')
   }
   return { path, query }
 }
@@ -191,7 +193,8 @@ function invalidRequestLine(line: string): Error {
   )
 }
 
-function trimmed(text: string, from: number, to: number): string {
+/** The text between two positions, without spaces and tabs at both ends. */
+function trim(text: string, from: number, to: number): string {
   let start = from
   let end = to
   while (start < end && isSpaceOrTab(text.charCodeAt(start))) start++
@@ -216,11 +219,11 @@ function bodyLengthOf(headers: RequestHeaders, isHttp10: boolean): number | 'chu
     return 'chunked'
   }
   if (length === null) return 0
-  if (!CONTENT_LENGTH.test(length)) throw malformed('Content-Length must be one number of bytes, given once')
+  if (!CONTENT_LENGTH.test(length)) throw malformed('Content-Length must be a single number of bytes')
   return Number(length)
 }
 
-function isKeptAlive(connection: string | null, isHttp10: boolean): boolean {
+function wantsKeepAlive(connection: string | null, isHttp10: boolean): boolean {
   if (connection === null) return !isHttp10
   const options = connection.toLowerCase().split(/[\t ]*,[\t ]*/)
   return isHttp10 ? options.includes('keep-alive') : !options.includes('close')

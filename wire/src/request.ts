@@ -1,7 +1,7 @@
-import type { Answer, AnswerContext } from './answer.ts'
 import { malformed, type RequestHead, type RequestHeaders, RequestProblem } from './request-head.ts'
+import type { HttpResponse, ResponseContext } from './response.ts'
 
-/** A value that is either available now or promised. */
+/** A value, or a promise if the value is not available yet. */
 export type MaybePromise<T> = T | Promise<T>
 
 /** A request as the handler sees it. */
@@ -16,31 +16,31 @@ export interface HttpRequest {
   readonly address: string
   /** The same object for every request of a connection. */
   readonly connection: object
-  /** When the bytes of the request arrived, by `performance.now()`. */
+  /** The time at which the bytes of the request arrived, from `performance.now()`. */
   readonly receivedAt: number
   /**
-   * The whole body, without a promise if it has arrived. Throws or rejects with a RequestProblem, for example if the body
-   * is larger than `maxBytes` (64 KiB by default, at most 256 KiB).
+   * Returns the whole body, or a promise if it has not arrived yet. Throws or rejects with a RequestProblem, for example
+   * if the body is larger than `maxBytes` (64 KiB by default, at most 256 KiB).
    */
   body(maxBytes?: number): MaybePromise<Uint8Array>
 }
 
-/** Must not throw or reject. */
+/** The methods must not throw or reject. */
 export interface Handler {
-  answer(request: HttpRequest): MaybePromise<Answer>
-  /** Answers malformed input, a timeout or a refused connection. The connection is closed after the answer. */
-  refuse(problem: RequestProblem, address: string): MaybePromise<Answer>
+  answer(request: HttpRequest): MaybePromise<HttpResponse>
+  /** Responds to malformed input, a timeout or a refused connection. The connection is closed after the response. */
+  refuse(problem: RequestProblem, address: string): MaybePromise<HttpResponse>
 }
 
 const DEFAULT_MAX_BYTES = 64 * 1024
-/** The size of a body that is kept before the handler reads it. */
+/** The largest body that is kept until the handler reads it. */
 const MAX_KEPT_BYTES = 256 * 1024
 const NO_BYTES = new Uint8Array()
 
 /** The request that is being received or answered. A connection has at most one. */
-export interface PendingRequest extends AnswerContext {
-  readonly incoming: RequestBody
-  /** The client waits for `100 Continue`. The next bytes may be its body or, if it gives up, another request. */
+export interface PendingRequest extends ResponseContext {
+  readonly requestBody: RequestBody
+  /** Whether the client waits for `100 Continue`. Its next bytes are the body or, if it gives up, another request. */
   readonly awaitsContinue: boolean
 }
 
@@ -54,7 +54,7 @@ export class IncomingRequest implements HttpRequest, PendingRequest {
   readonly connection: object
   readonly receivedAt: number
   readonly isHttp10: boolean
-  readonly incoming: RequestBody
+  readonly requestBody: RequestBody
   isLast: boolean
   readonly #pipeline: { sendContinue(): void }
   #expectsContinue: boolean
@@ -70,8 +70,8 @@ export class IncomingRequest implements HttpRequest, PendingRequest {
     this.query = head.query
     this.headers = head.headers
     this.isHttp10 = head.isHttp10
-    this.isLast = !head.headers.isKeptAlive
-    this.incoming = new RequestBody(head.headers.bodyLength)
+    this.isLast = !head.headers.wantsKeepAlive
+    this.requestBody = new RequestBody(head.headers.bodyLength)
     this.address = connection.address
     this.connection = connection
     this.receivedAt = receivedAt
@@ -80,11 +80,11 @@ export class IncomingRequest implements HttpRequest, PendingRequest {
   }
 
   get awaitsContinue(): boolean {
-    return this.#expectsContinue && !this.incoming.isComplete
+    return this.#expectsContinue && !this.requestBody.isComplete
   }
 
   body(maxBytes?: number): MaybePromise<Uint8Array> {
-    const body = this.incoming.read(maxBytes)
+    const body = this.requestBody.read(maxBytes)
     if (this.awaitsContinue) {
       this.#expectsContinue = false
       this.#pipeline.sendContinue()
@@ -93,43 +93,43 @@ export class IncomingRequest implements HttpRequest, PendingRequest {
   }
 }
 
-/** Stands in for input that is not a request, so that it can be answered. */
+/** Represents input that is not a request, so that a response can be sent. */
 export class RefusedRequest implements PendingRequest {
   readonly method = ''
   readonly isHttp10 = false
-  readonly incoming = new RequestBody(0)
+  readonly requestBody = new RequestBody(0)
   readonly awaitsContinue = false
   isLast = true
 }
 
-/** The body of a request while it arrives. Bytes beyond the limit, or that nobody reads, are dropped. */
+/** The body of a request while it arrives. Keeps its bytes for the handler, up to a limit. */
 export class RequestBody {
-  readonly #chunks: ChunkReader | undefined
-  /** Bytes that have not arrived yet, if the length is known. */
-  #left: number
+  readonly #chunkReader: ChunkReader | undefined
+  /** The number of bytes that have not arrived yet; 0 for a chunked body. */
+  #missingBytes: number
   #kept: Uint8Array = NO_BYTES
   #size = 0
   #maxBytes = MAX_KEPT_BYTES
   #problem: RequestProblem | undefined
   #reader: PromiseWithResolvers<Uint8Array> | undefined
-  #isWanted = true
+  #isDiscarded = false
 
   constructor(length: RequestHeaders['bodyLength']) {
-    this.#chunks = length === 'chunked' ? new ChunkReader() : undefined
-    this.#left = length === 'chunked' ? 0 : length
+    this.#chunkReader = length === 'chunked' ? new ChunkReader() : undefined
+    this.#missingBytes = length === 'chunked' ? 0 : length
     this.#limitTo(MAX_KEPT_BYTES)
   }
 
   get isComplete(): boolean {
-    return this.#chunks?.isComplete ?? this.#left === 0
+    return this.#chunkReader?.isComplete ?? this.#missingBytes === 0
   }
 
-  /** Returns how many of the bytes belong to this body. */
+  /** Takes the bytes that belong to this body, and returns their number. */
   take(bytes: Uint8Array): number {
     const taken =
-      this.#chunks === undefined
-        ? this.#takeCounted(bytes)
-        : this.#chunks.take(bytes, (data) => this.#keep(data))
+      this.#chunkReader === undefined
+        ? this.#takeByLength(bytes)
+        : this.#chunkReader.take(bytes, (data) => this.#keep(data))
     if (this.isComplete && this.#problem === undefined) this.#reader?.resolve(this.#bytes())
     return taken
   }
@@ -142,32 +142,33 @@ export class RequestBody {
     return this.#reader.promise
   }
 
-  /** The body is not needed any more. */
+  /** Drops the body, including bytes that arrive later. */
   discard(): void {
-    this.#isWanted = false
+    this.#isDiscarded = true
     this.#kept = NO_BYTES
   }
 
-  /** No more bytes of the body will arrive. */
-  abort(problem = new RequestProblem('broken_off', 'the request body is incomplete; send it again')): void {
+  /** Called when no more bytes of the body will arrive. */
+  abort(problem = new RequestProblem('incomplete', 'the request body is incomplete; send it again')): void {
     if (!this.isComplete) this.#fail(problem)
   }
 
-  #takeCounted(bytes: Uint8Array): number {
-    const data = bytes.length > this.#left ? bytes.subarray(0, this.#left) : bytes
-    this.#left -= data.length
+  #takeByLength(bytes: Uint8Array): number {
+    const data = bytes.length > this.#missingBytes ? bytes.subarray(0, this.#missingBytes) : bytes
+    this.#missingBytes -= data.length
     this.#keep(data)
     return data.length
   }
 
   #keep(data: Uint8Array): void {
-    if (this.#problem !== undefined || !this.#isWanted) return
+    if (this.#problem !== undefined || this.#isDiscarded) return
     const size = this.#size + data.length
     if (size > this.#maxBytes) this.#fail(tooLarge(this.#maxBytes))
-    // Almost every body arrives in one piece.
-    else if (this.#size === 0 && this.#chunks === undefined && this.#left === 0) this.#kept = data
+    // Almost every body arrives in one piece, which needs no copy.
+    else if (this.#size === 0 && this.#chunkReader === undefined && this.#missingBytes === 0)
+      this.#kept = data
     else {
-      // Copied, because a subarray would keep the whole received buffer alive.
+      // Copied, because a subarray would keep the whole received buffer in memory.
       if (size > this.#kept.length) {
         const larger = new Uint8Array(Math.min(this.#maxBytes, Math.max(size, 2 * this.#kept.length)))
         larger.set(this.#bytes())
@@ -180,9 +181,9 @@ export class RequestBody {
 
   #limitTo(maxBytes: number): void {
     this.#maxBytes = maxBytes
-    // The message names the limit of the reader.
+    // If the body was already too large for MAX_KEPT_BYTES, the message must name the limit of the handler instead.
     if (this.#problem?.kind === 'too_large') this.#problem = tooLarge(maxBytes)
-    if (this.#size + this.#left > maxBytes) this.#fail(tooLarge(maxBytes))
+    if (this.#size + this.#missingBytes > maxBytes) this.#fail(tooLarge(maxBytes))
   }
 
   #bytes(): Uint8Array {
@@ -203,29 +204,29 @@ function tooLarge(maxBytes: number): RequestProblem {
 const LINE_FEED = 0x0a
 const MAX_SIZE_LINE_BYTES = 256
 const MAX_TRAILER_BYTES = 8 * 1024
-/** A size of up to 4 GiB, and extensions, which are ignored. */
+/** A hexadecimal size of up to 8 digits, and extensions, which are ignored. */
 const SIZE_LINE = /^([0-9A-Fa-f]{1,8})(?:;[\t -~]*)?\r\n$/
 const TRAILER_LINE = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t -~\u0080-\u00ff]*\r\n$/
 
 /** Decodes a chunked body (RFC 9112, 7.1). Trailers are read and dropped. */
 class ChunkReader {
   #expects: 'size' | 'data' | 'end_of_data' | 'trailer' = 'size'
-  /** The received part of a line. */
+  /** The received part of the current line. */
   #line = ''
-  /** Bytes left of the current chunk, or of the limit for trailers. */
-  #left = 0
+  /** The bytes that are left of the current chunk or, after the last chunk, of MAX_TRAILER_BYTES. */
+  #remainingBytes = 0
   isComplete = false
 
-  /** Passes decoded data to `onData` and returns how many bytes belong to the body. */
+  /** Passes decoded data to `onData`, and returns the number of bytes that belong to the body. */
   take(bytes: Uint8Array, onData: (data: Uint8Array) => void): number {
     let at = 0
     while (at < bytes.length && !this.isComplete) {
       if (this.#expects === 'data') {
-        const data = bytes.subarray(at, at + this.#left)
+        const data = bytes.subarray(at, at + this.#remainingBytes)
         onData(data)
         at += data.length
-        this.#left -= data.length
-        if (this.#left === 0) this.#expects = 'end_of_data'
+        this.#remainingBytes -= data.length
+        if (this.#remainingBytes === 0) this.#expects = 'end_of_data'
       } else {
         const lineFeed = bytes.indexOf(LINE_FEED, at)
         const end = lineFeed === -1 ? bytes.length : lineFeed + 1
@@ -240,7 +241,8 @@ class ChunkReader {
 
   #checkLength(lineLength: number): void {
     if (this.#expects === 'trailer') {
-      if (lineLength > this.#left) throw malformed(`the trailers are larger than ${MAX_TRAILER_BYTES} bytes`)
+      if (lineLength > this.#remainingBytes)
+        throw malformed(`the trailers are larger than ${MAX_TRAILER_BYTES} bytes`)
     } else if (lineLength > MAX_SIZE_LINE_BYTES) throw malformed('a chunk of the body is malformed')
   }
 
@@ -252,12 +254,12 @@ class ChunkReader {
       if (size === undefined) throw malformed('a chunk of the body has no valid size')
       const length = Number.parseInt(size, 16)
       this.#expects = length === 0 ? 'trailer' : 'data'
-      this.#left = length === 0 ? MAX_TRAILER_BYTES : length
+      this.#remainingBytes = length === 0 ? MAX_TRAILER_BYTES : length
     } else if (this.#expects === 'end_of_data') {
       if (line !== '\r\n') throw malformed('a chunk of the body is longer than its size')
       this.#expects = 'size'
     } else if (line === '\r\n') this.isComplete = true
-    else if (TRAILER_LINE.test(line)) this.#left -= line.length
+    else if (TRAILER_LINE.test(line)) this.#remainingBytes -= line.length
     else throw malformed('a trailer is not of the form "Name: value"')
   }
 }

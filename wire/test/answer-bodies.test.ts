@@ -1,30 +1,30 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import type { AnswerBody } from '../src/answer.ts'
+import type { ResponseBody } from '../src/response.ts'
 import { ByteReader } from './byte-reader.ts'
+import { decodeChunks } from './decode-chunks.ts'
 import { answerOf, listenWith } from './echo-server.ts'
 import { HostileSocket } from './hostile-socket.ts'
-import { unchunked } from './unchunked.ts'
 import { until } from './until.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
 
-/** The answer to each target. A test sets it before its request. */
-const bodies = new Map<string, () => AnswerBody>()
-const asked = new Set<string>()
+/** The body of the response to each path. A test sets it before its request. */
+const bodies = new Map<string, () => ResponseBody>()
+const requestedPaths = new Set<string>()
 const listener = listenWith(({ path }) => {
-  asked.add(path)
+  requestedPaths.add(path)
   return answerOf(bodies.get(path)?.() ?? null)
 })
 afterAll(() => listener.stop(0))
 
-function offer(target: string, body: () => AnswerBody): void {
-  asked.delete(target)
+function setBody(target: string, body: () => ResponseBody): void {
+  requestedPaths.delete(target)
   bodies.set(target, body)
 }
 
-/** Every position differs, so that a lost, doubled or moved piece is noticed. */
-function numbered(size: number): Buffer {
+/** Bytes that differ at every position, so that the tests notice lost, doubled or moved bytes. */
+function numberedBytes(size: number): Buffer {
   const numbers = new Uint32Array(Math.ceil(size / 4))
   for (let index = 0; index < numbers.length; index++) numbers[index] = Math.imul(index, 2654435761)
   return Buffer.from(numbers.buffer, 0, size)
@@ -33,11 +33,11 @@ function numbered(size: number): Buffer {
 const requestFor = (target: string, version = '1.1') =>
   `GET ${target} HTTP/${version}\r\nHost: a\r\nConnection: close\r\n\r\n`
 
-/** Reads nothing for a while, so that most of the answer has to wait. */
+/** Requests the body but reads nothing for a while, so that most of the response has to wait. */
 async function readLate(target: string) {
   const reader = await ByteReader.open(listener.port)
   reader.send(requestFor(target))
-  await until(() => asked.has(target))
+  await until(() => requestedPaths.has(target))
   await Bun.sleep(20)
   return reader.lastAnswer()
 }
@@ -52,7 +52,7 @@ describe('a body of text', () => {
     ['many characters of two bytes', 'é'.repeat(20_000)],
     ['a character of four bytes at the end', `${'x'.repeat(30_000)}🐶`],
   ])('arrives as UTF-8, with its length in bytes: %s', async (_, text) => {
-    offer('/text', () => text)
+    setBody('/text', () => text)
     const socket = await HostileSocket.open(listener.port)
     socket.send(requestFor('/text'))
     const answer = await socket.answer()
@@ -63,7 +63,7 @@ describe('a body of text', () => {
   })
 
   test('with a lone surrogate has the announced length', async () => {
-    offer('/half', () => 'a\ud83db')
+    setBody('/half', () => 'a\ud83db')
     const socket = await HostileSocket.open(listener.port)
     socket.send(requestFor('/half'))
     expect((await socket.answer())?.text).toBe('a\ufffdb')
@@ -76,7 +76,7 @@ describe('a body of text', () => {
     ['two bytes per character in memory', '猫🐶é-'],
   ])('of 12 MiB arrives whole at a client that waits first: %s', async (_, letters) => {
     const text = letters.repeat(Math.ceil((12 * MIB) / Buffer.byteLength(letters)))
-    offer('/long-text', () => text)
+    setBody('/long-text', () => text)
     const { body } = await readLate('/long-text')
     expect(body.equals(Buffer.from(text))).toBe(true)
   })
@@ -84,8 +84,8 @@ describe('a body of text', () => {
 
 describe('a body of bytes', () => {
   test.each([0, 1, 16 * KIB, 16 * KIB + 1, MIB])('of %i bytes arrives unchanged', async (size) => {
-    const bytes = numbered(size)
-    offer('/bytes', () => bytes)
+    const bytes = numberedBytes(size)
+    setBody('/bytes', () => bytes)
     const reader = await ByteReader.open(listener.port)
     reader.send(requestFor('/bytes'))
     const { head, body } = await reader.lastAnswer()
@@ -94,8 +94,8 @@ describe('a body of bytes', () => {
   })
 
   test('of 20 MiB arrives unchanged at a client that waits first', async () => {
-    const bytes = numbered(20 * MIB)
-    offer('/many-bytes', () => bytes)
+    const bytes = numberedBytes(20 * MIB)
+    setBody('/many-bytes', () => bytes)
     expect((await readLate('/many-bytes')).body.equals(bytes)).toBe(true)
   })
 })
@@ -104,14 +104,14 @@ describe('small bodies', () => {
   test('that wait for their client do not change when others are sent meanwhile', async () => {
     const sent = 1_500
     const size = 15_000
-    let made = 0
-    offer('/small', () => Buffer.alloc(size, String(made++ % 7)))
-    offer('/other', () => Buffer.alloc(size, 'x'))
+    let produced = 0
+    setBody('/small', () => Buffer.alloc(size, String(produced++ % 7)))
+    setBody('/other', () => Buffer.alloc(size, 'x'))
     const reader = await ByteReader.open(listener.port)
     reader.send('GET /small HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(sent) + requestFor('/other'))
-    // Until the network accepts no more bytes: then one of the answers is sent in part.
-    for (let before = -1; before < made; await Bun.sleep(15)) before = made
-    expect(made).toBeLessThan(sent)
+    // Waits until the network accepts no more bytes, so that a response is sent only in part.
+    for (let before = -1; before < produced; await Bun.sleep(15)) before = produced
+    expect(produced).toBeLessThan(sent)
     const socket = await HostileSocket.open(listener.port)
     socket.send(requestFor('/other'))
     await socket.closed
@@ -126,53 +126,54 @@ describe('small bodies', () => {
 describe('a body in parts', () => {
   test.each([
     ['none', []],
-    ['an empty one', [0]],
-    ['empty ones in between', [0, 5, 0, 0, 1, 0]],
-    ['small and large ones', [1, 15, 16, 255, 256, 70_000, 3, MIB, 1]],
+    ['an empty part', [0]],
+    ['empty parts in between', [0, 5, 0, 0, 1, 0]],
+    ['small and large parts', [1, 15, 16, 255, 256, 70_000, 3, MIB, 1]],
   ])('arrives in chunks with the same bytes: %s', async (_, sizes) => {
-    const parts = sizes.map((size) => numbered(size))
-    offer('/parts', () => parts)
+    const parts = sizes.map((size) => numberedBytes(size))
+    setBody('/parts', () => parts)
     const reader = await ByteReader.open(listener.port)
     reader.send(requestFor('/parts'))
     const { head, body } = await reader.lastAnswer()
     expect(head).toContain('\r\nTransfer-Encoding: chunked')
     expect(head).not.toContain('Content-Length')
-    expect(unchunked(body).equals(Buffer.concat(parts))).toBe(true)
+    expect(decodeChunks(body).equals(Buffer.concat(parts))).toBe(true)
   })
 
   test.each(['1.1', '1.0'])(
     'is produced as it is read, and arrives complete at an HTTP/%s reader that starts late',
     async (version) => {
-      const whole = numbered(16 * MIB)
-      let made = 0
-      offer('/made', function* () {
-        for (made = 0; made < 256; made++) yield whole.subarray(made * 64 * KIB, (made + 1) * 64 * KIB)
+      const whole = numberedBytes(16 * MIB)
+      let produced = 0
+      setBody('/in-parts', function* () {
+        for (produced = 0; produced < 256; produced++)
+          yield whole.subarray(produced * 64 * KIB, (produced + 1) * 64 * KIB)
       })
       const reader = await ByteReader.open(listener.port)
-      reader.send(requestFor('/made', version))
-      await until(() => made > 0)
+      reader.send(requestFor('/in-parts', version))
+      await until(() => produced > 0)
       await Bun.sleep(30)
-      expect(made).toBeLessThan(250)
+      expect(produced).toBeLessThan(250)
       const { body } = await reader.lastAnswer()
-      expect((version === '1.1' ? unchunked(body) : body).equals(whole)).toBe(true)
+      expect((version === '1.1' ? decodeChunks(body) : body).equals(whole)).toBe(true)
     },
   )
 
   test('is abandoned when its client goes away', async () => {
-    let isGivenUp = false
-    offer('/given-up', function* () {
+    let isAbandoned = false
+    setBody('/abandoned', function* () {
       try {
         for (;;) yield Buffer.alloc(64 * KIB)
       } finally {
-        isGivenUp = true
+        isAbandoned = true
       }
     })
     const reader = await ByteReader.open(listener.port)
-    reader.send(requestFor('/given-up'))
-    await until(() => asked.has('/given-up'))
+    reader.send(requestFor('/abandoned'))
+    await until(() => requestedPaths.has('/abandoned'))
     await Bun.sleep(5)
-    expect(isGivenUp).toBe(false)
+    expect(isAbandoned).toBe(false)
     reader.leave()
-    await until(() => isGivenUp)
+    await until(() => isAbandoned)
   })
 })

@@ -1,15 +1,19 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { type Answer, headerLines } from '../src/answer.ts'
+import { type HttpResponse, headerLines } from '../src/response.ts'
 import { answerOf, listenWith } from './echo-server.ts'
 import { HostileSocket } from './hostile-socket.ts'
 
-const BODIES: Readonly<Record<string, Answer['body']>> = {
+const BODIES: Readonly<Record<string, HttpResponse['body']>> = {
   '/text': 'Zoë',
   '/bytes': Buffer.alloc(100_000, 'b'),
   '/none': null,
   '/parts': [Buffer.from('parts')],
 }
-const PLAIN: Answer = { status: 200, lines: headerLines({ 'X-Own': 'kept', ETag: '"1"' }), body: 'plain' }
+const PLAIN: HttpResponse = {
+  status: 200,
+  lines: headerLines({ 'X-Own': 'kept', ETag: '"1"' }),
+  body: 'plain',
+}
 
 const listener = listenWith(({ path }) => {
   if (path === '/204' || path === '/304') return { ...PLAIN, status: Number(path.slice(1)), body: null }
@@ -18,7 +22,7 @@ const listener = listenWith(({ path }) => {
 })
 afterAll(() => listener.stop(0))
 
-/** Checks that the next answer follows directly. */
+/** Returns the response, and checks that the next response follows directly. */
 async function answerTo(method: string, target: string) {
   const socket = await HostileSocket.open(listener.port)
   socket.send(`${method} ${target} HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n`)

@@ -9,7 +9,7 @@ const LIMIT = 64 * 1024
 const listener = listenWith(echo)
 afterAll(() => listener.stop(0))
 
-/** Every position differs, so that a lost or doubled piece is noticed. */
+/** A body that differs at every position, so that the tests notice lost or doubled bytes. */
 const bodyOf = (size: number) =>
   Array.from({ length: Math.ceil(size / 8) }, (_, index) => String(index).padStart(8, '.'))
     .join('')
@@ -75,21 +75,21 @@ test('a body that is announced as too large is answered before it arrives', asyn
   await expectNextAnswer(socket)
 })
 
-test('an incomplete body is a problem for its handler, not for the server', async () => {
-  const met: unknown[] = []
+test('the handler gets a problem if the client closes the connection before the end of its body', async () => {
+  const bodies: unknown[] = []
   let isReading = false
   const reading = listenWith(async (request) => {
     isReading = true
     const answer = await echo(request)
-    met.push(answer.body)
+    bodies.push(answer.body)
     return answer
   })
   const socket = await HostileSocket.open(reading.port)
   socket.send('PATCH / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf')
   await until(() => isReading)
   socket.end()
-  await until(() => met.length > 0)
-  expect(met).toEqual(['broken_off'])
+  await until(() => bodies.length > 0)
+  expect(bodies).toEqual(['incomplete'])
   await reading.stop(0)
 })
 
@@ -97,7 +97,7 @@ test('a body does not keep the rest of its packet in memory', async () => {
   const body = new RequestBody('chunked')
   const before = heldBytes()
   for (let sent = 0; sent < 100; sent++) {
-    // As the network delivers it: one byte of data in a large buffer.
+    // The network may deliver a single byte of data in a large buffer.
     const piece = Buffer.alloc(1024 * 1024)
     const size = piece.write(`1;${'x'.repeat(200)}\r\na\r\n`)
     body.take(piece.subarray(0, size))

@@ -6,11 +6,11 @@ export interface ReceivedAnswer {
   readonly body: Buffer
 }
 
-/** One connection for large answers. It reads nothing until asked, and then until the connection ends. */
+/** A connection for large responses. It reads nothing until `rest` is called, and then until the connection ends. */
 export class ByteReader {
   readonly #socket: Socket
 
-  /** `ca` makes it use TLS. */
+  /** Uses TLS if `ca` is given. */
   static open(port: number, ca?: string): Promise<ByteReader> {
     return new Promise((resolve, reject) => {
       const address = { port, host: '127.0.0.1' }
@@ -36,7 +36,7 @@ export class ByteReader {
     this.#socket.destroy()
   }
 
-  /** All bytes until the server closes the connection. */
+  /** Reads all bytes until the server closes the connection. */
   rest(): Promise<Buffer> {
     return new Promise((resolve) => {
       const pieces: Buffer[] = []
@@ -46,7 +46,7 @@ export class ByteReader {
     })
   }
 
-  /** The response to a request with `Connection: close`; the body as on the wire, including chunk headers. */
+  /** Reads the response to a request with `Connection: close`. A chunked body is not decoded. */
   async lastAnswer(): Promise<ReceivedAnswer> {
     const bytes = await this.rest()
     const headEnd = bytes.indexOf('\r\n\r\n')

@@ -15,10 +15,10 @@ const listener = listenWith(async (request) => {
 })
 afterAll(() => listener.stop(0))
 
-/** Sends all requests at once. The number of answers shows whether the connection stayed open. */
+/** Sends all requests at once. The number of responses shows whether the connection stayed open. */
 async function send(...requests: string[]): Promise<HostileSocket> {
   const socket = await HostileSocket.open(listener.port)
-  socket.send(requests.map((one) => `${one}\r\n\r\n`).join(''))
+  socket.send(requests.map((request) => `${request}\r\n\r\n`).join(''))
   return socket
 }
 
@@ -50,9 +50,9 @@ describe('the end of a connection', () => {
     ['HTTP/1.1', 'GET / HTTP/1.1\r\nHost: a', null],
     ['HTTP/1.1 with keep-alive', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: keep-alive', null],
     ['an option that only looks like close', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: closed', null],
-  ])('does not come while the client wants to continue: %s', async (_, request, told) => {
+  ])('does not come while the client wants to continue: %s', async (_, request, expected) => {
     const socket = await send(request, request, NEXT)
-    for (const _ of [1, 2]) expect((await socket.answer())?.headers.get('Connection')).toBe(told)
+    for (const _ of [1, 2]) expect((await socket.answer())?.headers.get('Connection')).toBe(expected)
     expect((await socket.answer())?.text).toContain('/next')
     await expectNothingMore(socket)
   })
@@ -78,7 +78,7 @@ describe('the end of a connection', () => {
     },
   )
 
-  test('a client that has sent more than is read still gets the whole answer', async () => {
+  test('a client that has sent more bytes than the server reads still gets the whole response', async () => {
     const reader = await ByteReader.open(listener.port)
     reader.send(`GET /long HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n${'x'.repeat(2_000_000)}`)
     // A reset would discard the bytes that are not read yet.
@@ -86,7 +86,7 @@ describe('the end of a connection', () => {
     expect((await reader.lastAnswer()).body.equals(LONG)).toBe(true)
   })
 
-  test('a client that has closed its sending side gets all answers, including later ones', async () => {
+  test('a client that has closed its sending side gets the responses to all its requests', async () => {
     const socket = connect({ port: listener.port, host: '127.0.0.1', allowHalfOpen: true })
     const pieces: Buffer[] = []
     socket.on('data', (piece) => void pieces.push(piece as Buffer))

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import type { Answer, Outflow } from '../src/answer.ts'
 import type { Listener } from '../src/listen.ts'
 import type { HttpRequest } from '../src/request.ts'
+import type { BodyOutput, HttpResponse } from '../src/response.ts'
 import { ByteReader } from './byte-reader.ts'
 import { answerOf, echo, listenWith } from './echo-server.ts'
 import { HostileSocket } from './hostile-socket.ts'
@@ -14,18 +14,18 @@ const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
 let listener: Listener
 afterEach(() => listener.stop(0))
 
-/** Echoes, to an authenticated client. */
-const echoToKnownClient = async (request: HttpRequest): Promise<Answer> => ({
+/** Treats each client as authenticated. */
+const echoToAuthenticated = async (request: HttpRequest): Promise<HttpResponse> => ({
   ...(await echo(request)),
-  isToKnownClient: true,
+  isClientAuthenticated: true,
 })
 
 const openAll = (count: number) =>
   Promise.all(Array.from({ length: count }, () => HostileSocket.open(listener.port)))
 
 describe('connections of one address above the limit', () => {
-  test('get an answer and are closed; those within it stay open', async () => {
-    listener = listenWith(echoToKnownClient, { maxConnectionsPerAddress: MAX })
+  test('get a response and are closed; connections within the limit stay open', async () => {
+    listener = listenWith(echoToAuthenticated, { maxConnectionsPerAddress: MAX })
     const within = await openAll(MAX)
     for (const socket of within) {
       socket.send(REQUEST)
@@ -44,7 +44,7 @@ describe('connections of one address above the limit', () => {
     }
   })
 
-  test('get an answer over TLS too', async () => {
+  test('get a response over TLS too', async () => {
     let isReleased = false
     listener = listenWith(() => until(() => isReleased).then(() => answerOf('late')), {
       maxConnectionsPerAddress: MAX,
@@ -62,9 +62,9 @@ describe('connections of one address above the limit', () => {
     for (const reader of within) reader.leave()
   })
 
-  test('replace the oldest idle ones that have not authenticated', async () => {
+  test('replace the oldest idle connections that have not authenticated', async () => {
     listener = listenWith(
-      (request) => (request.path === '/known' ? echoToKnownClient(request) : echo(request)),
+      (request) => (request.path === '/known' ? echoToAuthenticated(request) : echo(request)),
       {
         maxConnectionsPerAddress: MAX,
       },
@@ -86,7 +86,7 @@ describe('connections of one address above the limit', () => {
     known?.end()
   })
 
-  test('are accepted once others are idle, although refused ones have not closed yet', async () => {
+  test('are accepted once other connections are idle, even if refused connections have not closed yet', async () => {
     let isReleased = false
     listener = listenWith(() => until(() => isReleased).then(() => answerOf('late')), {
       maxConnectionsPerAddress: MAX,
@@ -95,7 +95,7 @@ describe('connections of one address above the limit', () => {
     for (const socket of busy) socket.send(REQUEST)
     await until(() => listener.load().requests === MAX)
     const refused = await openAll(2)
-    // Their clients do not notice the close, so they stay half open.
+    // A client that does not read does not notice the close, so its connection stays half open.
     for (const socket of refused) socket.stopReading()
     await until(() => listener.load().connections === MAX + 2)
     isReleased = true
@@ -106,14 +106,14 @@ describe('connections of one address above the limit', () => {
     for (const socket of [...refused, next]) socket.end()
   })
 
-  test('never replace one that is sending a request or receiving an answer', async () => {
-    let stream: Outflow | undefined
+  test('never replace a connection that is sending a request or receiving a response', async () => {
+    let stream: BodyOutput | undefined
     const liveBody = {
-      begin: (outflow: Outflow) => {
-        stream = outflow
-        outflow.send(Buffer.from('first'))
+      begin: (output: BodyOutput) => {
+        stream = output
+        output.send(Buffer.from('first'))
       },
-      onRoom: () => {},
+      onBytesSent: () => {},
       onClose: () => {},
     }
     listener = listenWith((request) => (request.path === '/live' ? answerOf(liveBody) : echo(request)), {
@@ -137,7 +137,7 @@ describe('connections of one address above the limit', () => {
     streaming?.end()
   })
 
-  test('are accepted again when others have ended', async () => {
+  test('are accepted again when other connections have ended', async () => {
     listener = listenWith(echo, { maxConnectionsPerAddress: MAX })
     for (let round = 0; round < 5; round++) {
       const sockets = await openAll(MAX)
@@ -150,8 +150,8 @@ describe('connections of one address above the limit', () => {
     }
   })
 
-  test('are dropped without an answer if there are far too many', async () => {
-    listener = listenWith(echoToKnownClient, { maxConnectionsPerAddress: 1 })
+  test('are dropped without a response if there are far too many', async () => {
+    listener = listenWith(echoToAuthenticated, { maxConnectionsPerAddress: 1 })
     const sockets = await openAll(1)
     sockets[0]?.send(REQUEST)
     expect((await sockets[0]?.answer())?.status).toBe(200)

@@ -1,6 +1,6 @@
 /**
- * Returns why a program of a Debian package is missing, after trying to install the package: as root, with apt-get.
- * `program` is the name of the program on the PATH, or its absolute path.
+ * Installs a Debian package with apt-get, if its program is missing and this process is root. Returns the reason if the
+ * program is still missing. `program` is its name on the PATH, or its absolute path.
  */
 export async function missingPackage(name: string, program = name): Promise<string | undefined> {
   const isThere = () => Bun.which(program, { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' }) !== null
@@ -14,8 +14,8 @@ export async function missingPackage(name: string, program = name): Promise<stri
 }
 
 /**
- * Installs one package at a time, whichever process asks. Debian would start a package's service right away, and
- * postgresql-common would create a database cluster; both are prevented.
+ * Installs a package. Prevents Debian from starting the service of the package, and postgresql-common from creating a
+ * database cluster.
  */
 const INSTALL = `
   printf '#!/bin/sh\\nexit 101\\n' >/usr/sbin/policy-rc.d && chmod +x /usr/sbin/policy-rc.d

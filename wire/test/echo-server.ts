@@ -1,9 +1,9 @@
-import { type Answer, headerLines } from '../src/answer.ts'
 import { type Listener, type ListenOptions, listen } from '../src/listen.ts'
 import type { HttpRequest } from '../src/request.ts'
 import { RequestProblem } from '../src/request-head.ts'
+import { type HttpResponse, headerLines } from '../src/response.ts'
 
-/** The request that the handler got, as the client sees it. */
+/** The request as the handler received it. */
 export interface Echo {
   readonly method: string
   readonly path: string
@@ -13,10 +13,9 @@ export interface Echo {
   readonly body: string
 }
 
-/** The echoed headers. */
-const NAMES = ['host', 'x-one', 'x-two', 'content-type', 'content-length', 'connection']
+const ECHOED_HEADERS = ['host', 'x-one', 'x-two', 'content-type', 'content-length', 'connection']
 
-export async function echo(request: HttpRequest): Promise<Answer> {
+export async function echo(request: HttpRequest): Promise<HttpResponse> {
   try {
     return echoOf(request, await request.body())
   } catch (error) {
@@ -24,38 +23,38 @@ export async function echo(request: HttpRequest): Promise<Answer> {
   }
 }
 
-export function echoOf({ method, path, query, headers }: HttpRequest, body: Uint8Array): Answer {
-  const told: Echo = {
+export function echoOf({ method, path, query, headers }: HttpRequest, body: Uint8Array): HttpResponse {
+  const seen: Echo = {
     method,
     path,
     query,
-    headers: Object.fromEntries(NAMES.map((name) => [name, headers.get(name)])),
+    headers: Object.fromEntries(ECHOED_HEADERS.map((name) => [name, headers.get(name)])),
     body: Buffer.from(body).toString('base64'),
   }
-  return answerOf(JSON.stringify(told))
+  return answerOf(JSON.stringify(seen))
 }
 
-export function answerOf(body: Answer['body'], status = 200): Answer {
+export function answerOf(body: HttpResponse['body'], status = 200): HttpResponse {
   return { status, lines: headerLines({ 'Content-Type': 'application/json' }), body }
 }
 
 const PROBLEM_STATUS = {
   malformed: 400,
-  broken_off: 400,
+  incomplete: 400,
   too_large: 413,
   timeout: 408,
   too_many_connections: 503,
 } as const
 
-/** The body is only the kind of problem. */
-export function problemAnswer(error: unknown): Answer {
+/** A response with the kind of the problem as its body. */
+export function problemAnswer(error: unknown): HttpResponse {
   if (!(error instanceof RequestProblem)) throw error
   return answerOf(error.kind, PROBLEM_STATUS[error.kind])
 }
 
-/** A real listener on a free port. */
+/** Starts a real listener on a free port. */
 export function listenWith(
-  answer: (request: HttpRequest) => Answer | Promise<Answer>,
+  answer: (request: HttpRequest) => HttpResponse | Promise<HttpResponse>,
   options: Partial<ListenOptions> = {},
 ): Listener {
   return listen(

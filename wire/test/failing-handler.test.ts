@@ -9,21 +9,21 @@ import {
   spyOn,
   test,
 } from 'bun:test'
-import type { Answer, Outflow } from '../src/answer.ts'
 import type { Listener } from '../src/listen.ts'
+import type { BodyOutput, HttpResponse } from '../src/response.ts'
 import { answerOf, listenWith } from './echo-server.ts'
 import { HostileSocket } from './hostile-socket.ts'
 import { until } from './until.ts'
 
 const bug = new Error('a bug of the handler')
 
-/** Large enough to take more than one turn. */
+/** Together, the parts are larger than the bytes that the writer sends in one turn. */
 const MANY_PARTS = 10
 const PART = Buffer.alloc(100_000)
 
-let outflow: Outflow | undefined
-const begin = (given: Outflow) => {
-  outflow = given
+let output: BodyOutput | undefined
+const begin = (given: BodyOutput) => {
+  output = given
 }
 
 let listener: Listener
@@ -36,9 +36,9 @@ beforeAll(() => {
     if (path === '/breaks-in-its-body') return answerOf(brokenParts(1))
     if (path === '/breaks-late') return answerOf(brokenParts(MANY_PARTS))
     if (path === '/parts') return answerOf(Array.from({ length: MANY_PARTS }, () => PART))
-    if (path === '/live') return answerOf({ begin, onRoom: () => {}, onClose: () => {} })
+    if (path === '/live') return answerOf({ begin, onBytesSent: () => {}, onClose: () => {} })
     if (path !== '/held') return answerOf('fine')
-    const { promise, resolve } = Promise.withResolvers<Answer>()
+    const { promise, resolve } = Promise.withResolvers<HttpResponse>()
     held.push(() => resolve(answerOf('held')))
     return promise
   })
@@ -50,12 +50,12 @@ function* brokenParts(whole: number) {
   throw bug
 }
 
-/** Errors for the operator, kept out of the output of the tests. */
-let told: Mock<typeof console.error>
+/** Records the errors for the operator, instead of printing them. */
+let consoleError: Mock<typeof console.error>
 beforeEach(() => {
-  told = spyOn(console, 'error').mockImplementation(() => {})
+  consoleError = spyOn(console, 'error').mockImplementation(() => {})
 })
-afterEach(() => told.mockRestore())
+afterEach(() => consoleError.mockRestore())
 
 const request = (target: string) => `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`
 
@@ -72,7 +72,7 @@ describe('a handler that fails', () => {
       expect(await failing.answer()).toBeUndefined()
       await failing.closed
       expect(failing.received).not.toContain('fine')
-      expect(told.mock.calls.map((call) => call.at(-1))).toEqual([bug])
+      expect(consoleError.mock.calls.map((call) => call.at(-1))).toEqual([bug])
 
       held.pop()?.()
       expect((await other.answer())?.text).toBe('held')
@@ -91,18 +91,18 @@ describe('a handler that fails', () => {
     socket.send(request('/parts') + request('/throws') + request('/fine'))
     await socket.closed
     expect(socket.received).not.toContain('fine')
-    expect(told.mock.calls.map((call) => call.at(-1))).toEqual([bug])
+    expect(consoleError.mock.calls.map((call) => call.at(-1))).toEqual([bug])
   })
 
   test('fails after a live body, without an exception for the code that ends it', async () => {
     const socket = await HostileSocket.open(listener.port)
-    outflow = undefined
+    output = undefined
     socket.send(request('/live') + request('/throws') + request('/fine'))
-    await until(() => outflow !== undefined)
-    expect(() => outflow?.end()).not.toThrow()
+    await until(() => output !== undefined)
+    expect(() => output?.end()).not.toThrow()
     await socket.closed
     expect(socket.received).not.toContain('fine')
-    expect(told.mock.calls.map((call) => call.at(-1))).toEqual([bug])
+    expect(consoleError.mock.calls.map((call) => call.at(-1))).toEqual([bug])
   })
 
   test('fails after a delayed answer', async () => {
@@ -112,6 +112,6 @@ describe('a handler that fails', () => {
     held.pop()?.()
     await socket.closed
     expect(socket.received).not.toContain('fine')
-    expect(told.mock.calls.map((call) => call.at(-1))).toEqual([bug])
+    expect(consoleError.mock.calls.map((call) => call.at(-1))).toEqual([bug])
   })
 })

@@ -1,4 +1,4 @@
-/** Sends endless requests over some connections, as fast as the server reads, and reads the answers. */
+/** Sends endless requests over several connections, as fast as the server reads, and reads the responses. */
 import { connect } from 'node:net'
 
 const [port, connections, path = '/flood'] = process.argv.slice(2)

@@ -6,7 +6,7 @@ export interface WireAnswer {
   readonly text: string
 }
 
-/** One connection that sends arbitrary bytes and returns exactly the bytes that come back. */
+/** A connection that sends arbitrary bytes and keeps exactly the bytes that it receives. */
 export class HostileSocket {
   readonly #socket: Socket
   /** One character per byte. */
@@ -48,7 +48,7 @@ export class HostileSocket {
     return this.#closing.promise
   }
 
-  /** Received bytes that are not part of an answer yet. */
+  /** The received bytes that `answer` has not returned yet. */
   get received(): string {
     return this.#received
   }
@@ -59,7 +59,7 @@ export class HostileSocket {
       this.#socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes)
   }
 
-  /** Sends as fast as the server reads; stops if the connection ends. */
+  /** Sends the bytes several times, as fast as the server reads. Stops if the connection ends. */
   async sendAll(bytes: Uint8Array, times: number): Promise<void> {
     for (let sent = 0; sent < times && !this.#isClosed; sent++) {
       if (this.#socket.write(bytes)) continue
@@ -70,7 +70,7 @@ export class HostileSocket {
     }
   }
 
-  /** Stops reading, so that the server cannot send its answer. */
+  /** Stops reading, so that the server cannot send its response. */
   stopReading(): void {
     this.#socket.pause()
   }
@@ -81,8 +81,8 @@ export class HostileSocket {
   }
 
   /**
-   * The next complete response, for an event stream only its head; `undefined` if the connection is closed
-   * before. `method` is that of the request, because a response to HEAD has no body.
+   * Waits for the next complete response, or for the head of an event stream. Resolves to `undefined` if the connection is
+   * closed before that. `method` is the method of the request, because a response to HEAD has no body.
    */
   async answer(method = 'GET'): Promise<WireAnswer | undefined> {
     for (;;) {

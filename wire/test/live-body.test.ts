@@ -1,42 +1,42 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import type { LiveBody, Outflow } from '../src/answer.ts'
+import type { BodyOutput, LiveBody } from '../src/response.ts'
 import { ByteReader } from './byte-reader.ts'
+import { decodeChunks } from './decode-chunks.ts'
 import { answerOf, listenWith } from './echo-server.ts'
 import { HostileSocket } from './hostile-socket.ts'
-import { unchunked } from './unchunked.ts'
 import { until } from './until.ts'
 
-/** The test decides what is sent; the notifications are recorded. */
-class ToldBody implements LiveBody {
-  outflow: Outflow | undefined
-  rooms = 0
-  /** The unsent bytes at each `onRoom`. */
-  readonly unsentAtRooms: number[] = []
+/** A body that the test controls. It records its notifications. */
+class RecordingBody implements LiveBody {
+  output: BodyOutput | undefined
+  notices = 0
+  /** The unsent bytes at each call of `onBytesSent`. */
+  readonly unsentAtNotices: number[] = []
   closes = 0
 
-  begin(outflow: Outflow): void {
-    this.outflow = outflow
+  begin(output: BodyOutput): void {
+    this.output = output
   }
-  onRoom(): void {
-    this.rooms++
-    this.unsentAtRooms.push(this.outflow?.unsentBytes ?? 0)
+  onBytesSent(): void {
+    this.notices++
+    this.unsentAtNotices.push(this.output?.unsentBytes ?? 0)
   }
   onClose(): void {
     this.closes++
   }
 }
 
-const given: ToldBody[] = []
-let isAsked = false
+const bodies: RecordingBody[] = []
+let isRequested = false
 /** The length of a second of the listener. */
 const SECOND_MS = 10
 const listener = listenWith(
   async ({ path }) => {
     if (path === '/next') return answerOf('next')
-    isAsked = true
+    isRequested = true
     if (path === '/later') await Bun.sleep(20)
-    const body = new ToldBody()
-    given.push(body)
+    const body = new RecordingBody()
+    bodies.push(body)
     return answerOf(body)
   },
   { secondMs: SECOND_MS },
@@ -46,10 +46,10 @@ afterAll(() => listener.stop(0))
 const request = (target: string, version = '1.1', method = 'GET') =>
   `${method} ${target} HTTP/${version}\r\nHost: a\r\n\r\n`
 
-async function begun(): Promise<{ body: ToldBody; outflow: Outflow }> {
-  await until(() => given.at(-1)?.outflow !== undefined)
-  const body = given.pop() as ToldBody
-  return { body, outflow: body.outflow as Outflow }
+async function begun(): Promise<{ body: RecordingBody; output: BodyOutput }> {
+  await until(() => bodies.at(-1)?.output !== undefined)
+  const body = bodies.pop() as RecordingBody
+  return { body, output: body.output as BodyOutput }
 }
 
 async function open(text: string) {
@@ -60,90 +60,90 @@ async function open(text: string) {
 
 describe('a live body', () => {
   test('arrives as it is sent, and the next request is answered after its end', async () => {
-    const { socket, outflow, body } = await open(request('/live') + request('/next'))
+    const { socket, output, body } = await open(request('/live') + request('/next'))
     await until(() => socket.received.endsWith('\r\n\r\n'))
     expect(socket.received).toContain('Transfer-Encoding: chunked\r\n')
     for (const text of ['first', 'second']) {
-      outflow.send(Buffer.from(text))
+      output.send(Buffer.from(text))
       await until(() => socket.received.endsWith(`${text.length}\r\n${text}\r\n`))
     }
     // An empty chunk would end the body.
-    outflow.send(Buffer.alloc(0))
-    outflow.send(Buffer.from(', third'))
-    expect(outflow.unsentBytes).toBe(0)
-    outflow.end()
-    // The writer is now at the next answer.
-    outflow.send(Buffer.from('too late'))
-    outflow.end()
-    outflow.cut()
+    output.send(Buffer.alloc(0))
+    output.send(Buffer.from(', third'))
+    expect(output.unsentBytes).toBe(0)
+    output.end()
+    // After its end, these calls must not affect the next response.
+    output.send(Buffer.from('too late'))
+    output.end()
+    output.abort()
     expect((await socket.answer())?.text).toBe('firstsecond, third')
     expect((await socket.answer())?.text).toBe('next')
     expect(socket.received).toBe('')
-    expect(body.rooms).toBe(0)
+    expect(body.notices).toBe(0)
     socket.end()
   })
 
   test('ends with the connection in HTTP/1.0', async () => {
-    const { socket, outflow } = await open(request('/live', '1.0'))
-    outflow.send(Buffer.from('old, '))
-    outflow.send(Buffer.alloc(0))
-    outflow.send(Buffer.from('but whole'))
-    outflow.end()
+    const { socket, output } = await open(request('/live', '1.0'))
+    output.send(Buffer.from('old, '))
+    output.send(Buffer.alloc(0))
+    output.send(Buffer.from('but whole'))
+    output.end()
     const answer = await socket.answer()
     expect(answer?.text).toBe('old, but whole')
     expect(answer?.headers.get('Connection')).toBe('close')
   })
 
-  test('reports unsent bytes and when there is room again; its end is sent last', async () => {
+  test('reports unsent bytes, and is notified when some of them are sent; its end is sent last', async () => {
     const reader = await ByteReader.open(listener.port)
     reader.send(`GET /live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
-    const { body, outflow } = await begun()
+    const { body, output } = await begun()
     const sent: Buffer[] = []
     // The buffer is reused at once, as a sender may do.
     const buffer = Buffer.alloc(256 * 1024)
     for (let number = 0; number < 64; number++) {
       buffer.fill(number + 1)
-      outflow.send(buffer)
+      output.send(buffer)
       sent.push(Buffer.from(buffer))
     }
-    const unsent = outflow.unsentBytes
+    const unsent = output.unsentBytes
     expect(unsent).toBeGreaterThan(0)
     expect(unsent).toBeLessThan(64 * 257 * 1024)
-    const isRoomMade = until(() => body.rooms > 0).then(() => {
-      expect(outflow.unsentBytes).toBeLessThan(unsent)
-      outflow.end()
+    const hasEnded = until(() => body.notices > 0).then(() => {
+      expect(output.unsentBytes).toBeLessThan(unsent)
+      output.end()
     })
     const { body: received } = await reader.lastAnswer()
-    await isRoomMade
-    expect(unchunked(received).equals(Buffer.concat(sent))).toBe(true)
-    expect(outflow.unsentBytes).toBe(0)
+    await hasEnded
+    expect(decodeChunks(received).equals(Buffer.concat(sent))).toBe(true)
+    expect(output.unsentBytes).toBe(0)
   })
 
-  test('is notified of room only if bytes were sent', async () => {
+  test('is notified only if bytes were sent', async () => {
     const reader = await ByteReader.open(listener.port)
     reader.send(request('/live'))
-    const { body, outflow } = await begun()
-    outflow.send(Buffer.alloc(16 * 1024 * 1024))
-    const unsent = outflow.unsentBytes
-    // The listener checks it every second meanwhile.
+    const { body, output } = await begun()
+    output.send(Buffer.alloc(16 * 1024 * 1024))
+    const unsent = output.unsentBytes
+    // The listener tries to send unsent bytes every second.
     await Bun.sleep(30 * SECOND_MS)
-    expect(outflow.unsentBytes).toBeGreaterThan(0)
-    // The network may accept more at any time, and each time fewer bytes are unsent than before.
-    const unsentThen = [unsent, ...body.unsentAtRooms]
-    expect(unsentThen.slice(1).every((bytes, index) => bytes < (unsentThen[index] ?? 0))).toBe(true)
+    expect(output.unsentBytes).toBeGreaterThan(0)
+    // The network may accept bytes at any time. At each notice, fewer bytes must be unsent than before.
+    const unsentCounts = [unsent, ...body.unsentAtNotices]
+    expect(unsentCounts.slice(1).every((bytes, index) => bytes < (unsentCounts[index] ?? 0))).toBe(true)
     reader.leave()
   })
 
   test('that is cut drops the connection and is notified once', async () => {
-    const { socket, outflow, body } = await open(request('/live') + request('/next'))
-    outflow.send(Buffer.from('half'))
-    outflow.cut()
-    outflow.cut()
+    const { socket, output, body } = await open(request('/live') + request('/next'))
+    output.send(Buffer.from('half'))
+    output.abort()
+    output.abort()
     expect(await socket.answer()).toBeUndefined()
     expect(socket.isClosed).toBe(true)
     expect(socket.received).not.toContain('0\r\n\r\n')
     await until(() => body.closes > 0)
-    outflow.cut()
+    output.abort()
     await Bun.sleep(5)
     expect(body.closes).toBe(1)
   })
@@ -154,29 +154,29 @@ describe('a live body', () => {
   ])('is notified once when a client %s goes away, and later bytes are dropped', async (_, size) => {
     const reader = await ByteReader.open(listener.port)
     reader.send(request('/live'))
-    const { body, outflow } = await begun()
-    outflow.send(Buffer.alloc(size))
+    const { body, output } = await begun()
+    output.send(Buffer.alloc(size))
     await Bun.sleep(5)
     expect(body.closes).toBe(0)
     reader.leave()
     await until(() => body.closes > 0)
-    outflow.send(Buffer.alloc(16 * 1024 * 1024))
-    expect(outflow.unsentBytes).toBe(0)
-    outflow.end()
-    outflow.cut()
+    output.send(Buffer.alloc(16 * 1024 * 1024))
+    expect(output.unsentBytes).toBe(0)
+    output.end()
+    output.abort()
     await Bun.sleep(5)
     expect(body.closes).toBe(1)
   })
 
   test('is notified once if its client went away before it started', async () => {
     const socket = await HostileSocket.open(listener.port)
-    isAsked = false
+    isRequested = false
     socket.send(request('/later'))
-    await until(() => isAsked)
+    await until(() => isRequested)
     socket.end()
-    await until(() => (given.at(-1)?.closes ?? 0) > 0)
+    await until(() => (bodies.at(-1)?.closes ?? 0) > 0)
     await Bun.sleep(5)
-    expect(given.pop()?.closes).toBe(1)
+    expect(bodies.pop()?.closes).toBe(1)
   })
 
   test('never begins for HEAD and is notified once', async () => {
@@ -186,6 +186,6 @@ describe('a live body', () => {
     expect((await socket.answer())?.text).toBe('next')
     socket.end()
     await Bun.sleep(5)
-    expect(given.pop()).toMatchObject({ outflow: undefined, closes: 1 })
+    expect(bodies.pop()).toMatchObject({ output: undefined, closes: 1 })
   })
 })

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:tls'
 import { ByteReader } from './byte-reader.ts'
+import { decodeChunks } from './decode-chunks.ts'
 import { answerOf, type Echo, echo, listenWith } from './echo-server.ts'
 import { HostileSocket } from './hostile-socket.ts'
 import {
@@ -11,7 +12,6 @@ import {
   RENEWED_CERTIFICATE,
   RENEWED_PRIVATE_KEY,
 } from './test-certificate.ts'
-import { unchunked } from './unchunked.ts'
 
 const BIG = Buffer.from(Uint32Array.from({ length: (5 * 1024 * 1024) / 4 }, (_, index) => index).buffer)
 
@@ -62,11 +62,11 @@ describe('over TLS', () => {
       reader.send(`GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
       await Bun.sleep(30)
       const { body } = await reader.lastAnswer()
-      expect((target === '/parts' ? unchunked(body) : body).equals(BIG)).toBe(true)
+      expect((target === '/parts' ? decodeChunks(body) : body).equals(BIG)).toBe(true)
     },
   )
 
-  test('a client without TLS is closed, and the others are served', async () => {
+  test('a client without TLS is disconnected, and other clients are served', async () => {
     const socket = await HostileSocket.open(listener.port)
     socket.send('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
     await socket.closed
@@ -80,15 +80,15 @@ describe('the certificate of a running listener', () => {
   const listenOverTls = () => listenWith(echo, { tls: { cert: CERTIFICATE, key: PRIVATE_KEY } })
 
   test.each(['TLSv1.2', 'TLSv1.3'] as const)(
-    'is replaced with its chain for new connections; the others stay open: %s',
+    'is replaced with its chain for new connections; open connections stay open: %s',
     async (version) => {
       const running = listenOverTls()
       const before = await ByteReader.open(running.port, CERTIFICATE)
       for (let times = 0; times < 3; times++) {
         running.setTls({ cert: RENEWED_CERTIFICATE, key: RENEWED_PRIVATE_KEY })
-        expect(await nameShown(running.port, RENEWED_CA, version)).toBe('renewed.test')
+        expect(await certificateName(running.port, RENEWED_CA, version)).toBe('renewed.test')
         running.setTls({ cert: CERTIFICATE, key: PRIVATE_KEY })
-        expect(await nameShown(running.port, CERTIFICATE, version)).toBe('petstore.test')
+        expect(await certificateName(running.port, CERTIFICATE, version)).toBe('petstore.test')
       }
       before.send(LAST)
       expect((await before.lastAnswer()).head).toStartWith('HTTP/1.1 200 ')
@@ -99,10 +99,10 @@ describe('the certificate of a running listener', () => {
   test.each([
     ['the key of another certificate', { cert: CERTIFICATE, key: OTHER_PRIVATE_KEY }],
     ['no certificate', { cert: 'none', key: PRIVATE_KEY }],
-  ])('does not change if the new one is invalid: %s', async (_, useless) => {
+  ])('does not change if the new certificate is invalid: %s', async (_, invalid) => {
     const running = listenOverTls()
-    expect(() => running.setTls(useless)).toThrow()
-    expect(await nameShown(running.port, CERTIFICATE)).toBe('petstore.test')
+    expect(() => running.setTls(invalid)).toThrow()
+    expect(await certificateName(running.port, CERTIFICATE)).toBe('petstore.test')
     await running.stop(0)
   })
 
@@ -113,8 +113,8 @@ describe('the certificate of a running listener', () => {
   })
 })
 
-/** The name in the certificate, which `ca` must have signed. A request must be answered as well. */
-function nameShown(
+/** The name in the certificate that the listener uses. `ca` must have signed it, and the listener must answer a request. */
+function certificateName(
   port: number,
   ca: string,
   version: 'TLSv1.2' | 'TLSv1.3' = 'TLSv1.3',

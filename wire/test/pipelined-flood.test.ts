@@ -3,10 +3,10 @@ import { answerOf, listenWith } from './echo-server.ts'
 import { until } from './until.ts'
 
 const MIB = 1024 * 1024
-const FLOODING = 8
+const FLOODING_CONNECTIONS = 8
 const FLOOD_MS = 2_000
-/** The turn of each connection, and one in between. */
-const MAX_IN_A_TURN = 2 * 20 * FLOODING
+/** Between two turns of the test, each connection may take two turns of 20 requests. */
+const MAX_REQUESTS = 2 * 20 * FLOODING_CONNECTIONS
 
 let answered = 0
 const listener = listenWith(({ path }) => {
@@ -15,29 +15,29 @@ const listener = listenWith(({ path }) => {
 })
 afterAll(() => listener.stop(0))
 
-// `npm run torture -- --only connections` measures how long others wait.
+// `npm run torture -- --only connections` measures how long other connections wait.
 test('an endless pipeline neither delays other connections nor grows in memory', async () => {
   const rssBefore = process.memoryUsage.rss()
   const flood = Bun.spawn([
     process.execPath,
     `${import.meta.dir}/flood-client.ts`,
     String(listener.port),
-    String(FLOODING),
+    String(FLOODING_CONNECTIONS),
   ])
   const start = performance.now()
   while (answered === 0) await Bun.sleep(1)
-  let mostInATurn = 0
+  let mostRequests = 0
   let mostBytes = 0
   while (answered < 10_000 || performance.now() - start < FLOOD_MS) {
     await (await fetch(`http://127.0.0.1:${listener.port}/`)).text()
-    const seen = answered
+    const answeredBefore = answered
     await new Promise(setImmediate)
-    mostInATurn = Math.max(mostInATurn, answered - seen)
+    mostRequests = Math.max(mostRequests, answered - answeredBefore)
     mostBytes = Math.max(mostBytes, process.memoryUsage.rss() - rssBefore)
   }
   flood.kill()
   await flood.exited
   await until(() => listener.load().connections <= 1)
-  expect(mostInATurn).toBeLessThanOrEqual(MAX_IN_A_TURN)
+  expect(mostRequests).toBeLessThanOrEqual(MAX_REQUESTS)
   expect(mostBytes).toBeLessThan(150 * MIB)
 }, 120_000)

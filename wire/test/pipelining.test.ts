@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Answer } from '../src/answer.ts'
 import type { HttpRequest } from '../src/request.ts'
+import type { HttpResponse } from '../src/response.ts'
 import { ByteReader } from './byte-reader.ts'
 import { answerOf, type Echo, echo, echoOf, listenWith } from './echo-server.ts'
 import { HostileSocket } from './hostile-socket.ts'
@@ -28,7 +28,7 @@ describe('pipelined requests', () => {
         const socket = await HostileSocket.open(echoing.port)
         for (const piece of pieces) {
           socket.send(piece)
-          // The server can read in between.
+          // Lets the server read each piece on its own.
           await new Promise(setImmediate)
         }
         await expectEchoes(socket, requests)
@@ -42,7 +42,7 @@ describe('pipelined requests', () => {
 
   test('may arrive one byte at a time', async () => {
     const socket = await HostileSocket.open(echoing.port)
-    const requests = fc.sample(cutSequence, { numRuns: 40, seed: 1 }).flatMap((one) => one.requests)
+    const requests = fc.sample(cutSequence, { numRuns: 40, seed: 1 }).flatMap((sequence) => sequence.requests)
     const small = requests.filter(({ bytes }) => bytes.length < 400).slice(0, 12)
     expect(new Set(small.map(({ method }) => method)).size).toBe(3)
     for (const byte of Buffer.concat(small.map(({ bytes }) => bytes))) {
@@ -55,7 +55,7 @@ describe('pipelined requests', () => {
 })
 
 describe('synchronous and asynchronous handlers', () => {
-  const WAYS: Readonly<Record<string, (request: HttpRequest) => Answer | Promise<Answer>>> = {
+  const HANDLERS: Readonly<Record<string, (request: HttpRequest) => HttpResponse | Promise<HttpResponse>>> = {
     '/at-once': (request) => echoOf(request, Buffer.alloc(0)),
     '/next-turn': async (request) => echoOf(request, Buffer.alloc(0)),
     '/in-3-ms': async (request) => {
@@ -65,24 +65,24 @@ describe('synchronous and asynchronous handlers', () => {
     '/in-parts': () => answerOf(Array.from({ length: 4 }, () => Buffer.alloc(100_000, 'p'))),
     '/after-the-body': echo,
   }
-  let underWay = 0
-  let mostUnderWay = 0
+  let activeHandlers = 0
+  let maxActiveHandlers = 0
   const mixed = listenWith((request) => {
-    mostUnderWay = Math.max(mostUnderWay, ++underWay)
-    const answer = (WAYS[request.path] ?? echo)(request)
-    if (answer instanceof Promise) return answer.finally(() => underWay--)
-    underWay--
+    maxActiveHandlers = Math.max(maxActiveHandlers, ++activeHandlers)
+    const answer = (HANDLERS[request.path] ?? echo)(request)
+    if (answer instanceof Promise) return answer.finally(() => activeHandlers--)
+    activeHandlers--
     return answer
   })
   afterAll(() => mixed.stop(0))
 
   test('are answered in request order, one at a time', async () => {
-    const way = fc.constantFrom(...Object.keys(WAYS))
+    const path = fc.constantFrom(...Object.keys(HANDLERS))
     await fc.assert(
-      fc.asyncProperty(fc.array(way, { minLength: 2, maxLength: 12 }), async (ways) => {
+      fc.asyncProperty(fc.array(path, { minLength: 2, maxLength: 12 }), async (paths) => {
         const socket = await HostileSocket.open(mixed.port)
-        const targets = ways.map((one, index) => `${one}?${index}`)
-        socket.send(targets.map((one) => `GET ${one} HTTP/1.1\r\nHost: a\r\n\r\n`).join(''))
+        const targets = paths.map((path, index) => `${path}?${index}`)
+        socket.send(targets.map((target) => `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`).join(''))
         for (const target of targets) {
           const text = (await socket.answer())?.text ?? ''
           if (target.startsWith('/in-parts')) expect(text).toBe('p'.repeat(400_000))
@@ -92,17 +92,17 @@ describe('synchronous and asynchronous handlers', () => {
       }),
       { numRuns: 25 },
     )
-    expect(mostUnderWay).toBe(1)
+    expect(maxActiveHandlers).toBe(1)
   })
 
-  test('continue after more bytes have arrived than are kept', async () => {
+  test('continue after the socket was paused because of too many unread bytes', async () => {
     const reader = await ByteReader.open(mixed.port)
     const rest = reader.rest()
     const padding = `X-Long: ${'l'.repeat(1_000)}\r\n`
     const targets = Array.from({ length: 3_000 }, (_, index) =>
       index % 100 === 0 ? `/in-3-ms?${index}` : `/at-once?${index}`,
     )
-    reader.send(targets.map((one) => `GET ${one} HTTP/1.1\r\nHost: a\r\n${padding}\r\n`).join(''))
+    reader.send(targets.map((target) => `GET ${target} HTTP/1.1\r\nHost: a\r\n${padding}\r\n`).join(''))
     reader.send('GET /at-once?last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
     const seen = [...(await rest).toString('latin1').matchAll(/"path":"([^"]*)","query":"([^"]*)"/g)].map(
       ([, path, query]) => `${path}?${query}`,
@@ -110,9 +110,9 @@ describe('synchronous and asynchronous handlers', () => {
     expect(seen).toEqual([...targets, '/at-once?last'])
   })
 
-  test('whose live bodies end as they begin do not overflow the stack', async () => {
+  test('whose live bodies end at once do not overflow the stack', async () => {
     const quick = listenWith(() =>
-      answerOf({ begin: (outflow) => outflow.end(), onRoom: () => {}, onClose: () => {} }),
+      answerOf({ begin: (output) => output.end(), onBytesSent: () => {}, onClose: () => {} }),
     )
     const reader = await ByteReader.open(quick.port)
     const rest = reader.rest()
@@ -122,8 +122,8 @@ describe('synchronous and asynchronous handlers', () => {
     await quick.stop(0)
   })
 
-  test('read no more from the network than can be kept', async () => {
-    const holding = listenWith(() => new Promise<Answer>(() => {}))
+  test('stop reading from the network while many bytes are unread', async () => {
+    const holding = listenWith(() => new Promise<HttpResponse>(() => {}))
     const socket = await HostileSocket.open(holding.port)
     const megabyte = Buffer.from(
       `GET / HTTP/1.1\r\nHost: a\r\nX-Long: ${'l'.repeat(962)}\r\n\r\n`.repeat(1_000),

@@ -73,7 +73,7 @@ describe('the head of a request', () => {
   })
 })
 
-/** They differ in a value or in the length of the body, and in little else. */
+/** Similar requests, which differ only in a header or in the length of the body. */
 const BLOCKS = [
   { lines: ['Host: a'], body: '' },
   { lines: ['Host: b'], body: '' },
@@ -91,17 +91,17 @@ function onTheWire({ lines, body }: (typeof BLOCKS)[number]): string {
 }
 
 describe('repeated headers of one connection', () => {
-  test('are always those of the current request', async () => {
+  test('are never replaced by the headers of the previous request', async () => {
     const socket = await HostileSocket.open(listener.port)
     const blocks = fc.array(fc.constantFrom(...BLOCKS), { minLength: 1, maxLength: 20 })
     await fc.assert(
       fc.asyncProperty(blocks, async (sequence) => {
         socket.send(sequence.map(onTheWire).join(''))
         for (const { lines, body } of sequence) {
-          const told = JSON.parse((await socket.answer())?.text ?? '') as Echo
+          const seen = JSON.parse((await socket.answer())?.text ?? '') as Echo
           const sentAs = (name: string) =>
             lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2) ?? null
-          expect(told).toMatchObject({
+          expect(seen).toMatchObject({
             headers: {
               host: sentAs('Host'),
               'x-one': sentAs('X-One'),
@@ -117,12 +117,12 @@ describe('repeated headers of one connection', () => {
     socket.end()
   })
 
-  test('are read by the HTTP version of the current request', async () => {
+  test('are interpreted by the HTTP version of the current request', async () => {
     const socket = await HostileSocket.open(listener.port)
     const request = (version: string) => `GET / HTTP/${version}\r\nHost: a\r\n\r\n`
     socket.send(request('1.1') + request('1.1') + request('1.0') + request('1.1'))
-    const told = [await socket.answer(), await socket.answer(), await socket.answer()]
-    expect(told.map((answer) => answer?.headers.get('Connection'))).toEqual([null, null, 'close'])
+    const responses = [await socket.answer(), await socket.answer(), await socket.answer()]
+    expect(responses.map((answer) => answer?.headers.get('Connection'))).toEqual([null, null, 'close'])
     await socket.closed
     expect(socket.received).toBe('')
   })

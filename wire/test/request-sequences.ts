@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** One request, as bytes and as the handler should see it. */
+/** A request as bytes, and as the handler should receive it. */
 export interface SentRequest {
   readonly method: string
   readonly path: string
@@ -28,20 +28,20 @@ const head = (method: string, to: { path: string; query: string }, lines = '') =
   `${method} ${to.path}${to.query && `?${to.query}`} HTTP/1.1\r\nHost: a\r\n${lines}\r\n`
 
 const withoutBody = fc.record({ method: fc.constantFrom('GET', 'HEAD'), path, query }).map(
-  (one): SentRequest => ({
-    ...one,
+  (request): SentRequest => ({
+    ...request,
     body: Buffer.alloc(0),
-    bytes: Buffer.from(head(one.method, one)),
+    bytes: Buffer.from(head(request.method, request)),
   }),
 )
 
 const withLength = fc.record({ path, query, body }).map(
-  (one): SentRequest => ({
-    ...one,
+  (request): SentRequest => ({
+    ...request,
     method: 'PATCH',
     bytes: Buffer.concat([
-      Buffer.from(head('PATCH', one, `Content-Length: ${one.body.length}\r\n`)),
-      one.body,
+      Buffer.from(head('PATCH', request, `Content-Length: ${request.body.length}\r\n`)),
+      request.body,
     ]),
   }),
 )
@@ -53,25 +53,25 @@ const chunkForm = fc.record({
   zeros: fc.nat({ max: 2 }),
 })
 
-/** The server drops them. */
+/** The server reads trailers and drops them. */
 const trailers = fc.constantFrom('', '', 'X-Sum: 1\r\n', 'Content-Length: 5\r\nX-Empty:\r\n')
 
 const chunked = fc
   .record({ path, query, body, trailers, forms: fc.array(chunkForm, { minLength: 1, maxLength: 6 }) })
   .map(
-    ({ forms, trailers, ...one }): SentRequest => ({
-      ...one,
+    ({ forms, trailers, ...request }): SentRequest => ({
+      ...request,
       method: 'PATCH',
       bytes: Buffer.concat([
-        Buffer.from(head('PATCH', one, 'Transfer-Encoding: chunked\r\n')),
-        ...chunksOf(one.body, forms, trailers),
+        Buffer.from(head('PATCH', request, 'Transfer-Encoding: chunked\r\n')),
+        ...chunksOf(request.body, forms, trailers),
       ]),
     }),
   )
 
 type ChunkForm = typeof chunkForm extends fc.Arbitrary<infer Form> ? Form : never
 
-/** Uses the forms in turn until the end of the body. The last chunk has one too, followed by trailers. */
+/** Encodes the body. Each chunk takes the next form, also the last, empty chunk, which is followed by the trailers. */
 function chunksOf(whole: Buffer, forms: readonly ChunkForm[], trailers: string): Buffer[] {
   const chunks: Buffer[] = []
   for (let at = 0, turn = 0; ; turn++) {
@@ -93,14 +93,14 @@ const afterEmptyLine = (request: SentRequest): SentRequest => ({
 
 const request = fc
   .tuple(fc.oneof(withoutBody, withLength, chunked), fc.nat({ max: 3 }))
-  .map(([one, lot]) => (lot === 0 ? afterEmptyLine(one) : one))
+  .map(([sent, chance]) => (chance === 0 ? afterEmptyLine(sent) : sent))
 
-/** Anywhere, or in the first bytes of a request, where most mistakes are possible. */
+/** A position between two bytes: anywhere, or near the start of a request, where parsers make most mistakes. */
 const cut = fc.oneof(
   fc.record({ share: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }) }),
   fc.record({ request: fc.nat({ max: 9 }), offset: fc.oneof(fc.nat({ max: 3 }), fc.nat({ max: 130 })) }),
 )
-type Cut = typeof cut extends fc.Arbitrary<infer One> ? One : never
+type Cut = typeof cut extends fc.Arbitrary<infer Value> ? Value : never
 
 /** Pipelined requests, and the pieces in which they are sent. */
 export const cutSequence = fc
@@ -115,10 +115,10 @@ function piecesOf(requests: readonly SentRequest[], cuts: readonly Cut[]): Buffe
   const starts = [0]
   for (const { bytes } of requests) starts.push((starts.at(-1) ?? 0) + bytes.length)
   const places = cuts
-    .map((one) =>
-      'share' in one
-        ? Math.floor(one.share * whole.length)
-        : Math.min((starts[one.request % requests.length] ?? 0) + one.offset, whole.length),
+    .map((cut) =>
+      'share' in cut
+        ? Math.floor(cut.share * whole.length)
+        : Math.min((starts[cut.request % requests.length] ?? 0) + cut.offset, whole.length),
     )
     .toSorted((a, b) => a - b)
   return [0, ...places].map((start, index) => whole.subarray(start, places[index] ?? whole.length))

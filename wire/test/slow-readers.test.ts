@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import type { AnswerBody } from '../src/answer.ts'
 import { ReaderPace } from '../src/connection.ts'
 import type { Listener, ListenOptions } from '../src/listen.ts'
+import type { ResponseBody } from '../src/response.ts'
 import { ByteReader } from './byte-reader.ts'
+import { decodeChunks } from './decode-chunks.ts'
 import { answerOf, listenWith } from './echo-server.ts'
 import { openReader, readSteadily } from './steady-reader.ts'
 import { CERTIFICATE, PRIVATE_KEY } from './test-certificate.ts'
-import { unchunked } from './unchunked.ts'
 import { until } from './until.ts'
 
 const MIB = 1024 * 1024
@@ -17,18 +17,18 @@ const LAST_REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
 const listeners: Listener[] = []
 afterEach(() => Promise.all(listeners.splice(0).map((listener) => listener.stop(0))))
 
-function listenTo(body: () => AnswerBody, options: Partial<ListenOptions>): Listener {
+function listenTo(body: () => ResponseBody, options: Partial<ListenOptions>): Listener {
   const listener = listenWith(() => answerOf(body()), options)
   listeners.push(listener)
   return listener
 }
 
-describe('a steady but slow client gets its whole answer', () => {
+describe('a steady but slow client gets the whole response', () => {
   const whole = Buffer.from(Uint32Array.from({ length: (6 * MIB) / 4 }, (_, index) => index).buffer)
   const parts = Array.from({ length: (6 * MIB) / PART_BYTES }, (_, index) =>
     whole.subarray(index * PART_BYTES, (index + 1) * PART_BYTES),
   )
-  // A second is 5 ms, so this is 10 KiB a second for ten minutes.
+  // A second of the listener is 5 ms, so these rates are 10 KiB per second, for ten minutes.
   const secondMs = 5
   const bytesPerSecond = 2 * MIB
 
@@ -53,12 +53,12 @@ describe('a steady but slow client gets its whole answer', () => {
     const bodyLength = isChunked ? chunkedLength(parts) : whole.length
     const body = await readSteadily(socket, bytesPerSecond, bodyLength)
     expect(body.length).toBe(bodyLength)
-    expect((isChunked ? unchunked(body) : body).equals(whole)).toBe(true)
+    expect((isChunked ? decodeChunks(body) : body).equals(whole)).toBe(true)
     await listener.stop(0)
   })
 })
 
-/** Each with its size and two line ends, and the last, empty chunk. */
+/** Each chunk has its size and two line ends. The last chunk is empty. */
 function chunkedLength(parts: readonly Uint8Array[]): number {
   return [...parts, Buffer.alloc(0)].reduce(
     (sum, { length }) => sum + length.toString(16).length + length + 4,
@@ -85,14 +85,14 @@ describe('a client that reads nothing', () => {
 })
 
 describe('the pace of a client', () => {
-  /** Reports the bytes read in each second, and returns when that is too slow. */
-  function secondsUntilTooSlow(takenIn: (second: number) => number, maxSeconds = 2_000): number {
+  /** Simulates a client that reads the given bytes in each second. Returns the second in which it is too slow. */
+  function secondsUntilTooSlow(bytesReadIn: (second: number) => number, maxSeconds = 2_000): number {
     const writer = { unsentBytes: 1, sentBytes: 0 }
     const pace = new ReaderPace()
     for (let second = 0; second < maxSeconds; second++) {
       pace.measure(writer)
       if (pace.isTooSlow) return second
-      writer.sentBytes += takenIn(second)
+      writer.sentBytes += bytesReadIn(second)
     }
     return Number.POSITIVE_INFINITY
   }
@@ -100,25 +100,25 @@ describe('the pace of a client', () => {
   test.each<[string, (second: number) => number, min: number, max: number]>([
     ['1 KiB a second is enough', () => 1024, 2_000, Number.POSITIVE_INFINITY],
     [
-      '20 KiB in pieces, a minute apart, are enough',
+      '20 KiB a second on average are enough, even if they are read once a minute',
       (second) => (second % 60 === 0 ? 60 * 20 * 1024 : 0),
       2_000,
       Number.POSITIVE_INFINITY,
     ],
-    ['half a KiB is too slow after minutes', () => 512, 240, 360],
+    ['half a KiB a second is too slow after some minutes', () => 512, 240, 360],
     [
       'a slowdown after a good start is noticed',
       (second) => (second < 180 ? 100_000 : 10),
       180 + 240,
       180 + 360,
     ],
-  ])('%s', (_, takenIn, min, max) => {
-    const seconds = secondsUntilTooSlow(takenIn)
+  ])('%s', (_, bytesReadIn, min, max) => {
+    const seconds = secondsUntilTooSlow(bytesReadIn)
     expect(seconds).toBeGreaterThanOrEqual(min)
     expect(seconds).toBeLessThanOrEqual(max)
   })
 
-  test('is measured from the start when bytes wait again', () => {
+  test('is measured anew when all bytes were sent in between', () => {
     const pace = new ReaderPace()
     for (let second = 0; second < 300; second++) pace.measure({ unsentBytes: 1, sentBytes: 0 })
     expect(pace.isTooSlow).toBe(true)
@@ -131,7 +131,7 @@ describe('the pace of a client', () => {
 describe('the bytes kept for all slow clients', () => {
   const secondMs = 20
 
-  /** They send a request and read nothing. */
+  /** Opens clients that send a request and read nothing. */
   async function openIdle(listener: Listener, count: number): Promise<ByteReader[]> {
     const readers = await Promise.all(Array.from({ length: count }, () => ByteReader.open(listener.port)))
     for (const reader of readers) reader.send(REQUEST)
@@ -140,11 +140,11 @@ describe('the bytes kept for all slow clients', () => {
     return readers
   }
 
-  test.each<[string, () => AnswerBody]>([
+  test.each<[string, () => ResponseBody]>([
     ['at once', () => Buffer.alloc(20 * MIB)],
     ['in parts', () => Array.from({ length: 20 }, () => Buffer.alloc(MIB))],
     [
-      'from parts, one by one',
+      'in parts that are produced from sources',
       () => {
         const sources = Array.from({ length: 20 }, () => Buffer.alloc(MIB))
         return { sources, [Symbol.iterator]: () => sources.values() }
@@ -155,7 +155,7 @@ describe('the bytes kept for all slow clients', () => {
     async (_, body) => {
       const listener = listenTo(body, { secondMs, maxUnsentBytes: 65 * MIB, writeTimeoutSeconds: 10_000 })
       const idle = await openIdle(listener, 3)
-      // The system has accepted some bytes for them at first, until they count as slower than new clients.
+      // The system accepts some bytes for these clients at first. Waits until they count as slower than new clients.
       for (let seconds = 0; seconds < 80; seconds++) await Bun.sleep(secondMs)
       expect(listener.load().connections).toBe(3)
       const steady = await Promise.all([openReader(listener.port, false), openReader(listener.port, false)])
@@ -163,7 +163,7 @@ describe('the bytes kept for all slow clients', () => {
         socket.write(LAST_REQUEST)
         return readSteadily(socket, 40 * MIB, 20 * MIB)
       })
-      // Of the clients that read nothing, at least one has to go and one can stay: new ones take at most two places.
+      // There is room for three responses. The two new clients are faster, so one to two of the three idle clients stay.
       await until(() => listener.load().connections < 5)
       expect(listener.load().connections).toBeGreaterThanOrEqual(3)
       for (const answer of received) expect((await answer).length).toBeGreaterThanOrEqual(20 * MIB)
@@ -171,7 +171,7 @@ describe('the bytes kept for all slow clients', () => {
     },
   )
 
-  test('are checked within a second if many clients arrive at once', async () => {
+  test('are also checked between two seconds if many clients connect at once', async () => {
     const listener = listenTo(() => Buffer.alloc(8 * MIB), { secondMs: 60_000, maxUnsentBytes: 100 * MIB })
     const readers = await Promise.all(Array.from({ length: 40 }, () => ByteReader.open(listener.port)))
     for (const reader of readers) reader.send(REQUEST)
@@ -180,25 +180,25 @@ describe('the bytes kept for all slow clients', () => {
   })
 
   test('do not include bytes that are sent', async () => {
-    const made: WeakRef<Uint8Array>[] = []
+    const parts: WeakRef<Uint8Array>[] = []
     const listener = listenTo(
       () =>
         Array.from({ length: 200 }, () => {
           const part = Buffer.alloc(PART_BYTES)
-          made.push(new WeakRef(part))
+          parts.push(new WeakRef(part))
           return part
         }),
       {},
     )
     const reader = await ByteReader.open(listener.port)
     reader.send(REQUEST)
-    await until(() => made.length === 200)
+    await until(() => parts.length === 200)
     const firstAreGone = () => {
       Bun.gc(true)
-      return made.slice(0, 5).every((part) => part.deref() === undefined)
+      return parts.slice(0, 5).every((part) => part.deref() === undefined)
     }
     await until(firstAreGone)
-    expect(made.at(-1)?.deref()?.length).toBe(PART_BYTES)
+    expect(parts.at(-1)?.deref()?.length).toBe(PART_BYTES)
     reader.leave()
   })
 

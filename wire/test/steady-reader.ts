@@ -2,7 +2,7 @@ import { connect as connectPlain, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { CERTIFICATE } from './test-certificate.ts'
 
-/** Reads at a steady rate until the body has the given length or the connection is closed; returns the body. */
+/** Reads the body at a steady rate, until it has the given length or the connection is closed. */
 export async function readSteadily(
   socket: Socket,
   bytesPerSecond: number,
@@ -23,7 +23,7 @@ export async function readSteadily(
   return Buffer.concat(pieces).subarray(bodyStart)
 }
 
-/** With TLS, it accepts the test certificate. */
+/** Opens a connection. With TLS, it accepts the test certificate. */
 export function openReader(port: number, isTls: boolean): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const address = { port, host: '127.0.0.1', highWaterMark: 16 * 1024 }

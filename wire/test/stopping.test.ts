@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { Answer, LiveBody, Outflow } from '../src/answer.ts'
+import type { BodyOutput, HttpResponse, LiveBody } from '../src/response.ts'
 import { ByteReader } from './byte-reader.ts'
 import { answerOf, listenWith } from './echo-server.ts'
 import { HostileSocket } from './hostile-socket.ts'
@@ -10,11 +10,11 @@ const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
 const LONG_GRACE_MS = 90_000
 const SOON_MS = 60_000
 
-/** Answers when the test asks for it. */
+/** Starts a listener that holds each response until the test calls its function in `held`. */
 function listenHeld() {
   const held: (() => void)[] = []
   const listener = listenWith(() => {
-    const { promise, resolve } = Promise.withResolvers<Answer>()
+    const { promise, resolve } = Promise.withResolvers<HttpResponse>()
     held.push(() => resolve(answerOf('held')))
     return promise
   })
@@ -22,20 +22,20 @@ function listenHeld() {
 }
 
 class CountedBody implements LiveBody {
-  outflow: Outflow | undefined
+  output: BodyOutput | undefined
   closes = 0
 
-  begin(outflow: Outflow): void {
-    this.outflow = outflow
+  begin(output: BodyOutput): void {
+    this.output = output
   }
-  onRoom(): void {}
+  onBytesSent(): void {}
   onClose(): void {
     this.closes++
   }
 }
 
 describe('stopping a listener', () => {
-  test('closes idle connections, before and after a request, and accepts no new ones', async () => {
+  test('closes idle connections, with and without earlier requests, and accepts no new connections', async () => {
     const listener = listenWith(() => answerOf('at once'), { secondMs: 50 })
     const [fresh, used] = [await HostileSocket.open(listener.port), await HostileSocket.open(listener.port)]
     used.send(REQUEST)
@@ -49,10 +49,10 @@ describe('stopping a listener', () => {
     await expect(HostileSocket.open(listener.port)).rejects.toThrow()
   })
 
-  test('waits for the pending request, whose answer says Connection: close', async () => {
+  test('waits for the pending request, whose response says Connection: close', async () => {
     const { listener, held } = listenHeld()
     const socket = await HostileSocket.open(listener.port)
-    // The second request is too late: the answer to the first says so.
+    // The second request is ignored: the response to the first request says `Connection: close`.
     socket.send(REQUEST + REQUEST)
     await until(() => held.length > 0)
     expect(listener.load()).toEqual({ connections: 1, requests: 1 })
@@ -76,7 +76,7 @@ describe('stopping a listener', () => {
     expect(socket.received).toBe('')
   })
 
-  test('answers a request that was on its way, and the rest of one that had begun', async () => {
+  test('answers a request that was on its way, and a request that had arrived in part', async () => {
     const listener = listenWith(() => answerOf('at once'))
     const [idle, begun] = [await HostileSocket.open(listener.port), await HostileSocket.open(listener.port)]
     begun.send(REQUEST.slice(0, 20))
@@ -90,7 +90,7 @@ describe('stopping a listener', () => {
     await stopping
   })
 
-  test('accepts no new connections while others are still answered', async () => {
+  test('accepts no new connections while requests are pending', async () => {
     const { listener, held } = listenHeld()
     const socket = await HostileSocket.open(listener.port)
     socket.send(REQUEST)
@@ -102,11 +102,11 @@ describe('stopping a listener', () => {
     await stopping
   })
 
-  test('leaves idle connections open while requests arrive on others', async () => {
+  test('leaves idle connections open while requests arrive on other connections', async () => {
     const listener = listenWith(() => answerOf('at once'))
     const sockets = await Promise.all(Array.from({ length: 8 }, () => HostileSocket.open(listener.port)))
     const stopping = listener.stop(LONG_GRACE_MS)
-    // Like a proxy: the next request uses a connection that was idle until then.
+    // A proxy also sends its next request over a connection that was idle until then.
     for (const socket of sockets) {
       await Bun.sleep(50)
       socket.send(REQUEST)
@@ -115,7 +115,7 @@ describe('stopping a listener', () => {
     await stopping
   })
 
-  test('does not mistake a suspended machine for quiet', async () => {
+  test('does not count the time in which the machine was suspended as quiet', async () => {
     const listener = listenWith(() => answerOf('at once'), { secondMs: 200 })
     const sockets = await Promise.all(Array.from({ length: 2 }, () => HostileSocket.open(listener.port)))
     const stopping = listener.stop(LONG_GRACE_MS)
@@ -142,12 +142,12 @@ describe('stopping a listener', () => {
     expect(took).toBeLessThan(SOON_MS)
     await Promise.all(sockets.map(({ closed }) => closed))
     expect(sockets.map(({ received }) => received)).toEqual(['', '', ''])
-    // Answers without a client do no harm.
+    // Responses to clients that have left must do no harm.
     for (const release of held) release()
     await Bun.sleep(5)
   })
 
-  test('waits for a large response in progress, and no longer', async () => {
+  test('waits for a large response in progress, and then ends', async () => {
     const bytes = Buffer.alloc(20 * 1024 * 1024)
     const listener = listenWith(() => answerOf(bytes))
     const reader = await ByteReader.open(listener.port)
@@ -161,30 +161,30 @@ describe('stopping a listener', () => {
     expect(performance.now() - start).toBeLessThan(SOON_MS)
   })
 
-  test('waits for a live body in progress, and no longer', async () => {
+  test('waits for a live body in progress, and then ends', async () => {
     const body = new CountedBody()
     const listener = listenWith(() => answerOf(body))
     const socket = await HostileSocket.open(listener.port)
     socket.send(REQUEST)
-    await until(() => body.outflow !== undefined)
+    await until(() => body.output !== undefined)
     const start = performance.now()
     const stopping = listener.stop(LONG_GRACE_MS)
     await Bun.sleep(50)
-    body.outflow?.send(Buffer.from('last words'))
-    body.outflow?.end()
+    body.output?.send(Buffer.from('last words'))
+    body.output?.end()
     expect((await socket.answer())?.text).toBe('last words')
     await Promise.all([socket.closed, stopping])
     expect(performance.now() - start).toBeLessThan(SOON_MS)
   })
 
-  test('notifies live bodies once when they are cut', async () => {
+  test('notifies live bodies once when their connections are dropped', async () => {
     const body = new CountedBody()
     const listener = listenWith(() => answerOf(body))
     const socket = await HostileSocket.open(listener.port)
     socket.send(REQUEST)
-    await until(() => body.outflow !== undefined)
+    await until(() => body.output !== undefined)
     const stopping = listener.stop(LONG_GRACE_MS)
-    body.outflow?.send(Buffer.from('still there'))
+    body.output?.send(Buffer.from('still there'))
     await until(() => socket.received.includes('still there'))
     expect(body.closes).toBe(0)
     // A second stop without grace time.
@@ -193,7 +193,7 @@ describe('stopping a listener', () => {
     expect(body.closes).toBe(1)
   })
 
-  test('without grace ends at once', async () => {
+  test('without grace time ends at once', async () => {
     const { listener, held } = listenHeld()
     const socket = await HostileSocket.open(listener.port)
     socket.send(REQUEST)

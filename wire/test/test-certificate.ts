@@ -1,4 +1,4 @@
-/** Only for tests, for localhost and 127.0.0.1; it expires in a hundred years. */
+/** A certificate for localhost and 127.0.0.1, which expires in a hundred years. Only for tests. */
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBojCCAUmgAwIBAgIUNboOJnTGcAGN8wYg4B+GdOFlIKcwCgYIKoZIzj0EAwIw
 GDEWMBQGA1UEAwwNcGV0c3RvcmUudGVzdDAgFw0yNjExMTUwMzIyNTRaGA8yMTI2
@@ -12,7 +12,7 @@ nG40zwIgUs64Vco96JhJNQJ4sd1rX4R4DOwCP5NswU/Vo0YX5qQ=
 -----END CERTIFICATE-----
 `
 
-/** Belongs only to the certificate above. */
+/** The key of the certificate above. */
 export const PRIVATE_KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgLTAl0WcPhNWiSLJ1
 WdMlCaP+R9mnxY55O8pr6vx1e2ahRANCAARO9DbgBtHwAr6f+vRTJ7uemM0NH7ag
@@ -20,7 +20,7 @@ h1KUWXkILvAXIlApssT0vf2geXsxbSiQmy/0rY2m3Ir2rnLhAzb/A5lr
 -----END PRIVATE KEY-----
 `
 
-/** Belongs to no certificate. */
+/** A key without a certificate. */
 export const OTHER_PRIVATE_KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgCVYFapnAze62c87j
 NM1kLaAL6WR0u0gVkDV5bz7xCPyhRANCAAT96aYhDjmE3+1+bY/y0kSUcgHzuWlr

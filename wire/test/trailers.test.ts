@@ -25,9 +25,9 @@ describe('trailers after a chunked body', () => {
     ['8 KiB of them', `X-Long: ${'l'.repeat(8 * 1024 - 12)}\r\n`],
   ])('are read and dropped: %s', async (_, trailers) => {
     const socket = await sendWith(trailers)
-    const told = JSON.parse((await socket.answer('PATCH'))?.text ?? '') as Echo
-    expect(Buffer.from(told.body, 'base64').toString()).toBe('pets')
-    expect(told.headers).toMatchObject({ 'x-one': 'head', 'content-length': null })
+    const seen = JSON.parse((await socket.answer('PATCH'))?.text ?? '') as Echo
+    expect(Buffer.from(seen.body, 'base64').toString()).toBe('pets')
+    expect(seen.headers).toMatchObject({ 'x-one': 'head', 'content-length': null })
     expect((await socket.answer())?.text).toContain('/next')
     socket.end()
   })

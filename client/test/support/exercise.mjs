@@ -66,7 +66,7 @@ export const EXPECTED = {
     ['9223372036854775807', 10, 1],
   ],
   pets: ['1', '9007199254740993', '9223372036854775807'],
-  failure: 'GET /pets/404',
+  failure: 'GET /catalog/404',
   left: 1,
   orders: ['1', '9007199254740993'],
   aborted: 'enough',

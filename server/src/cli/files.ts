@@ -4,7 +4,7 @@ import { open, rename } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { addAbortSignal } from 'node:stream'
 
-/** Large enough to be fast, small enough to react to a signal between two chunks. */
+/** Large enough to be fast, small enough that a signal is handled soon, between two chunks. */
 const CHUNK_BYTES = 256 * 1024
 
 export interface ByteSource {
@@ -14,7 +14,7 @@ export interface ByteSource {
 }
 
 /** `-` is standard input. The signal also aborts a read that waits for more input. */
-export function openBytes(path: string, signal: AbortSignal): ByteSource {
+export function openByteSource(path: string, signal: AbortSignal): ByteSource {
   if (path === '-') return { chunks: addAbortSignal(signal, process.stdin), fractionRead: () => undefined }
   const stats = statSync(path, { throwIfNoEntry: false })
   if (stats === undefined) throw new Error(`cannot read ${path}: there is no such file`)
@@ -25,23 +25,23 @@ export function openBytes(path: string, signal: AbortSignal): ByteSource {
 }
 
 /**
- * Calls `write` with a temporary path in the folder of `path`, and renames the file once it is complete and flushed. A failure
- * leaves no file behind and an existing file unchanged. `existing` says whether to overwrite an existing file, or what to do
- * instead.
+ * Calls `write` with a temporary path in the folder of `path`, and renames that file to `path` once it is complete and
+ * flushed. A failure leaves no new file behind and an existing file unchanged. An existing file is overwritten, or refused
+ * with the advice.
  */
 export async function writeNewFile(
   path: string,
-  existing: 'overwrite' | { readonly advice: string },
+  ifExists: 'overwrite' | { readonly advice: string },
   write: (temporary: string) => Promise<void>,
 ): Promise<void> {
   const refuseExisting = () => {
-    if (existing !== 'overwrite' && existsSync(path)) {
-      throw new Error(`${path} already exists; ${existing.advice}`)
+    if (ifExists !== 'overwrite' && existsSync(path)) {
+      throw new Error(`${path} already exists; ${ifExists.advice}`)
     }
   }
   if (path === '') throw new Error('cannot write to a file without a name')
   refuseExisting()
-  const target = existsSync(path) ? existingFile(path) : path
+  const target = existsSync(path) ? resolveFile(path) : path
   if (!existsSync(dirname(target))) {
     throw new Error(`cannot write ${path}: there is no folder ${resolve(dirname(target))}`)
   }
@@ -49,11 +49,12 @@ export async function writeNewFile(
   try {
     await write(temporary)
     await sync(temporary)
+    // Another process may have created it in the meantime.
     refuseExisting()
     await rename(temporary, target)
     await sync(dirname(target))
   } catch (error) {
-    const diskFailure = fullDiskText(error, dirname(target))
+    const diskFailure = describeFullDisk(error, dirname(target))
     rmSync(temporary, { force: true })
     throw diskFailure === undefined
       ? error
@@ -61,15 +62,20 @@ export async function writeNewFile(
   }
 }
 
-/** `undefined` if the failure has another cause. */
-export function fullDiskText(error: unknown, folder: string): string | undefined {
-  if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) return undefined
+/** Returns `undefined` if the failure has another cause than a full disk. */
+export function describeFullDisk(error: unknown, folder: string): string | undefined {
+  if (!hasCode(error, 'ENOSPC')) return undefined
   const { bavail, bsize } = statfsSync(folder)
-  return `the disk of ${resolve(folder)} is full (${((bavail * bsize) / 1_000_000).toFixed(1)} MB free)`
+  const freeMegabytes = ((bavail * bsize) / 1_000_000).toFixed(1)
+  return `the disk of ${resolve(folder)} is full (${freeMegabytes} MB free)`
 }
 
-/** Follows a link, so that its target is replaced instead of the link. */
-function existingFile(path: string): string {
+function hasCode(error: unknown, code: 'ENOSPC' | 'EPIPE'): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}
+
+/** Follows links, so that the file is replaced instead of the link. */
+function resolveFile(path: string): string {
   if (!statSync(path).isFile()) throw new Error(`cannot write ${path}: it is not a file`)
   return realpathSync(path)
 }
@@ -83,7 +89,7 @@ async function sync(path: string): Promise<void> {
   }
 }
 
-/** Writes part by part: Bun's writeFile of an async iterable can append NUL bytes. */
+/** Writes each part on its own, because Bun's writeFile of an async iterable can append NUL bytes. */
 export async function writeToFile(
   path: string,
   text: AsyncIterable<string>,
@@ -100,9 +106,9 @@ export async function writeToFile(
   }
 }
 
-/** Applies back pressure. Stops without an error if the reader, such as `head`, closes the pipe. */
+/** Writes as fast as the reader reads. Stops without an error if the reader closes the pipe, as `head` does. */
 export async function writeToStdout(text: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
-  // The callback of the write reports the error; without a listener it would also end the process.
+  // The callback of `write` reports errors. Without this listener, they would also end the process.
   process.stdout.on('error', () => {})
   try {
     for await (const part of text) {
@@ -112,7 +118,7 @@ export async function writeToStdout(text: AsyncIterable<string>, signal: AbortSi
       })
     }
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EPIPE')) throw error
+    if (!hasCode(error, 'EPIPE')) throw error
   }
 }
 

@@ -1,12 +1,12 @@
 import type { WritePause } from '../core/transfer/transfer-store.ts'
 import type { ConfirmFlags } from './arguments.ts'
-import { confirmUnlessAborted, duration, grouped, type Progress } from './terminal.ts'
+import { confirmUnlessAborted, formatDuration, formatNumber, type Progress } from './terminal.ts'
 
-/** The service waits this long for another writer before it refuses a write. */
+/** Equals the time that a running service waits for another writer before it refuses a write. */
 export const DEFAULT_MAX_PAUSE_SECONDS = 5
 /**
- * The lock is held for longer than the rows take to write, because of the checks and the commit. Measured: 1.2 to 1.5 for
- * new pets, 1.6 for changed quantities.
+ * The database is locked for longer than the rows take to write, because checks and commit follow. Measured: 1.2 to 1.5
+ * times as long for new pets, 1.6 times for changed quantities.
  */
 const LOCK_TIME_PER_WRITE_TIME = 1.4
 
@@ -22,13 +22,13 @@ interface LongPause {
   readonly seconds: number
 }
 
-/** Thrown to roll back a write that the user has to agree to first. */
+/** Thrown to roll back a write until the user has agreed to the pause. */
 class PauseTooLong extends Error {
   override readonly name = 'PauseTooLong'
   readonly pause: LongPause
 
   constructor(pause: LongPause) {
-    super(effectOf(pause))
+    super(describePause(pause))
     this.pause = pause
   }
 }
@@ -44,26 +44,25 @@ export function watchPause(
   onLongPause: (pause: LongPause) => void,
   now: () => number = () => performance.now(),
 ): OnProgress {
-  let began = now()
-  let isFirst = true
+  let startedAt = now()
+  let isFirstStep = true
   return (done, total) => {
     if (done === 0) {
-      began = now()
+      startedAt = now()
       return
     }
-    const elapsed = (now() - began) / 1_000
+    const elapsed = (now() - startedAt) / 1_000
     const seconds = (elapsed / done) * total * LOCK_TIME_PER_WRITE_TIME
-    if (isFirst && done < total && seconds > maxSeconds && writePause.isServiceRunning()) {
-      onLongPause({ rows: total, seconds })
-    }
-    isFirst = false
+    const isTooLong = done < total && seconds > maxSeconds
+    if (isFirstStep && isTooLong && writePause.isServiceRunning()) onLongPause({ rows: total, seconds })
+    isFirstStep = false
     writePause.announce(Math.max(0, seconds - elapsed))
   }
 }
 
 /**
- * Runs `apply`. If it would block a running service for longer than the flags allow, it is rolled back after its first
- * step and runs again once the user has agreed.
+ * Runs `apply`. If it would block a running service for longer than the flags allow, its first step is rolled back, and
+ * `apply` runs again once the user has agreed.
  */
 export async function applyWithinPause<Result>(
   writePause: WritePause | undefined,
@@ -80,23 +79,23 @@ export async function applyWithinPause<Result>(
       show(done, total)
     })
   }
-  const printEffect = (pause: LongPause) => {
+  const printWarning = (pause: LongPause) => {
     progress.end()
-    console.error(`petstore: ${effectOf(pause)}`)
+    console.error(`petstore: ${describePause(pause)}`)
   }
   try {
     return await attempt((pause) => {
       if (yes !== true) throw new PauseTooLong(pause)
-      printEffect(pause)
+      printWarning(pause)
     })
   } catch (error) {
     if (!(error instanceof PauseTooLong)) throw error
     if (!process.stdin.isTTY) {
       throw new Error(
-        `${error.message}; nothing was changed. Accept that with --yes or a longer --max-pause, stop the service first, or split the file`,
+        `${error.message}; nothing was changed. Accept the pause with --yes or a longer --max-pause, stop the service first, or split the file`,
       )
     }
-    printEffect(error.pause)
+    printWarning(error.pause)
     if (!(await confirmUnlessAborted('Write now?', signal))) throw new Error('nothing was changed')
     return await attempt(() => {})
   } finally {
@@ -104,6 +103,6 @@ export async function applyWithinPause<Result>(
   }
 }
 
-function effectOf({ rows, seconds }: LongPause): string {
-  return `writing ${grouped(rows)} rows keeps the running service from writing for about ${duration(seconds)}`
+function describePause({ rows, seconds }: LongPause): string {
+  return `writing ${formatNumber(rows)} rows keeps the running service from writing for about ${formatDuration(seconds)}`
 }

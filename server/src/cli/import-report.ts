@@ -1,24 +1,24 @@
 import type { ImportPreview, Tally } from '../core/transfer/import.ts'
 import type { RefusedLine, RowKind } from '../core/transfer/rows.ts'
-import { quoted } from '../core/values/exact-json.ts'
-import { counted, grouped } from './terminal.ts'
+import { quote } from '../core/values/exact-json.ts'
+import { formatCount, formatNumber } from './terminal.ts'
 
-/** One line for each example, with its reason. */
+/** One line of text for each example of a refused line, with the reason. */
 export function refusedLines(refused: Tally<RefusedLine>): string[] {
   return exampleLines(refused, ({ line, reason }) => [line, reason])
 }
 
-/** `done` describes the result for the good lines. */
-export function summary(done: string, rows: number, refused: number, seconds: number): string {
+/** Adds the skipped lines, the time and the rate to `result`, which counts the imported rows. */
+export function importSummary(result: string, rows: number, refused: number, seconds: number): string {
   const rate = seconds > 0 ? Math.round(rows / seconds) : 0
-  const skipped = refused > 0 ? `, ${counted(refused, 'bad line')} skipped` : ''
-  return `${done}${skipped} (${seconds.toFixed(1)} s, ${grouped(rate)} rows/s)`
+  const skipped = refused > 0 ? `, ${formatCount(refused, 'bad line')} skipped` : ''
+  return `${result}${skipped} (${seconds.toFixed(1)} s, ${formatNumber(rate)} rows/s)`
 }
 
 /** Shown for an optional field without a value. */
 const NO_VALUE = 'none'
 
-/** The changes that an import would make, with the first lines of each kind. */
+/** Counts the changes that an import would make, and lists the first lines of each kind. */
 export function dryRunReport<Value>(
   file: string,
   { added, changed, unchanged }: ImportPreview<Value>,
@@ -31,23 +31,23 @@ export function dryRunReport<Value>(
     return columns.map(({ name, json, isOptional }, index) => {
       const text = texts[index]
       if (isOptional && text === '') return { name, text: NO_VALUE }
-      return { name, text: text === undefined || json !== 'string' ? text : quoted(text) }
+      return { name, text: text === undefined || json !== 'string' ? text : quote(text) }
     })
   }
   const nameOf = (value: Value) => `${noun} ${write(value)[0]}`
-  const amounts = {
+  const counts = {
     ...(isAdjustment ? {} : { 'would add': added.count }),
     'would change': changed.count,
     'would leave alone': unchanged,
     refused: refused.count,
   }
-  const amountLines = Object.entries(amounts).map(
-    ([label, count]) => `  ${label.padEnd(18)}${grouped(count).padStart(12)}`,
+  const countLines = Object.entries(counts).map(
+    ([label, count]) => `  ${label.padEnd(18)}${formatNumber(count).padStart(12)}`,
   )
   return [
     `Dry run of ${file}: nothing was changed.`,
     '',
-    ...amountLines,
+    ...countLines,
     ...section('Would add', added, ({ line, value }) => {
       const fields = fieldsOf(value)
         .slice(1)
@@ -82,7 +82,7 @@ function exampleLines<Example>(
 ): string[] {
   const lines = first.map(textOf).map(([line, text]) => `  line ${line}: ${text}`)
   if (count > first.length) {
-    lines.push(`  … and ${grouped(count - first.length)} more (--show ${count} shows all)`)
+    lines.push(`  … and ${formatNumber(count - first.length)} more (--show ${count} shows all)`)
   }
   return lines
 }

@@ -1,17 +1,23 @@
-// The part that `import` and `adjust` share: the flags, reading a file, and running the import.
+// Code that `import` and `adjust` share: the flags, reading a file, and running the import.
 import { type Command, Option } from 'commander'
 import type { ChangeOrigin } from '../core/stock/command.ts'
 import type { FileKind } from '../core/transfer/csv.ts'
 import { ENCODINGS, type Encoding, NotUtf8, openRows, type RowSource } from '../core/transfer/files.ts'
-import { mergeRefused, RowsRefused, type StagedImport, stageRows } from '../core/transfer/import.ts'
-import type { RowKind } from '../core/transfer/rows.ts'
+import {
+  mergeRefused,
+  RowsRefused,
+  type StagedImport,
+  stageRows,
+  type Tally,
+} from '../core/transfer/import.ts'
+import type { RefusedLine, RowKind } from '../core/transfer/rows.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import type { Store } from '../store/store.ts'
-import { oneOf, type SettingFlags, setting, wholeNumber } from './arguments.ts'
-import { type ByteSource, openBytes } from './files.ts'
+import { choiceParser, type SettingFlags, settingOption, wholeNumberParser } from './arguments.ts'
+import { type ByteSource, openByteSource } from './files.ts'
 import { applyWithinPause, DEFAULT_MAX_PAUSE_SECONDS, type PauseFlags } from './import-pause.ts'
-import { dryRunReport, refusedLines, summary } from './import-report.ts'
-import { counted, grouped, interruptible, Progress } from './terminal.ts'
+import { dryRunReport, importSummary, refusedLines } from './import-report.ts'
+import { formatCount, formatNumber, Progress, runInterruptible } from './terminal.ts'
 
 export interface FileFlags extends SettingFlags, PauseFlags {
   readonly dryRun?: true
@@ -33,27 +39,27 @@ export function addFileOptions(command: Command): Command {
     .argument('<file>', 'CSV or JSON Lines; - reads standard input')
     .option('--dry-run', 'show the changes without making them')
     .addOption(
-      new Option('--show <number>', 'how many lines of each kind are shown')
-        .argParser(wholeNumber('--show'))
+      new Option('--show <number>', 'how many added, changed and refused lines to show')
+        .argParser(wholeNumberParser('--show'))
         .default(20),
     )
     .option(
       '--encoding <encoding>',
       `${ENCODINGS.join(', ')}; latin1 is Windows-1252, which spreadsheets write`,
-      oneOf('--encoding', ENCODINGS),
+      choiceParser('--encoding', ENCODINGS),
       'utf8',
     )
     .addOption(
       new Option(
         '--max-pause <seconds>',
-        'how long a running service may be unable to write (SQLite); for longer pauses a terminal asks first',
+        'how long a running service may be unable to write (SQLite); a longer pause needs confirmation',
       )
-        .argParser(wholeNumber('--max-pause'))
+        .argParser(wholeNumberParser('--max-pause'))
         .default(DEFAULT_MAX_PAUSE_SECONDS),
     )
-    .option('--yes', 'write without asking, however long the service cannot write')
-    .addOption(setting('databaseUrl'))
-    .addOption(setting('data'))
+    .option('--yes', 'do not ask for confirmation')
+    .addOption(settingOption('databaseUrl'))
+    .addOption(settingOption('data'))
 }
 
 /** Opens a file, detects its kind, and runs `work` until a signal interrupts it. */
@@ -64,8 +70,8 @@ export async function withFile<Name extends string>(
   work: (file: OpenFile<Name>) => Promise<void>,
 ): Promise<void> {
   const name = file === '-' ? 'standard input' : file
-  await interruptible('nothing was changed', async (signal) => {
-    const bytes = openBytes(file, signal)
+  await runInterruptible('nothing was changed', async (signal) => {
+    const bytes = openByteSource(file, signal)
     try {
       await work({ name, bytes, source: await openRows(bytes.chunks, name, kinds, encoding), signal })
     } catch (error) {
@@ -78,7 +84,7 @@ export async function withFile<Name extends string>(
   })
 }
 
-/** The key, the reason and the reference go into the history. Adjustments have a reason. */
+/** The key, the reason and the reference go into the history. Only adjustments have a reason. */
 export interface ImportRun<Value> extends Pick<ChangeOrigin, 'keyId' | 'reason' | 'reference'> {
   readonly rows: RowKind<Value>
   readonly staged: StagedImport<Value>
@@ -87,96 +93,128 @@ export interface ImportRun<Value> extends Pick<ChangeOrigin, 'keyId' | 'reason' 
   readonly database: string
   /** Skips bad lines instead of refusing the file. */
   readonly skipRefused: boolean
-  /** What to do about bad lines. */
+  /** The message about bad lines ends with this advice. */
   readonly advice: string
 }
+
+type RunFlags = Pick<FileFlags, 'dryRun' | 'show' | 'yes' | 'maxPause'>
 
 /** Imports a whole file, or shows the changes that it would make. */
 export async function runImport<Value>(
   file: OpenFile<string>,
-  flags: Pick<FileFlags, 'dryRun' | 'show' | 'yes' | 'maxPause'>,
+  flags: RunFlags,
   run: ImportRun<Value>,
 ): Promise<void> {
+  const startedAt = performance.now()
   const progress = new Progress()
-  let mayBeCommitted = false
   try {
-    await importRows(file, flags, run, progress, (isWritten) => {
-      mayBeCommitted = isWritten
+    const { rows, refused } = await stageRows(file.source.batches, run.rows, run.staged, {
+      maxExamples: flags.show,
+      signal: file.signal,
+      onProgress: (read) => progress.show('reading', read, file.bytes.fractionRead()),
     })
+    if (isAdjustment(run) && rows === 0) throw new Error(`${file.name} names no pet; nothing was changed`)
+    progress.show('comparing', rows)
+    if (flags.dryRun === true || (refused.count > 0 && !run.skipRefused)) {
+      await previewImport(file, flags, run, refused, progress)
+      return
+    }
+    const result = await applyImport(file, flags, run, refused, progress)
+    const seconds = (performance.now() - startedAt) / 1_000
+    const summary = importSummary(result.text, rows, result.refused.count, seconds)
+    console.log(`${file.name}${purposeText(run)}: ${summary} in ${run.database}`)
   } catch (error) {
-    if (!(error instanceof ServiceError) || !(error.cause instanceof Error)) throw error
-    // An import can be repeated. An adjustment cannot.
-    const effect =
-      mayBeCommitted && run.reason !== undefined
-        ? 'the adjustment may have been made: check petstore history PETID before you run the command again'
-        : 'nothing was changed'
-    throw new Error(`the database failed (${error.cause.message}); ${effect}`, { cause: error })
+    throw explainDatabaseFailure(error, 'nothing was changed')
   } finally {
     progress.end()
     await run.staged.discard()
   }
 }
 
-async function importRows<Value>(
-  { name, bytes, source, signal }: OpenFile<string>,
-  flags: Pick<FileFlags, 'dryRun' | 'show' | 'yes' | 'maxPause'>,
+function isAdjustment({ reason }: Pick<ChangeOrigin, 'reason'>): boolean {
+  return reason !== undefined
+}
+
+function purposeText({ reason, reference }: Pick<ChangeOrigin, 'reason' | 'reference'>): string {
+  if (reason === undefined) return ''
+  return reference === undefined ? ` (${reason})` : ` (${reason}, ${reference})`
+}
+
+/** Prints the dry run, or only the refused lines if there is none. Throws if lines are refused and may not be skipped. */
+async function previewImport<Value>(
+  { name }: OpenFile<string>,
+  { dryRun, show }: RunFlags,
   run: ImportRun<Value>,
+  badRows: Tally<RefusedLine>,
   progress: Progress,
-  onWritten: (isWritten: boolean) => void,
 ): Promise<void> {
-  const began = performance.now()
-  const { rows: kind, staged, store, skipRefused, keyId, reason, reference } = run
-  const isAdjustment = reason !== undefined
-  const badLines = (count: number) => {
-    const hint = isAdjustment ? '; petstore export shows the current stock' : ''
-    return new Error(`${name} has ${counted(count, 'bad line')}; nothing was changed. ${run.advice}${hint}`)
-  }
-  const { rows, refused: badRows } = await stageRows(source.batches, kind, staged, {
-    maxExamples: flags.show,
-    signal,
-    onProgress: (read) => progress.show('reading', read, bytes.fractionRead()),
-  })
-  if (isAdjustment && rows === 0) throw new Error(`${name} names no pet; nothing was changed`)
-
-  progress.show('comparing', rows)
-  if (flags.dryRun === true || (badRows.count > 0 && !skipRefused)) {
-    const preview = await staged.preview(flags.show)
-    const refused = mergeRefused(badRows, flags.show, preview.refused)
-    progress.end()
-    if (flags.dryRun === true) console.log(dryRunReport(name, preview, refused, kind, { isAdjustment }))
-    else for (const line of refusedLines(refused)) console.error(line)
-    if (refused.count > 0 && !skipRefused) throw badLines(refused.count)
-    return
-  }
-
-  const counts = await applyWithinPause(store.writePause, flags, { progress, signal }, (onProgress) =>
-    staged.apply({
-      at: store.clock(),
-      keyId,
-      reason,
-      reference,
-      skipRefused,
-      maxExamples: flags.show,
-      signal,
-      onProgress: (done, total) => {
-        onWritten(done === total)
-        onProgress(done, total)
-      },
-    }),
-  ).catch((error: unknown) => {
-    if (!(error instanceof RowsRefused)) throw error
-    progress.end()
-    for (const line of refusedLines(error.refused)) console.error(line)
-    throw badLines(error.refused.count)
-  })
+  const preview = await run.staged.preview(show)
+  const refused = mergeRefused(badRows, show, preview.refused)
   progress.end()
-  const refused = mergeRefused(badRows, flags.show, counts.refused)
+  if (dryRun === true) {
+    console.log(dryRunReport(name, preview, refused, run.rows, { isAdjustment: isAdjustment(run) }))
+  } else printRefused(refused)
+  if (refused.count > 0 && !run.skipRefused) throw badLinesError(name, run, refused.count)
+}
+
+async function applyImport<Value>(
+  { name, signal }: OpenFile<string>,
+  flags: RunFlags,
+  run: ImportRun<Value>,
+  badRows: Tally<RefusedLine>,
+  progress: Progress,
+): Promise<{ readonly text: string; readonly refused: Tally<RefusedLine> }> {
+  const { rows: kind, staged, store, skipRefused, keyId, reason, reference } = run
+  let mayBeCommitted = false
+  try {
+    const counts = await applyWithinPause(store.writePause, flags, { progress, signal }, (onProgress) =>
+      staged.apply({
+        at: store.clock(),
+        keyId,
+        reason,
+        reference,
+        skipRefused,
+        maxExamples: flags.show,
+        signal,
+        onProgress: (done, total) => {
+          mayBeCommitted = done === total
+          onProgress(done, total)
+        },
+      }),
+    )
+    progress.end()
+    const refused = mergeRefused(badRows, flags.show, counts.refused)
+    printRefused(refused)
+    const changed = isAdjustment(run)
+      ? `${formatCount(counts.changed, kind.noun, kind.plural)} changed`
+      : `${formatCount(counts.added, kind.noun, kind.plural)} added, ${formatNumber(counts.changed)} changed`
+    return { text: `${changed}, ${formatNumber(counts.unchanged)} left alone`, refused }
+  } catch (error) {
+    if (error instanceof RowsRefused) {
+      progress.end()
+      printRefused(error.refused)
+      throw badLinesError(name, run, error.refused.count)
+    }
+    // An import can be repeated. An adjustment cannot.
+    if (!mayBeCommitted || !isAdjustment(run)) throw error
+    throw explainDatabaseFailure(
+      error,
+      'the adjustment may have been made: check petstore history PETID before you run the command again',
+    )
+  }
+}
+
+function printRefused(refused: Tally<RefusedLine>): void {
   for (const line of refusedLines(refused)) console.error(line)
-  const changed = isAdjustment
-    ? `${counted(counts.changed, kind.noun, kind.plural)} changed`
-    : `${counted(counts.added, kind.noun, kind.plural)} added, ${grouped(counts.changed)} changed`
-  const done = `${changed}, ${grouped(counts.unchanged)} left alone`
-  const purpose = isAdjustment ? ` (${[reason, reference].filter(Boolean).join(', ')})` : ''
-  const seconds = (performance.now() - began) / 1_000
-  console.log(`${name}${purpose}: ${summary(done, rows, refused.count, seconds)} in ${run.database}`)
+}
+
+function badLinesError<Value>(file: string, run: ImportRun<Value>, count: number): Error {
+  const hint = isAdjustment(run) ? '; petstore export shows the current stock' : ''
+  return new Error(`${file} has ${formatCount(count, 'bad line')}; nothing was changed. ${run.advice}${hint}`)
+}
+
+/** Adds the cause of a database failure, and its effect. Returns other errors unchanged. */
+function explainDatabaseFailure(error: unknown, effect: string): unknown {
+  if (!(error instanceof ServiceError) || !(error.cause instanceof Error)) return error
+  return new Error(`the database failed (${error.cause.message}); ${effect}`, { cause: error })
 }

@@ -22,7 +22,7 @@ import { addWebhooksCommands } from './commands/webhooks.ts'
 import { failureText } from './terminal.ts'
 
 const EXIT_FAILURE = 1
-const EXIT_WRONG_USE = 2
+const EXIT_USAGE_ERROR = 2
 
 const program = new PetstoreCommand('petstore')
   .description('Stock levels of a pet store behind an HTTP/JSON API')
@@ -60,9 +60,9 @@ try {
 /** Prints the failure in one line and returns its exit code. */
 function reportFailure(error: unknown): number {
   if (error instanceof CommanderError && error.exitCode === 0) return 0
-  if (error instanceof CommanderError && error.code === 'commander.help') return EXIT_WRONG_USE
+  if (error instanceof CommanderError && error.code === 'commander.help') return EXIT_USAGE_ERROR
   const message = failureText(error)
   // The message may quote an argument, and the argument may be a secret that was given instead of a name.
   console.error(`petstore: ${hideSecrets(message.replace(/^error: /, '').replaceAll('\n', ' '))}`)
-  return error instanceof CommanderError ? EXIT_WRONG_USE : EXIT_FAILURE
+  return error instanceof CommanderError ? EXIT_USAGE_ERROR : EXIT_FAILURE
 }

@@ -3,11 +3,11 @@ import type { Config } from '../service/config.ts'
 /** The message that a worker sends to the supervisor when it listens. */
 export const READY = 'ready'
 
-/** The pause before a restart doubles up to the maximum. */
+/** The pause before a restart doubles each time, up to the maximum. */
 const FIRST_PAUSE_MS = 100
 const MAX_PAUSE_MS = 10_000
-/** A worker that has run for this long restarts after the first pause again. */
-const SETTLED_MS = 10_000
+/** If a worker has run for this long, its next pause is the first pause again. */
+const STABLE_AFTER_MS = 10_000
 
 interface SupervisorLog {
   warn(message: string, fields: Readonly<Record<string, string | number>>): void
@@ -32,8 +32,8 @@ export class Supervisor {
   }
 
   /**
-   * Starts the workers and calls `onListening` when all of them listen. Resolves to the exit code when all have ended after
-   * `stop`. Rejects if a worker ends before it listens.
+   * Starts the workers and calls `onListening` when all of them listen. Rejects if a worker ends before that. Resolves to
+   * the exit code when `stop` has ended all workers.
    */
   async run(count: number, onListening: () => void): Promise<number> {
     for (let index = 0; index < count; index++) this.#workers[index] = this.#spawn(index)
@@ -72,23 +72,25 @@ export class Supervisor {
     return { process: child, ready: promise, startedAt: performance.now() }
   }
 
-  /** Resolves to the exit code of the last process when the supervisor stops. */
+  /** Replaces a worker each time it ends. Resolves to the exit code of the last process after `stop`. */
   async #keepAlive(first: Worker, index: number): Promise<number> {
     let worker = first
     let pause = FIRST_PAUSE_MS
     for (;;) {
       const { process: child, startedAt } = worker
       const code = await child.exited
-      // Our SIGTERM ends a worker that has no signal handler yet. That is no failure: it had no requests.
+      if (!this.#isStopping) {
+        const wasStable = performance.now() - startedAt > STABLE_AFTER_MS
+        pause = wasStable ? FIRST_PAUSE_MS : Math.min(pause * 2, MAX_PAUSE_MS)
+        this.#logger.warn('a worker process ended; restarting it', {
+          process: index + 1,
+          pid: child.pid,
+          ended: child.signalCode ?? code,
+        })
+        await Bun.sleep(pause)
+      }
+      // The SIGTERM of `stop` kills a worker that has no signal handler yet. It had no requests, so this is no failure.
       if (this.#isStopping) return child.signalCode === 'SIGTERM' ? 0 : code
-      pause = performance.now() - startedAt > SETTLED_MS ? FIRST_PAUSE_MS : Math.min(pause * 2, MAX_PAUSE_MS)
-      this.#logger.warn('a worker process ended; restarting it', {
-        process: index + 1,
-        pid: child.pid,
-        ended: child.signalCode ?? code,
-      })
-      await Bun.sleep(pause)
-      if (this.#isStopping) continue
       worker = this.#spawn(index)
       this.#workers[index] = worker
     }
@@ -101,7 +103,7 @@ function programCommand(): string[] {
   return isExecutable ? [process.execPath] : [process.execPath, Bun.main]
 }
 
-/** Chooses a free port once for all workers if the setting is 0. */
+/** The port of all workers. If the setting is 0, chooses a free port. */
 export function sharedPort({ host, port }: Pick<Config, 'host' | 'port'>): number {
   if (port !== 0) return port
   const listener = Bun.listen({ hostname: host, port: 0, socket: { data: () => {} } })

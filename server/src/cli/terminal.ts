@@ -5,57 +5,53 @@ import type { ConfirmFlags, JsonFlags } from './arguments.ts'
 
 type Cell = string | number
 
-/** Pads each column to its widest cell. Aligns columns of numbers to the right. */
-export function table(head: readonly string[], rows: readonly (readonly Cell[])[]): string {
-  const cells = [head, ...rows.map((row) => row.map(String))]
-  const pads = head.map((_, column) => {
-    const width = Math.max(...cells.map((row) => Bun.stringWidth(row[column] ?? '')))
-    const isNumeric = rows.length > 0 && rows.every((row) => typeof row[column] === 'number')
-    return (cell: string) => {
-      const padding = ' '.repeat(width - Bun.stringWidth(cell))
-      return isNumeric ? padding + cell : cell + padding
-    }
-  })
-  const lines = cells.map((row) => pads.map((pad, column) => pad(row[column] ?? '')).join('  '))
-  return lines.map((line) => line.trimEnd()).join('\n')
+/** Pads each column to its widest cell. Aligns columns that contain numbers to the right. */
+function alignColumns(rows: readonly (readonly Cell[])[]): string {
+  const columns = (rows[0] ?? []).map((_, column) => ({
+    width: Math.max(...rows.map((row) => Bun.stringWidth(String(row[column])))),
+    hasNumbers: rows.some((row) => typeof row[column] === 'number'),
+  }))
+  const lines = rows.map((row) =>
+    columns.map(({ width, hasNumbers }, column) => {
+      const text = String(row[column])
+      const padding = ' '.repeat(width - Bun.stringWidth(text))
+      return hasNumbers ? padding + text : text + padding
+    }),
+  )
+  return lines.map((cells) => cells.join('  ').trimEnd()).join('\n')
 }
 
 interface ListFormat<Item> {
   readonly columns: readonly (readonly [title: string, cell: (item: Item) => Cell])[]
   readonly toJson: (item: Item) => unknown
-  /** Printed instead of a table without rows. */
-  readonly empty: string
+  readonly emptyMessage: string
 }
 
 /** Prints a table, or JSON if the flags ask for it. */
 export function printList<Item>(
   items: readonly Item[],
   flags: JsonFlags,
-  { columns, toJson, empty }: ListFormat<Item>,
+  { columns, toJson, emptyMessage }: ListFormat<Item>,
 ): void {
   if (flags.json === true) printJson(items.map(toJson))
-  else if (items.length === 0) console.log(empty)
+  else if (items.length === 0) console.log(emptyMessage)
   else {
     const titles = columns.map(([title]) => title)
-    console.log(
-      table(
-        titles,
-        items.map((item) => columns.map(([, cell]) => cell(item))),
-      ),
-    )
+    const rows = items.map((item) => columns.map(([, cell]) => cell(item)))
+    console.log(alignColumns([titles, ...rows]))
   }
 }
 
-/** Prints one fact per line, with its label. */
-export function printFacts(facts: readonly (readonly [label: string, value: string])[]): void {
-  console.log(table(['', ''], facts).trimStart())
+/** Prints one field per line, with its label. */
+export function printFields(fields: readonly (readonly [label: string, value: string])[]): void {
+  console.log(alignColumns(fields))
 }
 
-/** Prints an int64 with all its digits. */
+/** Prints a bigint as a number with all its digits. */
 export function printJson(value: unknown): void {
-  const toRaw = (_: string, field: unknown) =>
+  const replaceBigint = (_: string, field: unknown) =>
     typeof field === 'bigint' ? JSON.rawJSON(String(field)) : field
-  console.log(JSON.stringify(value, toRaw, 2))
+  console.log(JSON.stringify(value, replaceBigint, 2))
 }
 
 /** `2026-11-15 12:34` in UTC, or a dash. */
@@ -68,27 +64,29 @@ export function formatSecond(time: number): string {
   return new Date(time).toISOString().slice(0, 19).replace('T', ' ')
 }
 
-/** ISO 8601, for JSON. */
+/** `2026-11-15T12:34:56.789Z`, or `null` without a time. */
 export function isoTime(time: number | undefined): string | null {
   return time === undefined ? null : new Date(time).toISOString()
 }
 
-/** The record with these times in ISO 8601. */
+/** Copies a record for JSON. The named fields are times, which become ISO 8601, or `null` if they are missing. */
 export function withIsoTimes<Field extends string, Item extends Partial<Record<Field, number>>>(
   item: Item,
   ...fields: readonly Field[]
 ) {
   const others = Object.entries(item).filter(([name]) => !fields.some((field) => field === name))
-  return Object.fromEntries([...others, ...fields.map((field) => [field, isoTime(item[field])])])
+  const times = fields.map((field) => [field, isoTime(item[field])])
+  return Object.fromEntries([...others, ...times])
 }
 
-export function grouped(value: number): string {
+/** `1,000` */
+export function formatNumber(value: number): string {
   return value.toLocaleString('en-US')
 }
 
 /** `1 line`, `1,000 lines` */
-export function counted(count: number, noun: string, plural = `${noun}s`): string {
-  return `${grouped(count)} ${count === 1 ? noun : plural}`
+export function formatCount(count: number, noun: string, plural = `${noun}s`): string {
+  return `${formatNumber(count)} ${count === 1 ? noun : plural}`
 }
 
 /** Includes the cause of a database failure, which clients of the service do not see. */
@@ -101,8 +99,8 @@ export function failureText(error: unknown): string {
 }
 
 /**
- * Prints a new secret to standard output, alone, so that a script can read it, and then activates it. A secret that could not
- * be printed is never activated.
+ * Prints a new secret alone to standard output, so that a script can read it, and then activates it. If it cannot be
+ * printed, it is not activated.
  */
 export async function handOverSecret(
   noun: 'key' | 'secret',
@@ -129,7 +127,7 @@ export function requireConfirmation({ yes }: ConfirmFlags, question: string): vo
   if (yes !== true && !confirm(question)) throw new Error('nothing was changed')
 }
 
-/** Asks without blocking, so that Ctrl-C can still abort the signal. */
+/** Asks without blocking the process, so that it still handles Ctrl-C. Rejects if the signal is aborted. */
 export async function confirmUnlessAborted(question: string, signal: AbortSignal): Promise<boolean> {
   const answer = Promise.withResolvers<string>()
   const abort = () => answer.reject(signal.reason)
@@ -140,7 +138,8 @@ export async function confirmUnlessAborted(question: string, signal: AbortSignal
   process.stdin.once('data', receive)
   process.stdin.once('end', end)
   try {
-    return /^y(es)?$/i.test((await answer.promise).trim())
+    const text = await answer.promise
+    return /^y(es)?$/i.test(text.trim())
   } finally {
     signal.removeEventListener('abort', abort)
     process.stdin.off('data', receive)
@@ -150,14 +149,14 @@ export async function confirmUnlessAborted(question: string, signal: AbortSignal
   }
 }
 
-/** The exit codes that shells expect of a program that a signal ended. */
+/** By convention, 128 and the number of the signal that ended the program. */
 const EXIT_CODES: Readonly<Partial<Record<NodeJS.Signals, number>>> = { SIGINT: 130, SIGTERM: 143 }
 
 /**
- * Runs work that Ctrl-C and SIGTERM abort, and prints `effect` if they did. If the work finishes in spite of a signal, its
- * result counts.
+ * Runs work that Ctrl-C and SIGTERM abort. After an abort, prints the effect of the work so far, such as "nothing was
+ * changed". Work that completes in spite of a signal is a success.
  */
-export async function interruptible(
+export async function runInterruptible(
   effect: string,
   work: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
@@ -191,7 +190,7 @@ const REDRAW_MS = 100
 const PLAIN_LINE_MS = 3_000
 const BAR_WIDTH = 24
 
-/** Shows a progress bar on a terminal, and prints a line every few seconds elsewhere. Leaves standard output to results. */
+/** Shows a progress bar on a terminal, or prints a line every few seconds. Uses standard error; results go to standard output. */
 export class Progress {
   readonly #output: ProgressOutput
   readonly #now: () => number
@@ -215,7 +214,9 @@ export class Progress {
       this.#phaseStartedAt = now
     }
     const isTerminal = this.#output.isTTY === true
-    if (now - this.#shownAt < (isTerminal ? REDRAW_MS : PLAIN_LINE_MS) && !(isNewPhase && isTerminal)) return
+    const intervalMs = isTerminal ? REDRAW_MS : PLAIN_LINE_MS
+    const isDue = now - this.#shownAt >= intervalMs || (isTerminal && isNewPhase)
+    if (!isDue) return
     this.#shownAt = now
     const text = progressText(rows, fraction, (now - this.#phaseStartedAt) / 1_000)
     if (!isTerminal) this.#output.write(`${phase}: ${text}\n`)
@@ -241,16 +242,16 @@ function drawBar(fraction: number): string {
 
 function progressText(rows: number, fraction: number | undefined, seconds: number): string {
   const parts = fraction === undefined ? [] : [`${Math.floor(fraction * 100)}%`]
-  parts.push(`${grouped(rows)} rows`)
-  if (seconds > 0 && rows > 0) parts.push(`${grouped(Math.round(rows / seconds))} rows/s`)
+  parts.push(`${formatNumber(rows)} rows`)
+  if (seconds > 0 && rows > 0) parts.push(`${formatNumber(Math.round(rows / seconds))} rows/s`)
   if (fraction !== undefined && fraction > 0 && seconds > 0.5) {
-    parts.push(`${duration((seconds * (1 - fraction)) / fraction)} left`)
+    parts.push(`${formatDuration((seconds * (1 - fraction)) / fraction)} left`)
   }
   return parts.join(', ')
 }
 
 /** `8 s`, `3 min 20 s`, `2 h 5 min` */
-export function duration(seconds: number): string {
+export function formatDuration(seconds: number): string {
   const whole = Math.ceil(seconds)
   if (whole < 60) return `${whole} s`
   if (whole < 3_600) return `${Math.floor(whole / 60)} min ${whole % 60} s`

@@ -14,7 +14,7 @@ export function openConfigured(config: Config, options: OpenOptions): Promise<St
   })
 }
 
-/** The name of the database in messages: the path of a file, or an address without its password. */
+/** Names the database in messages: by the path of its file, or by its address without the password. */
 export function databaseName({ databaseUrl }: Pick<Config, 'databaseUrl'>): string {
   return withoutPassword(databaseUrl).replace(/^sqlite:/, '')
 }
@@ -24,9 +24,9 @@ export function isMissingFile({ databaseUrl }: Pick<Config, 'databaseUrl'>): boo
 }
 
 /**
- * Opens the database that the flags and the environment name, and closes it after the work. Only `serve` and `migrate` upgrade
- * older tables, since an older service may be using them. Only these, `import` and the target of `copy` create a missing
- * database: other commands would create an empty store wherever they are started by mistake.
+ * Opens the database that the flags or the environment name, and closes it after the work. `tables` protects against two
+ * mistakes: only `serve` and `migrate` upgrade older tables, because an older service may be using them; and only these
+ * two, `import` and `copy` create a missing database, because a command in the wrong folder would create an empty one.
  */
 export async function withStore<Result>(
   flags: SettingFlags,
@@ -35,7 +35,7 @@ export async function withStore<Result>(
 ): Promise<Result> {
   const config = readConfig(flags)
   const isNew = tables !== 'expect' && isMissingFile(config)
-  // Commands that expect tables can also run on a read-only standby, such as an export.
+  // Commands that expect tables, such as an export, may also run on a read-only standby.
   const store = await openConfigured(config, { tables, mayBeReadOnly: tables === 'expect' })
   if (isNew) console.error(`petstore: created a new database, ${databaseName(config)}`)
   try {

@@ -1,9 +1,9 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Resolves a host name to its addresses. Rejects if it has none. */
+/** Resolves a host name to its addresses. Rejects if the name cannot be resolved. */
 export type Lookup = (host: string) => Promise<readonly string[]>
 
-/** Other ports below 1024 belong to services that do not expect webhooks. */
+/** The other low ports belong to services that do not expect webhooks. The default port of a scheme is ''. */
 const ALLOWED_LOW_PORTS = ['', '443', '80']
 const MAX_LOW_PORT = 1_024
 
@@ -29,10 +29,10 @@ const SPECIAL_IPV4 = blockList([
   '240.0.0.0/4',
 ])
 
-/** The only part of IPv6 that is assigned to the public internet. Of the forms that embed IPv4, it contains 6to4 and Teredo. */
+/** The only part of IPv6 that is assigned to the public internet. */
 const GLOBAL_UNICAST_IPV6 = blockList(['2000::/3'])
 
-/** Special-purpose networks within 2000::/3: protocol assignments, among them Teredo; documentation; 6to4. */
+/** Special-purpose networks within 2000::/3: protocol assignments, documentation, and IPv4 in IPv6 (Teredo and 6to4). */
 const SPECIAL_IPV6 = blockList(['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'])
 
 function blockList(ranges: readonly string[]): BlockList {
@@ -50,19 +50,34 @@ export function isPublic(address: string): boolean {
   return family === 6 && GLOBAL_UNICAST_IPV6.check(address, 'ipv6') && !SPECIAL_IPV6.check(address, 'ipv6')
 }
 
-/** Returns the parsed url, or why nothing is sent to it. Does not look up the host. */
-export function checkedUrl(text: string, allowsPrivate: boolean): URL | string {
+/** Why nothing is sent to a url or a host. `problem` completes the sentence "url …". */
+export interface Refusal {
+  readonly type: 'refused'
+  readonly problem: string
+}
+
+function refusal(problem: string): Refusal {
+  return { type: 'refused', problem }
+}
+
+/** Checks a url without looking up its host. */
+export function checkUrl(
+  text: string,
+  allowsPrivate: boolean,
+): { readonly type: 'allowed'; readonly url: URL } | Refusal {
   const url = URL.parse(text)
-  if (url === null) return 'must be a url such as https://shop.example/hooks'
-  if (url.protocol !== 'https:' && !(allowsPrivate && url.protocol === 'http:')) {
-    return allowsPrivate ? 'must begin with https:// or http://' : 'must begin with https://'
+  if (url === null) return refusal('must be a url such as https://shop.example/hooks')
+  if (allowsPrivate) {
+    if (!['https:', 'http:'].includes(url.protocol)) return refusal('must begin with https:// or http://')
+  } else if (url.protocol !== 'https:') {
+    return refusal('must begin with https://')
   }
   if (!ALLOWED_LOW_PORTS.includes(url.port) && Number(url.port) <= MAX_LOW_PORT) {
-    return 'must have the port 443, 80 or a port above 1024'
+    return refusal('must have the port 443, 80 or a port above 1024')
   }
   const host = hostOf(url)
   if (!allowsPrivate && isIP(host) !== 0 && !isPublic(host)) return notPublic(host, host)
-  return url
+  return { type: 'allowed', url }
 }
 
 /** The host without the brackets of an IPv6 address. */
@@ -70,24 +85,33 @@ export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1')
 }
 
-/** Returns the addresses of a host in the order in which they are tried, or the problem of the host. */
-export async function addressesOf(
+/** The addresses of a host, in the order in which they are tried. */
+export interface HostAddresses {
+  readonly type: 'allowed'
+  readonly addresses: readonly string[]
+}
+
+/** Looks up the addresses of a host and checks all of them. */
+export async function findAddresses(
   host: string,
   lookup: Lookup,
   allowsPrivate: boolean,
-): Promise<readonly string[] | string> {
+): Promise<HostAddresses | Refusal> {
   let addresses: readonly string[]
   try {
     addresses = isIP(host) === 0 ? await lookup(host) : [host]
   } catch {
-    return `names ${host}, which cannot be looked up; check the name`
+    return refusal(`names ${host}, which cannot be looked up; check the name`)
   }
   const privateAddress = allowsPrivate ? undefined : addresses.find((address) => !isPublic(address))
   if (privateAddress !== undefined) return notPublic(host, privateAddress)
-  return addresses.length === 0 ? `names ${host}, which has no address; check the name` : addresses
+  if (addresses.length === 0) return refusal(`names ${host}, which has no address; check the name`)
+  return { type: 'allowed', addresses }
 }
 
-function notPublic(host: string, address: string): string {
+function notPublic(host: string, address: string): Refusal {
   const name = host === address ? host : `${host}, which is ${address}`
-  return `must be on the public internet, got ${name}; the operator can allow private addresses with WEBHOOK_PRIVATE_ADDRESSES=on`
+  return refusal(
+    `must be on the public internet, got ${name}; the operator can allow private addresses with WEBHOOK_PRIVATE_ADDRESSES=on`,
+  )
 }

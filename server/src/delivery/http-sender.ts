@@ -1,15 +1,22 @@
 import { lookup as systemLookup } from 'node:dns/promises'
 import { connect, isIP } from 'node:net'
 import type { Clock } from '../core/values/clock.ts'
-import { newTrace, traceText } from '../core/values/trace-context.ts'
+import { formatTraceContext, newTrace } from '../core/values/trace-context.ts'
 import { VERSION } from '../core/values/version.ts'
 import type { Message, SendResult, WebhookSender } from '../core/webhooks/webhook-store.ts'
-import { addressesOf, checkedUrl, hostOf, type Lookup } from './addresses.ts'
-import { signatureOf } from './message.ts'
+import {
+  checkUrl,
+  findAddresses,
+  type HostAddresses,
+  hostOf,
+  type Lookup,
+  type Refusal,
+} from './addresses.ts'
+import { signaturesOf } from './message.ts'
 
-/** For the status of the response. */
-const TIMEOUT_MS = 15_000
-/** For one address, before the next one is tried. */
+/** From the first connection of an attempt until the status of the response has arrived. */
+const RESPONSE_TIMEOUT_MS = 15_000
+/** For one address; then the next address is tried. */
 const CONNECT_TIMEOUT_MS = 3_000
 const BODY_TIMEOUT_MS = 1_000
 const MAX_RESPONSE_BYTES = 1_024
@@ -27,26 +34,29 @@ interface HttpSenderOptions {
 }
 
 /**
- * Sends over HTTP. The connection goes to the very address that was looked up and checked, so that DNS rebinding cannot
- * redirect it to another host. The certificate must be valid for the host name.
+ * Sends webhook messages over HTTP. The connection goes to exactly the address that was looked up and checked, so that DNS
+ * rebinding cannot redirect it to another host. The certificate must be valid for the host name.
  */
 export class HttpSender implements WebhookSender {
   readonly #options: HttpSenderOptions
   readonly #lookup: Lookup
-  readonly #cache = new Map<string, { readonly addresses: readonly string[]; readonly until: number }>()
+  readonly #addressCache = new Map<
+    string,
+    { readonly addresses: readonly string[]; readonly expiresAt: number }
+  >()
 
   constructor(options: HttpSenderOptions) {
     this.#options = options
-    this.#lookup = withTimeout(options.lookup ?? lookupOfSystem)
+    this.#lookup = withTimeout(options.lookup ?? lookUpWithSystem)
   }
 
   async problemOf(text: string): Promise<string | undefined> {
-    const url = checkedUrl(text, this.#options.allowsPrivate)
-    if (typeof url === 'string') return url
-    // A private host name may become known later.
+    const urlCheck = checkUrl(text, this.#options.allowsPrivate)
+    if (urlCheck.type === 'refused') return urlCheck.problem
+    // A private host need not exist yet.
     if (this.#options.allowsPrivate) return undefined
-    const addresses = await addressesOf(hostOf(url), this.#lookup, false)
-    return typeof addresses === 'string' ? addresses : undefined
+    const hostCheck = await findAddresses(hostOf(urlCheck.url), this.#lookup, false)
+    return hostCheck.type === 'refused' ? hostCheck.problem : undefined
   }
 
   async send(text: string, secrets: readonly string[], message: Message): Promise<SendResult> {
@@ -60,13 +70,14 @@ export class HttpSender implements WebhookSender {
     secrets: readonly string[],
     message: Message,
   ): Promise<Omit<SendResult, 'durationMs'>> {
-    const url = checkedUrl(text, this.#options.allowsPrivate)
-    if (typeof url === 'string') return { response: '', error: `the url ${url}` }
-    const addresses = await this.#addressesOf(hostOf(url))
-    if (typeof addresses === 'string') return { response: '', error: `the url ${addresses}` }
+    const urlCheck = checkUrl(text, this.#options.allowsPrivate)
+    if (urlCheck.type === 'refused') return { response: '', error: `the url ${urlCheck.problem}` }
+    const { url } = urlCheck
+    const hostCheck = await this.#findAddresses(hostOf(url))
+    if (hostCheck.type === 'refused') return { response: '', error: `the url ${hostCheck.problem}` }
     try {
-      const answer = await this.#post(url, addresses, secrets, message)
-      const response = await beginningOf(answer)
+      const answer = await this.#post(url, hostCheck.addresses, secrets, message)
+      const response = await readBeginning(answer)
       const { status } = answer
       if (answer.ok) return { status, response }
       const error = `the receiver answered ${status}`
@@ -74,35 +85,43 @@ export class HttpSender implements WebhookSender {
       return { status, response, error, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
     } catch (error) {
       // The cached addresses may be outdated.
-      this.#cache.delete(hostOf(url))
+      this.#addressCache.delete(hostOf(url))
       return { response: '', error: failureText(error) }
     }
   }
 
-  /** Tries the addresses in order until one responds. All of them share TIMEOUT_MS. */
+  /** Tries the addresses in order until one of them responds. All of them share RESPONSE_TIMEOUT_MS. */
   async #post(
     url: URL,
     addresses: readonly string[],
     secrets: readonly string[],
     message: Message,
   ): Promise<Response> {
-    const signal = AbortSignal.timeout(TIMEOUT_MS)
+    const signal = AbortSignal.timeout(RESPONSE_TIMEOUT_MS)
     const last = addresses.length - 1
     for (const [index, address] of addresses.entries()) {
       // An address that drops packets would use up the time of the addresses after it.
       if (index < last && !(await acceptsConnections(address, url, signal))) continue
       try {
-        const answer = await fetch(withAddress(url, address), this.#request(url, secrets, message, signal))
+        const answer = await fetch(
+          withAddress(url, address),
+          this.#requestOptions(url, secrets, message, signal),
+        )
         if (index > 0) this.#prefer(hostOf(url), address)
         return answer
       } catch (error) {
         if (index === last || signal.aborted) throw error
       }
     }
-    throw new Error('#post was called without an address')
+    throw new Error('a host without addresses must be refused before #post')
   }
 
-  #request(url: URL, secrets: readonly string[], message: Message, signal: AbortSignal): BunFetchRequestInit {
+  #requestOptions(
+    url: URL,
+    secrets: readonly string[],
+    message: Message,
+    signal: AbortSignal,
+  ): BunFetchRequestInit {
     const seconds = Math.floor(this.#options.clock() / 1_000)
     const host = hostOf(url)
     return {
@@ -113,10 +132,10 @@ export class HttpSender implements WebhookSender {
         'Content-Type': 'application/json',
         'User-Agent': `petstore-inventory/${VERSION}`,
         'Accept-Encoding': 'identity',
-        traceparent: traceText(newTrace()),
+        traceparent: formatTraceContext(newTrace()),
         'webhook-id': message.id,
         'webhook-timestamp': String(seconds),
-        'webhook-signature': signatureOf(message, seconds, secrets),
+        'webhook-signature': signaturesOf(message, seconds, secrets),
       },
       ...WITHOUT_PROXY,
       redirect: 'manual',
@@ -126,22 +145,26 @@ export class HttpSender implements WebhookSender {
     }
   }
 
-  /** Moves the address that responded to the front until the next lookup. */
+  /** Moves the address that responded to the front of the cached addresses. */
   #prefer(host: string, address: string): void {
-    const cached = this.#cache.get(host)
+    const cached = this.#addressCache.get(host)
     if (cached === undefined) return
     const others = cached.addresses.filter((other) => other !== address)
-    this.#cache.set(host, { addresses: [address, ...others], until: cached.until })
+    this.#addressCache.set(host, { addresses: [address, ...others], expiresAt: cached.expiresAt })
   }
 
-  async #addressesOf(host: string): Promise<readonly string[] | string> {
+  async #findAddresses(host: string): Promise<HostAddresses | Refusal> {
     const now = performance.now()
-    const cached = this.#cache.get(host)
-    if (cached !== undefined && cached.until > now) return cached.addresses
-    const addresses = await addressesOf(host, this.#lookup, this.#options.allowsPrivate)
-    for (const [name, { until }] of this.#cache) if (until <= now) this.#cache.delete(name)
-    if (typeof addresses !== 'string') this.#cache.set(host, { addresses, until: now + LOOKUP_CACHED_MS })
-    return addresses
+    const cached = this.#addressCache.get(host)
+    if (cached !== undefined && cached.expiresAt > now)
+      return { type: 'allowed', addresses: cached.addresses }
+    const hostCheck = await findAddresses(host, this.#lookup, this.#options.allowsPrivate)
+    for (const [name, { expiresAt }] of this.#addressCache)
+      if (expiresAt <= now) this.#addressCache.delete(name)
+    if (hostCheck.type === 'allowed') {
+      this.#addressCache.set(host, { addresses: hostCheck.addresses, expiresAt: now + LOOKUP_CACHED_MS })
+    }
+    return hostCheck
   }
 }
 
@@ -161,7 +184,7 @@ function acceptsConnections(address: string, { protocol, port }: URL, signal: Ab
   return promise
 }
 
-async function lookupOfSystem(host: string): Promise<string[]> {
+async function lookUpWithSystem(host: string): Promise<string[]> {
   return (await systemLookup(host, { all: true })).map(({ address }) => address)
 }
 
@@ -179,11 +202,12 @@ function withTimeout(lookup: Lookup): Lookup {
 /** The url with the host name replaced by its address. */
 function withAddress(url: URL, address: string): string {
   const host = isIP(address) === 6 ? `[${address}]` : address
-  return `${url.protocol}//${host}${url.port === '' ? '' : `:${url.port}`}${url.pathname}${url.search}`
+  const port = url.port === '' ? '' : `:${url.port}`
+  return `${url.protocol}//${host}${port}${url.pathname}${url.search}`
 }
 
-/** The first bytes of the body. Does not wait for a slow or long body, because only the status counts. */
-async function beginningOf(answer: Response): Promise<string> {
+/** Reads the first bytes of the body. Does not wait for a slow or long body, because only the status matters. */
+async function readBeginning(answer: Response): Promise<string> {
   const reader = answer.body?.getReader()
   if (reader === undefined) return ''
   const chunks: Uint8Array[] = []
@@ -204,17 +228,17 @@ async function beginningOf(answer: Response): Promise<string> {
   return new TextDecoder().decode(Buffer.concat(chunks).subarray(0, MAX_RESPONSE_BYTES)).replaceAll('\0', '')
 }
 
-/** Retry-After is in seconds or a date (RFC 9110, 10.2.3). */
+/** The delay in milliseconds. Retry-After is a number of seconds or a date (RFC 9110, 10.2.3). */
 function retryAfterOf({ status, headers }: Response, now: number): number | undefined {
   const text = headers.get('retry-after')
   if (text === null || !RETRY_AFTER_STATUSES.includes(status)) return undefined
-  const until = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now
-  return Number.isNaN(until) ? undefined : Math.max(until, 1_000)
+  const delayMs = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now
+  return Number.isNaN(delayMs) ? undefined : Math.max(delayMs, 1_000)
 }
 
 function failureText(error: unknown): string {
   if (error instanceof DOMException && error.name === 'TimeoutError') {
-    return `the receiver did not answer within ${TIMEOUT_MS / 1_000} s`
+    return `the receiver did not answer within ${RESPONSE_TIMEOUT_MS / 1_000} s`
   }
   const code = error instanceof Error && 'code' in error ? ` (${error.code})` : ''
   return `the receiver could not be reached${code}`

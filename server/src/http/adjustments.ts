@@ -1,22 +1,31 @@
 import Type from 'typebox'
-import { ADJUSTMENT_CHANGE, choiceProblem, Reason, Reference } from '../core/stock/adjustment-fields.ts'
+import { ADJUSTMENT_CHANGE, Reason, Reference } from '../core/stock/adjustment-fields.ts'
 import { type Adjust, type AdjustmentChange, MAX_CHANGES, type OutcomeOf } from '../core/stock/command.ts'
 import { refusal } from '../core/stock/refusal.ts'
 import { type ErrorDetail, ServiceError } from '../core/values/errors.ts'
-import { isObject, type JsonObject, shown } from '../core/values/exact-json.ts'
-import { codecOf } from '../core/values/field.ts'
-import { replyOnce } from './idempotency.ts'
+import { describeValue, isObject, type JsonObject } from '../core/values/exact-json.ts'
+import { codecOf, invalidField } from '../core/values/field.ts'
+import { commitAndReply } from './idempotency.ts'
 import { entryText, InventoryItem } from './inventory.ts'
 import { defineOperation } from './operation.ts'
 import { errorReply, type JsonReply, jsonTextReply } from './reply.ts'
-import { bodyParser, invalid } from './request-input.ts'
+import { bodyParser, invalid, rejectUnknown } from './request-input.ts'
 
-const PURPOSE = { reason: Reason, reference: Type.Optional(Reference) }
+const PURPOSE = {
+  reason: Reason,
+  reference: Type.Optional(Reference),
+  keepReserved: Type.Optional(
+    Type.Boolean({
+      description:
+        'true refuses to take units that open orders reserve, with 409 insufficient_stock. By default, they may be taken.',
+    }),
+  ),
+}
 
 const Change = Type.Object(ADJUSTMENT_CHANGE, {
   title: 'AdjustmentChange',
-  description: 'Has exactly one of delta and quantity.',
-  oneOf: [{ required: ['delta'] }, { required: ['quantity'] }],
+  description: 'Either a difference or a new count.',
+  choices: { DeltaChange: ['delta'], CountChange: ['quantity'] },
   examples: [{ petId: 1, delta: 12 }],
 })
 
@@ -24,7 +33,7 @@ const InventoryAdjustment = Type.Object(
   { ...PURPOSE, changes: Type.Array(Change, { minItems: 1, maxItems: MAX_CHANGES }) },
   {
     title: 'InventoryAdjustment',
-    description: 'Either all changes are made or none. Other fields are ignored.',
+    description: 'Either all changes are made or none.',
     examples: [
       {
         reason: 'received',
@@ -56,7 +65,7 @@ export const adjustInventory = defineOperation({
   path: '/inventory/adjustments',
   summary: 'Adjust the stock of several pets',
   description:
-    'Changes the stock quantities of 1 to 1,000 pets, each by a difference or to a new count, and records the reason. Either all changes are made, in one commit, or none: then `details` of the error lists every change that cannot be made. It counts as one request. Experimental: the request shape may change before it becomes stable.',
+    'Changes the stock quantities of 1 to 1,000 pets, each by a difference or to a new count, and records the reason. Either all changes are made, in one commit, or none. If none is made, `details` of the error lists every change that cannot be made. An adjustment counts as one request. Experimental: the request shape may change before it becomes stable.',
   tag: 'inventory',
   stability: 'experimental',
   needs: 'stock',
@@ -70,52 +79,56 @@ export const adjustInventory = defineOperation({
   },
   errors: ['invalid_request', 'not_found', 'insufficient_stock', 'precondition_failed', 'payload_too_large'],
   reply: ({ body, key, idempotency }, { commits, clock }) =>
-    replyOnce(commits, { type: 'adjust', ...body, keyId: key.id, at: clock() }, idempotency, adjustmentReply),
+    commitAndReply(
+      commits,
+      { type: 'adjust', ...body, keyId: key.id, at: clock() },
+      idempotency,
+      adjustmentReply,
+    ),
 })
 
 const parsePurpose = bodyParser(Type.Object(PURPOSE))
-const { petId: PetId, ...AMOUNTS } = ADJUSTMENT_CHANGE
-const parsePetId = bodyParser(Type.Object({ petId: PetId }))
-const parseAmounts = bodyParser(Type.Object(AMOUNTS))
-const PET_ID = codecOf('petId', PetId)
+const parseFields = bodyParser(Change, 'a change')
+const CHANGE_FIELDS = Object.keys(ADJUSTMENT_CHANGE)
+const PET_ID_CODEC = codecOf('petId', ADJUSTMENT_CHANGE.petId)
 
-/** Throws a ServiceError whose details list every wrong change. */
+/** Throws a ServiceError whose details list every invalid change. */
 function parseAdjustment(body: JsonObject) {
   return { ...parsePurpose(body), changes: parseChanges(body.changes) }
 }
 
 function parseChanges(value: unknown): AdjustmentChange[] {
   if (!Array.isArray(value) || value.length === 0 || value.length > MAX_CHANGES) {
-    const got = Array.isArray(value) ? `${value.length} of them` : shown(value)
-    throw invalid(`changes must be an array of 1 to ${MAX_CHANGES} changes, got ${got}`)
+    const got = Array.isArray(value) ? `${value.length} of them` : describeValue(value)
+    throw invalidField('changes', `changes must be an array of 1 to ${MAX_CHANGES} changes, got ${got}`)
   }
   const failures: ErrorDetail[] = []
-  const seen = new Set<bigint>()
+  const seenPetIds = new Set<bigint>()
   const changes: AdjustmentChange[] = []
-  for (const [index, sent] of value.entries()) {
+  for (const [index, element] of value.entries()) {
     try {
-      changes.push(parseChange(sent, seen))
+      changes.push(parseChange(element, seenPetIds))
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
-      const petId = isObject(sent) ? PET_ID.fromJson(sent.petId) : undefined
+      const petId = isObject(element) ? PET_ID_CODEC.fromJson(element.petId) : undefined
       const pet = typeof petId === 'bigint' ? { petId } : {}
-      failures.push({ index, ...pet, code: error.code, message: error.message })
+      const field = error.field === undefined ? {} : { field: error.field }
+      failures.push({ index, ...pet, code: error.code, message: error.message, ...field })
     }
   }
   if (failures.length > 0) throw refusal(failures)
   return changes
 }
 
-function parseChange(sent: unknown, seen: Set<bigint>): AdjustmentChange {
-  if (!isObject(sent)) throw invalid(`a change must be an object, got ${shown(sent)}`)
-  const { petId } = parsePetId(sent)
-  if (seen.has(petId)) throw invalid(`petId ${petId} occurs twice; send one change for each pet`)
-  seen.add(petId)
-  const problem = choiceProblem(sent.delta, sent.quantity)
-  if (problem !== undefined) throw invalid(problem)
-  const { delta, quantity, expected } = parseAmounts(sent)
+function parseChange(element: unknown, seenPetIds: Set<bigint>): AdjustmentChange {
+  if (!isObject(element)) throw invalid(`a change must be an object, got ${describeValue(element)}`)
+  rejectUnknown('field', Object.keys(element), CHANGE_FIELDS)
+  const { petId, delta, quantity, expected } = parseFields(element)
+  if (seenPetIds.has(petId)) throw invalid(`petId ${petId} occurs twice; send one change for each pet`)
+  seenPetIds.add(petId)
   if (delta !== undefined) return { petId, delta, expected }
-  if (quantity === undefined) throw new Error('a change must have a delta or a quantity once it is checked')
+  if (quantity === undefined)
+    throw new Error('the parser has accepted a change without a delta or a quantity')
   return { petId, quantity, expected }
 }
 

@@ -1,28 +1,28 @@
-import type { Answer, Handler, HttpRequest } from '@petstore/wire'
+import type { Handler, HttpRequest, HttpResponse } from '@petstore/wire'
 import { headerLines } from '@petstore/wire'
 import { requirePermission } from '../core/keys/api-key.ts'
 import type { WindowStatus } from '../core/limits/limit-store.ts'
 import { SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import type { MaybePromise } from '../core/values/maybe-promise.ts'
-import { traceText } from '../core/values/trace-context.ts'
+import { formatTraceContext } from '../core/values/trace-context.ts'
 import { corsLines, isPreflight, preflightReply } from './cors.ts'
 import { admitByAddress, checkKey, checkLimits, countRequest, findKey, refuseMalformed } from './gate.ts'
 import { readIdempotency } from './idempotency.ts'
-import { deprecationHeaders, type Operation } from './operation.ts'
+import { deprecationHeaders } from './operation.ts'
 import { type PublicPage, publicPages } from './public-pages.ts'
 import { methodNotAllowedReply, notFoundReply, type Reply } from './reply.ts'
-import { type AppParts, OperationContext, RequestContext } from './request-context.ts'
+import { type AppParts, type MatchedRoute, OperationContext, RequestContext } from './request-context.ts'
 import { ROUTER } from './routes.ts'
 
-/** The life of a request to an operation. The first step that replies ends it; `finish` turns the reply into the answer. */
+/** The steps of a request to an operation. Once a step has set the reply, the remaining steps are skipped. */
 const LIFECYCLE: readonly Step[] = [
   step({ name: 'match', start: matchRoute }),
   step({ name: 'identify', start: findKey, complete: checkKey }),
   // On PostgreSQL counting is a round trip, so the operation's own read starts at the same time.
   step({ name: 'admit', start: countRequest, meanwhile: prepareEarly, complete: checkLimits }),
   step({ name: 'authorise', start: requireOperation, complete: checkPermission }),
-  step({ name: 'parse', start: receiveBody, complete: parseBody }),
+  step({ name: 'parse', start: receiveInput, complete: parseInput }),
   step({ name: 'prepare', start: prepare, complete: storePrepared }),
   step({ name: 'run', start: respond, complete: storeReply }),
 ]
@@ -34,9 +34,10 @@ export function createApp(parts: AppParts): Handler {
       const page = pages.get(request.path)
       if (page !== undefined) return answerPage(new RequestContext(parts, request), page, request)
       const context = new OperationContext(parts, request)
-      return parts.corsOrigins !== undefined && isPreflight(parts.corsOrigins, request)
-        ? answerPreflight(context)
-        : runSteps(context, 0)
+      if (parts.corsOrigins !== undefined && isPreflight(parts.corsOrigins, request)) {
+        return answerPreflight(context)
+      }
+      return runSteps(context, 0)
     },
     refuse(problem, address) {
       const context = new RequestContext(parts, { method: '-', path: '-', address })
@@ -54,23 +55,23 @@ interface Step<Value = unknown> {
   complete?(context: OperationContext, value: Value): void
 }
 
-/** Checks that `start` and `complete` agree on their value. */
+/** Lets the compiler check that `complete` accepts the value that `start` returns. */
 function step<Value>(definition: Step<Value>): Step {
   return definition
 }
 
 /**
- * Runs the steps from `index` on, until one replies. Waits only if a step is pending, so a request that memory can answer
- * is answered synchronously.
+ * Runs the steps from `firstIndex` on, until a step sets the reply. If no step returns a promise, the answer is returned
+ * synchronously.
  */
-function runSteps(context: OperationContext, index: number): MaybePromise<Answer> {
+function runSteps(context: OperationContext, firstIndex: number): MaybePromise<HttpResponse> {
   try {
-    for (let next = index; next < LIFECYCLE.length && context.reply === undefined; next++) {
-      const current = stepAt(next)
+    for (let index = firstIndex; index < LIFECYCLE.length && context.reply === undefined; index++) {
+      const current = stepAt(index)
       const value = current.start(context)
       if (value instanceof Promise) {
         current.meanwhile?.(context)
-        return resumeSteps(context, next, value)
+        return resumeSteps(context, index, value)
       }
       if (context.reply === undefined) current.complete?.(context, value)
     }
@@ -80,11 +81,12 @@ function runSteps(context: OperationContext, index: number): MaybePromise<Answer
   return finish(context)
 }
 
+/** Completes the step at `index` once its value is available, then runs the steps after it. */
 async function resumeSteps(
   context: OperationContext,
   index: number,
   pending: Promise<unknown>,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   try {
     const value = await pending
     stepAt(index).complete?.(context, value)
@@ -105,7 +107,7 @@ function matchRoute(context: OperationContext): void {
   if (context.route.type === 'operation') context.operationName = context.route.operation.operationId
 }
 
-/** Replies 404 or 405 if no operation matches, and 410 if it has ended. */
+/** Replies 404 or 405 if no operation matches. Throws `gone` if the operation has ended. */
 function requireOperation(context: OperationContext): void {
   const { route } = context
   switch (route.type) {
@@ -116,14 +118,14 @@ function requireOperation(context: OperationContext): void {
       context.reply = methodNotAllowedReply(context.method, route.allowed)
       break
     case 'operation':
-      if (route.operation.deprecatedSince !== undefined) applyDeprecation(context, route.operation)
+      if (route.operation.deprecatedSince !== undefined) applyDeprecation(context, route)
   }
 }
 
-/** Adds the deprecation headers. Throws if the operation has ended. */
-function applyDeprecation(context: OperationContext, operation: Operation): void {
+/** Adds the deprecation headers. Throws `gone` if the operation has ended. */
+function applyDeprecation(context: OperationContext, { operation, segments }: MatchedRoute): void {
   const { sunset, services } = context.parts
-  context.deprecationLines = headerLines(deprecationHeaders(operation, sunset))
+  context.deprecationLines = headerLines(deprecationHeaders(operation, segments, sunset))
   if (services.clock() < sunset.getTime()) return
   const { method, path } = operation
   const day = sunset.toISOString().slice(0, 10)
@@ -139,14 +141,15 @@ function checkPermission({ matched, caller }: OperationContext): void {
   if (needs !== undefined) requirePermission(caller, needs)
 }
 
-function receiveBody(context: OperationContext): MaybePromise<Uint8Array | undefined> {
+/** Reads the path and query parameters, and receives the body if the operation has one. */
+function receiveInput(context: OperationContext): MaybePromise<Uint8Array | undefined> {
   const { operation, segments } = context.matched
   context.params = operation.readParams(segments)
   context.query = operation.readQuery(context.request.query)
   return operation.body === undefined ? undefined : context.request.body(operation.maxBodyBytes)
 }
 
-function parseBody(context: OperationContext, bytes: Uint8Array | undefined): void {
+function parseInput(context: OperationContext, bytes: Uint8Array | undefined): void {
   const { request, caller, secretHash, params, query } = context
   const { operation } = context.matched
   const body = bytes === undefined ? undefined : operation.readBody?.(request, bytes)
@@ -155,8 +158,8 @@ function parseBody(context: OperationContext, bytes: Uint8Array | undefined): vo
 }
 
 /**
- * If this fails, `prepare` throws the error later. If the request is refused first, nobody awaits the promise, hence the
- * empty catch.
+ * Starts the operation's `prepare` before the step of that name, which awaits the promise and throws its error. A refused
+ * request never reaches that step, so the empty catch prevents an unhandled rejection.
  */
 function prepareEarly(context: OperationContext): void {
   const { route, parts } = context
@@ -184,7 +187,11 @@ function storeReply(context: OperationContext, reply: Reply): void {
   context.reply = reply
 }
 
-async function answerPage(context: RequestContext, page: PublicPage, request: HttpRequest): Promise<Answer> {
+async function answerPage(
+  context: RequestContext,
+  page: PublicPage,
+  request: HttpRequest,
+): Promise<HttpResponse> {
   context.operationName = page.name
   context.isPublicPage = true
   try {
@@ -195,8 +202,8 @@ async function answerPage(context: RequestContext, page: PublicPage, request: Ht
   return finish(context)
 }
 
-/** A browser sends no key with a preflight, so it counts against the address. */
-function answerPreflight(context: OperationContext): Answer {
+/** A browser sends no key with a preflight request, so the request counts against the limit of its address. */
+function answerPreflight(context: OperationContext): HttpResponse {
   context.operationName = 'preflight'
   admitByAddress(context)
   if (context.reply === undefined) {
@@ -208,25 +215,28 @@ function answerPreflight(context: OperationContext): Answer {
 
 const STRICT_TRANSPORT = 'Strict-Transport-Security: max-age=31536000\r\n'
 
-/** Reports the request and adds the headers that every answer has. */
-function finish(context: RequestContext): Answer {
+/** Notifies the observers of the request, and adds the headers that every answer has. */
+function finish(context: RequestContext): HttpResponse {
   const { reply, parts, requestId } = context
   if (reply === undefined) throw new Error('no step has replied')
   context.finish(reply.status)
-  const lines = reply.lines ?? headerLines(reply.headers)
-  const traceLine = context.trace === undefined ? '' : `traceresponse: ${traceText(context.trace)}\r\n`
+  const replyLines = reply.lines ?? headerLines(reply.headers)
   const apiLines = context.isPublicPage ? '' : apiHeaderLines(context)
+  const traceLine =
+    context.trace === undefined ? '' : `traceresponse: ${formatTraceContext(context.trace)}\r\n`
+  const transportLine = parts.isTls ? STRICT_TRANSPORT : ''
+  const commonLines = `X-Request-Id: ${requestId}\r\n${traceLine}X-Content-Type-Options: nosniff\r\n${transportLine}`
   return {
     status: reply.status,
-    lines: `${lines}${apiLines}X-Request-Id: ${requestId}\r\n${traceLine}X-Content-Type-Options: nosniff\r\n${parts.isTls ? STRICT_TRANSPORT : ''}`,
+    lines: `${replyLines}${apiLines}${commonLines}`,
     body: reply.body,
-    isToKnownClient: context.key !== undefined,
+    isClientAuthenticated: context.key !== undefined,
   }
 }
 
 function apiHeaderLines(context: RequestContext): string {
   const { gate, corsOrigins } = context.parts
-  // If the key or its limits could not be read, no window was counted; the headers then show the window of the address.
+  // If reading the key or its limits failed, there is no window of the key, so the headers show the window of the address.
   const windowStatus = context.windowStatus ?? gate.addresses.status(context.clientAddress())
   const cors = corsOrigins === undefined ? '' : corsLines(corsOrigins, context.header('origin'))
   return `${context.deprecationLines}${rateLimitLines(windowStatus)}${cors}`

@@ -3,7 +3,7 @@ import { CATEGORY, CATEGORY_UPDATE, NEW_CATEGORY, noCategory } from '../core/cat
 import type { CreateCategory, OutcomeOf, RemoveCategory, UpdateCategory } from '../core/stock/command.ts'
 import { Int64 } from '../core/values/field.ts'
 import { readPageById } from '../core/values/page.ts'
-import { replyOnce } from './idempotency.ts'
+import { commitAndReply } from './idempotency.ts'
 import { defineOperation } from './operation.ts'
 import {
   alreadyExistsReply,
@@ -23,13 +23,12 @@ const Category = Type.Object(CATEGORY, {
 
 const NewCategory = Type.Object(NEW_CATEGORY, {
   title: 'NewCategory',
-  description: 'Other fields are ignored.',
   examples: [{ name: 'Dogs', lowStockAt: 3 }],
 })
 
 const CategoryUpdate = Type.Object(CATEGORY_UPDATE, {
   title: 'CategoryUpdate',
-  description: 'At least one of these fields; null removes the threshold. Other fields are ignored.',
+  description: 'Has at least one of these fields; null removes the threshold.',
   minProperties: 1,
   examples: [{ name: 'Dogs', lowStockAt: 5 }],
 })
@@ -42,7 +41,7 @@ export const listCategories = defineOperation({
   description: 'Returns the categories of the store, by id ascending, in pages.',
   tag: 'pets',
   stability: 'beta',
-  query: pageParameters(1_000, 100),
+  query: pageParameters(),
   headers: IF_NONE_MATCH,
   success: { description: 'A page of categories.', schema: Type.Array(Category), isPaged: true },
   errors: ['invalid_request'],
@@ -66,7 +65,7 @@ export const createCategory = defineOperation({
   success: { status: 201, description: 'The category.', schema: Category },
   errors: ['invalid_request', 'already_exists', 'payload_too_large'],
   reply: ({ body, key, request, idempotency }, { commits, clock }) =>
-    replyOnce(
+    commitAndReply(
       commits,
       { type: 'create_category', draft: body, keyId: key.id, at: clock() },
       idempotency,
@@ -90,7 +89,7 @@ export const updateCategory = defineOperation({
   success: { description: 'The category.', schema: Category },
   errors: ['invalid_request', 'not_found', 'payload_too_large'],
   reply: ({ params: { categoryId }, body, key, idempotency }, { commits, clock }) =>
-    replyOnce(
+    commitAndReply(
       commits,
       { type: 'update_category', categoryId, patch: body, keyId: key.id, at: clock() },
       idempotency,
@@ -112,7 +111,7 @@ export const removeCategory = defineOperation({
   success: { status: 204, description: 'The category was removed.', schema: Type.Null() },
   errors: ['invalid_request', 'not_found', 'in_use'],
   reply: ({ params: { categoryId }, key, idempotency }, { commits, clock }) =>
-    replyOnce(
+    commitAndReply(
       commits,
       { type: 'remove_category', categoryId, keyId: key.id, at: clock() },
       idempotency,

@@ -1,4 +1,4 @@
-import type { TSchema } from 'typebox'
+import Type, { IsObject, RemoveOptional, type TObject, type TSchema } from 'typebox'
 import { PLAN_LIMITS } from '../core/keys/api-key.ts'
 import { FIRST_BAN, LONGEST_BAN } from '../core/limits/rate-windows.ts'
 import { SECOND } from '../core/values/clock.ts'
@@ -7,8 +7,9 @@ import { describeWebhooks, WEBHOOK_PAYLOADS } from './events.ts'
 import { IDEMPOTENCY_KEY } from './idempotency.ts'
 import type { Operation, SuccessFacts } from './operation.ts'
 import { ERRORS } from './reply.ts'
+import type { Choices } from './request-input.ts'
 import { OPERATIONS } from './routes.ts'
-import { ErrorBody } from './schemas.ts'
+import { ErrorBody, pageParameters } from './schemas.ts'
 
 export interface ContractSettings {
   readonly baseUrl: string | undefined
@@ -52,6 +53,8 @@ const HEADERS = {
 /** The header of a component that has another name. */
 const HEADER_NAMES: Readonly<Record<string, string>> = { NextPage: 'Link' }
 
+const PAGE_PARAMETERS = Object.keys(pageParameters())
+
 type HeaderName = keyof typeof HEADERS
 const EVERY_RESPONSE: readonly HeaderName[] = [
   'X-RateLimit-Limit',
@@ -60,11 +63,33 @@ const EVERY_RESPONSE: readonly HeaderName[] = [
   'X-Request-Id',
 ]
 
+/** Parameters and responses that several operations share, by name. */
+class SharedComponents {
+  readonly parameters: Record<string, object> = {}
+  readonly responses: Record<string, object> = {}
+
+  /** A reference to the parameter; the parameter itself if it differs from the shared one of that name. */
+  parameter(name: string, parameter: object): object {
+    const title = pascalCase(name)
+    this.parameters[title] ??= parameter
+    return isSame(this.parameters[title], parameter)
+      ? { $ref: `#/components/parameters/${title}` }
+      : parameter
+  }
+
+  response(name: string, response: object): object {
+    this.responses[name] ??= response
+    if (!isSame(this.responses[name], response)) throw new Error(`two responses are named ${name}`)
+    return { $ref: `#/components/responses/${name}` }
+  }
+}
+
 /** The OpenAPI 3.1 document of all operations. */
 export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSettings) {
+  const shared = new SharedComponents()
   const paths: Record<string, Record<string, unknown>> = {}
   for (const operation of OPERATIONS) {
-    const described = { [operation.method.toLowerCase()]: describeOperation(operation, sunset) }
+    const described = { [operation.method.toLowerCase()]: describeOperation(operation, sunset, shared) }
     paths[operation.path] = { ...paths[operation.path], ...described }
   }
   return {
@@ -106,12 +131,14 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
         },
       },
       headers: HEADERS,
+      parameters: shared.parameters,
+      responses: shared.responses,
       schemas: describeSchemas(),
     },
   }
 }
 
-function describeOperation(operation: Operation, sunset: Date) {
+function describeOperation(operation: Operation, sunset: Date, shared: SharedComponents) {
   const { operationId, summary, description, tag, stability, needs, body, deprecatedSince } = operation
   return {
     operationId,
@@ -124,13 +151,14 @@ function describeOperation(operation: Operation, sunset: Date) {
     ...(deprecatedSince === undefined
       ? {}
       : { deprecated: true, 'x-sunset': sunset.toISOString().slice(0, 10) }),
-    parameters: describeParameters(operation),
+    parameters: describeParameters(operation, shared),
     ...(body === undefined ? {} : { requestBody: { required: true, content: jsonContent(body) } }),
-    responses: describeResponses(operation),
+    responses: describeResponses(operation, shared),
   }
 }
 
-function describeParameters({ params = {}, query = {}, headers = {}, acceptsIdempotencyKey }: Operation) {
+function describeParameters(operation: Operation, shared: SharedComponents) {
+  const { params = {}, query = {}, headers = {}, acceptsIdempotencyKey } = operation
   const usedHeaders = acceptsIdempotencyKey ? { ...headers, ...IDEMPOTENCY_KEY } : headers
   const fromSchema = (location: 'path' | 'query', schemas: Readonly<Record<string, TSchema>>) =>
     Object.entries(schemas).map(([name, schema]) => ({
@@ -140,17 +168,22 @@ function describeParameters({ params = {}, query = {}, headers = {}, acceptsIdem
       description: (schema as { description?: string }).description,
       schema: withReferences(schema),
     }))
-  const fromHeaders = Object.entries(usedHeaders).map(([name, description]) => ({
-    name,
-    in: 'header',
-    required: false,
-    description,
-    schema: { type: 'string' },
-  }))
-  return [...fromSchema('path', params), ...fromSchema('query', query), ...fromHeaders]
+  const fromHeaders = Object.entries(usedHeaders).map(([name, description]) =>
+    shared.parameter(name, {
+      name,
+      in: 'header',
+      required: false,
+      description,
+      schema: { type: 'string' },
+    }),
+  )
+  const fromQuery = fromSchema('query', query).map((parameter) =>
+    PAGE_PARAMETERS.includes(parameter.name) ? shared.parameter(parameter.name, parameter) : parameter,
+  )
+  return [...fromSchema('path', params), ...fromQuery, ...fromHeaders]
 }
 
-function describeResponses(operation: Operation) {
+function describeResponses(operation: Operation, shared: SharedComponents) {
   const { method, success, needs, body, deprecatedSince, acceptsIdempotencyKey } = operation
   const { status = 200, events, isPaged } = success
   const isRead = method === 'GET' && events === undefined
@@ -158,6 +191,9 @@ function describeResponses(operation: Operation) {
   /** Headers of every reply of the operation, errors included. */
   const common: HeaderName[] = deprecatedSince === undefined ? [] : ['Deprecation', 'Sunset', 'Link']
   if (acceptsIdempotencyKey) common.push('Idempotency-Replayed')
+  const variant = [deprecatedSince && 'Deprecated', acceptsIdempotencyKey && 'Replayable']
+    .filter(Boolean)
+    .join('')
   const headers = [...etag]
   if (isPaged) headers.push('NextPage')
   if (status === 201) headers.push('Location')
@@ -169,12 +205,13 @@ function describeResponses(operation: Operation) {
     },
   }
   if (isRead) {
-    responses[304] = {
+    responses[304] = shared.response(`NotModified${variant}`, {
       description: 'The content has not changed: If-None-Match names its ETag.',
       headers: headerReferences([...etag, ...common]),
-    }
+    })
   }
   const errors: ErrorCode[] = [...operation.errors]
+  if (!operation.isInSpecification && !errors.includes('invalid_request')) errors.unshift('invalid_request')
   if (needs !== undefined) errors.push('forbidden')
   if (acceptsIdempotencyKey) errors.push('idempotency_key_reused')
   const bodyErrors: readonly ErrorCode[] = body === undefined ? [] : ['request_timeout']
@@ -182,7 +219,8 @@ function describeResponses(operation: Operation) {
   const codesByStatus = Object.groupBy(possibleErrors, (code) => ERRORS[code].status)
   for (const [error, codes = []] of Object.entries(codesByStatus)) {
     const isOwn = codes.some((code) => errors.includes(code))
-    responses[error] = describeError(Number(error), codes, isOwn ? common : [])
+    const name = `${codes.map(pascalCase).join('Or')}${isOwn ? variant : ''}`
+    responses[error] = shared.response(name, describeError(Number(error), codes, isOwn ? common : []))
   }
   return responses
 }
@@ -228,7 +266,17 @@ function eventStream(schema: TSchema, events: Readonly<Record<string, TSchema>>)
 }
 
 function jsonContent(schema: TSchema) {
-  return { 'application/json': { schema: withReferences(schema) } }
+  const example = exampleOf(schema)
+  return {
+    'application/json': { schema: withReferences(schema), ...(example === undefined ? {} : { example }) },
+  }
+}
+
+/** A list shows one item. The example of an object is part of its schema. */
+function exampleOf(schema: TSchema): unknown {
+  const { items } = schema as { items?: { examples?: readonly unknown[] } }
+  const [item] = items?.examples ?? []
+  return item === undefined ? undefined : [item]
 }
 
 /** Every schema with a title that an operation or a webhook uses. */
@@ -248,18 +296,51 @@ function describeSchemas() {
     if (title !== undefined) described[title] = withReferences(schema, true)
     schemas.push(...partsOf(schema))
   }
+  for (const { body, isInSpecification } of OPERATIONS) {
+    if (body !== undefined && !isInSpecification) forbidOtherFields(body, described)
+  }
   return described
+}
+
+/** The operations beyond the specification reject fields that they do not know, also in objects inside the body. */
+function forbidOtherFields(schema: TSchema, described: Record<string, unknown>): void {
+  const title = titleOf(schema)
+  const definition = title === undefined ? undefined : described[title]
+  if (IsObject(schema) && title !== undefined && !('oneOf' in (definition as object))) {
+    described[title] = { ...(definition as object), additionalProperties: false }
+  }
+  for (const part of partsOf(schema)) forbidOtherFields(part, described)
 }
 
 function partsOf(schema: TSchema): readonly TSchema[] {
   const { items, properties = {} } = schema as { items?: TSchema; properties?: Record<string, TSchema> }
-  return [...(items === undefined ? [] : [items]), ...Object.values(properties)]
+  return [...(items === undefined ? [] : [items]), ...Object.values(properties), ...variantsOf(schema)]
+}
+
+/** The object schemas that a body with `choices` can have: the fields of one group, and the fields of no group. */
+function variantsOf(schema: TSchema): TObject[] {
+  const { choices, properties = {} } = schema as { choices?: Choices; properties?: Record<string, TSchema> }
+  if (choices === undefined) return []
+  const grouped = Object.values(choices).flat()
+  return Object.entries(choices).map(([title, names]) => {
+    const isRequired = (name: string) => names.length === 1 && names[0] === name
+    const fields = Object.entries(properties)
+      .filter(([name]) => names.includes(name) || !grouped.includes(name))
+      .map(([name, field]) => [name, isRequired(name) ? RemoveOptional(field) : field])
+    const options = names.length === 1 ? { title } : { title, minProperties: 1 }
+    return Type.Object(Object.fromEntries(fields), { ...options, additionalProperties: false })
+  })
 }
 
 /** Replaces every named schema inside the schema with a reference. */
 function withReferences(schema: TSchema, isDefinition = false): unknown {
   const title = titleOf(schema)
   if (!isDefinition && title !== undefined) return { $ref: `#/components/schemas/${title}` }
+  const variants = variantsOf(schema)
+  if (variants.length > 0) {
+    const { description, examples } = schema as { description?: string; examples?: unknown }
+    return { title, description, oneOf: variants.map((variant) => withReferences(variant)), examples }
+  }
   return Object.fromEntries(
     Object.entries(schema).map(([keyword, value]) => {
       if (keyword === 'items') return [keyword, withReferences(value as TSchema)]
@@ -268,6 +349,16 @@ function withReferences(schema: TSchema, isDefinition = false): unknown {
       return [keyword, Object.fromEntries(properties.map(([name, part]) => [name, withReferences(part)]))]
     }),
   )
+}
+
+/** Both are built by the same code, so their keys have the same order. */
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}
+
+/** `InvalidRequest` for `invalid_request`, `IfMatch` for `If-Match`. */
+function pascalCase(name: string): string {
+  return name.replaceAll(/(?:^|[-_])([a-z])/gi, (_, letter: string) => letter.toUpperCase())
 }
 
 function titleOf(schema: TSchema): string | undefined {

@@ -34,21 +34,21 @@ const EXPOSED_HEADERS = [
   'X-Request-Id',
   'traceresponse',
 ].join(', ')
-const EXPOSE_LINE = headerLines({ 'Access-Control-Expose-Headers': EXPOSED_HEADERS })
+const EXPOSE_HEADERS = headerLines({ 'Access-Control-Expose-Headers': EXPOSED_HEADERS })
 
-/** How long browsers cache a preflight. Chromium allows no more. */
+/** How long browsers cache a preflight response. Chromium allows no more. */
 const PREFLIGHT_SECONDS = 7_200
 
-const ANY_ORIGIN = `Access-Control-Allow-Origin: *\r\n${EXPOSE_LINE}`
+const ANY_ORIGIN = `Access-Control-Allow-Origin: *\r\n${EXPOSE_HEADERS}`
 /** Caches must not reuse an answer for a page of another origin. */
 const VARY_ORIGIN = 'Vary: Origin\r\n'
 
-/** CORS headers of every API answer. Keys are sent in a header, so credentials (cookies) are never allowed. */
+/** The CORS headers of every API answer. API keys are not cookies, so the answer does not allow credentials. */
 export function corsLines(origins: CorsOrigins, origin: string | null): string {
   if (origins.has('*')) return ANY_ORIGIN
-  // An origin in the set is a validated setting, so it fits on a header line.
+  // The origins in the set are validated settings, so they contain no line break.
   return origin !== null && origins.has(origin)
-    ? `Access-Control-Allow-Origin: ${origin}\r\n${EXPOSE_LINE}${VARY_ORIGIN}`
+    ? `Access-Control-Allow-Origin: ${origin}\r\n${EXPOSE_HEADERS}${VARY_ORIGIN}`
     : VARY_ORIGIN
 }
 
@@ -58,7 +58,7 @@ export function isPreflight(origins: CorsOrigins, { method, headers }: HttpReque
   return origin !== null && (origins.has('*') || origins.has(origin))
 }
 
-/** `methods` is `undefined` if the path does not exist. Browsers may still send a GET, which then gets 404. */
+/** `methods` is `undefined` if the path does not exist. A browser may then still send a GET, which gets 404. */
 export function preflightReply(methods: readonly string[] | undefined): Reply {
   return {
     status: 204,

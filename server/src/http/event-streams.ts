@@ -1,4 +1,4 @@
-import type { LiveBody, Outflow } from '@petstore/wire'
+import type { BodyOutput, LiveBody } from '@petstore/wire'
 import { keyState } from '../core/keys/api-key.ts'
 import type { KeyRing } from '../core/keys/key-ring.ts'
 import type { EventHub, EventReader } from '../core/stock/event-hub.ts'
@@ -16,22 +16,23 @@ export interface EventStreamParts {
   readonly heartbeatMs: number
 }
 
-/** In this process. */
+/** Each process counts only its own streams. */
 const MAX_STREAMS_PER_KEY = 20
 const RETRY_AFTER_SECONDS = 5
-/** So that a stream ends within a second after its key is revoked or expires. */
+/** Often enough to end a stream within a second after its key is revoked or expires. */
 const CHECK_KEYS_EVERY_MS = 500
 
-/** A slower reader is disconnected; it can resume. */
+/** A reader with more unsent data is disconnected. It can resume with Last-Event-ID. */
 const MAX_UNSENT_BYTES = 256 * 1024
-/** A reader that catches up gets more events when less than this is unsent. */
+/** A reader that is catching up gets more events once less data than this is unsent. */
 const MAX_CATCH_UP_BYTES = 64 * 1024
 
 const encoder = new TextEncoder()
 const HEARTBEAT = encoder.encode(': heartbeat\n\n')
-const OPENING = 'retry: 1000\n\n'
+/** Clients reconnect after this many milliseconds. */
+const RECONNECT_DELAY = 'retry: 1000\n\n'
 
-/** Events are encoded once for all readers of the same array. */
+/** Caches the encoded form of each array of events, because many readers get the same array. */
 const encodedEvents = new WeakMap<readonly StockEvent[], Uint8Array>()
 
 const HEADERS = {
@@ -41,12 +42,12 @@ const HEADERS = {
   'X-Accel-Buffering': 'no',
 }
 
-/** Opens streams within the limit of each key, and ends them with their key. */
+/** Opens event streams, up to a maximum per key. Ends the streams of a key that is revoked or expires. */
 export class EventStreams implements EventStreamOpener {
   readonly #parts: EventStreamParts
-  readonly #open = new Set<EventStream>()
-  /** By key, including streams that are about to open. */
-  readonly #counts = new Map<string, number>()
+  readonly #openStreams = new Set<EventStream>()
+  /** The number of streams by key, including streams that are about to open. */
+  readonly #streamCounts = new Map<string, number>()
   #timers: ReturnType<typeof setInterval>[] = []
   #isClosed = false
 
@@ -57,8 +58,8 @@ export class EventStreams implements EventStreamOpener {
   async open(request: StreamRequest): Promise<Reply> {
     const { hub } = this.#parts
     const { keyId, after } = request
-    if ((this.#counts.get(keyId) ?? 0) >= MAX_STREAMS_PER_KEY) return tooManyStreams()
-    this.#addToCount(keyId, 1)
+    if ((this.#streamCounts.get(keyId) ?? 0) >= MAX_STREAMS_PER_KEY) return tooManyStreams()
+    this.#changeCount(keyId, 1)
     try {
       const cursor = await hub.startingPoint(after)
       if (this.#isClosed) throw new ServiceError('service_unavailable', 'the service is stopping')
@@ -66,7 +67,7 @@ export class EventStreams implements EventStreamOpener {
       this.#add(stream)
       return { status: 200, headers: HEADERS, body: stream }
     } catch (error) {
-      this.#addToCount(keyId, -1)
+      this.#changeCount(keyId, -1)
       throw error
     }
   }
@@ -74,14 +75,14 @@ export class EventStreams implements EventStreamOpener {
   /** Ends every stream and opens no more. */
   close(): void {
     this.#isClosed = true
-    for (const stream of this.#open) stream.end()
+    for (const stream of this.#openStreams) stream.end()
   }
 
   #add(stream: EventStream): void {
-    this.#open.add(stream)
+    this.#openStreams.add(stream)
     if (this.#timers.length > 0) return
     const sendHeartbeats = () => {
-      for (const open of this.#open) open.sendHeartbeat()
+      for (const openStream of this.#openStreams) openStream.sendHeartbeat()
     }
     this.#timers = [
       setInterval(sendHeartbeats, this.#parts.heartbeatMs),
@@ -90,29 +91,29 @@ export class EventStreams implements EventStreamOpener {
   }
 
   #remove(stream: EventStream): void {
-    this.#open.delete(stream)
-    this.#addToCount(stream.request.keyId, -1)
-    if (this.#open.size > 0) return
+    this.#openStreams.delete(stream)
+    this.#changeCount(stream.request.keyId, -1)
+    if (this.#openStreams.size > 0) return
     for (const timer of this.#timers) clearInterval(timer)
     this.#timers = []
   }
 
-  #addToCount(keyId: string, change: 1 | -1): void {
-    const count = (this.#counts.get(keyId) ?? 0) + change
-    if (count === 0) this.#counts.delete(keyId)
-    else this.#counts.set(keyId, count)
+  #changeCount(keyId: string, change: 1 | -1): void {
+    const count = (this.#streamCounts.get(keyId) ?? 0) + change
+    if (count === 0) this.#streamCounts.delete(keyId)
+    else this.#streamCounts.set(keyId, count)
   }
 
   async #checkKeys(): Promise<void> {
     const { keys, clock } = this.#parts
-    const bySecret = Map.groupBy(this.#open, ({ request }) => request.secretHash)
+    const bySecret = Map.groupBy(this.#openStreams, ({ request }) => request.secretHash)
     for (const [hash, streams] of bySecret) {
       try {
         const key = keys.findCached(hash) ?? (await keys.find(hash))
         if (key !== undefined && keyState(key, clock()) === 'active') continue
         for (const stream of streams) stream.end()
       } catch {
-        // The database is unavailable; the key is checked again soon.
+        // The database is unavailable. The next check tries again.
       }
     }
   }
@@ -129,7 +130,7 @@ class EventStream implements EventReader, LiveBody {
   readonly #cursor: string
   readonly #hub: EventHub
   readonly #onEnd: (stream: EventStream) => void
-  #outflow: Outflow | undefined
+  #output: BodyOutput | undefined
   #hasEnded = false
   /** Whether the reader has received data since the last heartbeat. */
   #hasProgressed = true
@@ -141,15 +142,15 @@ class EventStream implements EventReader, LiveBody {
     this.#onEnd = onEnd
   }
 
-  begin(outflow: Outflow): void {
-    this.#outflow = outflow
+  begin(output: BodyOutput): void {
+    this.#output = output
     if (this.#hasEnded) {
-      outflow.end()
+      output.end()
       return
     }
     // A reader that resumes knows the cursor already.
     const ready = this.request.after === undefined ? frame('ready', this.#cursor, {}) : ''
-    this.#send(encoder.encode(`${OPENING}${ready}`))
+    this.#send(encoder.encode(`${RECONNECT_DELAY}${ready}`))
     this.#hub.join(this, this.#cursor)
   }
 
@@ -160,15 +161,15 @@ class EventStream implements EventReader, LiveBody {
   take(events: readonly StockEvent[]): void {
     let bytes = encodedEvents.get(events)
     if (bytes === undefined) {
-      bytes = encoder.encode(events.map(toFrame).join(''))
+      bytes = encoder.encode(events.map(eventFrame).join(''))
       encodedEvents.set(events, bytes)
     }
     this.#send(bytes)
   }
 
-  /** Disconnects a reader that has received nothing since the last heartbeat although data is unsent. */
+  /** Disconnects a reader that has unsent data and has received nothing since the last heartbeat. */
   sendHeartbeat(): void {
-    if (this.#unsentBytes() > 0 && !this.#hasProgressed) this.#outflow?.cut()
+    if (this.#unsentBytes() > 0 && !this.#hasProgressed) this.#output?.abort()
     else this.#send(HEARTBEAT)
     this.#hasProgressed = false
   }
@@ -177,10 +178,10 @@ class EventStream implements EventReader, LiveBody {
   end(): void {
     if (this.#hasEnded) return
     this.onClose()
-    this.#outflow?.end()
+    this.#output?.end()
   }
 
-  onRoom(): void {
+  onBytesSent(): void {
     this.#hasProgressed = true
     this.#hub.ready(this)
   }
@@ -194,16 +195,16 @@ class EventStream implements EventReader, LiveBody {
 
   #send(bytes: Uint8Array): void {
     if (this.#hasEnded) return
-    this.#outflow?.send(bytes)
-    if (this.#unsentBytes() > MAX_UNSENT_BYTES) this.#outflow?.cut()
+    this.#output?.send(bytes)
+    if (this.#unsentBytes() > MAX_UNSENT_BYTES) this.#output?.abort()
   }
 
   #unsentBytes(): number {
-    return this.#outflow?.unsentBytes ?? 0
+    return this.#output?.unsentBytes ?? 0
   }
 }
 
-function toFrame(event: StockEvent): string {
+function eventFrame(event: StockEvent): string {
   return frame(event.kind, event.cursor, eventBody(event))
 }
 

@@ -1,36 +1,19 @@
 import Type, { type TSchema } from 'typebox'
-import { PET } from '../core/catalog/pet.ts'
 import { AVAILABILITY, mapOrderWebhooks, ORDER_CHANGES } from '../core/orders/order.ts'
-import { HISTORY_ENTRY } from '../core/stock/history.ts'
-import { PetStatus } from '../core/stock/inventory.ts'
-import { PET_CHANGES, type StockEvent } from '../core/stock/stock-event.ts'
-import { DateTime, Int64, jsonWriter, OneOf, Quantity } from '../core/values/field.ts'
+import { PET_EVENT, QUANTITY_EVENT, REMOVED_EVENT, type StockEvent } from '../core/stock/stock-event.ts'
+import { DateTime, jsonWriter, OneOf, Quantity } from '../core/values/field.ts'
 import type { WebhookKind } from '../core/webhooks/webhook.ts'
 import { AVAILABLE } from './inventory.ts'
 import { defineOperation } from './operation.ts'
 import { ORDER_EXAMPLE, Order, orderBody } from './orders.ts'
 import { EXAMPLE_KEY, EXAMPLE_TIME } from './schemas.ts'
 
-const { before, after, at, keyId, reason, reference } = HISTORY_ENTRY
+const { at, keyId } = QUANTITY_EVENT
 
-const ChangeEvent = Type.Object(
-  {
-    petId: Int64('The pet whose quantity changed.'),
-    before,
-    after,
-    status: PetStatus,
-    at,
-    keyId,
-    reason,
-    reference,
-  },
-  {
-    title: 'ChangeEvent',
-    examples: [
-      { petId: 1, before: 4, after: 5, status: 'available', at: EXAMPLE_TIME, keyId: EXAMPLE_KEY.id },
-    ],
-  },
-)
+const ChangeEvent = Type.Object(QUANTITY_EVENT, {
+  title: 'ChangeEvent',
+  examples: [{ petId: 1, before: 4, after: 5, status: 'available', at: EXAMPLE_TIME, keyId: EXAMPLE_KEY.id }],
+})
 
 const OrderEvent = Type.Object(
   {
@@ -45,24 +28,12 @@ const OrderEvent = Type.Object(
   },
 )
 
-const { id: _, ...petFields } = PET
+const PetEvent = Type.Object(PET_EVENT, {
+  title: 'PetEvent',
+  description: 'The pet as it was right after the change.',
+})
 
-const PetEvent = Type.Object(
-  {
-    change: OneOf(PET_CHANGES, { description: 'What happened to the pet.' }),
-    petId: AVAILABILITY.petId,
-    ...petFields,
-    quantity: AVAILABILITY.quantity,
-    at,
-    keyId,
-  },
-  { title: 'PetEvent', description: 'The pet as it was right after the change.' },
-)
-
-const RemovedEvent = Type.Object(
-  { petId: Int64('The pet that was removed.'), at, keyId },
-  { title: 'RemovedEvent' },
-)
+const RemovedEvent = Type.Object(REMOVED_EVENT, { title: 'RemovedEvent' })
 
 const LowStockEvent = Type.Object(
   {
@@ -78,7 +49,7 @@ const LowStockEvent = Type.Object(
   },
 )
 
-const petFieldsBody = jsonWriter(petFields)
+const petEventBody = jsonWriter(PET_EVENT)
 
 /** The data of an event, the same in event streams and webhook deliveries. */
 export function eventBody(event: StockEvent): object {
@@ -89,7 +60,7 @@ export function eventBody(event: StockEvent): object {
     case 'order':
       return { ...data, order: orderBody(event.order), at }
     case 'pet':
-      return { ...data, ...petFieldsBody(event), at }
+      return petEventBody(event)
     case 'change':
     case 'low':
     case 'recovered':

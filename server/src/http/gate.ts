@@ -1,7 +1,8 @@
-// Who sends a request (identify), and whether it is within its limits (admit).
+// The steps `identify` and `admit`: which key sent a request, and whether the request is within the limits of the key.
 import type { RequestHeaders, RequestProblem } from '@petstore/wire'
 import { type ApiKey, hashSecret, isWellFormedSecret, keyState } from '../core/keys/api-key.ts'
-import type { Admission, Refusal } from '../core/limits/limit-store.ts'
+import type { Admission, Refusal, WindowStatus } from '../core/limits/limit-store.ts'
+import { tighterOf } from '../core/limits/rate-windows.ts'
 import { SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import type { MaybePromise } from '../core/values/maybe-promise.ts'
@@ -11,7 +12,7 @@ type Credentials =
   | { readonly type: 'secret'; readonly secret: string; readonly hash: string }
   | { readonly type: 'none'; readonly reason: string; readonly hasToken: boolean }
 
-/** The wire reuses the headers object while a connection repeats the same header bytes, so a secret is hashed once. */
+/** A connection that repeats the same header bytes reuses the headers object, so the secret is hashed only once. */
 const credentialsByHeaders = new WeakMap<RequestHeaders, Credentials>()
 
 /** RFC 6750: the error code is sent only if the request had a bearer token. */
@@ -20,10 +21,7 @@ const NO_TOKEN = 'Bearer realm="petstore"'
 
 const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i
 
-/**
- * Finds the key of a request. The limit of an address never refuses a valid key. If the address is over its limit, only
- * secrets with an unknown hash are refused, without a lookup.
- */
+/** Finds the key of a request. Refuses a request without a well-formed key. */
 export function findKey(context: OperationContext): MaybePromise<ApiKey | undefined> {
   const { keys, demoSecrets } = context.parts.gate
   const credentials = credentialsOf(context.request.headers)
@@ -40,6 +38,10 @@ export function findKey(context: OperationContext): MaybePromise<ApiKey | undefi
   return undefined
 }
 
+/**
+ * An address that has exceeded its limit gets no lookup for a secret that does not exist, so guessing secrets cannot
+ * overload the database. A valid key is found even if its address has exceeded the limit.
+ */
 async function lookUpKey(context: OperationContext, hash: string): Promise<ApiKey | undefined> {
   const { keys, addresses } = context.parts.gate
   if (!keys.hasHash(hash) && addresses.status(context.clientAddress()).refused !== undefined) {
@@ -52,7 +54,7 @@ async function lookUpKey(context: OperationContext, hash: string): Promise<ApiKe
 
 export function checkKey(context: OperationContext, key: ApiKey | undefined): void {
   if (key === undefined) {
-    refuseUnauthenticated(context, 'the API key is not known here')
+    refuseUnauthenticated(context, 'the API key is unknown')
     return
   }
   const state = keyState(key, context.parts.gate.clock())
@@ -60,18 +62,22 @@ export function checkKey(context: OperationContext, key: ApiKey | undefined): vo
   else refuseUnauthenticated(context, `the API key is ${state}`)
 }
 
-/** Counts the request against the limits of its key. */
-export function countRequest(context: OperationContext): MaybePromise<Admission> {
-  const { parts, request, caller } = context
+/** Counts the request against the limits of its key, unless its operation is free. */
+export function countRequest(context: OperationContext): MaybePromise<WindowStatus | Admission> {
+  const { parts, request, caller, route } = context
+  if (route.type === 'operation' && route.operation.isFree) {
+    const windows = parts.gate.limits.windowsOf(caller.id, caller.limits)
+    return windows instanceof Promise ? windows.then(tighterOf) : tighterOf(windows)
+  }
   const { receivedAt, connection } = request
   // A proxy sends requests of several clients over one connection.
   const arrival = { receivedAt, connection: parts.trustedProxies > 0 ? undefined : connection }
   return parts.gate.limits.admit(caller.id, caller.limits, arrival)
 }
 
-export function checkLimits(context: RequestContext, admission: Admission): void {
-  context.windowStatus = admission
-  if (admission.refused !== undefined) refuseLimited(context, admission, admission.refused)
+export function checkLimits(context: RequestContext, status: WindowStatus | Admission): void {
+  context.windowStatus = status
+  if ('refused' in status && status.refused !== undefined) refuseLimited(context, status, status.refused)
 }
 
 /** Counts a request without a key against the limit of its address. */
@@ -79,10 +85,7 @@ export function admitByAddress(context: RequestContext): void {
   checkLimits(context, context.parts.gate.addresses.admit(context.clientAddress()))
 }
 
-/**
- * Input that is not a valid request counts against its address. A refused connection is not counted, because it has not
- * sent anything yet.
- */
+/** Counts a malformed request against its address. A refused connection has not sent anything, so it is not counted. */
 export function refuseMalformed(context: RequestContext, problem: RequestProblem): void {
   if (problem.kind !== 'too_many_connections') admitByAddress(context)
   if (context.reply === undefined) context.fail(problem)
@@ -103,7 +106,7 @@ function parseAuthorization(authorization: string | null): Credentials {
   if (secret !== undefined) return { type: 'secret', secret, hash: hashSecret(secret) }
   return {
     type: 'none',
-    reason: 'the Authorization header does not hold a bearer key',
+    reason: 'the Authorization header has no bearer token',
     hasToken: /^bearer\b/i.test(authorization),
   }
 }
@@ -122,7 +125,7 @@ function refuseLimited(context: RequestContext, admission: Admission, refusal: R
   const seconds = Math.max(1, Math.ceil((admission.resetAt - admission.at) / SECOND))
   const reason =
     refusal === 'key_banned'
-      ? 'this API key is banned for a while, because it kept sending after its limit was exceeded'
+      ? 'this API key is banned temporarily, because it kept sending requests after it had exceeded its limit'
       : `the limit of ${admission.limit} requests is exceeded`
   context.limitRefusal = {
     reason: context.key === undefined ? 'anonymous' : refusal,

@@ -2,11 +2,11 @@ import Type from 'typebox'
 import { Reason } from '../core/stock/adjustment-fields.ts'
 import { HISTORY_ENTRY } from '../core/stock/history.ts'
 import { noEntry } from '../core/stock/inventory.ts'
-import { DateTime, Int64, jsonWriter } from '../core/values/field.ts'
+import type { HistoryStore } from '../core/stock/stock-store.ts'
+import { DateTime, Int64, invalidField, jsonWriter } from '../core/values/field.ts'
 import { unknownCursor } from '../core/values/page.ts'
 import { defineOperation } from './operation.ts'
 import { IF_NONE_MATCH, pageReply } from './representation.ts'
-import { invalid } from './request-input.ts'
 import { EXAMPLE_KEY, EXAMPLE_TIME, pageParameters } from './schemas.ts'
 
 const MAX_WHO_LENGTH = 200
@@ -49,14 +49,18 @@ export const listInventoryHistory = defineOperation({
     const { limit, cursor } = query
     const page = await store.listHistoryPage(petId, limit, cursor)
     if (page === 'unknown_cursor') throw unknownCursor(cursor)
-    if (page.entries.length === 0 && (await view.find(petId)) === undefined) {
-      // A removed pet may still have a history, even if this page of it is empty.
-      const first = cursor === undefined ? page : await store.listHistoryPage(petId, 1, undefined)
-      if (first === 'unknown_cursor' || first.entries.length === 0) throw noEntry(petId)
-    }
+    const isKnown =
+      page.entries.length > 0 || (await view.find(petId)) !== undefined || (await hasHistory(store, petId))
+    if (!isKnown) throw noEntry(petId)
     return pageReply(request, query, { rows: page.entries, next: page.next }, entryBody)
   },
 })
+
+/** Whether the pet has a history. A removed pet keeps its history. */
+async function hasHistory(store: HistoryStore, petId: bigint): Promise<boolean> {
+  const page = await store.listHistoryPage(petId, 1, undefined)
+  return page !== 'unknown_cursor' && page.entries.length > 0
+}
 
 export const listRecentChanges = defineOperation({
   operationId: 'listRecentChanges',
@@ -87,7 +91,7 @@ export const listRecentChanges = defineOperation({
   reply: async ({ query, request, key }, { store, longReads }) => {
     const { limit, cursor, ...filter } = query
     // No name contains U+0000, and PostgreSQL rejects a query with it.
-    if (filter.who?.includes('\0')) throw invalid('who must not contain U+0000')
+    if (filter.who?.includes('\0')) throw invalidField('who', 'who must not contain U+0000')
     const page = await longReads.run(key.id, () => store.listRecentHistory(limit, cursor, filter))
     if (page === 'unknown_cursor') throw unknownCursor(cursor)
     return pageReply(request, query, { rows: page.entries, next: page.next }, changeBody)

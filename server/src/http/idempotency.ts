@@ -8,7 +8,7 @@ import { invalid } from './request-input.ts'
 
 export const IDEMPOTENCY_KEY = {
   'Idempotency-Key':
-    'A text of 1 to 255 visible ASCII characters that the caller chooses for this change, such as a UUID. If the same request is sent again with the same key within 24 hours, it gets the first response again, with `Idempotency-Replayed: true`, and changes nothing. If the method, path or body differs, the response is 422.',
+    '1 to 255 visible ASCII characters that the caller chooses for this change, such as a UUID. If the same request is sent again with the same key within 24 hours, it gets the first response again, with `Idempotency-Replayed: true`, and changes nothing. If the method, path or body differs, the response is 422.',
 }
 
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/
@@ -31,8 +31,8 @@ export function readIdempotency(
   return { key, fingerprint }
 }
 
-/** Commits a command, once for each Idempotency-Key, and replies with its outcome. */
-export async function replyOnce<C extends Command>(
+/** Commits a command and replies with its outcome. A repeated Idempotency-Key gets the stored reply instead. */
+export async function commitAndReply<C extends Command>(
   commits: GroupCommit,
   command: C,
   idempotency: RequestIdempotency | undefined,
@@ -41,28 +41,28 @@ export async function replyOnce<C extends Command>(
   if (idempotency === undefined) return toReply(await commits.run(command))
   const result = await commits.runOnce(command, {
     ...idempotency,
-    answer: (outcome) => toText(toReply(outcome)),
+    answer: (outcome) => serializeReply(toReply(outcome)),
   })
   switch (result.type) {
     case 'answered':
-      return fromText(result.answer, result.isReplay)
+      return parseStoredReply(result.answer, result.isReplay)
     case 'key_reused':
-      return errorReply(keyReused(idempotency.key))
+      return errorReply(keyReusedError(idempotency.key))
   }
 }
 
-function keyReused(key: string): ServiceError {
+function keyReusedError(key: string): ServiceError {
   return new ServiceError(
     'idempotency_key_reused',
     `the Idempotency-Key ${JSON.stringify(key)} was sent with another request within the last 24 hours; use a new key for each change`,
   )
 }
 
-function toText({ status, headers, body }: StorableReply): string {
+function serializeReply({ status, headers, body }: StorableReply): string {
   return JSON.stringify({ status, headers, body })
 }
 
-function fromText(text: string, isReplay: boolean): Reply {
+function parseStoredReply(text: string, isReplay: boolean): Reply {
   const { status, headers, body }: StorableReply = JSON.parse(text)
   return { status, headers: isReplay ? { ...headers, 'Idempotency-Replayed': 'true' } : headers, body }
 }

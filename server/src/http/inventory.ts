@@ -1,5 +1,5 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib'
-import { type AnswerBody, type HttpRequest, headerLines } from '@petstore/wire'
+import { type HttpRequest, headerLines, type ResponseBody } from '@petstore/wire'
 import Type from 'typebox'
 import { AVAILABILITY } from '../core/orders/order.ts'
 import type { OutcomeOf, SetQuantity } from '../core/stock/command.ts'
@@ -14,10 +14,16 @@ import {
 import type { InventorySnapshot } from '../core/stock/view/inventory-pages.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import { Int64, MAX_QUANTITY, Quantity } from '../core/values/field.ts'
-import { replyOnce } from './idempotency.ts'
+import { commitAndReply } from './idempotency.ts'
 import { defineOperation } from './operation.ts'
 import { errorReply, type JsonReply, jsonReply, jsonTextReply, type Reply } from './reply.ts'
-import { chosenCoding, conditional, entityTag, IF_NONE_MATCH, matchedTag } from './representation.ts'
+import {
+  chooseCoding,
+  conditionalReply,
+  entityTag,
+  findMatchingTag,
+  IF_NONE_MATCH,
+} from './representation.ts'
 import { invalid } from './request-input.ts'
 import { Available } from './schemas.ts'
 
@@ -30,7 +36,7 @@ const InventoryUpdate = Type.Object(
   { quantity: Quantity('The new stock count.') },
   {
     title: 'InventoryUpdate',
-    description: 'Fields other than quantity are ignored; the status never changes by an update.',
+    description: 'Fields other than quantity are ignored, so an update never changes the status.',
     examples: [{ quantity: 5 }],
   },
 )
@@ -52,6 +58,7 @@ export const listInventory = defineOperation({
   description: 'Returns the current stock levels for all pets in the store, by petId ascending.',
   tag: 'inventory',
   stability: 'stable',
+  isInSpecification: true,
   success: { description: 'The stock level of every pet.', schema: Type.Array(InventoryItem) },
   errors: [],
   prepare: (_, { view }) => view.current(),
@@ -74,7 +81,7 @@ export const getInventoryItem = defineOperation({
   prepare: ({ petId }, { view }) => view.find(petId),
   reply: ({ params, request }, _, item) => {
     if (item === undefined) throw noEntry(params.petId)
-    return conditional(jsonReply(item, { ETag: entryTag(item) }), request)
+    return conditionalReply(jsonReply(item, { ETag: entryTag(item) }), request)
   },
 })
 
@@ -87,6 +94,7 @@ export const updateInventory = defineOperation({
     'Sets the stock quantity of one pet, to record new arrivals, returns or manual adjustments. The response is sent once the change is on disk. Experimental: the request shape may change before it becomes stable.',
   tag: 'inventory',
   stability: 'experimental',
+  isInSpecification: true,
   needs: 'stock',
   params: { petId: Int64('The pet whose stock is updated.') },
   headers: {
@@ -98,9 +106,9 @@ export const updateInventory = defineOperation({
   success: { description: 'The updated entry.', schema: InventoryItem },
   errors: ['invalid_request', 'not_found', 'precondition_failed', 'payload_too_large'],
   reply: ({ params: { petId }, body: { quantity }, key, request, idempotency }, { commits, clock }) => {
-    const onlyIf = statesIn(request.headers.get('if-match'))
+    const onlyIf = parseIfMatch(request.headers.get('if-match'))
     const command = { type: 'set_quantity', petId, quantity, keyId: key.id, at: clock(), onlyIf } as const
-    return replyOnce(commits, command, idempotency, (outcome) => updateReply(outcome, petId))
+    return commitAndReply(commits, command, idempotency, (outcome) => updateReply(outcome, petId))
   },
 })
 
@@ -118,9 +126,10 @@ export const getAvailability = defineOperation({
   success: { description: 'The availability of the pet.', schema: Availability },
   errors: ['invalid_request', 'not_found'],
   prepare: ({ petId }, { store }) => store.findAvailability(petId),
-  reply: ({ params, request }, _, found) => {
-    if (found === undefined) throw noEntry(params.petId)
-    return conditional(jsonReply({ ...found, available: availableOf(found) }), request)
+  reply: ({ params, request }, _, availability) => {
+    if (availability === undefined) throw noEntry(params.petId)
+    const available = availableOf(availability)
+    return conditionalReply(jsonReply({ ...availability, available }), request)
   },
 })
 
@@ -132,7 +141,7 @@ function updateReply(outcome: OutcomeOf<SetQuantity>, petId: bigint): JsonReply 
       return errorReply(noEntry(petId))
     case 'conflict': {
       const { quantity, status } = outcome.item
-      const message = `the entry of petId ${petId} is not in the state that If-Match names: its quantity is ${quantity} and its status ${status}; read it again before you retry`
+      const message = `the entry of petId ${petId} is not in the state that If-Match names: its quantity is ${quantity} and its status ${status}; read the entry again before you retry`
       return errorReply(new ServiceError('precondition_failed', message))
     }
   }
@@ -148,12 +157,15 @@ function entryTag({ quantity, status }: EntryState): string {
   return `"${quantity}-${status}"`
 }
 
-/** One entity tag of a list (RFC 9110, 8.8.3) and its separator. */
+/** One entity tag of a list (RFC 9110, 8.8.3) with the comma after it, or a comma of an empty element. */
 const LISTED_TAG = /[ \t]*(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*(?:,|$)|[ \t]*,/y
 const ENTRY_TAG = new RegExp(`^(0|[1-9]\\d{0,15})-(${PET_STATUSES.join('|')})$`)
 
-/** The states that an If-Match header allows; `undefined` if it allows any. Weak and foreign tags match nothing. */
-function statesIn(ifMatch: string | null): readonly EntryState[] | undefined {
+/**
+ * Returns the states that an If-Match header allows; `undefined` if it allows every state. A weak tag matches no state, nor
+ * does a tag that is not of an entry.
+ */
+function parseIfMatch(ifMatch: string | null): readonly EntryState[] | undefined {
   if (ifMatch === null || ifMatch.trim() === '*') return undefined
   const states: EntryState[] = []
   let tags = 0
@@ -162,18 +174,19 @@ function statesIn(ifMatch: string | null): readonly EntryState[] | undefined {
     const found = LISTED_TAG.exec(ifMatch)
     if (found === null) throw malformedIfMatch(ifMatch)
     const [, weak, tag] = found
-    if (tag !== undefined) tags++
-    const state = weak === undefined && tag !== undefined ? stateOf(tag) : undefined
+    if (tag === undefined) continue
+    tags++
+    const state = weak === undefined ? parseEntryTag(tag) : undefined
     if (state !== undefined) states.push(state)
   }
   if (tags === 0) throw malformedIfMatch(ifMatch)
   return states
 }
 
-function stateOf(tag: string): EntryState | undefined {
-  const [, digits, name] = ENTRY_TAG.exec(tag) ?? []
+function parseEntryTag(tag: string): EntryState | undefined {
+  const [, digits, statusText] = ENTRY_TAG.exec(tag) ?? []
   const quantity = Number(digits)
-  const status = PET_STATUSES.find((candidate) => candidate === name)
+  const status = PET_STATUSES.find((candidate) => candidate === statusText)
   return status === undefined || quantity > MAX_QUANTITY ? undefined : { quantity, status }
 }
 
@@ -186,53 +199,55 @@ function malformedIfMatch(ifMatch: string): ServiceError {
 
 type Coding = 'gzip' | 'zstd'
 
-/** Compressing a smaller body saves less than a packet. */
+/** A smaller body fits into one packet even without compression. */
 const MIN_BYTES_TO_COMPRESS = 1_400
 /**
- * Up to this size, a body is one buffer. Larger bodies are streamed in parts that clients share, so a slow client keeps
- * only those parts in memory that the list has replaced in the meantime.
+ * Up to this size, a body is one buffer. A larger body is streamed in parts that all clients share, so a slow client
+ * costs memory only for parts that a newer snapshot has replaced.
  */
 const MAX_WHOLE_BYTES = 1024 * 1024
 /** In order of preference. */
 const CODINGS: readonly Coding[] = ['zstd', 'gzip']
-/** Compressed parts can be joined with zstd, but not with gzip, whose checksum covers the whole body. */
+/** Codings for bodies in parts. gzip is not possible, because its checksum covers the whole body. */
 const PART_CODINGS: readonly Coding[] = ['zstd']
-const Vary = 'Accept-Encoding'
+const VARY = 'Accept-Encoding'
 
 /** Replies that are reused for as long as the snapshot exists. */
-interface CachedReplies {
-  /** The ETag of each coding. */
+interface ReplyCache {
+  /** The ETags of the uncompressed list and of each coding. */
   readonly tags: readonly string[]
+  /** 200 replies by coding. */
   readonly full: Map<Coding | undefined, Reply>
   /** 304 replies by ETag. */
   readonly notModified: Map<string, Reply>
 }
-const cacheBySnapshot = new WeakMap<InventorySnapshot, CachedReplies>()
-/** Compressed parts, cached for as long as their source exists. */
+const cacheBySnapshot = new WeakMap<InventorySnapshot, ReplyCache>()
+/** Compressed parts by uncompressed part. */
 const compressedParts = new WeakMap<Uint8Array, Uint8Array>()
 
 function inventoryReply(snapshot: InventorySnapshot, { headers }: HttpRequest): Reply {
   const { byteLength } = snapshot
-  const { tags, full, notModified } = cachedReplies(snapshot)
-  // A 304 repeats the ETag that the caller sent, because a cache selects its stored copy by it (RFC 9111, 4.3.4).
-  const ETag = matchedTag(headers.get('if-none-match'), tags)
-  if (ETag !== undefined)
-    return cached(notModified, ETag, () => ({ status: 304, headers: { ETag, Vary }, body: null }))
-  const isWhole = byteLength <= MAX_WHOLE_BYTES
-  const coding =
-    byteLength < MIN_BYTES_TO_COMPRESS
-      ? undefined
-      : chosenCoding(isWhole ? CODINGS : PART_CODINGS, headers.get('accept-encoding'))
-  return isWhole
-    ? cached(full, coding, () => listReply(snapshot, coding, wholeBody(snapshot, coding)))
-    : listReply(snapshot, coding, coding === undefined ? snapshot.parts : zstdBody(snapshot.parts))
+  const { tags, full, notModified } = replyCache(snapshot)
+  // A 304 repeats the ETag that the caller sent, because a cache uses it to select its stored copy (RFC 9111, 4.3.4).
+  const ETag = findMatchingTag(headers.get('if-none-match'), tags)
+  if (ETag !== undefined) {
+    return cachedReply(notModified, ETag, () => ({ status: 304, headers: { ETag, Vary: VARY }, body: null }))
+  }
+  const acceptEncoding = byteLength < MIN_BYTES_TO_COMPRESS ? null : headers.get('accept-encoding')
+  if (byteLength <= MAX_WHOLE_BYTES) {
+    const coding = chooseCoding(CODINGS, acceptEncoding)
+    return cachedReply(full, coding, () => listReply(snapshot, coding, wholeBody(snapshot, coding)))
+  }
+  const coding = chooseCoding(PART_CODINGS, acceptEncoding)
+  const body = coding === undefined ? snapshot.parts : zstdBody(snapshot.parts)
+  return listReply(snapshot, coding, body)
 }
 
 function listReply({ tag }: InventorySnapshot, coding: Coding | undefined, body: Reply['body']): Reply {
   const headers = {
     'Content-Type': 'application/json',
     ETag: entityTag(tag, coding),
-    Vary,
+    Vary: VARY,
     ...(coding === undefined ? {} : { 'Content-Encoding': coding }),
   }
   return { status: 200, headers, body }
@@ -245,7 +260,10 @@ function wholeBody({ parts }: InventorySnapshot, coding: Coding | undefined): Ui
   return coding === 'gzip' ? gzipSync(bytes, { level: 1 }) : bytes
 }
 
-/** Several zstd frames form one body (RFC 8878, 3). Each is made when it is sent, so a large list does not block others. */
+/**
+ * The zstd frames of the parts, which together form one body (RFC 8878, 3). Each part is compressed when it is sent, so a
+ * large list does not block other requests.
+ */
 function* compressedPartsOf(parts: readonly Uint8Array[]): Generator<Uint8Array> {
   for (const part of parts) {
     let compressed = compressedParts.get(part)
@@ -257,26 +275,25 @@ function* compressedPartsOf(parts: readonly Uint8Array[]): Generator<Uint8Array>
   }
 }
 
-function zstdBody(parts: readonly Uint8Array[]): AnswerBody {
+function zstdBody(parts: readonly Uint8Array[]): ResponseBody {
   return { sources: parts, [Symbol.iterator]: () => compressedPartsOf(parts) }
 }
 
-function cachedReplies(snapshot: InventorySnapshot): CachedReplies {
-  let found = cacheBySnapshot.get(snapshot)
-  if (found === undefined) {
+function replyCache(snapshot: InventorySnapshot): ReplyCache {
+  let cache = cacheBySnapshot.get(snapshot)
+  if (cache === undefined) {
     const tags = [undefined, ...CODINGS].map((coding) => entityTag(snapshot.tag, coding))
-    found = { tags, full: new Map(), notModified: new Map() }
-    cacheBySnapshot.set(snapshot, found)
+    cache = { tags, full: new Map(), notModified: new Map() }
+    cacheBySnapshot.set(snapshot, cache)
   }
-  return found
+  return cache
 }
 
-function cached<Key>(replies: Map<Key, Reply>, key: Key, make: () => Reply): Reply {
-  let reply = replies.get(key)
-  if (reply === undefined) {
-    const made = make()
-    reply = { ...made, lines: headerLines(made.headers) }
-    replies.set(key, reply)
-  }
+function cachedReply<Key>(replies: Map<Key, Reply>, key: Key, createReply: () => Reply): Reply {
+  const known = replies.get(key)
+  if (known !== undefined) return known
+  const created = createReply()
+  const reply = { ...created, lines: headerLines(created.headers) }
+  replies.set(key, reply)
   return reply
 }

@@ -35,6 +35,11 @@ const KeyLimits = Type.Object(
     }),
     minute: LimitWindow,
     day: LimitWindow,
+    bannedUntil: Type.Optional(
+      Type.Integer({
+        description: 'Unix timestamp at which the ban of the key ends; absent if it is not banned.',
+      }),
+    ),
   },
   {
     title: 'KeyLimits',
@@ -56,24 +61,30 @@ export const getLimits = defineOperation({
   path: '/limits',
   summary: 'Get rate-limit status',
   description:
-    'Returns the plan and the permissions of the key, and the status of both rate-limit windows after this request. The headers of a response only report the window with fewer requests left.',
+    'Returns the plan and the permissions of the key, and the status of both rate-limit windows. Response headers report only the window with fewer remaining requests. The request does not count towards the limits, and is answered even if they are exceeded or the key is banned.',
   tag: 'limits',
   stability: 'beta',
+  isFree: true,
   headers: IF_NONE_MATCH,
   success: { description: 'The rate limits of the key.', schema: KeyLimits },
   errors: [],
   handle: async ({ key }, { limits }) => {
-    const { minute, day } = await limits.windowsOf(key.id, key.limits)
+    const { minute, day, bannedUntil } = await limits.windowsOf(key.id, key.limits)
     return {
       plan: key.plan,
       key: { id: key.id, name: key.name },
       permissions: [...key.permissions],
       minute: windowBody(minute),
       day: windowBody(day),
+      ...(bannedUntil === undefined ? {} : { bannedUntil: toUnixTime(bannedUntil) }),
     }
   },
 })
 
 function windowBody({ limit, remaining, resetAt }: WindowStatus) {
-  return { limit, remaining, reset: Math.ceil(resetAt / SECOND) }
+  return { limit, remaining, reset: toUnixTime(resetAt) }
+}
+
+function toUnixTime(time: number): number {
+  return Math.ceil(time / SECOND)
 }

@@ -16,7 +16,7 @@ import type { WebhookKind } from '../core/webhooks/webhook.ts'
 import type { Message, WebhookSender, WebhookStore } from '../core/webhooks/webhook-store.ts'
 import type { RequestIdempotency } from './idempotency.ts'
 import { jsonReply, type Reply } from './reply.ts'
-import { conditional } from './representation.ts'
+import { conditionalReply } from './representation.ts'
 import { bodyReader, queryReader, readSegment, type Schemas, type Values } from './request-input.ts'
 
 export interface Services {
@@ -90,10 +90,14 @@ export interface OperationFacts {
   readonly description: string
   readonly tag: string
   readonly stability: 'experimental' | 'beta' | 'stable'
+  /** Operations of the specification ignore fields and query parameters that they do not know; others reject them. */
+  readonly isInSpecification?: true
   /** The permission that the key must have. Every operation that changes something needs one. */
   readonly needs?: Permission
+  /** The request does not count towards the limits of its key, and is answered when they are exceeded. */
+  readonly isFree?: true
   readonly deprecatedSince?: Date
-  /** The address that replaces a deprecated operation. */
+  /** The address that replaces a deprecated operation; with the same path parameters. */
   readonly successor?: string
   readonly params?: Schemas
   readonly query?: Schemas
@@ -168,6 +172,8 @@ export function defineOperation<
     throw new Error(`${operationId} changes something, but does not name the permission that it needs`)
   }
   const paramCodecs = codecsOf(params)
+  const unknownNames = definition.isInSpecification ? 'ignored' : 'rejected'
+  const readQuery = queryReader(query ?? {}, unknownNames)
   return {
     ...facts,
     readParams(segments) {
@@ -175,8 +181,8 @@ export function defineOperation<
       for (const codec of paramCodecs) values[codec.name] = readSegment(codec, segments[codec.name] ?? '')
       return values
     },
-    readQuery: query === undefined ? () => NO_QUERY : queryReader(query),
-    ...(body === undefined ? {} : { readBody: bodyReader(body, parseBody) }),
+    readQuery: (text) => (text === '' && query === undefined ? NO_QUERY : readQuery(text)),
+    ...(body === undefined ? {} : { readBody: bodyReader(body, unknownNames, parseBody) }),
     ...(prepare === undefined ? {} : { prepare }),
     respond: responder(definition),
   }
@@ -202,13 +208,17 @@ function responder<Params extends Schemas, Query extends Schemas, Prepared, Pars
     const value = jsonReply(await handle(input, services, prepared))
     // Only reads reply 304 (RFC 9110, 13.1.2).
     return input.request.method === 'GET' || input.request.method === 'HEAD'
-      ? conditional(value, input.request)
+      ? conditionalReply(value, input.request)
       : value
   }
 }
 
 /** RFC 9745 and RFC 8594. */
-export function deprecationHeaders(operation: Operation, sunset: Date): Reply['headers'] {
+export function deprecationHeaders(
+  operation: Operation,
+  segments: PathSegments,
+  sunset: Date,
+): Reply['headers'] {
   if (operation.deprecatedSince === undefined) return {}
   return {
     Deprecation: `@${operation.deprecatedSince.getTime() / SECOND}`,
@@ -216,7 +226,13 @@ export function deprecationHeaders(operation: Operation, sunset: Date): Reply['h
     Link: [
       '</openapi.json>; rel="deprecation"; type="application/json"',
       '</openapi.json>; rel="sunset"; type="application/json"',
-      ...(operation.successor === undefined ? [] : [`<${operation.successor}>; rel="successor-version"`]),
+      ...(operation.successor === undefined
+        ? []
+        : [`<${filled(operation.successor, segments)}>; rel="successor-version"`]),
     ].join(', '),
   }
+}
+
+function filled(address: string, segments: PathSegments): string {
+  return address.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(segments[name] ?? ''))
 }

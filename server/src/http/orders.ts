@@ -19,13 +19,13 @@ import { noEntry } from '../core/stock/inventory.ts'
 import { refusal } from '../core/stock/refusal.ts'
 import { DateTime, Int64, type JsonOf, jsonWriter, OneOf } from '../core/values/field.ts'
 import { readPageById } from '../core/values/page.ts'
-import { replyOnce } from './idempotency.ts'
+import { commitAndReply } from './idempotency.ts'
 import { defineOperation } from './operation.ts'
 import { createdReply, errorReply, type JsonReply, NO_CONTENT, type StorableReply } from './reply.ts'
-import { conditional, IF_NONE_MATCH, pageReply, taggedReply } from './representation.ts'
+import { conditionalReply, IF_NONE_MATCH, pageReply, taggedReply } from './representation.ts'
 import { EXAMPLE_TIME, pageParameters } from './schemas.ts'
 
-/** In the order that the specification gives the fields. */
+/** The fields in the order of the specification. */
 const { id, petId, quantity, shipDate, ...otherFields } = ORDER
 const ORDER_BODY = {
   id,
@@ -50,7 +50,6 @@ export const Order = Type.Object(ORDER_BODY, { title: 'Order', examples: [ORDER_
 
 const NewOrder = Type.Object(NEW_ORDER, {
   title: 'NewOrder',
-  description: 'Other fields are ignored.',
   examples: [{ petId: 1, quantity: 1, holdSeconds: 900 }],
 })
 
@@ -66,21 +65,20 @@ const OrderUpdate = Type.Object(
         () => 'true (DELETE cancels an order)',
       ),
     ),
-    shipDate: Type.Optional(DateTime('Another ship date for an open order.')),
+    shipDate: Type.Optional(DateTime('The new ship date of an open order.')),
   },
   {
     title: 'OrderUpdate',
-    description: 'Has exactly one of complete and shipDate. Other fields are ignored.',
-    oneOf: [{ required: ['complete'] }, { required: ['shipDate'] }],
+    choices: { OrderCompletion: ['complete'], OrderChange: ['shipDate'] },
     examples: [{ complete: true }],
   },
 )
 
-const toJson = jsonWriter(ORDER_BODY)
+const orderToJson = jsonWriter(ORDER_BODY)
 
 /** An order as callers see it. */
 export function orderBody(order: StoredOrder): JsonOf<typeof ORDER_BODY> {
-  return toJson({ ...order, complete: order.state === 'complete' })
+  return orderToJson({ ...order, complete: order.state === 'complete' })
 }
 
 export const listOrders = defineOperation({
@@ -89,13 +87,14 @@ export const listOrders = defineOperation({
   path: '/store/orders',
   summary: 'List orders',
   description:
-    'Returns orders by id ascending, in pages. Without `state`, these are the open and complete orders.',
+    'Returns orders by id ascending, in pages. Without `state`, returns only open and complete orders.',
   tag: 'store',
   stability: 'beta',
+  isInSpecification: true,
   query: {
     state: Type.Optional(OneOf(ORDER_STATES, { description: 'Return only orders in this state.' })),
     petId: Type.Optional(Int64('Return only orders of this pet.')),
-    ...pageParameters(1_000, 100),
+    ...pageParameters(),
   },
   headers: IF_NONE_MATCH,
   success: { description: 'A page of orders.', schema: Type.Array(Order), isPaged: true },
@@ -113,7 +112,7 @@ export const createOrder = defineOperation({
   path: '/store/orders',
   summary: 'Order a pet',
   description:
-    'Creates an order, which reserves its units: if several callers order the last unit at once, one of them gets it. The `quantity` of the inventory entry does not change until the order is completed. With `holdSeconds` the order is a hold, which expires after that time and then reserves nothing.',
+    'Creates an order, which reserves its units: if several callers order the last unit at once, exactly one of them gets it. The `quantity` of the inventory entry does not change until the order is completed. With `holdSeconds` the order is a hold, which expires after that time and then reserves nothing.',
   tag: 'store',
   stability: 'beta',
   needs: 'orders',
@@ -122,7 +121,7 @@ export const createOrder = defineOperation({
   success: { status: 201, description: 'The order.', schema: Order },
   errors: ['invalid_request', 'not_found', 'insufficient_stock', 'payload_too_large'],
   reply: ({ body, key, request, idempotency }, { commits, clock }) =>
-    replyOnce(
+    commitAndReply(
       commits,
       { type: 'create_order', draft: body, keyId: key.id, at: clock() },
       idempotency,
@@ -145,7 +144,7 @@ export const getOrder = defineOperation({
   prepare: ({ orderId }, { store }) => store.findOrder(orderId),
   reply: ({ params, request }, _, order) => {
     if (order === undefined) throw noOrder(params.orderId)
-    return conditional(orderReply(order), request)
+    return conditionalReply(orderReply(order), request)
   },
 })
 
@@ -164,16 +163,18 @@ export const updateOrder = defineOperation({
   body: OrderUpdate,
   success: { description: 'The order.', schema: Order },
   errors: ['invalid_request', 'not_found', 'insufficient_stock', 'order_closed', 'payload_too_large'],
-  // Finds the order's pet, which the commit locks before it reads the order again. The pet never changes, so this early
-  // read is safe.
+  // The commit locks the pet of the order before it reads the order again. The pet of an order never changes, so it can be
+  // read here.
   prepare: ({ orderId }, { store }) => store.findOrder(orderId),
-  reply: ({ params: { orderId }, body, key, idempotency }, { commits, clock }, found) => {
-    const target = { orderId, petId: found?.petId, keyId: key.id, at: clock() }
+  reply: ({ params: { orderId }, body, key, idempotency }, { commits, clock }, order) => {
+    const target = { orderId, petId: order?.petId, keyId: key.id, at: clock() }
     const command: CompleteOrder | ChangeOrder =
       body.shipDate === undefined
         ? { type: 'complete_order', ...target }
         : { type: 'change_order', ...target, shipDate: body.shipDate }
-    return replyOnce(commits, command, idempotency, (outcome) => changeReply(outcome, orderId, orderReply))
+    return commitAndReply(commits, command, idempotency, (outcome) =>
+      changeOrderReply(outcome, orderId, orderReply),
+    )
   },
 })
 
@@ -192,16 +193,15 @@ export const cancelOrder = defineOperation({
   success: { status: 204, description: 'The order no longer reserves anything.', schema: Type.Null() },
   errors: ['invalid_request', 'not_found', 'order_closed'],
   prepare: ({ orderId }, { store }) => store.findOrder(orderId),
-  reply: ({ params: { orderId }, key, idempotency }, { commits, clock }, found) =>
-    replyOnce(
+  reply: ({ params: { orderId }, key, idempotency }, { commits, clock }, order) =>
+    commitAndReply(
       commits,
-      { type: 'cancel_order', orderId, petId: found?.petId, keyId: key.id, at: clock() },
+      { type: 'cancel_order', orderId, petId: order?.petId, keyId: key.id, at: clock() },
       idempotency,
-      (outcome) => changeReply(outcome, orderId, () => NO_CONTENT),
+      (outcome) => changeOrderReply(outcome, orderId, () => NO_CONTENT),
     ),
 })
 
-/** With the same ETag as GET. */
 function orderReply(order: StoredOrder): JsonReply {
   return taggedReply(orderBody(order))
 }
@@ -213,14 +213,14 @@ function createOrderReply(outcome: OutcomeOf<CreateOrder>, petId: bigint, path: 
     case 'unknown_pet':
       return errorReply(noEntry(petId))
     case 'insufficient_stock':
-      return shortageReply(
+      return insufficientStockReply(
         outcome,
         `${outcome.available} of petId ${petId} are available, so ${outcome.wanted} cannot be ordered`,
       )
   }
 }
 
-function changeReply(
+function changeOrderReply(
   outcome: OutcomeOf<CompleteOrder | CancelOrder | ChangeOrder>,
   orderId: bigint,
   replyWith: (order: StoredOrder) => StorableReply,
@@ -231,9 +231,9 @@ function changeReply(
     case 'unknown_order':
       return errorReply(noOrder(orderId))
     case 'insufficient_stock':
-      return shortageReply(
+      return insufficientStockReply(
         outcome,
-        `order ${orderId} takes ${outcome.wanted} of petId ${outcome.petId}, but only ${outcome.available} are in stock`,
+        `order ${orderId} takes ${outcome.wanted} units of petId ${outcome.petId}, but only ${outcome.available} are in stock`,
       )
     case 'order_closed': {
       const { petId, state } = outcome.order
@@ -243,6 +243,6 @@ function changeReply(
   }
 }
 
-function shortageReply({ petId, available }: InsufficientStock, message: string): StorableReply {
+function insufficientStockReply({ petId, available }: InsufficientStock, message: string): StorableReply {
   return errorReply(refusal([{ index: 0, petId, code: 'insufficient_stock', message, available }]))
 }

@@ -10,9 +10,9 @@ import type {
   UpdatePet,
 } from '../core/stock/command.ts'
 import { PET_STATUSES } from '../core/stock/inventory.ts'
-import { Int64, jsonTextWriter, jsonWriter, OneOf } from '../core/values/field.ts'
+import { Int64, invalidField, jsonTextWriter, jsonWriter, OneOf } from '../core/values/field.ts'
 import { type Page, type PageRequest, readPageById } from '../core/values/page.ts'
-import { replyOnce } from './idempotency.ts'
+import { commitAndReply } from './idempotency.ts'
 import { defineOperation } from './operation.ts'
 import {
   alreadyExistsReply,
@@ -22,8 +22,7 @@ import {
   NO_CONTENT,
   type StorableReply,
 } from './reply.ts'
-import { IF_NONE_MATCH, pageReply, pageTextReply, taggedReply } from './representation.ts'
-import { invalid } from './request-input.ts'
+import { IF_NONE_MATCH, pageJsonReply, pageReply, taggedReply } from './representation.ts'
 import { pageParameters } from './schemas.ts'
 
 const Pet = Type.Object(PET, {
@@ -33,14 +32,14 @@ const Pet = Type.Object(PET, {
 
 const NewPet = Type.Object(NEW_PET, {
   title: 'NewPet',
-  description: 'If the status is absent, it is available. Other fields are ignored.',
+  description: 'The default status is `available`.',
   examples: [{ name: 'Biscuit', categoryId: 1, quantity: 12, barcode: '4006381333931', lowStockAt: 3 }],
 })
 
 const PetUpdate = Type.Object(PET_UPDATE, {
   title: 'PetUpdate',
   description:
-    'At least one of these fields; null removes an optional value. Other fields are ignored: the quantity has its own operations.',
+    'Has at least one of these fields; null removes an optional value. The inventory operations change the quantity.',
   minProperties: 1,
   examples: [{ name: 'Biscuit', lowStockAt: null }],
 })
@@ -92,11 +91,11 @@ export const createPet = defineOperation({
   success: { status: 201, description: 'The pet.', schema: Pet },
   errors: ['invalid_request', 'already_exists', 'payload_too_large'],
   reply: ({ body, key, request, idempotency }, { commits, clock }) =>
-    replyOnce(
+    commitAndReply(
       commits,
       { type: 'create_pet', draft: body, keyId: key.id, at: clock() },
       idempotency,
-      (outcome) => createPetReply(outcome, request.path),
+      (outcome) => createPetReply(outcome, request.path.replace('/pets', '/catalog')),
     ),
 })
 
@@ -106,19 +105,16 @@ export const getPet = defineOperation({
   path: '/pets/{petId}',
   summary: 'Get one pet',
   description:
-    'Returns the record of one pet. Deprecated: use GET /pets. After the sunset date the response is 410.',
+    'Returns the record of one pet. Deprecated: use GET /catalog/{petId}. After the sunset date the response is 410.',
   tag: 'pets',
   stability: 'stable',
+  isInSpecification: true,
   deprecatedSince: new Date('2026-11-01T00:00:00Z'),
-  successor: '/v1/pets',
+  successor: '/v1/catalog/{petId}',
   params: { petId: Int64('The pet to return.') },
   success: { description: 'The pet.', schema: Pet },
   errors: ['invalid_request', 'not_found', 'gone'],
-  handle: async ({ params: { petId } }, { store }) => {
-    const pet = await store.findPet(petId)
-    if (pet === undefined) throw noPet(petId)
-    return petBody(pet)
-  },
+  handle: ({ params }, { store }) => findPet(params.petId, store),
 })
 
 export const updatePet = defineOperation({
@@ -136,7 +132,7 @@ export const updatePet = defineOperation({
   success: { description: 'The pet.', schema: Pet },
   errors: ['invalid_request', 'not_found', 'already_exists', 'payload_too_large'],
   reply: ({ params: { petId }, body, key, idempotency }, { commits, clock }) =>
-    replyOnce(
+    commitAndReply(
       commits,
       { type: 'update_pet', petId, patch: body, keyId: key.id, at: clock() },
       idempotency,
@@ -159,8 +155,11 @@ export const removePet = defineOperation({
   success: { status: 204, description: 'The pet was removed.', schema: Type.Null() },
   errors: ['invalid_request', 'not_found', 'in_use'],
   reply: ({ params: { petId }, key, idempotency }, { commits, clock }) =>
-    replyOnce(commits, { type: 'remove_pet', petId, keyId: key.id, at: clock() }, idempotency, (outcome) =>
-      removePetReply(outcome, petId),
+    commitAndReply(
+      commits,
+      { type: 'remove_pet', petId, keyId: key.id, at: clock() },
+      idempotency,
+      (outcome) => removePetReply(outcome, petId),
     ),
 })
 
@@ -170,7 +169,7 @@ export const listCatalog = defineOperation({
   path: '/catalog',
   summary: 'List the catalog',
   description:
-    'Returns the record of every pet without its status, by petId ascending, in large pages. Together with GET /inventory it gives a readable list of the stock.',
+    'Returns the records of all pets, except their status, by petId ascending, in large pages. GET /inventory has the status and the quantity of each pet.',
   tag: 'pets',
   stability: 'beta',
   query: pageParameters(10_000, 1_000),
@@ -179,10 +178,32 @@ export const listCatalog = defineOperation({
   errors: ['invalid_request'],
   reply: async ({ query, request }, { store }) => {
     const { rows, next } = await readCatalogPage(store, query)
-    return pageTextReply(request, query, `[${rows.join()}]`, next)
+    return pageJsonReply(request, query, `[${rows.join()}]`, next)
   },
 })
 
+export const getCatalogPet = defineOperation({
+  operationId: 'getCatalogPet',
+  method: 'GET',
+  path: '/catalog/{petId}',
+  summary: 'Get one pet of the catalog',
+  description: 'Returns the record of one pet.',
+  tag: 'pets',
+  stability: 'beta',
+  params: { petId: Int64('The pet to return.') },
+  headers: IF_NONE_MATCH,
+  success: { description: 'The pet.', schema: Pet },
+  errors: ['invalid_request', 'not_found'],
+  handle: ({ params }, { store }) => findPet(params.petId, store),
+})
+
+async function findPet(petId: bigint, store: CatalogStore) {
+  const pet = await store.findPet(petId)
+  if (pet === undefined) throw noPet(petId)
+  return petBody(pet)
+}
+
+/** `path` is the path of the catalog. */
 function createPetReply(outcome: OutcomeOf<CreatePet>, path: string): StorableReply {
   switch (outcome.type) {
     case 'done':
@@ -217,22 +238,22 @@ function removePetReply(outcome: OutcomeOf<RemovePet>, petId: bigint): StorableR
       return errorReply(noPet(petId))
     case 'pet_reserved':
       return inUseReply(
-        `open orders reserve ${outcome.reserved} of petId ${petId}; complete or cancel them first`,
+        `open orders reserve ${outcome.reserved} units of petId ${petId}; complete or cancel these orders first`,
       )
   }
 }
 
 function invalidCategoryReply({ categoryId }: InvalidCategory): StorableReply {
-  const message = `categoryId must name a category that exists, and there is no category ${categoryId}; add it with POST /categories`
-  return errorReply(invalid(message))
+  const message = `categoryId must be the id of an existing category, but there is no category ${categoryId}; add it with POST /categories`
+  return errorReply(invalidField('categoryId', message))
 }
 
 function barcodeTakenReply({ barcode, petId }: BarcodeTaken): StorableReply {
   return alreadyExistsReply(`barcode ${barcode} is already used by pet ${petId}`)
 }
 
-/** Pets that are read before other requests get a turn: a page may have thousands. */
-const BATCH = 1_000
+/** A page may have thousands of pets. They are read in batches, so that other requests get a turn in between. */
+const CATALOG_BATCH_SIZE = 1_000
 
 const catalogEntryText = jsonTextWriter(CATALOG_ENTRY)
 
@@ -244,7 +265,7 @@ async function readCatalogPage(
   const rows: string[] = []
   let next = cursor
   for (;;) {
-    const batch = { limit: Math.min(limit - rows.length, BATCH), cursor: next }
+    const batch = { limit: Math.min(limit - rows.length, CATALOG_BATCH_SIZE), cursor: next }
     const page = await readPageById(batch, (count, after) => store.listPets({ after }, count))
     for (const pet of page.rows) rows.push(catalogEntryText({ ...pet, petId: pet.id }))
     next = page.next

@@ -1,7 +1,7 @@
 import type { HttpRequest } from '@petstore/wire'
 import { ServiceError } from '../core/values/errors.ts'
 import { jsonReply, methodNotAllowedReply, type Reply } from './reply.ts'
-import { chosenCoding, conditional, contentHash, entityTag, matchesTag } from './representation.ts'
+import { chooseCoding, conditionalReply, contentHash, entityTag, matchesTag } from './representation.ts'
 
 /** A page that needs no key, outside the base path of the API. */
 export interface PublicPage {
@@ -11,7 +11,7 @@ export interface PublicPage {
 }
 
 export interface PublicPageParts {
-  /** Called for the first request, when the service knows its own address. */
+  /** Builds the OpenAPI document. Called at the first request, when the service knows its own address. */
   readonly contract: () => unknown
   /** Rejects while the service cannot serve requests. */
   readonly checkReady: () => Promise<void>
@@ -30,10 +30,10 @@ export interface WebFile {
   readonly forms: { readonly identity: Blob } & { readonly [Coding in PageCoding]?: Blob }
 }
 
-/** The smaller form first. */
+/** In order of preference: brotli compresses better. */
 const PAGE_CODINGS: readonly PageCoding[] = ['br', 'gzip']
 const CACHE_FOR_A_YEAR = 'public, max-age=31536000, immutable'
-/** Cached, but revalidated each time, because it names the assets of the newest build. */
+/** A page may be cached but is revalidated each time, because it names the assets of the newest build. */
 const REVALIDATE = 'no-cache'
 
 const CONTENT_SECURITY_POLICY = [
@@ -59,19 +59,21 @@ export const SECURITY_HEADERS = {
   'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
 } as const
 
-/** A cached health check would be out of date. */
+/** For health checks, which would be out of date in a cache. */
 const NOT_CACHED = { 'Cache-Control': 'no-store' }
+
+type Responder = (request: HttpRequest) => Promise<Reply>
 
 export function publicPages(parts: PublicPageParts): ReadonlyMap<string, PublicPage> {
   const { contract, checkReady, webPages } = parts
   let contractReply: ReturnType<typeof jsonReply> | undefined
-  const alive = jsonReply({ status: 'ok' }, NOT_CACHED)
-  const pages: Readonly<Record<string, (request: HttpRequest) => Promise<Reply>>> = {
+  const aliveReply = jsonReply({ status: 'ok' }, NOT_CACHED)
+  const responders: Readonly<Record<string, Responder>> = {
     '/openapi.json': async (request) => {
       contractReply ??= jsonReply(contract())
-      return conditional(contractReply, request)
+      return conditionalReply(contractReply, request)
     },
-    '/healthz': async () => alive,
+    '/healthz': async () => aliveReply,
     '/readyz': async (request) => {
       await checkReady().catch((error: unknown) => {
         throw notReady(error, isFromThisMachine(request))
@@ -79,20 +81,21 @@ export function publicPages(parts: PublicPageParts): ReadonlyMap<string, PublicP
       return jsonReply({ status: 'ready' }, NOT_CACHED)
     },
   }
-  const named = Object.entries(pages).map(
-    ([path, show]) => [path, { name: path.slice(1), answer: getOnly(show) }] as const,
-  )
-  return new Map([...Object.entries(webPages), ...named])
+  const pages = new Map(Object.entries(webPages))
+  for (const [path, respond] of Object.entries(responders)) {
+    pages.set(path, { name: path.slice(1), answer: allowGetAndHead(respond) })
+  }
+  return pages
 }
 
-function getOnly(show: (request: HttpRequest) => Promise<Reply>): PublicPage['answer'] {
+function allowGetAndHead(respond: Responder): Responder {
   return async (request) =>
     request.method === 'GET' || request.method === 'HEAD'
-      ? show(request)
+      ? respond(request)
       : methodNotAllowedReply(request.method, ['GET', 'HEAD'])
 }
 
-/** The message of an error with a cause may name hosts and files, so only callers on this machine see it. */
+/** If an error has a cause, its message may name hosts and files, so only callers on this machine see the message. */
 function notReady(error: unknown, showsDetails: boolean): ServiceError {
   if (error instanceof ServiceError && (showsDetails || error.cause === undefined)) return error
   return new ServiceError('service_unavailable', 'the service is not ready', {
@@ -102,7 +105,7 @@ function notReady(error: unknown, showsDetails: boolean): ServiceError {
 
 const LOOPBACK = /^(?:127\.|::ffff:127\.|::1$)/i
 
-/** A proxy on this machine forwards for callers elsewhere, so its requests do not count. */
+/** A proxy on this machine forwards requests of other machines, so a forwarded request does not count. */
 function isFromThisMachine({ address, headers }: HttpRequest): boolean {
   return (
     LOOPBACK.test(address) && headers.get('x-forwarded-for') === null && headers.get('forwarded') === null
@@ -114,20 +117,21 @@ export async function webPages(files: readonly WebFile[]): Promise<Readonly<Reco
   const pages: Record<string, PublicPage> = {}
   for (const file of files) {
     const { path, isHashed } = file
-    // Metrics have one series per name, so all assets share a name.
-    const name = isHashed ? 'asset' : path === '/' ? 'staff-page' : path.slice(1)
-    pages[path] = { name, answer: getOnly(await fileReply(file)) }
-    if (!isHashed && path !== '/') pages[`${path}/`] = pages[path]
+    const page = { name: pageName(file), answer: allowGetAndHead(await fileResponder(file)) }
+    pages[path] = page
+    if (!isHashed && path !== '/') pages[`${path}/`] = page
   }
   return pages
 }
 
-/** Serves from memory, so a new build does not change the files of a running service. */
-async function fileReply({
-  type,
-  isHashed,
-  forms,
-}: WebFile): Promise<(request: HttpRequest) => Promise<Reply>> {
+/** All assets share a name, because each name is a series in the metrics. */
+function pageName({ path, isHashed }: WebFile): string {
+  if (isHashed) return 'asset'
+  return path === '/' ? 'staff-page' : path.slice(1)
+}
+
+/** Reads the file once, so that a new build does not change the files of a running service. */
+async function fileResponder({ type, isHashed, forms }: WebFile): Promise<Responder> {
   const identity = await forms.identity.bytes()
   const compressed = new Map<PageCoding, Uint8Array>()
   for (const coding of PAGE_CODINGS) {
@@ -136,21 +140,22 @@ async function fileReply({
   }
   const codings = [...compressed.keys()]
   const tag = contentHash(identity)
-  const common = {
+  const commonHeaders = {
     ...SECURITY_HEADERS,
     'Cache-Control': isHashed ? CACHE_FOR_A_YEAR : REVALIDATE,
     ...(codings.length === 0 ? {} : { Vary: 'Accept-Encoding' }),
   }
   return async ({ headers }) => {
-    const coding = chosenCoding(codings, headers.get('accept-encoding'))
+    const coding = chooseCoding(codings, headers.get('accept-encoding'))
     const ETag = entityTag(tag, coding)
     if (matchesTag(headers.get('if-none-match'), ETag)) {
-      return { status: 304, headers: { ...common, ETag }, body: null }
+      return { status: 304, headers: { ...commonHeaders, ETag }, body: null }
     }
-    const fileHeaders = { ...common, 'Content-Type': type, ETag }
-    const body = coding === undefined ? undefined : compressed.get(coding)
-    return coding === undefined || body === undefined
-      ? { status: 200, headers: fileHeaders, body: identity }
-      : { status: 200, headers: { ...fileHeaders, 'Content-Encoding': coding }, body }
+    const fileHeaders = { ...commonHeaders, 'Content-Type': type, ETag }
+    const compressedBody = coding === undefined ? undefined : compressed.get(coding)
+    if (coding === undefined || compressedBody === undefined) {
+      return { status: 200, headers: fileHeaders, body: identity }
+    }
+    return { status: 200, headers: { ...fileHeaders, 'Content-Encoding': coding }, body: compressedBody }
   }
 }

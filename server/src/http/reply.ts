@@ -1,14 +1,14 @@
-import type { AnswerBody, RequestProblem } from '@petstore/wire'
+import type { RequestProblem, ResponseBody } from '@petstore/wire'
 import { hideSecrets } from '../core/keys/api-key.ts'
 import type { ErrorCode, ServiceError } from '../core/values/errors.ts'
 import type { ErrorBody } from './schemas.ts'
 
-/** A reply, to which the headers of every answer are added. */
+/** A reply of an operation or a page. app.ts adds the headers that every answer has. */
 export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: AnswerBody
-  /** The headers as text, for a reply that is sent many times. */
+  readonly body: ResponseBody
+  /** `headers` as text, computed once for a reply that is sent many times. */
   readonly lines?: string
 }
 
@@ -26,16 +26,16 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly status: number; reado
   {
     invalid_request: error(400, 'The request is missing required fields or has invalid values.'),
     unauthorized: error(401, 'The API key is missing or invalid.'),
-    forbidden: error(403, 'The API key lacks the permission for this; the message names it.'),
+    forbidden: error(403, 'The API key lacks a permission, which the message names.'),
     not_found: error(404, 'The requested resource could not be found.'),
     method_not_allowed: error(405, 'The path does not support this method.'),
     request_timeout: error(408, 'The request did not arrive in time; send it again over a new connection.'),
     gone: error(410, 'The operation ended on its sunset date.'),
-    insufficient_stock: error(409, 'There is less in stock than the request would take or reserve.'),
-    order_closed: error(409, 'The order is not open any more: it is complete, cancelled or expired.'),
+    insufficient_stock: error(409, 'Fewer units are available than the request would take or reserve.'),
+    order_closed: error(409, 'The order is no longer open: it is complete, cancelled or expired.'),
     in_use: error(
       409,
-      'The resource is still used: a pet by open orders, a category by pets. Or the key or the store already has the maximum number of webhooks.',
+      'The pet still has open orders, the category still has pets, or the maximum number of webhooks is reached.',
     ),
     already_exists: error(409, 'The id or barcode is already used.'),
     precondition_failed: error(412, 'The entry is not in the state that the request expects.'),
@@ -45,7 +45,10 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly status: number; reado
       429,
       'The limit of the key is exceeded. Wait for Retry-After, then back off exponentially.',
     ),
-    key_banned: error(429, 'The key kept sending after its limit was exceeded and is banned for a while.'),
+    key_banned: error(
+      429,
+      'The key kept sending requests after it had exceeded its limit, and is banned temporarily.',
+    ),
     internal_error: error(500, 'The service failed.'),
     service_unavailable: error(
       503,
@@ -71,37 +74,36 @@ export function toJson(value: unknown): string {
   )
 }
 
-/** Used if the error does not say when to retry. */
-const UNAVAILABLE_RETRY_SECONDS = 1
+/** The Retry-After of a `service_unavailable` error that names no time of its own. */
+const DEFAULT_RETRY_AFTER_SECONDS = 1
 
 export function jsonReply(value: unknown, headers: Reply['headers'] = {}, status = 200): JsonReply {
   return { ...jsonTextReply(toJson(value), headers), status }
 }
 
-/** `path` is the path of the list that the resource was added to. */
-export function createdReply(path: string, resource: { readonly id: bigint }): JsonReply {
-  return jsonReply(resource, { Location: `${path}/${resource.id}` }, 201)
+export function createdReply(listPath: string, resource: { readonly id: bigint }): JsonReply {
+  return jsonReply(resource, { Location: `${listPath}/${resource.id}` }, 201)
 }
 
 export const NO_CONTENT: StorableReply = { status: 204, headers: {}, body: null }
 
-/** `body` is JSON. */
-export function jsonTextReply(body: string, headers: Reply['headers']): JsonReply {
-  return { status: 200, headers: { 'Content-Type': 'application/json', ...headers }, body }
+export function jsonTextReply(json: string, headers: Reply['headers']): JsonReply {
+  return { status: 200, headers: { 'Content-Type': 'application/json', ...headers }, body: json }
 }
 
-export function errorReply(
-  error: Pick<ServiceError, 'code' | 'message'> &
-    Partial<Pick<ServiceError, 'details' | 'retryAfterSeconds'>>,
-  headers: Reply['headers'] = {},
-): JsonReply {
+/** A ServiceError, or its properties. */
+type ReplyError = Pick<ServiceError, 'code' | 'message'> &
+  Partial<Pick<ServiceError, 'details' | 'field' | 'retryAfterSeconds'>>
+
+export function errorReply(error: ReplyError, headers: Reply['headers'] = {}): JsonReply {
   const { status } = ERRORS[error.code]
   const retry =
     error.code === 'service_unavailable'
-      ? { 'Retry-After': String(error.retryAfterSeconds ?? UNAVAILABLE_RETRY_SECONDS) }
+      ? { 'Retry-After': String(error.retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS) }
       : {}
   // A message may quote the request, and callers sometimes send a key in the wrong place.
   const body: ErrorBody = { code: error.code, message: hideSecrets(error.message), status }
+  if (error.field !== undefined) body.field = hideSecrets(error.field)
   if (error.details !== undefined) {
     body.details = error.details.map((detail) => ({ ...detail, message: hideSecrets(detail.message) }))
   }
@@ -119,7 +121,7 @@ export function inUseReply(message: string): JsonReply {
 const PROBLEM_CODES: Readonly<Record<RequestProblem['kind'], ErrorCode>> = {
   malformed: 'invalid_request',
   too_large: 'payload_too_large',
-  broken_off: 'invalid_request',
+  incomplete: 'invalid_request',
   timeout: 'request_timeout',
   too_many_connections: 'service_unavailable',
 }
@@ -128,9 +130,9 @@ export function problemReply({ kind, message }: RequestProblem): Reply {
   return errorReply({ code: PROBLEM_CODES[kind], message })
 }
 
-/** Callers learn only that there is a bug, and the request id to report. */
+/** Hides the cause from callers, and gives them a request id to report. */
 export function bugReply(requestId: string): Reply {
-  const message = `the service failed; when you report this, give the request id ${requestId}`
+  const message = `the service failed; report this with the request id ${requestId}`
   return errorReply({ code: 'internal_error', message })
 }
 

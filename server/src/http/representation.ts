@@ -4,17 +4,17 @@ import type { Page, PageRequest } from '../core/values/page.ts'
 import { type JsonReply, jsonReply, jsonTextReply, type Reply, toJson } from './reply.ts'
 
 export const IF_NONE_MATCH = {
-  'If-None-Match': 'ETags that the caller has; 304 if one of them is current.',
+  'If-None-Match': 'ETags of content that the caller has. If one of them is current, the response is 304.',
 }
 
 /** Each content coding has its own tag (RFC 9110, 8.8.3). */
-export function entityTag(content: string, coding?: string): string {
-  return coding === undefined ? `"${content}"` : `"${content}-${coding}"`
+export function entityTag(hash: string, coding?: string): string {
+  return coding === undefined ? `"${hash}"` : `"${hash}-${coding}"`
 }
 
-/** Has the same ETag as a GET of the resource. */
+/** A reply with the ETag that a GET of the resource would have. */
 export function taggedReply(body: object): JsonReply {
-  return jsonReply(body, { ETag: entityTag(contentHash(toJson(body), '')) })
+  return jsonReply(body, { ETag: entityTag(contentHash(toJson(body))) })
 }
 
 export function contentHash(...parts: readonly (string | Uint8Array)[]): string {
@@ -24,10 +24,10 @@ export function contentHash(...parts: readonly (string | Uint8Array)[]): string 
 }
 
 /**
- * Adds an ETag of the content, unless there is one, and replies 304 if the caller has that content. The link to the next
- * page counts as content, because it changes when rows are added after the last page.
+ * Replies 304 if the caller has the content already. Adds an ETag if the reply has none. The link to the next page counts
+ * as content, because the last page gets such a link when rows are added after it.
  */
-export function conditional(reply: JsonReply, { headers }: HttpRequest): Reply {
+export function conditionalReply(reply: JsonReply, { headers }: HttpRequest): Reply {
   const { Link } = reply.headers
   const ETag = reply.headers.ETag ?? entityTag(contentHash(reply.body, Link ?? ''))
   if (matchesTag(headers.get('if-none-match'), ETag)) {
@@ -39,53 +39,54 @@ export function conditional(reply: JsonReply, { headers }: HttpRequest): Reply {
 /** The parameters of a paged list. */
 type PageQuery = Readonly<Record<string, unknown>> & PageRequest
 
-/** Replies with a page. Its `Link` header is the address of the next page: the same query with another cursor. */
+/** Replies with a page. The `Link` header has the address of the next page: the same query with another cursor. */
 export function pageReply<Row>(
   request: HttpRequest,
   query: PageQuery,
   { rows, next }: Page<Row>,
   toBody: (row: Row) => unknown = (row) => row,
 ): Reply {
-  return pageTextReply(request, query, toJson(rows.map(toBody)), next)
+  return pageJsonReply(request, query, toJson(rows.map(toBody)), next)
 }
 
-export function pageTextReply(
+/** Like `pageReply`, for rows that are JSON text already. */
+export function pageJsonReply(
   request: HttpRequest,
   query: PageQuery,
-  json: string,
+  rowsJson: string,
   next: string | undefined,
 ): Reply {
   const link = next === undefined ? {} : { Link: `<${nextAddress(request, query, next)}>; rel="next"` }
-  return conditional(jsonTextReply(json, link), request)
+  return conditionalReply(jsonTextReply(rowsJson, link), request)
 }
 
-/** Repeats the parameters as they were sent: a parsed time is a number. */
+/** Repeats the text of the parameters that were sent, because a parsed value can differ: a parsed time is a number. */
 function nextAddress(request: HttpRequest, query: PageQuery, cursor: string): string {
-  const sent = new URLSearchParams(request.query)
+  const sentParameters = new URLSearchParams(request.query)
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries({ ...query, cursor: undefined })) {
-    if (value !== undefined) parameters.set(name, sent.get(name) ?? String(value))
+    if (value !== undefined) parameters.set(name, sentParameters.get(name) ?? String(value))
   }
   parameters.set('cursor', cursor)
   return `${request.path}?${parameters}`
 }
 
 export function matchesTag(ifNoneMatch: string | null, tag: string): boolean {
-  return matchedTag(ifNoneMatch, [tag]) !== undefined
+  return findMatchingTag(ifNoneMatch, [tag]) !== undefined
 }
 
-/** The tag that the caller has. `*` matches the first. If-None-Match compares weakly (RFC 9110, 13.1.2). */
-export function matchedTag(ifNoneMatch: string | null, tags: readonly string[]): string | undefined {
+/** Finds the tag that If-None-Match names. `*` matches the first tag. The comparison is weak (RFC 9110, 13.1.2). */
+export function findMatchingTag(ifNoneMatch: string | null, tags: readonly string[]): string | undefined {
   if (ifNoneMatch === null) return undefined
-  // Almost always the header is one tag.
+  // The header is almost always a single tag.
   if (tags.includes(ifNoneMatch)) return ifNoneMatch
   if (ifNoneMatch.trim() === '*') return tags[0]
   const candidates = ifNoneMatch.split(',').map((candidate) => candidate.trim().replace(/^W\//, ''))
   return candidates.find((candidate) => tags.includes(candidate))
 }
 
-/** The content coding that the caller prefers. Among equals, the first that is offered wins. */
-export function chosenCoding<Offered extends string>(
+/** Chooses the content coding that the caller prefers. If it prefers several equally, the first of `offered` wins. */
+export function chooseCoding<Offered extends string>(
   offered: readonly Offered[],
   acceptEncoding: string | null,
 ): Offered | undefined {

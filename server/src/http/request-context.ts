@@ -6,7 +6,7 @@ import type { LimitKeeper, WindowStatus } from '../core/limits/limit-store.ts'
 import type { AddressWindows } from '../core/limits/rate-windows.ts'
 import type { Clock } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
-import { childOf, parseTraceparent, type TraceContext } from '../core/values/trace-context.ts'
+import { childSpan, parseTraceparent, type TraceContext } from '../core/values/trace-context.ts'
 import type { CorsOrigins } from './cors.ts'
 import type { Input, Operation, PathSegments, Services } from './operation.ts'
 import type { PublicPageParts } from './public-pages.ts'
@@ -18,14 +18,14 @@ export interface AppParts extends PublicPageParts {
   /** When deprecated operations end. */
   readonly sunset: Date
   readonly trustedProxies: number
-  /** Callers connect over TLS, so browsers are asked never to connect without it. */
+  /** Whether callers connect over TLS. If they do, every answer has a Strict-Transport-Security header. */
   readonly isTls: boolean
   /** The origins whose pages may call the API; `undefined` turns CORS off. */
   readonly corsOrigins: CorsOrigins | undefined
   readonly observers: readonly RequestObserver[]
 }
 
-/** Everything that identifies a caller and counts its requests. */
+/** The parts that identify callers and count their requests. */
 export interface GateParts {
   readonly keys: KeyRing
   readonly limits: LimitKeeper
@@ -35,7 +35,7 @@ export interface GateParts {
   readonly demoSecrets: ReadonlySet<string>
 }
 
-/** Why a request got 429: the window or ban of its key, or the window of an address that sent no valid key. */
+/** Why a request got 429: the limit of its key, a ban of its key, or the limit of an address that sent no valid key. */
 export const LIMIT_REASONS = ['rate_limit_exceeded', 'key_banned', 'anonymous'] as const
 export type LimitReason = (typeof LIMIT_REASONS)[number]
 
@@ -45,7 +45,7 @@ export interface LimitRefusal {
   readonly beginsBan: boolean
 }
 
-/** A request whose reply is complete, as logs and metrics see it. It holds nothing that a log may not show. */
+/** A request with its reply, for logs and metrics. No field contains the secret of the key. */
 export interface FinishedRequest {
   readonly requestId: string
   /** The trace that the caller's `traceparent` header names. */
@@ -72,7 +72,7 @@ export interface RequestObserver {
   requestFinished(request: FinishedRequest): void
 }
 
-/** What is known about input that may not even be a valid request. */
+/** The known properties of received input, which may not be a valid request. */
 type ReceivedInput = Pick<HttpRequest, 'method' | 'path' | 'address'> & { readonly headers?: RequestHeaders }
 
 const VALID_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
@@ -87,18 +87,18 @@ export class RequestContext implements FinishedRequest {
   readonly #startedAt = performance.now()
   readonly #socketAddress: string
   operationName = 'none'
-  /** Public pages have no rate-limit and CORS headers. */
+  /** Answers of public pages have no rate-limit or CORS headers. */
   isPublicPage = false
-  /** The remaining steps are skipped once there is a reply. */
+  /** Once this is set, the remaining steps are skipped. */
   reply: Reply | undefined
-  /** Header lines of a deprecated operation, which its error replies have as well. */
+  /** The deprecation headers of the operation, which its error replies have as well. */
   deprecationLines = ''
-  /** The caller's key, once it is known to be valid. */
+  /** The caller's key; `undefined` until it is known to be valid. */
   key: ApiKey | undefined
   /** The window that the rate-limit headers describe. */
   windowStatus: WindowStatus | undefined
   limitRefusal: LimitRefusal | undefined
-  /** Our span in the caller's trace. */
+  /** The span of this request in the caller's trace. */
   trace: TraceContext | undefined
   problem: string | undefined
   error: unknown
@@ -127,11 +127,9 @@ export class RequestContext implements FinishedRequest {
     return this.headers?.get(name) ?? null
   }
 
-  /** Computed only for requests without a valid key and for log lines. */
+  /** Computed on demand, because only requests without a valid key and log lines need it. */
   clientAddress(): string {
-    const { trustedProxies } = this.parts
-    const forwardedFor = trustedProxies > 0 ? this.header('x-forwarded-for') : null
-    return clientAddress(this.#socketAddress, forwardedFor, trustedProxies)
+    return clientAddress(this.#socketAddress, this.header('x-forwarded-for'), this.parts.trustedProxies)
   }
 
   /** Replies with an error and records its cause. */
@@ -145,8 +143,8 @@ export class RequestContext implements FinishedRequest {
     this.status = status
     this.durationMs = performance.now() - this.#startedAt
     const traceparent = this.header('traceparent')
-    const caller = traceparent === null ? undefined : parseTraceparent(traceparent)
-    if (caller !== undefined) this.trace = childOf(caller)
+    const callerTrace = traceparent === null ? undefined : parseTraceparent(traceparent)
+    if (callerTrace !== undefined) this.trace = childSpan(callerTrace)
     for (const observer of this.parts.observers) observer.requestFinished(this)
   }
 
@@ -168,7 +166,7 @@ export class RequestContext implements FinishedRequest {
 export class OperationContext extends RequestContext {
   readonly request: HttpRequest
   route: Route = { type: 'not_found' }
-  /** The hash of the secret that was sent. The key can be looked up again by it. */
+  /** The hash of the secret that was sent, by which the key can be looked up again. */
   secretHash = ''
   params: Input['params'] = {}
   query: Input['query'] = {}
@@ -218,39 +216,40 @@ export interface MatchedRoute {
   readonly segments: PathSegments
 }
 
-/** Longer than any address. */
+/** No valid address is longer. */
 const MAX_ADDRESS_LENGTH = 64
-/** Some proxies append the port to the address. */
+/** Some proxies append the port: `[2001:db8::1]:443` or `192.0.2.1:443`. */
 const BRACKETED = /^\[([^\]]+)\](?::\d+)?$/
 const WITH_PORT = /^([^:]+):\d+$/
 const IPV4_IN_IPV6 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 const LEADING_ZEROS = /^0+(?=.)/
 
 /**
- * The address by which a request without a valid key is counted. X-Forwarded-For is trusted only as far as our own
- * proxies wrote it: behind N proxies, that is the Nth entry from the right.
+ * The address that a request without a valid key is counted against. Each of our own proxies appends one entry to
+ * X-Forwarded-For, so behind N proxies only the last N entries are trusted, and the first of these is the client.
  */
 export function clientAddress(
   socketAddress: string,
   forwardedFor: string | null,
   trustedProxies: number,
 ): string {
-  const hops = trustedProxies > 0 ? (forwardedFor?.split(',') ?? []) : []
-  const forwarded = hops.at(-Math.min(trustedProxies, hops.length))?.trim()
+  const entries = trustedProxies > 0 ? (forwardedFor?.split(',') ?? []) : []
+  const forwarded = entries[Math.max(0, entries.length - trustedProxies)]?.trim()
   return networkOf((forwarded || socketAddress).slice(0, MAX_ADDRESS_LENGTH))
 }
 
-/** The address without its port. An IPv6 customer can send from a whole /64, so the /64 is counted. */
+/** The address without its port. For IPv6 it is the /64 network, because one customer can send from any address in it. */
 function networkOf(text: string): string {
   const address = BRACKETED.exec(text)?.[1] ?? WITH_PORT.exec(text)?.[1] ?? text
   const ipv4 = IPV4_IN_IPV6.exec(address)?.[1]
   if (ipv4 !== undefined) return ipv4
   if (!address.includes(':')) return address
+  // `::` replaces the groups of zeros that are missing from eight groups.
   const [head = '', tail] = address.toLowerCase().split('::')
   const left = head === '' ? [] : head.split(':')
   const right = tail ? tail.split(':') : []
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - left.length - right.length)
-  const groups = [...left, ...Array<string>(zeros).fill('0'), ...right]
+  const zeroGroups = tail === undefined ? 0 : Math.max(0, 8 - left.length - right.length)
+  const groups = [...left, ...Array<string>(zeroGroups).fill('0'), ...right]
   const network = groups.slice(0, 4).map((group) => group.replace(LEADING_ZEROS, ''))
   return `${network.join(':')}::/64`
 }

@@ -1,13 +1,22 @@
 import type { HttpRequest } from '@petstore/wire'
 import type { Static, TObject, TOptional, TSchema } from 'typebox'
 import { IsOptional } from 'typebox'
+import { nameAdvice } from '../core/values/closest-name.ts'
 import { ServiceError } from '../core/values/errors.ts'
-import { isObject, type JsonObject, parseExactJson, quoted, shown } from '../core/values/exact-json.ts'
+import {
+  describeValue,
+  isObject,
+  type JsonObject,
+  parseExactJson,
+  quote,
+  shorten,
+} from '../core/values/exact-json.ts'
 import {
   codecOf,
   codecsOf,
   type FieldCodec,
   type Fields,
+  invalidField,
   type RecordOf,
   valueFromJson,
 } from '../core/values/field.ts'
@@ -35,14 +44,20 @@ interface SchemaFacts {
 export function readSegment({ name, expected, fromText }: FieldCodec, text: string): unknown {
   const value = fromText(text)
   if (value !== undefined) return value
-  throw invalid(`${name} must be ${expected}, got ${text === '' ? 'nothing' : quoted(text)}`)
+  const problem =
+    text === '' ? `is missing in the path; it must be ${expected}` : `must be ${expected}, got ${quote(text)}`
+  throw invalidField(name, `${name} ${problem}`)
 }
 
-/**
- * Builds the reader of a query once. Each parameter must be valid and occur at most once; parameters that the operation
- * does not know are ignored.
- */
-export function queryReader<Query extends Schemas>(schemas: Query): (query: string) => Values<Query> {
+/** What to do with fields and query parameters that an operation does not know. */
+export type UnknownNames = 'ignored' | 'rejected'
+
+/** Builds the reader of a query once. Each parameter must be valid and occur at most once. */
+export function queryReader<Query extends Schemas>(
+  schemas: Query,
+  unknownNames: UnknownNames,
+): (query: string) => Values<Query> {
+  const names = Object.keys(schemas)
   const parameters = Object.entries(schemas).map(([name, schema]) => {
     const { default: fallback }: SchemaFacts = schema
     if (!IsOptional(schema) && fallback === undefined) throw new Error(`${name} needs a default`)
@@ -50,17 +65,33 @@ export function queryReader<Query extends Schemas>(schemas: Query): (query: stri
   })
   return (query) => {
     const given = new URLSearchParams(query)
+    if (unknownNames === 'rejected') rejectUnknown('query parameter', given.keys(), names)
     const values: Record<string, unknown> = {}
     for (const { name, fallback, codec } of parameters) {
       const [text, another] = given.getAll(name)
-      if (another !== undefined) throw invalid(`the query parameter ${name} is given twice; give it once`)
+      if (another !== undefined) {
+        throw invalidField(name, `the query parameter ${name} is given twice; give it once`)
+      }
       const value = text === undefined ? fallback : codec.fromText(text)
       if (text !== undefined && value === undefined) {
-        throw invalid(`the query parameter ${name} must be ${codec.expected}, got ${quoted(text)}`)
+        throw invalidField(name, `the query parameter ${name} must be ${codec.expected}, got ${quote(text)}`)
       }
       values[name] = value
     }
     return values as Values<Query>
+  }
+}
+
+/** Throws `invalid_request` for the first name that is not known, and suggests the closest known name. */
+export function rejectUnknown(
+  what: 'field' | 'query parameter',
+  given: Iterable<string>,
+  known: readonly string[],
+): void {
+  for (const name of given) {
+    if (known.includes(name)) continue
+    const field = shorten(name)
+    throw invalidField(field, `unknown ${what} ${JSON.stringify(field)}; ${nameAdvice(name, known)}`)
   }
 }
 
@@ -70,13 +101,19 @@ export function queryReader<Query extends Schemas>(schemas: Query): (query: stri
  */
 export function bodyReader<Of extends Fields, Parsed = RecordOf<Of>>(
   schema: TObject<Of>,
+  unknownNames: UnknownNames,
   parse?: (value: JsonObject) => Parsed,
 ): (request: HttpRequest, bytes: Uint8Array) => Parsed | RecordOf<Of> {
   const parser = parse ?? bodyParser(schema)
+  const names = Object.keys(schema.properties)
   const { examples } = schema as SchemaFacts
   const example = JSON.stringify(examples?.[0] ?? {})
   const advice = `send a JSON object such as ${example} with Content-Type: application/json`
-  return (request, bytes) => parser(objectOf(jsonOf(request, bytes, advice), example))
+  return (request, bytes) => {
+    const body = objectOf(jsonOf(request, bytes, advice), example)
+    if (unknownNames === 'rejected') rejectUnknown('field', Object.keys(body), names)
+    return parser(body)
+  }
 }
 
 function jsonOf({ headers }: HttpRequest, bytes: Uint8Array, advice: string): unknown {
@@ -105,7 +142,7 @@ function jsonOf({ headers }: HttpRequest, bytes: Uint8Array, advice: string): un
 
 function objectOf(value: unknown, example: string): JsonObject {
   if (isObject(value)) return value
-  throw invalid(`the request body must be a JSON object such as ${example}, got ${shown(value)}`)
+  throw invalid(`the request body must be a JSON object such as ${example}, got ${describeValue(value)}`)
 }
 
 function decodeUtf8(bytes: Uint8Array): string {
@@ -141,19 +178,28 @@ export function invalid(message: string): ServiceError {
 /** The keywords of a body's schema that concern several fields. */
 interface BodyKeywords {
   readonly minProperties?: number
-  readonly oneOf?: readonly { readonly required: readonly string[] }[]
+  readonly choices?: Choices
 }
 
+/**
+ * A body has fields of exactly one of these groups, and at least one of them. In the contract, each group is an object
+ * schema with this title.
+ */
+export type Choices = Readonly<Record<string, readonly string[]>>
+
 /** A parser of bodies with this schema. It throws `invalid_request` and says which field is wrong and why. */
-export function bodyParser<Of extends Fields>(schema: TObject<Of>): (body: JsonObject) => RecordOf<Of> {
+export function bodyParser<Of extends Fields>(
+  schema: TObject<Of>,
+  what = 'the body',
+): (body: JsonObject) => RecordOf<Of> {
   const codecs = codecsOf(schema.properties)
   const names = codecs.map(({ name }) => name)
-  const { minProperties = 0, oneOf = [] } = schema as BodyKeywords
-  const choices = oneOf.flatMap(({ required }) => required)
+  const { minProperties = 0, choices = {} } = schema as BodyKeywords
+  const groups = Object.values(choices)
 
   return (body) => {
-    if (choices.length > 0) requireExactlyOne(body, choices)
-    if (minProperties > 0) requireAny(body, names)
+    if (groups.length > 0) requireOneGroup(what, body, groups)
+    if (minProperties > 0) requireAny(what, body, names)
     const record: Record<string, unknown> = {}
     for (const codec of codecs) {
       const value = Object.hasOwn(body, codec.name) ? body[codec.name] : undefined
@@ -165,15 +211,19 @@ export function bodyParser<Of extends Fields>(schema: TObject<Of>): (body: JsonO
   }
 }
 
-function requireExactlyOne(body: JsonObject, names: readonly string[]): void {
-  const given = names.filter((name) => body[name] !== undefined)
-  if (given.length === 1) return
-  const got = given.length === 0 ? 'neither' : 'both'
-  throw invalid(`the body must have exactly one of ${names.join(' and ')}, got ${got}`)
+function requireOneGroup(what: string, body: JsonObject, groups: readonly (readonly string[])[]): void {
+  const used = groups.filter((names) => names.some((name) => body[name] !== undefined))
+  if (used.length === 1) return
+  const choices = groups.map((names) => (names.length === 1 ? names[0] : `at least one of ${listed(names)}`))
+  const got = used.length === 0 ? 'neither' : 'both'
+  throw invalid(`${what} must have either ${choices.join(' or ')}, got ${got}`)
 }
 
-function requireAny(body: JsonObject, names: readonly string[]): void {
+function listed(names: readonly string[]): string {
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+}
+
+function requireAny(what: string, body: JsonObject, names: readonly string[]): void {
   if (names.some((name) => body[name] !== undefined)) return
-  const list = `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
-  throw invalid(`the body must have at least one of ${list}, got none of them`)
+  throw invalid(`${what} must have at least one of ${listed(names)}, got none of them`)
 }

@@ -6,7 +6,7 @@ import { getAvailability, getInventoryItem, listInventory, updateInventory } fro
 import { getLimits } from './limits.ts'
 import type { Operation, PathSegments } from './operation.ts'
 import { cancelOrder, createOrder, getOrder, listOrders, updateOrder } from './orders.ts'
-import { createPet, getPet, listCatalog, listPets, removePet, updatePet } from './pets.ts'
+import { createPet, getCatalogPet, getPet, listCatalog, listPets, removePet, updatePet } from './pets.ts'
 import type { Route } from './request-context.ts'
 import { searchInventory } from './search.ts'
 import {
@@ -39,6 +39,7 @@ export const OPERATIONS: readonly Operation[] = [
   updatePet,
   removePet,
   listCatalog,
+  getCatalogPet,
   listCategories,
   createCategory,
   updateCategory,
@@ -65,31 +66,31 @@ const NOT_FOUND: Route = { type: 'not_found' }
 const NO_SEGMENTS: PathSegments = {}
 
 class Router {
-  /** Paths without parameters need no pattern and take precedence. */
-  readonly #byPath = new Map<string, OperationsByMethod>()
-  readonly #withParams: { readonly pattern: RegExp; readonly byMethod: OperationsByMethod }[] = []
+  /** Paths without parameters, which take precedence over patterns. */
+  readonly #fixedPaths = new Map<string, OperationsByMethod>()
+  readonly #patterns: { readonly pattern: RegExp; readonly byMethod: OperationsByMethod }[] = []
 
   constructor(operations: readonly Operation[]) {
-    for (const [path, offered] of Map.groupBy(operations, (operation) => BASE_PATH + operation.path)) {
+    for (const [path, group] of Map.groupBy(operations, (operation) => BASE_PATH + operation.path)) {
       const byMethod = new Map<string, Operation>()
-      for (const operation of offered) {
+      for (const operation of group) {
         byMethod.set(operation.method, operation)
         if (operation.method === 'GET') byMethod.set('HEAD', operation)
       }
       const pattern = path.replaceAll(/\{([^}]+)\}/g, '(?<$1>[^/]*)')
-      if (pattern === path) this.#byPath.set(path, byMethod)
-      else this.#withParams.push({ pattern: new RegExp(`^${pattern}$`), byMethod })
+      if (pattern === path) this.#fixedPaths.set(path, byMethod)
+      else this.#patterns.push({ pattern: new RegExp(`^${pattern}$`), byMethod })
     }
   }
 
-  /** `path` is the whole path, including the base path. */
+  /** `path` includes the base path. */
   match(method: string, path: string): Route {
-    const exact = this.#byPath.get(path)
+    const exact = this.#fixedPaths.get(path)
     if (exact !== undefined) return matchMethod(exact, method, NO_SEGMENTS)
-    for (const { pattern, byMethod } of this.#withParams) {
+    for (const { pattern, byMethod } of this.#patterns) {
       const segments = pattern.exec(path)?.groups
       if (segments === undefined) continue
-      return matchMethod(byMethod, method, path.includes('%') ? decoded(segments) : segments)
+      return matchMethod(byMethod, method, path.includes('%') ? decodeSegments(segments) : segments)
     }
     return NOT_FOUND
   }
@@ -102,8 +103,8 @@ function matchMethod(byMethod: OperationsByMethod, method: string, segments: Pat
     : { type: 'operation', operation, segments }
 }
 
-/** A segment that is not valid percent-encoding stays as it is: no parameter accepts a `%`. */
-function decoded(segments: PathSegments): PathSegments {
+/** If the percent-encoding is invalid, the segments stay encoded. No parameter accepts a `%`, so the request then gets 400. */
+function decodeSegments(segments: PathSegments): PathSegments {
   try {
     return Object.fromEntries(
       Object.entries(segments).map(([name, segment]) => [name, decodeURIComponent(segment)]),

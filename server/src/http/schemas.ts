@@ -4,7 +4,7 @@ import { ERROR_CODES } from '../core/values/errors.ts'
 import { Int64, MAX_QUANTITY, OneOf } from '../core/values/field.ts'
 
 /** The query parameters of a paged list. */
-export function pageParameters(maximum = 100, fallback = 20) {
+export function pageParameters(maximum = 1_000, fallback = 100) {
   return {
     limit: Type.Integer({
       minimum: 1,
@@ -32,6 +32,9 @@ const ErrorDetail = Type.Object(
     petId: Type.Optional(Int64('The pet that the change names; absent if it names none.')),
     code: OneOf(ERROR_CODES, { description: 'The error code of this change.' }),
     message: Type.String({ description: 'Human-readable description.' }),
+    field: Type.Optional(
+      Type.String({ description: 'With invalid_request: the field of the change that is wrong.' }),
+    ),
     available: Type.Optional(
       Available(
         'With insufficient_stock: the available units. Negative if more units are reserved than are on the shelf.',
@@ -67,6 +70,12 @@ export const ErrorBody = Type.Object(
       description: 'Human-readable description: what is wrong, what was expected, what to do.',
     }),
     status: Type.Integer({ description: 'The HTTP status code.' }),
+    field: Type.Optional(
+      Type.String({
+        description:
+          'With invalid_request: the field of the body, the query parameter or the path parameter that is wrong, such as `quantity` or `changes[3].delta`. Absent if the error concerns more than one.',
+      }),
+    ),
     details: Type.Optional(
       Type.Array(ErrorDetail, {
         description: 'Each change of an adjustment that cannot be made, or why an order was refused.',
@@ -80,6 +89,7 @@ export const ErrorBody = Type.Object(
         code: 'invalid_request',
         message: 'quantity must be an integer from 0 to 9007199254740991, got "5" (a string)',
         status: 400,
+        field: 'quantity',
       },
     ],
   },

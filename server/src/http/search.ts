@@ -14,9 +14,9 @@ import { defineOperation } from './operation.ts'
 import { IF_NONE_MATCH, pageReply } from './representation.ts'
 import { pageParameters } from './schemas.ts'
 
-const ROW = { ...SEARCH_ROW, available: AVAILABLE }
+const ROW_FIELDS = { ...SEARCH_ROW, available: AVAILABLE }
 
-const SearchRow = Type.Object(ROW, {
+const SearchRow = Type.Object(ROW_FIELDS, {
   title: 'SearchRow',
   examples: [
     {
@@ -34,7 +34,7 @@ const SearchRow = Type.Object(ROW, {
   ],
 })
 
-const rowBody = jsonWriter(ROW)
+const rowBody = jsonWriter(ROW_FIELDS)
 
 export const searchInventory = defineOperation({
   operationId: 'searchInventory',
@@ -42,7 +42,7 @@ export const searchInventory = defineOperation({
   path: '/inventory/search',
   summary: 'Search pets and their stock',
   description:
-    'Returns the pets that match every given parameter, with their stock, in pages. A pet that changes between two pages may appear as it was or as it is; every other pet appears once. Searches of one API key run one after the other. A search that takes longer than 2 seconds gets 400: narrow it.',
+    'Returns the pets that match every given parameter, with their stock, in pages. A pet that changes while the pages are read may appear in its old or its new state; every other pet appears exactly once. Searches of one API key run one after the other. If a search takes longer than 2 seconds, the response is 400; add parameters to narrow the search.',
   tag: 'inventory',
   stability: 'beta',
   query: {
@@ -56,15 +56,15 @@ export const searchInventory = defineOperation({
     status: Type.Optional(OneOf(PET_STATUSES, { description: 'Return only pets with this status.' })),
     categoryId: Type.Optional(Int64('Return only pets of this category.')),
     low: Type.Optional(
-      OneOf(['true'], { description: 'Return only pets with low stock; leave it out to return all.' }),
+      Type.Boolean({ description: 'true returns only pets with low stock; false returns all pets.' }),
     ),
     below: Type.Optional(Quantity('Return only pets with fewer available units than this.')),
     sort: OneOf(SEARCH_SORTS, {
       default: 'petId',
       description:
-        'The field to sort by, with - for descending; ties are sorted by petId. Names are sorted by word, ignoring case and diacritics.',
+        'The field to sort by; a leading - sorts in descending order. Ties are sorted by petId. Names are sorted by word, ignoring case and diacritics.',
     }),
-    ...pageParameters(1_000, 100),
+    ...pageParameters(),
   },
   headers: IF_NONE_MATCH,
   success: { description: 'A page of the result.', schema: Type.Array(SearchRow), isPaged: true },

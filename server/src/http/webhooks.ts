@@ -7,7 +7,7 @@ import type {
   UpdateWebhook,
 } from '../core/stock/command.ts'
 import { ServiceError } from '../core/values/errors.ts'
-import { DateTime, Int64, type JsonOf, jsonWriter, OneOf } from '../core/values/field.ts'
+import { DateTime, Int64, invalidField, type JsonOf, jsonWriter, OneOf } from '../core/values/field.ts'
 import { readPageById } from '../core/values/page.ts'
 import {
   MAX_WEBHOOKS,
@@ -32,11 +32,10 @@ import {
   type WebhookState,
   type WebhookStore,
 } from '../core/webhooks/webhook-store.ts'
-import { replyOnce } from './idempotency.ts'
+import { commitAndReply } from './idempotency.ts'
 import { defineOperation } from './operation.ts'
 import { createdReply, errorReply, jsonReply, NO_CONTENT, type StorableReply } from './reply.ts'
 import { IF_NONE_MATCH, pageReply, taggedReply } from './representation.ts'
-import { invalid } from './request-input.ts'
 import { EXAMPLE_TIME, pageParameters } from './schemas.ts'
 
 const WEBHOOK_BODY = {
@@ -49,7 +48,7 @@ const WEBHOOK_BODY = {
       events: Type.Integer({
         minimum: 0,
         description:
-          'Events that the webhook has not processed yet, including kinds that it does not receive. 1 if a single `relist` replaces them.',
+          'Events that the webhook has not processed yet, including events of kinds that it does not receive. 1 if a single `relist` replaces these events.',
       }),
       since: Type.Optional(DateTime('When the oldest of these events happened, in UTC.')),
     },
@@ -91,7 +90,6 @@ const WebhookWithSecret = Type.Object(
 
 const NewWebhook = Type.Object(NEW_WEBHOOK, {
   title: 'NewWebhook',
-  description: 'Other fields are ignored.',
   examples: [NEW_WEBHOOK_EXAMPLE],
 })
 
@@ -99,7 +97,7 @@ const WebhookUpdate = Type.Object(WEBHOOK_UPDATE, {
   title: 'WebhookUpdate',
   minProperties: 1,
   description:
-    'At least one of these fields. `"paused": false` also turns a webhook on again that was turned off. Other fields are ignored.',
+    'Has at least one of these fields. `"paused": false` also turns on a webhook that was turned off.',
   examples: [{ paused: true }],
 })
 
@@ -163,7 +161,7 @@ export const createWebhook = defineOperation({
   method: 'POST',
   path: '/webhooks',
   summary: 'Create a webhook',
-  description: `Sends every event of the given kinds that happens from now on to the address by POST, as the Standard Webhooks specification says. Each event is delivered at least once, and events of one pet arrive in order. A delivery succeeds if the receiver replies 2xx within 15 seconds. Otherwise it is retried for 3 days; then the webhook is turned off. If the log was pruned before all events were delivered, the webhook gets one delivery of the type \`relist\`: read the list again. Only this response shows the secret. A store can have ${MAX_WEBHOOKS} webhooks, and a key can have created ${MAX_WEBHOOKS_PER_KEY} of them; beyond that the response is 409.`,
+  description: `Creates a webhook. From now on, the service sends every event of the given kinds to the address with POST, as the Standard Webhooks specification says. Each event is delivered at least once, and events of one pet arrive in order. A delivery succeeds if the receiver replies 2xx within 15 seconds. Otherwise the delivery is retried for 3 days; then the webhook is turned off. If the log was pruned before all events were delivered, the webhook gets one delivery of the type \`relist\`: read the list again. Only this response shows the secret. A store can have ${MAX_WEBHOOKS} webhooks, and a key can have created ${MAX_WEBHOOKS_PER_KEY} of them; beyond that the response is 409.`,
   tag: 'webhooks',
   stability: 'beta',
   needs: 'webhooks',
@@ -172,7 +170,7 @@ export const createWebhook = defineOperation({
   success: { status: 201, description: 'The webhook, with its secret.', schema: WebhookWithSecret },
   errors: ['invalid_request', 'in_use', 'payload_too_large'],
   reply: async ({ body, key, request, idempotency }, { commits, clock, store, webhooks }) => {
-    const url = await checkedUrl(body.url, webhooks.sender)
+    const url = await checkUrl(body.url, webhooks.sender)
     const at = clock()
     const webhook: StoredWebhook = {
       id: newWebhookId(),
@@ -184,7 +182,7 @@ export const createWebhook = defineOperation({
       revision: 1,
       progress: { cursor: await store.latestEventCursor() },
     }
-    return replyOnce(
+    return commitAndReply(
       commits,
       { type: 'create_webhook', webhook, keyId: key.id, at },
       idempotency,
@@ -225,12 +223,11 @@ export const updateWebhook = defineOperation({
   success: { description: 'The webhook.', schema: Webhook },
   errors: ['invalid_request', 'not_found', 'payload_too_large'],
   reply: async ({ params: { webhookId }, body, key, idempotency }, { commits, clock, store, webhooks }) => {
-    const patch =
-      body.url === undefined ? body : { ...body, url: await checkedUrl(body.url, webhooks.sender) }
+    const patch = body.url === undefined ? body : { ...body, url: await checkUrl(body.url, webhooks.sender) }
     const lag = await lagOf(store, webhookId)
     const command = { type: 'update_webhook', webhookId, patch, keyId: key.id, at: clock() } as const
-    return replyOnce(commits, command, idempotency, (outcome) =>
-      changeReply(outcome, webhookId, (webhook) => taggedReply(webhookBody({ webhook, lag }))),
+    return commitAndReply(commits, command, idempotency, (outcome) =>
+      changeWebhookReply(outcome, webhookId, (webhook) => taggedReply(webhookBody({ webhook, lag }))),
     )
   },
 })
@@ -250,7 +247,7 @@ export const removeWebhook = defineOperation({
   success: { status: 204, description: 'The webhook was removed.', schema: Type.Null() },
   errors: ['invalid_request', 'not_found'],
   reply: ({ params: { webhookId }, key, idempotency }, { commits, clock }) =>
-    replyOnce(
+    commitAndReply(
       commits,
       { type: 'remove_webhook', webhookId, keyId: key.id, at: clock() },
       idempotency,
@@ -287,7 +284,7 @@ export const rotateWebhookSecret = defineOperation({
   path: '/webhooks/{webhookId}/rotate-secret',
   summary: 'Rotate the secret of a webhook',
   description:
-    'Gives a webhook a new secret. For 24 hours, deliveries are signed with both the new and the old secret, so that the receiver can switch without losing any.',
+    'Gives a webhook a new secret. For 24 hours, deliveries are signed with both the new and the old secret, so that the receiver can switch to the new secret without losing a delivery.',
   tag: 'webhooks',
   stability: 'beta',
   needs: 'webhooks',
@@ -299,8 +296,8 @@ export const rotateWebhookSecret = defineOperation({
     const lag = await lagOf(store, webhookId)
     const secret = newSecret()
     const command = { type: 'rotate_webhook_secret', webhookId, secret, keyId: key.id, at: clock() } as const
-    return replyOnce(commits, command, idempotency, (outcome) =>
-      changeReply(outcome, webhookId, (webhook) => jsonReply(bodyWithSecret({ webhook, lag }))),
+    return commitAndReply(commits, command, idempotency, (outcome) =>
+      changeWebhookReply(outcome, webhookId, (webhook) => jsonReply(bodyWithSecret({ webhook, lag }))),
     )
   },
 })
@@ -311,7 +308,7 @@ export const testWebhook = defineOperation({
   path: '/webhooks/{webhookId}/test',
   summary: 'Send a sample to a webhook',
   description:
-    'Sends a sample of the first of its kinds now, even if the webhook is paused, and returns the response. The `webhook-id` of a sample begins with `test_`. A sample is never retried.',
+    'Sends a sample of the first kind of the webhook at once, even if the webhook is paused, and returns the response. The `webhook-id` of a sample begins with `test_`. A sample is never retried.',
   tag: 'webhooks',
   stability: 'beta',
   needs: 'webhooks',
@@ -343,12 +340,12 @@ async function requireWebhook(store: WebhookStore, webhookId: bigint): Promise<W
   return found
 }
 
-/** The url in normal form. Throws if it is not valid, or if deliveries to it are not allowed. */
-async function checkedUrl(text: string, sender: WebhookSender): Promise<string> {
+/** Returns the url in normal form. Throws if it is invalid, or if deliveries to it are not allowed. */
+async function checkUrl(text: string, sender: WebhookSender): Promise<string> {
   const normalized = normalizeUrl(text)
-  if ('problem' in normalized) throw invalid(`url ${normalized.problem}`)
+  if (normalized.type === 'invalid') throw invalidField('url', `url ${normalized.problem}`)
   const problem = await sender.problemOf(normalized.url)
-  if (problem !== undefined) throw invalid(`url ${problem}`)
+  if (problem !== undefined) throw invalidField('url', `url ${problem}`)
   return normalized.url
 }
 
@@ -358,13 +355,13 @@ function createWebhookReply(outcome: OutcomeOf<CreateWebhook>, path: string): St
       return createdReply(path, bodyWithSecret({ webhook: outcome.webhook, lag: NO_LAG }))
     case 'too_many_webhooks': {
       const owner = outcome.scope === 'store' ? 'the store has' : 'this API key has created'
-      const message = `${owner} ${outcome.max} webhooks, which is the maximum; remove one first`
+      const message = `${owner} ${outcome.max} webhooks, which is the maximum; remove a webhook first`
       return errorReply(new ServiceError('in_use', message))
     }
   }
 }
 
-function changeReply(
+function changeWebhookReply(
   outcome: OutcomeOf<UpdateWebhook | RotateWebhookSecret>,
   webhookId: bigint,
   replyWith: (webhook: StoredWebhook) => StorableReply,
@@ -394,13 +391,18 @@ function webhookBody({ webhook, lag }: WebhookState): JsonOf<typeof WEBHOOK_BODY
   const { failure, off } = webhook.progress
   return webhookToJson({
     ...webhook,
-    state: off !== undefined ? 'off' : webhook.paused ? 'paused' : 'on',
+    state: webhookState(webhook),
     behind: lag,
     failingSince: failure?.since,
     retryAt: failure?.retryAt,
     offAt: off?.at,
     offReason: off?.reason,
   })
+}
+
+function webhookState({ paused, progress }: StoredWebhook): 'on' | 'paused' | 'off' {
+  if (progress.off !== undefined) return 'off'
+  return paused ? 'paused' : 'on'
 }
 
 function bodyWithSecret(state: WebhookState) {

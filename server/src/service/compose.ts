@@ -21,9 +21,9 @@ import { createScrapeApp, Metrics } from '../telemetry/metrics.ts'
 import { type Config, reachableAddress } from './config.ts'
 import { backgroundJobs, certificateJob, readConfiguredTls } from './jobs.ts'
 import { type Part, startParts, stopParts } from './parts.ts'
-import { Scheduler } from './scheduler.ts'
+import { type Job, Scheduler } from './scheduler.ts'
 
-/** With fewer pets, loading the search index takes less time than starting the worker that searches. */
+/** With fewer pets, the search index loads quickly enough at the first search. */
 const MIN_PETS_TO_PREPARE_SEARCH = 10_000
 const PING_CACHED_MS = 1_000
 const PING_FAILURE_CACHED_MS = 100
@@ -36,7 +36,7 @@ export interface RunningService {
   readonly logger: Logger
   /** Reads the certificate and its key again. If they are invalid, the current certificate stays in use. */
   reloadTls(): void
-  /** Finishes the requests under way, saves, and closes the store. */
+  /** Finishes the requests in progress, saves the limits, and closes the store. */
   stop(): Promise<void>
 }
 
@@ -50,23 +50,22 @@ export interface ServiceOptions {
   readonly sharesPort?: boolean
   /** Resolves the host names of webhooks. The system's resolver by default. */
   readonly lookup?: Lookup
-  /** How long a parallel burst may take to arrive. Tests without parallel requests set 0. */
+  /** How long a burst of parallel requests may take to arrive. Tests without parallel requests set 0. */
   readonly burstMs?: number
   /** The file descriptor of a socket that already listens on the configured port. */
   readonly passedSocket?: number
 }
 
-/** Starts all parts of the service. If it fails, the store stays open and belongs to the caller. */
+/** Starts all parts of the service. If a part fails to start, the store stays open, and the caller must close it. */
 export async function startService(
   config: Config,
   store: Store,
   options: ServiceOptions = {},
 ): Promise<RunningService> {
   const { clock = store.clock, demoSecrets = new Set() } = options
-  // Log lines are compared with those of other programs on this machine, so they have the machine's time.
+  // Log lines have the time of this machine, not of the store, so that they can be compared with logs of other programs.
   const logger = new Logger(config, options.logSink, options.clock)
-  const reportFailure = ({ name }: { readonly name: string }, error: unknown) =>
-    logger.failure({ requestId: name, error })
+  const logFailure = (source: Job | Part, error: unknown) => logger.failure(source.name, error)
   const metrics = new Metrics()
   for (const warning of await store.findWrongSettings()) logger.warn(warning)
 
@@ -75,7 +74,7 @@ export async function startService(
   const view = await LiveView.open(store)
   // Loading a large stock leaves garbage that would stay in memory for a long time.
   Bun.gc(true)
-  const hub = new EventHub(store, (error) => reportFailure({ name: 'event-hub' }, error))
+  const hub = new EventHub(store, (error) => logger.failure('event-hub', error))
   const streams = new EventStreams({ hub, keys, clock, heartbeatMs: config.eventsHeartbeatSeconds * SECOND })
   const sender = new HttpSender({
     allowsPrivate: config.webhookPrivateAddresses === 'on',
@@ -89,7 +88,7 @@ export async function startService(
     clock,
     observers: [metrics, logger],
     retryDelaysMs: config.webhookRetrySeconds.map((seconds) => seconds * SECOND),
-    onFailure: (error) => reportFailure({ name: 'webhooks' }, error),
+    onFailure: (error) => logger.failure('webhooks', error),
   })
   const commits = new GroupCommit({ store, limits, observers: [metrics, hub, deliveries] })
 
@@ -134,12 +133,12 @@ export async function startService(
     logger.info('new certificate in use')
   })
   const jobs = [...backgroundJobs({ store, limits, commits, clock }), reloadCertificate]
-  const scheduler = new Scheduler(jobs, reportFailure)
-  /** All parts share one grace period, because a supervisor kills a process that takes longer. */
+  const scheduler = new Scheduler(jobs, logFailure)
+  /** All parts share one grace period, because a supervisor kills a process that takes longer to stop. */
   let graceEndsAt = 0
   const graceLeft = () => Math.max(0, graceEndsAt - performance.now())
 
-  // Started in this order, stopped in reverse.
+  // The parts start in this order and stop in reverse order.
   const parts: readonly Part[] = [
     {
       name: 'log',
@@ -186,7 +185,7 @@ export async function startService(
     },
   ]
   await startParts(parts)
-  // A search that arrives in the meantime waits for the index, and reports its failure.
+  // A search that needs the index waits for it and reports a failure to load it.
   if (view.count >= MIN_PETS_TO_PREPARE_SEARCH) store.prepareSearch().catch(() => {})
 
   return {
@@ -198,32 +197,32 @@ export async function startService(
     },
     logger,
     reloadTls: () => void scheduler.run(reloadCertificate),
-    stop: () => stopParts(parts, reportFailure),
+    stop: () => stopParts(parts, logFailure),
   }
 }
 
 /**
- * The base addresses that the contract shows. If the address of this environment is not configured, it is the listening
- * address. The Host header is not used, because callers can forge it.
+ * The base addresses in the contract. The address of this environment defaults to the listening address, not to the Host
+ * header, because callers can forge that header.
  */
 function baseAddresses(config: Config, port: number) {
   const { baseUrl, stagingBaseUrl, environment, tlsCert, host } = config
-  const own = `${reachableAddress(tlsCert === undefined ? 'http' : 'https', host, port)}/v1`
+  const listeningAddress = `${reachableAddress(tlsCert === undefined ? 'http' : 'https', host, port)}/v1`
   return {
-    baseUrl: baseUrl ?? (environment === 'production' ? own : undefined),
-    stagingBaseUrl: stagingBaseUrl ?? (environment === 'staging' ? own : undefined),
+    baseUrl: baseUrl ?? (environment === 'production' ? listeningAddress : undefined),
+    stagingBaseUrl: stagingBaseUrl ?? (environment === 'staging' ? listeningAddress : undefined),
   }
 }
 
-/** Read once per process, so that a build in the meantime does not mix two versions of the pages. */
-let pagesOfProcess: ReturnType<typeof webPages> | undefined
+/** Read once per process, so that all pages come from the same build. */
+let cachedPages: ReturnType<typeof webPages> | undefined
 
 function readWebPages(): ReturnType<typeof webPages> {
-  pagesOfProcess ??= builtWebFiles().then(webPages)
-  return pagesOfProcess
+  cachedPages ??= builtWebFiles().then(webPages)
+  return cachedPages
 }
 
-/** The staff page and the API docs as built by web/build.ts; the executable embeds them. */
+/** The staff page and the API docs, built by web/build.ts. The executable embeds them. */
 async function builtWebFiles(): Promise<readonly WebFile[]> {
   const { FILES } = await import('../../../web/dist/pages.ts').catch((error: unknown) => {
     throw new Error('the staff page is not built; run "npm run build:web"', { cause: error })

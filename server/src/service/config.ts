@@ -6,6 +6,9 @@ export class SettingError extends Error {
   override readonly name = 'SettingError'
 }
 
+/** Thrown by the parsers of settings. The message completes the sentence "PORT must be …". */
+class InvalidValue extends Error {}
+
 interface Setting {
   readonly fallback: string
   readonly help: string
@@ -54,7 +57,7 @@ export const SETTINGS = {
   },
   processes: {
     fallback: '1',
-    help: 'number of processes that serve the port, on PostgreSQL; a process that dies is restarted',
+    help: 'number of processes that serve the port; more than 1 needs PostgreSQL; a process that dies is restarted',
     parse: wholeNumber(1, 256),
   },
   environment: {
@@ -75,17 +78,17 @@ export const SETTINGS = {
   trustProxy: {
     fallback: 'off',
     help: 'off, on, or the number of your own proxies in front of the service; trusts their X-Forwarded-For',
-    parse: proxies,
+    parse: proxyCount,
   },
   anonymousPerMinute: {
     fallback: '300',
-    help: 'requests per minute from one address without a valid key; more get 429',
+    help: 'requests per minute from one address without a valid key; further requests get 429',
     parse: wholeNumber(1, 1_000_000_000),
   },
   corsOrigins: {
     fallback: '',
     help: 'origins whose pages may call the API from a browser, separated by commas (https://shop.example), or *',
-    parse: origins,
+    parse: originSet,
   },
   petSunset: {
     fallback: '2030-12-05',
@@ -100,7 +103,7 @@ export const SETTINGS = {
   webhookRetrySeconds: {
     fallback: '5,30,120,600,3600,10800',
     help: 'delays before the retries of a failed delivery; the last delay repeats for 3 days',
-    parse: seconds,
+    parse: secondsList,
   },
   metricsHost: {
     fallback: '127.0.0.1',
@@ -191,64 +194,70 @@ export function flagOf(name: SettingName): string {
   return `--${name.replace(/[A-Z]/g, '-$&').toLowerCase()}`
 }
 
-type Texts = Readonly<Partial<Record<SettingName, string>>>
+/** The texts of settings, before they are parsed. */
+type SettingTexts = Readonly<Partial<Record<SettingName, string>>>
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** The address of a SQLite file in the data folder. */
-export function inDataFolder(file: string, flags: Texts, environment: Environment = process.env): string {
+export function sqliteAddressInDataFolder(
+  file: string,
+  flags: SettingTexts,
+  environment: Environment = process.env,
+): string {
   const folder = flags.data ?? (environment[variableOf('data')] || SETTINGS.data.fallback)
   return `sqlite:${join(folder, file)}`
 }
 
 /**
- * A flag overrides the environment, which overrides the default. `fallbacks` replace defaults. An empty variable counts
- * as not set.
+ * Reads all settings. A flag overrides an environment variable, which overrides the default. `fallbacks` replace defaults.
+ * An empty variable counts as not set.
  */
 export function readConfig(
-  flags: Texts,
+  flags: SettingTexts,
   environment: Environment = process.env,
-  fallbacks: Texts = {},
+  fallbacks: SettingTexts = {},
 ): Config {
   if (flags.data !== undefined && flags.databaseUrl !== undefined) {
     throw new SettingError('--data and --database-url both name the database; use only one of them')
   }
-  const databaseUrl = inDataFolder('petstore.db', flags, environment)
-  const given: Texts = flags.data === undefined ? flags : { ...flags, databaseUrl }
-  const defaults: Texts = { databaseUrl, ...fallbacks }
+  const databaseUrl = sqliteAddressInDataFolder('petstore.db', flags, environment)
+  const flagTexts: SettingTexts = flags.data === undefined ? flags : { ...flags, databaseUrl }
+  const defaults: SettingTexts = { databaseUrl, ...fallbacks }
   const read = (name: SettingName): Config[SettingName] => {
-    const [text, source] =
-      given[name] !== undefined
-        ? [given[name], flagOf(name)]
-        : [environment[variableOf(name)] || (defaults[name] ?? SETTINGS[name].fallback), variableOf(name)]
-    try {
-      return SETTINGS[name].parse(text)
-    } catch (error) {
-      if (!(error instanceof SettingError)) throw error
-      throw new SettingError(
-        `${source} must be ${error.message}, got ${JSON.stringify(withoutPassword(text))}`,
-      )
-    }
+    const flagText = flagTexts[name]
+    if (flagText !== undefined) return parseSetting(name, flagText, flagOf(name))
+    const variable = variableOf(name)
+    const fallback = defaults[name] ?? SETTINGS[name].fallback
+    return parseSetting(name, environment[variable] || fallback, variable)
   }
   // Each setting has the type that its parser returns.
   const config = Object.fromEntries(SETTING_NAMES.map((name) => [name, read(name)])) as unknown as Config
-  if ((config.tlsCert === undefined) !== (config.tlsKey === undefined)) {
-    const [present, missing] =
-      config.tlsCert === undefined ? (['tlsKey', 'tlsCert'] as const) : (['tlsCert', 'tlsKey'] as const)
-    throw new SettingError(`${flagOf(present)} needs ${flagOf(missing)} (${variableOf(missing)}) as well`)
-  }
+  if (config.tlsCert === undefined && config.tlsKey !== undefined) throw needsSetting('tlsKey', 'tlsCert')
+  if (config.tlsKey === undefined && config.tlsCert !== undefined) throw needsSetting('tlsCert', 'tlsKey')
   return Object.freeze(config)
+}
+
+/** `source` is the flag or the variable that the text comes from. */
+function parseSetting(name: SettingName, text: string, source: string): Config[SettingName] {
+  try {
+    return SETTINGS[name].parse(text)
+  } catch (error) {
+    if (!(error instanceof InvalidValue)) throw error
+    throw new SettingError(`${source} must be ${error.message}, got ${JSON.stringify(withoutPassword(text))}`)
+  }
+}
+
+function needsSetting(present: SettingName, missing: SettingName): SettingError {
+  return new SettingError(`${flagOf(present)} needs ${flagOf(missing)} (${variableOf(missing)}) as well`)
 }
 
 /** The address at which this machine reaches a listener. */
 export function reachableAddress(scheme: 'http' | 'https', host: string, port: number): string {
-  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
-  return `${scheme}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
+  if (host === '0.0.0.0' || host === '::') return `${scheme}://127.0.0.1:${port}`
+  return host.includes(':') ? `${scheme}://[${host}]:${port}` : `${scheme}://${host}:${port}`
 }
 
-// Parsers of settings. They throw a SettingError whose message completes the sentence "PORT must be …".
-
 function nonEmpty(text: string): string {
-  if (text.trim() === '') throw new SettingError('non-empty')
+  if (text.trim() === '') throw new InvalidValue('non-empty')
   return text
 }
 
@@ -258,7 +267,7 @@ function optional(text: string): string | undefined {
 
 function portOrOff(text: string): number | 'off' {
   if (text === 'off') return 'off'
-  if (!/^\d+$/.test(text) || Number(text) > 65_535) throw new SettingError('off or a port from 0 to 65535')
+  if (!/^\d+$/.test(text) || Number(text) > 65_535) throw new InvalidValue('off or a port from 0 to 65535')
   return Number(text)
 }
 
@@ -266,36 +275,38 @@ function wholeNumber(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = Number(text)
     if (!/^\d+$/.test(text) || value < min || value > max) {
-      throw new SettingError(`a whole number from ${min} to ${max}`)
+      throw new InvalidValue(`a whole number from ${min} to ${max}`)
     }
     return value
   }
 }
 
-function seconds(text: string): readonly number[] {
-  if (!/^\d{1,6}(,\d{1,6})*$/.test(text))
-    throw new SettingError('whole seconds separated by commas, such as 5,30,120')
+function secondsList(text: string): readonly number[] {
+  if (!/^\d{1,6}(,\d{1,6})*$/.test(text)) {
+    throw new InvalidValue('whole seconds separated by commas, such as 5,30,120')
+  }
   return text.split(',').map(Number)
 }
 
 const POSTGRES_ADDRESS = /^postgres(?:ql)?:\/\//
 
 /**
- * Makes a path absolute, because messages name it. A PostgreSQL address is parsed when it is opened, because a list of
- * hosts with ports is not a valid URL.
+ * Makes the path of a SQLite file absolute, because messages show it. A PostgreSQL address is parsed when the database is
+ * opened: it may list several hosts with ports, which is not a valid URL.
  */
 function databaseAddress(text: string): string {
-  const isPostgres = POSTGRES_ADDRESS.test(text)
-  if (!isPostgres && !/^sqlite:.+/.test(text)) {
-    throw new SettingError('of the form sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE')
+  if (POSTGRES_ADDRESS.test(text) || text === 'sqlite::memory:') return text
+  const path = /^sqlite:(.+)$/s.exec(text)?.[1]
+  if (path === undefined) {
+    throw new InvalidValue('of the form sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE')
   }
-  return isPostgres || text === 'sqlite::memory:' ? text : `sqlite:${resolve(text.slice('sqlite:'.length))}`
+  return `sqlite:${resolve(path)}`
 }
 
 function oneOf<const Value extends string>(...values: Value[]): (text: string) => Value {
   return (text) => {
     const match = values.find((value) => value === text)
-    if (match === undefined) throw new SettingError(`one of ${values.join(', ')}`)
+    if (match === undefined) throw new InvalidValue(`one of ${values.join(', ')}`)
     return match
   }
 }
@@ -304,39 +315,40 @@ function optionalBaseAddress(text: string): string | undefined {
   if (text === '') return undefined
   const address = URL.parse(text)
   if (address === null || !/^https?:$/.test(address.protocol) || !address.pathname.endsWith('/v1')) {
-    throw new SettingError('an http or https address that ends in /v1')
+    throw new InvalidValue('an http or https address that ends in /v1')
   }
   return text
 }
 
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.:[\]_-]+$/
 
-/** Whether a browser sends this text as Origin: scheme and host in lower case, and the port unless it is the default. */
+/** Browsers send an origin with scheme and host in lower case, and with the port unless it is the default port. */
 function isOrigin(text: string): boolean {
   return ORIGIN.test(text) && (!/^https?:/.test(text) || URL.parse(text)?.origin === text)
 }
 
-function origins(text: string): ReadonlySet<string> | undefined {
+function originSet(text: string): ReadonlySet<string> | undefined {
   if (text.trim() === '') return undefined
-  const named = text.split(',').map((origin) => origin.trim())
-  if (named.length === 1 && named[0] === '*') return new Set(named)
-  if (named.every(isOrigin)) return new Set(named)
-  throw new SettingError(
+  if (text.trim() === '*') return new Set(['*'])
+  const origins = text.split(',').map((origin) => origin.trim())
+  if (origins.every(isOrigin)) return new Set(origins)
+  throw new InvalidValue(
     'origins without a path, separated by commas, such as https://shop.example or http://localhost:5173; or * alone',
   )
 }
 
-function proxies(text: string): number {
-  const named: Readonly<Record<string, number>> = { off: 0, false: 0, on: 1, true: 1 }
-  const value = named[text.toLowerCase()] ?? (/^\d{1,2}$/.test(text) ? Number(text) : undefined)
-  if (value === undefined) throw new SettingError('off, on, or a number of proxies from 0 to 99')
-  return value
+function proxyCount(text: string): number {
+  const countsByWord: Readonly<Record<string, number>> = { off: 0, false: 0, on: 1, true: 1 }
+  const count = countsByWord[text.toLowerCase()]
+  if (count !== undefined) return count
+  if (/^\d{1,2}$/.test(text)) return Number(text)
+  throw new InvalidValue('off, on, or a number of proxies from 0 to 99')
 }
 
 function day(text: string): Date {
   const date = new Date(`${text}T00:00:00Z`)
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || Number.isNaN(date.getTime())) {
-    throw new SettingError('a day such as 2030-12-05')
+    throw new InvalidValue('a day such as 2030-12-05')
   }
   return date
 }

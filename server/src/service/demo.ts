@@ -27,17 +27,17 @@ export const DEMO_LIMITS: Readonly<Record<Plan, Limits>> = {
   enterprise: { perMinute: 1_000_000, perDay: 1_000_000_000 },
 }
 
-/** Fills an empty store. A store that the demo filled before stays as it is. */
+/** Fills an empty store with demo data. A store that already has the demo data stays as it is. */
 export async function prepareDemo(store: Store, now: number): Promise<void> {
   const isDemoStore = (await store.findKey(hashSecret(DEMO_SECRETS.free))) !== undefined
   if (isDemoStore) return
   if ((await store.countPets()) > 0) {
     throw new Error(
-      'the database holds a real store, and --demo would open it to publicly known keys; start without --demo, or with another DATABASE_URL',
+      'the database contains a real store, and --demo would give publicly known keys access to it; start without --demo, or with another DATABASE_URL',
     )
   }
-  const by = { keyId: STORE_KEY_ID, at: now }
-  await store.changeStock(CATEGORIES.map((draft) => ({ type: 'create_category', draft, ...by }) as const))
+  const author = { keyId: STORE_KEY_ID, at: now }
+  await store.changeStock(CATEGORIES.map((draft) => ({ type: 'create_category', draft, ...author }) as const))
   await store.addPets(demoPets())
   await addDemoOrders(store, now)
   for (const plan of PLANS) {
@@ -65,7 +65,7 @@ const CATEGORIES: readonly Category[] = [
   { id: 5n, name: 'Small animals', lowStockAt: 2 },
 ]
 
-/** Name, category, status, quantity, and low-stock threshold if the pet has its own; ids start at 1. */
+/** Name, category id, status, quantity, and the low-stock threshold if the pet has its own. The first pet has the id 1. */
 const PETS: readonly (readonly [string, number, PetStatus, number, number?])[] = [
   ['Labrador Retriever puppy', 1, 'available', 4],
   ['Beagle puppy', 1, 'available', 3, 2],
@@ -109,7 +109,7 @@ function demoPets(): StockedPet[] {
   }))
 }
 
-/** Appends the check digit: with every second digit times three, the digits add up to a multiple of ten. */
+/** Appends the check digit, so that the sum of all digits, every second digit times three, is a multiple of ten. */
 function ean13(digits: number): string {
   const text = String(digits)
   const sum = Array.from(text, Number).reduce(
@@ -119,24 +119,24 @@ function ean13(digits: number): string {
   return `${text}${(10 - (sum % 10)) % 10}`
 }
 
-const PAST_ORDERS = 24
+const PAST_ORDER_COUNT = 24
 const FIRST_SHIP_DATE = Date.UTC(2026, 8, 1, 9)
-const SHIP_EVERY = 37 * 3_600_000
+const SHIP_EVERY_MS = 37 * 3_600_000
 
 function pastOrders(): OrderRow[] {
-  return Array.from({ length: PAST_ORDERS }, (_, index) => ({
+  return Array.from({ length: PAST_ORDER_COUNT }, (_, index) => ({
     id: BigInt(index + 1),
     petId: BigInt(((index * 7) % PETS.length) + 1),
     quantity: (index % 3) + 1,
-    shipDate: FIRST_SHIP_DATE + index * SHIP_EVERY,
+    shipDate: FIRST_SHIP_DATE + index * SHIP_EVERY_MS,
     complete: true,
   }))
 }
 
-const HOUR = 3_600
-const DAY = 24 * HOUR
+const HOUR_SECONDS = 3_600
+const DAY_SECONDS = 24 * HOUR_SECONDS
 
-/** Pet, quantity, days until it ships, and seconds until its hold expires. */
+/** Pet id, quantity, days until the order ships, and seconds until the hold expires. */
 const OPEN_ORDERS: readonly (readonly [number, number, number | undefined, number | undefined])[] = [
   [1, 1, 1, undefined],
   [6, 2, 2, undefined],
@@ -146,19 +146,19 @@ const OPEN_ORDERS: readonly (readonly [number, number, number | undefined, numbe
   [17, 4, 7, undefined],
   [19, 25, 8, undefined],
   [21, 3, 9, undefined],
-  [2, 1, undefined, 2 * HOUR],
-  [8, 1, undefined, DAY],
-  [14, 4, undefined, 7 * DAY],
-  [18, 2, 14, 30 * DAY],
+  [2, 1, undefined, 2 * HOUR_SECONDS],
+  [8, 1, undefined, DAY_SECONDS],
+  [14, 4, undefined, 7 * DAY_SECONDS],
+  [18, 2, 14, 30 * DAY_SECONDS],
 ]
 
 async function addDemoOrders(store: Store, now: number): Promise<void> {
-  const by = { keyId: STORE_KEY_ID, at: now }
+  const author = { keyId: STORE_KEY_ID, at: now }
   const staged = await store.stageOrders()
   try {
     await staged.add(pastOrders().map((value, index) => ({ line: index + 1, value })))
     await staged.seal(0)
-    await staged.apply(by)
+    await staged.apply(author)
   } finally {
     await staged.discard()
   }
@@ -166,9 +166,9 @@ async function addDemoOrders(store: Store, now: number): Promise<void> {
     ([petId, quantity, days, holdSeconds]): OrderDraft => ({
       petId: BigInt(petId),
       quantity,
-      ...(days === undefined ? {} : { shipDate: now + days * DAY * 1_000 }),
+      ...(days === undefined ? {} : { shipDate: now + days * DAY_SECONDS * 1_000 }),
       ...(holdSeconds === undefined ? {} : { holdSeconds }),
     }),
   )
-  await store.changeStock(drafts.map((draft) => ({ type: 'create_order', draft, ...by }) as const))
+  await store.changeStock(drafts.map((draft) => ({ type: 'create_order', draft, ...author }) as const))
 }

@@ -15,7 +15,7 @@ interface JobParts {
   readonly clock: Clock
 }
 
-/** Small batches with a pause in between let requests use the database. */
+/** Small batches, with a pause after each, let requests use the database in between. */
 const ANSWERS_PER_BATCH = 500
 const PETS_PER_BATCH = 200
 const PAUSE_BETWEEN_BATCHES_MS = 5
@@ -24,7 +24,7 @@ export function backgroundJobs({ store, limits, commits, clock }: JobParts): Job
   return [
     {
       name: 'save-limits',
-      // A killed process loses the requests that it counted in this time, and nothing else.
+      // A process that is killed loses only the counts since the last save.
       intervalMs: 50,
       run: () => limits.save(),
     },
@@ -47,7 +47,7 @@ export function backgroundJobs({ store, limits, commits, clock }: JobParts): Job
     },
     {
       name: 'release-expired-holds',
-      // An expired hold reserves nothing. This job records that it has expired, and emits the event.
+      // A hold stops reserving units when it expires. This job only records the expiry and emits the event.
       intervalMs: 1_000,
       run: async (signal) => {
         while (!signal.aborted) {

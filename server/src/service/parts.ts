@@ -1,7 +1,7 @@
-/** A part of the service. Parts start in the order of their list and stop in reverse order. */
+/** A part of the service, such as a listener. Parts start in the order of their list and stop in reverse order. */
 export interface Part {
   readonly name: string
-  /** A part without `start` is open already. Until all parts have started, it belongs to the caller. */
+  /** Absent if the part is running already. If another part fails to start, the caller must stop this part. */
   readonly start?: () => void | Promise<void>
   readonly stop: () => void | Promise<void>
 }
@@ -21,7 +21,7 @@ export async function startParts(parts: readonly Part[]): Promise<void> {
   }
 }
 
-/** Stops all parts, even if some fail to stop. Reports each failure and throws the first one at the end. */
+/** Stops all parts, even if some fail to stop. Reports each failure and finally throws the first failure. */
 export async function stopParts(
   parts: readonly Part[],
   onFailure: (part: Part, error: unknown) => void,

@@ -1,7 +1,7 @@
 export interface Job {
   readonly name: string
   readonly intervalMs: number
-  /** A run with several steps returns early once `signal` is aborted. */
+  /** A run with several steps returns early if `signal` is aborted. */
   readonly run: (signal: AbortSignal) => Promise<void>
 }
 
@@ -14,7 +14,7 @@ export class Scheduler {
   readonly #stopping = new AbortController()
   #timers: readonly Timer[] = []
 
-  /** `onFailure` is called for the first failure of a job, and again only after the job has succeeded in between. */
+  /** `onFailure` is called for the first failure of a job. Further failures are ignored until the job has succeeded again. */
   constructor(jobs: readonly Job[], onFailure: (job: Job, error: unknown) => void) {
     this.#jobs = jobs
     this.#onFailure = onFailure
@@ -24,7 +24,7 @@ export class Scheduler {
     this.#timers = this.#jobs.map((job) => setInterval(() => void this.run(job), job.intervalMs))
   }
 
-  /** Runs a job now. If a run is under way, waits for that run instead. Never rejects. */
+  /** Runs a job now. If the job is already running, returns the current run. Never rejects. */
   run(job: Job): Promise<void> {
     const current = this.#running.get(job)
     if (current !== undefined) return current
@@ -34,7 +34,7 @@ export class Scheduler {
     return run
   }
 
-  /** Starts no more runs, and resolves when the runs under way have ended. */
+  /** Starts no more runs, and resolves when the current runs have ended. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     for (const timer of this.#timers) clearInterval(timer)

@@ -7,7 +7,7 @@ import type { CategoryChangeRecord, PetChangeRecord, ThresholdRecord } from '../
 import { type LowStockEvent, PET_CHANGES, type PetEvent } from '../core/stock/stock-event.ts'
 import { columnsOf } from '../core/values/field.ts'
 import {
-  changeIn,
+  changeKindIn,
   detailSql,
   detailText,
   recordFromDetail,
@@ -17,15 +17,16 @@ import {
 } from './record-rows.ts'
 import type { SqlValue } from './sql.ts'
 
-/** The status of a pet is in `stock`, with its quantity. */
+/** The fields of a pet that `pets` holds. The status is in `stock`. */
 const { status: _, ...PET_RECORD } = PET
+/** The fields of a pet that the column `detail` of the log holds. The log has columns for the id and the status. */
 const { id: __, ...LOGGED_PET } = PET_RECORD
 
-/** The columns of `pets`. The words of the name are there for searches. */
+/** The columns of `pets`. `words` holds the words of the name, for searches. */
 export const PET_COLUMNS = { ...columnsOf(PET_RECORD), words: 'text' } as const
 export const CATEGORY_COLUMNS = columnsOf(CATEGORY)
 
-/** Selected from `stock JOIN pets ON pets.id = pet_id`. */
+/** The columns of a pet, from `stock JOIN pets ON pets.id = pet_id`. */
 export const PET_FIELDS = selectList(PET)
 export const CATEGORY_FIELDS = selectList(CATEGORY)
 
@@ -34,12 +35,11 @@ export const toCategory = rowReader(CATEGORY)
 export const categoryValues = rowValues(CATEGORY)
 const recordValues = rowValues(PET_RECORD)
 
-/** In the order of PET_COLUMNS. */
+/** The values of a pet in the order of PET_COLUMNS. */
 export function petValues(pet: Pet): SqlValue[] {
   return [...recordValues(pet), nameWords(pet.name)]
 }
 
-/** The log keeps all fields of a pet except the fields of its entry, which have columns of their own. */
 export function petDetail({ isNew, pet }: Pick<PetChangeRecord, 'isNew' | 'pet'>): string {
   return detailText(LOGGED_PET, pet, { change: isNew ? 'created' : 'changed' })
 }
@@ -48,15 +48,15 @@ export function fromPetDetail(
   text: string,
 ): Omit<PetEvent, 'kind' | 'petId' | 'status' | 'quantity' | 'at' | 'keyId' | 'cursor'> {
   const detail = JSON.parse(text)
-  return { change: changeIn(detail, PET_CHANGES), ...recordFromDetail(LOGGED_PET, detail) }
+  return { change: changeKindIn(detail, PET_CHANGES), ...recordFromDetail(LOGGED_PET, detail) }
 }
 
-/** The same as petDetail in SQL, from columns named like those of `pets`. `isNew` is an expression. */
+/** The same as `petDetail` in SQL, from columns that are named like those of `pets`. `isNew` is a condition. */
 export function petDetailSql(jsonObject: string, isNew: string): string {
-  return detailSql(jsonObject, LOGGED_PET, { change: changeSql(isNew) })
+  return detailSql(jsonObject, LOGGED_PET, { change: changeKindSql(isNew) })
 }
 
-function changeSql(isNew: string): string {
+function changeKindSql(isNew: string): string {
   return `CASE WHEN ${isNew} THEN 'created' ELSE 'changed' END`
 }
 
@@ -65,7 +65,7 @@ export function crossingDetail({ entry }: Pick<ThresholdRecord, 'entry'>): strin
   return JSON.stringify({ quantity, reserved, lowStockAt })
 }
 
-/** The same in SQL, from a row of `stock`. */
+/** The same as `crossingDetail` in SQL, from a row of `stock`. */
 export const crossingDetailSql = (jsonObject: string) =>
   `CAST(${jsonObject}('quantity', quantity, 'reserved', reserved, 'lowStockAt', low_at) AS TEXT)`
 
@@ -84,9 +84,9 @@ export function categoryDetail({
   return detailText(CATEGORY, category, { change })
 }
 
-/** The same in SQL, from columns named like those of `categories`. `isNew` is an expression. */
+/** The same as `categoryDetail` in SQL, from columns that are named like those of `categories`. `isNew` is a condition. */
 export function categoryDetailSql(jsonObject: string, isNew: string): string {
-  return detailSql(jsonObject, CATEGORY, { change: changeSql(isNew) })
+  return detailSql(jsonObject, CATEGORY, { change: changeKindSql(isNew) })
 }
 
 /** The rows of the catalogue that commands refer to, in addition to their pets. */
@@ -94,7 +94,10 @@ interface CatalogReferences {
   readonly categories: readonly bigint[]
   readonly removedCategories: readonly bigint[]
   readonly barcodes: readonly string[]
-  /** How many new ids pets may need. An id that a caller chose may be one of the new ids, which is then skipped. */
+  /**
+   * The maximum number of generated ids that new pets need. A generated id is skipped if a caller has chosen the same id, so
+   * there is one more for each chosen id.
+   */
   readonly newPets: number
   readonly newCategories: number
 }
@@ -144,7 +147,7 @@ export function catalogReferencesOf(commands: readonly Command[]): CatalogRefere
   }
 }
 
-/** Whether a command changes a category, for which the whole catalogue has to be locked. */
+/** Whether a command changes a category. The commit then has to lock the whole catalogue. */
 export function changesCategories(commands: readonly Command[]): boolean {
   return commands.some(
     ({ type }) => type === 'create_category' || type === 'update_category' || type === 'remove_category',

@@ -9,14 +9,14 @@ export interface LogCursor {
   readonly identity: string
 }
 
-/** The last cursor of the log. After a promotion the log continues with another identity behind the replicated rows. */
+/** The last cursor of the log. After the promotion of a standby, the log continues with another identity. */
 export interface LogRange extends LogCursor {
   /** The last cursor of each earlier identity, in the order of their positions. */
   readonly earlier: readonly LogCursor[]
 }
 
 /** The methods of the log that each adapter implements. */
-export interface LogVerbs
+export interface LogMethods
   extends Omit<EventStore, 'version'>,
     Pick<HistoryStore, 'pruneHistory'>,
     Pick<DeliveryStore, 'eventsAfter'> {
@@ -35,13 +35,13 @@ export function fromCursor(text: string): LogCursor | undefined {
     : { position: BigInt(position), identity }
 }
 
-/** The cursor of a position. It stays the same across promotions, because receivers deduplicate events by it. */
+/** The cursor of a position. Promotions do not change it, because receivers of webhooks deduplicate events by their cursors. */
 export function cursorAt(range: LogRange, position: bigint): string {
   const { identity } = range.earlier.find((last) => position <= last.position) ?? range
   return toCursor({ position, identity })
 }
 
-/** Whether the cursor belongs to this log. An old primary may have issued cursors for events that were lost with it. */
+/** Whether the cursor belongs to this log. A failed primary may have issued cursors for events that were never replicated. */
 export function isCursorOf(range: LogRange, { position, identity }: LogCursor): boolean {
   return [...range.earlier, range].some((last) => last.identity === identity && position <= last.position)
 }

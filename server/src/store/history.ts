@@ -1,8 +1,8 @@
-import type { Reason } from '../core/stock/command.ts'
+import type { Reason } from '../core/stock/adjustment-fields.ts'
 import type { HistoryFilter, HistoryPage, PruneLimit } from '../core/stock/history.ts'
 import type { HistoryStore } from '../core/stock/stock-store.ts'
 import { MAX_INT64, parseInt64 } from '../core/values/int64.ts'
-import { IS_OF_PET, purposeOf } from './log-rows.ts'
+import { IS_PET_ROW, purposeOf } from './log-rows.ts'
 import type { SqlDatabase, SqlValue } from './sql.ts'
 
 interface HistoryRow {
@@ -23,20 +23,24 @@ const HIGHEST_ID = MAX_INT64
 const LOWEST_ID = 0n
 const COLUMNS = 'id, pet_id, before, after, at, key_id, reason, reference'
 
+/** The limits of reading one page of filtered changes. */
+const SCAN_LIMITS = {
+  /** The number of log rows that the page may examine. */
+  maxRows: 100_000,
+  /** The number of log rows that one statement examines. */
+  rowsPerStep: 5_000,
+  /** The time after which no further step starts. */
+  budgetMs: 35,
+}
 /**
- * The limits of a page of filtered changes: the number of log rows that it examines, in total and in one step, and the time
- * after which it starts no further step.
- */
-const WALK = { most: 100_000, step: 5_000, budgetMs: 35 }
-/**
- * The clocks of instances may differ by this much, and a clock may be set back by this much. Otherwise log rows are in the
- * order of their times.
+ * Log rows are in the order of their times, except that the clocks of instances may differ by this much, and that a clock may
+ * be set back by this much.
  */
 const CLOCK_SKEW_MS = 300_000
 
 /**
- * Bisects the log for the first id with a time of $1 or later; null if the log is empty. It probes the next row of a change
- * if there is one nearby, because rows of imported pets may have other times.
+ * Finds the first id with a time of $1 or later, by bisection; null if the log is empty. In each step it looks at the next
+ * `change` row if there is one nearby, because the rows of imported pets may have other times.
  */
 const FIRST_ID_SINCE = `
   WITH RECURSIVE bisection (low, high) AS (
@@ -53,15 +57,15 @@ const FIRST_ID_SINCE = `
   )
   SELECT low AS id FROM bisection WHERE low >= high`
 
-/** Whether a log row matches the filter, whose values are $3 to $7. */
+/** A condition on log rows: the row matches the filter, whose values are $3 to $7. */
 const MATCHES_FILTER = `(CAST($3 AS TEXT) IS NULL OR key_id = CAST($3 AS TEXT)
       OR key_id IN (SELECT id FROM keys WHERE name = CAST($3 AS TEXT)))
     AND (CAST($4 AS TEXT) IS NULL OR reason = CAST($4 AS TEXT))
     AND at >= CAST($5 AS BIGINT) AND at < CAST($6 AS BIGINT)
     AND (CAST($7 AS BIGINT) IS NULL OR pet_id = CAST($7 AS BIGINT))`
 
-/** Follows the pet's rows back from row $1, until $2 changes are found. */
-const chainWith = (more: string) => `
+/** Follows the links from log row $1 to earlier rows of the same pet, until $2 changes are found. */
+const selectChain = (otherColumns: string) => `
   WITH RECURSIVE chain (${COLUMNS}, kind, previous, wanted) AS (
     SELECT ${COLUMNS}, kind, previous, CAST($2 AS BIGINT) - CASE kind WHEN 'change' THEN 1 ELSE 0 END
     FROM log WHERE id = $1
@@ -71,26 +75,26 @@ const chainWith = (more: string) => `
       wanted - CASE log.kind WHEN 'change' THEN 1 ELSE 0 END
     FROM chain JOIN log ON log.id = chain.previous WHERE wanted > 0
   )
-  SELECT chain.id, pet_id, before, after, at, key_id, reason, reference, name${more}
+  SELECT chain.id, pet_id, before, after, at, key_id, reason, reference, name${otherColumns}
   FROM chain LEFT JOIN keys ON keys.id = key_id WHERE kind = 'change' ORDER BY chain.id DESC`
-const CHAIN = chainWith('')
-const CHAIN_WITH_MATCHES = chainWith(`, CASE WHEN ${MATCHES_FILTER} THEN 1 ELSE 0 END AS matches`)
+const CHAIN = selectChain('')
+const CHAIN_WITH_MATCHES = selectChain(`, CASE WHEN ${MATCHES_FILTER} THEN 1 ELSE 0 END AS matches`)
 
-/** The pet's latest row. If the pet was removed or imported, its latest 'pet' or 'removed' row. */
-const LATEST = `
+/** The pet's latest log row. `stock` does not name a row if the pet was removed or imported; then the latest `pet` row counts. */
+const LATEST_LOG_ROW = `
   SELECT coalesce(
     (SELECT last_change FROM stock WHERE pet_id = $1),
-    (SELECT max(id) FROM log WHERE pet_id = $1 AND ${IS_OF_PET})) AS id`
+    (SELECT max(id) FROM log WHERE pet_id = $1 AND ${IS_PET_ROW})) AS id`
 
-export function historyVerbs(
+export function historyMethods(
   database: Pick<SqlDatabase, 'rows'>,
-  walk = WALK,
+  scanLimits = SCAN_LIMITS,
 ): Pick<HistoryStore, 'listHistoryPage' | 'findRemoval' | 'listRecentHistory' | 'countPrunable'> {
   return {
     listHistoryPage: async (petId, limit, cursor) => {
-      const after = cursor === undefined ? undefined : parseInt64(cursor)
-      if (cursor !== undefined && after === undefined) return 'unknown_cursor'
-      return pageOfChain(database, petId, limit, after)
+      const cursorId = cursor === undefined ? undefined : parseInt64(cursor)
+      if (cursor !== undefined && cursorId === undefined) return 'unknown_cursor'
+      return readChainPage(database, petId, limit, cursorId)
     },
 
     findRemoval: async (petId) => {
@@ -104,23 +108,21 @@ export function historyVerbs(
     },
 
     listRecentHistory: async (limit, cursor, filter = {}) => {
-      const before = cursor === undefined ? HIGHEST_ID : parseInt64(cursor)
-      if (before === undefined) return 'unknown_cursor'
-      const { petId, ...others } = filter
-      if (petId !== undefined && isEmpty(others)) {
-        return pageOfChain(database, petId, limit, cursor === undefined ? undefined : before)
-      }
-      const range = await idRange(database, filter)
+      const cursorId = cursor === undefined ? undefined : parseInt64(cursor)
+      if (cursor !== undefined && cursorId === undefined) return 'unknown_cursor'
+      const before = cursorId ?? HIGHEST_ID
+      const { petId, ...otherFilters } = filter
+      if (petId !== undefined && isEmpty(otherFilters)) return readChainPage(database, petId, limit, cursorId)
+      const range = await findIdRange(database, filter)
       if (range === undefined) return { entries: [], next: undefined }
-      if (petId !== undefined && !(await isShort(database, range, walk.most))) {
-        const from = await startOfChain(database, petId, cursor === undefined ? undefined : before)
-        return from === undefined
-          ? { entries: [], next: undefined }
-          : searchChain(database, { limit, from, filter, walk })
+      if (petId !== undefined && !(await isShortRange(database, range, scanLimits.maxRows))) {
+        const start = await findChainStart(database, petId, cursorId)
+        if (start === undefined) return { entries: [], next: undefined }
+        return searchChain(database, { limit, start, filter, scanLimits })
       }
       if (!isEmpty(filter)) {
-        const from = before < range.end ? before : range.end
-        return searchLog(database, { limit, from, first: range.first, filter, walk })
+        const start = before < range.end ? before : range.end
+        return searchLog(database, { limit, start, first: range.first, filter, scanLimits })
       }
       const rows = await database.rows<HistoryRow>(
         `SELECT recent.*, name FROM (
@@ -147,41 +149,41 @@ function isEmpty(filter: HistoryFilter): boolean {
   return Object.values(filter).every((value) => value === undefined)
 }
 
-async function pageOfChain(
+async function readChainPage(
   database: Pick<SqlDatabase, 'rows'>,
   petId: bigint,
   limit: number,
-  after: bigint | undefined,
+  cursorId: bigint | undefined,
 ): Promise<HistoryPage> {
-  const from = await startOfChain(database, petId, after)
-  if (from === undefined) return { entries: [], next: undefined }
-  return toPage(await database.rows<HistoryRow>(CHAIN, from, limit + 1), limit)
+  const start = await findChainStart(database, petId, cursorId)
+  if (start === undefined) return { entries: [], next: undefined }
+  return toPage(await database.rows<HistoryRow>(CHAIN, start, limit + 1), limit)
 }
 
-/** The row that a page of a pet's history begins with: its latest row, or the row before the cursor. */
-async function startOfChain(
+/** The log row from which a page of a pet's history begins: the latest row, or the row before the cursor. */
+async function findChainStart(
   database: Pick<SqlDatabase, 'rows'>,
   petId: bigint,
-  after: bigint | undefined,
+  cursorId: bigint | undefined,
 ): Promise<bigint | undefined> {
-  const [from] = await (after === undefined
-    ? database.rows<{ id: bigint | null }>(LATEST, petId)
+  const [start] = await (cursorId === undefined
+    ? database.rows<{ id: bigint | null }>(LATEST_LOG_ROW, petId)
     : database.rows<{ id: bigint | null }>(
         'SELECT previous AS id FROM log WHERE id = $1 AND pet_id = $2',
-        after,
+        cursorId,
         petId,
       ))
-  return from?.id ?? undefined
+  return start?.id ?? undefined
 }
 
-/** Ids of the log, without `end`. */
+/** Log ids from `first` up to but not including `end`. */
 interface IdRange {
   readonly first: bigint
   readonly end: bigint
 }
 
-/** The rows that can match the time of the filter; `undefined` if there are none. */
-async function idRange(
+/** The log rows whose times can match the filter; `undefined` if there are none. */
+async function findIdRange(
   database: Pick<SqlDatabase, 'rows'>,
   { since, until }: HistoryFilter,
 ): Promise<IdRange | undefined> {
@@ -194,11 +196,11 @@ async function idRange(
   return first === undefined || end === undefined || first >= end ? undefined : { first, end }
 }
 
-/** Whether examining all rows of the range is as quick as following the changes of one pet. */
-async function isShort(
+/** Whether the range has fewer than `maxRows` rows. Examining all of them is then faster than following the rows of one pet. */
+async function isShortRange(
   database: Pick<SqlDatabase, 'rows'>,
   { first, end }: IdRange,
-  most: number,
+  maxRows: number,
 ): Promise<boolean> {
   if (first === LOWEST_ID || end === HIGHEST_ID) return false
   const [row] = await database.rows<{ size: bigint }>(
@@ -206,53 +208,54 @@ async function isShort(
       SELECT 1 FROM log WHERE id >= $1 AND id < $2 LIMIT CAST($3 AS BIGINT)) AS counted`,
     first,
     end,
-    most,
+    maxRows,
   )
-  return Number(row?.size ?? 0) < most
+  return Number(row?.size ?? 0) < maxRows
 }
 
 interface FilteredPage {
   readonly limit: number
-  readonly from: bigint
+  readonly start: bigint
   readonly filter: HistoryFilter
-  readonly walk: typeof WALK
+  readonly scanLimits: typeof SCAN_LIMITS
 }
 
-/** Goes one step back along the changes of a pet. */
+/** Examines the changes of one pet, back from row `start`, in one step. */
 async function searchChain(
   database: Pick<SqlDatabase, 'rows'>,
-  { limit, from, filter, walk: { step } }: FilteredPage,
+  { limit, start, filter, scanLimits: { rowsPerStep } }: FilteredPage,
 ): Promise<HistoryPage> {
   const rows = await database.rows<HistoryRow & { matches: bigint }>(
     CHAIN_WITH_MATCHES,
-    from,
-    step + 1,
+    start,
+    rowsPerStep + 1,
     ...filterValues(filter),
   )
-  const examined = rows.slice(0, step)
+  const examined = rows.slice(0, rowsPerStep)
   const found = examined.filter(({ matches }) => Number(matches) === 1)
   const page = toPage(found, limit)
-  const isAll = rows.length <= step
-  return { ...page, next: page.next ?? (isAll ? undefined : String(examined.at(-1)?.id)) }
+  const hasMoreRows = rows.length > rowsPerStep
+  if (page.next !== undefined || !hasMoreRows) return page
+  return { ...page, next: String(examined.at(-1)?.id) }
 }
 
-/** Goes back in the log step by step, down to the row `first`. Other reads can run between the steps. */
+/** Examines the log step by step, from the row before `start` back to the row `first`. Other reads can run between the steps. */
 async function searchLog(
   database: Pick<SqlDatabase, 'rows'>,
-  { limit, from, first, filter, walk }: FilteredPage & { readonly first: bigint },
+  { limit, start, first, filter, scanLimits }: FilteredPage & { readonly first: bigint },
 ): Promise<HistoryPage> {
   const found: HistoryRow[] = []
   const values = filterValues(filter)
-  const deadline = performance.now() + walk.budgetMs
-  let before = from
-  for (let examined = 0; examined < walk.most; examined += walk.step) {
+  const deadline = performance.now() + scanLimits.budgetMs
+  let before = start
+  for (let examined = 0; examined < scanLimits.maxRows; examined += scanLimits.rowsPerStep) {
     if (examined > 0 && performance.now() >= deadline) break
     const [step] = await database.rows<{ last: bigint | null; size: bigint }>(
       `SELECT min(id) AS last, count(*) AS size FROM (
         SELECT id FROM log WHERE id < $1 AND id >= $2 ORDER BY id DESC LIMIT CAST($3 AS BIGINT)) AS examined`,
       before,
       first,
-      walk.step,
+      scanLimits.rowsPerStep,
     )
     if (step?.last == null) return toPage(found, limit)
     const rows = await database.rows<HistoryRow>(
@@ -266,7 +269,7 @@ async function searchLog(
       limit + 1 - found.length,
     )
     found.push(...rows)
-    if (found.length > limit || Number(step.size) < walk.step) return toPage(found, limit)
+    if (found.length > limit || Number(step.size) < scanLimits.rowsPerStep) return toPage(found, limit)
     before = step.last
   }
   return { ...toPage(found, limit), next: String(before) }
@@ -282,19 +285,22 @@ function filterValues({ who, reason, since, until, petId }: HistoryFilter): read
   ]
 }
 
-/** Selects the ids of the oldest rows, up to the first row that must be kept. `$1` is the value. */
-export function prunableIds(limit: PruneLimit, oldest: string): [text: string, value: number] {
-  const [which, value] =
+/**
+ * A SELECT of the ids of the oldest rows, up to the first row that must be kept, and the value of its parameter.
+ * `limitClause` limits how many of the oldest rows are examined.
+ */
+export function prunableIds(limit: PruneLimit, limitClause: string): [text: string, value: number] {
+  const [isPrunable, value] =
     'before' in limit
       ? ['id < coalesce((SELECT min(id) FROM oldest WHERE at >= $1), 9223372036854775807)', limit.before]
       : ['id <= (SELECT id FROM log ORDER BY id DESC LIMIT 1 OFFSET $1)', limit.keep]
   return [
-    `WITH oldest AS MATERIALIZED (SELECT id, at FROM log ORDER BY id ${oldest}) SELECT id FROM oldest WHERE ${which}`,
+    `WITH oldest AS MATERIALIZED (SELECT id, at FROM log ORDER BY id ${limitClause}) SELECT id FROM oldest WHERE ${isPrunable}`,
     value,
   ]
 }
 
-/** `rows` has one row more than the limit if there is a next page. */
+/** There is a next page if `rows` has more rows than the limit. */
 function toPage(rows: readonly HistoryRow[], limit: number): HistoryPage {
   const entries = rows.slice(0, limit).map((row) => ({
     id: String(row.id),

@@ -1,14 +1,13 @@
 import type { StockStore } from '../core/stock/stock-store.ts'
 import { type SqlDatabase, statement } from './sql.ts'
 
-export function answerVerbs(database: SqlDatabase): Pick<StockStore, 'forgetAnswers'> {
+export function answerMethods(database: SqlDatabase): Pick<StockStore, 'forgetAnswers'> {
   const { forUpdate, skipLocked } = database.dialect
   return {
     forgetAnswers: async (before, batch) => {
-      // Avoids a commit that would remove nothing.
+      // Usually there is nothing to remove, and then no commit is needed.
       const [old] = await database.rows('SELECT 1 FROM idempotency WHERE at < $1 LIMIT 1', before)
       if (old === undefined) return 0
-      // Skips answers that a concurrent commit has locked.
       const [removed = 0] = await database.commit([
         statement(
           `DELETE FROM idempotency WHERE (key_id, key) IN (

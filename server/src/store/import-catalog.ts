@@ -11,10 +11,10 @@ import {
   layoutOf,
   type StoredColumns,
 } from './import-tables.ts'
-import { IS_OF_PET } from './log-rows.ts'
-import { IN_STEP, logThresholdCrossings, THRESHOLD } from './low-stock.ts'
+import { IS_PET_ROW } from './log-rows.ts'
+import { crossingStatements, IN_STEP, THRESHOLD } from './low-stock.ts'
 
-/** If more pets are added or changed and there is no webhook, one log row asks subscribers to list the stock again. */
+/** If an import changes more pets and there is no webhook, it writes one `relist` row instead of a log row for each pet. */
 const MAX_LOGGED_PETS = 1_000
 
 const PET_LAYOUT = layoutOf<ImportedPet>(PET_ROW, {
@@ -27,29 +27,35 @@ const STORED_PET: StoredColumns = {
   column: (column) => `${column in PET_COLUMNS ? 'pets' : 'stock'}.${column}`,
 }
 
+/** The columns of `pets` except the id. */
 const RECORD_COLUMNS = Object.keys(PET_COLUMNS).filter((column) => column !== 'id')
-const HAS_OTHER_RECORD = `(${RECORD_COLUMNS.map((column) => `old_${column}`)}) IS DISTINCT FROM (${RECORD_COLUMNS})`
-const IS_LOGGED = `(is_new OR old_status <> status OR ${HAS_OTHER_RECORD})`
-/** Barcodes are unique, so they are written once all other pets have given them up. */
-const FIRST_COLUMNS = RECORD_COLUMNS.filter((column) => column !== 'barcode')
+/** A condition on `differing`: the row changes a column of `pets`. */
+const CHANGES_RECORD = `(${RECORD_COLUMNS.map((column) => `old_${column}`)}) IS DISTINCT FROM (${RECORD_COLUMNS})`
+/** A condition on `differing`: the change is logged as a row of the kind `pet`. */
+const NEEDS_PET_ROW = `(is_new OR old_status <> status OR ${CHANGES_RECORD})`
+/** Barcodes are unique, so they are written last, when all pets have given up their old barcodes. */
+const COLUMNS_WITHOUT_BARCODE = RECORD_COLUMNS.filter((column) => column !== 'barcode')
 
-/** Write the rows of `differing` from $1 to $2 that fulfil the condition, without barcodes and changed quantities. */
+/**
+ * Statements that write the rows of `differing` with ids from $1 to $2 that fulfil the condition. Barcodes and changed
+ * quantities are written by other statements.
+ */
 const petWrites = (condition: string) => {
   const rows = `differing WHERE id BETWEEN $1 AND $2 AND ${condition}`
   return [
     `INSERT INTO categories (id, name)
     SELECT DISTINCT category_id, 'Category ' || category_id FROM ${rows} ON CONFLICT (id) DO NOTHING`,
-    `INSERT INTO pets (id, ${FIRST_COLUMNS}) SELECT id, ${FIRST_COLUMNS} FROM ${rows} AND ${HAS_OTHER_RECORD} ORDER BY id
-    ${updateOnConflict(FIRST_COLUMNS)}`,
-    // A pet that was removed and is imported again continues its history.
+    `INSERT INTO pets (id, ${COLUMNS_WITHOUT_BARCODE}) SELECT id, ${COLUMNS_WITHOUT_BARCODE} FROM ${rows} AND ${CHANGES_RECORD} ORDER BY id
+    ${updateOnConflict(COLUMNS_WITHOUT_BARCODE)}`,
+    // If a pet was removed and is imported again, its history continues.
     `INSERT INTO stock (pet_id, quantity, status, low_at, last_change)
-    SELECT pets.id, quantity, status, ${THRESHOLD}, (SELECT max(log.id) FROM log WHERE pet_id = pets.id AND ${IS_OF_PET})
+    SELECT pets.id, quantity, status, ${THRESHOLD}, (SELECT max(log.id) FROM log WHERE pet_id = pets.id AND ${IS_PET_ROW})
     FROM (SELECT * FROM ${rows} AND is_new) AS pets JOIN categories ON categories.id = category_id ORDER BY pets.id`,
     `UPDATE stock SET status = incoming.status FROM differing AS incoming
     WHERE incoming.id BETWEEN $1 AND $2 AND ${condition} AND old_status <> incoming.status AND stock.pet_id = incoming.id`,
     `UPDATE stock SET low_at = (
       SELECT ${THRESHOLD} FROM pets JOIN categories ON categories.id = category_id WHERE pets.id = pet_id)
-    WHERE pet_id BETWEEN $1 AND $2 AND pet_id IN (SELECT id FROM ${rows} AND NOT is_new AND ${HAS_OTHER_RECORD})`,
+    WHERE pet_id BETWEEN $1 AND $2 AND pet_id IN (SELECT id FROM ${rows} AND NOT is_new AND ${CHANGES_RECORD})`,
   ]
 }
 
@@ -60,7 +66,7 @@ const BARCODE_WRITES = [
     WHERE incoming.barcode IS NOT NULL AND incoming.old_barcode IS DISTINCT FROM incoming.barcode AND pets.id = incoming.id`,
 ]
 
-/** The rows whose barcode another pet has and keeps, or an earlier line has. */
+/** The rows whose barcode another pet keeps, or an earlier line uses. */
 const USED_BARCODES = `
   SELECT line, id, barcode, owner FROM (
     SELECT incoming.line, incoming.id, incoming.barcode, pets.id AS owner FROM differing AS incoming
@@ -73,7 +79,7 @@ const USED_BARCODES = `
     WHERE incoming.old_barcode IS DISTINCT FROM incoming.barcode
   ) AS used ORDER BY line`
 
-/** Pets with their stock. */
+/** Imports pets with their stock. */
 export const PET_IMPORT: ImportKind<ImportedPet> = {
   staged: PET_LAYOUT,
   differing: PET_LAYOUT,
@@ -85,7 +91,7 @@ export const PET_IMPORT: ImportKind<ImportedPet> = {
     await refuseUsedBarcodes(tables)
     await tables.throwIfRefused(options)
     if (tables.hasRowLocks) {
-      // Nobody waits for rows that the store has never had, so they are written before the others are locked.
+      // Nobody can wait for a row that is not in the store yet, so new rows are written before the existing rows are locked.
       await writePets(tables, 'is_fresh', options)
       await tables.markTouched('SELECT id FROM differing WHERE NOT is_fresh')
       await tables.lockStock('pet_id IN (SELECT id FROM touched)')
@@ -95,14 +101,14 @@ export const PET_IMPORT: ImportKind<ImportedPet> = {
     await writeBarcodes(tables)
     await logPets(tables, options)
     await tables.inSteps({ table: 'differing', signal: options.signal }, ({ from, to }) =>
-      tables.run(logThresholdCrossings(tables.database.dialect, IN_STEP, [from, to], options)),
+      tables.run(crossingStatements(tables.database.dialect, IN_STEP, [from, to], options)),
     )
     await tables.raiseIds('pets', 'id')
     await tables.raiseIds('categories', 'category_id')
   },
 }
 
-/** Repeats the check, because a refused pet keeps its barcode, which another row may need. */
+/** Repeats the check until it finds nothing: if a row is refused, its pet keeps a barcode that another row may need. */
 async function refuseUsedBarcodes(tables: ImportTables<ImportedPet>): Promise<void> {
   for (;;) {
     const used = await tables.session.rows<{ line: bigint; id: bigint; barcode: string; owner: bigint }>(
@@ -125,10 +131,10 @@ async function writePets(
   options: ApplyOptions,
 ): Promise<void> {
   const writes = petWrites(condition)
-  const hasOtherQuantity = `${condition} AND old_quantity <> quantity`
+  const changesQuantity = `${condition} AND old_quantity <> quantity`
   const writeStep = async (step: { readonly from: bigint; readonly to: bigint }) => {
     for (const text of writes) await tables.session.run(text, step.from, step.to)
-    await tables.writePetChanges('change', step, options, { condition: hasOtherQuantity })
+    await tables.writePetChanges('change', step, options, { condition: changesQuantity })
   }
   await tables.writeInSteps(options, writeStep, { condition })
 }
@@ -140,17 +146,17 @@ async function writeBarcodes({ session }: ImportTables<ImportedPet>): Promise<vo
   if (changed !== undefined) for (const text of BARCODE_WRITES) await session.run(text)
 }
 
-/** Webhooks need an event for each pet. Streams and other instances catch up faster with a new list. */
+/** Webhooks need an event for each pet. Without webhooks, subscribers catch up faster if they read the whole stock again. */
 async function logPets(tables: ImportTables<ImportedPet>, options: ApplyOptions): Promise<void> {
   const [found] = await tables.session.rows<{ hasWebhooks: boolean | bigint; isMany: boolean | bigint }>(
     `SELECT EXISTS (SELECT 1 FROM webhooks) AS "hasWebhooks",
-      EXISTS (SELECT 1 FROM differing WHERE ${IS_LOGGED} LIMIT 1 OFFSET ${MAX_LOGGED_PETS}) AS "isMany"`,
+      EXISTS (SELECT 1 FROM differing WHERE ${NEEDS_PET_ROW} LIMIT 1 OFFSET ${MAX_LOGGED_PETS}) AS "isMany"`,
   )
   if (found?.isMany && !found.hasWebhooks) return tables.logRelist(options)
   const detail = petDetailSql(tables.database.dialect.jsonObject, 'is_new')
-  const steps = { table: 'differing', condition: IS_LOGGED, signal: options.signal } as const
+  const steps = { table: 'differing', condition: NEEDS_PET_ROW, signal: options.signal } as const
   await tables.inSteps(steps, (step) =>
-    tables.writePetChanges('pet', step, options, { condition: IS_LOGGED, detail }),
+    tables.writePetChanges('pet', step, options, { condition: NEEDS_PET_ROW, detail }),
   )
 }
 
@@ -166,7 +172,7 @@ const WRITE_CATEGORIES = `
   SELECT ${CATEGORY_NAMES} FROM differing WHERE id BETWEEN $1 AND $2 ORDER BY id
   ${updateOnConflict(CATEGORY_NAMES.filter((column) => column !== 'id'))}`
 
-/** A condition on `stock`: one of the categories from $1 to $2 changes the threshold of the pet. */
+/** A condition on `stock`: a category with an id from $1 to $2 changes the threshold of the pet. */
 const GETS_NEW_THRESHOLD = `pet_id IN (
   SELECT pets.id FROM differing AS incoming JOIN pets ON pets.category_id = incoming.id
   WHERE incoming.id BETWEEN $1 AND $2 AND incoming.old_low_stock_at IS DISTINCT FROM incoming.low_stock_at
@@ -199,7 +205,7 @@ export const CATEGORY_IMPORT: ImportKind<ImportedCategory> = {
         keyId,
       )
       await session.run(WRITE_THRESHOLDS, from, to)
-      await tables.run(logThresholdCrossings(database.dialect, GETS_NEW_THRESHOLD, [from, to], options))
+      await tables.run(crossingStatements(database.dialect, GETS_NEW_THRESHOLD, [from, to], options))
     })
     await tables.raiseIds('categories', 'id')
   },

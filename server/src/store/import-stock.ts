@@ -18,20 +18,20 @@ import {
   type TableRow,
 } from './import-tables.ts'
 import { LOCKED_FIELDS, type LockedRow, toLockedEntry } from './log-rows.ts'
-import { IN_STEP, logThresholdCrossings } from './low-stock.ts'
+import { crossingStatements, IN_STEP } from './low-stock.ts'
 import { isExpiredSql, ORDER_FIELDS, type OrderRecord, toOrder } from './order-rows.ts'
 import { readClock } from './sql.ts'
 
 /** The number of orders that are decided and written together. */
 const ORDERS_PER_STEP = 1_000
-/** If more orders are added or changed, one log row asks subscribers to list the orders again. */
+/** If an import changes more orders, it writes one `relist` row instead of a log row for each order. */
 const MAX_LOGGED_ORDERS = 1_000
 
 const ORDER_LAYOUT = layoutOf<OrderRow>(ORDER_ROW)
 const STORED_ORDER: StoredColumns = {
   joins: 'LEFT JOIN orders ON orders.id = sorted.id',
   id: 'orders.id',
-  // A file cannot express an order that is neither open nor complete, so such an order differs from every row.
+  // In a file, an order is either open or complete. A stored order with another state differs from every row.
   column: (column) =>
     column === 'complete'
       ? "CASE orders.state WHEN 'open' THEN false WHEN 'complete' THEN true END"
@@ -43,12 +43,12 @@ interface OrderEntry extends LockedEntry {
   readonly lastChange: bigint | null
 }
 
-/** A preview remembers the entries that it has changed, because it writes nothing. */
+/** A preview writes nothing, so it keeps the entries that it would have changed in memory. */
 type Mode =
   | { readonly type: 'preview'; readonly changedEntries: Map<bigint, OrderEntry> }
   | { readonly type: 'write'; readonly writesLog: boolean }
 
-/** Orders are decided by id with the rules of the API, while the stock of their pets is locked. */
+/** Imports orders. They are decided in the order of their ids, with the rules of the API, while their pets are locked. */
 export const ORDER_IMPORT: ImportKind<OrderRow> = {
   staged: ORDER_LAYOUT,
   differing: ORDER_LAYOUT,
@@ -63,7 +63,7 @@ export const ORDER_IMPORT: ImportKind<OrderRow> = {
       await tables.markTouched('SELECT id FROM differing')
       await tables.compareTouched()
     }
-    // Before the first order is written, so that orders created meanwhile get other ids.
+    // Raised before the first order is written, so that orders that are created meanwhile get other ids.
     await tables.raiseIds('orders', 'id', 'is_new')
     const writesLog = (await tables.count()) <= MAX_LOGGED_ORDERS
     await decideOrders(tables, options, { type: 'write', writesLog })
@@ -155,14 +155,14 @@ async function readOrders(
 }
 
 /**
- * The number of rows that are decided together. They fit into the buffers of a connection: a PostgreSQL server that waits
- * for a suspended process to read would not notice that the process is suspended.
+ * The number of rows that are decided together. They must fit into the buffers of a connection. Otherwise, if this process were
+ * suspended, PostgreSQL would wait for it to read the rows, and its timeout for suspended processes would not start.
  */
 const ROWS_PER_DECISION = 1_000
 
 const ADJUSTMENT_LAYOUT = layoutOf<AdjustmentChange>(ADJUSTMENT_CHANGE)
 
-/** One adjustment of many pets. The result of each row is a new quantity, which the rules of the API decide. */
+/** Imports one adjustment of many pets. The rules of the API decide the new quantity of each row. */
 export const ADJUSTMENT_IMPORT: ImportKind<AdjustmentChange> = {
   staged: ADJUSTMENT_LAYOUT,
   differing: layoutOf<AdjustmentChange>(COUNT_ROW),
@@ -201,14 +201,14 @@ export const ADJUSTMENT_IMPORT: ImportKind<AdjustmentChange> = {
     await tables.writeInSteps(options, async (step) => {
       await tables.writePetChanges('change', step, options)
       const { dialect } = tables.database
-      await tables.run(logThresholdCrossings(dialect, IN_STEP, [step.from, step.to], options))
+      await tables.run(crossingStatements(dialect, IN_STEP, [step.from, step.to], options))
     })
   },
 }
 
 function toAdjustmentRow(row: TableRow): AdjustmentRow {
   const { line, stock_quantity: quantity, stock_status: status } = row
-  // The column holds one of the words for a status.
+  // The table allows only the values of PetStatus.
   const entry = quantity === null ? undefined : { quantity: Number(quantity), status: status as PetStatus }
   return { line: Number(line), value: ADJUSTMENT_LAYOUT.fromSql(row), entry }
 }

@@ -12,22 +12,30 @@ import {
 import type { RefusedLine } from '../core/transfer/rows.ts'
 import { codecsOf, columnName, type Fields } from '../core/values/field.ts'
 import { MAX_INT64, MIN_INT64 } from '../core/values/int64.ts'
-import { isOwnId } from './own-ids.ts'
-import type { Columns, Dialect, LongSession, OwnIds, SqlValue, Statement, StoreClock } from './sql.ts'
+import { isGeneratedIdSql } from './generated-ids.ts'
+import type {
+  Columns,
+  Dialect,
+  GeneratedIdTable,
+  LongSession,
+  SqlValue,
+  Statement,
+  StoreClock,
+} from './sql.ts'
 
-/** All ids, for a statement that covers the ids from $1 to $2. */
+/** All ids, as the values of a statement that covers the ids from $1 to $2. */
 export const ALL_IDS = [MIN_INT64, MAX_INT64] as const
 
 /** The number of rows that one statement writes. */
 export const ROWS_PER_STEP = 20_000
 
-/** How an adapter runs imports. */
+/** The part of an import that depends on the database. */
 export interface ImportDatabase {
-  /** A connection of its own, so that reading a file locks nothing. */
+  /** A separate connection, so that reading the file locks nothing. */
   readonly session: LongSession
   readonly dialect: Dialect
   readonly clock: StoreClock
-  /** Runs `write` in one transaction, with all rows in `differing` that differ from the store at that time. */
+  /** Calls `write` in one transaction, in which `differing` has exactly the rows that differ from the store. */
   apply<Value, Result>(tables: ImportTables<Value>, write: () => Promise<Result>): Promise<Result>
   /** Writes a decision in the current transaction of the session. */
   writeDecision(decision: WrittenDecision, lastChangeOf: (petId: bigint) => bigint | null): Promise<unknown>
@@ -38,20 +46,21 @@ export interface ImportKind<Value> {
   readonly staged: Layout<Value>
   readonly differing: Layout<Value>
   /**
-   * The ids are pet ids: the log then shows which rows changed after a comparison, and only those are compared again.
+   * Whether the ids are pet ids. Then the log shows which rows have changed since a comparison, and only these are compared
+   * again.
    */
   readonly hasPetIds: boolean
   /** Prevents changes between the comparison and the commit. */
   lock(tables: ImportTables<Value>): Promise<void>
-  /** Inserts the rows of `sorted` in this scope that differ from the store into `differing`. */
+  /** Compares the rows of `sorted` in this scope with the store, and inserts those that differ into `differing`. */
   compare(tables: ImportTables<Value>, scope: Scope): Promise<void>
-  /** Moves the rows that contradict the contents of the store from `differing` to `refused`, for a preview. */
+  /** For a preview: moves the rows that contradict the contents of the store from `differing` to `refused`. */
   refuse?(tables: ImportTables<Value>): Promise<void>
   /** Writes the rows of `differing`. Throws `RowsRefused` unless refused rows may be skipped. */
   write(tables: ImportTables<Value>, options: ApplyOptions): Promise<void>
 }
 
-/** The rows of `sorted` to compare. */
+/** Which rows of `sorted` are compared. */
 export type Scope = 'all' | 'touched'
 export const IN_SCOPE = { all: 'true', touched: 'sorted.id IN (SELECT id FROM touched)' } as const
 
@@ -62,17 +71,20 @@ export type TableRow = Readonly<Record<string, bigint | string | boolean | null>
 export interface Layout<Value> {
   /** All columns except `id`. */
   readonly columns: Columns
-  /** For each column whose value stays as it is if the row lacks it: its bit in the column `absent`. */
+  /** The columns that keep their stored value if a row lacks the field, each with its bit in the column `absent`. */
   readonly absentBits: ReadonlyMap<string, number>
-  /** The id, the values of the columns, and the bits of `absent` if there are any. */
+  /** The id, the values of the columns and, if the layout has `absentBits`, the value of `absent`. */
   readonly toSql: (value: Value) => SqlValue[]
   readonly fromSql: (row: TableRow, prefix?: 'old_') => Value
 }
 
 interface LayoutOptions<Value> {
-  /** If a row lacks an optional field, the field stays as it is, and null clears it. Otherwise such a row clears it. */
+  /**
+   * Decides about optional fields that a row lacks. If true, the store keeps the value of the field, and only null clears it. If
+   * false, the value is cleared.
+   */
   readonly keepsAbsentFields?: boolean
-  /** Text columns that are computed from the row. */
+  /** Additional text columns that are computed from the record. */
   readonly computed?: Readonly<Record<string, (value: Value) => string>>
 }
 
@@ -81,10 +93,10 @@ export function layoutOf<Value extends object>(
   fields: Fields,
   { keepsAbsentFields = false, computed = {} }: LayoutOptions<Value> = {},
 ): Layout<Value> {
-  const [id, ...codecs] = codecsOf(fields).map((codec) => ({ ...codec, column: columnName(codec.name) }))
-  if (id === undefined) throw new Error('a record without fields cannot be imported')
-  const clearable = keepsAbsentFields ? codecs.filter(({ isOptional }) => isOptional) : []
-  const absentBits = new Map(clearable.map(({ column }, index) => [column, 2 ** index]))
+  const [idCodec, ...codecs] = codecsOf(fields).map((codec) => ({ ...codec, column: columnName(codec.name) }))
+  if (idCodec === undefined) throw new Error('a record without fields cannot be imported')
+  const keptIfAbsent = keepsAbsentFields ? codecs.filter(({ isOptional }) => isOptional) : []
+  const absentBits = new Map(keptIfAbsent.map(({ column }, index) => [column, 2 ** index]))
   const columns: Columns = Object.fromEntries([
     ...codecs.map(({ column, sql }) => [column, sql]),
     ...Object.keys(computed).map((column) => [column, 'text']),
@@ -95,7 +107,7 @@ export function layoutOf<Value extends object>(
     toSql: (value) => {
       // The fields were read with their codecs, and SQL accepts their values.
       const record = value as Readonly<Record<string, SqlValue | undefined>>
-      const values = [record[id.name] ?? null]
+      const values = [record[idCodec.name] ?? null]
       let absent = 0
       for (const { name, column } of codecs) {
         const field = record[name]
@@ -107,7 +119,7 @@ export function layoutOf<Value extends object>(
       return values
     },
     fromSql: (row, prefix) => {
-      const record: Record<string, unknown> = { [id.name]: row.id }
+      const record: Record<string, unknown> = { [idCodec.name]: row.id }
       for (const { name, column, fromSql } of codecs) {
         const value = row[(prefix ?? '') + column] ?? null
         if (value !== null) record[name] = fromSql(value)
@@ -119,16 +131,17 @@ export function layoutOf<Value extends object>(
   }
 }
 
-/** The tables and columns that hold the records of an import. */
+/** The tables and columns of the store that hold the records of an import. */
 export interface StoredColumns {
   /** Joins the tables of the record with `sorted`. */
   readonly joins: string
-  /** Is null if the store does not have the record. */
+  /** An expression that is null if the store does not have the record. */
   readonly id: string
+  /** The expression for the stored value of a column. */
   readonly column: (column: string) => string
 }
 
-/** Compares the staged rows with the store in SQL. */
+/** Implements `ImportKind.compare` in SQL. */
 export async function compareInSql<Value>(
   { session, hasRowLocks, kind: { staged } }: ImportTables<Value>,
   { joins, id, column: stored }: StoredColumns,
@@ -148,7 +161,7 @@ export async function compareInSql<Value>(
     FROM sorted ${joins} WHERE ${IN_SCOPE[scope]} AND (${current}) IS DISTINCT FROM (${wanted})`)
 }
 
-/** Some consecutive rows of a temporary table. */
+/** Consecutive rows of a temporary table, with the ids from `from` to `to`. */
 export interface Step {
   readonly from: bigint
   readonly to: bigint
@@ -163,13 +176,14 @@ interface Steps {
 }
 
 /**
- * An import in temporary tables of its own connection, so that it holds little in memory.
+ * An import. It keeps its rows in temporary tables of a separate connection, so that it needs little memory.
  *
- * - `staged`: the rows as they arrive, and `sorted`: the same by id, without duplicates.
+ * - `staged`: the rows in the order of the file. `sorted`: the same rows by id, without duplicates.
  * - `differing`: the rows that differ from the store, with the values of the store in columns that start with `old_`.
- *   `is_new`: the store has no such record. `is_fresh`: a new row that can be written before other rows are locked.
+ *   `is_new`: the store does not have the record. `is_fresh`: the record is new and can be written before other rows are
+ *   locked.
  * - `refused`: the rows that contradict the contents of the store.
- * - `touched`: the rows to compare again once they are locked.
+ * - `touched`: the ids of the rows that have to be compared again.
  * - `numbered`: the log ids of the pets in a step.
  */
 export class ImportTables<Value> implements StagedImport<Value> {
@@ -200,9 +214,9 @@ export class ImportTables<Value> implements StagedImport<Value> {
   async #create(): Promise<void> {
     const { types } = this.database.dialect
     const create = async (name: string, idConstraint: string, columns: Columns) => {
-      const parts = Object.entries(columns).map(([column, type]) => `${column} ${types[type]}`)
+      const definitions = Object.entries(columns).map(([column, type]) => `${column} ${types[type]}`)
       await this.session.run(
-        `CREATE TEMP TABLE ${name} (${[`id ${types.integer} ${idConstraint}`, ...parts].join()})`,
+        `CREATE TEMP TABLE ${name} (${[`id ${types.integer} ${idConstraint}`, ...definitions].join()})`,
       )
     }
     const staged: Columns = { line: 'integer', ...this.#stagedColumns }
@@ -234,7 +248,7 @@ export class ImportTables<Value> implements StagedImport<Value> {
     )
   }
 
-  /** One sort is much cheaper than an index that is kept while rows arrive in any order. */
+  /** Sorts the rows once, which is much cheaper than an index that is updated with each row. */
   async seal(maxExamples: number): Promise<Tally<DuplicateRow>> {
     const columns = ['id', 'line', ...Object.keys(this.#stagedColumns)].join()
     const sorted = await this.session.run(
@@ -288,7 +302,7 @@ export class ImportTables<Value> implements StagedImport<Value> {
     })
   }
 
-  /** The tables end with the connection. */
+  /** Closing the connection drops the temporary tables. */
   discard(): Promise<void> {
     return this.session.close()
   }
@@ -321,7 +335,7 @@ export class ImportTables<Value> implements StagedImport<Value> {
     }
   }
 
-  /** Moves rows to `refused`. */
+  /** Moves rows from `differing` to `refused`. */
   async refuse(rows: readonly (RefusedLine & { readonly id: bigint })[]): Promise<void> {
     if (rows.length === 0) return
     await this.session.insert(
@@ -365,7 +379,7 @@ export class ImportTables<Value> implements StagedImport<Value> {
     return this.database.dialect.forUpdate !== ''
   }
 
-  /** Locks the stock rows that a condition selects, by ascending id, which prevents deadlocks. */
+  /** Locks the stock rows that fulfil the condition. They are locked in the order of their ids, which prevents deadlocks. */
   async lockStock(condition: string, ...values: readonly SqlValue[]): Promise<void> {
     if (!this.hasRowLocks) return
     await this.session.rows(
@@ -375,7 +389,7 @@ export class ImportTables<Value> implements StagedImport<Value> {
     )
   }
 
-  /** Puts the ids of a query into `touched`. */
+  /** Replaces the contents of `touched` by the ids that the query selects. */
   async markTouched(idQuery: string, ...values: readonly SqlValue[]): Promise<void> {
     await this.session.run('DELETE FROM touched')
     await this.session.run(`INSERT INTO touched ${idQuery}`, ...values)
@@ -386,7 +400,7 @@ export class ImportTables<Value> implements StagedImport<Value> {
     for (const { text, values } of statements) await this.session.run(text, ...values)
   }
 
-  /** Calls `work` for one step after the other. Between steps, the event loop gets a turn, and the signal is checked. */
+  /** Calls `work` for each step, in order. Between two steps, the event loop gets a turn and the signal is checked. */
   async inSteps(
     { table, condition = 'true', size = ROWS_PER_STEP, signal }: Steps,
     work: (step: Step) => Promise<void>,
@@ -405,7 +419,7 @@ export class ImportTables<Value> implements StagedImport<Value> {
     }
   }
 
-  /** Calls `work` for steps of `differing`, and reports the progress over all calls of this method. */
+  /** Calls `work` for each step of `differing`. The reported progress is the total of all calls of this method. */
   async writeInSteps(
     { signal, onProgress }: ApplyOptions,
     work: (step: Step) => Promise<void>,
@@ -421,15 +435,15 @@ export class ImportTables<Value> implements StagedImport<Value> {
   }
 
   /** Makes generated ids start above the ids in this column of `differing`. */
-  async raiseIds(table: OwnIds, column: string, condition = 'true'): Promise<void> {
+  async raiseIds(table: GeneratedIdTable, column: string, condition = 'true'): Promise<void> {
     const [row] = await this.session.rows<{ highest: bigint | null }>(
-      `SELECT max(${column}) AS highest FROM differing WHERE ${isOwnId(column)} AND ${condition}`,
+      `SELECT max(${column}) AS highest FROM differing WHERE ${isGeneratedIdSql(column)} AND ${condition}`,
     )
     const highest = row?.highest ?? null
     if (highest !== null) await this.session.rows(this.database.dialect.raiseIds(table), highest)
   }
 
-  /** Logs one row that asks subscribers to list the stock again, instead of a row for each change. */
+  /** Writes one log row that asks subscribers to read the whole stock again, instead of a row for each change. */
   async logRelist({ at, keyId }: ApplyOptions): Promise<void> {
     await this.session.run(
       `INSERT INTO log (id, kind, at, key_id)
@@ -440,8 +454,8 @@ export class ImportTables<Value> implements StagedImport<Value> {
   }
 
   /**
-   * Logs the pets in a step that fulfil the condition, and sets the quantity of their stock. Each table is limited to the
-   * ids of the step, because PostgreSQL would otherwise scan all of it in each step.
+   * Writes the log rows of those pets in a step that fulfil the condition, and sets their quantities in `stock`. The statements
+   * limit each table to the ids of the step. Otherwise PostgreSQL would scan whole tables in each step.
    */
   async writePetChanges(
     kind: 'change' | 'pet',

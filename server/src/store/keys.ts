@@ -1,33 +1,29 @@
 import {
-  type ApiKey,
   describeKeyChange,
   formatPermissions,
+  fromKeyRow,
+  KEY_ROW,
   type KeyChange,
+  type KeyRow,
   type Plan,
-  parsePermissions,
+  STORED_SECRET,
   type StoredSecret,
+  toKeyRow,
 } from '../core/keys/api-key.ts'
 import type { AuditStamp, KeyAction, KeyStore } from '../core/keys/key-store.ts'
+import { columnName, columnsOf } from '../core/values/field.ts'
+import { rowReader, rowValues } from './record-rows.ts'
 import { type SqlDatabase, type SqlValue, type Statement, statement } from './sql.ts'
 
-interface KeyRow {
-  id: string
-  name: string
-  plan: Plan
-  per_minute: bigint
-  per_day: bigint
-  permissions: string
-  created_at: bigint
-  expires_at: bigint | null
-  revoked_at: bigint | null
-}
+const KEY_COLUMNS = Object.keys(columnsOf(KEY_ROW))
+/** Qualified, because joined tables have columns with the same names. */
+const SELECTED_KEY = KEY_COLUMNS.map((column) => `keys.${column}`).join(', ')
+const readKey = rowReader(KEY_ROW)
+const keyValues = rowValues(KEY_ROW)
 
-interface SecretRow {
-  key_id: string
-  hint: string
-  created_at: bigint
-  expires_at: bigint | null
-}
+const SECRET_COLUMNS = Object.keys(columnsOf(STORED_SECRET))
+const readSecret = rowReader(STORED_SECRET)
+const secretValues = rowValues(STORED_SECRET)
 
 interface AuditRow {
   at: bigint
@@ -37,41 +33,34 @@ interface AuditRow {
   detail: string
 }
 
-const COLUMNS = 'id, name, plan, per_minute, per_day, permissions, keys.created_at, revoked_at'
-/** Audit rows get their id before they are committed, so up to this many rows with later ids may be committed earlier. */
+/** Audit rows get their ids before their commits, so this many rows with higher ids may be committed before a row. */
 const MAX_UNCOMMITTED_AUDIT_ROWS = 100n
 const IS_BANNED = 'key_id = $1 AND ends_at > $2 AND lifted_at IS NULL'
 
 /** `storeTime` is the clock that bans are measured by, if it is not the clock of the caller. */
-export function keyVerbs(database: SqlDatabase, storeTime?: () => Promise<number>): KeyStore {
+export function keyMethods(database: SqlDatabase, storeTime?: () => Promise<number>): KeyStore {
   return {
     addKey: async (key, secret, stamp) => {
       const { plan, limits, permissions } = key
       const detail = `${plan}, ${limits.perMinute} a minute, ${limits.perDay} a day, may ${formatPermissions(permissions)}`
-      const { columns, values } = toColumns(key)
-      const parameters = columns.map((_, index) => `$${index + 3}`)
       await database.commit([
-        statement(
-          `INSERT INTO keys (id, created_at, ${columns.join()}) VALUES ($1, $2, ${parameters.join()})`,
-          key.id,
-          key.createdAt,
-          ...values,
-        ),
+        insert('keys', KEY_COLUMNS, keyValues(toKeyRow(key))),
         insertSecret(key.id, secret),
         insertAudit(stamp, 'create', key.id, detail),
       ])
     },
 
     findKey: async (hash) => {
-      const [row] = await database.rows<KeyRow>(
-        `SELECT ${COLUMNS}, CASE
-            WHEN key_secrets.expires_at IS NULL OR keys.expires_at <= key_secrets.expires_at THEN keys.expires_at
-            ELSE key_secrets.expires_at
-          END AS expires_at
+      const [row] = await database.rows<{ secret_expires_at: bigint | null }>(
+        `SELECT ${SELECTED_KEY}, key_secrets.expires_at AS secret_expires_at
         FROM key_secrets JOIN keys ON keys.id = key_secrets.key_id WHERE hash = $1`,
         hash,
       )
-      return row === undefined ? undefined : toKey(row)
+      if (row === undefined) return undefined
+      const key = fromKeyRow(readKey(row))
+      if (row.secret_expires_at === null) return key
+      const secretExpiresAt = Number(row.secret_expires_at)
+      return { ...key, expiresAt: Math.min(key.expiresAt ?? secretExpiresAt, secretExpiresAt) }
     },
 
     listSecretHashes: async (after) => {
@@ -101,28 +90,28 @@ export function keyVerbs(database: SqlDatabase, storeTime?: () => Promise<number
     },
 
     listKeys: async () => {
-      const secrets = await database.rows<SecretRow>(
-        'SELECT key_id, hint, created_at, expires_at FROM key_secrets ORDER BY created_at DESC',
+      const secretRows = await database.rows<{ key_id: string }>(
+        `SELECT key_id, ${SECRET_COLUMNS.join(', ')} FROM key_secrets ORDER BY created_at DESC`,
       )
-      const rows = await database.rows<KeyRow & { last_used_at: bigint | null }>(
-        `SELECT ${COLUMNS}, keys.expires_at, last_used_at
+      const keyRows = await database.rows<{ id: string; last_used_at: bigint | null }>(
+        `SELECT ${SELECTED_KEY}, last_used_at
         FROM keys LEFT JOIN limit_windows ON limit_windows.key_id = keys.id ORDER BY keys.created_at, keys.${database.dialect.keyOrder}`,
       )
-      const secretsByKey = Map.groupBy(secrets, (row) => row.key_id)
-      return rows.map((row) => ({
-        key: toKey(row),
-        secrets: (secretsByKey.get(row.id) ?? []).map(({ hint, created_at, expires_at }) => ({
-          hint,
-          createdAt: Number(created_at),
-          ...(expires_at === null ? {} : { expiresAt: Number(expires_at) }),
-        })),
+      const secretRowsByKey = Map.groupBy(secretRows, (row) => row.key_id)
+      return keyRows.map((row) => ({
+        key: fromKeyRow(readKey(row)),
+        secrets: (secretRowsByKey.get(row.id) ?? []).map((secretRow) => {
+          const { hash: _, ...secret } = readSecret(secretRow)
+          return secret
+        }),
         ...(row.last_used_at === null ? {} : { lastUsedAt: Number(row.last_used_at) }),
       }))
     },
 
     changeKey: async (key, change, stamp) => {
-      const { columns, values } = toColumns({ ...change, ...change.allowance })
-      const assignments = columns.map((column, index) => `${column} = $${index + 2}`)
+      const changed = changedColumns(change)
+      const assignments = changed.map(({ column }, index) => `${column} = $${index + 2}`)
+      const values = changed.map(({ value }) => value)
       await database.commit([
         statement(`UPDATE keys SET ${assignments.join()} WHERE id = $1`, key.id, ...values),
         insertAudit(stamp, 'change', key.id, describeKeyChange(key, change).join('; ')),
@@ -131,7 +120,7 @@ export function keyVerbs(database: SqlDatabase, storeTime?: () => Promise<number
 
     rotateKey: async (keyId, secret, endAt, stamp) => {
       await database.commit([
-        // Deletes the secrets instead of letting them expire: a clock that is set back would make them valid again.
+        // Deleted, because expired secrets would become valid again if the clock was set back.
         endAt <= stamp.at
           ? statement('DELETE FROM key_secrets WHERE key_id = $1', keyId)
           : statement(
@@ -172,40 +161,39 @@ export function keyVerbs(database: SqlDatabase, storeTime?: () => Promise<number
       const rows = await database.rows<AuditRow>(
         'SELECT at, actor, action, key_id, detail FROM audit ORDER BY id',
       )
-      return rows.map(({ at, key_id, ...rest }) => ({ ...rest, at: Number(at), keyId: key_id }))
+      return rows.map(({ at, actor, action, key_id, detail }) => ({
+        at: Number(at),
+        actor,
+        action,
+        keyId: key_id,
+        detail,
+      }))
     },
   }
 }
 
-type KeyFields = Partial<Omit<ApiKey, 'expiresAt'>> & Pick<KeyChange, 'expiresAt'>
-
-/** The columns of the given fields. The id and the time of creation never change and are left out. */
-function toColumns({ name, plan, limits, permissions, expiresAt, revokedAt }: KeyFields): {
-  columns: string[]
-  values: SqlValue[]
-} {
-  const fields: Record<string, SqlValue | undefined> = {
+function changedColumns(change: KeyChange): { readonly column: string; readonly value: SqlValue }[] {
+  const { name, allowance, permissions, expiresAt } = change
+  const values: Partial<Record<keyof KeyRow, SqlValue | undefined>> = {
     name,
-    plan,
-    per_minute: limits?.perMinute,
-    per_day: limits?.perDay,
+    plan: allowance?.plan,
+    perMinute: allowance?.limits.perMinute,
+    perDay: allowance?.limits.perDay,
     permissions: permissions && formatPermissions(permissions),
-    expires_at: expiresAt === 'never' ? null : expiresAt,
-    revoked_at: revokedAt,
+    expiresAt: expiresAt === 'never' ? null : expiresAt,
   }
-  const given = Object.entries(fields).filter((field): field is [string, SqlValue] => field[1] !== undefined)
-  return { columns: given.map(([column]) => column), values: given.map(([, value]) => value) }
+  return Object.entries(values).flatMap(([field, value]) =>
+    value === undefined ? [] : [{ column: columnName(field), value }],
+  )
 }
 
-function insertSecret(keyId: string, { hash, hint, createdAt, expiresAt }: StoredSecret): Statement {
-  return statement(
-    'INSERT INTO key_secrets (hash, key_id, hint, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)',
-    hash,
-    keyId,
-    hint,
-    createdAt,
-    expiresAt ?? null,
-  )
+function insertSecret(keyId: string, secret: StoredSecret): Statement {
+  return insert('key_secrets', ['key_id', ...SECRET_COLUMNS], [keyId, ...secretValues(secret)])
+}
+
+function insert(table: string, columns: readonly string[], values: readonly SqlValue[]): Statement {
+  const parameters = values.map((_, index) => `$${index + 1}`)
+  return statement(`INSERT INTO ${table} (${columns.join()}) VALUES (${parameters.join()})`, ...values)
 }
 
 function insertAudit({ at, actor }: AuditStamp, action: KeyAction, keyId: string, detail: string): Statement {
@@ -217,17 +205,4 @@ function insertAudit({ at, actor }: AuditStamp, action: KeyAction, keyId: string
     keyId,
     detail,
   )
-}
-
-function toKey(row: KeyRow): ApiKey {
-  return {
-    id: row.id,
-    name: row.name,
-    plan: row.plan,
-    limits: { perMinute: Number(row.per_minute), perDay: Number(row.per_day) },
-    permissions: parsePermissions(row.permissions),
-    createdAt: Number(row.created_at),
-    ...(row.expires_at === null ? {} : { expiresAt: Number(row.expires_at) }),
-    ...(row.revoked_at === null ? {} : { revokedAt: Number(row.revoked_at) }),
-  }
 }

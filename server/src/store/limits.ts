@@ -36,9 +36,9 @@ export const LIMIT_ROWS = `
   SELECT limit_windows.*, bans.number AS ban_number, bans.began_at, bans.ends_at, bans.lifted_at
   FROM limit_windows
   LEFT JOIN bans ON bans.key_id = limit_windows.key_id
-    AND bans.number = (SELECT max(number) FROM bans AS own WHERE own.key_id = limit_windows.key_id)`
+    AND bans.number = (SELECT max(number) FROM bans AS key_bans WHERE key_bans.key_id = limit_windows.key_id)`
 
-export function usageVerbs(database: SqlDatabase): UsageStore {
+export function usageMethods(database: SqlDatabase): UsageStore {
   return {
     loadLimits: async () => toStates(await database.rows<LimitRow>(LIMIT_ROWS)),
 
@@ -72,10 +72,10 @@ export function usageVerbs(database: SqlDatabase): UsageStore {
   }
 }
 
-/** SQLite has a single process that serves it. The process counts in memory and saves its counts here. */
+/** For SQLite, where one process serves all requests: the process counts in memory and saves its counts here. */
 export function ledgerStore(database: SqlDatabase): LedgerStore {
   return {
-    loadLimits: usageVerbs(database).loadLimits,
+    loadLimits: usageMethods(database).loadLimits,
 
     saveLimits: async (records) => {
       await database.commit(saveStatements(records), 'forgettable')
@@ -116,9 +116,9 @@ function toState(row: LimitRow): LimitState {
   return state
 }
 
-/** Never overwrites `lifted_at`: an operator may have lifted a ban that the caller still has in memory. */
+/** Statements that save the records. They never overwrite `lifted_at`: an operator may have lifted a ban meanwhile. */
 export function saveStatements(records: readonly LimitRecord[]): Statement[] {
-  // A key without requests is saved if the clock was set back.
+  // After the clock was set back, there are also records of keys without requests.
   const usedRecords = records.filter(({ accepted, rejected }) => accepted + rejected > 0)
   return [
     ...insertRows(

@@ -1,4 +1,4 @@
-import type { Reason } from '../core/stock/command.ts'
+import type { Reason } from '../core/stock/adjustment-fields.ts'
 import type { InventoryItem, LockedEntry, PetStatus } from '../core/stock/inventory.ts'
 import type { LogRecord } from '../core/stock/stock-draft.ts'
 import type { StockEvent } from '../core/stock/stock-event.ts'
@@ -9,18 +9,19 @@ import {
   fromPetDetail,
   petDetail,
 } from './catalog-rows.ts'
-import { fromDetail, toDetail } from './order-rows.ts'
+import { fromOrderDetail, orderDetail } from './order-rows.ts'
 
-/** With more events than this, reading the whole stock is faster. */
-export const MAX_BEHIND = 10_000n
+/** For a subscriber that is more events behind than this, reading the whole stock is faster. */
+export const MAX_EVENTS_BEHIND = 10_000n
 
-/** A pet was added, removed, or changed in anything but its quantity. */
-export const IS_OF_PET = "(kind = 'pet' OR kind = 'removed')"
+/** A condition on log rows: the pet was added, removed, or changed in anything but its quantity. */
+export const IS_PET_ROW = "(kind = 'pet' OR kind = 'removed')"
 
-/** The row may have changed the list of the inventory. */
-export const IS_OF_STOCK = "kind <> 'order' AND kind <> 'low' AND kind <> 'recovered' AND kind <> 'category'"
+/** A condition on log rows: the row may change the list of the inventory. */
+export const MAY_CHANGE_INVENTORY =
+  "kind <> 'order' AND kind <> 'low' AND kind <> 'recovered' AND kind <> 'category'"
 
-/** A log row, as it is read for subscribers. */
+/** A log row that is read for subscribers. */
 export interface LogRow {
   readonly id: bigint
   readonly kind: StockEvent['kind']
@@ -41,7 +42,7 @@ export function toEvent(row: LogRow, cursor: string): StockEvent {
   const { kind, pet_id, before, after, status, detail } = row
   const by = { at: Number(row.at), keyId: row.key_id }
   if (kind === 'relist') return { kind, cursor }
-  if (kind === 'order' && detail !== null) return { kind, ...fromDetail(detail), ...by, cursor }
+  if (kind === 'order' && detail !== null) return { kind, ...fromOrderDetail(detail), ...by, cursor }
   if (pet_id !== null) {
     const petId = pet_id
     if (kind === 'removed') return { kind, petId, ...by, cursor }
@@ -53,24 +54,24 @@ export function toEvent(row: LogRow, cursor: string): StockEvent {
         return { kind, petId, ...fromPetDetail(detail), status, quantity: Number(after), ...by, cursor }
       }
       if (kind === 'change' && before !== null) {
-        const [from, to] = [Number(before), Number(after)]
-        return { kind, petId, before: from, after: to, status, ...by, ...purposeOf(row), cursor }
+        const quantities = { before: Number(before), after: Number(after) }
+        return { kind, petId, ...quantities, status, ...by, ...purposeOf(row), cursor }
       }
     }
   }
-  throw new Error(`row ${row.id} of the log lacks columns of a ${kind} row`)
+  throw new Error(`log row ${row.id} has a null in a column that a row of the kind ${kind} needs`)
 }
 
-/** Why a change was made, if the caller gave a reason. */
+/** The reason and the reference of a change, if the caller gave them. */
 export function purposeOf({ reason, reference }: Pick<LogRow, 'reason' | 'reference'>) {
   return { ...(reason === null ? {} : { reason }), ...(reference === null ? {} : { reference }) }
 }
 
-/** The detail column of a log row. It holds the fields that have no column of their own. */
+/** The column `detail` of a log row. It holds the fields that have no column. */
 export function detailOf(record: LogRecord): string | null {
   switch (record.kind) {
     case 'order':
-      return toDetail(record.change, record.order)
+      return orderDetail(record.change, record.order)
     case 'pet':
       return petDetail(record)
     case 'category':
@@ -101,13 +102,13 @@ export interface StockRow {
   status: PetStatus
 }
 
-export const ENTRIES = 'SELECT pet_id, quantity, status FROM stock ORDER BY pet_id'
+export const ALL_ENTRIES = 'SELECT pet_id, quantity, status FROM stock ORDER BY pet_id'
 
 export function toItem(row: StockRow): InventoryItem {
   return { petId: row.pet_id, quantity: Number(row.quantity), status: row.status }
 }
 
-/** A row of `stock`, as a commit reads it once it is locked. */
+/** A row of `stock` that a commit has locked and read. */
 export interface LockedRow extends StockRow {
   reserved: bigint
   low_at: bigint | null

@@ -2,60 +2,64 @@ import type { ChangeOrigin } from '../core/stock/command.ts'
 import { crossingDetailSql } from './catalog-rows.ts'
 import { type Dialect, type SqlValue, type Statement, statement } from './sql.ts'
 
-/** Whether a row of `stock` is low: the same rule as `isLow` of core/stock/inventory.ts. */
+/** A condition on `stock`: the pet is low. It is the rule of `isLow` in core/stock/inventory.ts. */
 export const IS_LOW = '(low_at IS NOT NULL AND quantity - reserved <= low_at)'
-/** Whether a row of `stock` has crossed its threshold since the last log row about it. */
+/** A condition on `stock`: the pet has crossed its threshold, and the crossing is not in the log yet. */
 export const HAS_CROSSED = `is_low <> ${IS_LOW}`
 
-/** For the time at which a pet became low. Changes of quantities are not in this index and cost nothing more. */
+/** Finds the time at which a pet became low. The index has only rows of this kind, so other log rows do not cost a write. */
 export const CROSSINGS_INDEX = `CREATE INDEX log_of_crossings ON log (pet_id, id) WHERE kind = 'low'`
 
-/** Whether a row of `stock` belongs to the step of an import that covers the ids from $1 to $2. */
+/** A condition on `stock`: an import changes the pet in its step from id $1 to id $2. */
 export const IN_STEP =
   'pet_id BETWEEN $1 AND $2 AND pet_id IN (SELECT id FROM differing WHERE id BETWEEN $1 AND $2)'
 
-/** The threshold that applies to a pet, from `pets` left joined with `categories`. */
+/** The threshold that applies to a pet, from `pets` and `categories`. */
 export const THRESHOLD = 'coalesce(pets.low_stock_at, categories.low_stock_at)'
 
 /**
- * Logs the pets that have crossed their thresholds, in the commit that changes them. `which` is a condition on rows of
- * `stock`, whose parameters start with $1. All these rows are locked.
+ * Statements that log the pets that have crossed their thresholds, in the commit that changes them. `condition` selects rows of
+ * `stock`, which the commit must have locked. Its parameters start with $1, and `values` holds their values.
  */
-export function logThresholdCrossings(
+export function crossingStatements(
   { nextLogId, jsonObject }: Dialect,
-  which: string,
+  condition: string,
   values: readonly SqlValue[],
   { at, keyId }: Pick<ChangeOrigin, 'at' | 'keyId'>,
 ): Statement[] {
-  const [atValue, keyValue] = [`$${values.length + 1}`, `$${values.length + 2}`]
+  const atParameter = `$${values.length + 1}`
+  const keyParameter = `$${values.length + 2}`
   return [
     statement(
       `INSERT INTO log (id, kind, pet_id, at, key_id, detail)
-      SELECT ${nextLogId}, CASE WHEN is_low THEN 'recovered' ELSE 'low' END, pet_id, CAST(${atValue} AS BIGINT), ${keyValue},
+      SELECT ${nextLogId}, CASE WHEN is_low THEN 'recovered' ELSE 'low' END, pet_id,
+        CAST(${atParameter} AS BIGINT), ${keyParameter},
         ${crossingDetailSql(jsonObject)}
-      FROM (SELECT * FROM stock WHERE ${which} AND ${HAS_CROSSED} ORDER BY pet_id) AS crossed`,
+      FROM (SELECT * FROM stock WHERE ${condition} AND ${HAS_CROSSED} ORDER BY pet_id) AS crossed`,
       ...values,
       at,
       keyId,
     ),
-    statement(`UPDATE stock SET is_low = NOT is_low WHERE ${which} AND ${HAS_CROSSED}`, ...values),
+    statement(`UPDATE stock SET is_low = NOT is_low WHERE ${condition} AND ${HAS_CROSSED}`, ...values),
   ]
 }
 
-const OF_CATEGORY = 'pet_id IN (SELECT id FROM pets WHERE category_id = $1 AND low_stock_at IS NULL)'
+/** A condition on `stock`: the threshold of category $1 applies to the pet. */
+const HAS_THRESHOLD_OF_CATEGORY =
+  'pet_id IN (SELECT id FROM pets WHERE category_id = $1 AND low_stock_at IS NULL)'
 
-/** Applies the new threshold of a category to its pets that have none of their own. */
-export function newThreshold(
+/** Statements that apply the new threshold of a category to all its pets without a threshold. */
+export function categoryThresholdStatements(
   dialect: Dialect,
   category: { readonly id: bigint; readonly lowStockAt?: number },
   by: Pick<ChangeOrigin, 'at' | 'keyId'>,
 ): Statement[] {
   return [
     statement(
-      `UPDATE stock SET low_at = CAST($2 AS BIGINT) WHERE ${OF_CATEGORY}`,
+      `UPDATE stock SET low_at = CAST($2 AS BIGINT) WHERE ${HAS_THRESHOLD_OF_CATEGORY}`,
       category.id,
       category.lowStockAt ?? null,
     ),
-    ...logThresholdCrossings(dialect, OF_CATEGORY, [category.id], by),
+    ...crossingStatements(dialect, HAS_THRESHOLD_OF_CATEGORY, [category.id], by),
   ]
 }

@@ -9,7 +9,7 @@ import type { Store } from './store.ts'
 
 export type { PostgresSettings } from './postgres/store.ts'
 
-const SQLITE = 'sqlite:'
+const SQLITE_SCHEME = 'sqlite:'
 
 /** Opens the database that DATABASE_URL names. */
 export async function openStore(
@@ -17,7 +17,7 @@ export async function openStore(
   options: OpenOptions,
   settings: PostgresSettings = DEFAULT_POSTGRES_SETTINGS,
 ): Promise<Store> {
-  if (!canBeShared(databaseUrl)) return openSqlite(databaseUrl.slice(SQLITE.length), options)
+  if (!canBeShared(databaseUrl)) return openSqlite(databaseUrl.slice(SQLITE_SCHEME.length), options)
   try {
     const mayBeReadOnly = options.mayBeReadOnly === true
     return await openPostgresStore(databaseUrl, { ...settings, mayBeReadOnly }, options.tables)
@@ -31,19 +31,19 @@ export async function openStore(
   }
 }
 
-/** The path of the write-ahead log of a served SQLite file, if it was deleted. */
+/** The path of the write-ahead log, if it was deleted while a service runs on the SQLite file at `path`. */
 export function findDeletedLog(path: string): string | undefined {
   return deletedLogOf(path)
 }
 
 /** Whether several processes can serve the database that DATABASE_URL names. */
 export function canBeShared(databaseUrl: string): boolean {
-  return !databaseUrl.startsWith(SQLITE)
+  return !databaseUrl.startsWith(SQLITE_SCHEME)
 }
 
-/** Replaces the SQLite database that the address names by a backup. */
+/** Replaces the SQLite database that DATABASE_URL names by a backup. */
 export function restoreStore(backup: string, databaseUrl: string): Restored {
-  return restoreSqlite(backup, databaseUrl.slice(SQLITE.length))
+  return restoreSqlite(backup, databaseUrl.slice(SQLITE_SCHEME.length))
 }
 
 async function openSqlite(path: string, options: OpenOptions): Promise<Store> {

@@ -1,35 +1,38 @@
 import type { Clock } from '../core/values/clock.ts'
 
-/** What opening a database may do to its tables: create or migrate them, create them only if there are none, or nothing. */
+/**
+ * What opening a database may do to its tables. `make`: create or migrate them. `make_if_none`: create them if there are none,
+ * but not migrate them. `expect`: nothing.
+ */
 export type TablesMode = 'make' | 'make_if_none' | 'expect'
 
 export interface OpenOptions {
   readonly tables: TablesMode
-  /** Opens the store for serving requests. Refused if another process serves it and the store allows only one. */
+  /** Opens the store for serving requests. A SQLite store then refuses to open if another process serves it. */
   readonly exclusive?: boolean
   /**
-   * Called when the disk has failed to save commits of a served store. The store then refuses everything, and the process
-   * should end: only a restart can find out what is on disk.
+   * Called when the disk has failed to save commits of a served store. From then on the store refuses every call, and the
+   * process should end: only a restart can find out which commits are on disk.
    */
   readonly onFlushFailure?: (error: Error) => void
   /** The number of changed rows between two checkpoints of a served SQLite file. */
   readonly checkpointAfterChanges?: number
-  /** Accepts a server that is read-only, whose data may be out of date. */
+  /** Accepts a read-only PostgreSQL server, whose data may be stale. */
   readonly mayBeReadOnly?: boolean
   /** The clock of a SQLite store; the clock of the process by default. */
   readonly clock?: Clock
-  /** For tests: the worker of a SQLite store waits here before its first request, until another thread notifies it. */
+  /** For tests: the reader worker of a SQLite store waits for a notification on this array before its first request. */
   readonly readerGate?: Int32Array<SharedArrayBuffer>
 }
 
-/** The database is intact but cannot be used like this. The message says what to do. */
+/** The database is intact but cannot be opened in this way. The message says what to do. */
 export class OpenRefused extends Error {
   override readonly name = 'OpenRefused'
 }
 
 /**
- * Whether the tables have to be created or migrated. `version` is 0 if the tables are not of this program, and `undefined`
- * if there are none. Throws if the tables do not fit and `mode` forbids changing them.
+ * Whether the tables have to be created or migrated. `version` is 0 if the tables are those of another program, and `undefined`
+ * if there are none. Throws if the tables have to change but `mode` forbids it.
  */
 export function needsMigration(version: number | undefined, newest: number, mode: TablesMode): boolean {
   if (version === newest) return false
@@ -50,19 +53,20 @@ export function needsMigration(version: number | undefined, newest: number, mode
 const MAX_NAMED = 3
 
 /**
- * Throws if columns are missing that this program creates by `version`, or by its own newest version if that is lower. The
- * version number alone does not show which program created the tables.
+ * Throws if `missing` names columns that tables of this version must have. The version number alone does not show whether this
+ * program created the tables.
  */
 export function requireOwnTables(version: number, newest: number, missing: readonly string[]): void {
   if (missing.length === 0) return
   const named = missing.slice(0, MAX_NAMED).join(', ')
-  const rest = missing.length > MAX_NAMED ? ` and ${missing.length - MAX_NAMED} more` : ''
+  const others = missing.length > MAX_NAMED ? ` and ${missing.length - MAX_NAMED} more` : ''
+  const verb = missing.length === 1 ? 'is' : 'are'
   const reason =
     version > newest
       ? `this program does not know version ${version} (its newest is ${newest}), so a newer version, an early development version or another program made them`
       : `no release made version ${version} like this, so an early development version or another program did, or somebody removed them`
   throw new OpenRefused(
-    `the tables are not those of this program, ${named}${rest} ${missing.length === 1 ? 'is' : 'are'} missing: ${reason}; start the program that made the tables, restore a backup, or choose another database`,
+    `the tables are not those of this program, ${named}${others} ${verb} missing: ${reason}; start the program that made the tables, restore a backup, or choose another database`,
   )
 }
 
@@ -72,6 +76,7 @@ export function withoutPassword(address: string): string {
   const scheme = /^(?:\w+:?\/\/|postgres(?:ql)?:)/.exec(address)?.[0] ?? ''
   const colon = address.indexOf(':', scheme.length)
   const at = address.lastIndexOf('@')
-  const shown = colon === -1 || colon > at ? address : `${address.slice(0, colon)}:***${address.slice(at)}`
+  const hasPassword = colon !== -1 && colon <= at
+  const shown = hasPassword ? `${address.slice(0, colon)}:***${address.slice(at)}` : address
   return shown.replace(/([?&]password=)[^&#]*/gi, '$1***')
 }

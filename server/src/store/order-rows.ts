@@ -1,7 +1,7 @@
 import { ORDER, ORDER_CHANGES, type Order, type OrderChange } from '../core/orders/order.ts'
 import type { Command } from '../core/stock/command.ts'
 import { columnsOf } from '../core/values/field.ts'
-import { changeIn, detailText, recordFromDetail, rowReader, selectList } from './record-rows.ts'
+import { changeKindIn, detailText, recordFromDetail, rowReader, selectList } from './record-rows.ts'
 
 export type OrderRecord = Readonly<Record<string, bigint | string | null>> & { readonly id: bigint }
 
@@ -9,20 +9,20 @@ export const ORDER_COLUMNS = columnsOf(ORDER)
 export const ORDER_FIELDS = selectList(ORDER)
 export const toOrder = rowReader(ORDER)
 
-/** The condition that an order is an expired hold, written for the partial indexes of holds. `now` is the store's time. */
+/** A condition on orders: the order is an expired hold. It is written so that the partial indexes of holds can be used. */
 export const isExpiredSql = (now: string) => `state = 'open' AND expires_at <= ${now}`
 
-/** The log keeps the whole order, because the order changes later. */
-export function toDetail(change: OrderChange, order: Order): string {
+/** The log holds a copy of the whole order, because the order may change later. */
+export function orderDetail(change: OrderChange, order: Order): string {
   return detailText(ORDER, order, { change })
 }
 
-export function fromDetail(text: string): { readonly change: OrderChange; readonly order: Order } {
+export function fromOrderDetail(text: string): { readonly change: OrderChange; readonly order: Order } {
   const detail = JSON.parse(text)
-  return { change: changeIn(detail, ORDER_CHANGES), order: recordFromDetail(ORDER, detail) }
+  return { change: changeKindIn(detail, ORDER_CHANGES), order: recordFromDetail(ORDER, detail) }
 }
 
-/** The orders that the commands name, and how many they create. */
+/** The orders that the commands name, and the number of orders that they create. */
 export function orderReferencesOf(commands: readonly Command[]) {
   const orderIds: bigint[] = []
   let newOrders = 0

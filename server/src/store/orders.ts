@@ -5,11 +5,12 @@ import { MAX_INT64, MIN_INT64 } from '../core/values/int64.ts'
 import { isExpiredSql, ORDER_FIELDS, type OrderRecord, toOrder } from './order-rows.ts'
 import type { SqlDatabase, SqlValue, StoreClock } from './sql.ts'
 
-const TOTALS = 'count(*) AS orders, CAST(coalesce(sum(quantity), 0) AS BIGINT) AS units'
+const COUNT_AND_UNITS = 'count(*) AS orders, CAST(coalesce(sum(quantity), 0) AS BIGINT) AS units'
 
+/** An order and the time at which it was read. */
 type OrderRecordNow = OrderRecord & { readonly now: bigint }
 
-export function orderVerbs(database: SqlDatabase, clock: StoreClock): Omit<OrderStore, 'orderTotals'> {
+export function orderMethods(database: SqlDatabase, clock: StoreClock): Omit<OrderStore, 'orderTotals'> {
   const { indexedBy } = database.dialect
   return {
     findOrder: async (orderId) => {
@@ -23,32 +24,32 @@ export function orderVerbs(database: SqlDatabase, clock: StoreClock): Omit<Order
 
     listOrders: async (filter, limit) => {
       if (filter.after === MAX_INT64) return []
-      const from = filter.after === undefined ? MIN_INT64 : filter.after + 1n
-      const values: SqlValue[] = [from, limit, clock.given()]
+      const firstId = filter.after === undefined ? MIN_INT64 : filter.after + 1n
+      const values: SqlValue[] = [firstId, limit, clock.given()]
       if (filter.petId !== undefined) values.push(filter.petId)
-      const rows = await database.rows<OrderRecordNow>(pageOf(filter, clock.sql('$3'), indexedBy), ...values)
+      const rows = await database.rows<OrderRecordNow>(pageSql(filter, clock.sql('$3'), indexedBy), ...values)
       return rows.map(toOrderNow)
     },
 
     findAvailability: async (petId) => {
-      const [row] = await database.rows<{ quantity: bigint; reserved: bigint; ended: bigint }>(
+      const [row] = await database.rows<{ quantity: bigint; reserved: bigint; expired: bigint }>(
         `SELECT quantity, reserved, (
             SELECT CAST(coalesce(sum(quantity), 0) AS BIGINT) FROM orders ${indexedBy('orders_held')}
-            WHERE pet_id = $1 AND ${isExpiredSql(clock.sql('$2'))}) AS ended
+            WHERE pet_id = $1 AND ${isExpiredSql(clock.sql('$2'))}) AS expired
           FROM stock WHERE pet_id = $1`,
         petId,
         clock.given(),
       )
       if (row === undefined) return undefined
-      return { petId, quantity: Number(row.quantity), reserved: Number(row.reserved - row.ended) }
+      return { petId, quantity: Number(row.quantity), reserved: Number(row.reserved - row.expired) }
     },
 
     countOpenOrders: async () => {
       const [row] = await database.rows<{ orders: bigint; units: bigint }>(
-        `SELECT open.orders - ended.orders AS orders, open.units - ended.units AS units FROM
-          (SELECT ${TOTALS} FROM orders WHERE state = 'open') AS open,
-          (SELECT ${TOTALS} FROM orders ${indexedBy('orders_by_expiry')}
-            WHERE ${isExpiredSql(clock.sql('$1'))}) AS ended`,
+        `SELECT open.orders - expired.orders AS orders, open.units - expired.units AS units FROM
+          (SELECT ${COUNT_AND_UNITS} FROM orders WHERE state = 'open') AS open,
+          (SELECT ${COUNT_AND_UNITS} FROM orders ${indexedBy('orders_by_expiry')}
+            WHERE ${isExpiredSql(clock.sql('$1'))}) AS expired`,
         clock.given(),
       )
       return { orders: Number(row?.orders ?? 0), units: Number(row?.units ?? 0) }
@@ -73,27 +74,29 @@ function toOrderNow(row: OrderRecordNow): Order {
 }
 
 /**
- * A page by id from $1 on. Each part uses an index in that order, so the time does not depend on the number of orders.
- * Expired holds that the table still has as open count as expired.
+ * Selects at most $2 orders with ids from $1 on, in the order of their ids. Each part of the UNION reads an index in this
+ * order, so the duration does not depend on the number of orders. An expired hold has the state `open` in the table until it is
+ * released; here it counts as expired.
  */
-function pageOf({ state, petId }: OrderFilter, time: string, indexedBy: (name: string) => string): string {
-  // Read once for all parts: otherwise a hold could expire in between.
+function pageSql({ state, petId }: OrderFilter, time: string, indexedBy: (name: string) => string): string {
+  // All parts use the same time. Otherwise a hold could expire between two parts.
   const now = '(SELECT now FROM clock)'
   const select = `SELECT ${ORDER_FIELDS}, ${now} AS now FROM orders`
-  const ofPet = petId === undefined ? '' : 'pet_id = $4 AND'
-  const inOrder = 'ORDER BY id LIMIT CAST($2 AS BIGINT)'
-  const inState = (wanted: OrderState) => `SELECT * FROM (${select}
-    WHERE ${ofPet} state = '${wanted}' AND id >= $1
-    ${wanted === 'open' ? `AND (expires_at IS NULL OR expires_at > ${now})` : ''} ${inOrder}) AS ${wanted}_orders`
+  const isOfPet = petId === undefined ? '' : 'pet_id = $4 AND'
+  const orderAndLimit = 'ORDER BY id LIMIT CAST($2 AS BIGINT)'
+  const ordersInState = (wanted: OrderState) => `SELECT * FROM (${select}
+    WHERE ${isOfPet} state = '${wanted}' AND id >= $1
+    ${wanted === 'open' ? `AND (expires_at IS NULL OR expires_at > ${now})` : ''} ${orderAndLimit}) AS ${wanted}_orders`
   const expiredHolds = `${select} ${indexedBy(petId === undefined ? 'orders_by_expiry' : 'orders_held')}
-    WHERE ${ofPet} ${isExpiredSql(now)} AND id >= $1`
-  const parts = state === undefined ? [inState('open'), inState('complete')] : [inState(state)]
+    WHERE ${isOfPet} ${isExpiredSql(now)} AND id >= $1`
+  const parts =
+    state === undefined ? [ordersInState('open'), ordersInState('complete')] : [ordersInState(state)]
   if (state === 'expired') parts.push(expiredHolds)
-  return `WITH clock AS MATERIALIZED (SELECT ${time} AS now) ${parts.join(' UNION ALL ')} ${inOrder}`
+  return `WITH clock AS MATERIALIZED (SELECT ${time} AS now) ${parts.join(' UNION ALL ')} ${orderAndLimit}`
 }
 
-/** Counts the decisions about orders, once they are on disk. */
-export function countedTotals() {
+/** Counts refused and expired orders. `add` is called for decisions that are on disk. */
+export function orderTotalsCounter() {
   let totals: OrderTotals = { refused: 0, expired: 0 }
   return {
     add: (changes: OrderChanges | undefined): void => {

@@ -12,65 +12,72 @@ import {
   toCategory,
   toPet,
 } from './catalog-rows.ts'
-import { IS_OF_PET } from './log-rows.ts'
-import { logThresholdCrossings, THRESHOLD } from './low-stock.ts'
-import { highestOwn } from './own-ids.ts'
-import { insertRows, type OwnIds, type SqlDatabase, type Statement, statement } from './sql.ts'
+import { highestGeneratedId } from './generated-ids.ts'
+import { IS_PET_ROW } from './log-rows.ts'
+import { crossingStatements, THRESHOLD } from './low-stock.ts'
+import { type GeneratedIdTable, insertRows, type SqlDatabase, type Statement, statement } from './sql.ts'
 
-const PETS = `SELECT ${PET_FIELDS} FROM stock JOIN pets ON pets.id = pet_id`
-const PAGE = 'ORDER BY pet_id LIMIT CAST($2 AS BIGINT)'
+const SELECT_PETS = `SELECT ${PET_FIELDS} FROM stock JOIN pets ON pets.id = pet_id`
+const ORDER_AND_LIMIT = 'ORDER BY pet_id LIMIT CAST($2 AS BIGINT)'
 
-/** The history of a pet that was removed continues when it is added again. */
-const LATEST = `(SELECT max(id) FROM log WHERE log.pet_id = stock.pet_id AND ${IS_OF_PET})`
+/** The latest log row of a pet. If a pet was removed and is added again, its history continues from this row. */
+const LATEST_LOG_ROW = `(SELECT max(id) FROM log WHERE log.pet_id = stock.pet_id AND ${IS_PET_ROW})`
 const PETS_PER_STATEMENT = 20
 
-export function petVerbs(
+export function petMethods(
   database: SqlDatabase,
   clock: Clock,
 ): Omit<CatalogStore, 'searchPets' | 'prepareSearch'> {
   const { dialect } = database
   const { nextLogId, lockCatalog, jsonObject } = dialect
 
-  /** Sets the thresholds of pets that were just added, and writes their log rows. */
+  /** Statements that set the thresholds of pets that were just added, and write their log rows. */
   const logAddedPets = (ids: readonly bigint[]): Statement[] => {
-    const added = `pet_id IN (${ids.map((_, index) => `$${index + 1}`).join()})`
+    const isAdded = `pet_id IN (${ids.map((_, index) => `$${index + 1}`).join()})`
     const by = { at: clock(), keyId: STORE_KEY_ID }
     return [
       statement(
         `UPDATE stock SET low_at = (
           SELECT ${THRESHOLD} FROM pets JOIN categories ON categories.id = category_id WHERE pets.id = pet_id)
-        WHERE ${added}`,
+        WHERE ${isAdded}`,
         ...ids,
       ),
       statement(
         `INSERT INTO log (id, kind, pet_id, after, status, at, key_id, previous, detail)
         SELECT ${nextLogId}, 'pet', pet_id, quantity, status, CAST($${ids.length + 1} AS BIGINT), '${STORE_KEY_ID}',
-          ${LATEST}, ${petDetailSql(jsonObject, 'true')}
-        FROM stock JOIN pets ON pets.id = pet_id WHERE ${added}`,
+          ${LATEST_LOG_ROW}, ${petDetailSql(jsonObject, 'true')}
+        FROM stock JOIN pets ON pets.id = pet_id WHERE ${isAdded}`,
         ...ids,
         by.at,
       ),
-      statement(`UPDATE stock SET last_change = ${LATEST} WHERE ${added}`, ...ids),
-      ...logThresholdCrossings(dialect, added, ids, by),
+      statement(`UPDATE stock SET last_change = ${LATEST_LOG_ROW} WHERE ${isAdded}`, ...ids),
+      ...crossingStatements(dialect, isAdded, ids, by),
     ]
   }
 
-  /** Makes generated ids start above these ids. */
-  const raiseIds = (table: OwnIds, ids: readonly bigint[]): Statement[] =>
-    highestOwn(ids).map((highest) => statement(dialect.raiseIds(table), highest))
+  /** Statements that make generated ids start above these ids. */
+  const raiseIds = (table: GeneratedIdTable, ids: readonly bigint[]): Statement[] => {
+    const highest = highestGeneratedId(ids)
+    return highest === undefined ? [] : [statement(dialect.raiseIds(table), highest)]
+  }
 
   return {
     findPet: async (petId) => {
-      const [row] = await database.rows<object>(`${PETS} WHERE pet_id = $1`, petId)
+      const [row] = await database.rows<object>(`${SELECT_PETS} WHERE pet_id = $1`, petId)
       return row === undefined ? undefined : toPet(row)
     },
 
     listPets: async ({ status, after }, limit) => {
       if (after === MAX_INT64) return []
-      const from = after === undefined ? MIN_INT64 : after + 1n
+      const firstId = after === undefined ? MIN_INT64 : after + 1n
       const rows = await (status === undefined
-        ? database.rows<object>(`${PETS} WHERE pet_id >= $1 ${PAGE}`, from, limit)
-        : database.rows<object>(`${PETS} WHERE pet_id >= $1 AND status = $3 ${PAGE}`, from, limit, status))
+        ? database.rows<object>(`${SELECT_PETS} WHERE pet_id >= $1 ${ORDER_AND_LIMIT}`, firstId, limit)
+        : database.rows<object>(
+            `${SELECT_PETS} WHERE pet_id >= $1 AND status = $3 ${ORDER_AND_LIMIT}`,
+            firstId,
+            limit,
+            status,
+          ))
       return rows.map((row) => toPet(row))
     },
 
@@ -90,12 +97,12 @@ export function petVerbs(
     },
 
     addPets: async (pets) => {
-      // In the order of their ids, so that two commits that add the same pets do not deadlock.
+      // Sorted by id, so that two commits that add the same pets do not deadlock.
       const sorted = pets.toSorted((one, other) => (one.id < other.id ? -1 : 1))
       const ids = sorted.map(({ id }) => id)
       const logStatements: Statement[] = []
-      for (let from = 0; from < ids.length; from += PETS_PER_STATEMENT) {
-        logStatements.push(...logAddedPets(ids.slice(from, from + PETS_PER_STATEMENT)))
+      for (let start = 0; start < ids.length; start += PETS_PER_STATEMENT) {
+        logStatements.push(...logAddedPets(ids.slice(start, start + PETS_PER_STATEMENT)))
       }
       const categoryIds = [...new Set(sorted.map(({ categoryId }) => categoryId))]
       await database.commit([

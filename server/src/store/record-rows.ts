@@ -1,12 +1,12 @@
 import { codecsOf, columnName, columnsOf, type Fields, type RecordOf } from '../core/values/field.ts'
 import type { SqlValue } from './sql.ts'
 
-/** The columns of a record as a SELECT lists them. */
+/** The columns of a record, separated by commas. */
 export function selectList(fields: Fields): string {
   return Object.keys(columnsOf(fields)).join(', ')
 }
 
-/** A reader of rows. A field is absent if its column, which may have a prefix, is null. */
+/** Returns a function that turns a row into a record. If a column is null, the record lacks the field. */
 export function rowReader<Of extends Fields>(fields: Of): (row: object, prefix?: string) => RecordOf<Of> {
   const columns = codecsOf(fields).map(({ name, fromSql }) => ({ name, column: columnName(name), fromSql }))
   return (row, prefix = '') => {
@@ -16,12 +16,12 @@ export function rowReader<Of extends Fields>(fields: Of): (row: object, prefix?:
       const value = values[prefix + column] ?? null
       if (value !== null) record[name] = fromSql(value)
     }
-    // The constraints of the table and the checks before each write hold for every row.
+    // The table has only valid records: each write is checked before.
     return record as RecordOf<Of>
   }
 }
 
-/** The values of a record's columns, in their order. */
+/** Returns a function that turns a record into the values of its columns, in the order of the columns. */
 export function rowValues(fields: Fields): (record: object) => SqlValue[] {
   const names = Object.keys(fields)
   return (record) => {
@@ -30,10 +30,14 @@ export function rowValues(fields: Fields): (record: object) => SqlValue[] {
   }
 }
 
-/** A record as the log keeps it. Int64s are texts, because JSON readers would round them. */
-export function detailText(fields: Fields, record: object, more: Readonly<Record<string, unknown>>): string {
+/** A record as JSON for the column `detail` of the log. An int64 becomes a text, because JSON readers would round it. */
+export function detailText(
+  fields: Fields,
+  record: object,
+  otherFields: Readonly<Record<string, unknown>>,
+): string {
   const values = record as Readonly<Record<string, unknown>>
-  const detail: Record<string, unknown> = { ...more }
+  const detail: Record<string, unknown> = { ...otherFields }
   for (const { name } of codecsOf(fields)) {
     const value = values[name]
     detail[name] = typeof value === 'bigint' ? String(value) : value
@@ -41,13 +45,13 @@ export function detailText(fields: Fields, record: object, more: Readonly<Record
   return JSON.stringify(detail)
 }
 
-/** The same in SQL, from columns named like the fields. `more` has names and expressions. */
+/** The same in SQL, from columns that are named like the fields. The values of `otherFields` are SQL expressions. */
 export function detailSql(
   jsonObject: string,
   fields: Fields,
-  more: Readonly<Record<string, string>>,
+  otherFields: Readonly<Record<string, string>>,
 ): string {
-  const parts = Object.entries(more).map(([name, expression]) => `'${name}', ${expression}`)
+  const parts = Object.entries(otherFields).map(([name, expression]) => `'${name}', ${expression}`)
   for (const { name, isInt64 } of codecsOf(fields)) {
     const column = columnName(name)
     parts.push(`'${name}', ${isInt64 ? `CAST(${column} AS TEXT)` : column}`)
@@ -55,19 +59,19 @@ export function detailSql(
   return `CAST(${jsonObject}(${parts.join(', ')}) AS TEXT)`
 }
 
-/** The kind of change in a parsed detail. */
-export function changeIn<Change extends string>(
+/** The kind of change in a parsed `detail` of the log. */
+export function changeKindIn<Change extends string>(
   detail: { readonly change?: unknown },
   known: readonly Change[],
 ): Change {
-  const change = known.find((candidate) => candidate === detail.change)
+  const change = known.find((kind) => kind === detail.change)
   if (change === undefined) {
     throw new Error(`the log has the change "${detail.change}", expected one of ${known.join(', ')}`)
   }
   return change
 }
 
-/** The record in a parsed detail. */
+/** The record in a parsed `detail` of the log. */
 export function recordFromDetail<Of extends Fields>(fields: Of, detail: Readonly<Record<string, unknown>>) {
   const record: Record<string, unknown> = {}
   for (const codec of codecsOf(fields)) {

@@ -10,7 +10,7 @@ import { selectList } from './record-rows.ts'
 import type { Dialect, LongSession, StoreClock } from './sql.ts'
 import type { Reader, SearchRequest } from './workers.ts'
 
-/** The time limit of a search once it has started. A search of 1,000,000 pets takes a fiftieth of it. */
+/** The maximum duration of a search. A search of 1,000,000 pets takes a fiftieth of this time. */
 const SEARCH_BUDGET_MS = 2_000
 
 /** A snapshot of the database: all its reads see the same state. */
@@ -21,7 +21,7 @@ export interface SearchSnapshot extends Pick<LongSession, 'rows' | 'batches' | '
   readonly changedSince: (cursor: string) => Promise<readonly ChangedPet[] | 'too_many'>
 }
 
-/** The row of an `IndexedPet`. All columns but the id are null if the pet was removed. */
+/** The row of an `IndexedPet`. If the pet was removed, all columns except the id are null. */
 export interface ChangedPet {
   readonly id: bigint
   readonly words: string | null
@@ -38,7 +38,7 @@ interface SearchSource {
   readonly snapshot: () => Promise<SearchSnapshot>
 }
 
-/** If more pets than this have changed, loading all pets again is not slower. */
+/** Applying the changes of more pets than this takes as long as loading all pets. */
 export const MAX_CHANGED_PETS = 50_000
 
 /** The columns of `ChangedPet`, from `stock JOIN pets`. */
@@ -46,11 +46,11 @@ export const INDEXED_COLUMNS = 'pets.words, pets.category_id, status, quantity, 
 const PETS_BY_ID = `
   SELECT stock.pet_id AS id, ${INDEXED_COLUMNS}
   FROM stock JOIN pets ON pets.id = stock.pet_id ORDER BY stock.pet_id`
-/** Reads along the index `pets_by_words`. Sorting would block the worker. */
+/** Reads the pets in the order of the index `pets_by_words`. Sorting them here would block the worker. */
 const IDS_BY_NAME = 'SELECT id FROM pets ORDER BY words, id'
 
-/** The methods of the main thread. The reader worker does the work. */
-export function searchVerbs(
+/** The main thread's methods. They send the searches to the reader worker. */
+export function searchMethods(
   reader: Pick<Reader, 'ask'>,
   clock: StoreClock,
   { budgetMs = SEARCH_BUDGET_MS } = {},
@@ -62,15 +62,15 @@ export function searchVerbs(
   }
 }
 
-/** After this time without a search the index stops following the log, which costs time for every update. */
+/** If there is no search for this time, the index stops following the log, because following costs time for every update. */
 const FOLLOW_FOR_MS = 60_000
 
-/** How long after the start of a load searches wait for the index. */
+/** The time from the start of loading the index after which searches that wait for it fail. */
 const LOAD_TIMEOUT_MS = 5_000
 
 /**
- * Searches the index of all pets. Before each search the index catches up with the log, so a search finds every change that
- * was committed before it started. Calls of `search`, `follow` and `startPreparing` must not overlap.
+ * Searches the index of all pets. The index catches up with the log before each search, so a search finds every change that was
+ * committed before the search started. Calls of `search`, `follow` and `startPreparing` must not overlap.
  */
 export class PetSearch {
   readonly #source: SearchSource
@@ -90,7 +90,7 @@ export class PetSearch {
   async search(request: SearchRequest): Promise<FoundPet[]> {
     this.#lastSearchAt = performance.now()
     for (;;) {
-      if (this.#loading !== undefined) await requireLoaded(this.#loading)
+      if (this.#loading !== undefined) await waitForLoad(this.#loading)
       const found = await this.#searchIndex(request)
       if (found !== 'loading') return found
     }
@@ -108,7 +108,7 @@ export class PetSearch {
     await this.#loading?.done
   }
 
-  /** Catches up with the log if there are searches, so that the next one finds few changes. */
+  /** Catches up with the log if there was a search recently, so that the next search has to apply only few changes. */
   async follow(): Promise<void> {
     const isInUse = performance.now() - this.#lastSearchAt < FOLLOW_FOR_MS
     if (isInUse && this.#index !== undefined) await this.startPreparing()
@@ -120,7 +120,7 @@ export class PetSearch {
     if (ready === undefined) return 'loading'
     const { snapshot, index } = ready
     try {
-      const barcodeOwner = await findBarcode(snapshot, search.text?.barcode)
+      const barcodeOwner = await findBarcodeOwner(snapshot, search.text?.barcode)
       const deadline = performance.now() + budgetMs
       const places = index.find({ search, after, limit, barcodeOwner, deadline })
       return await this.#rowsAt(snapshot, places, now)
@@ -129,22 +129,23 @@ export class PetSearch {
     }
   }
 
-  /** The index and its snapshot, which the caller closes; `undefined` if loading the index had to be started. */
+  /** The index, and a snapshot that the caller must close. If the index has to be loaded, starts that and returns `undefined`. */
   async #openIndex(): Promise<{ snapshot: SearchSnapshot; index: PetIndex } | undefined> {
     const snapshot = await this.#source.snapshot()
-    let isKept = false
+    let index: PetIndex | undefined
     try {
-      const index = await this.#caughtUp(snapshot)
-      isKept = true
-      if (index !== undefined) return { snapshot, index }
-      this.#startLoading(snapshot)
-      return undefined
-    } finally {
-      if (!isKept) await snapshot.close()
+      index = await this.#catchUp(snapshot)
+    } catch (error) {
+      await snapshot.close()
+      throw error
     }
+    if (index !== undefined) return { snapshot, index }
+    this.#startLoading(snapshot)
+    return undefined
   }
 
-  async #caughtUp(snapshot: SearchSnapshot): Promise<PetIndex | undefined> {
+  /** Applies the changes since the last call to the index, and returns it; `undefined` if it has to be loaded again. */
+  async #catchUp(snapshot: SearchSnapshot): Promise<PetIndex | undefined> {
     const index = this.#index
     if (index === undefined || index.isWasteful) return undefined
     const cursor = await snapshot.cursor()
@@ -159,9 +160,9 @@ export class PetSearch {
     return index
   }
 
-  /** Closes the snapshot when the index is loaded. */
+  /** Loads the index in the background, and closes the snapshot when it is loaded. */
   #startLoading(snapshot: SearchSnapshot): void {
-    // Two indexes at once would take twice the memory.
+    // The old index is dropped first, because two indexes would need twice the memory.
     this.#index = undefined
     const load = async () => {
       try {
@@ -174,7 +175,7 @@ export class PetSearch {
     }
     const done = load()
     this.#loading = { done, deadline: performance.now() + this.#loadTimeoutMs }
-    // If no search waits for this load, the next search starts another load and reports its failure.
+    // If no search waits for this load, a failure is ignored: the next search starts another load and reports its failure.
     done.catch(() => {})
   }
 
@@ -185,7 +186,7 @@ export class PetSearch {
   ): Promise<FoundPet[]> {
     if (places.length === 0) return []
     const ids = `[${places.map(({ id }) => id).join()}]`
-    const rows = await snapshot.rows<FoundRecord>(this.#rowsStatement, now, ids)
+    const rows = await snapshot.rows<FoundRow>(this.#rowsStatement, now, ids)
     const byId = new Map(rows.map((row) => [row.id, row]))
     return places.flatMap((place) => {
       const row = byId.get(place.id)
@@ -205,8 +206,8 @@ async function loadIndex(snapshot: SearchSnapshot): Promise<PetIndex> {
   return index
 }
 
-/** Waits for the index until the deadline of the load. */
-async function requireLoaded({ done, deadline }: { done: Promise<void>; deadline: number }): Promise<void> {
+/** Waits until the index is loaded. Throws if it is not loaded by the deadline. */
+async function waitForLoad({ done, deadline }: { done: Promise<void>; deadline: number }): Promise<void> {
   const late = Promise.withResolvers<'late'>()
   const timer = setTimeout(() => late.resolve('late'), Math.max(0, deadline - performance.now()))
   const outcome = await Promise.race([done, late.promise]).finally(() => clearTimeout(timer))
@@ -230,7 +231,7 @@ function toIndexed(pet: ChangedPet, words: string): IndexedPet {
   }
 }
 
-async function findBarcode(
+async function findBarcodeOwner(
   snapshot: SearchSnapshot,
   barcode: string | undefined,
 ): Promise<bigint | undefined> {
@@ -239,8 +240,8 @@ async function findBarcode(
   return owner?.id
 }
 
-/** The fields of a pet, and: */
-interface FoundRecord {
+/** The columns of a pet that a search has found. The other columns are the fields of the pet. */
+interface FoundRow {
   readonly id: bigint
   readonly quantity: bigint
   readonly reserved: bigint
@@ -250,22 +251,22 @@ interface FoundRecord {
   readonly expired: bigint
 }
 
-const { id: _, ...FOUND_FIELDS } = PET
+const { id: _, ...FIELDS_WITHOUT_ID } = PET
 
-/** Reads the pets whose ids are in the JSON array $2. $1 is the time. */
+/** A SELECT of the pets whose ids are in the JSON array $2. $1 is the time. */
 function rowsStatement({ dialect, clock }: SearchSource): string {
   return `
-    SELECT wanted.id, ${selectList(FOUND_FIELDS)}, quantity, reserved, low_at, (
+    SELECT wanted.id, ${selectList(FIELDS_WITHOUT_ID)}, quantity, reserved, low_at, (
         SELECT CAST(coalesce(sum(orders.quantity), 0) AS BIGINT) FROM orders ${dialect.indexedBy('orders_held')}
         WHERE orders.pet_id = wanted.id AND ${isExpiredSql(clock.sql('$1'))}) AS expired,
       CASE WHEN is_low THEN (
         SELECT at FROM log ${dialect.indexedBy('log_of_crossings')}
         WHERE log.pet_id = wanted.id AND kind = 'low' ORDER BY id DESC LIMIT 1) END AS low_since
-    FROM (${dialect.listedIds('$2')}) AS wanted
+    FROM (${dialect.idsInJsonArray('$2')}) AS wanted
       ${dialect.lookUp('stock', 'stock.pet_id = wanted.id')} ${dialect.lookUp('pets', 'pets.id = wanted.id')}`
 }
 
-function toFound(row: FoundRecord, place: SearchPlace): FoundPet {
+function toFound(row: FoundRow, place: SearchPlace): FoundPet {
   const { id: petId, lowStockAt: ownLowStockAt, ...fields } = toPet(row)
   return {
     petId,

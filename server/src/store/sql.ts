@@ -9,7 +9,7 @@ export interface Statement {
   readonly values: readonly SqlValue[]
 }
 
-/** A forgettable commit does not wait for the disk: a crash of the machine, and nothing else, may undo it. */
+/** A forgettable commit does not wait for the disk. Only a crash of the machine or the database server can undo it. */
 export type Durability = 'durable' | 'forgettable'
 
 /** Column names with their types, in order. */
@@ -18,46 +18,49 @@ export type Columns = Readonly<Record<string, ColumnType>>
 /** The fragments of SQL that differ between the two databases. */
 export interface Dialect {
   readonly types: Readonly<Record<ColumnType, string>>
-  /** Generates the id of a new row of the log for each selected row. Not allowed with FOR UPDATE. */
+  /** An expression that generates the id of a new log row for each selected row. Not allowed with FOR UPDATE. */
   readonly nextLogId: string
-  /** At the end of a SELECT: locks the rows until the commit. */
+  /** The end of a SELECT that locks its rows until the commit; empty if the database has no row locks. */
   readonly forUpdate: string
-  /** After `forUpdate`: skips rows that another transaction has locked. */
+  /** Follows `forUpdate` and skips rows that another transaction has locked. */
   readonly skipLocked: string
-  /** After a table: requires this index, if the planner would not choose it. */
+  /** Follows the name of a table and makes the planner use this index. */
   readonly indexedBy: (index: string) => string
-  /** Joins a table by an index lookup for each row, even if the planner would rather scan the table. */
+  /** Joins a table with one index lookup per row, even if the planner would choose to scan the table. */
   readonly lookUp: (table: string, condition: string) => string
-  /** Selects the elements of a parameter that holds a JSON array of ids, as `id`. */
-  readonly listedIds: (parameter: string) => string
-  /** Makes generated ids start above $1. */
-  readonly raiseIds: (table: OwnIds) => string
-  /** The first statements of a commit that changes many pets or categories. They prevent deadlocks. */
+  /** Selects the ids of a JSON array, which the parameter holds, as the column `id`. */
+  readonly idsInJsonArray: (parameter: string) => string
+  /** A statement that makes generated ids start above $1. */
+  readonly raiseIds: (table: GeneratedIdTable) => string
+  /** The first statements of a commit that changes many pets or categories. They lock the catalogue to prevent deadlocks. */
   readonly lockCatalog: readonly Statement[]
   /** The function that builds a JSON object from names and values. */
   readonly jsonObject: string
   /** The column of `keys` that holds the order of insertion. */
   readonly keyOrder: string
-  /** Statements for a database with new contents: a new identity, which invalidates all cursors, and higher generated ids. */
+  /**
+   * Statements for a database whose contents were replaced. They set a new identity, which invalidates all cursors, and make
+   * generated ids start above the existing ids.
+   */
   readonly newIdentity: readonly string[]
-  /** Statements that skip the ids which the original database may have generated since the backup. */
+  /** Statements for a restored database. They skip the ids that the original may have generated since the backup. */
   readonly skipIds: readonly string[]
 }
 
-/** The tables whose rows get a generated id if the caller chooses none. */
-export type OwnIds = 'orders' | 'pets' | 'categories'
+/** A table whose rows get a generated id if the caller chooses none. */
+export type GeneratedIdTable = 'orders' | 'pets' | 'categories'
 
-/** The database for code that both adapters share. Integers are returned as `bigint`. */
+/** A database, as the code that both adapters share uses it. Integers are returned as `bigint`. */
 export interface SqlDatabase {
   readonly dialect: Dialect
-  /** Booleans are returned as booleans, or as 0 and 1. */
+  /** Booleans are returned as booleans by PostgreSQL, and as 0 and 1 by SQLite. */
   rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]>
-  /** Runs the statements in one transaction. Returns the number of rows that each has changed. */
+  /** Runs the statements in one transaction. Returns the number of rows that each statement changed. */
   commit(statements: readonly Statement[], durability?: Durability): Promise<number[]>
   longSession(): Promise<LongSession>
 }
 
-/** A connection for one caller until it is closed. Its statements may take long without blocking others. */
+/** A connection that one caller uses until it is closed. Its statements may take long without blocking other callers. */
 export interface LongSession {
   rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]>
   /** Returns the number of changed rows. */
@@ -91,30 +94,33 @@ export function statement(text: string, ...values: readonly SqlValue[]): Stateme
   return { text, values }
 }
 
-/** A prepared statement exists for each number of rows up to this one. */
+/** The maximum number of rows of one INSERT. There is a prepared statement for each number of rows. */
 const ROWS_PER_INSERT = 20
 
-/** Inserts rows into the table and columns that `into` names, with few statements. */
+/** Statements that insert many rows. `target` is a table with its columns: `bans (key_id, number)`. */
 export function insertRows(
-  into: string,
+  target: string,
   rows: readonly (readonly SqlValue[])[],
   onConflict = '',
 ): Statement[] {
   const statements: Statement[] = []
-  for (let from = 0; from < rows.length; from += ROWS_PER_INSERT) {
-    const batch = rows.slice(from, from + ROWS_PER_INSERT)
+  for (let start = 0; start < rows.length; start += ROWS_PER_INSERT) {
+    const batch = rows.slice(start, start + ROWS_PER_INSERT)
     let parameter = 0
-    const values = batch.map((row) => `(${row.map(() => `$${++parameter}`).join()})`).join()
-    statements.push({ text: `INSERT INTO ${into} VALUES ${values} ${onConflict}`, values: batch.flat() })
+    const placeholders = batch.map((row) => `(${row.map(() => `$${++parameter}`).join()})`).join()
+    statements.push({
+      text: `INSERT INTO ${target} VALUES ${placeholders} ${onConflict}`,
+      values: batch.flat(),
+    })
   }
   return statements
 }
 
-/** The clock that all users of a store share, for use in SQL. */
+/** The clock that all processes that use a store share, for use in SQL. */
 export interface StoreClock {
-  /** SQL for the time in milliseconds, evaluated once per statement. The parameter holds the value of `given`. */
+  /** SQL for the time in milliseconds, which is evaluated once per statement. The parameter must hold the value of `given`. */
   readonly sql: (given: `$${number}`) => string
-  /** The time, or null to use the clock of the database. */
+  /** The time of this process; null if the clock of the database is used. */
   readonly given: () => number | null
 }
 

@@ -9,7 +9,7 @@ import type { Clock } from '../core/values/clock.ts'
 import type { DeliveryStore, WebhookStore } from '../core/webhooks/webhook-store.ts'
 
 /**
- * All ports together. Each method is atomic, and a change that it acknowledges is on disk. Methods throw
+ * All ports. Each method is atomic, and a change that it acknowledges is on disk. Methods throw
  * `ServiceError('service_unavailable')` if the database cannot answer.
  */
 export interface Store
@@ -26,8 +26,7 @@ export interface Store
     TransferStore,
     ContentStore {
   /**
-   * The clock that all users of the store share: that of PostgreSQL, or that of the process that serves a SQLite file. All
-   * times in the store come from it.
+   * The clock of PostgreSQL, or of the process that serves a SQLite file. All times in the store come from this clock.
    */
   readonly clock: Clock
 
@@ -36,7 +35,7 @@ export interface Store
   /** The time of the latest recorded change. */
   latestChangeAt(): Promise<number | undefined>
 
-  /** Describes each database setting that differs from what the service needs. */
+  /** Describes each database setting that differs from the value that the service needs. */
   findWrongSettings(): Promise<string[]>
 
   /** Resolves if the database answers and accepts changes. */

@@ -1,31 +1,43 @@
 import type { Dialect } from './sql.ts'
 
-/** The fragments of SQL that differ between the databases. */
-interface Terms extends Readonly<Dialect['types']> {
-  /** The type of a text that is compared bytewise. */
-  readonly id: string
-  /** A column for the order of insertion, if the database does not keep that order itself. */
-  readonly number: string
+/** The parts of table definitions that differ between the databases. */
+interface TableTerms extends Readonly<Dialect['types']> {
+  /** The type of a text that is compared byte by byte. */
+  readonly bytewiseText: string
+  /** The definition of a column for the order of insertion, if the database does not keep this order itself. */
+  readonly insertionOrder: string
+  /** The type of a primary key that the database numbers. */
   readonly serial: string
-  /** The end of the definition of an ordinary table. */
-  readonly plain: string
-  /** The end of the definition of a table that is read by its primary key only. */
-  readonly byKey: string
-  /** The end of the definition of a table whose rows change often. */
-  readonly hot: string
+  /** The options of an ordinary table. */
+  readonly plainTable: string
+  /** The options of a table that is read only by its primary key. */
+  readonly keyedTable: string
+  /** The options of a table whose rows change often. */
+  readonly hotTable: string
 }
 
 /** The tables of the first release that are the same in both databases. */
-export const sharedTables = ({ integer, text, boolean, id, number, serial, plain, byKey, hot }: Terms) => `
-  -- No foreign key from pets: every change of the catalogue locks it.
+export const sharedTables = ({
+  integer,
+  text,
+  boolean,
+  bytewiseText,
+  insertionOrder,
+  serial,
+  plainTable,
+  keyedTable,
+  hotTable,
+}: TableTerms) => `
+  -- pets.category_id is not a foreign key. A commit locks the catalogue before it changes pets or categories instead.
   CREATE TABLE categories (
     id           ${integer} PRIMARY KEY,
     name         ${text} NOT NULL,
     low_stock_at ${integer}
-  ) ${plain};
+  ) ${plainTable};
 
-  -- stock.reserved is the sum of the open orders. An order is only changed while the stock row of its pet is locked. Ids
-  -- start at 1; imports may bring any. No foreign key: a closed order outlives the pet.
+  -- stock.reserved is the sum of the pet's open orders. An order changes only while the stock row of its pet is locked.
+  -- Generated ids start at 1, but an import may use any id. pet_id is not a foreign key, because a closed order outlives the
+  -- pet.
   CREATE TABLE orders (
     id         ${integer} PRIMARY KEY,
     pet_id     ${integer} NOT NULL,
@@ -34,17 +46,17 @@ export const sharedTables = ({ integer, text, boolean, id, number, serial, plain
     created_at ${integer} NOT NULL,
     expires_at ${integer},
     ship_date  ${integer}
-  ) ${plain};
-  -- Includes the quantity, so that open orders are summed from the index alone.
+  ) ${plainTable};
+  -- Includes the quantity, so that open orders can be summed from the index alone.
   CREATE INDEX orders_by_state ON orders (state, id, quantity);
   CREATE INDEX orders_by_pet ON orders (pet_id, state, id);
   CREATE INDEX orders_held ON orders (pet_id, expires_at) WHERE state = 'open' AND expires_at IS NOT NULL;
   CREATE INDEX orders_by_expiry ON orders (expires_at) WHERE state = 'open' AND expires_at IS NOT NULL;
 
-  -- A key outlives its secrets: rotating replaces the secret and keeps limits and history.
+  -- A key outlives its secrets: rotating a key replaces its secret and keeps its limits and history.
   CREATE TABLE keys (
-    ${number}
-    id          ${id} PRIMARY KEY,
+    ${insertionOrder}
+    id          ${bytewiseText} PRIMARY KEY,
     name        ${text} NOT NULL,
     plan        ${text} NOT NULL,
     per_minute  ${integer} NOT NULL,
@@ -53,15 +65,15 @@ export const sharedTables = ({ integer, text, boolean, id, number, serial, plain
     created_at  ${integer} NOT NULL,
     expires_at  ${integer},
     revoked_at  ${integer}
-  ) ${plain};
+  ) ${plainTable};
 
   CREATE TABLE key_secrets (
-    hash       ${id} PRIMARY KEY,
-    key_id     ${id} NOT NULL REFERENCES keys (id),
+    hash       ${bytewiseText} PRIMARY KEY,
+    key_id     ${bytewiseText} NOT NULL REFERENCES keys (id),
     hint       ${text} NOT NULL,
     created_at ${integer} NOT NULL,
     expires_at ${integer}
-  ) ${byKey};
+  ) ${keyedTable};
   CREATE INDEX key_secrets_by_key ON key_secrets (key_id);
 
   CREATE TABLE audit (
@@ -69,13 +81,13 @@ export const sharedTables = ({ integer, text, boolean, id, number, serial, plain
     at     ${integer} NOT NULL,
     actor  ${text} NOT NULL,
     action ${text} NOT NULL,
-    key_id ${id} NOT NULL,
+    key_id ${bytewiseText} NOT NULL,
     detail ${text} NOT NULL
-  ) ${plain};
+  ) ${plainTable};
 
   -- last_used_at is NULL in a row that exists only to be locked.
   CREATE TABLE limit_windows (
-    key_id            ${id} PRIMARY KEY,
+    key_id            ${bytewiseText} PRIMARY KEY,
     minute_started_at ${integer} NOT NULL,
     minute_used       ${integer} NOT NULL,
     minute_rejected   ${integer} NOT NULL,
@@ -83,40 +95,40 @@ export const sharedTables = ({ integer, text, boolean, id, number, serial, plain
     day_used          ${integer} NOT NULL,
     day_rejected      ${integer} NOT NULL,
     last_used_at      ${integer}
-  ) ${hot};
+  ) ${hotTable};
 
-  -- Numbered, because their times move when the clock is set back.
+  -- Bans are identified by numbers, because their times change when the clock is set back.
   CREATE TABLE bans (
-    key_id    ${id} NOT NULL,
+    key_id    ${bytewiseText} NOT NULL,
     number    ${integer} NOT NULL,
     began_at  ${integer} NOT NULL,
     ends_at   ${integer} NOT NULL,
     lifted_at ${integer},
     PRIMARY KEY (key_id, number)
-  ) ${byKey};
+  ) ${keyedTable};
 
   -- The requests of a key on a day (UTC), for the usage report.
   CREATE TABLE usage_days (
-    key_id   ${id} NOT NULL,
-    day      ${id} NOT NULL,
+    key_id   ${bytewiseText} NOT NULL,
+    day      ${bytewiseText} NOT NULL,
     accepted ${integer} NOT NULL,
     rejected ${integer} NOT NULL,
     PRIMARY KEY (key_id, day)
-  ) ${hot};
+  ) ${hotTable};
 
   -- The answers to requests with an Idempotency-Key, written in the commit of the change.
   CREATE TABLE idempotency (
-    key_id      ${id} NOT NULL,
-    key         ${id} NOT NULL,
+    key_id      ${bytewiseText} NOT NULL,
+    key         ${bytewiseText} NOT NULL,
     fingerprint ${text} NOT NULL,
     answer      ${text} NOT NULL,
     at          ${integer} NOT NULL,
     PRIMARY KEY (key_id, key)
-  ) ${hot};
+  ) ${hotTable};
   CREATE INDEX idempotency_by_age ON idempotency (at);
 
-  -- The cursor is the last delivered event, and the lease names the process that delivers. The secret is stored readable
-  -- because deliveries are signed with it. The revision changes with every edit and with every new lease owner.
+  -- cursor is the last delivered event. lease_owner is the process that delivers. The secret is not hashed, because deliveries
+  -- are signed with it. revision changes with every edit and with every new owner of the lease.
   CREATE TABLE webhooks (
     id               ${integer} PRIMARY KEY,
     url              ${text} NOT NULL,
@@ -136,7 +148,7 @@ export const sharedTables = ({ integer, text, boolean, id, number, serial, plain
     revision         ${integer} NOT NULL,
     lease_owner      ${text} NOT NULL DEFAULT '',
     lease_until      ${integer} NOT NULL DEFAULT 0
-  ) ${hot};
+  ) ${hotTable};
 
   -- The latest attempts of each webhook.
   CREATE TABLE webhook_attempts (
@@ -151,6 +163,6 @@ export const sharedTables = ({ integer, text, boolean, id, number, serial, plain
     status       ${integer},
     error        ${text},
     response     ${text} NOT NULL
-  ) ${plain};
+  ) ${plainTable};
   CREATE INDEX webhook_attempts_by_webhook ON webhook_attempts (webhook_id, id);
 `

@@ -26,7 +26,7 @@ import {
   statement,
 } from './sql.ts'
 
-export function transferVerbs(
+export function transferMethods(
   database: SqlDatabase,
   clock: StoreClock,
   openImport: () => Promise<ImportDatabase>,
@@ -47,7 +47,7 @@ export function transferVerbs(
   }
 }
 
-/** All records of one snapshot by id, in batches. */
+/** Reads all records in batches, in the order of their ids and from one snapshot. `source` is the FROM clause. */
 async function* exportRecords<Of extends Fields>(
   database: SqlDatabase,
   fields: Of,
@@ -57,15 +57,15 @@ async function* exportRecords<Of extends Fields>(
   const session = await database.longSession()
   try {
     await session.beginRead()
-    const from = typeof source === 'string' ? source : await source(session)
-    const batches = session.batches<object>(`SELECT ${selectList(fields)} FROM ${from} ORDER BY id`)
+    const tables = typeof source === 'string' ? source : await source(session)
+    const batches = session.batches<object>(`SELECT ${selectList(fields)} FROM ${tables} ORDER BY id`)
     for await (const rows of batches) yield rows.map((row) => toRecord(row))
   } finally {
     await session.close()
   }
 }
 
-export function contentVerbs(database: SqlDatabase): ContentStore {
+export function contentMethods(database: SqlDatabase): ContentStore {
   return {
     countContents: async () => {
       const counts = CONTENT_KINDS.map((kind) => `(SELECT count(*) FROM ${sourceOf(kind)}) AS ${kind}`)
@@ -81,7 +81,7 @@ export function contentVerbs(database: SqlDatabase): ContentStore {
       inLongSession(database, (session) =>
         session.writeInSteps(async () => {
           for await (const { kind, rows } of batches) await session.insert(kind, contentColumns(kind), rows)
-          // A service that already uses the database reads everything again.
+          // With a new identity, a service that already uses the database reads everything again.
           for (const text of database.dialect.newIdentity) await session.run(text)
         }),
       ),
@@ -93,11 +93,11 @@ export function contentVerbs(database: SqlDatabase): ContentStore {
   }
 }
 
-/** All tables of one snapshot. */
+/** Reads all tables in batches, from one snapshot. */
 async function* readContents(database: SqlDatabase): AsyncGenerator<ContentBatch> {
   const { keyOrder } = database.dialect
-  /** The tables whose order of insertion matters and is not in their first columns. */
-  const order: Partial<Record<ContentKind, string>> = { audit: 'id', keys: `created_at, ${keyOrder}` }
+  /** The order of the tables whose order of insertion must be kept. Other tables are sorted by their first two columns. */
+  const sortColumns: Partial<Record<ContentKind, string>> = { audit: 'id', keys: `created_at, ${keyOrder}` }
   const session = await database.longSession()
   try {
     await session.beginRead()
@@ -105,7 +105,7 @@ async function* readContents(database: SqlDatabase): AsyncGenerator<ContentBatch
       const columns = Object.entries(contentColumns(kind))
       const names = columns.map(([name]) => name).join()
       const batches = session.batches<Record<string, ContentValue>>(
-        `SELECT ${names} FROM ${sourceOf(kind)} ORDER BY ${order[kind] ?? '1, 2'}`,
+        `SELECT ${names} FROM ${sourceOf(kind)} ORDER BY ${sortColumns[kind] ?? '1, 2'}`,
       )
       for await (const rows of batches) {
         yield { kind, rows: rows.map((row) => columns.map(([name, type]) => toContent(row[name], type))) }
@@ -116,13 +116,13 @@ async function* readContents(database: SqlDatabase): AsyncGenerator<ContentBatch
   }
 }
 
-/** SQLite returns booleans as integers. */
+/** Turns the integers into booleans that SQLite returns for boolean columns. */
 function toContent(value: ContentValue | undefined, type: string): ContentValue {
   if (value === undefined || value === null) return null
   return type === 'boolean' ? Boolean(value) : value
 }
 
-/** Leaves out the rows of unused keys and refused requests, which exist only to be locked. */
+/** The rows to copy. Leaves out rows that exist only to be locked: those of unused keys and of refused requests. */
 function sourceOf(kind: ContentKind): string {
   if (kind === 'limit_windows') return 'limit_windows WHERE last_used_at IS NOT NULL'
   return kind === 'idempotency' ? "idempotency WHERE answer <> ''" : kind

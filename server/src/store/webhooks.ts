@@ -10,7 +10,7 @@ import {
   type WebhookStore,
 } from '../core/webhooks/webhook-store.ts'
 import type { LockedWebhooks, WebhookChanges } from '../core/webhooks/webhooks-draft.ts'
-import { cursorAt, fromCursor, isCursorOf, type LogRange, type LogVerbs } from './cursor.ts'
+import { cursorAt, fromCursor, isCursorOf, type LogMethods, type LogRange } from './cursor.ts'
 import {
   insertRows,
   type SqlDatabase,
@@ -40,7 +40,7 @@ export interface WebhookRow {
   readonly created_by: string | null
 }
 
-/** How many webhooks each key has created. */
+/** The number of webhooks that a key has created. */
 export interface CreatorRow {
   readonly created_by: string | null
   readonly webhooks: bigint
@@ -54,9 +54,11 @@ interface LeasedRow extends WebhookRow {
   readonly now: bigint
 }
 
-type Columns<Value> = Readonly<Record<string, (value: Value) => SqlValue>>
+/** Column names, each with the function that reads the value of the column from a record. */
+type ColumnReaders<Value> = Readonly<Record<string, (value: Value) => SqlValue>>
 
-const CALLER_COLUMNS: Columns<Webhook> = {
+/** The columns that callers change. */
+const CALLER_COLUMNS: ColumnReaders<Webhook> = {
   url: ({ url }) => url,
   kinds: ({ kinds }) => kinds.join(),
   paused: ({ paused }) => paused,
@@ -68,7 +70,8 @@ const CALLER_COLUMNS: Columns<Webhook> = {
   created_by: ({ createdBy }) => createdBy ?? null,
 }
 
-const PROGRESS_COLUMNS: Columns<WebhookProgress> = {
+/** The columns that deliveries change. */
+const PROGRESS_COLUMNS: ColumnReaders<WebhookProgress> = {
   cursor: ({ cursor }) => cursor,
   relist_at: ({ relistAt }) => relistAt ?? null,
   failing_since: ({ failure }) => failure?.since ?? null,
@@ -78,26 +81,26 @@ const PROGRESS_COLUMNS: Columns<WebhookProgress> = {
   off_reason: ({ off }) => off?.reason ?? null,
 }
 
-const PROGRESS_NAMES = Object.keys(PROGRESS_COLUMNS)
-const NAMES = [...Object.keys(CALLER_COLUMNS), ...PROGRESS_NAMES]
-export const WEBHOOK_FIELDS = ['id', ...NAMES].join(', ')
+const PROGRESS_COLUMN_NAMES = Object.keys(PROGRESS_COLUMNS)
+const COLUMN_NAMES = [...Object.keys(CALLER_COLUMNS), ...PROGRESS_COLUMN_NAMES]
+export const WEBHOOK_FIELDS = ['id', ...COLUMN_NAMES].join(', ')
 
-function valuesOf<Value>(columns: Columns<Value>, value: Value): SqlValue[] {
+function valuesOf<Value>(columns: ColumnReaders<Value>, value: Value): SqlValue[] {
   return Object.values(columns).map((read) => read(value))
 }
 
 /** The differences between the two databases. */
-interface WebhookBase {
-  /** The FROM clause of the log and the column with the position of a row. */
-  readonly log: { readonly from: string; readonly place: string }
-  /** Absent if only one process delivers. All processes use the same clock. */
+interface WebhookOptions {
+  /** The tables of the log for a FROM clause, and the column that holds the position of a row. */
+  readonly log: { readonly source: string; readonly position: string }
+  /** Absent if only one process delivers webhooks. All processes use the same clock. */
   readonly lease?: { readonly owner: string; readonly clock: StoreClock }
 }
 
-export function webhookVerbs(
+export function webhookMethods(
   database: SqlDatabase,
-  { logRange }: Pick<LogVerbs, 'logRange'>,
-  { log, lease }: WebhookBase,
+  { logRange }: Pick<LogMethods, 'logRange'>,
+  { log, lease }: WebhookOptions,
 ): WebhookStore & Omit<DeliveryStore, 'version' | 'latestEventCursor' | 'eventsAfter'> {
   const owner = lease?.owner ?? ''
 
@@ -140,26 +143,26 @@ export function webhookVerbs(
 
     eventCursorAt: async (time) => {
       const range = await logRange()
-      const [first] = await database.rows<{ place: bigint }>(
-        `SELECT ${log.place} AS place FROM ${log.from} WHERE at >= $1 ORDER BY ${log.place} LIMIT 1`,
+      const [first] = await database.rows<{ position: bigint }>(
+        `SELECT ${log.position} AS position FROM ${log.source} WHERE at >= $1 ORDER BY ${log.position} LIMIT 1`,
         time,
       )
-      return cursorAt(range, first === undefined ? range.position : first.place - 1n)
+      return cursorAt(range, first === undefined ? range.position : first.position - 1n)
     },
 
     leaseWebhooks: async (durationMs) => {
-      const read = async () =>
+      const readLeases = () =>
         database.rows<LeasedRow>(
           `SELECT ${WEBHOOK_FIELDS}, lease_owner, lease_until, ${lease?.clock.sql('$1') ?? '$1'} AS now FROM webhooks`,
           lease?.clock.given() ?? null,
         )
-      const rows = await read()
+      const rows = await readLeases()
       if (lease === undefined) return rows.map(toWebhook)
-      const isDue = ({ lease_owner, lease_until, now }: LeasedRow) =>
+      const needsLease = ({ lease_owner, lease_until, now }: LeasedRow) =>
         lease_until < now || (lease_owner === owner && lease_until < now + BigInt(durationMs) / 2n)
       const isOurs = ({ lease_owner, lease_until, now }: LeasedRow) =>
         lease_owner === owner && lease_until >= now
-      if (!rows.some(isDue)) return rows.filter(isOurs).map(toWebhook)
+      if (!rows.some(needsLease)) return rows.filter(isOurs).map(toWebhook)
       const now = lease.clock.sql('$2')
       await database.commit(
         [
@@ -174,7 +177,7 @@ export function webhookVerbs(
         ],
         'forgettable',
       )
-      return (await read()).filter(isOurs).map(toWebhook)
+      return (await readLeases()).filter(isOurs).map(toWebhook)
     },
 
     releaseWebhooks: async () => {
@@ -189,7 +192,7 @@ export function webhookVerbs(
       const [saved] = await database.commit(
         [
           statement(
-            `UPDATE webhooks SET ${assignments(PROGRESS_NAMES, 4)}
+            `UPDATE webhooks SET ${assignments(PROGRESS_COLUMN_NAMES, 4)}
               WHERE id = $1 AND revision = $2 AND lease_owner = $3`,
             id,
             revision,
@@ -208,18 +211,18 @@ export function webhookVerbs(
 
 async function lagOf(
   database: SqlDatabase,
-  { from, place }: WebhookBase['log'],
+  log: WebhookOptions['log'],
   cursor: string,
   range: LogRange,
 ): Promise<WebhookLag> {
-  const here = fromCursor(cursor)
-  // The log was pruned past the cursor: a relist replaces the events since then.
-  if (here === undefined || !isCursorOf(range, here)) return { events: 1, since: undefined }
-  const events = Number(range.position - here.position)
+  const delivered = fromCursor(cursor)
+  // The log does not have these events any more, so a single relist event is delivered instead.
+  if (delivered === undefined || !isCursorOf(range, delivered)) return { events: 1, since: undefined }
+  const events = Number(range.position - delivered.position)
   if (events === 0) return { events, since: undefined }
   const [first] = await database.rows<{ at: bigint }>(
-    `SELECT at FROM ${from} WHERE ${place} > $1 ORDER BY ${place} LIMIT 1`,
-    here.position,
+    `SELECT at FROM ${log.source} WHERE ${log.position} > $1 ORDER BY ${log.position} LIMIT 1`,
+    delivered.position,
   )
   return { events, since: first === undefined ? undefined : Number(first.at) }
 }
@@ -256,20 +259,20 @@ export function toLockedWebhooks(
   return { named: new Map(rows.map((row) => [row.id, toWebhook(row)])), total, createdBy }
 }
 
-/** The commit must have locked these webhooks. */
+/** Statements that write the changes. The commit must have locked these webhooks. */
 export function webhookStatements(changes: WebhookChanges): Statement[] {
   return Array.from(changes, ([id, webhook]) => {
     if (webhook === undefined) return statement('DELETE FROM webhooks WHERE id = $1', id)
     const values = [id, ...valuesOf(CALLER_COLUMNS, webhook), ...valuesOf(PROGRESS_COLUMNS, webhook.progress)]
     return statement(
       `INSERT INTO webhooks (${WEBHOOK_FIELDS}) VALUES (${values.map((_, index) => `$${index + 1}`)})
-        ON CONFLICT (id) DO UPDATE SET ${assignments(NAMES, 2)}`,
+        ON CONFLICT (id) DO UPDATE SET ${assignments(COLUMN_NAMES, 2)}`,
       ...values,
     )
   })
 }
 
-/** `url = $2, kinds = $3` and so on. */
+/** Builds `url = $2, kinds = $3` and so on. */
 function assignments(columns: readonly string[], first: number): string {
   return columns.map((column, index) => `${column} = $${first + index}`).join()
 }
@@ -324,7 +327,7 @@ interface AttemptRow {
   readonly response: string
 }
 
-const ATTEMPT_COLUMNS: Columns<DeliveryAttempt> = {
+const ATTEMPT_COLUMNS: ColumnReaders<DeliveryAttempt> = {
   message_id: ({ messageId }) => messageId,
   type: ({ type }) => type,
   at: ({ at }) => at,
@@ -346,15 +349,15 @@ async function recordDeliveries(
     `webhook_attempts (webhook_id, ${ATTEMPT_FIELDS})`,
     attempts.map((attempt) => [webhookId, ...valuesOf(ATTEMPT_COLUMNS, attempt)]),
   )
-  const removal = statement(
+  const removeOldAttempts = statement(
     `DELETE FROM webhook_attempts WHERE webhook_id = $1 AND id <= (
       SELECT id FROM webhook_attempts WHERE webhook_id = $1 ORDER BY id DESC LIMIT 1 OFFSET ${MAX_KEPT_ATTEMPTS})`,
     webhookId,
   )
   try {
-    await database.commit([...inserts, removal], 'forgettable')
+    await database.commit([...inserts, removeOldAttempts], 'forgettable')
   } catch (error) {
-    // If the webhook was removed in the meantime, its attempts are not kept.
+    // The commit also fails if the webhook was removed in the meantime. Then there is nothing to record.
     const rows = await database.rows('SELECT id FROM webhooks WHERE id = $1', webhookId)
     if (rows.length > 0) throw error
   }

@@ -4,8 +4,8 @@ import { ERROR_CODES, ServiceError } from '../core/values/errors.ts'
 import type { SqlValue } from './sql.ts'
 
 /**
- * The address of a worker's source, given its path below `server/src`. In the executable, `bun build --compile` puts the
- * workers that its command line names at the same path below its own root.
+ * The address of a worker, given the path of its source below `server/src`. `bun build --compile` puts each worker that its
+ * command line names at the same path below the root of the executable.
  */
 export function workerAddress(path: string): string | URL {
   const isExecutable = import.meta.url.includes('$bunfs')
@@ -21,7 +21,7 @@ type ReaderRequest =
 
 export interface SearchRequest extends SearchWindow {
   readonly search: InventorySearch
-  /** The result of `StoreClock.given`. Holds that have expired by this time reserve nothing. */
+  /** The result of `StoreClock.given`. Holds that have expired by then reserve no units. */
   readonly now: number | null
   readonly budgetMs: number
 }
@@ -35,7 +35,7 @@ type ReaderAnswer =
   | { readonly type: 'result'; readonly number: number; readonly result: unknown }
   | { readonly type: 'failure'; readonly number: number; readonly failure: ReaderFailure }
 
-/** An error as a message, because structured cloning would lose its class. */
+/** An error that can be sent as a message. Structured cloning would lose the class of an error. */
 interface ReaderFailure {
   readonly code: string | undefined
   readonly message: string
@@ -43,8 +43,8 @@ interface ReaderFailure {
 }
 
 /**
- * The main thread's side of a worker thread that runs reads which would block the event loop. The worker starts with the
- * first request. All answers pass through `deliver`, which can delay them until the data in them is durable.
+ * Sends reads that would block the event loop to a worker thread, where `answerRequests` answers them. The first request starts
+ * the worker. All answers pass through `deliver`, which can hold them back until the data in them is on disk.
  */
 export class Reader {
   readonly #start: () => Worker
@@ -59,7 +59,7 @@ export class Reader {
     this.#deliver = deliver
   }
 
-  /** `Result` is the type that the worker returns for this type of request. */
+  /** `Result` must be the type that the worker returns for this type of request. */
   async ask<Result>(request: ReaderRequest): Promise<Result> {
     if (this.#isClosed) throw new ServiceError('service_unavailable', 'the store is closed')
     return this.#deliver(await this.#send<Result>(request))
@@ -80,7 +80,7 @@ export class Reader {
   }
 
   #send<Result>(request: ReaderRequest): Promise<Result> {
-    const worker = this.#running()
+    const worker = this.#startedWorker()
     const number = ++this.#lastNumber
     // The worker's answer has the type that the caller of `ask` expects.
     const answer = Promise.withResolvers<unknown>() as PromiseWithResolvers<unknown> &
@@ -92,7 +92,7 @@ export class Reader {
     return answer.promise
   }
 
-  #running(): Worker {
+  #startedWorker(): Worker {
     if (this.#worker !== undefined) return this.#worker
     const worker = this.#start()
     worker.on('message', (answer: ReaderAnswer) => this.#receive(answer))
@@ -103,20 +103,20 @@ export class Reader {
   }
 
   #receive(answer: ReaderAnswer): void {
-    const waiting = this.#pending.get(answer.number)
+    const pending = this.#pending.get(answer.number)
     this.#pending.delete(answer.number)
     if (this.#pending.size === 0) this.#worker?.unref()
     switch (answer.type) {
       case 'result':
-        waiting?.resolve(answer.result)
+        pending?.resolve(answer.result)
         break
       case 'failure':
-        waiting?.reject(fromFailure(answer.failure))
+        pending?.reject(fromFailure(answer.failure))
         break
     }
   }
 
-  /** The next request starts another worker. */
+  /** Rejects all pending requests. The next request starts another worker. */
   #fail(worker: Worker, reason: unknown): void {
     if (worker !== this.#worker) return
     this.#worker = undefined
@@ -131,7 +131,7 @@ export class Reader {
   }
 }
 
-/** The index catches up with the log this often, so that a search after a quiet hour finds few changes. */
+/** How often the search index catches up with the log, so that each search finds only few new changes. */
 const FOLLOW_EVERY_MS = 1_000
 
 interface ReaderParts {
@@ -145,23 +145,23 @@ interface ReaderParts {
   readonly close: () => Promise<void>
 }
 
-/** The worker's side: answers the requests of the main thread. Searches run one after the other, other reads at any time. */
+/** Answers the requests of a `Reader`, in the worker. Searches run one after the other; other reads do not wait. */
 export function answerRequests({ search, rows, close }: ReaderParts): void {
   const port = parentPort
   if (port === null) throw new Error('answerRequests must run in a worker')
   const post = (answer: ReaderAnswer) => port.postMessage(answer)
   let lastSearch: Promise<unknown> = Promise.resolve()
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const turn = lastSearch.then(work)
-    lastSearch = turn.catch(() => {})
-    return turn
+  const afterLastSearch = <T>(work: () => Promise<T>): Promise<T> => {
+    const result = lastSearch.then(work)
+    lastSearch = result.catch(() => {})
+    return result
   }
   let isFollowing = false
-  const following = setInterval(() => {
+  const followTimer = setInterval(() => {
     if (isFollowing) return
     isFollowing = true
-    // The next search fails for the same reason and reports it.
-    void inTurn(() => search.follow())
+    // A failure is ignored here, because the next search fails for the same reason and reports it.
+    void afterLastSearch(() => search.follow())
       .catch(() => {})
       .finally(() => {
         isFollowing = false
@@ -170,13 +170,13 @@ export function answerRequests({ search, rows, close }: ReaderParts): void {
   const answer = (request: ReaderRequest): Promise<unknown> => {
     switch (request.type) {
       case 'search':
-        return inTurn(() => search.search(request))
+        return afterLastSearch(() => search.search(request))
       case 'prepare':
-        return inTurn(() => search.startPreparing()).then(() => search.whenLoaded())
+        return afterLastSearch(() => search.startPreparing()).then(() => search.whenLoaded())
       case 'rows':
         return rows(request)
       case 'close':
-        clearInterval(following)
+        clearInterval(followTimer)
         return close()
     }
   }
@@ -189,17 +189,17 @@ export function answerRequests({ search, rows, close }: ReaderParts): void {
 }
 
 function toFailure(error: unknown): ReaderFailure {
-  const isKnown = error instanceof ServiceError
-  const cause = isKnown ? (error.cause ?? error) : error
+  const isServiceError = error instanceof ServiceError
+  const cause = isServiceError ? (error.cause ?? error) : error
   return {
-    code: isKnown ? error.code : undefined,
+    code: isServiceError ? error.code : undefined,
     message: error instanceof Error ? error.message : String(error),
     cause: cause instanceof Error ? (cause.stack ?? cause.message) : String(cause),
   }
 }
 
 function fromFailure({ code, message, cause }: ReaderFailure): Error {
-  const known = ERROR_CODES.find((candidate) => candidate === code)
-  if (known === undefined) return new Error(message, { cause: new Error(cause) })
-  return new ServiceError(known, message, { cause: new Error(cause) })
+  const serviceCode = ERROR_CODES.find((known) => known === code)
+  if (serviceCode === undefined) return new Error(message, { cause: new Error(cause) })
+  return new ServiceError(serviceCode, message, { cause: new Error(cause) })
 }

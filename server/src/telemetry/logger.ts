@@ -13,7 +13,7 @@ export interface LogSettings {
 
 /** Where log lines are written. */
 export interface Sink {
-  /** Resolves when the text was handed to the system, and rejects if it cannot be written. */
+  /** Resolves when the system has accepted the text, and rejects if the text cannot be written. */
   write(text: string): Promise<void>
   readonly isTerminal: boolean
   readonly hasColours: boolean
@@ -29,28 +29,25 @@ interface LogEntry {
   readonly error?: string
 }
 
-/** The failure of a request, or of background work that `requestId` names. */
-export type Failure = Pick<FinishedRequest, 'requestId' | 'error'> & Partial<FinishedRequest>
-
 /** Requests with a lower status are not logged, unless they are slow. */
 const MIN_STATUS = { all: 0, errors: 400, failures: 500, none: 500 } as const
 const SLOW_MS = { all: 1_000, errors: 1_000, failures: 1_000, none: Number.POSITIVE_INFINITY } as const
 const MAX_PATH_LENGTH = 200
-/** Anyone can send invalid requests, even without a key, so at most one is logged in this time. */
+/** Anyone can send invalid requests, even without a key, so they are logged at most once in this time. */
 const INVALID_REQUEST_EVERY_MS = 10
 
-/** How often the number of repeated failures is logged. A failure that did not repeat in this time is forgotten. */
+/** How often the number of repeats of a failure is logged. A failure without repeats in this time is forgotten. */
 const REPEATS_EVERY_MS = MINUTE
-/** The number of different failures whose repeats are counted. Further failures are logged each time. */
-const MAX_REPEATS = 100
+/** The repeats of this many different failures are counted. Other failures are logged each time. */
+const MAX_REPEATED_FAILURES = 100
 
-/** If the reader of the log is stuck, lines beyond this number are dropped and counted, so that they do not fill the memory. */
+/** If nothing reads the log, further lines are dropped and counted, so that they do not fill the memory. */
 const MAX_WAITING_LINES = 20_000
 /** How long a stop waits until the last lines are written. */
 const FLUSH_TIMEOUT_MS = 1_000
 
-/** A failure that was logged in full once. Its repeats are counted. */
-interface Repeat {
+/** A failure that was logged in full once, and the number of its repeats since `loggedAt`. */
+interface RepeatedFailure {
   readonly message: string
   loggedAt: number
   count: number
@@ -64,9 +61,9 @@ export class Logger implements RequestObserver, DeliveryObserver {
   readonly #clock: Clock
   readonly #format: (entry: LogEntry) => string
   readonly #writer: LineWriter
-  readonly #repeats = new Map<string, Repeat>()
+  readonly #repeats = new Map<string, RepeatedFailure>()
   #repeatTimer: Timer | undefined
-  #invalidRequestAt = 0
+  #invalidRequestLoggedAt = 0
 
   constructor(settings: LogSettings, sink: Sink = stdoutSink(), clock: Clock = Date.now) {
     const { logFormat, logRequests } = settings
@@ -83,23 +80,20 @@ export class Logger implements RequestObserver, DeliveryObserver {
 
   /** Logs a request if the settings ask for it or the request was invalid. An internal failure is always logged. */
   requestFinished(request: FinishedRequest): void {
-    const isSelected = request.status >= this.#minStatus || request.durationMs >= this.#slowMs
-    if (request.problem !== undefined && (!isSelected || request.operationName === 'none')) {
-      if (Math.abs(this.#clock() - this.#invalidRequestAt) < INVALID_REQUEST_EVERY_MS) return
-      this.#invalidRequestAt = this.#clock()
-    } else if (!isSelected) return
-    if (request.error !== undefined) this.failure(request)
-    else if (this.#logRequests !== 'none') {
-      this.#add(this.#entry(levelOf(request), 'request', requestFields(request)))
-    }
+    const { status, durationMs, operationName, problem, error } = request
+    const isSelected = status >= this.#minStatus || durationMs >= this.#slowMs
+    const isInvalid = problem !== undefined
+    if (!isSelected && !isInvalid) return
+    const isThrottled = isInvalid && (!isSelected || operationName === 'none')
+    if (isThrottled && !this.#mayLogInvalidRequest()) return
+    const fields = requestFields(request)
+    if (error !== undefined) this.#logFailure(error, fields, status === 503)
+    else if (this.#logRequests !== 'none') this.#add(this.#entry(levelOf(request), 'request', fields))
   }
 
-  /** An unavailable database fails every request: the first failure is logged in full, then the number of repeats per minute. */
-  failure(failure: Failure): void {
-    const isUnavailable = failure.status === 503 || failure.error instanceof ServiceError
-    if (isUnavailable && this.#isRepeat(failure.error)) return
-    const entry = this.#entry('error', 'failure', requestFields(failure))
-    this.#add({ ...entry, error: detailOf(failure.error) })
+  /** Logs a failure outside of requests. `source` names the background job or the part of the service that failed. */
+  failure(source: string, error: unknown): void {
+    this.#logFailure(error, { source }, error instanceof ServiceError)
   }
 
   webhookTurnedOff({ id, url }: Webhook, reason: string): void {
@@ -121,17 +115,34 @@ export class Logger implements RequestObserver, DeliveryObserver {
     return this.#writer.flush()
   }
 
-  #isRepeat(error: unknown): boolean {
-    // Callers get the same message for every problem, so the cause identifies the problem.
+  #mayLogInvalidRequest(): boolean {
+    const now = this.#clock()
+    if (Math.abs(now - this.#invalidRequestLoggedAt) < INVALID_REQUEST_EVERY_MS) return false
+    this.#invalidRequestLoggedAt = now
+    return true
+  }
+
+  /**
+   * While the database is unavailable, every request fails. The first of these failures is logged in full, then only the
+   * number of repeats once per minute.
+   */
+  #logFailure(error: unknown, fields: LogEntry['fields'], isUnavailable: boolean): void {
+    if (isUnavailable && this.#countRepeat(error)) return
+    this.#add({ ...this.#entry('error', 'failure', fields), error: stacksOf(error) })
+  }
+
+  /** Counts the failure if it was logged before. Returns false if it is new. */
+  #countRepeat(error: unknown): boolean {
+    // A ServiceError has the same message for different problems, so its cause identifies the problem.
     const message = messagesOf(error instanceof ServiceError ? (error.cause ?? error) : error)
-    // Numbers such as free bytes and process ids differ each time.
+    // Numbers in the message, such as free bytes and process ids, differ each time.
     const id = message.replaceAll(/\d+/g, '0')
     const known = this.#repeats.get(id)
     if (known !== undefined) {
       known.count++
       return true
     }
-    if (this.#repeats.size < MAX_REPEATS) {
+    if (this.#repeats.size < MAX_REPEATED_FAILURES) {
       this.#repeats.set(id, { message, loggedAt: this.#clock(), count: 0 })
       this.#repeatTimer ??= setInterval(() => this.#logRepeats(), SECOND)
       this.#repeatTimer.unref()
@@ -156,7 +167,7 @@ export class Logger implements RequestObserver, DeliveryObserver {
     this.#repeatTimer = undefined
   }
 
-  #logCount(repeat: Repeat): void {
+  #logCount(repeat: RepeatedFailure): void {
     const { message, count } = repeat
     repeat.count = 0
     this.#add({ ...this.#entry('error', 'failure repeated', { times: count }), error: message })
@@ -171,7 +182,7 @@ export class Logger implements RequestObserver, DeliveryObserver {
   }
 }
 
-function requestFields(request: Partial<FinishedRequest>): LogEntry['fields'] {
+function requestFields(request: FinishedRequest): LogEntry['fields'] {
   const { requestId, traceId, keyId, operationName, method, path, status, durationMs, problem } = request
   return {
     requestId,
@@ -179,10 +190,10 @@ function requestFields(request: Partial<FinishedRequest>): LogEntry['fields'] {
     keyId,
     operation: operationName,
     method,
-    path: path?.slice(0, MAX_PATH_LENGTH),
+    path: path.slice(0, MAX_PATH_LENGTH),
     status,
-    durationMs: durationMs === undefined ? undefined : Math.round(durationMs * 1_000) / 1_000,
-    clientAddress: request.clientAddress?.(),
+    durationMs: Math.round(durationMs * 1_000) / 1_000,
+    clientAddress: request.clientAddress(),
     problem,
   }
 }
@@ -198,10 +209,11 @@ function messagesOf(error: unknown): string {
   return error.cause === undefined ? error.message : `${error.message}: ${messagesOf(error.cause)}`
 }
 
-function detailOf(error: unknown): string {
+/** The stacks of an error and its causes. */
+function stacksOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const own = error.stack ?? `${error.name}: ${error.message}`
-  return error.cause === undefined ? own : `${own}\ncaused by ${detailOf(error.cause)}`
+  return error.cause === undefined ? own : `${own}\ncaused by ${stacksOf(error.cause)}`
 }
 
 /** Callers may send their key in a place that is logged, such as the path, so secrets are removed from the whole line. */
@@ -212,36 +224,36 @@ function jsonLine({ time, level, message, fields, error }: LogEntry): string {
 const COLOURS = { info: 32, warn: 33, error: 31 } as const
 const GREY = 90
 
-/** For people: the time of day, the event and its details in one line, followed by the stack of an error. */
+/** A line for people: the time of day, the event and its details, followed by the stack of an error. */
 function textLine({ time, level, message, fields, error }: LogEntry, hasColours: boolean): string {
   const paint = (code: number, text: string) => (hasColours ? `\u001b[${code}m${text}\u001b[0m` : text)
   const { method, path, status, durationMs, ...rest } = fields
   const event =
     status === undefined
-      ? printable(message)
-      : `${printable(`${method} ${path}`)} ${paint(COLOURS[level], String(status))} ${durationMs} ms`
+      ? escapeControls(message)
+      : `${escapeControls(`${method} ${path}`)} ${paint(COLOURS[level], String(status))} ${durationMs} ms`
   const details = Object.entries(rest)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => ` ${name}=${value}`)
     .join('')
-  const stack = error?.split('\n').map((line) => `\n    ${printable(line)}`) ?? []
+  const stack = error?.split('\n').map((line) => `\n    ${escapeControls(line)}`) ?? []
   return hideSecrets(
     [
       paint(GREY, time.toTimeString().slice(0, 8)),
       ` ${paint(COLOURS[level], level.padEnd(5))} `,
       event,
-      details === '' ? '' : paint(GREY, printable(details)),
+      details === '' ? '' : paint(GREY, escapeControls(details)),
       ...stack,
     ].join(''),
   )
 }
 
-/** Escapes control characters, so that callers cannot send commands to the terminal. */
-function printable(text: string): string {
+/** Escapes control characters, so that callers cannot send commands to the terminal of the operator. */
+function escapeControls(text: string): string {
   return text.replace(/\p{Cc}/gu, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`)
 }
 
-/** Collects the lines of one turn of the event loop and writes them together, one write at a time. */
+/** Writes all lines of one turn of the event loop together. Writes never overlap. */
 class LineWriter {
   readonly #sink: Sink
   readonly #describeDropped: (lines: number) => string
@@ -277,7 +289,7 @@ class LineWriter {
       }
       const text = `${this.#waiting.join('\n')}\n`
       this.#waiting = []
-      // The service keeps running without a log, and there is nowhere to report the failure.
+      // The service continues without a log, and a failure to log cannot be logged.
       await this.#sink.write(text).catch(() => {})
     }
     this.#writing = undefined

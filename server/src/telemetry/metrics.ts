@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { type Answer, type Handler, type HttpRequest, headerLines } from '@petstore/wire'
+import { type Handler, type HttpRequest, type HttpResponse, headerLines } from '@petstore/wire'
 import type { CatalogStore } from '../core/catalog/catalog-store.ts'
 import { PLANS, type Plan } from '../core/keys/api-key.ts'
 import type { KeyStore } from '../core/keys/key-store.ts'
@@ -15,12 +15,19 @@ import {
   type LimitReason,
   type RequestObserver,
 } from '../http/request-context.ts'
-import { CONTENT_TYPE, family, gauge, Histogram, histogramFamily, increment } from './prometheus-text.ts'
+import {
+  CONTENT_TYPE,
+  gauge,
+  Histogram,
+  histogramFamily,
+  increment,
+  metricFamily,
+} from './prometheus-text.ts'
 
-/** Values that are read at the time of a scrape. */
+/** Values that are read when the metrics are scraped. */
 interface Gauges {
-  /** Active keys; `undefined` while the database is unavailable. */
-  readonly keys: Readonly<Record<Plan, number>> | undefined
+  /** This count and the next two are `undefined` while the database is unavailable. */
+  readonly activeKeys: Readonly<Record<Plan, number>> | undefined
   readonly inventoryEntries: number | undefined
   readonly openOrders: { readonly orders: number; readonly units: number } | undefined
   readonly orderTotals: OrderTotals
@@ -33,17 +40,17 @@ interface Gauges {
   readonly maxFiles: number | undefined
 }
 
-/** The counts of one operation. A request increments an array element; labels are built at the time of a scrape. */
+/** The counts of one operation. A request only increments array elements; labels are built when the metrics are scraped. */
 interface OperationSeries {
   /** Indexed by status. */
   readonly requests: Float64Array
   readonly seconds: Histogram
 }
 
-/** One more than the largest HTTP status. */
+/** HTTP statuses are below 600. */
 const STATUS_COUNT = 600
 
-/** From a response out of memory to a response that waits for a locked database. */
+/** Bucket bounds, from replies out of memory to requests that wait for a locked database. */
 const REQUEST_SECONDS = [
   0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
 ]
@@ -54,7 +61,7 @@ const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
 /** Counts events while the service runs, and renders all metrics. */
 export class Metrics implements RequestObserver, CommitObserver, DeliveryObserver {
   readonly #operations = new Map<string, OperationSeries>()
-  readonly #limited: Record<LimitReason, number> = { rate_limit_exceeded: 0, key_banned: 0, anonymous: 0 }
+  readonly #refusals: Record<LimitReason, number> = { rate_limit_exceeded: 0, key_banned: 0, anonymous: 0 }
   #bans = 0
   readonly #deliveries = { delivered: 0, failed: 0 }
   readonly #deliverySeconds = new Histogram(DELIVERY_SECONDS)
@@ -63,11 +70,11 @@ export class Metrics implements RequestObserver, CommitObserver, DeliveryObserve
   readonly #commitSeconds = new Histogram(COMMIT_SECONDS)
 
   requestFinished({ operationName, status, durationMs, limitRefusal }: FinishedRequest): void {
-    const { requests, seconds } = this.#operations.get(operationName) ?? this.#add(operationName)
+    const { requests, seconds } = this.#operations.get(operationName) ?? this.#addOperation(operationName)
     increment(requests, status)
     seconds.observe(durationMs / 1_000)
     if (limitRefusal === undefined) return
-    this.#limited[limitRefusal.reason]++
+    this.#refusals[limitRefusal.reason]++
     if (limitRefusal.beginsBan) this.#bans++
   }
 
@@ -86,12 +93,12 @@ export class Metrics implements RequestObserver, CommitObserver, DeliveryObserve
   }
 
   render(gauges: Gauges): string {
-    const { keys, inventoryEntries, openOrders, orderTotals, webhooks, load } = gauges
+    const { activeKeys, inventoryEntries, openOrders, orderTotals, webhooks, load } = gauges
     const { residentBytes, openFiles, maxFiles } = gauges
     const startedAt = performance.timeOrigin / 1_000
     const operations = [...this.#operations].sort(([one], [other]) => (one < other ? -1 : 1))
     return [
-      family(
+      metricFamily(
         'petstore_requests_total',
         'counter',
         'Finished requests, by operation and status.',
@@ -103,7 +110,7 @@ export class Metrics implements RequestObserver, CommitObserver, DeliveryObserve
       ),
       histogramFamily(
         'petstore_request_duration_seconds',
-        'Time from receiving a request until its response is handed to the network, by operation.',
+        'Time from the arrival of a request until its response is passed to the network, by operation.',
         operations.map(([operation, { seconds }]) => [{ operation }, seconds]),
       ),
       histogramFamily('petstore_commit_batch_size', 'Number of changes in one commit.', [
@@ -112,32 +119,32 @@ export class Metrics implements RequestObserver, CommitObserver, DeliveryObserve
       histogramFamily('petstore_commit_duration_seconds', 'Time until a commit is on disk.', [
         [{}, this.#commitSeconds],
       ]),
-      family(
+      metricFamily(
         'petstore_rate_limited_total',
         'counter',
         'Requests rejected with 429, by reason: limit of the key, banned key, or limit of an address without a valid key.',
-        LIMIT_REASONS.map((reason) => [{ reason }, this.#limited[reason]]),
+        LIMIT_REASONS.map((reason) => [{ reason }, this.#refusals[reason]]),
       ),
-      family('petstore_bans_total', 'counter', 'Bans of keys.', [[{}, this.#bans]]),
-      family(
+      metricFamily('petstore_bans_total', 'counter', 'Bans of API keys.', [[{}, this.#bans]]),
+      metricFamily(
         'petstore_keys',
         'gauge',
         'Active keys, by plan.',
-        keys === undefined ? [] : PLANS.map((plan) => [{ plan }, keys[plan]]),
+        activeKeys === undefined ? [] : PLANS.map((plan) => [{ plan }, activeKeys[plan]]),
       ),
       gauge('petstore_inventory_entries', 'Entries in the inventory.', inventoryEntries),
       gauge('petstore_orders_open', 'Open orders.', openOrders?.orders),
       gauge('petstore_reserved_units', 'Units of stock reserved by open orders.', openOrders?.units),
-      family(
+      metricFamily(
         'petstore_orders_refused_total',
         'counter',
         'Orders rejected because too few units were available.',
         [[{}, orderTotals.refused]],
       ),
-      family('petstore_orders_expired_total', 'counter', 'Expired holds released by this process.', [
+      metricFamily('petstore_orders_expired_total', 'counter', 'Expired holds released by this process.', [
         [{}, orderTotals.expired],
       ]),
-      family(
+      metricFamily(
         'petstore_webhook_deliveries_total',
         'counter',
         'Webhook delivery attempts by this process, by result.',
@@ -148,16 +155,16 @@ export class Metrics implements RequestObserver, CommitObserver, DeliveryObserve
         'Duration of a webhook delivery attempt.',
         [[{}, this.#deliverySeconds]],
       ),
-      family('petstore_webhooks_turned_off_total', 'counter', 'Webhooks turned off by this process.', [
+      metricFamily('petstore_webhooks_turned_off_total', 'counter', 'Webhooks turned off by this process.', [
         [{}, this.#turnedOff],
       ]),
-      family(
+      metricFamily(
         'petstore_webhook_behind_events',
         'gauge',
         'Events in the backlog of a webhook.',
         webhooks.map(({ webhook, lag }) => [{ webhook: String(webhook.id) }, lag.events]),
       ),
-      family(
+      metricFamily(
         'petstore_webhook_behind_seconds',
         'gauge',
         'Age of the oldest event in the backlog of a webhook.',
@@ -166,7 +173,7 @@ export class Metrics implements RequestObserver, CommitObserver, DeliveryObserve
           lag.since === undefined ? 0 : Math.max(0, (gauges.now - lag.since) / 1_000),
         ]),
       ),
-      family(
+      metricFamily(
         'petstore_webhook_on',
         'gauge',
         '1 if a webhook is active, 0 if it is paused or turned off.',
@@ -178,7 +185,7 @@ export class Metrics implements RequestObserver, CommitObserver, DeliveryObserve
         load.connections,
       ),
       gauge('petstore_open_requests', 'Requests in progress.', load.requests),
-      family('petstore_build_info', 'gauge', 'Always 1; the labels contain the versions.', [
+      metricFamily('petstore_build_info', 'gauge', 'Always 1; the labels contain the versions.', [
         [{ version: VERSION, bun: Bun.version }, 1],
       ]),
       gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', residentBytes),
@@ -188,7 +195,7 @@ export class Metrics implements RequestObserver, CommitObserver, DeliveryObserve
     ].join('')
   }
 
-  #add(operation: string): OperationSeries {
+  #addOperation(operation: string): OperationSeries {
     const series = { requests: new Float64Array(STATUS_COUNT), seconds: new Histogram(REQUEST_SECONDS) }
     this.#operations.set(operation, series)
     return series
@@ -208,17 +215,17 @@ interface ScrapeParts {
 
 /** Serves /metrics. */
 export function createScrapeApp({ metrics, store, clock, load }: ScrapeParts): Handler {
-  // While the database is unavailable, the last known backlog is served, so that an alert on it does not clear.
+  // While the database is unavailable, the last known backlog is reported, so that alerts on the backlog do not clear.
   let lastWebhooks: readonly WebhookState[] = []
-  const scrape = async ({ method, path }: HttpRequest): Promise<Answer> => {
+  const scrape = async ({ method, path }: HttpRequest): Promise<HttpResponse> => {
     if (path !== '/metrics') {
       return textAnswer(404, 'the metrics are at /metrics\n')
     }
     if (method !== 'GET' && method !== 'HEAD') {
       return textAnswer(405, '/metrics allows GET and HEAD\n', { Allow: 'GET, HEAD' })
     }
-    // The other metrics are needed most while the database is unavailable.
-    const [keys, inventoryEntries, openOrders, webhooks] = await Promise.all([
+    // If the database is unavailable, the metrics that do not need it are still reported.
+    const [activeKeys, inventoryEntries, openOrders, webhooks] = await Promise.all([
       store.countActiveKeys(clock()).catch(() => undefined),
       store.countPets().catch(() => undefined),
       store.countOpenOrders().catch(() => undefined),
@@ -226,7 +233,7 @@ export function createScrapeApp({ metrics, store, clock, load }: ScrapeParts): H
     ])
     lastWebhooks = webhooks
     const text = metrics.render({
-      keys,
+      activeKeys,
       inventoryEntries,
       openOrders,
       orderTotals: store.orderTotals(),
@@ -241,7 +248,11 @@ export function createScrapeApp({ metrics, store, clock, load }: ScrapeParts): H
   return { answer: scrape, refuse: ({ message }) => textAnswer(400, `${message}\n`) }
 }
 
-function textAnswer(status: number, body: string, headers: Readonly<Record<string, string>> = {}): Answer {
+function textAnswer(
+  status: number,
+  body: string,
+  headers: Readonly<Record<string, string>> = {},
+): HttpResponse {
   return { status, lines: headerLines({ 'Content-Type': 'text/plain; charset=utf-8', ...headers }), body }
 }
 
@@ -249,7 +260,7 @@ function countFiles(): Pick<Gauges, 'openFiles' | 'maxFiles'> {
   try {
     const max = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
     return {
-      // Minus the descriptor that reads the folder.
+      // Reading the folder opens one more descriptor, which is not counted.
       openFiles: readdirSync('/proc/self/fd').length - 1,
       maxFiles: max === undefined ? undefined : Number(max),
     }

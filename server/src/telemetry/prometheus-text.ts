@@ -1,6 +1,6 @@
-/** Counts observations by size. Buckets become cumulative, as Prometheus expects, when they are written. */
+/** Counts observations in buckets by size. Prometheus expects cumulative counts, which are computed when they are written. */
 export class Histogram {
-  /** Upper bounds, ascending. A last bucket, +Inf, counts everything above. */
+  /** The upper bounds of the buckets, ascending. A last bucket, +Inf, counts larger values. */
   readonly bounds: readonly number[]
   readonly counts: Float64Array
   sum = 0
@@ -31,23 +31,23 @@ export function increment(counts: Float64Array, index: number): void {
 type Labels = Readonly<Record<string, string>>
 type Sample = readonly [labels: Labels, value: number]
 
-/** The version of Prometheus' text format that is written here. */
+/** Names the version of Prometheus' text format that this file writes. */
 export const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 /** A metric with its series, in Prometheus' text format. */
-export function family(
+export function metricFamily(
   name: string,
   type: 'counter' | 'gauge',
   help: string,
   samples: readonly Sample[],
 ): string {
-  const lines = samples.map(([labels, value]) => line(name, labels, value))
+  const lines = samples.map(([labels, value]) => sampleLine(name, labels, value))
   return heading(name, type, help) + lines.join('')
 }
 
-/** A gauge without labels. It has no sample if its value is unknown. */
+/** A gauge without labels. It has no sample if its value is `undefined`. */
 export function gauge(name: string, help: string, value: number | undefined): string {
-  return family(name, 'gauge', help, value === undefined ? [] : [[{}, value]])
+  return metricFamily(name, 'gauge', help, value === undefined ? [] : [[{}, value]])
 }
 
 export function histogramFamily(
@@ -67,9 +67,9 @@ function histogramLines(name: string, labels: Labels, { bounds, counts, sum }: H
   for (const [index, count] of counts.entries()) {
     total += count
     const le = index < bounds.length ? String(bounds[index]) : '+Inf'
-    text += line(`${name}_bucket`, { ...labels, le }, total)
+    text += sampleLine(`${name}_bucket`, { ...labels, le }, total)
   }
-  return text + line(`${name}_sum`, labels, sum) + line(`${name}_count`, labels, total)
+  return text + sampleLine(`${name}_sum`, labels, sum) + sampleLine(`${name}_count`, labels, total)
 }
 
 function heading(name: string, type: string, help: string): string {
@@ -77,9 +77,10 @@ function heading(name: string, type: string, help: string): string {
   return `# HELP ${name} ${escaped}\n# TYPE ${name} ${type}\n`
 }
 
-function line(name: string, labels: Labels, value: number): string {
+function sampleLine(name: string, labels: Labels, value: number): string {
   const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapeLabel(text)}"`)
-  return `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}\n`
+  const labelText = pairs.length === 0 ? '' : `{${pairs.join(',')}}`
+  return `${name}${labelText} ${value}\n`
 }
 
 function escapeLabel(text: string): string {

@@ -59,7 +59,7 @@ describe('an import that would block a running service for longer than --max-pau
       const refused = await petstore(args())
       expect(refused.exitCode).toBe(1)
       expect(refused.stderr).toMatch(
-        /writing 20,001 rows keeps the running service from writing for about \d+ (s|min \d+ s); nothing was changed\. Accept that with --yes/,
+        /writing 20,001 rows keeps the running service from writing for about \d+ (s|min \d+ s); nothing was changed\. Accept the pause with --yes/,
       )
       expect(await store.countPets()).toBe(0)
       expect(announcedSeconds(path)).toBeUndefined()
@@ -112,7 +112,7 @@ describe('an import that would block a running service for longer than --max-pau
     await whileServed(async (store) => {
       expect(await petstore(adjust)).toMatchObject({
         exitCode: 1,
-        stderr: expect.stringContaining('nothing was changed. Accept that with --yes'),
+        stderr: expect.stringContaining('nothing was changed. Accept the pause with --yes'),
       })
       expect(await quantitiesIn(store)).toEqual(new Set([5]))
       expect((await petstore([...adjust, '--yes'])).exitCode).toBe(0)

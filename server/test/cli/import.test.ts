@@ -238,7 +238,7 @@ Refused
       'an invalid --show',
       ['import', 'odd.csv', '--show', 'all'],
       2,
-      '--show must be a whole number, got "all"',
+      '--show must be a whole number of 0 or more, got "all"',
     ],
     ['an unknown flag', ['import', 'odd.csv', '--fast'], 2, "unknown option '--fast'"],
     ['another database', ['import', 'odd.csv', '--database-url', 'mysql:x'], 1, 'odd.csv begins'],

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Step, servicePlan } from '../../src/cli/commands/install-service.ts'
+import { installationSteps, type Step } from '../../src/cli/commands/install-service.ts'
 import { petstore } from './petstore.ts'
 import { serve } from './running-petstore.ts'
 
@@ -57,26 +57,28 @@ test('it asks first, and configures the absolute path of the database', async ()
 })
 
 test('existing files are kept or moved, and nothing is started without systemd', () => {
-  expect(commandsOf(servicePlan(OPTIONS))[0]).toMatch(/^useradd --system .* petstore$/)
-  expect(commandsOf(servicePlan({ ...OPTIONS, hasUser: true, hasSystemd: false }))).toEqual([
+  expect(commandsOf(installationSteps(OPTIONS))[0]).toMatch(/^useradd --system .* petstore$/)
+  expect(commandsOf(installationSteps({ ...OPTIONS, hasUser: true, hasSystemd: false }))).toEqual([
     'install -d -o petstore -g petstore -m 700 /var/lib/petstore',
     'chgrp petstore /etc/petstore/petstore.env',
   ])
-  expect(commandsOf(servicePlan({ ...OPTIONS, hasUser: true, movesSocket: true })).slice(-4)).toEqual([
+  expect(commandsOf(installationSteps({ ...OPTIONS, hasUser: true, movesSocket: true })).slice(-4)).toEqual([
     'systemctl daemon-reload',
     'systemctl stop petstore.socket petstore.service',
     'systemctl enable petstore.socket petstore.service',
     'systemctl restart petstore.service',
   ])
-  const upgrade = servicePlan({ ...OPTIONS, executable: '/usr/local/bin/petstore' })
+  const upgrade = installationSteps({ ...OPTIONS, executable: '/usr/local/bin/petstore' })
   expect(upgrade.some((step) => step.type === 'copy')).toBe(false)
-  expect(textOf(servicePlan({ ...OPTIONS, host: '::' }), '.socket')).toContain('ListenStream=[::]:8080\n')
+  expect(textOf(installationSteps({ ...OPTIONS, host: '::' }), '.socket')).toContain(
+    'ListenStream=[::]:8080\n',
+  )
 })
 
 test.skipIf(Bun.which('systemd-analyze') === null)(
   'systemd rates the exposure of the unit below 3.0',
   async () => {
-    for (const step of servicePlan(OPTIONS))
+    for (const step of installationSteps(OPTIONS))
       if (step.type === 'write') await Bun.write(folder + step.path, step.text)
     const { exitCode, stdout } = Bun.spawnSync(
       [

@@ -63,7 +63,7 @@ describe('petstore orders', () => {
     ])
     const some = await run('orders', 'list', '--limit', '1', '--json')
     expect(JSON.parse(some.stdout)).toHaveLength(1)
-    expect(some.stderr).toContain('only the first 1 order; --limit shows more')
+    expect(some.stderr).toContain('there are more than 1 order; --limit shows more')
     expect((await run('orders', 'list', '--pet', String(BIG), '--json')).stdout).toContain(`"petId": ${BIG}`)
     expect((await run('orders', 'list', '--state', 'expired')).stdout).toBe('There are no such orders.\n')
   })
@@ -78,7 +78,7 @@ describe('petstore orders', () => {
   test('complete removes its units from the stock, and changes nothing the second time', async () => {
     for (const _ of [1, 2]) {
       const { exitCode, stdout } = await run('orders', 'complete', '1')
-      expect([exitCode, stdout]).toEqual([0, `Order 1 of 4 of pet 1 is complete in ${path}.\n`])
+      expect([exitCode, stdout]).toEqual([0, `Order 1 (4 of pet 1) is now complete in ${path}.\n`])
     }
     expect(await store.findAvailability(1n)).toEqual({ petId: 1n, quantity: 6, reserved: 1 })
     expect(await historyOf(store, 1n)).toMatchObject([
@@ -99,7 +99,7 @@ describe('petstore orders', () => {
       'petstore: order 1 needs 4 of pet 1, but only 3 are in stock; nothing was changed\n',
     ])
     expect((await run('orders', 'cancel', '1')).stdout).toBe(
-      `Order 1 of 4 of pet 1 is cancelled in ${path}.\n`,
+      `Order 1 (4 of pet 1) is now cancelled in ${path}.\n`,
     )
     expect(await store.findAvailability(1n)).toMatchObject({ quantity: 3, reserved: 1 })
   })

@@ -73,5 +73,5 @@ test('a socket counts as passed only if it is for this process and is a socket',
   expect(findPassedSocket({})).toBeUndefined()
   expect(findPassedSocket({ LISTEN_PID: '1', LISTEN_FDS: '1' })).toBeUndefined()
   expect(findPassedSocket({ LISTEN_PID, LISTEN_FDS: '1' })).toBe(3)
-  expect(() => findPassedSocket({ LISTEN_PID, LISTEN_FDS: '2' })).toThrow(/keep one ListenStream/)
+  expect(() => findPassedSocket({ LISTEN_PID, LISTEN_FDS: '2' })).toThrow(/keep a single ListenStream/)
 })

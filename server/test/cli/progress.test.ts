@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { duration, Progress } from '../../src/cli/terminal.ts'
+import { formatDuration, Progress } from '../../src/cli/terminal.ts'
 
 function shownOn(output: { isTTY?: boolean; columns?: number }) {
   let now = 0
@@ -62,6 +62,6 @@ describe('Progress', () => {
     [200, '3 min 20 s'],
     [7_500, '2 h 5 min'],
   ])('%d seconds are %s', (seconds, words) => {
-    expect(duration(seconds)).toBe(words)
+    expect(formatDuration(seconds)).toBe(words)
   })
 })

@@ -75,7 +75,7 @@ describe('petstore serve --demo', () => {
       ['serve', '--demo', '--database-url', 'sqlite:data/petstore.db', '--port', '0'],
       { cwd },
     )
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('holds a real store')])
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('contains a real store')])
   })
 })
 

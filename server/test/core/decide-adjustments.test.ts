@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Adjust, AdjustmentChange, SubmittedCommand } from '../../src/core/stock/command.ts'
 import { decide } from '../../src/core/stock/decide.ts'
-import { answerId, keysOf, REMEMBERED_MS } from '../../src/core/stock/idempotency.ts'
+import { answerId, idempotencyKeysOf, REMEMBERED_MS } from '../../src/core/stock/idempotency.ts'
 import type { InventoryItem, LockedEntry } from '../../src/core/stock/inventory.ts'
 import { refusal } from '../../src/core/stock/refusal.ts'
 import { isQuantityRecord } from '../../src/core/stock/stock-draft.ts'
@@ -90,7 +90,9 @@ describe('the decision on an adjustment', () => {
     const { results: outcomes, records } = decide([...requests, adjustment({ petId: 1n, delta: -4 })], FOUND)
     expect(outcomes[2]).toEqual({ type: 'done', items: [item(1n, 0)] })
     expect(
-      records.filter(isQuantityRecord).map(({ before, after, follows }) => [before, after, follows]),
+      records
+        .filter(isQuantityRecord)
+        .map(({ before, after, previousIndex }) => [before, after, previousIndex]),
     ).toEqual([
       [3, 4, null],
       [4, 0, 0],
@@ -185,7 +187,7 @@ describe('the decision on a request with an idempotency key', () => {
 
   test('each key is locked once, in a fixed order', () => {
     const requests = [keyed('b', 'f', one), one, keyed('a', 'f', one), keyed('b', 'g', one)]
-    expect(keysOf(requests).map(({ key }) => key)).toEqual(['a', 'b'])
+    expect(idempotencyKeysOf(requests).map(({ key }) => key)).toEqual(['a', 'b'])
   })
 })
 

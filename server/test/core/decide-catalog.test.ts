@@ -193,7 +193,7 @@ describe('pets', () => {
     expect(
       records.map((row) => {
         if (row.kind !== 'change' && row.kind !== 'pet' && row.kind !== 'removed') throw new Error(row.kind)
-        return [row.kind, row.petId, row.status, row.follows, row.isLast]
+        return [row.kind, row.petId, row.status, row.previousIndex, row.isLast]
       }),
     ).toEqual([
       ['change', 1n, 'available', null, false],

@@ -144,7 +144,9 @@ describe('the decision on an order', () => {
       ['cancelled', 2n],
     ])
     expect(
-      records.filter(isQuantityRecord).map(({ index, follows, isLast }) => [index, follows, isLast]),
+      records
+        .filter(isQuantityRecord)
+        .map(({ index, previousIndex, isLast }) => [index, previousIndex, isLast]),
     ).toEqual([
       [1, null, false],
       [3, 1, true],

@@ -126,7 +126,7 @@ describe('the decision of a commit', () => {
     const changes = [set(1n, 5), set(2n, 6), set(1n, 5), set(1n, 7), set(1n, 8, [state(0)])]
     const found = new Map([1n, 2n].map((petId) => asFound([petId, state(3)])))
     const records = decide(changes, found).records.filter(isQuantityRecord)
-    expect(records.map(({ follows, isLast }) => [follows, isLast])).toEqual([
+    expect(records.map(({ previousIndex, isLast }) => [previousIndex, isLast])).toEqual([
       [null, false],
       [null, true],
       [0, true],

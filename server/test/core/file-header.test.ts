@@ -215,6 +215,6 @@ test('Rows with any delimiter, quotes and column order are read unchanged', asyn
 test('The header of an adjustment is recognized with any delimiter', () => {
   const kinds = [kind('adjustment', ADJUSTMENT_ROWS.columns)]
   expect(readHeader('expected;PetId;DELTA', 'the file', kinds)).toEqual({
-    ...{ kind: 'adjustment', delimiter: ';', order: [1, 2, -1, 0] },
+    ...{ kind: 'adjustment', delimiter: ';', columnIndexes: [1, 2, -1, 0] },
   })
 })

@@ -11,7 +11,7 @@ import {
   typedResults,
 } from '../../src/core/stock/command.ts'
 import { GroupCommit } from '../../src/core/stock/group-commit.ts'
-import { PetsLocked } from '../../src/core/stock/stock-store.ts'
+import { PetsLockedError } from '../../src/core/stock/stock-store.ts'
 import { ServiceError } from '../../src/core/values/errors.ts'
 import { someTurns } from '../support/turns.ts'
 
@@ -269,7 +269,7 @@ describe('group commit', () => {
       const locked = set(change(1, 1n)).catch((error: Error) => error.message)
       const free = set(change(2, 2n))
       await batches[0]?.end()
-      await batches[1]?.end(new PetsLocked(new Set([1n])))
+      await batches[1]?.end(new PetsLockedError(new Set([1n])))
       expect(shown()).toEqual([
         ['brief', 9n],
         ['brief', 1n, 2n],
@@ -294,7 +294,7 @@ describe('group commit', () => {
       const shown = () => batches.map(({ changes }) => petIdsOf(changes))
       const answers = [set(change(1, 9n)), set(change(2, 1n)), set(change(3, 2n))]
       await batches[0]?.end()
-      await batches[1]?.end(new PetsLocked(new Set([1n, 2n])))
+      await batches[1]?.end(new PetsLockedError(new Set([1n, 2n])))
       expect(shown()).toEqual([[9n], [1n, 2n], [1n]])
       await batches[2]?.end()
       expect(shown().slice(3)).toEqual([[2n]])

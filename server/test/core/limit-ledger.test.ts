@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { LimitLedger } from '../../src/core/limits/limit-keepers.ts'
 import type { LedgerStore } from '../../src/core/limits/limit-store.ts'
-import { keyVerbs } from '../../src/store/keys.ts'
-import { ledgerStore, usageVerbs } from '../../src/store/limits.ts'
+import { keyMethods } from '../../src/store/keys.ts'
+import { ledgerStore, usageMethods } from '../../src/store/limits.ts'
 import { Connection } from '../../src/store/sqlite/connection.ts'
 import { migrate } from '../../src/store/sqlite/migrations.ts'
 import { bannedState, NOW, record } from '../store/limit-records.ts'
@@ -19,7 +19,7 @@ beforeEach(() => {
 })
 afterEach(() => connection.close())
 
-const liftBan = (keyId: string, at: number) => keyVerbs(connection).liftBan(keyId, { at, actor: 'anna' })
+const liftBan = (keyId: string, at: number) => keyMethods(connection).liftBan(keyId, { at, actor: 'anna' })
 
 test('a key that continues after its ban was lifted is banned again, and stays banned', async () => {
   const ledger = await LimitLedger.open(store, () => NOW)
@@ -35,7 +35,7 @@ test('a key that continues after its ban was lifted is banned again, and stays b
   // The lifted ban has not expired, but it is not the key's current one.
   await ledger.applyLiftedBans()
   expect(ask()).toBe('key_banned')
-  const bans = await usageVerbs(connection).listBans(0)
+  const bans = await usageMethods(connection).listBans(0)
   expect(bans.map(({ number, liftedAt }) => [number, liftedAt])).toEqual([
     [1, NOW],
     [2, undefined],
@@ -66,7 +66,7 @@ test('state that could not be saved stays pending', async () => {
   await ledger.save()
   await ledger.save()
   expect((await store.loadLimits()).get('key_a')?.day.used).toBe(2)
-  expect(await usageVerbs(connection).listUsage('2026-01-01')).toMatchObject([{ accepted: 2, rejected: 0 }])
+  expect(await usageMethods(connection).listUsage('2026-01-01')).toMatchObject([{ accepted: 2, rejected: 0 }])
 })
 
 test('work that waits for decisions runs at the end of the turn, because all are decided by then', async () => {

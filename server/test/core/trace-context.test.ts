@@ -1,5 +1,10 @@
 import { expect, test } from 'bun:test'
-import { childOf, newTrace, parseTraceparent, traceText } from '../../src/core/values/trace-context.ts'
+import {
+  childSpan,
+  formatTraceContext,
+  newTrace,
+  parseTraceparent,
+} from '../../src/core/values/trace-context.ts'
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const SPAN = '00f067aa0ba902b7'
@@ -35,14 +40,14 @@ test.each([
 
 test('a new span stays in the trace, with its flags and its own id', () => {
   const parent = { traceId: TRACE, spanId: SPAN, flags: 1 }
-  const child = childOf(parent)
+  const child = childSpan(parent)
   expect(child).toEqual({ ...parent, spanId: expect.stringMatching(/^[0-9a-f]{16}$/) })
   expect(child.spanId).not.toBe(SPAN)
-  expect(traceText(parent)).toBe(`00-${TRACE}-${SPAN}-01`)
+  expect(formatTraceContext(parent)).toBe(`00-${TRACE}-${SPAN}-01`)
 })
 
 test('a new trace is valid for other programs', () => {
   const [one, other] = [newTrace(), newTrace()]
-  expect(parseTraceparent(traceText(one))).toEqual(one)
+  expect(parseTraceparent(formatTraceContext(one))).toEqual(one)
   expect(one.traceId).not.toBe(other.traceId)
 })

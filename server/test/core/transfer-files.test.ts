@@ -3,7 +3,7 @@ import { parse } from 'csv-parse/sync'
 import { array, asyncProperty, assert as check, constantFrom, integer, string } from 'fast-check'
 import type { ImportedPet } from '../../src/core/catalog/pet.ts'
 import { ADJUSTMENT_ROWS } from '../../src/core/transfer/adjustment.ts'
-import { IMPORT_KINDS, openRows, textOf } from '../../src/core/transfer/files.ts'
+import { fileText, IMPORT_KINDS, openRows } from '../../src/core/transfer/files.ts'
 import { PET_ROWS, type RawRow } from '../../src/core/transfer/rows.ts'
 
 const HEADER = 'petId,name,categoryId,status,quantity\n'
@@ -249,7 +249,7 @@ describe('A written file', () => {
           yield pets
         }
         let written = ''
-        for await (const part of textOf<ImportedPet>(batches(), PET_ROWS, format)) written += part
+        for await (const part of fileText<ImportedPet>(batches(), PET_ROWS, format)) written += part
         const { rows } = await readAll(written, chunkSize)
         expect(rows.map((row) => ('fields' in row ? PET_ROWS.read(row.fields) : row.reason))).toEqual(pets)
       }),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { addressesOf, checkedUrl, isPublic } from '../../src/delivery/addresses.ts'
+import { checkUrl, findAddresses, isPublic } from '../../src/delivery/addresses.ts'
 import { HttpSender } from '../../src/delivery/http-sender.ts'
 import { sampleMessage } from '../../src/delivery/message.ts'
 import { dropPackets } from '../support/dropping-listener.ts'
@@ -29,7 +29,7 @@ test.each([
 describe('the url of a webhook', () => {
   const taken = ['https://shop.example/', 'https://shop.example:8443/x?y=1', 'https://8.8.8.8:1025/']
   test.each([...taken, 'https://shop.example:80/', 'https://shop.example:8080/'])('%s is accepted', (text) =>
-    expect(checkedUrl(text, false)).toBeInstanceOf(URL),
+    expect(checkUrl(text, false).type).toBe('allowed'),
   )
 
   test.each([
@@ -44,12 +44,15 @@ describe('the url of a webhook', () => {
     ['https://[::ffff:169.254.169.254]/', 'must be on the public internet'],
     ['https://[::ffff:0:127.0.0.1]/', 'must be on the public internet'],
     ['https://[4000::1]/', 'must be on the public internet'],
-  ])('%s is rejected: %s', (text, reason) => expect(checkedUrl(text, false)).toContain(reason))
+  ])('%s is rejected: %s', (text, reason) =>
+    expect(checkUrl(text, false)).toEqual({ type: 'refused', problem: expect.stringContaining(reason) }),
+  )
 
   test('may be on loopback and use http if private addresses are allowed', () => {
     for (const text of ['http://127.0.0.1:9000/', 'http://shop.local/', 'https://[::1]:8443/'])
-      expect(checkedUrl(text, true)).toBeInstanceOf(URL)
-    expect(checkedUrl('http://127.0.0.1:22/', true)).toContain('must have the port')
+      expect(checkUrl(text, true).type).toBe('allowed')
+    const lowPort = checkUrl('http://127.0.0.1:22/', true)
+    expect(lowPort).toEqual({ type: 'refused', problem: expect.stringContaining('must have the port') })
   })
 
   test('must have public addresses only', async () => {
@@ -59,11 +62,15 @@ describe('the url of a webhook', () => {
       'none.example': [],
     }
     const lookup = async (host: string) => all[host] ?? Promise.reject(new Error('ENOTFOUND'))
-    expect(await addressesOf('good.example', lookup, false)).toEqual(['8.8.8.8', '2606:4700::1'])
-    expect(await addressesOf('half.example', lookup, false)).toContain('half.example, which is 10.0.0.1')
-    expect(await addressesOf('none.example', lookup, false)).toContain('has no address')
-    expect(await addressesOf('typo.example', lookup, false)).toContain('cannot be looked up')
-    expect(await addressesOf('half.example', lookup, true)).toEqual(['8.8.8.8', '10.0.0.1'])
+    const allowed = (...addresses: string[]) => ({ type: 'allowed', addresses }) as const
+    const refused = (reason: string) =>
+      ({ type: 'refused', problem: expect.stringContaining(reason) }) as const
+    const found = (host: string, allowsPrivate = false) => findAddresses(host, lookup, allowsPrivate)
+    expect(await found('good.example')).toEqual(allowed('8.8.8.8', '2606:4700::1'))
+    expect(await found('half.example')).toEqual(refused('half.example, which is 10.0.0.1'))
+    expect(await found('none.example')).toEqual(refused('has no address'))
+    expect(await found('typo.example')).toEqual(refused('cannot be looked up'))
+    expect(await found('half.example', true)).toEqual(allowed('8.8.8.8', '10.0.0.1'))
   })
 })
 

@@ -8,8 +8,9 @@ export interface Schema {
   readonly maximum?: number
   readonly enum?: readonly string[]
   readonly const?: boolean
-  /** Mutually exclusive fields. */
-  readonly oneOf?: readonly { readonly required: readonly string[] }[]
+  /** The objects that the value can be. */
+  readonly oneOf?: readonly Schema[]
+  readonly additionalProperties?: boolean
   /** A value, or null. */
   readonly anyOf?: readonly Schema[]
   readonly required?: readonly string[]
@@ -37,11 +38,12 @@ export interface ContractOperation {
 
 interface OperationEntry {
   readonly operationId: string
-  readonly parameters: readonly Parameter[]
+  readonly parameters: readonly (Parameter | { readonly $ref: string })[]
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> }
 }
 
 const PATHS = contract.paths as unknown as Readonly<Record<string, Readonly<Record<string, OperationEntry>>>>
+const PARAMETERS = contract.components.parameters as unknown as Readonly<Record<string, Parameter>>
 const SCHEMAS = contract.components.schemas as unknown as Readonly<Record<string, Schema>>
 
 export const CONTRACT_OPERATIONS: readonly ContractOperation[] = Object.entries(PATHS).flatMap(
@@ -52,11 +54,18 @@ export const CONTRACT_OPERATIONS: readonly ContractOperation[] = Object.entries(
         operationId,
         method: method.toUpperCase(),
         path,
-        parameters,
+        parameters: parameters.map(resolvedParameter),
         body: body === undefined ? undefined : resolved(body),
       }
     }),
 )
+
+function resolvedParameter(parameter: Parameter | { readonly $ref: string }): Parameter {
+  if (!('$ref' in parameter)) return parameter
+  const found = PARAMETERS[parameter.$ref.replace('#/components/parameters/', '')]
+  if (found === undefined) throw new Error(`the contract has no ${parameter.$ref}`)
+  return found
+}
 
 export function resolved(schema: Schema): Schema {
   const name = schema.$ref?.replace('#/components/schemas/', '')

@@ -43,6 +43,9 @@ export interface Ingredients {
   readonly cursors: readonly string[]
 }
 
+/** These ignore unknown query parameters. */
+const IN_SPECIFICATION = new Set(['listInventory', 'updateInventory', 'getPet', 'listOrders'])
+
 /** Operations that change something are tried more often. */
 const OPERATIONS = CONTRACT_OPERATIONS.flatMap((operation) =>
   Array<ContractOperation>(operation.body === undefined ? 3 : 5).fill(operation),
@@ -67,6 +70,8 @@ function operationRequest({ random, key, pets, orders, madePets, cursors }: Ingr
   const text = body === undefined ? undefined : bodyText(random, body, pets)
   if (text !== undefined) {
     intents.push(text.intent)
+    // Whether units are reserved depends on the orders of other requests.
+    if (/"[^"]*eepReserved":true/.test(text.text)) intents.push('either')
     lines.push(...mediaType(random, intents))
   } else if (method === 'GET' && chance(random, 0.03)) {
     // An unexpected body is read and ignored.
@@ -142,7 +147,7 @@ function fillPath(
 }
 
 function fillQuery(
-  { parameters }: ContractOperation,
+  { operationId, parameters }: ContractOperation,
   random: Random,
   cursors: readonly string[],
   intents: Intent[],
@@ -157,8 +162,12 @@ function fillQuery(
     pairs.push(`${name}=${value.text}`)
     intents.push('invalid')
   }
-  if (chance(random, 0.1))
-    pairs.push(oneOf(random, ['x=1', '&&&', '%', '=%00', `x=${'y'.repeat(5_000)}`, '?']))
+  if (chance(random, 0.1)) {
+    const stray = oneOf(random, ['x=1', '&&&', '%', '=%00', `x=${'y'.repeat(5_000)}`, '?'])
+    pairs.push(stray)
+    if (!['&&&', '?'].includes(stray) && !IN_SPECIFICATION.has(operationId)) intents.push('invalid')
+    if (stray === '?') intents.push('either')
+  }
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`
 }
 

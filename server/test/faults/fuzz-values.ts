@@ -166,24 +166,29 @@ export function headerValue(random: Random, name: string): string {
 
 /** A JSON text for the schema of a body. It changes only these pets. */
 export function bodyText(random: Random, schema: Schema, pets: readonly bigint[]): Value {
-  const { properties = {}, required = [], oneOf: branches = [] } = resolved(schema)
-  const chosen = branches.length === 0 ? [] : oneOf(random, branches).required
-  const excluded = branches.flatMap((branch) => branch.required).filter((name) => !chosen.includes(name))
-  const entries = Object.entries(properties)
-    .filter(([name]) => !excluded.includes(name))
-    .map(([name, part]) => [name, idText(random, name) ?? valueText(random, nonNull(part), pets)] as const)
+  const { oneOf: variants = [schema] } = resolved(schema)
+  const { properties = {}, required = [], additionalProperties = true } = resolved(oneOf(random, variants))
+  const entries = Object.entries(properties).map(
+    ([name, part]) => [name, idText(random, name) ?? valueText(random, nonNull(part), pets)] as const,
+  )
   const members = entries.map(([name, value]) => `${JSON.stringify(name)}:${value}`)
   const right = `{${members.join(',')}}`
   if (chance(random, 0.5)) {
     const dressed = [
       right,
       ` \r\n\t${right} `,
-      `{"x":[{"y":null}],${members.join(',')},"status":"sold"}`,
       // The last duplicate counts.
       `{${entries.map(([name]) => `${JSON.stringify(name)}:1.5`).join(',')},${members.join(',')}}`,
       `{${entries.map(([name, value]) => `"\\u${name.charCodeAt(0).toString(16).padStart(4, '0')}${name.slice(1)}":${value}`).join(',')}}`,
+    ]
+    const withUnknownFields = [
+      `{"x":[{"y":null}],${members.join(',')},"statu":"sold"}`,
       `{"__proto__":{"a":1},"constructor":1,${members.join(',')}}`,
     ]
+    if (chance(random, 0.3)) {
+      const intent = additionalProperties ? 'valid' : 'invalid'
+      return { text: oneOf(random, withUnknownFields), intent }
+    }
     return { text: oneOf(random, dressed), intent: 'valid' }
   }
   const [name = 'x'] = required
@@ -234,9 +239,9 @@ function valueText(random: Random, schema: Schema, pets: readonly bigint[]): str
   if (schema.type === 'string')
     return oneOf(random, ['""', '"PO-1043"', '"\\u043a \\"\\\\"', `"${'x'.repeat(200)}"`])
   if (schema.type !== 'array') return numberText(random, schema)
-  const { enum: kinds, properties } = resolved(schema.items ?? {})
+  const { enum: kinds, oneOf: variants = [] } = resolved(schema.items ?? {})
   if (kinds !== undefined) return JSON.stringify([oneOf(random, kinds)])
-  const { quantity = {} } = properties ?? {}
+  const quantity = variants.map((variant) => resolved(variant).properties?.quantity).find(Boolean) ?? {}
   const named = pets.slice(integerFrom(random, 0, pets.length - 1)).slice(0, 5)
   return `[${named.map((petId) => `{"petId":${petId},"quantity":${numberText(random, quantity)}}`)}]`
 }

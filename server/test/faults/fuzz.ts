@@ -12,6 +12,7 @@ const LANES = 8
 const PETS_A_LANE = 5
 /** After this many requests per lane, the whole stock is compared. */
 const COMPARE_EVERY = 250
+const MAX_ATTEMPTS = 5
 
 export interface FuzzOptions {
   readonly seed: number
@@ -98,7 +99,8 @@ class FuzzRun implements FuzzOutcome {
     for (const socket of this.#sockets) socket?.end()
   }
 
-  async #send(lane: number, request: FuzzRequest): Promise<void> {
+  /** On a busy machine the database may answer too late, which is 503: the request is then sent again. */
+  async #send(lane: number, request: FuzzRequest, attempt = 1): Promise<void> {
     let socket = this.#sockets[lane]
     if (socket === undefined || socket.isClosed) {
       socket = await HostileSocket.open(this.#service.port)
@@ -110,6 +112,10 @@ class FuzzRun implements FuzzOutcome {
     if (answer === undefined) {
       this.#complain(request, undefined, 'the connection was closed without an answer')
       return
+    }
+    if (answer.status === 503 && attempt < MAX_ATTEMPTS) {
+      await Bun.sleep(1_000)
+      return this.#send(lane, request, attempt + 1)
     }
     this.statuses[answer.status] = (this.statuses[answer.status] ?? 0) + 1
     const wrong =

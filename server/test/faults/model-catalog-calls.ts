@@ -48,7 +48,7 @@ function petCreation(world: ModelWorld, call: NewPetCall): Intent {
       return {
         status: 201,
         made: {
-          ...{ id, path: '/pets' },
+          ...{ id, path: '/catalog' },
           isTaken: (given) => world.catalog.hadPet(given),
           bodyOf: (given) => petBody(given, pet),
           keep: (given) => {

@@ -57,7 +57,7 @@ function parametersOf(query: URLSearchParams): SearchParameters {
     q: query.get('q') ?? undefined,
     status: PET_STATUSES.find((status) => status === query.get('status')),
     categoryId: categoryId === null ? undefined : BigInt(categoryId),
-    low: query.has('low') ? 'true' : undefined,
+    low: query.has('low') ? true : undefined,
     below: below === null ? undefined : Number(below),
     sort: SEARCH_SORTS.find((sort) => sort === query.get('sort')) ?? 'petId',
   }

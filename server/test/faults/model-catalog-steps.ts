@@ -72,7 +72,7 @@ export interface SearchCall {
     readonly q: string | undefined
     readonly status: string | undefined
     readonly categoryId: bigint | undefined
-    readonly low: 'true' | undefined
+    readonly low: true | undefined
     readonly below: number | undefined
     readonly sort: string | undefined
     readonly limit: number
@@ -142,7 +142,7 @@ const search: fc.Arbitrary<SearchCall> = fc.record({
   query: fc.record({
     q: maybe(fc.constantFrom(...TEXTS)),
     ...{ status: seldom(status), categoryId: seldom(category) },
-    low: seldom(fc.constant('true' as const)),
+    low: seldom(fc.constant(true as const)),
     below: seldom(fc.constantFrom(0, 1, 3, 30)),
     sort: maybe(fc.constantFrom(...SEARCH_SORTS)),
     limit,

@@ -22,7 +22,7 @@ export interface Judgement {
 
 const UNKNOWN_SECRET = createSecret('production')
 const DEPRECATED_SINCE = `@${Date.UTC(2026, 10, 1) / 1_000}`
-const DEPRECATION_LINKS = ['rel="deprecation"', 'rel="sunset"', '</v1/pets>; rel="successor-version"']
+const DEPRECATION_LINKS = ['rel="deprecation"', 'rel="sunset"', '</v1/catalog/']
 
 /** The model's verdict on one request, which it has applied when this returns. */
 export function judge(

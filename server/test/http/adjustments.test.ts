@@ -86,8 +86,9 @@ describe('POST /inventory/adjustments', () => {
       ...{ id: BigInt(index + 100), name: 'Many', categoryId: 1n, status: 'available' as const, quantity: 1 },
     }))
     await service.store.addPets(pets)
-    const changes = pets.map(({ id }) => ({ petId: Number(id), delta: 2, note: 'x'.repeat(60) }))
-    const { status, json } = await adjust(received(...changes))
+    const changes = pets.map(({ id }) => ({ petId: Number(id), delta: 2 }))
+    const body = JSON.stringify(received(...changes)) + ' '.repeat(65_536)
+    const { status, json } = await adjust(body)
     expect(status).toBe(200)
     expect((json as { items: unknown[] }).items).toHaveLength(1_000)
     for (const { id } of pets) await removePet(service.store, id)
@@ -158,7 +159,7 @@ describe('an adjustment that cannot be made explains why and changes nothing', (
     [
       'both delta and quantity',
       '{"petId": 1, "delta": 1, "quantity": 5}',
-      'exactly one of delta and quantity, got both',
+      'either delta or quantity, got both',
     ],
     ['neither delta nor quantity', '{"petId": 1}', 'got neither'],
     ['a negative quantity', '{"petId": 1, "quantity": -1}', 'quantity must be an integer from 0 to'],
@@ -214,6 +215,46 @@ describe('an adjustment that cannot be made explains why and changes nothing', (
     expect([status, error.code]).toEqual([409, 'insufficient_stock'])
     expect(error.details).toMatchObject([{ index: 0, petId: 1, code: 'insufficient_stock', available: 4 }])
     expect(error.details?.[0]?.message).toContain('the quantity of petId 1 is 4, so 5 cannot be taken away')
+  })
+
+  test('with keepReserved, taking reserved units is 409; without it, they may be taken', async () => {
+    const order = JSON.stringify({ petId: 1, quantity: 3 })
+    const headers = { 'Content-Type': 'application/json' }
+    const { id } = (await service.call('POST', '/store/orders', { body: order, headers })).json as {
+      id: number
+    }
+    before = await service.contents()
+    for (const change of [
+      { petId: 1, delta: -2 },
+      { petId: 1, quantity: 2 },
+    ]) {
+      const [status, error] = await refused({ reason: 'sold', keepReserved: true, changes: [change] })
+      expect([status, error.code]).toEqual([409, 'insufficient_stock'])
+      expect(error.details).toMatchObject([{ index: 0, petId: 1, available: 1 }])
+      expect(error.details?.[0]?.message).toBe(
+        '1 of petId 1 are available, because open orders reserve 3 of 4; 2 cannot be taken away',
+      )
+    }
+    const sell = (changes: object[], keepReserved?: boolean) =>
+      adjust({ reason: 'sold', keepReserved, changes })
+    expect((await sell([{ petId: 1, delta: -1 }], true)).status).toBe(200)
+    expect((await sell([{ petId: 1, delta: -1 }])).status).toBe(200)
+    // More is reserved than there is, but a delivery takes nothing.
+    expect((await sell([{ petId: 1, delta: 1 }], true)).status).toBe(200)
+    await service.call('DELETE', `/store/orders/${id}`)
+  })
+
+  test('with keepReserved, an expired hold reserves nothing', async () => {
+    const order = JSON.stringify({ petId: 1, quantity: 4, holdSeconds: 1 })
+    const headers = { 'Content-Type': 'application/json' }
+    await service.call('POST', '/store/orders', { body: order, headers })
+    service.now += 2_000
+    const { status } = await adjust({
+      reason: 'sold',
+      keepReserved: true,
+      changes: [{ petId: 1, delta: -4 }],
+    })
+    expect(status).toBe(200)
   })
 
   test('a quantity other than expected is 412', async () => {

@@ -28,7 +28,7 @@ describe('POST /pets', () => {
     const answer = await sent('POST', '/pets', body)
     const id = idOf(answer)
     expect(answer.status).toBe(201)
-    expect(answer.headers.get('Location')).toBe(`/v1/pets/${id}`)
+    expect(answer.headers.get('Location')).toBe(`/v1/catalog/${id}`)
     expect(answer.json).toEqual({
       ...{ id, name: 'Rex', categoryId: 1, status: 'available' },
       ...{ barcode: '4006381333931', lowStockAt: 2 },
@@ -88,11 +88,26 @@ describe('POST /pets', () => {
   })
 })
 
+describe('GET /catalog/{petId}', () => {
+  test('returns what POST and PATCH returned, with their ETag, and 404 for an unknown pet', async () => {
+    const created = await sent('POST', '/pets', { name: 'Found', categoryId: 1, barcode: 'GC-1' })
+    const id = idOf(created)
+    const found = await service.fetch('GET', created.headers.get('Location') ?? '')
+    expect([found.status, found.json]).toEqual([200, created.json])
+    const patched = await sent('PATCH', `/pets/${id}`, { name: 'Renamed' })
+    const renamed = await service.call('GET', `/catalog/${id}`)
+    expect([renamed.json, renamed.headers.get('ETag')]).toEqual([patched.json, patched.headers.get('ETag')])
+    expect(renamed.headers.has('Deprecation')).toBe(false)
+    expect((await service.call('GET', '/catalog/404')).error.code).toBe('not_found')
+    expect((await service.call('GET', '/catalog/abc')).error).toMatchObject({ status: 400, field: 'petId' })
+  })
+})
+
 describe('PATCH /pets/{petId}', () => {
   test('changes only the fields in the body', async () => {
     const body = { name: 'Before', categoryId: 1, quantity: 3, barcode: 'A-1', lowStockAt: 1 }
     const id = idOf(await sent('POST', '/pets', body))
-    const renamed = await sent('PATCH', `/pets/${id}`, { name: 'After', status: 'sold', quantity: 99 })
+    const renamed = await sent('PATCH', `/pets/${id}`, { name: 'After', status: 'sold' })
     expect(renamed.json).toEqual({
       ...{ id, name: 'After', categoryId: 1, status: 'sold', barcode: 'A-1', lowStockAt: 1 },
     })

@@ -47,6 +47,7 @@ const REQUESTS: Readonly<Record<string, GoodRequest>> = {
   updatePet: { method: 'PATCH', path: '/pets/1', body: '{"name": "Rex"}' },
   removePet: { method: 'DELETE', path: '/pets/77' },
   listCatalog: { method: 'GET', path: '/catalog' },
+  getCatalogPet: { method: 'GET', path: '/catalog/1' },
   listCategories: { method: 'GET', path: '/categories' },
   createCategory: { method: 'POST', path: '/categories', body: '{"name": "Dogs"}' },
   updateCategory: { method: 'PATCH', path: '/categories/1', body: '{"name": "Dogs"}' },
@@ -67,14 +68,16 @@ const REQUESTS: Readonly<Record<string, GoodRequest>> = {
   getLimits: { method: 'GET', path: '/limits' },
 }
 
-/** A valid body for an adjustment and, because of these fields, for an update. */
-function adjustment(change: string, fields = ''): string {
-  return `{${fields} "reason": "lost", "changes": [${change}]}`
+function adjustment(change: string): string {
+  return `{"reason": "lost", "changes": [${change}]}`
 }
 
 /** How to cause a status of an operation, if the path alone does not. */
 const OTHERWISE: Readonly<Record<string, Pick<GoodRequest, 'path' | 'body'>>> = {
   'adjustInventory 400': { body: '{}' },
+  'adjustInventory 412': { body: adjustment('{"petId": 1, "quantity": 1, "expected": 999}') },
+  'adjustInventory 422': { body: adjustment('{"petId": 2, "quantity": 3}') },
+  'updateInventory 422': { body: '{"quantity": 3}' },
   'adjustInventory 404': { body: adjustment('{"petId": 404, "delta": 1}') },
   'createOrder 400': { body: '{}' },
   'createOrder 404': { body: '{"petId": 404, "quantity": 1}' },
@@ -105,6 +108,18 @@ const OTHERWISE: Readonly<Record<string, Pick<GoodRequest, 'path' | 'body'>>> = 
   'rotateWebhookSecret 422': { path: '/webhooks/78/rotate-secret' },
 }
 
+/** GET /limits is free for every key, but an address without a valid key is limited here as well. */
+async function refusedByAddress(): Promise<Answer> {
+  const service = await TestService.start()
+  try {
+    let answer = await service.call('GET', '/limits', { key: null })
+    while (answer.status === 401) answer = await service.call('GET', '/limits', { key: null })
+    return answer
+  } finally {
+    await service.stop()
+  }
+}
+
 const SITUATIONS: Readonly<Record<number, (situation: Situation) => Promise<Answer>>> = {
   200: ({ send }) => send(),
   201: ({ send }) => send(),
@@ -129,24 +144,18 @@ const SITUATIONS: Readonly<Record<number, (situation: Situation) => Promise<Answ
     for (let sent = 0; sent < 10 && answer.status === 201; sent++) answer = await otherwise()
     return answer
   },
-  412: ({ send }) =>
-    send({
-      headers: { 'If-Match': '"999-sold"' },
-      body: adjustment('{"petId": 1, "quantity": 1, "expected": 999}', '"quantity": 1,'),
-    }),
+  412: ({ send, otherwise }) => (otherwise ?? send)({ headers: { 'If-Match': '"999-sold"' } }),
   413: ({ send }) => send({ body: 'x'.repeat(270_000) }),
   422: async ({ send, otherwise }) => {
     const headers = { 'Idempotency-Key': 'once' }
     await send({ headers })
-    return (
-      otherwise?.({ headers }) ??
-      send({ headers, body: adjustment('{"petId": 2, "quantity": 3}', '"quantity": 3,') })
-    )
+    return (otherwise ?? send)({ headers })
   },
   429: async ({ service, send }) => {
     const { secret } = await service.createKey('enterprise', { limits: { perMinute: 1, perDay: 9 } })
     await send({ key: secret })
-    return send({ key: secret })
+    const answer = await send({ key: secret })
+    return answer.status === 429 ? answer : refusedByAddress()
   },
   503: async ({ service, send }) => {
     await service.run('ALTER TABLE keys RENAME TO away')
@@ -233,7 +242,6 @@ describe('the contract', () => {
   test('passes the recommended rules of a public OpenAPI linter', async () => {
     const config = await createConfig({ extends: ['recommended'] })
     const problems = await lint({ ref: new URL('../../../openapi.json', import.meta.url).pathname, config })
-    const errors = problems.filter(({ severity }) => severity === 'error')
-    expect(errors.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([])
+    expect(problems.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([])
   })
 })

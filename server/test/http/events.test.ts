@@ -233,7 +233,7 @@ describe('the stream of events', () => {
     expect(reader.events).toHaveLength(1)
     isFailing = false
     await reader.until(() => afterOf(reader).includes(77))
-    const failures = (await other.logged()).filter(({ requestId }) => requestId === 'event-hub')
+    const failures = (await other.logged()).filter(({ source }) => source === 'event-hub')
     expect(failures).toHaveLength(1)
     reader.close()
     await other.stop()

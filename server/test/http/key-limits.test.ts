@@ -13,7 +13,7 @@ afterAll(() => service.stop())
 const limitsOf = async (key: string) => (await service.call('GET', '/limits', { key })).json
 
 describe('GET /limits', () => {
-  test('returns the plan, the key, its permissions and both windows, including this request', async () => {
+  test('returns the plan, the key, its permissions and both windows', async () => {
     const { id, secret } = await service.createKey('free', {
       name: 'The till',
       permissions: ['stock', 'pets'],
@@ -22,11 +22,11 @@ describe('GET /limits', () => {
       plan: 'free',
       key: { id, name: 'The till' },
       permissions: ['stock', 'pets'],
-      minute: { limit: 60, remaining: 59, reset: SECONDS + 60 },
-      day: { limit: 1_000, remaining: 999, reset: SECONDS + 86_400 },
+      minute: { limit: 60, remaining: 60, reset: SECONDS + 60 },
+      day: { limit: 1_000, remaining: 1_000, reset: SECONDS + 86_400 },
     })
     await service.call('GET', '/inventory', { key: secret })
-    expect(await limitsOf(secret)).toMatchObject({ minute: { remaining: 57 }, day: { remaining: 997 } })
+    expect(await limitsOf(secret)).toMatchObject({ minute: { remaining: 59 }, day: { remaining: 999 } })
   })
 
   test('shows a key without permissions as read-only', async () => {
@@ -48,25 +48,33 @@ describe('GET /limits', () => {
 
   test('a minute later the minute window is new and the day window continues', async () => {
     const { secret } = await service.createKey('business')
-    for (let sent = 0; sent < 3; sent++) await limitsOf(secret)
+    for (let sent = 0; sent < 3; sent++) await service.call('GET', '/inventory', { key: secret })
     service.now = START + 60_000
     expect(await limitsOf(secret)).toMatchObject({
-      minute: { limit: 1_000, remaining: 999, reset: SECONDS + 120 },
-      day: { limit: 100_000, remaining: 99_996, reset: SECONDS + 86_400 },
+      minute: { limit: 1_000, remaining: 1_000, reset: SECONDS + 120 },
+      day: { limit: 100_000, remaining: 99_997, reset: SECONDS + 86_400 },
     })
     service.now = START
   })
 
   test('returns the remaining requests after a restart', async () => {
     const { secret } = await service.createKey('pro')
-    await limitsOf(secret)
+    await service.call('GET', '/inventory', { key: secret })
     await service.restart()
-    expect(await limitsOf(secret)).toMatchObject({ minute: { remaining: 298 }, day: { remaining: 9_998 } })
+    expect(await limitsOf(secret)).toMatchObject({ minute: { remaining: 299 }, day: { remaining: 9_999 } })
   })
 
-  test('the last allowed request reports none left; the next is rejected', async () => {
+  test('does not count, and answers when the limit is exceeded and while the key is banned', async () => {
     const { secret } = await service.createKey('enterprise', { limits: { perMinute: 1, perDay: 9 } })
-    expect(await limitsOf(secret)).toMatchObject({ plan: 'enterprise', minute: { limit: 1, remaining: 0 } })
-    expect((await service.call('GET', '/limits', { key: secret })).status).toBe(429)
+    const answers = async () => (await service.call('GET', '/inventory', { key: secret })).error.code
+    for (let sent = 0; sent < 3; sent++) await limitsOf(secret)
+    expect((await service.call('GET', '/inventory', { key: secret })).status).toBe(200)
+    expect(await answers()).toBe('rate_limit_exceeded')
+    const exceeded = await service.call('GET', '/limits', { key: secret })
+    expect([exceeded.status, standingOf(exceeded).remaining]).toEqual([200, 0])
+    expect(exceeded.json).toMatchObject({ plan: 'enterprise', minute: { limit: 1, remaining: 0 } })
+    expect(exceeded.json).not.toHaveProperty('bannedUntil')
+    while ((await answers()) !== 'key_banned');
+    expect(await limitsOf(secret)).toMatchObject({ bannedUntil: SECONDS + 300 })
   })
 })

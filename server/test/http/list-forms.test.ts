@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import { toJson } from '../../src/http/reply.ts'
-import { chosenCoding } from '../../src/http/representation.ts'
+import { chooseCoding } from '../../src/http/representation.ts'
 import { TestService } from '../support/test-service.ts'
 import { stockOf } from '../support/whole-store.ts'
 
@@ -140,5 +140,5 @@ test.each([
   ['zstd;q=0, *', 'gzip'],
   ['gzip;q=nonsense', undefined],
 ] as const)('Accept-Encoding %s chooses %s', (header, coding) => {
-  expect(chosenCoding(['zstd', 'gzip'], header)).toBe(coding)
+  expect(chooseCoding(['zstd', 'gzip'], header)).toBe(coding)
 })

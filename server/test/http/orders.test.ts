@@ -99,10 +99,8 @@ describe('POST /store/orders', () => {
     expect((await order('{"petId": 9223372036854775806, "quantity": 1}')).status).toBe(404)
   })
 
-  test('other fields are ignored, 5.0 is an integer', async () => {
-    const answer = await order(
-      '{"petId": 1.0, "quantity": 2.0, "state": "complete", "id": 5, "complete": true}',
-    )
+  test('5.0 is an integer', async () => {
+    const answer = await order('{"petId": 1.0, "quantity": 2.0}')
     expect([answer.status, wire(answer)]).toMatchObject([
       201,
       { quantity: 2, state: 'open', complete: false },
@@ -200,20 +198,20 @@ describe('PATCH /store/orders/{orderId}', () => {
     await service.setQuantity(1n, '{"quantity": 4}')
     const answer = await patch(id, { complete: true })
     expect([answer.status, answer.error.code]).toEqual([409, 'insufficient_stock'])
-    expect(answer.error.message).toContain(`order ${id} takes 5 of petId 1, but only 4 are in stock`)
+    expect(answer.error.message).toContain(`order ${id} takes 5 units of petId 1, but only 4 are in stock`)
     expect(answer.error).toMatchObject({ details: [{ code: 'insufficient_stock', available: 4 }] })
     expect(await available()).toEqual({ petId: 1, quantity: 4, reserved: 5, available: -1 })
   })
 
   test.each([
-    ['{}', 'exactly one of complete and shipDate, got neither'],
+    ['{}', 'the body must have either complete or shipDate, got neither'],
     ['{"complete": true, "shipDate": "2027-01-01T00:00:00Z"}', 'got both'],
     ['{"complete": false}', 'complete must be true (DELETE cancels an order), got false'],
     ['{"complete": "true"}', 'got "true" (a string)'],
     ['{"complete": null}', 'got null'],
     ['{"shipDate": "2027-01-01"}', 'shipDate must be a date and time with its zone'],
     ['{"shipDate": null}', 'got null'],
-    ['{"quantity": 3}', 'got neither'],
+    ['{"quantity": 3}', 'unknown field "quantity"'],
   ])('%s is 400 and changes nothing', async (body, message) => {
     const before = await service.contents()
     const answer = await patch(OPEN, body)
@@ -269,7 +267,7 @@ describe('an unknown order', () => {
       await cancel(id),
     ]) {
       expect([answer.status, answer.error.code]).toEqual([400, 'invalid_request'])
-      expect(answer.error.message).toContain('orderId must be an integer')
+      expect(answer.error.message).toMatch(/^orderId .*must be an integer/)
     }
   })
 })

@@ -49,8 +49,8 @@ const each = <Field extends string>(pages: readonly Answer[], field: Field) =>
   pages.flatMap(({ json }) => (json as Record<Field, unknown>[]).map((row) => row[field]))
 
 describe('GET /pets', () => {
-  test('returns 20 pets by id, and links to the next page until there is none', async () => {
-    const pages = await follow('/pets')
+  test('returns pets by id, and links to the next page until there is none', async () => {
+    const pages = await follow('/pets?limit=20')
     expect(pages.map(({ json }) => (json as unknown[]).length)).toEqual([20, 20, 5])
     expect(each(pages, 'id')).toEqual(Array.from({ length: 45 }, (_, index) => index + 1))
     expect(pages[0]?.text).toStartWith('[{"id":1,"name":"Pet 1","categoryId":1,"status":"sold"},')
@@ -68,13 +68,9 @@ describe('GET /pets', () => {
     expect(await follow('/pets?limit=44')).toHaveLength(2)
   })
 
-  test('other parameters are ignored', async () => {
-    expect((await service.call('GET', '/pets?limit=1&colour=red&colour=blue&')).status).toBe(200)
-  })
-
   test.each([
-    ['limit=0', 'limit must be an integer from 1 to 100, got "0"'],
-    ['limit=101', 'limit must be an integer from 1 to 100'],
+    ['limit=0', 'limit must be an integer from 1 to 1000, got "0"'],
+    ['limit=1001', 'limit must be an integer from 1 to 1000'],
     ['limit=-1', 'limit must be'],
     ['limit=5.0', 'got "5.0"'],
     ['limit=05', 'got "05"'],
@@ -110,7 +106,7 @@ describe('GET /pets', () => {
 
 describe('GET /inventory/{petId}/history', () => {
   test('returns the changes newest first, page by page', async () => {
-    const pages = await follow('/inventory/1/history')
+    const pages = await follow('/inventory/1/history?limit=20')
     expect(pages.map(({ json }) => (json as unknown[]).length)).toEqual([20, 20, 5])
     expect(each(pages, 'after')).toEqual(Array.from({ length: 45 }, (_, index) => 45 - index))
     expect(new Set(each(pages, 'id')).size).toBe(45)
@@ -153,7 +149,7 @@ describe('GET /inventory/{petId}/history', () => {
     expect([behind.status, behind.text]).toEqual([200, '[]'])
   })
 
-  test.each(['limit=0', 'limit=101', 'limit=x', 'cursor=x', 'cursor=1.5', 'cursor=1&cursor=2'])(
+  test.each(['limit=0', 'limit=1001', 'limit=x', 'cursor=x', 'cursor=1.5', 'cursor=1&cursor=2'])(
     '?%s is 400',
     async (query) => {
       const answer = await service.call('GET', `/inventory/1/history?${query}`)
@@ -217,7 +213,7 @@ describe('GET /inventory/history', () => {
   })
 
   test.each([
-    ...['limit=0', 'limit=101', 'cursor=x', 'cursor='],
+    ...['limit=0', 'limit=1001', 'cursor=x', 'cursor='],
     ...['petId=x', 'who=', 'who=a%00b', 'reason=stolen', 'since=yesterday', 'until=2026-09-01T10:00:00'],
   ])('?%s is 400', async (query) => {
     const answer = await service.call('GET', `/inventory/history?${query}`)

@@ -107,12 +107,12 @@ describe('connections to PostgreSQL', () => {
 
   test('that the server does not grant do not count as lost: the service continues with the others', async () => {
     const { connection, proxy } = await connectThroughProxy({ poolSize: 3 })
-    const { losses } = connection
+    const { lossCount } = connection
     proxy.switchTo(1)
     const rows = () => connection.rows('SELECT pg_backend_pid() AS pid')
     const [first, ...others] = await Promise.all([rows(), rows(), rows(), rows()])
     for (const other of others) expect(other).toEqual(first)
-    expect(connection.losses).toBe(losses)
+    expect(connection.lossCount).toBe(lossCount)
     await connection.close()
     proxy.close()
   })

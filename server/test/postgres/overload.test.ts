@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { PetsLocked } from '../../src/core/stock/stock-store.ts'
+import { PetsLockedError } from '../../src/core/stock/stock-store.ts'
 import { Connection } from '../../src/store/postgres/connection.ts'
 import { ReadinessCheck } from '../../src/store/postgres/health.ts'
 import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore } from '../../src/store/postgres/store.ts'
@@ -60,7 +60,7 @@ describe('the readiness check of a role without a free connection', () => {
 
   test('succeeds while other callers use all sessions, and disturbs none of them', async () => {
     const check = new ReadinessCheck(connection)
-    const { losses } = connection
+    const { lossCount } = connection
     const released = Promise.withResolvers<void>()
     const holder = connection.run(async (session) => {
       await released.promise
@@ -69,7 +69,7 @@ describe('the readiness check of a role without a free connection', () => {
     await check.run()
     released.resolve()
     expect([...(await holder)]).toEqual([{ seven: 7 }])
-    expect(connection.losses).toBe(losses)
+    expect(connection.lossCount).toBe(lossCount)
     await check.run()
     await check.close()
   })
@@ -79,7 +79,7 @@ describe('when all sessions are in use', () => {
   test('a caller that finds none is refused, and nobody else notices', async () => {
     const connection = new Connection(database.url, { ...DEFAULT_POSTGRES_SETTINGS, poolSize: 1 })
     await connection.connect()
-    const { losses } = connection
+    const { lossCount } = connection
     const released = Promise.withResolvers<void>()
     const holder = connection.run(async (session) => {
       await released.promise
@@ -92,7 +92,7 @@ describe('when all sessions are in use', () => {
     released.resolve()
     expect([...(await holder)]).toEqual([{ seven: 7 }])
     expect(await connection.rows('SELECT 1 AS one')).toHaveLength(1)
-    expect(connection.losses).toBe(losses)
+    expect(connection.lossCount).toBe(lossCount)
     await connection.close()
   })
 
@@ -157,7 +157,7 @@ describe('a pet locked by another process', () => {
       at: 0,
     }))
     const failure = await failureOf(store.changeStock(requests, 'brief'))
-    expect(failure).toBeInstanceOf(PetsLocked)
+    expect(failure).toBeInstanceOf(PetsLockedError)
     expect(failure).toMatchObject({ petIds: new Set([1n]) })
     expect(await failureOf(store.changeStock(requests.slice(0, 1), 'full'))).toMatchObject({
       code: 'service_unavailable',

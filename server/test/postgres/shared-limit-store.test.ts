@@ -6,8 +6,8 @@ import {
   type SharedLimitStore,
 } from '../../src/core/limits/limit-store.ts'
 import { admit, newLimitState } from '../../src/core/limits/rate-windows.ts'
-import { keyVerbs } from '../../src/store/keys.ts'
-import { saveStatements, usageVerbs } from '../../src/store/limits.ts'
+import { keyMethods } from '../../src/store/keys.ts'
+import { saveStatements, usageMethods } from '../../src/store/limits.ts'
 import { Connection } from '../../src/store/postgres/connection.ts'
 import { sharedLimitStore } from '../../src/store/postgres/limits.ts'
 import { migrate } from '../../src/store/postgres/migrations.ts'
@@ -44,8 +44,8 @@ afterAll(async () => {
 })
 
 const save = (...records: readonly LimitRecord[]) => connection.commit(saveStatements(records))
-const loadLimits = () => usageVerbs(connection).loadLimits()
-const listUsage = () => usageVerbs(connection).listUsage('2026-01-01')
+const loadLimits = () => usageMethods(connection).loadLimits()
+const listUsage = () => usageMethods(connection).listUsage('2026-01-01')
 const MANY = { perMinute: 1_000, perDay: 1_000 }
 
 function usedOnce() {
@@ -79,7 +79,7 @@ describe('limits that several instances share', () => {
         return []
       })
     await look()
-    const keys = keyVerbs(connection, async () => now)
+    const keys = keyMethods(connection, async () => now)
     await keys.liftBan('key_a', { at: NOW + 1_000, actor: 'anna' })
     await look()
     expect(seen).toEqual([{ number: 1, beganAt: NOW, endsAt: NOW + 300_000 }, undefined])

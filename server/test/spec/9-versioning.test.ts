@@ -73,12 +73,12 @@ describe('section 9: versioning', () => {
 
   test('GET /pets/{petId} is deprecated with a sunset date, in the contract and in every response', async () => {
     expect(contract.paths['/pets/{petId}'].get).toMatchObject({ deprecated: true, 'x-sunset': '2030-12-05' })
-    for (const path of ['/pets/1', '/pets/404', '/pets/abc']) {
-      const { headers } = await service.call('GET', path)
+    for (const petId of ['1', '404', 'abc']) {
+      const { headers } = await service.call('GET', `/pets/${petId}`)
       expect(headers.get('Deprecation')).toMatch(/^@\d{10}$/)
       expect(headers.get('Sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT')
       expect(headers.get('Link')).toContain('rel="deprecation"')
-      expect(headers.get('Link')).toContain('</v1/pets>; rel="successor-version"')
+      expect(headers.get('Link')).toContain(`</v1/catalog/${petId}>; rel="successor-version"`)
     }
     expect((await service.call('GET', '/inventory')).headers.has('Sunset')).toBe(false)
   })

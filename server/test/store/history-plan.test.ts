@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { historyVerbs } from '../../src/store/history.ts'
+import { historyMethods } from '../../src/store/history.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { Connection as PostgresConnection } from '../../src/store/postgres/connection.ts'
 import { DEFAULT_POSTGRES_SETTINGS } from '../../src/store/postgres/store.ts'
@@ -30,7 +30,7 @@ async function statementsOf(database: Pick<SqlDatabase, 'rows'>) {
       return database.rows(text, ...values)
     },
   }
-  const page = await historyVerbs(listening).listRecentHistory(100, undefined, HOUR)
+  const page = await historyMethods(listening).listRecentHistory(100, undefined, HOUR)
   if (page === 'unknown_cursor') throw new Error('no cursor was given')
   expect(page.entries).toHaveLength(60)
   return asked

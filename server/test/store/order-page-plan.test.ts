@@ -2,7 +2,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { ORDER_STATES } from '../../src/core/orders/order.ts'
 import type { OrderFilter } from '../../src/core/orders/order-store.ts'
 import { openStore } from '../../src/store/open-store.ts'
-import { orderVerbs } from '../../src/store/orders.ts'
+import { orderMethods } from '../../src/store/orders.ts'
 import { Connection as PostgresConnection } from '../../src/store/postgres/connection.ts'
 import { DEFAULT_POSTGRES_SETTINGS } from '../../src/store/postgres/store.ts'
 import { storeClock } from '../../src/store/postgres/store-clock.ts'
@@ -42,7 +42,7 @@ async function statementOf(filter: OrderFilter, database: SqlDatabase, clock: St
       return []
     },
   }
-  await orderVerbs(listening, clock).listOrders(filter, LIMIT)
+  await orderMethods(listening, clock).listOrders(filter, LIMIT)
   if (asked === undefined) throw new Error('nothing was asked')
   return asked
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import type { PetStatus } from '../../src/core/stock/inventory.ts'
-import { historyVerbs } from '../../src/store/history.ts'
+import { historyMethods } from '../../src/store/history.ts'
 import type { Store } from '../../src/store/store.ts'
 import { removePet } from '../support/remove-pet.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
@@ -199,7 +199,11 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
       test('reads a limited number of rows per page, and continues from there', async () => {
         const database = await underTest.connect()
         try {
-          const inSteps = historyVerbs(database, { most: 2, step: 1, budgetMs: Number.POSITIVE_INFINITY })
+          const inSteps = historyMethods(database, {
+            maxRows: 2,
+            rowsPerStep: 1,
+            budgetMs: Number.POSITIVE_INFINITY,
+          })
           for (const [filter, afters] of AFTERS) {
             expect(await aftersOf(inSteps, filter, 9)).toEqual([...afters])
           }
@@ -213,7 +217,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
       test('starts no further step after its time budget, and continues from there', async () => {
         const database = await underTest.connect()
         try {
-          const oneStep = historyVerbs(database, { most: 1_000, step: 1, budgetMs: 0 })
+          const oneStep = historyMethods(database, { maxRows: 1_000, rowsPerStep: 1, budgetMs: 0 })
           const first = await oneStep.listRecentHistory(9, undefined, { who: 'nobody' })
           expect(first).toEqual({ entries: [], next: expect.any(String) })
           for (const [filter, afters] of AFTERS) {
@@ -233,14 +237,14 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
         const database = await underTest.connect()
         try {
           const sizes: number[] = []
-          const counting: Parameters<typeof historyVerbs>[0] = {
+          const counting: Parameters<typeof historyMethods>[0] = {
             rows: async <Row>(text: string, ...values: Parameters<typeof database.rows>[1][]) => {
               const rows = await database.rows<Row>(text, ...values)
               sizes.push(rows.length)
               return rows
             },
           }
-          const page = await historyVerbs(counting).listRecentHistory(2, undefined, { petId: 2n })
+          const page = await historyMethods(counting).listRecentHistory(2, undefined, { petId: 2n })
           expect(page).toMatchObject({ entries: [{ after: 119 }, { after: 118 }], next: expect.any(String) })
           expect(Math.max(...sizes)).toBe(3)
         } finally {
@@ -257,7 +261,11 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
         }
         const database = await underTest.connect()
         try {
-          const twoRows = historyVerbs(database, { most: 2, step: 1, budgetMs: Number.POSITIVE_INFINITY })
+          const twoRows = historyMethods(database, {
+            maxRows: 2,
+            rowsPerStep: 1,
+            budgetMs: Number.POSITIVE_INFINITY,
+          })
           for (const petId of [undefined, 2n]) {
             const page = await twoRows.listRecentHistory(9, undefined, {
               petId,

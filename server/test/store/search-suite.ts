@@ -125,7 +125,7 @@ export function searchSuite(name: string, underTest: StoreUnderTest): void {
         },
         { type: 'create_order', ...BY, draft: { petId: 43n, quantity: 2 } },
       )
-      const { rows } = await searchPage(store, searchOf({ ...ALL, low: 'true', sort: '-available' }), {
+      const { rows } = await searchPage(store, searchOf({ ...ALL, low: true, sort: '-available' }), {
         ...{ limit: 9, cursor: undefined },
       })
       expect(rows.slice(0, 2)).toEqual([
@@ -249,7 +249,7 @@ export function searchSuite(name: string, underTest: StoreUnderTest): void {
             q: maybe(fc.constantFrom(...words, 'zz')),
             status: maybe(fc.constantFrom(...PET_STATUSES)),
             categoryId: maybe(fc.constantFrom(1n, 2n, 3n)),
-            low: maybe(fc.constant('true' as const)),
+            low: maybe(fc.boolean()),
             below: maybe(fc.integer({ min: 0, max: 12 })),
             sort: fc.constantFrom(...SEARCH_SORTS),
           }),

@@ -63,7 +63,7 @@ export function authAndLimitSuite(request: GoodRequest): void {
 
     test('Basic instead of Bearer is 401', async () => {
       const headers = { Authorization: `Basic ${btoa('user:password')}` }
-      const answer = await expectUnauthorized({ key: null, headers }, 'does not hold a bearer key')
+      const answer = await expectUnauthorized({ key: null, headers }, 'has no bearer token')
       expect(answer.headers.get('WWW-Authenticate')).toBe('Bearer realm="petstore"')
     })
 
@@ -87,7 +87,7 @@ export function authAndLimitSuite(request: GoodRequest): void {
 
     test('an unknown key is 401', async () => {
       const other = await TestService.start()
-      await expectUnauthorized({ key: other.key }, 'not known here')
+      await expectUnauthorized({ key: other.key }, 'the API key is unknown')
       await other.stop()
     })
 

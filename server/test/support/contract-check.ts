@@ -15,8 +15,10 @@ interface Response {
 
 interface OperationEntry {
   readonly operationId: string
-  readonly responses: Readonly<Record<string, Response>>
+  readonly responses: Readonly<Record<string, Response | { readonly $ref: string }>>
 }
+
+const sharedResponses: Readonly<Record<string, Response>> = contract.components.responses
 
 const paths = contract.paths as unknown as Readonly<Record<string, Readonly<Record<string, OperationEntry>>>>
 
@@ -38,8 +40,12 @@ export function checkAgainstContract(
     return undefined
   }
   const { template, entry } = found
-  const response = entry.responses[String(answer.status)]
-  if (response === undefined) throw new Error(`${entry.operationId} does not document ${answer.status}`)
+  const described = entry.responses[String(answer.status)]
+  const sharedName =
+    described !== undefined && '$ref' in described ? described.$ref.split('/').at(-1) : undefined
+  const response = sharedName === undefined ? described : sharedResponses[sharedName]
+  if (response === undefined || '$ref' in response)
+    throw new Error(`${entry.operationId} does not document ${answer.status}`)
   for (const [name, { $ref }] of Object.entries(response.headers)) {
     if (isRequired($ref) && !answer.headers.has(name))
       throw new Error(`${entry.operationId} ${answer.status} lacks ${name}`)
@@ -48,16 +54,11 @@ export function checkAgainstContract(
   if (mediaType !== undefined && answer.headers.get('Content-Type') !== mediaType)
     throw new Error(`${entry.operationId} ${answer.status} is not ${mediaType}`)
   if (mediaType === 'application/json' && method !== 'HEAD') {
-    const pointer = [
-      'paths',
-      template,
-      method.toLowerCase(),
-      'responses',
-      answer.status,
-      'content',
-      'application/json',
-      'schema',
-    ]
+    const place =
+      sharedName === undefined
+        ? ['paths', template, method.toLowerCase(), 'responses', answer.status]
+        : ['components', 'responses', sharedName]
+    const pointer = [...place, 'content', 'application/json', 'schema']
     checkBody(`contract#/${pointer.map(escaped).join('/')}`, answer.text)
   }
   return entry.operationId

@@ -76,7 +76,7 @@ export class Answer {
     return this.json as WireItem
   }
 
-  get error(): { code: string; message: string; status: number } {
+  get error(): { code: string; message: string; status: number; field?: string } {
     return this.json as { code: string; message: string; status: number }
   }
 }

@@ -10,7 +10,7 @@ const read = (path: string) => readFileSync(join(DEPLOY, path), 'utf8')
 const offered = new Set(
   new Metrics()
     .render({
-      keys: { free: 0, pro: 0, business: 0, enterprise: 0 },
+      activeKeys: { free: 0, pro: 0, business: 0, enterprise: 0 },
       inventoryEntries: 0,
       openOrders: { orders: 0, units: 0 },
       webhooks: [],

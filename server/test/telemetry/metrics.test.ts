@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { fileURLToPath } from 'node:url'
 import { Glob } from 'bun'
 import { PLANS } from '../../src/core/keys/api-key.ts'
-import { family } from '../../src/telemetry/prometheus-text.ts'
+import { metricFamily } from '../../src/telemetry/prometheus-text.ts'
 import { parsePrometheusText } from '../support/prometheus-text.ts'
 import { START, TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
@@ -211,7 +211,7 @@ describe('/metrics', () => {
 
 test('labels and help texts are escaped', () => {
   const labels = { name: 'a "quoted" \\ back\nslash', other: '}' }
-  const text = family('some_gauge', 'gauge', 'with \\ and\nbreak', [[labels, 1.5]])
+  const text = metricFamily('some_gauge', 'gauge', 'with \\ and\nbreak', [[labels, 1.5]])
   expect(text.split('\n')).toHaveLength(4)
   expect(parsePrometheusText(text).get('some_gauge')?.samples).toEqual([
     { name: 'some_gauge', labels, value: 1.5 },

@@ -5,6 +5,7 @@ import type {
   OpenApiResponse,
   Parameter,
   PlanLimits,
+  Reference,
   Schema,
 } from './openapi-document.ts'
 
@@ -71,7 +72,7 @@ export interface Ban {
 }
 
 const METHODS = ['get', 'put', 'post', 'patch', 'delete'] as const
-const REFERENCE = /^#\/components\/(schemas|headers)\/(.+)$/
+const REFERENCE = /^#\/components\/(\w+)\/(.+)$/
 
 /** The OpenAPI document of the service, with its references followed. */
 export class Contract {
@@ -121,7 +122,20 @@ export class Contract {
   /** The schema itself, where it was given by reference. */
   resolve(schema: Schema): Schema {
     const name = nameOf(schema)
-    return name === undefined ? schema : (this.schemas.get(name) ?? {})
+    const resolved = name === undefined ? schema : (this.schemas.get(name) ?? {})
+    return resolved.oneOf === undefined ? resolved : this.#merged(resolved, resolved.oneOf)
+  }
+
+  /** One object with the fields of all variants. Only fields that every variant requires are required. */
+  #merged(schema: Schema, oneOf: readonly Schema[]): Schema {
+    const variants = oneOf.map((variant) => this.resolve(variant))
+    const required = variants.map((variant) => variant.required ?? [])
+    return {
+      ...schema,
+      type: 'object',
+      properties: Object.assign({}, ...variants.map(({ properties }) => properties)),
+      required: (required[0] ?? []).filter((name) => required.every((names) => names.includes(name))),
+    }
   }
 
   /** The last segment of the base address, which is the version: `v1`. */
@@ -143,11 +157,13 @@ export class Contract {
       stability: described['x-stability'] ?? 'stable',
       isDeprecated: described.deprecated ?? false,
       sunset: described['x-sunset'],
-      parameters: described.parameters ?? [],
+      parameters: (described.parameters ?? []).map((parameter) =>
+        followed(parameter, this.#document.components.parameters),
+      ),
       body:
         bodySchema === undefined ? undefined : { schema: bodySchema, isRequired: body?.required ?? false },
       answers: Object.entries(described.responses).map(([status, answer]) =>
-        this.#answer(Number(status), answer),
+        this.#answer(Number(status), followed(answer, this.#document.components.responses)),
       ),
     }
   }
@@ -173,6 +189,16 @@ export class Contract {
       events: events === undefined ? undefined : new Map(Object.entries(events)),
     }
   }
+}
+
+function followed<Component extends object>(
+  described: Component | Reference,
+  components: Readonly<Record<string, Component>>,
+): Component {
+  if (!('$ref' in described)) return described
+  const component = components[REFERENCE.exec(described.$ref)?.[2] ?? '']
+  if (component === undefined) throw new Error(`the contract has no ${described.$ref}`)
+  return component
 }
 
 /** The name of the resource that a schema is, or refers to. */

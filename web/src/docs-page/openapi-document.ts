@@ -9,6 +9,8 @@ export interface OpenApiDocument {
   readonly webhooks: Readonly<Record<string, { readonly post: OpenApiOperation }>>
   readonly components: {
     readonly headers: Readonly<Record<string, OpenApiHeader>>
+    readonly parameters: Readonly<Record<string, Parameter>>
+    readonly responses: Readonly<Record<string, OpenApiResponse>>
     readonly schemas: Readonly<Record<string, Schema>>
   }
   readonly 'x-error-codes': readonly {
@@ -36,9 +38,14 @@ export interface OpenApiOperation {
   readonly deprecated?: boolean
   readonly 'x-stability'?: 'stable' | 'beta' | 'experimental'
   readonly 'x-sunset'?: string
-  readonly parameters?: readonly Parameter[]
+  readonly parameters?: readonly (Parameter | Reference)[]
   readonly requestBody?: { readonly required?: boolean; readonly content: Readonly<Record<string, Media>> }
-  readonly responses: Readonly<Record<string, OpenApiResponse>>
+  readonly responses: Readonly<Record<string, OpenApiResponse | Reference>>
+}
+
+/** Names a shared component. */
+export interface Reference {
+  readonly $ref: string
 }
 
 export interface OpenApiResponse {
@@ -84,4 +91,6 @@ export interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
   readonly items?: Schema
+  /** The objects that the value can be. */
+  readonly oneOf?: readonly Schema[]
 }

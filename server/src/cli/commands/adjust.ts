@@ -1,17 +1,16 @@
 import { type Command, Option } from 'commander'
-import { Reason, Reference } from '../../core/stock/adjustment-fields.ts'
-import { REASONS, type Reason as ReasonWord } from '../../core/stock/command.ts'
+import { REASONS, Reason, Reference } from '../../core/stock/adjustment-fields.ts'
 import { ADJUSTMENT_ROWS } from '../../core/transfer/adjustment.ts'
 import type { FileKind } from '../../core/transfer/csv.ts'
 import { ADJUST_KEY_ID } from '../../core/transfer/import.ts'
-import { quoted } from '../../core/values/exact-json.ts'
+import { quote } from '../../core/values/exact-json.ts'
 import { codecOf, type FieldCodec } from '../../core/values/field.ts'
-import { wrongUse } from '../arguments.ts'
+import { throwUsageError } from '../arguments.ts'
 import { addFileOptions, type FileFlags, runImport, withFile } from '../import-run.ts'
 import { databaseName, withStore } from '../with-store.ts'
 
 interface Flags extends FileFlags {
-  readonly reason: ReasonWord
+  readonly reason: Reason
   readonly reference?: string
 }
 
@@ -28,7 +27,7 @@ export function addAdjustCommand(program: Command): void {
   const command = program
     .command('adjust')
     .description(
-      'Adjust the stock of many pets for one reason, while the service runs: the whole file or nothing, in one commit.',
+      'Adjust the stock of many pets for one reason, while the service runs. The file is applied in one commit, or not at all.',
     )
     .addOption(
       new Option('--reason <reason>', `one of ${REASONS.join(', ')}`)
@@ -44,17 +43,18 @@ export function addAdjustCommand(program: Command): void {
     .addHelpText(
       'after',
       `
-CSV begins with one of these headers; JSON Lines have the same names:
-  petId,delta              units that come in or, if negative, go out
-  petId,quantity           the new stock count
-  petId,delta,expected     refused if the current count is not the expected one; also with quantity
-If the header has both delta and quantity, each line leaves one of them blank.`,
+A CSV file starts with one of these headers; JSON Lines use the same names:
+  petId,delta              units to add or, if negative, to remove
+  petId,quantity           the new stock
+  petId,delta,expected     refused unless the current stock is the expected stock
+  petId,quantity,expected
+If the header has both delta and quantity, each line leaves one of them empty.`,
     )
     .action(adjustFile)
 }
 
 function flagParser({ name, expected, fromText }: FieldCodec): (text: string) => unknown {
-  return (text) => fromText(text) ?? wrongUse(`${name} must be ${expected}, got ${quoted(text)}`)
+  return (text) => fromText(text) ?? throwUsageError(`${name} must be ${expected}, got ${quote(text)}`)
 }
 
 async function adjustFile(path: string, flags: Flags): Promise<void> {

@@ -1,10 +1,10 @@
-// The commands that copy, restore and upgrade a whole database.
+// The commands that back up, restore and upgrade a whole database.
 import { statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { readConfig } from '../../service/config.ts'
 import { canBeShared, restoreStore } from '../../store/open-store.ts'
-import { type PetstoreCommand, type SettingFlags, wrongUse } from '../arguments.ts'
-import { fullDiskText, writeNewFile } from '../files.ts'
+import { type PetstoreCommand, type SettingFlags, throwUsageError } from '../arguments.ts'
+import { describeFullDisk, writeNewFile } from '../files.ts'
 import { databaseName, openConfigured, withStore } from '../with-store.ts'
 
 interface RestoreFlags extends SettingFlags {
@@ -15,7 +15,7 @@ export function addBackupCommands(program: PetstoreCommand): void {
   program
     .command('backup')
     .description(
-      'Copy a snapshot of the whole database into a new file, while the service runs, and check the copy. Restore it with petstore restore.',
+      'Write a snapshot of the whole database to a new file, while the service runs, and check the file. petstore restore restores it.',
     )
     .argument('<file>', 'path of the new file; an existing file is not overwritten')
     .databaseSettings()
@@ -28,14 +28,14 @@ export function addBackupCommands(program: PetstoreCommand): void {
     .argument('[file]', 'a file that petstore backup wrote, or a database that a restore replaced')
     .option(
       '--new-identity',
-      'after a restore with other tools, such as pg_restore: clients that follow events have to list everything again',
+      'run this after a restore with other tools, such as pg_restore: clients that follow events then list everything again',
     )
     .databaseSettings()
     .action(restore)
   program
     .command('migrate')
     .description(
-      'Create or upgrade the tables. petstore serve does this at startup; use this command if the role of the service may not change tables.',
+      'Create or upgrade the tables. petstore serve does this at startup. Use this command if the database role of the service may not change tables.',
     )
     .databaseSettings()
     .action(migrate)
@@ -57,7 +57,7 @@ function megabytesOf(path: string): string {
 
 async function restore(file: string | undefined, flags: RestoreFlags): Promise<void> {
   if ((file === undefined) === (flags.newIdentity === undefined)) {
-    wrongUse('give either the file to restore or --new-identity')
+    throwUsageError('give either the file to restore or --new-identity')
   }
   if (file === undefined) await renewIdentity(flags)
   else await restoreFile(file, flags)
@@ -70,7 +70,7 @@ async function restoreFile(file: string, flags: RestoreFlags): Promise<void> {
     console.log(postgresSteps(file))
     throw new Error(`restore ${database} with the tools of PostgreSQL, as shown above; nothing was changed`)
   }
-  const { replaced, isOlder } = tryRestore(file, database, config.databaseUrl)
+  const { replaced, isOlder } = restoreDatabase(file, database, config.databaseUrl)
   console.log(`Restored ${database} (${megabytesOf(database)} MB) from ${file}, and checked it.`)
   if (replaced !== undefined) {
     console.log(`The replaced database is kept as ${replaced}. To undo: petstore restore ${replaced}`)
@@ -78,12 +78,16 @@ async function restoreFile(file: string, flags: RestoreFlags): Promise<void> {
   if (isOlder) console.log('Its tables are from an older version: petstore serve upgrades them.')
 }
 
-function tryRestore(file: string, database: string, databaseUrl: string): ReturnType<typeof restoreStore> {
+function restoreDatabase(
+  file: string,
+  database: string,
+  databaseUrl: string,
+): ReturnType<typeof restoreStore> {
   try {
     return restoreStore(resolve(file), databaseUrl)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    const reason = fullDiskText(error, dirname(database)) ?? message
+    const reason = describeFullDisk(error, dirname(database)) ?? message
     throw new Error(`cannot restore: ${reason}. Nothing was changed`, { cause: error })
   }
 }
@@ -97,7 +101,7 @@ function postgresSteps(file: string): string {
     `pg_restore --clean --if-exists --no-owner --single-transaction --dbname="$DATABASE_URL" ${quoteForShell(file)}`,
     'petstore restore --new-identity',
     '',
-    'The first line saves the current contents. Then start the instances again.',
+    'pg_dump saves the current contents. After these commands, start the instances again.',
   ].join('\n')
 }
 

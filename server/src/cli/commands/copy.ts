@@ -2,8 +2,8 @@ import type { Command } from 'commander'
 import { copyStore } from '../../core/transfer/copy.ts'
 import { readConfig } from '../../service/config.ts'
 import { canBeShared } from '../../store/open-store.ts'
-import { wrongUse } from '../arguments.ts'
-import { grouped, interruptible, Progress } from '../terminal.ts'
+import { throwUsageError } from '../arguments.ts'
+import { formatNumber, Progress, runInterruptible } from '../terminal.ts'
 import { databaseName, withStore } from '../with-store.ts'
 
 interface Flags {
@@ -15,7 +15,7 @@ export function addCopyCommand(program: Command): void {
   program
     .command('copy')
     .description(
-      'Copy a whole store, such as from SQLite to PostgreSQL: stock, orders, keys, history, limits. Stop the service first: later changes are not copied.',
+      'Copy a whole store, for example from SQLite to PostgreSQL: stock, orders, keys, history, limits. Stop the service first, because later changes are not copied.',
     )
     .option('--from <url>', 'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE')
     .option(
@@ -27,23 +27,23 @@ export function addCopyCommand(program: Command): void {
 
 async function copy({ from, to }: Flags): Promise<void> {
   if (from === undefined && to === undefined) {
-    wrongUse('copy needs --from or --to; the other defaults to DATABASE_URL')
+    throwUsageError('copy needs --from or --to; the other defaults to DATABASE_URL')
   }
   const flagsFor = (databaseUrl: string | undefined) => (databaseUrl === undefined ? {} : { databaseUrl })
-  // Without a name for the target, a mistake would create a file in any folder.
-  const isNamed = to !== undefined || canBeShared(readConfig({}).databaseUrl)
+  // Without --to, the target may be the default file of any folder, so a missing file is not created.
+  const mayCreateTarget = to !== undefined || canBeShared(readConfig({}).databaseUrl)
   const progress = new Progress()
-  await interruptible('nothing was copied', (signal) =>
+  await runInterruptible('nothing was copied', (signal) =>
     withStore(flagsFor(from), 'expect', (source) =>
-      withStore(flagsFor(to), isNamed ? 'make_if_none' : 'expect', async (target, config) => {
-        const began = performance.now()
+      withStore(flagsFor(to), mayCreateTarget ? 'make_if_none' : 'expect', async (target, config) => {
+        const startedAt = performance.now()
         const { counts, tag } = await copyStore(source, target, {
           signal,
           onProgress: (kind, rows, fraction) => progress.show(kind.replaceAll('_', ' '), rows, fraction),
         }).finally(() => progress.end())
-        const seconds = ((performance.now() - began) / 1_000).toFixed(1)
+        const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1)
         console.log(
-          `Copied ${grouped(counts.pets)} pets, ${grouped(counts.orders)} orders, ${grouped(counts.log)} rows of the log and ${grouped(counts.keys)} keys to ${databaseName(config)} in ${seconds} s. Both stores have the same counts and the same stock, ETag ${tag}`,
+          `Copied ${formatNumber(counts.pets)} pets, ${formatNumber(counts.orders)} orders, ${formatNumber(counts.log)} rows of the log and ${formatNumber(counts.keys)} keys to ${databaseName(config)} in ${seconds} s. Both stores have the same counts and the same stock, ETag ${tag}`,
         )
       }),
     ),

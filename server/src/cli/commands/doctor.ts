@@ -7,7 +7,7 @@ import { OpenRefused } from '../../store/opening.ts'
 import type { Store } from '../../store/store.ts'
 import type { JsonFlags, PetstoreCommand } from '../arguments.ts'
 import { findExposedFiles } from '../files.ts'
-import { failureText, grouped, printJson } from '../terminal.ts'
+import { failureText, formatNumber, printJson } from '../terminal.ts'
 import { openConfigured } from '../with-store.ts'
 import { findWebhookProblem } from './webhooks.ts'
 
@@ -36,27 +36,30 @@ const RESTORE_ADVICE = {
 } as const
 const SIGNS = { ok: '✓', note: '!', problem: '✗' } as const
 const MIN_FREE_BYTES = 256 * 1024 * 1024
-/** A running service releases an expired hold within this time. */
-const SWEEP_WITHIN_MS = 3_000
-/** A smaller difference between two clocks is not reported. */
+/** A running service releases expired holds within this time. */
+const HOLD_RELEASE_MS = 3_000
+/** Smaller differences between two clocks are not reported. */
 const MAX_CLOCK_GAP_MS = 60_000
-const EARLIEST_CLOCK = Date.UTC(2026, 0)
+/** A clock that is before this program was written is wrong. */
+const EARLIEST_TIME = Date.UTC(2026, 0)
 
 export function addDoctorCommand(program: PetstoreCommand): void {
   program
     .command('doctor')
-    .description('Check settings, file permissions, database, disk and clock, and advise on problems.')
+    .description(
+      'Check settings, file permissions, database, disk and clock, and advise how to fix problems.',
+    )
     .jsonOption()
-    .action(examine)
+    .action(runDoctor)
     .settings(...SETTING_NAMES)
 }
 
-async function examine(flags: JsonFlags): Promise<void> {
+async function runDoctor(flags: JsonFlags): Promise<void> {
   let findings: readonly Finding[]
   try {
     findings = await runChecks(readConfig(flags))
   } catch (error) {
-    // With --json the output is always JSON.
+    // With --json, even wrong settings are reported as JSON.
     if (!(error instanceof SettingError) || flags.json !== true) throw error
     findings = [problem('settings', error.message)]
   }
@@ -135,7 +138,7 @@ function checkFolder(path: string): Finding {
     return problem('disk', `${folder} is not writable`, advice)
   }
   const { bavail, bsize } = statfsSync(folder)
-  const text = `${grouped(Math.round((bavail * bsize) / 1024 / 1024))} MB free for ${path}`
+  const text = `${formatNumber(Math.round((bavail * bsize) / 1024 / 1024))} MB free for ${path}`
   return bavail * bsize >= MIN_FREE_BYTES
     ? ok('disk', text)
     : problem('disk', text, 'free some space: on a full disk the service answers updates with 503')
@@ -163,13 +166,13 @@ async function checkContents(config: Config, kind: keyof typeof RESTORE_ADVICE):
     const wrongSettings = (await store.findWrongSettings()).map((text) =>
       problem('database', text, 'see docs/scaling.md, Connections'),
     )
-    const unreadiness = await checkReadiness(store)
+    const readinessProblems = await checkReadiness(store)
     return [
       ...(await checkIntegrity(store, kind).catch(reportUnchecked)),
       ...wrongSettings,
       ...checkClockGap(store),
-      // Reading the backlog of webhooks writes, so it needs a database that accepts writes.
-      ...(unreadiness.length === 0 ? await checkWebhooks(store) : unreadiness),
+      // On PostgreSQL, listing webhooks numbers the new rows of the log, so the database must accept writes.
+      ...(readinessProblems.length === 0 ? await checkWebhooks(store) : readinessProblems),
     ]
   } finally {
     await store.close()
@@ -192,7 +195,7 @@ async function checkIntegrity(store: Store, kind: keyof typeof RESTORE_ADVICE): 
     problem(
       'clock',
       `the last change was recorded at ${new Date(latest).toISOString()}, which is in the future`,
-      `the clock of ${kind === 'postgres' ? 'the database server' : 'this machine'} is behind; set it (NTP), because expiry and limits depend on it`,
+      `the clock of ${kind === 'postgres' ? 'the database server' : 'this machine'} is behind; set the clock (NTP), because expiry and limits depend on it`,
     ),
   ]
 }
@@ -213,14 +216,14 @@ async function checkReadiness(store: Store): Promise<Finding[]> {
 async function checkHolds(store: Store): Promise<Finding[]> {
   const pets = await store.petsWithExpiredHolds(1_000)
   if (pets.length === 0) return [ok('database', 'there are no expired holds')]
-  await Bun.sleep(SWEEP_WITHIN_MS)
+  await Bun.sleep(HOLD_RELEASE_MS)
   const remaining = new Set(await store.petsWithExpiredHolds(1_000))
   const unreleased = pets.filter((petId) => remaining.has(petId)).length
   if (unreleased === 0) return [ok('database', 'expired holds are released')]
   return [
     note(
       'database',
-      `expired holds of ${grouped(unreleased)} pets are not released yet; they no longer reserve units`,
+      `expired holds of ${formatNumber(unreleased)} pets are not released yet; they no longer reserve units`,
       'start petstore serve, which releases them; if it runs, its log shows the reason',
     ),
   ]
@@ -239,12 +242,12 @@ async function checkWebhooks(store: Store): Promise<Finding[]> {
 function checkClockGap(store: Store): Finding[] {
   const gap = Date.now() - store.clock()
   if (Math.abs(gap) <= MAX_CLOCK_GAP_MS) return []
-  const seconds = grouped(Math.round(Math.abs(gap) / 1_000))
+  const seconds = formatNumber(Math.round(Math.abs(gap) / 1_000))
   const text = `the clock of this machine is ${seconds} s ${gap > 0 ? 'ahead of' : 'behind'} the clock of the database`
-  return [note('clock', text, 'set it (NTP); stored times and expiry use the clock of the database')]
+  return [note('clock', text, 'set the clock (NTP); stored times and expiry use the clock of the database')]
 }
 
 function checkClock(): Finding {
   const text = `the clock says ${new Date().toISOString()}`
-  return Date.now() >= EARLIEST_CLOCK ? ok('clock', text) : problem('clock', text, 'set it (NTP)')
+  return Date.now() >= EARLIEST_TIME ? ok('clock', text) : problem('clock', text, 'set the clock (NTP)')
 }

@@ -1,10 +1,10 @@
-import { type Command, Option } from 'commander'
-import { FORMATS, type Format, textOf } from '../../core/transfer/files.ts'
+import { Option } from 'commander'
+import { FORMATS, type Format, fileText } from '../../core/transfer/files.ts'
 import { CATEGORY_ROWS, ORDER_ROWS, PET_ROWS } from '../../core/transfer/rows.ts'
 import type { TransferStore } from '../../core/transfer/transfer-store.ts'
-import { oneOf, type SettingFlags, setting } from '../arguments.ts'
+import { choiceParser, type PetstoreCommand, type SettingFlags } from '../arguments.ts'
 import { writeNewFile, writeToFile, writeToStdout } from '../files.ts'
-import { interruptible } from '../terminal.ts'
+import { runInterruptible } from '../terminal.ts'
 import { withStore } from '../with-store.ts'
 
 interface Flags extends SettingFlags {
@@ -14,34 +14,32 @@ interface Flags extends SettingFlags {
   readonly force?: true
 }
 
-export function addExportCommand(program: Command): void {
+export function addExportCommand(program: PetstoreCommand): void {
   program
     .command('export')
-    .description('Write a snapshot of the pets with their stock, in a format that import reads.')
+    .description('Write a snapshot of the pets with their stock to a file that petstore import can read.')
     .argument('[file]', 'the file to write; standard output by default', '-')
     .addOption(new Option('--orders', 'export the orders instead of the pets').conflicts('categories'))
     .option('--categories', 'export the categories instead of the pets')
-    .option('--format <format>', FORMATS.join(', '), oneOf('--format', FORMATS), 'csv')
+    .option('--format <format>', FORMATS.join(', '), choiceParser('--format', FORMATS), 'csv')
     .option('--force', 'overwrite an existing file')
-    .addOption(setting('databaseUrl'))
-    .addOption(setting('data'))
+    .databaseSettings()
     .action(exportRows)
 }
 
 async function exportRows(path: string, flags: Flags): Promise<void> {
-  const { force } = flags
-  await interruptible(path === '-' ? 'the output is incomplete' : 'no file was written', (signal) =>
+  const ifExists = flags.force === true ? 'overwrite' : { advice: '--force overwrites it' }
+  await runInterruptible(path === '-' ? 'the output is incomplete' : 'no file was written', (signal) =>
     withStore(flags, 'expect', async (store) => {
       const text = exportText(store, flags)
       if (path === '-') return writeToStdout(text, signal)
-      const existing = force === true ? 'overwrite' : { advice: '--force overwrites it' }
-      await writeNewFile(path, existing, (temporary) => writeToFile(temporary, text, signal))
+      await writeNewFile(path, ifExists, (temporary) => writeToFile(temporary, text, signal))
     }),
   )
 }
 
 function exportText(store: TransferStore, { format, orders, categories }: Flags): AsyncIterable<string> {
-  if (orders === true) return textOf(store.exportOrders(), ORDER_ROWS, format)
-  if (categories === true) return textOf(store.exportCategories(), CATEGORY_ROWS, format)
-  return textOf(store.exportPets(), PET_ROWS, format)
+  if (orders === true) return fileText(store.exportOrders(), ORDER_ROWS, format)
+  if (categories === true) return fileText(store.exportCategories(), CATEGORY_ROWS, format)
+  return fileText(store.exportPets(), PET_ROWS, format)
 }

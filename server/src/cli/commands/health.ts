@@ -1,16 +1,16 @@
 import { type Config, readConfig } from '../../service/config.ts'
-import { type PetstoreCommand, type SettingFlags, wholeNumber } from '../arguments.ts'
+import { type PetstoreCommand, type SettingFlags, wholeNumberParser } from '../arguments.ts'
 import { serviceAddress } from './serve.ts'
 
-const ANSWER_TIMEOUT_MS = 5_000
+const RESPONSE_TIMEOUT_MS = 5_000
 const RETRY_EVERY_MS = 200
 
 /** For supervisors and for containers without curl. */
 export function addHealthCommand(program: PetstoreCommand): void {
   program
     .command('health')
-    .description('Check whether the service on this machine is ready; the exit code is 1 if it is not.')
-    .option('--wait <seconds>', 'retry for this long', wholeNumber('--wait'), 0)
+    .description('Check whether the service on this machine is ready. If it is not, the exit code is 1.')
+    .option('--wait <seconds>', 'retry for this long', wholeNumberParser('--wait'), 0)
     .settings('host', 'port')
     .action(checkHealth)
 }
@@ -32,12 +32,13 @@ async function checkHealth({ wait, ...flags }: SettingFlags & { readonly wait: n
 async function findProblem(config: Config): Promise<string | undefined> {
   const address = serviceAddress(config, config.port)
   try {
-    const answer = await fetch(`${address}/readyz`, {
-      signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
+    const response = await fetch(`${address}/readyz`, {
+      signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS),
       // The certificate is for the public name of the machine, not for this address.
       tls: { rejectUnauthorized: false },
     })
-    return answer.ok ? undefined : `${address}/readyz answered ${answer.status}: ${await answer.text()}`
+    if (response.ok) return undefined
+    return `${address}/readyz answered ${response.status}: ${await response.text()}`
   } catch (error) {
     return `${address} does not answer: ${error instanceof Error ? error.message : String(error)}`
   }

@@ -7,32 +7,32 @@ import {
   type JsonFlags,
   type PetstoreCommand,
   parsePetId,
-  timeIn,
-  type When,
-  wholeNumber,
-  wrongUse,
+  type RelativeTime,
+  throwUsageError,
+  timeParser,
+  wholeNumberParser,
 } from '../arguments.ts'
 import {
-  counted,
+  formatCount,
   formatMinute,
+  formatNumber,
   formatSecond,
-  grouped,
-  interruptible,
   Progress,
   printJson,
   printList,
   requireConfirmation,
+  runInterruptible,
 } from '../terminal.ts'
 import { databaseName, withStore } from '../with-store.ts'
 
 interface PruneFlags extends ConfirmFlags {
-  readonly before?: When
+  readonly before?: RelativeTime
   readonly keep?: number
   readonly dryRun?: true
 }
 
-/** The commands that change stock without a key. */
-const COMMANDS: ReadonlyMap<string, string> = new Map([
+/** Commands change stock without a key; the history has these ids instead. */
+const COMMAND_BY_KEY_ID: ReadonlyMap<string, string> = new Map([
   [IMPORT_KEY_ID, 'petstore import'],
   [ADJUST_KEY_ID, 'petstore adjust'],
 ])
@@ -40,7 +40,7 @@ const COMMANDS: ReadonlyMap<string, string> = new Map([
 type PrunableStore = Pick<HistoryStore, 'countPrunable' | 'pruneHistory'>
 
 const PAGE_SIZE = 1_000
-/** The number of changes that one commit removes. Writes of the service wait for that commit. */
+/** Each commit removes this many changes. A running service cannot write until the commit is done. */
 const BATCH_SIZE = 1_000
 const MIN_PAUSE_MS = 5
 
@@ -49,7 +49,7 @@ export function addHistoryCommands(program: PetstoreCommand): void {
     .command('history')
     .usage('<petId> [options] | prune [options]')
     .description('Show the stock changes of a pet, or remove old changes.')
-  // The default, so that `petstore history 7` works.
+  // The default command, so that `petstore history 7` works.
   history
     .command('show', { isDefault: true })
     .usage('<petId> [options]')
@@ -61,15 +61,19 @@ export function addHistoryCommands(program: PetstoreCommand): void {
   history
     .command('prune')
     .description(
-      'Remove the oldest changes of all pets permanently, while the service runs. No quantity changes.',
+      'Remove the oldest changes of all pets permanently, while the service runs. The stock stays the same.',
     )
     .option(
       '--before <when>',
       'remove the changes before a day or time such as 2027-01-31, or older than 90d or 12h',
-      timeIn('past', '--before'),
+      timeParser('past', '--before'),
     )
-    .option('--keep <number>', 'remove all but the newest changes', wholeNumber('--keep', 0))
-    .option('--dry-run', 'show the number of changes to remove, and change nothing')
+    .option(
+      '--keep <number>',
+      'keep this many of the newest changes and remove the others',
+      wholeNumberParser('--keep', 0),
+    )
+    .option('--dry-run', 'show how many changes would be removed, and remove nothing')
     // Runs before the confirmation, so that wrong flags are reported even without a terminal.
     .hook('preAction', (command) => {
       parseLimit(command.opts())
@@ -81,12 +85,10 @@ export function addHistoryCommands(program: PetstoreCommand): void {
 
 async function showHistory(petId: bigint, flags: JsonFlags): Promise<void> {
   const { pet, entries, removal } = await withStore(flags, 'expect', async (store) => {
-    const found = await store.findPet(petId)
-    return {
-      pet: found,
-      entries: await readOldestFirst(store, petId),
-      removal: found === undefined ? await store.findRemoval(petId) : undefined,
-    }
+    const pet = await store.findPet(petId)
+    const entries = await readOldestFirst(store, petId)
+    const removal = pet === undefined ? await store.findRemoval(petId) : undefined
+    return { pet, entries, removal }
   })
   if (pet === undefined && entries.length === 0 && removal === undefined) {
     throw new Error(`there is no pet ${petId}, and the history has no changes of it`)
@@ -103,15 +105,15 @@ async function showHistory(petId: bigint, flags: JsonFlags): Promise<void> {
       ['BEFORE', ({ before }) => before],
       ['AFTER', ({ after }) => after],
       ['CHANGE', ({ before, after }) => (after > before ? `+${after - before}` : String(after - before))],
-      ['KEY', (entry) => findName(entry) ?? entry.keyId],
+      ['KEY', (entry) => findAuthor(entry) ?? entry.keyId],
       ...(hasReasons ? REASON_COLUMNS : []),
     ],
     toJson: entryToJson,
-    empty: `The history has no stock changes of pet ${petId}.`,
+    emptyMessage: `The history has no stock changes of pet ${petId}.`,
   })
   if (removal !== undefined) {
     console.log(
-      `Pet ${petId} was removed at ${formatSecond(removal.at)} by ${findName(removal) ?? removal.keyId}.`,
+      `Pet ${petId} was removed at ${formatSecond(removal.at)} by ${findAuthor(removal) ?? removal.keyId}.`,
     )
   }
 }
@@ -136,16 +138,16 @@ async function readOldestFirst(
   return entries.reverse()
 }
 
-/** `undefined` if the key no longer exists. */
-function findName({ keyId, keyName }: Removal): string | undefined {
-  const command = COMMANDS.get(keyId)
+/** The name of the key or command that made the change; `undefined` if the key no longer exists. */
+function findAuthor({ keyId, keyName }: Removal): string | undefined {
+  const command = COMMAND_BY_KEY_ID.get(keyId)
   if (command !== undefined) return command
   return keyName === keyId ? undefined : keyName
 }
 
 function originToJson(entry: Removal) {
   const { petId, at, keyId } = entry
-  return { petId, at: new Date(at).toISOString(), keyId, keyName: findName(entry) ?? null }
+  return { petId, at: new Date(at).toISOString(), keyId, keyName: findAuthor(entry) ?? null }
 }
 
 function entryToJson(entry: HistoryEntry) {
@@ -164,12 +166,13 @@ async function pruneHistory(flags: PruneFlags): Promise<void> {
   await withStore(flags, 'expect', async (store, config) => {
     const limit = limitAt(store.clock())
     const { prunable, total } = await store.countPrunable(limit)
-    const which = `${grouped(prunable)} of ${counted(total, 'change')}: those ${describeLimit(limit)}`
-    if (flags.dryRun === true) console.log(`Would remove ${which}. Nothing was changed.`)
-    else if (prunable === 0)
+    const selection = `${formatNumber(prunable)} of ${formatCount(total, 'change')}, all ${describeLimit(limit)}`
+    if (flags.dryRun === true) {
+      console.log(`Would remove ${selection}. Nothing was changed.`)
+    } else if (prunable === 0) {
       console.log(`There are no changes ${describeLimit(limit)}; ${remainingText(total)}.`)
-    else {
-      requireConfirmation(flags, `Remove ${which}, permanently?`)
+    } else {
+      requireConfirmation(flags, `Remove ${selection}, permanently?`)
       await removeAndReport(store, limit, prunable, databaseName(config))
     }
   })
@@ -178,17 +181,17 @@ async function pruneHistory(flags: PruneFlags): Promise<void> {
 function parseLimit({ before, keep }: PruneFlags): (now: number) => PruneLimit {
   if (before !== undefined && keep === undefined) return (now) => ({ before: before(now) })
   if (before === undefined && keep !== undefined) return () => ({ keep })
-  return wrongUse('give either --before or --keep')
+  return throwUsageError('give either --before or --keep')
 }
 
 function describeLimit(limit: PruneLimit): string {
   return 'before' in limit
     ? `before ${formatMinute(limit.before)} UTC`
-    : `before the newest ${grouped(limit.keep)}`
+    : `before the newest ${formatNumber(limit.keep)}`
 }
 
 function remainingText(total: number): string {
-  return total === 1 ? '1 change is left' : `${grouped(total)} changes are left`
+  return total === 1 ? '1 change is left' : `${formatNumber(total)} changes are left`
 }
 
 async function removeAndReport(
@@ -198,17 +201,17 @@ async function removeAndReport(
   database: string,
 ): Promise<void> {
   const progress = new Progress()
-  await interruptible('the changes removed so far stay removed', async (signal) => {
+  await runInterruptible('the changes removed so far stay removed', async (signal) => {
     const removed = await removeInBatches(store, limit, {
       signal,
       onProgress: (rows) => progress.show('removing', rows, Math.min(1, rows / prunable)),
     }).finally(() => progress.end())
     const { total } = await store.countPrunable(limit)
-    console.log(`Removed ${counted(removed, 'change')} from ${database}; ${remainingText(total)}.`)
+    console.log(`Removed ${formatCount(removed, 'change')} from ${database}; ${remainingText(total)}.`)
   })
 }
 
-/** Pauses after each batch for as long as it took, so that the service can write for half of the time. */
+/** Pauses after each batch for as long as the batch took, so that the service can write half of the time. */
 export async function removeInBatches(
   store: PrunableStore,
   limit: PruneLimit,
@@ -217,11 +220,11 @@ export async function removeInBatches(
   let removed = 0
   for (;;) {
     signal.throwIfAborted()
-    const began = performance.now()
+    const startedAt = performance.now()
     const count = await store.pruneHistory(limit, BATCH_SIZE)
     removed += count
     onProgress(removed)
     if (count < BATCH_SIZE) return removed
-    await Bun.sleep(Math.max(MIN_PAUSE_MS, performance.now() - began))
+    await Bun.sleep(Math.max(MIN_PAUSE_MS, performance.now() - startedAt))
   }
 }

@@ -14,13 +14,13 @@ export function addImportCommand(program: Command): void {
   const command = program
     .command('import')
     .description(
-      'Import pets with their stock, categories, orders, or a stock count, while the service runs: the whole file or nothing. Records that the file does not name stay as they are.',
+      'Import pets with their stock, categories, orders or a stock count, while the service runs. Either the whole file is imported or nothing. Records that are not in the file stay unchanged.',
     )
   addFileOptions(command)
     .option('--skip-bad', 'skip bad lines instead of refusing the file')
     .addHelpText(
       'after',
-      `\nCSV begins with one of these headers; JSON Lines have the same names:\n  ${IMPORT_KINDS.map(({ header }) => header).join('\n  ')}`,
+      `\nA CSV file starts with one of these headers; JSON Lines use the same names:\n  ${IMPORT_KINDS.map(({ header }) => header).join('\n  ')}`,
     )
     .action(importFile)
 }
@@ -28,9 +28,9 @@ export function addImportCommand(program: Command): void {
 async function importFile(path: string, flags: Flags): Promise<void> {
   await withFile(path, flags, IMPORT_KINDS, async (file) => {
     const { kind } = file.source
-    // A stock count is about existing pets, so it needs no new database.
+    // A stock count changes existing pets only, so a missing database is an error.
     await withStore(flags, kind === 'count' ? 'expect' : 'make_if_none', async (store, config) => {
-      const common = {
+      const options = {
         store,
         database: databaseName(config),
         keyId: IMPORT_KEY_ID,
@@ -39,18 +39,18 @@ async function importFile(path: string, flags: Flags): Promise<void> {
       }
       switch (kind) {
         case 'pets':
-          return runImport(file, flags, { ...common, rows: PET_ROWS, staged: await store.stagePets() })
+          return runImport(file, flags, { ...options, rows: PET_ROWS, staged: await store.stagePets() })
         case 'categories':
           return runImport(file, flags, {
-            ...common,
+            ...options,
             rows: CATEGORY_ROWS,
             staged: await store.stageCategories(),
           })
         case 'orders':
-          return runImport(file, flags, { ...common, rows: ORDER_ROWS, staged: await store.stageOrders() })
+          return runImport(file, flags, { ...options, rows: ORDER_ROWS, staged: await store.stageOrders() })
         case 'count':
           return runImport(file, flags, {
-            ...common,
+            ...options,
             rows: COUNT_ROWS,
             staged: await store.stageAdjustment(),
             reason: 'counted',

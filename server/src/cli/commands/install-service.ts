@@ -15,7 +15,7 @@ import { requireConfirmation } from '../terminal.ts'
 import { serviceAddress } from './serve.ts'
 import { completionScript, manPage } from './shell.ts'
 
-/** The installation as data, so that --dry-run shows the same steps. */
+/** A step of the installation. Steps are data, so that --dry-run can print exactly the steps that would run. */
 export type Step =
   | { readonly type: 'run'; readonly command: readonly string[] }
   | { readonly type: 'copy'; readonly path: string; readonly mode: number; readonly from: string }
@@ -24,7 +24,7 @@ export type Step =
       readonly path: string
       readonly mode: number
       readonly text: string
-      /** The operator may have edited an existing file. */
+      /** Does not overwrite an existing file, because the operator may have edited it. */
       readonly keepExisting?: true
     }
 
@@ -34,9 +34,9 @@ export interface ServiceOptions {
   readonly port: number
   readonly databaseUrl: string
   readonly hasUser: boolean
-  /** If systemd does not run, the files are written for its next start. */
+  /** Whether systemd is running. If not, the files are only written. */
   readonly hasSystemd: boolean
-  /** Whether the installed socket listens on another address. */
+  /** Whether an installed socket listens on another address, so that it has to be restarted. */
   readonly movesSocket: boolean
   /** The manual page and the completion scripts. */
   readonly shellFiles: readonly { readonly path: string; readonly text: string }[]
@@ -48,14 +48,14 @@ const SOCKET_UNIT = '/etc/systemd/system/petstore.socket'
 const PROGRAM = '/usr/local/bin/petstore'
 const SETTINGS_FILE = '/etc/petstore/petstore.env'
 const UNITS = ['petstore.socket', 'petstore.service']
-/** --dry-run shows only the names of longer files: the manual page and the completion scripts. */
+/** Of longer files, --dry-run shows only the name. These are the manual page and the completion scripts. */
 const MAX_SHOWN_LINES = 80
 
 export function addInstallServiceCommand(program: PetstoreCommand): void {
   program
     .command('install-service')
     .description(
-      'Install this program as a systemd service with a user of its own and minimal privileges. Run it again with a newer program to upgrade the service. Needs root.',
+      'Install this program as a systemd service with its own user and minimal privileges. To upgrade the service, run this command of a newer program. Needs root.',
     )
     .option('--dry-run', 'show the files and commands, and change nothing')
     .confirmOption('installs')
@@ -73,13 +73,12 @@ function planInstallation(program: PetstoreCommand, config: Config): readonly St
     throw new SettingError("--database-url (DATABASE_URL) of a service must not contain '")
   }
   const share = '/usr/local/share'
-  return servicePlan({
+  return installationSteps({
     ...config,
     executable: isExecutable() ? process.execPath : 'dist/petstore',
-    hasUser:
-      existsSync('/etc/passwd') && new RegExp(`^${USER}:`, 'm').test(readFileSync('/etc/passwd', 'utf8')),
+    hasUser: new RegExp(`^${USER}:`, 'm').test(readIfExists('/etc/passwd') ?? ''),
     hasSystemd: hasSystemd(),
-    movesSocket: existsSync(SOCKET_UNIT) && readFileSync(SOCKET_UNIT, 'utf8') !== socketUnit(config),
+    movesSocket: (readIfExists(SOCKET_UNIT) ?? socketUnit(config)) !== socketUnit(config),
     shellFiles: [
       { path: `${share}/man/man1/petstore.1`, text: manPage(program) },
       { path: `${share}/bash-completion/completions/petstore`, text: completionScript('bash', program) },
@@ -89,7 +88,11 @@ function planInstallation(program: PetstoreCommand, config: Config): readonly St
   })
 }
 
-/** Whether this is the output of `npm run build`, not the sources. */
+function readIfExists(path: string): string | undefined {
+  return existsSync(path) ? readFileSync(path, 'utf8') : undefined
+}
+
+/** Whether this program is the output of `npm run build`, as opposed to the sources. */
 function isExecutable(): boolean {
   return Bun.main.startsWith('/$bunfs/')
 }
@@ -143,7 +146,7 @@ function runStep(step: Step): void {
   const { path, mode } = step
   if (step.type === 'write' && step.keepExisting && existsSync(path)) return
   mkdirSync(dirname(path), { recursive: true })
-  // Renames a new file: a running program cannot be overwritten, and a unit must never be incomplete.
+  // Writes a new file and renames it: a running program cannot be overwritten, and a unit must never be incomplete.
   const temporary = `${path}.new`
   if (step.type === 'write') writeFileSync(temporary, step.text, { mode })
   else copyFileSync(step.from, temporary)
@@ -151,8 +154,7 @@ function runStep(step: Step): void {
   renameSync(temporary, path)
 }
 
-/** The steps in order. */
-export function servicePlan(options: ServiceOptions): readonly Step[] {
+export function installationSteps(options: ServiceOptions): readonly Step[] {
   const { executable, hasUser, movesSocket, shellFiles } = options
   const run = (...command: string[]): Step => ({ type: 'run', command })
   const write = (path: string, mode: number, text: string): Step => ({ type: 'write', path, mode, text })
@@ -181,13 +183,13 @@ export function servicePlan(options: ServiceOptions): readonly Step[] {
 
 function settingsFile({ databaseUrl }: ServiceOptions): string {
   return `# Settings of petstore.service: see petstore serve --help. HOST and PORT are in its units.
-# After a change: systemctl restart petstore
+# To apply changes: systemctl restart petstore
 DATABASE_URL='${databaseUrl}'
 LOG_FORMAT=json
 `
 }
 
-/** As root, commands could create files that the service cannot open. */
+/** Commands of root could create files that the service cannot open, so this script runs them as the user of the service. */
 const ADMIN_SCRIPT = `#!/bin/sh
 # Runs a petstore command as the user of the service, with the settings of the service.
 set -a
@@ -196,7 +198,7 @@ set +a
 exec runuser -u ${USER} -- ${PROGRAM} "$@"
 `
 
-/** systemd listens while the service restarts, so connections wait instead of being refused. */
+/** systemd also listens while the service restarts, so that connections wait instead of being refused. */
 function socketUnit({ host, port }: Pick<ServiceOptions, 'host' | 'port'>): string {
   return `[Unit]
 Description=Petstore Inventory socket
@@ -223,7 +225,7 @@ Type=exec
 User=${USER}
 Group=${USER}
 EnvironmentFile=${SETTINGS_FILE}
-# The same as in petstore.socket. To change both: petstore install-service --host --port
+# Must equal the address in petstore.socket. To change both: petstore install-service --host --port
 Environment=HOST=${host} PORT=${port}
 WorkingDirectory=${DATA_FOLDER}
 ExecStart=${PROGRAM} serve

@@ -23,22 +23,22 @@ import { DAY } from '../../core/values/clock.ts'
 import type { Store } from '../../store/store.ts'
 import {
   type ConfirmFlags,
+  choiceParser,
   type JsonFlags,
-  listOf,
-  oneOf,
+  listParser,
   type PetstoreCommand,
   parseDuration,
+  type RelativeTime,
   type SettingFlags,
-  timeIn,
-  type When,
-  wholeNumber,
-  wrongUse,
+  throwUsageError,
+  timeParser,
+  wholeNumberParser,
 } from '../arguments.ts'
 import {
   formatMinute,
   handOverSecret,
   isoTime,
-  printFacts,
+  printFields,
   printJson,
   printList,
   requireConfirmation,
@@ -46,11 +46,12 @@ import {
 } from '../terminal.ts'
 import { databaseName, withStore } from '../with-store.ts'
 
-const KEY_ARGUMENT = 'id or name of the key, or the start of its id: key_ and at least four more characters'
-const EXPIRES = 'when the key expires: 90d, 12h, or a day or time such as 2027-01-31'
-const parseExpiry = timeIn('future', '--expires')
-const MAY = `what the key may change: none, or a comma-separated list of ${PERMISSIONS.join()}`
-export const NO_KEYS = 'There are no keys yet. Create a key: petstore keys create --name "My shop" --plan pro'
+const KEY_HELP = 'id or name of the key, or the start of its id: key_ and at least four more characters'
+const EXPIRES_HELP = 'when the key expires: 90d, 12h, or a day or time such as 2027-01-31'
+const parseExpiry = timeParser('future', '--expires')
+const MAY_HELP = `what the key may change: none, or a comma-separated list of ${PERMISSIONS.join()}`
+export const NO_KEYS_MESSAGE =
+  'There are no keys yet. Create a key: petstore keys create --name "My shop" --plan pro'
 
 export function addKeysCommands(program: PetstoreCommand): void {
   const keys = program.command('keys').description('Manage API keys while the service runs.')
@@ -58,26 +59,34 @@ export function addKeysCommands(program: PetstoreCommand): void {
     .command('create')
     .description('Create an API key. It is shown once; only its hash is stored.')
     .requiredOption('--name <name>', 'name of the key, such as its owner', parseName)
-    .requiredOption('--plan <plan>', PLANS.join(', '), oneOf('--plan', PLANS))
-    .option('--per-minute <number>', 'requests per minute (enterprise only)', wholeNumber('--per-minute', 1))
-    .option('--per-day <number>', 'requests per day (enterprise only)', wholeNumber('--per-day', 1))
-    .option('--expires <when>', EXPIRES, parseExpiry)
-    .option('--may <names>', `${MAY} (default all)`, listOf('--may', PERMISSIONS))
+    .requiredOption('--plan <plan>', PLANS.join(', '), choiceParser('--plan', PLANS))
+    .option(
+      '--per-minute <number>',
+      'requests per minute (enterprise only)',
+      wholeNumberParser('--per-minute', 1),
+    )
+    .option('--per-day <number>', 'requests per day (enterprise only)', wholeNumberParser('--per-day', 1))
+    .option('--expires <when>', EXPIRES_HELP, parseExpiry)
+    .option('--may <names>', `${MAY_HELP} (default all)`, listParser('--may', PERMISSIONS))
     .databaseSettings()
     .settings('environment')
     .action(createKey)
   keys
     .command('change')
     .description('Change the given properties of a key. Its secret stays valid.')
-    .argument('<key>', KEY_ARGUMENT)
+    .argument('<key>', KEY_HELP)
     .option('--name <name>', 'name of the key, such as its owner', parseName)
-    .option('--plan <plan>', PLANS.join(', '), oneOf('--plan', PLANS))
-    .option('--per-minute <number>', 'requests per minute (enterprise only)', wholeNumber('--per-minute', 1))
-    .option('--per-day <number>', 'requests per day (enterprise only)', wholeNumber('--per-day', 1))
-    .option('--expires <when>', `${EXPIRES}, or never`, (text) =>
+    .option('--plan <plan>', PLANS.join(', '), choiceParser('--plan', PLANS))
+    .option(
+      '--per-minute <number>',
+      'requests per minute (enterprise only)',
+      wholeNumberParser('--per-minute', 1),
+    )
+    .option('--per-day <number>', 'requests per day (enterprise only)', wholeNumberParser('--per-day', 1))
+    .option('--expires <when>', `${EXPIRES_HELP}, or never`, (text) =>
       text === 'never' ? text : parseExpiry(text),
     )
-    .option('--may <names>', MAY, listOf('--may', PERMISSIONS))
+    .option('--may <names>', MAY_HELP, listParser('--may', PERMISSIONS))
     .databaseSettings()
     .action(changeKey)
   keys
@@ -89,7 +98,7 @@ export function addKeysCommands(program: PetstoreCommand): void {
   keys
     .command('show')
     .description('Show a key with its limits, masked secrets, bans and audit log.')
-    .argument('[key]', KEY_ARGUMENT)
+    .argument('[key]', KEY_HELP)
     .option('--key-stdin', 'find the key by its secret, which is read from standard input')
     .jsonOption()
     .databaseSettings()
@@ -97,10 +106,10 @@ export function addKeysCommands(program: PetstoreCommand): void {
   keys
     .command('rotate')
     .description('Give a key a new secret. The old secret stays valid during the grace period.')
-    .argument('<key>', KEY_ARGUMENT)
+    .argument('<key>', KEY_HELP)
     .option(
       '--grace <duration>',
-      'how long both secrets work: 24h, 30m, 7d; 0s ends the old one at once',
+      'how long both secrets work: 24h, 30m, 7d; 0s ends the old secret at once',
       '24h',
     )
     .databaseSettings()
@@ -109,19 +118,19 @@ export function addKeysCommands(program: PetstoreCommand): void {
   keys
     .command('revoke')
     .description('Revoke a key and all its secrets permanently. Its history stays.')
-    .argument('<key>', KEY_ARGUMENT)
+    .argument('<key>', KEY_HELP)
     .confirmOption('revokes the key')
     .databaseSettings()
     .action(revokeKey)
   keys
     .command('unban')
     .description('Lift the ban of a key. Its limits stay the same.')
-    .argument('<key>', KEY_ARGUMENT)
+    .argument('<key>', KEY_HELP)
     .databaseSettings()
     .action(unbanKey)
 }
 
-/** The user of this machine. */
+/** The audit log names the user of this machine. */
 function auditStamp(at: number): AuditStamp {
   const { username, uid } = userInfo()
   return { at, actor: username === 'unknown' ? `uid ${uid}` : username }
@@ -132,11 +141,15 @@ interface ChangeFlags extends SettingFlags {
   readonly plan?: Plan
   readonly perMinute?: number
   readonly perDay?: number
-  readonly expires?: When | 'never'
+  readonly expires?: RelativeTime | 'never'
   readonly may?: readonly Permission[]
 }
 
-type CreateFlags = ChangeFlags & { readonly name: string; readonly plan: Plan; readonly expires?: When }
+type CreateFlags = ChangeFlags & {
+  readonly name: string
+  readonly plan: Plan
+  readonly expires?: RelativeTime
+}
 
 async function createKey(flags: CreateFlags): Promise<void> {
   const { name, plan, may: permissions = PERMISSIONS, expires } = flags
@@ -186,7 +199,7 @@ async function changeKey(reference: string, flags: ChangeFlags): Promise<void> {
 function parseChange(flags: ChangeFlags, now: number): KeyChange {
   const { name, plan, perMinute, perDay, expires, may } = flags
   if (plan === undefined && (perMinute ?? perDay) !== undefined) {
-    wrongUse('--per-minute and --per-day need --plan enterprise')
+    throwUsageError('--per-minute and --per-day need --plan enterprise')
   }
   const change: KeyChange = {
     ...(name === undefined ? {} : { name }),
@@ -196,27 +209,27 @@ function parseChange(flags: ChangeFlags, now: number): KeyChange {
   }
   return Object.keys(change).length > 0
     ? change
-    : wrongUse('keys change needs at least one of --name, --plan, --expires and --may')
+    : throwUsageError('keys change needs at least one of --name, --plan, --expires and --may')
 }
 
 function parseName(name: string): string {
-  return isName(name) ? name : wrongUse(`--name must be ${EXPECTED_NAME}`)
+  return isName(name) ? name : throwUsageError(`--name must be ${EXPECTED_NAME}`)
 }
 
 function limitsOf(plan: Plan, { perMinute, perDay }: ChangeFlags): Limits {
-  if (plan === 'enterprise') {
-    return perMinute === undefined || perDay === undefined
-      ? wrongUse('an enterprise key needs --per-minute and --per-day')
-      : { perMinute, perDay }
+  if (plan !== 'enterprise') {
+    if (perMinute === undefined && perDay === undefined) return PLAN_LIMITS[plan]
+    throwUsageError(
+      `--per-minute and --per-day are only for the enterprise plan; the limits of ${plan} are fixed`,
+    )
   }
-  return perMinute === undefined && perDay === undefined
-    ? PLAN_LIMITS[plan]
-    : wrongUse(`--per-minute and --per-day are only for the enterprise plan; the limits of ${plan} are fixed`)
+  if (perMinute !== undefined && perDay !== undefined) return { perMinute, perDay }
+  throwUsageError('an enterprise key needs --per-minute and --per-day')
 }
 
 async function rotateKey(reference: string, flags: SettingFlags & { readonly grace: string }): Promise<void> {
   const grace =
-    parseDuration(flags.grace) ?? wrongUse(`--grace must be like 24h, 30m or 0s, got "${flags.grace}"`)
+    parseDuration(flags.grace) ?? throwUsageError(`--grace must be like 24h, 30m or 0s, got "${flags.grace}"`)
   await withStore(flags, 'expect', async (store, config) => {
     const stamp = auditStamp(store.clock())
     const { key } = await requireUnrevokedKey(store, reference)
@@ -253,7 +266,7 @@ async function unbanKey(reference: string, flags: SettingFlags): Promise<void> {
   })
 }
 
-/** Shorter prefixes are too easy to mistake. */
+/** A shorter prefix would too easily match the wrong key. */
 const ID_PREFIX = /^key_.{4}/
 
 /** Finds a key by its id, by a unique prefix of its id, or by its name if only one key has it. */
@@ -283,7 +296,7 @@ async function requireUnrevokedKey(store: Store, reference: string): Promise<Key
 }
 
 /** `active`, `expired`, `revoked`, or `banned until 12:34:56`. */
-export function describeState(key: ApiKey, bans: readonly BanRecord[], now: number): string {
+export function describeKeyState(key: ApiKey, bans: readonly BanRecord[], now: number): string {
   const state = keyState(key, now)
   if (state !== 'active') return state
   const ban = bans.findLast(
@@ -297,7 +310,7 @@ async function listKeys(flags: JsonFlags): Promise<void> {
     const records = await store.listKeys()
     const now = store.clock()
     const bans = await store.listBans(now - DAY)
-    return records.map((record) => ({ ...record, state: describeState(record.key, bans, now) }))
+    return records.map((record) => ({ ...record, state: describeKeyState(record.key, bans, now) }))
   })
   printList(rows, flags, {
     columns: [
@@ -310,12 +323,12 @@ async function listKeys(flags: JsonFlags): Promise<void> {
       ['LAST USED', ({ lastUsedAt }) => formatMinute(lastUsedAt)],
       ['STATE', ({ state }) => state],
     ],
-    toJson: ({ state, ...record }) => ({ ...toJson(record), state }),
-    empty: NO_KEYS,
+    toJson: ({ state, ...record }) => ({ ...recordToJson(record), state }),
+    emptyMessage: NO_KEYS_MESSAGE,
   })
 }
 
-function toJson({ key, secrets, lastUsedAt }: KeyRecord) {
+function recordToJson({ key, secrets, lastUsedAt }: KeyRecord) {
   return {
     ...withIsoTimes(key, 'createdAt', 'expiresAt', 'revokedAt'),
     lastUsedAt: isoTime(lastUsedAt),
@@ -328,19 +341,19 @@ async function showKey(
   flags: JsonFlags & { readonly keyStdin?: true },
 ): Promise<void> {
   if ((reference === undefined) === (flags.keyStdin === undefined)) {
-    wrongUse('give either the key (its id or name) or --key-stdin')
+    throwUsageError('give either the key (its id or name) or --key-stdin')
   }
   await withStore(flags, 'expect', async (store) => {
-    const record = await requireKey(store, reference ?? (await findIdOfSecretOnStdin(store)))
+    const record = await requireKey(store, reference ?? (await findKeyIdByStdin(store)))
     const { key, secrets, lastUsedAt } = record
     const audit = (await store.listAudit()).filter(({ keyId }) => keyId === key.id)
     const bans = (await store.listBans(0)).filter(({ keyId }) => keyId === key.id)
-    const state = describeState(key, bans, store.clock())
+    const state = describeKeyState(key, bans, store.clock())
     if (flags.json === true) {
-      printJson({ ...toJson(record), state, acts: audit, bans })
+      printJson({ ...recordToJson(record), state, acts: audit, bans })
       return
     }
-    printFacts([
+    printFields([
       ['Id', key.id],
       ['Name', key.name],
       ['State', state],
@@ -366,8 +379,8 @@ async function showKey(
   })
 }
 
-/** Reads standard input because all users of the machine can see arguments. */
-async function findIdOfSecretOnStdin(store: Store): Promise<string> {
+/** Reads the secret from standard input, because all users of the machine can see arguments. */
+async function findKeyIdByStdin(store: Store): Promise<string> {
   const secret = (await Bun.stdin.text()).trim()
   const key = await store.findKey(hashSecret(secret))
   if (key === undefined) throw new Error('no key has the secret on standard input')

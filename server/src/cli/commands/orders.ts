@@ -7,15 +7,15 @@ import {
   STORE_KEY_ID,
 } from '../../core/stock/command.ts'
 import {
+  choiceParser,
   type JsonFlags,
-  oneOf,
   type PetstoreCommand,
   parseOrderId,
   parsePetId,
   type SettingFlags,
-  wholeNumber,
+  wholeNumberParser,
 } from '../arguments.ts'
-import { counted, formatMinute, printFacts, printJson, printList, withIsoTimes } from '../terminal.ts'
+import { formatCount, formatMinute, printFields, printJson, printList, withIsoTimes } from '../terminal.ts'
 import { databaseName, withStore } from '../with-store.ts'
 
 interface ListFlags extends JsonFlags {
@@ -32,10 +32,10 @@ export function addOrdersCommands(program: PetstoreCommand): void {
     .description('Manage orders while the service runs. For many orders: petstore import')
   orders
     .command('list')
-    .description('List orders by id: open and complete orders, unless a state is given. Times are in UTC.')
-    .option('--state <state>', ORDER_STATES.join(', '), oneOf('--state', ORDER_STATES))
+    .description('List the open and complete orders, or those in one state, by id. Times are in UTC.')
+    .option('--state <state>', ORDER_STATES.join(', '), choiceParser('--state', ORDER_STATES))
     .option('--pet <petId>', 'only the orders of this pet', parsePetId)
-    .option('--limit <number>', 'maximum number of orders', wholeNumber('--limit', 1), 100)
+    .option('--limit <number>', 'maximum number of orders', wholeNumberParser('--limit', 1), 100)
     .jsonOption()
     .databaseSettings()
     .action(listOrders)
@@ -48,22 +48,22 @@ export function addOrdersCommands(program: PetstoreCommand): void {
     .action(showOrder)
   orders
     .command('complete')
-    .description('Complete an order: removes its units from the stock and from the reserved units.')
+    .description('Complete an order. This removes its units from the stock and from the reserved units.')
     .argument('<orderId>', '', parseOrderId)
     .databaseSettings()
-    .action((orderId: bigint, flags: SettingFlags) => change(orderId, 'complete_order', flags))
+    .action((orderId: bigint, flags: SettingFlags) => changeOrder(orderId, 'complete_order', flags))
   orders
     .command('cancel')
-    .description('Cancel an order: releases its reserved units.')
+    .description('Cancel an order. This releases its reserved units.')
     .argument('<orderId>', '', parseOrderId)
     .databaseSettings()
-    .action((orderId: bigint, flags: SettingFlags) => change(orderId, 'cancel_order', flags))
+    .action((orderId: bigint, flags: SettingFlags) => changeOrder(orderId, 'cancel_order', flags))
 }
 
 async function listOrders(flags: ListFlags): Promise<void> {
-  const { state, pet, limit } = flags
-  const filter = { ...(state === undefined ? {} : { state }), ...(pet === undefined ? {} : { petId: pet }) }
-  // Reads one order more than the limit to find out whether there are more.
+  const { state, pet: petId, limit } = flags
+  const filter = { ...(state === undefined ? {} : { state }), ...(petId === undefined ? {} : { petId }) }
+  // Reads one order more than the limit, to know whether there are more.
   const found = await withStore(flags, 'expect', (store) => readOrders(store, filter, limit + 1))
   printList(found.slice(0, limit), flags, {
     columns: [
@@ -75,11 +75,11 @@ async function listOrders(flags: ListFlags): Promise<void> {
       ['EXPIRES', ({ expiresAt }) => formatMinute(expiresAt)],
       ['SHIPS', ({ shipDate }) => formatMinute(shipDate)],
     ],
-    toJson,
-    empty: 'There are no such orders.',
+    toJson: orderToJson,
+    emptyMessage: 'There are no such orders.',
   })
   if (found.length > limit) {
-    console.error(`petstore: only the first ${counted(limit, 'order')}; --limit shows more`)
+    console.error(`petstore: there are more than ${formatCount(limit, 'order')}; --limit shows more`)
   }
 }
 
@@ -102,9 +102,9 @@ async function readOrders(
 async function showOrder(orderId: bigint, flags: JsonFlags): Promise<void> {
   const order = await withStore(flags, 'expect', (store) => store.findOrder(orderId))
   if (order === undefined) throw new Error(`there is no order ${orderId}`)
-  if (flags.json === true) printJson(toJson(order))
+  if (flags.json === true) printJson(orderToJson(order))
   else {
-    printFacts([
+    printFields([
       ['Order', String(order.id)],
       ['Pet', String(order.petId)],
       ['Quantity', String(order.quantity)],
@@ -116,7 +116,7 @@ async function showOrder(orderId: bigint, flags: JsonFlags): Promise<void> {
   }
 }
 
-async function change(
+async function changeOrder(
   orderId: bigint,
   type: (CompleteOrder | CancelOrder)['type'],
   flags: SettingFlags,
@@ -127,12 +127,12 @@ async function change(
     const [outcome] = await store.changeStock([
       { type, orderId, petId, keyId: STORE_KEY_ID, at: store.clock() },
     ])
-    const { quantity, state } = changedOrder(orderId, outcome)
-    console.log(`Order ${orderId} of ${quantity} of pet ${petId} is ${state} in ${databaseName(config)}.`)
+    const { quantity, state } = requireChangedOrder(orderId, outcome)
+    console.log(`Order ${orderId} (${quantity} of pet ${petId}) is now ${state} in ${databaseName(config)}.`)
   })
 }
 
-function changedOrder(orderId: bigint, outcome: OutcomeOf<CompleteOrder | CancelOrder>): Order {
+function requireChangedOrder(orderId: bigint, outcome: OutcomeOf<CompleteOrder | CancelOrder>): Order {
   switch (outcome.type) {
     case 'done':
       return outcome.order
@@ -149,6 +149,6 @@ function changedOrder(orderId: bigint, outcome: OutcomeOf<CompleteOrder | Cancel
   }
 }
 
-function toJson(order: Order) {
+function orderToJson(order: Order) {
   return withIsoTimes(order, 'createdAt', 'expiresAt', 'shipDate')
 }

@@ -21,14 +21,16 @@ async function removePet(petId: bigint, flags: ConfirmFlags): Promise<void> {
     if (pet === undefined) throw new Error(`there is no pet ${petId}; nothing was changed`)
     const description = `pet ${petId} (${JSON.stringify(pet.name)}, ${pet.status})`
     requireConfirmation(flags, `Remove ${description} and its stock?`)
-    const by = { keyId: STORE_KEY_ID, at: store.clock() }
-    const [outcome] = await store.changeStock([{ type: 'remove_pet', petId, ...by }])
+    const [outcome] = await store.changeStock([
+      { type: 'remove_pet', petId, keyId: STORE_KEY_ID, at: store.clock() },
+    ])
     if (outcome.type === 'pet_reserved') {
-      const list = `petstore orders list --pet ${petId} --state open`
-      throw new Error(`pet ${petId} has open orders; complete or cancel them first: ${list}`)
+      const listCommand = `petstore orders list --pet ${petId} --state open`
+      throw new Error(`pet ${petId} has open orders; complete or cancel them first: ${listCommand}`)
     }
-    if (outcome.type === 'unknown_pet')
+    if (outcome.type === 'unknown_pet') {
       throw new Error(`pet ${petId} was already removed; nothing was changed`)
+    }
     console.log(
       `Removed ${description} from ${databaseName(config)}. Its history stays: petstore history ${petId}`,
     )

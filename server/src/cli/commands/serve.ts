@@ -4,11 +4,11 @@ import { VERSION } from '../../core/values/version.ts'
 import type { RunningService, ServiceOptions } from '../../service/compose.ts'
 import {
   type Config,
-  inDataFolder,
   reachableAddress,
   readConfig,
   SETTING_NAMES,
   SettingError,
+  sqliteAddressInDataFolder,
 } from '../../service/config.ts'
 import { DEMO_LIMITS, DEMO_SECRETS, prepareDemo } from '../../service/demo.ts'
 import { canBeShared } from '../../store/open-store.ts'
@@ -18,12 +18,12 @@ import { Logger } from '../../telemetry/logger.ts'
 import type { PetstoreCommand, SettingFlags } from '../arguments.ts'
 import { findExposedFiles } from '../files.ts'
 import { READY, Supervisor, sharedPort } from '../supervisor.ts'
-import { failureText, grouped } from '../terminal.ts'
+import { failureText, formatNumber } from '../terminal.ts'
 import { databaseName, isMissingFile, openConfigured } from '../with-store.ts'
 
 const DEMO_FILE = 'demo.db'
 
-/** Under `npm start`, Ctrl-C sends the signal twice: from the terminal and from npm. */
+/** Under `npm start`, Ctrl-C sends two signals: one from the terminal and one from npm. They count as one. */
 const REPEATED_SIGNAL_MS = 100
 
 interface Flags extends SettingFlags {
@@ -37,35 +37,35 @@ export function addServeCommand(program: PetstoreCommand): void {
     .description(
       'Start the service. Each setting is a flag or an environment variable; the flag has precedence.',
     )
-    .option('--demo', `use a demo store with a fixed key for each plan, in ${DEMO_FILE} of the data folder`)
+    .option('--demo', `use a demo store, ${DEMO_FILE} in the data folder, with a fixed key for each plan`)
     .addOption(new Option('--worker <index>', 'the number of this worker process').hideHelp())
     .exitOverride(toSettingError)
     .action(serve)
     .settings(...SETTING_NAMES)
 }
 
-/** An unknown setting gets the exit code of a setting with a wrong value. */
+/** Makes an unknown setting fail with the same exit code as a setting with a wrong value. */
 function toSettingError(error: CommanderError): never {
   if (error.code !== 'commander.unknownOption') throw error
   throw new SettingError(`${error.message.replace(/^error: /, '')}; petstore serve --help lists all settings`)
 }
 
-/** The demo ignores DATABASE_URL, and has no metrics port, which another service may be using. */
+/** The demo ignores DATABASE_URL. By default it has no metrics port, because another service may be using that port. */
 function readDemoConfig({ data, ...flags }: Flags): Config {
   if (data !== undefined && flags.databaseUrl !== undefined) return readConfig({ data, ...flags })
-  const databaseUrl = inDataFolder(DEMO_FILE, data === undefined ? {} : { data })
+  const databaseUrl = sqliteAddressInDataFolder(DEMO_FILE, data === undefined ? {} : { data })
   return readConfig({ databaseUrl, ...flags }, undefined, { metricsPort: 'off' })
 }
 
 async function serve(flags: Flags): Promise<void> {
-  // The service keeps running when its terminal is closed.
+  // Without a handler, closing the terminal would end the service.
   process.on('SIGHUP', () => {})
   const isDemo = flags.demo === true
   const config = isDemo ? readDemoConfig(flags) : readConfig(flags)
   const socket = findPassedSocket()
   if (socket !== undefined && config.processes > 1) {
     throw new SettingError(
-      'with a socket from systemd there can only be one process: remove --processes (PROCESSES)',
+      'a service with a socket from systemd has one process: remove --processes (PROCESSES)',
     )
   }
   if (flags.worker !== undefined) return runWorker(config, Number(flags.worker), isDemo)
@@ -100,32 +100,33 @@ async function serve(flags: Flags): Promise<void> {
   announce(config, service, isDemo, isNew)
 }
 
-/** The file descriptor after standard input, output and error: sd_listen_fds(3). */
-const FIRST_PASSED_SOCKET = 3
+/** The first file descriptor after standard input, output and error: sd_listen_fds(3). */
+const PASSED_SOCKET = 3
 
-/** Finds the socket that systemd passes. It queues connections while the service restarts. */
+/** Finds the listening socket that systemd passes. It keeps connections waiting while the service restarts. */
 export function findPassedSocket(
   environment: Readonly<Record<string, string | undefined>> = Bun.env,
 ): number | undefined {
   const { LISTEN_PID, LISTEN_FDS } = environment
   if (LISTEN_FDS === undefined || LISTEN_PID !== String(process.pid)) return undefined
-  if (LISTEN_FDS === '1') return FIRST_PASSED_SOCKET
+  if (LISTEN_FDS === '1') return PASSED_SOCKET
   throw new Error(
-    `systemd passes ${LISTEN_FDS} sockets, but the service needs one: keep one ListenStream in its socket unit`,
+    `systemd passes ${LISTEN_FDS} sockets, but the service needs one: keep a single ListenStream in its socket unit`,
   )
 }
 
-/** Only a restart shows what is on the disk. The supervisor of the process restarts it. */
+/** Ends the process, because only a new process can find out which data is on the disk. systemd restarts the service. */
 async function endAfterFlushFailure(service: RunningService, error: Error): Promise<void> {
-  service.logger.failure({ requestId: 'flush', error })
+  service.logger.failure('flush', error)
   console.error(
     `petstore: the disk failed to save changes, so the service ends; start it again when the disk works: ${error.message}`,
   )
-  // Writes during the shutdown fail for the reason that was just reported.
+  // The shutdown writes too, and fails for the same reason.
   await service.stop().catch(() => {})
   process.exit(1)
 }
 
+/** Closes the store if the service cannot start. */
 async function start(
   config: Config,
   store: Store,
@@ -134,7 +135,7 @@ async function start(
 ): Promise<RunningService> {
   try {
     const demoSecrets = new Set(isDemo ? Object.values(DEMO_SECRETS) : [])
-    // A dynamic import, because the other commands start faster without it.
+    // Imported here, so that the other commands start faster.
     const { startService } = await import('../../service/compose.ts')
     return await startService(config, store, { demoSecrets, ...listening })
   } catch (error) {
@@ -164,7 +165,7 @@ async function runSupervisor(config: Config, isDemo: boolean): Promise<void> {
 
 async function runWorker(config: Config, index: number, isDemo: boolean): Promise<void> {
   const store = await openConfigured(config, { tables: 'expect' })
-  // Each worker has a metrics port of its own.
+  // Each worker has its own metrics port.
   const hasFixedPort = config.metricsPort !== 'off' && config.metricsPort !== 0
   const metricsPort = hasFixedPort ? Number(config.metricsPort) + index : config.metricsPort
   const service = await start({ ...config, metricsPort }, store, isDemo, { sharesPort: true })
@@ -176,8 +177,8 @@ async function runWorker(config: Config, index: number, isDemo: boolean): Promis
   process.send?.(READY)
 }
 
-/** The first signal lets pending requests finish; a second signal ends the process. */
-function stopOnSignal(end: () => Promise<void>): () => void {
+/** The first signal stops the service after its pending requests; a second signal ends the process at once. */
+function stopOnSignal(stopService: () => Promise<void>): () => void {
   let stoppingSince: number | undefined
   const stop = () => {
     if (stoppingSince !== undefined) {
@@ -185,7 +186,7 @@ function stopOnSignal(end: () => Promise<void>): () => void {
       return
     }
     stoppingSince = performance.now()
-    end().then(
+    stopService().then(
       () => process.exit(0),
       (error: unknown) => {
         console.error(`petstore: could not stop cleanly: ${failureText(error)}`)
@@ -210,7 +211,7 @@ function metricsAddress(config: Config, { metricsPort }: Ports): string | undefi
   return `${reachableAddress('http', config.metricsHost, metricsPort)}/metrics`
 }
 
-/** With LOG_FORMAT=json every line of output is JSON. */
+/** Prints the addresses. With LOG_FORMAT=json, logs them instead, so that every line of output is JSON. */
 function announce(config: Config, service: RunningService, isDemo: boolean, isNew: boolean): void {
   if (config.logFormat !== 'json') {
     console.log(banner(config, service, isDemo, isNew))
@@ -248,7 +249,7 @@ function banner(config: Config, ports: Ports, isDemo: boolean, isNew: boolean): 
   lines.push(row('Key', 'a minute', 'a day'))
   for (const plan of PLANS) {
     const { perMinute, perDay } = DEMO_LIMITS[plan]
-    lines.push(row(DEMO_SECRETS[plan], grouped(perMinute), grouped(perDay)))
+    lines.push(row(DEMO_SECRETS[plan], formatNumber(perMinute), formatNumber(perDay)))
   }
   lines.push(
     '',

@@ -1,7 +1,7 @@
 // The shell completions and the manual page, generated from the definitions of the commands.
 import type { Command } from 'commander'
 import { VERSION } from '../../core/values/version.ts'
-import { oneOf, type PetstoreCommand } from '../arguments.ts'
+import { choiceParser, type PetstoreCommand } from '../arguments.ts'
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 type Shell = (typeof SHELLS)[number]
@@ -10,7 +10,7 @@ export function addShellCommands(program: PetstoreCommand): void {
   program
     .command('completion')
     .description('Print the completion script for a shell.')
-    .argument('<shell>', SHELLS.join(', '), oneOf('the shell', SHELLS))
+    .argument('<shell>', SHELLS.join(', '), choiceParser('the shell', SHELLS))
     .addHelpText(
       'after',
       `
@@ -29,10 +29,10 @@ export function addShellCommands(program: PetstoreCommand): void {
     })
 }
 
-/** A command as completion scripts need it. */
+/** The facts about a command that completion scripts need. */
 interface CommandHelp {
   readonly name: string
-  /** `/keys/create`; empty for petstore itself. Identifies the command in a script. */
+  /** Identifies the command in a script, such as `/keys/create`. Empty for petstore itself. */
   readonly path: string
   readonly description: string
   readonly options: readonly OptionHelp[]
@@ -68,7 +68,7 @@ function flatten(command: CommandHelp): readonly CommandHelp[] {
   return [command, ...command.subcommands.flatMap(flatten)]
 }
 
-/** Completes commands and flags. Values are completed as files. */
+/** The script completes commands and flags. It completes values as files. */
 export function completionScript(shell: Shell, program: Command): string {
   return { bash: bashScript, zsh: zshScript, fish: fishScript }[shell](flatten(readHelp(program)))
 }
@@ -198,16 +198,16 @@ export function manPage(program: Command): string {
     '.B petstore',
     '<command> [options]',
     '.SH DESCRIPTION',
-    'petstore is both the service and its command line. The commands work on the live database while the service runs.',
+    'petstore is both the service and its command line. Commands use the database directly, also while the service runs.',
     '.SH COMMANDS',
     ...commandSections(program, ''),
     '.SH ENVIRONMENT',
-    'Each setting of petstore serve is also an environment variable; its flag has precedence. The other commands read the variables of the flags that they have.',
+    'Each setting of petstore serve is a flag and an environment variable; the flag has precedence. Other commands read the variables of their own flags.',
     '.SH EXIT STATUS',
     '.nf',
     '0         success',
     '1         a failure, reported in one line on standard error',
-    '2         wrong use',
+    '2         a usage error',
     '130, 143  ended by Ctrl-C or SIGTERM',
     '.fi',
     '.SH EXAMPLES',
@@ -220,7 +220,7 @@ export function manPage(program: Command): string {
   ].join('\n')
 }
 
-/** A section for each command that is not a group. */
+/** A section for each command without subcommands. */
 function commandSections(command: Command, name: string): string[] {
   if (command.commands.length > 0) {
     return command.commands.flatMap((subcommand) =>

@@ -5,16 +5,18 @@ import { DAY, MINUTE } from '../../core/values/clock.ts'
 import type { JsonFlags, PetstoreCommand } from '../arguments.ts'
 import { printList } from '../terminal.ts'
 import { withStore } from '../with-store.ts'
-import { describeState, NO_KEYS } from './keys.ts'
+import { describeKeyState, NO_KEYS_MESSAGE } from './keys.ts'
 
 const DAYS = 30
 const BAR_WIDTH = 10
-const SPARKS = '▁▂▃▄▅▆▇█'
+const SPARK_LEVELS = '▁▂▃▄▅▆▇█'
 
 export function addUsageCommand(program: PetstoreCommand): void {
   program
     .command('usage')
-    .description('Show the usage of both windows of each key, and its requests and bans of the last 30 days.')
+    .description(
+      'Show for each key its requests in the current minute and day, and its requests and bans of the last 30 days.',
+    )
     .jsonOption()
     .databaseSettings()
     .action(showUsage)
@@ -49,7 +51,7 @@ async function showUsage(flags: JsonFlags): Promise<void> {
       ['STATE', ({ state }) => state],
     ],
     toJson: (usage) => usage,
-    empty: NO_KEYS,
+    emptyMessage: NO_KEYS_MESSAGE,
   })
 }
 
@@ -63,22 +65,22 @@ function toUsage(
   now: number,
 ) {
   const today = dayOf(now)
-  const ownUsage = daily.filter(({ keyId }) => keyId === key.id)
-  const ownBans = bans.filter(({ keyId }) => keyId === key.id)
+  const keyUsage = daily.filter(({ keyId }) => keyId === key.id)
+  const keyBans = bans.filter(({ keyId }) => keyId === key.id)
   const days = Array.from({ length: DAYS }, (_, index) => {
     const day = dayOf(now - (DAYS - 1 - index) * DAY)
-    const found = ownUsage.find((usage) => usage.day === day)
+    const found = keyUsage.find((usage) => usage.day === day)
     return { day, accepted: found?.accepted ?? 0, rejected: found?.rejected ?? 0 }
   })
   return {
     id: key.id,
     name: key.name,
     plan: key.plan,
-    state: describeState(key, bans, now),
+    state: describeKeyState(key, bans, now),
     minute: { used: updateWindow(state.minute, MINUTE, now).used, limit: key.limits.perMinute },
     day: { used: updateWindow(state.day, DAY, now).used, limit: key.limits.perDay },
-    bansToday: ownBans.filter(({ beganAt }) => dayOf(beganAt) === today).length,
-    bans30Days: ownBans.length,
+    bansToday: keyBans.filter(({ beganAt }) => dayOf(beganAt) === today).length,
+    bans30Days: keyBans.length,
     days,
   }
 }
@@ -91,6 +93,8 @@ function drawBar({ used, limit }: Usage['minute']): string {
 function drawSparkline(days: Usage['days']): string {
   const max = Math.max(1, ...days.map(({ accepted }) => accepted))
   return days
-    .map(({ accepted }) => (accepted === 0 ? ' ' : SPARKS[Math.ceil((accepted / max) * SPARKS.length) - 1]))
+    .map(({ accepted }) =>
+      accepted === 0 ? ' ' : SPARK_LEVELS[Math.ceil((accepted / max) * SPARK_LEVELS.length) - 1],
+    )
     .join('')
 }

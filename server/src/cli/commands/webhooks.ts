@@ -6,13 +6,13 @@ import {
 } from '../../core/stock/command.ts'
 import { MINUTE } from '../../core/values/clock.ts'
 import {
-  kindOf,
   newSecret,
   newWebhookId,
   normalizeUrl,
   WEBHOOK_KINDS,
   type Webhook,
   type WebhookKind,
+  webhookKindOf,
 } from '../../core/webhooks/webhook.ts'
 import { MAX_KEPT_ATTEMPTS, type WebhookState } from '../../core/webhooks/webhook-store.ts'
 import { HttpSender } from '../../delivery/http-sender.ts'
@@ -20,20 +20,20 @@ import type { Store } from '../../store/store.ts'
 import {
   type ConfirmFlags,
   type JsonFlags,
-  listOf,
+  listParser,
   type PetstoreCommand,
   parseWebhookId,
+  type RelativeTime,
   type SettingFlags,
-  timeIn,
-  type When,
-  wholeNumber,
-  wrongUse,
+  throwUsageError,
+  timeParser,
+  wholeNumberParser,
 } from '../arguments.ts'
 import {
-  counted,
+  formatCount,
   formatMinute,
+  formatNumber,
   formatSecond,
-  grouped,
   handOverSecret,
   isoTime,
   printList,
@@ -42,12 +42,12 @@ import {
 import { databaseName, withStore } from '../with-store.ts'
 
 const EVENTS_PER_READ = 1_000
-const ID_ARGUMENT = 'id of the webhook; petstore webhooks list shows all'
+const ID_HELP = 'id of the webhook; petstore webhooks list shows all ids'
 
 export function addWebhooksCommands(program: PetstoreCommand): void {
   const webhooks = program
     .command('webhooks')
-    .description('Manage webhooks while the service runs. It applies changes within two seconds.')
+    .description('Manage webhooks while the service runs. The service applies changes within two seconds.')
   webhooks
     .command('list')
     .description('List all webhooks with their backlog. Times are in UTC.')
@@ -61,7 +61,7 @@ export function addWebhooksCommands(program: PetstoreCommand): void {
     .requiredOption(
       '--kinds <names>',
       `kinds of events to send: all, or a comma-separated list of ${WEBHOOK_KINDS.join()}`,
-      listOf('--kinds', WEBHOOK_KINDS, 'all'),
+      listParser('--kinds', WEBHOOK_KINDS, 'all'),
     )
     .databaseSettings()
     .settings('webhookPrivateAddresses')
@@ -69,21 +69,21 @@ export function addWebhooksCommands(program: PetstoreCommand): void {
   webhooks
     .command('pause')
     .description('Stop sending. The webhook keeps its position in the log.')
-    .argument('<webhookId>', ID_ARGUMENT, parseWebhookId)
+    .argument('<webhookId>', ID_HELP, parseWebhookId)
     .databaseSettings()
     .action((id: bigint, flags: SettingFlags) => setPaused(id, true, flags))
   webhooks
     .command('resume')
     .description(
-      'Continue a webhook that is paused, turned off or waiting for a retry. It resumes from its position.',
+      'Continue a webhook that is paused, turned off or waiting for a retry, from its position in the log.',
     )
-    .argument('<webhookId>', ID_ARGUMENT, parseWebhookId)
+    .argument('<webhookId>', ID_HELP, parseWebhookId)
     .databaseSettings()
     .action((id: bigint, flags: SettingFlags) => setPaused(id, false, flags))
   webhooks
     .command('remove')
     .description('Remove a webhook with its position and its deliveries.')
-    .argument('<webhookId>', ID_ARGUMENT, parseWebhookId)
+    .argument('<webhookId>', ID_HELP, parseWebhookId)
     .confirmOption('removes the webhook')
     .databaseSettings()
     .action(removeWebhook)
@@ -92,11 +92,11 @@ export function addWebhooksCommands(program: PetstoreCommand): void {
     .description(
       'Show the latest deliveries of a webhook with their responses, newest first. Times are in UTC.',
     )
-    .argument('<webhookId>', ID_ARGUMENT, parseWebhookId)
+    .argument('<webhookId>', ID_HELP, parseWebhookId)
     .option(
       '--limit <number>',
-      `how many, up to ${MAX_KEPT_ATTEMPTS}`,
-      wholeNumber('--limit', 1, MAX_KEPT_ATTEMPTS),
+      `maximum number of deliveries, up to ${MAX_KEPT_ATTEMPTS}`,
+      wholeNumberParser('--limit', 1, MAX_KEPT_ATTEMPTS),
       20,
     )
     .jsonOption()
@@ -105,11 +105,11 @@ export function addWebhooksCommands(program: PetstoreCommand): void {
   webhooks
     .command('replay')
     .description('Send all events since a time again, for a receiver that has lost data.')
-    .argument('<webhookId>', ID_ARGUMENT, parseWebhookId)
+    .argument('<webhookId>', ID_HELP, parseWebhookId)
     .requiredOption(
       '--from <when>',
       'start: 2h, 3d, or a day or time such as 2027-01-31T08:00',
-      timeIn('past', '--from'),
+      timeParser('past', '--from'),
     )
     .databaseSettings()
     .action(replay)
@@ -121,14 +121,14 @@ async function listWebhooks(flags: JsonFlags): Promise<void> {
     columns: [
       ['ID', ({ webhook }) => String(webhook.id)],
       ['STATE', ({ webhook }) => conditionOf(webhook)],
-      ['BEHIND', ({ lag }) => grouped(lag.events)],
+      ['BEHIND', ({ lag }) => formatNumber(lag.events)],
       ['SINCE', ({ lag }) => formatMinute(lag.since)],
       ['CREATED', ({ webhook }) => formatMinute(webhook.createdAt)],
       ['KINDS', ({ webhook }) => formatKinds(webhook)],
       ['URL', ({ webhook }) => webhook.url],
     ],
-    toJson,
-    empty: 'There are no webhooks.',
+    toJson: webhookToJson,
+    emptyMessage: 'There are no webhooks.',
   })
   if (flags.json === true) return
   for (const { webhook } of states) {
@@ -141,13 +141,13 @@ async function createWebhook(
   flags: SettingFlags & { readonly url: string; readonly kinds: readonly WebhookKind[] },
 ): Promise<void> {
   const normalized = normalizeUrl(flags.url)
-  if ('problem' in normalized) wrongUse(`--url ${normalized.problem}`)
+  if (normalized.type === 'invalid') throwUsageError(`--url ${normalized.problem}`)
   const { url } = normalized
   const { kinds } = flags
   await withStore(flags, 'expect', async (store, config) => {
     const allowsPrivate = config.webhookPrivateAddresses === 'on'
     const problem = await new HttpSender({ allowsPrivate, clock: store.clock }).problemOf(url)
-    if (problem !== undefined) wrongUse(`--url ${problem}`)
+    if (problem !== undefined) throwUsageError(`--url ${problem}`)
     const at = store.clock()
     const progress = { cursor: await store.latestEventCursor() }
     const newWebhook = {
@@ -163,7 +163,7 @@ async function createWebhook(
     await handOverSecret(
       'secret',
       newWebhook.secret,
-      () => change(store, { type: 'create_webhook', webhook: newWebhook, keyId: STORE_KEY_ID, at }),
+      () => changeWebhook(store, { type: 'create_webhook', webhook: newWebhook, keyId: STORE_KEY_ID, at }),
       `Created webhook ${newWebhook.id} (${formatKinds(newWebhook)}) in ${databaseName(config)}.`,
     )
   })
@@ -171,16 +171,23 @@ async function createWebhook(
 
 async function setPaused(webhookId: bigint, paused: boolean, flags: SettingFlags): Promise<void> {
   await withStore(flags, 'expect', async (store, config) => {
-    const before = await requireWebhook(store, webhookId)
-    const was = conditionOf(before.webhook)
-    if (was === (paused ? 'paused' : 'on')) throw new Error(`webhook ${webhookId} is already ${was}`)
+    const { webhook, lag } = await requireWebhook(store, webhookId)
+    const condition = conditionOf(webhook)
+    const wanted = paused ? 'paused' : 'on'
+    if (condition === wanted) throw new Error(`webhook ${webhookId} is already ${condition}`)
     const patch = { paused }
-    await change(store, { type: 'update_webhook', webhookId, patch, keyId: STORE_KEY_ID, at: store.clock() })
-    const behind = counted(before.lag.events, 'event')
+    await changeWebhook(store, {
+      type: 'update_webhook',
+      webhookId,
+      patch,
+      keyId: STORE_KEY_ID,
+      at: store.clock(),
+    })
+    const backlog = formatCount(lag.events, 'event')
     console.log(
       paused
         ? `Paused webhook ${webhookId} in ${databaseName(config)}. It keeps its position: petstore webhooks resume ${webhookId}`
-        : `Webhook ${webhookId} in ${databaseName(config)} was ${was} and continues from its position, ${behind} behind.`,
+        : `Webhook ${webhookId} in ${databaseName(config)} was ${condition} and continues from its position, ${backlog} behind.`,
     )
   })
 }
@@ -219,38 +226,43 @@ async function listDeliveries(
       durationMs,
       delivered: isDelivered,
     }),
-    empty: 'Nothing was sent yet.',
+    emptyMessage: 'There are no deliveries yet.',
   })
 }
 
-async function replay(webhookId: bigint, flags: SettingFlags & { readonly from: When }): Promise<void> {
+async function replay(
+  webhookId: bigint,
+  flags: SettingFlags & { readonly from: RelativeTime },
+): Promise<void> {
   await withStore(flags, 'expect', async (store, config) => {
     const at = store.clock()
     const from = flags.from(at)
     const { webhook, lag } = await requireWebhook(store, webhookId)
-    requireNothingSkipped(webhook, lag.since, from)
+    requireNoSkippedEvents(webhook, lag.since, from)
     const cursor = await store.eventCursorAt(from)
-    const count = await countAfter(store, cursor, webhook)
-    if (count === 0)
-      throw new Error(`there are no events of its kinds since ${formatMinute(from)}; nothing was changed`)
-    const { paused, progress } = await change(store, {
+    const count = await countEventsAfter(store, cursor, webhook)
+    if (count === 0) {
+      throw new Error(
+        `there are no events for webhook ${webhookId} since ${formatMinute(from)}; nothing was changed`,
+      )
+    }
+    const { paused, progress } = await changeWebhook(store, {
       type: 'move_webhook',
       webhookId,
       cursor,
       keyId: STORE_KEY_ID,
       at,
     })
-    const isHeld = paused || progress.off !== undefined
+    const isStopped = paused || progress.off !== undefined
+    const hint = isStopped ? ` It is ${conditionOf(webhook)}: petstore webhooks resume ${webhookId}` : ''
     console.log(
-      `Webhook ${webhookId} in ${databaseName(config)} continues from ${formatMinute(from)}: ${counted(count, 'event')} will be sent again.${
-        isHeld ? ` It is ${conditionOf(webhook)}: petstore webhooks resume ${webhookId}` : ''
-      }`,
+      `Webhook ${webhookId} in ${databaseName(config)} continues from ${formatMinute(from)}: ${formatCount(count, 'event')} will be sent again.${hint}`,
     )
   })
 }
 
-/** A replay from a later time than the position would skip pending events. */
-function requireNothingSkipped({ id, progress }: Webhook, since: number | undefined, from: number): void {
+/** Refuses a replay from a time after the position of the webhook: it would skip pending events. */
+function requireNoSkippedEvents({ id, progress }: Webhook, since: number | undefined, from: number): void {
   if (progress.relistAt !== undefined) {
     throw new Error(
       `webhook ${id} has to send a relist first, because its position in the log was pruned; replay after that delivery`,
@@ -263,8 +275,8 @@ function requireNothingSkipped({ id, progress }: Webhook, since: number | undefi
   }
 }
 
-/** Counts the events of its kinds after the cursor. */
-async function countAfter(store: Store, cursor: string, { kinds }: Webhook): Promise<number> {
+/** Counts the events after the cursor that the webhook would send. */
+async function countEventsAfter(store: Store, cursor: string, { kinds }: Webhook): Promise<number> {
   let count = 0
   for (let position = cursor; ; ) {
     const found = await store.eventsAfter(position, EVENTS_PER_READ)
@@ -274,7 +286,7 @@ async function countAfter(store: Store, cursor: string, { kinds }: Webhook): Pro
       )
     }
     for (const event of found.events) {
-      const kind = kindOf(event)
+      const kind = webhookKindOf(event)
       if (kind === 'relist' || (kind !== undefined && kinds.includes(kind))) count++
     }
     if (found.events.length < EVENTS_PER_READ) return count
@@ -284,17 +296,21 @@ async function countAfter(store: Store, cursor: string, { kinds }: Webhook): Pro
 
 async function requireWebhook(store: Store, id: bigint): Promise<WebhookState> {
   const found = await store.findWebhook(id)
-  if (found === undefined) throw new Error(`there is no webhook ${id}; petstore webhooks list shows all`)
+  if (found === undefined)
+    throw new Error(`there is no webhook ${id}; petstore webhooks list shows all webhooks`)
   return found
 }
 
-async function change(store: Store, command: CreateWebhook | UpdateWebhook | MoveWebhook): Promise<Webhook> {
+async function changeWebhook(
+  store: Store,
+  command: CreateWebhook | UpdateWebhook | MoveWebhook,
+): Promise<Webhook> {
   const [outcome] = await store.changeStock([command])
   switch (outcome.type) {
     case 'done':
       return outcome.webhook
     case 'too_many_webhooks':
-      throw new Error(`the store has ${outcome.max} webhooks, which is the maximum; remove one first`)
+      throw new Error(`the store has ${outcome.max} webhooks, which is the maximum; remove a webhook first`)
     case 'unknown_webhook':
       throw new Error('the webhook was removed in the meantime')
   }
@@ -304,8 +320,8 @@ function formatKinds({ kinds }: Webhook): string {
   return kinds.length === WEBHOOK_KINDS.length ? 'all' : kinds.join()
 }
 
-/** Leaves out the secrets. */
-function toJson({ webhook, lag }: WebhookState) {
+/** The result contains no secrets. */
+function webhookToJson({ webhook, lag }: WebhookState) {
   const { id, url, kinds, paused, createdAt, progress } = webhook
   const { failure, off } = progress
   return {
@@ -323,7 +339,7 @@ function toJson({ webhook, lag }: WebhookState) {
   }
 }
 
-/** A smaller backlog is not reported. */
+/** Smaller backlogs are not reported. */
 const MAX_BACKLOG_MS = 5 * MINUTE
 const MAX_BACKLOG_EVENTS = 10_000
 
@@ -353,7 +369,7 @@ export function findWebhookProblem(
     lag.events > MAX_BACKLOG_EVENTS || (lag.since !== undefined && now - lag.since > MAX_BACKLOG_MS)
   if (!hasBacklog) return undefined
   const since = lag.since === undefined ? '' : `, since ${formatMinute(lag.since)}`
-  const text = `${name} is ${counted(lag.events, 'event')} behind${since}`
+  const text = `${name} is ${formatCount(lag.events, 'event')} behind${since}`
   if (webhook.paused) return { text: `${text}; it is paused`, advice: `to continue: ${resume}` }
   if (failure === undefined) {
     return {

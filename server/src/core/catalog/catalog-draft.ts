@@ -21,21 +21,22 @@ export interface LockedCatalog {
   readonly pets: ReadonlyMap<bigint, Pet>
   /** The categories that the commands name, and the categories of the pets above. */
   readonly categories: ReadonlyMap<bigint, Category>
-  /** The pet that has the barcode, for each barcode that the commands name. */
+  /** The id of the pet that has each barcode that the commands name. */
   readonly barcodes: ReadonlyMap<string, bigint>
-  /** The categories that the commands remove and that have pets. */
+  /** The categories that have pets, among those that the commands remove. */
   readonly categoriesWithPets: ReadonlySet<bigint>
-  /** Enough ids for the pets and categories that the commands create without an id. */
+  /** Free ids, enough for the pets and categories that the commands create without an id. */
   readonly newPetIds: readonly bigint[]
   readonly newCategoryIds: readonly bigint[]
 }
 
 /** The changes that the commit writes to the catalogue. */
 export interface CatalogChanges {
-  /** Each changed pet with its entry; `undefined` if it was removed. */
+  /** Each changed pet with its entry; `undefined` for a removed pet. */
   readonly pets: ReadonlyMap<bigint, { readonly pet: Pet; readonly entry: LockedEntry } | undefined>
+  /** Each changed category; `undefined` for a removed category. */
   readonly categories: ReadonlyMap<bigint, Category | undefined>
-  /** Categories with a new threshold, which applies to their pets without a threshold of their own. */
+  /** Categories with a new threshold. It applies to those of their pets that have no threshold of their own. */
   readonly newThresholds: readonly (Category & { readonly by: ChangeOrigin })[]
 }
 
@@ -56,46 +57,42 @@ export class CatalogDraft {
   }
 
   get changes(): CatalogChanges {
-    return {
-      pets: new Map(
-        Array.from(this.#pets, ([id, pet]) => {
-          const entry = this.#stock.findEntry(id)
-          return [id, pet === undefined || entry === undefined ? undefined : { pet, entry }]
-        }),
-      ),
-      categories: this.#categories,
-      newThresholds: this.#newThresholds,
+    const pets = new Map<bigint, { pet: Pet; entry: LockedEntry } | undefined>()
+    for (const [id, pet] of this.#pets) {
+      const entry = this.#stock.findEntry(id)
+      pets.set(id, pet === undefined || entry === undefined ? undefined : { pet, entry })
     }
+    return { pets, categories: this.#categories, newThresholds: this.#newThresholds }
   }
 
   createPet(command: CreatePet): OutcomeOf<CreatePet> {
-    const { quantity = 0, status = 'available', id: given, ...record } = command.draft
+    const { quantity = 0, status = 'available', id: chosenId, ...record } = command.draft
     const { categoryId, barcode } = record
-    const category = this.#category(categoryId)
+    const category = this.#findCategory(categoryId)
     if (category === undefined) return { type: 'invalid_category', categoryId }
-    const id = given ?? this.#newPetId()
+    const id = chosenId ?? this.#takeNewPetId()
     if (this.#stock.findEntry(id) !== undefined) return { type: 'pet_exists', petId: id }
-    const taken = this.#barcodeTaken(id, barcode)
-    if (taken !== undefined) return taken
+    const conflict = this.#findBarcodeConflict(id, barcode)
+    if (conflict !== undefined) return conflict
     const pet = withUpdate(PET, { id, status, ...record })
-    return { type: 'done', pet: this.#put(pet, category, { quantity, reserved: 0 }, command) }
+    return { type: 'done', pet: this.#putPet(pet, category, { quantity, reserved: 0 }, command) }
   }
 
   updatePet(command: UpdatePet): OutcomeOf<UpdatePet> {
     const { petId, patch } = command
-    const before = this.#pet(petId)
+    const before = this.#findPet(petId)
     const entry = this.#stock.findEntry(petId)
     const categoryId = patch.categoryId ?? before?.categoryId
-    const category = categoryId === undefined ? undefined : this.#category(categoryId)
-    // An error in the command is reported before an unknown pet.
+    const category = categoryId === undefined ? undefined : this.#findCategory(categoryId)
+    // An unknown category is reported even if the pet is unknown as well.
     if (category === undefined && categoryId !== undefined) return { type: 'invalid_category', categoryId }
     if (before === undefined || entry === undefined || category === undefined) return { type: 'unknown_pet' }
     const pet = withUpdate(PET, before, patch)
     if (isSameRecord(PET, before, pet)) return { type: 'done', pet: { ...pet, quantity: entry.quantity } }
-    const taken = this.#barcodeTaken(petId, pet.barcode)
-    if (taken !== undefined) return taken
+    const conflict = this.#findBarcodeConflict(petId, pet.barcode)
+    if (conflict !== undefined) return conflict
     if (before.barcode !== undefined) this.#barcodes.set(before.barcode, undefined)
-    return { type: 'done', pet: this.#put(pet, category, entry, command) }
+    return { type: 'done', pet: this.#putPet(pet, category, entry, command) }
   }
 
   removePet(command: RemovePet): OutcomeOf<RemovePet> {
@@ -103,7 +100,7 @@ export class CatalogDraft {
     const entry = this.#stock.findEntry(petId)
     if (entry === undefined) return { type: 'unknown_pet' }
     if (entry.reserved > 0) return { type: 'pet_reserved', reserved: entry.reserved }
-    const barcode = this.#pet(petId)?.barcode
+    const barcode = this.#findPet(petId)?.barcode
     if (barcode !== undefined) this.#barcodes.set(barcode, undefined)
     this.#stock.removePet(petId, command)
     this.#pets.set(petId, undefined)
@@ -111,9 +108,9 @@ export class CatalogDraft {
   }
 
   createCategory(command: CreateCategory): OutcomeOf<CreateCategory> {
-    const { id: given, ...record } = command.draft
-    const id = given ?? this.#newCategoryId()
-    if (this.#category(id) !== undefined) return { type: 'category_exists', categoryId: id }
+    const { id: chosenId, ...record } = command.draft
+    const id = chosenId ?? this.#takeNewCategoryId()
+    if (this.#findCategory(id) !== undefined) return { type: 'category_exists', categoryId: id }
     const category = withUpdate(CATEGORY, { id, ...record })
     this.#categories.set(id, category)
     this.#stock.logCategory(category, 'created', command)
@@ -122,7 +119,7 @@ export class CatalogDraft {
 
   updateCategory(command: UpdateCategory): OutcomeOf<UpdateCategory> {
     const { categoryId, patch } = command
-    const before = this.#category(categoryId)
+    const before = this.#findCategory(categoryId)
     if (before === undefined) return { type: 'unknown_category' }
     const category = withUpdate(CATEGORY, before, patch)
     if (isSameRecord(CATEGORY, before, category)) return { type: 'done', category }
@@ -134,7 +131,7 @@ export class CatalogDraft {
 
   removeCategory(command: RemoveCategory): OutcomeOf<RemoveCategory> {
     const { categoryId } = command
-    const category = this.#category(categoryId)
+    const category = this.#findCategory(categoryId)
     if (category === undefined) return { type: 'unknown_category' }
     if (this.#locked.categoriesWithPets.has(categoryId)) return { type: 'category_has_pets' }
     this.#categories.set(categoryId, undefined)
@@ -142,7 +139,7 @@ export class CatalogDraft {
     return { type: 'done' }
   }
 
-  #put(
+  #putPet(
     pet: Pet,
     category: Category,
     { quantity, reserved }: Pick<LockedEntry, 'quantity' | 'reserved'>,
@@ -155,17 +152,17 @@ export class CatalogDraft {
     return { ...pet, quantity }
   }
 
-  #pet(petId: bigint): Pet | undefined {
+  #findPet(petId: bigint): Pet | undefined {
     return this.#pets.has(petId) ? this.#pets.get(petId) : this.#locked.pets.get(petId)
   }
 
-  #category(categoryId: bigint): Category | undefined {
+  #findCategory(categoryId: bigint): Category | undefined {
     return this.#categories.has(categoryId)
       ? this.#categories.get(categoryId)
       : this.#locked.categories.get(categoryId)
   }
 
-  #barcodeTaken(petId: bigint, barcode: string | undefined): BarcodeTaken | undefined {
+  #findBarcodeConflict(petId: bigint, barcode: string | undefined): BarcodeTaken | undefined {
     if (barcode === undefined) return undefined
     const owner = this.#barcodes.has(barcode)
       ? this.#barcodes.get(barcode)
@@ -176,7 +173,7 @@ export class CatalogDraft {
   }
 
   /** Skips the ids that callers have chosen in this commit. */
-  #newPetId(): bigint {
+  #takeNewPetId(): bigint {
     for (;;) {
       const id = this.#locked.newPetIds[this.#takenPetIdCount++]
       if (id === undefined)
@@ -185,7 +182,7 @@ export class CatalogDraft {
     }
   }
 
-  #newCategoryId(): bigint {
+  #takeNewCategoryId(): bigint {
     const id = this.#locked.newCategoryIds[this.#takenCategoryIdCount++]
     if (id === undefined) {
       throw new Error(`there are only ${this.#locked.newCategoryIds.length} ids for new categories`)

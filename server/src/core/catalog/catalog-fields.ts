@@ -1,9 +1,9 @@
-import { isWithin, Text } from '../values/field.ts'
+import { isWithinLength, Text } from '../values/field.ts'
 
 export const MAX_NAME_LENGTH = 200
 export const MAX_BARCODE_LENGTH = 48
-/** Decoders replace damaged text by U+FFFD, so it is refused. */
-const NOT_IN_A_NAME = /[\p{Cc}\ufffd]/u
+/** Control characters, and U+FFFD, by which decoders replace damaged text. */
+const INVALID_IN_NAME = /[\p{Cc}\ufffd]/u
 const BARCODE = new RegExp(`^[!-~]{1,${MAX_BARCODE_LENGTH}}$`)
 export const EXPECTED_NAME = `1 to ${MAX_NAME_LENGTH} characters of UTF-8 text that are not all blank, without line ends and other control characters`
 const EXPECTED_BARCODE = `1 to ${MAX_BARCODE_LENGTH} visible ASCII characters without blanks`
@@ -23,10 +23,13 @@ export const Barcode = Text(
   isBarcode,
 )
 
-/** A lone surrogate could not be written as UTF-8. */
 export function isName(text: string): boolean {
   return (
-    isWithin(text, MAX_NAME_LENGTH) && text.trim() !== '' && !NOT_IN_A_NAME.test(text) && text.isWellFormed()
+    isWithinLength(text, MAX_NAME_LENGTH) &&
+    text.trim() !== '' &&
+    !INVALID_IN_NAME.test(text) &&
+    // A lone surrogate cannot be written as UTF-8.
+    text.isWellFormed()
   )
 }
 

@@ -2,7 +2,7 @@ import type { Category } from './category.ts'
 import type { Pet, PetFilter, StockedPet } from './pet.ts'
 import type { FoundPet, InventorySearch, SearchWindow } from './search.ts'
 
-/** Reads pets and categories. Callers change them with `changeStock`; `addPets` only fills a new store. */
+/** Reads pets and categories. `changeStock` changes them; `addPets` only fills a new store. */
 export interface CatalogStore {
   findPet(petId: bigint): Promise<Pet | undefined>
   /** The first `limit` pets that match the filter, by id ascending. */
@@ -10,13 +10,10 @@ export interface CatalogStore {
   countPets(): Promise<number>
   /** The first `limit` categories, by id ascending. With `after`, only categories with a higher id. */
   listCategories(after: bigint | undefined, limit: number): Promise<Category[]>
-  /**
-   * The first pets that the search finds, in its order. Throws `invalid_request` if finding them takes longer than the time
-   * budget of a search.
-   */
+  /** The pets of this window, in the order of the search. Throws `invalid_request` if the search exceeds its time limit. */
   searchPets(search: InventorySearch, window: SearchWindow): Promise<readonly FoundPet[]>
   /** Loads the search index, so that the first search does not wait for it. */
   prepareSearch(): Promise<void>
-  /** Adds pets with their stock, all or none, and the categories that are missing. */
+  /** Adds pets with their stock, and creates missing categories. Adds all of them or none. */
   addPets(pets: readonly StockedPet[]): Promise<void>
 }

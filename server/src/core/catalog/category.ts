@@ -25,7 +25,7 @@ export type CategoryDraft = RecordOf<typeof NEW_CATEGORY>
 export const CATEGORY_UPDATE = updateOf(CHANGEABLE)
 export type CategoryPatch = RecordOf<typeof CATEGORY_UPDATE>
 
-/** A category in a file: null clears the threshold, and an absent threshold stays as it is. */
+/** A row of a file. Null clears the threshold; without a threshold, the category keeps its own. */
 export type ImportedCategory = Pick<Category, 'id' | 'name'> & Pick<CategoryPatch, 'lowStockAt'>
 
 /** The name of a category that an import creates. */

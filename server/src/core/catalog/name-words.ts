@@ -1,13 +1,13 @@
-/** Limits for the size of index entries: a decomposed letter may become several. */
+/** These limit the size of an index entry. A name may become longer, because one letter may become several. */
 const MAX_WORD_LENGTH = 64
 const MAX_WORDS_LENGTH = 500
 
-/** Latin, Greek and Cyrillic diacritics. In other scripts a mark makes another letter, so it stays. */
+/** Diacritics of Latin, Greek and Cyrillic. Marks of other scripts are kept, because they make another letter. */
 const DIACRITICS = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]/g
 const WORD = /[\p{L}\p{N}\p{M}]+/gu
 
-/** Letters that Unicode does not decompose but people search for without their diacritics. */
-const PLAIN_LETTERS: Readonly<Record<string, string>> = {
+/** Letters that people may type in a plain form, but that Unicode does not decompose. */
+const REPLACEMENTS: Readonly<Record<string, string>> = {
   æ: 'ae',
   œ: 'oe',
   ø: 'o',
@@ -20,24 +20,24 @@ const PLAIN_LETTERS: Readonly<Record<string, string>> = {
   ς: 'σ',
   ß: 'ss',
 }
-const OTHER_LETTER = new RegExp(`[${Object.keys(PLAIN_LETTERS).join('')}]`, 'g')
+const LETTER_TO_REPLACE = new RegExp(`[${Object.keys(REPLACEMENTS).join('')}]`, 'g')
 
 /**
- * The words of a text in the form in which they are compared: without case, diacritics and punctuation. This is done here
- * and not in SQL, so that both databases find the same pets. Words consist of letters, digits and their marks only.
+ * The words of a text in the form in which searches compare them: letters, digits and their marks, without case and
+ * diacritics. Done here and not in SQL, so that both databases find the same pets.
  */
 export function wordsOf(text: string): string[] {
   const plain = text
     .normalize('NFKD')
     .replace(DIACRITICS, '')
-    // The detour through upper case turns variants of a letter, such as ı, into one letter.
+    // Converting to upper case first merges variants of a letter, such as ı and i.
     .toUpperCase()
     .toLowerCase()
-    .replace(OTHER_LETTER, (letter) => PLAIN_LETTERS[letter] ?? letter)
+    .replace(LETTER_TO_REPLACE, (letter) => REPLACEMENTS[letter] ?? letter)
     .normalize('NFKD')
     .replace(DIACRITICS, '')
     .normalize('NFC')
-  return Array.from(plain.matchAll(WORD), ([word]) => truncated(word))
+  return Array.from(plain.matchAll(WORD), ([word]) => truncate(word))
 }
 
 /** The words of a name as they are stored, separated by blanks. */
@@ -52,6 +52,6 @@ export function nameWords(name: string): string {
   return words.join(' ')
 }
 
-function truncated(word: string): string {
+function truncate(word: string): string {
   return word.length > MAX_WORD_LENGTH ? [...word].slice(0, MAX_WORD_LENGTH).join('') : word
 }

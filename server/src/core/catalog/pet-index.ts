@@ -16,40 +16,43 @@ export interface IndexedPet {
 
 interface IndexQuery {
   readonly search: InventorySearch
-  /** Only pets after this place in the order of the search. */
+  /** Finds only pets after this place in the order of the search. */
   readonly after: SearchPlace | undefined
   readonly limit: number
   /** The pet that has the barcode of the search. */
   readonly barcodeOwner: bigint | undefined
-  /** On the clock of `performance.now`. */
+  /** By `performance.now()`. */
   readonly deadline: number
 }
 
 const INITIAL_CAPACITY = 64
 /** Pets examined between two checks of the deadline: about 0.3 ms of work. */
 const CLOCK_CHECK_INTERVAL = 32_768
-/** After this many pets in the order of their names, a search examines all pets in memory order, which is faster per pet. */
-const EXAMINED_BY_NAME = 4_096
+/**
+ * A search that sorts by name examines this many pets in the order of their names. If these do not fill its page, it examines
+ * all pets by id, which is faster per pet.
+ */
+const MAX_EXAMINED_BY_NAME = 4_096
 /** `facts` packs the status (two bits), whether the pet is low (one bit) and the category into one number. */
 const STATUS_MASK = 3
 const LOW_FLAG = 4
 const CATEGORY_SHIFT = 3
 const HEAD_BYTES = 4
-/** Candidates beyond twice the page that are collected before the best are selected. */
-const SORT_AFTER = 64
+/** `BestSlots` selects the best candidates when it has this many more than twice the page. */
+const SELECTION_SLACK = 64
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
 /**
- * All pets in memory, as columns. A search by id or by name examines the pets in that order and stops when its page is
- * full. A search by quantity examines all pets and keeps the best. One pet takes about 80 bytes.
+ * All pets in memory, as columns. A search that sorts by id or by name examines the pets in that order and stops when its
+ * page is full. A search that sorts by units examines all pets and keeps the best. One pet takes about 80 bytes.
  */
 export class PetIndex {
   #columns = columnsFor(INITIAL_CAPACITY)
-  /** The words of all pets in UTF-8. The new words of a renamed pet are appended. */
+  /** The words of all pets in UTF-8. If a pet is renamed, its new words are appended and the old words stay. */
   #text = Buffer.alloc(INITIAL_CAPACITY)
   #textEnd = 0
-  /** For each word: its first bytes, and its offset in the words of its pet. */
+  /** A token is one word of a pet: its first bytes, and its offset in the words of the pet. */
   #tokenHeads = new Uint32Array(INITIAL_CAPACITY)
   #tokenOffsets = new Uint16Array(INITIAL_CAPACITY)
   #tokenEnd = 0
@@ -59,7 +62,7 @@ export class PetIndex {
   #namedCount = 0
   #slotsUsed = 0
   readonly #freeSlots: number[] = []
-  /** Whether `nameRanks` agrees with `byName`. */
+  /** Whether `nameRanks` is up to date with `byName`. */
   #areRanksCurrent = true
   readonly #categoryCodes = new Map<bigint, number>()
 
@@ -68,7 +71,7 @@ export class PetIndex {
     return this.#unusedTokens > 10_000 && this.#unusedTokens > this.#tokenEnd / 2
   }
 
-  /** Adds a pet whose id is above all others. After the last pet, `appendName` must be called for each pet. */
+  /** Adds a pet with the highest id so far. Call `appendName` for each pet after the last pet was added. */
   append(pet: IndexedPet): void {
     const slot = this.#takeSlot()
     this.#writeNumbers(slot, pet)
@@ -76,7 +79,7 @@ export class PetIndex {
     this.#columns.byId[this.#count++] = slot
   }
 
-  /** Appends a pet to the order of the names. Ignores a pet that is not in the index. */
+  /** Appends a pet to the order by name. Ignores a pet that is not in the index. */
   appendName(id: bigint): void {
     const slot = this.#slotOf(id)
     if (slot === undefined) return
@@ -86,12 +89,12 @@ export class PetIndex {
   }
 
   set(pet: IndexedPet): void {
-    const known = this.#slotOf(pet.id)
-    if (known !== undefined && this.#wordsAt(known) === pet.words) {
-      this.#writeNumbers(known, pet)
+    const oldSlot = this.#slotOf(pet.id)
+    if (oldSlot !== undefined && this.#wordsAt(oldSlot) === pet.words) {
+      this.#writeNumbers(oldSlot, pet)
       return
     }
-    if (known !== undefined) this.remove(pet.id)
+    if (oldSlot !== undefined) this.remove(pet.id)
     const slot = this.#takeSlot()
     this.#writeNumbers(slot, pet)
     this.#writeWords(slot, pet.words)
@@ -123,38 +126,38 @@ export class PetIndex {
   /** The places of the first `limit` pets that the search finds. */
   find(query: IndexQuery): SearchPlace[] {
     const { by } = query.search.order
-    const { ids, quantities, availables } = this.#columns
+    const { ids, quantities, availableUnits } = this.#columns
     return this.#slotsFor(query).map((slot) => {
       const id = ids[slot] ?? 0n
       if (by === 'petId') return { id }
       if (by === 'name') return { id, value: this.#wordsAt(slot) }
-      return { id, value: (by === 'quantity' ? quantities[slot] : availables[slot]) ?? 0 }
+      return { id, value: (by === 'quantity' ? quantities[slot] : availableUnits[slot]) ?? 0 }
     })
   }
 
   #slotsFor(query: IndexQuery): readonly number[] {
     const { by } = query.search.order
-    const { byId, byName, quantities, availables } = this.#columns
+    const { byId, byName, quantities, availableUnits } = this.#columns
     const matches = this.#matcher(query)
-    if (by === 'petId') return this.#first(query, matches, byId, this.#count)
-    if (by === 'quantity') return this.#best(query, matches, quantities)
-    if (by === 'available') return this.#best(query, matches, availables)
-    const first = this.#first(query, matches, byName, EXAMINED_BY_NAME)
-    if (first.length === query.limit || this.#count <= EXAMINED_BY_NAME) return first
-    return this.#best(query, matches, this.#nameRanks())
+    if (by === 'petId') return this.#firstMatches(query, matches, byId, this.#count)
+    if (by === 'quantity') return this.#bestMatches(query, matches, quantities)
+    if (by === 'available') return this.#bestMatches(query, matches, availableUnits)
+    const first = this.#firstMatches(query, matches, byName, MAX_EXAMINED_BY_NAME)
+    if (first.length === query.limit || this.#count <= MAX_EXAMINED_BY_NAME) return first
+    return this.#bestMatches(query, matches, this.#nameRanks())
   }
 
-  /** The first matching pets, among the first `most` after the place of the query. */
-  #first(
+  /** The first matching pets. Examines at most `maxExamined` pets after the place of the query. */
+  #firstMatches(
     { search: { order }, after, limit, deadline }: IndexQuery,
     matches: (slot: number) => boolean,
     slots: Uint32Array,
-    most: number,
+    maxExamined: number,
   ): number[] {
     const { isDescending } = order
     const count = this.#count
     const start = this.#ordinalAfter(order, after)
-    const end = Math.min(count, start + most)
+    const end = Math.min(count, start + maxExamined)
     const found: number[] = []
     for (let ordinal = start; ordinal < end && found.length < limit; ordinal++) {
       if (ordinal % CLOCK_CHECK_INTERVAL === 0) requireTime(deadline)
@@ -164,7 +167,7 @@ export class PetIndex {
     return found
   }
 
-  /** The ordinal of the first pet after a place, by id or by name, in the direction of the order. */
+  /** The ordinal of the first pet after a place. Ordinals count in the direction of the order, which is by id or by name. */
   #ordinalAfter({ by, isDescending }: SearchOrder, after: SearchPlace | undefined): number {
     if (after === undefined) return 0
     const { byId, byName, ids } = this.#columns
@@ -180,8 +183,8 @@ export class PetIndex {
     return isPresent ? position + 1 : position
   }
 
-  /** The matching pets with the best values. Pets with equal values are examined in the order of their ids. */
-  #best(
+  /** The matching pets with the best values. Examines all pets by id, so that pets with equal values are sorted by id. */
+  #bestMatches(
     { search: { order }, after, limit, deadline }: IndexQuery,
     matches: (slot: number) => boolean,
     values: Float64Array | Uint32Array,
@@ -191,30 +194,32 @@ export class PetIndex {
     const count = this.#count
     const sign = isDescending ? -1 : 1
     const best = new BestSlots(limit)
-    let lowest = Number.NEGATIVE_INFINITY
+    // Pets before the place of the query have a lower key, or the same key and a lower ordinal.
+    let lowestKey = Number.NEGATIVE_INFINITY
     let firstOrdinal = 0
     if (after !== undefined && by === 'name') {
       const ordinal = this.#ordinalAfter(order, after)
-      lowest = isDescending ? ordinal - count + 1 : ordinal
+      lowestKey = isDescending ? ordinal - count + 1 : ordinal
     } else if (after !== undefined) {
-      lowest = sign * Number(after.value)
+      lowestKey = sign * Number(after.value)
       firstOrdinal = this.#ordinalAfter({ by: 'petId', isDescending }, after)
     }
     for (let ordinal = 0; ordinal < count; ordinal++) {
       if (ordinal % CLOCK_CHECK_INTERVAL === 0) requireTime(deadline)
       const slot = byId[isDescending ? count - 1 - ordinal : ordinal] ?? 0
       const key = sign * (values[slot] ?? 0)
-      if (key >= best.worst || key < lowest || (key === lowest && ordinal < firstOrdinal)) continue
+      if (key >= best.worstKey || key < lowestKey || (key === lowestKey && ordinal < firstOrdinal)) continue
       if (matches(slot)) best.add(key, slot)
     }
-    return best.sorted()
+    return best.toSorted()
   }
 
   #matcher({ search, barcodeOwner }: IndexQuery): (slot: number) => boolean {
     const { status, isLow, categoryId, below = Number.POSITIVE_INFINITY, text } = search
-    const { facts, availables, signatures } = this.#columns
+    const { facts, availableUnits, signatures } = this.#columns
     const category = categoryId === undefined ? 0 : this.#categoryCodes.get(categoryId)
     if (category === undefined) return () => false
+    // The status, the low flag and the category are compared in one operation.
     const mask =
       (status === undefined ? 0 : STATUS_MASK) |
       (isLow ? LOW_FLAG : 0) |
@@ -227,17 +232,18 @@ export class PetIndex {
     const signature = prefixes.reduce((bits, prefix) => bits | signatureOf(prefix, 0, prefix.length), 0)
     const hasText = text !== undefined
     const hasWords = this.#wordMatcher(prefixes)
-    const byId = text?.id === undefined ? -1 : (this.#slotOf(text.id) ?? -1)
-    const byBarcode = barcodeOwner === undefined ? -1 : (this.#slotOf(barcodeOwner) ?? -1)
+    // -1 is not a slot.
+    const slotWithId = text?.id === undefined ? -1 : (this.#slotOf(text.id) ?? -1)
+    const slotWithBarcode = barcodeOwner === undefined ? -1 : (this.#slotOf(barcodeOwner) ?? -1)
     return (slot) => {
       if (((facts[slot] ?? 0) & mask) !== wanted) return false
-      if ((availables[slot] ?? 0) >= below) return false
-      if (!hasText || slot === byId || slot === byBarcode) return true
+      if ((availableUnits[slot] ?? 0) >= below) return false
+      if (!hasText || slot === slotWithId || slot === slotWithBarcode) return true
       return ((signatures[slot] ?? 0) & signature) === signature && hasWords(slot)
     }
   }
 
-  /** Each prefix must match a word of the name. */
+  /** Matches pets with a word for each prefix. */
   #wordMatcher(prefixes: readonly Uint8Array[]): (slot: number) => boolean {
     if (prefixes.length === 0) return () => false
     const heads = Uint32Array.from(prefixes, (prefix) => headOf(prefix, 0, prefix.length))
@@ -245,24 +251,24 @@ export class PetIndex {
     const { firstTokens, tokenCounts } = this.#columns
     const tokenHeads = this.#tokenHeads
     return (slot) => {
-      const from = firstTokens[slot] ?? 0
-      const to = from + (tokenCounts[slot] ?? 0)
+      const firstToken = firstTokens[slot] ?? 0
+      const endToken = firstToken + (tokenCounts[slot] ?? 0)
       for (let index = 0; index < heads.length; index++) {
         const head = heads[index] ?? 0
         const mask = masks[index] ?? 0
-        let token = from
-        for (; token < to; token++) {
-          const isSame = ((tokenHeads[token] ?? 0) & mask) >>> 0 === head
-          if (isSame && this.#continues(slot, token, prefixes[index])) break
+        let token = firstToken
+        for (; token < endToken; token++) {
+          const hasSameHead = ((tokenHeads[token] ?? 0) & mask) >>> 0 === head
+          if (hasSameHead && this.#hasPrefix(slot, token, prefixes[index])) break
         }
-        if (token === to) return false
+        if (token === endToken) return false
       }
       return true
     }
   }
 
-  /** Whether a word that starts with the first bytes of the prefix continues with the others. */
-  #continues(slot: number, token: number, prefix: Uint8Array | undefined): boolean {
+  /** Whether the word has this prefix. The caller has compared the first bytes. */
+  #hasPrefix(slot: number, token: number, prefix: Uint8Array | undefined): boolean {
     if (prefix === undefined || prefix.length <= HEAD_BYTES) return true
     const { textStarts, textLengths } = this.#columns
     const start = (textStarts[slot] ?? 0) + (this.#tokenOffsets[token] ?? 0)
@@ -286,11 +292,11 @@ export class PetIndex {
   #takeSlot(): number {
     const free = this.#freeSlots.pop()
     if (free !== undefined) return free
-    this.#reserve(this.#slotsUsed + 1)
+    this.#ensureCapacity(this.#slotsUsed + 1)
     return this.#slotsUsed++
   }
 
-  #reserve(slots: number): void {
+  #ensureCapacity(slots: number): void {
     const { length } = this.#columns.ids
     if (slots <= length) return
     const larger = columnsFor(Math.max(slots, length * 2))
@@ -307,18 +313,18 @@ export class PetIndex {
       category = this.#categoryCodes.size
       this.#categoryCodes.set(categoryId, category)
     }
-    const { ids, quantities, availables, facts } = this.#columns
+    const { ids, quantities, availableUnits, facts } = this.#columns
     ids[slot] = id
     quantities[slot] = quantity
-    availables[slot] = quantity - reserved
+    availableUnits[slot] = quantity - reserved
     facts[slot] = PET_STATUSES.indexOf(status) | (isLow ? LOW_FLAG : 0) | (category << CATEGORY_SHIFT)
   }
 
   #writeWords(slot: number, words: string): void {
     const start = this.#textEnd
-    const mostBytes = words.length * 3
-    if (start + mostBytes > this.#text.length) {
-      const larger = Buffer.alloc((start + mostBytes) * 2)
+    const maxBytes = words.length * 3
+    if (start + maxBytes > this.#text.length) {
+      const larger = Buffer.alloc((start + maxBytes) * 2)
       larger.set(this.#text)
       this.#text = larger
     }
@@ -329,12 +335,13 @@ export class PetIndex {
     textLengths[slot] = written
     firstTokens[slot] = this.#tokenEnd
     let signature = 0
-    for (let from = start; from < end; ) {
-      let to = from
-      while (to < end && this.#text[to] !== BLANK) to++
-      this.#addToken(headOf(this.#text, from, to), from - start)
-      signature |= signatureOf(this.#text, from, to)
-      from = to + 1
+    let wordStart = start
+    while (wordStart < end) {
+      let wordEnd = wordStart
+      while (wordEnd < end && this.#text[wordEnd] !== BLANK) wordEnd++
+      this.#addToken(headOf(this.#text, wordStart, wordEnd), wordStart - start)
+      signature |= signatureOf(this.#text, wordStart, wordEnd)
+      wordStart = wordEnd + 1
     }
     tokenCounts[slot] = this.#tokenEnd - (firstTokens[slot] ?? 0)
     signatures[slot] = signature
@@ -370,7 +377,7 @@ export class PetIndex {
     return position < this.#count && slot !== undefined && this.#columns.ids[slot] === id ? slot : undefined
   }
 
-  /** The position of the id, or the position at which it would be inserted. */
+  /** The position of the id in `byId`, or the position at which to insert it. */
   #idPosition(id: bigint): number {
     const { byId, idHalves } = this.#columns
     const high = Number(id >> 32n)
@@ -400,9 +407,9 @@ function columnsFor(slots: number) {
     /** The same memory, lower half of each id first. Comparing numbers is several times faster than comparing bigints. */
     idHalves: new Int32Array(ids.buffer),
     quantities: new Float64Array(slots),
-    availables: new Float64Array(slots),
+    availableUnits: new Float64Array(slots),
     facts: new Int32Array(slots),
-    /** Bits that exclude most pets without a word: see `signatureOf`. */
+    /** Exclude most pets that lack a searched word, without comparing the words: see `signatureOf`. */
     signatures: new Uint32Array(slots),
     textStarts: new Uint32Array(slots),
     textLengths: new Uint16Array(slots),
@@ -426,10 +433,10 @@ function requireTime(deadline: number): void {
 }
 
 /** The first four bytes of a word as a number, padded with zeros. */
-function headOf(bytes: Uint8Array, from: number, to: number): number {
+function headOf(bytes: Uint8Array, start: number, end: number): number {
   let head = 0
   for (let index = 0; index < HEAD_BYTES; index++) {
-    head = (head << 8) | (from + index < to ? (bytes[from + index] ?? 0) : 0)
+    head = (head << 8) | (start + index < end ? (bytes[start + index] ?? 0) : 0)
   }
   return head >>> 0
 }
@@ -439,15 +446,15 @@ function headMask(length: number): number {
 }
 
 /**
- * One of 16 bits for the first byte of a word, and one of 16 other bits for its first two bytes. A name has the bits of all
- * its words. A prefix of one byte has only the first bit.
+ * Hashes the first byte of a word to one of 16 bits, and its first two bytes to one of 16 other bits. A name has the bits of
+ * all its words. A word of one byte has only the first bit. A name can have a word only if it has the bits of that word.
  */
-function signatureOf(bytes: Uint8Array, from: number, to: number): number {
-  const first = bytes[from] ?? 0
-  const byFirst = 1 << ((first ^ (first >>> 4)) & 15)
-  if (to - from < 2) return byFirst
-  const second = bytes[from + 1] ?? 0
-  return byFirst | (1 << (16 + (((first * 31 + second) * 0x9e3779b1) >>> 28)))
+function signatureOf(bytes: Uint8Array, start: number, end: number): number {
+  const first = bytes[start] ?? 0
+  const firstByteBit = 1 << ((first ^ (first >>> 4)) & 15)
+  if (end - start < 2) return firstByteBit
+  const second = bytes[start + 1] ?? 0
+  return firstByteBit | (1 << (16 + (((first * 31 + second) * 0x9e3779b1) >>> 28)))
 }
 
 /** The first position for which `isBefore` is false. */
@@ -462,12 +469,12 @@ function lowerBound(count: number, isBefore: (position: number) => boolean): num
   return low
 }
 
-/** Keeps the slots with the lowest keys; of equal keys, those that were added first. */
+/** Keeps the slots with the lowest keys. Of slots with equal keys, it keeps those that were added first. */
 class BestSlots {
   readonly #limit: number
   #entries: { key: number; slot: number }[] = []
-  /** Only lower keys are worth adding. */
-  worst = Number.POSITIVE_INFINITY
+  /** Once the page is full, only slots with lower keys can enter it. */
+  worstKey = Number.POSITIVE_INFINITY
 
   constructor(limit: number) {
     this.#limit = limit
@@ -475,10 +482,10 @@ class BestSlots {
 
   add(key: number, slot: number): void {
     this.#entries.push({ key, slot })
-    if (this.#entries.length > 2 * this.#limit + SORT_AFTER) this.#dropWorse()
+    if (this.#entries.length > 2 * this.#limit + SELECTION_SLACK) this.#dropWorse()
   }
 
-  sorted(): number[] {
+  toSorted(): number[] {
     this.#dropWorse()
     return this.#entries.map(({ slot }) => slot)
   }
@@ -486,6 +493,6 @@ class BestSlots {
   /** Sorting is stable, so equal keys stay in the order in which they were added. */
   #dropWorse(): void {
     this.#entries = this.#entries.sort((a, b) => a.key - b.key).slice(0, this.#limit)
-    if (this.#entries.length === this.#limit) this.worst = this.#entries.at(-1)?.key ?? this.worst
+    if (this.#entries.length === this.#limit) this.worstKey = this.#entries.at(-1)?.key ?? this.worstKey
   }
 }

@@ -33,11 +33,11 @@ export type PetDraft = RecordOf<typeof NEW_PET>
 export const PET_UPDATE = updateOf(CHANGEABLE)
 export type PetPatch = RecordOf<typeof PET_UPDATE>
 
-/** The columns of a file of pets. */
-const { id, name, categoryId, status, ...optional } = PET
-export const PET_ROW = { id, name, categoryId, status, quantity: STOCKED_PET.quantity, ...optional }
+const { id, name, categoryId, status, ...optionalFields } = PET
+/** The columns of a file of pets, in this order. */
+export const PET_ROW = { id, name, categoryId, status, quantity: STOCKED_PET.quantity, ...optionalFields }
 
-/** A pet in a file: null clears an optional field, and an absent field stays as it is. */
+/** A row of a file. Null clears an optional field; the pet keeps its value of an absent field. */
 export type ImportedPet = Pick<StockedPet, 'id' | 'name' | 'categoryId' | 'status' | 'quantity'> &
   Omit<PetPatch, 'name' | 'categoryId' | 'status'>
 

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto'
 import Type from 'typebox'
 import { AVAILABILITY } from '../orders/order.ts'
 import type { PetStatus } from '../stock/inventory.ts'
-import { ServiceError } from '../values/errors.ts'
-import { DateTime, Quantity, type RecordOf } from '../values/field.ts'
+import { DateTime, invalidField, Quantity, type RecordOf } from '../values/field.ts'
 import { parseInt64 } from '../values/int64.ts'
 import { type Page, type PageRequest, readPage, unknownCursor } from '../values/page.ts'
 import { isBarcode } from './catalog-fields.ts'
@@ -11,7 +10,7 @@ import { wordsOf } from './name-words.ts'
 import { PET } from './pet.ts'
 
 export const MAX_TEXT_LENGTH = 200
-/** The number of different words in one search. Each of them is compared with every pet. */
+/** The maximum number of different words in one search. Each of them is compared with every pet. */
 export const MAX_SEARCH_WORDS = 10
 const SORT_FIELDS = ['petId', 'name', 'quantity', 'available'] as const
 export const SEARCH_SORTS = SORT_FIELDS.flatMap((field) => [field, `-${field}`] as const)
@@ -44,8 +43,9 @@ export interface InventorySearch {
   readonly order: SearchOrder
 }
 
-/** The position of a pet in the order: the value that it is sorted by, unless that is the id, and the id. */
+/** The place of a pet in the order of a search. */
 export interface SearchPlace {
+  /** The value that the pet is sorted by; absent if it is the id. */
   readonly value?: string | number
   readonly id: bigint
 }
@@ -73,7 +73,7 @@ export type SearchRow = RecordOf<typeof SEARCH_ROW>
 export type FoundPet = SearchRow & { readonly place: SearchPlace }
 
 export interface SearchWindow {
-  /** Only pets after this place in the order of the search. */
+  /** Finds only pets after this place in the order of the search. */
   readonly after: SearchPlace | undefined
   readonly limit: number
 }
@@ -82,38 +82,35 @@ export interface SearchParameters {
   readonly q: string | undefined
   readonly status: PetStatus | undefined
   readonly categoryId: bigint | undefined
-  readonly low: 'true' | undefined
+  readonly low: boolean | undefined
   readonly below: number | undefined
   readonly sort: SearchSort
 }
 
 export function searchOf({ q, status, categoryId, low, below, sort }: SearchParameters): InventorySearch {
   return {
-    ...(q === undefined ? {} : { text: searchText(q) }),
+    ...(q === undefined ? {} : { text: parseSearchText(q) }),
     ...(status === undefined ? {} : { status }),
     ...(categoryId === undefined ? {} : { categoryId }),
-    ...(low === undefined ? {} : { isLow: true }),
+    ...(low ? { isLow: true } : {}),
     ...(below === undefined ? {} : { below }),
-    order: orderOf(sort),
+    order: parseSort(sort),
   }
 }
 
-/** There is no query syntax: a text is words, an id or a barcode. */
-function searchText(q: string): SearchText {
+/** There is no query syntax. Every text is searched as words and, if possible, as an id and a barcode. */
+function parseSearchText(q: string): SearchText {
   const text = q.trim()
   if (text === '' || [...q].length > MAX_TEXT_LENGTH) {
-    throw new ServiceError(
-      'invalid_request',
+    throw invalidField(
+      'q',
       `q must have 1 to ${MAX_TEXT_LENGTH} characters and must not be blank, got ${text === '' ? 'nothing' : `${[...q].length} characters`}; omit it to find all pets`,
     )
   }
   const id = parseInt64(text)
   const words = withoutPrefixes(wordsOf(text))
   if (words.length > MAX_SEARCH_WORDS) {
-    throw new ServiceError(
-      'invalid_request',
-      `q must have at most ${MAX_SEARCH_WORDS} different words, got ${words.length}`,
-    )
+    throw invalidField('q', `q must have at most ${MAX_SEARCH_WORDS} different words, got ${words.length}`)
   }
   return {
     words,
@@ -122,32 +119,31 @@ function searchText(q: string): SearchText {
   }
 }
 
-/** A word that is the prefix of another word adds no condition. */
+/** A word that is the prefix of another word adds no condition, because the other word implies it. */
 function withoutPrefixes(words: readonly string[]): string[] {
   const distinct = [...new Set(words)]
   return distinct.filter((word) => !distinct.some((other) => other !== word && other.startsWith(word)))
 }
 
-function orderOf(sort: SearchSort): SearchOrder {
+function parseSort(sort: SearchSort): SearchOrder {
   const isDescending = sort.startsWith('-')
   const by = SORT_FIELDS.find((field) => field === (isDescending ? sort.slice(1) : sort))
   if (by === undefined) throw new Error(`unknown sort ${sort}, expected one of ${SEARCH_SORTS.join(', ')}`)
   return { by, isDescending }
 }
 
-/** The cursor that continues the search after this place. */
 function toCursor(search: InventorySearch, { id, value }: SearchPlace): string {
   const parts = [fingerprintOf(search), String(id), ...(value === undefined ? [] : [value])]
   return Buffer.from(JSON.stringify(parts)).toString('base64url')
 }
 
 function fromCursor(search: InventorySearch, cursor: string): SearchPlace {
-  const [fingerprint, idText, value] = partsOf(cursor)
+  const [fingerprint, idText, value] = decodeCursor(cursor)
   const id = typeof idText === 'string' ? parseInt64(idText) : undefined
   if (typeof fingerprint !== 'string' || id === undefined) throw unknownCursor(cursor)
   if (fingerprint !== fingerprintOf(search)) {
-    throw new ServiceError(
-      'invalid_request',
+    throw invalidField(
+      'cursor',
       'cursor belongs to another search: q, status, categoryId, low, below and sort must be the same as for the first page; omit it to start again',
     )
   }
@@ -158,7 +154,7 @@ function fromCursor(search: InventorySearch, cursor: string): SearchPlace {
   throw unknownCursor(cursor)
 }
 
-function partsOf(cursor: string): unknown[] {
+function decodeCursor(cursor: string): unknown[] {
   try {
     const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
     return Array.isArray(parts) ? parts : []

@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto'
+import Type from 'typebox'
 import { ServiceError } from '../values/errors.ts'
+import { DateTime, OneOf, type RecordOf } from '../values/field.ts'
 
 type KeyEnvironment = 'production' | 'staging'
 
@@ -12,7 +14,7 @@ export interface Limits {
 export const PLANS = ['free', 'pro', 'business', 'enterprise'] as const
 export type Plan = (typeof PLANS)[number]
 
-/** The limits of an enterprise key are agreed for each key. */
+/** Enterprise is missing: its limits are agreed for each key. */
 export const PLAN_LIMITS: Readonly<Record<Exclude<Plan, 'enterprise'>, Limits>> = {
   free: { perMinute: 60, perDay: 1_000 },
   pro: { perMinute: 300, perDay: 10_000 },
@@ -23,18 +25,32 @@ export const PLAN_LIMITS: Readonly<Record<Exclude<Plan, 'enterprise'>, Limits>> 
 export const PERMISSIONS = ['stock', 'orders', 'pets', 'webhooks'] as const
 export type Permission = (typeof PERMISSIONS)[number]
 
-/** A key as it is stored. Its secret is shown once and never stored. */
-export interface ApiKey {
-  /** Public: logs and the history show it. */
-  readonly id: string
-  readonly name: string
-  readonly plan: Plan
+/** A key as it is stored. Its secret is displayed once and never stored. */
+export const KEY_ROW = {
+  id: Type.String({ description: 'Public: logs and the history show it.' }),
+  name: Type.String(),
+  plan: OneOf(PLANS, {}),
+  perMinute: Type.Integer(),
+  perDay: Type.Integer(),
+  permissions: Type.String({ description: 'The text of `formatPermissions`.' }),
+  createdAt: DateTime('When the key was created.'),
+  expiresAt: Type.Optional(DateTime('When the key expires; absent if it never expires.')),
+  revokedAt: Type.Optional(DateTime('When the key was revoked; absent if it was not.')),
+}
+export type KeyRow = RecordOf<typeof KEY_ROW>
+
+export interface ApiKey extends Omit<KeyRow, 'perMinute' | 'perDay' | 'permissions'> {
   readonly limits: Limits
   /** A key without permissions can only read. */
   readonly permissions: readonly Permission[]
-  readonly createdAt: number
-  readonly expiresAt?: number
-  readonly revokedAt?: number
+}
+
+export function toKeyRow({ limits, permissions, ...fields }: ApiKey): KeyRow {
+  return { ...fields, ...limits, permissions: formatPermissions(permissions) }
+}
+
+export function fromKeyRow({ perMinute, perDay, permissions, ...fields }: KeyRow): ApiKey {
+  return { ...fields, limits: { perMinute, perDay }, permissions: parsePermissions(permissions) }
 }
 
 export function createKeyId(): string {
@@ -53,7 +69,7 @@ export function formatPermissions(permissions: readonly Permission[]): string {
   return permissions.length === 0 ? 'none' : permissions.join()
 }
 
-/** Ignores unknown names, which a later version may have stored. */
+/** Ignores unknown names: a later version of the service may have stored them. */
 export function parsePermissions(text: string): readonly Permission[] {
   const names = text.split(',')
   return PERMISSIONS.filter((permission) => names.includes(permission))
@@ -71,14 +87,14 @@ export function requirePermission(
   needed: Permission,
 ): void {
   if (permissions.includes(needed)) return
-  const sufficient = PERMISSIONS.filter((each) => each === needed || permissions.includes(each))
+  const withNeeded = PERMISSIONS.filter((each) => each === needed || permissions.includes(each))
   throw new ServiceError(
     'forbidden',
-    `this key may not ${FORBIDDEN_ACTIONS[needed]}: it needs the permission "${needed}" (petstore keys change ${id} --may ${formatPermissions(sufficient)})`,
+    `this key may not ${FORBIDDEN_ACTIONS[needed]}: it needs the permission "${needed}" (petstore keys change ${id} --may ${formatPermissions(withNeeded)})`,
   )
 }
 
-/** The fields to change. `allowance` changes the plan and its limits together. */
+/** The fields to change. The plan and its limits change together, as `allowance`. */
 export interface KeyChange extends Partial<Pick<ApiKey, 'name' | 'permissions'>> {
   readonly allowance?: Pick<ApiKey, 'plan' | 'limits'>
   readonly expiresAt?: number | 'never'
@@ -113,13 +129,14 @@ function formatExpiry(time: number | 'never'): string {
   return time === 'never' ? time : new Date(time).toISOString()
 }
 
-/** A secret as it is stored: requests are matched by its hash, people recognise it by its hint. */
-export interface StoredSecret {
-  readonly hash: string
-  readonly hint: string
-  readonly createdAt: number
-  readonly expiresAt?: number
+/** A secret as it is stored. Requests are matched by the hash; people recognise the secret by the hint. */
+export const STORED_SECRET = {
+  hash: Type.String(),
+  hint: Type.String(),
+  createdAt: DateTime('When the secret was created.'),
+  expiresAt: Type.Optional(DateTime('When the secret expires; absent if it is valid as long as its key.')),
 }
+export type StoredSecret = RecordOf<typeof STORED_SECRET>
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const PREFIX: Readonly<Record<KeyEnvironment, string>> = { production: 'pst_live_', staging: 'pst_test_' }
@@ -139,14 +156,14 @@ export function isWellFormedSecret(secret: string): boolean {
 }
 
 /**
- * Keys are looked up by this hash. Secrets are random enough for a single round of SHA-256. Callers cannot choose the hash,
- * so the duration of a lookup reveals nothing about stored keys.
+ * Keys are looked up by this hash. A single round of SHA-256 is enough because secrets are random. Callers cannot choose
+ * the hash, so the duration of a lookup reveals nothing about stored keys.
  */
 export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'hex')
 }
 
-/** Enough to recognise a secret, too little to use it. */
+/** Shows enough to recognise the secret, but too little to use it. */
 function maskSecret(secret: string): string {
   return `${secret.slice(0, 9)}…${secret.slice(-4)}`
 }
@@ -161,11 +178,11 @@ export function storedSecret(secret: string, createdAt: number): StoredSecret {
 }
 
 function checksum(body: string): string {
-  let rest = Bun.hash.crc32(body)
+  let number = Bun.hash.crc32(body)
   let digits = ''
   while (digits.length < 6) {
-    digits = ALPHABET.charAt(rest % 62) + digits
-    rest = Math.floor(rest / 62)
+    digits = ALPHABET.charAt(number % 62) + digits
+    number = Math.floor(number / 62)
   }
   return digits
 }
@@ -174,7 +191,7 @@ function randomBase62(length: number): string {
   let text = ''
   while (text.length < length) {
     for (const byte of crypto.getRandomValues(new Uint8Array(length))) {
-      // 248 is the largest multiple of 62 in a byte. Larger bytes would make some characters more likely.
+      // 248 is a multiple of 62. Bytes from 248 on would make some characters more likely than others.
       if (byte < 248 && text.length < length) text += ALPHABET.charAt(byte % 62)
     }
   }

@@ -4,10 +4,10 @@ import type { KeyStore } from './key-store.ts'
 
 /** The number of keys that are cached. */
 const MAX_KEYS = 10_000
-/** A cached key is trusted for this long, so a change or a revocation on any instance takes effect within this time. */
-const TRUSTED_FOR_MS = 250
-/** The store is queried for new secrets at most this often, however many unknown secrets are sent. */
-const REFRESH_EVERY_MS = 50
+/** Cached keys are dropped after this time, so a change or a revocation on any instance takes effect within it. */
+const CACHE_MS = 250
+/** The minimum time between two queries for new secrets, however many unknown secrets are sent. */
+const REFRESH_INTERVAL_MS = 50
 
 type KeySource = Pick<KeyStore, 'findKey' | 'listSecretHashes'>
 
@@ -22,19 +22,19 @@ export class KeyRing {
   readonly #keys = new Map<string, ApiKey>()
   /** The hash of every secret in the store. 100,000 of them take about 28 MB. */
   readonly #hashes = new Set<string>()
-  /** The pending lookups of the current span, by hash. Concurrent callers share a lookup. */
+  /** The pending lookups of the current period, by hash. Concurrent callers share a lookup. */
   readonly #lookups = new Map<string, Promise<ApiKey | undefined>>()
-  /** The span of TRUSTED_FOR_MS in which `#keys` and `#lookups` were filled. */
-  #span = 0
-  /** The last key change that `#hashes` includes. */
+  /** The number of the period of CACHE_MS in which `#keys` and `#lookups` were filled. */
+  #period = 0
+  /** The position in the audit log up to which `#hashes` is complete. */
   #position: bigint | undefined
   #refreshedAt = Number.NEGATIVE_INFINITY
   #nextRefresh: Promise<void> | undefined
 
   static async open(store: KeySource, clock: Clock): Promise<KeyRing> {
-    const keys = new KeyRing(store, clock)
-    await keys.#loadHashes()
-    return keys
+    const keyRing = new KeyRing(store, clock)
+    await keyRing.#loadHashes()
+    return keyRing
   }
 
   private constructor(store: KeySource, clock: Clock) {
@@ -42,13 +42,13 @@ export class KeyRing {
     this.#clock = clock
   }
 
-  /** The key, if it was looked up within the current span. */
+  /** The key, if it was looked up in the current period. */
   findCached(hash: string): ApiKey | undefined {
-    const span = Math.floor(this.#clock() / TRUSTED_FOR_MS)
-    if (span !== this.#span) {
+    const period = Math.floor(this.#clock() / CACHE_MS)
+    if (period !== this.#period) {
       this.#keys.clear()
       this.#lookups.clear()
-      this.#span = span
+      this.#period = period
     }
     return this.#keys.get(hash)
   }
@@ -58,9 +58,9 @@ export class KeyRing {
     return this.#hashes.has(hash)
   }
 
-  /** Resolves when every secret that existed at the time of the call is known. Callers that wait together share one query. */
+  /** Resolves when the hash of every secret that existed at the time of the call is known. Waiting callers share a query. */
   refresh(): Promise<void> {
-    this.#nextRefresh ??= this.#refreshInTurn()
+    this.#nextRefresh ??= this.#refreshLater()
     return this.#nextRefresh
   }
 
@@ -75,19 +75,19 @@ export class KeyRing {
   }
 
   async #lookUp(hash: string): Promise<ApiKey | undefined> {
-    const span = this.#span
+    const period = this.#period
     const key = await this.#store.findKey(hash)
-    // A key that was looked up in an earlier span would be trusted for too long.
-    if (key !== undefined && span === this.#span && this.#keys.size < MAX_KEYS) this.#keys.set(hash, key)
+    // A key that was looked up in an earlier period would stay in the cache for too long.
+    if (key !== undefined && period === this.#period && this.#keys.size < MAX_KEYS) this.#keys.set(hash, key)
     if (key === undefined) this.#hashes.delete(hash)
     else this.#hashes.add(hash)
     return key
   }
 
-  async #refreshInTurn(): Promise<void> {
-    // Even a sleep of 0 ms ends the turn, so `refresh` has stored the promise before it is cleared below.
-    await Bun.sleep(Math.max(0, this.#refreshedAt + REFRESH_EVERY_MS - performance.now()))
-    // A caller that arrives after the query started may need a secret that the query misses.
+  async #refreshLater(): Promise<void> {
+    // Even a sleep of 0 ms ends the turn, so `refresh` has set `#nextRefresh` before it is cleared below.
+    await Bun.sleep(Math.max(0, this.#refreshedAt + REFRESH_INTERVAL_MS - performance.now()))
+    // Callers that arrive after the query has started need another query, since this one may miss their secret.
     this.#nextRefresh = undefined
     this.#refreshedAt = performance.now()
     await this.#loadHashes()

@@ -1,6 +1,6 @@
 import type { ApiKey, KeyChange, Plan, StoredSecret } from './api-key.ts'
 
-/** The actor and the time of an action on a key. They are written to the audit log in the commit of the action. */
+/** The actor and the time of an action on a key. The commit of the action writes them to the audit log. */
 export interface AuditStamp {
   readonly at: number
   readonly actor: string
@@ -14,7 +14,7 @@ interface AuditEntry extends AuditStamp {
   readonly detail: string
 }
 
-/** A key with everything that operators may see of it. */
+/** A key as operators see it. */
 export interface KeyRecord {
   readonly key: ApiKey
   /** Newest first. */
@@ -24,7 +24,7 @@ export interface KeyRecord {
 
 interface SecretHashes {
   readonly hashes: readonly string[]
-  /** Pass it to the next call of `listSecretHashes` to get later hashes. */
+  /** Pass this to the next call of `listSecretHashes` to get later hashes. */
   readonly position: bigint
 }
 
@@ -33,15 +33,15 @@ export interface KeyStore {
   /** The key of the secret with this hash. `expiresAt` is the expiry of the key or of the secret, whichever is earlier. */
   findKey(hash: string): Promise<ApiKey | undefined>
   /**
-   * The hashes of all secrets, or of those whose keys were created, changed or rotated since `after`. May list a hash
-   * again. Cheap if nothing changed since.
+   * The hashes of all secrets. With `after`, a position of an earlier call: only the secrets of keys that were created,
+   * changed or rotated since. May list a hash again. Cheap if nothing has changed.
    */
   listSecretHashes(after: bigint | undefined): Promise<SecretHashes>
   /** Counts the keys of each plan that are neither revoked nor expired at `now`. */
   countActiveKeys(now: number): Promise<Record<Plan, number>>
   /** All keys, oldest first. */
   listKeys(): Promise<KeyRecord[]>
-  /** Writes only the given fields, since another process may change the others. `key` is the state before, for the audit log. */
+  /** Writes only the changed fields, because another process may change the others. `key` is the key before the change. */
   changeKey(key: ApiKey, change: KeyChange, stamp: AuditStamp): Promise<void>
   /** Adds a secret. The earlier secrets expire at `endAt`, or are deleted if `endAt` is not in the future. */
   rotateKey(keyId: string, secret: StoredSecret, endAt: number, stamp: AuditStamp): Promise<void>

@@ -3,7 +3,7 @@ import { ServiceError } from '../values/errors.ts'
 /** Equals the requests per minute of the Free plan. The staff page sends far fewer. */
 const MAX_WAITING = 60
 
-/** Runs the tasks of each key one after the other, so that a key delays the others by one task at most. */
+/** Runs the tasks of a key one after the other, so that each key delays other keys by at most one task. */
 export class KeyQueue {
   readonly #queues = new Map<string, { last: Promise<unknown>; size: number }>()
   readonly #maxWaiting: number
@@ -12,7 +12,7 @@ export class KeyQueue {
     this.#maxWaiting = maxWaiting
   }
 
-  async run<T>(keyId: string, work: () => Promise<T>): Promise<T> {
+  async run<T>(keyId: string, task: () => Promise<T>): Promise<T> {
     const queue = this.#queues.get(keyId) ?? { last: Promise.resolve(), size: 0 }
     if (queue.size > this.#maxWaiting) {
       throw new ServiceError(
@@ -22,7 +22,7 @@ export class KeyQueue {
     }
     this.#queues.set(keyId, queue)
     queue.size++
-    const result = queue.last.then(work)
+    const result = queue.last.then(task)
     queue.last = result.catch(() => {})
     try {
       return await result

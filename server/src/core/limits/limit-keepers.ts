@@ -27,7 +27,7 @@ import {
 
 interface LedgerKey extends KeyUsage {
   readonly keyId: string
-  /** The time of its latest request. */
+  /** The time of the latest request. */
   at: number
 }
 
@@ -42,7 +42,7 @@ export class LimitLedger implements LimitKeeper {
   readonly #keys = new Map<string, LedgerKey>()
   readonly #unsavedKeys = new Set<LedgerKey>()
   #lastSave: Promise<void> = Promise.resolve()
-  /** The last time that was read from the clock. */
+  /** The time at the last call of `#readClock`. */
   #time: number
 
   static async open(store: LedgerStore, clock: Clock, burstMs = BURST_MS): Promise<LimitLedger> {
@@ -120,7 +120,7 @@ export class LimitLedger implements LimitKeeper {
     }
   }
 
-  /** Runs at every request and save, so that a clock that is set back is noticed before a window or a ban gets longer. */
+  /** Called at every request and save, so that a clock that was set back does not prolong a window or a ban. */
   #readClock(): number {
     const now = this.#clock()
     if (now <= this.#time - SECOND) {
@@ -140,9 +140,9 @@ export class LimitLedger implements LimitKeeper {
   }
 }
 
-/** Keeps a round short: requests that arrive meanwhile wait for it. */
+/** Keeps rounds short, because requests that arrive during a round wait for its end. */
 const MAX_REQUESTS_PER_ROUND = 1_000
-/** From this size on, a round waits for further requests: twice as many requests cost the store hardly more. */
+/** A round that expects at least this many requests waits for more of them: a larger round costs the store hardly more. */
 const MIN_REQUESTS_TO_GATHER = 8
 
 interface WaitingRequest {
@@ -154,9 +154,9 @@ interface WaitingRequest {
 }
 
 /**
- * Holds the windows and bans of every key in the store, so that all instances together enforce the limits of a plan. Requests
- * that arrive together are decided in one round, in order of arrival. Requests that arrive during a round wait for the next
- * round. Uses the clock of the store, since the clocks of the instances may differ.
+ * Holds the windows and bans of every key in the store, so that all instances together enforce the limits of a plan. One
+ * round decides all requests that arrived together, in their order. Requests that arrive during a round wait for the next.
+ * Uses the clock of the store, because the clocks of the instances may differ.
  */
 export class SharedLimits implements LimitKeeper {
   readonly #store: SharedLimitStore
@@ -164,7 +164,7 @@ export class SharedLimits implements LimitKeeper {
   #waiting: WaitingRequest[] = []
   #round: Promise<void> | undefined
   #lastRoundSize = 0
-  /** Keys whose last request was refused. `countRequests` would probably not count their next request either. */
+  /** Keys whose last request was refused. They skip `countRequests`, which would probably not admit their next request. */
   readonly #refusedKeys = new Set<string>()
 
   constructor(store: SharedLimitStore, burstMs = BURST_MS) {
@@ -190,14 +190,14 @@ export class SharedLimits implements LimitKeeper {
       windows = windowsOf(states.get(keyId) ?? newLimitState(), limits, now)
       return []
     })
-    if (windows === undefined) throw new Error('changeLimits must call its callback')
+    if (windows === undefined) throw new Error('changeLimits did not call its callback')
     return windows
   }
 
-  /** Every decision is saved in its round. */
+  /** Nothing to do: every round saves its decisions. */
   async save(): Promise<void> {}
 
-  /** Every decision reads the bans from the store. */
+  /** Nothing to do: every decision reads the bans from the store. */
   async applyLiftedBans(): Promise<void> {}
 
   #startRound(): void {
@@ -225,16 +225,16 @@ export class SharedLimits implements LimitKeeper {
     }
   }
 
-  /** Clients that were answered together send their next requests together. Waits while each turn brings more of them. */
+  /** Waits while each turn brings more requests: clients that were answered together send their next requests together. */
   async #gatherRequests(): Promise<void> {
-    let before: number
+    let countBefore: number
     do {
-      before = this.#waiting.length
+      countBefore = this.#waiting.length
       await nextTurn()
-    } while (this.#waiting.length > before && this.#waiting.length < MAX_REQUESTS_PER_ROUND)
+    } while (this.#waiting.length > countBefore && this.#waiting.length < MAX_REQUESTS_PER_ROUND)
   }
 
-  /** Admits the requests of keys with room for all of them, in a single statement. Returns the other requests. */
+  /** Admits the requests of each key that has room for all of its requests, in one statement. Returns the other requests. */
   async #admitWithinLimits(batch: readonly WaitingRequest[]): Promise<readonly WaitingRequest[]> {
     const candidates = batch.filter(({ keyId }) => !this.#refusedKeys.has(keyId))
     if (candidates.length === 0) return batch
@@ -250,7 +250,7 @@ export class SharedLimits implements LimitKeeper {
     )
     for (const [keyId, requests] of requestsByKey) {
       const windows = counted.get(keyId)
-      if (windows !== undefined) resolveCounted(requests, windows)
+      if (windows !== undefined) resolveCountedRequests(requests, windows)
     }
     return batch.filter(({ keyId }) => !counted.has(keyId))
   }
@@ -265,9 +265,10 @@ export class SharedLimits implements LimitKeeper {
     })
     for (const [index, { keyId, arrival, resolve }] of batch.entries()) {
       const admission = admissions[index]
-      if (admission === undefined) throw new Error('changeLimits must call its callback')
-      if (admission.refused === undefined) this.#refusedKeys.delete(keyId)
-      else {
+      if (admission === undefined) throw new Error('changeLimits did not call its callback')
+      if (admission.refused === undefined) {
+        this.#refusedKeys.delete(keyId)
+      } else {
         this.#refusedKeys.add(keyId)
         this.#bursts.recordRefusal(keyId, arrival, admission.resetAt)
       }
@@ -276,8 +277,11 @@ export class SharedLimits implements LimitKeeper {
   }
 }
 
-/** Reports to each request the windows as they were after it, not after the requests that were counted with it. */
-function resolveCounted(requests: readonly WaitingRequest[], { minute, day, at }: CountedRequests): void {
+/** Reports to each request the windows as they were right after it, without the requests that were counted after it. */
+function resolveCountedRequests(
+  requests: readonly WaitingRequest[],
+  { minute, day, at }: CountedRequests,
+): void {
   for (const [index, { limits, resolve }] of requests.entries()) {
     const laterRequests = requests.length - 1 - index
     const withoutLater = ({ startedAt, used }: WindowCount) => ({ startedAt, used: used - laterRequests })
@@ -285,7 +289,7 @@ function resolveCounted(requests: readonly WaitingRequest[], { minute, day, at }
   }
 }
 
-/** Works on copies, since the store may call it again. */
+/** Changes only copies of the states, because the store may call this again with the same states. */
 function decideBatch(
   batch: readonly WaitingRequest[],
   states: ReadonlyMap<string, LimitState>,
@@ -309,5 +313,5 @@ function decideBatch(
 }
 
 function nextTurn(): Promise<void> {
-  return new Promise((resume) => setImmediate(resume))
+  return new Promise((resolve) => setImmediate(resolve))
 }

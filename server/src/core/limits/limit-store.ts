@@ -2,7 +2,7 @@ import type { Limits } from '../keys/api-key.ts'
 import type { Clock } from '../values/clock.ts'
 import type { MaybePromise } from '../values/maybe-promise.ts'
 
-/** Counts requests since `startedAt`, which is a whole second because headers report the end of a window in seconds. */
+/** Counts requests since `startedAt`. That is a whole second, because headers report the end of a window in seconds. */
 export interface Window {
   startedAt: number
   used: number
@@ -13,7 +13,7 @@ export interface Window {
 export type WindowCount = Pick<Window, 'startedAt' | 'used'>
 
 export interface Ban {
-  /** The bans of a key are numbered from 1. The number identifies a ban, since a change of the clock moves its times. */
+  /** Counts the bans of a key from 1. Identifies a ban, because its times move if the clock is set back. */
   readonly number: number
   readonly beganAt: number
   readonly endsAt: number
@@ -23,7 +23,7 @@ export interface Ban {
 export interface LimitState {
   readonly minute: Window
   readonly day: Window
-  /** The time of the latest request. If the clock shows less, it was set back. */
+  /** The time of the latest request. If this is later than now, the clock was set back. */
   lastUsedAt: number
   /** The number of bans so far, including lifted bans. */
   bans: number
@@ -31,16 +31,18 @@ export interface LimitState {
   ban?: Ban
 }
 
-/** `resetAt` is in milliseconds, on a whole second. */
 export interface WindowStatus {
   readonly limit: number
   readonly remaining: number
+  /** In milliseconds, but a whole second. */
   readonly resetAt: number
 }
 
 export interface KeyWindows {
   readonly minute: WindowStatus
   readonly day: WindowStatus
+  /** Set while the key is banned. */
+  readonly bannedUntil?: number
 }
 
 export type Refusal = 'rate_limit_exceeded' | 'key_banned'
@@ -67,16 +69,16 @@ export interface LimitKeeper {
   admit(keyId: string, limits: Limits, arrival: Arrival): MaybePromise<Admission>
   /** The current windows of the key. Counts nothing. */
   windowsOf(keyId: string, limits: Limits): MaybePromise<KeyWindows>
-  /** Runs the work at the end of a turn, after the pending decisions. */
+  /** Runs the work after the pending decisions, at the end of a turn of the event loop. */
   afterDecisions(work: () => void): void
-  /** Writes the counts that are only in memory. */
+  /** Writes the counts that are not in the store yet. */
   save(): Promise<void>
   /** Ends the bans that an operator has lifted, if the keeper holds bans in memory. */
   applyLiftedBans(): Promise<void>
 }
 
 export interface LimitStore {
-  /** `clock` is ignored by a store with a clock that all instances share. `burstMs` is for tests, see BurstFilter. */
+  /** A store with a clock that all instances share ignores `clock`. `burstMs` is for tests, see BurstFilter. */
   openLimits(clock: Clock, burstMs?: number): Promise<LimitKeeper>
 }
 
@@ -103,7 +105,7 @@ export interface BanRecord extends Ban {
   readonly liftedAt?: number
 }
 
-/** The state of a key, with the requests since it was last saved. */
+/** The state of a key, with its accepted and rejected requests since the last save. */
 export interface LimitRecord extends DailyUsage {
   readonly state: LimitState
 }
@@ -116,23 +118,24 @@ export function dayOf(time: number): string {
 export interface LedgerStore extends Pick<UsageStore, 'loadLimits'> {
   /** Replaces the states and adds to the daily usage. */
   saveLimits(records: readonly LimitRecord[]): Promise<void>
-  /** The bans that were lifted and would otherwise still last at `now`. */
+  /** The bans that an operator has lifted before their end, if their end is after `now`. */
   listLiftedBans(now: number): Promise<{ readonly keyId: string; readonly number: number }[]>
 }
 
-/** Counts for several processes. */
+/** The counts that several processes share. */
 export interface SharedLimitStore {
   /**
-   * Locks the states of these keys, passes them to `change` with the time of the store's clock, and saves the returned
-   * records. May call `change` several times; only the result of the last call is saved.
+   * Locks the states of these keys, passes them to `change` with the store's time, and saves the returned records. May call
+   * `change` several times, and saves only the result of the last call.
    */
   changeLimits(
     keyIds: readonly string[],
     change: (states: ReadonlyMap<string, LimitState>, now: number) => readonly LimitRecord[],
   ): Promise<void>
   /**
-   * Counts the requests of each key that needs no decision: both windows are running and have room for all its requests,
-   * it is not banned, and the store's clock was not set back. Leaves the other keys unchanged and out of the result.
+   * Counts the requests of each key that needs no decision: both windows have started and have room for all of its
+   * requests, the key is not banned, and the store's clock was not set back. Does not count the requests of other keys, which
+   * are missing in the result.
    */
   countRequests(counts: readonly RequestCount[]): Promise<ReadonlyMap<string, CountedRequests>>
 }
@@ -144,9 +147,10 @@ export interface RequestCount {
   readonly limits: Limits
 }
 
-/** The windows after the requests were counted, with the time of the store's clock. */
+/** The windows after the requests were counted. */
 export interface CountedRequests {
   readonly minute: WindowCount
   readonly day: WindowCount
+  /** The time of the count, by the store's clock. */
   readonly at: number
 }

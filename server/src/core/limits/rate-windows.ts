@@ -23,19 +23,19 @@ export function newLimitState(): LimitState {
 }
 
 /**
- * Decides on a request at time `now`, and counts it if it is admitted. A key is banned when it has as many rejected requests
- * in a window as its plan allows per minute. The first rejection of a window does not count towards a ban. Neither does a
- * request that was sent before its client had seen a 429 (`wasWarned`, see BurstFilter).
+ * Decides on a request at time `now`, and counts it if it is admitted. After the first rejection in a window, a key is banned
+ * as soon as it has as many further rejections in that window as its plan allows requests per minute. A rejection does not
+ * count if the client had not yet seen a 429 when it sent the request (`wasWarned` is false, see BurstFilter).
  */
 export function admit(state: LimitState, limits: Limits, now: number, wasWarned = true): Admission {
   moveWithClock(state, state.lastUsedAt, now)
-  // Ignores a clock that goes back by less than a second.
+  // `moveWithClock` ignores a clock that was set back by less than a second, so time stands still here.
   const at = Math.max(now, state.lastUsedAt)
   state.lastUsedAt = at
   return { ...decide(state, limits, at, wasWarned), at }
 }
 
-/** The state of a key, with the requests since it was last saved. */
+/** The state of a key, with its accepted and rejected requests since the last save. */
 export interface KeyUsage {
   readonly state: LimitState
   accepted: number
@@ -50,11 +50,11 @@ export function admitAndCount(usage: KeyUsage, limits: Limits, now: number, wasW
 }
 
 /**
- * Moves windows and ban along with a clock that was set back from `before` to `now`, so that their remaining time stays
- * the same. Otherwise a ban would last until the clock has caught up.
+ * If the clock was set back from `before` to `now`, moves the windows and the ban back as well, so that their remaining time
+ * stays the same. Otherwise a ban would last until the clock has caught up.
  */
 export function moveWithClock(state: LimitState, before: number, now: number): void {
-  const back = Math.floor((before - now) / SECOND) * SECOND
+  const back = floorToSecond(before - now)
   if (back <= 0) return
   state.minute.startedAt -= back
   state.day.startedAt -= back
@@ -65,13 +65,21 @@ export function moveWithClock(state: LimitState, before: number, now: number): v
   }
 }
 
-/** Changes nothing. */
+/** The current windows. Does not change the state. */
 export function windowsOf(state: LimitState, limits: Limits, now: number): KeyWindows {
   const at = Math.max(now, state.lastUsedAt)
+  const { ban } = state
   return {
-    minute: statusOf(updateWindow({ ...state.minute }, MINUTE, at), MINUTE, limits.perMinute),
-    day: statusOf(updateWindow({ ...state.day }, DAY, at), DAY, limits.perDay),
+    ...(ban !== undefined && at < ban.endsAt ? { bannedUntil: ban.endsAt } : {}),
+    minute: statusOf(windowAt(state.minute, MINUTE, at), MINUTE, limits.perMinute),
+    day: statusOf(windowAt(state.day, DAY, at), DAY, limits.perDay),
   }
+}
+
+/** A window without requests would begin with a request at this time. */
+function windowAt(window: Window, length: number, at: number): WindowCount {
+  const { startedAt, used } = updateWindow({ ...window }, length, at)
+  return { startedAt: used === 0 ? floorToSecond(at) : startedAt, used }
 }
 
 type Decision = Omit<Admission, 'at'>
@@ -81,8 +89,7 @@ function decide(state: LimitState, limits: Limits, now: number, wasWarned: boole
   const day = updateWindow(state.day, DAY, now)
   if (state.ban !== undefined && now < state.ban.endsAt) return refuseBanned(state.ban, limits)
 
-  // The day first: if both windows are used up, the day keeps the caller waiting for longer.
-  const fullWindow = day.used >= limits.perDay ? day : minute.used >= limits.perMinute ? minute : undefined
+  const fullWindow = fullWindowOf(minute, day, limits)
   if (fullWindow === undefined) {
     countRequest(minute, now)
     countRequest(day, now)
@@ -101,6 +108,12 @@ function decide(state: LimitState, limits: Limits, now: number, wasWarned: boole
   return { ...status, refused: 'rate_limit_exceeded' }
 }
 
+/** If both windows are full, the day, because the caller has to wait for its end. */
+function fullWindowOf(minute: Window, day: Window, limits: Limits): Window | undefined {
+  if (day.used >= limits.perDay) return day
+  return minute.used >= limits.perMinute ? minute : undefined
+}
+
 function refuseBanned(ban: Ban, limits: Limits): Decision {
   return { limit: limits.perMinute, remaining: 0, resetAt: ban.endsAt, refused: 'key_banned' }
 }
@@ -112,11 +125,16 @@ function nextBan(number: number, last: Ban | undefined, now: number): Ban {
   return { number, beganAt, endsAt: beganAt + length }
 }
 
-/** The window with fewer requests left. If they are equal, the day, which ends later. */
 export function tighterStatus(minute: WindowCount, day: WindowCount, limits: Limits): WindowStatus {
-  const minuteStatus = statusOf(minute, MINUTE, limits.perMinute)
-  const dayStatus = statusOf(day, DAY, limits.perDay)
-  return dayStatus.remaining <= minuteStatus.remaining ? dayStatus : minuteStatus
+  return tighterOf({
+    minute: statusOf(minute, MINUTE, limits.perMinute),
+    day: statusOf(day, DAY, limits.perDay),
+  })
+}
+
+/** The window with fewer requests left. If they are equal, the day, which ends later. */
+export function tighterOf({ minute, day }: KeyWindows): WindowStatus {
+  return day.remaining <= minute.remaining ? day : minute
 }
 
 function statusOf({ startedAt, used }: WindowCount, length: number, limit: number): WindowStatus {
@@ -129,13 +147,13 @@ export function updateWindow(window: Window, length: number, now: number): Windo
     window.used = 0
     window.rejected = 0
   } else if (now < window.startedAt) {
-    // The clock was set back: keep the count, but let the window end at most its length from now.
+    // The clock was set back. The window keeps its count and lasts for at most its length from now.
     window.startedAt = floorToSecond(now)
   }
   return window
 }
 
-/** The first request starts the window. */
+/** The first request of a window starts it. */
 function countRequest(window: Window, now: number): void {
   if (window.used === 0) window.startedAt = floorToSecond(now)
   window.used++
@@ -159,9 +177,9 @@ interface Warning {
 }
 
 /**
- * Distinguishes a client that continues after a 429 from a single parallel burst. Only the former leads to a ban. A client
- * has seen a 429 if its own connection carried one before this request arrived, or if the first 429 was sent BURST_MS before.
- * Each process knows only the 429s that it sent. See docs/decisions/2026-11-17-bans-and-bursts.md.
+ * Distinguishes a client that continues after a 429 from a client that sends a single parallel burst. Only the former is
+ * banned. A client has seen a 429 if its connection carried a 429 before this request arrived, or if the first 429 to the key
+ * was sent BURST_MS earlier. A process knows only its own 429s. See docs/decisions/2026-11-17-bans-and-bursts.md.
  */
 export class BurstFilter {
   readonly #burstMs: number
@@ -177,11 +195,11 @@ export class BurstFilter {
    */
   wasWarned(keyId: string, { receivedAt, connection }: Arrival, now: number, lastUsedAt: number): boolean {
     const warning = this.#warnings.get(keyId)
-    // This process sent no 429 in this window. Another process may have, at the latest to the key's previous request; the
-    // client has seen that 429 if the request is at least BURST_MS old.
+    // This process sent no 429 in this window. Another process may have refused the key's previous request; if that was at
+    // least BURST_MS ago, the client has seen the 429.
     if (warning === undefined || now >= warning.resetAt) return now - lastUsedAt >= this.#burstMs
-    const sentHereAt = connection === undefined ? undefined : warning.sentAt.get(connection)
-    if (sentHereAt !== undefined && receivedAt > sentHereAt) return true
+    const sentAt = connection === undefined ? undefined : warning.sentAt.get(connection)
+    if (sentAt !== undefined && receivedAt > sentAt) return true
     return receivedAt > warning.firstSentAt && receivedAt - warning.firstSentAt >= this.#burstMs
   }
 
@@ -196,7 +214,7 @@ export class BurstFilter {
   }
 }
 
-/** Enough for a busy minute. */
+/** Limits the memory. Enough for a busy minute. */
 const MAX_ADDRESSES_PER_GENERATION = 50_000
 
 /**
@@ -204,8 +222,9 @@ const MAX_ADDRESSES_PER_GENERATION = 50_000
  * whole office may share an address. The counts are only in memory, so that a flood of addresses does not become a flood of
  * writes.
  *
- * Addresses are dropped by generation, without a scan. A generation lasts a minute, so its windows have ended when the next
- * generation ends. If a generation is full, its addresses are dropped sooner.
+ * Old addresses are dropped without a scan: each address belongs to a generation, and only the last two generations are
+ * kept. A generation lasts a minute, like a window, so the windows of a dropped generation have ended. Under a flood of
+ * addresses, a generation is full before its minute has passed, and its addresses are dropped sooner.
  */
 export class AddressWindows {
   readonly #perMinute: number
@@ -228,7 +247,7 @@ export class AddressWindows {
     return this.#toAdmission(window, now, isRefused)
   }
 
-  /** The decision on a request that arrives now. Changes nothing. */
+  /** The decision on a request that would arrive now. Counts nothing. */
   status(address: string): Admission {
     const now = this.#clock()
     const window = updateWindow({ ...(this.#find(address) ?? newWindow()) }, MINUTE, now)
@@ -246,7 +265,7 @@ export class AddressWindows {
   }
 
   #openWindow(address: string, now: number): Window {
-    this.#startGeneration(now)
+    this.#startGenerationIfDue(now)
     const found = this.#find(address)
     if (found !== undefined && updateWindow(found, MINUTE, now).used > 0) return found
     const window = newWindow()
@@ -254,7 +273,7 @@ export class AddressWindows {
     return window
   }
 
-  #startGeneration(now: number): void {
+  #startGenerationIfDue(now: number): void {
     const isFull = this.#current.size >= MAX_ADDRESSES_PER_GENERATION
     if (isFull || now >= this.#currentSince + MINUTE) {
       this.#previous = this.#current

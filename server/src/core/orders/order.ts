@@ -3,13 +3,13 @@ import { ServiceError } from '../values/errors.ts'
 import { DateTime, Int64, MAX_QUANTITY, OneOf, Quantity, type RecordOf } from '../values/field.ts'
 
 /**
- * The state machine of an order: its transitions by name. States, events, webhook kinds and their samples derive from it, in
- * this order.
+ * The state machine of an order: its transitions by name. The states, the events, the webhook kinds and their samples derive
+ * from this table and have its order.
  *
  * - `from`: the states in which the transition is allowed.
- * - `ignoredIn`: the states in which a request for it changes nothing and is not an error.
- * - `to`: the state after it.
- * - `units`: whether it reserves, keeps or releases the units of the order, or takes them out of the stock.
+ * - `ignoredIn`: the states in which a request for the transition succeeds and changes nothing.
+ * - `to`: the state after the transition.
+ * - `units`: whether the transition reserves, keeps or releases the units of the order, or takes them out of the stock.
  * - `webhook`: the summary of the webhook kind `order.<name>`; null if there is no such kind.
  */
 const TRANSITIONS = {
@@ -30,9 +30,9 @@ const TRANSITIONS = {
     webhook: 'An order was cancelled',
   },
   expired: { from: ['open'], ignoredIn: [], to: 'expired', units: 'release', webhook: 'A hold expired' },
-} as const satisfies Readonly<Record<string, AnyTransition>>
+} as const satisfies Readonly<Record<string, Transition>>
 
-interface AnyTransition<State = string> {
+interface Transition<State = string> {
   readonly from: readonly State[]
   readonly ignoredIn: readonly State[]
   readonly to: State
@@ -43,10 +43,10 @@ interface AnyTransition<State = string> {
 /** The name of a transition in the log, in events and in webhooks. */
 export type OrderChange = keyof typeof TRANSITIONS
 export type OrderState = (typeof TRANSITIONS)[OrderChange]['to']
-export type OrderTransition = AnyTransition<OrderState>
+export type OrderTransition = Transition<OrderState>
 
 export const ORDER_TRANSITIONS: Readonly<Record<OrderChange, OrderTransition>> = TRANSITIONS
-/** Object.keys types its keys as strings; these are the keys of the table. */
+/** The cast is needed because Object.keys returns strings. */
 export const ORDER_CHANGES = Object.keys(TRANSITIONS) as readonly OrderChange[]
 export const ORDER_STATES: readonly OrderState[] = [
   ...new Set(ORDER_CHANGES.map((change) => ORDER_TRANSITIONS[change].to)),
@@ -68,7 +68,7 @@ export function mapOrderWebhooks<T>(
   value: (webhook: (typeof ORDER_WEBHOOKS)[number]) => T,
 ): Readonly<Record<OrderWebhookKind, T>> {
   const entries = ORDER_WEBHOOKS.map((webhook) => [webhook.kind, value(webhook)] as const)
-  // Object.fromEntries loses the keys; ORDER_WEBHOOKS has every kind.
+  // Object.fromEntries loses the types of the keys. ORDER_WEBHOOKS has every kind.
   return Object.fromEntries(entries) as Record<OrderWebhookKind, T>
 }
 
@@ -129,12 +129,12 @@ export const AVAILABILITY = {
 }
 export type Availability = RecordOf<typeof AVAILABILITY>
 
-/** Whether the order is a hold that has expired. It reserves nothing, even if the store still has it as open. */
+/** Whether the order is an expired hold that is still stored as open. Such an order reserves nothing. */
 export function isExpired({ state, expiresAt }: Order, now: number): boolean {
   return state === 'open' && expiresAt !== undefined && expiresAt <= now
 }
 
-/** The order with its state at this time. */
+/** The order with its state at this time, even if the store has not recorded its expiry yet. */
 export function orderAt(order: Order, now: number): Order {
   return isExpired(order, now) ? { ...order, state: 'expired' } : order
 }

@@ -16,18 +16,18 @@ import type { StockDraft } from '../stock/stock-draft.ts'
 import { SECOND } from '../values/clock.ts'
 import { ORDER_TRANSITIONS, type Order, type OrderChange } from './order.ts'
 
-/** The maximum number of holds that expire in one commit. If there are more, they get commits of their own. */
+/** The maximum number of expired holds that one commit releases. If there are more, the commit does nothing else. */
 export const MAX_EXPIRED_HOLDS = 1_000
 
-/** The orders that a commit has read. The lock of a pet guards its orders as well. */
+/** The orders that a commit has read. Locking a pet also locks its orders. */
 export interface LockedOrders {
-  /** By the store's clock, once everything is locked. */
+  /** The time by the store's clock, after everything was locked. */
   readonly now: number
   /** The orders that the commands name. */
   readonly orders: ReadonlyMap<bigint, Order>
-  /** All expired holds of the locked pets that the store still has as open. */
+  /** The holds of the locked pets that have expired but are still stored as open. */
   readonly expiredHolds: readonly Order[]
-  /** Enough ids for the orders that the commands create. */
+  /** Free ids, enough for the orders that the commands create. */
   readonly newIds: readonly bigint[]
 }
 
@@ -78,10 +78,10 @@ export class OrdersDraft {
 
   create(command: CreateOrder): OutcomeOf<CreateOrder> {
     const { petId, quantity, shipDate, holdSeconds } = command.draft
-    const obstacle = this.obstacle(petId, quantity)
-    if (obstacle !== undefined) {
-      if (obstacle.type === 'insufficient_stock') this.#refused++
-      return obstacle
+    const failure = this.reservationFailure(petId, quantity)
+    if (failure !== undefined) {
+      if (failure.type === 'insufficient_stock') this.#refused++
+      return failure
     }
     const { newIds, now } = this.#locked
     const id = newIds[this.#added.size]
@@ -99,12 +99,12 @@ export class OrdersDraft {
   }
 
   complete(command: CompleteOrder): OutcomeOf<CompleteOrder> {
-    const order = this.#find(command)
+    const order = this.#findLocked(command)
     return order === undefined ? { type: 'unknown_order' } : this.completeOrder(order, command)
   }
 
   cancel(command: CancelOrder): OutcomeOf<CancelOrder> {
-    const order = this.#find(command)
+    const order = this.#findLocked(command)
     if (order === undefined) return { type: 'unknown_order' }
     return (
       outcomeWithoutChange(order, 'cancelled') ?? {
@@ -115,7 +115,7 @@ export class OrdersDraft {
   }
 
   change(command: ChangeOrder): OutcomeOf<ChangeOrder> {
-    const order = this.#find(command)
+    const order = this.#findLocked(command)
     if (order === undefined) return { type: 'unknown_order' }
     const { shipDate } = command
     return (
@@ -130,8 +130,8 @@ export class OrdersDraft {
     return this.#added.get(orderId) ?? this.#changed.get(orderId) ?? this.#locked.orders.get(orderId)
   }
 
-  /** Why `wanted` more units of a pet cannot be reserved. */
-  obstacle(petId: bigint, wanted: number): InsufficientStock | UnknownPet | undefined {
+  /** Why these units of a pet cannot be reserved; `undefined` if they can. */
+  reservationFailure(petId: bigint, wanted: number): InsufficientStock | UnknownPet | undefined {
     const entry = this.#stock.findEntry(petId)
     if (entry === undefined) return { type: 'unknown_pet' }
     const available = availableOf(entry)
@@ -140,7 +140,7 @@ export class OrdersDraft {
       : undefined
   }
 
-  /** Adds an order that is open, or a complete order from a file, which changes no stock. */
+  /** Adds an open order, which reserves stock, or a complete order from a file, which changes no stock. */
   add(order: Order, by: ChangeOrigin): Order {
     if (this.find(order.id) !== undefined) throw new Error(`order ${order.id} already exists`)
     this.#added.set(order.id, order)
@@ -175,7 +175,7 @@ export class OrdersDraft {
     return order
   }
 
-  #find({ orderId, petId }: CompleteOrder | CancelOrder | ChangeOrder): Order | undefined {
+  #findLocked({ orderId, petId }: CompleteOrder | CancelOrder | ChangeOrder): Order | undefined {
     const order = petId === undefined ? undefined : this.find(orderId)
     if (order !== undefined && order.petId !== petId) {
       throw new Error(`pet ${petId} was locked for order ${orderId}, which is for pet ${order.petId}`)
@@ -215,7 +215,7 @@ export class OrdersDraft {
   }
 }
 
-/** The outcome if the change does not apply to an order in this state. */
+/** The outcome if the transition table does not allow the change in this state; `undefined` if it does. */
 function outcomeWithoutChange(order: Order, change: OrderChange): OrderDone | OrderClosed | undefined {
   const { from, ignoredIn } = ORDER_TRANSITIONS[change]
   if (ignoredIn.includes(order.state)) return { type: 'done', order }

@@ -1,7 +1,10 @@
 import Type from 'typebox'
-import { Int64, isWithin, MAX_QUANTITY, OneOf, Quantity, Text } from '../values/field.ts'
-import { MAX_REFERENCE_LENGTH, REASONS } from './command.ts'
+import { Int64, isWithinLength, MAX_QUANTITY, OneOf, Quantity, Text } from '../values/field.ts'
 
+/** Why a quantity changed; part of the contract. */
+export const REASONS = ['received', 'returned', 'sold', 'damaged', 'lost', 'counted', 'corrected'] as const
+export type Reason = (typeof REASONS)[number]
+const MAX_REFERENCE_LENGTH = 200
 const CONTROL_CHARACTER = /\p{Cc}/u
 
 export const Reason = OneOf(REASONS, { title: 'Reason', description: 'Why the stock was adjusted.' })
@@ -34,11 +37,11 @@ export const ADJUSTMENT_CHANGE = {
 }
 
 function isReference(text: string): boolean {
-  return text.isWellFormed() && !CONTROL_CHARACTER.test(text) && isWithin(text, MAX_REFERENCE_LENGTH)
+  return text.isWellFormed() && !CONTROL_CHARACTER.test(text) && isWithinLength(text, MAX_REFERENCE_LENGTH)
 }
 
-/** The problem of a change that has both delta and quantity, or neither. */
-export function choiceProblem(delta: unknown, quantity: unknown): string | undefined {
+/** A change must have either a delta or a quantity. Returns the problem if it has both or neither. */
+export function deltaOrQuantityProblem(delta: unknown, quantity: unknown): string | undefined {
   if ((delta === undefined) !== (quantity === undefined)) return undefined
   const got = delta === undefined ? 'neither' : 'both'
   return `a change must have exactly one of delta and quantity, got ${got}`

@@ -3,20 +3,16 @@ import type { PetDraft, PetPatch, StockedPet } from '../catalog/pet.ts'
 import type { Order, OrderDraft } from '../orders/order.ts'
 import type { ErrorDetail } from '../values/errors.ts'
 import type { Webhook, WebhookPatch } from '../webhooks/webhook.ts'
+import type { Reason } from './adjustment-fields.ts'
 import type { EntryState, InventoryItem } from './inventory.ts'
-
-/** Why stock changes; part of the contract. */
-export const REASONS = ['received', 'returned', 'sold', 'damaged', 'lost', 'counted', 'corrected'] as const
-export type Reason = (typeof REASONS)[number]
 
 /** The maximum number of changes in one adjustment. */
 export const MAX_CHANGES = 1_000
-export const MAX_REFERENCE_LENGTH = 200
 
 /** The key id that the log records for changes that no API key made. */
 export const STORE_KEY_ID = 'petstore'
 
-/** The key that makes a change, the time and the reason. The history records them. */
+/** The key, the time and the reason of a change. The log records them. */
 export interface ChangeOrigin {
   readonly keyId: string
   readonly at: number
@@ -31,18 +27,20 @@ interface CommandOfType<Type extends string> extends ChangeOrigin {
 export interface SetQuantity extends CommandOfType<'set_quantity'> {
   readonly petId: bigint
   readonly quantity: number
-  /** The entry must be in one of these states; `undefined` allows any state. */
+  /** The command changes nothing unless the entry is in one of these states. `undefined` allows any state. */
   readonly onlyIf?: readonly EntryState[] | undefined
 }
 
 /** Makes all of its changes or none. Each pet may occur once. */
 export interface Adjust extends CommandOfType<'adjust'> {
+  /** Refuses to take units that open orders reserve. */
+  readonly keepReserved?: boolean | undefined
   readonly changes: readonly AdjustmentChange[]
 }
 
 export type AdjustmentChange = {
   readonly petId: bigint
-  /** The quantity before the change must be this; `undefined` allows any quantity. */
+  /** The change is refused unless this is the current quantity. `undefined` allows any quantity. */
   readonly expected?: number | undefined
 } & (
   | { readonly delta: number; readonly quantity?: undefined }
@@ -56,8 +54,8 @@ export interface CreateOrder extends CommandOfType<'create_order'> {
 interface OrderCommandOfType<Type extends string> extends CommandOfType<Type> {
   readonly orderId: bigint
   /**
-   * The order's pet, as found before the commit; `undefined` if the order does not exist. The commit locks the pet, then
-   * reads the order.
+   * The order's pet, which the caller looks up before the commit; `undefined` if the order does not exist. The commit locks
+   * the pet, then reads the order.
    */
   readonly petId: bigint | undefined
 }
@@ -70,7 +68,7 @@ export interface ChangeOrder extends OrderCommandOfType<'change_order'> {
   readonly shipDate: number
 }
 
-/** Releases the expired holds of these pets. Every other command about the orders of a pet does so as well. */
+/** Releases the expired holds of these pets. Every other command that reads orders does so as well. */
 export interface ReleaseHolds extends CommandOfType<'release_holds'> {
   readonly petIds: readonly bigint[]
 }
@@ -115,7 +113,7 @@ export interface RotateWebhookSecret extends CommandOfType<'rotate_webhook_secre
   readonly secret: string
 }
 
-/** Moves a webhook to another place in the log. */
+/** Makes a webhook continue at another place in the log. */
 export interface MoveWebhook extends CommandOfType<'move_webhook'> {
   readonly webhookId: bigint
   readonly cursor: string
@@ -125,7 +123,7 @@ export interface RemoveWebhook extends CommandOfType<'remove_webhook'> {
   readonly webhookId: bigint
 }
 
-/** A change that the store decides and commits. */
+/** A request to change something. The store decides and commits it. */
 export type Command =
   | SetQuantity
   | Adjust
@@ -154,7 +152,7 @@ export interface OutcomeByType {
     | { readonly type: 'done'; readonly item: InventoryItem }
     | { readonly type: 'conflict'; readonly item: InventoryItem }
     | UnknownPet
-  /** The items after the changes, in the order of the changes; or every change that cannot be made. */
+  /** Either the items after the changes, in the order of the changes, or all changes that cannot be made. */
   adjust:
     | { readonly type: 'done'; readonly items: readonly InventoryItem[] }
     | { readonly type: 'refused'; readonly failures: readonly ErrorDetail[] }
@@ -165,15 +163,15 @@ export interface OutcomeByType {
   release_holds: { readonly type: 'done'; readonly expired: number }
   create_pet: PetDone | InvalidCategory | PetExists | BarcodeTaken
   update_pet: PetDone | InvalidCategory | UnknownPet | BarcodeTaken
-  remove_pet: Removed | UnknownPet | { readonly type: 'pet_reserved'; readonly reserved: number }
+  remove_pet: RemovalDone | UnknownPet | { readonly type: 'pet_reserved'; readonly reserved: number }
   create_category: CategoryDone | { readonly type: 'category_exists'; readonly categoryId: bigint }
   update_category: CategoryDone | UnknownCategory
-  remove_category: Removed | UnknownCategory | { readonly type: 'category_has_pets' }
+  remove_category: RemovalDone | UnknownCategory | { readonly type: 'category_has_pets' }
   create_webhook: WebhookDone | TooManyWebhooks
   update_webhook: WebhookDone | UnknownWebhook
   rotate_webhook_secret: WebhookDone | UnknownWebhook
   move_webhook: WebhookDone | UnknownWebhook
-  remove_webhook: Removed | UnknownWebhook
+  remove_webhook: RemovalDone | UnknownWebhook
 }
 
 export interface OrderDone {
@@ -207,7 +205,7 @@ interface PetDone {
   readonly pet: StockedPet
 }
 
-/** The pet names a category that does not exist. Callers get `invalid_request`, and the answer is not remembered. */
+/** The category of the pet does not exist. Callers get `invalid_request`, and the answer is not remembered. */
 export interface InvalidCategory {
   readonly type: 'invalid_category'
   readonly categoryId: bigint
@@ -250,7 +248,7 @@ export interface TooManyWebhooks {
   readonly scope: 'store' | 'key'
 }
 
-interface Removed {
+interface RemovalDone {
   readonly type: 'done'
 }
 
@@ -261,7 +259,7 @@ export type OutcomeOf<C extends Command> = OutcomeByType[C['type']]
 export interface Idempotency<O> {
   /** Chosen by the caller; keys of different callers never collide. */
   readonly key: string
-  /** Distinguishes commands that are sent with the same key. */
+  /** Shows whether a command with the same key is the same command. */
   readonly fingerprint: string
   /**
    * The text that the store remembers for an outcome. Declared as a method because method parameters are bivariant: an
@@ -270,7 +268,7 @@ export interface Idempotency<O> {
   answer(outcome: O): string
 }
 
-/** A command as it is passed to the store. */
+/** A command as the store receives it. */
 export type SubmittedCommand = Command & { readonly idempotency?: Idempotency<Outcome> | undefined }
 
 /** The result of a command with an idempotency key. */
@@ -307,18 +305,19 @@ export function typedResults<const Commands extends readonly SubmittedCommand[]>
 export type Section = 'orders' | 'catalog' | 'webhooks'
 
 interface CommandTraits<C extends Command> {
-  /** Calls `visit` with each pet that has to be locked. */
+  /** Calls `visit` with each pet that the commit must lock. */
   forEachPet(command: C, visit: (petId: bigint) => void): void
-  readonly reads: readonly Section[]
-  /** The number of changes that it counts as. A commit has room for MAX_CHANGES. */
+  reads(command: C): readonly Section[]
+  /** How many changes the command counts as. A commit has room for MAX_CHANGES. */
   size(command: C): number
 }
 
 const visitPet = ({ petId }: { readonly petId: bigint }, visit: (petId: bigint) => void) => visit(petId)
-const visitNone = () => {}
+const visitNoPet = () => {}
 const sizeOne = () => 1
-/** A change of a category may affect any number of pets, so it gets a commit of its own. */
-const sizeOfCommit = () => MAX_CHANGES
+const readsNothing = () => []
+/** Fills a commit: a change of a category may affect any number of pets, so no other command may share its commit. */
+const fullCommitSize = () => MAX_CHANGES
 
 function visitPetOfOrder(
   { petId }: CompleteOrder | CancelOrder | ChangeOrder,
@@ -327,20 +326,37 @@ function visitPetOfOrder(
   if (petId !== undefined) visit(petId)
 }
 
-const WEBHOOK_TRAITS = { forEachPet: visitNone, reads: ['webhooks'], size: sizeOne } as const
-const CATEGORY_TRAITS = { forEachPet: visitNone, reads: ['catalog'], size: sizeOfCommit } as const
-const ORDER_TRAITS = { forEachPet: visitPetOfOrder, reads: ['orders'], size: sizeOne } as const
+const WEBHOOK_TRAITS: CommandTraits<Command> = {
+  forEachPet: visitNoPet,
+  reads: () => ['webhooks'],
+  size: sizeOne,
+}
+const CATEGORY_TRAITS: CommandTraits<Command> = {
+  forEachPet: visitNoPet,
+  reads: () => ['catalog'],
+  size: fullCommitSize,
+}
+const ORDER_TRAITS: CommandTraits<CompleteOrder | CancelOrder | ChangeOrder> = {
+  forEachPet: visitPetOfOrder,
+  reads: () => ['orders'],
+  size: sizeOne,
+}
 
 const COMMANDS: { readonly [Type in CommandType]: CommandTraits<Extract<Command, { type: Type }>> } = {
-  set_quantity: { forEachPet: visitPet, reads: [], size: sizeOne },
+  set_quantity: { forEachPet: visitPet, reads: readsNothing, size: sizeOne },
   adjust: {
     forEachPet: ({ changes }, visit) => {
       for (const { petId } of changes) visit(petId)
     },
-    reads: [],
+    // The orders tell which holds have expired and reserve nothing any more.
+    reads: ({ keepReserved }) => (keepReserved ? ['orders'] : []),
     size: ({ changes }) => changes.length,
   },
-  create_order: { forEachPet: ({ draft }, visit) => visit(draft.petId), reads: ['orders'], size: sizeOne },
+  create_order: {
+    forEachPet: ({ draft }, visit) => visit(draft.petId),
+    reads: () => ['orders'],
+    size: sizeOne,
+  },
   complete_order: ORDER_TRAITS,
   cancel_order: ORDER_TRAITS,
   change_order: ORDER_TRAITS,
@@ -348,19 +364,19 @@ const COMMANDS: { readonly [Type in CommandType]: CommandTraits<Extract<Command,
     forEachPet: ({ petIds }, visit) => {
       for (const petId of petIds) visit(petId)
     },
-    reads: ['orders'],
+    reads: () => ['orders'],
     size: ({ petIds }) => petIds.length,
   },
   create_pet: {
     forEachPet: ({ draft }, visit) => {
       if (draft.id !== undefined) visit(draft.id)
     },
-    reads: ['catalog'],
+    reads: () => ['catalog'],
     size: sizeOne,
   },
-  update_pet: { forEachPet: visitPet, reads: ['catalog'], size: sizeOne },
+  update_pet: { forEachPet: visitPet, reads: () => ['catalog'], size: sizeOne },
   // Reads orders because an expired hold does not prevent the removal of its pet.
-  remove_pet: { forEachPet: visitPet, reads: ['catalog', 'orders'], size: sizeOne },
+  remove_pet: { forEachPet: visitPet, reads: () => ['catalog', 'orders'], size: sizeOne },
   create_category: CATEGORY_TRAITS,
   update_category: CATEGORY_TRAITS,
   remove_category: CATEGORY_TRAITS,
@@ -375,9 +391,9 @@ function traitsOf(command: Command): CommandTraits<Command> {
   return COMMANDS[command.type]
 }
 
-/** Whether any of the commands needs this section. */
-export function needs(commands: readonly Command[], section: Section): boolean {
-  return commands.some((command) => traitsOf(command).reads.includes(section))
+/** Whether any of the commands reads this section. */
+export function needsSection(commands: readonly Command[], section: Section): boolean {
+  return commands.some((command) => traitsOf(command).reads(command).includes(section))
 }
 
 export function sizeOf(command: Command): number {

@@ -19,22 +19,22 @@ import type {
   SetQuantity,
   SubmittedCommand,
 } from './command.ts'
-import { AnswerBook, type Answers, type RememberedAnswer } from './idempotency.ts'
-import { type InventoryItem, type LockedEntry, noEntry } from './inventory.ts'
+import { type Answers, AnswersDraft, type RememberedAnswer } from './idempotency.ts'
+import { availableOf, type InventoryItem, type LockedEntry, noEntry } from './inventory.ts'
 import { type LogRecord, StockDraft } from './stock-draft.ts'
 
 export interface Decision {
   /** In the order of the commands. */
   readonly results: Result[]
-  /** The commit is full of expired holds: it writes them, and the commands have to be decided in another commit. */
+  /** Whether the expired holds fill the commit. If so, it only releases them, and the commands need another commit. */
   readonly isPostponed: boolean
   /** In the order in which they were decided. */
   readonly records: readonly LogRecord[]
   /** The reserved units of each pet for which they changed. */
   readonly reserved: ReadonlyMap<bigint, number>
-  /** Whether the pet is low, for each pet that crossed its threshold. */
+  /** Whether the pet is low now, for each pet that crossed its threshold. */
   readonly low: ReadonlyMap<bigint, boolean>
-  /** `undefined` if the commit did not read the orders; likewise below. */
+  /** The changes of each section; `undefined` if the commit did not read the section. */
   readonly orders: OrderChanges | undefined
   readonly catalog: CatalogChanges | undefined
   readonly webhooks: WebhookChanges | undefined
@@ -42,7 +42,7 @@ export interface Decision {
   readonly answers: readonly RememberedAnswer[]
 }
 
-/** The part of a decision that both a commit of commands and an import write. */
+/** The part of a decision that imports write as well. */
 export type WrittenDecision = Pick<Decision, 'records' | 'reserved' | 'low' | 'orders' | 'catalog'>
 
 /** The state that a commit has locked and read for its commands, in addition to the entries of its pets. */
@@ -64,7 +64,7 @@ interface Drafts {
 const NO_ANSWERS: Answers = new Map()
 
 /**
- * Decides the commands of one commit in order: each command sees the changes of the commands before it. No other code
+ * Decides the commands of one commit in order. Each command sees the changes of the commands before it. Only this function
  * decides whether a change is allowed.
  */
 export function decide(
@@ -77,7 +77,7 @@ export function decide(
   const orders = locked.orders === undefined ? undefined : new OrdersDraft(stock, locked.orders)
   const catalog = locked.catalog === undefined ? undefined : new CatalogDraft(stock, locked.catalog)
   const drafts = { stock, orders, catalog, webhooks }
-  const book = new AnswerBook(locked.answers ?? NO_ANSWERS)
+  const answers = new AnswersDraft(locked.answers ?? NO_ANSWERS)
   const isPostponed = locked.orders !== undefined && locked.orders.expiredHolds.length >= MAX_EXPIRED_HOLDS
   const decideOne = (command: Command): Outcome => {
     const outcome = outcomeOf(drafts, command)
@@ -88,7 +88,7 @@ export function decide(
     const { idempotency } = command
     return idempotency === undefined
       ? decideOne(command)
-      : book.decideOnce(command, idempotency, () => decideOne(command))
+      : answers.decideOnce(command, idempotency, () => decideOne(command))
   })
   return {
     results,
@@ -99,7 +99,7 @@ export function decide(
     orders: orders?.changes,
     catalog: catalog?.changes,
     webhooks: webhooks?.changes,
-    answers: book.added,
+    answers: answers.newAnswers,
   }
 }
 
@@ -144,7 +144,7 @@ function outcomeOf({ stock, orders, catalog, webhooks }: Drafts, command: Comman
   }
 }
 
-/** A store reads every section that its commands need. */
+/** Every store reads the sections that its commands need. */
 function requireRead<Draft>(draft: Draft | undefined, section: Section): Draft {
   if (draft === undefined) throw new Error(`the commit did not read the ${section} that its commands need`)
   return draft
@@ -162,9 +162,9 @@ function setQuantity(stock: StockDraft, command: SetQuantity): OutcomeOf<SetQuan
     : { type: 'conflict', item }
 }
 
-/** Sets nothing before every change is known to be possible. */
+/** Changes nothing if any of the changes fails. */
 function adjust(stock: StockDraft, command: Adjust): OutcomeOf<Adjust> {
-  const found: InventoryItem[] = []
+  const itemsBefore: InventoryItem[] = []
   const failures: ErrorDetail[] = []
   for (const [index, change] of command.changes.entries()) {
     const { petId } = change
@@ -174,28 +174,29 @@ function adjust(stock: StockDraft, command: Adjust): OutcomeOf<Adjust> {
       failures.push({ index, petId, code, message })
       continue
     }
-    const failure = failureOf(change, item.quantity)
-    if (failure === undefined) found.push(item)
+    const failure =
+      failureOf(change, item.quantity) ??
+      (command.keepReserved ? reservedFailure(change, stock.findEntry(petId)) : undefined)
+    if (failure === undefined) itemsBefore.push(item)
     else failures.push({ index, petId, ...failure })
   }
   if (failures.length > 0) return { type: 'refused', failures }
   const items = command.changes.map((change, index) => {
-    const item = found[index]
+    const item = itemsBefore[index]
     if (item === undefined) throw new Error(`changes[${index}] did not fail, but its pet has no entry`)
-    return stock.setQuantity(item, resultOf(change, item.quantity), command)
+    return stock.setQuantity(item, quantityAfter(change, item.quantity), command)
   })
   return { type: 'done', items }
 }
 
-function resultOf(change: AdjustmentChange, quantity: number): number {
+function quantityAfter(change: AdjustmentChange, quantity: number): number {
   return change.delta === undefined ? change.quantity : quantity + change.delta
 }
 
+type Failure = Omit<ErrorDetail, 'index' | 'petId'>
+
 /** Why the change is not possible at this quantity. */
-function failureOf(
-  change: AdjustmentChange,
-  quantity: number,
-): Omit<ErrorDetail, 'index' | 'petId'> | undefined {
+function failureOf(change: AdjustmentChange, quantity: number): Failure | undefined {
   const { petId, expected, delta } = change
   if (expected !== undefined && expected !== quantity) {
     return {
@@ -203,7 +204,7 @@ function failureOf(
       message: `the quantity of petId ${petId} is ${quantity}, not ${expected} as expected; read it again before you retry`,
     }
   }
-  const result = resultOf(change, quantity)
+  const result = quantityAfter(change, quantity)
   if (delta !== undefined && result < 0) {
     return {
       code: 'insufficient_stock',
@@ -218,4 +219,18 @@ function failureOf(
     }
   }
   return undefined
+}
+
+/** Why the change would take units that open orders reserve. A change that takes nothing is always possible. */
+function reservedFailure(change: AdjustmentChange, entry: LockedEntry | undefined): Failure | undefined {
+  if (entry === undefined) return undefined
+  const { quantity, reserved } = entry
+  const taken = quantity - quantityAfter(change, quantity)
+  const available = availableOf(entry)
+  if (taken <= 0 || taken <= available) return undefined
+  return {
+    code: 'insufficient_stock',
+    message: `${available} of petId ${change.petId} are available, because open orders reserve ${reserved} of ${quantity}; ${taken} cannot be taken away`,
+    available,
+  }
 }

@@ -1,35 +1,35 @@
-import { ServiceError } from '../values/errors.ts'
+import { invalidField } from '../values/field.ts'
 import type { CommitObserver } from './group-commit.ts'
 import type { StockEvent, StockEvents } from './stock-event.ts'
 import type { EventStore } from './stock-store.ts'
 
 export interface EventReader {
-  /** Whether a reader that catches up can take more events. Until then, they stay in the store. */
+  /** Whether a reader that is catching up can take more events. While it cannot, its events stay in the store. */
   isReady(): boolean
-  /** Gets every event once and in order. Readers at the same cursor get the same array. */
+  /** Receives every event once and in order. Readers at the same cursor receive the same array. */
   take(events: readonly StockEvent[]): void
 }
 
-/** How soon changes by other processes are noticed. */
+/** The interval at which the hub looks for changes by other processes. */
 const POLL_MS = 100
-/** Between two reads, the network gets a turn of the event loop. */
+/** Limits the work between two turns of the event loop, so that requests are not delayed. */
 const MAX_EVENTS_PER_READ = 500
 
 /**
- * Passes the events of the log to readers. Followers are all at the same cursor, so that new events are read once for all
- * of them. A reader that joins is late: it reads from its own cursor until it meets the followers. The log is read only
- * while there are readers, after `wake` and when the version of the store has changed.
+ * Passes the events of the log to readers. A reader starts as a late reader, which reads the log from its own cursor. When it
+ * has caught up, it becomes a follower. All followers are at the same cursor, so that new events are read once for all of
+ * them. The log is read only while there are readers: after `wake`, and when the version of the store has changed.
  */
 export class EventHub implements CommitObserver {
   readonly #store: EventStore
   readonly #onFailure: (error: unknown) => void
   readonly #followers = new Set<EventReader>()
-  /** The cursor of all followers. */
-  #cursor = ''
-  readonly #late = new Map<EventReader, string>()
-  #polling: ReturnType<typeof setInterval> | undefined
+  #followersCursor = ''
+  /** Each late reader with its cursor. */
+  readonly #lateReaders = new Map<EventReader, string>()
+  #pollTimer: ReturnType<typeof setInterval> | undefined
   #version: number | undefined
-  #isBusy = false
+  #isRunning = false
   #isDue = false
   #isFailing = false
 
@@ -38,13 +38,13 @@ export class EventHub implements CommitObserver {
     this.#onFailure = onFailure
   }
 
-  /** The cursor to join at: after the event with this id, or at the end of the log. */
+  /** The cursor for `join`: after the event with this id or, without an id, at the end of the log. */
   async startingPoint(lastEventId: string | undefined): Promise<string> {
     if (lastEventId === undefined) return this.#store.latestEventCursor()
     if ((await this.#store.stockEventsAfter(lastEventId, 1)) === 'unknown_cursor') {
       const got = JSON.stringify(lastEventId.slice(0, 40))
-      throw new ServiceError(
-        'invalid_request',
+      throw invalidField(
+        'lastEventId',
         `Last-Event-ID must be the id of an event of this stream, got ${got}; leave it out to start from now`,
       )
     }
@@ -52,17 +52,17 @@ export class EventHub implements CommitObserver {
   }
 
   join(reader: EventReader, cursor: string): void {
-    this.#late.set(reader, cursor)
-    this.#polling ??= setInterval(() => this.#poll(), POLL_MS)
+    this.#lateReaders.set(reader, cursor)
+    this.#pollTimer ??= setInterval(() => this.#poll(), POLL_MS)
     this.wake()
   }
 
   leave(reader: EventReader): void {
-    this.#late.delete(reader)
+    this.#lateReaders.delete(reader)
     this.#followers.delete(reader)
-    if (this.#late.size > 0 || this.#followers.size > 0) return
-    clearInterval(this.#polling)
-    this.#polling = undefined
+    if (this.#lateReaders.size > 0 || this.#followers.size > 0) return
+    clearInterval(this.#pollTimer)
+    this.#pollTimer = undefined
   }
 
   commitFinished(): void {
@@ -71,73 +71,76 @@ export class EventHub implements CommitObserver {
 
   /** Reads the log soon, if there are readers. */
   wake(): void {
-    if (this.#polling === undefined) return
+    if (this.#pollTimer === undefined) return
     this.#isDue = true
-    if (this.#isBusy) return
-    this.#isBusy = true
-    // The requests in the same commit are answered first.
-    setImmediate(() => void this.#work())
+    if (this.#isRunning) return
+    this.#isRunning = true
+    // Deferred, so that the requests of the commit are answered first.
+    setImmediate(() => void this.#runRounds())
   }
 
-  /** Call this when a reader becomes ready. */
+  /** Must be called when a reader becomes ready. */
   ready(reader: EventReader): void {
-    if (this.#late.has(reader)) this.wake()
+    if (this.#lateReaders.has(reader)) this.wake()
   }
 
   #poll(): void {
     const version = this.#store.version()
-    if (version === undefined || version !== this.#version || this.#late.size > 0) this.wake()
+    if (version === undefined || version !== this.#version || this.#lateReaders.size > 0) this.wake()
   }
 
-  async #work(): Promise<void> {
+  async #runRounds(): Promise<void> {
     while (this.#isDue) {
       this.#isDue = false
       try {
-        await this.#round()
+        await this.#runRound()
         this.#isFailing = false
       } catch (error) {
-        // No events are lost: the next poll continues at the cursor of each reader.
+        // No events are lost: an unknown version makes the next poll read again, at the cursor of each reader.
         this.#version = undefined
         if (!this.#isFailing) this.#onFailure(error)
         this.#isFailing = true
       }
-      await new Promise((resume) => setImmediate(resume))
+      await new Promise((resolve) => setImmediate(resolve))
     }
-    this.#isBusy = false
+    this.#isRunning = false
   }
 
-  async #round(): Promise<void> {
-    // Read before the events, so that a change in between is read again and never missed.
+  async #runRound(): Promise<void> {
+    // Read before the events: if a change is made in between, the next poll finds another version and reads again.
     this.#version = this.#store.version()
-    // Readers that join during this round may be ahead of `common`, so they wait for the next round.
-    const late = [...this.#late]
-    let common: StockEvents | undefined
-    if (this.#followers.size > 0) {
-      common = await this.#read(this.#cursor)
-      this.#cursor = common.cursor
-      if (common.events.length > 0) for (const reader of this.#followers) reader.take(common.events)
-      if (common.events.length >= MAX_EVENTS_PER_READ) this.#isDue = true
-    }
-    for (const [reader, cursor] of late) {
-      if (!reader.isReady() || this.#late.get(reader) !== cursor) continue
-      const own = await this.#read(cursor)
+    // Readers that join during this round may be ahead of the followers' read, so they wait for the next round.
+    const lateReaders = [...this.#lateReaders]
+    let followersRead = this.#followers.size > 0 ? await this.#readForFollowers() : undefined
+    for (const [reader, cursor] of lateReaders) {
+      if (!reader.isReady() || this.#lateReaders.get(reader) !== cursor) continue
+      const read = await this.#read(cursor)
       // The reader may have left in the meantime, or joined again at another cursor.
-      if (this.#late.get(reader) !== cursor) continue
-      const caughtUp = common === undefined ? allOf(own) : upToMeeting(own, common)
-      if (caughtUp === undefined) {
-        this.#late.set(reader, own.cursor)
+      if (this.#lateReaders.get(reader) !== cursor) continue
+      const lastEvents =
+        followersRead === undefined ? eventsToEnd(read) : eventsToFollowers(read, followersRead)
+      if (lastEvents === undefined) {
+        this.#lateReaders.set(reader, read.cursor)
         this.#isDue = true
       } else {
-        this.#late.delete(reader)
+        this.#lateReaders.delete(reader)
         this.#followers.add(reader)
-        if (common === undefined) {
-          common = own
-          this.#cursor = own.cursor
+        if (followersRead === undefined) {
+          followersRead = read
+          this.#followersCursor = read.cursor
         }
       }
-      const events = caughtUp ?? own.events
+      const events = lastEvents ?? read.events
       if (events.length > 0) reader.take(events)
     }
+  }
+
+  async #readForFollowers(): Promise<StockEvents> {
+    const read = await this.#read(this.#followersCursor)
+    this.#followersCursor = read.cursor
+    if (read.events.length > 0) for (const reader of this.#followers) reader.take(read.events)
+    if (!isAtEnd(read)) this.#isDue = true
+    return read
   }
 
   async #read(cursor: string): Promise<StockEvents> {
@@ -148,20 +151,25 @@ export class EventHub implements CommitObserver {
   }
 }
 
-/** All events of a read, or `undefined` if the read may not have reached the end of the log. */
-function allOf({ events }: StockEvents): readonly StockEvent[] | undefined {
-  return events.length < MAX_EVENTS_PER_READ ? events : undefined
+/** Whether the read has reached the end of the log. */
+function isAtEnd({ events }: StockEvents): boolean {
+  return events.length < MAX_EVENTS_PER_READ
+}
+
+/** The events that take a late reader to the end of the log; `undefined` if its read has not reached the end. */
+function eventsToEnd(read: StockEvents): readonly StockEvent[] | undefined {
+  return isAtEnd(read) ? read.events : undefined
 }
 
 /**
- * The events that take a late reader to the end of `common`; `undefined` if they do not meet yet. Cursors cannot be
- * compared, but the reader joined before `common` was read, and `own` was read after it. So if `own` contains the last
- * event of `common`, they meet there. If `own` is empty, the reader is at the end of the log, and so is `common` unless it
- * was cut off at the maximum.
+ * The events that take a late reader to the cursor of the followers; `undefined` if its read does not reach that cursor.
+ * Cursors cannot be compared. But the reader joined before the followers' read, and its own read came after it. So if its
+ * read contains the last event of the followers, the reader catches up with that event. If its read is empty, the reader is
+ * at the end of the log, and so are the followers if their read has reached the end.
  */
-function upToMeeting(own: StockEvents, common: StockEvents): readonly StockEvent[] | undefined {
-  if (own.events.length === 0) return common.events.length < MAX_EVENTS_PER_READ ? [] : undefined
-  const last = common.events.at(-1)?.cursor
-  const index = own.events.findLastIndex(({ cursor }) => cursor === last)
-  return index === -1 ? undefined : own.events.slice(0, index + 1)
+function eventsToFollowers(read: StockEvents, followersRead: StockEvents): readonly StockEvent[] | undefined {
+  if (read.events.length === 0) return isAtEnd(followersRead) ? [] : undefined
+  const last = followersRead.events.at(-1)?.cursor
+  const index = read.events.findLastIndex(({ cursor }) => cursor === last)
+  return index === -1 ? undefined : read.events.slice(0, index + 1)
 }

@@ -13,11 +13,11 @@ import {
   sizeOf,
   somePet,
 } from './command.ts'
-import { PetsLocked, type StockStore } from './stock-store.ts'
+import { PetsLockedError, type StockStore } from './stock-store.ts'
 
-/** The maximum number of changes in one commit. Keeps it short: readers and the next batch wait for it. */
-const MAX_BATCH = MAX_CHANGES
-/** Callers that were answered together send again together: from this size on, a commit waits one more turn. */
+/** The maximum number of changes in one commit. Keeps commits short, because readers and the next batch wait for them. */
+const MAX_BATCH_SIZE = MAX_CHANGES
+/** A commit of this size waits one more turn, because callers that were answered together send again together. */
 const MIN_COMMANDS_TO_GATHER = 8
 
 /** Is notified of every commit once it is on disk. */
@@ -41,31 +41,32 @@ interface WaitingCommand {
 }
 
 /**
- * Puts commands that arrive together into one commit. Commands that arrive while all slots are taken go into the next
- * commit, in the order of their arrival; each is answered once its commit is on disk. A command about a pet that is in a
- * pending commit waits for that commit, so changes of a pet keep the order of their arrival. If another process keeps a pet
- * locked, only the commands about that pet wait for it.
+ * Puts commands that arrive together into one commit, in the order of their arrival. A command is answered once its commit
+ * is on disk. While all slots are taken, commands wait for the next commit. A command about a pet of a pending commit waits
+ * for that commit, so the changes of a pet keep their order. If another process keeps a pet locked, only the commands about
+ * that pet wait for it.
  *
- * If the last turn of the event loop brought at most one command and no commit is running, the first command of a turn is
- * committed at once. Otherwise commands wait for the end of the turn. If this turn or the last commit had at least
+ * The first command of a turn of the event loop is committed at once if no commit is running and the last turn brought at
+ * most one command. Otherwise commands wait for the end of the turn. If this turn or the last commit had at least
  * MIN_COMMANDS_TO_GATHER commands, the commit also waits for the next turn. Measured in
  * docs/decisions/2026-11-16-one-truth.md.
  */
 export class GroupCommit {
   readonly #parts: GroupCommitParts
   #waiting: WaitingCommand[] = []
-  /** The pets of pending commits, and how many commands lock each. Not tracked if there is one commit at a time. */
-  readonly #pending = new Map<bigint, number>()
+  /** The pets of pending commits, each with its number of commands. Empty if `#tracksPets` is false. */
+  readonly #pendingPets = new Map<bigint, number>()
+  /** False if there is only one commit at a time. */
   readonly #tracksPets: boolean
   readonly #lockWaits: LockWaits
   #freeSlots: number
   #isCommitScheduled = false
   /** The number of commands in the last commit. */
-  #lastSize = 0
-  /** The last turn brought at most one command. */
-  #isQuiet = true
-  /** This turn has already brought one command. */
-  #hasSeenOne = false
+  #lastCommitSize = 0
+  /** Whether the last turn brought at most one command. */
+  #wasLastTurnQuiet = true
+  /** Whether this turn has already committed a command at once. */
+  #hasCommittedThisTurn = false
 
   constructor(parts: GroupCommitParts) {
     this.#parts = parts
@@ -85,45 +86,45 @@ export class GroupCommit {
   }
 
   #submit<R extends Result>(command: Command, idempotency?: Idempotency<never>): Promise<R> {
-    if (sizeOf(command) > MAX_BATCH) {
-      // It would block the queue forever.
+    if (sizeOf(command) > MAX_BATCH_SIZE) {
+      // Such a command would block the queue forever.
       throw new RangeError(
-        `the command ${command.type} has ${sizeOf(command)} changes, but a commit has room for ${MAX_BATCH}`,
+        `the command ${command.type} has ${sizeOf(command)} changes, but a commit has room for ${MAX_BATCH_SIZE}`,
       )
     }
     const submitted = idempotency === undefined ? command : { ...command, idempotency }
     const result = new Promise<R>((resolve, fail) => {
-      // The store returns the outcome of this very command, or a keyed answer if the command has an idempotency key.
+      // R fits: the store returns the outcome of this command, or a keyed answer if the command has an idempotency key.
       const settle = resolve as (result: Result) => void
       this.#waiting.push({ command: submitted, settle, fail })
     })
     const { store, limits } = this.#parts
     const isIdle = this.#freeSlots === store.concurrentCommits
-    if (this.#isQuiet && !this.#hasSeenOne && !this.#isCommitScheduled && isIdle) {
-      this.#hasSeenOne = true
+    if (this.#wasLastTurnQuiet && !this.#hasCommittedThisTurn && !this.#isCommitScheduled && isIdle) {
+      this.#hasCommittedThisTurn = true
       limits.afterDecisions(() => {
-        this.#hasSeenOne = false
+        this.#hasCommittedThisTurn = false
       })
       this.#startCommit()
     } else {
-      this.#commitSoon()
+      this.#scheduleCommit()
     }
     return result
   }
 
-  #commitSoon(): void {
+  #scheduleCommit(): void {
     if (this.#isCommitScheduled || this.#freeSlots === 0 || this.#waiting.length === 0) return
     this.#isCommitScheduled = true
     const { limits } = this.#parts
     limits.afterDecisions(() => {
-      if (Math.max(this.#waiting.length, this.#lastSize) < MIN_COMMANDS_TO_GATHER) this.#commitGathered()
-      else limits.afterDecisions(() => this.#commitGathered())
+      if (Math.max(this.#waiting.length, this.#lastCommitSize) < MIN_COMMANDS_TO_GATHER) this.#commitWaiting()
+      else limits.afterDecisions(() => this.#commitWaiting())
     })
   }
 
-  #commitGathered(): void {
+  #commitWaiting(): void {
     this.#isCommitScheduled = false
-    this.#isQuiet = this.#waiting.length <= 1
+    this.#wasLastTurnQuiet = this.#waiting.length <= 1
     this.#startCommit()
   }
 
@@ -131,21 +132,21 @@ export class GroupCommit {
     const batch = this.#takeBatch()
     if (batch.length === 0) return
     this.#freeSlots--
-    this.#lastSize = batch.length
-    this.#addPending(batch)
+    this.#lastCommitSize = batch.length
+    this.#addPendingPets(batch)
     void this.#commit(batch, 'brief').finally(() => {
       this.#freeSlots++
-      this.#removePending(batch)
-      this.#commitSoon()
+      this.#removePendingPets(batch)
+      this.#scheduleCommit()
     })
-    // The remaining commands may be about other pets, or did not fit into this commit.
-    this.#commitSoon()
+    // Commands that did not fit into this commit may fit into another.
+    this.#scheduleCommit()
   }
 
   /**
    * Commits a batch and answers its callers. Never rejects. If the store rejects the commit, each half of the batch is
-   * retried on its own, and so on, until only the bad command fails. Nothing is committed twice: a failure with an unknown
-   * result is a ServiceError, and every other failure means that the commit was rolled back.
+   * retried separately, and so on, until only the bad command fails. Nothing is committed twice: after a ServiceError, which
+   * leaves the result unknown, nothing is retried, and every other failure means that the commit was rolled back.
    */
   async #commit(batch: readonly WaitingCommand[], lockWait: 'brief' | 'full'): Promise<void> {
     const { store, observers } = this.#parts
@@ -157,7 +158,7 @@ export class GroupCommit {
         lockWait,
       )
     } catch (error) {
-      if (error instanceof PetsLocked) return this.#commitAround(batch, error.petIds)
+      if (error instanceof PetsLockedError) return this.#commitAround(batch, error.petIds)
       if (error instanceof ServiceError || batch.length === 1) {
         for (const { fail } of batch) fail(error)
         return
@@ -172,7 +173,7 @@ export class GroupCommit {
     for (const observer of observers) observer.commitFinished(batch.length, durationMs)
   }
 
-  /** Commits the commands that need no locked pet. The others wait for the locks without a slot, grouped by pet. */
+  /** Commits the commands about free pets. The others wait for the locks in groups that share no pet, and take no slot. */
   async #commitAround(batch: readonly WaitingCommand[], lockedPets: ReadonlySet<bigint>): Promise<void> {
     const { free, blocked } = splitByLocks(batch, lockedPets)
     for (const group of blocked) void this.#commitAfterLocks(group)
@@ -180,42 +181,42 @@ export class GroupCommit {
   }
 
   async #commitAfterLocks(group: readonly WaitingCommand[]): Promise<void> {
-    this.#addPending(group)
+    this.#addPendingPets(group)
     try {
       await this.#lockWaits.run(() => this.#commit(group, 'full'))
     } catch (error) {
       for (const { fail } of group) fail(error)
     }
-    this.#removePending(group)
-    this.#commitSoon()
+    this.#removePendingPets(group)
+    this.#scheduleCommit()
   }
 
-  #addPending(batch: readonly WaitingCommand[]): void {
+  #addPendingPets(batch: readonly WaitingCommand[]): void {
     if (!this.#tracksPets) return
     for (const { command } of batch) {
-      forEachPet(command, (petId) => this.#pending.set(petId, (this.#pending.get(petId) ?? 0) + 1))
+      forEachPet(command, (petId) => this.#pendingPets.set(petId, (this.#pendingPets.get(petId) ?? 0) + 1))
     }
   }
 
-  #removePending(batch: readonly WaitingCommand[]): void {
+  #removePendingPets(batch: readonly WaitingCommand[]): void {
     if (!this.#tracksPets) return
     for (const { command } of batch) {
       forEachPet(command, (petId) => {
-        const left = (this.#pending.get(petId) ?? 0) - 1
-        if (left > 0) this.#pending.set(petId, left)
-        else this.#pending.delete(petId)
+        const count = (this.#pendingPets.get(petId) ?? 0) - 1
+        if (count > 0) this.#pendingPets.set(petId, count)
+        else this.#pendingPets.delete(petId)
       })
     }
   }
 
   /** Takes as many waiting commands as fit, in order, except commands about pets of pending commits. */
   #takeBatch(): WaitingCommand[] {
-    if (this.#pending.size === 0) return this.#waiting.splice(0, countFitting(this.#waiting))
+    if (this.#pendingPets.size === 0) return this.#waiting.splice(0, countThatFit(this.#waiting))
     const taken: WaitingCommand[] = []
-    const left: WaitingCommand[] = []
+    const skipped: WaitingCommand[] = []
     const skippedPets = new Set<bigint>()
-    const mustWait = (petId: bigint) => this.#pending.has(petId) || skippedPets.has(petId)
-    let room = MAX_BATCH
+    const mustWait = (petId: bigint) => this.#pendingPets.has(petId) || skippedPets.has(petId)
+    let room = MAX_BATCH_SIZE
     for (const waiting of this.#waiting) {
       const { command } = waiting
       if (sizeOf(command) <= room && !somePet(command, mustWait)) {
@@ -223,16 +224,16 @@ export class GroupCommit {
         taken.push(waiting)
       } else {
         forEachPet(command, (petId) => skippedPets.add(petId))
-        left.push(waiting)
+        skipped.push(waiting)
       }
     }
-    this.#waiting = left
+    this.#waiting = skipped
     return taken
   }
 }
 
-function countFitting(waiting: readonly WaitingCommand[]): number {
-  let room = MAX_BATCH
+function countThatFit(waiting: readonly WaitingCommand[]): number {
+  let room = MAX_BATCH_SIZE
   const index = waiting.findIndex(({ command }) => {
     room -= sizeOf(command)
     return room < 0
@@ -250,35 +251,35 @@ function settleAll(batch: readonly WaitingCommand[], results: readonly Result[])
 
 interface SplitBatch {
   readonly free: readonly WaitingCommand[]
-  /** Groups that have no pet in common. */
+  /** Groups of commands. No pet is in two groups. */
   readonly blocked: readonly (readonly WaitingCommand[])[]
 }
 
-/** A command that shares a pet with an earlier blocked command is blocked as well, so that their order is kept. */
+/** A command that shares a pet with a blocked command joins its group, so that their order is kept. */
 function splitByLocks(batch: readonly WaitingCommand[], lockedPets: ReadonlySet<bigint>): SplitBatch {
-  // An empty set means that something other than pets is locked, so everything waits.
+  // Something other than pets is locked, so all commands wait.
   if (lockedPets.size === 0) return { free: [], blocked: [batch] }
   const free: WaitingCommand[] = []
   let groups: { readonly pets: ReadonlySet<bigint>; readonly members: readonly WaitingCommand[] }[] = []
   for (const waiting of batch) {
     const { command } = waiting
-    const joined = groups.filter(({ pets }) => somePet(command, (petId) => pets.has(petId)))
-    if (joined.length === 0 && !somePet(command, (petId) => lockedPets.has(petId))) {
+    const joinedGroups = groups.filter(({ pets }) => somePet(command, (petId) => pets.has(petId)))
+    if (joinedGroups.length === 0 && !somePet(command, (petId) => lockedPets.has(petId))) {
       free.push(waiting)
       continue
     }
-    const pets = new Set(joined.flatMap((group) => [...group.pets]))
+    const pets = new Set(joinedGroups.flatMap((group) => [...group.pets]))
     forEachPet(command, (petId) => pets.add(petId))
-    const members = [...joined.flatMap((group) => group.members), waiting]
-    groups = [...groups.filter((group) => !joined.includes(group)), { pets, members }]
+    const members = [...joinedGroups.flatMap((group) => group.members), waiting]
+    groups = [...groups.filter((group) => !joinedGroups.includes(group)), { pets, members }]
   }
   return { free, blocked: groups.map(({ members }) => members) }
 }
 
-/** A commit that has waited for this long in the queue fails. */
+/** A commit fails if it waits in the queue of LockWaits for longer than this. */
 const MAX_QUEUE_MS = 10 * SECOND
 
-/** Limits how many commits wait for locked pets at once, so that free sessions remain for other commits. */
+/** Limits how many commits wait for locked pets at once, so that other commits can get a database session. */
 class LockWaits {
   readonly #max: number
   readonly #queue: (() => void)[] = []
@@ -289,7 +290,7 @@ class LockWaits {
   }
 
   async run(work: () => Promise<void>): Promise<void> {
-    if (this.#count >= this.#max) await this.#turn()
+    if (this.#count >= this.#max) await this.#waitForTurn()
     else this.#count++
     try {
       await work()
@@ -300,8 +301,8 @@ class LockWaits {
     }
   }
 
-  /** Resolves when another wait ends and passes on its place. */
-  async #turn(): Promise<void> {
+  /** Resolves when a commit that waited for locks has ended and this commit takes its place. */
+  async #waitForTurn(): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     this.#queue.push(resolve)
     const timer = setTimeout(() => {

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { DateTime, Int64, Quantity, type RecordOf } from '../values/field.ts'
 import { Reason, Reference } from './adjustment-fields.ts'
 
-/** A log entry for a changed quantity, written in the commit that changes it. */
+/** A change of a quantity. The commit that makes the change writes it to the log. */
 export const HISTORY_ENTRY = {
   petId: Int64('The pet whose stock changed.'),
   /** Unique among the changes of the pet. */
@@ -35,7 +35,7 @@ export interface HistoryFilter {
   readonly until?: number | undefined
 }
 
-/** Which log rows may be removed: rows from before a time, or all but a number of the newest rows. */
+/** The log rows that may be removed: rows older than a time, or all rows except the newest `keep`. */
 export type PruneLimit = { readonly before: number } | { readonly keep: number }
 
 /** The removal of a pet. */

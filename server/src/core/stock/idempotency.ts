@@ -15,24 +15,24 @@ export interface RememberedAnswer {
 
 export type IdempotencyKey = Pick<RememberedAnswer, 'keyId' | 'key' | 'at'>
 
-/** The id under which an answer is looked up. Neither part contains a space. */
+/** Identifies an answer. Neither part contains a space, so the ids of different answers differ. */
 export function answerId({ keyId, key }: Pick<IdempotencyKey, 'keyId' | 'key'>): string {
   return `${keyId} ${key}`
 }
 
 export type Answers = ReadonlyMap<string, RememberedAnswer>
 
-/** The answers to the commands of one commit that have an idempotency key: remembered answers and new answers. */
-export class AnswerBook {
+/** The answers that a commit adds, on top of the remembered answers that it has read. */
+export class AnswersDraft {
   readonly #remembered: Answers
-  readonly #added = new Map<string, RememberedAnswer>()
+  readonly #newAnswers = new Map<string, RememberedAnswer>()
 
   constructor(remembered: Answers) {
     this.#remembered = remembered
   }
 
-  get added(): RememberedAnswer[] {
-    return [...this.#added.values()]
+  get newAnswers(): RememberedAnswer[] {
+    return [...this.#newAnswers.values()]
   }
 
   /**
@@ -46,20 +46,20 @@ export class AnswerBook {
   ): KeyedAnswer {
     const { key, fingerprint } = idempotency
     const id = answerId({ keyId, key })
-    const known = this.#added.get(id) ?? this.#remembered.get(id)
-    if (known !== undefined && at - known.at < REMEMBERED_MS) {
-      return known.fingerprint === fingerprint
-        ? { type: 'answered', answer: known.answer, isReplay: true }
+    const earlier = this.#newAnswers.get(id) ?? this.#remembered.get(id)
+    if (earlier !== undefined && at - earlier.at < REMEMBERED_MS) {
+      return earlier.fingerprint === fingerprint
+        ? { type: 'answered', answer: earlier.answer, isReplay: true }
         : { type: 'key_reused' }
     }
     const outcome = decide()
     const answer = idempotency.answer(outcome)
-    if (isRemembered(outcome)) this.#added.set(id, { keyId, key, fingerprint, answer, at })
+    if (isRemembered(outcome)) this.#newAnswers.set(id, { keyId, key, fingerprint, answer, at })
     return { type: 'answered', answer, isReplay: false }
   }
 }
 
-/** An invalid command is decided again each time it is sent. */
+/** An invalid command is not remembered, so it is decided again each time it is sent. */
 function isRemembered(outcome: Outcome): boolean {
   switch (outcome.type) {
     case 'invalid_category':
@@ -71,8 +71,8 @@ function isRemembered(outcome: Outcome): boolean {
   }
 }
 
-/** The keys of the commands, each once and sorted, so that two commits never deadlock over their keys. */
-export function keysOf(commands: readonly SubmittedCommand[]): IdempotencyKey[] {
+/** The distinct idempotency keys of the commands. They are sorted, so that two commits never deadlock over their keys. */
+export function idempotencyKeysOf(commands: readonly SubmittedCommand[]): IdempotencyKey[] {
   const keys = new Map<string, IdempotencyKey>()
   for (const { keyId, at, idempotency } of commands) {
     if (idempotency === undefined) continue

@@ -23,21 +23,21 @@ export type EntryState = Pick<InventoryItem, 'quantity' | 'status'>
 export interface LockedEntry extends EntryState {
   /** The units that open orders reserve. */
   readonly reserved: number
-  /** The pet is low if at most this many units are available: its own threshold or that of its category; null if neither has one. */
+  /** The threshold of the pet or, if it has none, of its category; null if neither has one. */
   readonly lowStockAt: number | null
 }
 
-/** Negative if the quantity was set below the reserved units. */
+/** The units that can be ordered. Negative if the quantity was set below the reserved units. */
 export function availableOf({ quantity, reserved }: Pick<LockedEntry, 'quantity' | 'reserved'>): number {
   return quantity - reserved
 }
 
-/** store/low-stock.ts has the same rule in SQL, for many pets at once. */
+/** IS_LOW of store/low-stock.ts is the same rule in SQL. */
 export function isLow(entry: Omit<LockedEntry, 'status'>): boolean {
   return entry.lowStockAt !== null && availableOf(entry) <= entry.lowStockAt
 }
 
-/** The difference between the stock now and at an earlier cursor. Each pet occurs once. */
+/** The changes of the stock since an earlier cursor. Each pet occurs once. */
 export interface StockChanges {
   readonly set: readonly InventoryItem[]
   readonly removed: readonly bigint[]

@@ -1,8 +1,6 @@
 import { type ErrorCode, type ErrorDetail, ServiceError } from '../values/errors.ts'
 
-/**
- * Highest precedence first. If changes fail with different codes, the request fails with the first of them in this list.
- */
+/** If changes fail with different codes, the request fails with the code that comes first in this list. */
 const PRECEDENCE: readonly ErrorCode[] = [
   'invalid_request',
   'not_found',
@@ -13,7 +11,8 @@ const PRECEDENCE: readonly ErrorCode[] = [
 
 /** The error for a request with changes that cannot be made. */
 export function refusal(failures: readonly ErrorDetail[]): ServiceError {
-  const first = PRECEDENCE.flatMap((code) => failures.filter((failure) => failure.code === code))[0]
+  const decisiveCode = PRECEDENCE.find((code) => failures.some((failure) => failure.code === code))
+  const first = failures.find(({ code }) => code === decisiveCode)
   if (first === undefined) {
     const codes = failures.map(({ code }) => code).join(', ')
     throw new Error(
@@ -24,5 +23,6 @@ export function refusal(failures: readonly ErrorDetail[]): ServiceError {
     failures.length === 1
       ? `${first.message}; nothing was changed`
       : `${failures.length} changes cannot be made, so nothing was changed; details lists them. The error code is that of changes[${first.index}]: ${first.message}`
-  return new ServiceError(first.code, message, { details: failures })
+  const field = first.field === undefined ? undefined : `changes[${first.index}].${first.field}`
+  return new ServiceError(first.code, message, { details: failures, field })
 }

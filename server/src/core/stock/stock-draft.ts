@@ -8,19 +8,19 @@ import { type InventoryItem, isLow, type LockedEntry } from './inventory.ts'
 /** A row that a commit writes to the log. */
 export type LogRecord = PetRecord | OrderChangeRecord | ThresholdRecord | CategoryChangeRecord
 
-/** A record of a pet's own history, in which each record links to the previous record. */
+/** A record about a pet. The records of a pet are linked: each has the index of the previous record. */
 export type PetRecord = QuantityRecord | PetChangeRecord | PetRemovalRecord
 
 interface LinkedRecord {
   readonly petId: bigint
   readonly status: LockedEntry['status']
-  /** Never shared by two commands: the same object means the same command. */
+  /** Each command has its own object, so the same object means the same command. */
   readonly by: ChangeOrigin
-  /** Its index among the records of the commit. */
+  /** The index of this record among the records of the commit. */
   readonly index: number
   /** The index of the pet's previous record in this commit; null if there is none. */
-  readonly follows: number | null
-  /** Whether it is the pet's last record in this commit. */
+  readonly previousIndex: number | null
+  /** Whether this is the pet's last record in this commit. */
   isLast: boolean
 }
 
@@ -31,7 +31,7 @@ export interface QuantityRecord extends LinkedRecord {
   readonly after: number
 }
 
-/** A pet was added, or changed in anything but its quantity. */
+/** A pet was added, or one of its fields other than the quantity changed. */
 export interface PetChangeRecord extends LinkedRecord {
   readonly kind: 'pet'
   readonly isNew: boolean
@@ -82,8 +82,8 @@ export class StockDraft {
   readonly records: LogRecord[] = []
   readonly #locked: ReadonlyMap<bigint, LockedEntry>
   readonly #changed = new Map<bigint, LockedEntry | undefined>()
-  readonly #latest = new Map<bigint, PetRecord>()
-  /** Whether the pets that the current command has changed were low before it. */
+  readonly #latestRecords = new Map<bigint, PetRecord>()
+  /** For each pet that the current command has changed: whether it was low before the command. */
   readonly #wasLow = new Map<bigint, boolean>()
   readonly #reserved = new Map<bigint, number>()
   readonly #low = new Map<bigint, boolean>()
@@ -97,7 +97,7 @@ export class StockDraft {
     return this.#reserved
   }
 
-  /** Whether the pet is low, for each pet that crossed its threshold; false for a pet that was removed. */
+  /** Whether the pet is low now, for each pet that crossed its threshold; false for a removed pet. */
   get low(): ReadonlyMap<bigint, boolean> {
     return this.#low
   }
@@ -116,53 +116,53 @@ export class StockDraft {
     newQuantity: number,
     by: ChangeOrigin,
   ): InventoryItem {
-    // Requests are validated long before, so an invalid quantity here is a bug.
-    if (!Number.isInteger(newQuantity) || newQuantity < 0 || newQuantity > MAX_QUANTITY)
-      throw new RangeError(`${newQuantity} is not a quantity`)
+    if (!Number.isInteger(newQuantity) || newQuantity < 0 || newQuantity > MAX_QUANTITY) {
+      throw new RangeError(`the quantity must be an integer from 0 to ${MAX_QUANTITY}, got ${newQuantity}`)
+    }
     if (newQuantity !== quantity) {
-      // Each command is its own object, so the same object means the same command.
-      if (this.#latest.get(petId)?.by === by)
+      if (this.#latestRecords.get(petId)?.by === by) {
         throw new RangeError(`petId ${petId} occurs twice in one command`)
-      this.#put(petId, { ...this.#require(petId), quantity: newQuantity })
-      this.#record({
+      }
+      this.#putEntry(petId, { ...this.#requireEntry(petId), quantity: newQuantity })
+      this.#addRecord({
         kind: 'change',
         petId,
         before: quantity,
         after: newQuantity,
         status,
         by,
-        ...this.#link(petId),
+        ...this.#linkToPrevious(petId),
       })
     }
     return { petId, quantity: newQuantity, status }
   }
 
   changeReserved(petId: bigint, difference: number): void {
-    const entry = this.#require(petId)
+    const entry = this.#requireEntry(petId)
     const reserved = entry.reserved + difference
     if (!Number.isSafeInteger(reserved) || reserved < 0) {
       throw new RangeError(`petId ${petId} cannot have ${reserved} reserved units`)
     }
-    this.#put(petId, { ...entry, reserved })
+    this.#putEntry(petId, { ...entry, reserved })
     this.#reserved.set(petId, reserved)
   }
 
-  /** Adds a pet with its entry, or changes anything but its quantity and its reserved units. */
+  /** Adds a pet with its entry, or changes a pet, except its quantity and its reserved units. */
   putPet(pet: Pet, entry: LockedEntry, by: ChangeOrigin): void {
     const petId = pet.id
     const isNew = this.findEntry(petId) === undefined
-    this.#put(petId, entry)
+    this.#putEntry(petId, entry)
     const { status, quantity: after } = entry
-    this.#record({ kind: 'pet', isNew, pet, after, petId, status, by, ...this.#link(petId) })
+    this.#addRecord({ kind: 'pet', isNew, pet, after, petId, status, by, ...this.#linkToPrevious(petId) })
   }
 
   removePet(petId: bigint, by: ChangeOrigin): void {
-    const { quantity: before, status } = this.#require(petId)
+    const { quantity: before, status } = this.#requireEntry(petId)
     this.#changed.set(petId, undefined)
     this.#wasLow.delete(petId)
-    // A pet added again under this id in the same commit reuses this stock row, so the row's low flag is reset.
+    // If the same commit adds the pet again, it reuses the stock row, so the row's low flag must be reset.
     this.#low.set(petId, false)
-    this.#record({ kind: 'removed', before, petId, status, by, ...this.#link(petId) })
+    this.#addRecord({ kind: 'removed', before, petId, status, by, ...this.#linkToPrevious(petId) })
   }
 
   logOrder(order: Order, change: OrderChange, by: ChangeOrigin): void {
@@ -173,10 +173,10 @@ export class StockDraft {
     this.records.push({ kind: 'category', category, change, by })
   }
 
-  /** Ends a command. Only its effect as a whole counts as crossing a threshold. */
+  /** Must be called at the end of each command: only the effect of the whole command can cross a threshold. */
   logThresholdCrossings(by: ChangeOrigin): void {
     for (const [petId, wasLow] of this.#wasLow) {
-      const entry = this.#require(petId)
+      const entry = this.#requireEntry(petId)
       const isLowNow = isLow(entry)
       if (isLowNow === wasLow) continue
       this.#low.set(petId, isLowNow)
@@ -185,27 +185,31 @@ export class StockDraft {
     this.#wasLow.clear()
   }
 
-  #put(petId: bigint, entry: LockedEntry): void {
+  #putEntry(petId: bigint, entry: LockedEntry): void {
     const before = this.findEntry(petId)
     const wasLow = before !== undefined && isLow(before)
     if ((wasLow || entry.lowStockAt !== null) && !this.#wasLow.has(petId)) this.#wasLow.set(petId, wasLow)
     this.#changed.set(petId, entry)
   }
 
-  #require(petId: bigint): LockedEntry {
+  #requireEntry(petId: bigint): LockedEntry {
     const entry = this.findEntry(petId)
     if (entry === undefined) throw new Error(`petId ${petId} has no entry`)
     return entry
   }
 
-  #link(petId: bigint) {
-    return { index: this.records.length, follows: this.#latest.get(petId)?.index ?? null, isLast: true }
+  #linkToPrevious(petId: bigint) {
+    return {
+      index: this.records.length,
+      previousIndex: this.#latestRecords.get(petId)?.index ?? null,
+      isLast: true,
+    }
   }
 
-  #record(record: PetRecord): void {
-    const earlier = this.#latest.get(record.petId)
+  #addRecord(record: PetRecord): void {
+    const earlier = this.#latestRecords.get(record.petId)
     if (earlier !== undefined) earlier.isLast = false
-    this.#latest.set(record.petId, record)
+    this.#latestRecords.set(record.petId, record)
     this.records.push(record)
   }
 }

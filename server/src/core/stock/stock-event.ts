@@ -1,6 +1,8 @@
-import type { Pet } from '../catalog/pet.ts'
-import type { Order, OrderChange } from '../orders/order.ts'
-import type { PetStatus } from './inventory.ts'
+import { PET } from '../catalog/pet.ts'
+import { AVAILABILITY, type Order, type OrderChange } from '../orders/order.ts'
+import { type Fields, Int64, OneOf, type RecordOf } from '../values/field.ts'
+import { HISTORY_ENTRY } from './history.ts'
+import { PetStatus } from './inventory.ts'
 
 /** An event of the stock. */
 export type StockEvent = QuantityEvent | PetEvent | RemovedEvent | OrderEvent | LowStockEvent | RelistEvent
@@ -10,20 +12,26 @@ interface AnyEvent {
   readonly cursor: string
 }
 
+type EventOf<Kind extends string, Of extends Fields> = AnyEvent & { readonly kind: Kind } & RecordOf<Of>
+
+const { before, after, at, keyId, reason, reference } = HISTORY_ENTRY
+const { id: _, ...petFields } = PET
+
+export const PET_CHANGES = ['created', 'changed'] as const
+export type PetChange = (typeof PET_CHANGES)[number]
+
 /** A quantity changed. */
-export interface QuantityEvent extends AnyEvent {
-  readonly kind: 'change'
-  readonly petId: bigint
-  readonly before: number
-  readonly after: number
-  /** The status after the change. */
-  readonly status: PetStatus
-  readonly at: number
-  readonly keyId: string
-  /** Why the change was made, if the caller gave a reason. */
-  readonly reason?: string
-  readonly reference?: string
+export const QUANTITY_EVENT = {
+  petId: Int64('The pet whose quantity changed.'),
+  before,
+  after,
+  status: PetStatus,
+  at,
+  keyId,
+  reason,
+  reference,
 }
+export type QuantityEvent = EventOf<'change', typeof QUANTITY_EVENT>
 
 /** An order was created or changed. If that changed a quantity, the QuantityEvent comes right before it. */
 export interface OrderEvent extends AnyEvent {
@@ -35,19 +43,19 @@ export interface OrderEvent extends AnyEvent {
   readonly keyId: string
 }
 
-/** A pet was added, or changed in anything but its quantity. */
-export interface PetEvent extends AnyEvent, Omit<Pet, 'id'> {
-  readonly kind: 'pet'
-  readonly petId: bigint
-  readonly change: PetChange
-  /** Like the other fields, as it was after the change. */
-  readonly quantity: number
-  readonly at: number
-  readonly keyId: string
+/** A pet was added, or one of its fields other than the quantity changed. The fields are those after the change. */
+export const PET_EVENT = {
+  change: OneOf(PET_CHANGES, { description: 'What happened to the pet.' }),
+  petId: AVAILABILITY.petId,
+  ...petFields,
+  quantity: AVAILABILITY.quantity,
+  at,
+  keyId,
 }
+export type PetEvent = EventOf<'pet', typeof PET_EVENT>
 
-export const PET_CHANGES = ['created', 'changed'] as const
-export type PetChange = (typeof PET_CHANGES)[number]
+export const REMOVED_EVENT = { petId: Int64('The pet that was removed.'), at, keyId }
+export type RemovedEvent = EventOf<'removed', typeof REMOVED_EVENT>
 
 /** A pet became low, or is no longer low. */
 export interface LowStockEvent extends AnyEvent {
@@ -58,13 +66,6 @@ export interface LowStockEvent extends AnyEvent {
   readonly available: number
   /** Absent if the pet recovered because its threshold was removed. */
   readonly lowStockAt?: number
-  readonly at: number
-  readonly keyId: string
-}
-
-export interface RemovedEvent extends AnyEvent {
-  readonly kind: 'removed'
-  readonly petId: bigint
   readonly at: number
   readonly keyId: string
 }

@@ -3,9 +3,9 @@ import type { HistoryFilter, HistoryPage, PruneLimit, Removal } from './history.
 import type { InventoryItem, StockChanges } from './inventory.ts'
 import type { StockEvents } from './stock-event.ts'
 
-/** Another process keeps these pets locked; if the set is empty, it has locked something else. Nothing was changed. */
-export class PetsLocked extends Error {
-  override readonly name = 'PetsLocked'
+/** Nothing was changed, because another process has locked these pets. If the set is empty, it has locked something else. */
+export class PetsLockedError extends Error {
+  override readonly name = 'PetsLockedError'
   readonly petIds: ReadonlySet<bigint>
 
   constructor(petIds: ReadonlySet<bigint>, options?: ErrorOptions) {
@@ -14,14 +14,14 @@ export class PetsLocked extends Error {
   }
 }
 
-/** Stock, and the one method through which every change is committed. */
+/** Reads the stock, and commits all changes. */
 export interface StockStore {
   /**
-   * A number that changes whenever anything but rate-limit counters may have changed, in this process or another;
-   * `undefined` if it takes a query to know. Called for every request, so it must be cheap.
+   * A number that changes whenever this or another process may have changed anything but rate-limit counters; `undefined`
+   * if only a query could tell. Called for every request, so it must be cheap.
    */
   version(): number | undefined
-  /** How many concurrent calls of `changeStock` for different pets pay off. */
+  /** How many concurrent calls of `changeStock` are worthwhile, if they are about different pets. */
   readonly concurrentCommits: number
   /** How many further calls of `changeStock` may wait for pets that other processes have locked. */
   readonly concurrentLockWaits: number
@@ -30,23 +30,24 @@ export interface StockStore {
   /** The changes since the cursor, or `too_many` if loading the whole stock again is faster. */
   stockChangesSince(cursor: string): Promise<StockChanges | 'too_many'>
   /**
-   * Decides the commands in order, in one commit; the results have the same order. A quantity that changes is written to
-   * the stock and to the log in that commit, and so is the answer to a command with an idempotency key. The commands may
-   * have a total size of MAX_CHANGES. Rejects with a ServiceError if the database fails, and then the commit may or may not
-   * have been made; any other error means that it was rolled back. With a brief lock wait, it rejects with PetsLocked if
-   * another process keeps a pet locked.
+   * Decides the commands in order, in one commit, which writes the stock, the log and the answers to commands with an
+   * idempotency key. The total size of the commands is at most MAX_CHANGES. The results have the order of the commands.
+   *
+   * Rejects with a ServiceError if the database fails; then it is unknown whether the commit was made. Any other error means
+   * that the commit was rolled back. With a brief lock wait, rejects with PetsLockedError if another process keeps a pet
+   * locked.
    */
   changeStock<const Commands extends readonly SubmittedCommand[]>(
     commands: Commands,
     lockWait?: 'brief' | 'full',
   ): Promise<ResultsOf<Commands>>
-  /** Removes at most `batch` answers that are older than this time, in one commit. Resolves to their number. */
+  /** Removes at most `batch` answers from before this time, in one commit. Resolves to the number of removed answers. */
   forgetAnswers(before: number, batch: number): Promise<number>
 }
 
-/** The history of the stock, for people. Removing it changes no quantity. */
+/** The history of the stock, for people. Pruning it changes no quantity. */
 export interface HistoryStore {
-  /** At most `limit` changes of one pet, newest first; only changes older than the cursor, if there is one. */
+  /** At most `limit` changes of one pet, newest first. With a cursor, only changes before it. */
   listHistoryPage(
     petId: bigint,
     limit: number,
@@ -55,8 +56,8 @@ export interface HistoryStore {
   /** When a pet was last removed, and by whom; `undefined` if the log has no such record. */
   findRemoval(petId: bigint): Promise<Removal | undefined>
   /**
-   * At most `limit` changes of all pets, newest first. With a filter, one call examines a limited part of the log: a page
-   * may have fewer than `limit` changes, or none, and still have a next page.
+   * At most `limit` changes of all pets, newest first. With a filter, one call examines only a limited part of the log. So a
+   * page with fewer than `limit` changes, or none, may still have a next page.
    */
   listRecentHistory(
     limit: number,
@@ -66,8 +67,8 @@ export interface HistoryStore {
   /** The number of log rows, and how many of them `pruneHistory` would remove. */
   countPrunable(limit: PruneLimit): Promise<{ readonly prunable: number; readonly total: number }>
   /**
-   * Removes at most `batch` of the oldest log rows that the limit allows to remove, in one commit. Resolves to their number.
-   * Changes no quantity.
+   * Removes at most `batch` log rows that the limit allows to remove, oldest first, in one commit. Resolves to the number of
+   * removed rows.
    */
   pruneHistory(limit: PruneLimit, batch: number): Promise<number>
 }
@@ -78,10 +79,10 @@ export interface EventStore {
   /** The cursor after the latest event. */
   latestEventCursor(): Promise<string>
   /**
-   * At most `limit` events after the cursor, each once, in the order of their commits, including commits of other processes.
-   * An event that is committed later never precedes an event that was returned. `too_far` if the cursor is ahead
-   * of the log, was pruned, or is so far back that reading the whole stock is faster; `unknown_cursor` if the text is not a
-   * cursor of this store.
+   * At most `limit` events after the cursor, in the order of their commits, including commits of other processes. Events that
+   * are committed later come after all events that were returned, so a reader that continues at the last cursor gets each
+   * event once. `too_far` if the cursor is ahead of the log, was pruned, or is so far back that reading the whole stock is
+   * faster. `unknown_cursor` if the text is not a cursor of this store.
    */
   stockEventsAfter(cursor: string, limit: number): Promise<StockEvents | 'too_far' | 'unknown_cursor'>
 }

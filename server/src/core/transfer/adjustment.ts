@@ -1,5 +1,5 @@
 import { RemoveOptional } from 'typebox'
-import { ADJUSTMENT_CHANGE, choiceProblem } from '../stock/adjustment-fields.ts'
+import { ADJUSTMENT_CHANGE, deltaOrQuantityProblem } from '../stock/adjustment-fields.ts'
 import type { Adjust, AdjustmentChange } from '../stock/command.ts'
 import { decide } from '../stock/decide.ts'
 import type { EntryState, LockedEntry } from '../stock/inventory.ts'
@@ -9,7 +9,7 @@ import { codecOf } from '../values/field.ts'
 import { ADJUST_KEY_ID, type StagedRow } from './import.ts'
 import { BadRow, type RefusedLine, type RowKind, rowKind } from './rows.ts'
 
-/** A stock count: the number of units of a pet. */
+/** A row of a stock count. */
 export const COUNT_ROW = {
   petId: ADJUSTMENT_CHANGE.petId,
   quantity: RemoveOptional(ADJUSTMENT_CHANGE.quantity),
@@ -18,7 +18,7 @@ export const COUNT_ROWS = rowKind<AdjustmentChange>('pet', 'pets', COUNT_ROW, { 
 
 const delta = codecOf('delta', ADJUSTMENT_CHANGE.delta)
 const adjustmentRows = rowKind<AdjustmentChange>('pet', 'pets', ADJUSTMENT_CHANGE, {
-  // A file may contain +5.
+  // A delta in a file may have a plus sign.
   columns: { delta: { fromText: (text) => delta.fromText(text.replace(/^\+(?=[1-9])/, '')) } },
   blank: 'absent',
 })
@@ -26,7 +26,7 @@ export const ADJUSTMENT_ROWS: RowKind<AdjustmentChange> = {
   ...adjustmentRows,
   read: (texts) => {
     const change = adjustmentRows.read(texts)
-    const problem = choiceProblem(change.delta, change.quantity)
+    const problem = deltaOrQuantityProblem(change.delta, change.quantity)
     if (problem !== undefined) throw new BadRow(problem)
     return change
   },
@@ -44,11 +44,11 @@ export interface DecidedRows {
   readonly refused: readonly (RefusedLine & { readonly petId: bigint })[]
 }
 
-/** Decides each row by the rules of an adjustment. Each pet may occur once. */
+/** Decides the rows by the rules of an adjustment. Each pet may occur once. */
 export function decideRows(rows: readonly AdjustmentRow[]): DecidedRows {
   const locked = new Map<bigint, LockedEntry>()
   for (const { value, entry } of rows) {
-    // Reserved units and thresholds do not restrict adjustments.
+    // Reserved units and thresholds do not affect whether an adjustment is possible.
     if (entry !== undefined) locked.set(value.petId, { ...entry, reserved: 0, lowStockAt: null })
   }
   const { results, records } = decide([adjustmentOf(rows)], locked)
@@ -59,15 +59,18 @@ export function decideRows(rows: readonly AdjustmentRow[]): DecidedRows {
     const failure = failures.get(index)
     return failure === undefined ? [] : [{ line, petId, reason: reasonOf(failure, petId) }]
   })
-  const others = rows.filter((_, index) => !failures.has(index))
-  return { changed: changesOf(others, decide([adjustmentOf(others)], locked).records), refused }
+  // An adjustment with a failure changes nothing, so the other rows are decided again without the refused rows.
+  const acceptedRows = rows.filter((_, index) => !failures.has(index))
+  const { records: acceptedRecords } = decide([adjustmentOf(acceptedRows)], locked)
+  return { changed: changesOf(acceptedRows, acceptedRecords), refused }
 }
 
 function changesOf(rows: readonly AdjustmentRow[], records: readonly LogRecord[]): DecidedRows['changed'] {
   const lines = new Map(rows.map(({ line, value }) => [value.petId, line]))
   return records.filter(isQuantityRecord).map(({ petId, before, after }) => {
     const line = lines.get(petId)
-    if (line === undefined) throw new Error(`pet ${petId} has changed, but no line names it`)
+    if (line === undefined)
+      throw new Error(`the quantity of pet ${petId} changed, but no row is about this pet`)
     return { line, petId, before, after }
   })
 }
@@ -77,7 +80,7 @@ function adjustmentOf(rows: readonly AdjustmentRow[]): Adjust {
   return { type: 'adjust', keyId: ADJUST_KEY_ID, at: 0, changes: rows.map(({ value }) => value) }
 }
 
-/** The message for API callers refers them to another operation, which does not help the author of a file. */
+/** Replaces the message for API callers, which refers to another operation. */
 function reasonOf({ code, message }: ErrorDetail, petId: bigint): string {
   return code === 'not_found' ? `there is no pet ${petId}` : message
 }

@@ -1,5 +1,6 @@
 import { CATEGORY } from '../catalog/category.ts'
 import { PET } from '../catalog/pet.ts'
+import { KEY_ROW, STORED_SECRET } from '../keys/api-key.ts'
 import { ORDER } from '../orders/order.ts'
 import { type InventoryItem, PET_STATUSES } from '../stock/inventory.ts'
 import type { StockStore } from '../stock/stock-store.ts'
@@ -36,24 +37,8 @@ export const CONTENTS = {
     reference: 'text',
     detail: 'text',
   },
-  keys: {
-    id: 'text',
-    name: 'text',
-    plan: 'text',
-    per_minute: 'integer',
-    per_day: 'integer',
-    permissions: 'text',
-    created_at: 'integer',
-    expires_at: 'integer',
-    revoked_at: 'integer',
-  },
-  key_secrets: {
-    hash: 'text',
-    key_id: 'text',
-    hint: 'text',
-    created_at: 'integer',
-    expires_at: 'integer',
-  },
+  keys: columnsOf(KEY_ROW),
+  key_secrets: { key_id: 'text', ...columnsOf(STORED_SECRET) },
   audit: { at: 'integer', actor: 'text', action: 'text', key_id: 'text', detail: 'text' },
   limit_windows: {
     key_id: 'text',
@@ -87,7 +72,7 @@ export const CONTENTS = {
 
 export type ColumnType = FieldCodec['sql']
 export type ContentKind = keyof typeof CONTENTS
-/** Object.keys types its keys as strings; these are the keys of the table. */
+/** The cast is needed because Object.keys returns strings. */
 export const CONTENT_KINDS = Object.keys(CONTENTS) as ContentKind[]
 
 /** Integers of any size are `bigint`. */
@@ -105,12 +90,12 @@ export function contentColumns(kind: ContentKind): Readonly<Record<string, Colum
   return CONTENTS[kind]
 }
 
-/** The whole contents of a store, for a copy to another store. */
+/** Reads and writes the whole contents of a store. */
 export interface ContentStore {
   countContents(): Promise<ContentCounts>
-  /** Table by table, from one snapshot. */
+  /** Reads table by table, from one snapshot. */
   readContents(): AsyncIterable<ContentBatch>
-  /** Writes everything into this store, which must be empty, in one commit. */
+  /** Writes the batches in one commit. The store must be empty. */
   writeContents(batches: AsyncIterable<ContentBatch>): Promise<void>
   /** Gives the database a new identity after a restore, which invalidates all cursors. */
   renewIdentity(): Promise<void>
@@ -128,38 +113,39 @@ type CopyTarget = ContentStore & Pick<StockStore, 'loadStock'>
  * in both stores.
  */
 export async function copyStore(
-  from: ContentStore,
-  to: CopyTarget,
+  source: ContentStore,
+  target: CopyTarget,
   { signal, onProgress }: CopyOptions,
 ): Promise<{ readonly counts: ContentCounts; readonly tag: string }> {
-  const existing = await to.countContents()
-  const occupied = CONTENT_KINDS.find((kind) => existing[kind] > 0)
-  if (occupied !== undefined) {
+  const existing = await target.countContents()
+  const nonEmptyKind = CONTENT_KINDS.find((kind) => existing[kind] > 0)
+  if (nonEmptyKind !== undefined) {
     throw new Error(
-      `the target store is not empty: it has ${existing[occupied]} rows of ${occupied}; name a new database`,
+      `the target store is not empty: it has ${existing[nonEmptyKind]} rows of ${nonEmptyKind}; name a new database`,
     )
   }
-  const expected = await from.countContents()
+  const expected = await source.countContents()
   const total = CONTENT_KINDS.reduce((sum, kind) => sum + expected[kind], 0)
   const counts = Object.fromEntries(CONTENT_KINDS.map((kind) => [kind, 0])) as Record<ContentKind, number>
-  // Built from the rows that were read, because the source may change during the copy.
+  // The expected stock. Built from the copied rows, because the source may change during the copy.
   const pages = new InventoryPages()
-  let done = 0
+  let copiedRows = 0
 
-  async function* observedBatches(): AsyncGenerator<ContentBatch> {
-    for await (const batch of from.readContents()) {
+  /** Counts the rows and reports the progress while the target takes the batches. */
+  async function* countedBatches(): AsyncGenerator<ContentBatch> {
+    for await (const batch of source.readContents()) {
       signal.throwIfAborted()
       if (batch.kind === 'stock') for (const row of batch.rows) pages.set(toItem(row))
       counts[batch.kind] += batch.rows.length
-      done += batch.rows.length
+      copiedRows += batch.rows.length
       yield batch
-      onProgress(batch.kind, counts[batch.kind], Math.min(1, done / Math.max(1, total)))
+      onProgress(batch.kind, counts[batch.kind], Math.min(1, copiedRows / Math.max(1, total)))
     }
     signal.throwIfAborted()
   }
-  await to.writeContents(observedBatches())
+  await target.writeContents(countedBatches())
 
-  const written = await to.countContents()
+  const written = await target.countContents()
   for (const kind of CONTENT_KINDS) {
     if (written[kind] !== counts[kind]) {
       throw new Error(
@@ -168,7 +154,7 @@ export async function copyStore(
     }
   }
   const { tag } = pages.snapshot()
-  const copiedTag = await stockTag(to)
+  const copiedTag = await stockTag(target)
   if (tag !== copiedTag) {
     throw new Error(`the ETag of the copied stock is ${copiedTag}, expected ${tag}; do not use the copy`)
   }
@@ -183,13 +169,13 @@ async function stockTag(store: CopyTarget): Promise<string> {
   return pages.snapshot().tag
 }
 
-function toItem([petId, quantity, text]: ContentBatch['rows'][number]): InventoryItem {
+function toItem([petId, quantity, statusText]: ContentBatch['rows'][number]): InventoryItem {
   if (typeof petId !== 'bigint') {
     throw new TypeError(`a stock row has the petId ${petId}, expected an integer`)
   }
-  const status = PET_STATUSES.find((known) => known === text)
+  const status = PET_STATUSES.find((known) => known === statusText)
   if (status === undefined) {
-    throw new TypeError(`the stock row of pet ${petId} has the unknown status ${text}`)
+    throw new TypeError(`the stock row of pet ${petId} has the unknown status ${statusText}`)
   }
   return { petId, quantity: Number(quantity), status }
 }

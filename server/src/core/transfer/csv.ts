@@ -1,31 +1,35 @@
-import { quoted } from '../values/exact-json.ts'
+import { quote } from '../values/exact-json.ts'
 import { type Column, MAX_LINE_LENGTH, type RawRow, type ReadLines, TOO_LONG } from './rows.ts'
 
-/** Spreadsheets use a different delimiter in some countries. */
+/** Which of these a spreadsheet writes depends on the country. */
 const DELIMITERS = [',', ';', '\t'] as const
 type Delimiter = (typeof DELIMITERS)[number]
 
-/** The fields of a record, `open` if a quoted field continues on the next line, or the reason why it is invalid. */
+/** The fields of a record; `open` if a quoted field continues on the next line; or the reason why the record is invalid. */
 type CsvRecord = readonly string[] | 'open' | { readonly reason: string }
 
 const UNCLOSED = { reason: 'a quote (") opens a field and is not closed' }
 
 /**
- * Reads CSV as in RFC 4180. Lines may end in "\n" or "\r\n", and records with only blank fields are skipped. An invalid
- * record costs only its first line: the lines that a stray quote would swallow are read again one by one, so that no line
- * is lost without a report. `order` holds the index of each column in the file, -1 if the file lacks the column.
+ * Reads CSV as in RFC 4180. Lines may end in "\n" or "\r\n", and records with only blank fields are skipped. If a record of
+ * several lines is invalid, only its first line is refused and the others are read as records of their own. So a stray quote
+ * does not swallow the lines after it. `columnIndexes` has the index of each column in the file, -1 if the file lacks it.
  */
-export function csvReader(order: readonly number[], delimiter: Delimiter, firstLine: number): ReadLines {
-  const width = order.filter((index) => index !== -1).length
+export function csvReader(
+  columnIndexes: readonly number[],
+  delimiter: Delimiter,
+  firstLine: number,
+): ReadLines {
+  const width = columnIndexes.filter((index) => index !== -1).length
   const toRow = (line: number, record: readonly string[]): RawRow =>
     record.length === width
-      ? { line, fields: order.map((index) => record[index]) }
+      ? { line, fields: columnIndexes.map((index) => record[index]) }
       : { line, reason: `must have ${width} fields, got ${record.length}` }
   let line = firstLine
   /** The lines of a record that is still open. */
   let openLines: string[] = []
-  return (more, isEnd) => {
-    const lines = openLines.length === 0 ? more : [...openLines, ...more]
+  return (newLines, isEnd) => {
+    const lines = openLines.length === 0 ? newLines : [...openLines, ...newLines]
     const rows: RawRow[] = []
     let at = 0
     while (at < lines.length) {
@@ -41,7 +45,7 @@ export function csvReader(order: readonly number[], delimiter: Delimiter, firstL
   }
 }
 
-/** Returns an open record only if more lines may close it. */
+/** The record that starts at this line. It is `open` only if lines that were not read yet may close it. */
 function recordAt(
   lines: readonly string[],
   at: number,
@@ -76,7 +80,7 @@ function parseRecord(text: string, delimiter: Delimiter): CsvRecord {
   for (;;) {
     let next: number
     if (text[at] === '"') {
-      const close = closingQuote(text, at + 1)
+      const close = findClosingQuote(text, at + 1)
       if (close === -1) return 'open'
       fields.push(text.slice(at + 1, close).replaceAll('""', '"'))
       next = close + 1
@@ -95,21 +99,21 @@ function parseRecord(text: string, delimiter: Delimiter): CsvRecord {
   }
 }
 
-/** The index of the first quote from `from` that is not doubled, or -1. */
-function closingQuote(text: string, from: number): number {
-  for (let at = text.indexOf('"', from); at !== -1; at = text.indexOf('"', at + 2)) {
+/** The index of the first quote at or after `start` that is not doubled, or -1. */
+function findClosingQuote(text: string, start: number): number {
+  for (let at = text.indexOf('"', start); at !== -1; at = text.indexOf('"', at + 2)) {
     if (text[at + 1] !== '"') return at
   }
   return -1
 }
 
-/** A kind of file. */
+/** A kind of file that can be imported. */
 export interface FileKind<Name extends string> {
   readonly name: Name
-  /** The content in messages, such as "a count". */
+  /** Names the content in messages, such as "a count". */
   readonly label: string
   readonly columns: readonly Column[]
-  /** The header in messages. */
+  /** Describes the header in messages. */
   readonly header: string
 }
 
@@ -117,14 +121,14 @@ interface Header<Name extends string> {
   readonly kind: Name
   readonly delimiter: Delimiter
   /** The index of each column in the file, -1 if the file lacks the column. */
-  readonly order: readonly number[]
+  readonly columnIndexes: readonly number[]
 }
 
-const MAX_PROBLEMS = 5
+const MAX_LISTED_PROBLEMS = 5
 
 /**
- * Reads the header of a CSV file. Case and blanks around names do not matter. Returns undefined if the line names no known
- * column. Throws if it names some but is wrong, and says which kind of file it looks like.
+ * Reads the header of a CSV file. Ignores case and blanks around names. Returns undefined if the line names no known column.
+ * Throws if it names a known column but the header is wrong; the message says which kind of file it looks like.
  */
 export function readHeader<Name extends string>(
   text: string,
@@ -136,13 +140,13 @@ export function readHeader<Name extends string>(
   if (kind === undefined) return undefined
   const problems = headerProblems(names, kind)
   if (problems.length > 0) {
-    throw new Error(`${file} looks like ${kind.label}, but its header is wrong: ${sentences(problems)}`)
+    throw new Error(`${file} looks like ${kind.label}, but its header is wrong: ${joinProblems(problems)}`)
   }
-  const order = kind.columns.map((column) => names.findIndex((name) => isNamed(column, name)))
-  return { kind: kind.name, delimiter, order }
+  const columnIndexes = kind.columns.map((column) => names.findIndex((name) => hasName(column, name)))
+  return { kind: kind.name, delimiter, columnIndexes }
 }
 
-/** The kind that has the most of these names or similar ones, if any kind has one. */
+/** The kind with the most columns that have one of these names or a similar name; `undefined` if no kind has any. */
 export function kindOfNames<Name extends string>(
   names: readonly string[],
   kinds: readonly FileKind<Name>[],
@@ -150,10 +154,10 @@ export function kindOfNames<Name extends string>(
   const [best] = kinds
     .map((kind) => ({
       kind,
-      common: names.filter((name) => nearest(name, kind.columns) !== undefined).length,
+      common: names.filter((name) => findSimilarColumn(name, kind.columns) !== undefined).length,
       missing: missingColumns(names, kind.columns).length,
     }))
-    // With a single common name, the number of missing columns says nothing.
+    // A single common name is too weak a hint to compare the missing columns: the first kind is used.
     .sort((a, b) => b.common - a.common || (a.common > 1 ? a.missing - b.missing : 0))
   return best === undefined || best.common === 0 ? undefined : best.kind
 }
@@ -175,35 +179,36 @@ function headerProblems<Name extends string>(
   { columns, label }: FileKind<Name>,
 ): string[] {
   const problems: string[] = []
-  const absent = new Set(columns.filter((column) => !names.some((name) => isNamed(column, name))))
+  const absentColumns = new Set(columns.filter((column) => !names.some((name) => hasName(column, name))))
   for (const [index, name] of names.entries()) {
-    const column = columns.find((known) => isNamed(known, name))
-    if (name === '') problems.push(`column ${index + 1} has no name; name it or remove it`)
-    else if (column === undefined) {
-      const meant = nearest(name, [...absent])
-      if (meant !== undefined) absent.delete(meant)
-      const advice = meant === undefined ? 'remove it' : `did you mean ${meant.name}?`
-      problems.push(`${shownName(name)} is not a column of ${label}; ${advice}`)
-    } else if (names.slice(0, index).some((earlier) => isNamed(column, earlier))) {
+    const column = columns.find((known) => hasName(known, name))
+    if (name === '') {
+      problems.push(`column ${index + 1} has no name; name it or remove it`)
+    } else if (column === undefined) {
+      const similar = findSimilarColumn(name, [...absentColumns])
+      if (similar !== undefined) absentColumns.delete(similar)
+      const advice = similar === undefined ? 'remove it' : `did you mean ${similar.name}?`
+      problems.push(`${describeName(name)} is not a column of ${label}; ${advice}`)
+    } else if (names.slice(0, index).some((earlier) => hasName(column, earlier))) {
       problems.push(`${column.name} appears twice; remove one of them`)
     }
   }
-  const missing = missingColumns(names, [...absent]).map((column) => column.name)
+  const missing = missingColumns(names, [...absentColumns]).map((column) => column.name)
   if (missing.length === 1) problems.push(`${missing[0]} is missing; add it`)
   if (missing.length > 1) problems.push(`${missing.join(', ')} are missing; add them`)
   return problems
 }
 
 function missingColumns(names: readonly string[], columns: readonly Column[]): readonly Column[] {
-  return columns.filter((column) => !column.isOptional && !names.some((name) => isNamed(column, name)))
+  return columns.filter((column) => !column.isOptional && !names.some((name) => hasName(column, name)))
 }
 
-function isNamed(column: Column, name: string): boolean {
+function hasName(column: Column, name: string): boolean {
   return column.name.toLowerCase() === name.toLowerCase()
 }
 
-/** The column with this name, or else the most similar column if a typo would explain the difference. */
-function nearest(name: string, columns: readonly Column[]): Column | undefined {
+/** The column with this name or, if there is none, the column with the most similar name that a typo would explain. */
+function findSimilarColumn(name: string, columns: readonly Column[]): Column | undefined {
   const text = lettersOf(name)
   for (let edits = 0; edits <= 3; edits++) {
     const found = columns.find((column) => {
@@ -219,13 +224,13 @@ function lettersOf(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 }
 
-/** Whether at most this many insertions, deletions, replacements or swaps of neighbours turn `one` into `other`. */
+/** Whether at most this many edits turn one text into the other: insertions, deletions, replacements or swaps. */
 function isWithinEdits(edits: number, one: string, other: string): boolean {
   if (one === other) return true
   if (edits === 0 || Math.abs(one.length - other.length) > edits) return false
-  let same = 0
-  while (one[same] === other[same]) same++
-  const [a, b] = [one.slice(same), other.slice(same)]
+  let start = 0
+  while (one[start] === other[start]) start++
+  const [a, b] = [one.slice(start), other.slice(start)]
   return (
     isWithinEdits(edits - 1, a.slice(1), b) ||
     isWithinEdits(edits - 1, a, b.slice(1)) ||
@@ -234,14 +239,14 @@ function isWithinEdits(edits: number, one: string, other: string): boolean {
   )
 }
 
-function shownName(name: string): string {
-  return /^\w{1,40}$/.test(name) ? name : quoted(name)
+function describeName(name: string): string {
+  return /^\w{1,40}$/.test(name) ? name : quote(name)
 }
 
-function sentences(problems: readonly string[]): string {
-  const shown = problems.slice(0, MAX_PROBLEMS)
-  if (problems.length > shown.length) shown.push(`and ${problems.length - shown.length} more`)
-  return shown
-    .map((problem, index) => (index === shown.length - 1 || problem.endsWith('?') ? problem : `${problem}.`))
+function joinProblems(problems: readonly string[]): string {
+  const listed = problems.slice(0, MAX_LISTED_PROBLEMS)
+  if (problems.length > listed.length) listed.push(`and ${problems.length - listed.length} more`)
+  return listed
+    .map((problem, index) => (index === listed.length - 1 || problem.endsWith('?') ? problem : `${problem}.`))
     .join(' ')
 }

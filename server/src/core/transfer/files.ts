@@ -1,4 +1,11 @@
-import { isObject, type JsonObject, NumberText, parseExactJson, quoted, shown } from '../values/exact-json.ts'
+import {
+  describeValue,
+  isObject,
+  type JsonObject,
+  NumberText,
+  parseExactJson,
+  quote,
+} from '../values/exact-json.ts'
 import { COUNT_ROWS } from './adjustment.ts'
 import { csvReader, type FileKind, kindOfNames, readHeader } from './csv.ts'
 import {
@@ -17,7 +24,7 @@ import {
   TOO_LONG,
 } from './rows.ts'
 
-/** A file of a known kind. Its rows are read on demand. */
+/** The rows of a file, which are read on demand. */
 export interface RowSource<Name extends string> {
   readonly kind: Name
   readonly batches: AsyncIterable<readonly RawRow[]>
@@ -39,8 +46,8 @@ function fileKind<Name extends string>(
 }
 
 /**
- * Detects the kind of a file from its first line that is not blank. Throws if it is none of the kinds. The batches throw
- * `NotUtf8` if the file has another encoding.
+ * Detects the kind of a file from its first line that is not blank. Throws if that line fits none of the kinds. Reading the
+ * batches throws `NotUtf8` if the file has another encoding.
  */
 export async function openRows<Name extends string>(
   chunks: AsyncIterable<Uint8Array>,
@@ -58,22 +65,22 @@ export async function openRows<Name extends string>(
     const start = batch.findIndex((text) => !/^[\s,;]*$/.test(text))
     line += start === -1 ? batch.length : start
     if (start === -1) continue
-    const [first = '', ...rest] = batch.slice(start)
+    const [first = '', ...linesAfter] = batch.slice(start)
     if (first.trimStart().startsWith('{')) {
-      const { name: kind, columns } = kindOfJson(first, kinds)
-      return { kind, batches: rowsOf(jsonReader(columns, line), [first, ...rest], lines) }
+      const { name: kind, columns } = detectJsonKind(first, kinds)
+      return { kind, batches: rowsOf(jsonReader(columns, line), [first, ...linesAfter], lines) }
     }
     const header = readHeader(first, name, kinds)
-    if (header === undefined) throw new Error(`${name} begins with ${quoted(first)}; ${expected}`)
-    const { kind, order, delimiter } = header
-    return { kind, batches: rowsOf(csvReader(order, delimiter, line + 1), rest, lines) }
+    if (header === undefined) throw new Error(`${name} begins with ${quote(first)}; ${expected}`)
+    const { kind, columnIndexes, delimiter } = header
+    return { kind, batches: rowsOf(csvReader(columnIndexes, delimiter, line + 1), linesAfter, lines) }
   }
 }
 
-function kindOfJson<Name extends string>(line: string, kinds: readonly FileKind<Name>[]): FileKind<Name> {
-  // Quotes inside a JSON string are escaped, so this finds only names.
+function detectJsonKind<Name extends string>(line: string, kinds: readonly FileKind<Name>[]): FileKind<Name> {
+  // Matches only names of members, because a quote inside a string is escaped.
   const names = [...line.matchAll(/"([^"\\]*)"\s*:/g)].map(([, name = '']) => name)
-  // Without a match, it is read as the first kind. Its columns are then reported as missing on each line.
+  // If no kind fits, the file is read as the first kind, and each line reports its missing columns.
   const kind = kindOfNames(names, kinds) ?? kinds[0]
   if (kind === undefined) throw new Error('kinds must not be empty')
   return kind
@@ -118,7 +125,7 @@ export function fieldsOfJson(line: string, columns: readonly Column[]): FieldTex
   })
   for (const name of Object.keys(row)) {
     if (columns.every((column) => column.name !== name)) {
-      throw new BadRow(`${quoted(name)} is not one of the names ${headerOf(columns)}`)
+      throw new BadRow(`${quote(name)} is not one of the names ${headerOf(columns)}`)
     }
   }
   return fields
@@ -127,12 +134,12 @@ export function fieldsOfJson(line: string, columns: readonly Column[]): FieldTex
 function parseObject(line: string): JsonObject {
   let row: unknown
   try {
-    // A file must contain 5, not 5.0.
+    // Keeps the text of each number, because 5.0 must be rejected.
     row = parseExactJson(line, () => true)
   } catch {
-    throw new BadRow(`must be a JSON object on one line, got ${quoted(line)}`)
+    throw new BadRow(`must be a JSON object on one line, got ${quote(line)}`)
   }
-  if (!isObject(row)) throw new BadRow(`must be a JSON object, got ${quoted(line)}`)
+  if (!isObject(row)) throw new BadRow(`must be a JSON object, got ${quote(line)}`)
   return row
 }
 
@@ -140,14 +147,14 @@ function parseObject(line: string): JsonObject {
 function textOfJson(value: unknown, { name, json, expected }: Column): string {
   if (value instanceof NumberText && json === 'number') return value.text
   if (typeof value === json) return String(value)
-  throw new BadRow(`${name} must be ${expected}, got ${shown(value)}`)
+  throw new BadRow(`${name} must be ${expected}, got ${describeValue(value)}`)
 }
 
 export const FORMATS = ['csv', 'jsonl'] as const
 export type Format = (typeof FORMATS)[number]
 
-/** The text of a file with these values. `openRows` reads exactly the same values from it. */
-export async function* textOf<Value>(
+/** Writes a file with these values. `openRows` reads the same values from it. */
+export async function* fileText<Value>(
   batches: AsyncIterable<readonly Value[]>,
   kind: RowKind<Value>,
   format: Format,
@@ -186,8 +193,9 @@ export const ENCODINGS = ['utf8', 'latin1'] as const
 export type Encoding = (typeof ENCODINGS)[number]
 
 const MAX_CHARACTER_BYTES = 4
+const LINE_FEED = 0x0a
 
-/** The file contains bytes that are not UTF-8. The first of them are on `line`. */
+/** The file contains bytes that are not UTF-8, the first of them on this line. */
 export class NotUtf8 extends Error {
   override readonly name = 'NotUtf8'
 
@@ -196,44 +204,47 @@ export class NotUtf8 extends Error {
   }
 }
 
-/** The lines of a file without "\n". A line that is too long is cut to one character more than the limit. */
+/** The lines of a file without "\n". A line that is too long is cut, but stays longer than the limit. */
 export async function* linesOf(
   chunks: AsyncIterable<Uint8Array>,
   file: string,
   encoding: Encoding,
 ): AsyncGenerator<string[], void> {
-  // Drops a byte order mark.
+  // The decoder drops a byte order mark.
   const decoder = new TextDecoder(encoding === 'latin1' ? 'windows-1252' : 'utf-8', { fatal: true })
   const cut = (line: string) => (line.length > MAX_LINE_LENGTH ? line.slice(0, MAX_LINE_LENGTH + 1) : line)
-  let rest: string | undefined
+  /** The text after the last line end; undefined before the first chunk. */
+  let unfinishedLine: string | undefined
   let line = 1
-  /** Bytes of a character that may continue in the next chunk. */
-  let unfinished: Uint8Array = new Uint8Array()
+  /** The bytes of the last character, which may continue in the next chunk. Empty if it is ASCII. */
+  let lastCharacter: Uint8Array = new Uint8Array()
   for await (const chunk of chunks) {
-    if (rest === undefined) refuseWrongMark(chunk, file, encoding)
+    if (unfinishedLine === undefined) rejectWrongByteOrderMark(chunk, file, encoding)
     let text: string
     try {
       text = decoder.decode(chunk, { stream: true })
     } catch {
       if (chunk.includes(0)) throw new Error(`${file} is not text; save it as CSV (in Excel: CSV UTF-8)`)
-      throw new NotUtf8(file, line + countUtf8Lines(Buffer.concat([unfinished, chunk])))
+      throw new NotUtf8(file, line + countUtf8Lines(Buffer.concat([lastCharacter, chunk])))
     }
-    unfinished = lastCharacter(Buffer.concat([unfinished, chunk.subarray(-MAX_CHARACTER_BYTES)]))
-    const lines = ((rest ?? '') + text).split('\n').map(cut)
-    rest = lines.pop() ?? ''
+    lastCharacter = lastMultiByteCharacter(
+      Buffer.concat([lastCharacter, chunk.subarray(-MAX_CHARACTER_BYTES)]),
+    )
+    const lines = ((unfinishedLine ?? '') + text).split('\n').map(cut)
+    unfinishedLine = lines.pop() ?? ''
     line += lines.length
     yield lines
   }
   try {
-    rest = (rest ?? '') + decoder.decode()
+    unfinishedLine = (unfinishedLine ?? '') + decoder.decode()
   } catch {
     throw new NotUtf8(file, line)
   }
-  if (rest !== '') yield [cut(rest)]
+  if (unfinishedLine !== '') yield [cut(unfinishedLine)]
 }
 
-/** The byte order mark of a file may name another encoding. */
-function refuseWrongMark(start: Uint8Array, file: string, encoding: Encoding): void {
+/** Throws if the file starts with the byte order mark of another encoding. */
+function rejectWrongByteOrderMark(start: Uint8Array, file: string, encoding: Encoding): void {
   const bytes = Buffer.from(start.subarray(0, 3)).toString('hex')
   if (/^(?:fffe|feff)/.test(bytes)) throw new Error(`${file} is UTF-16; save it as UTF-8`)
   if (encoding === 'latin1' && bytes === 'efbbbf') {
@@ -241,23 +252,26 @@ function refuseWrongMark(start: Uint8Array, file: string, encoding: Encoding): v
   }
 }
 
-/** Empty if the last character is ASCII, which is always complete. */
-function lastCharacter(bytes: Uint8Array): Uint8Array {
+/** The bytes of the last character, from its first byte on. Empty if it is ASCII. */
+function lastMultiByteCharacter(bytes: Uint8Array): Uint8Array {
   const start = bytes.findLastIndex((byte) => (byte & 0xc0) !== 0x80)
   return bytes.subarray((bytes[start] ?? 0) < 0x80 ? bytes.length : start)
 }
 
-/** The number of lines before the first line that is not UTF-8. */
+/** The number of lines before the first line that is not UTF-8. The last line may be incomplete and is not checked. */
 function countUtf8Lines(bytes: Uint8Array): number {
   const decoder = new TextDecoder('utf-8', { fatal: true })
-  for (let from = 0, lines = 0; ; lines++) {
-    const end = bytes.indexOf(0x0a, from)
+  let lines = 0
+  let start = 0
+  for (;;) {
+    const end = bytes.indexOf(LINE_FEED, start)
     if (end === -1) return lines
     try {
-      decoder.decode(bytes.subarray(from, end))
+      decoder.decode(bytes.subarray(start, end))
     } catch {
       return lines
     }
-    from = end + 1
+    lines++
+    start = end + 1
   }
 }

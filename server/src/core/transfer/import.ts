@@ -12,14 +12,14 @@ export interface StagedRow<Value> {
   readonly value: Value
 }
 
-/** A row that is skipped because an earlier line has the same id. */
+/** A row that is skipped because a row on an earlier line has the same id. */
 export interface DuplicateRow {
   readonly line: number
   readonly firstLine: number
   readonly id: bigint
 }
 
-/** A number of lines, and the first of them as examples. */
+/** The number of lines of some kind, and the first of them as examples. */
 export interface Tally<Example> {
   readonly count: number
   readonly first: readonly Example[]
@@ -41,7 +41,7 @@ export interface ImportPreview<Value> {
   readonly refused?: Tally<RefusedLine>
 }
 
-/** Some rows contradict the contents of the store, so nothing was changed. */
+/** Nothing was changed, because some rows contradict the contents of the store. */
 export class RowsRefused extends Error {
   override readonly name = 'RowsRefused'
   readonly refused: Tally<RefusedLine>
@@ -54,9 +54,9 @@ export class RowsRefused extends Error {
   }
 }
 
-/** The time, the key, the reason and the reference go into the history. */
+/** The log records the time, the key, the reason and the reference. */
 export interface ApplyOptions extends Pick<ChangeOrigin, 'at' | 'keyId' | 'reason' | 'reference'> {
-  /** Aborts the import before its commit. Nothing is changed then. */
+  /** Aborts the import before its commit, so that nothing is changed. */
   readonly signal?: AbortSignal
   /** Called with 0 rows when writing begins, then after each step. If it throws, nothing is changed. */
   readonly onProgress?: (done: number, total: number) => void
@@ -67,15 +67,15 @@ export interface ApplyOptions extends Pick<ChangeOrigin, 'at' | 'keyId' | 'reaso
 }
 
 /**
- * An import that nobody sees before `apply`. Call `add` for each batch of rows, `seal`, then `preview` or `apply`, and
- * finally `discard`, also after a failure.
+ * An import that has no effect before `apply`. Call `add` for each batch of rows, then `seal`, then `preview` or `apply`, and
+ * finally `discard`, even after a failure.
  */
 export interface StagedImport<Value> {
   /** Lines must be in ascending order. */
   add(rows: readonly StagedRow<Value>[]): Promise<void>
-  /** Ends the adding. If several rows have the same id, the first row counts. Returns the other rows. */
+  /** Must be called after the last `add`. Of rows with the same id, keeps the first. Returns the rows that it dropped. */
   seal(maxExamples: number): Promise<Tally<DuplicateRow>>
-  /** The result of `apply` at this time. Changes nothing. */
+  /** The changes that `apply` would make now. Changes nothing. */
   preview(maxExamples: number): Promise<ImportPreview<Value>>
   /**
    * Writes the rows that differ from the store in one commit. Records that no row names stay as they are. The log gets a
@@ -94,7 +94,7 @@ interface StagingOptions {
   readonly onProgress: (rows: number) => void
 }
 
-/** Checks every row and stages the valid ones. Holds only one batch and the examples in memory. */
+/** Checks every row and stages the valid rows. Holds only one batch and the examples in memory. */
 export async function stageRows<Value>(
   batches: AsyncIterable<readonly RawRow[]>,
   kind: RowReader<Value>,
@@ -103,15 +103,19 @@ export async function stageRows<Value>(
 ): Promise<{ readonly rows: number; readonly refused: Tally<RefusedLine> }> {
   let rows = 0
   let badRows = 0
-  const first: RefusedLine[] = []
+  const examples: RefusedLine[] = []
   for await (const batch of batches) {
     signal.throwIfAborted()
     const validRows: StagedRow<Value>[] = []
     for (const row of batch) {
       const { line } = row
       const result = 'reason' in row ? row : rowOrReason(line, () => ({ line, value: kind.read(row.fields) }))
-      if ('value' in result) validRows.push(result)
-      else if (++badRows <= maxExamples) first.push(result)
+      if ('value' in result) {
+        validRows.push(result)
+      } else {
+        badRows++
+        if (badRows <= maxExamples) examples.push(result)
+      }
     }
     await staged.add(validRows)
     rows += batch.length
@@ -120,9 +124,9 @@ export async function stageRows<Value>(
   signal.throwIfAborted()
   const duplicates = await staged.seal(maxExamples)
   for (const { line, firstLine, id } of duplicates.first) {
-    first.push({ line, reason: `${kind.noun} ${id} is already on line ${firstLine}` })
+    examples.push({ line, reason: `${kind.noun} ${id} is already on line ${firstLine}` })
   }
-  const refused = { count: badRows + duplicates.count, first }
+  const refused = { count: badRows + duplicates.count, first: examples }
   return { rows, refused: mergeRefused(refused, maxExamples) }
 }
 

@@ -1,7 +1,7 @@
 import { CATEGORY, type ImportedCategory } from '../catalog/category.ts'
 import { type ImportedPet, PET_ROW } from '../catalog/pet.ts'
 import { ORDER_ROW, type OrderRow } from '../orders/order.ts'
-import { quoted } from '../values/exact-json.ts'
+import { quote } from '../values/exact-json.ts'
 import { codecsOf, type FieldCodec, type Fields } from '../values/field.ts'
 
 /** A row that cannot be read. The message is for the person who fixes the file. */
@@ -24,30 +24,30 @@ export function rowOrReason<Row>(line: number, read: () => Row): Row | RefusedLi
   }
 }
 
-/** The text of one field. It is undefined if the row lacks the column, and '' if the column is blank. */
+/** The text of a field: undefined if the row lacks the column, '' if the column is blank. */
 export type FieldText = string | undefined
 
 /** The fields of a row in the order of the columns, or the reason why the line cannot be split into fields. */
 export type RawRow = { readonly line: number; readonly fields: readonly FieldText[] } | RefusedLine
 
-/** Reads consecutive lines of a file. `isEnd` is true for the last ones. */
+/** Reads consecutive lines of a file. `isEnd` is true for the last lines. */
 export type ReadLines = (lines: readonly string[], isEnd: boolean) => RawRow[]
 
 /**
- * Far more than a valid row needs. Longer lines are cut, so that a file without line ends, or with a quote that is never
- * closed, does not fill the memory.
+ * Far more than a valid row needs. Longer lines are cut, so that a file without line ends or with an unclosed quote does not
+ * fill the memory.
  */
 export const MAX_LINE_LENGTH = 8_192
 export const TOO_LONG = `is longer than ${MAX_LINE_LENGTH} characters`
 
-/** A column of a file. CSV has texts, and JSON Lines have values of the type of the field. */
+/** A column of a CSV file, or a member of the objects in a JSON Lines file. */
 export type Column = Pick<FieldCodec, 'name' | 'json' | 'expected' | 'isOptional' | 'fromText' | 'toText'>
 
-/** Reads one kind of row. Fields are in the order of the columns. */
+/** Reads rows of one kind. */
 export interface RowReader<Value> {
   readonly noun: string
   readonly columns: readonly Column[]
-  /** Throws `BadRow`. */
+  /** Takes the fields in the order of the columns. Throws `BadRow` if a field is invalid. */
   readonly read: (fields: readonly FieldText[]) => Value
 }
 
@@ -56,15 +56,15 @@ export interface RowKind<Value> extends RowReader<Value> {
   readonly write: (value: Value) => FieldText[]
 }
 
-/** `petId,name,categoryId,status,quantity` */
+/** Such as `petId,name,categoryId,status,quantity`. */
 export function headerOf(columns: readonly Column[]): string {
   return columns.map(({ name }) => name).join(',')
 }
 
 interface RowOptions {
-  /** How columns differ from their fields. */
+  /** Properties of columns that differ from the codecs of their fields, by field. */
   readonly columns?: Readonly<Record<string, Partial<Column>>>
-  /** The value of an optional field whose column is blank. Null clears the field. */
+  /** Whether a blank column clears an optional field (null), or means that the field is absent. */
   readonly blank: null | 'absent'
 }
 
@@ -73,10 +73,10 @@ export function rowKind<Value extends object>(
   noun: string,
   plural: string,
   fields: Fields,
-  { columns: differences = {}, blank }: RowOptions,
+  { columns: columnOverrides = {}, blank }: RowOptions,
 ): RowKind<Value> {
   const codecs = codecsOf(fields)
-  const columns = codecs.map((codec): Column => ({ ...codec, ...differences[codec.name] }))
+  const columns = codecs.map((codec): Column => ({ ...codec, ...columnOverrides[codec.name] }))
   return {
     noun,
     plural,
@@ -107,7 +107,7 @@ export function rowKind<Value extends object>(
 function readField(column: Column, text = ''): unknown {
   const value = column.fromText(text)
   if (value === undefined) {
-    throw new BadRow(`${column.name} must be ${column.expected}, got ${quoted(text)}`)
+    throw new BadRow(`${column.name} must be ${column.expected}, got ${quote(text)}`)
   }
   return value
 }

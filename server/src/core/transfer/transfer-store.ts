@@ -4,30 +4,33 @@ import type { OrderRow } from '../orders/order.ts'
 import type { AdjustmentChange } from '../stock/command.ts'
 import type { StagedImport } from './import.ts'
 
-/** For a database with one writer at a time: how an import affects a service that uses the same database. */
+/**
+ * Coordinates an import with a service that uses the same database, if the database allows only one writer at a time: while
+ * the import writes, the service cannot.
+ */
 export interface WritePause {
   /** Whether a service is running on the database now. */
   isServiceRunning(): boolean
-  /** The service reports these seconds to its callers as the time until it can write. Replaces the last announcement. */
+  /** Makes the service tell its callers to retry after these seconds. Replaces the last announcement. */
   announce(seconds: number): void
-  /** Must be called when the import has ended, even if nothing was announced. */
+  /** Ends the announcement. Must be called at the end of the import, even if nothing was announced. */
   withdraw(): void
 }
 
-/** Imports and exports of many records. */
+/** Imports, exports and backups. */
 export interface TransferStore {
   /** Starts an import of pets with their stock. */
   stagePets(): Promise<StagedImport<ImportedPet>>
   stageCategories(): Promise<StagedImport<ImportedCategory>>
   stageOrders(): Promise<StagedImport<OrderRow>>
-  /** Starts an adjustment of any number of pets. It counts as one adjustment. */
+  /** Starts an adjustment of any number of pets, which counts as a single adjustment. */
   stageAdjustment(): Promise<StagedImport<AdjustmentChange>>
-  /** Exports return batches by ascending id, from one snapshot. */
+  /** Exports yield batches by ascending id, from one snapshot. */
   exportPets(): AsyncIterable<readonly StockedPet[]>
   exportCategories(): AsyncIterable<readonly Category[]>
-  /** The orders that are open or complete. */
+  /** Only open and complete orders. */
   exportOrders(): AsyncIterable<readonly OrderRow[]>
-  /** Writes a snapshot of everything to a new file that only its owner can read, and checks that file. */
+  /** Writes a snapshot of everything to a new file and checks the file. Only its owner can read it. */
   backupTo(path: string): Promise<void>
   /** Absent if other clients can write during an import. */
   readonly writePause?: WritePause

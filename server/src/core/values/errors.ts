@@ -22,14 +22,16 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number]
 
-/** One of the changes that made a request fail. A request about an order has one change. */
+/** A change that could not be made. A request about an order counts as one change. */
 export interface ErrorDetail {
-  /** The position among the changes of the request. */
+  /** The index among the changes of the request. */
   readonly index: number
   /** Absent if the change names no pet. */
   readonly petId?: bigint
   readonly code: ErrorCode
   readonly message: string
+  /** With `invalid_request`: the field of the change that is wrong. */
+  readonly field?: string
   /** With `insufficient_stock`: the available units. */
   readonly available?: number
   /** With `order_closed`: the state of the order. */
@@ -38,6 +40,8 @@ export interface ErrorDetail {
 
 interface ServiceErrorOptions extends ErrorOptions {
   readonly details?: readonly ErrorDetail[]
+  /** With `invalid_request`: the field or parameter that is wrong, if it is a single one. */
+  readonly field?: string | undefined
   /** With `service_unavailable`: when the request may succeed, if known. */
   readonly retryAfterSeconds?: number
 }
@@ -47,12 +51,14 @@ export class ServiceError extends Error {
   override readonly name = 'ServiceError'
   readonly code: ErrorCode
   readonly details: readonly ErrorDetail[] | undefined
+  readonly field: string | undefined
   readonly retryAfterSeconds: number | undefined
 
   constructor(code: ErrorCode, message: string, options?: ServiceErrorOptions) {
     super(message, options)
     this.code = code
     this.details = options?.details
+    this.field = options?.field
     this.retryAfterSeconds = options?.retryAfterSeconds
   }
 }

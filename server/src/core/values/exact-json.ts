@@ -1,7 +1,7 @@
-/** The number of characters of a value that a message shows. */
-const MAX_SHOWN = 40
-/** Matches texts with a fraction, an exponent or 16 digits. Other numbers fit a double exactly. */
-const MAY_CHANGE = /[0-9][.eE]|[0-9]{16}/
+/** Error messages show at most this many characters of a value. */
+const MAX_VALUE_LENGTH = 40
+/** Matches JSON with a fraction, an exponent or 16 digits in a row. A double represents all other numbers exactly. */
+const MAY_BE_ROUNDED = /[0-9][.eE]|[0-9]{16}/
 const NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -16,19 +16,19 @@ export class NumberText {
 }
 
 /**
- * Parses JSON without rounding: 9007199254740993 and 1.00000000000000001 become `NumberText`. `isKept` decides for each
- * number whether its text is kept. It is asked only if the text contains a fraction, an exponent or 16 digits.
+ * Parses JSON without rounding: 9007199254740993 and 1.00000000000000001 become `NumberText`. `keepsText` decides which
+ * numbers become `NumberText`. It is not called if no number can be rounded.
  */
-export function parseExactJson(text: string, isKept = isRounded): unknown {
-  if (!MAY_CHANGE.test(text)) return JSON.parse(text)
+export function parseExactJson(text: string, keepsText = isRounded): unknown {
+  if (!MAY_BE_ROUNDED.test(text)) return JSON.parse(text)
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
-    typeof value === 'number' && context?.source !== undefined && isKept(value, context.source)
+    typeof value === 'number' && context?.source !== undefined && keepsText(value, context.source)
       ? new NumberText(context.source)
       : value,
   )
 }
 
-/** Whether the double is an integer but the text is not that integer. */
+/** Whether the source is not the integer that the double became. A double with a fraction counts as not rounded. */
 function isRounded(value: number, source: string): boolean {
   if (!Number.isFinite(value)) return true
   if (!Number.isInteger(value) || String(value) === source) return false
@@ -49,22 +49,22 @@ export function isObject(value: unknown): value is JsonObject {
   )
 }
 
-/** A value as an error message shows it. The type is named because "5" is not 5. */
-export function shown(value: unknown): string {
+/** Describes a value for an error message. Names the type, because "5" is not 5. */
+export function describeValue(value: unknown): string {
   if (value === null) return 'null'
-  if (value instanceof NumberText) return shortened(value.text)
+  if (value instanceof NumberText) return shorten(value.text)
   if (Array.isArray(value)) return 'an array'
   if (typeof value === 'object') return 'an object'
   if (value === undefined) return 'nothing'
-  if (typeof value === 'string') return `${quoted(value)} (a string)`
+  if (typeof value === 'string') return `${quote(value)} (a string)`
   if (typeof value === 'boolean') return `${value} (a boolean)`
   return String(value)
 }
 
-export function quoted(text: string): string {
-  return JSON.stringify(shortened(text))
+export function quote(text: string): string {
+  return JSON.stringify(shorten(text))
 }
 
-function shortened(text: string): string {
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
+export function shorten(text: string): string {
+  return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH)}…` : text
 }

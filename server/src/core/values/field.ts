@@ -10,7 +10,7 @@ import Type, {
   type TUnsafe,
 } from 'typebox'
 import { ServiceError } from './errors.ts'
-import { NumberText, shown } from './exact-json.ts'
+import { describeValue, NumberText } from './exact-json.ts'
 import { parseInt64 } from './int64.ts'
 import { parseDateTime } from './rfc3339.ts'
 
@@ -21,10 +21,10 @@ import { parseDateTime } from './rfc3339.ts'
  */
 export type Fields = Readonly<Record<string, TSchema>>
 
-/** The values of fields as the program has them. */
+/** A record in the program. */
 export type RecordOf<Of extends Fields> = Readonly<Static<TObject<Of>>>
 
-/** The same values as JSON has them: times are texts. */
+/** The same record in JSON, with times as texts. */
 export type JsonOf<Of extends Fields> = {
   readonly [Name in keyof RecordOf<Of>]: Name extends keyof Of
     ? Of[Name] extends { format: 'date-time' }
@@ -46,7 +46,7 @@ type JsonWriterInput<Of extends Fields> = {
     | (object extends Pick<RecordOf<Of>, Name> ? undefined : never)
 }
 
-/** Beyond this, a JSON reader that uses doubles would round the number. */
+/** JSON readers that use doubles round larger numbers. */
 export const MAX_QUANTITY = Number.MAX_SAFE_INTEGER
 const INT64_RANGE = 'an integer from -9223372036854775808 to 9223372036854775807 in plain digits'
 const INTEGER_TEXT = /^-?(?:0|[1-9][0-9]{0,15})$/
@@ -59,7 +59,7 @@ export const Int64 = (description: string) =>
 export const Quantity = (description: string, options: Options = {}) =>
   Type.Integer({ minimum: 0, maximum: MAX_QUANTITY, description, ...options })
 
-/** RFC 3339 in JSON and in files. */
+/** A time: milliseconds in the program, RFC 3339 in JSON and in files. */
 export type TDateTime = TUnsafe<number> & { format: 'date-time' }
 
 export const DateTime = (description: string): TDateTime => {
@@ -67,12 +67,11 @@ export const DateTime = (description: string): TDateTime => {
   return { ...Type.Unsafe<number>({ type: 'string', description }), format }
 }
 
-/** One of several words. */
 export function OneOf<const Word extends string>(words: readonly Word[], options: Options) {
   return Type.Enum([...words], { type: 'string', ...options })
 }
 
-/** A list of different words, which is kept in the order of `words`. */
+/** A list of distinct words. Its parser sorts them in the order of `words`. */
 export function ListOf<const Word extends string>(
   words: readonly Word[],
   wordOptions: Options,
@@ -93,7 +92,7 @@ export function Text(options: Options, expected: string, isValid: (text: string)
   return Type.Refine(Type.String(options), isValid, () => expected)
 }
 
-/** Fields of an update: each may be left out, and null removes the value of an optional field. */
+/** The fields of an update: all are optional, and null removes the value of an optional field. */
 export type UpdateOf<Of extends Fields> = {
   [Name in keyof Of]: Of[Name] extends TOptional<infer Schema extends TSchema>
     ? TOptional<Type.TUnion<[Schema, Type.TNull]>>
@@ -124,19 +123,18 @@ interface Keywords {
 /** How the values of a field are read, written and described. */
 export interface FieldCodec {
   readonly name: string
-  /** The field may be absent. */
   readonly isOptional: boolean
-  /** Null removes the value. */
+  /** Whether null is allowed, which removes the value. */
   readonly isClearable: boolean
-  /** Completes "… must be". */
+  /** The valid values, as a phrase that follows "must be" in error messages. */
   readonly expected: string
-  /** The JSON type of the value in a file. A list is a string there, with commas between its words. */
+  /** The type of the value in a JSON Lines file. A list is written as a string with commas between its words. */
   readonly json: 'number' | 'string' | 'boolean'
   readonly sql: 'integer' | 'text' | 'boolean'
   readonly isInt64?: true
   /**
-   * Returns undefined if the value is invalid; a word list throws `invalid_request` and names the word. Values are never
-   * coerced: "5" is not 5.
+   * Returns undefined if the value is invalid; a word list throws `invalid_request` instead, to name the invalid word.
+   * Values are never coerced: "5" is not 5.
    */
   fromJson(value: unknown): unknown
   fromText(text: string): unknown
@@ -149,10 +147,10 @@ export interface FieldCodec {
 
 const CODECS = new WeakMap<Fields, readonly FieldCodec[]>()
 
-/** The codecs of a record, in the order of its fields. They are built once. */
+/** The codecs of a record, in the order of its fields. Built once per record. */
 export function codecsOf(fields: Fields): readonly FieldCodec[] {
-  const known = CODECS.get(fields)
-  if (known !== undefined) return known
+  const cached = CODECS.get(fields)
+  if (cached !== undefined) return cached
   const codecs = Object.entries(fields).map(([name, schema]) => codecOf(name, schema))
   CODECS.set(fields, codecs)
   return codecs
@@ -162,8 +160,8 @@ export function codecOf(name: string, schema: TSchema): FieldCodec {
   const { anyOf }: Keywords = schema
   const [first, second] = anyOf ?? []
   const isClearable = (second as Keywords | undefined)?.type === 'null'
-  const value = isClearable && first !== undefined ? first : schema
-  return { name, isOptional: IsOptional(schema), isClearable, ...valueCodec(name, value) }
+  const valueSchema = isClearable && first !== undefined ? first : schema
+  return { name, isOptional: IsOptional(schema), isClearable, ...valueCodec(name, valueSchema) }
 }
 
 type ValueCodec = Omit<FieldCodec, 'name' | 'isOptional' | 'isClearable'>
@@ -174,12 +172,12 @@ function valueCodec(name: string, schema: TSchema): ValueCodec {
   const codec = plainCodec(name, schema)
   const [refinement] = IsRefine(schema) ? schema['~refine'] : []
   if (refinement === undefined) return codec
-  const refined = (value: unknown) => (value !== undefined && refinement.check(value) ? value : undefined)
+  const refine = (value: unknown) => (value !== undefined && refinement.check(value) ? value : undefined)
   return {
     ...codec,
     expected: refinement.error(undefined),
-    fromJson: (value) => refined(codec.fromJson(value)),
-    fromText: (text) => refined(codec.fromText(text)),
+    fromJson: (value) => refine(codec.fromJson(value)),
+    fromText: (text) => refine(codec.fromText(text)),
   }
 }
 
@@ -225,7 +223,10 @@ const BOOLEAN: ValueCodec = {
   json: 'boolean',
   sql: 'boolean',
   fromJson: (value) => (typeof value === 'boolean' ? value : undefined),
-  fromText: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
+  fromText: (text) => {
+    if (text === 'true') return true
+    return text === 'false' ? false : undefined
+  },
   toText: String,
   toJson: identity,
   fromSql: Boolean,
@@ -252,16 +253,20 @@ function integerCodec({ minimum = -MAX_QUANTITY, maximum = MAX_QUANTITY }: Keywo
   }
 }
 
-/** A refined text checks its length itself. */
 function textCodec(schema: TSchema): ValueCodec {
-  const { enum: words, minLength = 0, maxLength }: Keywords = IsRefine(schema) ? {} : schema
+  // The refinement of a text checks the length as well.
+  const {
+    enum: words,
+    minLength = 0,
+    maxLength = Number.POSITIVE_INFINITY,
+  }: Keywords = IsRefine(schema) ? {} : schema
   const isValid = (value: unknown) =>
     words === undefined
-      ? typeof value === 'string' && value.length >= minLength && isWithin(value, maxLength)
+      ? typeof value === 'string' && value.length >= minLength && isWithinLength(value, maxLength)
       : words.includes(value)
   const read = (value: unknown) => (isValid(value) ? value : undefined)
   return {
-    expected: words === undefined ? lengthText(minLength, maxLength) : `one of ${words.join(', ')}`,
+    expected: words === undefined ? describeLength(minLength, maxLength) : `one of ${words.join(', ')}`,
     json: 'string',
     sql: 'text',
     fromJson: read,
@@ -272,8 +277,8 @@ function textCodec(schema: TSchema): ValueCodec {
   }
 }
 
-/** Counts characters, as JSON Schema does, and not UTF-16 units. */
-export function isWithin(text: string, maxLength = Number.POSITIVE_INFINITY): boolean {
+/** Whether the text is short enough. Counts code points, as JSON Schema does, not UTF-16 units. */
+export function isWithinLength(text: string, maxLength: number): boolean {
   return text.length <= maxLength || [...text].length <= maxLength
 }
 
@@ -283,11 +288,11 @@ function wordListCodec(name: string, words: readonly unknown[]): ValueCodec {
     if (!Array.isArray(value) || value.length === 0) return undefined
     for (const [index, word] of value.entries()) {
       const problem = !words.includes(word)
-        ? `${name}[${index}] must be one of ${list}, got ${shown(word)}`
+        ? `${name}[${index}] must be one of ${list}, got ${describeValue(word)}`
         : value.indexOf(word) !== index
-          ? `${name} contains ${shown(word)} twice; name it once`
+          ? `${name} contains ${describeValue(word)} twice; name it once`
           : undefined
-      if (problem !== undefined) throw new ServiceError('invalid_request', problem)
+      if (problem !== undefined) throw invalidField(name, problem)
     }
     return words.filter((word) => value.includes(word))
   }
@@ -303,30 +308,37 @@ function wordListCodec(name: string, words: readonly unknown[]): ValueCodec {
   }
 }
 
-function lengthText(minLength: number, maxLength: number | undefined): string {
-  if (maxLength !== undefined) return `a string of ${minLength} to ${maxLength} characters`
+function describeLength(minLength: number, maxLength: number): string {
+  if (Number.isFinite(maxLength)) return `a string of ${minLength} to ${maxLength} characters`
   return minLength > 0 ? 'a string that is not empty' : 'a string'
 }
 
-/** The column of a field: `category_id` of `categoryId`. */
+/** The SQL column of a field: `category_id` for `categoryId`. */
 export function columnName(field: string): string {
   return field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** The columns of a record's table, with their types. */
+/** The SQL columns of a record, with their types. */
 export function columnsOf(fields: Fields): Readonly<Record<string, FieldCodec['sql']>> {
   return Object.fromEntries(codecsOf(fields).map(({ name, sql }) => [columnName(name), sql]))
 }
 
-/** Throws `invalid_request` and names the field. */
+/** Throws `invalid_request` with the name of the field if the value is invalid. */
 export function valueFromJson(codec: FieldCodec, value: unknown): unknown {
   if (value === null && codec.isClearable) return null
-  const read = codec.fromJson(value)
-  if (read !== undefined) return read
+  const parsed = codec.fromJson(value)
+  if (parsed !== undefined) return parsed
   const { name, expected } = codec
   const problem =
-    value === undefined ? `is missing; it must be ${expected}` : `must be ${expected}, got ${shown(value)}`
-  throw new ServiceError('invalid_request', `${name} ${problem}`)
+    value === undefined
+      ? `is missing; it must be ${expected}`
+      : `must be ${expected}, got ${describeValue(value)}`
+  throw invalidField(name, `${name} ${problem}`)
+}
+
+/** `message` says what is wrong with the field and what is expected. */
+export function invalidField(field: string, message: string): ServiceError {
+  return new ServiceError('invalid_request', message, { field })
 }
 
 /**
@@ -349,12 +361,13 @@ export function withUpdate<Of extends Fields>(
 }
 
 /** Whether two records have the same values in all fields. Lists are compared by reference. */
-export function isSameRecord(fields: Fields, one: object, other: object): boolean {
-  const [values, otherValues]: Readonly<Record<string, unknown>>[] = [{ ...one }, { ...other }]
-  return Object.keys(fields).every((name) => values?.[name] === otherValues?.[name])
+export function isSameRecord<Of extends Fields>(fields: Of, one: RecordOf<Of>, other: RecordOf<Of>): boolean {
+  const values: Readonly<Record<string, unknown>> = one
+  const otherValues: Readonly<Record<string, unknown>> = other
+  return Object.keys(fields).every((name) => values[name] === otherValues[name])
 }
 
-/** A writer of records as callers see them. It ignores properties that are not fields. */
+/** Builds a function that turns a record into its JSON object. It ignores properties that are not fields. */
 export function jsonWriter<Of extends Fields>(fields: Of): (record: JsonWriterInput<Of>) => JsonOf<Of> {
   const writers = Object.entries(fields).map(([name, schema]) => ({ name, write: valueWriter(name, schema) }))
   return (record) => {
@@ -369,7 +382,7 @@ export function jsonWriter<Of extends Fields>(fields: Of): (record: JsonWriterIn
 }
 
 function valueWriter(name: string, schema: TSchema): (value: unknown) => unknown {
-  // The type of the record ensures that the field is an object.
+  // The type of the record ensures that the value of such a field is an object.
   return IsObject(schema) ? (jsonWriter(schema.properties) as typeof identity) : codecOf(name, schema).toJson
 }
 

@@ -2,7 +2,7 @@ export const MIN_INT64 = -(2n ** 63n)
 export const MAX_INT64 = 2n ** 63n - 1n
 const CANONICAL = /^(?:0|-?[1-9][0-9]{0,18})$/
 
-/** Accepts one spelling per number: `007`, `+7` and `-0` are rejected, so that every pet has exactly one address. */
+/** Rejects other spellings of a number, such as `007`, `+7` and `-0`, so that every pet has exactly one URL. */
 export function parseInt64(text: string): bigint | undefined {
   if (!CANONICAL.test(text)) return undefined
   const value = BigInt(text)

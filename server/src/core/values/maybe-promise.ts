@@ -1,2 +1,2 @@
-/** A value that is either available now or promised. Values from memory need not wait for a turn of the event loop. */
+/** Returned if a value may be in memory. Without a promise, the caller continues in the same turn of the event loop. */
 export type MaybePromise<T> = T | Promise<T>

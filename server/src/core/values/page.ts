@@ -1,4 +1,5 @@
-import { ServiceError } from './errors.ts'
+import type { ServiceError } from './errors.ts'
+import { invalidField } from './field.ts'
 import { parseInt64 } from './int64.ts'
 
 export interface PageRequest {
@@ -12,10 +13,10 @@ export interface Page<Row> {
   readonly next: string | undefined
 }
 
-/** An ordered list that can be read starting after any of its rows. */
+/** An ordered list that can be read from any position. */
 export interface PagedList<Row, Position> {
   positionOf(cursor: string): Position
-  /** At most `limit` rows, from the start of the list or after a position. */
+  /** At most `limit` rows after the position, or from the start of the list. */
   read(limit: number, after: Position | undefined): Promise<readonly Row[]>
   cursorOf(row: Row): string
 }
@@ -25,11 +26,12 @@ export async function readPage<Row, Position>(
   list: PagedList<Row, Position>,
 ): Promise<Page<Row>> {
   const after = cursor === undefined ? undefined : list.positionOf(cursor)
-  // One row more than the page holds shows whether there is a next page.
+  // The additional row shows whether there is a next page.
   const found = await list.read(limit + 1, after)
   const rows = found.slice(0, limit)
   const last = rows.at(-1)
-  return { rows, next: found.length > limit && last !== undefined ? list.cursorOf(last) : undefined }
+  const hasNextPage = found.length > limit
+  return { rows, next: hasNextPage && last !== undefined ? list.cursorOf(last) : undefined }
 }
 
 /** Reads a page of a list that is ordered by id. */
@@ -37,18 +39,18 @@ export function readPageById<Row extends { readonly id: bigint }>(
   request: PageRequest,
   read: PagedList<Row, bigint>['read'],
 ): Promise<Page<Row>> {
-  return readPage(request, { positionOf: idOf, read, cursorOf: ({ id }) => String(id) })
+  return readPage(request, { positionOf: parseIdCursor, read, cursorOf: ({ id }) => String(id) })
 }
 
-function idOf(cursor: string): bigint {
+function parseIdCursor(cursor: string): bigint {
   const id = parseInt64(cursor)
   if (id === undefined) throw unknownCursor(cursor)
   return id
 }
 
 export function unknownCursor(cursor: string | undefined): ServiceError {
-  return new ServiceError(
-    'invalid_request',
+  return invalidField(
+    'cursor',
     `cursor must come from the Link header of a page, got ${JSON.stringify(cursor?.slice(0, 40))}; leave it out to start with the first page`,
   )
 }

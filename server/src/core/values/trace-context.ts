@@ -9,37 +9,38 @@ export interface TraceContext {
   readonly flags: number
 }
 
-/** Sampled, and random trace id. Unknown flags are not passed on. */
-const KNOWN_FLAGS = 0b11
+const SAMPLED = 0b01
 const RANDOM_TRACE_ID = 0b10
+/** Other flags of the caller are not passed on. */
+const KNOWN_FLAGS = SAMPLED | RANDOM_TRACE_ID
 /** Version 00 ends with the flags. Later versions may add fields after another dash. */
 const TRACEPARENT =
   /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 
 /** The caller's span; `undefined` if the header is invalid. */
 export function parseTraceparent(text: string): TraceContext | undefined {
-  const [whole, version, traceId = '', spanId = '', flags = '', more] = TRACEPARENT.exec(text) ?? []
-  if (whole === undefined || (version === '00' && more !== undefined)) return undefined
+  const [match, version, traceId = '', spanId = '', flags = '', laterFields] = TRACEPARENT.exec(text) ?? []
+  if (match === undefined || (version === '00' && laterFields !== undefined)) return undefined
   return { traceId, spanId, flags: Number.parseInt(flags, 16) & KNOWN_FLAGS }
 }
 
 /** A new span in the caller's trace. */
-export function childOf({ traceId, flags }: TraceContext): TraceContext {
+export function childSpan({ traceId, flags }: TraceContext): TraceContext {
   return { traceId, spanId: randomHex(8), flags }
 }
 
-/** The first span of a new trace, not sampled. */
+/** The first span of a new trace that is not sampled. */
 export function newTrace(): TraceContext {
   return { traceId: randomHex(16), spanId: randomHex(8), flags: RANDOM_TRACE_ID }
 }
 
 /** The value of `traceparent` and `traceresponse`. */
-export function traceText({ traceId, spanId, flags }: TraceContext): string {
+export function formatTraceContext({ traceId, spanId, flags }: TraceContext): string {
   return `00-${traceId}-${spanId}-${flags.toString(16).padStart(2, '0')}`
 }
 
 function randomHex(bytes: number): string {
   const random = crypto.getRandomValues(new Uint8Array(bytes))
-  // All zeros is not a valid id.
+  // An id of only zeros is invalid.
   return random.some((byte) => byte !== 0) ? random.toHex() : randomHex(bytes)
 }

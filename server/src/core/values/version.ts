@@ -1,2 +1,2 @@
-/** The version of the program. The contract has the version of the API. */
+/** The version of the program. The version of the API is in the contract. */
 export const VERSION = '1.0.0'

@@ -5,26 +5,29 @@ import type { DeliveryStore } from './webhook-store.ts'
 
 export const MAX_PARALLEL_PER_WEBHOOK = 16
 /**
- * A webhook may start a second parallel request only while fewer than this many requests are under way. Its first request
- * is always allowed. The total stays within the 256 requests that Bun sends in parallel: a request that waits inside Bun
- * would run into its timeout.
+ * Bun sends at most this many requests in parallel. Further requests would wait inside Bun until they time out, so the
+ * webhooks together must never start more.
  */
-const MAX_SHARED = 256 - MAX_WEBHOOKS
-/** The number of requests that start in one turn of the event loop. Keeps the turn short for callers of the service. */
+const MAX_PARALLEL_IN_BUN = 256
+/** Every webhook may always send one request. It may send several only while the total is below this limit. */
+const MAX_TOTAL_FOR_SECOND_REQUEST = MAX_PARALLEL_IN_BUN - MAX_WEBHOOKS
+/** The maximum number of requests that start in one turn of the event loop. Keeps turns short for callers of the service. */
 const MAX_STARTED_PER_TURN = 16
 
+/** Limits the requests that the webhooks of a process send in parallel. */
 export class DeliverySlots {
-  #taken = 0
+  #totalRequests = 0
   #startedThisTurn = 0
   readonly #waiting = new Set<() => void>()
 
   /**
-   * Whether a webhook with `ownRequests` requests under way may start one more. If only the limit per turn is reached,
+   * Whether a webhook that is sending `requestCount` requests may start one more. If only the limit per turn prevents it,
    * calls `onNextTurn` in the next turn.
    */
-  hasRoomOrNotify(ownRequests: number, onNextTurn: () => void): boolean {
-    if (ownRequests > 0 && (ownRequests >= MAX_PARALLEL_PER_WEBHOOK || this.#taken >= MAX_SHARED))
-      return false
+  hasRoomOrNotify(requestCount: number, onNextTurn: () => void): boolean {
+    const isFirst = requestCount === 0
+    if (!isFirst && requestCount >= MAX_PARALLEL_PER_WEBHOOK) return false
+    if (!isFirst && this.#totalRequests >= MAX_TOTAL_FOR_SECOND_REQUEST) return false
     if (this.#startedThisTurn < MAX_STARTED_PER_TURN) return true
     this.#waiting.add(onNextTurn)
     return false
@@ -33,11 +36,11 @@ export class DeliverySlots {
   take(): void {
     if (this.#startedThisTurn === 0) setImmediate(this.#nextTurn)
     this.#startedThisTurn++
-    this.#taken++
+    this.#totalRequests++
   }
 
   free(): void {
-    this.#taken--
+    this.#totalRequests--
   }
 
   readonly #nextTurn = (): void => {
@@ -51,23 +54,23 @@ export class DeliverySlots {
 export const EVENTS_PER_READ = 256
 const MAX_CACHED_READS = 16
 
-type Read = StockEvents | 'too_far' | 'unknown_cursor'
+type LogRead = StockEvents | 'too_far' | 'unknown_cursor'
 
 /**
- * Reads the event log for all webhooks of a process. Webhooks at the same cursor share a read. The database is read by one
- * webhook at a time, with a turn of the event loop in between, so that webhooks with a backlog do not slow down others.
+ * Reads the event log for all webhooks of a process. Webhooks at the same cursor share a read. Reads never overlap, and the
+ * event loop gets a turn between them, so that webhooks with a backlog do not slow down the service.
  */
 export class SharedLog {
   readonly #store: Pick<DeliveryStore, 'eventsAfter'>
-  /** By cursor, the latest read last. */
-  readonly #reads = new Map<string, Promise<Read>>()
+  /** The latest reads by cursor, oldest first. */
+  readonly #reads = new Map<string, Promise<LogRead>>()
   #lastRead: Promise<unknown> = Promise.resolve()
 
   constructor(store: Pick<DeliveryStore, 'eventsAfter'>) {
     this.#store = store
   }
 
-  eventsAfter(cursor: string): Promise<Read> {
+  eventsAfter(cursor: string): Promise<LogRead> {
     const cached = this.#reads.get(cursor)
     if (cached !== undefined) return cached
     const read = this.#lastRead.then(async () => {
@@ -79,7 +82,7 @@ export class SharedLog {
     if (this.#reads.size > MAX_CACHED_READS && oldest !== undefined) this.#reads.delete(oldest)
     this.#lastRead = read.then(
       (result) => {
-        // At the end of the log, a later read returns more.
+        // A read that reached the end of the log is not cached, because a later read may return more.
         if (typeof result === 'string' || result.events.length < EVENTS_PER_READ) this.#forget(cursor, read)
       },
       () => this.#forget(cursor, read),
@@ -87,7 +90,7 @@ export class SharedLog {
     return read
   }
 
-  #forget(cursor: string, read: Promise<Read>): void {
+  #forget(cursor: string, read: Promise<LogRead>): void {
     if (this.#reads.get(cursor) === read) this.#reads.delete(cursor)
   }
 }

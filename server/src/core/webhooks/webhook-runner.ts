@@ -8,11 +8,11 @@ import {
 } from './shared-delivery.ts'
 import {
   type DeliveryFailure,
-  kindOf,
-  petOf,
+  petIdOf,
   secretsAt,
   type Webhook,
   type WebhookProgress,
+  webhookKindOf,
 } from './webhook.ts'
 import {
   attemptOf,
@@ -25,13 +25,13 @@ import {
   type WebhookSender,
 } from './webhook-store.ts'
 
-/** The number of deliveries in memory for one webhook. A crash may repeat them. */
+/** The maximum number of unfinished deliveries of a webhook in memory. After a crash, some of them may be sent again. */
 const MAX_WINDOW = 512
 /** Longer Retry-After times are shortened to this. */
 const MAX_RETRY_AFTER_MS = DAY
 /** A webhook whose delivery has failed for this long is turned off. */
 const GIVE_UP_AFTER_MS = 3 * DAY
-/** Spreads the retries of receivers that failed together. */
+/** The fraction by which a delay varies at random, to spread the retries of receivers that failed together. */
 const RETRY_JITTER = 0.1
 /** The receiver counts as down when one full set of parallel requests has failed. */
 const FAILURES_UNTIL_DOWN = MAX_PARALLEL_PER_WEBHOOK
@@ -54,7 +54,7 @@ export interface PendingDelivery {
   retryAt: number
 }
 
-/** Deliveries that were read from the log and are not finished. Deliveries of one pet are sent one after the other. */
+/** The deliveries that were read from the log and are not finished. Deliveries of one pet are sent one after the other. */
 export class DeliveryWindow {
   /** In the order of the log. */
   readonly #all = new Set<PendingDelivery>()
@@ -74,7 +74,7 @@ export class DeliveryWindow {
 
   add(delivery: PendingDelivery): void {
     this.#all.add(delivery)
-    const pet = petOf(delivery.event)
+    const pet = petIdOf(delivery.event)
     const queue = this.#byPet.get(pet)
     if (queue !== undefined) {
       queue.push(delivery)
@@ -89,7 +89,7 @@ export class DeliveryWindow {
     return this.#ready.shift()
   }
 
-  /** The head, if it is ready. */
+  /** Takes the head if it is ready. */
   takeHead(): PendingDelivery | undefined {
     const { head } = this
     const index = head === undefined ? -1 : this.#ready.indexOf(head)
@@ -98,7 +98,7 @@ export class DeliveryWindow {
 
   finish(delivery: PendingDelivery): void {
     this.#all.delete(delivery)
-    const pet = petOf(delivery.event)
+    const pet = petIdOf(delivery.event)
     const queue = this.#byPet.get(pet)
     queue?.shift()
     const next = queue?.[0]
@@ -110,7 +110,7 @@ export class DeliveryWindow {
     this.#failed.add(delivery)
   }
 
-  /** Makes a failed delivery ready when its retry is due. Without `now`, makes all of them ready. */
+  /** Makes the failed deliveries ready whose retry is due. Without `now`, makes all failed deliveries ready. */
   retry(now = Number.POSITIVE_INFINITY): void {
     for (const delivery of this.#failed) {
       if (delivery.retryAt > now) continue
@@ -129,16 +129,16 @@ export interface RunnerParts {
   readonly retryDelaysMs: readonly number[]
   readonly clock: Clock
   readonly observers: readonly DeliveryObserver[]
-  /** Nothing is sent without a lease, because another process may deliver. */
+  /** Nothing is sent without a lease, because another process may have taken over the webhook. */
   readonly hasLease: () => boolean
 }
 
 type LoggedEvent = Pick<PendingDelivery, 'event' | 'before'>
 
 /**
- * Delivers the events of the log to one webhook, several in parallel, but those of one pet in order. A failed delivery
- * delays the later deliveries of its pet; other pets continue up to the size of the window. While the receiver is down, only
- * the oldest delivery is retried.
+ * Delivers the events of the log to one webhook. It sends several deliveries in parallel, but those of one pet in order. A
+ * failed delivery delays the later deliveries of its pet; those of other pets continue until the window is full. While the
+ * receiver is down, only the oldest delivery is retried.
  */
 export class WebhookRunner {
   readonly webhook: Webhook
@@ -146,20 +146,20 @@ export class WebhookRunner {
   readonly #window = new DeliveryWindow()
   /** Events that were read from the log and are not in the window yet. */
   readonly #backlog: LoggedEvent[] = []
-  /** The log has been read up to here. */
+  /** The cursor up to which the log has been read. */
   #cursor: string
   #relistAt: number | undefined
-  /** The failure of the oldest delivery before this process took over. */
+  /** The failure of the oldest delivery from before this process took over; applies to the first delivery. */
   #inheritedFailure: DeliveryFailure | undefined
   #off: WebhookProgress['off']
   #attempts: DeliveryAttempt[] = []
   #sending = 0
   #failuresInARow = 0
-  /** The end of the receiver's Retry-After. */
-  #heldUntil = 0
-  #lastTick = 0
-  #isFilling = false
-  /** Why the log could not be read. The next tick throws it, and reading is tried again. */
+  /** Nothing is sent before this time, because the receiver sent Retry-After. */
+  #pausedUntil = 0
+  #lastTickAt = 0
+  #isFillingWindow = false
+  /** Why the log could not be read. The next tick reads again and reports this. */
   #readFailure: unknown
   #isAtEnd = false
   #isStopping = false
@@ -173,7 +173,7 @@ export class WebhookRunner {
     const { cursor, relistAt, failure } = webhook.progress
     this.#cursor = cursor
     this.#inheritedFailure = failure
-    // Starts as down, so that only the oldest delivery is retried.
+    // Treats the receiver as down, so that only the oldest delivery is retried.
     if (failure !== undefined) this.#failuresInARow = FAILURES_UNTIL_DOWN
     if (relistAt !== undefined) this.#addRelist(cursor, relistAt)
   }
@@ -182,26 +182,28 @@ export class WebhookRunner {
   wake(end: string): void {
     if (this.#isAtEnd && end === this.#cursor) return
     this.#isAtEnd = false
-    this.#continue()
+    this.#proceed()
   }
 
   /** Starts due retries and saves the progress. Called at a short interval. */
   async tick(): Promise<void> {
     const now = this.#parts.clock()
-    if (now < this.#lastTick) {
-      // The clock was set back, so the waiting times are unknown.
-      this.#heldUntil = 0
+    if (now < this.#lastTickAt) {
+      // The clock was set back, so it is unknown when retries are due.
+      this.#pausedUntil = 0
       this.#window.retry()
-    } else if (!this.#isDown || (this.#window.head?.retryAt ?? now) <= now) this.#window.retry(now)
-    this.#lastTick = now
-    this.#continue()
+    } else if (!this.#isDown || (this.#window.head?.retryAt ?? now) <= now) {
+      this.#window.retry(now)
+    }
+    this.#lastTickAt = now
+    this.#proceed()
     await this.#save()
     const failure = this.#readFailure
     this.#readFailure = undefined
     if (failure !== undefined) throw failure
   }
 
-  /** Sends nothing more, waits for the requests under way, and saves the progress. */
+  /** Starts no more requests, waits for the current requests, and saves the progress. */
   async stop(): Promise<void> {
     this.#isStopping = true
     if (this.#sending > 0) {
@@ -221,10 +223,10 @@ export class WebhookRunner {
     return !this.#isStopping && this.#off === undefined && this.#parts.hasLease()
   }
 
-  #continue(): void {
+  #proceed(): void {
     this.#dispatch()
     const hasMore = this.#backlog.length > 0 || !this.#isAtEnd
-    if (hasMore && this.#canSend && !this.#isFilling && this.#window.size < MAX_WINDOW / 2) {
+    if (hasMore && this.#canSend && !this.#isFillingWindow && this.#window.size < MAX_WINDOW / 2) {
       void this.#fillWindow()
     }
   }
@@ -232,7 +234,11 @@ export class WebhookRunner {
   readonly #dispatch = (): void => {
     const { slots, clock } = this.#parts
     const now = clock()
-    while (now >= this.#heldUntil && this.#canSend && slots.hasRoomOrNotify(this.#sending, this.#dispatch)) {
+    while (
+      now >= this.#pausedUntil &&
+      this.#canSend &&
+      slots.hasRoomOrNotify(this.#sending, this.#dispatch)
+    ) {
       const delivery = this.#isDown ? this.#window.takeHead() : this.#window.takeReady()
       if (delivery === undefined) return
       this.#sending++
@@ -242,18 +248,18 @@ export class WebhookRunner {
   }
 
   async #fillWindow(): Promise<void> {
-    this.#isFilling = true
+    this.#isFillingWindow = true
     try {
       while (this.#canSend && this.#window.size < MAX_WINDOW) {
         if (this.#backlog.length === 0 && !(await this.#read())) break
         this.#moveBacklogIntoWindow()
-        // A relist waits until the window is empty, and everything else waits for the relist.
+        // The next event is a relist, which waits until the window is empty, or a relist is in the window.
         if (this.#backlog.length > 0 && this.#window.size < MAX_WINDOW) break
       }
     } catch (error) {
       this.#readFailure = error
     }
-    this.#isFilling = false
+    this.#isFillingWindow = false
     this.#dispatch()
   }
 
@@ -261,7 +267,7 @@ export class WebhookRunner {
   async #read(): Promise<boolean> {
     const read = await this.#parts.log.eventsAfter(this.#cursor)
     if (typeof read === 'string') {
-      // The log was pruned past the cursor. Events that were read before are delivered first.
+      // The log was pruned past the cursor. The deliveries in the window are finished before the relist.
       if (this.#window.size > 0) return false
       this.#cursor = await this.#parts.store.latestEventCursor()
       this.#addRelist(this.#cursor, this.#parts.clock())
@@ -269,7 +275,7 @@ export class WebhookRunner {
     }
     let before = this.#cursor
     for (const event of read.events) {
-      const kind = kindOf(event)
+      const kind = webhookKindOf(event)
       if (kind === 'relist' || (kind !== undefined && this.webhook.kinds.includes(kind))) {
         this.#backlog.push({ event, before })
       }
@@ -331,7 +337,7 @@ export class WebhookRunner {
     if (isDelivered) this.#finish(delivery)
     else this.#fail(delivery, at, result)
     if (this.#sending === 0) this.#whenIdle?.()
-    this.#continue()
+    this.#proceed()
   }
 
   #finish(delivery: PendingDelivery): void {
@@ -347,14 +353,17 @@ export class WebhookRunner {
     delivery.failingSince ??= at
     this.#window.fail(delivery)
     const now = this.#parts.clock()
-    if (status === GONE) this.#turnOff('the receiver answered 410 Gone')
-    else if (now - delivery.failingSince >= GIVE_UP_AFTER_MS) {
+    if (status === GONE) {
+      this.#turnOff('the receiver answered 410 Gone')
+    } else if (now - delivery.failingSince >= GIVE_UP_AFTER_MS) {
       const since = new Date(delivery.failingSince).toISOString()
       this.#turnOff(`a delivery has failed since ${since}; the last attempt failed: ${error}`)
     } else if (retryAfterMs !== undefined) {
       delivery.retryAt = now + Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)
-      this.#heldUntil = Math.max(this.#heldUntil, delivery.retryAt)
-    } else delivery.retryAt = now + retryDelay(delivery.attempts, this.#parts.retryDelaysMs, Math.random())
+      this.#pausedUntil = Math.max(this.#pausedUntil, delivery.retryAt)
+    } else {
+      delivery.retryAt = now + retryDelay(delivery.attempts, this.#parts.retryDelaysMs, Math.random())
+    }
   }
 
   #turnOff(reason: string): void {
@@ -382,7 +391,7 @@ export class WebhookRunner {
     this.#attempts = []
     this.#saving = this.#parts.store.saveProgress(this.webhook, this.#progress, attempts).then(
       (isSaved) => {
-        // The webhook was changed, or another process delivers for it.
+        // The webhook was changed, or another process has leased it.
         if (!isSaved) this.#isStopping = true
       },
       (error: unknown) => {

@@ -1,8 +1,8 @@
-// The ports of webhooks: the store, the sender, and observers of deliveries.
+// The ports of webhooks: the store, the sender and the observers of deliveries.
 import type { StockEvents } from '../stock/stock-event.ts'
 import type { Webhook, WebhookProgress } from './webhook.ts'
 
-/** The message of a delivery, the same for each attempt. */
+/** The message of a delivery. Each attempt sends the same message. */
 export interface Message {
   readonly id: string
   readonly type: string
@@ -23,7 +23,7 @@ export interface SendResult {
 
 /** Sends messages to the urls of webhooks. */
 export interface WebhookSender {
-  /** Why nothing can be sent to this url; `undefined` if the url is fine. */
+  /** Why messages cannot be sent to this url; `undefined` if they can. */
   problemOf(url: string): Promise<string | undefined>
   /** Signs the message with each of the secrets. Never rejects. */
   send(url: string, secrets: readonly string[], message: Message): Promise<SendResult>
@@ -59,7 +59,7 @@ export interface ListedAttempt extends DeliveryAttempt {
 
 /** The backlog of a webhook. */
 export interface WebhookLag {
-  /** Events after its cursor, including those it did not subscribe to. 1 if a relist replaces them. */
+  /** The number of events after its cursor, even of kinds that it does not receive. 1 if a relist replaces them. */
   readonly events: number
   /** When the oldest of them happened. `undefined` if there is none, or if a relist replaces them. */
   readonly since: number | undefined
@@ -73,9 +73,9 @@ export interface WebhookState {
 /** The number of attempts that are kept for each webhook. */
 export const MAX_KEPT_ATTEMPTS = 1_000
 
-/** Reads webhooks. They are changed by `changeStock`. */
+/** Reads webhooks. `changeStock` changes them. */
 export interface WebhookStore {
-  /** Sorted by their creation. */
+  /** Sorted by the time of their creation. */
   listWebhooks(): Promise<WebhookState[]>
   findWebhook(id: bigint): Promise<WebhookState | undefined>
   /** At most `limit` attempts, newest first. With `before`, only attempts older than that id. */
@@ -91,18 +91,18 @@ export interface DeliveryStore {
   version(): number | undefined
   latestEventCursor(): Promise<string>
   /**
-   * Like `stockEventsAfter`, without a limit on how far back the cursor is; `too_far` only if the log was pruned past the
-   * cursor, or if the cursor is ahead of the log or of another log.
+   * Like `stockEventsAfter`, but the cursor may be any distance back. `too_far` only if the log was pruned past the cursor, or
+   * if the cursor is ahead of the log or belongs to another log.
    */
   eventsAfter(cursor: string, limit: number): Promise<StockEvents | 'too_far' | 'unknown_cursor'>
   /**
-   * Leases every webhook whose lease has expired, and renews our leases when less than half of the duration remains. Returns
-   * the webhooks that this process leases.
+   * Leases every webhook whose lease has expired, and renews the leases of this process when less than half of the duration
+   * remains. Returns the webhooks that this process has leased.
    */
   leaseWebhooks(durationMs: number): Promise<Webhook[]>
-  /** Ends our leases, so that another process can take over at once. */
+  /** Ends the leases of this process, so that another process can take over at once. */
   releaseWebhooks(): Promise<void>
-  /** Saves nothing and returns false if the webhook has been changed or is leased to another process. */
+  /** Returns false and saves nothing if the webhook has changed or another process has leased it. */
   saveProgress(
     webhook: Pick<Webhook, 'id' | 'revision'>,
     progress: WebhookProgress,

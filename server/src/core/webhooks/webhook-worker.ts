@@ -4,11 +4,11 @@ import { isActive, type Webhook } from './webhook.ts'
 import { type RunnerParts, WebhookRunner } from './webhook-runner.ts'
 import type { DeliveryStore } from './webhook-store.ts'
 
-/** If a process crashes, another one takes over its webhooks after this time. */
+/** If a process crashes, another process takes over its webhooks after this time. */
 const LEASE_MS = 8_000
-const LEASE_EVERY_MS = 1_000
-/** How soon changes by other processes are noticed and due retries start. */
-const TICK_MS = 200
+const LEASE_INTERVAL_MS = 1_000
+/** The interval at which the worker looks for changes by other processes and for due retries. */
+const TICK_INTERVAL_MS = 200
 /** Commits within this time share one read of the log. */
 const WAKE_DELAY_MS = 20
 
@@ -26,12 +26,12 @@ export class WebhookWorker implements CommitObserver {
   /** While a runner stops, no other runner of this process delivers for its webhook. */
   readonly #stoppingRunners = new Map<bigint, Promise<void>>()
   #timers: readonly Timer[] = []
-  /** By the monotonic clock. */
+  /** By `performance.now()`. */
   #leasedUntil = 0
   #latestCursor = ''
   #version: number | undefined
   #isCheckingLog = false
-  #isLeasing = false
+  #isRenewingLeases = false
   #isWakeScheduled = false
   #isFailing = false
   #isStopped = false
@@ -43,8 +43,8 @@ export class WebhookWorker implements CommitObserver {
 
   start(): void {
     this.#timers = [
-      setInterval(() => void this.#renewLeases(), LEASE_EVERY_MS),
-      setInterval(() => void this.#tick(), TICK_MS),
+      setInterval(() => void this.#renewLeases(), LEASE_INTERVAL_MS),
+      setInterval(() => void this.#tick(), TICK_INTERVAL_MS),
     ]
     void this.#renewLeases()
   }
@@ -67,13 +67,13 @@ export class WebhookWorker implements CommitObserver {
   }
 
   async #renewLeases(): Promise<void> {
-    if (this.#isLeasing || this.#isStopped) return
-    this.#isLeasing = true
-    await this.#reportingFailure(async () => {
-      const askedAt = performance.now()
+    if (this.#isRenewingLeases || this.#isStopped) return
+    this.#isRenewingLeases = true
+    await this.#runAndReport(async () => {
+      const requestedAt = performance.now()
       const leased = (await this.#parts.store.leaseWebhooks(LEASE_MS)).filter(isActive)
       // The store renews a lease only when less than half of its time is left.
-      this.#leasedUntil = askedAt + LEASE_MS / 2
+      this.#leasedUntil = requestedAt + LEASE_MS / 2
       if (this.#isStopped) return
       const revisions = new Map(leased.map(({ id, revision }) => [id, revision]))
       for (const [id, runner] of this.#runners) {
@@ -84,7 +84,7 @@ export class WebhookWorker implements CommitObserver {
         this.#startRunner(webhook)
       }
     })
-    this.#isLeasing = false
+    this.#isRenewingLeases = false
   }
 
   #startRunner(webhook: Webhook): void {
@@ -110,7 +110,7 @@ export class WebhookWorker implements CommitObserver {
   async #tick(): Promise<void> {
     if (this.#runners.size === 0) return
     await this.#checkLog()
-    await this.#reportingFailure(async () => {
+    await this.#runAndReport(async () => {
       await Promise.all(Array.from(this.#runners.values(), (runner) => runner.tick()))
     })
   }
@@ -121,18 +121,19 @@ export class WebhookWorker implements CommitObserver {
     const version = store.version()
     if (this.#isCheckingLog) return
     this.#isCheckingLog = true
-    await this.#reportingFailure(async () => {
-      // Even if all runners are busy: reading the cursor gives new events their position in the log.
-      if (version === undefined || version !== this.#version)
+    await this.#runAndReport(async () => {
+      // Read even if all runners are busy, because reading the cursor gives new events their position in the log.
+      if (version === undefined || version !== this.#version) {
         this.#latestCursor = await store.latestEventCursor()
+      }
       this.#version = version
       for (const runner of this.#runners.values()) runner.wake(this.#latestCursor)
     })
     this.#isCheckingLog = false
   }
 
-  /** Reports the first failure in a row. The work is repeated by the next timer, so nothing is lost. */
-  async #reportingFailure(work: () => Promise<void>): Promise<void> {
+  /** Reports only the first of consecutive failures. Nothing is lost, because a timer repeats the work. */
+  async #runAndReport(work: () => Promise<void>): Promise<void> {
     try {
       await work()
       this.#isFailing = false

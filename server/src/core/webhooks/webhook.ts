@@ -4,7 +4,7 @@ import { ORDER_WEBHOOKS, type OrderChange, type OrderWebhookKind } from '../orde
 import type { StockEvent } from '../stock/stock-event.ts'
 import { DAY } from '../values/clock.ts'
 import { ServiceError } from '../values/errors.ts'
-import { quoted } from '../values/exact-json.ts'
+import { quote } from '../values/exact-json.ts'
 import { DateTime, Int64, ListOf, type RecordOf, Text, updateOf } from '../values/field.ts'
 
 /** The events that a webhook can subscribe to; part of the contract. */
@@ -24,12 +24,9 @@ export type WebhookKind =
   | 'pet.changed'
   | 'pet.removed'
 
-/** In the whole store. */
+/** The limit for the whole store. */
 export const MAX_WEBHOOKS = 100
-/**
- * The most that one key may create, so that one key cannot use up the limit of the store. Does not apply to the command
- * line.
- */
+/** The limit for each key, so that one key cannot use up the limit of the store. Does not apply to the command line. */
 export const MAX_WEBHOOKS_PER_KEY = 10
 export const MAX_URL_LENGTH = 2_000
 /** How long deliveries are also signed with the old secret after a rotation. */
@@ -57,7 +54,7 @@ const SETTABLE = {
   }),
 }
 
-/** A webhook as every caller sees it. */
+/** The fields of a webhook that callers see. */
 export const WEBHOOK = {
   id: Int64('Identifier of the webhook.'),
   ...SETTABLE,
@@ -70,7 +67,7 @@ export const WEBHOOK_UPDATE = updateOf(SETTABLE)
 export type WebhookPatch = RecordOf<typeof WEBHOOK_UPDATE>
 
 export interface Webhook extends RecordOf<typeof WEBHOOK> {
-  /** The id of the key that created it; `undefined` if it was created before this was recorded. */
+  /** The id of the key that created the webhook; absent for webhooks of early versions, which did not record it. */
   readonly createdBy?: string
   /** `whsec_` followed by the signing key in base64. */
   readonly secret: string
@@ -104,12 +101,12 @@ export function newSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`
 }
 
-/** A random id. In the unlikely case that it is taken, the commit rejects it. */
+/** A random id. In the unlikely case that another webhook has it, the commit fails. */
 export function newWebhookId(): bigint {
   return BigInt(randomInt(1_000_000_000, 10_000_000_000))
 }
 
-/** The secrets to sign with at this time, newest first. */
+/** The secrets that sign deliveries at this time, newest first. */
 export function secretsAt({ secret, oldSecret }: Webhook, now: number): string[] {
   return oldSecret !== undefined && oldSecret.until > now ? [secret, oldSecret.secret] : [secret]
 }
@@ -118,11 +115,11 @@ export function isActive({ paused, progress }: Webhook): boolean {
   return !paused && progress.off === undefined
 }
 
-const ORDER_KINDS: ReadonlyMap<OrderChange, OrderWebhookKind> = new Map(
+const KIND_BY_ORDER_CHANGE: ReadonlyMap<OrderChange, OrderWebhookKind> = new Map(
   ORDER_WEBHOOKS.map(({ change, kind }) => [change, kind]),
 )
 
-const KINDS = {
+const KIND_BY_EVENT = {
   change: 'stock.changed',
   low: 'stock.low',
   recovered: 'stock.recovered',
@@ -131,12 +128,12 @@ const KINDS = {
   relist: 'relist',
 } as const satisfies Readonly<Record<Exclude<StockEvent['kind'], 'order'>, WebhookKind | 'relist'>>
 
-/** `undefined` if the event is not delivered to webhooks. A `relist` is delivered to all of them. */
-export function kindOf(event: StockEvent): WebhookKind | 'relist' | undefined {
-  return event.kind === 'order' ? ORDER_KINDS.get(event.change) : KINDS[event.kind]
+/** `undefined` if the event is not delivered to webhooks. A `relist` is delivered to all webhooks. */
+export function webhookKindOf(event: StockEvent): WebhookKind | 'relist' | undefined {
+  return event.kind === 'order' ? KIND_BY_ORDER_CHANGE.get(event.change) : KIND_BY_EVENT[event.kind]
 }
 
-export function petOf(event: StockEvent): bigint | undefined {
+export function petIdOf(event: StockEvent): bigint | undefined {
   if (event.kind === 'relist') return undefined
   return event.kind === 'order' ? event.order.petId : event.petId
 }
@@ -146,49 +143,58 @@ export function webhookNotFound(id: bigint): ServiceError {
 }
 
 const EXAMPLE_URL = 'https://shop.example/hooks'
-/** URL.parse silently removes some of these, so the stored url would differ from the one that was sent. */
+/** Rejected because URL.parse silently removes some of these characters, which would change the url. */
 const BLANK_OR_CONTROL = /[\s\p{Cc}]/u
 const SCHEME_AND_HOST = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]/i
 const PORT = /^[^/?#]*:\/\/[^/?#]*:(\d+)(?:[/?#]|$)/
 
 /** Returns the url in normal form, or its problem. Whether the url may be called is up to the sender. */
-export function normalizeUrl(text: string): { readonly url: string } | { readonly problem: string } {
-  const problem = problemOf(text)
-  if (problem !== undefined) return { problem }
+export function normalizeUrl(text: string): NormalizedUrl {
+  const problem = findUrlProblem(text)
+  if (problem !== undefined) return invalidUrl(problem)
   const parsed = URL.parse(text)
-  if (parsed === null) return { problem: parseProblemOf(text) }
+  if (parsed === null) return invalidUrl(describeParseProblem(text))
   if (parsed.username !== '' || parsed.password !== '') {
-    return { problem: 'must not contain a user name or a password; deliveries are signed instead' }
+    return invalidUrl('must not contain a user name or a password; deliveries are signed instead')
   }
-  // Percent-encoding makes it longer.
-  return parsed.href.length > MAX_URL_LENGTH ? { problem: tooLong(parsed.href) } : { url: parsed.href }
+  // Percent-encoding can make the url longer.
+  if (parsed.href.length > MAX_URL_LENGTH) return invalidUrl(describeTooLong(parsed.href))
+  return { type: 'valid', url: parsed.href }
 }
 
-function problemOf(text: string): string | undefined {
-  if (text.length > MAX_URL_LENGTH) return tooLong(text)
-  const unwanted = BLANK_OR_CONTROL.exec(text)
-  if (unwanted !== null) {
-    return `must not contain blanks or control characters, got ${codePoint(unwanted[0])} at position ${unwanted.index + 1}; percent-encode it`
+type NormalizedUrl =
+  | { readonly type: 'valid'; readonly url: string }
+  | { readonly type: 'invalid'; readonly problem: string }
+
+function invalidUrl(problem: string): NormalizedUrl {
+  return { type: 'invalid', problem }
+}
+
+function findUrlProblem(text: string): string | undefined {
+  if (text.length > MAX_URL_LENGTH) return describeTooLong(text)
+  const invalidCharacter = BLANK_OR_CONTROL.exec(text)
+  if (invalidCharacter !== null) {
+    return `must not contain blanks or control characters, got ${formatCodePoint(invalidCharacter[0])} at position ${invalidCharacter.index + 1}; percent-encode it`
   }
   if (!text.isWellFormed()) return 'must be valid Unicode, got half of a surrogate pair'
   if (text.includes('\\')) return 'must not contain a backslash; separate the parts of the path with /'
   if (!SCHEME_AND_HOST.test(text)) {
-    return `must be an absolute url with a scheme and a host, such as ${EXAMPLE_URL}, got ${quoted(text)}`
+    return `must be an absolute url with a scheme and a host, such as ${EXAMPLE_URL}, got ${quote(text)}`
   }
   return undefined
 }
 
-function parseProblemOf(text: string): string {
+function describeParseProblem(text: string): string {
   const port = PORT.exec(text)?.[1]
   return port !== undefined && Number(port) > 65_535
-    ? `must have a port of at most 65535, got ${quoted(port)}`
-    : `must have a valid host name and port, such as ${EXAMPLE_URL}, got ${quoted(text)}`
+    ? `must have a port of at most 65535, got ${quote(port)}`
+    : `must have a valid host name and port, such as ${EXAMPLE_URL}, got ${quote(text)}`
 }
 
-function tooLong({ length }: string): string {
+function describeTooLong({ length }: string): string {
   return `must have at most ${MAX_URL_LENGTH} characters, got ${length}`
 }
 
-function codePoint(character: string): string {
+function formatCodePoint(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 }

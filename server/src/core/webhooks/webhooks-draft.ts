@@ -9,17 +9,11 @@ import {
   type UpdateWebhook,
   type WebhookDone,
 } from '../stock/command.ts'
-import {
-  MAX_WEBHOOKS,
-  MAX_WEBHOOKS_PER_KEY,
-  OLD_SECRET_MS,
-  type Webhook,
-  type WebhookProgress,
-} from './webhook.ts'
+import { MAX_WEBHOOKS, MAX_WEBHOOKS_PER_KEY, OLD_SECRET_MS, type Webhook } from './webhook.ts'
 
 /** The webhooks that a commit has locked and read. */
 export interface LockedWebhooks {
-  /** The webhooks that the commands name, if they exist. */
+  /** The existing webhooks that the commands name. */
   readonly named: ReadonlyMap<bigint, Webhook>
   readonly total: number
   /** The number of webhooks that each API key has created, by its id. */
@@ -53,52 +47,47 @@ export class WebhooksDraft {
     }
     if (this.#find(webhook.id) !== undefined) throw new Error(`webhook ${webhook.id} already exists`)
     const created = { ...webhook, createdBy: keyId }
-    this.#count(created, 1)
+    this.#addToCounts(created, 1)
     return this.#put(created)
   }
 
   /** A webhook that was turned off is turned on again by setting `paused` to false. */
   update({ webhookId, patch }: UpdateWebhook): OutcomeOf<UpdateWebhook> {
-    return this.#change(webhookId, (webhook, position, off) => ({
-      ...webhook,
-      ...patch,
-      progress: withOff(position, patch.paused === false ? undefined : off),
-    }))
+    return this.#change(webhookId, (webhook) => {
+      const { off: _, ...turnedOn } = webhook.progress
+      return { ...webhook, ...patch, progress: patch.paused === false ? turnedOn : webhook.progress }
+    })
   }
 
   rotateSecret({ webhookId, secret, at }: RotateWebhookSecret): OutcomeOf<RotateWebhookSecret> {
-    return this.#change(webhookId, (webhook, position, off) => ({
+    return this.#change(webhookId, (webhook) => ({
       ...webhook,
       secret,
       oldSecret: { secret: webhook.secret, until: at + OLD_SECRET_MS },
-      progress: withOff(position, off),
     }))
   }
 
   move({ webhookId, cursor }: MoveWebhook): OutcomeOf<MoveWebhook> {
-    return this.#change(webhookId, (webhook, _, off) => ({
-      ...webhook,
-      progress: withOff({ cursor }, off),
-    }))
+    return this.#change(webhookId, (webhook) => {
+      const { relistAt: _, ...progress } = webhook.progress
+      return { ...webhook, progress: { ...progress, cursor } }
+    })
   }
 
   remove({ webhookId }: RemoveWebhook): OutcomeOf<RemoveWebhook> {
     const webhook = this.#find(webhookId)
     if (webhook === undefined) return { type: 'unknown_webhook' }
     this.#changed.set(webhookId, undefined)
-    this.#count(webhook, -1)
+    this.#addToCounts(webhook, -1)
     return { type: 'done' }
   }
 
   /** Every change clears the failure, so that the next attempt is made at once. */
-  #change(
-    webhookId: bigint,
-    applyChange: (webhook: Webhook, position: WebhookProgress, off: WebhookProgress['off']) => Webhook,
-  ): WebhookDone | UnknownWebhook {
+  #change(webhookId: bigint, applyChange: (webhook: Webhook) => Webhook): WebhookDone | UnknownWebhook {
     const webhook = this.#find(webhookId)
     if (webhook === undefined) return { type: 'unknown_webhook' }
-    const { failure: _, off, ...position } = webhook.progress
-    return this.#put({ ...applyChange(webhook, position, off), revision: webhook.revision + 1 })
+    const { failure: _, ...progress } = webhook.progress
+    return this.#put({ ...applyChange({ ...webhook, progress }), revision: webhook.revision + 1 })
   }
 
   #put(webhook: Webhook): WebhookDone {
@@ -106,17 +95,13 @@ export class WebhooksDraft {
     return { type: 'done', webhook }
   }
 
-  #count({ createdBy }: Webhook, change: 1 | -1): void {
-    this.#total += change
-    if (createdBy !== undefined)
-      this.#createdBy.set(createdBy, (this.#createdBy.get(createdBy) ?? 0) + change)
+  #addToCounts({ createdBy }: Webhook, difference: 1 | -1): void {
+    this.#total += difference
+    if (createdBy === undefined) return
+    this.#createdBy.set(createdBy, (this.#createdBy.get(createdBy) ?? 0) + difference)
   }
 
   #find(id: bigint): Webhook | undefined {
     return this.#changed.has(id) ? this.#changed.get(id) : this.#locked.named.get(id)
   }
-}
-
-function withOff(progress: WebhookProgress, off: WebhookProgress['off']): WebhookProgress {
-  return off === undefined ? progress : { ...progress, off }
 }

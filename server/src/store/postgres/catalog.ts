@@ -15,26 +15,34 @@ import {
   toCategory,
   toPet,
 } from '../catalog-rows.ts'
-import { IS_OF_PET } from '../log-rows.ts'
-import { newThreshold } from '../low-stock.ts'
-import { highestOwn } from '../own-ids.ts'
-import type { Columns, OwnIds } from '../sql.ts'
-import { BARCODE_LOCK_CLASS, CATALOG_LOCK, DIALECT } from './dialect.ts'
-import { arrayOf, arrayParameters, columnArrays, quoted, toParameter } from './parameters.ts'
+import { highestGeneratedId } from '../generated-ids.ts'
+import { IS_PET_ROW } from '../log-rows.ts'
+import { categoryThresholdStatements } from '../low-stock.ts'
+import type { Columns, GeneratedIdTable } from '../sql.ts'
+import {
+  arrayPlaceholders,
+  arrayText,
+  BARCODE_LOCK_CLASS,
+  CATALOG_LOCK,
+  columnArrays,
+  DIALECT,
+  quotedElement,
+  toParameter,
+} from './dialect.ts'
 
-/** The catalogue that a commit has read, and the latest log rows of the pets that the commands name. */
 interface ReadCatalog {
   readonly found: LockedCatalog
-  readonly latestRows: ReadonlyMap<bigint, bigint>
+  /** The latest log row of each pet that the commands name. */
+  readonly latestLogRows: ReadonlyMap<bigint, bigint>
 }
 
-/** All barcodes share this many locks, because the server has room for only a few thousand locks. */
-const BARCODE_LOCKS = 64
+/** All barcodes share this many advisory locks, because the server has memory for only a few thousand locks. */
+const BARCODE_LOCK_COUNT = 64
 
 /**
- * Runs first in a commit. Commits that change single pets run concurrently. A commit that changes a category runs alone, and
- * so does an import, so that a pet's category and threshold stay as they were when the commit decided. Barcodes are locked in
- * a fixed order, so that two commits never deadlock over them.
+ * Must be the first statement of a commit. Commits that change single pets run concurrently. A commit that changes a category
+ * runs alone, and so does an import: while a commit decides about a pet, the pet's category and threshold must not change.
+ * Barcodes are locked in a fixed order, so that two commits never deadlock over them.
  */
 export function lockCatalog(sql: SQL, commands: readonly Command[]): Promise<unknown> {
   const lock = changesCategories(commands) ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared'
@@ -45,62 +53,63 @@ export function lockCatalog(sql: SQL, commands: readonly Command[]): Promise<unk
     locked,
     sql`
       SELECT pg_advisory_xact_lock(${BARCODE_LOCK_CLASS}::int, number) FROM (
-        SELECT DISTINCT hashtext(barcode) & ${BARCODE_LOCKS - 1}::int AS number
-        FROM unnest(${arrayOf(barcodes, quoted)}::text[]) AS named (barcode) ORDER BY number OFFSET 0
+        SELECT DISTINCT hashtext(barcode) & ${BARCODE_LOCK_COUNT - 1}::int AS number
+        FROM unnest(${arrayText(barcodes, quotedElement)}::text[]) AS named (barcode) ORDER BY number OFFSET 0
       ) AS numbers`.execute(),
   ])
 }
 
-/** Runs once the catalogue and the pets that the commands name are locked. */
+/** Must run after the catalogue and the pets that the commands name are locked. */
 export async function readCatalog(sql: SQL, commands: readonly Command[]): Promise<ReadCatalog> {
-  const named = catalogReferencesOf(commands)
+  const references = catalogReferencesOf(commands)
   const petIds = idArray(petIdsOf(commands))
-  const [pets, categories, barcodes, used, newPetIds, newCategoryIds, latest] = await Promise.all([
-    sql
-      .unsafe<{ id: bigint }[]>(
-        `SELECT ${PET_FIELDS} FROM stock JOIN pets ON pets.id = pet_id WHERE pet_id = ANY ($1::bigint[])`,
-        [petIds],
-      )
-      .execute(),
-    sql
-      .unsafe<{ id: bigint }[]>(
-        `SELECT ${CATEGORY_FIELDS} FROM categories WHERE id = ANY ($1::bigint[])
+  const [pets, categories, barcodes, categoriesWithPets, newPetIds, newCategoryIds, latest] =
+    await Promise.all([
+      sql
+        .unsafe<{ id: bigint }[]>(
+          `SELECT ${PET_FIELDS} FROM stock JOIN pets ON pets.id = pet_id WHERE pet_id = ANY ($1::bigint[])`,
+          [petIds],
+        )
+        .execute(),
+      sql
+        .unsafe<{ id: bigint }[]>(
+          `SELECT ${CATEGORY_FIELDS} FROM categories WHERE id = ANY ($1::bigint[])
           OR id IN (SELECT category_id FROM pets WHERE id = ANY ($2::bigint[]))`,
-        [idArray(named.categories), petIds],
-      )
-      .execute(),
-    sql<{ id: bigint; barcode: string }[]>`
-      SELECT id, barcode FROM pets WHERE barcode = ANY (${arrayOf(named.barcodes, quoted)}::text[])`.execute(),
-    sql<{ id: bigint }[]>`
-      SELECT id FROM unnest(${idArray(named.removedCategories)}::bigint[]) AS removed (id)
+          [idArray(references.categories), petIds],
+        )
+        .execute(),
+      sql<{ id: bigint; barcode: string }[]>`
+      SELECT id, barcode FROM pets WHERE barcode = ANY (${arrayText(references.barcodes, quotedElement)}::text[])`.execute(),
+      sql<{ id: bigint }[]>`
+      SELECT id FROM unnest(${idArray(references.removedCategories)}::bigint[]) AS removed (id)
       WHERE EXISTS (SELECT FROM pets WHERE category_id = removed.id)`.execute(),
-    newIds(sql, 'pet_ids', named.newPets),
-    newIds(sql, 'category_ids', named.newCategories),
-    sql
-      .unsafe<{ pet_id: bigint; id: bigint }[]>(
-        `SELECT pet_id, max(id) AS id FROM log WHERE pet_id = ANY ($1::bigint[]) AND ${IS_OF_PET} GROUP BY pet_id`,
-        [petIds],
-      )
-      .execute(),
-  ])
+      newIds(sql, 'pet_ids', references.newPets),
+      newIds(sql, 'category_ids', references.newCategories),
+      sql
+        .unsafe<{ pet_id: bigint; id: bigint }[]>(
+          `SELECT pet_id, max(id) AS id FROM log WHERE pet_id = ANY ($1::bigint[]) AND ${IS_PET_ROW} GROUP BY pet_id`,
+          [petIds],
+        )
+        .execute(),
+    ])
   return {
     found: {
       pets: new Map(pets.map((row) => [row.id, toPet(row)])),
       categories: new Map(categories.map((row) => [row.id, toCategory(row)])),
       barcodes: new Map(barcodes.map(({ id, barcode }) => [barcode, id])),
-      categoriesWithPets: new Set(used.map(({ id }) => id)),
+      categoriesWithPets: new Set(categoriesWithPets.map(({ id }) => id)),
       newPetIds,
       newCategoryIds,
     },
-    latestRows: new Map(latest.map(({ pet_id, id }) => [pet_id, id])),
+    latestLogRows: new Map(latest.map(({ pet_id, id }) => [pet_id, id])),
   }
 }
 
 /**
- * Drops pets that were created after the pets of the commands were locked. Creating such a pet again fails, and the next
- * attempt locks it.
+ * Leaves out pets that another commit created after this commit had locked its pets. The decision then treats such a pet as
+ * missing, creating it again fails, and the next attempt locks it.
  */
-export function lockedOnly(found: LockedCatalog, isLocked: (petId: bigint) => boolean): LockedCatalog {
+export function onlyLockedPets(found: LockedCatalog, isLocked: (petId: bigint) => boolean): LockedCatalog {
   return { ...found, pets: new Map([...found.pets].filter(([petId]) => isLocked(petId))) }
 }
 
@@ -110,23 +119,23 @@ async function newIds(sql: SQL, sequence: string, count: number): Promise<bigint
   return rows.map(({ id }) => id)
 }
 
-/** `before` has the pets that existed before the commit. */
+/** `before` holds the pets that existed before the commit. */
 export function writeCatalog(
   sql: SQL,
   { pets, categories, newThresholds }: CatalogChanges,
   before: LockedCatalog['pets'],
 ): Promise<unknown>[] {
   const existing = [...pets.keys()].filter((id) => before.has(id))
-  // In the order of their ids, so that two commits that create the same pets do not deadlock.
-  const put = [...pets.values()]
+  // Sorted by id, so that two commits that create the same pets do not deadlock.
+  const written = [...pets.values()]
     .filter((changed) => changed !== undefined)
     .sort((one, other) => (one.pet.id < other.pet.id ? -1 : 1))
-  const added = put.filter(({ pet }) => !before.has(pet.id))
-  const changed = put.filter(({ pet }) => before.has(pet.id))
+  const added = written.filter(({ pet }) => !before.has(pet.id))
+  const changed = written.filter(({ pet }) => before.has(pet.id))
   const removed = existing.filter((id) => pets.get(id) === undefined)
   const addedIds = added.map(({ pet }) => pet.id)
   const writes: Promise<unknown>[] = []
-  // Frees barcodes before other pets get them.
+  // Barcodes are unique, so all old barcodes are cleared before a new barcode is written.
   if (existing.length > 0)
     writes.push(
       sql`UPDATE pets SET barcode = NULL WHERE id = ANY (${idArray(existing)}::bigint[]) AND barcode IS NOT NULL`.execute(),
@@ -135,12 +144,12 @@ export function writeCatalog(
     writes.push(sql`DELETE FROM pets WHERE id = ANY (${idArray(removed)}::bigint[])`.execute())
   if (added.length > 0) writes.push(...addPets(sql, added))
   if (changed.length > 0) writes.push(...changePets(sql, changed))
-  writes.push(...writeCategories(sql, categories), ...raiseTo(sql, 'pets', addedIds))
+  writes.push(...writeCategories(sql, categories), ...raiseIdsAbove(sql, 'pets', addedIds))
   for (const { by, ...category } of newThresholds) {
     writes.push(
       sql`SELECT 1 FROM stock WHERE pet_id IN (SELECT id FROM pets WHERE category_id = ${category.id} AND low_stock_at IS NULL)
         ORDER BY pet_id FOR NO KEY UPDATE`.execute(),
-      ...newThreshold(DIALECT, category, by).map(({ text, values }) =>
+      ...categoryThresholdStatements(DIALECT, category, by).map(({ text, values }) =>
         sql.unsafe(text, values.map(toParameter)).execute(),
       ),
     )
@@ -148,6 +157,7 @@ export function writeCatalog(
   return writes
 }
 
+/** A pet and its stock entry after a change. */
 type PetWithEntry = NonNullable<ReturnType<CatalogChanges['pets']['get']>>
 
 const { last_change: _, ...ENTRY_COLUMNS } = CONTENTS.stock
@@ -156,7 +166,7 @@ const [ADD_ENTRIES, CHANGE_ENTRIES] = writeStatements('stock', 'pet_id', ENTRY_C
 
 function writeStatements(table: string, key: string, columns: Columns): [insert: string, update: string] {
   const names = Object.keys(columns)
-  const rows = `unnest(${arrayParameters(columns)})`
+  const rows = `unnest(${arrayPlaceholders(columns)})`
   const changes = names.map((name) => `${name} = now.${name}`)
   return [
     `INSERT INTO ${table} (${names}) SELECT * FROM ${rows}`,
@@ -194,27 +204,27 @@ function entryArrays(pets: readonly PetWithEntry[]): string[] {
 }
 
 const CATEGORY_NAMES = Object.keys(CATEGORY_COLUMNS)
-const PUT_CATEGORY = `INSERT INTO categories (${CATEGORY_NAMES}) VALUES (${CATEGORY_NAMES.map((_, index) => `$${index + 1}`)})
+const UPSERT_CATEGORY = `INSERT INTO categories (${CATEGORY_NAMES}) VALUES (${CATEGORY_NAMES.map((_, index) => `$${index + 1}`)})
   ON CONFLICT (id) DO UPDATE SET ${CATEGORY_NAMES.map((name) => `${name} = excluded.${name}`)}`
 
 function writeCategories(sql: SQL, categories: CatalogChanges['categories']): Promise<unknown>[] {
   const writes: Promise<unknown>[] = []
   for (const [id, category] of categories) {
-    writes.push(
-      (category === undefined
+    const write =
+      category === undefined
         ? sql`DELETE FROM categories WHERE id = ${id}`
-        : sql.unsafe(PUT_CATEGORY, categoryValues(category).map(toParameter))
-      ).execute(),
-    )
+        : sql.unsafe(UPSERT_CATEGORY, categoryValues(category).map(toParameter))
+    writes.push(write.execute())
   }
-  return [...writes, ...raiseTo(sql, 'categories', [...categories.keys()])]
+  return [...writes, ...raiseIdsAbove(sql, 'categories', [...categories.keys()])]
 }
 
 /** Makes generated ids start above these ids. */
-function raiseTo(sql: SQL, table: OwnIds, ids: readonly bigint[]): Promise<unknown>[] {
-  return highestOwn(ids).map((highest) => sql.unsafe(DIALECT.raiseIds(table), [highest]).execute())
+function raiseIdsAbove(sql: SQL, table: GeneratedIdTable, ids: readonly bigint[]): Promise<unknown>[] {
+  const highest = highestGeneratedId(ids)
+  return highest === undefined ? [] : [sql.unsafe(DIALECT.raiseIds(table), [highest]).execute()]
 }
 
 function idArray(ids: readonly bigint[]): string {
-  return arrayOf(ids, (id) => id)
+  return arrayText(ids, (id) => id)
 }

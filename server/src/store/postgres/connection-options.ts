@@ -14,16 +14,16 @@ export interface Address {
 }
 
 const DEFAULT_PORT = '5432'
-/** A password may contain @: the last one separates it from the hosts. */
-const PARTS =
+/** A password may contain @, so the last @ separates it from the hosts. */
+const ADDRESS_PATTERN =
   /^postgres(?:ql)?:\/\/(?:(?<user>.*)@)?(?<hosts>[^/?#]*)(?:\/(?<database>[^?#]*))?(?:\?(?<query>[^#]*))?$/s
 
 /**
- * Parses an address like libpq: several hosts separated by commas, each with its own port, or one port for all. A folder
- * instead of a host (%2Frun%2Fpostgresql, or ?host=/run/postgresql) contains the socket.
+ * Parses an address in the format of libpq: several hosts separated by commas, each with its own port, or one port for all. A
+ * host may also be the folder of a Unix socket (%2Frun%2Fpostgresql, or ?host=/run/postgresql).
  */
 export function readAddress(url: string): Address {
-  const parts = PARTS.exec(url)?.groups
+  const parts = ADDRESS_PATTERN.exec(url)?.groups
   if (parts === undefined) {
     throw new Error('DATABASE_URL must be like postgres://USER:PASSWORD@HOST:PORT/DATABASE')
   }
@@ -48,8 +48,7 @@ export function hostText(host: Host): string {
 }
 
 function readHosts(text: string, parameters: URLSearchParams): Host[] {
-  const given = parameters.get('host')
-  const names = given === null ? text.split(',') : given.split(',')
+  const names = (parameters.get('host') ?? text).split(',')
   const ports = (parameters.get('port') ?? '').split(',')
   if (ports.length > 1 && ports.length !== names.length) {
     throw wrongList(
@@ -58,14 +57,17 @@ function readHosts(text: string, parameters: URLSearchParams): Host[] {
   }
   return names.map((name, index) => {
     if (name === '' && names.length > 1) throw wrongList(`host ${index + 1} of ${names.length} is empty`)
-    return readHost(name, (ports.length === 1 ? ports[0] : ports[index]) || DEFAULT_PORT)
+    const port = ports.length === 1 ? ports[0] : ports[index]
+    return readHost(name, port || DEFAULT_PORT)
   })
 }
 
 function readHost(text: string, defaultPort: string): Host {
-  const [, bracketed, plain = '', portText = defaultPort] =
-    /^(?:\[([^\]]*)\]|([^:]*))(?::([^:]*))?$/.exec(text) ??
-    refuse(`"${text}" is not a host; write an IPv6 address in brackets: [::1]:5432`)
+  const parts = /^(?:\[([^\]]*)\]|([^:]*))(?::([^:]*))?$/.exec(text)
+  if (parts === null) {
+    throw wrongList(`"${text}" is not a host; write an IPv6 address in brackets: [::1]:5432`)
+  }
+  const [, bracketed, plain = '', portText = defaultPort] = parts
   const port = Number(portText || defaultPort)
   if (!/^\d*$/.test(portText) || port < 1 || port > 65_535) {
     throw wrongList(`the port of "${text}" must be a number from 1 to 65535, got "${portText}"`)
@@ -77,10 +79,6 @@ function readHost(text: string, defaultPort: string): Host {
 
 function wrongList(reason: string): Error {
   return new Error(`the list of hosts in DATABASE_URL is wrong: ${reason}`)
-}
-
-function refuse(reason: string): never {
-  throw wrongList(reason)
 }
 
 export interface PostgresSettings {
@@ -95,21 +93,21 @@ export interface PostgresSettings {
 }
 
 /**
- * Session settings that the statements rely on. PgBouncer drops them, so docs/scaling.md tells operators to set them for the
+ * Session settings that the statements rely on. PgBouncer drops them, so docs/scaling.md asks operators to set them for the
  * role.
  */
 export function sessionSettings(settings: PostgresSettings): Readonly<Record<string, string | number>> {
   return {
     statement_timeout: settings.statementTimeoutSeconds * SECOND,
     default_transaction_isolation: 'read committed',
-    // Plans every statement once per session: planning the live view's query takes longer than running it.
+    // Each session plans a statement only once. Planning the query of the live view takes longer than running it.
     plan_cache_mode: 'force_generic_plan',
-    // A plan that was made for an empty table would scan the whole table even when it has a million rows.
+    // Otherwise a plan that was made while a table was empty would scan the table when it has a million rows.
     enable_seqscan: 'off',
     // Before PostgreSQL 18, enable_seqscan=off makes the scan of a one-row table look so expensive that the server compiles
     // the statement with LLVM: 300 ms for a statement that takes 0.1 ms.
     jit: 'off',
-    // A process that is suspended in a transaction must not keep its locks forever.
+    // If a process is suspended in a transaction, the server rolls the transaction back, which releases its locks.
     idle_in_transaction_session_timeout: settings.statementTimeoutSeconds * SECOND,
   }
 }
@@ -120,8 +118,8 @@ export function optionsFrom(url: string, settings: PostgresSettings): SQL.Postgr
   const mode = parameters.get('sslmode')
   const common = {
     adapter: 'postgres',
-    // Without a url Bun reads DATABASE_URL, cannot parse a list of hosts, and may take the sslmode of another database.
-    // The other options override its parts.
+    // Without a url, Bun reads DATABASE_URL. Bun cannot parse a list of hosts, and may use the sslmode of another database.
+    // The other options override the parts of this url.
     url: 'postgres://localhost',
     username,
     password,

@@ -2,14 +2,14 @@ import { SQL } from 'bun'
 import { SECOND } from '../../core/values/clock.ts'
 import type { Durability, SqlDatabase, SqlValue, Statement } from '../sql.ts'
 import { type Host, optionsFrom, type PostgresSettings, readAddress } from './connection-options.ts'
-import { DIALECT } from './dialect.ts'
+import { DIALECT, toParameter } from './dialect.ts'
 import {
   AnswerTimeout,
   hasState,
   isConnectionLost,
-  isOurFault,
+  isDuplicateKey,
+  isProgramError,
   isReadOnly,
-  isTaken,
   Overloaded,
   TOO_MANY_CONNECTIONS,
   toServiceError,
@@ -17,52 +17,59 @@ import {
   unusableHosts,
   withTimeout,
 } from './failures.ts'
-import { toParameter } from './parameters.ts'
-import { checkTakesWrites, PostgresSession, runAll, transact, transactInTwoTrips } from './session.ts'
+import {
+  checkAcceptsWrites,
+  PostgresLongSession,
+  runAll,
+  transact,
+  transactInTwoRoundTrips,
+} from './session.ts'
 import { type Session, SessionPool } from './session-pool.ts'
 
-/** If the database does not answer a probe within this time, it counts as unavailable. */
+/** If a probe gets no answer within this time, the database counts as unavailable, and callers are refused. */
 const PROBE_GRACE_MS = 300
-/** Added to the server's statement timeout, so that ours applies only if the server's answer does not arrive. */
+/** Added to the server's statement timeout. So the timeout here applies only if the server does not answer at all. */
 const TIMEOUT_MARGIN_MS = 2 * SECOND
-/** How long a caller waits while no session becomes free for any caller. */
+/** How long callers wait if no session becomes free for any of them. */
 const MAX_STALL_MS = 2 * SECOND
-/** A live process sends its next statement much sooner, even on a busy machine. */
+/** The maximum pause between two statements of a transaction. Only a suspended process pauses longer. */
 const MAX_PAUSE_MS = 5 * SECOND
 const CLOSED = new Error('the store is closed')
 
 type AcquireOptions = { readonly isUrgent?: boolean }
-type Explain = (database: Pick<SqlDatabase, 'rows'>) => Promise<unknown>
+/** Returns the reason why the database refuses statements, if the reason is the state of the database. */
+type ExplainRefusal = (database: Pick<SqlDatabase, 'rows'>) => Promise<unknown>
 
 /**
- * The session pool of the PostgreSQL host that accepts writes. While no host does, callers are refused at once, and probes
- * find out when the host is back or which other host has been promoted.
+ * The session pool of the PostgreSQL host that accepts writes. While there is no such host, callers are refused at once, and
+ * probes find out when the host is back or which other host has been promoted.
  */
 export class Connection implements SqlDatabase {
   readonly dialect = DIALECT
   readonly #addresses: readonly Host[]
   readonly #hosts: readonly SQL.PostgresOrMySQLOptions[]
   readonly #mayBeReadOnly: boolean
-  readonly #explain: Explain
+  readonly #explainRefusal: ExplainRefusal
   readonly #statementMs: number
   readonly #timeoutMs: number
   readonly #connectMs: number
-  #check: (session: Session) => Promise<unknown> = checkTakesWrites
+  #checkSession: (session: Session) => Promise<unknown> = checkAcceptsWrites
   #pool: SessionPool
   #problem: unknown
-  /** Why no host accepted writes, if a read-only one is used instead. */
+  /** Why no host accepts writes, if a read-only host is used instead. */
   #readOnlyReason: unknown
   #isUnavailable = false
   #isProbing = false
   #isClosed = false
-  #losses = 0
+  #lossCount = 0
 
-  /**
-   * Starts with the first host; `connect` finds the host that accepts writes. `explain` returns the reason if the database
-   * refuses a statement because of its own state.
-   */
-  constructor(url: string, settings: PostgresSettings, explain: Explain = async () => undefined) {
-    this.#explain = explain
+  /** Starts with the first host. `connect` finds the host that accepts writes. */
+  constructor(
+    url: string,
+    settings: PostgresSettings,
+    explainRefusal: ExplainRefusal = async () => undefined,
+  ) {
+    this.#explainRefusal = explainRefusal
     this.#addresses = readAddress(url).hosts
     this.#hosts = optionsFrom(url, settings)
     this.#mayBeReadOnly = settings.mayBeReadOnly === true
@@ -74,21 +81,21 @@ export class Connection implements SqlDatabase {
     this.#pool = this.#newPool(first)
   }
 
-  /** Finds the host that accepts writes. If there is none and the settings allow it, uses a read-only one. */
+  /** Finds the host that accepts writes. If there is none and the settings allow it, uses a read-only host. */
   async connect(): Promise<void> {
     try {
-      this.#use(await this.#findHost())
+      this.#switchTo(await this.#findHost())
     } catch (error) {
       if (!this.#mayBeReadOnly || !isReadOnly(error)) throw error
       this.#readOnlyReason = error
-      this.#check = async () => {}
-      this.#use(await this.#findHost())
+      this.#checkSession = async () => {}
+      this.#switchTo(await this.#findHost())
     }
   }
 
-  /** Changes when a connection was lost: the server may have crashed. */
-  get losses(): number {
-    return this.#losses
+  /** The number of lost connections. With each loss, the server may have crashed or been replaced. */
+  get lossCount(): number {
+    return this.#lossCount
   }
 
   /** The maximum number of sessions. */
@@ -97,12 +104,12 @@ export class Connection implements SqlDatabase {
   }
 
   /**
-   * Runs statements on one session, each as its own transaction. The timeout starts when the session is available: waiting
-   * for a session has its own timeout and says nothing about the database.
+   * Runs statements on one session, each in its own transaction. The timeout starts when the session is available. Waiting for
+   * a session has a separate timeout, because a full pool does not mean that the database is unavailable.
    */
   async run<T>(work: (session: Session) => Promise<T>, options: AcquireOptions = {}): Promise<T> {
     this.#requireAvailable()
-    return this.guard(() => this.#onSession(this.#pool, work, options))
+    return this.withServiceErrors(() => this.#onSession(this.#pool, work, options))
   }
 
   rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]> {
@@ -118,14 +125,14 @@ export class Connection implements SqlDatabase {
     return this.run((session) => transact(session, 'durable', work))
   }
 
-  /** A transaction of two round trips. Without `maxLockWaitMs`, it waits for locks until the statement timeout. */
+  /** Runs a transaction in two round trips. Without `maxLockWaitMs`, it waits for locks until the statement timeout. */
   readThenWrite<Found>(
     durability: Durability,
     read: (session: Session) => Promise<Found>,
     write: (session: Session, found: Found) => Promise<unknown> | undefined,
     maxLockWaitMs?: number,
   ): Promise<void> {
-    return this.run((session) => transactInTwoTrips(session, durability, read, write, maxLockWaitMs))
+    return this.run((session) => transactInTwoRoundTrips(session, durability, read, write, maxLockWaitMs))
   }
 
   /** Throws while no host accepts writes. */
@@ -134,10 +141,10 @@ export class Connection implements SqlDatabase {
     if (this.#readOnlyReason !== undefined) throw unavailable(this.#readOnlyReason)
   }
 
-  async longSession(options: AcquireOptions = {}): Promise<PostgresSession> {
+  async longSession(options: AcquireOptions = {}): Promise<PostgresLongSession> {
     this.#requireAvailable()
     const pool = this.#pool
-    const session = await this.guard(() => pool.acquire(options))
+    const session = await this.withServiceErrors(() => pool.acquire(options))
     const close = async () => {
       const isSound = await session`ROLLBACK`.then(
         () => true,
@@ -145,37 +152,49 @@ export class Connection implements SqlDatabase {
       )
       pool.release(session, { isSound })
     }
-    return new PostgresSession({ session, close, guard: (work) => this.guard(work), maxPauseMs: 0 })
+    return new PostgresLongSession({
+      session,
+      close,
+      withServiceErrors: (work) => this.withServiceErrors(work),
+      maxPauseMs: 0,
+    })
   }
 
   /**
-   * A session outside the pool. Closing it ends the connection, with its settings and temporary tables. If this process is
-   * suspended while it writes, the server rolls back before other callers that wait for its locks time out.
+   * Opens a session outside the pool. Closing it ends the connection, with its settings and temporary tables. If this process
+   * is suspended during a transaction, the server rolls the transaction back before callers that wait for its locks time out.
    */
-  async separateSession(): Promise<PostgresSession> {
+  async separateSession(): Promise<PostgresLongSession> {
     const pool = new SQL({ ...this.#pool.options, max: 1 })
     const close = () => pool.close({ timeout: 0 })
-    const session = await this.guard(() => withTimeout(pool.reserve(), this.#timeoutMs)).catch(
+    const session = await this.withServiceErrors(() => withTimeout(pool.reserve(), this.#timeoutMs)).catch(
       (error: unknown) => {
         close().catch(() => {})
         throw error
       },
     )
     const maxPauseMs = Math.min(MAX_PAUSE_MS, this.#statementMs / 2)
-    return new PostgresSession({ session, close, guard: (work) => this.guard(work), maxPauseMs })
+    return new PostgresLongSession({
+      session,
+      close,
+      withServiceErrors: (work) => this.withServiceErrors(work),
+      maxPauseMs,
+    })
   }
 
-  /** Runs work on a session and turns its errors into errors for callers. */
-  async guard<T>(work: () => Promise<T>): Promise<T> {
+  /** Runs `work` and turns its errors into errors for callers. If a connection was lost, starts to probe the database. */
+  async withServiceErrors<T>(work: () => Promise<T>): Promise<T> {
     const pool = this.#pool
     try {
       return await work()
     } catch (error) {
-      // An abandoned pool says nothing about the current one, nor does a server that refuses one more connection.
+      // The server is available if it has other sessions of this pool and only refuses one more.
       const isOneTooMany = hasState(error, TOO_MANY_CONNECTIONS) && pool.hasSessions
-      if (isConnectionLost(error) && pool === this.#pool && !isOneTooMany) this.#startProbing(error)
-      const explained = isOurFault(error) && !isTaken(error) ? await this.#explained(pool) : undefined
-      throw explained === undefined ? toServiceError(error) : unavailable(explained)
+      const isCurrentPool = pool === this.#pool
+      if (isConnectionLost(error) && isCurrentPool && !isOneTooMany) this.#startProbing(error)
+      const isRefusal = isProgramError(error) && !isDuplicateKey(error)
+      const reason = isRefusal ? await this.#findRefusalReason(pool) : undefined
+      throw reason === undefined ? toServiceError(error) : unavailable(reason)
     }
   }
 
@@ -184,11 +203,11 @@ export class Connection implements SqlDatabase {
     await this.#pool.close(1, CLOSED)
   }
 
-  /** Why the database refused a statement, if that is not the fault of this program. */
-  async #explained(pool: SessionPool): Promise<unknown> {
+  /** Why the database refused a statement; `undefined` if the statement itself is wrong. */
+  async #findRefusalReason(pool: SessionPool): Promise<unknown> {
     const rows = <Row>(text: string, ...values: readonly SqlValue[]) =>
       this.#onSession(pool, (session) => session.unsafe<Row[]>(text, values.map(toParameter)))
-    return this.#explain({ rows }).catch(() => undefined)
+    return this.#explainRefusal({ rows }).catch(() => undefined)
   }
 
   #requireAvailable(): void {
@@ -206,44 +225,44 @@ export class Connection implements SqlDatabase {
   }
 
   /**
-   * Ends when a host that accepts writes answers. The current pool is probed first: one lost connection of many is no reason
-   * to refuse callers or to abandon the others.
+   * Probes until a host that accepts writes answers. The current pool is probed first, because one lost connection is no reason
+   * to refuse callers or to abandon the other connections.
    */
   async #probe(): Promise<void> {
     const pool = this.#pool
-    let mayKeep = !isReadOnly(this.#problem)
-    this.#isUnavailable = !mayKeep
-    if (!mayKeep) abandon(pool, this.#problem)
+    let mayKeepPool = !isReadOnly(this.#problem)
+    this.#isUnavailable = !mayKeepPool
+    if (!mayKeepPool) abandon(pool, this.#problem)
     else if (this.#problem instanceof AnswerTimeout) pool.closeIdle()
     const graceTimer = setTimeout(() => {
       this.#isUnavailable = true
-      pool.refuseWaiting(this.#problem)
+      pool.rejectWaiting(this.#problem)
     }, PROBE_GRACE_MS)
     const found = await retryUntilSuccess({
       attempt: () => {
-        if (!mayKeep) return this.#findHost()
-        mayKeep = false
-        return this.#reached(pool)
+        if (!mayKeepPool) return this.#findHost()
+        mayKeepPool = false
+        return this.#probePool(pool)
       },
       onFailure: (error) => {
         this.#isUnavailable = true
         this.#problem = error
       },
-      discard: (late) => abandon(late, CLOSED),
+      discard: (latePool) => abandon(latePool, CLOSED),
       isCancelled: () => this.#isClosed,
     })
     clearTimeout(graceTimer)
     if (found === undefined) return
-    this.#use(found)
+    this.#switchTo(found)
     this.#isUnavailable = false
   }
 
-  /** Probes all hosts at once. Returns the pool of the first that accepts writes; throws the problems of all if none does. */
+  /** Probes all hosts at once and returns the pool of the first that accepts writes. If none does, throws their problems. */
   async #findHost(): Promise<SessionPool> {
     const pools = this.#hosts.map((options) => this.#newPool(options))
     let found: SessionPool | undefined
     try {
-      found = await Promise.any(pools.map((pool) => this.#reached(pool)))
+      found = await Promise.any(pools.map((pool) => this.#probePool(pool)))
       return found
     } catch (error) {
       if (!(error instanceof AggregateError)) throw error
@@ -253,7 +272,8 @@ export class Connection implements SqlDatabase {
     }
   }
 
-  async #reached(pool: SessionPool): Promise<SessionPool> {
+  /** Returns the pool if the server answers. Otherwise abandons the pool and throws. */
+  async #probePool(pool: SessionPool): Promise<SessionPool> {
     try {
       await withTimeout(
         this.#onSession(pool, (session) => session`SELECT 1`, { isUrgent: true }),
@@ -261,7 +281,7 @@ export class Connection implements SqlDatabase {
       )
       return pool
     } catch (error) {
-      // All sessions are in use, so the server is available. A statement that hangs has its own timeout.
+      // All sessions are in use, so the server is available. Statements that hang have their own timeouts.
       if (error instanceof Overloaded) return pool
       abandon(pool, error)
       throw error
@@ -280,27 +300,27 @@ export class Connection implements SqlDatabase {
       isSound = true
       return result
     } catch (error) {
-      // The server may have been replaced by another one without closing the connection.
-      if (error instanceof AnswerTimeout && pool === this.#pool) this.#losses++
+      // Another server may have replaced this server without closing the connection.
+      if (error instanceof AnswerTimeout && pool === this.#pool) this.#lossCount++
       throw error
     } finally {
       pool.release(session, { isSound })
     }
   }
 
-  #use(pool: SessionPool): void {
+  #switchTo(pool: SessionPool): void {
     if (pool === this.#pool) return
     abandon(this.#pool, this.#problem ?? CLOSED)
     this.#pool = pool
-    this.#losses++
+    this.#lossCount++
   }
 
   #newPool(options: SQL.PostgresOrMySQLOptions): SessionPool {
     const pool = new SessionPool({
       options,
-      check: (session) => this.#check(session),
+      check: (session) => this.#checkSession(session),
       onLoss: () => {
-        if (pool === this.#pool) this.#losses++
+        if (pool === this.#pool) this.#lossCount++
       },
       maxStallMs: MAX_STALL_MS,
       maxWaitMs: this.#statementMs,
@@ -310,7 +330,7 @@ export class Connection implements SqlDatabase {
   }
 }
 
-/** Closes the pool at once and rejects its waiting callers, so that hanging connections are not reused. */
+/** Closes the pool without waiting, so that hanging connections are not reused, and rejects its waiting callers. */
 function abandon(pool: SessionPool, reason: unknown): void {
   pool.close(0, reason).catch(() => {})
 }
@@ -318,33 +338,33 @@ function abandon(pool: SessionPool, reason: unknown): void {
 interface Attempts<T> {
   readonly attempt: () => Promise<T>
   readonly onFailure: (error: unknown) => void
-  /** Called with the result of an attempt that succeeds after another has. */
-  readonly discard: (late: T) => void
+  /** Called with the result of an attempt that succeeds after another attempt has succeeded. */
+  readonly discard: (lateResult: T) => void
   readonly isCancelled: () => boolean
 }
 
-/** The pause between attempts. */
+/** The pause between attempts. It does not grow, so that callers are served soon after the database is back. */
 const RETRY_AFTER_MS = 100
-/** After this time the next attempt starts, because the server may never answer the first. */
+/** If an attempt has no result after this time, the next attempt starts while this attempt continues. */
 const ATTEMPT_TIMEOUT_MS = 400
 
-/** Returns the result of the first attempt that succeeds, or `undefined` if it is cancelled. The pauses do not grow. */
+/** Returns the result of the first attempt that succeeds; `undefined` if `isCancelled` returns true first. */
 export async function retryUntilSuccess<T>(attempts: Attempts<T>): Promise<T | undefined> {
   const { attempt, onFailure, discard, isCancelled } = attempts
   const found = Promise.withResolvers<void>()
   let first: { readonly result: T } | undefined
-  const succeeded = (result: T) => {
+  const onSuccess = (result: T) => {
     if (first !== undefined || isCancelled()) return discard(result)
     first = { result }
     found.resolve()
   }
-  // A failure after the first success says nothing about the host in use.
-  const failed = (error: unknown) => {
+  const onError = (error: unknown) => {
+    // After the first success, a failed attempt no longer matters.
     if (first === undefined) onFailure(error)
   }
   while (first === undefined && !isCancelled()) {
-    const answered = attempt().then(succeeded, failed)
-    await Promise.race([answered, found.promise, Bun.sleep(ATTEMPT_TIMEOUT_MS)])
+    const finished = attempt().then(onSuccess, onError)
+    await Promise.race([finished, found.promise, Bun.sleep(ATTEMPT_TIMEOUT_MS)])
     if (first === undefined) await Promise.race([found.promise, Bun.sleep(RETRY_AFTER_MS)])
   }
   return first?.result

@@ -1,18 +1,18 @@
 import type { SQL } from 'bun'
-import { highestId, OWN_IDS } from '../own-ids.ts'
-import { type Dialect, statement } from '../sql.ts'
+import { GENERATED_ID_TABLES, highestIdSql } from '../generated-ids.ts'
+import { type Columns, type Dialect, type SqlValue, statement } from '../sql.ts'
 
 /**
- * One number of the sequence `log_ids` provides ids for this many rows of the log: as many as a commit without orders can
- * write, because each of its 1,000 changes may cross a threshold.
+ * Each number of the sequence `log_ids` provides ids for this many log rows. One number is enough for a commit without orders:
+ * it has at most 1,000 changes, and each writes at most two rows, the second if it crosses a threshold.
  */
 export const IDS_PER_NUMBER = 2_000
 
-/** An advisory lock: shared for changes of single pets, exclusive for changes of many. Any unique number will do. */
+/** An advisory lock: shared for changes of single pets, exclusive for changes of many pets. The number is arbitrary. */
 export const CATALOG_LOCK = 0x696d706f7274n
-/** Uses the stored words directly, without a text search parser of the server. */
+/** Turns the stored words into a search vector without parsing them again. */
 export const WORDS_VECTOR = `array_to_tsvector(string_to_array(words, ' '))`
-/** The class of the advisory locks of barcodes. */
+/** The class of the advisory locks of barcodes: the first of the two numbers that name a lock. */
 export const BARCODE_LOCK_CLASS = 0x62617263
 const SEQUENCES = { orders: 'order_ids', pets: 'pet_ids', categories: 'category_ids' } as const
 
@@ -24,7 +24,7 @@ export const DIALECT = {
   indexedBy: () => '',
   lookUp: (table, condition) =>
     `CROSS JOIN LATERAL (SELECT * FROM ${table} WHERE ${condition} OFFSET 0) AS ${table}`,
-  listedIds: (parameter) =>
+  idsInJsonArray: (parameter) =>
     `SELECT CAST(value AS bigint) AS id FROM jsonb_array_elements_text(CAST(CAST(${parameter} AS text) AS jsonb)) AS listed (value)`,
   raiseIds: (table) =>
     `SELECT setval('${SEQUENCES[table]}', $1) WHERE $1 > (SELECT last_value FROM ${SEQUENCES[table]})`,
@@ -32,26 +32,26 @@ export const DIALECT = {
   jsonObject: 'json_build_object',
   keyOrder: 'number',
   newIdentity: [
-    // New rows of the log get ids above the copied rows.
+    // New log rows get ids above the ids of the copied rows.
     `SELECT setval('log_ids', greatest((SELECT max(id) FROM log), 0) + ${IDS_PER_NUMBER})`,
     `UPDATE log_state SET identity = gen_random_uuid(), prunings = prunings + 1, pruned_xid = pg_current_xact_id()`,
     "UPDATE log_numbering SET server = ''",
-    ...OWN_IDS.map(
+    ...GENERATED_ID_TABLES.map(
       (table) =>
-        `SELECT setval('${SEQUENCES[table]}', highest) FROM (${highestId(table)}) AS existing
+        `SELECT setval('${SEQUENCES[table]}', highest) FROM (${highestIdSql(table)}) AS existing
         WHERE highest >= (SELECT last_value FROM ${SEQUENCES[table]})`,
     ),
   ],
   skipIds: ['SELECT skip_ids()'],
 } as const satisfies Dialect
 
-/** How many sequence numbers a commit needs for its log rows. */
-export function numbersFor(rows: number): number {
+/** How many sequence numbers a commit with this many log rows needs. */
+export function logNumbersFor(rows: number): number {
   return Math.ceil(rows / IDS_PER_NUMBER)
 }
 
-/** Maps the index of a log row within its commit to its id. */
-export function idsFrom(numbers: readonly bigint[]): (index: number) => bigint {
+/** Returns a function that maps the index of a log row in the commit to the id of the row. */
+export function logIdsFrom(numbers: readonly bigint[]): (index: number) => bigint {
   return (index) => {
     const number = numbers[Math.floor(index / IDS_PER_NUMBER)]
     if (number === undefined)
@@ -60,19 +60,70 @@ export function idsFrom(numbers: readonly bigint[]): (index: number) => bigint {
   }
 }
 
-/** SQL that takes sequence numbers, as the text of an array. The pets must be locked. */
-export const takenLogNumbers = (count: string) =>
+/** SQL that takes sequence numbers and returns them as the text of an array. The pets must already be locked. */
+export const takeLogNumbersSql = (count: string) =>
   `ARRAY(SELECT nextval('log_ids') FROM generate_series(1, ${count}::bigint))::text`
 
 /** Takes the sequence numbers for the given number of log rows. */
 export async function takeLogNumbers(sql: SQL, rows: number): Promise<bigint[]> {
-  const [taken] = await sql.unsafe<{ numbers: string }[]>(`SELECT ${takenLogNumbers('$1')} AS numbers`, [
-    BigInt(numbersFor(rows)),
+  const [taken] = await sql.unsafe<{ numbers: string }[]>(`SELECT ${takeLogNumbersSql('$1')} AS numbers`, [
+    BigInt(logNumbersFor(rows)),
   ])
-  return numbersIn(taken?.numbers ?? '{}')
+  return parseArrayText(taken?.numbers ?? '{}')
 }
 
 /** Parses the text of an array. */
-export function numbersIn(text: string): bigint[] {
+export function parseArrayText(text: string): bigint[] {
   return text === '{}' ? [] : text.slice(1, -1).split(',').map(BigInt)
+}
+
+type ElementType = 'BIGINT' | 'TEXT' | 'BOOLEAN'
+
+/** A column of the rows as an array parameter. With arrays, one prepared statement takes any number of rows. */
+export function bunArray<Row>(
+  sql: Pick<SQL, 'array'>,
+  rows: readonly Row[],
+  type: ElementType,
+  pick: (row: Row) => bigint | number | string | boolean | null | undefined,
+) {
+  return sql.array(
+    rows.map((row) => pick(row) ?? null),
+    type,
+  )
+}
+
+/** Sends all integers as bigint. Bun would send small numbers as another type, for which PostgreSQL needs another plan. */
+export function toParameter(value: SqlValue): bigint | string | boolean | null {
+  return typeof value === 'number' ? BigInt(value) : value
+}
+
+/** The placeholders for the values of `columnArrays`: `$1::BIGINT[],$2::TEXT[]`. */
+export function arrayPlaceholders(columns: Columns): string {
+  return Object.values(columns)
+    .map((type, index) => `$${index + 1}::${DIALECT.types[type]}[]`)
+    .join()
+}
+
+/** The text of an array for each column. The values of a row are in the order of the columns. */
+export function columnArrays(columns: Columns, rows: readonly (readonly SqlValue[])[]): string[] {
+  return Object.keys(columns).map((_, index) => arrayText(rows, (row) => elementText(row[index] ?? null)))
+}
+
+function elementText(value: SqlValue): bigint | number | string | null | undefined {
+  if (typeof value === 'string') return quotedElement(value)
+  if (typeof value === 'boolean') return value ? 't' : 'f'
+  return value
+}
+
+/** An array in PostgreSQL's text format, which is several times faster than an array of Bun. Text elements must be quoted. */
+export function arrayText<Row>(
+  rows: readonly Row[],
+  pick: (row: Row) => bigint | number | string | null | undefined,
+): string {
+  return `{${rows.map((row) => pick(row) ?? 'NULL').join()}}`
+}
+
+/** A text as an element of `arrayText`. */
+export function quotedElement(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : `"${text.replaceAll(/["\\]/g, '\\$&')}"`
 }

@@ -3,12 +3,12 @@ import { SECOND } from '../../core/values/clock.ts'
 import { ServiceError } from '../../core/values/errors.ts'
 import { type Host, hostText } from './connection-options.ts'
 
-/** The database did not answer at all, not even with a timeout of its own. */
+/** The database did not answer at all, not even with an error about its own timeout. */
 export class AnswerTimeout extends Error {
   override readonly name = 'AnswerTimeout'
 }
 
-/** All sessions stayed in use by other callers. The database is available, so this is not an outage. */
+/** Other callers kept all sessions in use. The database is available, so this is not an outage. */
 export class Overloaded extends Error {
   override readonly name = 'Overloaded'
 }
@@ -22,12 +22,12 @@ export class ReadOnly extends Error {
   }
 }
 
-/** A newer program has migrated the tables to a version that this one cannot use. */
+/** A newer program has migrated the tables to a version that this program cannot use. */
 export class NewerTables extends Error {
   override readonly name = 'NewerTables'
 }
 
-/** No host of the address can be used. The message names the problem of each host. */
+/** None of the hosts in DATABASE_URL can be used. The message names the problem of each host. */
 export class UnusableHosts extends Error {
   override readonly name = 'UnusableHosts'
   readonly errors: readonly unknown[]
@@ -52,20 +52,20 @@ export async function withTimeout<T>(work: Promise<T>, timeoutMs: number): Promi
 }
 
 /**
- * SQLSTATEs caused by our own SQL or data. They are bugs, not database outages. A missing table (42P01) and a missing
- * permission (42501) count as outages, because the operator has to fix them.
+ * SQLSTATEs of errors in the SQL or the values of this program. They are bugs, not database outages. A missing table (42P01)
+ * and a missing permission (42501) count as outages, because the operator has to fix them.
  */
-const OUR_FAULT = /^(21|22|23|2F|34|42(?!P01|501)|P0)/
-/** The server is stopping, starting, full or refuses the login, so other connections may fail as well. */
-const SERVER_GONE = /^(08|28|3D|53|57P0)/
+const PROGRAM_ERROR = /^(21|22|23|2F|34|42(?!P01|501)|P0)/
+/** The server is stopping, starting or full, or refuses the login. Other connections may fail for the same reason. */
+const SERVER_UNAVAILABLE = /^(08|28|3D|53|57P0)/
 
 const READ_ONLY = '25006'
-/** The server allows no more connections, or none for this role or database. */
+/** The limit of connections is reached: that of the server, the role or the database. */
 export const TOO_MANY_CONNECTIONS = '53300'
 /** A lock was not free within `lock_timeout`. */
 export const LOCK_TIMEOUT = '55P03'
 /** A statement was cancelled, usually by `statement_timeout`. */
-export const CANCELLED = '57014'
+export const STATEMENT_CANCELLED = '57014'
 
 export function isReadOnly(error: unknown): boolean {
   if (error instanceof UnusableHosts) return error.errors.some(isReadOnly)
@@ -85,7 +85,7 @@ function stateOf(error: unknown): string | undefined {
 export function isConnectionLost(error: unknown): boolean {
   if (error instanceof AnswerTimeout || isReadOnly(error)) return true
   if (!(error instanceof SQL.PostgresError)) return false
-  return error.errno === undefined ? isConnectionCode(error.code) : SERVER_GONE.test(error.errno)
+  return error.errno === undefined ? isConnectionCode(error.code) : SERVER_UNAVAILABLE.test(error.errno)
 }
 
 function isConnectionCode(code: string): boolean {
@@ -96,38 +96,50 @@ export function unavailable(cause: unknown): ServiceError {
   if (cause instanceof Overloaded) {
     return new ServiceError('service_unavailable', 'the service is overloaded; try again shortly', { cause })
   }
-  const problem = isReadOnly(cause)
-    ? 'is read-only'
-    : cause instanceof NewerTables
-      ? 'has a newer version than this program'
-      : 'cannot answer'
-  return new ServiceError('service_unavailable', `the database ${problem} at the moment; try again shortly`, {
-    cause,
-  })
+  return new ServiceError(
+    'service_unavailable',
+    `the database ${problemOf(cause)} at the moment; try again shortly`,
+    { cause },
+  )
 }
 
-const UNIQUE = new Set(['orders_pkey', 'pets_pkey', 'pets_by_barcode', 'stock_pkey', 'categories_pkey'])
+function problemOf(cause: unknown): string {
+  if (isReadOnly(cause)) return 'is read-only'
+  return cause instanceof NewerTables ? 'has a newer version than this program' : 'cannot answer'
+}
+
+const UNIQUE_CONSTRAINTS = new Set([
+  'orders_pkey',
+  'pets_pkey',
+  'pets_by_barcode',
+  'stock_pkey',
+  'categories_pkey',
+])
 
 /** Whether another transaction has just inserted a row with the same id or barcode. */
-export function isTaken(error: unknown): boolean {
-  return error instanceof SQL.PostgresError && error.errno === '23505' && UNIQUE.has(String(error.constraint))
+export function isDuplicateKey(error: unknown): boolean {
+  return (
+    error instanceof SQL.PostgresError &&
+    error.errno === '23505' &&
+    UNIQUE_CONSTRAINTS.has(String(error.constraint))
+  )
 }
 
-/** Whether our own statement or its values are wrong, which can also happen on tables of another version. */
-export function isOurFault(error: unknown): boolean {
-  return OUR_FAULT.test(stateOf(error) ?? '')
+/** Whether the statement or its values are wrong. This also happens if the tables have another version. */
+export function isProgramError(error: unknown): boolean {
+  return PROGRAM_ERROR.test(stateOf(error) ?? '')
 }
 
-/** Outages become a ServiceError, because the outcome of the transaction is unknown; our own bugs stay as they are. */
+/** Turns an outage into a ServiceError, which means that the outcome of the transaction is unknown. Returns a bug unchanged. */
 export function toServiceError(error: unknown): unknown {
   const isOutage =
     error instanceof Overloaded ||
     isConnectionLost(error) ||
-    (error instanceof SQL.PostgresError && !isOurFault(error))
+    (error instanceof SQL.PostgresError && !isProgramError(error))
   return isOutage ? unavailable(error) : error
 }
 
-/** Explains the error codes of the operating system. */
+/** What the error codes of the operating system mean. */
 const NETWORK_PROBLEMS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there (the port is closed)',
   ENOTFOUND: 'no host has that name',
@@ -154,12 +166,12 @@ export async function unusableHosts(
   return new UnusableHosts(problems.join('; '), errors)
 }
 
-/** Whether the server itself has refused the connection. */
+/** Whether the server itself answered with an error, so that the network works. */
 function hasAnswered(error: unknown): boolean {
   return !(error instanceof SQL.PostgresError) || error.errno !== undefined
 }
 
-/** `undefined` if a connection succeeds now. */
+/** Why the host cannot be reached; `undefined` if a connection succeeds now. */
 async function networkReason(host: Host, error: unknown, timeoutMs: number): Promise<string | undefined> {
   if (hasAnswered(error)) return undefined
   const failure = await withTimeout(tryToConnect(host), timeoutMs).catch((error: unknown) => error)

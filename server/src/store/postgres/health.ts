@@ -1,16 +1,16 @@
 import { SECOND } from '../../core/values/clock.ts'
 import { ServiceError } from '../../core/values/errors.ts'
-import { CHECKS, latestChangeAt } from '../inspection.ts'
+import { CHECKS, latestChangeAt } from '../health.ts'
 import { inLongSession, type SqlDatabase } from '../sql.ts'
 import type { Store } from '../store.ts'
 import type { Connection } from './connection.ts'
 import {
   AnswerTimeout,
-  CANCELLED,
   hasState,
   LOCK_TIMEOUT,
   Overloaded,
   ReadOnly,
+  STATEMENT_CANCELLED,
   TOO_MANY_CONNECTIONS,
   UnusableHosts,
   unavailable,
@@ -18,7 +18,7 @@ import {
 } from './failures.ts'
 import { numberLog } from './log.ts'
 import { findNewerTables } from './migrations.ts'
-import { checkTakesWrites, type PostgresSession } from './session.ts'
+import { checkAcceptsWrites, type PostgresLongSession } from './session.ts'
 
 /** A write that waits longer than this for a table counts as hanging. */
 const READINESS_LOCK_TIMEOUT_MS = SECOND
@@ -30,9 +30,9 @@ const WRITTEN_TABLES = ['stock', 'log', 'orders', 'idempotency', 'log_places', '
 const READ_TABLES = ['pets', 'categories', 'keys', 'key_secrets']
 
 /**
- * Takes the steps of a write without changing anything: takes the locks, fills half a megabyte of the data directory for a
- * moment (sorting beyond work_mem spills there), and flushes a small commit, which waits for synchronous standbys as well.
- * It is sent as one message, so that no lock is held while this process pauses.
+ * Tries the steps of a write without changing anything. It takes the locks. It writes half a megabyte to the data directory:
+ * the result of generate_series exceeds work_mem, so it goes to a temporary file. It flushes a small commit, which also waits for
+ * synchronous standbys. The statements are sent as one message, so that no lock is held while this process pauses.
  */
 const TRY_WRITE = `
   BEGIN;
@@ -57,25 +57,25 @@ class NotReady extends Error {
 }
 
 /**
- * Checks that writes succeed and that the log is being numbered. It has its own connection, so it does not wait for a free
- * one. If PostgreSQL refuses another connection, the check borrows one of the pool. If all of these stay in use, the service
- * counts as ready, because overload is not an outage.
+ * Checks that writes succeed and that the log is being numbered. The check has its own connection, so it does not wait for the
+ * pool. If PostgreSQL refuses this additional connection, the check borrows a session of the pool. If all sessions stay in use,
+ * the service counts as ready, because overload is not an outage.
  */
 export class ReadinessCheck {
   readonly #connection: Connection
-  #session: PostgresSession | undefined
+  #session: PostgresLongSession | undefined
   /** If the last check still hangs, `run` waits for it instead of starting another. */
   #running: Promise<void> | undefined
   /** Whether the check waits for a session of the pool. */
   #waitsForPool = false
-  /** The connection's losses when the session was opened. After another loss, the session may be of the wrong host. */
-  #losses = 0
+  /** The `lossCount` of the connection when the session was opened. After another loss, the session may use the wrong host. */
+  #lossCount = 0
 
   constructor(connection: Connection) {
     this.#connection = connection
   }
 
-  /** Throws a ServiceError whose message names the problem. */
+  /** Throws a ServiceError whose message names the problem, if there is one. */
   async run(): Promise<void> {
     try {
       this.#connection.requireWritable()
@@ -98,8 +98,8 @@ export class ReadinessCheck {
   }
 
   async #check(): Promise<void> {
-    if (this.#losses !== this.#connection.losses) await this.close()
-    this.#losses = this.#connection.losses
+    if (this.#lossCount !== this.#connection.lossCount) await this.close()
+    this.#lossCount = this.#connection.lossCount
     try {
       this.#session ??= await this.#connection.separateSession()
     } catch (error) {
@@ -108,25 +108,25 @@ export class ReadinessCheck {
       const borrowed = await this.#connection.longSession({ isUrgent: true }).finally(() => {
         this.#waitsForPool = false
       })
-      return checkOn(borrowed).finally(() => borrowed.close())
+      return runChecks(borrowed).finally(() => borrowed.close())
     }
-    await checkOn(this.#session)
+    await runChecks(this.#session)
   }
 }
 
-async function checkOn(session: PostgresSession): Promise<void> {
-  await session.together(checkTakesWrites)
+async function runChecks(session: PostgresLongSession): Promise<void> {
+  await session.inOneRoundTrip(checkAcceptsWrites)
   try {
     await session.run(TRY_WRITE)
   } catch (error) {
-    throw hasState(error, LOCK_TIMEOUT) ? await lockedTables(session) : error
+    throw hasState(error, LOCK_TIMEOUT) ? await describeTableLocks(session) : error
   }
   await checkNumbering(session)
   const newer = await findNewerTables(session)
   if (newer !== undefined) throw unavailable(newer)
 }
 
-async function lockedTables(session: PostgresSession): Promise<Error> {
+async function describeTableLocks(session: PostgresLongSession): Promise<Error> {
   await session.run('ROLLBACK')
   const found = await session.rows<{ table: string; pid: number; program: string }>(BLOCKERS)
   const blockers = found.map(
@@ -137,24 +137,24 @@ async function lockedTables(session: PostgresSession): Promise<Error> {
   )
 }
 
-/** A backlog of several rounds is fine as long as each round makes progress. */
-async function checkNumbering(session: PostgresSession): Promise<void> {
+/** Throws if the log is not being numbered. A backlog is fine as long as it makes progress. */
+async function checkNumbering(session: PostgresLongSession): Promise<void> {
   const before = await numberingState(session)
   await session.run(
     `BEGIN; SET LOCAL lock_timeout = ${READINESS_LOCK_TIMEOUT_MS}; SET LOCAL statement_timeout = ${READINESS_LOCK_TIMEOUT_MS}`,
   )
   try {
-    await session.together(numberLog)
+    await session.inOneRoundTrip(numberLog)
     await session.run('COMMIT')
   } catch (error) {
     await session.run('ROLLBACK')
-    if (!hasState(error, LOCK_TIMEOUT) && !hasState(error, CANCELLED)) throw error
+    if (!hasState(error, LOCK_TIMEOUT) && !hasState(error, STATEMENT_CANCELLED)) throw error
     if ((await numberingState(session)) !== before) return
     throw new NotReady('the log is not being numbered, so events and webhooks are not sent', { cause: error })
   }
 }
 
-async function numberingState(session: PostgresSession): Promise<string | undefined> {
+async function numberingState(session: PostgresLongSession): Promise<string | undefined> {
   const [row] = await session.rows<{ state: string }>(
     'SELECT concat(last, snapshot) AS state FROM log_numbering',
   )
@@ -179,13 +179,13 @@ function reasonOf(cause: unknown): string | undefined {
   if (cause instanceof AnswerTimeout)
     return `a write has taken longer than ${READINESS_TIMEOUT_MS / SECOND} s`
   if (hasState(cause, DISK_FULL)) return 'its disk is full; free some space'
-  const isPlain = [NotReady, UnusableHosts, ReadOnly].some((type) => cause instanceof type)
-  return isPlain && cause instanceof Error ? cause.message : undefined
+  const isForOperators = [NotReady, UnusableHosts, ReadOnly].some((type) => cause instanceof type)
+  return isForOperators && cause instanceof Error ? cause.message : undefined
 }
 
 const INSPECTION_LOCK_TIMEOUT_MS = 5 * SECOND
 
-export function inspectionVerbs(connection: Connection): Pick<Store, 'findDamage' | 'latestChangeAt'> {
+export function inspectionMethods(connection: Connection): Pick<Store, 'findDamage' | 'latestChangeAt'> {
   return {
     // PostgreSQL checks its pages itself (data checksums, amcheck), so only the contents are checked here.
     findDamage: () =>

@@ -5,8 +5,8 @@ import { writeDecision } from './decision.ts'
 import { takeLogNumbers } from './dialect.ts'
 
 /**
- * Compares and writes in one transaction. Rows that are equal to those of the store are not locked: other clients can
- * change them during the import, and such a change counts as later than the import.
+ * The import compares and writes in one transaction. It does not lock rows that are already equal to the store. Other clients
+ * can change these during the import, and such a change counts as later than the import.
  */
 export async function openImport(connection: Connection, clock: StoreClock): Promise<ImportDatabase> {
   const session = await connection.separateSession()
@@ -24,7 +24,7 @@ export async function openImport(connection: Connection, clock: StoreClock): Pro
         return write()
       }),
     writeDecision: (decision, lastChangeOf) =>
-      session.together(async (sql) => {
+      session.inOneRoundTrip(async (sql) => {
         const numbers = await takeLogNumbers(sql, decision.records.length)
         await Promise.all(writeDecision(sql, decision, { lastChangeOf, numbers }))
       }),

@@ -3,17 +3,18 @@ import type { CountedRequests, RequestCount, SharedLimitStore } from '../../core
 import { type Clock, DAY, MINUTE } from '../../core/values/clock.ts'
 import { LIMIT_ROWS, type LimitRow, saveStatements, toStates } from '../limits.ts'
 import type { Connection } from './connection.ts'
-import { columnOf } from './parameters.ts'
+import { bunArray } from './dialect.ts'
 import { runAll } from './session.ts'
-import { storeTime } from './store-clock.ts'
+import { storeTimeSql } from './store-clock.ts'
 
-/** Uses the clock of the database, unless a test passes its own. */
+/** Uses the clock of the database, unless a test passes another clock. */
 export function sharedLimitStore(connection: Connection, clock: Clock | undefined): SharedLimitStore {
   return {
     changeLimits: async (keyIds, change) => {
       const sortedIds = keyIds.toSorted()
       let missingIds = await changeLockedRows(connection, clock, sortedIds, change)
-      // Inserts missing rows in a transaction of their own. Inserted later, they would be locked out of order (deadlock).
+      // Missing rows are inserted in a separate transaction. Inserting them after the other rows are locked would break the
+      // order of locks and could deadlock.
       while (missingIds.length > 0) {
         await connection.run((sql) => addRows(sql, missingIds))
         missingIds = await changeLockedRows(connection, clock, sortedIds, change)
@@ -21,13 +22,13 @@ export function sharedLimitStore(connection: Connection, clock: Clock | undefine
     },
 
     countRequests: async (counts) => {
-      const rows = await connection.run((sql) => count(sql, counts, clock?.() ?? null))
+      const rows = await connection.run((sql) => runCount(sql, counts, clock?.() ?? null))
       return new Map(rows.map((row) => [row.key_id, toCounted(row)]))
     },
   }
 }
 
-/** Changes nothing if a key has no row yet. Returns the ids of such keys. */
+/** Returns the ids of the keys that have no row yet. If there are any, changes nothing. */
 async function changeLockedRows(
   connection: Connection,
   clock: Clock | undefined,
@@ -38,13 +39,13 @@ async function changeLockedRows(
   await connection.readThenWrite(
     'forgettable',
     (sql) => {
-      const keys = columnOf(sql, keyIds, 'TEXT', (keyId) => keyId)
+      const keys = bunArray(sql, keyIds, 'TEXT', (keyId) => keyId)
       // The second statement starts after the rows are locked, so it reads their latest versions.
       return Promise.all([
         sql<Pick<LimitRow, 'key_id'>[]>`
           SELECT key_id FROM limit_windows WHERE key_id = ANY (${keys}) ORDER BY key_id FOR NO KEY UPDATE`.execute(),
         sql.unsafe<LimitRow[]>(`${LIMIT_ROWS} WHERE limit_windows.key_id = ANY ($1)`, [keys]).execute(),
-        sql.unsafe<{ now: bigint }[]>(`SELECT ${storeTime('$1')} AS now`, [clock?.() ?? null]).execute(),
+        sql.unsafe<{ now: bigint }[]>(`SELECT ${storeTimeSql('$1')} AS now`, [clock?.() ?? null]).execute(),
       ])
     },
     (sql, [locked, rows, [time]]) => {
@@ -61,7 +62,7 @@ async function changeLockedRows(
 function addRows(sql: SQL, keyIds: readonly string[]) {
   return sql`
     INSERT INTO limit_windows SELECT key_id, 0, 0, 0, 0, 0, 0, NULL
-    FROM unnest(${columnOf(sql, keyIds, 'TEXT', (keyId) => keyId)}) AS new (key_id) ORDER BY key_id
+    FROM unnest(${bunArray(sql, keyIds, 'TEXT', (keyId) => keyId)}) AS new (key_id) ORDER BY key_id
     ON CONFLICT DO NOTHING`
 }
 
@@ -74,9 +75,9 @@ interface CountedRow {
   last_used_at: bigint
 }
 
-const NOW = storeTime('$5')
+const NOW = storeTimeSql('$5')
 
-/** Faster than SEVERAL_KEYS. */
+/** For one key, which is faster than SEVERAL_KEYS. */
 const ONE_KEY = `asked AS (
     SELECT $1::text AS key_id, $2::bigint AS requests, $3::bigint AS per_minute, $4::bigint AS per_day
   )`
@@ -89,11 +90,12 @@ const SEVERAL_KEYS = `asked AS MATERIALIZED (
   )`
 
 /**
- * The rule of core/limits/rate-windows.ts in SQL, for requests that need no decision, which are nearly all requests. The tests
- * of both use the same cases. Takes a single round trip and does not wait for the disk.
+ * Counts requests that stay within their limits, which are nearly all requests, in one round trip and without waiting for the
+ * disk. It is the rule of core/limits/rate-windows.ts in SQL, and the tests of both use the same cases. The statement does not
+ * return keys whose requests need a decision.
  *
  * If another transaction has locked a row, PostgreSQL evaluates the conditions again after the lock is released. It does not
- * see a ban that was committed meanwhile, but it does see the used-up window that caused the ban.
+ * see a ban that was committed meanwhile, but it does see the exhausted window that caused the ban.
  */
 const countStatement = (asked: string) => `
   WITH ${asked}, counted AS (
@@ -115,18 +117,18 @@ const countStatement = (asked: string) => `
 const COUNT_ONE = countStatement(ONE_KEY)
 const COUNT_SEVERAL = countStatement(SEVERAL_KEYS)
 
-function count(sql: SQL, counts: readonly RequestCount[], now: number | null) {
+function runCount(sql: SQL, counts: readonly RequestCount[], now: number | null) {
   const [one] = counts
   if (one !== undefined && counts.length === 1) {
     const { keyId, requests, limits } = one
     return sql.unsafe<CountedRow[]>(COUNT_ONE, [keyId, requests, limits.perMinute, limits.perDay, now])
   }
-  const asked = counts.toSorted((first, second) => (first.keyId < second.keyId ? -1 : 1))
+  const sorted = counts.toSorted((first, second) => (first.keyId < second.keyId ? -1 : 1))
   return sql.unsafe<CountedRow[]>(COUNT_SEVERAL, [
-    columnOf(sql, asked, 'TEXT', ({ keyId }) => keyId),
-    columnOf(sql, asked, 'BIGINT', ({ requests }) => requests),
-    columnOf(sql, asked, 'BIGINT', ({ limits }) => limits.perMinute),
-    columnOf(sql, asked, 'BIGINT', ({ limits }) => limits.perDay),
+    bunArray(sql, sorted, 'TEXT', ({ keyId }) => keyId),
+    bunArray(sql, sorted, 'BIGINT', ({ requests }) => requests),
+    bunArray(sql, sorted, 'BIGINT', ({ limits }) => limits.perMinute),
+    bunArray(sql, sorted, 'BIGINT', ({ limits }) => limits.perDay),
     now,
   ])
 }

@@ -1,17 +1,17 @@
 import type { StockEvents } from '../../core/stock/stock-event.ts'
-import { cursorAt, fromCursor, isCursorOf, type LogRange, type LogVerbs } from '../cursor.ts'
+import { cursorAt, fromCursor, isCursorOf, type LogMethods, type LogRange } from '../cursor.ts'
 import { prunableIds } from '../history.ts'
-import { LOG_FIELDS, type LogRow, MAX_BEHIND, toEvent } from '../log-rows.ts'
+import { LOG_FIELDS, type LogRow, MAX_EVENTS_BEHIND, toEvent } from '../log-rows.ts'
 import { inLongSession } from '../sql.ts'
 import type { Connection } from './connection.ts'
-import { CANCELLED, hasState } from './failures.ts'
+import { hasState, STATEMENT_CANCELLED } from './failures.ts'
 import type { Session } from './session-pool.ts'
 
 interface Numbering {
   readonly identity: string
-  /** The last position that has a row. */
+  /** The last position that is assigned to a row. */
   readonly last: bigint
-  /** The last position that is reserved for rows that are being numbered. */
+  /** The last position that is reserved for the rows that are being numbered; otherwise equal to `last`. */
   readonly reserved: bigint
   /** The last cursor of each earlier timeline, separated by blanks. */
   readonly earlier: string
@@ -23,8 +23,8 @@ interface PlaceRow extends Omit<LogRow, 'id'> {
   id: bigint | null
 }
 
-/** The cursor of an event is its place in the log. Reading the log assigns places to new rows: see number_log. */
-export function logVerbs(connection: Connection): LogVerbs {
+/** The position in an event's cursor is its place in the log. Reading the log assigns places to new rows: see number_log. */
+export function logMethods(connection: Connection): LogMethods {
   const retryTimeout = retryAfterNumbering(connection)
   const logRange = async () => rangeOf(await retryTimeout(() => connection.run(numberLog)))
   return {
@@ -36,11 +36,11 @@ export function logVerbs(connection: Connection): LogVerbs {
     },
 
     stockEventsAfter: (cursor, limit) =>
-      retryTimeout(() => eventsAfter(connection, cursor, limit, MAX_BEHIND)),
+      retryTimeout(() => eventsAfter(connection, cursor, limit, MAX_EVENTS_BEHIND)),
     eventsAfter: (cursor, limit) => retryTimeout(() => eventsAfter(connection, cursor, limit, undefined)),
 
     pruneHistory: async (limit, batch) => {
-      // Rows without a place would never become events.
+      // Assigns a place to each row first, because a row that is pruned without a place would never become an event.
       await logRange()
       return connection.transaction(async (session) => {
         const [text, value] = prunableIds(limit, `LIMIT ${Math.floor(batch)}`)
@@ -60,22 +60,23 @@ export function logVerbs(connection: Connection): LogVerbs {
 }
 
 /**
- * Retries work that ran into the statement timeout, after a call of number_log without a timeout. Counting the rows of a
- * very large transaction may take longer than the timeout, and every call would start again.
+ * Returns a function that runs `work`. If `work` exceeds the statement timeout, the function calls number_log without a timeout
+ * and then retries. Numbering the rows of a very large transaction may take longer than the timeout, and each new call would
+ * start from the beginning.
  */
 function retryAfterNumbering(connection: Connection): <T>(work: () => Promise<T>) => Promise<T> {
   let numbering: Promise<unknown> | undefined
   const numberWithoutTimeout = () =>
     inLongSession(connection, async (session) => {
       await session.run('BEGIN; SET LOCAL statement_timeout = 0')
-      await session.rows('SELECT number_log($1)', MAX_BEHIND)
+      await session.rows('SELECT number_log($1)', MAX_EVENTS_BEHIND)
       await session.run('COMMIT')
     })
   return async (work) => {
     try {
       return await work()
     } catch (error) {
-      if (!hasState(error, CANCELLED)) throw error
+      if (!hasState(error, STATEMENT_CANCELLED)) throw error
       numbering ??= numberWithoutTimeout().finally(() => {
         numbering = undefined
       })
@@ -91,30 +92,32 @@ async function eventsAfter(
   limit: number,
   maxBehind: bigint | undefined,
 ): Promise<StockEvents | 'too_far' | 'unknown_cursor'> {
-  const from = fromCursor(cursor)
-  if (from === undefined) return 'unknown_cursor'
+  const start = fromCursor(cursor)
+  if (start === undefined) return 'unknown_cursor'
   const [numbering, found] = await connection.run((session) =>
     // The statements run in order, so the second sees the places that the first has assigned.
-    Promise.all([numberLog(session), placesAfter(session, from.position, limit)]),
+    Promise.all([numberLog(session), placesAfter(session, start.position, limit)]),
   )
   const range = rangeOf(numbering)
-  if (!isCursorOf(range, from)) return 'too_far'
-  if (maxBehind !== undefined && range.position - from.position > maxBehind) return 'too_far'
-  // A pooler may have sent the second statement to another server, whose later places belong to another identity.
+  if (!isCursorOf(range, start)) return 'too_far'
+  if (maxBehind !== undefined && range.position - start.position > maxBehind) return 'too_far'
+  // A connection pooler may have sent the second statement to another server, where later places belong to another identity.
   const rows = found.filter(({ place }) => place <= numbering.last)
-  // A missing place, or a place without its row, has been pruned.
-  if (numbering.last > from.position && rows[0]?.place !== from.position + 1n) return 'too_far'
+  // If the next place is missing, or a place has lost its row, events were pruned.
+  if (numbering.last > start.position && rows[0]?.place !== start.position + 1n) return 'too_far'
   if (rows.some(({ log_id, id }) => log_id !== null && id === null)) return 'too_far'
   const events = rows.map(({ place, id, ...row }) => {
-    const at = cursorAt(range, place)
-    return id === null ? ({ kind: 'relist', cursor: at } as const) : toEvent({ ...row, id }, at)
+    const eventCursor = cursorAt(range, place)
+    if (id === null) return { kind: 'relist', cursor: eventCursor } as const
+    return toEvent({ ...row, id }, eventCursor)
   })
-  return { events, cursor: events.at(-1)?.cursor ?? cursorAt(range, from.position) }
+  return { events, cursor: events.at(-1)?.cursor ?? cursorAt(range, start.position) }
 }
 
+/** Assigns places to new rows, and returns the state of the numbering. */
 export async function numberLog(session: Session): Promise<Numbering> {
   const [row] = await session<Numbering[]>`
-    SELECT identity, last, coalesce(round_last, last) AS reserved, earlier FROM number_log(${MAX_BEHIND})`.execute()
+    SELECT identity, last, coalesce(round_last, last) AS reserved, earlier FROM number_log(${MAX_EVENTS_BEHIND})`.execute()
   if (row === undefined) throw new Error('number_log returned no row')
   return row
 }
@@ -128,6 +131,6 @@ const PLACES_AFTER = `
   SELECT place, log_id, id, ${LOG_FIELDS} FROM log_places LEFT JOIN log ON id = log_id
   WHERE place > $1 ORDER BY place LIMIT $2::bigint`
 
-function placesAfter(session: Session, from: bigint, limit: number) {
-  return session.unsafe<PlaceRow[]>(PLACES_AFTER, [from, BigInt(limit)]).execute()
+function placesAfter(session: Session, place: bigint, limit: number) {
+  return session.unsafe<PlaceRow[]>(PLACES_AFTER, [place, BigInt(limit)]).execute()
 }

@@ -8,8 +8,9 @@ interface Migration {
   readonly number: number
   readonly sql: string
   /**
-   * The lowest table version of the programs that can use the migrated tables. Instances are replaced one by one, so a
-   * migration only adds. A later version removes the parts that only old instances need: docs/upgrading.md.
+   * The oldest program that can use the migrated tables, named by its newest table version. Instances are replaced one by one,
+   * so a migration only adds tables and columns. A later migration removes the parts that only old instances need. See
+   * docs/upgrading.md.
    */
   readonly oldestProgram: number
 }
@@ -19,18 +20,18 @@ const DROP_ORDER_STATE_CHECK = `
   SET LOCAL lock_timeout = '3s';
   ALTER TABLE orders DROP CONSTRAINT IF EXISTS orders_state_check`
 
-/** Append only: a migration that has been released is never edited. */
+/** New migrations are appended. A migration that has been released is never edited. */
 const MIGRATIONS: readonly Migration[] = [
   { number: 1, sql: FIRST_TABLES, oldestProgram: 1 },
   { number: 2, sql: FAILOVER_TABLES, oldestProgram: 1 },
-  // The id of the key that created the webhook; NULL if it was created before this was recorded.
+  // The id of the key that created the webhook; NULL for webhooks that are older than this column.
   { number: 3, sql: 'ALTER TABLE webhooks ADD COLUMN created_by text', oldestProgram: 1 },
   { number: 4, sql: DROP_ORDER_STATE_CHECK, oldestProgram: 1 },
 ]
 
 const NEWEST = MIGRATIONS.at(-1)?.number ?? 0
 
-/** An advisory lock. Any unique number will do: the ASCII codes of "petstore". */
+/** An advisory lock. The number is arbitrary: the ASCII codes of "petstore". */
 const MIGRATION_LOCK = 0x70657473746f7265n
 
 /** The version of the tables, and the oldest program that can use them. */
@@ -39,19 +40,21 @@ interface Version {
   readonly oldestProgram: number
 }
 
-/** Reads `oldest_program` through JSON, because the first databases do not have that column. */
+/** Reads `oldest_program` through JSON, because databases of the first release do not have this column. */
 const VERSION = `
   SELECT number, coalesce(CAST(to_jsonb(migrations) ->> 'oldest_program' AS integer), number) AS "oldestProgram"
   FROM migrations ORDER BY number DESC LIMIT 1`
 
 /**
- * Migrates the database to the newest version, if `tables` allows it. If several processes start at once, one migrates and
- * the others wait. Newer tables that this program can use are not changed.
+ * Migrates the database to the newest version, if `tables` allows it. If several processes start at once, one of them migrates
+ * and the others wait. Newer tables that this program can use are not changed.
  */
 export async function migrate(connection: Connection, tables: TablesMode): Promise<void> {
-  const isUpToDate = (version: Version | undefined) =>
-    (version !== undefined && version.number > NEWEST && version.oldestProgram <= NEWEST) ||
-    !needsMigration(version?.number, NEWEST, tables)
+  const isUpToDate = (version: Version | undefined) => {
+    const isNewerButUsable =
+      version !== undefined && version.number > NEWEST && version.oldestProgram <= NEWEST
+    return isNewerButUsable || !needsMigration(version?.number, NEWEST, tables)
+  }
   const found = await findTables(connection)
   if (found !== undefined && found.number > 0) {
     const present = new Set(found.columns)
@@ -84,7 +87,7 @@ export async function migrate(connection: Connection, tables: TablesMode): Promi
   )
 }
 
-/** The error to report if a newer program has migrated the tables to a version that this one cannot use. */
+/** The error to report if a newer program has migrated the tables to a version that this program cannot use. */
 export async function findNewerTables(database: Pick<SqlDatabase, 'rows'>): Promise<NewerTables | undefined> {
   const { number, oldestProgram } = await versionOf(database)
   if (number <= NEWEST || oldestProgram <= NEWEST) return undefined
@@ -93,7 +96,7 @@ export async function findNewerTables(database: Pick<SqlDatabase, 'rows'>): Prom
   )
 }
 
-/** The columns that this program creates by `version`, or by its newest version if that is lower. */
+/** The columns that the migrations up to `version` create. */
 export function expectedColumns(version: number): string[] {
   return MIGRATIONS.filter(({ number }) => number <= version).flatMap(({ sql }) => addedColumns(sql))
 }
@@ -104,8 +107,8 @@ interface FoundTables extends Version {
 }
 
 /**
- * `undefined` if there are no tables. Not for use under the migration lock: a connection that has found no table once may
- * cache that result.
+ * Returns `undefined` if there are no tables. Must not be called under the migration lock, because a connection may cache the
+ * result that a table does not exist.
  */
 async function findTables(connection: Connection): Promise<FoundTables | undefined> {
   const [found] = await connection.rows<{ hasMigrations: boolean; isOurs: boolean; isEmpty: boolean }>(`
@@ -126,7 +129,7 @@ async function findTables(connection: Connection): Promise<FoundTables | undefin
   return found?.isEmpty ? undefined : { number: 0, oldestProgram: 0, columns: [] }
 }
 
-/** One statement, so that the version and the columns come from one snapshot. */
+/** Uses one statement, so that the version and the columns come from one snapshot. */
 async function readTables(connection: Connection): Promise<FoundTables> {
   const [row] = await connection.rows<{ columns: string } & Version>(`
     SELECT version.*, (

@@ -4,49 +4,52 @@ import { type LockedOrders, MAX_EXPIRED_HOLDS } from '../../core/orders/orders-d
 import { type Command, petIdsOf, sizeOf } from '../../core/stock/command.ts'
 import { isExpiredSql, ORDER_FIELDS, type OrderRecord, orderReferencesOf, toOrder } from '../order-rows.ts'
 import type { StoreClock } from '../sql.ts'
-import { numbersFor, numbersIn, takenLogNumbers } from './dialect.ts'
-import { arrayOf } from './parameters.ts'
-import { storeTime } from './store-clock.ts'
+import { arrayText, logNumbersFor, parseArrayText, takeLogNumbersSql } from './dialect.ts'
+import { storeTimeSql } from './store-clock.ts'
 
-/** The time, the numbers taken from sequences, and an order if there is one. */
+/** Each row has the time and the numbers taken from the sequences. Its order is null if no order was found. */
 type ReadRow = { readonly now: bigint; readonly new_ids: string; readonly log_numbers: string } & (
   | OrderRecord
   | { readonly id: null }
 )
 
-/** Added if the commands name orders. */
-const NAMED = `SELECT ${ORDER_FIELDS} FROM orders WHERE id = ANY ($5::bigint[]) UNION`
+/** Selects the orders that the commands name. */
+const NAMED_ORDERS = `SELECT ${ORDER_FIELDS} FROM orders WHERE id = ANY ($5::bigint[]) UNION`
 
-/** Reads the expired holds of the locked pets, and the named orders. Ids are taken while the pets are locked: see log_ids. */
-const selectOrders = (named: string) => `
+/**
+ * Reads the expired holds of the locked pets and, if `namedOrders` selects some, other orders. It also takes ids from the
+ * sequences, which must happen while the pets are locked: see log_ids.
+ */
+const selectOrders = (namedOrders: string) => `
   WITH clock AS MATERIALIZED (
-    SELECT ${storeTime('$2')} AS now,
+    SELECT ${storeTimeSql('$2')} AS now,
       own_ids('order_ids', $3::bigint)::text AS new_ids,
-      ${takenLogNumbers('$4')} AS log_numbers
+      ${takeLogNumbersSql('$4')} AS log_numbers
   )
   SELECT clock.*, found.* FROM clock LEFT JOIN (
-    ${named} (SELECT ${ORDER_FIELDS} FROM orders
+    ${namedOrders} (SELECT ${ORDER_FIELDS} FROM orders
       WHERE pet_id = ANY ($1::bigint[]) AND ${isExpiredSql('(SELECT now FROM clock)')} LIMIT ${MAX_EXPIRED_HOLDS})
   ) AS found ON true`
 const EXPIRED_HOLDS = selectOrders('')
-const NAMED_ORDERS_TOO = selectOrders(NAMED)
+const EXPIRED_HOLDS_AND_NAMED_ORDERS = selectOrders(NAMED_ORDERS)
 
-/** Runs once the pets of the commands are locked. That guards their orders as well, so orders need no lock of their own. */
+/** Must run after the pets of the commands are locked. Orders need no locks, because an order changes only under its pet's lock. */
 export function readOrders(sql: SQL, commands: readonly Command[], clock: StoreClock) {
   const { orderIds, newOrders } = orderReferencesOf(commands)
-  const numbers = [newOrders, numbersFor(maxRowsOf(commands))].map(BigInt)
-  const values = [arrayOf(petIdsOf(commands), (id) => id), clock.given(), ...numbers]
-  return orderIds.length === 0
-    ? sql.unsafe<ReadRow[]>(EXPIRED_HOLDS, values).execute()
-    : sql.unsafe<ReadRow[]>(NAMED_ORDERS_TOO, [...values, arrayOf(orderIds, (id) => id)]).execute()
+  const petIds = arrayText(petIdsOf(commands), (id) => id)
+  const logNumbers = logNumbersFor(maxLogRowsOf(commands))
+  const values = [petIds, clock.given(), BigInt(newOrders), BigInt(logNumbers)]
+  if (orderIds.length === 0) return sql.unsafe<ReadRow[]>(EXPIRED_HOLDS, values).execute()
+  const namedIds = arrayText(orderIds, (id) => id)
+  return sql.unsafe<ReadRow[]>(EXPIRED_HOLDS_AND_NAMED_ORDERS, [...values, namedIds]).execute()
 }
 
-/** A command writes at most three rows to the log; each hold that expires writes one and may cross a threshold. */
-export function maxRowsOf(commands: readonly Command[]): number {
+/** A command writes at most three log rows for each unit of its size. An expired hold writes at most two. */
+export function maxLogRowsOf(commands: readonly Command[]): number {
   return commands.reduce((sum, command) => sum + 3 * sizeOf(command), 2 * MAX_EXPIRED_HOLDS)
 }
 
-/** Skips expired holds of pets that are not locked: they were added after the pets were locked. */
+/** Leaves out expired holds of pets that are not locked: such a pet was created after the commit had locked its pets. */
 export function toLockedOrders(
   rows: readonly ReadRow[],
   isLocked: (petId: bigint) => boolean,
@@ -57,21 +60,21 @@ export function toLockedOrders(
   const orders = rows.flatMap((row) => (row.id === null ? [] : [toOrder(row)]))
   return {
     now,
-    newIds: numbersIn(first.new_ids),
-    logNumbers: numbersIn(first.log_numbers),
+    newIds: parseArrayText(first.new_ids),
+    logNumbers: parseArrayText(first.log_numbers),
     orders: new Map(orders.map((order) => [order.id, order])),
     expiredHolds: orders.filter((order) => isExpired(order, now) && isLocked(order.petId)),
   }
 }
 
-/** Updates orders that existed before. New orders are inserted together with their log rows. */
+/** Updates existing orders. New orders are inserted together with their log rows: see `writeOrdersAndStock`. */
 export function writeChangedOrders(sql: SQL, changed: readonly Order[]): Promise<unknown> {
   return sql`
     UPDATE orders SET quantity = now.quantity, state = now.state, ship_date = now.ship_date
     FROM unnest(
-      ${arrayOf(changed, ({ id }) => id)}::bigint[],
-      ${arrayOf(changed, ({ quantity }) => quantity)}::bigint[],
-      ${arrayOf(changed, ({ state }) => state)}::text[],
-      ${arrayOf(changed, ({ shipDate }) => shipDate)}::bigint[]
+      ${arrayText(changed, ({ id }) => id)}::bigint[],
+      ${arrayText(changed, ({ quantity }) => quantity)}::bigint[],
+      ${arrayText(changed, ({ state }) => state)}::text[],
+      ${arrayText(changed, ({ shipDate }) => shipDate)}::bigint[]
     ) AS now (id, quantity, state, ship_date) WHERE orders.id = now.id`.execute()
 }

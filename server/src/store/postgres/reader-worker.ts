@@ -19,7 +19,7 @@ export interface PostgresReaderStart {
 }
 
 interface SnapshotRow {
-  /** NULL if this run of the server is not registered yet. */
+  /** The token of this run of the server; null if the run is not registered yet. */
   readonly server: string | null
   readonly snapshot: string
   readonly prunings: bigint
@@ -36,7 +36,7 @@ const BEGIN = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
 const SNAPSHOT =
   'SELECT server_token() AS server, pg_current_snapshot()::text AS snapshot, prunings FROM log_state'
 
-/** The pets that were changed since the snapshot $1. `stockVerbs` of this adapter does the same. */
+/** The pets that have changed since the snapshot $1. `changedSince` in stock.ts finds changes in the same way. */
 const CHANGED_PETS = `
   WITH changed AS MATERIALIZED (SELECT pet_id, kind FROM log_since($1::pg_snapshot, ${MAX_CHANGED_PETS + 1})),
     total AS (SELECT count(*) AS log_rows, bool_or(kind = 'relist') AS reads_all FROM changed)
@@ -50,10 +50,10 @@ async function searchSnapshot(connection: Connection): Promise<SearchSnapshot> {
   const session = await connection.longSession()
   const close = () => session.close()
   try {
-    const [, [now]] = await session.together((sql) =>
+    const [, [current]] = await session.inOneRoundTrip((sql) =>
       Promise.all([sql.unsafe(BEGIN).execute(), sql.unsafe<SnapshotRow[]>(SNAPSHOT).execute()]),
     )
-    if (now === undefined) throw new Error('the database has no identity: log_state is empty')
+    if (current === undefined) throw new Error('the database has no identity: log_state is empty')
     return {
       rows: (text, ...values) => session.rows(text, ...values),
       batches: async function* <Row>(text: string) {
@@ -61,12 +61,17 @@ async function searchSnapshot(connection: Connection): Promise<SearchSnapshot> {
         await session.run('SET LOCAL statement_timeout = 0; SET LOCAL enable_seqscan = on')
         yield* session.batches<Row>(text)
       },
-      // Losses are part of the cursor because a crashed server may reuse transaction ids.
-      cursor: async () => [now.snapshot, now.server, now.prunings, connection.losses].join('@'),
+      // The number of losses is part of the cursor, because a server may reuse transaction ids after a crash.
+      cursor: async () =>
+        [current.snapshot, current.server, current.prunings, connection.lossCount].join('@'),
       changedSince: async (cursor) => {
-        const [snapshot = '', server, prunings = '0', losses] = cursor.split('@')
-        // If neither run of the server is registered, they may be different runs.
-        if (now.server === null || server !== now.server || losses !== String(connection.losses))
+        const [snapshot = '', server, prunings = '0', lossCount] = cursor.split('@')
+        // Two runs that are not registered cannot be told apart.
+        if (
+          current.server === null ||
+          server !== current.server ||
+          lossCount !== String(connection.lossCount)
+        )
           return 'too_many'
         const rows = await session.rows<ChangedRow>(CHANGED_PETS, snapshot, BigInt(prunings))
         const [first] = rows

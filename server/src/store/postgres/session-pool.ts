@@ -7,13 +7,13 @@ export type Session = ReservedSQL
 
 interface PoolParts {
   readonly options: SQL.PostgresOrMySQLOptions
-  /** Called when an open connection is lost, before its user gets the error. */
+  /** Called when an open connection is lost, before the caller that uses it gets the error. */
   readonly onLoss: () => void
   /** Checks each new connection. If it throws, the connection is not used. */
   readonly check: (session: Session) => Promise<unknown>
-  /** How long a caller waits while no session becomes free for any caller. */
+  /** How long callers wait if no session becomes free for any of them. */
   readonly maxStallMs: number
-  /** How long a caller waits while other callers get sessions. */
+  /** How long a caller waits in total, while sessions become free for other callers. */
   readonly maxWaitMs: number
   /** How long opening and checking a connection may take. */
   readonly maxOpenMs: number
@@ -25,7 +25,7 @@ interface Waiter {
   readonly reject: (reason: unknown) => void
 }
 
-/** The pause after a failed attempt to open a connection, while others are open. */
+/** The pause after a failed attempt to open a connection. It applies only while other connections are open. */
 const REOPEN_AFTER_MS = 100
 
 /**
@@ -37,12 +37,12 @@ export class SessionPool {
   readonly #parts: PoolParts
   readonly #max: number
   readonly #opening = new Set<SQL>()
-  /** Each session has a Bun pool of its own, so that a failure of one does not affect the others. */
+  /** Each session has a separate Bun pool, so that a failure of one session does not affect the others. */
   readonly #open = new Map<Session, SQL>()
   #idle: Session[] = []
   #waiting: Waiter[] = []
   #pausedUntil = 0
-  #lastHandedOver = 0
+  #lastHandOverAt = 0
   #closeReason: unknown
 
   constructor(parts: PoolParts) {
@@ -74,7 +74,7 @@ export class SessionPool {
     }
   }
 
-  /** Closes the session if it is not sound. */
+  /** Returns a session to the pool. If it is not sound, closes it instead. */
   release(session: Session, { isSound }: { readonly isSound: boolean }): void {
     if (isSound && this.#closeReason === undefined && this.#open.has(session)) this.#handOver(session)
     else {
@@ -83,7 +83,7 @@ export class SessionPool {
     }
   }
 
-  refuseWaiting(reason: unknown): void {
+  rejectWaiting(reason: unknown): void {
     for (const { reject } of this.#waiting.splice(0)) reject(reason)
   }
 
@@ -92,28 +92,29 @@ export class SessionPool {
     for (const session of this.#idle.splice(0)) this.#end(session)
   }
 
-  /** While no session is open, callers wait for the attempt to open one, which has its own timeout. */
+  /** Rejects a caller that has waited for too long. */
   #shedIfLate(waiter: Waiter): void {
+    // While no session is open, callers wait for the attempt to open a session, which has its own timeout.
     if (this.#open.size === 0) return
     const now = performance.now()
-    const isStalled = now - this.#lastHandedOver >= this.#parts.maxStallMs
+    const isStalled = now - this.#lastHandOverAt >= this.#parts.maxStallMs
     if (!isStalled && now - waiter.since < this.#parts.maxWaitMs) return
     this.#waiting = this.#waiting.filter((other) => other !== waiter)
     const seconds = ((now - waiter.since) / SECOND).toFixed(1)
     waiter.reject(new Overloaded(`no database session became free within ${seconds} s`))
   }
 
-  /** Rejects waiting callers with the reason at once, and callers that still use a session after the timeout. */
+  /** Rejects waiting callers at once. Callers that use a session may finish until the timeout. */
   async close(timeoutSeconds: number, reason: unknown): Promise<void> {
     this.#closeReason ??= reason
-    this.refuseWaiting(reason)
+    this.rejectWaiting(reason)
     this.closeIdle()
-    const left = [...this.#opening, ...this.#open.values()]
-    await Promise.all(left.map((sql) => sql.close({ timeout: timeoutSeconds })))
+    const remaining = [...this.#opening, ...this.#open.values()]
+    await Promise.all(remaining.map((sql) => sql.close({ timeout: timeoutSeconds })))
   }
 
   #handOver(session: Session): void {
-    this.#lastHandedOver = performance.now()
+    this.#lastHandOverAt = performance.now()
     const next = this.#waiting.shift()
     if (next === undefined) this.#idle.push(session)
     else next.resolve(session)
@@ -127,7 +128,7 @@ export class SessionPool {
 
   async #openOne(): Promise<void> {
     let session: Session | undefined
-    // Bun also calls this for connections that were never open, and for those that were closed here.
+    // Bun also calls this for connections that never opened, and for connections that the pool has closed.
     const onclose = () => {
       if (session === undefined || !this.#open.delete(session)) return
       this.#idle = this.#idle.filter((other) => other !== session)
@@ -154,10 +155,10 @@ export class SessionPool {
     return session
   }
 
-  /** If other sessions are open, the waiting callers wait for one of these. */
+  /** If other sessions are open, callers keep waiting for one of these. Otherwise they are rejected. */
   #handleFailedOpening(error: unknown): void {
     this.#pausedUntil = performance.now() + REOPEN_AFTER_MS
-    if (this.#open.size === 0 || isReadOnly(error)) this.refuseWaiting(error)
+    if (this.#open.size === 0 || isReadOnly(error)) this.rejectWaiting(error)
   }
 
   #end(session: Session): void {

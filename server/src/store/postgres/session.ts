@@ -1,74 +1,74 @@
 import type { Columns, Durability, LongSession, SqlValue, Statement } from '../sql.ts'
-import { DIALECT } from './dialect.ts'
+import { bunArray, DIALECT, toParameter } from './dialect.ts'
 import { ReadOnly } from './failures.ts'
-import { columnOf, toParameter } from './parameters.ts'
 import type { Session } from './session-pool.ts'
 
-/** Rows that are fetched at once. */
+/** The number of rows that one FETCH returns. */
 const ROWS_PER_BATCH = 5_000
 
 /** Turns errors of a session into errors for callers. */
-type Guard = <T>(work: () => Promise<T>) => Promise<T>
+type WithServiceErrors = <T>(work: () => Promise<T>) => Promise<T>
 
 interface SessionParts {
   readonly session: Session
-  readonly guard: Guard
+  readonly withServiceErrors: WithServiceErrors
   readonly close: () => Promise<void>
   /**
-   * How long a writing transaction may pause between two statements while others wait for its locks. Then the server rolls
-   * it back. 0 means no limit.
+   * How long a writing transaction may pause between two statements before the server rolls it back, so that it does not keep
+   * its locks. 0 means no limit.
    */
   readonly maxPauseMs: number
 }
 
-/** For transactions that may take long and read whole tables. */
-const withoutTimeout = (maxPauseMs: number) => `SET LOCAL statement_timeout = 0;
+/** Settings for a transaction that may take long and read whole tables. */
+const longTransactionSettings = (maxPauseMs: number) => `SET LOCAL statement_timeout = 0;
   SET LOCAL idle_in_transaction_session_timeout = ${maxPauseMs}; SET LOCAL enable_seqscan = on`
 
-/** A connection for work of many statements. Closing it rolls back uncommitted changes. */
-export class PostgresSession implements LongSession {
+/** A connection for work that takes many statements. Closing it rolls back uncommitted changes. */
+export class PostgresLongSession implements LongSession {
   readonly #session: Session
-  readonly #guard: Guard
+  readonly #withServiceErrors: WithServiceErrors
   readonly #maxPauseMs: number
   readonly close: () => Promise<void>
   #cursors = 0
 
-  constructor({ session, guard, close, maxPauseMs }: SessionParts) {
+  constructor({ session, withServiceErrors, close, maxPauseMs }: SessionParts) {
     this.#session = session
-    this.#guard = guard
+    this.#withServiceErrors = withServiceErrors
     this.close = close
     this.#maxPauseMs = maxPauseMs
   }
 
   rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]> {
-    return this.#guard(() => this.#session.unsafe<Row[]>(text, values.map(toParameter)))
+    return this.#withServiceErrors(() => this.#session.unsafe<Row[]>(text, values.map(toParameter)))
   }
 
   async run(text: string, ...values: readonly SqlValue[]): Promise<number> {
-    // Without values, the text may contain several statements.
-    const query = () =>
-      values.length === 0 ? this.#session.unsafe(text) : this.#session.unsafe(text, values.map(toParameter))
-    const { count } = await this.#guard(query)
+    const { count } = await this.#withServiceErrors(() => {
+      // Without values, the text may contain several statements.
+      if (values.length === 0) return this.#session.unsafe(text)
+      return this.#session.unsafe(text, values.map(toParameter))
+    })
     return count
   }
 
   /** Runs statements in one round trip, in the current transaction. */
-  together<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return this.#guard(() => work(this.#session))
+  inOneRoundTrip<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.#withServiceErrors(() => work(this.#session))
   }
 
   async insert(table: string, columns: Columns, rows: readonly (readonly SqlValue[])[]): Promise<void> {
     const types = Object.values(columns)
     const arrays = types.map((type, index) =>
-      columnOf(this.#session, rows, DIALECT.types[type], (row) => row[index]),
+      bunArray(this.#session, rows, DIALECT.types[type], (row) => row[index]),
     )
     const values = types.map((type, index) => `$${index + 1}::${DIALECT.types[type]}[]`)
     const text = `INSERT INTO ${table} (${Object.keys(columns)}) SELECT * FROM unnest(${values})`
-    await this.#guard(() => this.#session.unsafe(text, arrays))
+    await this.#withServiceErrors(() => this.#session.unsafe(text, arrays))
   }
 
   async beginRead(): Promise<void> {
-    await this.run(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${withoutTimeout(0)}`)
+    await this.run(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${longTransactionSettings(0)}`)
   }
 
   async *batches<Row>(text: string): AsyncGenerator<Row[]> {
@@ -82,7 +82,7 @@ export class PostgresSession implements LongSession {
   }
 
   async writeInSteps<T>(work: () => Promise<T>): Promise<T> {
-    await this.run(`BEGIN; ${withoutTimeout(this.#maxPauseMs)}`)
+    await this.run(`BEGIN; ${longTransactionSettings(this.#maxPauseMs)}`)
     try {
       const result = await work()
       await this.run('COMMIT')
@@ -103,7 +103,7 @@ const BEGIN: Readonly<Record<Durability, string>> = {
   forgettable: 'BEGIN; SET LOCAL synchronous_commit = off',
 }
 
-/** Sends BEGIN together with the first statement, which saves a round trip. */
+/** Runs a transaction. Sends BEGIN together with the first statement, which saves a round trip. */
 export async function transact<T>(
   session: Session,
   durability: Durability,
@@ -121,8 +121,8 @@ export async function transact<T>(
   }
 }
 
-/** A transaction of two round trips: BEGIN with the statements of `read`, and those of `write` with COMMIT. */
-export async function transactInTwoTrips<Found>(
+/** Runs a transaction in two round trips: BEGIN with the statements of `read`, then the statements of `write` with COMMIT. */
+export async function transactInTwoRoundTrips<Found>(
   session: Session,
   durability: Durability,
   read: (session: Session) => Promise<Found>,
@@ -133,7 +133,7 @@ export async function transactInTwoTrips<Found>(
   try {
     const begun = session.unsafe(`${BEGIN[durability]}${lockTimeout}`).execute()
     const [, found] = await Promise.all([begun, read(session)])
-    // Wait for both: the COMMIT of a failed transaction succeeds, and rolls it back.
+    // Waits for both, because COMMIT alone does not show a failure: it also succeeds if it rolls back a failed transaction.
     await Promise.all([write(session, found), session`COMMIT`.execute()])
   } catch (error) {
     await session`ROLLBACK`.catch(() => {})
@@ -141,7 +141,7 @@ export async function transactInTwoTrips<Found>(
   }
 }
 
-/** Runs the statements in order, in one round trip. Returns the number of rows that each has changed. */
+/** Runs the statements in order, in one round trip. Returns the number of rows that each statement changed. */
 export async function runAll(session: Session, statements: readonly Statement[]): Promise<number[]> {
   const results = await Promise.all(
     statements.map(({ text, values }) => session.unsafe(text, values.map(toParameter)).execute()),
@@ -150,10 +150,10 @@ export async function runAll(session: Session, statements: readonly Statement[])
 }
 
 /**
- * Throws if the server is read-only: a standby may return stale data. A server does not become a standby while a connection
- * is open, so one check per connection is enough.
+ * Throws if the server is read-only, because a standby may return stale data. A server does not become a standby while a
+ * connection is open, so one check per connection is enough.
  */
-export async function checkTakesWrites(session: Session): Promise<void> {
+export async function checkAcceptsWrites(session: Session): Promise<void> {
   const [row] = await session<{ isReadOnly: boolean }[]>`
     SELECT current_setting('transaction_read_only')::boolean AS "isReadOnly"`
   if (row?.isReadOnly !== false) throw new ReadOnly()

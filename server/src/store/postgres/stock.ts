@@ -1,29 +1,33 @@
 import type { SQL } from 'bun'
 import type { OrderStore } from '../../core/orders/order-store.ts'
 import {
-  needs,
+  needsSection,
   petIdsOf,
   type ResultsOf,
   type SubmittedCommand,
   typedResults,
 } from '../../core/stock/command.ts'
 import { type Decision, decide } from '../../core/stock/decide.ts'
-import { keysOf } from '../../core/stock/idempotency.ts'
+import {
+  type Answers,
+  answerId,
+  type IdempotencyKey,
+  idempotencyKeysOf,
+  type RememberedAnswer,
+} from '../../core/stock/idempotency.ts'
 import type { InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
-import { PetsLocked, type StockStore } from '../../core/stock/stock-store.ts'
-import { ENTRIES, type LockedRow as EntryRow, type StockRow, toItem, toLockedEntry } from '../log-rows.ts'
+import { PetsLockedError, type StockStore } from '../../core/stock/stock-store.ts'
+import { ALL_ENTRIES, type LockedRow as EntryRow, type StockRow, toItem, toLockedEntry } from '../log-rows.ts'
 import { isExpiredSql } from '../order-rows.ts'
-import { countedTotals } from '../orders.ts'
+import { orderTotalsCounter } from '../orders.ts'
 import { inLongSession, type StoreClock } from '../sql.ts'
-import { lockCatalog, lockedOnly, readCatalog } from './catalog.ts'
+import { lockCatalog, onlyLockedPets, readCatalog } from './catalog.ts'
 import type { Connection } from './connection.ts'
 import { writeDecision } from './decision.ts'
-import { takeLogNumbers } from './dialect.ts'
-import { hasState, isTaken, LOCK_TIMEOUT, ReadOnly, unavailable } from './failures.ts'
-import { lockKeys, remember, toAnswers } from './idempotency.ts'
-import { maxRowsOf, readOrders, toLockedOrders } from './orders.ts'
-import { arrayOf } from './parameters.ts'
-import { storeTime } from './store-clock.ts'
+import { arrayText, quotedElement, takeLogNumbers } from './dialect.ts'
+import { hasState, isDuplicateKey, LOCK_TIMEOUT, ReadOnly, unavailable } from './failures.ts'
+import { maxLogRowsOf, readOrders, toLockedOrders } from './orders.ts'
+import { storeTimeSql } from './store-clock.ts'
 import { lockWebhooks, writeWebhooks } from './webhooks.ts'
 
 interface LockedRow extends EntryRow {
@@ -32,43 +36,46 @@ interface LockedRow extends EntryRow {
 }
 
 interface SnapshotRow {
-  /** The run of the server in which the snapshot was taken, if it is registered: see running_server. */
+  /** The token of the server's run in which the snapshot was taken; null if the run is not registered. See running_server. */
   server: string | null
   snapshot: string
   prunings: bigint
 }
 
 interface ChangedRow extends SnapshotRow {
+  /** Whether log rows that were written after the cursor have been pruned. */
   is_cut: boolean
   log_rows: bigint
+  /** Whether a relist row asks for reading the whole stock. */
   reads_all: boolean | null
   pet_id: bigint | null
   quantity: bigint | null
   status: PetStatus | null
 }
 
-/** Each uses a session. In a small pool, commits use at most half of the sessions. */
+/** Each commit uses a session. In a small pool, commits use at most half of the sessions. */
 const MAX_CONCURRENT_COMMITS = 4
-/** Much longer than a commit of another instance keeps its pets locked. */
+/** A commit of another instance keeps its pets locked for a much shorter time. */
 const BRIEF_LOCK_WAIT_MS = 500
-/** With more changes than this, loading the whole stock is not slower. */
-const MAX_CHANGES = 10_000
+/** Applying more changes than this takes as long as loading the whole stock. */
+const MAX_CHANGES_TO_APPLY = 10_000
 
 /**
- * Every change writes a log row that has the id of its transaction. Transactions commit in any order, so an increasing number
- * cannot be a cursor: a lower number may commit after a higher one was read. The cursor is a snapshot instead: it lists the
- * transactions that were in progress (`xip`) and the first that had not begun (`xmax`). Every row that is visible now but was
- * not visible then was written by one of these transactions. A crash may lose the ids of transactions whose commit was not
- * flushed, and recovery assigns the ids again. So a cursor is valid for one run of the server, which its token identifies, and
- * as long as this process has lost no connection.
+ * The cursor of the stock is a snapshot of PostgreSQL. An increasing number cannot be the cursor: transactions commit in any
+ * order, so a row with a lower number may become visible after a row with a higher number was read. A snapshot lists the
+ * transactions that were in progress (`xip`) and the first that had not begun (`xmax`). Every log row has the id of its
+ * transaction, so the rows that have become visible since then can be found.
+ *
+ * After a crash, the server may assign ids again that unflushed transactions had. So a cursor is valid only for one run of the
+ * server, which a token identifies, and only until this process loses a connection.
  */
-export function stockVerbs(
+export function stockMethods(
   connection: Connection,
   clock: StoreClock,
 ): Omit<StockStore, 'forgetAnswers'> & Pick<OrderStore, 'orderTotals'> {
-  const totals = countedTotals()
+  const totals = orderTotalsCounter()
   const toCursor = ({ server, snapshot, prunings }: SnapshotRow) =>
-    [snapshot, server, prunings, connection.losses].join('@')
+    [snapshot, server, prunings, connection.lossCount].join('@')
 
   const concurrentCommits = Math.max(1, Math.min(MAX_CONCURRENT_COMMITS, Math.floor(connection.poolSize / 2)))
 
@@ -76,12 +83,12 @@ export function stockVerbs(
     commands: Commands,
     maxLockWaitMs?: number,
   ): Promise<ResultsOf<Commands>> {
-    let readsOrders = needs(commands, 'orders')
+    let readsOrders = needsSection(commands, 'orders')
     for (;;) {
       const decision = await decideAndWrite(connection, clock, commands, readsOrders, maxLockWaitMs).catch(
         (error: unknown) => {
-          // A concurrent commit has just created the same id or barcode: the next attempt finds it.
-          if (!isTaken(error)) throw error
+          // A concurrent commit has just created the same id or barcode. The next attempt finds and locks the new row.
+          if (!isDuplicateKey(error)) throw error
         },
       )
       if (decision === 'expired_holds') {
@@ -94,7 +101,7 @@ export function stockVerbs(
   }
 
   return {
-    // Other instances may have changed anything: it takes a query to know.
+    // Only a query can show whether another instance has changed something.
     version: () => undefined,
     concurrentCommits,
     concurrentLockWaits: Math.max(1, connection.poolSize - concurrentCommits - 1),
@@ -103,27 +110,27 @@ export function stockVerbs(
       inLongSession(connection, async (session) => {
         await session.run('SELECT register_server()')
         await session.beginRead()
-        const [now] = await session.rows<SnapshotRow & { isStandby: boolean }>(
+        const [current] = await session.rows<SnapshotRow & { isStandby: boolean }>(
           `SELECT server_token() AS server, pg_current_snapshot()::text AS snapshot, prunings,
             pg_is_in_recovery() AS "isStandby" FROM log_state`,
         )
-        if (now === undefined) throw new Error('the database did not return its snapshot')
-        // Checked again, since a proxy may have moved the connection to another server.
-        if (now.isStandby) throw unavailable(new ReadOnly())
-        const cursor = toCursor(now)
-        for await (const rows of session.batches<StockRow>(ENTRIES)) onBatch(rows.map(toItem))
+        if (current === undefined) throw new Error('the database did not return its snapshot')
+        // Checked again, because a proxy may have moved the connection to another server.
+        if (current.isStandby) throw unavailable(new ReadOnly())
+        const cursor = toCursor(current)
+        for await (const rows of session.batches<StockRow>(ALL_ENTRIES)) onBatch(rows.map(toItem))
         return cursor
       }),
 
     stockChangesSince: async (cursor) => {
-      const [snapshot = '', server, prunings = '0', losses] = cursor.split('@')
-      if (losses !== String(connection.losses)) return 'too_many'
+      const [snapshot = '', server, prunings = '0', lossCount] = cursor.split('@')
+      if (lossCount !== String(connection.lossCount)) return 'too_many'
       const rows = await connection.run((sql) => changedSince(sql, snapshot, prunings))
       const [first] = rows
-      if (first === undefined || losses !== String(connection.losses)) return 'too_many'
-      // If neither run of the server is registered, they may be different runs.
+      if (first === undefined || lossCount !== String(connection.lossCount)) return 'too_many'
+      // Two runs that are not registered cannot be told apart.
       if (first.server === null || first.server !== server) return 'too_many'
-      if (first.is_cut || first.reads_all === true || first.log_rows > MAX_CHANGES) return 'too_many'
+      if (first.is_cut || first.reads_all === true || first.log_rows > MAX_CHANGES_TO_APPLY) return 'too_many'
       const set: InventoryItem[] = []
       const removed: bigint[] = []
       for (const { pet_id, quantity, status } of rows) {
@@ -140,7 +147,7 @@ export function stockVerbs(
         return await commit(commands, BRIEF_LOCK_WAIT_MS)
       } catch (error) {
         if (!hasState(error, LOCK_TIMEOUT)) throw error
-        throw new PetsLocked(await findLockedPets(connection, petIdsOf(commands)), { cause: error })
+        throw new PetsLockedError(await findLockedPets(connection, petIdsOf(commands)), { cause: error })
       }
     },
 
@@ -148,7 +155,10 @@ export function stockVerbs(
   }
 }
 
-/** Writes nothing if a pet has expired holds but the orders were not read: the commit that changes a pet releases them. */
+/**
+ * Returns `expired_holds`, and writes nothing, if a pet has expired holds but the orders were not read. A commit that changes a
+ * pet also releases its expired holds, so the caller has to try again and read the orders.
+ */
 async function decideAndWrite(
   connection: Connection,
   clock: StoreClock,
@@ -157,21 +167,22 @@ async function decideAndWrite(
   maxLockWaitMs: number | undefined,
 ): Promise<Decision | 'expired_holds'> {
   let decision: Decision | 'expired_holds' | undefined
-  const keys = keysOf(commands)
-  const readsCatalog = needs(commands, 'catalog')
-  const readsWebhooks = needs(commands, 'webhooks')
+  const keys = idempotencyKeysOf(commands)
+  const readsCatalog = needsSection(commands, 'catalog')
+  const readsWebhooks = needsSection(commands, 'webhooks')
   await connection.readThenWrite(
     'durable',
-    // The order of locks prevents deadlocks: the catalogue, then keys, then pets. A commit that waits for a key has locked
-    // no pet that the owner of the key may need. Orders are read once their pets are locked.
+    // Every commit takes its locks in the same order, which prevents deadlocks: the catalogue, then idempotency keys, then
+    // pets. A commit that waits for a key has not locked a pet yet, so the commit that holds the key can lock its pets.
+    // Orders are read once their pets are locked.
     (sql) =>
       Promise.all([
         readsCatalog ? lockCatalog(sql, commands) : undefined,
-        keys.length === 0 ? [] : lockKeys(sql, keys),
+        keys.length === 0 ? [] : lockIdempotencyKeys(sql, keys),
         lockPets(sql, commands, clock),
         readsOrders ? readOrders(sql, commands, clock) : undefined,
         readsCatalog ? readCatalog(sql, commands) : undefined,
-        readsCatalog && !readsOrders ? takeLogNumbers(sql, maxRowsOf(commands)) : undefined,
+        readsCatalog && !readsOrders ? takeLogNumbers(sql, maxLogRowsOf(commands)) : undefined,
         readsWebhooks ? lockWebhooks(sql, commands) : undefined,
       ]),
     (sql, [, answers, rows, orders, catalog, numbers, webhooks]) => {
@@ -182,8 +193,9 @@ async function decideAndWrite(
       const entries = new Map(
         rows.map((row) => [row.pet_id, { ...toLockedEntry(row), lastChange: row.last_change }]),
       )
-      const lockedCatalog = catalog && lockedOnly(catalog.found, (petId) => entries.has(petId))
-      const lockedOrders = orders && toLockedOrders(orders, (petId) => entries.has(petId))
+      const isLocked = (petId: bigint) => entries.has(petId)
+      const lockedCatalog = catalog && onlyLockedPets(catalog.found, isLocked)
+      const lockedOrders = orders && toLockedOrders(orders, isLocked)
       decision = decide(commands, entries, {
         answers: toAnswers(answers),
         orders: lockedOrders,
@@ -191,10 +203,11 @@ async function decideAndWrite(
         webhooks,
       })
       return Promise.all([
-        ...(decision.answers.length > 0 ? [remember(sql, decision.answers)] : []),
+        ...(decision.answers.length > 0 ? [writeAnswers(sql, decision.answers)] : []),
         ...(decision.webhooks === undefined ? [] : writeWebhooks(sql, decision.webhooks)),
         ...writeDecision(sql, decision, {
-          lastChangeOf: (petId) => entries.get(petId)?.lastChange ?? catalog?.latestRows.get(petId) ?? null,
+          lastChangeOf: (petId) =>
+            entries.get(petId)?.lastChange ?? catalog?.latestLogRows.get(petId) ?? null,
           numbers: lockedOrders?.logNumbers ?? numbers,
           pets: lockedCatalog?.pets,
         }),
@@ -207,13 +220,13 @@ async function decideAndWrite(
 }
 
 /**
- * Reads the changes and the next cursor in one statement, hence from one snapshot. It runs for every read, so it reads the
- * token itself instead of calling server_token(), which takes several times as long. A standby refuses to read it.
+ * Reads the changes and the next cursor in one statement, and so from one snapshot. It runs for every read request. Therefore
+ * it reads the token directly, which is several times faster than calling server_token(). A standby refuses the statement.
  */
 function changedSince(sql: SQL, snapshot: string, prunings: string) {
   return sql<ChangedRow[]>`
     WITH changed AS MATERIALIZED (
-      SELECT pet_id, kind FROM log_since(${snapshot}::pg_snapshot, ${MAX_CHANGES + 1}::bigint)
+      SELECT pet_id, kind FROM log_since(${snapshot}::pg_snapshot, ${MAX_CHANGES_TO_APPLY + 1}::bigint)
     ), total AS (SELECT count(*) AS log_rows, bool_or(kind = 'relist') AS reads_all FROM changed)
     SELECT (
         SELECT token FROM running_server
@@ -222,28 +235,28 @@ function changedSince(sql: SQL, snapshot: string, prunings: string) {
       prunings <> ${prunings}::bigint AND pruned_xid >= pg_snapshot_xmin(${snapshot}::pg_snapshot) AS is_cut,
       log_rows, reads_all, each.pet_id, stock.quantity, stock.status
     FROM log_state CROSS JOIN total
-    LEFT JOIN (SELECT DISTINCT pet_id FROM changed WHERE kind IN ('change', 'pet', 'removed')) AS each ON log_rows <= ${MAX_CHANGES}::bigint
+    LEFT JOIN (SELECT DISTINCT pet_id FROM changed WHERE kind IN ('change', 'pet', 'removed')) AS each ON log_rows <= ${MAX_CHANGES_TO_APPLY}::bigint
     LEFT JOIN stock ON stock.pet_id = each.pet_id`.execute()
 }
 
 const LOCK_PETS = `
   SELECT pet_id, quantity, status, reserved, low_at, last_change, reserved > 0 AND EXISTS (
-    SELECT FROM orders WHERE orders.pet_id = stock.pet_id AND ${isExpiredSql(`(SELECT ${storeTime('$2')})`)}
+    SELECT FROM orders WHERE orders.pet_id = stock.pet_id AND ${isExpiredSql(`(SELECT ${storeTimeSql('$2')})`)}
   ) AS has_expired_holds FROM stock
   WHERE pet_id = ANY ($1::bigint[]) ORDER BY pet_id FOR NO KEY UPDATE`
 
-/** In the order of their ids, so that two commits never deadlock over their pets. */
+/** Locks the pets in the order of their ids, so that two commits never deadlock over them. */
 function lockPets(sql: SQL, commands: readonly SubmittedCommand[], clock: StoreClock) {
-  const petIds = arrayOf(petIdsOf(commands), (petId) => petId)
+  const petIds = arrayText(petIdsOf(commands), (petId) => petId)
   return sql.unsafe<LockedRow[]>(LOCK_PETS, [petIds, clock.given()]).execute()
 }
 
-/** The pets among these that another transaction has locked at this moment. */
+/** The pets of this list that another transaction has locked at this moment. */
 async function findLockedPets(
   connection: Connection,
   petIds: readonly bigint[],
 ): Promise<ReadonlySet<bigint>> {
-  const ids = arrayOf(petIds, (petId) => petId)
+  const ids = arrayText(petIds, (petId) => petId)
   const rows = await connection.run((sql) =>
     sql<{ pet_id: bigint }[]>`
       WITH free AS MATERIALIZED (
@@ -253,4 +266,51 @@ async function findLockedPets(
         AND pet_id NOT IN (SELECT pet_id FROM free)`.execute(),
   )
   return new Set(rows.map(({ pet_id }) => pet_id))
+}
+
+interface AnswerRow {
+  key_id: string
+  key: string
+  fingerprint: string
+  answer: string
+  at: bigint
+}
+
+/**
+ * Locks the idempotency keys in the given order and reads their rows. A new key gets a row without an answer, so that
+ * concurrent commits with the same key wait for this commit.
+ */
+function lockIdempotencyKeys(sql: SQL, keys: readonly IdempotencyKey[]) {
+  return sql<AnswerRow[]>`
+    INSERT INTO idempotency (key_id, key, fingerprint, answer, at)
+    SELECT key_id, key, '', '', at FROM unnest(
+      ${arrayText(keys, ({ keyId }) => quotedElement(keyId))}::text[],
+      ${arrayText(keys, ({ key }) => quotedElement(key))}::text[],
+      ${arrayText(keys, ({ at }) => at)}::bigint[]
+    ) AS named (key_id, key, at)
+    ON CONFLICT (key_id, key) DO UPDATE SET at = idempotency.at
+    RETURNING key_id, key, fingerprint, answer, at`.execute()
+}
+
+function toAnswers(rows: readonly AnswerRow[]): Answers {
+  const answers = new Map<string, RememberedAnswer>()
+  for (const { key_id: keyId, key, fingerprint, answer, at } of rows) {
+    if (answer === '') continue
+    answers.set(answerId({ keyId, key }), { keyId, key, fingerprint, answer, at: Number(at) })
+  }
+  return answers
+}
+
+function writeAnswers(sql: SQL, answers: readonly RememberedAnswer[]) {
+  return sql`
+    INSERT INTO idempotency (key_id, key, fingerprint, answer, at)
+    SELECT * FROM unnest(
+      ${arrayText(answers, ({ keyId }) => quotedElement(keyId))}::text[],
+      ${arrayText(answers, ({ key }) => quotedElement(key))}::text[],
+      ${arrayText(answers, ({ fingerprint }) => quotedElement(fingerprint))}::text[],
+      ${arrayText(answers, ({ answer }) => quotedElement(answer))}::text[],
+      ${arrayText(answers, ({ at }) => at)}::bigint[]
+    )
+    ON CONFLICT (key_id, key)
+    DO UPDATE SET fingerprint = excluded.fingerprint, answer = excluded.answer, at = excluded.at`.execute()
 }

@@ -3,41 +3,44 @@ import type { SqlDatabase, StoreClock } from '../sql.ts'
 import type { Connection } from './connection.ts'
 
 /**
- * SQL for the time in milliseconds by the clock of the database. Instances with clocks of their own would reset each other's
- * rate-limit windows. `given` is a parameter with the time of a test, or NULL.
+ * SQL for the time of the database in milliseconds. All instances use this clock: with different clocks, they would reset each
+ * other's rate-limit windows. `given` is a parameter that holds the time in a test, and otherwise NULL.
  */
-export function storeTime(given: `$${number}`): string {
+export function storeTimeSql(given: `$${number}`): string {
   return `coalesce(${given}::bigint, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint)`
 }
 
 export async function readStoreTime(database: Pick<SqlDatabase, 'rows'>, clock?: Clock): Promise<number> {
-  const [row] = await database.rows<{ now: bigint }>(`SELECT ${storeTime('$1')} AS now`, clock?.() ?? null)
+  const [row] = await database.rows<{ now: bigint }>(`SELECT ${storeTimeSql('$1')} AS now`, clock?.() ?? null)
   if (row === undefined) throw new Error('the database did not return its time')
   return Number(row.now)
 }
 
-/** A subquery is evaluated once per statement. The clock alone would be read for each row and prevent the use of indexes. */
+/**
+ * Wraps the clock in a subquery, which is evaluated once per statement. Otherwise PostgreSQL would read the clock for each row
+ * and use no index.
+ */
 export function storeClock(clock?: Clock): StoreClock {
-  return { sql: (given) => `(SELECT ${storeTime(given)})`, given: () => clock?.() ?? null }
+  return { sql: (given) => `(SELECT ${storeTimeSql(given)})`, given: () => clock?.() ?? null }
 }
 
-/** Clocks drift by less than a millisecond in this time. */
+/** How often the clocks are compared. They drift by less than a millisecond in this time. */
 const COMPARE_EVERY_MS = 5 * SECOND
 
 /**
- * The clock of the database, readable without a round trip. It adds an offset to the process's monotonic clock; the wall
- * clock is never read. The error is at most one round trip.
+ * The clock of the database, readable without a round trip. It adds an offset to the monotonic clock of the process and never
+ * reads the wall clock. Its error is at most the duration of one round trip.
  */
 export class DatabaseClock {
   readonly #connection: Pick<Connection, 'run'>
-  /** The difference to the monotonic clock. */
+  /** The time of the database minus the monotonic clock. */
   #offset: number | undefined
   #timer: Timer | undefined
 
   static async open(connection: Pick<Connection, 'run'>): Promise<DatabaseClock> {
     const clock = new DatabaseClock(connection)
     await clock.#compare()
-    // During an outage the clock keeps running.
+    // If the comparison fails, for example during an outage, the clock keeps its offset.
     clock.#timer = setInterval(() => void clock.#compare().catch(() => {}), COMPARE_EVERY_MS)
     clock.#timer.unref()
     return clock
@@ -56,15 +59,16 @@ export class DatabaseClock {
     clearInterval(this.#timer)
   }
 
-  /** The database read its clock between `sent` and `received`, so the offset lies between two bounds. */
+  /** The database reads its clock between `sentAt` and `receivedAt`, which gives a lower and an upper bound of the offset. */
   async #compare(): Promise<void> {
     await this.#connection.run(async (session) => {
-      const sent = performance.now()
+      const sentAt = performance.now()
       const [row] = await session<{ now: number }[]>`
         SELECT (extract(epoch FROM clock_timestamp()) * 1000)::double precision AS now`
-      const received = performance.now()
+      const receivedAt = performance.now()
       if (row === undefined) throw new Error('the database did not return its time')
-      const [lowest, highest] = [row.now - received, row.now - sent]
+      const lowest = row.now - receivedAt
+      const highest = row.now - sentAt
       const offset = this.#offset ?? (lowest + highest) / 2
       this.#offset = Math.min(Math.max(offset, lowest), highest)
     })

@@ -1,31 +1,31 @@
 import { Worker } from 'node:worker_threads'
 import { SharedLimits } from '../../core/limits/limit-keepers.ts'
-import { historyVerbs } from '../history.ts'
-import { answerVerbs } from '../idempotency.ts'
-import { keyVerbs } from '../keys.ts'
-import { usageVerbs } from '../limits.ts'
+import { historyMethods } from '../history.ts'
+import { answerMethods } from '../idempotency.ts'
+import { keyMethods } from '../keys.ts'
+import { usageMethods } from '../limits.ts'
 import type { TablesMode } from '../opening.ts'
-import { orderVerbs } from '../orders.ts'
-import { petVerbs } from '../pets.ts'
-import { searchVerbs } from '../search.ts'
+import { orderMethods } from '../orders.ts'
+import { petMethods } from '../pets.ts'
+import { searchMethods } from '../search.ts'
 import type { Store } from '../store.ts'
-import { contentVerbs, transferVerbs } from '../transfer.ts'
-import { webhookVerbs } from '../webhooks.ts'
+import { contentMethods, transferMethods } from '../transfer.ts'
+import { webhookMethods } from '../webhooks.ts'
 import { Reader, workerAddress } from '../workers.ts'
 import { Connection } from './connection.ts'
 import { type PostgresSettings, sessionSettings } from './connection-options.ts'
-import { findDroppedSettings, inspectionVerbs, ReadinessCheck } from './health.ts'
+import { findDroppedSettings, inspectionMethods, ReadinessCheck } from './health.ts'
 import { openImport } from './import.ts'
 import { sharedLimitStore } from './limits.ts'
-import { logVerbs } from './log.ts'
+import { logMethods } from './log.ts'
 import { findNewerTables, migrate } from './migrations.ts'
 import type { PostgresReaderStart } from './reader-worker.ts'
-import { stockVerbs } from './stock.ts'
+import { stockMethods } from './stock.ts'
 import { DatabaseClock, readStoreTime, storeClock } from './store-clock.ts'
 
 export type { PostgresSettings } from './connection-options.ts'
 
-const HOW_TO_BACK_UP =
+const BACKUP_ADVICE =
   'back up PostgreSQL with its own tools: pg_dump --format=custom --file=FILE "$DATABASE_URL"'
 
 export const DEFAULT_POSTGRES_SETTINGS: PostgresSettings = {
@@ -55,34 +55,35 @@ export async function openPostgresStore(
     throw error
   }
   const clock = storeClock(settings.clock)
-  const log = logVerbs(connection)
+  const log = logMethods(connection)
   const readiness = new ReadinessCheck(connection)
   const reader = new Reader(() => {
-    const { clock: _, ...copied } = settings
-    const workerData: PostgresReaderStart = { url, settings: { ...copied, poolSize: 1 } }
+    // The clock is a function, which cannot be sent to a worker.
+    const { clock: _, ...workerSettings } = settings
+    const workerData: PostgresReaderStart = { url, settings: { ...workerSettings, poolSize: 1 } }
     return new Worker(workerAddress('store/postgres/reader-worker.ts'), { workerData })
   })
   return {
     clock: now,
-    ...stockVerbs(connection, clock),
-    ...answerVerbs(connection),
+    ...stockMethods(connection, clock),
+    ...answerMethods(connection),
     ...log,
-    ...webhookVerbs(connection, log, {
-      log: { from: 'log_places JOIN log ON id = log_id', place: 'place' },
+    ...webhookMethods(connection, log, {
+      log: { source: 'log_places JOIN log ON id = log_id', position: 'place' },
       lease: { owner: `${process.pid} ${crypto.randomUUID()}`, clock },
     }),
-    ...historyVerbs(connection),
-    ...petVerbs(connection, now),
-    ...searchVerbs(reader, clock),
-    ...orderVerbs(connection, clock),
-    ...keyVerbs(connection, () => readStoreTime(connection, settings.clock)),
-    ...usageVerbs(connection),
+    ...historyMethods(connection),
+    ...petMethods(connection, now),
+    ...searchMethods(reader, clock),
+    ...orderMethods(connection, clock),
+    ...keyMethods(connection, () => readStoreTime(connection, settings.clock)),
+    ...usageMethods(connection),
     openLimits: async (_clock, burstMs) =>
       new SharedLimits(sharedLimitStore(connection, settings.clock), burstMs),
-    ...transferVerbs(connection, clock, () => openImport(connection, clock)),
-    ...contentVerbs(connection),
-    backupTo: () => Promise.reject(new Error(HOW_TO_BACK_UP)),
-    ...inspectionVerbs(connection),
+    ...transferMethods(connection, clock, () => openImport(connection, clock)),
+    ...contentMethods(connection),
+    backupTo: () => Promise.reject(new Error(BACKUP_ADVICE)),
+    ...inspectionMethods(connection),
     ping: () => readiness.run(),
     findWrongSettings: () => findDroppedSettings(connection, sessionSettings(settings)),
     close: async () => {

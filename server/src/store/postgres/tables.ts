@@ -1,13 +1,13 @@
-import { IS_OF_PET } from '../log-rows.ts'
+import { ID_STEP } from '../generated-ids.ts'
+import { IS_PET_ROW } from '../log-rows.ts'
 import { CROSSINGS_INDEX } from '../low-stock.ts'
-import { ID_STEP } from '../own-ids.ts'
 import { sharedTables } from '../tables.ts'
 import { DIALECT, IDS_PER_NUMBER, WORDS_VECTOR } from './dialect.ts'
 
-/** An advisory lock: one caller at a time assigns places in the log. Any unique number will do. */
+/** An advisory lock: one caller at a time assigns places in the log. The number is arbitrary. */
 const NUMBERING_LOCK = 0x6e756d626572
 
-/** How many places one call assigns if there are webhooks, which must get every event. */
+/** The maximum number of places that one call assigns if there are webhooks, which must get every event. */
 const MAX_PLACES = 10_000_000
 
 /** The tables of the first release. */
@@ -19,24 +19,26 @@ export const FIRST_TABLES = `
     words       text COLLATE "C" NOT NULL,
     category_id bigint NOT NULL,
     barcode     text COLLATE "C",
-    -- If it is NULL, the threshold of the category applies.
+    -- NULL if the threshold of the category applies.
     low_stock_at bigint
   );
   CREATE UNIQUE INDEX pets_by_barcode ON pets (barcode) WHERE barcode IS NOT NULL;
   CREATE INDEX pets_by_category ON pets (category_id, id);
   CREATE INDEX pets_by_words ON pets (words, id);
-  -- Every search reads the list of pending entries, so it is kept short.
+  -- Every search reads the index's list of pending entries, so this list is kept short.
   CREATE INDEX pet_words ON pets USING gin (${WORDS_VECTOR}) WITH (gin_pending_list_limit = 256);
 
-  -- The units on the shelf and how many of them open orders reserve, correct at every commit. The status is here and not in
-  -- pets so that listing the stock reads one narrow table. Free space in each page lets updates avoid the index.
-  -- last_change is the pet's latest row in the log, which leads to its earlier rows.
+  -- The units on the shelf and how many of them open orders reserve, correct at every commit. The status is in this table
+  -- and not in pets, so that listing the stock reads one narrow table. Each page has free space, so that an update stays in
+  -- its page and does not write to the indexes. last_change is the pet's latest row in the log, and each row links to the
+  -- previous row.
   CREATE TABLE stock (
     pet_id      bigint PRIMARY KEY REFERENCES pets (id) ON DELETE CASCADE,
     quantity    bigint NOT NULL CHECK (quantity BETWEEN 0 AND 9007199254740991),
     status      text NOT NULL CHECK (status IN ('available', 'pending', 'sold')),
     reserved    bigint NOT NULL DEFAULT 0 CHECK (reserved >= 0),
-    -- The threshold that applies to the pet, and whether it is low: a change of the stock needs no other row.
+    -- The threshold that applies to the pet, and whether the pet is low. They are copied here, so that a change of the
+    -- stock reads no other row.
     low_at      bigint,
     is_low      boolean NOT NULL DEFAULT false,
     last_change bigint
@@ -44,13 +46,17 @@ export const FIRST_TABLES = `
   CREATE INDEX stock_by_status ON stock (status, pet_id);
   CREATE INDEX stock_low ON stock (pet_id) WHERE is_low;
 
-  -- A commit takes numbers while its pets are locked, so the ids of a pet's rows are in the order of its changes.
+  -- A commit takes numbers while its pets are locked, so the ids of a pet's log rows are in the order of its changes.
   CREATE SEQUENCE log_ids INCREMENT BY ${IDS_PER_NUMBER};
 
-  -- The log of everything that happened. Rows may be pruned, oldest first, because no state depends on them. change: of a
-  -- quantity. pet: created or edited, with its state afterwards. order, low, recovered: not linked by previous. category and
-  -- relist have no pet; relist: followers must read the whole list again, because too much changed at once. No foreign key:
-  -- the log outlives the pet. xid shows which snapshots include the row.
+  -- The log of all changes. The oldest rows may be pruned, because no state depends on them. There is no foreign key, because
+  -- the log outlives the pet. xid is the transaction that wrote the row and shows which snapshots include the row. Kinds:
+  --   change: the quantity of a pet changed.
+  --   pet: a pet was created or edited; the row has its new state.
+  --   removed: a pet was removed.
+  --   order, low, recovered: an order changed, or a pet crossed its threshold. The column previous does not link these rows.
+  --   category: a category changed.
+  --   relist: too much changed at once, so subscribers must read the whole stock again.
   CREATE TABLE log (
     id       bigint PRIMARY KEY,
     kind     text NOT NULL CHECK (
@@ -61,17 +67,17 @@ export const FIRST_TABLES = `
     status   text,
     at       bigint NOT NULL,
     key_id   text COLLATE "C" NOT NULL,
-    -- The previous row of the pet.
+    -- The id of the pet's previous row.
     previous bigint,
     xid      xid8 NOT NULL DEFAULT pg_current_xact_id(),
-    -- Why the change was made, as the caller said.
+    -- The reason that the caller gave.
     reason    text,
     reference text,
     -- The order, pet or category after the change, as JSON.
     detail    text
   );
   CREATE INDEX log_by_xid ON log (xid);
-  CREATE INDEX log_of_entries ON log (pet_id, id) WHERE ${IS_OF_PET};
+  CREATE INDEX log_of_entries ON log (pet_id, id) WHERE ${IS_PET_ROW};
   ${CROSSINGS_INDEX};
 
   CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -79,7 +85,7 @@ export const FIRST_TABLES = `
   CREATE TRIGGER log_is_not_edited BEFORE UPDATE OR TRUNCATE ON log
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
-  -- The number of prunings and the latest transaction whose rows were pruned, which invalidate earlier cursors.
+  -- How often the log was pruned, and the latest transaction whose rows were pruned. Earlier cursors are no longer valid.
   CREATE TABLE log_state (
     is_only    boolean PRIMARY KEY CHECK (is_only),
     identity   text NOT NULL,
@@ -96,13 +102,14 @@ export const FIRST_TABLES = `
   CREATE TRIGGER log_is_pruned AFTER DELETE ON log
     REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION note_pruning();
 
-  -- Snapshots are comparable while this value is the same: after a restart of the server or the restore of a dump,
-  -- transactions may have other numbers.
+  -- Two snapshots can be compared only if this value was the same for both. After a restart of the server or the restore of a
+  -- dump, the same transaction id may belong to another transaction.
   CREATE FUNCTION log_server() RETURNS text LANGUAGE sql STABLE AS $$
     SELECT concat(extract(epoch FROM pg_postmaster_start_time()), '/', 'log'::regclass::oid)
   $$;
 
-  -- The rows that are visible now but not in the snapshot: their transactions were running then or had not started.
+  -- The rows that are visible now but were not visible in the snapshot: at that time, their transactions were running or had
+  -- not started.
   CREATE FUNCTION log_since(seen pg_snapshot, most bigint)
   RETURNS TABLE (id bigint, pet_id bigint, kind text) LANGUAGE sql STABLE AS $$
     (SELECT id, pet_id, kind FROM log WHERE xid >= pg_snapshot_xmax(seen)
@@ -111,14 +118,14 @@ export const FIRST_TABLES = `
     (SELECT id, pet_id, kind FROM log WHERE xid = ANY (ARRAY(SELECT pg_snapshot_xip(seen))) ORDER BY xid LIMIT most)
   $$;
 
-  -- Followers read the log by places, which have no gaps and are assigned after the commit. A place without a row means:
-  -- read the list again.
+  -- Subscribers read the log in the order of its places, which are assigned after the commit and have no gaps. A place without
+  -- a row means that the subscriber must read the whole stock again.
   CREATE TABLE log_places (
     place  bigint PRIMARY KEY,
     log_id bigint
   );
-  -- How far places have been assigned. The identity is part of each cursor: after a failover or the restore of a dump, a
-  -- place may belong to another row. Rows up to the floor came with a dump.
+  -- The state of the numbering: which rows have a place, and the last place. The identity is part of each cursor, because a
+  -- place may belong to another row after a failover or the restore of a dump. Rows up to the floor came with a dump.
   CREATE TABLE log_numbering (
     is_only  boolean PRIMARY KEY CHECK (is_only),
     server   text NOT NULL,
@@ -131,8 +138,11 @@ export const FIRST_TABLES = `
   INSERT INTO log_numbering VALUES (true, '', '', pg_current_snapshot(), 0, 0, 0);
 
   -- Assigns places to new rows, one caller at a time. If there are too many rows, if some were pruned, or if the server has
-  -- changed, it assigns one place without a row. The lock assigns no transaction id. The id of the transaction that writes is
-  -- above all that its snapshot counts as completed, so once it is on disk no crash assigns one of those again.
+  -- changed, it assigns one place without a row.
+  --
+  -- The snapshot must not count a transaction id as completed that a crash could assign again. So the lock is an advisory lock,
+  -- which needs no transaction id: this transaction gets its id only when it writes, after the snapshot was taken. Its id is
+  -- above all ids that the snapshot counts as completed, and once it is on disk, the server does not assign lower ids again.
   CREATE FUNCTION number_log(most bigint) RETURNS log_numbering LANGUAGE plpgsql AS $$
   DECLARE
     state log_numbering;
@@ -149,7 +159,7 @@ export const FIRST_TABLES = `
       RETURN state;
     END IF;
     PERFORM pg_advisory_xact_lock(${NUMBERING_LOCK});
-    -- One statement, hence one snapshot: the rows that get a place are those that the next caller skips.
+    -- One statement uses one snapshot, so the rows that get a place are exactly the rows that the next call skips.
     SELECT numbering.*, pg_current_snapshot() AS now, log_server() AS here, log_state.prunings AS cuts,
       log_state.prunings <> numbering.prunings AND pruned_xid >= pg_snapshot_xmin(snapshot) AS is_cut,
       ARRAY(SELECT id FROM log_since(snapshot, most + 1) WHERE id > floor AND kind <> 'category' ORDER BY id) AS fresh
@@ -177,23 +187,23 @@ export const FIRST_TABLES = `
 
   ${sharedTables({
     ...DIALECT.types,
-    id: 'TEXT COLLATE "C"',
-    number: 'number BIGINT GENERATED ALWAYS AS IDENTITY,',
+    bytewiseText: 'TEXT COLLATE "C"',
+    insertionOrder: 'number BIGINT GENERATED ALWAYS AS IDENTITY,',
     serial: 'BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY',
-    plain: '',
-    byKey: '',
-    hot: 'WITH (fillfactor = 50)',
+    plainTable: '',
+    keyedTable: '',
+    hotTable: 'WITH (fillfactor = 50)',
   })}
 `
 
-/** An advisory lock: one session at a time registers a server that has just started. Any unique number will do. */
+/** An advisory lock: one session at a time registers a server that has just started. The number is arbitrary. */
 const SERVER_LOCK = 0x736572766572
 
-/** How many rows of the log one call of number_log examines, so that it stays far below the statement timeout. */
+/** The number of log rows that one call of number_log examines, which takes far less than the statement timeout. */
 const PORTION = 20_000
 
-/** The highest bigint, as a LIMIT. */
-const ALL = '9223372036854775807'
+/** The highest bigint, for a LIMIT that does not limit. */
+const NO_LIMIT = '9223372036854775807'
 
 /**
  * The second migration detects crashes, promotions and restored dumps, and numbers the log in portions. The functions that
@@ -202,9 +212,10 @@ const ALL = '9223372036854775807'
 export const FAILOVER_TABLES = `
   SET LOCAL lock_timeout = '3s';
 
-  -- Identifies one run of the server. Crash recovery truncates an unlogged table, a standby has no rows in it when it is
-  -- promoted, and a restart changes the start time: in each case the row is missing or does not match, and register_server
-  -- writes another token. A dump restores the row, but log has another oid then.
+  -- The token identifies one run of the server. register_server writes another token if the row is missing or does not match.
+  -- The row is missing after a crash, because recovery truncates unlogged tables, and after the promotion of a standby, because
+  -- unlogged tables are not replicated. It does not match after a restart, which changes the start time, or after the restore
+  -- of a dump, which changes the oid of the table log.
   CREATE UNLOGGED TABLE running_server (
     is_only boolean PRIMARY KEY CHECK (is_only),
     token   text NOT NULL,
@@ -212,7 +223,7 @@ export const FAILOVER_TABLES = `
     log_oid oid NOT NULL
   );
 
-  -- NULL if this run of the server has not been registered yet, and on a standby, which cannot read unlogged tables.
+  -- Returns NULL if this run of the server has not been registered yet, and on a standby, which cannot read unlogged tables.
   CREATE FUNCTION server_token() RETURNS text LANGUAGE plpgsql STABLE AS $$
     DECLARE
       registered text;
@@ -227,12 +238,12 @@ export const FAILOVER_TABLES = `
     SELECT coalesce(server_token(), concat(extract(epoch FROM pg_postmaster_start_time()), '/', 'log'::regclass::oid))
   $$;
 
-  -- Different after a dump was restored, on the same server or on another.
+  -- The value changes when a dump is restored, on the same server or on another server.
   CREATE FUNCTION server_origin() RETURNS text LANGUAGE sql STABLE AS $$
     SELECT concat_ws('/', (SELECT system_identifier FROM pg_control_system()), 'log'::regclass::oid)
   $$;
 
-  -- Different after a promotion, and after a recovery to a point in time.
+  -- The value changes with a promotion and with a recovery to a point in time.
   CREATE FUNCTION server_timeline() RETURNS text LANGUAGE sql STABLE AS $$
     SELECT substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8)
   $$;
@@ -245,7 +256,7 @@ export const FAILOVER_TABLES = `
   );
   INSERT INTO id_origin VALUES (true, server_origin(), server_timeline());
 
-  -- Skips more ids than can have been lost with commits, so that no id is used twice.
+  -- Skips more ids than lost commits can have used, so that no id is used twice.
   CREATE FUNCTION skip_ids() RETURNS void LANGUAGE sql AS $$
     SELECT setval('order_ids', (SELECT last_value FROM order_ids) + ${ID_STEP});
     SELECT setval('pet_ids', (SELECT last_value FROM pet_ids) + ${ID_STEP});
@@ -279,9 +290,10 @@ export const FAILOVER_TABLES = `
       RETURN ARRAY(SELECT nextval(sequence) FROM generate_series(1, number));
     END $$;
 
-  -- earlier: the last valid cursors of earlier timelines, separated by blanks.
-  -- A round numbers more rows than fit into one portion. It assigns places up to round_last to all rows that its snapshot
-  -- shows, by id. Their ids end at round_last_id, and those up to round_id are done.
+  -- earlier: the last valid cursor of each earlier timeline, separated by blanks.
+  -- If there are more new rows than one call can number, they are numbered in a round of several calls, in the order of their
+  -- ids. The round covers the rows that are visible in round_snapshot. round_last is the last place of the round, round_last_id
+  -- the highest id, and rows up to round_id already have places.
   ALTER TABLE log_numbering
     ADD COLUMN origin text NOT NULL DEFAULT '',
     ADD COLUMN timeline text NOT NULL DEFAULT '',
@@ -295,12 +307,12 @@ export const FAILOVER_TABLES = `
     SELECT concat_ws('/', identity, server_origin()) FROM log_state
   $$;
 
-  -- Cursors stay valid if this server issued them. The first version computed their identity like this.
+  -- Keeps the cursors valid that this server has issued. The first version computed their identity in this way.
   UPDATE log_numbering SET origin = numbering_origin(), timeline = server_timeline()
     WHERE identity = (SELECT to_hex(hashtextextended(concat_ws('/', identity,
       (SELECT system_identifier FROM pg_control_system()), 'log'::regclass::oid, server_timeline()), 0)) FROM log_state);
 
-  -- Records in log_numbering that the log continues in this run of the server. The caller holds the lock of number_log.
+  -- Adapts log_numbering to this run of the server, if it belongs to another run. The caller holds the lock of number_log.
   CREATE FUNCTION adopt_numbering() RETURNS void LANGUAGE plpgsql AS $$
     DECLARE
       token   text := register_server();
@@ -310,8 +322,8 @@ export const FAILOVER_TABLES = `
       SELECT * INTO state FROM log_numbering;
       IF state.server = token THEN RETURN; END IF;
       IF state.origin <> numbering_origin() THEN
-        -- A restored dump: issued cursors may name other rows, and the transaction ids are those of another server. Rows up
-        -- to the floor came with the dump.
+        -- A dump was restored. Issued cursors may name other rows, and the rows have transaction ids of another server. Rows
+        -- up to the floor came with the dump.
         state.last := coalesce(state.round_last, state.last) + 1;
         INSERT INTO log_places VALUES (state.last, NULL);
         UPDATE log_numbering SET identity = another, earlier = '', snapshot = now.snapshot, last = state.last,
@@ -321,16 +333,17 @@ export const FAILOVER_TABLES = `
             OR xid = ANY (ARRAY(SELECT pg_snapshot_xip(now.snapshot)))), floor)
           FROM (SELECT pg_current_snapshot() AS snapshot) AS now;
       ELSIF state.timeline <> server_timeline() THEN
-        -- A promoted standby: it has all places up to here. The old primary may have assigned more, whose rows are lost.
+        -- A standby was promoted. Places up to here were replicated. The old primary may have assigned later places, but
+        -- their rows are lost.
         UPDATE log_numbering SET identity = another, earlier = concat(earlier, ' ',
           coalesce(state.round_last, state.last), '.', state.identity);
       END IF;
       UPDATE log_numbering SET server = token, origin = numbering_origin(), timeline = server_timeline();
     END $$;
 
-  -- Assigns places to rows that have none, one caller at a time, and returns the state. A call does a bounded amount of
-  -- work, and the next call continues. If there is no webhook and too many rows for a stream, or if rows were pruned before
-  -- they had a place, it assigns a place without a row, which tells followers to read the list again.
+  -- Assigns places to new rows, one caller at a time, and returns the state. A call does a bounded amount of work, and the next
+  -- call continues. If rows were pruned before they had a place, or if there are more than "most" new rows and no webhook needs
+  -- them, it assigns one place without a row, so that subscribers read the whole stock again.
   CREATE OR REPLACE FUNCTION number_log(most bigint) RETURNS log_numbering LANGUAGE plpgsql AS $$
     DECLARE
       state   log_numbering;
@@ -345,13 +358,14 @@ export const FAILOVER_TABLES = `
         AND NOT EXISTS (SELECT FROM log_since(state.snapshot, 1)) THEN
         RETURN state;
       END IF;
-      -- This lock assigns no transaction id. The id of the transaction that writes is above all that its snapshot counts as
-      -- completed, so once it is on disk no crash or promotion assigns one of those again.
+      -- An advisory lock needs no transaction id, so this transaction gets its id only when it writes, after the snapshot was
+      -- taken. Its id is above all ids that the snapshot counts as completed. Once it is on disk, no crash or promotion assigns
+      -- lower ids again.
       PERFORM pg_advisory_xact_lock(${NUMBERING_LOCK});
       PERFORM adopt_numbering();
       SELECT * INTO state FROM log_numbering;
       IF state.round_snapshot IS NOT NULL THEN RETURN number_portion(); END IF;
-      -- One statement, hence one snapshot: the rows that get a place are those that the next caller skips.
+      -- One statement uses one snapshot, so the rows that get a place are exactly the rows that the next call skips.
       SELECT pg_current_snapshot() AS now, prunings,
         prunings <> state.prunings AND pruned_xid >= pg_snapshot_xmin(state.snapshot) AS is_cut,
         ARRAY(SELECT id FROM log_since(state.snapshot, most + 1)
@@ -367,7 +381,7 @@ export const FAILOVER_TABLES = `
       RETURN state;
     END $$;
 
-  -- Only counts the rows. From now on cursors up to the last place of the round are valid.
+  -- Begins a round: counts the rows, which reserves their places. From now on cursors up to round_last are valid.
   CREATE FUNCTION begin_round() RETURNS log_numbering LANGUAGE plpgsql AS $$
     DECLARE
       state log_numbering;
@@ -377,13 +391,13 @@ export const FAILOVER_TABLES = `
         FROM (
           SELECT pg_current_snapshot() AS now, min(log.id) AS first_id, max(log.id) AS last_id,
             count(*) FILTER (WHERE log.id > floor AND kind <> 'category') AS rows
-          FROM log_numbering, log_since(snapshot, ${ALL}) AS log
+          FROM log_numbering, log_since(snapshot, ${NO_LIMIT}) AS log
         ) AS fresh
         RETURNING numbering.* INTO state;
       RETURN state;
     END $$;
 
-  -- By id, so that the events of a pet stay in order.
+  -- Numbers the next rows of the round. They are in the order of their ids, which keeps the events of a pet in order.
   CREATE FUNCTION number_portion() RETURNS log_numbering LANGUAGE plpgsql AS $$
     DECLARE
       state   log_numbering;
@@ -406,7 +420,7 @@ export const FAILOVER_TABLES = `
         UPDATE log_numbering SET last = state.last, round_id = portion.last_id RETURNING * INTO state;
         RETURN state;
       END IF;
-      -- Rows that were pruned meanwhile leave a gap in the places. A follower that reaches the gap reads the list again.
+      -- Rows that were pruned meanwhile leave a gap in the places. A subscriber that reaches it reads the whole stock again.
       IF removed.is_cut OR state.last <> state.round_last THEN
         state.last := state.round_last + 1;
         INSERT INTO log_places VALUES (state.last, NULL);

@@ -10,14 +10,14 @@ import {
   webhookIdsOf,
   webhookStatements,
 } from '../webhooks.ts'
-import { arrayOf, toParameter } from './parameters.ts'
+import { arrayText, toParameter } from './dialect.ts'
 
-/** A number that no other lock uses: the ASCII codes of "webhooks". */
+/** An advisory lock. The number is arbitrary: the ASCII codes of "webhooks". */
 const CREATION_LOCK = 0x776562686f6f6b73n
 
 /**
  * Locks and reads the webhooks that the commands name, in the order of their ids, and counts all webhooks. Commits that
- * create a webhook take turns, so that concurrent commits cannot exceed the limits.
+ * create a webhook run one after the other, so that together they do not exceed the limits.
  */
 export async function lockWebhooks(sql: SQL, commands: readonly Command[]): Promise<LockedWebhooks> {
   const createsWebhook = commands.some(({ type }) => type === 'create_webhook')
@@ -26,7 +26,7 @@ export async function lockWebhooks(sql: SQL, commands: readonly Command[]): Prom
     sql
       .unsafe<WebhookRow[]>(
         `SELECT ${WEBHOOK_FIELDS} FROM webhooks WHERE id = ANY ($1::bigint[]) ORDER BY id FOR UPDATE`,
-        [arrayOf(webhookIdsOf(commands), (id) => id)],
+        [arrayText(webhookIdsOf(commands), (id) => id)],
       )
       .execute(),
     sql.unsafe<CreatorRow[]>(CREATOR_COUNTS).execute(),

@@ -23,14 +23,14 @@ import { DIALECT } from './dialect.ts'
 import { isDamage, isLocked, problemText } from './failures.ts'
 import { missingColumns, NEWEST, versionOf } from './migrations.ts'
 
-/** Marks the file as a backup in its header, which can be read without opening the database and so changing it. */
+/** Marks a file as a backup. It is in the file's header, so it can be read without opening the database, which changes it. */
 const BACKUP_ID = 0x50736261
 /** The offset in a SQLite file of the number that PRAGMA application_id sets. */
 const APPLICATION_ID_OFFSET = 68
 
 export async function backUp(connection: Connection, path: string): Promise<void> {
   createPrivateFile(path, { mustBeNew: true })
-  // `read` retries this if the database is locked.
+  // If the database is locked, `read` calls this function again.
   await connection.read(() => {
     try {
       connection.database.run('VACUUM INTO ?', [path])
@@ -40,7 +40,7 @@ export async function backUp(connection: Connection, path: string): Promise<void
         truncateSync(path)
         throw error
       }
-      // The problem may be that of the copy's disk, not of the database's.
+      // The message names the copy, because the disk of the copy may have failed.
       throw new Error(`the backup failed: ${problemText(error, path)}`, { cause: error })
     }
   })
@@ -79,44 +79,49 @@ function integrityProblem(database: Database): string | undefined {
     : (found?.integrity_check ?? 'the check returned nothing')
 }
 
-/** The suffixes of files that hold part of the contents of a database. */
+/** The suffixes of side files that hold part of the contents of a database. */
 const CONTENT_SUFFIXES = ['-wal', '-journal']
 const SIDE_SUFFIXES = [...CONTENT_SUFFIXES, '-shm']
 const CHUNK_BYTES = 1024 * 1024
 const ROOT_USER = 0
 
 export interface Restored {
-  /** The new name of the database that was replaced, if there was one. */
+  /** The new name of the database that was replaced; `undefined` if there was none. */
   readonly replaced: string | undefined
-  /** Whether `petstore serve` or `petstore migrate` still has to migrate its tables. */
+  /** Whether `petstore serve` or `petstore migrate` has to migrate the restored tables. */
   readonly isOlder: boolean
 }
 
-/** The new database, complete and checked, until it takes its place. While it exists, the old one cannot be opened. */
-const stagedOf = (path: string) => `${path}.restoring`
+/** The path of the new database once it is complete and checked. While this file exists, the old database cannot be opened. */
+const stagedPath = (path: string) => `${path}.restoring`
 
 /**
- * Replaces the database at `given` by a copy of `backup`, which becomes a database with an identity of its own. The old
- * database is kept under another name. First a copy is written next to it and checked; nothing else changes. Renaming the
- * copy to its staged name is the point of no return: then the old files are moved away, and the copy takes their place. If
- * this is interrupted, either the old or the staged database is complete, and running it again finishes the restore.
+ * Replaces the database at `target` by a copy of `backup`, which gets a new identity. The old database is kept under another
+ * name. Steps:
+ *
+ * 1. A copy of the backup is written next to the old database and checked.
+ * 2. The copy is renamed to its staged name. This is the point of no return.
+ * 3. The old files are renamed, and then the copy gets the name of the database.
+ *
+ * If the restore is interrupted, either the old database or the staged copy is complete. Running the restore again finishes it.
  */
-export function restoreSqlite(backup: string, given: string): Restored {
-  requireBackup(backup, given)
-  mkdirSync(dirname(given), { recursive: true })
-  const path = realPathOf(given)
+export function restoreSqlite(backup: string, target: string): Restored {
+  requireBackup(backup, target)
+  mkdirSync(dirname(target), { recursive: true })
+  const path = realPathOf(target)
   const lock = lockForServing(path, 'stop it first')
   try {
-    const staged = stagedOf(path)
+    const staged = stagedPath(path)
     const partial = `${staged}.partial`
-    const begun = statSync(staged, { throwIfNoEntry: false })?.mtimeMs
-    const second = begun === undefined ? unusedSecond(path) : Math.floor(begun / 1_000)
+    // An interrupted restore may have renamed some files already. Its time is read from the staged file, so that the other
+    // files get the same new name.
+    const interruptedAtMs = statSync(staged, { throwIfNoEntry: false })?.mtimeMs
+    const second = interruptedAtMs === undefined ? unusedSecond(path) : Math.floor(interruptedAtMs / 1_000)
     let isOlder: boolean
     try {
       copyDatabase(backup, partial, isBackup(backup) ? [] : CONTENT_SUFFIXES)
       isOlder = adoptCopy(partial, backup)
       copyPermissions(partial, path)
-      // An interrupted restore may have moved some files. The time gives the other files the same name.
       utimesSync(partial, second, second)
       sync(partial)
     } catch (error) {
@@ -126,7 +131,7 @@ export function restoreSqlite(backup: string, given: string): Restored {
     renameSync(partial, staged)
     sync(dirname(path))
     const replaced = replacedName(path, second)
-    // The database itself moves last, so that its write-ahead log is never found next to another database.
+    // The database is renamed last, so that its write-ahead log is never next to another database.
     for (const suffix of [...SIDE_SUFFIXES, '']) {
       if (existsSync(path + suffix)) renameSync(path + suffix, replaced + suffix)
     }
@@ -138,18 +143,18 @@ export function restoreSqlite(backup: string, given: string): Restored {
   }
 }
 
-/** Whether a restore is in its last step, or was interrupted in it. The database may be missing then. */
+/** Whether a restore is in its last step, or was interrupted in that step. The database may then be missing. */
 export function isBeingRestored(path: string): boolean {
-  return existsSync(stagedOf(realPathOf(path)))
+  return existsSync(stagedPath(realPathOf(path)))
 }
 
-/** Throws if the file is a backup or is being restored. Opening it would change it. */
-export function requireUsable(given: string): void {
-  if (given === ':memory:') return
-  const path = realPathOf(given)
+/** Throws if the file is a backup or is being restored: opening the file would change it. */
+export function requireUsable(databasePath: string): void {
+  if (databasePath === ':memory:') return
+  const path = realPathOf(databasePath)
   if (isBeingRestored(path)) {
     throw new OpenRefused(
-      `a restore was interrupted in its last step; finish it with petstore restore ${stagedOf(path)}`,
+      `a restore was interrupted in its last step; finish it with petstore restore ${stagedPath(path)}`,
     )
   }
   if (existsSync(path) && isBackup(path)) {
@@ -160,43 +165,42 @@ export function requireUsable(given: string): void {
 }
 
 function requireBackup(backup: string, path: string): void {
-  const found = statSync(backup, { throwIfNoEntry: false })
-  if (found === undefined) throw new OpenRefused(`${backup} does not exist`)
-  if (!found.isFile()) throw new OpenRefused(`${backup} is not a file`)
+  const stats = statSync(backup, { throwIfNoEntry: false })
+  if (stats === undefined) throw new OpenRefused(`${backup} does not exist`)
+  if (!stats.isFile()) throw new OpenRefused(`${backup} is not a file`)
   if (existsSync(path) && realPathOf(backup) === realPathOf(path) && !isBackup(backup)) {
     throw new OpenRefused(`${backup} is the database itself, not a backup`)
   }
 }
 
-/** Copies a database with its side files. Throws if they changed meanwhile, because the copy would be inconsistent. */
-function copyDatabase(from: string, to: string, sideSuffixes: readonly string[]): void {
-  const lock =
-    sideSuffixes.length > 0 && existsSync(`${from}-serving`)
-      ? lockForServing(from, 'stop it first')
-      : undefined
+/** Copies a database with its side files. Throws if a file changed meanwhile, because the copy would be inconsistent. */
+function copyDatabase(source: string, target: string, sideSuffixes: readonly string[]): void {
+  const mayBeServed = sideSuffixes.length > 0 && existsSync(`${source}-serving`)
+  const lock = mayBeServed ? lockForServing(source, 'stop it first') : undefined
   try {
     const suffixes = ['', ...sideSuffixes]
-    const statOf = (suffix: string) => statSync(from + suffix, { throwIfNoEntry: false })
+    const statOf = (suffix: string) => statSync(source + suffix, { throwIfNoEntry: false })
     const before = suffixes.map(statOf)
     for (const [index, suffix] of suffixes.entries()) {
-      rmSync(to + suffix, { force: true })
-      if (before[index] !== undefined) copyFile(from + suffix, to + suffix)
+      rmSync(target + suffix, { force: true })
+      if (before[index] !== undefined) copyFile(source + suffix, target + suffix)
     }
     const hasChanged = suffixes.some((suffix, index) => {
-      const [then, now] = [before[index], statOf(suffix)]
-      return then?.size !== now?.size || then?.mtimeMs !== now?.mtimeMs
+      const after = statOf(suffix)
+      return before[index]?.size !== after?.size || before[index]?.mtimeMs !== after?.mtimeMs
     })
     if (hasChanged)
-      throw new OpenRefused(`${from} changed while it was being copied; stop the process that writes to it`)
+      throw new OpenRefused(`${source} changed while it was being copied; stop the process that writes to it`)
   } finally {
     lock?.close()
   }
 }
 
-/** The copy is readable by its owner alone from the first byte on, whatever the permissions of the original. */
-function copyFile(from: string, to: string): void {
-  createPrivateFile(to, { mustBeNew: true })
-  const [source, target] = [openSync(from, 'r'), openSync(to, 'r+')]
+/** Only the owner may read the copy, whatever the permissions of the original are. */
+function copyFile(sourcePath: string, targetPath: string): void {
+  createPrivateFile(targetPath, { mustBeNew: true })
+  const source = openSync(sourcePath, 'r')
+  const target = openSync(targetPath, 'r+')
   try {
     const chunk = Buffer.alloc(CHUNK_BYTES)
     for (let read = readSync(source, chunk); read > 0; read = readSync(source, chunk)) {
@@ -208,7 +212,7 @@ function copyFile(from: string, to: string): void {
   }
 }
 
-/** Checks the copy and gives it an identity of its own. Returns whether its tables need a migration. */
+/** Checks the copy and gives it a new identity. Returns whether its tables need a migration. */
 function adoptCopy(copy: string, backup: string): boolean {
   const refuse = (problem: string) => new OpenRefused(`${backup} ${problem}`)
   let database: Database | undefined
@@ -224,7 +228,7 @@ function adoptCopy(copy: string, backup: string): boolean {
     if (damage !== undefined) throw refuse(`is damaged (${damage}); use an earlier backup`)
     database.run('PRAGMA application_id = 0')
     for (const text of [...DIALECT.newIdentity, ...DIALECT.skipIds]) database.run(text)
-    // Leaves a single file.
+    // Removes the write-ahead log, so that only one file has to be renamed.
     database.run('PRAGMA journal_mode = DELETE')
     return isOlder
   } catch (error) {
@@ -239,7 +243,7 @@ function adoptCopy(copy: string, backup: string): boolean {
   }
 }
 
-/** Takes over permissions and, if root restores, the owner: the service may run as another user. */
+/** Copies the permissions of the old database and, if root restores, its owner: the service may run as another user. */
 function copyPermissions(copy: string, path: string): void {
   const old = statSync(path, { throwIfNoEntry: false })
   if (old !== undefined) chmodSync(copy, old.mode & 0o777)
@@ -253,7 +257,7 @@ function replacedName(path: string, second: number): string {
   return `${path}.replaced-${time}Z`
 }
 
-/** Databases that were replaced earlier keep their names. */
+/** A time, from now on, that is not in the name of a database that was replaced earlier. */
 function unusedSecond(path: string): number {
   let second = Math.floor(Date.now() / 1_000)
   while (['', ...SIDE_SUFFIXES].some((suffix) => existsSync(replacedName(path, second) + suffix))) second++

@@ -15,28 +15,28 @@ import {
   toCategory,
   toPet,
 } from '../catalog-rows.ts'
-import { IS_OF_PET } from '../log-rows.ts'
-import { newThreshold } from '../low-stock.ts'
-import { highestOwn } from '../own-ids.ts'
+import { isGeneratedId } from '../generated-ids.ts'
+import { IS_PET_ROW } from '../log-rows.ts'
+import { categoryThresholdStatements } from '../low-stock.ts'
 import type { Columns, SqlValue } from '../sql.ts'
-import { DIALECT, ownIds, runStatement, toSqlite } from './dialect.ts'
+import { DIALECT, idGenerator, runStatement, toSqlite } from './dialect.ts'
 
-/** The catalogue inside a commit. */
+/** Reads and writes the catalogue inside a commit. */
 export function catalogTables(database: Database) {
-  const petIds = ownIds(database, 'pets')
-  const categoryIds = ownIds(database, 'categories')
+  const petIdGenerator = idGenerator(database, 'pets')
+  const categoryIdGenerator = idGenerator(database, 'categories')
   const findPet = database.query<object, [bigint]>(
     `SELECT ${PET_FIELDS} FROM stock JOIN pets ON pets.id = pet_id WHERE pet_id = ?`,
   )
   const findCategory = database.query<object, [bigint]>(
     `SELECT ${CATEGORY_FIELDS} FROM categories WHERE id = ?`,
   )
-  const findBarcode = database.query<{ id: bigint }, [string]>('SELECT id FROM pets WHERE barcode = ?')
-  const petOfCategory = database.query<unknown, [bigint]>('SELECT 1 FROM pets WHERE category_id = ? LIMIT 1')
-  const latestRow = database.query<{ id: bigint | null }, [bigint]>(
-    `SELECT max(id) AS id FROM log WHERE pet_id = ? AND ${IS_OF_PET}`,
+  const findBarcodeOwner = database.query<{ id: bigint }, [string]>('SELECT id FROM pets WHERE barcode = ?')
+  const findAnyPetIn = database.query<unknown, [bigint]>('SELECT 1 FROM pets WHERE category_id = ? LIMIT 1')
+  const findLatestLogRow = database.query<{ id: bigint | null }, [bigint]>(
+    `SELECT max(id) AS id FROM log WHERE pet_id = ? AND ${IS_PET_ROW}`,
   )
-  const dropBarcode = database.query<unknown, [bigint]>(
+  const clearBarcode = database.query<unknown, [bigint]>(
     'UPDATE pets SET barcode = NULL WHERE id = ? AND barcode IS NOT NULL',
   )
   const putPet = database.query<unknown, SqlValue[]>(upsert('pets', PET_COLUMNS))
@@ -48,7 +48,7 @@ export function catalogTables(database: Database) {
   const removePet = database.query<unknown, [bigint]>('DELETE FROM pets WHERE id = ?')
   const putCategory = database.query<unknown, SqlValue[]>(upsert('categories', CATEGORY_COLUMNS))
   const removeCategory = database.query<unknown, [bigint]>('DELETE FROM categories WHERE id = ?')
-  const raise = {
+  const raiseIds = {
     pets: database.query<unknown, [bigint]>(toSqlite(DIALECT.raiseIds('pets'))),
     categories: database.query<unknown, [bigint]>(toSqlite(DIALECT.raiseIds('categories'))),
   }
@@ -56,7 +56,8 @@ export function catalogTables(database: Database) {
   const readPets = (commands: readonly Command[]): Map<bigint, Pet> => {
     const pets = new Map<bigint, Pet>()
     for (const petId of petIdsOf(commands)) {
-      const row = pets.has(petId) ? null : findPet.get(petId)
+      if (pets.has(petId)) continue
+      const row = findPet.get(petId)
       if (row !== null) pets.set(petId, toPet(row))
     }
     return pets
@@ -64,37 +65,38 @@ export function catalogTables(database: Database) {
 
   return {
     read: (commands: readonly Command[]): LockedCatalog => {
-      const named = catalogReferencesOf(commands)
+      const references = catalogReferencesOf(commands)
       const pets = readPets(commands)
       const categories = new Map<bigint, Category>()
-      for (const id of new Set([
-        ...named.categories,
-        ...Array.from(pets.values(), (pet) => pet.categoryId),
-      ])) {
+      const categoryIds = new Set(references.categories)
+      for (const { categoryId } of pets.values()) categoryIds.add(categoryId)
+      for (const id of categoryIds) {
         const row = findCategory.get(id)
         if (row !== null) categories.set(id, toCategory(row))
       }
       const barcodes = new Map<string, bigint>()
-      for (const barcode of named.barcodes) {
-        const owner = findBarcode.get(barcode)
+      for (const barcode of references.barcodes) {
+        const owner = findBarcodeOwner.get(barcode)
         if (owner !== null) barcodes.set(barcode, owner.id)
       }
       return {
         pets,
         categories,
         barcodes,
-        categoriesWithPets: new Set(named.removedCategories.filter((id) => petOfCategory.get(id) !== null)),
-        newPetIds: petIds.next(named.newPets),
-        newCategoryIds: categoryIds.next(named.newCategories),
+        categoriesWithPets: new Set(
+          references.removedCategories.filter((id) => findAnyPetIn.get(id) !== null),
+        ),
+        newPetIds: petIdGenerator.next(references.newPets),
+        newCategoryIds: categoryIdGenerator.next(references.newCategories),
       }
     },
 
-    /** The latest log row of a pet that does not exist. If the pet is created again, its history continues there. */
-    latestRow: (petId: bigint): bigint | null => latestRow.get(petId)?.id ?? null,
+    /** The latest log row of a pet that was removed. If the pet is created again, its history continues from that row. */
+    latestLogRow: (petId: bigint): bigint | null => findLatestLogRow.get(petId)?.id ?? null,
 
     write: ({ pets, categories }: CatalogChanges): void => {
-      // Frees barcodes before other pets get them.
-      for (const id of pets.keys()) dropBarcode.run(id)
+      // Barcodes are unique, so all old barcodes are cleared before a new barcode is written.
+      for (const id of pets.keys()) clearBarcode.run(id)
       for (const [id, changed] of pets) {
         if (changed === undefined) {
           removePet.run(id)
@@ -104,27 +106,29 @@ export function catalogTables(database: Database) {
         putPet.run(...petValues(pet))
         const { quantity, status, reserved, lowStockAt } = entry
         putStock.run(id, quantity, status, reserved, lowStockAt, Number(isLow(entry)))
-        raiseTo('pets', id)
+        raiseIdsAbove('pets', id)
       }
       for (const [id, category] of categories) {
         if (category === undefined) removeCategory.run(id)
         else {
           putCategory.run(...categoryValues(category))
-          raiseTo('categories', id)
+          raiseIdsAbove('categories', id)
         }
       }
     },
 
-    /** Runs after the log rows of the categories are written. */
+    /** Must run after the log rows of the categories are written. */
     writeThresholds: ({ newThresholds }: CatalogChanges): void => {
       for (const { by, ...category } of newThresholds) {
-        for (const statement of newThreshold(DIALECT, category, by)) runStatement(database, statement)
+        for (const statement of categoryThresholdStatements(DIALECT, category, by))
+          runStatement(database, statement)
       }
     },
   }
 
-  function raiseTo(table: 'pets' | 'categories', id: bigint): void {
-    for (const highest of highestOwn([id])) raise[table].run(highest)
+  /** Makes generated ids start above this id. */
+  function raiseIdsAbove(table: 'pets' | 'categories', id: bigint): void {
+    if (isGeneratedId(id)) raiseIds[table].run(id)
   }
 }
 

@@ -4,7 +4,7 @@ declare const self: Worker
 
 let database: Database | undefined
 
-/** Runs a checkpoint of the database at `path`; without a path, closes the database. */
+/** Checkpoints the database at `path`, or closes the database if there is no path. */
 self.onmessage = ({ data: path }: MessageEvent<string | undefined>) => {
   try {
     if (path === undefined) database?.close()
@@ -13,7 +13,7 @@ self.onmessage = ({ data: path }: MessageEvent<string | undefined>) => {
       database.query('PRAGMA wal_checkpoint(PASSIVE)').get()
     }
   } catch {
-    // The next checkpoint copies the rest.
+    // The next checkpoint copies the rest of the log.
   }
   self.postMessage(undefined)
 }

@@ -1,15 +1,18 @@
 import { workerAddress } from '../workers.ts'
 
-/** Changed rows between two checkpoints. Each row changes a few pages of 2 KiB, so the log stays below about 100 MiB. */
-const CHANGES_BETWEEN = 32_000
-/** With fewer changes left, the last step takes milliseconds, and writes wait for it. */
-const FEW_CHANGES = 2_000
+/**
+ * The number of changed rows between two checkpoints. Each row changes a few pages of 2 KiB, so the log stays below about
+ * 100 MiB.
+ */
+const CHANGES_BETWEEN_CHECKPOINTS = 32_000
+/** Writes wait during the last step, which takes only milliseconds if fewer rows than this are left to copy. */
+const MAX_CHANGES_OF_LAST_STEP = 2_000
 const MAX_STEPS = 5
 
 /**
  * Copies the write-ahead log into the database, in a worker with its own connection, so that the event loop does not
- * wait for the disk. SQLite restarts the log at its beginning once all of it is copied. Continuous writes would prevent
- * that, so they wait during the last step.
+ * wait for the disk. When the whole log is copied, SQLite starts again at the beginning of the file. Continuous writes would
+ * prevent this and make the log grow, so writes wait during the last step.
  */
 export class Checkpointer {
   readonly #path: string
@@ -20,12 +23,12 @@ export class Checkpointer {
   #running: Promise<void> = Promise.resolve()
   #lastStep: Promise<void> | undefined
 
-  constructor(path: string, changesBetween = CHANGES_BETWEEN) {
+  constructor(path: string, changesBetween = CHANGES_BETWEEN_CHECKPOINTS) {
     this.#path = path
     this.#changesBetween = changesBetween
   }
 
-  /** Writes wait for this promise; undefined if they need not wait. */
+  /** Writes must wait for this promise; `undefined` if they need not wait. */
   get pause(): Promise<void> | undefined {
     return this.#lastStep
   }
@@ -43,25 +46,25 @@ export class Checkpointer {
   async close(): Promise<void> {
     await this.#running
     if (this.#worker === undefined) return
-    await this.#ask(undefined)
+    await this.#sendToWorker(undefined)
     this.#worker.terminate()
   }
 
-  /** A failed checkpoint, such as on a full disk, loses nothing. The next one comes after as many changes. */
+  /** If a checkpoint fails, for example because the disk is full, nothing is lost, and the next checkpoint copies the log. */
   async #run(): Promise<void> {
     for (let step = 0; step < MAX_STEPS; step++) {
       this.#changes = 0
-      await this.#ask(this.#path)
-      if (this.#changes < FEW_CHANGES) break
+      await this.#sendToWorker(this.#path)
+      if (this.#changes < MAX_CHANGES_OF_LAST_STEP) break
     }
     this.#changes = 0
-    this.#lastStep = this.#ask(this.#path)
+    this.#lastStep = this.#sendToWorker(this.#path)
     await this.#lastStep
     this.#lastStep = undefined
   }
 
   /** Makes the worker checkpoint the database at `path`, or close it if there is no path. */
-  #ask(path: string | undefined): Promise<void> {
+  #sendToWorker(path: string | undefined): Promise<void> {
     this.#worker ??= new Worker(workerAddress('store/sqlite/checkpoint-worker.ts'), { ref: false })
     const worker = this.#worker
     return new Promise((resolve) => {

@@ -14,17 +14,17 @@ import { FlushQueue, WalFile } from './wal-flush.ts'
 /** How long a statement waits for the lock of another process, such as an import. */
 const LOCK_TIMEOUT_MS = 5_000
 const LOCK_RETRY_MS = 5
-/** Writes that meet a lock within this time of each other wait for the same lock. */
+/** Two writes that find the database locked within this time count as waiting for the same lock. */
 const SAME_LOCK_MS = 1_000
 
-/** Commands checkpoint when the write-ahead log has this many pages. The service has a Checkpointer instead. */
+/** SQLite checkpoints a write-ahead log of this many pages, except in the service, which has a Checkpointer. */
 const CHECKPOINT_PAGES = 16_000
 const CACHE_PAGES = 4_000
-/** For long sessions, which read most pages only once. */
+/** Long sessions read most pages only once, so a large cache would be wasted. */
 const LONG_SESSION_CACHE_PAGES = 1_000
 
 const ROWS_PER_INSERT = 50
-/** Rows that are read before the event loop gets a turn. */
+/** The number of rows that are read before the event loop gets a turn. */
 const ROWS_PER_BATCH = 5_000
 
 const CHANGED_PETS = `
@@ -32,7 +32,7 @@ const CHANGED_PETS = `
   FROM (SELECT DISTINCT pet_id FROM log WHERE id > $1 AND pet_id IS NOT NULL) AS changed
   LEFT JOIN stock ON stock.pet_id = changed.pet_id LEFT JOIN pets ON pets.id = changed.pet_id`
 
-/** The additional parts of the connection that serves requests. */
+/** The parts that only the connection of the service has. */
 interface ServingParts {
   readonly queue: FlushQueue
   readonly checkpointer: Checkpointer
@@ -41,13 +41,15 @@ interface ServingParts {
 }
 
 /**
- * The connection of the main thread to a SQLite file. bun:sqlite is synchronous, so nothing here waits inside SQLite:
- * if another process holds a lock, the statement is retried, and other requests run between the attempts.
+ * The connection of the main thread to a SQLite file. bun:sqlite is synchronous, so waiting for a lock inside SQLite would
+ * block the event loop. Instead, a statement that meets a lock is retried, and other requests run between the attempts.
  *
- * The service calls `flushInBackground`. Its commits are then visible at once and flushed off the event loop, so the
- * result of a read is held back until every commit that the read may have seen is flushed. `readLog` reads flushed
- * commits only and does not wait. Every other connection flushes in its commits (`synchronous = FULL`), and before it
- * returns a result, it flushes the service's commits that the result may contain.
+ * The service calls `flushInBackground`. From then on its commits are visible at once and flushed off the event loop. The
+ * result of a read is held back until every commit that the read may have seen is flushed. `readLog` reads only flushed
+ * commits, so it does not wait for a flush.
+ *
+ * All other connections flush each commit before it returns (`synchronous = FULL`). They may read commits of the service
+ * that are not flushed yet, and flush these before they return a result.
  */
 export class Connection implements SqlDatabase, LongSession {
   readonly dialect = DIALECT
@@ -59,22 +61,24 @@ export class Connection implements SqlDatabase, LongSession {
   readonly #rollback
   readonly #statements
   #serving: ServingParts | undefined
-  /** The queue of the service, if this connection is one of its long sessions. */
-  #queueOfService: FlushQueue | undefined
+  /** The flush queue of the service, if this connection is one of its long sessions. */
+  #serviceQueue: FlushQueue | undefined
   #wal: WalFile | undefined
+  /** PRAGMA data_version when the commits of the service were last flushed here. */
   #flushedDataVersion: bigint | undefined
   /**
-   * Another process has committed after commits of ours that are not flushed. Reads of its commit wait for this promise.
+   * Set when another process has committed after commits of this connection that were not flushed yet. Reads of the other
+   * process's commit wait for this flush.
    */
   #ownCommitsFlushed: Promise<void> | undefined
-  #seenDataVersion: bigint | undefined
+  #lastDataVersion: bigint | undefined
   #isVersionChecked = false
   /** A read since the last commit shows that other requests are active, so the flush must not block the event loop. */
   #hasReadSinceCommit = false
   #version = 0
-  /** Since when all writes have met a lock. */
+  /** When the lock that writes are waiting for was first met. */
   #lockedSince = 0
-  #lockSeenAt = Number.NEGATIVE_INFINITY
+  #lockLastMetAt = Number.NEGATIVE_INFINITY
 
   private constructor(database: Database, path: string) {
     this.database = database
@@ -96,7 +100,7 @@ export class Connection implements SqlDatabase, LongSession {
     }
     const database = new Database(path, { create: true, strict: true, safeIntegers: true })
     database.run(`PRAGMA busy_timeout = ${LOCK_TIMEOUT_MS}`)
-    // Takes effect in a new file. An update changes one row and appends its whole page to the log, so small pages are faster.
+    // Takes effect only in a new file. An update of one row appends a whole page to the log, so small pages are faster.
     database.run('PRAGMA page_size = 2048')
     database.run('PRAGMA journal_mode = WAL')
     database.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
@@ -106,7 +110,7 @@ export class Connection implements SqlDatabase, LongSession {
     return new Connection(database, path)
   }
 
-  /** After this call, statements no longer wait for locks inside SQLite. Called once the tables are migrated. */
+  /** Makes statements fail at once if they meet a lock. Called once the tables are migrated. */
   stopBlocking(): void {
     this.database.run('PRAGMA busy_timeout = 0')
   }
@@ -118,7 +122,7 @@ export class Connection implements SqlDatabase, LongSession {
   flushInBackground(onFailed: (error: Error) => void, checkpointAfterChanges?: number): void {
     this.#wal = WalFile.open(this.#path)
     if (this.#wal === undefined) return
-    this.#flushLeftovers(this.#wal)
+    this.#flushCommitsOfEarlierRun(this.#wal)
     this.database.run('PRAGMA synchronous = NORMAL')
     this.database.run('PRAGMA wal_autocheckpoint = 0')
     const queue = new FlushQueue({
@@ -137,12 +141,13 @@ export class Connection implements SqlDatabase, LongSession {
     }
   }
 
-  /** A process that was killed, or whose flush failed, may have left commits that are not on disk. */
-  #flushLeftovers(wal: WalFile): void {
+  /** The previous process may have been killed, or its flush may have failed, before its last commits were on disk. */
+  #flushCommitsOfEarlierRun(wal: WalFile): void {
     try {
       this.#begin.run()
     } catch {
-      // Another process is writing, such as an import, and its commit flushes the whole file; or the file is read-only.
+      // Either another process is writing, such as an import, and its commit will flush the whole log, or the file is
+      // read-only.
       wal.flushNow()
       return
     }
@@ -154,8 +159,8 @@ export class Connection implements SqlDatabase, LongSession {
   }
 
   /**
-   * Changes with each `write` and with each commit of another process. PRAGMA data_version is read once per turn of the
-   * event loop: a request that was sent after a commit of another process arrives in a later turn.
+   * Changes with each `write` and with each commit of another process. PRAGMA data_version is read at most once per turn of
+   * the event loop. This is enough: a request that was sent after a commit of another process arrives in a later turn.
    */
   readonly version = (): number => {
     this.#hasReadSinceCommit = true
@@ -172,21 +177,21 @@ export class Connection implements SqlDatabase, LongSession {
   #checkForOtherCommits(): void {
     try {
       const dataVersion = this.#dataVersion.get()?.data_version
-      if (dataVersion === this.#seenDataVersion) return
+      if (dataVersion === this.#lastDataVersion) return
       this.#version++
-      this.#seenDataVersion = dataVersion
+      this.#lastDataVersion = dataVersion
       this.#ownCommitsFlushed = this.#serving?.queue.flushed()
     } catch {
-      // The caller reads the file because of the new version, and that read reports the problem.
+      // The new version makes the caller read the file, and that read reports the problem.
       this.#version++
     }
   }
 
-  /** A second connection to the same file, so that long work does not block this one. */
+  /** Opens a second connection to the same file, so that long work does not block this connection. */
   async longSession(): Promise<Connection> {
     const session = Connection.open(this.#path, LONG_SESSION_CACHE_PAGES)
     session.stopBlocking()
-    session.#queueOfService = this.#serving?.queue
+    session.#serviceQueue = this.#serving?.queue
     return session
   }
 
@@ -194,31 +199,32 @@ export class Connection implements SqlDatabase, LongSession {
     return this.read(() => this.#statements.get(text).all(...values.map(toBinding)) as Row[])
   }
 
-  /** Like `rows`, without waiting for the flush of the commits that were read. The result must not be shown to clients. */
+  /** Like `rows`, but may return commits that are not flushed yet. The result must not be shown to clients. */
   rowsUnflushed<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]> {
     return this.#readWhenUnlocked(() => this.#statements.get(text).all(...values.map(toBinding)) as Row[])
   }
 
-  /** Waits for the flush like a read: the result depends on the commits that the statement has seen. */
+  /** Waits for the flush like a read, because the number of changed rows depends on earlier commits. */
   run(text: string, ...values: readonly SqlValue[]): Promise<number> {
     return this.read(() => this.#statements.get(text).run(...values.map(toBinding)).changes)
   }
 
   insert(table: string, columns: Columns, rows: readonly (readonly SqlValue[])[]): Promise<void> {
     const names = Object.keys(columns)
-    const row = `(${names.map(() => '?').join()})`
-    const statement = (count: number) =>
-      this.#statements.get(`INSERT INTO ${table} (${names}) VALUES ${Array(count).fill(row)}`)
-    const work = this.database.transaction(() => {
-      let from = 0
-      for (; from + ROWS_PER_INSERT <= rows.length; from += ROWS_PER_INSERT) {
-        statement(ROWS_PER_INSERT).run(
-          ...rows.slice(from, from + ROWS_PER_INSERT).flatMap((values) => values.map(toBinding)),
-        )
+    const placeholders = `(${names.map(() => '?').join()})`
+    const insertRows = (batch: readonly (readonly SqlValue[])[]) => {
+      const text = `INSERT INTO ${table} (${names}) VALUES ${batch.map(() => placeholders)}`
+      this.#statements.get(text).run(...batch.flatMap((values) => values.map(toBinding)))
+    }
+    const insertAll = this.database.transaction(() => {
+      let next = 0
+      for (; next + ROWS_PER_INSERT <= rows.length; next += ROWS_PER_INSERT) {
+        insertRows(rows.slice(next, next + ROWS_PER_INSERT))
       }
-      for (const values of rows.slice(from)) statement(1).run(...values.map(toBinding))
+      // The remaining rows are inserted one by one, so that there are only two prepared statements.
+      for (const row of rows.slice(next)) insertRows([row])
     })
-    return this.read(work)
+    return this.read(insertAll)
   }
 
   async beginRead(): Promise<void> {
@@ -243,7 +249,7 @@ export class Connection implements SqlDatabase, LongSession {
   async commit(statements: readonly Statement[], durability: Durability = 'durable'): Promise<number[]> {
     const work = () =>
       statements.map(({ text, values }) => this.#statements.get(text).run(...values.map(toBinding)).changes)
-    return durability === 'durable' ? this.write(work) : this.writeUnsynced(work)
+    return durability === 'durable' ? this.write(work) : this.writeWithoutFlush(work)
   }
 
   /** Returns the result of `work` when every commit that it may have read is flushed. */
@@ -254,7 +260,7 @@ export class Connection implements SqlDatabase, LongSession {
     return result
   }
 
-  /** `work` may read only the log, up to `end`: later rows are not flushed. If `end` is undefined, all rows are. */
+  /** `work` may read only log rows up to `end`, because later rows are not flushed. If `end` is undefined, all rows are. */
   async readLog<T>(work: (end: bigint | undefined) => T): Promise<T> {
     const serving = this.#serving
     if (serving === undefined) return this.read(() => work(undefined))
@@ -269,14 +275,14 @@ export class Connection implements SqlDatabase, LongSession {
     return this.#readWhenUnlocked(() => work(serving.queue.flushedUpTo))
   }
 
-  /** Resolves when every commit that is visible now is flushed. The results of worker threads wait for this as well. */
+  /** Resolves when every commit that is visible now is flushed. */
   async untilFlushed(): Promise<void> {
-    const queue = this.#serving?.queue ?? this.#queueOfService
+    const queue = this.#serving?.queue ?? this.#serviceQueue
     if (queue !== undefined) await queue.flushed()
     else this.#flushCommitsOfService()
   }
 
-  /** The service makes its commits visible before they are flushed. */
+  /** For connections outside the service, which can see its commits before they are flushed. */
   #flushCommitsOfService(): void {
     if (this.#path === ':memory:') return
     const dataVersion = this.#dataVersion.get()?.data_version
@@ -288,12 +294,12 @@ export class Connection implements SqlDatabase, LongSession {
 
   /** Runs `work` in one transaction that is on disk when the promise resolves. */
   async write<T>(work: () => T): Promise<T> {
-    const result = await this.#writeInTurn(work, 'durable')
+    const result = await this.#writeUnflushed(work, 'durable')
     await this.#serving?.queue.flushed()
     return result
   }
 
-  /** Like `write`, for asynchronous work. Nothing else may use this connection meanwhile: it would join the transaction. */
+  /** Like `write`, for asynchronous work. Nothing else may use this connection meanwhile, or it would join the transaction. */
   async writeInSteps<T>(work: () => Promise<T>): Promise<T> {
     await this.#writeWhenUnlocked(() => this.#begin.run())
     try {
@@ -308,9 +314,9 @@ export class Connection implements SqlDatabase, LongSession {
     }
   }
 
-  /** Like `write`, without waiting for the disk: the commit survives the end of the process, but not a power cut. */
-  async writeUnsynced<T>(work: () => T): Promise<T> {
-    if (this.#serving !== undefined) return this.#writeInTurn(work, 'forgettable')
+  /** Like `write`, without waiting for the disk. The commit survives a crash of the process, but not a power cut. */
+  async writeWithoutFlush<T>(work: () => T): Promise<T> {
+    if (this.#serving !== undefined) return this.#writeUnflushed(work, 'forgettable')
     return this.#writeWhenUnlocked(() => {
       this.database.run('PRAGMA synchronous = NORMAL')
       try {
@@ -321,7 +327,8 @@ export class Connection implements SqlDatabase, LongSession {
     })
   }
 
-  async #writeInTurn<T>(work: () => T, durability: Durability): Promise<T> {
+  /** In the service, the commit is not flushed yet when the promise resolves. */
+  async #writeUnflushed<T>(work: () => T, durability: Durability): Promise<T> {
     const serving = this.#serving
     if (serving === undefined) {
       return this.#writeWhenUnlocked(() => {
@@ -339,23 +346,23 @@ export class Connection implements SqlDatabase, LongSession {
   #commitUnflushed<T>(serving: ServingParts, work: () => T, durability: Durability): T {
     const { queue, checkpointer, logEnd, totalChanges } = serving
     queue.requireUsable()
-    let logStart = 0n
-    const before = totalChanges()
+    let logEndBefore = 0n
+    const changesBefore = totalChanges()
     try {
       const result = this.#inTransaction(() => {
-        if (durability === 'durable') logStart = logEnd().position
+        if (durability === 'durable') logEndBefore = logEnd().position
         return work()
       })
-      const changes = totalChanges() - before
+      const changes = totalChanges() - changesBefore
       if (changes === 0) return result
       if (durability === 'durable') {
-        queue.add(logStart, !this.#hasReadSinceCommit)
+        queue.add(logEndBefore, !this.#hasReadSinceCommit)
         this.#hasReadSinceCommit = false
       }
       checkpointer.add(changes)
       return result
     } catch (error) {
-      // A commit that reports an error may still have been made.
+      // A commit that reports an error may still have taken effect.
       this.#version++
       throw error
     }
@@ -364,7 +371,7 @@ export class Connection implements SqlDatabase, LongSession {
   async close(): Promise<void> {
     if (this.#serving !== undefined) {
       await this.#serving.checkpointer.close()
-      // After a failed flush the file must not change: closing would copy the log into the database.
+      // After a failed flush, the file must not change. Closing the database would copy the log into it.
       if (!(await isFlushed(this.#serving.queue))) return
     }
     this.#statements.finalize()
@@ -372,7 +379,7 @@ export class Connection implements SqlDatabase, LongSession {
     this.#wal?.close()
   }
 
-  /** bun:sqlite's own `transaction` would have to be created for each call. */
+  /** Replaces bun:sqlite's `transaction`, which would create a new function for each call. */
   #inTransaction<T>(work: () => T): T {
     this.#begin.run()
     try {
@@ -395,31 +402,31 @@ export class Connection implements SqlDatabase, LongSession {
     return this.#whenUnlocked(work, () => began)
   }
 
-  /** `recordLock` records that a lock was met, and returns when the timeout began. */
-  async #whenUnlocked<T>(work: () => T, recordLock: () => number): Promise<T> {
+  /** Retries `work` while the database is locked. `onLocked` is called for each lock and returns when the timeout began. */
+  async #whenUnlocked<T>(work: () => T, onLocked: () => number): Promise<T> {
     for (;;) {
       try {
         return work()
       } catch (error) {
         if (!isLocked(error)) throw toServiceError(error, this.#path)
-        if (performance.now() >= recordLock() + LOCK_TIMEOUT_MS) throw lockedError(error, this.#path)
+        if (performance.now() >= onLocked() + LOCK_TIMEOUT_MS) throw lockedError(error, this.#path)
         await Bun.sleep(LOCK_RETRY_MS)
       }
     }
   }
 
   /**
-   * All writes that meet a lock share its timeout. Batches of updates wait in line: if each had its own timeout, the last
-   * one would wait for the sum of all.
+   * All writes that wait for the same lock share one timeout. Batches of updates run one after the other, so with a timeout
+   * for each, the last batch would wait for the sum of all.
    */
   async #writeWhenUnlocked<T>(work: () => T): Promise<T> {
     const result = await this.#whenUnlocked(work, () => {
       const now = performance.now()
-      if (now - this.#lockSeenAt > SAME_LOCK_MS) this.#lockedSince = now
-      this.#lockSeenAt = now
+      if (now - this.#lockLastMetAt > SAME_LOCK_MS) this.#lockedSince = now
+      this.#lockLastMetAt = now
       return this.#lockedSince
     })
-    this.#lockSeenAt = Number.NEGATIVE_INFINITY
+    this.#lockLastMetAt = Number.NEGATIVE_INFINITY
     return result
   }
 }
@@ -455,20 +462,20 @@ export class ReadConnection {
     this.#path = path
     this.#database = new Database(path, { readonly: true, strict: true, safeIntegers: true })
     this.#statements = new PreparedStatements(this.#database)
-    // Waiting inside SQLite blocks nobody else: the thread is the worker's own.
+    // The worker may wait inside SQLite, because this blocks only its own thread.
     this.#database.run(`PRAGMA busy_timeout = ${LOCK_TIMEOUT_MS}`)
     this.#database.run(`PRAGMA cache_size = ${CACHE_PAGES}`)
   }
 
   async rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]> {
-    // The statement decides what a row is.
-    return this.#guarded(() => this.#statements.get(text).all(...values.map(toBinding)) as Row[])
+    // The caller names the type of the rows that its statement selects.
+    return this.#withServiceErrors(() => this.#statements.get(text).all(...values.map(toBinding)) as Row[])
   }
 
   async *batches<Row>(text: string): AsyncGenerator<Row[]> {
     const rows = this.#database.query<Row, []>(text).iterate()
     for (;;) {
-      const batch = this.#guarded(() => nextBatch(rows))
+      const batch = this.#withServiceErrors(() => nextBatch(rows))
       if (batch.length > 0) yield batch
       if (batch.length < ROWS_PER_BATCH) return
       await new Promise((resume) => setImmediate(resume))
@@ -476,7 +483,7 @@ export class ReadConnection {
   }
 
   async snapshot(): Promise<SearchSnapshot> {
-    // A search that failed to roll back must not leave its snapshot to the next one.
+    // If the last search failed to roll back, its snapshot is still open.
     if (this.#database.inTransaction) await this.rows('ROLLBACK')
     await this.rows('BEGIN')
     const [end] = await this.rows<LogEnd>(LOG_END)
@@ -496,17 +503,18 @@ export class ReadConnection {
   }
 
   async #changedSince(end: LogEnd, cursor: string): Promise<ChangedPet[] | 'too_many'> {
-    const seen = fromCursor(cursor)
-    if (seen === undefined || seen.identity !== end.identity || seen.position < end.pruned) return 'too_many'
-    if (end.position - seen.position > BigInt(MAX_CHANGED_PETS)) return 'too_many'
+    const start = fromCursor(cursor)
+    if (start === undefined || start.identity !== end.identity || start.position < end.pruned)
+      return 'too_many'
+    if (end.position - start.position > BigInt(MAX_CHANGED_PETS)) return 'too_many'
     const relists = await this.rows(
       "SELECT 1 FROM log WHERE id > $1 AND kind = 'relist' LIMIT 1",
-      seen.position,
+      start.position,
     )
-    return relists.length > 0 ? 'too_many' : this.rows<ChangedPet>(CHANGED_PETS, seen.position)
+    return relists.length > 0 ? 'too_many' : this.rows<ChangedPet>(CHANGED_PETS, start.position)
   }
 
-  #guarded<T>(work: () => T): T {
+  #withServiceErrors<T>(work: () => T): T {
     try {
       return work()
     } catch (error) {
@@ -515,7 +523,7 @@ export class ReadConnection {
   }
 }
 
-/** bun:sqlite itself caches no more than twenty statements. */
+/** Caches all prepared statements. bun:sqlite caches at most twenty. */
 class PreparedStatements {
   readonly #database: Database
   readonly #byText = new Map<string, SqliteStatement<unknown, SQLQueryBindings[]>>()
@@ -533,7 +541,7 @@ class PreparedStatements {
     return prepared
   }
 
-  /** SQLite keeps a file open until all its statements are finalized. */
+  /** SQLite keeps the file open until all statements are finalized. */
   finalize(): void {
     for (const statement of this.#byText.values()) statement.finalize()
     this.#byText.clear()

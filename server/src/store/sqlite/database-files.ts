@@ -20,11 +20,11 @@ import { OpenRefused } from '../opening.ts'
 import { isLocked } from './failures.ts'
 
 const PERMISSIONS = 0o777
-/** Of several processes that start at the same moment, one gets the lock within this time. */
+/** If several processes start at the same moment, one of them gets the lock within this time. */
 const LOCK_TIMEOUT_MS = 200
 /** The offset in a SQLite file of the number that PRAGMA user_version sets. */
 const USER_VERSION_OFFSET = 60
-/** An import that was killed leaves its announcement behind. It is ignored this long after the announced end. */
+/** An import that was killed leaves its announcement behind, which is ignored from this long after the announced end. */
 const STALE_AFTER_MS = 60 * SECOND
 
 /** The path without symbolic links, as SQLite resolves it. The file need not exist. */
@@ -35,9 +35,9 @@ export function realPathOf(path: string): string {
 }
 
 /**
- * Creates an empty file, which SQLite treats as a new database. Only the owner may read it from the first byte on, since
- * it will hold key hashes and sales figures. SQLite gives the -wal and -shm files the same permissions. The file is
- * handed to `owner` through its descriptor, so that nobody can put another file in its place.
+ * Creates an empty file, which SQLite treats as a new database. It will hold key hashes and sales figures, so only its owner
+ * may ever read it. SQLite gives the -wal and -shm files the same permissions. The owner is changed through the file's
+ * descriptor, so that nobody can put another file in its place.
  */
 export function createPrivateFile(
   path: string,
@@ -46,7 +46,7 @@ export function createPrivateFile(
   const { mustBeNew, owner } = options
   const file = openSync(path, mustBeNew ? 'wx' : 'a', 0o600)
   try {
-    // The umask could have removed permissions of the owner.
+    // The umask may have removed permissions.
     fchmodSync(file, 0o600)
     if (owner !== undefined) fchownSync(file, owner.uid, owner.gid)
   } finally {
@@ -55,8 +55,8 @@ export function createPrivateFile(
 }
 
 /**
- * SQLite creates the -wal and -shm files with the permissions of the database. If these were changed after a process was
- * killed, the files that it left behind could stay unusable.
+ * Gives the -wal and -shm files the permissions of the database. SQLite does so only when it creates them: if the permissions
+ * of the database changed after a process was killed, the files that it left behind could be unusable.
  */
 export function alignSideFiles(path: string): void {
   const permissions = statSync(path).mode & PERMISSIONS
@@ -73,9 +73,9 @@ export function alignSideFiles(path: string): void {
 }
 
 /**
- * Prevents a second process from serving the database at `path`, which would give each key its limits twice. The lock is
- * SQLite's own, on a file next to the database, so it ends with the process and works wherever the database works. The
- * file is never removed: that could remove the lock of a process that is just starting.
+ * Prevents a second process from serving the database at `path`: with two, each key would have its limits twice. The lock is a
+ * SQLite lock on a file next to the database, so it ends with the process and works on every file system that the database
+ * works on. The lock file is never removed, because another process may just be locking it.
  */
 export function lockForServing(
   path: string,
@@ -87,10 +87,10 @@ export function lockForServing(
   try {
     lock = new Database(lockPath)
     lock.run(`PRAGMA busy_timeout = ${LOCK_TIMEOUT_MS}`)
-    // A killed process leaves no journal behind.
+    // Without a journal file, a killed process leaves nothing behind.
     lock.run('PRAGMA journal_mode = MEMORY')
     lock.run('BEGIN EXCLUSIVE')
-    // Keeps the lock after the commit, which lets others read the pid.
+    // Keeps the lock after the commit. The commit writes the pid to the file, where other processes can read it.
     lock.run('PRAGMA locking_mode = EXCLUSIVE')
     lock.run(`PRAGMA user_version = ${process.pid}`)
     lock.run('COMMIT')
@@ -118,12 +118,12 @@ export function isServiceRunning(path: string): boolean {
   }
 }
 
-/** The path of the missing write-ahead log of a served database. Opening the database would create another log. */
+/** The path of the write-ahead log, if it was deleted while a service runs. Opening the database would create another log. */
 export function deletedLogOf(path: string): string | undefined {
   return isServiceRunning(path) && !existsSync(`${path}-wal`) ? `${path}-wal` : undefined
 }
 
-/** If root creates the lock file, it belongs to the owner of the database. Otherwise the owner could not use it. */
+/** If root creates the lock file, the file gets the owner of the database. Otherwise the service could not use it. */
 function createLockFile(lockPath: string, path: string): void {
   const owner = process.getuid?.() === 0 ? statSync(path, { throwIfNoEntry: false }) : undefined
   try {
@@ -134,35 +134,35 @@ function createLockFile(lockPath: string, path: string): void {
   }
 }
 
-/** Reads the file directly, because SQLite would wait for the lock. */
+/** The process id in the lock file, for a message. Reads the file directly, because SQLite would wait for the lock. */
 function pidIn(lockPath: string): string {
   const bytes = readFileSync(lockPath)
   return bytes.length < USER_VERSION_OFFSET + 4 ? '' : ` (pid ${bytes.readInt32BE(USER_VERSION_OFFSET)})`
 }
 
 /**
- * An import announces its expected end in a file next to the database. A row would not do: other connections cannot see
- * what the import has written before it commits.
+ * The file in which an import announces when it expects to end. It is not a row of the database, because other connections
+ * cannot read a row before the import commits.
  */
-const announcementOf = (path: string) => `${realPathOf(path)}-importing`
+const announcementPath = (path: string) => `${realPathOf(path)}-importing`
 
 export function writePause(path: string): WritePause {
   return {
     isServiceRunning: () => isServiceRunning(path),
     announce: (seconds) => {
-      const file = announcementOf(path)
-      // The rename is atomic, so the service never reads half of the file.
+      const file = announcementPath(path)
+      // The rename is atomic, so the service never reads an incomplete file.
       writeFileSync(`${file}.new`, JSON.stringify({ endsAt: Date.now() + seconds * SECOND }))
       renameSync(`${file}.new`, file)
     },
-    withdraw: () => rmSync(announcementOf(path), { force: true }),
+    withdraw: () => rmSync(announcementPath(path), { force: true }),
   }
 }
 
-/** How many seconds the announced import still takes, at least 1; undefined if no import is announced. */
+/** The seconds until the announced end of an import, at least 1; `undefined` if no import is announced. */
 export function announcedSeconds(path: string): number | undefined {
   try {
-    const { endsAt }: { endsAt?: unknown } = JSON.parse(readFileSync(announcementOf(path), 'utf8'))
+    const { endsAt }: { endsAt?: unknown } = JSON.parse(readFileSync(announcementPath(path), 'utf8'))
     if (typeof endsAt !== 'number') return undefined
     const leftMs = endsAt - Date.now()
     return leftMs < -STALE_AFTER_MS ? undefined : Math.max(1, Math.ceil(leftMs / SECOND))

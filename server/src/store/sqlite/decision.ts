@@ -7,7 +7,7 @@ import { catalogTables } from './catalog.ts'
 import { readLogEnd } from './dialect.ts'
 import { orderTable } from './orders.ts'
 
-/** Writes a decision inside a commit. `lastChangeOf` returns a pet's latest log row before the commit. */
+/** Returns a function that writes a decision inside a commit. Its `lastChangeOf` returns a pet's latest log row before it. */
 export function decisionWriter(database: Database) {
   const logEnd = readLogEnd(database)
   const orders = orderTable(database)
@@ -18,7 +18,7 @@ export function decisionWriter(database: Database) {
   const setReserved = database.query<unknown, [number, bigint]>(
     'UPDATE stock SET reserved = ? WHERE pet_id = ?',
   )
-  const recordChange = database.query<
+  const insertQuantityRow = database.query<
     unknown,
     [
       id: bigint,
@@ -36,7 +36,7 @@ export function decisionWriter(database: Database) {
     `INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous, reason, reference)
     VALUES (?, 'change', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
-  const recordPet = database.query<
+  const insertPetRow = database.query<
     unknown,
     [
       id: bigint,
@@ -54,7 +54,7 @@ export function decisionWriter(database: Database) {
     `INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous, detail)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
-  const recordOther = database.query<
+  const insertOtherRow = database.query<
     unknown,
     [id: bigint, kind: string, petId: bigint | null, at: number, keyId: string, detail: string | null]
   >('INSERT INTO log (id, kind, pet_id, at, key_id, detail) VALUES (?, ?, ?, ?, ?, ?)')
@@ -63,32 +63,32 @@ export function decisionWriter(database: Database) {
   )
   const setLow = database.query<unknown, [number, bigint]>('UPDATE stock SET is_low = ? WHERE pet_id = ?')
 
-  const record = (row: LogRecord, id: bigint, previousOf: (row: PetRecord) => bigint | null): void => {
+  const insertLogRow = (row: LogRecord, id: bigint, previousOf: (row: PetRecord) => bigint | null): void => {
     const { at, keyId, reason = null, reference = null } = row.by
     if (!isPetRecord(row)) {
-      recordOther.run(id, row.kind, petIdOf(row), at, keyId, detailOf(row))
+      insertOtherRow.run(id, row.kind, petIdOf(row), at, keyId, detailOf(row))
       return
     }
     const { petId, status, isLast } = row
     const previous = previousOf(row)
     if (row.kind === 'change') {
-      recordChange.run(id, petId, row.before, row.after, status, at, keyId, previous, reason, reference)
+      insertQuantityRow.run(id, petId, row.before, row.after, status, at, keyId, previous, reason, reference)
       if (isLast) setQuantity.run(row.after, id, petId)
       return
     }
     const before = row.kind === 'pet' ? null : row.before
     const after = row.kind === 'pet' ? row.after : null
-    recordPet.run(id, row.kind, petId, before, after, status, at, keyId, previous, detailOf(row))
+    insertPetRow.run(id, row.kind, petId, before, after, status, at, keyId, previous, detailOf(row))
     if (isLast) setLastChange.run(id, petId)
   }
 
   return (decision: WrittenDecision, lastChangeOf: (petId: bigint) => bigint | null): void => {
     const { records } = decision
     if (decision.catalog !== undefined) catalog.write(decision.catalog)
-    const first = records.length === 0 ? 0n : logEnd().position + 1n
-    const previousOf = ({ petId, follows }: PetRecord) =>
-      follows === null ? lastChangeOf(petId) : first + BigInt(follows)
-    for (const [index, row] of records.entries()) record(row, first + BigInt(index), previousOf)
+    const firstId = records.length === 0 ? 0n : logEnd().position + 1n
+    const previousOf = ({ petId, previousIndex }: PetRecord) =>
+      previousIndex === null ? lastChangeOf(petId) : firstId + BigInt(previousIndex)
+    for (const [index, row] of records.entries()) insertLogRow(row, firstId + BigInt(index), previousOf)
     for (const [petId, reserved] of decision.reserved) setReserved.run(reserved, petId)
     for (const [petId, isLow] of decision.low) setLow.run(Number(isLow), petId)
     if (decision.catalog !== undefined) catalog.writeThresholds(decision.catalog)

@@ -1,9 +1,9 @@
 import type { Changes, Database, SQLQueryBindings } from 'bun:sqlite'
 import type { LogCursor } from '../cursor.ts'
-import { highestId, ID_STEP, OWN_IDS } from '../own-ids.ts'
-import type { Dialect, OwnIds, SqlValue, Statement } from '../sql.ts'
+import { GENERATED_ID_TABLES, highestIdSql, ID_STEP } from '../generated-ids.ts'
+import type { Dialect, GeneratedIdTable, SqlValue, Statement } from '../sql.ts'
 
-/** The id of the last row ever written to the log. The ids of pruned rows are never reused. */
+/** The id of the last row that was ever written to the log, even if it was pruned: ids are never reused. */
 const LAST_LOG_ID = '(SELECT max(coalesce((SELECT max(id) FROM log), 0), pruned_up_to) FROM log_state)'
 
 export const DIALECT: Dialect = {
@@ -14,21 +14,21 @@ export const DIALECT: Dialect = {
   skipLocked: '',
   indexedBy: (index) => `INDEXED BY ${index}`,
   lookUp: (table, condition) => `CROSS JOIN ${table} ON ${condition}`,
-  listedIds: (parameter) => `SELECT value AS id FROM json_each(${parameter})`,
+  idsInJsonArray: (parameter) => `SELECT value AS id FROM json_each(${parameter})`,
   raiseIds: (table) => `UPDATE last_ids SET ${table} = $1 WHERE ${table} < $1`,
   lockCatalog: [],
   jsonObject: 'json_object',
   keyOrder: 'rowid',
   newIdentity: [
     'UPDATE log_state SET identity = lower(hex(randomblob(8)))',
-    ...OWN_IDS.map(
-      (table) => `UPDATE last_ids SET ${table} = max(${table}, coalesce((${highestId(table)}), ${table}))`,
+    ...GENERATED_ID_TABLES.map(
+      (table) => `UPDATE last_ids SET ${table} = max(${table}, coalesce((${highestIdSql(table)}), ${table}))`,
     ),
   ],
-  skipIds: OWN_IDS.map((table) => `UPDATE last_ids SET ${table} = ${table} + ${ID_STEP}`),
+  skipIds: GENERATED_ID_TABLES.map((table) => `UPDATE last_ids SET ${table} = ${table} + ${ID_STEP}`),
 }
 
-/** bun:sqlite writes the parameters `$1` of a Statement as `?1`. */
+/** A parameter `$1` of a Statement is written `?1` in bun:sqlite. */
 export function toSqlite(text: string): string {
   return text.replaceAll(/\$(\d+)/g, '?$1')
 }
@@ -37,7 +37,7 @@ export function toBinding(value: SqlValue): SQLQueryBindings {
   return typeof value === 'boolean' ? Number(value) : value
 }
 
-/** For use inside a commit. */
+/** Runs a statement inside the current transaction. */
 export function runStatement(database: Database, { text, values }: Statement): Changes {
   return database.query<unknown, SQLQueryBindings[]>(toSqlite(text)).run(...values.map(toBinding))
 }
@@ -47,7 +47,7 @@ export interface LogEnd extends LogCursor {
   readonly pruned: bigint
 }
 
-/** Positions are ids, which follow the order of the commits, because there is one writer at a time. */
+/** A position is the id of a row. Ids are in the order of the commits, because there is one writer at a time. */
 export const LOG_END = `SELECT identity, ${LAST_LOG_ID} AS position, pruned_up_to AS pruned FROM log_state`
 
 export function readLogEnd(database: Database): () => LogEnd {
@@ -65,10 +65,10 @@ export function upTo(position: bigint | undefined, end: LogEnd): LogEnd {
 }
 
 /** Generates ids for new rows, inside a commit. */
-export function ownIds(database: Database, table: OwnIds) {
-  const last = database.query<{ last: bigint }, []>(`SELECT ${table} AS last FROM last_ids`)
+export function idGenerator(database: Database, table: GeneratedIdTable) {
+  const findLast = database.query<{ last: bigint }, []>(`SELECT ${table} AS last FROM last_ids`)
   const setLast = database.query<unknown, [bigint]>(`UPDATE last_ids SET ${table} = ?`)
-  const taken = database.query<unknown, [bigint, bigint]>(
+  const findUsed = database.query<unknown, [bigint, bigint]>(
     `SELECT 1 FROM ${table} WHERE id BETWEEN ? AND ? LIMIT 1`,
   )
   return {
@@ -76,11 +76,11 @@ export function ownIds(database: Database, table: OwnIds) {
     next: (count: number): bigint[] => {
       const ids: bigint[] = []
       if (count === 0) return ids
-      const first = (last.get()?.last ?? 0n) + 1n
-      // Almost always true: only ids chosen by callers or imports can be in the way.
-      const areFree = taken.get(first, first + BigInt(count - 1)) === null
+      const first = (findLast.get()?.last ?? 0n) + 1n
+      // One query is almost always enough, because only callers and imports can have used these ids.
+      const areUnused = findUsed.get(first, first + BigInt(count - 1)) === null
       for (let id = first; ids.length < count; id++) {
-        if (areFree || taken.get(id, id) === null) ids.push(id)
+        if (areUnused || findUsed.get(id, id) === null) ids.push(id)
       }
       return ids
     },

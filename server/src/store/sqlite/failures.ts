@@ -3,13 +3,13 @@ import { existsSync, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { ServiceError } from '../../core/values/errors.ts'
 
-/** Errors caused by our own SQL or data. They are bugs, not database outages. */
-const OUR_FAULT = /^SQLITE_(CONSTRAINT|MISUSE|RANGE|MISMATCH)/
+/** Errors in the SQL or the values of this program. They are bugs, not database outages. */
+const PROGRAM_ERROR = /^SQLITE_(CONSTRAINT|MISUSE|RANGE|MISMATCH)/
 
 const RESTORE =
   'stop the service and restore the last backup with petstore restore BACKUP, which keeps the damaged file under another name'
 
-/** A disk with less free space than this may have refused a write. */
+/** A disk with less free space than this counts as full. */
 const NEARLY_FULL_BYTES = 16 * 1024 * 1024
 
 /** Advice for the operator, by the prefix of SQLite's error code. */
@@ -27,20 +27,21 @@ const ADVICE: Readonly<Record<string, string | ((path: string) => string)>> = {
 export function problemText(error: unknown, path: string): string {
   const message = error instanceof Error ? error.message : String(error)
   const code = codeOf(error)
-  const advice = Object.entries(ADVICE).find(([prefix]) => code.startsWith(prefix))?.[1]
-  const text = typeof advice === 'function' ? advice(path) : advice
-  return `${message}; ${text ?? 'check DATABASE_URL and that the file and its folder are writable'}`
+  const [, known] = Object.entries(ADVICE).find(([prefix]) => code.startsWith(prefix)) ?? []
+  const advice = typeof known === 'function' ? known(path) : known
+  return `${message}; ${advice ?? 'check DATABASE_URL and that the file and its folder are writable'}`
 }
 
-/** The folder of the database, or the folder of temporary files if that disk is full. */
+/** The folder of the database, or the folder of temporary files if its disk is full and has less free space. */
 function fullestFolder(path: string): string {
-  const [own, temporary] = [dirname(path), temporaryFolder()]
-  const isTemporary = freeBytes(temporary) < Math.min(NEARLY_FULL_BYTES, freeBytes(own))
-  const folder = isTemporary ? temporary : own
+  const databaseFolder = dirname(path)
+  const temporary = temporaryFolder()
+  const isTemporaryFull = freeBytes(temporary) < Math.min(NEARLY_FULL_BYTES, freeBytes(databaseFolder))
+  const folder = isTemporaryFull ? temporary : databaseFolder
   return `${folder} (${(freeBytes(folder) / 1_000_000).toFixed(1)} MB free)`
 }
 
-/** SQLite looks for it in this order. Imports sort their rows there. */
+/** The folder in which imports sort their rows. SQLite looks for it in this order. */
 function temporaryFolder(): string {
   const places = [Bun.env.SQLITE_TMPDIR, Bun.env.TMPDIR, '/var/tmp', '/usr/tmp', '/tmp']
   return places.find((place) => place !== undefined && existsSync(place)) ?? '.'
@@ -59,12 +60,12 @@ export function isLocked(error: unknown): boolean {
   return codeOf(error).startsWith('SQLITE_BUSY')
 }
 
-/** Whether the file itself is damaged. */
+/** Whether the error shows that the file is damaged. */
 export function isDamage(error: unknown): boolean {
   return /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error))
 }
 
-/** The message is for callers; the cause is for the operator. */
+/** Turns an outage into a ServiceError. Its message is for callers, and its cause is for the operator. */
 export function toServiceError(error: unknown, path: string): unknown {
   if (!isOutage(error)) return error
   return new ServiceError(
@@ -75,7 +76,7 @@ export function toServiceError(error: unknown, path: string): unknown {
 }
 
 function isOutage(error: unknown): boolean {
-  if (error instanceof SQLiteError) return !OUR_FAULT.test(codeOf(error))
+  if (error instanceof SQLiteError) return !PROGRAM_ERROR.test(codeOf(error))
   return error instanceof Error && /closed database|Database has closed/.test(error.message)
 }
 

@@ -2,19 +2,19 @@ import { Database } from 'bun:sqlite'
 import { statSync } from 'node:fs'
 import { SECOND } from '../../core/values/clock.ts'
 import { ServiceError } from '../../core/values/errors.ts'
-import { CHECKS, type Check, latestChangeAt } from '../inspection.ts'
+import { CHECKS, type Check, latestChangeAt } from '../health.ts'
 import type { Store } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { isDamage, problemText } from './failures.ts'
 
 /** A write that takes longer than this counts as hanging. */
 const WRITE_TIMEOUT_MS = 2 * SECOND
-/** Checking a larger file would delay the start. petstore doctor checks it while the service runs. */
+/** Checking a larger file would delay the start. petstore doctor can check such a file while the service runs. */
 const MAX_CHECKED_BYTES = 256 * 1024 * 1024
 
 /**
- * Returns a check that throws a ServiceError, whose message names the problem, if the file cannot be written. The check
- * writes the version number of the tables again, which changes nothing and appends one page to the write-ahead log.
+ * Returns a check that throws a ServiceError if the file cannot be written. The message names the problem. The check writes
+ * the version number of the tables again, which changes nothing but appends one page to the write-ahead log.
  */
 export function readinessCheck(
   connection: Connection,
@@ -27,8 +27,8 @@ export function readinessCheck(
   const rewriteVersion = database.query(`PRAGMA user_version = ${version}`)
   // Fails if the database has lost its tables.
   const anyLogRow = database.query('SELECT 1 FROM log LIMIT 1')
-  const opened =
-    path === ':memory:' ? [] : [path, `${path}-wal`].map((name) => ({ name, inode: inodeOf(name) }))
+  const paths = path === ':memory:' ? [] : [path, `${path}-wal`]
+  const opened = paths.map((name) => ({ name, inode: inodeOf(name) }))
   let runningWrite: Promise<void> | undefined
 
   const write = () =>
@@ -42,15 +42,20 @@ export function readinessCheck(
     const replaced = opened.find(({ name, inode }) => inodeOf(name) !== inode)
     if (replaced !== undefined) {
       throw notReady(
-        `${replaced.name} was deleted or replaced while the service runs; stop the service with SIGTERM, which saves its changes, and do not kill it or open the database before that`,
+        `${replaced.name} was deleted or replaced while the service was running; stop the service with SIGTERM, which saves its changes, and do not kill it or open the database before that`,
       )
     }
-    // If the last write still hangs, wait for it instead of starting another.
+    // If the write of the last check still hangs, this check waits for it instead of starting another.
     runningWrite ??= write().finally(() => {
       runningWrite = undefined
     })
     const finished = await Promise.race([
-      runningWrite.then(() => true, failWith(path)),
+      runningWrite.then(
+        () => true,
+        (error: unknown) => {
+          throw withReason(error, path)
+        },
+      ),
       Bun.sleep(WRITE_TIMEOUT_MS),
     ])
     if (finished === true) return
@@ -60,14 +65,14 @@ export function readinessCheck(
   }
 }
 
-/** The first problem with the pages of a file that is small enough to be checked before it is served. */
+/** The first problem with the pages of the file; `undefined` if there is none or the file is too large to check. */
 export function damageAtStart(path: string): string | undefined {
   if (path === ':memory:' || statSync(path).size > MAX_CHECKED_BYTES) return undefined
-  // Uses its own connection: reading every page would replace the cache of the connection that serves.
+  // Uses its own connection, because reading every page would evict the cache of the connection that serves.
   const database = new Database(path)
   try {
-    const found = database.query<{ quick_check: string }, []>('PRAGMA quick_check(1)').get()?.quick_check
-    return found === 'ok' ? undefined : found
+    const result = database.query<{ quick_check: string }, []>('PRAGMA quick_check(1)').get()?.quick_check
+    return result === 'ok' ? undefined : result
   } catch (error) {
     return problemText(error, path)
   } finally {
@@ -75,14 +80,12 @@ export function damageAtStart(path: string): string | undefined {
   }
 }
 
-function failWith(path: string) {
-  return (error: unknown): never => {
-    const cause = error instanceof ServiceError ? error.cause : error
-    // Other problems, such as a missing table, appear in the log only.
-    if (!(cause instanceof Error) || !/SQLITE_(FULL|IOERR|BUSY|READONLY|CORRUPT)/.test(codeOf(cause)))
-      throw error
-    throw notReady(cause.message || problemText(cause, path), cause)
-  }
+/** Puts known problems into the message. Others, such as a missing table, appear only in the log of the service. */
+function withReason(error: unknown, path: string): unknown {
+  const cause = error instanceof ServiceError ? error.cause : error
+  if (!(cause instanceof Error)) return error
+  const isKnown = /SQLITE_(FULL|IOERR|BUSY|READONLY|CORRUPT)/.test(codeOf(cause))
+  return isKnown ? notReady(cause.message || problemText(cause, path), cause) : error
 }
 
 function codeOf(error: Error): string {
@@ -108,13 +111,14 @@ const SQLITE_CHECKS: readonly Check[] = [
   ...CHECKS,
 ]
 
-export function inspectionVerbs(connection: Connection): Pick<Store, 'findDamage' | 'latestChangeAt'> {
+export function inspectionMethods(connection: Connection): Pick<Store, 'findDamage' | 'latestChangeAt'> {
   const { database } = connection
-  const integrity = database.query<{ integrity_check: string }, []>('PRAGMA integrity_check(20)')
-  const checks = SQLITE_CHECKS.map(({ text, describe }) => {
-    const count = database.query<{ found: bigint }, []>(text)
+  const integrityCheck = database.query<{ integrity_check: string }, []>('PRAGMA integrity_check(20)')
+  const checkPages = () => integrityCheck.all().map((row) => row.integrity_check)
+  const contentChecks = SQLITE_CHECKS.map(({ text, describe }) => {
+    const countViolations = database.query<{ found: bigint }, []>(text)
     return () => {
-      const found = count.get()?.found ?? 0n
+      const found = countViolations.get()?.found ?? 0n
       return found > 0n ? [describe(found)] : []
     }
   })
@@ -122,18 +126,16 @@ export function inspectionVerbs(connection: Connection): Pick<Store, 'findDamage
   return {
     findDamage: () =>
       connection.read(() => {
-        const damage = [() => integrity.all().map((row) => row.integrity_check), ...checks].flatMap(
-          problemsOf,
-        )
-        return [...new Set(damage)].filter((line) => line !== 'ok')
+        const problems = [checkPages, ...contentChecks].flatMap(runCheck)
+        return [...new Set(problems)].filter((problem) => problem !== 'ok')
       }),
 
     latestChangeAt: () => latestChangeAt(connection),
   }
 }
 
-/** A check that fails because of damage has found it. The other checks still run. */
-function problemsOf(check: () => string[]): string[] {
+/** If a check cannot run because the file is damaged, that is a problem like any other, and the other checks still run. */
+function runCheck(check: () => string[]): string[] {
   try {
     return check()
   } catch (error) {

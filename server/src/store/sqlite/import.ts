@@ -7,9 +7,10 @@ import { LOG_END } from './dialect.ts'
 export async function openImport(connection: Connection, clock: StoreClock): Promise<ImportDatabase> {
   const session = await connection.longSession()
   await session.run('PRAGMA temp_store = FILE')
-  // Enough that each page is written once, and not after each change.
+  // The cache is large enough that SQLite writes each page only once.
   await session.run('PRAGMA cache_size = -32768')
-  // Each pet is written before its stock, and nothing is removed, so there is no need to check foreign keys under the lock.
+  // An import writes each pet before its stock and removes nothing, so it cannot break a foreign key. Without the checks,
+  // it holds the lock for less time.
   await session.run('PRAGMA foreign_keys = OFF')
   const writeDecision = decisionWriter(session.database)
   return {
@@ -27,7 +28,7 @@ export async function openImport(connection: Connection, clock: StoreClock): Pro
   }
 }
 
-/** Compares without a lock. In the transaction, only the pets that the log names since then are compared again. */
+/** Compares all rows without a lock. The transaction compares again only the pets that have changed since, as the log shows. */
 async function applyComparedRows<Value, Result>(
   tables: ImportTables<Value>,
   write: () => Promise<Result>,
@@ -44,7 +45,7 @@ async function applyComparedRows<Value, Result>(
   return result
 }
 
-/** Marks the pets in the log after this position as touched, or all rows if the log does not name them. */
+/** Marks the pets that the log names after `position` as touched. If the log does not name all of them, marks all rows. */
 async function markChangedPets<Value>(
   tables: ImportTables<Value>,
   position: bigint | undefined,
@@ -53,18 +54,19 @@ async function markChangedPets<Value>(
   const [end] = await session.rows<{ pruned: bigint }>(LOG_END)
   if (position !== undefined && end !== undefined && position >= end.pruned) {
     await tables.markTouched('SELECT DISTINCT pet_id FROM log WHERE id > $1', position)
-    const [relist] = await session.rows('SELECT 1 FROM touched WHERE id IS NULL')
-    if (relist === undefined) return
+    // A row without a pet id (of a category or a relist) may stand for changes of any pet.
+    const [rowWithoutPet] = await session.rows('SELECT 1 FROM touched WHERE id IS NULL')
+    if (rowWithoutPet === undefined) return
   }
   await tables.markTouched('SELECT id FROM sorted')
 }
 
-/** A big commit leaves a big write-ahead log. It stays if other connections read it, and is overwritten later. */
+/** A large commit leaves a large write-ahead log. If other connections are reading it, it keeps its size for now. */
 async function shrinkWriteAheadLog(session: LongSession): Promise<void> {
   try {
     await session.run('PRAGMA wal_checkpoint(PASSIVE)')
     await session.run('PRAGMA wal_checkpoint(TRUNCATE)')
   } catch {
-    // The import is on disk, and the log will be overwritten.
+    // The import is already on disk. Later commits overwrite the log.
   }
 }

@@ -1,16 +1,16 @@
 import type { StockEvents } from '../../core/stock/stock-event.ts'
-import { fromCursor, type LogVerbs, toCursor } from '../cursor.ts'
+import { fromCursor, type LogMethods, toCursor } from '../cursor.ts'
 import { prunableIds } from '../history.ts'
-import { LOG_FIELDS, type LogRow, MAX_BEHIND, toEvent } from '../log-rows.ts'
+import { LOG_FIELDS, type LogRow, MAX_EVENTS_BEHIND, toEvent } from '../log-rows.ts'
 import { statement } from '../sql.ts'
 import type { Connection } from './connection.ts'
 import { readLogEnd, runStatement, upTo } from './dialect.ts'
 
-/** The events are the rows of the log, and their ids are the cursors. */
-export function logVerbs(connection: Connection): LogVerbs {
+/** Each event is a row of the log, and the id of the row is the position in its cursor. */
+export function logMethods(connection: Connection): LogMethods {
   const { database } = connection
-  const end = readLogEnd(database)
-  // A change of a category is not an event; its effects on pets are.
+  const logEnd = readLogEnd(database)
+  // A change of a category is not an event. The crossings that it causes are events.
   const rowsAfter = database.query<LogRow, [bigint, bigint, number]>(`
     SELECT id, ${LOG_FIELDS} FROM log
     WHERE id > ? AND id <= ? AND kind <> 'category' ORDER BY id LIMIT ?
@@ -19,29 +19,29 @@ export function logVerbs(connection: Connection): LogVerbs {
   const eventsAfter = (cursor: string, limit: number, maxBehind: bigint | undefined) =>
     connection.readLog(
       database.transaction((flushed: bigint | undefined): StockEvents | 'too_far' | 'unknown_cursor' => {
-        const from = fromCursor(cursor)
-        if (from === undefined) return 'unknown_cursor'
-        const now = upTo(flushed, end())
-        const behind = now.position - from.position
-        const isGone = from.identity !== now.identity || from.position < now.pruned
-        if (isGone || behind < 0n || (maxBehind !== undefined && behind > maxBehind)) return 'too_far'
+        const start = fromCursor(cursor)
+        if (start === undefined) return 'unknown_cursor'
+        const end = upTo(flushed, logEnd())
+        const behind = end.position - start.position
+        const isInvalid = start.identity !== end.identity || start.position < end.pruned
+        if (isInvalid || behind < 0n || (maxBehind !== undefined && behind > maxBehind)) return 'too_far'
         if (behind === 0n) return { events: [], cursor }
-        const { identity } = now
+        const { identity } = end
         const events = rowsAfter
-          .all(from.position, now.position, limit)
+          .all(start.position, end.position, limit)
           .map((row) => toEvent(row, toCursor({ position: row.id, identity })))
-        const last = events.length < limit ? toCursor(now) : events.at(-1)?.cursor
-        return { events, cursor: last ?? cursor }
+        const lastCursor = events.length < limit ? toCursor(end) : events.at(-1)?.cursor
+        return { events, cursor: lastCursor ?? cursor }
       }),
     )
 
   return {
-    // A file has one timeline.
-    logRange: () => connection.readLog((flushed) => ({ ...upTo(flushed, end()), earlier: [] })),
+    // Only PostgreSQL has earlier timelines.
+    logRange: () => connection.readLog((flushed) => ({ ...upTo(flushed, logEnd()), earlier: [] })),
 
-    latestEventCursor: () => connection.readLog((flushed) => toCursor(upTo(flushed, end()))),
+    latestEventCursor: () => connection.readLog((flushed) => toCursor(upTo(flushed, logEnd()))),
 
-    stockEventsAfter: (cursor, limit) => eventsAfter(cursor, limit, MAX_BEHIND),
+    stockEventsAfter: (cursor, limit) => eventsAfter(cursor, limit, MAX_EVENTS_BEHIND),
     eventsAfter: (cursor, limit) => eventsAfter(cursor, limit, undefined),
 
     pruneHistory: (limit, batch) =>

@@ -1,13 +1,13 @@
 import { Database } from 'bun:sqlite'
-import { IS_OF_PET } from '../log-rows.ts'
+import { IS_PET_ROW } from '../log-rows.ts'
 import { CROSSINGS_INDEX } from '../low-stock.ts'
 import { needsMigration, requireOwnTables, type TablesMode } from '../opening.ts'
 import { sharedTables } from '../tables.ts'
 import { DIALECT } from './dialect.ts'
 
-/** Created by the first migration and dropped by a later one. */
+/** The first migration creates this index, and a later migration drops it. */
 export const FULL_TEXT_INDEX = `\
-  -- Words consist of letters, digits and blanks only. This tokenizer does not change them.
+  -- The words consist of letters, digits and blanks only, and this tokenizer does not change them.
   CREATE VIRTUAL TABLE pet_words USING fts5 (
     words, content = 'pets', content_rowid = 'id', tokenize = 'ascii', detail = none, columnsize = 0);
   CREATE TRIGGER pet_words_added AFTER INSERT ON pets
@@ -30,22 +30,24 @@ export const FIRST_TABLES = `
     words       TEXT NOT NULL,
     category_id INTEGER NOT NULL,
     barcode     TEXT,
-    -- If it is NULL, the threshold of the category applies.
+    -- NULL if the threshold of the category applies.
     low_stock_at INTEGER
   ) STRICT;
   CREATE UNIQUE INDEX pets_by_barcode ON pets (barcode) WHERE barcode IS NOT NULL;
   CREATE INDEX pets_by_category ON pets (category_id, id);
   CREATE INDEX pets_by_words ON pets (words, id);
 ${FULL_TEXT_INDEX}
-  -- The units on the shelf and how many of them open orders reserve, correct at every commit. The status is here and not in
-  -- pets so that listing the stock reads one narrow table. last_change is the pet's latest row in the log, which leads to
-  -- its earlier rows. An index by pet would do the same, but every update would write to a random page of it.
+  -- The units on the shelf and how many of them open orders reserve, correct at every commit. The status is in this table
+  -- and not in pets, so that listing the stock reads one narrow table. last_change is the pet's latest row in the log, and
+  -- each row links to the previous row. An index by pet would also find these rows, but every update would write to a random
+  -- page of the index.
   CREATE TABLE stock (
     pet_id      INTEGER PRIMARY KEY REFERENCES pets (id) ON DELETE CASCADE,
     quantity    INTEGER NOT NULL CHECK (quantity BETWEEN 0 AND 9007199254740991),
     status      TEXT NOT NULL CHECK (status IN ('available', 'pending', 'sold')),
     reserved    INTEGER NOT NULL DEFAULT 0 CHECK (reserved >= 0),
-    -- The threshold that applies to the pet, and whether it is low: a change of the stock needs no other row.
+    -- The threshold that applies to the pet, and whether the pet is low. They are copied here, so that a change of the
+    -- stock reads no other row.
     low_at      INTEGER,
     is_low      INTEGER NOT NULL DEFAULT 0,
     last_change INTEGER
@@ -53,13 +55,17 @@ ${FULL_TEXT_INDEX}
   CREATE INDEX stock_low ON stock (pet_id) WHERE is_low;
   CREATE INDEX stock_by_status ON stock (status, pet_id);
 
-  -- The log of everything that happened, in the order of the commits. Rows may be pruned, oldest first, because no state
-  -- depends on them. change: of a quantity. pet: created or edited, with its state afterwards. order, low, recovered: not
-  -- linked by previous. category and relist have no pet; relist: followers must read the whole list again, because too much
-  -- changed at once. No foreign key: the log outlives the pet.
+  -- The log of all changes, in the order of their commits. The oldest rows may be pruned, because no state depends on them.
+  -- There is no foreign key, because the log outlives the pet. Kinds:
+  --   change: the quantity of a pet changed.
+  --   pet: a pet was created or edited; the row has its new state.
+  --   removed: a pet was removed.
+  --   order, low, recovered: an order changed, or a pet crossed its threshold. The column previous does not link these rows.
+  --   category: a category changed.
+  --   relist: too much changed at once, so subscribers must read the whole stock again.
   CREATE TABLE log (
     id       INTEGER PRIMARY KEY,
-    -- The two most frequent kinds come first: SQLite builds a temporary table for IN.
+    -- Compares with the two most frequent kinds before IN, for which SQLite builds a temporary table.
     kind     TEXT NOT NULL CHECK (
       kind = 'change' OR kind = 'order' OR kind IN ('low', 'recovered', 'pet', 'removed', 'category', 'relist')),
     pet_id   INTEGER,
@@ -68,21 +74,21 @@ ${FULL_TEXT_INDEX}
     status   TEXT,
     at       INTEGER NOT NULL,
     key_id   TEXT NOT NULL,
-    -- The previous row of the pet.
+    -- The id of the pet's previous row.
     previous INTEGER,
-    -- Why the change was made, as the caller said.
+    -- The reason that the caller gave.
     reason    TEXT,
     reference TEXT,
     -- The order, pet or category after the change, as JSON.
     detail    TEXT
   ) STRICT;
-  CREATE INDEX log_of_entries ON log (pet_id, id) WHERE ${IS_OF_PET};
+  CREATE INDEX log_of_entries ON log (pet_id, id) WHERE ${IS_PET_ROW};
   ${CROSSINGS_INDEX};
   CREATE TRIGGER log_is_not_edited BEFORE UPDATE ON log
     BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
 
-  -- identity tells cursors of this database from those of another. Ids up to pruned_up_to are never reused, and cursors
-  -- before it are no longer valid.
+  -- identity distinguishes cursors of this database from cursors of other databases. Ids up to pruned_up_to are never
+  -- reused, and cursors below it are no longer valid.
   CREATE TABLE log_state (
     identity     TEXT NOT NULL,
     pruned_up_to INTEGER NOT NULL
@@ -91,18 +97,18 @@ ${FULL_TEXT_INDEX}
   CREATE TRIGGER log_is_pruned AFTER DELETE ON log
     BEGIN UPDATE log_state SET pruned_up_to = max(pruned_up_to, OLD.id); END;
 
-  -- The last generated ids.
+  -- The last id that was generated for each table.
   CREATE TABLE last_ids (orders INTEGER NOT NULL, pets INTEGER NOT NULL, categories INTEGER NOT NULL) STRICT;
   INSERT INTO last_ids VALUES (0, 0, 0);
 
   ${sharedTables({
     ...DIALECT.types,
-    id: 'TEXT',
-    number: '',
+    bytewiseText: 'TEXT',
+    insertionOrder: '',
     serial: 'INTEGER PRIMARY KEY AUTOINCREMENT',
-    plain: 'STRICT',
-    byKey: 'STRICT, WITHOUT ROWID',
-    hot: 'STRICT',
+    plainTable: 'STRICT',
+    keyedTable: 'STRICT, WITHOUT ROWID',
+    hotTable: 'STRICT',
   })}
 `
 
@@ -111,7 +117,7 @@ interface Migration {
   readonly sql: string
 }
 
-/** Searches use the index in memory (core/catalog/pet-index.ts). The full-text index cost a write for every new pet. */
+/** Searches now use an index in memory (core/catalog/pet-index.ts), so the cost of writing this index is saved. */
 const DROP_FULL_TEXT_INDEX = `
   DROP TRIGGER IF EXISTS pet_words_added;
   DROP TRIGGER IF EXISTS pet_words_removed;
@@ -141,10 +147,10 @@ const DROP_ORDER_STATE_CHECK = `
   CREATE INDEX orders_held ON orders (pet_id, expires_at) WHERE state = 'open' AND expires_at IS NOT NULL;
   CREATE INDEX orders_by_expiry ON orders (expires_at) WHERE state = 'open' AND expires_at IS NOT NULL`
 
-/** Append only: a migration that has been released is never edited. */
+/** New migrations are appended. A migration that has been released is never edited. */
 const MIGRATIONS: readonly Migration[] = [
   { number: 1, sql: FIRST_TABLES },
-  // The id of the key that created the webhook; NULL if it was created before this was recorded.
+  // The id of the key that created the webhook; NULL for webhooks that are older than this column.
   { number: 2, sql: 'ALTER TABLE webhooks ADD COLUMN created_by TEXT' },
   { number: 3, sql: DROP_FULL_TEXT_INDEX },
   { number: 4, sql: DROP_ORDER_STATE_CHECK },
@@ -163,31 +169,34 @@ export function migrate(database: Database, tables: TablesMode): void {
       database.run(`PRAGMA user_version = ${migration.number}`)
     }
   })
+  // The version is read before the columns, so columns that another process adds in between do no harm.
   const version = versionOf(database)
-  // The version is read before the columns. If another process adds columns in between, that does no harm.
   if (version !== undefined && version > 0) {
     requireOwnTables(version, NEWEST, missingColumns(database, version))
   }
   if (needsMigration(version, NEWEST, tables)) apply.immediate()
 }
 
-/** The tables and columns of `version`, or of this program's newest version if that is lower, that the file lacks. */
+/**
+ * The tables and columns that the file lacks, although the tables of `version` have them. If `version` is newer than this
+ * program, its newest version counts instead.
+ */
 export function missingColumns(database: Database, version: number): string[] {
   const model = new Database(':memory:')
   try {
     for (const { number, sql } of MIGRATIONS) if (number <= version) model.run(sql)
-    const created = columnsOf(model)
+    const expected = columnsOf(model)
     for (const { number, sql } of MIGRATIONS) if (number > version) model.run(sql)
-    // Columns that a later migration drops may be missing.
+    // Columns that a later migration drops are allowed to be missing.
     const kept = new Set(columnsOf(model))
     const found = new Set(columnsOf(database))
-    return created.filter((name) => kept.has(name) && !found.has(name))
+    return expected.filter((name) => kept.has(name) && !found.has(name))
   } finally {
     model.close()
   }
 }
 
-/** A virtual table is listed without its columns: reading these would open it, which fails on a damaged file. */
+/** Lists virtual tables without their columns, because reading these opens the table, which fails on a damaged file. */
 function columnsOf(database: Database): string[] {
   return database
     .query<{ name: string }, []>(`

@@ -10,55 +10,56 @@ import {
   orderReferencesOf,
   toOrder,
 } from '../order-rows.ts'
-import { ownIds } from './dialect.ts'
+import { idGenerator } from './dialect.ts'
 
-/** The orders inside a commit. */
+/** Reads and writes orders inside a commit. */
 export function orderTable(database: Database) {
-  const find = database.query<OrderRecord, [bigint]>(`SELECT ${ORDER_FIELDS} FROM orders WHERE id = ?`)
-  const held = database.query<OrderRecord, [bigint, number, number]>(
+  const findOrder = database.query<OrderRecord, [bigint]>(`SELECT ${ORDER_FIELDS} FROM orders WHERE id = ?`)
+  const findExpiredHolds = database.query<OrderRecord, [bigint, number, number]>(
     `SELECT ${ORDER_FIELDS} FROM orders INDEXED BY orders_held WHERE pet_id = ? AND ${isExpiredSql('?')} LIMIT ?`,
   )
-  const anyExpired = database.query<{ id: bigint }, [number]>(
+  const findAnyExpiredHold = database.query<{ id: bigint }, [number]>(
     `SELECT id FROM orders INDEXED BY orders_by_expiry WHERE ${isExpiredSql('?')} LIMIT 1`,
   )
-  const ids = ownIds(database, 'orders')
-  const add = database.query<unknown, [bigint, bigint, number, string, number, number | null, number | null]>(
-    `INSERT INTO orders (${ORDER_FIELDS}) VALUES (${Object.keys(ORDER_COLUMNS).map(() => '?')})`,
-  )
-  const change = database.query<unknown, [number, string, number | null, bigint]>(
+  const orderIdGenerator = idGenerator(database, 'orders')
+  const insertOrder = database.query<
+    unknown,
+    [bigint, bigint, number, string, number, number | null, number | null]
+  >(`INSERT INTO orders (${ORDER_FIELDS}) VALUES (${Object.keys(ORDER_COLUMNS).map(() => '?')})`)
+  const updateOrder = database.query<unknown, [number, string, number | null, bigint]>(
     'UPDATE orders SET quantity = ?, state = ?, ship_date = ? WHERE id = ?',
   )
 
   return {
-    /** `petIds` are the pets of the commands that exist. */
+    /** `petIds` are the existing pets that the commands name. */
     read: (commands: readonly Command[], petIds: Iterable<bigint>, now: number): LockedOrders => {
       const orders = new Map<bigint, Order>()
       const expiredHolds: Order[] = []
-      // Usually no hold of any pet has expired, and one query is enough.
-      const petsToCheck = anyExpired.get(now) === null ? [] : petIds
+      // Usually no hold has expired, and then one query for all pets is enough.
+      const petsToCheck = findAnyExpiredHold.get(now) === null ? [] : petIds
       for (const petId of petsToCheck) {
         if (expiredHolds.length >= MAX_EXPIRED_HOLDS) break
-        for (const row of held.all(petId, now, MAX_EXPIRED_HOLDS - expiredHolds.length)) {
+        for (const row of findExpiredHolds.all(petId, now, MAX_EXPIRED_HOLDS - expiredHolds.length)) {
           expiredHolds.push(toOrder(row))
         }
       }
       const { orderIds, newOrders } = orderReferencesOf(commands)
       for (const orderId of orderIds) {
-        const row = find.get(orderId)
+        const row = findOrder.get(orderId)
         if (row !== null) orders.set(row.id, toOrder(row))
       }
-      return { now, orders, expiredHolds, newIds: ids.next(newOrders) }
+      return { now, orders, expiredHolds, newIds: orderIdGenerator.next(newOrders) }
     },
 
     write: ({ added, changed }: OrderChanges): void => {
       for (const order of added) {
         const { id, petId, quantity, state, createdAt, expiresAt = null, shipDate = null } = order
-        add.run(id, petId, quantity, state, createdAt, expiresAt, shipDate)
+        insertOrder.run(id, petId, quantity, state, createdAt, expiresAt, shipDate)
       }
       for (const { id, quantity, state, shipDate = null } of changed)
-        change.run(quantity, state, shipDate, id)
+        updateOrder.run(quantity, state, shipDate, id)
     },
 
-    setLastId: ids.setLast,
+    setLastId: orderIdGenerator.setLast,
   }
 }

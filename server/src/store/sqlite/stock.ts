@@ -1,26 +1,32 @@
+import type { Database } from 'bun:sqlite'
 import type { OrderStore } from '../../core/orders/order-store.ts'
-import { needs, petIdsOf, type SubmittedCommand, typedResults } from '../../core/stock/command.ts'
+import { needsSection, petIdsOf, type SubmittedCommand, typedResults } from '../../core/stock/command.ts'
 import { type Decision, decide } from '../../core/stock/decide.ts'
+import {
+  type Answers,
+  answerId,
+  idempotencyKeysOf,
+  type RememberedAnswer,
+} from '../../core/stock/idempotency.ts'
 import type { InventoryItem, LockedEntry, PetStatus } from '../../core/stock/inventory.ts'
 import type { StockStore } from '../../core/stock/stock-store.ts'
 import type { Clock } from '../../core/values/clock.ts'
 import { fromCursor, toCursor } from '../cursor.ts'
 import {
-  ENTRIES,
-  IS_OF_STOCK,
+  ALL_ENTRIES,
   LOCKED_FIELDS,
   type LockedRow,
+  MAY_CHANGE_INVENTORY,
   type StockRow,
   toItem,
   toLockedEntry,
 } from '../log-rows.ts'
-import { countedTotals } from '../orders.ts'
+import { orderTotalsCounter } from '../orders.ts'
 import { inLongSession } from '../sql.ts'
 import { catalogTables } from './catalog.ts'
 import type { Connection } from './connection.ts'
 import { decisionWriter } from './decision.ts'
 import { LOG_END, type LogEnd, readLogEnd, upTo } from './dialect.ts'
-import { answerTable } from './idempotency.ts'
 import { orderTable } from './orders.ts'
 import { webhookTable } from './webhooks.ts'
 
@@ -28,10 +34,10 @@ interface Entry extends LockedEntry {
   readonly lastChange: bigint | null
 }
 
-/** With more changes than this, loading the whole stock is not slower. */
+/** Applying more changes than this takes as long as loading the whole stock. */
 const MAX_CHANGES_TO_APPLY = 10_000n
 
-export function stockVerbs(
+export function stockMethods(
   connection: Connection,
   clock: Clock,
 ): Omit<StockStore, 'forgetAnswers'> & Pick<OrderStore, 'orderTotals'> {
@@ -41,25 +47,26 @@ export function stockVerbs(
   const orders = orderTable(database)
   const catalog = catalogTables(database)
   const webhooks = webhookTable(database)
-  const totals = countedTotals()
-  const write = decisionWriter(database)
-  const find = database.query<LockedRow & { last_change: bigint | null }, [bigint]>(
+  const totals = orderTotalsCounter()
+  const writeDecision = decisionWriter(database)
+  const findEntry = database.query<LockedRow & { last_change: bigint | null }, [bigint]>(
     `SELECT ${LOCKED_FIELDS}, last_change FROM stock WHERE pet_id = ?`,
   )
-  // SQLite takes the other columns from the row with `max(id)`, so this is the latest row of each pet.
+  // Selects the latest row of each pet: SQLite takes the other columns from the row with `max(id)`.
   const changesBetween = database.query<
     { pet_id: bigint | null; quantity: bigint | null; status: PetStatus | null },
     [bigint, bigint]
   >(`
     SELECT pet_id, after AS quantity, status, max(id)
-    FROM log WHERE id > ? AND id <= ? AND ${IS_OF_STOCK} GROUP BY pet_id
+    FROM log WHERE id > ? AND id <= ? AND ${MAY_CHANGE_INVENTORY} GROUP BY pet_id
   `)
 
   const readEntries = (petIds: Iterable<bigint>) => {
     const entries = new Map<bigint, Entry>()
     let hasReserved = false
     for (const petId of petIds) {
-      const row = entries.has(petId) ? null : find.get(petId)
+      if (entries.has(petId)) continue
+      const row = findEntry.get(petId)
       if (row === null) continue
       const entry = toLockedEntry(row)
       if (entry.reserved > 0) hasReserved = true
@@ -71,21 +78,21 @@ export function stockVerbs(
   const decideAndWrite = (commands: readonly SubmittedCommand[]): Decision => {
     const { entries, hasReserved } = readEntries(petIdsOf(commands))
     // Reserved units may belong to expired holds, which are released in the commit that changes their pet.
-    const readsOrders = hasReserved || needs(commands, 'orders')
+    const readsOrders = hasReserved || needsSection(commands, 'orders')
     const decision = decide(commands, entries, {
       answers: answers.find(commands),
       orders: readsOrders ? orders.read(commands, entries.keys(), clock()) : undefined,
-      catalog: needs(commands, 'catalog') ? catalog.read(commands) : undefined,
-      webhooks: needs(commands, 'webhooks') ? webhooks.read(commands) : undefined,
+      catalog: needsSection(commands, 'catalog') ? catalog.read(commands) : undefined,
+      webhooks: needsSection(commands, 'webhooks') ? webhooks.read(commands) : undefined,
     })
     answers.add(decision.answers)
-    write(decision, (petId) => {
+    writeDecision(decision, (petId) => {
       const entry = entries.get(petId)
-      return entry === undefined ? catalog.latestRow(petId) : entry.lastChange
+      return entry === undefined ? catalog.latestLogRow(petId) : entry.lastChange
     })
     if (decision.webhooks !== undefined) webhooks.write(decision.webhooks)
-    const newest = decision.orders?.added.at(-1)
-    if (newest !== undefined) orders.setLastId(newest.id)
+    const lastOrder = decision.orders?.added.at(-1)
+    if (lastOrder !== undefined) orders.setLastId(lastOrder.id)
     return decision
   }
 
@@ -100,27 +107,27 @@ export function stockVerbs(
         await session.beginRead()
         const [end] = await session.rows<LogEnd>(LOG_END)
         if (end === undefined) throw new Error('the database has no identity: the table log_state is empty')
-        for await (const rows of session.batches<StockRow>(ENTRIES)) onBatch(rows.map(toItem))
+        for await (const rows of session.batches<StockRow>(ALL_ENTRIES)) onBatch(rows.map(toItem))
         return toCursor(end)
       }),
 
     stockChangesSince: (cursor) =>
       connection.readLog(
         database.transaction((flushed: bigint | undefined) => {
-          const seen = fromCursor(cursor)
-          const now = upTo(flushed, logEnd())
-          if (seen === undefined || seen.identity !== now.identity) return 'too_many'
-          const behind = now.position - seen.position
-          if (seen.position < now.pruned || behind < 0n || behind > MAX_CHANGES_TO_APPLY) return 'too_many'
+          const start = fromCursor(cursor)
+          const end = upTo(flushed, logEnd())
+          if (start === undefined || start.identity !== end.identity) return 'too_many'
+          const behind = end.position - start.position
+          if (start.position < end.pruned || behind < 0n || behind > MAX_CHANGES_TO_APPLY) return 'too_many'
           const set: InventoryItem[] = []
           const removed: bigint[] = []
-          for (const { pet_id, quantity, status } of changesBetween.all(seen.position, now.position)) {
-            // A `relist` row.
+          for (const { pet_id, quantity, status } of changesBetween.all(start.position, end.position)) {
+            // This is a `relist` row: pets have changed that the log does not name.
             if (pet_id === null) return 'too_many'
             if (quantity === null || status === null) removed.push(pet_id)
             else set.push(toItem({ pet_id, quantity, status }))
           }
-          return { set, removed, cursor: toCursor(now) }
+          return { set, removed, cursor: toCursor(end) }
         }),
       ),
 
@@ -133,5 +140,37 @@ export function stockVerbs(
     },
 
     orderTotals: totals.read,
+  }
+}
+
+interface AnswerRow {
+  readonly fingerprint: string
+  readonly answer: string
+  readonly at: bigint
+}
+
+/** Reads and writes the answers to requests with an idempotency key, inside a commit. */
+function answerTable(database: Database) {
+  const findAnswer = database.query<AnswerRow, [keyId: string, key: string]>(
+    'SELECT fingerprint, answer, at FROM idempotency WHERE key_id = ? AND key = ?',
+  )
+  const writeAnswer = database.query<unknown, [string, string, string, string, number]>(
+    'INSERT OR REPLACE INTO idempotency (key_id, key, fingerprint, answer, at) VALUES (?, ?, ?, ?, ?)',
+  )
+  return {
+    find: (commands: readonly SubmittedCommand[]): Answers => {
+      const answers = new Map<string, RememberedAnswer>()
+      for (const { keyId, key } of idempotencyKeysOf(commands)) {
+        const row = findAnswer.get(keyId, key)
+        if (row === null) continue
+        answers.set(answerId({ keyId, key }), { keyId, key, ...row, at: Number(row.at) })
+      }
+      return answers
+    },
+    add: (answers: readonly RememberedAnswer[]): void => {
+      for (const { keyId, key, fingerprint, answer, at } of answers) {
+        writeAnswer.run(keyId, key, fingerprint, answer, at)
+      }
+    },
   }
 }

@@ -2,38 +2,38 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { LimitLedger } from '../../core/limits/limit-keepers.ts'
-import { historyVerbs } from '../history.ts'
-import { answerVerbs } from '../idempotency.ts'
-import { keyVerbs } from '../keys.ts'
-import { ledgerStore, usageVerbs } from '../limits.ts'
+import { historyMethods } from '../history.ts'
+import { answerMethods } from '../idempotency.ts'
+import { keyMethods } from '../keys.ts'
+import { ledgerStore, usageMethods } from '../limits.ts'
 import type { OpenOptions } from '../opening.ts'
-import { orderVerbs } from '../orders.ts'
-import { petVerbs } from '../pets.ts'
-import { searchVerbs } from '../search.ts'
-import type { SqlDatabase } from '../sql.ts'
+import { orderMethods } from '../orders.ts'
+import { petMethods } from '../pets.ts'
+import { searchMethods } from '../search.ts'
+import type { SqlDatabase, StoreClock } from '../sql.ts'
 import type { Store } from '../store.ts'
-import { contentVerbs, transferVerbs } from '../transfer.ts'
-import { webhookVerbs } from '../webhooks.ts'
+import { contentMethods, transferMethods } from '../transfer.ts'
+import { webhookMethods } from '../webhooks.ts'
 import { Reader, workerAddress } from '../workers.ts'
 import { backUp, requireUsable } from './backup.ts'
 import { Connection } from './connection.ts'
 import { lockForServing, writePause } from './database-files.ts'
-import { damageAtStart, inspectionVerbs, readinessCheck } from './health.ts'
+import { damageAtStart, inspectionMethods, readinessCheck } from './health.ts'
 import { openImport } from './import.ts'
-import { logVerbs } from './log.ts'
+import { logMethods } from './log.ts'
 import { migrate } from './migrations.ts'
 import type { SqliteReaderStart } from './reader-worker.ts'
-import { stockVerbs } from './stock.ts'
+import { stockMethods } from './stock.ts'
 
-/** Opens the file at `path`, or creates it, and migrates its tables unless the options say otherwise. */
+/** Opens or creates the file at `path`, and migrates its tables unless the options forbid it. */
 export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}): Store {
   const { clock: now = Date.now } = options
-  const clock = { sql: (given: string) => given, given: now }
+  const clock: StoreClock = { sql: (given) => given, given: now }
   requireUsable(path)
   let lock: ReturnType<typeof lockForServing> | undefined
   let opened: Connection | undefined
   try {
-    // Lock before the file is touched: another process may be serving or replacing it.
+    // Takes the lock before it opens the file, because another process may be serving or replacing the file.
     if (options.exclusive === true && path !== ':memory:') {
       mkdirSync(dirname(path), { recursive: true })
       lock = lockForServing(path)
@@ -52,7 +52,7 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
   connection.stopBlocking()
   const damage = options.exclusive === true ? damageAtStart(path) : undefined
   const ping = readinessCheck(connection, path, damage)
-  const log = logVerbs(connection)
+  const log = logMethods(connection)
   const reader = new Reader(
     () =>
       new Worker(workerAddress('store/sqlite/reader-worker.ts'), {
@@ -61,29 +61,29 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
           ...(options.readerGate === undefined ? {} : { gate: options.readerGate }),
         } satisfies SqliteReaderStart,
       }),
-    // The worker may have read commits that are not flushed yet, so its results wait like reads of this connection.
+    // The worker may have read commits that are not flushed yet, so its answers wait for the flush.
     (answer) => connection.read(() => answer),
   )
   return {
     clock: now,
-    ...stockVerbs(connection, now),
-    ...answerVerbs(connection),
+    ...stockMethods(connection, now),
+    ...answerMethods(connection),
     ...log,
-    ...webhookVerbs(connection, log, { log: { from: 'log', place: 'id' } }),
-    ...historyVerbs(connection),
-    listRecentHistory: historyVerbs(reader).listRecentHistory,
-    ...petVerbs(connection, now),
-    ...searchVerbs(reader, clock),
-    ...orderVerbs(connection, clock),
-    ...keyVerbs(connection),
-    findKey: keyVerbs(unflushed(connection)).findKey,
-    ...usageVerbs(connection),
+    ...webhookMethods(connection, log, { log: { source: 'log', position: 'id' } }),
+    ...historyMethods(connection),
+    listRecentHistory: historyMethods(reader).listRecentHistory,
+    ...petMethods(connection, now),
+    ...searchMethods(reader, clock),
+    ...orderMethods(connection, clock),
+    ...keyMethods(connection),
+    findKey: keyMethods(withUnflushedReads(connection)).findKey,
+    ...usageMethods(connection),
     openLimits: (clock, burstMs) => LimitLedger.open(ledgerStore(connection), clock, burstMs),
-    ...transferVerbs(connection, clock, () => openImport(connection, clock)),
-    ...contentVerbs(connection),
+    ...transferMethods(connection, clock, () => openImport(connection, clock)),
+    ...contentMethods(connection),
     backupTo: (path) => backUp(connection, path),
     writePause: writePause(path),
-    ...inspectionVerbs(connection),
+    ...inspectionMethods(connection),
     findWrongSettings: async () => [],
     ping,
     close: async () => {
@@ -95,10 +95,10 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
 }
 
 /**
- * Reads commits without waiting for their flush, so that looking up a key does not wait for the disk. A new key is
- * returned to its owner after the flush, and refusing a revoked key a moment too early does no harm.
+ * Reads commits before they are flushed, so that looking up a key does not wait for the disk. This is safe: a new key is
+ * returned to its owner only after the flush, and refusing a revoked key a moment too early does no harm.
  */
-function unflushed(connection: Connection): SqlDatabase {
+function withUnflushedReads(connection: Connection): SqlDatabase {
   return {
     dialect: connection.dialect,
     rows: (text, ...values) => connection.rowsUnflushed(text, ...values),

@@ -13,21 +13,22 @@ import { ServiceError } from '../../core/values/errors.ts'
 const CHUNK_BYTES = 1024 * 1024
 
 /**
- * Flushes the write-ahead log of an open database. SQLite uses the same file as long as this process has a connection
- * open: after a checkpoint it starts again at the beginning, and only the last connection removes it. So the descriptor
- * stays valid until the connection closes. SQLite does not lock this file, so closing the descriptor releases no lock.
+ * Flushes the write-ahead log of an open database. SQLite keeps using the same file while this process has a connection open:
+ * after a checkpoint it overwrites the file from the beginning, and only the last connection that closes removes it. So the
+ * descriptor stays valid until the connection closes. SQLite does not lock this file, so closing the descriptor releases no
+ * lock.
  */
 export class WalFile {
   readonly #descriptor: number
 
-  /** The database must have been read or written before, because SQLite creates the file then. */
+  /** Must be called after the first read or write, which creates the file. Returns `undefined` if there is no such file. */
   static open(databasePath: string): WalFile | undefined {
     const path = `${databasePath}-wal`
     if (!existsSync(path)) return undefined
     try {
       return new WalFile(openSync(path, 'r+'))
     } catch {
-      // A read-only descriptor can be flushed as well.
+      // A read-only descriptor can be flushed, too.
       return new WalFile(openSync(path, 'r'))
     }
   }
@@ -49,8 +50,8 @@ export class WalFile {
   }
 
   /**
-   * Writes the same bytes again and flushes them. After a failed flush the kernel may count pages as written that never
-   * reached the disk, and another flush alone would skip them. Nothing else may write to the log meanwhile.
+   * Writes the same bytes again and flushes them. After a failed flush, the kernel may treat pages as written that never
+   * reached the disk, and a second flush would skip them. Nothing else may write to the log meanwhile.
    */
   rewrite(): void {
     const chunk = Buffer.alloc(CHUNK_BYTES)
@@ -71,15 +72,15 @@ export class WalFile {
   }
 }
 
-/** A flush of this duration may run on the event loop. */
+/** Flushes that take less than this on average may run on the event loop. */
 const SHORT_FLUSH_MS = 1
-/** The weight of the latest flush in the moving average. */
+/** The weight of the latest flush in the moving average of durations. */
 const LATEST_WEIGHT = 0.1
 
 /** The commits that one flush covers. */
 interface Group {
-  /** The end of the log before the first of these commits. */
-  readonly logStart: bigint
+  /** The position of the end of the log before the first of these commits. */
+  readonly logEndBefore: bigint
   readonly flushed: Promise<void>
   resolve(): void
   reject(error: unknown): void
@@ -94,7 +95,7 @@ interface FlushQueueParts {
 }
 
 /**
- * Flushes written commits. One flush runs at a time, and commits that are written meanwhile share the next one. No
+ * Flushes written commits. One flush runs at a time, and commits that are written meanwhile share the next flush. No
  * commit may be acknowledged or shown before it is flushed.
  */
 export class FlushQueue {
@@ -109,48 +110,48 @@ export class FlushQueue {
   }
 
   /**
-   * To be called right after each commit. `logStart` is the end of the log before it. If no other caller is waiting
-   * (`isAlone`), a flush that is known to be short runs at once, which saves a round trip to another thread.
+   * To be called right after each commit. `logEndBefore` is the end of the log before the commit. If no other caller is waiting
+   * (`isAlone`) and flushes are short, the flush runs at once, which saves a round trip to another thread.
    */
-  add(logStart: bigint, isAlone: boolean): void {
+  add(logEndBefore: bigint, isAlone: boolean): void {
     if (isAlone && this.#flushing === undefined && this.#averageMs < SHORT_FLUSH_MS) {
       this.#flushNow()
       return
     }
-    this.#waiting ??= newGroup(logStart)
+    this.#waiting ??= newGroup(logEndBefore)
     if (this.#flushing === undefined) void this.#flushWaiting()
   }
 
-  /** Resolves when every commit so far is flushed; undefined if they are. Rejects after a failed flush. */
+  /** Resolves when every commit so far is flushed; `undefined` if they already are. Rejects after a failed flush. */
   flushed(): Promise<void> | undefined {
     if (this.#failure !== undefined) return Promise.reject(this.#failure)
     return (this.#waiting ?? this.#flushing)?.flushed
   }
 
-  /** The end of the flushed part of the log; undefined if all of it is flushed. */
+  /** The position up to which the log is flushed; `undefined` if all of it is flushed. */
   get flushedUpTo(): bigint | undefined {
-    return (this.#flushing ?? this.#waiting)?.logStart
+    return (this.#flushing ?? this.#waiting)?.logEndBefore
   }
 
-  /** After a failed flush it is unknown which commits are on disk, until a restart reads the file again. */
+  /** Throws after a failed flush: until a restart reads the file again, it is unknown which commits are on disk. */
   requireUsable(): void {
     if (this.#failure !== undefined) throw this.#failure
   }
 
   #flushNow(): void {
-    const began = performance.now()
+    const startedAt = performance.now()
     try {
       this.#parts.file.flushNow()
     } catch (error) {
       this.#fail(error)
       return
     }
-    this.#measure(began)
+    this.#recordDuration(startedAt)
     this.#parts.onFlushed()
   }
 
-  #measure(began: number): void {
-    this.#averageMs += (performance.now() - began - this.#averageMs) * LATEST_WEIGHT
+  #recordDuration(startedAt: number): void {
+    this.#averageMs += (performance.now() - startedAt - this.#averageMs) * LATEST_WEIGHT
   }
 
   async #flushWaiting(): Promise<void> {
@@ -159,14 +160,14 @@ export class FlushQueue {
       if (group === undefined || this.#failure !== undefined) return
       this.#waiting = undefined
       this.#flushing = group
-      const began = performance.now()
+      const startedAt = performance.now()
       try {
         await this.#parts.file.flush()
       } catch (error) {
         this.#fail(error)
         return
       }
-      this.#measure(began)
+      this.#recordDuration(startedAt)
       this.#flushing = undefined
       this.#parts.onFlushed()
       group.resolve()
@@ -187,9 +188,9 @@ export class FlushQueue {
   }
 }
 
-function newGroup(logStart: bigint): Group {
+function newGroup(logEndBefore: bigint): Group {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  // A commit that nobody waits for, such as after a disconnect, must not end the process.
+  // If nobody waits for the commit, for example after a disconnect, an unhandled rejection would end the process.
   promise.catch(() => {})
-  return { logStart, flushed: promise, resolve, reject }
+  return { logEndBefore, flushed: promise, resolve, reject }
 }

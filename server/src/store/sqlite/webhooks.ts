@@ -12,14 +12,16 @@ import {
 } from '../webhooks.ts'
 import { runStatement } from './dialect.ts'
 
-/** The webhooks inside a commit. */
+/** Reads and writes webhooks inside a commit. */
 export function webhookTable(database: Database) {
-  const find = database.query<WebhookRow, [bigint]>(`SELECT ${WEBHOOK_FIELDS} FROM webhooks WHERE id = ?`)
-  const countCreated = database.query<CreatorRow, []>(CREATOR_COUNTS)
+  const findWebhook = database.query<WebhookRow, [bigint]>(
+    `SELECT ${WEBHOOK_FIELDS} FROM webhooks WHERE id = ?`,
+  )
+  const countByCreator = database.query<CreatorRow, []>(CREATOR_COUNTS)
   return {
     read: (commands: readonly Command[]): LockedWebhooks => {
-      const rows = webhookIdsOf(commands).flatMap((id) => find.get(id) ?? [])
-      return toLockedWebhooks(rows, countCreated.all())
+      const rows = webhookIdsOf(commands).flatMap((id) => findWebhook.get(id) ?? [])
+      return toLockedWebhooks(rows, countByCreator.all())
     },
     write: (changes: WebhookChanges): void => {
       for (const statement of webhookStatements(changes)) runStatement(database, statement)

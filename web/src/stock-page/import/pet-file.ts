@@ -39,7 +39,7 @@ export function readPetFile(name: string, bytes: Uint8Array): PetFile {
   if (header === undefined) {
     throw new Error(`${name} has no names of columns in its first line. They have to be: ${PET_COLUMNS}`)
   }
-  const rows = csvReader(header.order, header.delimiter, start + 2)(all.slice(start + 1), true)
+  const rows = csvReader(header.columnIndexes, header.delimiter, start + 2)(all.slice(start + 1), true)
   const lines: FileLine[] = []
   const refused: RefusedLine[] = []
   for (const row of rows) {

@@ -24,7 +24,7 @@ export function lowStockSource(
     load: (cursor, signal) =>
       client.inventory.search({
         ...(categoryId === undefined ? {} : { categoryId }),
-        ...{ low: 'true', sort: 'available', limit: TO_A_PAGE, cursor, signal },
+        ...{ low: true, sort: 'available', limit: TO_A_PAGE, cursor, signal },
       }),
     mayAdd: ({ type }) => type === 'low',
     after: (row, event) => afterCrossing(row, event, categories.get()),

@@ -1,8 +1,8 @@
 import { type InventoryItem, PET_STATUSES } from '../inventory.ts'
 
 /**
- * The whole list as JSON, split into parts. Until the list changes it is the same object, so that derived values can be
- * cached by it.
+ * The whole list as JSON, split into parts. It stays the same object until the list changes, so it can be the key of a
+ * cache.
  */
 export interface InventorySnapshot {
   readonly parts: readonly Uint8Array[]
@@ -10,11 +10,11 @@ export interface InventorySnapshot {
   readonly tag: string
 }
 
-const CLOSING = new TextEncoder().encode(']')
+const CLOSING_BRACKET = new TextEncoder().encode(']')
 
-/** All entries in petId order, split into pages. A change serialises one page, not the list. */
+/** All entries in petId order, split into pages, so that a change serialises one page and not the whole list. */
 export class InventoryPages {
-  /** Never empty. Only the sole page can have no entries. */
+  /** There is always a page. It has entries unless it is the only page. */
   readonly #pages = [new InventoryPage()]
   readonly #tag = new ContentTag()
   #snapshot: InventorySnapshot | undefined
@@ -64,7 +64,7 @@ export class InventoryPages {
 
   #takeSnapshot(): InventorySnapshot {
     const parts = this.#pages.map((page, index) => page.bytes(index === 0 ? '[' : ','))
-    parts.push(CLOSING)
+    parts.push(CLOSING_BRACKET)
     const byteLength = parts.reduce((sum, part) => sum + part.length, 0)
     return { parts, byteLength, tag: this.#tag.toString() }
   }
@@ -78,7 +78,7 @@ export class InventoryPages {
   /** The last page that begins at or before the id, or the first page if there is none. */
   #indexFor(petId: bigint): number {
     const last = this.#pages.length - 1
-    // At the start, entries are added in ascending order.
+    // A shortcut for entries that are added in ascending order, as when the list is loaded.
     if (this.#pageAt(last).firstId <= petId) return last
     let low = 0
     let high = last
@@ -91,11 +91,11 @@ export class InventoryPages {
   }
 
   #insertIntoFull(index: number, page: InventoryPage, item: InventoryItem): void {
-    const isNewLast = index === this.#pages.length - 1 && page.slotOf(item.petId) === page.count
-    // Entries that are added in ascending order, as at the start, fill each page completely.
-    const other = isNewLast ? new InventoryPage() : page.split()
+    const isAppended = index === this.#pages.length - 1 && page.slotOf(item.petId) === page.count
+    // Entries that are added in ascending order start a new page instead of splitting the last one, so that pages fill up.
+    const other = isAppended ? new InventoryPage() : page.split()
     this.#pages.splice(index + 1, 0, other)
-    const target = isNewLast || item.petId > other.firstId ? other : page
+    const target = isAppended || item.petId > other.firstId ? other : page
     this.#insert(target, target.slotOf(item.petId), item)
   }
 
@@ -106,13 +106,13 @@ export class InventoryPages {
   }
 }
 
-/** Small enough to serialise a page after each change, large enough to keep the number of pages low. */
+/** A compromise: a change serialises a whole page, and small pages would mean many pages. */
 const PAGE_CAPACITY = 512
 
 const ID_TEXT = bytesOf('{"petId":')
 const QUANTITY_TEXT = bytesOf(',"quantity":')
 const STATUS_TEXTS = PET_STATUSES.map((status) => bytesOf(`,"status":"${status}"}`))
-const NO_TEXT = new Uint8Array()
+const NO_BYTES = new Uint8Array()
 const COMMA = ','.charCodeAt(0)
 const ZERO = '0'.charCodeAt(0)
 /** More than the longest entry. */
@@ -130,7 +130,7 @@ class InventoryPage {
   readonly #quantityWords = new Uint32Array(this.quantities.buffer)
   readonly #words = new Uint32Array(5)
   #bytes: Uint8Array | undefined
-  #lead = ''
+  #prefix = ''
 
   get isFull(): boolean {
     return this.count === PAGE_CAPACITY
@@ -173,13 +173,13 @@ class InventoryPage {
   }
 
   insert(slot: number, item: InventoryItem): void {
-    if (slot < this.count) this.#shift(slot, slot + 1)
+    if (slot < this.count) this.#moveEntries(slot, slot + 1)
     this.count++
     this.write(slot, item)
   }
 
   remove(slot: number): void {
-    this.#shift(slot + 1, slot)
+    this.#moveEntries(slot + 1, slot)
     this.count--
     this.#bytes = undefined
   }
@@ -197,7 +197,7 @@ class InventoryPage {
     return other
   }
 
-  /** The bits of one entry, for the content tag. Valid until the next call. */
+  /** One entry as 32-bit words, for the content tag. The next call overwrites the array. */
   wordsOf(slot: number): Uint32Array {
     const words = this.#words
     words[0] = this.#idWords[slot * 2] ?? 0
@@ -208,37 +208,37 @@ class InventoryPage {
     return words
   }
 
-  /** The entries as JSON after `lead`. The array is immutable, because responses under way still send it. */
-  bytes(lead: '[' | ','): Uint8Array {
-    if (this.#bytes === undefined || this.#lead !== lead) {
-      this.#bytes = this.#serialise(lead)
-      this.#lead = lead
+  /** The prefix and the entries as JSON. The array is never changed, because responses may still be sending it. */
+  bytes(prefix: '[' | ','): Uint8Array {
+    if (this.#bytes === undefined || this.#prefix !== prefix) {
+      this.#bytes = this.#serialise(prefix)
+      this.#prefix = prefix
     }
     return this.#bytes
   }
 
-  #serialise(lead: string): Uint8Array {
-    buffer[0] = lead.charCodeAt(0)
-    let at = 1
+  #serialise(prefix: string): Uint8Array {
+    buffer[0] = prefix.charCodeAt(0)
+    let offset = 1
     for (let slot = 0; slot < this.count; slot++) {
-      if (slot > 0) buffer[at++] = COMMA
-      at = putBytes(at, ID_TEXT)
-      at = this.#putId(at, slot)
-      at = putBytes(at, QUANTITY_TEXT)
-      at = putInteger(at, this.quantities[slot] ?? 0)
-      at = putBytes(at, STATUS_TEXTS[this.statuses[slot] ?? 0] ?? NO_TEXT)
+      if (slot > 0) buffer[offset++] = COMMA
+      offset = putBytes(offset, ID_TEXT)
+      offset = this.#putId(offset, slot)
+      offset = putBytes(offset, QUANTITY_TEXT)
+      offset = putInteger(offset, this.quantities[slot] ?? 0)
+      offset = putBytes(offset, STATUS_TEXTS[this.statuses[slot] ?? 0] ?? NO_BYTES)
     }
-    return buffer.slice(0, at)
+    return buffer.slice(0, offset)
   }
 
   /** Small ids are written without the slower bigint. */
-  #putId(at: number, slot: number): number {
+  #putId(offset: number, slot: number): number {
     return this.#idWords[slot * 2 + 1] === 0
-      ? putInteger(at, this.#idWords[slot * 2] ?? 0)
-      : putBytes(at, bytesOf(String(this.ids[slot])))
+      ? putInteger(offset, this.#idWords[slot * 2] ?? 0)
+      : putBytes(offset, bytesOf(String(this.ids[slot])))
   }
 
-  #shift(from: number, to: number): void {
+  #moveEntries(from: number, to: number): void {
     this.ids.copyWithin(to, from, this.count)
     this.quantities.copyWithin(to, from, this.count)
     this.statuses.copyWithin(to, from, this.count)
@@ -250,34 +250,34 @@ function bytesOf(text: string): Uint8Array {
 }
 
 /** Writes into the buffer and returns the end. Bytes are written directly, because strings would cost the most time. */
-function putBytes(at: number, bytes: Uint8Array): number {
+function putBytes(offset: number, bytes: Uint8Array): number {
   // For short pieces, this is faster than `set`.
-  for (let index = 0; index < bytes.length; index++) buffer[at + index] = bytes[index] ?? 0
-  return at + bytes.length
+  for (let index = 0; index < bytes.length; index++) buffer[offset + index] = bytes[index] ?? 0
+  return offset + bytes.length
 }
 
 /** Writes an integer from 0 to the largest safe integer. */
-function putInteger(at: number, value: number): number {
+function putInteger(offset: number, value: number): number {
   // Beyond 31 bits, divisions of doubles would be no faster.
-  if (value > 0x7fff_ffff) return putBytes(at, bytesOf(String(value)))
-  const end = at + digitsOf(value)
+  if (value > 0x7fff_ffff) return putBytes(offset, bytesOf(String(value)))
+  const end = offset + countDigits(value)
   let index = end
-  let rest = value
+  let remaining = value
   do {
-    const next = (rest / 10) | 0
-    buffer[--index] = ZERO + rest - next * 10
-    rest = next
-  } while (rest > 0)
+    const quotient = (remaining / 10) | 0
+    buffer[--index] = ZERO + remaining - quotient * 10
+    remaining = quotient
+  } while (remaining > 0)
   return end
 }
 
-function digitsOf(value: number): number {
+function countDigits(value: number): number {
   let digits = 1
   for (let limit = 10; value >= limit; limit *= 10) digits++
   return digits
 }
 
-/** The lanes of the hash, each with a seed and two odd multipliers. */
+/** The hash consists of four lanes of 32 bits, each with a seed and two odd multipliers. */
 const LANES = [
   { seed: 0x9e3779b1, first: 0xcc9e2d51, second: 0x1b873593 },
   { seed: 0x85ebca77, first: 0x239b961b, second: 0xab0e9789 },
@@ -297,15 +297,15 @@ class ContentTag {
   readonly #sums = new Uint32Array(4)
   #entries = 0
 
-  /** `words` are the bits of the entry in units of 32. */
+  /** The entry is given as 32-bit words. */
   add(words: ArrayLike<number>): void {
     this.#entries++
-    for (let lane = 0; lane < 4; lane++) this.#sums[lane] = (this.#sums[lane] ?? 0) + hash(words, lane)
+    for (let lane = 0; lane < 4; lane++) this.#sums[lane] = (this.#sums[lane] ?? 0) + hashLane(words, lane)
   }
 
   remove(words: ArrayLike<number>): void {
     this.#entries--
-    for (let lane = 0; lane < 4; lane++) this.#sums[lane] = (this.#sums[lane] ?? 0) - hash(words, lane)
+    for (let lane = 0; lane < 4; lane++) this.#sums[lane] = (this.#sums[lane] ?? 0) - hashLane(words, lane)
   }
 
   toString(): string {
@@ -314,7 +314,7 @@ class ContentTag {
   }
 }
 
-function hash(words: ArrayLike<number>, lane: number): number {
+function hashLane(words: ArrayLike<number>, lane: number): number {
   const { seed, first, second } = LANES[lane] ?? LANES[0]
   let hash: number = seed
   for (let index = 0; index < words.length; index++) {

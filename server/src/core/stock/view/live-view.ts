@@ -5,29 +5,29 @@ import { InventoryPages, type InventorySnapshot } from './inventory-pages.ts'
 
 type ViewStore = Pick<StockStore, 'version' | 'loadStock' | 'stockChangesSince'>
 
-/** From this size on, garbage is collected before the list is loaded again: docs/decisions/2026-11-15-live-view.md. */
+/** A list of this size is garbage-collected before it is loaded again: docs/decisions/2026-11-15-live-view.md. */
 const MIN_ENTRIES_TO_COLLECT = 100_000
 
 /**
  * The stock in memory, ready to send. A read sees every change that any process acknowledged before the read began. If the
- * version of the store changed or is unknown, a read first fetches the changes from the store. Reads that wait share one
- * fetch, but never one that has already begun: it may miss a change acknowledged since.
+ * version of the store has changed or is unknown, a read first fetches the changes from the store. Waiting reads share a
+ * fetch. A read never joins a fetch that has already begun, because that fetch may miss a recent change.
  */
 export class LiveView {
   readonly #store: ViewStore
-  /** `undefined` while the whole list is loaded again. */
-  #loaded: Loaded | undefined
+  /** `undefined` while the whole list is being loaded again. */
+  #loaded: LoadedStock | undefined
   /** The version of the store that the view shows. */
   #version: number | undefined
-  #nextFetch: Promise<Loaded> | undefined
+  #nextFetch: Promise<LoadedStock> | undefined
   #lastFetch: Promise<unknown> = Promise.resolve()
 
   static async open(store: ViewStore): Promise<LiveView> {
     const version = store.version()
-    return new LiveView(store, await load(store), version)
+    return new LiveView(store, await loadPages(store), version)
   }
 
-  private constructor(store: ViewStore, loaded: Loaded, version: number | undefined) {
+  private constructor(store: ViewStore, loaded: LoadedStock, version: number | undefined) {
     this.#store = store
     this.#loaded = loaded
     this.#version = version
@@ -37,47 +37,47 @@ export class LiveView {
     return this.#loaded?.pages.count ?? 0
   }
 
-  /** The current list, without a promise if nothing changed. */
+  /** The current list. Returns it without a promise if nothing has changed. */
   current(): MaybePromise<InventorySnapshot> {
-    return this.#whenCurrent(({ pages }) => pages.snapshot())
+    return this.#readCurrent(({ pages }) => pages.snapshot())
   }
 
   find(petId: bigint): MaybePromise<InventoryItem | undefined> {
-    return this.#whenCurrent(({ pages }) => pages.get(petId))
+    return this.#readCurrent(({ pages }) => pages.get(petId))
   }
 
-  #whenCurrent<T>(read: (loaded: Loaded) => T): MaybePromise<T> {
+  #readCurrent<T>(read: (loaded: LoadedStock) => T): MaybePromise<T> {
     const version = this.#store.version()
     const isCurrent = version !== undefined && version === this.#version
     return isCurrent && this.#loaded !== undefined ? read(this.#loaded) : this.#joinFetch().then(read)
   }
 
-  #joinFetch(): Promise<Loaded> {
+  #joinFetch(): Promise<LoadedStock> {
     if (this.#nextFetch === undefined) {
       this.#nextFetch = this.#lastFetch.then(() => {
         this.#nextFetch = undefined
-        return this.#catchUp()
+        return this.#fetch()
       })
       this.#lastFetch = this.#nextFetch.catch(() => {})
     }
     return this.#nextFetch
   }
 
-  async #catchUp(): Promise<Loaded> {
-    // Reads the version before the changes, so that the next read fetches a change made in between.
+  async #fetch(): Promise<LoadedStock> {
+    // Read before the changes: if a change is made in between, the next read finds another version and fetches it.
     const version = this.#store.version()
-    const loaded = (await this.#applyChanges()) ?? (await load(this.#store))
+    const loaded = (await this.#applyChanges()) ?? (await loadPages(this.#store))
     this.#loaded = loaded
     this.#version = version
     return loaded
   }
 
-  /** Applies the changes since the last fetch. `undefined` if there are too many. */
-  async #applyChanges(): Promise<Loaded | undefined> {
+  /** Applies the changes since the last fetch. Returns `undefined` if the whole list must be loaded instead. */
+  async #applyChanges(): Promise<LoadedStock | undefined> {
     if (this.#loaded === undefined) return undefined
     const changes = await this.#store.stockChangesSince(this.#loaded.cursor)
     if (changes === 'too_many') {
-      // Releases the old list first, because two lists would take twice the memory.
+      // Releases the old list before the new list is loaded, so that they are not in memory together.
       const { count } = this.#loaded.pages
       this.#loaded = undefined
       if (count >= MIN_ENTRIES_TO_COLLECT) Bun.gc(true)
@@ -90,18 +90,18 @@ export class LiveView {
   }
 }
 
-/** The list as of a cursor of the log. */
-interface Loaded {
+/** The list with all changes up to the cursor. */
+interface LoadedStock {
   readonly pages: InventoryPages
   readonly cursor: string
 }
 
-async function load(store: ViewStore): Promise<Loaded> {
+async function loadPages(store: ViewStore): Promise<LoadedStock> {
   const pages = new InventoryPages()
   const cursor = await store.loadStock((items) => {
     for (const item of items) pages.set(item)
   })
-  // Serialises all pages now, so that the first read does not wait for it.
+  // Serialises all pages now, so that the first read does not have to.
   pages.snapshot()
   return { pages, cursor }
 }

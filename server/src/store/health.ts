@@ -1,8 +1,9 @@
 import { HAS_CROSSED, THRESHOLD } from './low-stock.ts'
 import type { SqlDatabase } from './sql.ts'
 
-/** An invariant of the tables. The statement counts the rows that violate it. */
+/** An invariant of the tables. */
 export interface Check {
+  /** Counts the rows that violate the invariant, as `found`. */
   readonly text: string
   readonly describe: (found: bigint) => string
 }
@@ -33,8 +34,8 @@ export const CHECKS: readonly Check[] = [
   },
   {
     text: `SELECT count(*) AS found FROM stock
-        LEFT JOIN (SELECT pet_id, sum(quantity) AS held FROM orders WHERE state = 'open' GROUP BY pet_id) AS open_ones
-          ON open_ones.pet_id = stock.pet_id
+        LEFT JOIN (SELECT pet_id, sum(quantity) AS held FROM orders WHERE state = 'open' GROUP BY pet_id) AS open_orders
+          ON open_orders.pet_id = stock.pet_id
         WHERE reserved <> coalesce(held, 0)`,
     describe: (pets) => `the reserved units of ${pets} pets differ from their open orders`,
   },

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import type { Answer } from '../src/answer.ts'
 import type { Listener, ListenOptions } from '../src/listen.ts'
 import type { HttpRequest } from '../src/request.ts'
+import type { HttpResponse } from '../src/response.ts'
 import { ByteReader } from './byte-reader.ts'
 import { answerOf, echo, listenWith } from './echo-server.ts'
 import { HostileSocket } from './hostile-socket.ts'
@@ -15,7 +15,7 @@ let listener: Listener
 afterEach(() => listener.stop(0))
 
 function listenFast(
-  answer: (request: HttpRequest) => Answer | Promise<Answer> = echo,
+  answer: (request: HttpRequest) => HttpResponse | Promise<HttpResponse> = echo,
   options: Partial<ListenOptions> = {},
 ): void {
   listener = listenWith(answer, { secondMs: SECOND_MS, ...options })
@@ -42,7 +42,7 @@ describe('an idle connection', () => {
   test.each([
     ['after a response', REQUEST],
     ['after an empty line', `${REQUEST}\r\n`],
-  ])('is closed without an answer after the keep-alive time, %s', async (_, sent) => {
+  ])('is closed without a response after the keep-alive time, %s', async (_, sent) => {
     listenFast(echo, { keepAliveSeconds: 30, requestTimeoutSeconds: 5 })
     const socket = await HostileSocket.open(listener.port)
     socket.send(sent)
@@ -51,7 +51,7 @@ describe('an idle connection', () => {
     expect(socket.received).toBe('')
   })
 
-  test('stays open for 75 s, and the answers say so', async () => {
+  test('stays open for 75 s, which responses announce', async () => {
     listenFast()
     const socket = await HostileSocket.open(listener.port)
     socket.send(REQUEST)
@@ -120,7 +120,7 @@ describe('a slow sender', () => {
     socket.end()
   })
 
-  test('whose request is answered without its body is closed without a second answer', async () => {
+  test('whose request is answered without its body gets no second response', async () => {
     listenFast(() => answerOf('unread'), { requestTimeoutSeconds: 5 })
     const socket = await HostileSocket.open(listener.port)
     socket.send(`${BODY_OF_TEN}half`)
@@ -129,7 +129,7 @@ describe('a slow sender', () => {
     expect(socket.received).toBe('')
   })
 
-  test('does not limit the handler: an answer may take longer than a request', async () => {
+  test('does not limit the handler, which may take longer than the timeout of a request', async () => {
     listenFast(() => Bun.sleep(30 * SECOND_MS).then(() => answerOf('late')), { requestTimeoutSeconds: 5 })
     const socket = await HostileSocket.open(listener.port)
     socket.send(REQUEST)

@@ -1,5 +1,5 @@
-/** The data of a chunked body; throws if it is invalid or incomplete. */
-export function unchunked(bytes: Buffer): Buffer {
+/** Returns the data of a chunked body. Throws if the body is invalid or incomplete. */
+export function decodeChunks(bytes: Buffer): Buffer {
   const pieces: Buffer[] = []
   for (let at = 0; ; ) {
     const lineEnd = bytes.indexOf('\r\n', at)

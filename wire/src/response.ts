@@ -1,44 +1,44 @@
 import { STATUS_CODES } from 'node:http'
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number
-  /** From `headerLines`. Headers about the body and the connection are added. */
+  /** The result of `headerLines`. Headers about the body and the connection are added to it. */
   readonly lines: string
-  readonly body: AnswerBody
-  /** The client is authenticated, so its connection is never closed to make room for others. */
-  readonly isToKnownClient?: boolean
+  readonly body: ResponseBody
+  /** The connection of an authenticated client is never closed to make room for others. */
+  readonly isClientAuthenticated?: boolean
 }
 
-/** Complete, or produced part by part as the client reads, or sent live. */
-export type AnswerBody = string | Uint8Array | Parts | LiveBody | null
+/** A complete body, parts that are produced as the client reads, or a live body, which sends bytes at any time. */
+export type ResponseBody = string | Uint8Array | Parts | LiveBody | null
 
 export interface Parts extends Iterable<Uint8Array> {
-  /** The sources of the parts, in the same order, if each part is made when its turn comes. They count as unsent bytes. */
+  /** The buffers from which the parts are produced, if any. They count as unsent bytes until all parts are sent. */
   readonly sources?: readonly Uint8Array[]
 }
 
 export interface LiveBody {
-  begin(outflow: Outflow): void
-  /** Some unsent bytes have been sent. */
-  onRoom(): void
-  /** The connection is closed. */
+  begin(output: BodyOutput): void
+  /** Called when some of the unsent bytes have been sent. */
+  onBytesSent(): void
+  /** Called when the connection is closed before the end of the body. Also called, without `begin`, after HEAD. */
   onClose(): void
 }
 
-export interface Outflow {
+export interface BodyOutput {
   readonly unsentBytes: number
   send(bytes: Uint8Array): void
-  /** Ends the body once all unsent bytes are sent. */
+  /** Ends the body after its unsent bytes. */
   end(): void
-  /** Drops the unsent bytes and the connection. */
-  cut(): void
+  /** Closes the connection at once. Unsent bytes are lost. */
+  abort(): void
 }
 
-/** The facts about a request that determine the form of its answer. */
-export interface AnswerContext {
+/** The facts about a request that determine the form of its response. */
+export interface ResponseContext {
   readonly method: string
   readonly isHttp10: boolean
-  /** Whether the connection is closed after the answer. */
+  /** Whether the connection is closed after the response. */
   isLast: boolean
 }
 
@@ -48,7 +48,7 @@ type Framing = number | 'chunked' | 'until_close'
 const SECOND = 1_000
 const INVALID_IN_LINE = /[^\t -~]/
 
-/** Throws if a value is not one line of ASCII. */
+/** Formats headers for a response. Throws if a value is not one line of ASCII. */
 export function headerLines(headers: Readonly<Record<string, string>>): string {
   let lines = ''
   for (const name in headers) {
@@ -61,25 +61,26 @@ export function headerLines(headers: Readonly<Record<string, string>>): string {
 }
 
 /** The status line, all headers and the empty line after them, in ASCII. */
-function answerHead(
-  { status, lines }: Answer,
+function responseHead(
+  { status, lines }: HttpResponse,
   framing: Framing,
-  { isLast, isHttp10 }: AnswerContext,
+  { isLast, isHttp10 }: ResponseContext,
   keepAlive: string,
 ): string {
-  const connection = isLast
-    ? 'Connection: close\r\n'
-    : isHttp10
-      ? `Connection: keep-alive\r\n${keepAlive}`
-      : keepAlive
+  const connection = connectionLines(isLast, isHttp10, keepAlive)
   return `${statusLine(status)}${lines}${dateLine()}${connection}${framingLine(status, framing)}\r\n`
 }
 
-function isLive(body: AnswerBody): body is LiveBody {
+function connectionLines(isLast: boolean, isHttp10: boolean, keepAlive: string): string {
+  if (isLast) return 'Connection: close\r\n'
+  return isHttp10 ? `Connection: keep-alive\r\n${keepAlive}` : keepAlive
+}
+
+function isLive(body: ResponseBody): body is LiveBody {
   return body !== null && typeof body === 'object' && 'begin' in body
 }
 
-function framingOf(body: AnswerBody, isHttp10: boolean): Framing {
+function framingOf(body: ResponseBody, isHttp10: boolean): Framing {
   if (body === null) return 0
   if (typeof body === 'string') return Buffer.byteLength(body)
   if (body instanceof Uint8Array) return body.length
@@ -100,7 +101,7 @@ function statusLine(status: number): string {
 let dateSecond = 0
 let dateText = ''
 
-/** Formatted once a second. */
+/** Formats the date once a second. */
 function dateLine(): string {
   const second = Math.floor(Date.now() / SECOND)
   if (second !== dateSecond) {
@@ -112,36 +113,37 @@ function dateLine(): string {
 
 function framingLine(status: number, framing: Framing): string {
   if (framing === 'chunked') return 'Transfer-Encoding: chunked\r\n'
-  return framing === 'until_close' || status === 204 || status === 304 ? '' : `Content-Length: ${framing}\r\n`
+  if (framing === 'until_close' || status === 204 || status === 304) return ''
+  return `Content-Length: ${framing}\r\n`
 }
 
 interface WriterEvents {
-  /** Unsent bytes now wait for the client. */
-  onStall(): void
-  /** The answer is sent, after it had to wait. */
+  /** A live body sends bytes, and all earlier bytes are sent. */
+  onLiveWrite(): void
+  /** A response that could not be sent at once is now sent. */
   onDone(): void
-  /** The connection must be dropped. */
-  onCut(): void
-  /** Producing a part of an answer failed. */
+  /** The connection must be closed at once. */
+  onAbort(): void
+  /** Producing a part of a response failed. */
   onFailure(error: unknown): void
 }
 
-/** The number of bytes of one body that are written before other connections get a turn. */
+/** Lets other connections take a turn after this many bytes of a body. */
 const MAX_BYTES_PER_TURN = 256 * 1024
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
 const LAST_CHUNK = Buffer.from('0\r\n\r\n')
 
-/** Writes one answer after the other, each as fast as the client reads. */
-export class AnswerWriter {
+/** Writes the responses of a connection, one after the other, as fast as the client reads. */
+export class ResponseWriter {
   readonly #queue: SendQueue
   readonly #keepAliveLine: string
   readonly #events: WriterEvents
   #isChunked = false
   #parts: Iterator<Uint8Array> | undefined
-  /** The buffers that the remaining parts occupy. */
+  /** The buffers that the remaining parts keep in memory. */
   #partSources: readonly Uint8Array[] = []
   #live: LiveBody | undefined
-  /** Whether the whole answer has been passed to the queue. */
+  /** Whether the whole response has been passed to the queue. */
   #isWritten = true
   #isClosed = false
 
@@ -163,7 +165,7 @@ export class AnswerWriter {
     return this.#queue.isBroken
   }
 
-  /** Whether the last answer is completely sent. */
+  /** Whether the last response is completely sent. */
   get isDone(): boolean {
     return this.#isWritten && this.#queue.unsentBytes === 0
   }
@@ -172,12 +174,12 @@ export class AnswerWriter {
     return this.#live !== undefined
   }
 
-  /** The buffers that are kept for the client. */
+  /** The buffers that are kept in memory until the client has read them. */
   collectUnsent(): Set<ArrayBufferLike> {
     return new Set([...this.#queue.unsent, ...this.#partSources].map(({ buffer }) => buffer))
   }
 
-  /** Announces an answer, so that `isDone` is false until it is sent. */
+  /** Announces a response, so that `isDone` is false until it is sent. */
   begin(): void {
     this.#isWritten = false
   }
@@ -186,8 +188,8 @@ export class AnswerWriter {
     this.#queue.writeText(CONTINUE)
   }
 
-  write(answer: Answer, context: AnswerContext): void {
-    const { body } = answer
+  write(response: HttpResponse, context: ResponseContext): void {
+    const { body } = response
     if (this.#isClosed) {
       if (isLive(body)) body.onClose()
       return
@@ -195,7 +197,7 @@ export class AnswerWriter {
     const framing = framingOf(body, context.isHttp10)
     if (framing === 'until_close') context.isLast = true
     this.#isChunked = framing === 'chunked'
-    const head = answerHead(answer, framing, context, this.#keepAliveLine)
+    const head = responseHead(response, framing, context, this.#keepAliveLine)
     if (context.method === 'HEAD' || body === null) {
       if (isLive(body)) body.onClose()
       this.#queue.writeText(head)
@@ -217,13 +219,13 @@ export class AnswerWriter {
     if (this.#isClosed) return
     const before = this.#queue.sentBytes
     this.#queue.flush()
-    if (this.#queue.sentBytes > before) this.#live?.onRoom()
+    if (this.#queue.sentBytes > before) this.#live?.onBytesSent()
     if (this.#queue.unsentBytes > 0) return
     if (this.#parts !== undefined) this.#writeParts()
     if (this.isDone) this.#events.onDone()
   }
 
-  /** The connection is gone. */
+  /** Called when the connection is closed. */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -234,20 +236,20 @@ export class AnswerWriter {
     this.#live = undefined
   }
 
-  #beginParts(body: Exclude<AnswerBody, string | Uint8Array | null>): void {
+  #beginParts(body: Exclude<ResponseBody, string | Uint8Array | null>): void {
     if (isLive(body)) {
       this.#live = body
-      body.begin(this.#outflowOf(body))
+      body.begin(this.#outputOf(body))
     } else {
-      const left = Array.isArray(body) ? body.toReversed() : undefined
-      this.#parts = left === undefined ? body[Symbol.iterator]() : drain(left)
-      this.#partSources = left ?? body.sources ?? []
+      const reversed = Array.isArray(body) ? body.toReversed() : undefined
+      this.#parts = reversed === undefined ? body[Symbol.iterator]() : popAll(reversed)
+      this.#partSources = reversed ?? body.sources ?? []
       this.#writeParts()
     }
   }
 
-  /** Its methods do nothing once another body is written. */
-  #outflowOf(body: LiveBody): Outflow {
+  /** The methods of the output do nothing after the end of its body. */
+  #outputOf(body: LiveBody): BodyOutput {
     const queue = this.#queue
     return {
       get unsentBytes() {
@@ -255,7 +257,7 @@ export class AnswerWriter {
       },
       send: (bytes) => {
         if (this.#live !== body) return
-        if (queue.unsentBytes === 0) this.#events.onStall()
+        if (queue.unsentBytes === 0) this.#events.onLiveWrite()
         this.#writePart(bytes)
       },
       end: () => {
@@ -263,8 +265,8 @@ export class AnswerWriter {
         this.#finish()
         if (this.isDone) this.#events.onDone()
       },
-      cut: () => {
-        if (this.#live === body) this.#events.onCut()
+      abort: () => {
+        if (this.#live === body) this.#events.onAbort()
       },
     }
   }
@@ -313,11 +315,11 @@ export class AnswerWriter {
   }
 }
 
-/** Removes each part before it is written, so that its memory can be freed. */
-function drain(left: Uint8Array[]): Iterator<Uint8Array> {
+/** Removes each part from the array before it is written, so that its memory can be freed. */
+function popAll(parts: Uint8Array[]): Iterator<Uint8Array> {
   return {
     next: () => {
-      const value = left.pop()
+      const value = parts.pop()
       return value === undefined ? { value, done: true } : { value }
     },
   }
@@ -330,20 +332,20 @@ interface ByteSink {
 }
 
 /**
- * Up to this size, head and body are copied into one buffer, because two writes cost more than the copy.
+ * Up to this size, head and body are copied into one buffer, because a second write costs more than the copy.
  * Figures: docs/decisions/2026-11-15-http-of-our-own.md
  */
 const MAX_JOINED_BYTES = 256 * 1024
 const LINE_END = '\r\n'
 
-/** Joins bytes for one write. All connections share it. */
+/** A buffer in which bytes are joined for one write. All connections share it. */
 let scratch = Buffer.allocUnsafe(16 * 1024)
 
-function ensureScratch(bytes: number): void {
+function growScratch(bytes: number): void {
   if (scratch.length < bytes) scratch = Buffer.allocUnsafe(bytes)
 }
 
-/** Keeps bytes that the network does not accept yet. */
+/** Sends bytes, and keeps those that the network does not accept yet. */
 class SendQueue {
   readonly #sink: ByteSink
   #unsent: Uint8Array[] = []
@@ -382,7 +384,7 @@ class SendQueue {
   /** The head is ASCII. The bytes must not change, because unsent bytes are not copied. */
   writeHeadAndBytes(head: string, bytes: Uint8Array): void {
     const joined = Math.min(bytes.length, MAX_JOINED_BYTES)
-    ensureScratch(head.length + joined)
+    growScratch(head.length + joined)
     scratch.write(head, 'latin1')
     scratch.set(bytes.subarray(0, joined), head.length)
     const sent = this.#write(scratch.subarray(0, head.length + joined))
@@ -395,12 +397,12 @@ class SendQueue {
   writeChunk(bytes: Uint8Array): void {
     const size = `${bytes.length.toString(16)}${LINE_END}`
     const length = size.length + bytes.length + LINE_END.length
-    ensureScratch(length)
+    growScratch(length)
     scratch.write(size, 'latin1')
     scratch.set(bytes, size.length)
     scratch.write(LINE_END, size.length + bytes.length, 'latin1')
     const sent = this.#write(scratch.subarray(0, length))
-    // A copy: `slice` of a Buffer would be a view of the shared buffer.
+    // Copied, because the next write reuses the shared buffer.
     if (sent < length) this.#keep(new Uint8Array(scratch.subarray(sent, length)))
   }
 
@@ -426,7 +428,7 @@ class SendQueue {
     this.#unsentBytes += bytes.length
   }
 
-  /** Sends nothing while earlier bytes are waiting. */
+  /** Sends nothing if earlier bytes are unsent. */
   #write(data: string | Uint8Array): number {
     return this.#unsentBytes > 0 ? 0 : this.#send(data)
   }
