@@ -48,12 +48,12 @@ export async function startLivelyShop(): Promise<LivelyShop> {
   }
   for (const { at, who, petId, delta, ...purpose } of someWeeks()) {
     now = at
-    await staff[who].adjustInventory({ petId, delta }, purpose)
+    await staff[who].inventory.adjust({ ...purpose, changes: [{ petId, delta }] })
   }
   const webhooks = await addWebhooks(staff.shop)
   for (const { minutesAgo, ...order } of ORDERS) {
     now = Date.now() - minutesAgo * MINUTE
-    await staff.shop.createOrder(order)
+    await staff.shop.orders.create(order)
   }
   now = undefined
   await webhooks.settle()
