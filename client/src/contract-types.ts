@@ -98,7 +98,7 @@ export interface InventoryAdjustment {
   readonly reason: Reason
   /** What the adjustment refers to, such as a delivery note; without control characters. */
   readonly reference?: string
-  /** true refuses to take units that open orders reserve, with 409 insufficient_stock. By default, they may be taken. */
+  /** If true, a change that would take units reserved by open orders fails with 409 insufficient_stock. By default, such units can be taken. */
   readonly keepReserved?: boolean
   readonly changes: readonly AdjustmentChange[]
 }
