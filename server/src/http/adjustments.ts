@@ -88,7 +88,8 @@ export const adjustInventory = defineOperation({
 })
 
 const parseOptions = bodyParser(Type.Object(ADJUSTMENT_OPTIONS))
-const parseFields = bodyParser(Change, 'a change')
+const parsePetId = bodyParser(Type.Object({ petId: ADJUSTMENT_CHANGE.petId }))
+const parseChangeFields = bodyParser(Change, 'a change')
 const CHANGE_FIELDS = Object.keys(ADJUSTMENT_CHANGE)
 const PET_ID_CODEC = codecOf('petId', ADJUSTMENT_CHANGE.petId)
 
@@ -122,10 +123,11 @@ function parseChanges(value: unknown): AdjustmentChange[] {
 
 function parseChange(element: unknown, seenPetIds: Set<bigint>): AdjustmentChange {
   if (!isObject(element)) throw invalid(`a change must be an object, got ${describeValue(element)}`)
-  rejectUnknown('field', Object.keys(element), CHANGE_FIELDS)
-  const { petId, delta, quantity, expected } = parseFields(element)
+  const { petId } = parsePetId(element)
   if (seenPetIds.has(petId)) throw invalid(`petId ${petId} occurs twice; send one change for each pet`)
   seenPetIds.add(petId)
+  rejectUnknown('field', Object.keys(element), CHANGE_FIELDS)
+  const { delta, quantity, expected } = parseChangeFields(element)
   if (delta !== undefined) return { petId, delta, expected }
   if (quantity === undefined)
     throw new Error('the parser has accepted a change without a delta or a quantity')
