@@ -140,7 +140,7 @@ export const ODD_REQUESTS: readonly OddRequest[] = [
   { method: 'PATCH', path: '/inventory/1e3', status: 400 },
   { method: 'GET', path: '/inventory/abc/history', status: 400 },
   { method: 'GET', path: '/inventory/1/history?limit=0', status: 400 },
-  { method: 'GET', path: '/inventory/1/history?limit=101', status: 400 },
+  { method: 'GET', path: '/inventory/1/history?limit=1001', status: 400 },
   { method: 'GET', path: '/inventory/1/history?limit=2&limit=3', status: 400 },
   { method: 'GET', path: '/inventory/1/history?cursor=nowhere', status: 400 },
   { method: 'GET', path: '/pets?status=gone', status: 400 },

@@ -24,8 +24,8 @@ export function newLimitState(): LimitState {
 
 /**
  * Decides on a request at time `now`, and counts it if it is admitted. A key is banned once it has `limits.perMinute`
- * further rejections after its first rejection in a window. A rejection does not
- * count if the client had not yet seen a 429 when it sent the request (`wasWarned` is false, see BurstFilter).
+ * further rejections after its first rejection in a window. A rejection does not count if the client had not yet seen a 429
+ * when it sent the request (`wasWarned` is false, see BurstFilter).
  */
 export function admit(state: LimitState, limits: Limits, now: number, wasWarned = true): Admission {
   moveWithClock(state, state.lastUsedAt, now)
@@ -198,7 +198,8 @@ export class BurstFilter {
     const warning = this.#warnings.get(keyId)
     // This process sent no 429 in this window. Another process may have refused the key's previous request; if that was at
     // least BURST_MS ago, the client has seen the 429.
-    if (warning === undefined || now >= warning.resetAt) return now - lastUsedAt >= this.#burstMs
+    // A clock that was set back by less than a second counts as standing still, as in `admit`.
+    if (warning === undefined || now >= warning.resetAt) return Math.max(0, now - lastUsedAt) >= this.#burstMs
     const sentAt = connection === undefined ? undefined : warning.sentAt.get(connection)
     if (sentAt !== undefined && receivedAt > sentAt) return true
     return receivedAt > warning.firstSentAt && receivedAt - warning.firstSentAt >= this.#burstMs
