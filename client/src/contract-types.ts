@@ -504,7 +504,7 @@ export interface SearchRow {
   readonly lowStockAt?: number
   /** Its own threshold, which PATCH /pets/{petId} sets as lowStockAt; absent if it has none. */
   readonly ownLowStockAt?: number
-  /** If the pet is low: when it became low, in UTC; absent if the log no longer has that. */
+  /** If the pet is low: when it became low, in UTC; absent if the log no longer has that event. */
   readonly lowSince?: string
   /** Units that can still be ordered: quantity minus reserved. Negative if the stock was set below the reserved units. */
   readonly available: number

@@ -24,9 +24,10 @@ export function isMissingFile({ databaseUrl }: Pick<Config, 'databaseUrl'>): boo
 }
 
 /**
- * Opens the database that the flags or the environment name, and closes it after the work. `tables` protects against two
- * mistakes: only `serve` and `migrate` upgrade older tables, because an older service may be using them; and only these
- * two, `import` and `copy` create a missing database, because a command in the wrong folder would create an empty one.
+ * Opens the database that the flags or the environment name, and closes it after the work. `tables` protects against
+ * two mistakes. Only `serve` and `migrate` upgrade older tables, because an older service may be using them. Only
+ * `serve`, `migrate`, `import` and `copy` create a missing database, because another command in the wrong folder would
+ * create an empty one.
  */
 export async function withStore<Result>(
   flags: SettingFlags,

@@ -50,7 +50,7 @@ const HEADERS = {
   },
 } as const
 
-/** The header names of components in HEADERS whose key is not the header name. */
+/** The names of the headers whose key in HEADERS differs from their name. */
 const HEADER_NAMES: Readonly<Record<string, string>> = { NextPage: 'Link' }
 
 const PAGE_PARAMETERS = Object.keys(pageParameters())
@@ -325,7 +325,7 @@ function partsOf(schema: TSchema): readonly TSchema[] {
   return [...(items === undefined ? [] : [items]), ...Object.values(properties), ...variantsOf(schema)]
 }
 
-/** The object schemas that a body with `choices` can have: the fields of one group, and the fields of no group. */
+/** The object schemas that a body with `choices` can have: each has the fields of one group and the ungrouped fields. */
 function variantsOf(schema: TSchema): TObject[] {
   const { choices, properties = {} } = schema as { choices?: Choices; properties?: Record<string, TSchema> }
   if (choices === undefined) return []

@@ -70,7 +70,7 @@ export function countRequest(context: OperationContext): MaybePromise<WindowStat
     return windows instanceof Promise ? windows.then(tighterOf) : tighterOf(windows)
   }
   const { receivedAt, connection } = request
-  // A proxy sends requests of several clients over one connection.
+  // Behind a proxy, a connection does not identify a client.
   const arrival = { receivedAt, connection: parts.trustedProxies > 0 ? undefined : connection }
   return parts.gate.limits.admit(caller.id, caller.limits, arrival)
 }

@@ -157,7 +157,7 @@ function entryTag({ quantity, status }: EntryState): string {
   return `"${quantity}-${status}"`
 }
 
-/** One entity tag of a list (RFC 9110, 8.8.3) with the comma after it, or a comma of an empty element. */
+/** One entity tag of a list (RFC 9110, 8.8.3) and the comma after it, or the comma after an empty element. */
 const LISTED_TAG = /[ \t]*(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*(?:,|$)|[ \t]*,/y
 const ENTRY_TAG = new RegExp(`^(0|[1-9]\\d{0,15})-(${PET_STATUSES.join('|')})$`)
 

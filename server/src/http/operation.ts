@@ -132,7 +132,7 @@ interface Definition<
   readonly params?: Params
   readonly query?: Query
   readonly body?: Body
-  /** Replaces the check against the schema if a schema cannot explain what is wrong. */
+  /** Replaces the parser that is derived from the schema, to give better error messages. */
   parseBody?(value: object): Parsed
   readonly success: SuccessFacts<Success>
   /** Reads the data that the reply needs. If counting the request takes a round trip, `prepare` runs at the same time. */

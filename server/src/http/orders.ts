@@ -25,7 +25,7 @@ import { createdReply, errorReply, type JsonReply, NO_CONTENT, type StorableRepl
 import { conditionalReply, IF_NONE_MATCH, pageReply, taggedReply } from './representation.ts'
 import { EXAMPLE_TIME, pageParameters } from './schemas.ts'
 
-/** The fields in the order of the specification. */
+/** The fields in the sequence of SPEC.md. */
 const { id, petId, quantity, shipDate, ...otherFields } = ORDER
 const ORDER_BODY = {
   id,

@@ -26,7 +26,7 @@ const MAX_NESTING = 64
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 const JSON_MEDIA_TYPE = /^application\/json\s*(?:;|$)/i
 
-/** Parameters by name. Query parameters are strings or integers, optional or with a default. */
+/** Parameters by name. Query parameters are optional or have a default. */
 export type Schemas = Readonly<Record<string, TSchema>>
 
 export type Values<Of extends Schemas> = {
@@ -96,7 +96,7 @@ export function rejectUnknown(
 }
 
 /**
- * Builds the parser of a body once. It throws a ServiceError that says what to send. `parse` replaces the parser that
+ * Builds the reader of a body once. It throws a ServiceError that says what to send. `parse` replaces the parser that
  * follows from the schema.
  */
 export function bodyReader<Of extends Fields, Parsed = RecordOf<Of>>(

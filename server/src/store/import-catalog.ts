@@ -83,7 +83,7 @@ const USED_BARCODES = `
 export const PET_IMPORT: ImportKind<ImportedPet> = {
   staged: PET_LAYOUT,
   differing: PET_LAYOUT,
-  hasPetIds: true,
+  isKeyedByPet: true,
   lock: (tables) => tables.run(tables.database.dialect.lockCatalog),
   compare: (tables, scope) => compareInSql(tables, STORED_PET, scope),
   refuse: refuseUsedBarcodes,
@@ -185,7 +185,7 @@ const WRITE_THRESHOLDS = `
 export const CATEGORY_IMPORT: ImportKind<ImportedCategory> = {
   staged: CATEGORY_LAYOUT,
   differing: CATEGORY_LAYOUT,
-  hasPetIds: false,
+  isKeyedByPet: false,
   lock: (tables) => tables.run(tables.database.dialect.lockCatalog),
   compare: (tables, scope) => compareInSql(tables, STORED_CATEGORY, scope),
   write: async (tables, options) => {

@@ -43,7 +43,7 @@ interface OrderEntry extends LockedEntry {
   readonly lastChange: bigint | null
 }
 
-/** A preview writes nothing, so it keeps the entries that it would have changed in memory. */
+/** A preview writes nothing, so it keeps in memory the entries that it would have changed. */
 type Mode =
   | { readonly type: 'preview'; readonly changedEntries: Map<bigint, OrderEntry> }
   | { readonly type: 'write'; readonly writesLog: boolean }
@@ -52,7 +52,7 @@ type Mode =
 export const ORDER_IMPORT: ImportKind<OrderRow> = {
   staged: ORDER_LAYOUT,
   differing: ORDER_LAYOUT,
-  hasPetIds: false,
+  isKeyedByPet: false,
   lock: async () => {},
   compare: (tables, scope) => compareInSql(tables, STORED_ORDER, scope),
   refuse: (tables) =>
@@ -63,7 +63,7 @@ export const ORDER_IMPORT: ImportKind<OrderRow> = {
       await tables.markTouched('SELECT id FROM differing')
       await tables.compareTouched()
     }
-    // Raised before the first order is written, so that orders that are created meanwhile get other ids.
+    // Generated ids skip the imported ids before the first order is written, so that orders created meanwhile get other ids.
     await tables.raiseIds('orders', 'id', 'is_new')
     const writesLog = (await tables.count()) <= MAX_LOGGED_ORDERS
     await decideOrders(tables, options, { type: 'write', writesLog })
@@ -155,8 +155,9 @@ async function readOrders(
 }
 
 /**
- * The number of rows that are decided together. They must fit into the buffers of a connection. Otherwise, if this process were
- * suspended, PostgreSQL would wait for it to read the rows, and its timeout for suspended processes would not start.
+ * The number of rows that are decided together. They must fit into the buffers of a connection. Otherwise, if this
+ * process were suspended, PostgreSQL would block while it sends the rows, and `idle_in_transaction_session_timeout`
+ * would not start.
  */
 const ROWS_PER_DECISION = 1_000
 
@@ -166,7 +167,7 @@ const ADJUSTMENT_LAYOUT = layoutOf<AdjustmentChange>(ADJUSTMENT_CHANGE)
 export const ADJUSTMENT_IMPORT: ImportKind<AdjustmentChange> = {
   staged: ADJUSTMENT_LAYOUT,
   differing: layoutOf<AdjustmentChange>(COUNT_ROW),
-  hasPetIds: true,
+  isKeyedByPet: true,
   lock: (tables) => tables.lockStock('pet_id IN (SELECT id FROM sorted)'),
   compare: (tables, scope) => {
     const steps = { table: 'sorted', condition: IN_SCOPE[scope], size: ROWS_PER_DECISION } as const

@@ -49,7 +49,7 @@ export interface ImportKind<Value> {
    * Whether the ids are pet ids. Then the log shows which rows have changed since a comparison, and only these are compared
    * again.
    */
-  readonly hasPetIds: boolean
+  readonly isKeyedByPet: boolean
   /** Prevents changes between the comparison and the commit. */
   lock(tables: ImportTables<Value>): Promise<void>
   /** Compares the rows of `sorted` in this scope with the store, and inserts those that differ into `differing`. */

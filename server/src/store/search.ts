@@ -57,7 +57,7 @@ export function searchMethods(
 ): Pick<CatalogStore, 'searchPets' | 'prepareSearch'> {
   return {
     searchPets: (search, { after, limit }) =>
-      reader.ask<FoundPet[]>({ type: 'search', search, after, limit, now: clock.testTime(), budgetMs }),
+      reader.ask<FoundPet[]>({ type: 'search', search, after, limit, now: clock.processTime(), budgetMs }),
     prepareSearch: () => reader.ask<void>({ type: 'prepare' }),
   }
 }

@@ -9,7 +9,7 @@ export interface Statement {
   readonly values: readonly SqlValue[]
 }
 
-/** A unflushed commit does not wait for the disk. Only a crash of the machine or the database server can undo it. */
+/** An unflushed commit does not wait for the disk. Only a crash of the machine or the database server can undo it. */
 export type Durability = 'durable' | 'unflushed'
 
 /** Column names with their types, in order. */
@@ -118,14 +118,17 @@ export function insertRows(
 
 /** The clock that all processes that use a store share, for use in SQL. */
 export interface StoreClock {
-  /** SQL for the time in milliseconds, which is evaluated once per statement. The parameter must hold the value of `given`. */
-  readonly sql: (testTime: `$${number}`) => string
+  /**
+   * SQL for the time in milliseconds, which is evaluated once per statement. The parameter must hold the value of
+   * `processTime()`.
+   */
+  readonly sql: (processTime: `$${number}`) => string
   /** The time of this process; null if the clock of the database is used. */
-  readonly testTime: () => number | null
+  readonly processTime: () => number | null
 }
 
 export async function readClock(session: LongSession, clock: StoreClock): Promise<bigint> {
-  const [row] = await session.rows<{ now: bigint }>(`SELECT ${clock.sql('$1')} AS now`, clock.testTime())
+  const [row] = await session.rows<{ now: bigint }>(`SELECT ${clock.sql('$1')} AS now`, clock.processTime())
   if (row === undefined) throw new Error('the database returned no time')
   return row.now
 }

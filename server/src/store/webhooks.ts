@@ -154,7 +154,7 @@ export function webhookMethods(
       const readLeases = () =>
         database.rows<LeasedRow>(
           `SELECT ${WEBHOOK_FIELDS}, lease_owner, lease_until, ${lease?.clock.sql('$1') ?? '$1'} AS now FROM webhooks`,
-          lease?.clock.testTime() ?? null,
+          lease?.clock.processTime() ?? null,
         )
       const rows = await readLeases()
       if (lease === undefined) return rows.map(toWebhook)
@@ -171,7 +171,7 @@ export function webhookMethods(
               lease_owner = $1, lease_until = ${now} + $3
             WHERE lease_owner = $1 OR lease_until < ${now}`,
             owner,
-            lease.clock.testTime(),
+            lease.clock.processTime(),
             durationMs,
           ),
         ],

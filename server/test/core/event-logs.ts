@@ -35,12 +35,15 @@ export class BusyLog {
     return `at ${this.#events.length}`
   }
 
-  async stockEventsAfter(cursor: string, limit: number): Promise<StockEvents | 'too_far' | 'unknown_cursor'> {
+  async stockEventsAfter(
+    cursor: string,
+    limit: number,
+  ): Promise<StockEvents | 'relist_needed' | 'unknown_cursor'> {
     this.reads++
     const from = Number(cursor.replace('at ', ''))
     if (Number.isNaN(from)) return 'unknown_cursor'
     await Bun.sleep(Math.random() * 2)
-    if (this.#events.length - from > this.#farthest) return 'too_far'
+    if (this.#events.length - from > this.#farthest) return 'relist_needed'
     const events = this.#events.slice(from, from + limit)
     const answer = {
       events,

@@ -110,7 +110,7 @@ describe('more log rows than one round numbers', () => {
     await database.run(insertChanges(ROWS, 'import'))
     const reserved = await store.latestEventCursor()
     await database.run("DELETE FROM log WHERE key_id = 'import'")
-    expect(await store.eventsAfter(start, 10)).toBe('too_far')
+    expect(await store.eventsAfter(start, 10)).toBe('relist_needed')
     expect(await store.eventsAfter(reserved, 10)).toMatchObject({ events: [{ kind: 'relist' }] })
   })
 })

@@ -195,7 +195,7 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       // Either way a reader of events lists the stock again.
       const told = await store.stockEventsAfter(events, 10)
       expect(typeof told === 'string' ? told : told.events.map(({ kind }) => kind)).toEqual(
-        typeof told === 'string' ? 'too_far' : ['relist'],
+        typeof told === 'string' ? 'relist_needed' : ['relist'],
       )
       await adjust(petIds.slice(0, 1_500).map((petId) => ({ petId, quantity: 0 })))
       const [page] = [await store.listRecentHistory(2_000, undefined)]

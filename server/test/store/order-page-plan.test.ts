@@ -56,8 +56,8 @@ test('on SQLite every page of orders follows an index in its order', async () =>
   const database = Connection.open(file.path)
   for (const filter of FILTERS) {
     const { text, values } = await statementOf(filter, database, {
-      sql: (testTime) => testTime,
-      testTime: () => 1,
+      sql: (processTime) => processTime,
+      processTime: () => 1,
     })
     const plan = await database.rows<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, ...values)
     const steps = plan.map(({ detail }) => detail).filter((detail) => / orders\b/.test(detail))

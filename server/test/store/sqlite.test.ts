@@ -83,7 +83,7 @@ describe('SQLite file', () => {
   test('that is an older copy than an event reader has seen makes it list again', async () => {
     const store = openSqliteStore(path)
     const [position, identity] = (await store.latestEventCursor()).split('.')
-    expect(await store.stockEventsAfter(`${Number(position) + 1}.${identity}`, 10)).toBe('too_far')
+    expect(await store.stockEventsAfter(`${Number(position) + 1}.${identity}`, 10)).toBe('relist_needed')
     await store.close()
   })
 
@@ -98,7 +98,7 @@ describe('SQLite file', () => {
     const restored = openSqliteStore(again)
     await restored.changeStock([change(1n, 1)])
     expect(await store.stockEventsAfter(cursor, 10)).toMatchObject({ events: [] })
-    expect(await restored.stockEventsAfter(cursor, 10)).toBe('too_far')
+    expect(await restored.stockEventsAfter(cursor, 10)).toBe('relist_needed')
     await restored.close()
     await store.close()
   })

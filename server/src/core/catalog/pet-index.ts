@@ -38,7 +38,7 @@ const STATUS_MASK = 3
 const LOW_FLAG = 4
 const CATEGORY_SHIFT = 3
 const HEAD_BYTES = 4
-/** `BestSlots` selects the best candidates when it has this many more than twice the page. */
+/** `BestSlots` drops the worse candidates when it has more than twice the page size plus this number. */
 const SELECTION_SLACK = 64
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -160,7 +160,7 @@ export class PetIndex {
     const end = Math.min(count, start + maxExamined)
     const found: number[] = []
     for (let ordinal = start; ordinal < end && found.length < limit; ordinal++) {
-      if (ordinal % CLOCK_CHECK_INTERVAL === 0) requireTime(deadline)
+      if (ordinal % CLOCK_CHECK_INTERVAL === 0) checkDeadline(deadline)
       const slot = slots[isDescending ? count - 1 - ordinal : ordinal] ?? 0
       if (matches(slot)) found.push(slot)
     }
@@ -205,7 +205,7 @@ export class PetIndex {
       firstOrdinal = this.#ordinalAfter({ by: 'petId', isDescending }, after)
     }
     for (let ordinal = 0; ordinal < count; ordinal++) {
-      if (ordinal % CLOCK_CHECK_INTERVAL === 0) requireTime(deadline)
+      if (ordinal % CLOCK_CHECK_INTERVAL === 0) checkDeadline(deadline)
       const slot = byId[isDescending ? count - 1 - ordinal : ordinal] ?? 0
       const key = sign * (values[slot] ?? 0)
       if (key >= best.worstKey || key < lowestKey || (key === lowestKey && ordinal < firstOrdinal)) continue
@@ -409,7 +409,7 @@ function columnsFor(slots: number) {
     quantities: new Float64Array(slots),
     availableUnits: new Float64Array(slots),
     facts: new Int32Array(slots),
-    /** Exclude most pets that lack a searched word, without comparing the words: see `signatureOf`. */
+    /** They exclude most pets that lack a searched word, without comparing the words: see `signatureOf`. */
     signatures: new Uint32Array(slots),
     textStarts: new Uint32Array(slots),
     textLengths: new Uint16Array(slots),
@@ -424,7 +424,7 @@ function columnsFor(slots: number) {
 
 const BLANK = 0x20
 
-function requireTime(deadline: number): void {
+function checkDeadline(deadline: number): void {
   if (performance.now() < deadline) return
   throw new ServiceError(
     'invalid_request',

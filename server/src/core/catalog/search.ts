@@ -65,7 +65,7 @@ export const SEARCH_ROW = {
     Quantity('Its own threshold, which PATCH /pets/{petId} sets as lowStockAt; absent if it has none.'),
   ),
   lowSince: Type.Optional(
-    DateTime('If the pet is low: when it became low, in UTC; absent if the log no longer has that.'),
+    DateTime('If the pet is low: when it became low, in UTC; absent if the log no longer has that event.'),
   ),
 }
 export type SearchRow = RecordOf<typeof SEARCH_ROW>

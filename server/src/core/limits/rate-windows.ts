@@ -23,9 +23,9 @@ export function newLimitState(): LimitState {
 }
 
 /**
- * Decides on a request at time `now`, and counts it if it is admitted. A key is banned once it has `limits.perMinute`
- * further rejections after its first rejection in a window. A rejection does not count if the client had not yet seen a 429
- * when it sent the request (`wasWarned` is false, see BurstFilter).
+ * Decides on a request at time `now`, and counts it if it is admitted. A key is banned when more than
+ * `limits.perMinute` rejections count in one window. After the first, a rejection counts only if the client had seen a
+ * 429 before it sent the request (`wasWarned`, see BurstFilter).
  */
 export function admit(state: LimitState, limits: Limits, now: number, wasWarned = true): Admission {
   moveWithClock(state, state.lastUsedAt, now)
@@ -109,7 +109,7 @@ function decide(state: LimitState, limits: Limits, now: number, wasWarned: boole
   return { ...status, refused: 'rate_limit_exceeded' }
 }
 
-/** If both windows are full, the day, because the caller has to wait for its end. */
+/** Returns the day if both windows are full, because the caller has to wait for its end. */
 function fullWindowOf(minute: Window, day: Window, limits: Limits): Window | undefined {
   if (day.used >= limits.perDay) return day
   return minute.used >= limits.perMinute ? minute : undefined

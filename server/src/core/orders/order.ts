@@ -3,8 +3,8 @@ import { ServiceError } from '../values/errors.ts'
 import { DateTime, Int64, MAX_QUANTITY, OneOf, Quantity, type RecordOf } from '../values/field.ts'
 
 /**
- * The state machine of an order: its transitions by name. The states, the events, the webhook kinds and their samples derive
- * from this table and have its order.
+ * The state machine of an order: its transitions by name. The states, the events, the webhook kinds and their samples
+ * derive from this table, in the same sequence.
  *
  * - `from`: the states in which the transition is allowed.
  * - `ignoredIn`: the states in which a request for the transition succeeds and changes nothing.

@@ -215,7 +215,7 @@ export class OrdersDraft {
   }
 }
 
-/** The outcome if the transition table does not allow the change in this state; `undefined` if it does. */
+/** The outcome if this state ignores or forbids the change; `undefined` if the transition is allowed. */
 function outcomeWithoutChange(order: Order, change: OrderChange): OrderDone | OrderClosed | undefined {
   const { from, ignoredIn } = ORDER_TRANSITIONS[change]
   if (ignoredIn.includes(order.state)) return { type: 'done', order }

@@ -17,7 +17,10 @@ import { PetsLockedError, type StockStore } from './stock-store.ts'
 
 /** The maximum number of changes in one commit. Keeps commits short, because readers and the next batch wait for them. */
 const MAX_BATCH_SIZE = MAX_CHANGES
-/** A commit of this size waits one more turn, because callers that were answered together send again together. */
+/**
+ * If this many commands are waiting or were in the last commit, the next commit waits one more turn: callers that were
+ * answered together send again together.
+ */
 const MIN_COMMANDS_TO_GATHER = 8
 
 /** Is notified of every commit once it is on disk. */
@@ -28,7 +31,10 @@ export interface CommitObserver {
 interface GroupCommitParts {
   /** GroupCommit never runs two commits that lock the same pet at the same time. */
   readonly store: Pick<StockStore, 'changeStock' | 'concurrentCommits' | 'concurrentLockWaits'>
-  /** A commit waits for pending limit checks, because their requests are about to submit commands. */
+  /**
+   * `afterPendingChecks` also marks the end of a turn. A commit waits for pending limit checks, because their requests
+   * are about to submit commands.
+   */
   readonly limits: Pick<LimitKeeper, 'afterPendingChecks'>
   readonly observers: readonly CommitObserver[]
 }

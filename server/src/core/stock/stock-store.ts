@@ -70,7 +70,7 @@ export interface HistoryStore {
   /** The number of log rows, and how many of them `pruneHistory` would remove. */
   countPrunable(limit: PruneLimit): Promise<{ readonly prunable: number; readonly total: number }>
   /**
-   * Removes at most `batch` log rows that the limit allows to remove, oldest first, in one commit. Resolves to the number of
+   * Removes at most `batch` prunable log rows, oldest first, in one commit. Resolves to the number of
    * removed rows.
    */
   pruneHistory(limit: PruneLimit, batch: number): Promise<number>
@@ -87,5 +87,5 @@ export interface EventStore {
    * event once. `too_far` if the cursor is ahead of the log, was pruned, or is so far back that reading the whole stock is
    * faster. `unknown_cursor` if the text is not a cursor of this store.
    */
-  stockEventsAfter(cursor: string, limit: number): Promise<StockEvents | 'too_far' | 'unknown_cursor'>
+  stockEventsAfter(cursor: string, limit: number): Promise<StockEvents | 'relist_needed' | 'unknown_cursor'>
 }

@@ -80,7 +80,7 @@ function adjustmentOf(rows: readonly AdjustmentRow[]): Adjust {
   return { type: 'adjust', keyId: ADJUST_KEY_ID, at: 0, changes: rows.map(({ value }) => value) }
 }
 
-/** Replaces the message for API callers, which refers to another operation. */
+/** Replaces the message for API callers, which names an HTTP operation. */
 function reasonOf({ code, message }: ErrorDetail, petId: bigint): string {
   return code === 'not_found' ? `there is no pet ${petId}` : message
 }

@@ -67,7 +67,8 @@ export interface ApplyOptions extends Pick<ChangeOrigin, 'at' | 'keyId' | 'reaso
 }
 
 /**
- * An import that has no effect before `apply`. Call `add` for each batch of rows, then `finishStaging`, then `preview` or `apply`, and
+ * An import that has no effect before `apply`. Call `add` for each batch of rows, then `finishStaging`, then `preview`
+ * or `apply`, and
  * finally `discard`, even after a failure.
  */
 export interface StagedImport<Value> {
@@ -80,7 +81,7 @@ export interface StagedImport<Value> {
   /**
    * Writes the rows that differ from the store in one commit. Records that no row names stay as they are. The log gets a
    * row for each changed quantity, category and order, for each new or changed pet, and for each crossed threshold.
-   * Open orders reserve stock. An adjustment changes quantities only.
+   * Imported open orders reserve stock. An adjustment changes quantities only.
    */
   apply(options: ApplyOptions): Promise<ImportCounts>
   discard(): Promise<void>

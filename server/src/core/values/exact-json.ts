@@ -28,7 +28,10 @@ export function parseExactJson(text: string, keepsText = isRounded): unknown {
   )
 }
 
-/** Whether the source is not the integer that the double became. A double with a fraction counts as not rounded. */
+/**
+ * Whether the double is an integer that differs from the number in the source, or is too large to be exact. A double
+ * with a fraction counts as not rounded.
+ */
 function isRounded(value: number, source: string): boolean {
   if (!Number.isFinite(value)) return true
   if (!Number.isInteger(value) || String(value) === source) return false

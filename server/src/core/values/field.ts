@@ -21,7 +21,7 @@ import { parseDateTime } from './rfc3339.ts'
  */
 export type Fields = Readonly<Record<string, TSchema>>
 
-/** A record in the program. */
+/** A record in memory, with parsed values. */
 export type RecordOf<Of extends Fields> = Readonly<Static<TObject<Of>>>
 
 /** The same record in JSON, with times as texts. */
@@ -254,7 +254,7 @@ function integerCodec({ minimum = -MAX_QUANTITY, maximum = MAX_QUANTITY }: Keywo
 }
 
 function textCodec(schema: TSchema): ValueCodec {
-  // The refinement of a text checks the length as well.
+  // If a text has a refinement, only the refinement is checked, so it must check the length.
   const {
     enum: words,
     minLength = 0,

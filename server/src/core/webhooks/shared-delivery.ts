@@ -10,7 +10,7 @@ export const MAX_PARALLEL_PER_WEBHOOK = 16
  */
 const MAX_PARALLEL_IN_BUN = 256
 /** Every webhook may always send one request. It may send several only while the total is below this limit. */
-const MAX_TOTAL_FOR_SECOND_REQUEST = MAX_PARALLEL_IN_BUN - MAX_WEBHOOKS
+const MAX_TOTAL_FOR_FURTHER_REQUESTS = MAX_PARALLEL_IN_BUN - MAX_WEBHOOKS
 /** The maximum number of requests that start in one turn of the event loop. Keeps turns short for callers of the service. */
 const MAX_STARTED_PER_TURN = 16
 
@@ -27,7 +27,7 @@ export class DeliverySlots {
   hasRoomOrCallLater(requestCount: number, onNextTurn: () => void): boolean {
     const isFirst = requestCount === 0
     if (!isFirst && requestCount >= MAX_PARALLEL_PER_WEBHOOK) return false
-    if (!isFirst && this.#totalRequests >= MAX_TOTAL_FOR_SECOND_REQUEST) return false
+    if (!isFirst && this.#totalRequests >= MAX_TOTAL_FOR_FURTHER_REQUESTS) return false
     if (this.#startedThisTurn < MAX_STARTED_PER_TURN) return true
     this.#waiting.add(onNextTurn)
     return false
@@ -54,7 +54,7 @@ export class DeliverySlots {
 export const EVENTS_PER_READ = 256
 const MAX_CACHED_READS = 16
 
-type LogRead = StockEvents | 'too_far' | 'unknown_cursor'
+type LogRead = StockEvents | 'relist_needed' | 'unknown_cursor'
 
 /**
  * Reads the event log for all webhooks of a process. Webhooks at the same cursor share a read. Reads never overlap, and the

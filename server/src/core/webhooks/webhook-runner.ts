@@ -110,7 +110,7 @@ export class DeliveryWindow {
     this.#failed.add(delivery)
   }
 
-  /** Makes the failed deliveries ready whose retry is due. Without `now`, makes all failed deliveries ready. */
+  /** Makes failed deliveries ready if their retry is due. Without `now`, makes all failed deliveries ready. */
   retry(now = Number.POSITIVE_INFINITY): void {
     for (const delivery of this.#failed) {
       if (delivery.retryAt > now) continue
@@ -272,7 +272,8 @@ export class WebhookRunner {
   async #read(): Promise<boolean> {
     const read = await this.#parts.log.eventsAfter(this.#cursor)
     if (typeof read === 'string') {
-      // The log was pruned past the cursor. The deliveries in the window are finished before the relist.
+      // The log cannot be read from this cursor, usually because it was pruned. The deliveries in the window are
+      // finished before the relist.
       if (this.#window.size > 0) return false
       this.#cursor = await this.#parts.store.latestEventCursor()
       this.#addRelist(this.#cursor, this.#parts.clock())

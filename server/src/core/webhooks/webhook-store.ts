@@ -94,7 +94,7 @@ export interface DeliveryStore {
    * Like `stockEventsAfter`, but the cursor may be any distance back. `too_far` only if the log was pruned past the cursor, or
    * if the cursor is ahead of the log or belongs to another log.
    */
-  eventsAfter(cursor: string, limit: number): Promise<StockEvents | 'too_far' | 'unknown_cursor'>
+  eventsAfter(cursor: string, limit: number): Promise<StockEvents | 'relist_needed' | 'unknown_cursor'>
   /**
    * Leases every webhook whose lease has expired, and renews the leases of this process when less than half of the duration
    * remains. Returns the webhooks that this process has leased.

@@ -122,7 +122,7 @@ export class WebhookWorker implements CommitObserver {
     if (this.#isCheckingLog) return
     this.#isCheckingLog = true
     await this.#runAndReport(async () => {
-      // Read even if all runners are busy, because reading the cursor gives new events their position in the log.
+      // Read even if all runners are busy: on PostgreSQL, reading the cursor also assigns log positions to new rows.
       if (version === undefined || version !== this.#version) {
         this.#latestCursor = await store.latestEventCursor()
       }

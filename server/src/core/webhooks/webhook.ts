@@ -83,7 +83,10 @@ export interface Webhook extends RecordOf<typeof WEBHOOK> {
 export interface WebhookProgress {
   /** Every event up to this cursor has been delivered. */
   readonly cursor: string
-  /** When a relist became due because the log was pruned past the cursor; absent if none is due. */
+  /**
+   * When the pending relist was created; absent if none is pending. A relist asks the receiver to read the whole list
+   * again.
+   */
   readonly relistAt?: number
   /** The failure of the oldest undelivered event. */
   readonly failure?: DeliveryFailure

@@ -149,11 +149,11 @@ export class Connection implements SqlDatabase {
     const pool = this.#pool
     const session = await this.withServiceErrors(() => pool.acquire(options))
     const close = async () => {
-      const isSound = await session`ROLLBACK`.then(
+      const isReusable = await session`ROLLBACK`.then(
         () => true,
         () => false,
       )
-      pool.release(session, { isSound })
+      pool.release(session, { isReusable })
     }
     return new PostgresLongSession({
       session,
@@ -298,17 +298,17 @@ export class Connection implements SqlDatabase {
     options: AcquireOptions = {},
   ): Promise<T> {
     const session = await pool.acquire(options)
-    let isSound = false
+    let isReusable = false
     try {
       const result = await withTimeout(work(session), this.#timeoutMs)
-      isSound = true
+      isReusable = true
       return result
     } catch (error) {
       // Another server may have replaced this server without closing the connection.
       if (error instanceof AnswerTimeout && pool === this.#pool) this.#lossCount++
       throw error
     } finally {
-      pool.release(session, { isSound })
+      pool.release(session, { isReusable })
     }
   }
 

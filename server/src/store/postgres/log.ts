@@ -91,7 +91,7 @@ async function eventsAfter(
   cursor: string,
   limit: number,
   maxBehind: bigint | undefined,
-): Promise<StockEvents | 'too_far' | 'unknown_cursor'> {
+): Promise<StockEvents | 'relist_needed' | 'unknown_cursor'> {
   const start = fromCursor(cursor)
   if (start === undefined) return 'unknown_cursor'
   const [numbering, found] = await connection.run((session) =>
@@ -99,13 +99,13 @@ async function eventsAfter(
     Promise.all([numberLog(session), placesAfter(session, start.position, limit)]),
   )
   const range = rangeOf(numbering)
-  if (!isCursorOf(range, start)) return 'too_far'
-  if (maxBehind !== undefined && range.position - start.position > maxBehind) return 'too_far'
+  if (!isCursorOf(range, start)) return 'relist_needed'
+  if (maxBehind !== undefined && range.position - start.position > maxBehind) return 'relist_needed'
   // A connection pooler may have sent the second statement to another server, where later places belong to another identity.
   const rows = found.filter(({ place }) => place <= numbering.last)
   // If the next place is missing, or a place has lost its row, events were pruned.
-  if (numbering.last > start.position && rows[0]?.place !== start.position + 1n) return 'too_far'
-  if (rows.some(({ log_id, id }) => log_id !== null && id === null)) return 'too_far'
+  if (numbering.last > start.position && rows[0]?.place !== start.position + 1n) return 'relist_needed'
+  if (rows.some(({ log_id, id }) => log_id !== null && id === null)) return 'relist_needed'
   const events = rows.map(({ place, id, ...row }) => {
     const eventCursor = cursorAt(range, place)
     if (id === null) return { kind: 'relist', cursor: eventCursor } as const

@@ -75,8 +75,8 @@ export class SessionPool {
   }
 
   /** Returns a session to the pool. If it is not sound, closes it instead. */
-  release(session: Session, { isSound }: { readonly isSound: boolean }): void {
-    if (isSound && this.#closeReason === undefined && this.#open.has(session)) this.#handOver(session)
+  release(session: Session, { isReusable }: { readonly isReusable: boolean }): void {
+    if (isReusable && this.#closeReason === undefined && this.#open.has(session)) this.#handOver(session)
     else {
       this.#end(session)
       this.#openForWaiting()
@@ -104,7 +104,7 @@ export class SessionPool {
     waiter.reject(new Overloaded(`no database session became free within ${seconds} s`))
   }
 
-  /** Rejects waiting callers at once. Callers that use a session may finish until the timeout. */
+  /** Rejects waiting callers at once. Callers that use a session have until the timeout to finish. */
   async close(timeoutSeconds: number, reason: unknown): Promise<void> {
     this.#closeReason ??= reason
     this.rejectWaiting(reason)
@@ -140,7 +140,7 @@ export class SessionPool {
       const opened = await withTimeout(this.#openChecked(sql), this.#parts.maxOpenMs)
       session = opened
       this.#open.set(opened, sql)
-      this.release(opened, { isSound: true })
+      this.release(opened, { isReusable: true })
     } catch (error) {
       sql.close({ timeout: 0 }).catch(() => {})
       this.#handleFailedOpening(error)
@@ -155,7 +155,10 @@ export class SessionPool {
     return session
   }
 
-  /** If other sessions are open, callers keep waiting for one of these. Otherwise they are rejected. */
+  /**
+   * If other sessions are open and the server is not read-only, callers keep waiting for one of these. Otherwise they
+   * are rejected.
+   */
   #handleFailedOpening(error: unknown): void {
     this.#pausedUntil = performance.now() + REOPEN_AFTER_MS
     if (this.#open.size === 0 || isReadOnly(error)) this.rejectWaiting(error)

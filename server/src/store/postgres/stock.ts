@@ -250,7 +250,7 @@ const LOCK_PETS = `
 /** Locks the pets in the order of their ids, so that two commits never deadlock over them. */
 function lockPets(sql: SQL, commands: readonly SubmittedCommand[], clock: StoreClock) {
   const petIds = arrayText(petIdsOf(commands), (petId) => petId)
-  return sql.unsafe<LockedRow[]>(LOCK_PETS, [petIds, clock.testTime()]).execute()
+  return sql.unsafe<LockedRow[]>(LOCK_PETS, [petIds, clock.processTime()]).execute()
 }
 
 /** The pets of this list that another transaction has locked at this moment. */

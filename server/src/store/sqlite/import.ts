@@ -18,7 +18,7 @@ export async function openImport(connection: Connection, clock: StoreClock): Pro
     dialect: connection.dialect,
     clock,
     apply: (tables, write) =>
-      tables.kind.hasPetIds
+      tables.kind.isKeyedByPet
         ? applyComparedRows(tables, write)
         : session.writeInSteps(async () => {
             await tables.compareAll()

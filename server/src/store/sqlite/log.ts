@@ -18,21 +18,24 @@ export function logMethods(connection: Connection): LogMethods {
 
   const eventsAfter = (cursor: string, limit: number, maxBehind: bigint | undefined) =>
     connection.readLog(
-      database.transaction((flushed: bigint | undefined): StockEvents | 'too_far' | 'unknown_cursor' => {
-        const start = fromCursor(cursor)
-        if (start === undefined) return 'unknown_cursor'
-        const end = upTo(flushed, logEnd())
-        const behind = end.position - start.position
-        const isInvalid = start.identity !== end.identity || start.position < end.pruned
-        if (isInvalid || behind < 0n || (maxBehind !== undefined && behind > maxBehind)) return 'too_far'
-        if (behind === 0n) return { events: [], cursor }
-        const { identity } = end
-        const events = rowsAfter
-          .all(start.position, end.position, limit)
-          .map((row) => toEvent(row, toCursor({ position: row.id, identity })))
-        const lastCursor = events.length < limit ? toCursor(end) : events.at(-1)?.cursor
-        return { events, cursor: lastCursor ?? cursor }
-      }),
+      database.transaction(
+        (flushed: bigint | undefined): StockEvents | 'relist_needed' | 'unknown_cursor' => {
+          const start = fromCursor(cursor)
+          if (start === undefined) return 'unknown_cursor'
+          const end = upTo(flushed, logEnd())
+          const behind = end.position - start.position
+          const isInvalid = start.identity !== end.identity || start.position < end.pruned
+          if (isInvalid || behind < 0n || (maxBehind !== undefined && behind > maxBehind))
+            return 'relist_needed'
+          if (behind === 0n) return { events: [], cursor }
+          const { identity } = end
+          const events = rowsAfter
+            .all(start.position, end.position, limit)
+            .map((row) => toEvent(row, toCursor({ position: row.id, identity })))
+          const lastCursor = events.length < limit ? toCursor(end) : events.at(-1)?.cursor
+          return { events, cursor: lastCursor ?? cursor }
+        },
+      ),
     )
 
   return {

@@ -51,7 +51,7 @@ export class WalFile {
 
   /**
    * Writes the same bytes again and flushes them. After a failed flush, the kernel may treat pages as written that never
-   * reached the disk, and a second flush would skip them. Nothing else may write to the log meanwhile.
+   * reached the disk, and a second flush would skip them. Nothing else may write to the file meanwhile.
    */
   rewrite(): void {
     const chunk = Buffer.alloc(CHUNK_BYTES)
@@ -79,7 +79,7 @@ const LATEST_WEIGHT = 0.1
 
 /** The commits that one flush covers. */
 interface Group {
-  /** The position of the end of the log before the first of these commits. */
+  /** The end of the table `log` before the first of these commits. */
   readonly logEndBefore: bigint
   readonly flushed: Promise<void>
   resolve(): void
@@ -110,7 +110,8 @@ export class FlushQueue {
   }
 
   /**
-   * To be called right after each commit. `logEndBefore` is the end of the log before the commit. If no other caller is waiting
+   * To be called right after each commit. `logEndBefore` is the end of the log before the commit. If no other caller is
+   * waiting
    * (`isAlone`) and flushes are short, the flush runs at once, which saves a round trip to another thread.
    */
   add(logEndBefore: bigint, isAlone: boolean): void {
@@ -128,7 +129,7 @@ export class FlushQueue {
     return (this.#waiting ?? this.#flushing)?.flushed
   }
 
-  /** The position up to which the log is flushed; `undefined` if all of it is flushed. */
+  /** The last flushed position of the table `log`; `undefined` if all of it is flushed. */
   get flushedUpTo(): bigint | undefined {
     return (this.#flushing ?? this.#waiting)?.logEndBefore
   }

@@ -14,7 +14,7 @@ const CLOSING_BRACKET = new TextEncoder().encode(']')
 
 /** All entries in petId order, split into pages, so that a change serialises one page and not the whole list. */
 export class InventoryPages {
-  /** There is always a page. It has entries unless it is the only page. */
+  /** There is always a page. A page is empty only if it is the only page. */
   readonly #pages = [new InventoryPage()]
   readonly #tag = new ContentTag()
   #snapshot: InventorySnapshot | undefined
@@ -249,7 +249,7 @@ function bytesOf(text: string): Uint8Array {
   return new TextEncoder().encode(text)
 }
 
-/** Writes into the buffer and returns the end. Bytes are written directly, because strings would cost the most time. */
+/** Writes into the buffer and returns the end. Bytes are written directly, because building strings would be slower. */
 function putBytes(offset: number, bytes: Uint8Array): number {
   // For short pieces, this is faster than `set`.
   for (let index = 0; index < bytes.length; index++) buffer[offset + index] = bytes[index] ?? 0
@@ -258,7 +258,7 @@ function putBytes(offset: number, bytes: Uint8Array): number {
 
 /** Writes an integer from 0 to the largest safe integer. */
 function putInteger(offset: number, value: number): number {
-  // Beyond 31 bits, divisions of doubles would be no faster.
+  // Beyond 31 bits, dividing doubles is no faster than `String`.
   if (value > 0x7fff_ffff) return putBytes(offset, bytesOf(String(value)))
   const end = offset + countDigits(value)
   let index = end
