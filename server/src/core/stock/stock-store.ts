@@ -84,7 +84,7 @@ export interface EventStore {
   /**
    * At most `limit` events after the cursor, in the order of their commits, including commits of other processes. Events that
    * are committed later come after all events that were returned, so a reader that continues at the last cursor gets each
-   * event once. `too_far` if the cursor is ahead of the log, was pruned, or is so far back that reading the whole stock is
+   * event once. `relist_needed` if the cursor is ahead of the log, was pruned, or is so far back that reading the whole stock is
    * faster. `unknown_cursor` if the text is not a cursor of this store.
    */
   stockEventsAfter(cursor: string, limit: number): Promise<StockEvents | 'relist_needed' | 'unknown_cursor'>

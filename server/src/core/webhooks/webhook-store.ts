@@ -91,7 +91,7 @@ export interface DeliveryStore {
   version(): number | undefined
   latestEventCursor(): Promise<string>
   /**
-   * Like `stockEventsAfter`, but the cursor may be any distance back. `too_far` only if the log was pruned past the cursor, or
+   * Like `stockEventsAfter`, but the cursor may be any distance back. `relist_needed` only if the log was pruned past the cursor, or
    * if the cursor is ahead of the log or belongs to another log.
    */
   eventsAfter(cursor: string, limit: number): Promise<StockEvents | 'relist_needed' | 'unknown_cursor'>
