@@ -6,6 +6,8 @@ import type {
   NewPet,
   Operations,
   Pet,
+  PetBatch,
+  PetBatchResult,
   PetUpdate,
   SearchRow,
 } from './contract-types.ts'
@@ -82,6 +84,11 @@ export class CatalogClient {
   async updatePet(petId: bigint, update: PetUpdate, options: WriteOptions = {}): Promise<Pet> {
     const input = { params: { petId }, body: update, ...options }
     return (await callForValue(this.#calls, 'updatePet', input)).value
+  }
+
+  /** Creates or updates up to 1,000 pets, all or none. `details` of the error has every pet that failed. */
+  async upsertPets(batch: PetBatch, options: WriteOptions = {}): Promise<PetBatchResult> {
+    return (await callForValue(this.#calls, 'upsertPets', { body: batch, ...options })).value
   }
 
   /** Throws `in_use` while orders of it are open. */
