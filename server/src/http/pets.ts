@@ -79,8 +79,8 @@ const PetBatch = Type.Object(
     examples: [
       {
         pets: [
-          { name: 'Biscuit', categoryId: 1, quantity: 12 },
-          { id: 2, barcode: '4006381333931', lowStockAt: null },
+          { name: 'Biscuit', categoryId: 1, quantity: 12, barcode: '4006381333931' },
+          { id: 2, status: 'available', lowStockAt: null },
         ],
       },
     ],
