@@ -199,7 +199,8 @@ describe('POST /pets/batch', () => {
         index: 3,
         petId: 1_701,
         code: 'invalid_request',
-        message: 'name and categoryId are missing; there is no pet 1701, so it is new',
+        message:
+          'name and categoryId are missing: there is no pet 1701, and a new pet needs a name and a categoryId',
       },
       { index: 4, code: 'invalid_request', field: 'name' },
       {

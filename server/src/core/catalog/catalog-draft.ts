@@ -68,6 +68,12 @@ interface PlannedPet {
 }
 
 type PetPlan = PlannedPet | InvalidCategory | BarcodeTaken
+
+/** A new pet has no name or no category. */
+interface MissingFields {
+  readonly type: 'missing_fields'
+}
+
 type NewPetFields = Omit<PetUpsert, 'id'> & Pick<Pet, 'name' | 'categoryId'>
 
 /** The other pets of the same command. */
@@ -138,8 +144,8 @@ export class CatalogDraft {
     const failures: ErrorDetail[] = []
     for (const [index, upsert] of pets.entries()) {
       const plan = this.#planUpsert(upsert, batch)
-      if (plan instanceof ServiceError) failures.push(toFailure(plan, index, upsert.id))
-      else plans.push(plan)
+      if (plan.type === 'planned') plans.push(plan)
+      else failures.push(toFailure(problemOf(plan, upsert), index, upsert.id))
     }
     if (failures.length > 0) return { type: 'refused', failures }
     // All old barcodes are released before a new one is set, because two pets may swap their barcodes.
@@ -211,27 +217,13 @@ export class CatalogDraft {
     return { chosenIds, releasedBarcodes }
   }
 
-  #planUpsert(upsert: PetUpsert, batch: Batch): PlannedPet | ServiceError {
-    const { id: chosenId, ...fields } = upsert
+  #planUpsert({ id: chosenId, ...fields }: PetUpsert, batch: Batch): PetPlan | MissingFields {
     const before = chosenId === undefined ? undefined : this.#findExisting(chosenId)
+    if (before !== undefined) return this.#planUpdate(before, fields, batch)
     const { name, categoryId } = fields
-    let plan: PetPlan
-    if (before !== undefined) {
-      plan = this.#planUpdate(before, fields, batch)
-    } else if (name === undefined || categoryId === undefined) {
-      return missingFields(upsert)
-    } else {
-      const id = chosenId ?? this.#takeNewPetId(batch.chosenIds)
-      plan = this.#planNewPet(id, { ...fields, name, categoryId }, batch)
-    }
-    switch (plan.type) {
-      case 'planned':
-        return plan
-      case 'invalid_category':
-        return invalidCategory(plan.categoryId)
-      case 'barcode_taken':
-        return barcodeTaken(plan.barcode, plan.petId)
-    }
+    if (name === undefined || categoryId === undefined) return { type: 'missing_fields' }
+    const id = chosenId ?? this.#takeNewPetId(batch.chosenIds)
+    return this.#planNewPet(id, { ...fields, name, categoryId }, batch)
   }
 
   #planNewPet(
@@ -315,9 +307,21 @@ export class CatalogDraft {
   }
 }
 
+function problemOf(failure: Exclude<PetPlan | MissingFields, PlannedPet>, upsert: PetUpsert): ServiceError {
+  switch (failure.type) {
+    case 'invalid_category':
+      return invalidCategory(failure.categoryId)
+    case 'barcode_taken':
+      return barcodeTaken(failure.barcode, failure.petId)
+    case 'missing_fields':
+      return missingFields(upsert)
+  }
+}
+
 function missingFields({ id, name, categoryId }: PetUpsert): ServiceError {
-  const reason = id === undefined ? 'a pet without an id is new' : `there is no pet ${id}, so it is new`
-  if (name !== undefined) return invalidField('categoryId', `categoryId is missing; ${reason}`)
-  if (categoryId !== undefined) return invalidField('name', `name is missing; ${reason}`)
-  return new ServiceError('invalid_request', `name and categoryId are missing; ${reason}`)
+  const isNew = id === undefined ? 'a pet without an id is new' : `there is no pet ${id}`
+  const advice = `${isNew}, and a new pet needs a name and a categoryId`
+  if (name !== undefined) return invalidField('categoryId', `categoryId is missing: ${advice}`)
+  if (categoryId !== undefined) return invalidField('name', `name is missing: ${advice}`)
+  return new ServiceError('invalid_request', `name and categoryId are missing: ${advice}`)
 }
