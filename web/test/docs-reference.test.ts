@@ -70,8 +70,8 @@ describe('the reference', () => {
       const page = await shop.page({ path: '/docs#/operations/getPet' })
       const notice = page.getByRole('note')
       expect(await notice.textContent()).toContain('It ends on 3 February 2031 (2031-02-03)')
-      await page.locator('.lead').getByRole('link', { name: 'GET /pets' }).click()
-      await heading(page, 'List pets').waitFor()
+      await page.locator('.lead').getByRole('link', { name: 'GET /catalog/{petId}' }).click()
+      await heading(page, 'Get one pet of the catalog').waitFor()
     },
     BROWSER_TEST_MS,
   )

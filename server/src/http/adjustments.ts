@@ -8,15 +8,15 @@ import { entryText, InventoryItem } from './inventory.ts'
 import { parseList } from './list-body.ts'
 import { defineOperation } from './operation.ts'
 import { errorReply, type JsonReply, jsonTextReply } from './reply.ts'
-import { bodyParser, invalid } from './request-input.ts'
+import { bodyParser, invalid, rejectUnknown } from './request-input.ts'
 
-const PURPOSE = {
+const ADJUSTMENT_OPTIONS = {
   reason: Reason,
   reference: Type.Optional(Reference),
   keepReserved: Type.Optional(
     Type.Boolean({
       description:
-        'true refuses to take units that open orders reserve, with 409 insufficient_stock. By default, they may be taken.',
+        'If true, a change that would take units reserved by open orders fails with 409 insufficient_stock. By default, such units can be taken.',
     }),
   ),
 }
@@ -29,7 +29,7 @@ const Change = Type.Object(ADJUSTMENT_CHANGE, {
 })
 
 const InventoryAdjustment = Type.Object(
-  { ...PURPOSE, changes: Type.Array(Change, { minItems: 1, maxItems: MAX_CHANGES }) },
+  { ...ADJUSTMENT_OPTIONS, changes: Type.Array(Change, { minItems: 1, maxItems: MAX_CHANGES }) },
   {
     title: 'InventoryAdjustment',
     description: 'Either all changes are made or none.',
@@ -86,13 +86,14 @@ export const adjustInventory = defineOperation({
     ),
 })
 
-const parsePurpose = bodyParser(Type.Object(PURPOSE))
-const parseFields = bodyParser(Change, 'a change')
+const parseOptions = bodyParser(Type.Object(ADJUSTMENT_OPTIONS))
+const parsePetId = bodyParser(Type.Object({ petId: ADJUSTMENT_CHANGE.petId }))
+const parseChangeFields = bodyParser(Change, 'a change')
 const CHANGE_FIELDS = Object.keys(ADJUSTMENT_CHANGE)
 
 /** Throws a ServiceError whose details list every invalid change. */
 function parseAdjustment(body: JsonObject) {
-  return { ...parsePurpose(body), changes: parseChanges(body.changes) }
+  return { ...parseOptions(body), changes: parseChanges(body.changes) }
 }
 
 function parseChanges(value: unknown): AdjustmentChange[] {
@@ -101,16 +102,17 @@ function parseChanges(value: unknown): AdjustmentChange[] {
     list: 'changes',
     element: 'a change',
     max: MAX_CHANGES,
-    fields: CHANGE_FIELDS,
     petIdField: 'petId',
     parseElement: (element) => parseChange(element, seenPetIds),
   })
 }
 
 function parseChange(element: JsonObject, seenPetIds: Set<bigint>): AdjustmentChange {
-  const { petId, delta, quantity, expected } = parseFields(element)
+  const { petId } = parsePetId(element)
   if (seenPetIds.has(petId)) throw invalid(`petId ${petId} occurs twice; send one change for each pet`)
   seenPetIds.add(petId)
+  rejectUnknown('field', Object.keys(element), CHANGE_FIELDS)
+  const { delta, quantity, expected } = parseChangeFields(element)
   if (delta !== undefined) return { petId, delta, expected }
   if (quantity === undefined)
     throw new Error('the parser has accepted a change without a delta or a quantity')

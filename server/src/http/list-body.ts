@@ -2,7 +2,7 @@ import { refusal, toFailure } from '../core/stock/refusal.ts'
 import { type ErrorDetail, ServiceError } from '../core/values/errors.ts'
 import { describeValue, isObject, type JsonObject } from '../core/values/exact-json.ts'
 import { codecOf, Int64, invalidField } from '../core/values/field.ts'
-import { invalid, rejectUnknown } from './request-input.ts'
+import { invalid } from './request-input.ts'
 
 interface ListFacts<Element> {
   /** The field of the body that has the list, such as `changes`. */
@@ -10,7 +10,6 @@ interface ListFacts<Element> {
   /** An element in error messages, such as `a change`. */
   readonly element: string
   readonly max: number
-  readonly fields: readonly string[]
   /** The field of an element that has the id of its pet. */
   readonly petIdField: string
   parseElement(element: JsonObject): Element
@@ -19,7 +18,7 @@ interface ListFacts<Element> {
 /** Parses a list of 1 to `max` elements. Throws a ServiceError whose details list every invalid element. */
 export function parseList<Element>(
   value: unknown,
-  { list, element: what, max, fields, petIdField, parseElement }: ListFacts<Element>,
+  { list, element: what, max, petIdField, parseElement }: ListFacts<Element>,
 ): Element[] {
   if (!Array.isArray(value) || value.length === 0 || value.length > max) {
     const got = Array.isArray(value) ? `${value.length} of them` : describeValue(value)
@@ -30,7 +29,6 @@ export function parseList<Element>(
   for (const [index, element] of value.entries()) {
     try {
       if (!isObject(element)) throw invalid(`${what} must be an object, got ${describeValue(element)}`)
-      rejectUnknown('field', Object.keys(element), fields)
       parsed.push(parseElement(element))
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error

@@ -36,7 +36,7 @@ import {
   type StorableReply,
 } from './reply.ts'
 import { IF_NONE_MATCH, pageJsonReply, pageReply, taggedReply } from './representation.ts'
-import { bodyParser } from './request-input.ts'
+import { bodyParser, rejectUnknown } from './request-input.ts'
 import { pageParameters } from './schemas.ts'
 
 const Pet = Type.Object(PET, {
@@ -298,9 +298,9 @@ function parseBatch({ pets }: JsonObject): UpsertedPet[] {
     list: 'pets',
     element: 'a pet',
     max: MAX_CHANGES,
-    fields: PET_UPSERT_FIELDS,
     petIdField: 'id',
     parseElement: (element) => {
+      rejectUnknown('field', Object.keys(element), PET_UPSERT_FIELDS)
       const pet = parsePet(element)
       requireUnseen('id', pet.id, seenIds)
       requireUnseen('barcode', pet.barcode, seenBarcodes)

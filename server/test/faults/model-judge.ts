@@ -158,8 +158,9 @@ function wrongError(body: unknown, { code, status, details }: Outcome): string[]
   const {
     message,
     details: shown,
+    field,
     ...rest
-  } = body as { message?: unknown; details?: { message?: unknown }[] }
+  } = body as { message?: unknown; details?: { message?: unknown; field?: unknown }[]; field?: unknown }
   const named = details?.map(({ index, available, ...detail }) => ({
     ...{ index: BigInt(index), ...detail },
     ...(available === undefined ? {} : { available: BigInt(available) }),
@@ -167,8 +168,9 @@ function wrongError(body: unknown, { code, status, details }: Outcome): string[]
   const messages = [message, ...(shown ?? []).map((detail) => detail.message)]
   const isGood =
     Bun.deepEquals(rest, { code, status: BigInt(status) }) &&
+    (field === undefined || code === 'invalid_request') &&
     Bun.deepEquals(
-      shown?.map(({ message: _, ...detail }) => detail),
+      shown?.map(({ message: _, field: _field, ...detail }) => detail),
       named,
     )
   return isGood && messages.every((text) => typeof text === 'string' && text.length > 10)
