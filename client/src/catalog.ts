@@ -1,7 +1,7 @@
-import type { Pet } from './contract-types.ts'
+import type { PetBatchResult } from './contract-types.ts'
 import type { IdInput, IdKind, Output } from './ids.ts'
 import type { CallOptions, WriteOptions } from './options.ts'
-import { batchesOf } from './pet-batches.ts'
+import { batchesOf, type UpsertedPet } from './pet-batches.ts'
 import type { Api, BodyOf, Filter, Query } from './request.ts'
 
 export type PetFilter = Filter<'listPets'>
@@ -12,7 +12,7 @@ export interface UpsertProgress<Ids extends IdKind = 'bigint'> {
   readonly created: number
   readonly updated: number
   /** The pets of the last batch, in the order given. */
-  readonly pets: readonly Output<Pet, Ids>[]
+  readonly pets: Output<PetBatchResult, Ids>['pets']
 }
 
 export interface UpsertOptions<Ids extends IdKind = 'bigint'> extends CallOptions {
@@ -23,13 +23,6 @@ export interface UpsertOptions<Ids extends IdKind = 'bigint'> extends CallOption
 export type Pets<Ids extends IdKind> = ReturnType<typeof createPets<Ids>>
 export type Categories<Ids extends IdKind> = ReturnType<typeof createCategories<Ids>>
 export type Catalog<Ids extends IdKind> = ReturnType<typeof createCatalog<Ids>>
-
-const UPSERT_PETS = {
-  method: 'POST',
-  path: '/pets/batch',
-  body: { pets: { type: 'NewPet', required: true } },
-  answer: { pets: { type: 'Pet', required: true } },
-} as const
 
 /** Pets. A pet and its inventory entry are created and removed together. */
 export function createPets<Ids extends IdKind>(api: Api<Ids>) {
@@ -52,20 +45,23 @@ export function createPets<Ids extends IdKind>(api: Api<Ids>) {
     remove: (petId: IdInput, options: WriteOptions = {}) =>
       api.done('removePet', { params: { petId } }, options),
 
+    /** Creates or updates up to 1,000 pets, all or none. */
+    upsert: (batch: BodyOf<'upsertPets'>, options: WriteOptions = {}) =>
+      api.value('upsertPets', { body: batch }, options),
+
     /**
      * Creates or updates any number of pets, in batches of up to 1,000. Each batch is saved completely or not at all.
      * If one fails, earlier batches stay saved, and `index` in the error's `details` counts within its batch.
      */
     upsertMany: async (
-      pets: Iterable<BodyOf<'createPet'>> | AsyncIterable<BodyOf<'createPet'>>,
+      pets: Iterable<UpsertedPet> | AsyncIterable<UpsertedPet>,
       { onProgress, ...options }: UpsertOptions<Ids> = {},
     ): Promise<{ readonly created: number; readonly updated: number }> => {
       let saved = 0
       let created = 0
       let updated = 0
       for await (const batch of batchesOf(pets)) {
-        const { value } = await api.request(UPSERT_PETS, { body: { pets: batch } }, options)
-        const result = value as Omit<UpsertProgress<Ids>, 'saved'>
+        const result = await api.value('upsertPets', { body: { pets: batch } }, options)
         saved += batch.length
         created += result.created
         updated += result.updated

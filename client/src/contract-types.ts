@@ -153,6 +153,21 @@ export interface Pet {
   readonly lowStockAt?: number
 }
 
+/** Either all pets are created or updated, or none. */
+export interface PetBatch {
+  /** Each id and each barcode may occur once. */
+  readonly pets: readonly PetUpsert[]
+}
+
+export interface PetBatchResult {
+  /** The pets after the changes, in the order of the request. */
+  readonly pets: readonly Pet[]
+  /** How many pets were created. */
+  readonly created: number
+  /** How many pets existed before, including pets that did not change. */
+  readonly updated: number
+}
+
 /** Has at least one of these fields; null removes an optional value. The inventory operations change the quantity. */
 export interface PetUpdate {
   /** Name of the pet, without control characters. */
@@ -441,7 +456,7 @@ export interface ErrorBody {
   readonly status: number
   /** With invalid_request: the field of the body, the query parameter or the path parameter that is wrong, such as `quantity` or `changes[3].delta`. Absent if the error concerns more than one. */
   readonly field?: string
-  /** Each change of an adjustment that cannot be made, or why an order was refused. */
+  /** Each change of an adjustment or pet of a batch that cannot be saved, or why an order was refused. */
   readonly details?: readonly ErrorDetail[]
 }
 
@@ -578,6 +593,21 @@ export interface LimitWindow {
 
 /** Either a difference or a new count. */
 export type AdjustmentChange = DeltaChange | CountChange
+
+/** A pet to create or to update. Fields of an existing pet that are not sent stay as they are; null removes an optional value. A new pet needs a name and a categoryId. */
+export interface PetUpsert {
+  /** Identifier of the pet. If no pet has this id, the pet is created with it. If it is absent, the pet is created with a free id. */
+  readonly id?: bigint
+  /** Name of the pet, without control characters. */
+  readonly name?: string
+  /** Identifier of the category that the pet belongs to. The category must exist. */
+  readonly categoryId?: bigint
+  readonly status?: PetStatus
+  readonly barcode?: string | null
+  readonly lowStockAt?: number | null
+  /** Units on the shelf. If the pet exists, its stock is set to this quantity with the reason `corrected`; a new pet has 0 units if it is absent. */
+  readonly quantity?: number
+}
 
 /** A kind of event that a webhook can receive. */
 export type WebhookKind =
@@ -774,6 +804,14 @@ export interface Operations {
     readonly headers: { readonly 'Idempotency-Key'?: string }
     readonly body: NewPet
     readonly answer: Pet
+  }
+  /** Create or update several pets */
+  upsertPets: {
+    readonly params: NoFields
+    readonly query: NoFields
+    readonly headers: { readonly 'Idempotency-Key'?: string }
+    readonly body: PetBatch
+    readonly answer: PetBatchResult
   }
   /** Get one pet (deprecated) */
   getPet: {
@@ -1025,6 +1063,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
   },
   listPets: { method: 'GET', path: '/pets', answer: 'Pet', maxLimit: 1000 },
   createPet: { method: 'POST', path: '/pets', body: 'NewPet', answer: 'Pet' },
+  upsertPets: { method: 'POST', path: '/pets/batch', body: 'PetBatch', answer: 'PetBatchResult' },
   getPet: { method: 'GET', path: '/pets/{petId}', int64: ['petId'], answer: 'Pet' },
   updatePet: { method: 'PATCH', path: '/pets/{petId}', int64: ['petId'], body: 'PetUpdate', answer: 'Pet' },
   removePet: { method: 'DELETE', path: '/pets/{petId}', int64: ['petId'] },
@@ -1138,6 +1177,8 @@ export const INT64_FIELDS = {
   Reason: {},
   NewPet: { categoryId: { type: 'int64', required: true }, id: { type: 'int64', required: false } },
   Pet: { id: { type: 'int64', required: true }, categoryId: { type: 'int64', required: true } },
+  PetBatch: { pets: { type: 'PetUpsert', required: true } },
+  PetBatchResult: { pets: { type: 'Pet', required: true } },
   PetUpdate: { categoryId: { type: 'int64', required: false } },
   NewCategory: { id: { type: 'int64', required: false } },
   Category: { id: { type: 'int64', required: true } },
@@ -1174,6 +1215,7 @@ export const INT64_FIELDS = {
   WebhookDelivery: {},
   LimitWindow: {},
   AdjustmentChange: { petId: { type: 'int64', required: true } },
+  PetUpsert: { id: { type: 'int64', required: false }, categoryId: { type: 'int64', required: false } },
   WebhookKind: {},
   Permission: {},
   ErrorDetail: { petId: { type: 'int64', required: false } },

@@ -1,7 +1,7 @@
 import { fieldsOf, serializeBody } from './json.ts'
 import type { BodyOf } from './request.ts'
 
-type Pet = BodyOf<'createPet'>
+export type UpsertedPet = BodyOf<'upsertPets'>['pets'][number]
 
 const MAX_PETS = 1_000
 /** Below the limit of the service for the body of a batch, 256 KiB. */
@@ -9,13 +9,13 @@ const MAX_BYTES = 250_000
 
 /** The pets in batches that fit into one request each. */
 export async function* batchesOf(
-  pets: Iterable<Pet> | AsyncIterable<Pet>,
-): AsyncGenerator<readonly Pet[], void, undefined> {
+  pets: Iterable<UpsertedPet> | AsyncIterable<UpsertedPet>,
+): AsyncGenerator<readonly UpsertedPet[], void, undefined> {
   const encoder = new TextEncoder()
-  let batch: Pet[] = []
+  let batch: UpsertedPet[] = []
   let bytes = 0
   for await (const pet of pets) {
-    const size = encoder.encode(serializeBody(pet, fieldsOf('NewPet'))).length + 1
+    const size = encoder.encode(serializeBody(pet, fieldsOf('PetUpsert'))).length + 1
     if (batch.length === MAX_PETS || (batch.length > 0 && bytes + size > MAX_BYTES)) {
       yield batch
       batch = []

@@ -2,11 +2,10 @@ import Type from 'typebox'
 import { ADJUSTMENT_CHANGE, Reason, Reference } from '../core/stock/adjustment-fields.ts'
 import { type Adjust, type AdjustmentChange, MAX_CHANGES, type OutcomeOf } from '../core/stock/command.ts'
 import { refusal } from '../core/stock/refusal.ts'
-import { type ErrorDetail, ServiceError } from '../core/values/errors.ts'
-import { describeValue, isObject, type JsonObject } from '../core/values/exact-json.ts'
-import { codecOf, invalidField } from '../core/values/field.ts'
+import type { JsonObject } from '../core/values/exact-json.ts'
 import { commitAndReply } from './idempotency.ts'
 import { entryText, InventoryItem } from './inventory.ts'
+import { parseList } from './list-body.ts'
 import { defineOperation } from './operation.ts'
 import { errorReply, type JsonReply, jsonTextReply } from './reply.ts'
 import { bodyParser, invalid, rejectUnknown } from './request-input.ts'
@@ -91,7 +90,6 @@ const parseOptions = bodyParser(Type.Object(ADJUSTMENT_OPTIONS))
 const parsePetId = bodyParser(Type.Object({ petId: ADJUSTMENT_CHANGE.petId }))
 const parseChangeFields = bodyParser(Change, 'a change')
 const CHANGE_FIELDS = Object.keys(ADJUSTMENT_CHANGE)
-const PET_ID_CODEC = codecOf('petId', ADJUSTMENT_CHANGE.petId)
 
 /** Throws a ServiceError whose details list every invalid change. */
 function parseAdjustment(body: JsonObject) {
@@ -99,30 +97,17 @@ function parseAdjustment(body: JsonObject) {
 }
 
 function parseChanges(value: unknown): AdjustmentChange[] {
-  if (!Array.isArray(value) || value.length === 0 || value.length > MAX_CHANGES) {
-    const got = Array.isArray(value) ? `${value.length} of them` : describeValue(value)
-    throw invalidField('changes', `changes must be an array of 1 to ${MAX_CHANGES} changes, got ${got}`)
-  }
-  const failures: ErrorDetail[] = []
   const seenPetIds = new Set<bigint>()
-  const changes: AdjustmentChange[] = []
-  for (const [index, element] of value.entries()) {
-    try {
-      changes.push(parseChange(element, seenPetIds))
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error
-      const petId = isObject(element) ? PET_ID_CODEC.fromJson(element.petId) : undefined
-      const pet = typeof petId === 'bigint' ? { petId } : {}
-      const field = error.field === undefined ? {} : { field: error.field }
-      failures.push({ index, ...pet, code: error.code, message: error.message, ...field })
-    }
-  }
-  if (failures.length > 0) throw refusal(failures)
-  return changes
+  return parseList(value, {
+    list: 'changes',
+    element: 'a change',
+    max: MAX_CHANGES,
+    petIdField: 'petId',
+    parseElement: (element) => parseChange(element, seenPetIds),
+  })
 }
 
-function parseChange(element: unknown, seenPetIds: Set<bigint>): AdjustmentChange {
-  if (!isObject(element)) throw invalid(`a change must be an object, got ${describeValue(element)}`)
+function parseChange(element: JsonObject, seenPetIds: Set<bigint>): AdjustmentChange {
   const { petId } = parsePetId(element)
   if (seenPetIds.has(petId)) throw invalid(`petId ${petId} occurs twice; send one change for each pet`)
   seenPetIds.add(petId)

@@ -1,28 +1,42 @@
 import Type from 'typebox'
 import type { CatalogStore } from '../core/catalog/catalog-store.ts'
-import { NEW_PET, noPet, PET, PET_UPDATE } from '../core/catalog/pet.ts'
-import type {
-  BarcodeTaken,
-  CreatePet,
-  InvalidCategory,
-  OutcomeOf,
-  RemovePet,
-  UpdatePet,
+import {
+  barcodeTaken,
+  invalidCategory,
+  NEW_PET,
+  noPet,
+  PET,
+  PET_UPDATE,
+  PET_UPSERT,
+  type PetUpsert as UpsertedPet,
+} from '../core/catalog/pet.ts'
+import {
+  type CreatePet,
+  MAX_CHANGES,
+  type OutcomeOf,
+  type RemovePet,
+  type UpdatePet,
+  type UpsertPets,
 } from '../core/stock/command.ts'
 import { PET_STATUSES } from '../core/stock/inventory.ts'
+import { refusal } from '../core/stock/refusal.ts'
+import type { JsonObject } from '../core/values/exact-json.ts'
 import { Int64, invalidField, jsonTextWriter, jsonWriter, OneOf } from '../core/values/field.ts'
 import { type Page, type PageRequest, readPageById } from '../core/values/page.ts'
 import { commitAndReply } from './idempotency.ts'
+import { parseList } from './list-body.ts'
 import { defineOperation } from './operation.ts'
 import {
   alreadyExistsReply,
   createdReply,
   errorReply,
   inUseReply,
+  jsonTextReply,
   NO_CONTENT,
   type StorableReply,
 } from './reply.ts'
 import { IF_NONE_MATCH, pageJsonReply, pageReply, taggedReply } from './representation.ts'
+import { bodyParser, rejectUnknown } from './request-input.ts'
 import { pageParameters } from './schemas.ts'
 
 const Pet = Type.Object(PET, {
@@ -44,7 +58,55 @@ const PetUpdate = Type.Object(PET_UPDATE, {
   examples: [{ name: 'Biscuit', lowStockAt: null }],
 })
 
+const PetUpsert = Type.Object(PET_UPSERT, {
+  title: 'PetUpsert',
+  description:
+    'A pet to create or to update. Fields of an existing pet that are not sent stay as they are; null removes an optional value. A new pet needs a name and a categoryId.',
+  examples: [{ id: 1, name: 'Biscuit', categoryId: 1, quantity: 12 }],
+})
+
+const PetBatch = Type.Object(
+  {
+    pets: Type.Array(PetUpsert, {
+      minItems: 1,
+      maxItems: MAX_CHANGES,
+      description: 'Each id and each barcode may occur once.',
+    }),
+  },
+  {
+    title: 'PetBatch',
+    description: 'Either all pets are created or updated, or none.',
+    examples: [
+      {
+        pets: [
+          { name: 'Biscuit', categoryId: 1, quantity: 12, barcode: '4006381333931' },
+          { id: 2, status: 'available', lowStockAt: null },
+        ],
+      },
+    ],
+  },
+)
+
+const PetBatchResult = Type.Object(
+  {
+    pets: Type.Array(Pet, { description: 'The pets after the changes, in the order of the request.' }),
+    created: Type.Integer({ minimum: 0, maximum: MAX_CHANGES, description: 'How many pets were created.' }),
+    updated: Type.Integer({
+      minimum: 0,
+      maximum: MAX_CHANGES,
+      description: 'How many pets existed before, including pets that did not change.',
+    }),
+  },
+  {
+    title: 'PetBatchResult',
+    examples: [
+      { pets: [{ id: 1, name: 'Biscuit', categoryId: 1, status: 'available' }], created: 1, updated: 0 },
+    ],
+  },
+)
+
 const petBody = jsonWriter(PET)
+const petText = jsonTextWriter(PET)
 
 const { id, status: _, ...catalogFields } = PET
 const CATALOG_ENTRY = { petId: id, ...catalogFields }
@@ -96,6 +158,34 @@ export const createPet = defineOperation({
       { type: 'create_pet', draft: body, keyId: key.id, at: clock() },
       idempotency,
       (outcome) => createPetReply(outcome, request.path.replace('/pets', '/catalog')),
+    ),
+})
+
+export const upsertPets = defineOperation({
+  operationId: 'upsertPets',
+  method: 'POST',
+  path: '/pets/batch',
+  summary: 'Create or update several pets',
+  description:
+    'Creates or updates 1 to 1,000 pets. A pet whose `id` exists is updated; any other pet is created and needs a name and a categoryId. A quantity of an existing pet sets its stock with the reason `corrected`. Pets of the batch may swap their barcodes. Either all pets are saved, in one commit, or none. If none is saved, `details` of the error lists every pet that cannot be saved. A batch counts as one request.',
+  tag: 'pets',
+  stability: 'experimental',
+  needs: 'pets',
+  acceptsIdempotencyKey: true,
+  maxBodyBytes: 256 * 1024,
+  body: PetBatch,
+  parseBody: parseBatch,
+  success: {
+    description: 'The pets after the changes, in the order of the request.',
+    schema: PetBatchResult,
+  },
+  errors: ['invalid_request', 'already_exists', 'payload_too_large'],
+  reply: ({ body, key, idempotency }, { commits, clock }) =>
+    commitAndReply(
+      commits,
+      { type: 'upsert_pets', pets: body, keyId: key.id, at: clock() },
+      idempotency,
+      upsertPetsReply,
     ),
 })
 
@@ -197,6 +287,34 @@ export const getCatalogPet = defineOperation({
   handle: ({ params }, { store }) => findPet(params.petId, store),
 })
 
+const PET_UPSERT_FIELDS = Object.keys(PET_UPSERT)
+const parsePet = bodyParser(PetUpsert, 'a pet')
+
+/** Throws a ServiceError whose details list every invalid pet. */
+function parseBatch({ pets }: JsonObject): UpsertedPet[] {
+  const seenIds = new Set<bigint>()
+  const seenBarcodes = new Set<string>()
+  return parseList(pets, {
+    list: 'pets',
+    element: 'a pet',
+    max: MAX_CHANGES,
+    petIdField: 'id',
+    parseElement: (element) => {
+      rejectUnknown('field', Object.keys(element), PET_UPSERT_FIELDS)
+      const pet = parsePet(element)
+      requireUnseen('id', pet.id, seenIds)
+      requireUnseen('barcode', pet.barcode, seenBarcodes)
+      return pet
+    },
+  })
+}
+
+function requireUnseen<Value>(field: string, value: Value | null | undefined, seen: Set<Value>): void {
+  if (value === null || value === undefined) return
+  if (seen.has(value)) throw invalidField(field, `${field} ${value} occurs twice in the batch; send it once`)
+  seen.add(value)
+}
+
 async function findPet(petId: bigint, store: CatalogStore) {
   const pet = await store.findPet(petId)
   if (pet === undefined) throw noPet(petId)
@@ -209,11 +327,11 @@ function createPetReply(outcome: OutcomeOf<CreatePet>, path: string): StorableRe
     case 'done':
       return createdReply(path, petBody(outcome.pet))
     case 'invalid_category':
-      return invalidCategoryReply(outcome)
+      return errorReply(invalidCategory(outcome.categoryId))
     case 'pet_exists':
       return alreadyExistsReply(`pet ${outcome.petId} already exists`)
     case 'barcode_taken':
-      return barcodeTakenReply(outcome)
+      return alreadyExistsReply(barcodeTaken(outcome.barcode, outcome.petId).message)
   }
 }
 
@@ -224,9 +342,22 @@ function updatePetReply(outcome: OutcomeOf<UpdatePet>, petId: bigint): StorableR
     case 'unknown_pet':
       return errorReply(noPet(petId))
     case 'invalid_category':
-      return invalidCategoryReply(outcome)
+      return errorReply(invalidCategory(outcome.categoryId))
     case 'barcode_taken':
-      return barcodeTakenReply(outcome)
+      return alreadyExistsReply(barcodeTaken(outcome.barcode, outcome.petId).message)
+  }
+}
+
+function upsertPetsReply(outcome: OutcomeOf<UpsertPets>): StorableReply {
+  switch (outcome.type) {
+    case 'done': {
+      const { pets, created } = outcome
+      const updated = pets.length - created
+      const text = `{"pets":[${pets.map(petText).join()}],"created":${created},"updated":${updated}}`
+      return jsonTextReply(text, {})
+    }
+    case 'refused':
+      return errorReply(refusal(outcome.failures, 'pets'))
   }
 }
 
@@ -241,15 +372,6 @@ function removePetReply(outcome: OutcomeOf<RemovePet>, petId: bigint): StorableR
         `open orders reserve ${outcome.reserved} units of petId ${petId}; complete or cancel these orders first`,
       )
   }
-}
-
-function invalidCategoryReply({ categoryId }: InvalidCategory): StorableReply {
-  const message = `categoryId must be the id of an existing category, but there is no category ${categoryId}; add it with POST /categories`
-  return errorReply(invalidField('categoryId', message))
-}
-
-function barcodeTakenReply({ barcode, petId }: BarcodeTaken): StorableReply {
-  return alreadyExistsReply(`barcode ${barcode} is already used by pet ${petId}`)
 }
 
 /** A page may have thousands of pets. They are read in batches, so that other requests get a turn in between. */

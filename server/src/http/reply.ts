@@ -39,7 +39,10 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly status: number; reado
     ),
     already_exists: error(409, 'The id or barcode is already used.'),
     precondition_failed: error(412, 'The entry is not in the state that the request expects.'),
-    payload_too_large: error(413, 'The request body is larger than 64 KiB, or 256 KiB for adjustments.'),
+    payload_too_large: error(
+      413,
+      'The request body is larger than 64 KiB, or 256 KiB for adjustments and batches.',
+    ),
     idempotency_key_reused: error(422, 'The Idempotency-Key was already used for another request.'),
     rate_limit_exceeded: error(
       429,

@@ -6,7 +6,16 @@ import { getAvailability, getInventoryItem, listInventory, updateInventory } fro
 import { getLimits } from './limits.ts'
 import type { Operation, PathSegments } from './operation.ts'
 import { cancelOrder, createOrder, getOrder, listOrders, updateOrder } from './orders.ts'
-import { createPet, getCatalogPet, getPet, listCatalog, listPets, removePet, updatePet } from './pets.ts'
+import {
+  createPet,
+  getCatalogPet,
+  getPet,
+  listCatalog,
+  listPets,
+  removePet,
+  updatePet,
+  upsertPets,
+} from './pets.ts'
 import type { Route } from './request-context.ts'
 import { searchInventory } from './search.ts'
 import {
@@ -35,6 +44,7 @@ export const OPERATIONS: readonly Operation[] = [
   searchInventory,
   listPets,
   createPet,
+  upsertPets,
   getPet,
   updatePet,
   removePet,

@@ -78,7 +78,8 @@ export const ErrorBody = Type.Object(
     ),
     details: Type.Optional(
       Type.Array(ErrorDetail, {
-        description: 'Each change of an adjustment that cannot be made, or why an order was refused.',
+        description:
+          'Each change of an adjustment or pet of a batch that cannot be saved, or why an order was refused.',
       }),
     ),
   },

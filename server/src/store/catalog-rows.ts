@@ -125,6 +125,14 @@ export function catalogReferencesOf(commands: readonly Command[]): CatalogRefere
         if (typeof barcode === 'string') barcodes.add(barcode)
         break
       }
+      case 'upsert_pets':
+        for (const { id, categoryId, barcode } of command.pets) {
+          if (categoryId !== undefined) categories.add(categoryId)
+          if (typeof barcode === 'string') barcodes.add(barcode)
+          if (id === undefined) petsWithoutId++
+          else petsWithId++
+        }
+        break
       case 'create_category':
         if (command.draft.id === undefined) newCategories++
         else categories.add(command.draft.id)

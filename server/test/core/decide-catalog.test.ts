@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { LockedCatalog } from '../../src/core/catalog/catalog-draft.ts'
 import type { Category } from '../../src/core/catalog/category.ts'
-import type { Pet, PetDraft, PetPatch } from '../../src/core/catalog/pet.ts'
+import type { Pet, PetDraft, PetPatch, PetUpsert } from '../../src/core/catalog/pet.ts'
 import type { Command } from '../../src/core/stock/command.ts'
 import { decide } from '../../src/core/stock/decide.ts'
 import type { LockedEntry } from '../../src/core/stock/inventory.ts'
@@ -23,6 +23,7 @@ const patch = (petId: bigint, petPatch: PetPatch): Command => ({
   petId,
   patch: petPatch,
 })
+const upsert = (...pets: PetUpsert[]) => ({ type: 'upsert_pets' as const, ...BY, pets })
 const remove = (removedPet: bigint): Command => ({ type: 'remove_pet' as const, ...BY, petId: removedPet })
 const set = (petId: bigint, quantity: number): Command => ({ type: 'set_quantity', ...BY, petId, quantity })
 
@@ -223,6 +224,44 @@ describe('pets', () => {
     expect(decision.catalog?.pets.get(1n)?.entry).toEqual({
       ...{ quantity: 10, reserved: 4, status: 'sold', lowStockAt: 1 },
     })
+  })
+})
+
+describe('batches of pets', () => {
+  const fresh = { name: 'New', categoryId: 1n }
+
+  test('create and update, with ids that no pet of the batch has chosen', () => {
+    const { results } = decided([upsert(fresh, { id: 101n, ...fresh }, { id: 1n, name: 'Max' }, fresh)])
+    expect(results).toMatchObject([
+      { type: 'done', created: 3, pets: [{ id: 102n }, { id: 101n }, { id: 1n, name: 'Max' }, { id: 103n }] },
+    ])
+  })
+
+  test('may swap barcodes, and later commands see the new owners', () => {
+    const swap = upsert({ id: 1n, barcode: 'B' }, { id: 2n, barcode: 'A' })
+    expect(words([swap, create({ barcode: 'A' }), create({ barcode: 'B' })]).slice(1)).toEqual([
+      taken('A', 2n),
+      taken('B', 1n),
+    ])
+  })
+
+  test('that are refused have no effect on later commands of the commit', () => {
+    const refused = upsert({ id: 1n, barcode: null, quantity: 3 }, { ...fresh, barcode: 'C' }, { id: 9n })
+    const decision = decided([refused])
+    expect(decision.results).toMatchObject([{ type: 'refused', failures: [{ index: 2, petId: 9n }] }])
+    expect([decision.records.length, decision.catalog?.pets.size]).toEqual([0, 0])
+    const later = [refused, create({ id: 7n, barcode: 'C' }), create({ id: 8n, barcode: 'A' })]
+    expect(words(later).slice(1)).toEqual(['7 C', taken('A', 1n)])
+  })
+
+  test('log the record, then the quantity with its reason, then the crossing', () => {
+    const { records, catalog } = decided([upsert({ id: 2n, quantity: 9, name: 'Tim' })])
+    expect(records).toMatchObject([
+      { kind: 'pet', petId: 2n, after: 2, isLast: false },
+      { kind: 'change', petId: 2n, before: 2, after: 9, by: { reason: 'corrected' }, isLast: true },
+      { kind: 'recovered', petId: 2n },
+    ])
+    expect(catalog?.pets.get(2n)?.entry.quantity).toBe(9)
   })
 })
 

@@ -55,6 +55,26 @@ const request = fc.oneof(
       type: 'create_pet' as const,
       draft: { name: 'New', status: 'available' as const, ...pet },
     })),
+  fc
+    .uniqueArray(
+      fc.record(
+        {
+          id: petId,
+          name: fc.constantFrom('x', 'y'),
+          categoryId,
+          quantity: units,
+          lowStockAt: fc.option(units),
+          barcode: fc.option(barcode),
+        },
+        { requiredKeys: ['id'] },
+      ),
+      {
+        minLength: 1,
+        comparator: (one, other) =>
+          one.id === other.id || (typeof one.barcode === 'string' && one.barcode === other.barcode),
+      },
+    )
+    .map((pets) => ({ type: 'upsert_pets' as const, pets })),
 )
 const commits = fc.array(fc.array(request, { minLength: 1, maxLength: 6 }), { maxLength: 12 })
 

@@ -59,6 +59,7 @@ const REQUESTS: Readonly<Record<string, GoodRequest>> = {
   searchInventory: { method: 'GET', path: '/inventory/search' },
   listPets: { method: 'GET', path: '/pets' },
   createPet: { method: 'POST', path: '/pets', body: '{"name": "Rex", "categoryId": 1}' },
+  upsertPets: { method: 'POST', path: '/pets/batch', body: batchOf('{"id": 1, "name": "Rex"}') },
   getPet: { method: 'GET', path: '/pets/1' },
   updatePet: { method: 'PATCH', path: '/pets/1', body: '{"name": "Rex"}' },
   removePet: { method: 'DELETE', path: '/pets/77' },
@@ -84,6 +85,10 @@ const REQUESTS: Readonly<Record<string, GoodRequest>> = {
   getLimits: { method: 'GET', path: '/limits' },
 }
 
+function batchOf(pet: string): string {
+  return `{"pets": [${pet}]}`
+}
+
 function adjustment(change: string): string {
   return `{"reason": "lost", "changes": [${change}]}`
 }
@@ -102,6 +107,9 @@ const OTHERWISE: Readonly<Record<string, Pick<GoodRequest, 'path' | 'body'>>> = 
   'createPet 400': { body: '{"name": "", "categoryId": 1}' },
   'createPet 409': { body: '{"name": "Rex", "categoryId": 1, "id": 2}' },
   'createPet 422': { body: '{"name": "Another", "categoryId": 1}' },
+  'upsertPets 400': { body: batchOf('{"nmae": "Rex"}') },
+  'upsertPets 409': { body: batchOf('{"id": 1, "barcode": "4006381333931"}') },
+  'upsertPets 422': { body: batchOf('{"id": 1, "name": "Another"}') },
   'updatePet 409': { body: '{"barcode": "4006381333931"}' },
   'updatePet 422': { body: '{"name": "Another"}' },
   'removePet 409': { path: '/pets/9223372036854775807' },

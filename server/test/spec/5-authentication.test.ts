@@ -24,6 +24,12 @@ const GOOD_REQUESTS: readonly GoodRequest[] = [
     ...{ operationId: 'createPet', method: 'POST', path: '/pets', status: 201 },
     body: '{"name": "Rex", "categoryId": 1}',
   },
+  {
+    operationId: 'upsertPets',
+    method: 'POST',
+    path: '/pets/batch',
+    body: '{"pets": [{"id": 1, "name": "Rex"}, {"name": "Tom", "categoryId": 1}]}',
+  },
   { operationId: 'getPet', method: 'GET', path: '/pets/1' },
   { operationId: 'updatePet', method: 'PATCH', path: '/pets/1', body: '{"name": "Rex"}' },
   { operationId: 'removePet', method: 'DELETE', path: '/pets/404', status: 404 },

@@ -168,6 +168,31 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
       }
     })
 
+    test('concurrent batches with the same pets and barcodes in different orders do not deadlock', async () => {
+      const numbers = Array.from({ length: 40 }, (_, index) => index)
+      // The pets 1 to 3 exist, the others are new.
+      const batch = (word: string) =>
+        numbers.map((number) => ({
+          id: BigInt(number + 1),
+          name: word,
+          categoryId: 1n,
+          quantity: number,
+          barcode: `N${number}`,
+        }))
+      const outcomes = await Promise.all(
+        numbers.map(async (number) => {
+          const pets = number % 2 === 0 ? batch(`w${number}`) : batch(`w${number}`).reverse()
+          const from = number % 3 === 0 ? store : other
+          const [outcome] = await from.changeStock([{ type: 'upsert_pets', ...BY, pets }])
+          return outcome.type === 'done' ? outcome.created : outcome.type
+        }),
+      )
+      expect(outcomes.filter((created) => created !== 0)).toEqual([37])
+      const names = (await other.listPets({}, 100)).map(({ name: petName }) => petName)
+      expect([names.length, new Set(names).size]).toEqual([40, 1])
+      expect((await stockOf(other)).map(({ quantity }) => quantity)).toEqual(numbers)
+    })
+
     test('if a category is removed while a pet is created in it, one of the two is rejected', async () => {
       for (let round = 0; round < 10; round++) {
         const id = BigInt(50 + round)

@@ -14,7 +14,7 @@ interface ToldPet {
   /** The crossing that must come next. */
   due: LowStockEvent['kind'] | undefined
   /** Part of a multi-part event has arrived: the crossing is known after the last part. */
-  amid: 'completion' | 'expiry' | undefined
+  amid: 'completion' | 'expiry' | 'update' | undefined
 }
 
 /** The threshold of a category; `unknown` if it changes meanwhile. */
@@ -84,7 +84,11 @@ export class LowStockModel {
   #apply(petId: bigint, event: Exclude<StockEvent, LowStockEvent | RelistEvent>): void {
     const before = this.#pets.get(petId)
     const isExpiry = event.kind === 'order' && event.change === 'expired'
-    if (before?.due !== undefined && !(isExpiry && before.amid === 'expiry')) {
+    // A batch of pets sets the quantity of a pet after its other fields.
+    const isUpdatedQuantity = event.kind === 'change' && event.reason === 'corrected'
+    const isNextPart =
+      (isExpiry && before?.amid === 'expiry') || (isUpdatedQuantity && before?.amid === 'update')
+    if (before?.due !== undefined && !isNextPart) {
       this.violations.push(`petId ${petId} is ${before.due}, and the next event is ${Bun.inspect(event)}`)
     }
     if (event.kind === 'removed') {
@@ -103,6 +107,7 @@ export class LowStockModel {
       return
     }
     pet.amid = isExpiry ? 'expiry' : undefined
+    if (event.kind === 'pet') pet.amid = 'update'
     if (event.kind === 'change') {
       pet.quantity = event.after
       // The event of the completed order comes next.

@@ -3,17 +3,29 @@ import type {
   ChangeOrigin,
   CreateCategory,
   CreatePet,
+  InvalidCategory,
   OutcomeOf,
   RemoveCategory,
   RemovePet,
   UpdateCategory,
   UpdatePet,
+  UpsertPets,
 } from '../stock/command.ts'
 import type { LockedEntry } from '../stock/inventory.ts'
+import { toFailure } from '../stock/refusal.ts'
 import type { StockDraft } from '../stock/stock-draft.ts'
-import { isSameRecord, withUpdate } from '../values/field.ts'
+import { type ErrorDetail, ServiceError } from '../values/errors.ts'
+import { invalidField, isSameRecord, withUpdate } from '../values/field.ts'
 import { CATEGORY, type Category } from './category.ts'
-import { PET, type Pet, type StockedPet } from './pet.ts'
+import {
+  barcodeTaken,
+  invalidCategory,
+  PET,
+  type Pet,
+  type PetPatch,
+  type PetUpsert,
+  type StockedPet,
+} from './pet.ts'
 
 /** The part of the catalogue that a commit has locked and read. */
 export interface LockedCatalog {
@@ -39,6 +51,39 @@ export interface CatalogChanges {
   /** Categories with a new threshold. It applies to those of their pets that have no threshold of their own. */
   readonly newThresholds: readonly (Category & { readonly by: ChangeOrigin })[]
 }
+
+interface ExistingPet {
+  readonly pet: Pet
+  readonly entry: LockedEntry
+}
+
+/** A pet that passed all checks, but is not part of the draft yet. */
+interface PlannedPet {
+  readonly type: 'planned'
+  readonly pet: Pet
+  /** `undefined` if the pet is new. */
+  readonly before: Pet | undefined
+  readonly category: Category
+  readonly entry: Pick<LockedEntry, 'quantity' | 'reserved'>
+}
+
+type PetPlan = PlannedPet | InvalidCategory | BarcodeTaken
+
+/** A new pet has no name or no category. */
+interface MissingFields {
+  readonly type: 'missing_fields'
+}
+
+type NewPetFields = Omit<PetUpsert, 'id'> & Pick<Pet, 'name' | 'categoryId'>
+
+/** The other pets of the same command. */
+interface Batch {
+  readonly chosenIds: ReadonlySet<bigint>
+  /** The barcodes that pets of the batch give up, so that other pets of the batch can have them. */
+  readonly releasedBarcodes: ReadonlySet<string>
+}
+
+const NO_BATCH: Batch = { chosenIds: new Set(), releasedBarcodes: new Set() }
 
 /** The catalogue that a commit is building. */
 export class CatalogDraft {
@@ -66,33 +111,54 @@ export class CatalogDraft {
   }
 
   createPet(command: CreatePet): OutcomeOf<CreatePet> {
-    const { quantity = 0, status = 'available', id: chosenId, ...record } = command.draft
-    const { categoryId, barcode } = record
-    const category = this.#findCategory(categoryId)
-    if (category === undefined) return { type: 'invalid_category', categoryId }
+    const { id: chosenId, ...fields } = command.draft
     const id = chosenId ?? this.#takeNewPetId()
-    if (this.#stock.findEntry(id) !== undefined) return { type: 'pet_exists', petId: id }
-    const conflict = this.#findBarcodeConflict(id, barcode)
-    if (conflict !== undefined) return conflict
-    const pet = withUpdate(PET, { id, status, ...record })
-    return { type: 'done', pet: this.#putPet(pet, category, { quantity, reserved: 0 }, command) }
+    const plan = this.#planNewPet(id, fields)
+    // An unknown category is reported even if the pet exists.
+    if (plan.type !== 'invalid_category' && this.#stock.findEntry(id) !== undefined)
+      return { type: 'pet_exists', petId: id }
+    return plan.type === 'planned' ? { type: 'done', pet: this.#putPet(plan, command) } : plan
   }
 
   updatePet(command: UpdatePet): OutcomeOf<UpdatePet> {
     const { petId, patch } = command
-    const before = this.#findPet(petId)
-    const entry = this.#stock.findEntry(petId)
-    const categoryId = patch.categoryId ?? before?.categoryId
-    const category = categoryId === undefined ? undefined : this.#findCategory(categoryId)
-    // An unknown category is reported even if the pet is unknown as well.
-    if (category === undefined && categoryId !== undefined) return { type: 'invalid_category', categoryId }
-    if (before === undefined || entry === undefined || category === undefined) return { type: 'unknown_pet' }
-    const pet = withUpdate(PET, before, patch)
-    if (isSameRecord(PET, before, pet)) return { type: 'done', pet: { ...pet, quantity: entry.quantity } }
-    const conflict = this.#findBarcodeConflict(petId, pet.barcode)
-    if (conflict !== undefined) return conflict
-    if (before.barcode !== undefined) this.#barcodes.set(before.barcode, undefined)
-    return { type: 'done', pet: this.#putPet(pet, category, entry, command) }
+    const before = this.#findExisting(petId)
+    if (before === undefined) {
+      const { categoryId } = patch
+      // An unknown category is reported even if the pet is unknown as well.
+      return categoryId === undefined || this.#findCategory(categoryId) !== undefined
+        ? { type: 'unknown_pet' }
+        : { type: 'invalid_category', categoryId }
+    }
+    const plan = this.#planUpdate(before, patch)
+    if (plan.type !== 'planned') return plan
+    this.#releaseBarcode(plan)
+    return { type: 'done', pet: this.#putPet(plan, command) }
+  }
+
+  /** Changes nothing if any of the pets fails. */
+  upsertPets(command: UpsertPets): OutcomeOf<UpsertPets> {
+    const { pets, keyId, at } = command
+    const batch = this.#batchOf(pets)
+    const plans: PlannedPet[] = []
+    const failures: ErrorDetail[] = []
+    for (const [index, upsert] of pets.entries()) {
+      const plan = this.#planUpsert(upsert, batch)
+      if (plan.type === 'planned') plans.push(plan)
+      else failures.push(toFailure(problemOf(plan, upsert), index, upsert.id))
+    }
+    if (failures.length > 0) return { type: 'refused', failures }
+    // All old barcodes are released before a new one is set, because two pets may swap their barcodes.
+    for (const plan of plans) this.#releaseBarcode(plan)
+    const correction: ChangeOrigin = { keyId, at, reason: 'corrected' }
+    const stocked = plans.map((plan, index) => {
+      const pet = this.#putPet(plan, command)
+      const quantity = pets[index]?.quantity ?? pet.quantity
+      this.#stock.setQuantity({ ...pet, petId: pet.id }, quantity, correction)
+      return { ...pet, quantity }
+    })
+    const created = plans.filter(({ before }) => before === undefined).length
+    return { type: 'done', pets: stocked, created }
   }
 
   removePet(command: RemovePet): OutcomeOf<RemovePet> {
@@ -139,17 +205,67 @@ export class CatalogDraft {
     return { type: 'done' }
   }
 
-  #putPet(
-    pet: Pet,
-    category: Category,
-    { quantity, reserved }: Pick<LockedEntry, 'quantity' | 'reserved'>,
-    by: ChangeOrigin,
-  ): StockedPet {
-    const lowStockAt = pet.lowStockAt ?? category.lowStockAt ?? null
-    this.#stock.putPet(pet, { quantity, reserved, status: pet.status, lowStockAt }, by)
-    this.#pets.set(pet.id, pet)
+  #batchOf(pets: readonly PetUpsert[]): Batch {
+    const chosenIds = new Set<bigint>()
+    const releasedBarcodes = new Set<string>()
+    for (const { id, barcode } of pets) {
+      if (id === undefined) continue
+      chosenIds.add(id)
+      const before = this.#findPet(id)?.barcode
+      if (before !== undefined && barcode !== undefined && barcode !== before) releasedBarcodes.add(before)
+    }
+    return { chosenIds, releasedBarcodes }
+  }
+
+  #planUpsert({ id: chosenId, ...fields }: PetUpsert, batch: Batch): PetPlan | MissingFields {
+    const before = chosenId === undefined ? undefined : this.#findExisting(chosenId)
+    if (before !== undefined) return this.#planUpdate(before, fields, batch)
+    const { name, categoryId } = fields
+    if (name === undefined || categoryId === undefined) return { type: 'missing_fields' }
+    const id = chosenId ?? this.#takeNewPetId(batch.chosenIds)
+    return this.#planNewPet(id, { ...fields, name, categoryId }, batch)
+  }
+
+  #planNewPet(
+    id: bigint,
+    { quantity = 0, name, categoryId, ...fields }: NewPetFields,
+    batch?: Batch,
+  ): PetPlan {
+    const pet = withUpdate(PET, { id, name, categoryId, status: 'available' }, fields)
+    return this.#planPet({ pet, before: undefined, entry: { quantity, reserved: 0 } }, batch)
+  }
+
+  #planUpdate({ pet: before, entry }: ExistingPet, patch: PetPatch, batch?: Batch): PetPlan {
+    return this.#planPet({ pet: withUpdate(PET, before, patch), before, entry }, batch)
+  }
+
+  /** Checks the record of a pet. */
+  #planPet(change: Omit<PlannedPet, 'type' | 'category'>, batch = NO_BATCH): PetPlan {
+    const { pet } = change
+    const category = this.#findCategory(pet.categoryId)
+    if (category === undefined) return { type: 'invalid_category', categoryId: pet.categoryId }
+    return this.#findBarcodeConflict(pet, batch) ?? { type: 'planned', category, ...change }
+  }
+
+  #releaseBarcode({ before }: PlannedPet): void {
+    if (before?.barcode !== undefined) this.#barcodes.set(before.barcode, undefined)
+  }
+
+  #putPet({ pet, before, category, entry }: PlannedPet, by: ChangeOrigin): StockedPet {
+    const { quantity, reserved } = entry
     if (pet.barcode !== undefined) this.#barcodes.set(pet.barcode, pet.id)
+    if (before === undefined || !isSameRecord(PET, before, pet)) {
+      const lowStockAt = pet.lowStockAt ?? category.lowStockAt ?? null
+      this.#stock.putPet(pet, { quantity, reserved, status: pet.status, lowStockAt }, by)
+      this.#pets.set(pet.id, pet)
+    }
     return { ...pet, quantity }
+  }
+
+  #findExisting(petId: bigint): ExistingPet | undefined {
+    const pet = this.#findPet(petId)
+    const entry = this.#stock.findEntry(petId)
+    return pet === undefined || entry === undefined ? undefined : { pet, entry }
   }
 
   #findPet(petId: bigint): Pet | undefined {
@@ -162,8 +278,8 @@ export class CatalogDraft {
       : this.#locked.categories.get(categoryId)
   }
 
-  #findBarcodeConflict(petId: bigint, barcode: string | undefined): BarcodeTaken | undefined {
-    if (barcode === undefined) return undefined
+  #findBarcodeConflict({ id: petId, barcode }: Pet, { releasedBarcodes }: Batch): BarcodeTaken | undefined {
+    if (barcode === undefined || releasedBarcodes.has(barcode)) return undefined
     const owner = this.#barcodes.has(barcode)
       ? this.#barcodes.get(barcode)
       : this.#locked.barcodes.get(barcode)
@@ -173,12 +289,12 @@ export class CatalogDraft {
   }
 
   /** Skips the ids that callers have chosen in this commit. */
-  #takeNewPetId(): bigint {
+  #takeNewPetId(chosenIds = NO_BATCH.chosenIds): bigint {
     for (;;) {
       const id = this.#locked.newPetIds[this.#takenPetIdCount++]
       if (id === undefined)
         throw new Error(`there are only ${this.#locked.newPetIds.length} ids for new pets`)
-      if (this.#stock.findEntry(id) === undefined) return id
+      if (this.#stock.findEntry(id) === undefined && !chosenIds.has(id)) return id
     }
   }
 
@@ -189,4 +305,23 @@ export class CatalogDraft {
     }
     return id
   }
+}
+
+function problemOf(failure: Exclude<PetPlan | MissingFields, PlannedPet>, upsert: PetUpsert): ServiceError {
+  switch (failure.type) {
+    case 'invalid_category':
+      return invalidCategory(failure.categoryId)
+    case 'barcode_taken':
+      return barcodeTaken(failure.barcode, failure.petId)
+    case 'missing_fields':
+      return missingFields(upsert)
+  }
+}
+
+function missingFields({ id, name, categoryId }: PetUpsert): ServiceError {
+  const isNew = id === undefined ? 'a pet without an id is new' : `there is no pet ${id}`
+  const advice = `${isNew}, and a new pet needs a name and a categoryId`
+  if (name !== undefined) return invalidField('categoryId', `categoryId is missing: ${advice}`)
+  if (categoryId !== undefined) return invalidField('name', `name is missing: ${advice}`)
+  return new ServiceError('invalid_request', `name and categoryId are missing: ${advice}`)
 }

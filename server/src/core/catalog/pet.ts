@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { PetStatus } from '../stock/inventory.ts'
 import { ServiceError } from '../values/errors.ts'
-import { Int64, Quantity, type RecordOf, updateOf } from '../values/field.ts'
+import { Int64, invalidField, Quantity, type RecordOf, updateOf } from '../values/field.ts'
 import { Barcode, Name } from './catalog-fields.ts'
 
 /** The fields of a pet that an update can change. */
@@ -33,6 +33,22 @@ export type PetDraft = RecordOf<typeof NEW_PET>
 export const PET_UPDATE = updateOf(CHANGEABLE)
 export type PetPatch = RecordOf<typeof PET_UPDATE>
 
+/** A pet to create or, if its id exists, to update. */
+export const PET_UPSERT = {
+  id: Type.Optional(
+    Int64(
+      'Identifier of the pet. If no pet has this id, the pet is created with it. If it is absent, the pet is created with a free id.',
+    ),
+  ),
+  ...PET_UPDATE,
+  quantity: Type.Optional(
+    Quantity(
+      'Units on the shelf. If the pet exists, its stock is set to this quantity with the reason `corrected`; a new pet has 0 units if it is absent.',
+    ),
+  ),
+}
+export type PetUpsert = RecordOf<typeof PET_UPSERT>
+
 const { id, name, categoryId, status, ...optionalFields } = PET
 /** The columns of a file of pets, in this order. */
 export const PET_ROW = { id, name, categoryId, status, quantity: STOCKED_PET.quantity, ...optionalFields }
@@ -49,4 +65,16 @@ export interface PetFilter {
 
 export function noPet(petId: bigint): ServiceError {
   return new ServiceError('not_found', `there is no pet with petId ${petId}`)
+}
+
+export function invalidCategory(categoryId: bigint): ServiceError {
+  return invalidField(
+    'categoryId',
+    `categoryId must be the id of an existing category, but there is no category ${categoryId}; add it with POST /categories`,
+  )
+}
+
+/** `petId` is the pet that has the barcode. */
+export function barcodeTaken(barcode: string, petId: bigint): ServiceError {
+  return new ServiceError('already_exists', `barcode ${barcode} is already used by pet ${petId}`)
 }

@@ -1,12 +1,12 @@
 import type { Category, CategoryDraft, CategoryPatch } from '../catalog/category.ts'
-import type { PetDraft, PetPatch, StockedPet } from '../catalog/pet.ts'
+import type { PetDraft, PetPatch, PetUpsert, StockedPet } from '../catalog/pet.ts'
 import type { Order, OrderDraft } from '../orders/order.ts'
 import type { ErrorDetail } from '../values/errors.ts'
 import type { Webhook, WebhookPatch } from '../webhooks/webhook.ts'
 import type { Reason } from './adjustment-fields.ts'
 import type { EntryState, InventoryItem } from './inventory.ts'
 
-/** The maximum number of changes in one adjustment. */
+/** The maximum number of changes in one adjustment, and of pets in one batch. */
 export const MAX_CHANGES = 1_000
 
 /** The key id that the log records for changes that no API key made. */
@@ -82,6 +82,11 @@ export interface UpdatePet extends CommandOfType<'update_pet'> {
   readonly patch: PetPatch
 }
 
+/** Creates or updates all of its pets or none. Each id and each barcode may occur once. */
+export interface UpsertPets extends CommandOfType<'upsert_pets'> {
+  readonly pets: readonly PetUpsert[]
+}
+
 export interface RemovePet extends CommandOfType<'remove_pet'> {
   readonly petId: bigint
 }
@@ -134,6 +139,7 @@ export type Command =
   | ReleaseHolds
   | CreatePet
   | UpdatePet
+  | UpsertPets
   | RemovePet
   | CreateCategory
   | UpdateCategory
@@ -153,9 +159,7 @@ export interface OutcomeByType {
     | { readonly type: 'conflict'; readonly item: InventoryItem }
     | UnknownPet
   /** Either the items after the changes, in the order of the changes, or all changes that cannot be made. */
-  adjust:
-    | { readonly type: 'done'; readonly items: readonly InventoryItem[] }
-    | { readonly type: 'refused'; readonly failures: readonly ErrorDetail[] }
+  adjust: { readonly type: 'done'; readonly items: readonly InventoryItem[] } | Refused
   create_order: OrderDone | InsufficientStock | UnknownPet
   complete_order: OrderDone | InsufficientStock | OrderClosed | UnknownOrder
   cancel_order: OrderDone | OrderClosed | UnknownOrder
@@ -163,6 +167,10 @@ export interface OutcomeByType {
   release_holds: { readonly type: 'done'; readonly expired: number }
   create_pet: PetDone | InvalidCategory | PetExists | BarcodeTaken
   update_pet: PetDone | InvalidCategory | UnknownPet | BarcodeTaken
+  /** Either the pets after the changes, in the order of the command, or all pets that cannot be created or updated. */
+  upsert_pets:
+    | { readonly type: 'done'; readonly pets: readonly StockedPet[]; readonly created: number }
+    | Refused
   remove_pet: RemovalDone | UnknownPet | { readonly type: 'pet_reserved'; readonly reserved: number }
   create_category: CategoryDone | { readonly type: 'category_exists'; readonly categoryId: bigint }
   update_category: CategoryDone | UnknownCategory
@@ -172,6 +180,11 @@ export interface OutcomeByType {
   rotate_webhook_secret: WebhookDone | UnknownWebhook
   move_webhook: WebhookDone | UnknownWebhook
   remove_webhook: RemovalDone | UnknownWebhook
+}
+
+export interface Refused {
+  readonly type: 'refused'
+  readonly failures: readonly ErrorDetail[]
 }
 
 export interface OrderDone {
@@ -378,6 +391,13 @@ const COMMANDS: { readonly [Type in CommandType]: CommandTraits<Extract<Command,
     size: sizeOne,
   },
   update_pet: { forEachPet: visitPet, reads: () => ['catalog'], size: sizeOne },
+  upsert_pets: {
+    forEachPet: ({ pets }, visit) => {
+      for (const { id } of pets) if (id !== undefined) visit(id)
+    },
+    reads: () => ['catalog'],
+    size: ({ pets }) => pets.length,
+  },
   // Reads orders because an expired hold does not prevent the removal of its pet.
   remove_pet: { forEachPet: visitPet, reads: () => ['catalog', 'orders'], size: sizeOne },
   create_category: CATEGORY_TRAITS,

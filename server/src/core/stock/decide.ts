@@ -123,6 +123,8 @@ function outcomeOf({ stock, orders, catalog, webhooks }: Drafts, command: Comman
       return requireRead(catalog, 'catalog').createPet(command)
     case 'update_pet':
       return requireRead(catalog, 'catalog').updatePet(command)
+    case 'upsert_pets':
+      return requireRead(catalog, 'catalog').upsertPets(command)
     case 'remove_pet':
       return requireRead(catalog, 'catalog').removePet(command)
     case 'create_category':

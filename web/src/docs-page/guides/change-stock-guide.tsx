@@ -20,7 +20,7 @@ export const changeStockGuide: Guide = {
 export const REFUSED_BODY =
   '{"reason":"received","changes":[{"petId":1,"delta":12},{"petId":404,"delta":5},{"petId":2,"delta":-100}]}'
 export const REFUSED_ANSWER =
-  '{"code":"not_found","message":"2 changes cannot be made, so nothing was changed; details lists them. The error code is that of changes[1]: there is no inventory entry for petId 404; GET /inventory lists the entries that exist","status":404,"details":[{"index":1,"petId":404,"code":"not_found","message":"there is no inventory entry for petId 404; GET /inventory lists the entries that exist"},{"index":2,"petId":2,"code":"insufficient_stock","message":"the quantity of petId 2 is 28, so 100 cannot be taken away","available":28}]}'
+  '{"code":"not_found","message":"2 changes cannot be saved, so nothing was changed; details lists them. The error code is that of changes[1]: there is no inventory entry for petId 404; GET /inventory lists the entries that exist","status":404,"details":[{"index":1,"petId":404,"code":"not_found","message":"there is no inventory entry for petId 404; GET /inventory lists the entries that exist"},{"index":2,"petId":2,"code":"insufficient_stock","message":"the quantity of petId 2 is 28, so 100 cannot be taken away","available":28}]}'
 
 const REPLAY = `POST /v1/inventory/adjustments
 Idempotency-Key: delivery-1043

@@ -24,6 +24,7 @@ const METHODS: Fields<string> = {
   searchInventory: 'inventory.search',
   listPets: 'pets.list',
   createPet: 'pets.create',
+  upsertPets: 'pets.upsert',
   getPet: 'pets.get',
   updatePet: 'pets.update',
   removePet: 'pets.remove',
