@@ -321,15 +321,15 @@ class Webhooks(Resource):
     def rotate_secret(self, webhook_id: int, **options: Unpack[WriteOptions]) -> types.WebhookWithSecret:
         return self._transport.write("POST", f"/webhooks/{int64(webhook_id)}/rotate-secret", **options)
 
-    def redeliver(self, webhook_id: int, since: str, **options: Unpack[WriteOptions]) -> Any:
-        """Delivers the events since that time again."""
+    def redeliver(self, webhook_id: int, since: str, **options: Unpack[WriteOptions]) -> types.Webhook:
+        """Sends the events since that time again."""
         return self._transport.write(
             "POST", f"/webhooks/{int64(webhook_id)}/redeliver", {"since": since}, **options
         )
 
     def test(self, webhook_id: int, **options: Unpack[CallOptions]) -> types.WebhookTest:
         """Sends a test event and returns the reply of the receiver. It is sent at most once."""
-        return self._transport.call("POST", f"/webhooks/{int64(webhook_id)}/test", **options)[0]
+        return self._transport.write_once("POST", f"/webhooks/{int64(webhook_id)}/test", **options)
 
     def deliveries(
         self, webhook_id: int, *, page_size: Optional[int] = None, **options: Unpack[CallOptions]
@@ -339,28 +339,39 @@ class Webhooks(Resource):
 
 
 class Keys(Resource):
-    """Needs a key with the permission `keys`."""
+    """
+    Needs a key with the permission `keys`. The service never repeats a secret, so these changes have no idempotency key
+    and are not retried. If the response of `create` or `rotate` is lost, rotate or revoke the key.
+    """
 
-    def list(self, **options: Unpack[CallOptions]) -> Iterator[Dict[str, Any]]:
-        return self._transport.pages("/keys", **options)
+    def list(
+        self, *, page_size: Optional[int] = None, **options: Unpack[CallOptions]
+    ) -> Iterator[Dict[str, Any]]:
+        return self._transport.pages("/keys", {"limit": page_size}, **options)
 
-    def create(self, key: Mapping[str, Any], **options: Unpack[WriteOptions]) -> Dict[str, Any]:
+    def get(self, key_id: str, **options: Unpack[CallOptions]) -> Dict[str, Any]:
+        return self._transport.read(f"/keys/{quote(key_id, safe='')}", **options)
+
+    def create(self, key: Mapping[str, Any], **options: Unpack[CallOptions]) -> Dict[str, Any]:
         """Returns the key with its secret, which the service does not show again."""
-        return self._transport.write("POST", "/keys", key, **options)
+        return self._transport.write_once("POST", "/keys", key, **options)
 
-    def update(self, key_id: str, changes: Mapping[str, Any], **options: Unpack[WriteOptions]) -> Dict[str, Any]:
-        return self._transport.write("PATCH", f"/keys/{quote(key_id, safe='')}", changes, **options)
+    def update(self, key_id: str, changes: Mapping[str, Any], **options: Unpack[CallOptions]) -> Dict[str, Any]:
+        return self._transport.write_once("PATCH", f"/keys/{quote(key_id, safe='')}", changes, **options)
 
-    def remove(self, key_id: str, **options: Unpack[WriteOptions]) -> None:
-        self._transport.write("DELETE", f"/keys/{quote(key_id, safe='')}", **options)
+    def revoke(self, key_id: str, **options: Unpack[CallOptions]) -> None:
+        self._transport.write_once("DELETE", f"/keys/{quote(key_id, safe='')}", **options)
 
-    def rotate(self, key_id: str, **options: Unpack[WriteOptions]) -> Dict[str, Any]:
-        """Returns the key with a new secret."""
-        return self._transport.write("POST", f"/keys/{quote(key_id, safe='')}/rotate", **options)
+    def rotate(
+        self, key_id: str, *, grace_seconds: Optional[int] = None, **options: Unpack[CallOptions]
+    ) -> Dict[str, Any]:
+        """Returns the key with a new secret. The earlier secrets stay valid for `grace_seconds`, by default a day."""
+        body = {} if grace_seconds is None else {"graceSeconds": grace_seconds}
+        return self._transport.write_once("POST", f"/keys/{quote(key_id, safe='')}/rotate", body, **options)
 
-    def pairing_code(self, key_id: str, **options: Unpack[WriteOptions]) -> Dict[str, Any]:
+    def pairing_code(self, key_id: str, **options: Unpack[CallOptions]) -> Dict[str, Any]:
         """Returns a code that signs in one device within 10 minutes."""
-        return self._transport.write("POST", f"/keys/{quote(key_id, safe='')}/pairing-code", **options)
+        return self._transport.write_once("POST", f"/keys/{quote(key_id, safe='')}/pairing-code", **options)
 
 
 def int64(value: int) -> int:

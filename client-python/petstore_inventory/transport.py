@@ -11,7 +11,7 @@ import time
 import uuid
 from collections import deque
 from typing import Any, Deque, Iterator, Mapping, NamedTuple, Optional, Tuple, TypedDict, Union
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 from .errors import PetstoreError
 
@@ -20,7 +20,7 @@ LONGEST_BACK_OFF_SECONDS = 10.0
 TEMPORARY = frozenset({429, 502, 503, 504})
 # With one of these, the service has decided the change. It remembers that with the idempotency key.
 DECIDED = frozenset({404, 409, 412})
-NEXT_CURSOR = re.compile(r'<[^>]*[?&]cursor=([^&>]+)[^>]*>;\s*rel="?next"?')
+NEXT_PAGE = re.compile(r'<([^>]*)>\s*;\s*rel="?next"?')
 VISIBLE_ASCII = re.compile(r"[\x21-\x7e]{1,255}")
 
 Query = Mapping[str, Union[str, int, bool, None]]
@@ -80,14 +80,18 @@ class Transport:
         while True:
             rows, headers = self.call("GET", path, query={**query, "cursor": cursor}, **options)
             yield from rows
-            link = NEXT_CURSOR.search(headers.get("Link") or "")
+            link = NEXT_PAGE.search(headers.get("Link") or "")
             if link is None:
                 return
-            cursor = link[1]
+            cursor = parse_qs(urlsplit(link[1]).query)["cursor"][0]
 
     def write(self, method: str, path: str, body: Any = None, **options: Any) -> Any:
         """Sends a change with an idempotency key, so that retries cannot make it twice."""
         options.setdefault("idempotency_key", str(uuid.uuid4()))
+        return self.call(method, path, body=body, **options)[0]
+
+    def write_once(self, method: str, path: str, body: Any = None, **options: Any) -> Any:
+        """Sends a change for which the service accepts no idempotency key. Only after a 429 is it sent again."""
         return self.call(method, path, body=body, **options)[0]
 
     def call(

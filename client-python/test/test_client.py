@@ -126,6 +126,21 @@ class Batches(unittest.TestCase):
         self.assertEqual([order["petId"] for order in orders], pets)
 
 
+@unittest.skipUnless("/keys" in PATHS, "the service has no /keys")
+class Keys(unittest.TestCase):
+    def test_are_created_rotated_and_revoked(self) -> None:
+        created = client.keys.create({"name": "Till", "plan": "pro", "permissions": ["stock"]})
+        key_id = created["key"]["id"]
+        with Petstore(URL, created["secret"]) as till:
+            self.assertEqual(till.limits()["key"]["id"], key_id)
+        self.assertEqual(client.keys.update(key_id, {"name": "Till 2"})["name"], "Till 2")
+        self.assertNotEqual(client.keys.rotate(key_id, grace_seconds=0)["secret"], created["secret"])
+        self.assertIn("code", client.keys.pairing_code(key_id))
+        client.keys.revoke(key_id)
+        self.assertEqual(client.keys.get(key_id)["name"], "Till 2")
+        self.assertIn(key_id, [key["id"] for key in client.keys.list()])
+
+
 class Errors(unittest.TestCase):
     def test_carry_what_the_service_sent(self) -> None:
         with self.assertRaises(PetstoreError) as raised:
@@ -175,11 +190,17 @@ class Retries(unittest.TestCase):
         self.assertEqual(again["quantity"], 1)
         self.assertEqual(client.inventory.get(pet)["quantity"], 1)
 
+    def test_a_change_without_an_idempotency_key_is_sent_once(self) -> None:
+        with LossyProxy(URL, lambda: "lose the request") as proxy, Petstore(proxy.base_url, KEY) as till:
+            with self.assertRaises(PetstoreError) as raised:
+                till.webhooks.test(1)
+        self.assertEqual((raised.exception.may_have_been_made, proxy.requests), (True, 1))
+
     def test_nothing_was_made_if_nothing_could_be_sent(self) -> None:
         with LossyProxy(URL, lambda: "pass") as proxy:
             closed = proxy.base_url
-        with self.assertRaises(PetstoreError) as raised:
-            Petstore(closed, KEY, retries=1).inventory.set(1, 1)
+        with self.assertRaises(PetstoreError) as raised, Petstore(closed, KEY, retries=1) as till:
+            till.inventory.set(1, 1)
         self.assertEqual(raised.exception.code, "connection_failed")
         self.assertIn("refused", raised.exception.message)
         self.assertFalse(raised.exception.may_have_been_made)
@@ -282,6 +303,9 @@ class Webhooks(unittest.TestCase):
                 verify_webhook(body, headers, rotated)
             with self.assertRaises(PetstoreError):
                 verify_webhook(body.replace(b":5", b":6"), headers, webhook["secret"])
+            since = "2026-01-01T00:00:00Z"
+            if "/webhooks/{webhookId}/redeliver" in PATHS:
+                self.assertEqual(client.webhooks.redeliver(webhook["id"], since)["id"], webhook["id"])
             self.assertTrue(client.webhooks.test(webhook["id"])["delivered"])
             self.assertGreater(len([*client.webhooks.deliveries(webhook["id"])]), 0)
             client.webhooks.remove(webhook["id"])
