@@ -100,6 +100,7 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
       summary: "A pet store's stock levels.",
       description:
         'Every operation needs an API key as a bearer token. Every response has the rate-limit headers, and every error response an Error body. HEAD is supported wherever GET is.',
+      contact: { name: 'The operator of this service' },
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
     servers: [

@@ -1,0 +1,357 @@
+"""The records of the contract. Generated from openapi.json by npm run contract:client; do not edit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Dict, List, Literal, Optional, TypedDict, Union
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
+
+class ChangeEvent(TypedDict):
+    petId: int
+    before: int
+    after: int
+    status: PetStatus
+    at: str
+    keyId: str
+    reason: NotRequired[Reason]
+    reference: NotRequired[str]
+
+
+class OrderEvent(TypedDict):
+    change: Literal["created", "changed", "completed", "cancelled", "expired"]
+    order: Order
+    at: str
+    keyId: str
+
+
+class LowStockEvent(TypedDict):
+    """The stock as it was right after the change that crossed the threshold."""
+
+    petId: int
+    quantity: int
+    reserved: int
+    available: int
+    lowStockAt: NotRequired[int]
+    at: str
+    keyId: str
+
+
+class PetEvent(TypedDict):
+    """The pet as it was right after the change."""
+
+    change: Literal["created", "changed"]
+    petId: int
+    name: str
+    categoryId: int
+    status: PetStatus
+    barcode: NotRequired[str]
+    lowStockAt: NotRequired[int]
+    quantity: int
+    at: str
+    keyId: str
+
+
+class RemovedEvent(TypedDict):
+    petId: int
+    at: str
+    keyId: str
+
+
+class InventoryItem(TypedDict):
+    petId: int
+    quantity: int
+    status: PetStatus
+
+
+class InventoryUpdate(TypedDict):
+    """Fields other than quantity are ignored, so an update never changes the status."""
+
+    quantity: int
+
+
+class InventoryAdjustment(TypedDict):
+    """Either all changes are made or none."""
+
+    reason: Reason
+    reference: NotRequired[str]
+    keepReserved: NotRequired[bool]
+    changes: List[AdjustmentChange]
+
+
+class AdjustmentResult(TypedDict):
+    items: List[InventoryItem]
+
+
+class Availability(TypedDict):
+    petId: int
+    quantity: int
+    reserved: int
+    available: int
+
+
+class NewPet(TypedDict):
+    """The default status is `available`."""
+
+    name: str
+    categoryId: int
+    status: NotRequired[PetStatus]
+    barcode: NotRequired[str]
+    lowStockAt: NotRequired[int]
+    quantity: NotRequired[int]
+    id: NotRequired[int]
+
+
+class Pet(TypedDict):
+    id: int
+    name: str
+    categoryId: int
+    status: PetStatus
+    barcode: NotRequired[str]
+    lowStockAt: NotRequired[int]
+
+
+class PetBatch(TypedDict):
+    """Either all pets are created or updated, or none."""
+
+    pets: List[PetUpsert]
+
+
+class PetBatchResult(TypedDict):
+    pets: List[Pet]
+    created: int
+    updated: int
+
+
+class PetUpdate(TypedDict):
+    """Has at least one of these fields; null removes an optional value. The inventory operations change the quantity."""
+
+    name: NotRequired[str]
+    categoryId: NotRequired[int]
+    status: NotRequired[PetStatus]
+    barcode: NotRequired[Optional[str]]
+    lowStockAt: NotRequired[Optional[int]]
+
+
+class NewCategory(TypedDict):
+    name: str
+    lowStockAt: NotRequired[int]
+    id: NotRequired[int]
+
+
+class Category(TypedDict):
+    id: int
+    name: str
+    lowStockAt: NotRequired[int]
+
+
+class CategoryUpdate(TypedDict):
+    """Has at least one of these fields; null removes the threshold."""
+
+    name: NotRequired[str]
+    lowStockAt: NotRequired[Optional[int]]
+
+
+class NewOrder(TypedDict):
+    petId: int
+    quantity: int
+    shipDate: NotRequired[str]
+    holdSeconds: NotRequired[int]
+
+
+class Order(TypedDict):
+    id: int
+    petId: int
+    quantity: int
+    shipDate: NotRequired[str]
+    complete: bool
+    state: OrderState
+    createdAt: str
+    expiresAt: NotRequired[str]
+
+
+class NewWebhook(TypedDict):
+    url: str
+    kinds: List[WebhookKind]
+
+
+class WebhookWithSecret(TypedDict):
+    id: int
+    url: str
+    kinds: List[WebhookKind]
+    paused: bool
+    createdAt: str
+    state: Literal["on", "paused", "off"]
+    behind: WebhookLag
+    failingSince: NotRequired[str]
+    retryAt: NotRequired[str]
+    offAt: NotRequired[str]
+    offReason: NotRequired[str]
+    secret: str
+
+
+class Webhook(TypedDict):
+    id: int
+    url: str
+    kinds: List[WebhookKind]
+    paused: bool
+    createdAt: str
+    state: Literal["on", "paused", "off"]
+    behind: WebhookLag
+    failingSince: NotRequired[str]
+    retryAt: NotRequired[str]
+    offAt: NotRequired[str]
+    offReason: NotRequired[str]
+
+
+class WebhookUpdate(TypedDict):
+    """Has at least one of these fields. `"paused": false` also turns on a webhook that was turned off."""
+
+    url: NotRequired[str]
+    kinds: NotRequired[List[WebhookKind]]
+    paused: NotRequired[bool]
+
+
+class WebhookTest(TypedDict):
+    """The attempt and the response of the receiver."""
+
+    messageId: str
+    type: str
+    at: str
+    durationMs: int
+    delivered: bool
+    status: NotRequired[int]
+    error: NotRequired[str]
+    response: str
+
+
+class KeyLimits(TypedDict):
+    plan: Literal["free", "pro", "business", "enterprise"]
+    key: Dict[str, Any]
+    permissions: List[Permission]
+    minute: LimitWindow
+    day: LimitWindow
+    bannedUntil: NotRequired[int]
+
+
+class HistoryEntry(TypedDict):
+    id: str
+    before: int
+    after: int
+    at: str
+    keyId: str
+    keyName: str
+    reason: NotRequired[Reason]
+    reference: NotRequired[str]
+
+
+class RecentChange(TypedDict):
+    petId: int
+    id: str
+    before: int
+    after: int
+    at: str
+    keyId: str
+    keyName: str
+    reason: NotRequired[Reason]
+    reference: NotRequired[str]
+
+
+class SearchRow(TypedDict):
+    petId: int
+    name: str
+    categoryId: int
+    status: PetStatus
+    barcode: NotRequired[str]
+    quantity: int
+    reserved: int
+    lowStockAt: NotRequired[int]
+    ownLowStockAt: NotRequired[int]
+    lowSince: NotRequired[str]
+    available: int
+
+
+class CatalogEntry(TypedDict):
+    petId: int
+    name: str
+    categoryId: int
+    barcode: NotRequired[str]
+    lowStockAt: NotRequired[int]
+
+
+class OrderCompletion(TypedDict):
+    complete: Literal[True]
+
+
+class OrderChange(TypedDict):
+    shipDate: str
+
+
+class WebhookLag(TypedDict):
+    """The backlog of the webhook."""
+
+    events: int
+    since: NotRequired[str]
+
+
+class WebhookDelivery(TypedDict):
+    id: str
+    attempt: int
+    messageId: str
+    type: str
+    at: str
+    durationMs: int
+    delivered: bool
+    status: NotRequired[int]
+    error: NotRequired[str]
+    response: str
+
+
+class LimitWindow(TypedDict):
+    limit: int
+    remaining: int
+    reset: int
+
+
+class PetUpsert(TypedDict):
+    """A pet to create or to update. Fields of an existing pet that are not sent stay as they are; null removes an optional value. A new pet needs a name and a categoryId."""
+
+    id: NotRequired[int]
+    name: NotRequired[str]
+    categoryId: NotRequired[int]
+    status: NotRequired[PetStatus]
+    barcode: NotRequired[Optional[str]]
+    lowStockAt: NotRequired[Optional[int]]
+    quantity: NotRequired[int]
+
+
+class ErrorDetail(TypedDict):
+    index: int
+    petId: NotRequired[int]
+    code: Literal["invalid_request", "unauthorized", "forbidden", "not_found", "method_not_allowed", "request_timeout", "gone", "insufficient_stock", "order_closed", "in_use", "already_exists", "precondition_failed", "payload_too_large", "idempotency_key_reused", "rate_limit_exceeded", "key_banned", "internal_error", "service_unavailable"]
+    message: str
+    field: NotRequired[str]
+    available: NotRequired[int]
+    state: NotRequired[Literal["complete", "cancelled", "expired"]]
+
+
+class DeltaChange(TypedDict):
+    petId: int
+    delta: int
+    expected: NotRequired[int]
+
+
+class CountChange(TypedDict):
+    petId: int
+    quantity: int
+    expected: NotRequired[int]
+
+
+Reason = Literal["received", "returned", "sold", "damaged", "lost", "counted", "corrected"]
+OrderUpdate = Union[OrderCompletion, OrderChange]
+PetStatus = Literal["available", "pending", "sold"]
+OrderState = Literal["open", "complete", "cancelled", "expired"]
+AdjustmentChange = Union[DeltaChange, CountChange]
+WebhookKind = Literal["stock.changed", "stock.low", "stock.recovered", "order.created", "order.completed", "order.cancelled", "order.expired", "pet.changed", "pet.removed"]
+Permission = Literal["stock", "orders", "pets", "webhooks"]

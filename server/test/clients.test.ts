@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import { missingPackage } from '../../wire/test/debian-package.ts'
+import { checkWith, NotInstalled } from '../scripts/generators.ts'
+import { TestService } from './support/test-service.ts'
+
+// npm downloads the generator.
+setDefaultTimeout(600_000)
+
+const ROOT = join(import.meta.dir, '..', '..')
+const IS_CI = (Bun.env.CI ?? '') !== ''
+
+let service: TestService
+
+beforeAll(async () => {
+  service = await TestService.start()
+})
+
+afterAll(() => service.stop())
+
+test('openapi-typescript generates a client that compiles', async () => {
+  try {
+    await checkWith('openapi-typescript')
+  } catch (error) {
+    if (IS_CI || !(error instanceof NotInstalled)) throw error
+    console.warn(`SKIPPED: ${error.message}`)
+  }
+})
+
+test('the TypeScript program of docs/clients.md runs', async () => {
+  await service.setQuantity('1', '{"quantity": 3}')
+  const program = await programOf('ts')
+  expect(await run([process.execPath, '--eval', program])).toEqual({ exitCode: 0, output: '15\n' })
+})
+
+test('the Python program of docs/clients.md runs', async () => {
+  const missing = await missingPackage('python3')
+  if (missing !== undefined) {
+    if (IS_CI) throw new Error(missing)
+    console.warn(`SKIPPED: ${missing}`)
+    return
+  }
+  await service.setQuantity('1', '{"quantity": 4}')
+  const program = await programOf('python')
+  const env = { PYTHONPATH: join(ROOT, 'client-python'), PYTHONDONTWRITEBYTECODE: '1' }
+  expect(await run(['/usr/bin/python3', '-c', program], env)).toEqual({ exitCode: 0, output: '16\n' })
+})
+
+/** The program of that language, for the service of this test. */
+async function programOf(language: string): Promise<string> {
+  const page = await Bun.file(join(ROOT, 'docs/clients.md')).text()
+  const program = new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 's').exec(page)?.[1]
+  if (program === undefined) throw new Error(`docs/clients.md has no program in ${language}`)
+  return program.replace('http://127.0.0.1:8080', service.address).replace('pst_demo_pro', service.key)
+}
+
+async function run(command: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const program = Bun.spawn([...command], {
+    cwd: ROOT,
+    env: { ...Bun.env, ...env },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [stdout, stderr] = await Promise.all([
+    new Response(program.stdout).text(),
+    new Response(program.stderr).text(),
+  ])
+  return { exitCode: await program.exited, output: stdout + stderr }
+}
