@@ -167,7 +167,7 @@ export const upsertPets = defineOperation({
   path: '/pets/batch',
   summary: 'Create or update several pets',
   description:
-    'Creates or updates 1 to 1,000 pets. A pet whose `id` exists is updated; any other pet is created and needs a name and a categoryId. A quantity of an existing pet sets its stock with the reason `corrected`. Pets of the batch may swap their barcodes. Either all pets are saved, in one commit, or none. If none is saved, `details` of the error lists every pet that cannot be saved. A batch counts as one request.',
+    'Creates or updates 1 to 1,000 pets. A pet whose `id` exists is updated; any other pet is created and needs a name and a categoryId. A quantity of an existing pet sets its stock with the reason `corrected`, which needs the permission `stock` as well. Pets of the batch may swap their barcodes. Either all pets are saved, in one commit, or none. If none is saved, `details` of the error lists every pet that cannot be saved. A batch counts as one request.',
   tag: 'pets',
   stability: 'experimental',
   needs: 'pets',
@@ -183,7 +183,13 @@ export const upsertPets = defineOperation({
   reply: ({ body, key, idempotency }, { commits, clock }) =>
     commitAndReply(
       commits,
-      { type: 'upsert_pets', pets: body, keyId: key.id, at: clock() },
+      {
+        type: 'upsert_pets',
+        pets: body,
+        canChangeStock: key.permissions.includes('stock'),
+        keyId: key.id,
+        at: clock(),
+      },
       idempotency,
       upsertPetsReply,
     ),

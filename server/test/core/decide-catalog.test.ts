@@ -23,7 +23,7 @@ const patch = (petId: bigint, petPatch: PetPatch): Command => ({
   petId,
   patch: petPatch,
 })
-const upsert = (...pets: PetUpsert[]) => ({ type: 'upsert_pets' as const, ...BY, pets })
+const upsert = (...pets: PetUpsert[]) => ({ type: 'upsert_pets' as const, ...BY, canChangeStock: true, pets })
 const remove = (removedPet: bigint): Command => ({ type: 'remove_pet' as const, ...BY, petId: removedPet })
 const set = (petId: bigint, quantity: number): Command => ({ type: 'set_quantity', ...BY, petId, quantity })
 

@@ -74,7 +74,7 @@ const request = fc.oneof(
           one.id === other.id || (typeof one.barcode === 'string' && one.barcode === other.barcode),
       },
     )
-    .map((pets) => ({ type: 'upsert_pets' as const, pets })),
+    .map((pets) => ({ type: 'upsert_pets' as const, canChangeStock: true, pets })),
 )
 const commits = fc.array(fc.array(request, { minLength: 1, maxLength: 6 }), { maxLength: 12 })
 

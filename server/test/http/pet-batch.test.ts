@@ -306,6 +306,33 @@ describe('POST /pets/batch', () => {
     expect((await upsert([{ name: 'Early', categoryId: 90 }], invalid)).status).toBe(200)
   })
 
+  test('needs the permission stock to change the quantity of a pet that exists', async () => {
+    const { secret } = await service.createKey('pro', { permissions: ['pets'] })
+    const id = await createOne({ quantity: 5 })
+    const headers = { 'Content-Type': 'application/json' }
+    const send = (pets: readonly unknown[]) =>
+      service.call('POST', '/pets/batch', { key: secret, headers, body: JSON.stringify({ pets }) })
+    const before = await allPets()
+    const refused = await send([
+      { name: 'New', categoryId: 1, quantity: 3 },
+      { id, quantity: 6 },
+    ])
+    expect([refused.status, refused.error.code, refused.error.field]).toEqual([
+      403,
+      'forbidden',
+      'pets[1].quantity',
+    ])
+    expect([await allPets(), await quantityOf(id)]).toEqual([before, 5])
+    expect(
+      (
+        await send([
+          { name: 'New', categoryId: 1, quantity: 3 },
+          { id, name: 'Same', quantity: 5 },
+        ])
+      ).status,
+    ).toBe(200)
+  })
+
   test('counts as one request', async () => {
     const { secret } = await service.createKey('enterprise', { limits: { perMinute: 10, perDay: 10 } })
     const answer = await service.call('POST', '/pets/batch', {

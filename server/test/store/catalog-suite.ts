@@ -183,7 +183,9 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
         numbers.map(async (number) => {
           const pets = number % 2 === 0 ? batch(`w${number}`) : batch(`w${number}`).reverse()
           const from = number % 3 === 0 ? store : other
-          const [outcome] = await from.changeStock([{ type: 'upsert_pets', ...BY, pets }])
+          const [outcome] = await from.changeStock([
+            { type: 'upsert_pets', ...BY, canChangeStock: true, pets },
+          ])
           return outcome.type === 'done' ? outcome.created : outcome.type
         }),
       )

@@ -138,13 +138,15 @@ export class CatalogDraft {
 
   /** Changes nothing if any of the pets fails. */
   upsertPets(command: UpsertPets): OutcomeOf<UpsertPets> {
-    const { pets, keyId, at } = command
+    const { pets, keyId, at, canChangeStock } = command
     const batch = this.#batchOf(pets)
     const plans: PlannedPet[] = []
     const failures: ErrorDetail[] = []
     for (const [index, upsert] of pets.entries()) {
       const plan = this.#planUpsert(upsert, batch)
-      if (plan.type === 'planned') plans.push(plan)
+      if (plan.type === 'planned' && !canChangeStock && changesStock(plan, upsert)) {
+        failures.push({ index, petId: plan.pet.id, ...STOCK_FORBIDDEN })
+      } else if (plan.type === 'planned') plans.push(plan)
       else failures.push(toFailure(problemOf(plan, upsert), index, upsert.id))
     }
     if (failures.length > 0) return { type: 'refused', failures }
@@ -324,4 +326,14 @@ function missingFields({ id, name, categoryId }: PetUpsert): ServiceError {
   if (name !== undefined) return invalidField('categoryId', `categoryId is missing: ${advice}`)
   if (categoryId !== undefined) return invalidField('name', `name is missing: ${advice}`)
   return new ServiceError('invalid_request', `name and categoryId are missing: ${advice}`)
+}
+
+const STOCK_FORBIDDEN = {
+  code: 'forbidden',
+  message: 'this key may not change the stock of a pet that exists: it needs the permission "stock"',
+  field: 'quantity',
+} as const
+
+function changesStock({ before, entry }: PlannedPet, { quantity }: PetUpsert): boolean {
+  return before !== undefined && quantity !== undefined && quantity !== entry.quantity
 }

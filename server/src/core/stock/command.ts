@@ -84,6 +84,8 @@ export interface UpdatePet extends CommandOfType<'update_pet'> {
 
 /** Creates or updates all of its pets or none. Each id and each barcode may occur once. */
 export interface UpsertPets extends CommandOfType<'upsert_pets'> {
+  /** Without it, a quantity of an existing pet is refused. */
+  readonly canChangeStock: boolean
   readonly pets: readonly PetUpsert[]
 }
 

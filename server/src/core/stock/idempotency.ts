@@ -59,13 +59,13 @@ export class AnswersDraft {
   }
 }
 
-/** An invalid command is not remembered, so it is decided again each time it is sent. */
+/** The answer to an invalid or forbidden command is not remembered, so it is decided again each time it is sent. */
 function isRemembered(outcome: Outcome): boolean {
   switch (outcome.type) {
     case 'invalid_category':
       return false
     case 'refused':
-      return outcome.failures.every(({ code }) => code !== 'invalid_request')
+      return outcome.failures.every(({ code }) => code !== 'invalid_request' && code !== 'forbidden')
     default:
       return true
   }

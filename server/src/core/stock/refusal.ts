@@ -2,6 +2,7 @@ import { type ErrorCode, type ErrorDetail, ServiceError } from '../values/errors
 
 /** If changes fail with different codes, the request fails with the code that comes first in this list. */
 const PRECEDENCE: readonly ErrorCode[] = [
+  'forbidden',
   'invalid_request',
   'not_found',
   'already_exists',
