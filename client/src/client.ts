@@ -8,6 +8,8 @@ import type {
   NewOrder,
   Operations,
   Order,
+  OrderChange,
+  OrderCompletion,
   OrderState,
   RecentChange,
 } from './contract-types.ts'
@@ -39,12 +41,12 @@ export type ChangeFilter = Omit<Operations['listRecentChanges']['query'], 'limit
 export interface OrderFilter {
   readonly state?: OrderState | undefined
   readonly petId?: bigint | undefined
+  /** The start of the customer. The orders are then sorted by customer. */
+  readonly customer?: string | undefined
 }
 
 /** One of the two. */
-export type OrderUpdate =
-  | { readonly shipDate: string; readonly complete?: never }
-  | { readonly complete: true; readonly shipDate?: never }
+export type OrderUpdate = (OrderChange & { readonly complete?: never }) | OrderCompletion
 
 /** Every operation of the contract has a method of its name: a missing one does not compile. */
 type OperationMethods = Readonly<Record<OperationId, (...args: never[]) => unknown>>
@@ -195,12 +197,22 @@ export class PetstoreClient extends WebhookClient implements OperationMethods {
     return (await callForValue(this.#transport, 'createOrder', { body: order, ...options })).value
   }
 
+  /**
+   * Creates up to 100 orders, all or none, with one request. `details` of the error has every order that cannot be
+   * created.
+   */
+  async createOrders(orders: readonly NewOrder[], options: WriteOptions = {}): Promise<readonly Order[]> {
+    for (const { petId } of orders) int64('petId', petId)
+    return (await callForValue(this.#transport, 'createOrders', { body: { orders }, ...options })).value
+      .orders
+  }
+
   /** One order, in whatever state it is. */
   async getOrder(orderId: bigint, { signal }: CallOptions = {}): Promise<Order> {
     return (await callForValue(this.#transport, 'getOrder', { params: { orderId }, signal })).value
   }
 
-  /** Gives an open order another ship date, or completes it. Throws `OrderClosedError` on one that is closed. */
+  /** Changes an open order, or completes it; null clears a field. Throws `OrderClosedError` on one that is closed. */
   async updateOrder(orderId: bigint, update: OrderUpdate, options: WriteOptions = {}): Promise<Order> {
     const input = { params: { orderId }, body: update, ...options }
     return (await callForValue(this.#transport, 'updateOrder', input)).value
@@ -226,9 +238,9 @@ export class PetstoreClient extends WebhookClient implements OperationMethods {
 
   /** One page of what `listOrders` walks over, of 100 where `limit` does not say otherwise; 1 to 1,000. */
   async listOrderPage(options: OrderFilter & PageOptions = {}): Promise<Page<Order>> {
-    const { state, petId, limit, cursor, signal } = options
+    const { state, petId, customer, limit, cursor, signal } = options
     if (petId !== undefined) int64('petId', petId)
-    const input = { query: { state, petId, limit, cursor }, signal }
+    const input = { query: { state, petId, customer, limit, cursor }, signal }
     const { value, headers } = await callForValue(this.#transport, 'listOrders', input)
     return pageOf(value, headers)
   }

@@ -185,7 +185,7 @@ function describeParameters(operation: Operation, shared: SharedComponents) {
 
 function describeResponses(operation: Operation, shared: SharedComponents) {
   const { method, success, needs, body, deprecatedSince, acceptsIdempotencyKey } = operation
-  const { status = 200, events, isPaged } = success
+  const { status = 200, events, isPaged, hasNoLocation } = success
   const isRead = method === 'GET' && events === undefined
   const etag: HeaderName[] = isRead || method === 'PATCH' ? ['ETag'] : []
   /** Headers of every reply of the operation, errors included. */
@@ -196,7 +196,7 @@ function describeResponses(operation: Operation, shared: SharedComponents) {
     .join('')
   const headers = [...etag]
   if (isPaged) headers.push('NextPage')
-  if (status === 201) headers.push('Location')
+  if (status === 201 && !hasNoLocation) headers.push('Location')
   const responses: Record<string, unknown> = {
     [status]: {
       description: success.description,

@@ -1,9 +1,9 @@
 import { type Order, type OrderState, orderAt } from '../core/orders/order.ts'
 import type { OrderFilter, OrderStore, OrderTotals } from '../core/orders/order-store.ts'
 import type { OrderChanges } from '../core/orders/orders-draft.ts'
-import { MAX_INT64, MIN_INT64 } from '../core/values/int64.ts'
+import { MIN_INT64 } from '../core/values/int64.ts'
 import { isExpiredSql, ORDER_FIELDS, type OrderRecord, toOrder } from './order-rows.ts'
-import type { SqlDatabase, SqlValue, StoreClock } from './sql.ts'
+import type { SqlDatabase, SqlValue, Statement, StoreClock } from './sql.ts'
 
 const COUNT_AND_UNITS = 'count(*) AS orders, CAST(coalesce(sum(quantity), 0) AS BIGINT) AS units'
 
@@ -23,11 +23,8 @@ export function orderMethods(database: SqlDatabase, clock: StoreClock): Omit<Ord
     },
 
     listOrders: async (filter, limit) => {
-      if (filter.after === MAX_INT64) return []
-      const firstId = filter.after === undefined ? MIN_INT64 : filter.after + 1n
-      const values: SqlValue[] = [firstId, limit, clock.given()]
-      if (filter.petId !== undefined) values.push(filter.petId)
-      const rows = await database.rows<OrderRecordNow>(pageSql(filter, clock.sql('$3'), indexedBy), ...values)
+      const { text, values } = pageStatement(filter, limit, clock, indexedBy)
+      const rows = await database.rows<OrderRecordNow>(text, ...values)
       return rows.map(toOrderNow)
     },
 
@@ -73,26 +70,50 @@ function toOrderNow(row: OrderRecordNow): Order {
   return orderAt(toOrder(row), Number(row.now))
 }
 
+/** Follows every other character of a word. */
+const LAST_CHARACTER = '\u{10ffff}'
+
 /**
- * Selects at most $2 orders with ids from $1 on, in the order of their ids. Each part of the UNION reads an index in this
- * order, so the duration does not depend on the number of orders. An expired hold has the state `open` in the table until it is
+ * Selects at most `limit` orders after the place, in the order of the list. Each part of the UNION reads an index in this order,
+ * so the duration does not depend on the number of orders. An expired hold has the state `open` in the table until it is
  * released; here it counts as expired.
  */
-function pageSql({ state, petId }: OrderFilter, time: string, indexedBy: (name: string) => string): string {
+function pageStatement(
+  { state, petId, customerPrefix, after }: OrderFilter,
+  limit: number,
+  clock: StoreClock,
+  indexedBy: (name: string) => string,
+): Statement {
+  const values: SqlValue[] = [clock.given(), limit]
+  const parameter = (value: SqlValue) => `$${values.push(value)}`
   // All parts use the same time. Otherwise a hold could expire between two parts.
   const now = '(SELECT now FROM clock)'
-  const select = `SELECT ${ORDER_FIELDS}, ${now} AS now FROM orders`
-  const isOfPet = petId === undefined ? '' : 'pet_id = $4 AND'
-  const orderAndLimit = 'ORDER BY id LIMIT CAST($2 AS BIGINT)'
+  const select = `SELECT ${ORDER_FIELDS}, customer_words, ${now} AS now FROM orders`
+  const place = after ?? { id: MIN_INT64, customerWords: customerPrefix }
+  const isAfter = after === undefined ? '>=' : '>'
+  const conditions = petId === undefined ? [] : [`pet_id = ${parameter(petId)}`]
+  if (customerPrefix === undefined) {
+    conditions.push(`id ${isAfter} ${parameter(place.id)}`)
+  } else {
+    const words = parameter(place.customerWords ?? customerPrefix)
+    conditions.push(
+      `(customer_words, id) ${isAfter} (${words}, ${parameter(place.id)})`,
+      `customer_words < ${parameter(customerPrefix + LAST_CHARACTER)}`,
+    )
+  }
+  const isWanted = conditions.join(' AND ')
+  const order = customerPrefix === undefined ? 'ORDER BY id' : 'ORDER BY customer_words, id'
+  const orderAndLimit = `${order} LIMIT CAST($2 AS BIGINT)`
   const ordersInState = (wanted: OrderState) => `SELECT * FROM (${select}
-    WHERE ${isOfPet} state = '${wanted}' AND id >= $1
+    WHERE state = '${wanted}' AND ${isWanted}
     ${wanted === 'open' ? `AND (expires_at IS NULL OR expires_at > ${now})` : ''} ${orderAndLimit}) AS ${wanted}_orders`
   const expiredHolds = `${select} ${indexedBy(petId === undefined ? 'orders_by_expiry' : 'orders_held')}
-    WHERE ${isOfPet} ${isExpiredSql(now)} AND id >= $1`
+    WHERE ${isExpiredSql(now)} AND ${isWanted}`
   const parts =
     state === undefined ? [ordersInState('open'), ordersInState('complete')] : [ordersInState(state)]
   if (state === 'expired') parts.push(expiredHolds)
-  return `WITH clock AS MATERIALIZED (SELECT ${time} AS now) ${parts.join(' UNION ALL ')} ${orderAndLimit}`
+  const text = `WITH clock AS MATERIALIZED (SELECT ${clock.sql('$1')} AS now) ${parts.join(' UNION ALL ')} ${orderAndLimit}`
+  return { text, values }
 }
 
 /** Counts refused and expired orders. `add` is called for decisions that are on disk. */

@@ -27,7 +27,7 @@ const FILTERS: readonly OrderFilter[] = [undefined, ...ORDER_STATES].flatMap((st
     [undefined, BigInt(ORDERS / 2)].map((after) => ({
       ...(state === undefined ? {} : { state }),
       ...(petId === undefined ? {} : { petId }),
-      ...(after === undefined ? {} : { after }),
+      ...(after === undefined ? {} : { after: { id: after } }),
     })),
   ),
 )

@@ -47,9 +47,15 @@ export const orderingTwice = fc.tuple(petId, units).map(
     },
 )
 
+const customer = fc.constantFrom('Anna', 'Zoë "Z" Brown, 555\\0134')
+const note = fc.constantFrom('gift', 'line 1\nline 2, {x}')
+
 const update = fc.oneof(
   fc.constantFrom<OrderUpdate>('complete', 'cancel'),
-  fc.nat(9).map((shipDate) => ({ shipDate })),
+  fc.record(
+    { shipDate: fc.option(fc.nat(9)), customer: fc.option(customer), note: fc.option(note) },
+    { requiredKeys: [] },
+  ),
 )
 
 /** Of existing orders, some of them twice, and of an unknown one. */
@@ -92,6 +98,7 @@ const row = fc
   .record(
     {
       ...{ id: fc.bigInt({ min: 1n, max: 8n }), petId, quantity: units, shipDate: fc.nat(9) },
+      ...{ customer, note },
       complete: fc.boolean(),
     },
     { requiredKeys: ['id', 'petId', 'quantity', 'complete'] },

@@ -4,13 +4,14 @@ import { type ErrorCode, type ErrorDetail, ServiceError } from '../values/errors
 const PRECEDENCE: readonly ErrorCode[] = [
   'invalid_request',
   'not_found',
+  'already_exists',
   'insufficient_stock',
   'order_closed',
   'precondition_failed',
 ]
 
-/** The error for a request with changes that cannot be made. */
-export function refusal(failures: readonly ErrorDetail[]): ServiceError {
+/** The error for a request with changes that cannot be made. `list` is the field of the body that has the changes. */
+export function refusal(failures: readonly ErrorDetail[], list = 'changes'): ServiceError {
   const decisiveCode = PRECEDENCE.find((code) => failures.some((failure) => failure.code === code))
   const first = failures.find(({ code }) => code === decisiveCode)
   if (first === undefined) {
@@ -22,7 +23,22 @@ export function refusal(failures: readonly ErrorDetail[]): ServiceError {
   const message =
     failures.length === 1
       ? `${first.message}; nothing was changed`
-      : `${failures.length} changes cannot be made, so nothing was changed; details lists them. The error code is that of changes[${first.index}]: ${first.message}`
-  const field = first.field === undefined ? undefined : `changes[${first.index}].${first.field}`
+      : `${failures.length} ${list} cannot be saved, so nothing was changed; details lists them. The error code is that of ${list}[${first.index}]: ${first.message}`
+  const field = first.field === undefined ? undefined : `${list}[${first.index}].${first.field}`
   return new ServiceError(first.code, message, { details: failures, field })
+}
+
+/** `index` is the position of the change in the request. */
+export function toFailure(
+  { code, message, field }: ServiceError,
+  index: number,
+  petId: bigint | undefined,
+): ErrorDetail {
+  return {
+    index,
+    ...(petId === undefined ? {} : { petId }),
+    code,
+    message,
+    ...(field === undefined ? {} : { field }),
+  }
 }

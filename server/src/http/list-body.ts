@@ -1,0 +1,45 @@
+import { refusal, toFailure } from '../core/stock/refusal.ts'
+import { type ErrorDetail, ServiceError } from '../core/values/errors.ts'
+import { describeValue, isObject, type JsonObject } from '../core/values/exact-json.ts'
+import { codecOf, Int64, invalidField } from '../core/values/field.ts'
+import { invalid, rejectUnknown } from './request-input.ts'
+
+interface ListFacts<Element> {
+  /** The field of the body that has the list, such as `changes`. */
+  readonly list: string
+  /** An element in error messages, such as `a change`. */
+  readonly element: string
+  readonly max: number
+  readonly fields: readonly string[]
+  /** The field of an element that has the id of its pet. */
+  readonly petIdField: string
+  parseElement(element: JsonObject): Element
+}
+
+/** Parses a list of 1 to `max` elements. Throws a ServiceError whose details list every invalid element. */
+export function parseList<Element>(
+  value: unknown,
+  { list, element: what, max, fields, petIdField, parseElement }: ListFacts<Element>,
+): Element[] {
+  if (!Array.isArray(value) || value.length === 0 || value.length > max) {
+    const got = Array.isArray(value) ? `${value.length} of them` : describeValue(value)
+    throw invalidField(list, `${list} must be an array of 1 to ${max} ${list}, got ${got}`)
+  }
+  const parsed: Element[] = []
+  const failures: ErrorDetail[] = []
+  for (const [index, element] of value.entries()) {
+    try {
+      if (!isObject(element)) throw invalid(`${what} must be an object, got ${describeValue(element)}`)
+      rejectUnknown('field', Object.keys(element), fields)
+      parsed.push(parseElement(element))
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      const petId = isObject(element) ? PET_ID_CODEC.fromJson(element[petIdField]) : undefined
+      failures.push(toFailure(error, index, typeof petId === 'bigint' ? petId : undefined))
+    }
+  }
+  if (failures.length > 0) throw refusal(failures, list)
+  return parsed
+}
+
+const PET_ID_CODEC = codecOf('petId', Int64('The pet of an element.'))
