@@ -1,5 +1,5 @@
 import { type Order, type OrderState, orderAt } from '../core/orders/order.ts'
-import type { OrderFilter, OrderStore, OrderTotals } from '../core/orders/order-store.ts'
+import type { OrderFilter, OrderPlace, OrderStore, OrderTotals } from '../core/orders/order-store.ts'
 import type { OrderChanges } from '../core/orders/orders-draft.ts'
 import { MIN_INT64 } from '../core/values/int64.ts'
 import { isExpiredSql, ORDER_FIELDS, type OrderRecord, toOrder } from './order-rows.ts'
@@ -89,31 +89,48 @@ function pageStatement(
   // All parts use the same time. Otherwise a hold could expire between two parts.
   const now = '(SELECT now FROM clock)'
   const select = `SELECT ${ORDER_FIELDS}, customer_words, ${now} AS now FROM orders`
-  const place = after ?? { id: MIN_INT64, customerWords: customerPrefix }
-  const isAfter = after === undefined ? '>=' : '>'
-  const conditions = petId === undefined ? [] : [`pet_id = ${parameter(petId)}`]
-  if (customerPrefix === undefined) {
-    conditions.push(`id ${isAfter} ${parameter(place.id)}`)
-  } else {
-    const words = parameter(place.customerWords ?? customerPrefix)
-    conditions.push(
-      `(customer_words, id) ${isAfter} (${words}, ${parameter(place.id)})`,
-      `customer_words < ${parameter(customerPrefix + LAST_CHARACTER)}`,
-    )
-  }
-  const isWanted = conditions.join(' AND ')
   const order = customerPrefix === undefined ? 'ORDER BY id' : 'ORDER BY customer_words, id'
   const orderAndLimit = `${order} LIMIT CAST($2 AS BIGINT)`
-  const ordersInState = (wanted: OrderState) => `SELECT * FROM (${select}
-    WHERE state = '${wanted}' AND ${isWanted}
-    ${wanted === 'open' ? `AND (expires_at IS NULL OR expires_at > ${now})` : ''} ${orderAndLimit}) AS ${wanted}_orders`
+  const isOfPet = petId === undefined ? '' : `pet_id = ${parameter(petId)} AND`
+  const ranges =
+    customerPrefix === undefined
+      ? idRanges(after, parameter)
+      : customerRanges(customerPrefix, after, parameter)
+  const ordersInState = (wanted: OrderState) =>
+    ranges.map(
+      (range) => `SELECT * FROM (${select}
+        WHERE ${isOfPet} state = '${wanted}' AND ${range}
+        ${wanted === 'open' ? `AND (expires_at IS NULL OR expires_at > ${now})` : ''} ${orderAndLimit}) AS ${wanted}_orders`,
+    )
   const expiredHolds = `${select} ${indexedBy(petId === undefined ? 'orders_by_expiry' : 'orders_held')}
-    WHERE ${isExpiredSql(now)} AND ${isWanted}`
+    WHERE ${isOfPet} ${isExpiredSql(now)} AND ((${ranges.join(') OR (')}))`
   const parts =
-    state === undefined ? [ordersInState('open'), ordersInState('complete')] : [ordersInState(state)]
+    state === undefined ? [...ordersInState('open'), ...ordersInState('complete')] : ordersInState(state)
   if (state === 'expired') parts.push(expiredHolds)
   const text = `WITH clock AS MATERIALIZED (SELECT ${clock.sql('$1')} AS now) ${parts.join(' UNION ALL ')} ${orderAndLimit}`
   return { text, values }
+}
+
+/** Adds a value to a statement and returns its placeholder. */
+type AddParameter = (value: SqlValue) => string
+
+/** The condition on orders after a place in a list by id. */
+function idRanges(after: OrderPlace | undefined, parameter: AddParameter): string[] {
+  return [after === undefined ? `id >= ${parameter(MIN_INT64)}` : `id > ${parameter(after.id)}`]
+}
+
+/**
+ * The conditions on orders after a place in a list by customer and id. An index serves each of them. SQLite would use only the
+ * first column of the index for the comparison of the pair, and a customer may have any number of orders.
+ */
+function customerRanges(prefix: string, after: OrderPlace | undefined, parameter: AddParameter): string[] {
+  const isBelowEnd = `customer_words < ${parameter(prefix + LAST_CHARACTER)}`
+  if (after === undefined) return [`customer_words >= ${parameter(prefix)} AND ${isBelowEnd}`]
+  const words = parameter(after.customerWords ?? prefix)
+  return [
+    `customer_words = ${words} AND id > ${parameter(after.id)}`,
+    `customer_words > ${words} AND ${isBelowEnd}`,
+  ]
 }
 
 /** Counts refused and expired orders. `add` is called for decisions that are on disk. */

@@ -32,6 +32,16 @@ export const ordering = fc.tuple(who, petId, fc.nat(9), fc.array(draft, { minLen
     },
 )
 
+/** All or none, in one commit. */
+export const orderingTogether = fc.tuple(who, fc.array(draft, { minLength: 1, maxLength: 4 })).map(
+  ([index, drafts]): Step =>
+    async (shop) => {
+      const [outcome] = await shop.store(index).changeStock([{ type: 'create_orders', ...BY, drafts }])
+      shop.orders.endHolds(drafts.map((one) => one.petId))
+      shop.orders.createAll(drafts, outcome)
+    },
+)
+
 /** On both processes at once for the same pet: in any order, no more is sold than the stock. */
 export const orderingTwice = fc.tuple(petId, units).map(
   ([id, quantity]): Step =>

@@ -10,6 +10,7 @@ import type {
   CancelOrder,
   ChangeOrder,
   CompleteOrder,
+  CreateOrders,
   OutcomeOf,
   Result,
 } from '../../src/core/stock/command.ts'
@@ -69,6 +70,20 @@ export class ModelOrders {
       }
       expect(outcome.order).toEqual(order)
       this.#orders.set(id, order)
+    }
+  }
+
+  createAll(drafts: readonly OrderDraft[], outcome: OutcomeOf<CreateOrders>): void {
+    const isPossible = [...Map.groupBy(drafts, ({ petId }) => petId)].every(([petId, wanted]) => {
+      const available = this.#availableOf(petId)
+      return available !== undefined && wanted.reduce((sum, { quantity }) => sum + quantity, 0) <= available
+    })
+    expect(outcome.type).toBe(isPossible ? 'done' : 'refused')
+    if (outcome.type === 'refused') return
+    expect(outcome.orders).toHaveLength(drafts.length)
+    for (const [index, order] of outcome.orders.entries()) {
+      const draft = drafts[index]
+      if (draft !== undefined) this.create(draft, { type: 'done', order })
     }
   }
 

@@ -90,7 +90,7 @@ async function listOrders(flags: ListFlags): Promise<void> {
       ['EXPIRES', ({ expiresAt }) => formatMinute(expiresAt)],
       ['SHIPS', ({ shipDate }) => formatMinute(shipDate)],
       ['CLOSED', ({ closedAt }) => formatMinute(closedAt)],
-      ['CUSTOMER', ({ customer }) => customer ?? ''],
+      ['CUSTOMER', ({ customer }) => customer ?? '-'],
     ],
     toJson: orderToJson,
     emptyMessage: 'There are no such orders.',
@@ -130,8 +130,8 @@ async function showOrder(orderId: bigint, flags: JsonFlags): Promise<void> {
       ['Expires', formatMinute(order.expiresAt)],
       ['Ships', formatMinute(order.shipDate)],
       ['Closed', formatMinute(order.closedAt)],
-      ['Customer', order.customer ?? ''],
-      ['Note', order.note?.replaceAll(/\s*[\r\n]+\s*/g, ' ') ?? ''],
+      ['Customer', order.customer ?? '-'],
+      ['Note', order.note?.replaceAll(/\s*[\r\n]+\s*/g, ' ') ?? '-'],
     ])
   }
 }
