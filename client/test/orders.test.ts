@@ -47,7 +47,8 @@ test('an order reserves, is completed, and stands in the history', async () => {
   expect(await client.getAvailability(ODD)).toEqual(reserved)
   const shipDate = '2026-12-27T09:00:00.000Z'
   expect(await client.updateOrder(order.id, { shipDate })).toEqual({ ...order, shipDate })
-  const complete = { ...order, shipDate, state: 'complete', complete: true } as const
+  const closedAt = new Date(service.now).toISOString()
+  const complete = { ...order, shipDate, state: 'complete', complete: true, closedAt } as const
   expect(await client.completeOrder(order.id)).toEqual(complete)
   expect(await client.completeOrder(order.id)).toEqual(complete)
   expect(await client.availability(ODD)).toEqual({ petId: ODD, quantity: 5, reserved: 0, available: 5 })
@@ -266,4 +267,22 @@ test('the stream of events tells what happens to an order, typed', async () => {
     [8, 6, 'sold'],
     ['completed', LAST, 2, 'complete'],
   ])
+})
+
+test('several orders are created together or not at all, and found by customer', async () => {
+  const service = await liveService()
+  const client = clientOf(service)
+  const customer = 'Anna Smith'
+  const orders = await client.createOrders([
+    { petId: 1n, quantity: 1, customer },
+    { petId: ODD, quantity: 2, customer },
+  ])
+  expect(orders).toMatchObject([{ petId: 1n }, { petId: ODD, quantity: 2 }])
+  expect(await Array.fromAsync(client.listOrders({ customer: 'anna' }))).toEqual([...orders])
+  const refused = client.createOrders([
+    { petId: ODD, quantity: 1 },
+    { petId: 1n, quantity: 1_000 },
+  ])
+  await expect(refused).rejects.toMatchObject({ code: 'insufficient_stock' })
+  expect((await client.availability(ODD)).reserved).toBe(2)
 })
