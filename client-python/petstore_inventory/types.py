@@ -157,6 +157,8 @@ class NewOrder(TypedDict):
     petId: int
     quantity: int
     shipDate: NotRequired[str]
+    customer: NotRequired[str]
+    note: NotRequired[str]
     holdSeconds: NotRequired[int]
 
 
@@ -169,6 +171,19 @@ class Order(TypedDict):
     state: OrderState
     createdAt: str
     expiresAt: NotRequired[str]
+    closedAt: NotRequired[str]
+    customer: NotRequired[str]
+    note: NotRequired[str]
+
+
+class NewOrders(TypedDict):
+    """Either all orders are created or none."""
+
+    orders: List[NewOrder]
+
+
+class CreatedOrders(TypedDict):
+    orders: List[Order]
 
 
 class NewWebhook(TypedDict):
@@ -285,7 +300,9 @@ class OrderCompletion(TypedDict):
 
 
 class OrderChange(TypedDict):
-    shipDate: str
+    shipDate: NotRequired[Optional[str]]
+    customer: NotRequired[Optional[str]]
+    note: NotRequired[Optional[str]]
 
 
 class WebhookLag(TypedDict):

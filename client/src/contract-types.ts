@@ -209,8 +209,12 @@ export interface NewOrder {
   readonly petId: bigint
   /** Units to order. This many must be available. */
   readonly quantity: number
-  /** When the order ships: a date and time with its zone. */
+  /** When the order ships or shipped. Requests give any time zone, responses use UTC. */
   readonly shipDate?: string
+  /** The customer, for example a name and a telephone number, without control characters. */
+  readonly customer?: string
+  /** A note for the staff. It may have several lines, but no other control characters. */
+  readonly note?: string
   /** Makes the order a hold, which expires after this many seconds. */
   readonly holdSeconds?: number
 }
@@ -222,7 +226,7 @@ export interface Order {
   readonly petId: bigint
   /** Units that were ordered. */
   readonly quantity: number
-  /** When the order ships or shipped, in UTC; absent if it is not set. */
+  /** When the order ships or shipped. Requests give any time zone, responses use UTC. */
   readonly shipDate?: string
   /** Whether the order has been fulfilled. */
   readonly complete: boolean
@@ -231,6 +235,22 @@ export interface Order {
   readonly createdAt: string
   /** When a hold expires, in UTC; absent if the order is not a hold. */
   readonly expiresAt?: string
+  /** When the order was completed, was cancelled or expired, in UTC; absent while it is open, and if an older version of the service closed it. */
+  readonly closedAt?: string
+  /** The customer, for example a name and a telephone number, without control characters. */
+  readonly customer?: string
+  /** A note for the staff. It may have several lines, but no other control characters. */
+  readonly note?: string
+}
+
+/** Either all orders are created or none. */
+export interface NewOrders {
+  readonly orders: readonly NewOrder[]
+}
+
+export interface CreatedOrders {
+  /** The orders, in the order of the request. */
+  readonly orders: readonly Order[]
 }
 
 export type OrderUpdate = OrderCompletion | OrderChange
@@ -547,8 +567,9 @@ export interface OrderCompletion {
 }
 
 export interface OrderChange {
-  /** The new ship date of an open order. */
-  readonly shipDate: string
+  readonly shipDate?: string | null
+  readonly customer?: string | null
+  readonly note?: string | null
 }
 
 /** The backlog of the webhook. */
@@ -891,6 +912,7 @@ export interface Operations {
     readonly query: {
       readonly state?: 'open' | 'complete' | 'cancelled' | 'expired'
       readonly petId?: bigint
+      readonly customer?: string
       readonly limit?: number
       readonly cursor?: string
     }
@@ -906,6 +928,14 @@ export interface Operations {
     readonly body: NewOrder
     readonly answer: Order
   }
+  /** Create several orders */
+  createOrders: {
+    readonly params: NoFields
+    readonly query: NoFields
+    readonly headers: { readonly 'Idempotency-Key'?: string }
+    readonly body: NewOrders
+    readonly answer: CreatedOrders
+  }
   /** Get one order */
   getOrder: {
     readonly params: { readonly orderId: bigint }
@@ -914,7 +944,7 @@ export interface Operations {
     readonly body: undefined
     readonly answer: Order
   }
-  /** Complete an order, or change its ship date */
+  /** Complete or change an order */
   updateOrder: {
     readonly params: { readonly orderId: bigint }
     readonly query: NoFields
@@ -1081,6 +1111,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
   removeCategory: { method: 'DELETE', path: '/categories/{categoryId}', int64: ['categoryId'] },
   listOrders: { method: 'GET', path: '/store/orders', int64: ['petId'], answer: 'Order', maxLimit: 1000 },
   createOrder: { method: 'POST', path: '/store/orders', body: 'NewOrder', answer: 'Order' },
+  createOrders: { method: 'POST', path: '/store/orders/batch', body: 'NewOrders', answer: 'CreatedOrders' },
   getOrder: { method: 'GET', path: '/store/orders/{orderId}', int64: ['orderId'], answer: 'Order' },
   updateOrder: {
     method: 'PATCH',
@@ -1185,6 +1216,8 @@ export const INT64_FIELDS = {
   CategoryUpdate: {},
   NewOrder: { petId: { type: 'int64', required: true } },
   Order: { id: { type: 'int64', required: true }, petId: { type: 'int64', required: true } },
+  NewOrders: { orders: { type: 'NewOrder', required: true } },
+  CreatedOrders: { orders: { type: 'Order', required: true } },
   OrderUpdate: {},
   NewWebhook: {},
   WebhookWithSecret: { id: { type: 'int64', required: true } },

@@ -12,7 +12,7 @@ export function createOrders<Ids extends IdKind>(api: Api<Ids>) {
     api.value('updateOrder', { params: { orderId }, body: change }, options)
 
   return {
-    /** Orders by id; open and complete ones unless `state` is given. */
+    /** Orders by id, or by customer if `customer` is given; open and complete ones unless `state` is given. */
     list: (options: Query<'listOrders'> & CallOptions = {}) => api.list('listOrders', options),
 
     /** One order, in any state. */
@@ -25,6 +25,10 @@ export function createOrders<Ids extends IdKind>(api: Api<Ids>) {
      */
     create: (order: BodyOf<'createOrder'>, options: WriteOptions = {}) =>
       api.value('createOrder', { body: order }, options),
+
+    /** Creates 1 to 100 orders, all or none. `details` of the error lists every order that cannot be created. */
+    createMany: (orders: BodyOf<'createOrders'>, options: WriteOptions = {}) =>
+      api.value('createOrders', { body: orders }, options),
 
     /** Changes an open order. Throws `OrderClosedError` if it is closed. */
     update,

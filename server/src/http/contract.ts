@@ -186,7 +186,7 @@ function describeParameters(operation: Operation, shared: SharedComponents) {
 
 function describeResponses(operation: Operation, shared: SharedComponents) {
   const { method, success, needs, body, deprecatedSince, acceptsIdempotencyKey } = operation
-  const { status = 200, events, isPaged } = success
+  const { status = 200, events, isPaged, hasNoLocation } = success
   const isRead = method === 'GET' && events === undefined
   const etag: HeaderName[] = isRead || method === 'PATCH' ? ['ETag'] : []
   /** Headers of the success reply and of the operation's own errors, but not of common errors such as 401. */
@@ -197,7 +197,7 @@ function describeResponses(operation: Operation, shared: SharedComponents) {
     .join('')
   const headers = [...etag]
   if (isPaged) headers.push('NextPage')
-  if (status === 201) headers.push('Location')
+  if (status === 201 && !hasNoLocation) headers.push('Location')
   const responses: Record<string, unknown> = {
     [status]: {
       description: success.description,

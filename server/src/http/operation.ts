@@ -72,6 +72,8 @@ export interface Input<Params extends Schemas = Schemas, Query extends Schemas =
 export interface SuccessFacts<Success extends TSchema = TSchema> {
   /** 200 by default. */
   readonly status?: 201 | 204
+  /** With 201: several resources are created, so the reply has no `Location`. */
+  readonly hasNoLocation?: true
   readonly description: string
   readonly schema: Success
   /** The reply is one page of a list, and its `Link` header names the next page. */

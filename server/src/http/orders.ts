@@ -1,28 +1,42 @@
 import Type from 'typebox'
 import {
+  MAX_NEW_ORDERS,
   NEW_ORDER,
   noOrder,
   ORDER,
   ORDER_ROW,
   ORDER_STATES,
+  ORDER_UPDATE,
+  type OrderDraft,
   type Order as StoredOrder,
 } from '../core/orders/order.ts'
+import { isSearchableCustomer, readOrderPage } from '../core/orders/order-list.ts'
 import type {
   CancelOrder,
   ChangeOrder,
   CompleteOrder,
   CreateOrder,
+  CreateOrders,
   InsufficientStock,
   OutcomeOf,
 } from '../core/stock/command.ts'
 import { noEntry } from '../core/stock/inventory.ts'
 import { refusal } from '../core/stock/refusal.ts'
-import { DateTime, Int64, type JsonOf, jsonWriter, OneOf } from '../core/values/field.ts'
-import { readPageById } from '../core/values/page.ts'
+import type { JsonObject } from '../core/values/exact-json.ts'
+import { Int64, isWithinLength, type JsonOf, jsonWriter, OneOf, Text } from '../core/values/field.ts'
 import { commitAndReply } from './idempotency.ts'
+import { parseList } from './list-body.ts'
 import { defineOperation } from './operation.ts'
-import { createdReply, errorReply, type JsonReply, NO_CONTENT, type StorableReply } from './reply.ts'
+import {
+  createdReply,
+  errorReply,
+  type JsonReply,
+  jsonReply,
+  NO_CONTENT,
+  type StorableReply,
+} from './reply.ts'
 import { conditionalReply, IF_NONE_MATCH, pageReply, taggedReply } from './representation.ts'
+import { bodyParser, rejectUnknown } from './request-input.ts'
 import { EXAMPLE_TIME, pageParameters } from './schemas.ts'
 
 /** The fields in the sequence of SPEC.md. */
@@ -44,14 +58,27 @@ export const ORDER_EXAMPLE = {
   complete: false,
   state: 'open',
   createdAt: EXAMPLE_TIME,
+  customer: 'Anna Smith, 555 0134',
 }
 
 export const Order = Type.Object(ORDER_BODY, { title: 'Order', examples: [ORDER_EXAMPLE] })
 
-const NewOrder = Type.Object(NEW_ORDER, {
-  title: 'NewOrder',
-  examples: [{ petId: 1, quantity: 1, holdSeconds: 900 }],
-})
+const NEW_ORDER_EXAMPLE = { petId: 1, quantity: 1, holdSeconds: 900, customer: 'Anna Smith, 555 0134' }
+const NewOrder = Type.Object(NEW_ORDER, { title: 'NewOrder', examples: [NEW_ORDER_EXAMPLE] })
+
+const NewOrders = Type.Object(
+  { orders: Type.Array(NewOrder, { minItems: 1, maxItems: MAX_NEW_ORDERS }) },
+  {
+    title: 'NewOrders',
+    description: 'Either all orders are created or none.',
+    examples: [{ orders: [NEW_ORDER_EXAMPLE, { ...NEW_ORDER_EXAMPLE, petId: 2 }] }],
+  },
+)
+
+const CreatedOrders = Type.Object(
+  { orders: Type.Array(Order, { description: 'The orders, in the order of the request.' }) },
+  { title: 'CreatedOrders', examples: [{ orders: [ORDER_EXAMPLE] }] },
+)
 
 const OrderUpdate = Type.Object(
   {
@@ -65,13 +92,25 @@ const OrderUpdate = Type.Object(
         () => 'true (DELETE cancels an order)',
       ),
     ),
-    shipDate: Type.Optional(DateTime('The new ship date of an open order.')),
+    ...ORDER_UPDATE,
   },
   {
     title: 'OrderUpdate',
-    choices: { OrderCompletion: ['complete'], OrderChange: ['shipDate'] },
+    choices: { OrderCompletion: ['complete'], OrderChange: Object.keys(ORDER_UPDATE) },
     examples: [{ complete: true }],
   },
+)
+
+const MAX_CUSTOMER_LENGTH = 200
+const CustomerQuery = Text(
+  {
+    minLength: 1,
+    maxLength: MAX_CUSTOMER_LENGTH,
+    description:
+      'Return only orders whose customer begins with this text, sorted by customer, then by id. Only letters and digits count; case, accents and punctuation do not: `anna s` finds `Anna Smith`, and so does `ANNA, S`.',
+  },
+  `1 to ${MAX_CUSTOMER_LENGTH} characters with at least one letter or digit`,
+  (text) => isWithinLength(text, MAX_CUSTOMER_LENGTH) && isSearchableCustomer(text),
 )
 
 const orderToJson = jsonWriter(ORDER_BODY)
@@ -87,23 +126,21 @@ export const listOrders = defineOperation({
   path: '/store/orders',
   summary: 'List orders',
   description:
-    'Returns orders by id ascending, in pages. Without `state`, returns only open and complete orders.',
+    'Returns orders by id ascending, in pages. Without `state`, returns only open and complete orders. With `customer`, returns the orders of customers whose name begins with a text.',
   tag: 'store',
   stability: 'beta',
   isInSpecification: true,
   query: {
     state: Type.Optional(OneOf(ORDER_STATES, { description: 'Return only orders in this state.' })),
     petId: Type.Optional(Int64('Return only orders of this pet.')),
+    customer: Type.Optional(CustomerQuery),
     ...pageParameters(),
   },
   headers: IF_NONE_MATCH,
   success: { description: 'A page of orders.', schema: Type.Array(Order), isPaged: true },
   errors: ['invalid_request'],
-  reply: async ({ query, request }, { store }) => {
-    const { state, petId } = query
-    const page = await readPageById(query, (limit, after) => store.listOrders({ state, petId, after }, limit))
-    return pageReply(request, query, page, orderBody)
-  },
+  reply: async ({ query, request }, { store }) =>
+    pageReply(request, query, await readOrderPage(store, query), orderBody),
 })
 
 export const createOrder = defineOperation({
@@ -126,6 +163,36 @@ export const createOrder = defineOperation({
       { type: 'create_order', draft: body, keyId: key.id, at: clock() },
       idempotency,
       (outcome) => createOrderReply(outcome, body.petId, request.path),
+    ),
+})
+
+export const createOrders = defineOperation({
+  operationId: 'createOrders',
+  method: 'POST',
+  path: '/store/orders/batch',
+  summary: 'Create several orders',
+  description:
+    'Creates 1 to 100 orders, for example everything that one customer reserves. Either all orders are created, in one commit, or none. Orders of the same pet count together. If none is created, `details` of the error lists every order that cannot be created. A batch counts as one request.',
+  tag: 'store',
+  stability: 'experimental',
+  needs: 'orders',
+  acceptsIdempotencyKey: true,
+  maxBodyBytes: 256 * 1024,
+  body: NewOrders,
+  parseBody: parseNewOrders,
+  success: {
+    status: 201,
+    description: 'The orders, in the order of the request.',
+    schema: CreatedOrders,
+    hasNoLocation: true,
+  },
+  errors: ['invalid_request', 'not_found', 'insufficient_stock', 'payload_too_large'],
+  reply: ({ body, key, idempotency }, { commits, clock }) =>
+    commitAndReply(
+      commits,
+      { type: 'create_orders', drafts: body, keyId: key.id, at: clock() },
+      idempotency,
+      createOrdersReply,
     ),
 })
 
@@ -152,9 +219,9 @@ export const updateOrder = defineOperation({
   operationId: 'updateOrder',
   method: 'PATCH',
   path: '/store/orders/{orderId}',
-  summary: 'Complete an order, or change its ship date',
+  summary: 'Complete or change an order',
   description:
-    '`{"complete": true}` completes the order: its units leave the stock, and the history records the reason `sold` and a reference such as `order 17`. Completing it again changes nothing. `{"shipDate": …}` changes the ship date of an open order.',
+    '`{"complete": true}` completes the order: its units leave the stock, and the history records the reason `sold` and a reference such as `order 17`. Completing it again changes nothing; `closedAt` shows when it was completed. The other fields change an open order, and null clears them: `{"shipDate": null}`.',
   tag: 'store',
   stability: 'beta',
   needs: 'orders',
@@ -168,10 +235,11 @@ export const updateOrder = defineOperation({
   prepare: ({ orderId }, { store }) => store.findOrder(orderId),
   reply: ({ params: { orderId }, body, key, idempotency }, { commits, clock }, order) => {
     const target = { orderId, petId: order?.petId, keyId: key.id, at: clock() }
+    const { complete, ...patch } = body
     const command: CompleteOrder | ChangeOrder =
-      body.shipDate === undefined
-        ? { type: 'complete_order', ...target }
-        : { type: 'change_order', ...target, shipDate: body.shipDate }
+      complete === undefined
+        ? { type: 'change_order', ...target, patch }
+        : { type: 'complete_order', ...target }
     return commitAndReply(commits, command, idempotency, (outcome) =>
       changeOrderReply(outcome, orderId, orderReply),
     )
@@ -201,6 +269,31 @@ export const cancelOrder = defineOperation({
       (outcome) => changeOrderReply(outcome, orderId, () => NO_CONTENT),
     ),
 })
+
+const parseNewOrder = bodyParser(NewOrder, 'an order')
+const NEW_ORDER_FIELDS = Object.keys(NEW_ORDER)
+
+function parseNewOrders({ orders }: JsonObject): OrderDraft[] {
+  return parseList(orders, {
+    list: 'orders',
+    element: 'an order',
+    max: MAX_NEW_ORDERS,
+    petIdField: 'petId',
+    parseElement: (order) => {
+      rejectUnknown('field', Object.keys(order), NEW_ORDER_FIELDS)
+      return parseNewOrder(order)
+    },
+  })
+}
+
+function createOrdersReply(outcome: OutcomeOf<CreateOrders>): StorableReply {
+  switch (outcome.type) {
+    case 'done':
+      return jsonReply({ orders: outcome.orders.map(orderBody) }, {}, 201)
+    case 'refused':
+      return errorReply(refusal(outcome.failures, 'orders'))
+  }
+}
 
 function orderReply(order: StoredOrder): JsonReply {
   return taggedReply(orderBody(order))

@@ -5,7 +5,7 @@ import { listInventoryHistory, listRecentChanges } from './history.ts'
 import { getAvailability, getInventoryItem, listInventory, updateInventory } from './inventory.ts'
 import { getLimits } from './limits.ts'
 import type { Operation, PathSegments } from './operation.ts'
-import { cancelOrder, createOrder, getOrder, listOrders, updateOrder } from './orders.ts'
+import { cancelOrder, createOrder, createOrders, getOrder, listOrders, updateOrder } from './orders.ts'
 import {
   createPet,
   getCatalogPet,
@@ -56,6 +56,7 @@ export const OPERATIONS: readonly Operation[] = [
   removeCategory,
   listOrders,
   createOrder,
+  createOrders,
   getOrder,
   updateOrder,
   cancelOrder,

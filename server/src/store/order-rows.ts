@@ -1,13 +1,28 @@
-import { ORDER, ORDER_CHANGES, type Order, type OrderChange } from '../core/orders/order.ts'
+import { customerWordsOf, ORDER, ORDER_CHANGES, type Order, type OrderChange } from '../core/orders/order.ts'
 import type { Command } from '../core/stock/command.ts'
 import { columnsOf } from '../core/values/field.ts'
-import { changeKindIn, detailText, recordFromDetail, rowReader, selectList } from './record-rows.ts'
+import {
+  changeKindIn,
+  detailText,
+  recordFromDetail,
+  rowReader,
+  rowValues,
+  selectList,
+} from './record-rows.ts'
+import type { SqlValue } from './sql.ts'
 
 export type OrderRecord = Readonly<Record<string, bigint | string | null>> & { readonly id: bigint }
 
-export const ORDER_COLUMNS = columnsOf(ORDER)
+/** The columns of `orders`. `customer_words` holds the words of the customer, by which orders are found. */
+export const ORDER_COLUMNS = { ...columnsOf(ORDER), customer_words: 'text' } as const
 export const ORDER_FIELDS = selectList(ORDER)
 export const toOrder = rowReader(ORDER)
+const recordValues = rowValues(ORDER)
+
+/** The values of an order in the order of ORDER_COLUMNS. */
+export function orderValues(order: Order): SqlValue[] {
+  return [...recordValues(order), customerWordsOf(order) ?? null]
+}
 
 /** A condition on orders: the order is an expired hold. It is written so that the partial indexes of holds can be used. */
 export const isExpiredSql = (now: string) => `state = 'open' AND expires_at <= ${now}`
@@ -30,6 +45,9 @@ export function orderReferencesOf(commands: readonly Command[]) {
     switch (command.type) {
       case 'create_order':
         newOrders++
+        break
+      case 'create_orders':
+        newOrders += command.drafts.length
         break
       case 'complete_order':
       case 'cancel_order':

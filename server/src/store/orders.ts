@@ -1,9 +1,9 @@
 import { type Order, type OrderState, orderAt } from '../core/orders/order.ts'
-import type { OrderFilter, OrderStore, OrderTotals } from '../core/orders/order-store.ts'
+import type { OrderFilter, OrderPlace, OrderStore, OrderTotals } from '../core/orders/order-store.ts'
 import type { OrderChanges } from '../core/orders/orders-draft.ts'
-import { MAX_INT64, MIN_INT64 } from '../core/values/int64.ts'
+import { MIN_INT64 } from '../core/values/int64.ts'
 import { isExpiredSql, ORDER_FIELDS, type OrderRecord, toOrder } from './order-rows.ts'
-import type { SqlDatabase, SqlValue, StoreClock } from './sql.ts'
+import type { SqlDatabase, SqlValue, Statement, StoreClock } from './sql.ts'
 
 const COUNT_AND_UNITS = 'count(*) AS orders, CAST(coalesce(sum(quantity), 0) AS BIGINT) AS units'
 
@@ -23,11 +23,8 @@ export function orderMethods(database: SqlDatabase, clock: StoreClock): Omit<Ord
     },
 
     listOrders: async (filter, limit) => {
-      if (filter.after === MAX_INT64) return []
-      const firstId = filter.after === undefined ? MIN_INT64 : filter.after + 1n
-      const values: SqlValue[] = [firstId, limit, clock.processTime()]
-      if (filter.petId !== undefined) values.push(filter.petId)
-      const rows = await database.rows<OrderRecordNow>(pageSql(filter, clock.sql('$3'), indexedBy), ...values)
+      const { text, values } = pageStatement(filter, limit, clock, indexedBy)
+      const rows = await database.rows<OrderRecordNow>(text, ...values)
       return rows.map(toOrderNow)
     },
 
@@ -73,26 +70,67 @@ function toOrderNow(row: OrderRecordNow): Order {
   return orderAt(toOrder(row), Number(row.now))
 }
 
+/** Follows every other character of a word. */
+const LAST_CHARACTER = '\u{10ffff}'
+
 /**
- * Selects at most $2 orders with ids from $1 on, in the order of their ids. Each part of the UNION reads an index in this
- * order, so the duration does not depend on the number of orders. An expired hold has the state `open` in the table until it is
+ * Selects at most `limit` orders after the place, in the order of the list. Each part of the UNION reads an index in this order,
+ * so the duration does not depend on the number of orders. An expired hold has the state `open` in the table until it is
  * released; here it counts as expired.
  */
-function pageSql({ state, petId }: OrderFilter, time: string, indexedBy: (name: string) => string): string {
+function pageStatement(
+  { state, petId, customerPrefix, after }: OrderFilter,
+  limit: number,
+  clock: StoreClock,
+  indexedBy: (name: string) => string,
+): Statement {
+  const values: SqlValue[] = [clock.processTime(), limit]
+  const parameter = (value: SqlValue) => `$${values.push(value)}`
   // All parts use the same time. Otherwise a hold could expire between two parts.
   const now = '(SELECT now FROM clock)'
-  const select = `SELECT ${ORDER_FIELDS}, ${now} AS now FROM orders`
-  const isOfPet = petId === undefined ? '' : 'pet_id = $4 AND'
-  const orderAndLimit = 'ORDER BY id LIMIT CAST($2 AS BIGINT)'
-  const ordersInState = (wanted: OrderState) => `SELECT * FROM (${select}
-    WHERE ${isOfPet} state = '${wanted}' AND id >= $1
-    ${wanted === 'open' ? `AND (expires_at IS NULL OR expires_at > ${now})` : ''} ${orderAndLimit}) AS ${wanted}_orders`
+  const select = `SELECT ${ORDER_FIELDS}, customer_words, ${now} AS now FROM orders`
+  const order = customerPrefix === undefined ? 'ORDER BY id' : 'ORDER BY customer_words, id'
+  const orderAndLimit = `${order} LIMIT CAST($2 AS BIGINT)`
+  const isOfPet = petId === undefined ? '' : `pet_id = ${parameter(petId)} AND`
+  const ranges =
+    customerPrefix === undefined
+      ? idRanges(after, parameter)
+      : customerRanges(customerPrefix, after, parameter)
+  const ordersInState = (wanted: OrderState) =>
+    ranges.map(
+      (range) => `SELECT * FROM (${select}
+        WHERE ${isOfPet} state = '${wanted}' AND ${range}
+        ${wanted === 'open' ? `AND (expires_at IS NULL OR expires_at > ${now})` : ''} ${orderAndLimit}) AS ${wanted}_orders`,
+    )
   const expiredHolds = `${select} ${indexedBy(petId === undefined ? 'orders_by_expiry' : 'orders_held')}
-    WHERE ${isOfPet} ${isExpiredSql(now)} AND id >= $1`
+    WHERE ${isOfPet} ${isExpiredSql(now)} AND ((${ranges.join(') OR (')}))`
   const parts =
-    state === undefined ? [ordersInState('open'), ordersInState('complete')] : [ordersInState(state)]
+    state === undefined ? [...ordersInState('open'), ...ordersInState('complete')] : ordersInState(state)
   if (state === 'expired') parts.push(expiredHolds)
-  return `WITH clock AS MATERIALIZED (SELECT ${time} AS now) ${parts.join(' UNION ALL ')} ${orderAndLimit}`
+  const text = `WITH clock AS MATERIALIZED (SELECT ${clock.sql('$1')} AS now) ${parts.join(' UNION ALL ')} ${orderAndLimit}`
+  return { text, values }
+}
+
+/** Adds a value to a statement and returns its placeholder. */
+type AddParameter = (value: SqlValue) => string
+
+/** The condition on orders after a place in a list by id. */
+function idRanges(after: OrderPlace | undefined, parameter: AddParameter): string[] {
+  return [after === undefined ? `id >= ${parameter(MIN_INT64)}` : `id > ${parameter(after.id)}`]
+}
+
+/**
+ * The conditions on orders after a place in a list by customer and id. An index serves each of them. SQLite would use only the
+ * first column of the index for the comparison of the pair, and a customer may have any number of orders.
+ */
+function customerRanges(prefix: string, after: OrderPlace | undefined, parameter: AddParameter): string[] {
+  const isBelowEnd = `customer_words < ${parameter(prefix + LAST_CHARACTER)}`
+  if (after === undefined) return [`customer_words >= ${parameter(prefix)} AND ${isBelowEnd}`]
+  const words = parameter(after.customerWords ?? prefix)
+  return [
+    `customer_words = ${words} AND id > ${parameter(after.id)}`,
+    `customer_words > ${words} AND ${isBelowEnd}`,
+  ]
 }
 
 /** Counts refused and expired orders. `add` is called for decisions that are on disk. */

@@ -45,6 +45,10 @@ const ORDERS: OrderRow[] = [1n, 9223372036854775807n].map((id, index) => ({
   shipDate: [Date.UTC(2026, 8, 1, 10, 0, 0, 7), Date.parse('0000-01-01T00:00:00Z')][index] ?? 0,
 }))
 ORDERS.push({ id: -5n, petId: 3n, quantity: 2, complete: false })
+for (const [index, text] of NASTY.entries()) {
+  const note = `${text}\r\n${text}\n"\r${text}`
+  ORDERS.push({ id: 100n + BigInt(index), petId: 3n, quantity: 1, complete: true, customer: text, note })
+}
 
 let cwd: string
 beforeEach(async () => {

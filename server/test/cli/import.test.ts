@@ -49,7 +49,8 @@ describe('petstore import', () => {
   })
 
   test('imports orders and JSON Lines, and reads standard input', async () => {
-    const orders = 'id,petId,quantity,shipDate,complete\n1,2,3,2026-09-01T12:00:00+02:00,true\n'
+    const orders =
+      'id,petId,quantity,shipDate,complete,customer,note\n1,2,3,2026-09-01T12:00:00+02:00,true,Anna,\n'
     const made = await petstore(['import', '-'], { cwd, stdin: orders })
     expect([made.exitCode, made.stdout]).toEqual([0, expect.stringContaining('1 order added')])
     expect((await run('export', '--orders')).stdout).toBe(

@@ -14,6 +14,7 @@ setDefaultTimeout(120_000)
 const NOW = Date.UTC(2040, 0, 15, 12)
 const BIG = 9223372036854775807n
 const HEADER = 'id,petId,quantity,shipDate,complete'
+const NOTE = 'a gift,\n"wrapped"'
 
 let cwd: string
 let path: string
@@ -25,7 +26,7 @@ beforeEach(async () => {
   await store.addPets([pet(1n, 10), pet(BIG, 5)])
   const drafts: OrderDraft[] = [
     { petId: 1n, quantity: 4, shipDate: Date.UTC(2040, 1, 1) },
-    { petId: BIG, quantity: 2, holdSeconds: 86_400 },
+    { petId: BIG, quantity: 2, holdSeconds: 86_400, customer: 'Anna Smith', note: NOTE },
     { petId: 1n, quantity: 1 },
   ]
   await store.changeStock(
@@ -43,10 +44,10 @@ describe('petstore orders', () => {
   test('list shows open and complete orders, by id', async () => {
     expect(await run('orders', 'list')).toEqual({
       exitCode: 0,
-      stdout: `ID  PET                  QUANTITY  STATE  CREATED           EXPIRES           SHIPS
-1   1                           4  open   2040-01-15 12:00  -                 2040-02-01 00:00
-2   9223372036854775807         2  open   2040-01-15 12:00  2040-01-16 12:00  -
-3   1                           1  open   2040-01-15 12:00  -                 -
+      stdout: `ID  PET                  QUANTITY  STATE  CREATED           EXPIRES           SHIPS             CLOSED  CUSTOMER
+1   1                           4  open   2040-01-15 12:00  -                 2040-02-01 00:00  -       -
+2   9223372036854775807         2  open   2040-01-15 12:00  2040-01-16 12:00  -                 -       Anna Smith
+3   1                           1  open   2040-01-15 12:00  -                 -                 -       -
 `,
       stderr: '',
     })
@@ -58,18 +59,23 @@ describe('petstore orders', () => {
     expect(JSON.parse(stdout)).toEqual([
       {
         ...{ id: 3, petId: 1, quantity: 1, state: 'cancelled', createdAt: '2040-01-15T12:00:00.000Z' },
-        ...{ expiresAt: null, shipDate: null },
+        ...{ expiresAt: null, shipDate: null, closedAt: expect.any(String) },
       },
     ])
     const some = await run('orders', 'list', '--limit', '1', '--json')
     expect(JSON.parse(some.stdout)).toHaveLength(1)
     expect(some.stderr).toContain('there are more than 1 order; --limit shows more')
     expect((await run('orders', 'list', '--pet', String(BIG), '--json')).stdout).toContain(`"petId": ${BIG}`)
+    expect((await run('orders', 'list', '--customer', 'ANNA', '--json')).stdout).toContain('"id": 2,')
+    expect((await run('orders', 'list', '--customer', 'smith')).stdout).toBe('There are no such orders.\n')
+    expect((await run('orders', 'list', '--customer', '!')).stderr).toContain('at least one letter or digit')
     expect((await run('orders', 'list', '--state', 'expired')).stdout).toBe('There are no such orders.\n')
   })
 
   test('show prints one order in any state', async () => {
-    expect((await run('orders', 'show', '2')).stdout).toContain('Expires   2040-01-16 12:00')
+    expect((await run('orders', 'show', '2')).stdout).toMatch(
+      /Expires +2040-01-16 12:00\n.*\nClosed +-\nCustomer +Anna Smith\nNote +a gift, "wrapped"\n/,
+    )
     expect(JSON.parse((await run('orders', 'show', '1', '--json')).stdout)).toMatchObject({
       ...{ id: 1, shipDate: '2040-02-01T00:00:00.000Z' },
     })
@@ -156,12 +162,17 @@ describe('petstore import of orders', () => {
     await run('orders', 'complete', '1')
     await run('orders', 'cancel', '3')
     const { stdout } = await run('export', '--orders')
-    expect(stdout).toBe(`${HEADER}\n1,1,4,2040-02-01T00:00:00.000Z,true\n2,${BIG},2,,false\n`)
+    const note = `"${NOTE.replaceAll('"', '""')}"`
+    expect(stdout).toBe(
+      `${HEADER},customer,note\n1,1,4,2040-02-01T00:00:00.000Z,true,,\n2,${BIG},2,,false,Anna Smith,${note}\n`,
+    )
     writeFileSync(join(cwd, 'orders.csv'), stdout)
     expect((await run('import', 'orders.csv')).stdout).toContain('0 orders added, 0 changed, 2 left alone')
     writeFileSync(join(cwd, 'orders.jsonl'), '{"id":20,"petId":1,"quantity":1,"complete":false}\n')
     expect((await run('import', 'orders.jsonl')).exitCode).toBe(0)
     const exported = (await run('export', '--orders', '--format', 'jsonl')).stdout
-    expect(exported).toContain('{"id":20,"petId":1,"quantity":1,"shipDate":null,"complete":false}\n')
+    expect(exported).toContain(
+      '{"id":20,"petId":1,"quantity":1,"shipDate":null,"complete":false,"customer":null,"note":null}\n',
+    )
   })
 })

@@ -34,7 +34,7 @@ const update = fc.record({
   update: fc.constantFrom(
     { type: 'complete_order' as const },
     { type: 'cancel_order' as const },
-    { type: 'change_order' as const, shipDate: 3 },
+    { type: 'change_order' as const, patch: { shipDate: 3 } },
   ),
 })
 const requests = fc.array(fc.oneof(creation, setting, update), { maxLength: 12 })

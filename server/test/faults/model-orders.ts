@@ -13,6 +13,7 @@ export interface ModelOrder {
   readonly state: OrderState
   readonly createdAt: number
   readonly expiresAt?: number
+  readonly closedAt?: number
   readonly shipDate?: number
 }
 
@@ -32,8 +33,9 @@ export class ModelOrders {
 
   find(id: bigint): ModelOrder | undefined {
     const order = this.#orders.get(id)
-    const isOver = order?.state === 'open' && (order.expiresAt ?? Number.POSITIVE_INFINITY) <= this.#world.now
-    return order !== undefined && isOver ? { ...order, state: 'expired' } : order
+    if (order?.state !== 'open' || order.expiresAt === undefined || order.expiresAt > this.#world.now)
+      return order
+    return { ...order, state: 'expired', closedAt: order.expiresAt }
   }
 
   /** By id ascending. */
@@ -75,14 +77,14 @@ export class ModelOrders {
     const left = (this.#world.pets.get(petId)?.quantity ?? 0) - quantity
     if (left < 0) return 'insufficient_stock'
     this.#world.setQuantity(petId, left, { ...by, reason: 'sold', reference: `order ${id}` })
-    return this.put(id, { ...order, state: 'complete' }, 'completed', by)
+    return this.put(id, this.#closed(order, 'complete'), 'completed', by)
   }
 
   cancel(id: bigint, by: ChangedBy): ModelOrder | OrderRefusal {
     const order = this.find(id)
     if (order === undefined) return 'not_found'
     if (order.state === 'complete') return 'order_closed'
-    return order.state === 'open' ? this.put(id, { ...order, state: 'cancelled' }, 'cancelled', by) : order
+    return order.state === 'open' ? this.put(id, this.#closed(order, 'cancelled'), 'cancelled', by) : order
   }
 
   setShipDate(id: bigint, shipDate: number, by: ChangedBy): ModelOrder | OrderRefusal {
@@ -120,14 +122,17 @@ export class ModelOrders {
     if (order?.state === 'open' && complete && typeof this.complete(id, by) === 'string') return false
     const before = this.find(id)
     if (before === undefined) {
-      const state = complete ? 'complete' : 'open'
-      const made = { petId, quantity, shipDate, state, createdAt: this.#world.now } as const
-      this.put(id, made, complete ? 'completed' : 'created', by)
+      const made = { petId, quantity, shipDate, state: 'open', createdAt: this.#world.now } as const
+      this.put(id, complete ? this.#closed(made, 'complete') : made, complete ? 'completed' : 'created', by)
     } else if (before.quantity !== quantity || before.shipDate !== shipDate) {
       this.put(id, { ...before, quantity, shipDate }, 'changed', by)
     }
     this.#world.catalog.tellCrossings(by)
     return true
+  }
+
+  #closed(order: ModelOrder, state: OrderState): ModelOrder {
+    return { ...order, state, closedAt: this.#world.now }
   }
 
   #known(id: bigint): ModelOrder {
@@ -139,12 +144,13 @@ export class ModelOrders {
 
 /** An order in a response. */
 export function orderBody(id: bigint, order: ModelOrder) {
-  const { petId, quantity, state, createdAt, expiresAt, shipDate } = order
+  const { petId, quantity, state, createdAt, expiresAt, closedAt, shipDate } = order
   return {
     ...{ id, petId, quantity: BigInt(quantity) },
     ...(shipDate === undefined ? {} : { shipDate: iso(shipDate) }),
     ...{ complete: state === 'complete', state, createdAt: iso(createdAt) },
     ...(expiresAt === undefined ? {} : { expiresAt: iso(expiresAt) }),
+    ...(closedAt === undefined ? {} : { closedAt: iso(closedAt) }),
   }
 }
 

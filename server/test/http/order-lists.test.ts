@@ -134,7 +134,7 @@ describe('event streams', () => {
     const cursor = await service.store.latestEventCursor()
     const created = (await sent('POST', '/store/orders', { petId: 1, quantity: 2 })).json as { id: number }
     const path = `/store/orders/${created.id}`
-    await sent('PATCH', path, { shipDate: '2027-01-01T00:00:00Z' })
+    await sent('PATCH', path, { shipDate: '2027-01-01T00:00:00Z', customer: 'Olga' })
     const complete = (await sent('PATCH', path, { complete: true })).json
     const other = (await sent('POST', '/store/orders', { petId: 1, quantity: 1 })).json as { id: number }
     await sent('DELETE', `/store/orders/${other.id}`)
@@ -148,12 +148,15 @@ describe('event streams', () => {
       ['order', 'cancelled'],
     ])
     expect(events[0]?.[1].order).toEqual(created)
-    expect(events[1]?.[1].order).toMatchObject({ state: 'open', shipDate: '2027-01-01T00:00:00.000Z' })
+    expect(events[1]?.[1].order).toMatchObject({
+      ...{ state: 'open', shipDate: '2027-01-01T00:00:00.000Z', customer: 'Olga' },
+    })
     expect(events[2]?.[1]).toMatchObject({ petId: 1, reference: `order ${created.id}` })
     expect(events[3]?.[1].order).toEqual(complete)
+    const at = new Date(service.now).toISOString()
     expect(events[5]?.[1]).toEqual({
-      ...{ change: 'cancelled', order: { ...other, state: 'cancelled' } },
-      ...{ at: new Date(service.now).toISOString(), keyId: expect.stringMatching(/^key_/) },
+      ...{ change: 'cancelled', order: { ...other, state: 'cancelled', closedAt: at } },
+      ...{ at, keyId: expect.stringMatching(/^key_/) },
     })
   })
 })
@@ -199,5 +202,56 @@ describe('with an Idempotency-Key', () => {
     expect(again.headers.get('ETag')).toBe(dated.headers.get('ETag'))
     const gone = await sent('DELETE', path, undefined, { 'Idempotency-Key': 'gone' })
     expect([gone.status, gone.text, gone.headers.get('Idempotency-Replayed')]).toEqual([204, '', 'true'])
+  })
+})
+
+describe('GET /store/orders?customer=', () => {
+  const CUSTOMERS = ['Müller, Jörg', 'Muller Anna', 'Mueller', 'Anna Muller', 'MULLER ANNA']
+  let made: string[]
+  beforeAll(async () => {
+    await service.setQuantity(2n, '{"quantity": 10}')
+    made = []
+    for (const customer of CUSTOMERS) {
+      const { text } = await sent('POST', '/store/orders', { petId: 2, quantity: 1, customer })
+      made.push(/"id":(\d+)/.exec(text)?.[1] ?? '')
+    }
+    await sent('PATCH', `/store/orders/${made[4]}`, { complete: true })
+  })
+  const of = (...indexes: number[]) => indexes.map((index) => made[index] ?? '')
+
+  test('finds customers by the start of their name, without case, accents and punctuation', async () => {
+    expect(await listed('?customer=muller')).toEqual(of(1, 4, 0))
+    expect(await listed(`?customer=${encodeURIComponent('MÜLLER-a')}`)).toEqual(of(1, 4))
+    expect(await listed('?customer=anna')).toEqual(of(3))
+    expect(await listed('?customer=nobody')).toEqual([])
+  })
+
+  test('combines with the other filters', async () => {
+    expect(await listed('?customer=muller&state=open')).toEqual(of(1, 0))
+    expect(await listed('?customer=muller&state=complete&petId=2')).toEqual(of(4))
+    expect(await listed('?customer=muller&petId=1')).toEqual([])
+  })
+
+  test('returns each order once across pages, also if the order at the end of a page changes', async () => {
+    const first = await service.call('GET', '/store/orders?customer=muller&limit=1')
+    const [, next] = /<([^>]+)>; rel="next"/.exec(first.headers.get('Link') ?? '') ?? []
+    expect(next).toContain('customer=muller&limit=1&cursor=')
+    await sent('PATCH', `/store/orders/${made[1]}`, { customer: 'Zoe' })
+    const query = next?.slice(next.indexOf('?')) ?? ''
+    expect(await listed(query)).toEqual(of(4))
+    expect(await listed(query.replace('limit=1', 'limit=9'))).toEqual(of(4, 0))
+    await sent('PATCH', `/store/orders/${made[1]}`, { customer: CUSTOMERS[1] })
+  })
+
+  test.each([
+    ['?customer=', 'customer must be 1 to 200 characters with at least one letter or digit, got ""'],
+    ['?customer=%21%3F', 'at least one letter or digit'],
+    [`?customer=${'x'.repeat(201)}`, '1 to 200 characters'],
+    ['?customer=muller&cursor=17', 'cursor must come from the Link header'],
+    [`?customer=muller&cursor=17.${Buffer.from('zoe').toString('base64url')}`, 'cursor must come from'],
+    ['?cursor=17.eg', 'cursor must come from the Link header'],
+  ])('%s is 400', async (query, message) => {
+    const { status, error } = await service.call('GET', `/store/orders${query}`)
+    expect([status, error.message]).toEqual([400, expect.stringContaining(message)])
   })
 })

@@ -23,6 +23,9 @@ interface WireOrder {
   readonly state: string
   readonly createdAt: string
   readonly expiresAt?: string
+  readonly closedAt?: string
+  readonly customer?: string
+  readonly note?: string
 }
 
 /** Cancels the open orders of the first two pets. */
@@ -204,13 +207,11 @@ describe('PATCH /store/orders/{orderId}', () => {
   })
 
   test.each([
-    ['{}', 'the body must have either complete or shipDate, got neither'],
     ['{"complete": true, "shipDate": "2027-01-01T00:00:00Z"}', 'got both'],
     ['{"complete": false}', 'complete must be true (DELETE cancels an order), got false'],
     ['{"complete": "true"}', 'got "true" (a string)'],
     ['{"complete": null}', 'got null'],
     ['{"shipDate": "2027-01-01"}', 'shipDate must be a date and time with its zone'],
-    ['{"shipDate": null}', 'got null'],
     ['{"quantity": 3}', 'unknown field "quantity"'],
   ])('%s is 400 and changes nothing', async (body, message) => {
     const before = await service.contents()
@@ -269,5 +270,185 @@ describe('an unknown order', () => {
       expect([answer.status, answer.error.code]).toEqual([400, 'invalid_request'])
       expect(answer.error.message).toMatch(/^orderId .*must be an integer/)
     }
+  })
+})
+
+const isoNow = () => new Date(service.now).toISOString()
+
+describe('customer and note', () => {
+  test('are part of the order, can be changed, and null clears them', async () => {
+    const created = await made(1, { customer: 'Anna Smith, 555 0134', note: 'gift\nno receipt' })
+    expect(created).toMatchObject({ customer: 'Anna Smith, 555 0134', note: 'gift\nno receipt' })
+    const changed = await patch(created.id, { customer: 'Ben', note: null })
+    expect([changed.status, wire(changed)]).toMatchObject([200, { customer: 'Ben' }])
+    expect(wire(changed)).not.toHaveProperty('note')
+    expect((await service.call('GET', `/store/orders/${created.id}`)).text).toBe(changed.text)
+    expect(wire(await patch(created.id, { customer: null }))).not.toHaveProperty('customer')
+  })
+
+  test('a ship date can be cleared', async () => {
+    const { id } = await made(1, { shipDate: '2026-12-01T10:00:00Z' })
+    const cleared = await patch(id, { shipDate: null })
+    expect([cleared.status, Object.hasOwn(wire(cleared), 'shipDate')]).toEqual([200, false])
+  })
+
+  test.each([
+    [{ customer: '' }, 'customer must be 1 to 200 characters'],
+    [{ customer: ' ' }, 'customer must be 1 to 200 characters'],
+    [{ customer: 'x'.repeat(201) }, 'customer must be 1 to 200 characters'],
+    [{ customer: 'Anna\nSmith' }, 'without line ends'],
+    [{ customer: 7 }, 'got 7'],
+    [{ note: '' }, 'note must be 1 to 1000 characters'],
+    [{ note: 'x'.repeat(1_001) }, 'note must be 1 to 1000 characters'],
+    [{ note: 'bell\u0007' }, 'without control characters other than line breaks'],
+  ])('%j is 400', async (fields, message) => {
+    const { id } = await made(1, { note: 'x'.repeat(1_000), customer: '🐶'.repeat(200) })
+    for (const answer of [await order({ petId: 1, quantity: 1, ...fields }), await patch(id, fields)]) {
+      expect([answer.status, answer.error.message]).toEqual([400, expect.stringContaining(message)])
+      expect(answer.error.field).toBe(Object.keys(fields)[0] ?? '')
+    }
+  })
+
+  test('null is only for updates, and a body completes or changes an order, not both', async () => {
+    expect((await order({ petId: 1, quantity: 1, customer: null })).status).toBe(400)
+    const { id } = await made()
+    for (const body of [{}, { complete: true, note: 'done' }]) {
+      const answer = await patch(id, body)
+      expect([answer.status, answer.error.message]).toEqual([
+        400,
+        expect.stringContaining('either complete or at least one of shipDate, customer and note'),
+      ])
+    }
+  })
+})
+
+describe('closedAt', () => {
+  test('is when the order was completed, also for the second caller who completes it', async () => {
+    const open = await made()
+    expect(open.closedAt).toBeUndefined()
+    const closedAt = isoNow()
+    expect(wire(await patch(open.id, { complete: true })).closedAt).toBe(closedAt)
+    service.now += 5 * SECOND
+    expect(wire(await patch(open.id, { complete: true })).closedAt).toBe(closedAt)
+  })
+
+  test('is when the order was cancelled or when the hold expired', async () => {
+    const [cancelled, hold] = [await made(), await made(1, { holdSeconds: 60 })]
+    const closedAt = isoNow()
+    expect((await cancel(cancelled.id)).status).toBe(204)
+    service.now += 3_600 * SECOND
+    const read = async (id: number) => wire(await service.call('GET', `/store/orders/${id}`))
+    expect(await read(cancelled.id)).toMatchObject({ state: 'cancelled', closedAt })
+    expect(await read(hold.id)).toMatchObject({ state: 'expired', closedAt: hold.expiresAt ?? '' })
+  })
+})
+
+describe('POST /store/orders/batch', () => {
+  const batch = (orders: unknown, options?: CallOptions) =>
+    sent('POST', '/store/orders/batch', { orders }, options)
+  const ordersOf = (answer: Answer) => (answer.json as unknown as { orders: WireOrder[] }).orders
+
+  test('creates the orders in the order of the request, with one request of the limit', async () => {
+    const first = await batch([
+      { petId: 1, quantity: 2, customer: 'Anna' },
+      { petId: 2, quantity: 1, holdSeconds: 60 },
+      { petId: 1, quantity: 3, note: 'gift' },
+    ])
+    expect(first.status).toBe(201)
+    expect(first.headers.get('Location')).toBeNull()
+    expect(ordersOf(first)).toMatchObject([
+      { petId: 1, quantity: 2, customer: 'Anna', state: 'open' },
+      { petId: 2, quantity: 1, expiresAt: new Date(service.now + 60 * SECOND).toISOString() },
+      { petId: 1, quantity: 3, note: 'gift' },
+    ])
+    for (const { id } of ordersOf(first)) {
+      expect((await service.call('GET', `/store/orders/${id}`)).status).toBe(200)
+    }
+    expect(await available()).toMatchObject({ quantity: 10, reserved: 5 })
+    const { secret } = await service.createKey('pro')
+    const remaining = []
+    for (let sentRequests = 0; sentRequests < 2; sentRequests++) {
+      const answer = await batch(Array(3).fill({ petId: 1, quantity: 1 }), { key: secret })
+      remaining.push(Number(answer.headers.get('X-RateLimit-Remaining')))
+    }
+    expect(remaining[0]).toBe((remaining[1] ?? 0) + 1)
+  })
+
+  test('creates nothing if an order cannot be created, and details lists all of them', async () => {
+    const before = await service.contents()
+    const answer = await batch([
+      { petId: 1, quantity: 6 },
+      { petId: 404, quantity: 1 },
+      { petId: 1, quantity: 5 },
+      { petId: 1, quantity: 4 },
+    ])
+    expect([answer.status, answer.error.code]).toEqual([404, 'not_found'])
+    expect(answer.error).toMatchObject({
+      details: [
+        { index: 1, petId: 404, code: 'not_found' },
+        { index: 2, petId: 1, code: 'insufficient_stock', available: 4 },
+      ],
+    })
+    expect(await service.contents()).toEqual(before)
+    const refused = await batch([
+      { petId: 1, quantity: 6 },
+      { petId: 1, quantity: 5 },
+    ])
+    expect([refused.status, refused.error.code]).toEqual([409, 'insufficient_stock'])
+    expect(refused.error.message).toBe(
+      '4 of petId 1 are available after the orders before it in this request, so 5 cannot be ordered; nothing was changed',
+    )
+  })
+
+  test('lists every invalid order', async () => {
+    const answer = await batch([
+      { petId: 1, quantity: 1 },
+      { petId: 1, quantity: 0 },
+      { petId: 2, quantity: 1, holdSecond: 5 },
+      'an order',
+    ])
+    expect([answer.status, answer.error.code, answer.error.field]).toEqual([
+      ...[400, 'invalid_request', 'orders[1].quantity'],
+    ])
+    expect(answer.error).toMatchObject({
+      details: [
+        { index: 1, petId: 1, field: 'quantity' },
+        { index: 2, petId: 2, field: 'holdSecond' },
+        { index: 3, message: expect.stringContaining('an order must be an object') },
+      ],
+    })
+    expect(await available()).toMatchObject({ reserved: 0 })
+  })
+
+  test.each([[[]], [{}], [undefined], [Array(101).fill({ petId: 1, quantity: 1 })]])(
+    'orders must be an array of 1 to 100',
+    async (orders) => {
+      const answer = await batch(orders)
+      expect([answer.status, answer.error.field]).toEqual([400, 'orders'])
+      expect(answer.error.message).toContain('orders must be an array of 1 to 100 orders')
+    },
+  )
+
+  test('100 orders with long notes fit, and a repeated Idempotency-Key creates nothing again', async () => {
+    await service.setQuantity(1n, '{"quantity": 100}')
+    const orders = Array(100).fill({ petId: 1, quantity: 1, note: 'ü'.repeat(1_000) })
+    const options = { headers: { 'Idempotency-Key': crypto.randomUUID() } }
+    const [first, again] = [await batch(orders, options), await batch(orders, options)]
+    expect([first.status, again.status, again.text === first.text]).toEqual([201, 201, true])
+    expect(again.headers.get('Idempotency-Replayed')).toBe('true')
+    expect(await available()).toMatchObject({ quantity: 100, reserved: 100 })
+  })
+
+  test('of two callers who want the last unit at once, one gets all of its orders and the other none', async () => {
+    await service.setQuantity(1n, '{"quantity": 1}')
+    await service.setQuantity(2n, '{"quantity": 2}')
+    const [one, other] = [
+      { petId: 1, quantity: 1 },
+      { petId: 2, quantity: 1 },
+    ]
+    const answers = await Promise.all([batch([one, other]), batch([other, one])])
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409])
+    expect(await available(1)).toMatchObject({ reserved: 1 })
+    expect(await available(2)).toMatchObject({ reserved: 1 })
   })
 })

@@ -36,7 +36,7 @@ describe('permissions', () => {
     const needs = Object.fromEntries(OPERATIONS.map((operation) => [operation.operationId, operation.needs]))
     expect(needs).toMatchObject({
       ...{ updateInventory: 'stock', adjustInventory: 'stock' },
-      ...{ createOrder: 'orders', updateOrder: 'orders', cancelOrder: 'orders' },
+      ...{ createOrder: 'orders', createOrders: 'orders', updateOrder: 'orders', cancelOrder: 'orders' },
     })
     for (const { method, needs: needed } of OPERATIONS) {
       if (method === 'GET' && needed !== 'webhooks') expect(needed).toBeUndefined()

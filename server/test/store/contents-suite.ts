@@ -55,7 +55,7 @@ async function fill(store: Store): Promise<void> {
       type: 'create_order',
       keyId: 'key_a',
       at: NOW,
-      draft: { ...draft, holdSeconds: 2_592_000, shipDate: NOW + 9 },
+      draft: { ...draft, holdSeconds: 2_592_000, shipDate: NOW + 9, customer: 'Zoë "Z"', note: 'two\nlines' },
     },
     { type: 'create_order', keyId: 'key_a', at: NOW, draft },
   ])

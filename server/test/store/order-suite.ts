@@ -102,7 +102,7 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       expect(await historyOf(other, 1n)).toEqual([
         { petId: 1n, before: 10, after: 6, at: 9, keyId: 'key_a', reason: 'sold', reference: 'order 1' },
       ])
-      const complete = { ...order, state: 'complete' as const }
+      const complete = { ...order, state: 'complete' as const, closedAt: START }
       expect(await eventsAfter(cursor)).toEqual([
         [10, 6, 'sold', 'order 1'],
         ['completed', complete],
@@ -145,9 +145,9 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       expect(await eventsAfter(cursor)).toEqual([
         ['created', order],
         ['changed', dated],
-        ['cancelled', { ...dated, state: 'cancelled' }],
+        ['cancelled', { ...dated, state: 'cancelled', closedAt: START }],
       ])
-      expect(await store.findOrder(order.id)).toEqual({ ...dated, state: 'cancelled' })
+      expect(await store.findOrder(order.id)).toEqual({ ...dated, state: 'cancelled', closedAt: START })
       expect(await reservedOf(1n)).toBe(0)
       expect(await historyOf(store, 1n)).toEqual([])
     })
@@ -170,7 +170,7 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       ])
       expect([await reservedOf(1n), await other.petsWithExpiredHolds(9)]).toEqual([10, []])
       now += 1
-      const expired = { ...hold, state: 'expired' as const }
+      const expired = { ...hold, state: 'expired' as const, closedAt: START + 1_000 }
       expect(await other.findOrder(hold.id)).toEqual(expired)
       expect(await other.findAvailability(1n)).toEqual({ petId: 1n, quantity: 10, reserved: 0 })
       expect([await ids({}, 9), await ids({ state: 'open' }, 9)]).toEqual([[], []])
@@ -226,14 +226,14 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       await store.changeStock([...updates, update(four, 'cancel')])
       expect(await ids({}, 9)).toEqual([1n, 2n, 5n, 6n])
       expect(await ids({}, 2)).toEqual([1n, 2n])
-      expect(await ids({ after: 2n }, 2)).toEqual([5n, 6n])
-      expect(await ids({ after: 6n }, 2)).toEqual([])
+      expect(await ids({ after: { id: 2n } }, 2)).toEqual([5n, 6n])
+      expect(await ids({ after: { id: 6n } }, 2)).toEqual([])
       expect(await ids({ state: 'open' }, 9)).toEqual([1n, 6n])
-      expect(await ids({ state: 'complete', after: 2n }, 9)).toEqual([5n])
+      expect(await ids({ state: 'complete', after: { id: 2n } }, 9)).toEqual([5n])
       expect(await ids({ state: 'cancelled' }, 9)).toEqual([3n, 4n])
       expect(await ids({ state: 'expired' }, 9)).toEqual([])
       expect(await ids({ petId: 1n }, 9)).toEqual([1n, 5n, 6n])
-      expect(await ids({ petId: 1n, after: 1n }, 1)).toEqual([5n])
+      expect(await ids({ petId: 1n, after: { id: 1n } }, 1)).toEqual([5n])
       expect(await ids({ petId: 2n, state: 'cancelled' }, 9)).toEqual([4n])
       expect(await ids({ petId: 404n }, 9)).toEqual([])
       expect(await store.countOpenOrders()).toEqual({ orders: 2, units: 2 })
@@ -244,8 +244,124 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       now += 1_000
       await store.changeStock([{ type: 'release_holds', ...BY, petIds: [2n] }])
       expect(await ids({ state: 'expired' }, 9)).toEqual([1n, 2n, 3n])
-      expect(await ids({ state: 'expired', after: 1n }, 1)).toEqual([2n])
-      expect(await ids({ state: 'expired', petId: 1n, after: 1n }, 9)).toEqual([3n])
+      expect(await ids({ state: 'expired', after: { id: 1n } }, 1)).toEqual([2n])
+      expect(await ids({ state: 'expired', petId: 1n, after: { id: 1n } }, 9)).toEqual([3n])
+    })
+
+    test('an expired hold was closed when it expired, no matter when that is recorded', async () => {
+      const hold = await made(1n, 1, { holdSeconds: 1 })
+      now += 9_000
+      await store.changeStock([{ type: 'release_holds', ...BY, petIds: [1n] }])
+      expect(await other.findOrder(hold.id)).toMatchObject({ state: 'expired', closedAt: START + 1_000 })
+    })
+
+    test('customer, note and ship date can change and be cleared; texts are kept exactly', async () => {
+      const customer = `Zoë "Z" O'Brien\\, 555 0134, {1} 🐶`
+      const note = 'first\r\nsecond, "quoted" \\ {NULL}'
+      const order = await made(1n, 1, { customer, note, shipDate: 5 })
+      expect(order).toMatchObject({ customer, note, shipDate: 5 })
+      expect(await other.findOrder(order.id)).toEqual(order)
+      const [changed] = await store.changeStock([update(order, { customer: 'NULL', note: null })])
+      expect(changed).toMatchObject({ order: { customer: 'NULL', shipDate: 5 } })
+      const { customer: _, note: __, shipDate: ___, ...bare } = order
+      const cursor = await store.latestEventCursor()
+      await store.changeStock([update(order, { customer: null, shipDate: null })])
+      expect(await other.findOrder(order.id)).toEqual(bare)
+      expect(await eventsAfter(cursor)).toEqual([['changed', bare]])
+      await store.changeStock([update(order, { customer: null })])
+      expect(await eventsAfter(cursor)).toHaveLength(1)
+      expect(await ids({ customerPrefix: 'z' }, 9)).toEqual([])
+    })
+
+    test('orders of customers are found by the start of the name and sorted by customer, then by id', async () => {
+      const customers = [
+        'Zoë Brown',
+        'anna smith',
+        'Anna, Smith',
+        'ANNABELLE',
+        undefined,
+        'Ann',
+        'Joanna',
+        '!?',
+      ]
+      for (const customer of customers) await made(1n, 1, customer === undefined ? {} : { customer })
+      const second = await made(2n, 1, { customer: 'Anna Smith' })
+      expect(await ids({ customerPrefix: 'ann' }, 9)).toEqual([6n, 2n, 3n, 9n, 4n])
+      expect(await ids({ customerPrefix: 'anna s' }, 9)).toEqual([2n, 3n, 9n])
+      expect(await ids({ customerPrefix: 'zoe' }, 9)).toEqual([1n])
+      expect(await ids({ customerPrefix: 'smith' }, 9)).toEqual([])
+      expect(await ids({ customerPrefix: 'anna', petId: 2n }, 9)).toEqual([9n])
+      const place = { id: 3n, customerWords: 'anna smith' }
+      expect(await ids({ customerPrefix: 'ann', after: place }, 1)).toEqual([9n])
+      expect(await ids({ customerPrefix: 'ann', after: { ...place, id: 9n } }, 9)).toEqual([4n])
+      await store.changeStock([update(second, 'complete')])
+      expect(await ids({ customerPrefix: 'ann' }, 9)).toEqual([6n, 2n, 3n, 9n, 4n])
+      expect(await ids({ customerPrefix: 'ann', state: 'complete' }, 9)).toEqual([9n])
+      expect(await ids({ customerPrefix: 'ann', state: 'open', petId: 1n }, 2)).toEqual([6n, 2n])
+    })
+
+    test('expired holds are found by customer, whether recorded or not', async () => {
+      for (const petId of [1n, 2n, 1n]) await made(petId, 1, { holdSeconds: 1, customer: 'Anna' })
+      now += 1_000
+      await store.changeStock([{ type: 'release_holds', ...BY, petIds: [2n] }])
+      expect(await ids({ customerPrefix: 'anna' }, 9)).toEqual([])
+      expect(await ids({ customerPrefix: 'anna', state: 'expired' }, 9)).toEqual([1n, 2n, 3n])
+      expect(await ids({ customerPrefix: 'anna', state: 'expired', petId: 1n }, 9)).toEqual([1n, 3n])
+    })
+
+    test('a batch of orders is created as a whole or not at all, and counts orders of the same pet together', async () => {
+      const batch = (...drafts: [petId: bigint, quantity: number][]) => ({
+        type: 'create_orders' as const,
+        ...BY,
+        drafts: drafts.map(([petId, quantity]) => ({ petId, quantity })),
+      })
+      await made(2n, 5, { holdSeconds: 1 })
+      now += 1_000
+      const cursor = await store.latestEventCursor()
+      const refused = batch([1n, 6], [1n, 5], [404n, 1], [1n, 4], [2n, 6])
+      const outcomes = await store.changeStock([refused, batch([1n, 6], [2n, 5], [1n, 4])])
+      expect(outcomes).toMatchObject([
+        {
+          type: 'refused',
+          failures: [
+            { index: 1, petId: 1n, code: 'insufficient_stock', available: 4 },
+            { index: 2, petId: 404n, code: 'not_found' },
+            { index: 4, petId: 2n, code: 'insufficient_stock', available: 5 },
+          ],
+        },
+        {
+          type: 'done',
+          orders: [
+            { id: 2n, quantity: 6 },
+            { id: 3n, petId: 2n },
+            { id: 4n, quantity: 4 },
+          ],
+        },
+      ])
+      expect([await reservedOf(1n), await reservedOf(2n)]).toEqual([10, 5])
+      expect((await eventsAfter(cursor)).map((event) => (Array.isArray(event) ? event[0] : event))).toEqual([
+        ...['expired', 'created', 'created', 'created'],
+      ])
+      expect(store.orderTotals()).toEqual({ refused: 2, expired: 1 })
+    })
+
+    test('of batches that want the last unit at once, exactly one is created', async () => {
+      const batch = (first: bigint, second: bigint) => ({
+        type: 'create_orders' as const,
+        ...BY,
+        drafts: [
+          { petId: first, quantity: 1 },
+          { petId: second, quantity: 1 },
+        ],
+      })
+      await store.changeStock([change(1n, 1)])
+      const outcomes = await Promise.all(
+        Array.from({ length: 10 }, (_, index) =>
+          index % 2 === 0 ? store.changeStock([batch(1n, 2n)]) : other.changeStock([batch(2n, 1n)]),
+        ),
+      )
+      expect(outcomes.flat().filter(({ type }) => type === 'done')).toHaveLength(1)
+      expect([await reservedOf(1n), await reservedOf(2n)]).toEqual([1, 1])
     })
 
     test('ids continue after imported ones that leave room in a double, and never collide', async () => {
@@ -262,7 +378,7 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       await addOrders(store, [imported(2n ** 52n)])
       const found = [(await made(1n, 1)).id, (await made(1n, 1, {}, other)).id]
       expect(found).toEqual([2n ** 52n + 1n, 2n ** 52n + 3n])
-      expect(await ids({ after: HIGHEST }, 9)).toEqual([])
+      expect(await ids({ after: { id: HIGHEST } }, 9)).toEqual([])
     })
 
     test('a pet with open orders is not removed; once they are closed it is, and they stay', async () => {

@@ -227,11 +227,16 @@ describe('PostgreSQL database', () => {
     await database?.run(`
       ALTER TABLE orders ADD CONSTRAINT orders_state_check
         CHECK (state = 'open' OR state IN ('complete', 'cancelled', 'expired'));
+      ALTER TABLE orders DROP COLUMN closed_at, DROP COLUMN customer, DROP COLUMN note, DROP COLUMN customer_words;
       DELETE FROM migrations WHERE number > 3`)
     const setState = (state: string) => database?.run(`UPDATE orders SET state = ${state}`)
     await expect(setState("'returned'")).rejects.toThrow('orders_state_check')
     const store = await open()
-    expect(await store.findOrder(1n)).toMatchObject({ state: 'open', quantity: 2 })
+    const [outcome] = await store.changeStock([
+      { type: 'change_order', orderId: 1n, petId: 1n, patch: { customer: 'Anna' }, keyId: 'key_a', at: 1 },
+    ])
+    expect(outcome).toMatchObject({ order: { state: 'open', quantity: 2, customer: 'Anna' } })
+    expect(await store.listOrders({ customerPrefix: 'an' }, 9)).toHaveLength(1)
     await store.close()
     await setState("'returned'")
     await expect(setState('NULL')).rejects.toThrow('not-null')

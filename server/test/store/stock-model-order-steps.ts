@@ -32,6 +32,16 @@ export const ordering = fc.tuple(who, petId, fc.nat(9), fc.array(draft, { minLen
     },
 )
 
+/** All or none, in one commit. */
+export const orderingTogether = fc.tuple(who, fc.array(draft, { minLength: 1, maxLength: 4 })).map(
+  ([index, drafts]): Step =>
+    async (shop) => {
+      const [outcome] = await shop.store(index).changeStock([{ type: 'create_orders', ...BY, drafts }])
+      shop.orders.endHolds(drafts.map((one) => one.petId))
+      shop.orders.createAll(drafts, outcome)
+    },
+)
+
 /** On both processes at once for the same pet: in any order, no more is sold than the stock. */
 export const orderingTwice = fc.tuple(petId, units).map(
   ([id, quantity]): Step =>
@@ -47,9 +57,15 @@ export const orderingTwice = fc.tuple(petId, units).map(
     },
 )
 
+const customer = fc.constantFrom('Anna', 'Zoë "Z" Brown, 555\\0134')
+const note = fc.constantFrom('gift', 'line 1\nline 2, {x}')
+
 const update = fc.oneof(
   fc.constantFrom<OrderUpdate>('complete', 'cancel'),
-  fc.nat(9).map((shipDate) => ({ shipDate })),
+  fc.record(
+    { shipDate: fc.option(fc.nat(9)), customer: fc.option(customer), note: fc.option(note) },
+    { requiredKeys: [] },
+  ),
 )
 
 /** Of existing orders, some of them twice, and of an unknown one. */
@@ -92,6 +108,7 @@ const row = fc
   .record(
     {
       ...{ id: fc.bigInt({ min: 1n, max: 8n }), petId, quantity: units, shipDate: fc.nat(9) },
+      ...{ customer, note },
       complete: fc.boolean(),
     },
     { requiredKeys: ['id', 'petId', 'quantity', 'complete'] },

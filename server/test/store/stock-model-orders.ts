@@ -1,9 +1,16 @@
 import { expect } from 'bun:test'
-import { ORDER_STATES, type Order, type OrderDraft, type OrderRow } from '../../src/core/orders/order.ts'
+import {
+  ORDER_STATES,
+  type Order,
+  type OrderDraft,
+  type OrderPatch,
+  type OrderRow,
+} from '../../src/core/orders/order.ts'
 import type {
   CancelOrder,
   ChangeOrder,
   CompleteOrder,
+  CreateOrders,
   OutcomeOf,
   Result,
 } from '../../src/core/stock/command.ts'
@@ -47,7 +54,7 @@ export class ModelOrders {
     }
   }
 
-  create({ petId, quantity, holdSeconds, shipDate }: OrderDraft, outcome: Result | undefined): void {
+  create({ petId, quantity, holdSeconds, ...details }: OrderDraft, outcome: Result | undefined): void {
     const available = this.#availableOf(petId)
     if (available === undefined) expect(outcome).toEqual({ type: 'unknown_pet' })
     else if (available < quantity) {
@@ -59,10 +66,24 @@ export class ModelOrders {
       const order: Order = {
         ...{ id, petId, quantity, state: 'open', createdAt: this.now },
         ...(holdSeconds === undefined ? {} : { expiresAt: this.now + holdSeconds * 1_000 }),
-        ...(shipDate === undefined ? {} : { shipDate }),
+        ...details,
       }
       expect(outcome.order).toEqual(order)
       this.#orders.set(id, order)
+    }
+  }
+
+  createAll(drafts: readonly OrderDraft[], outcome: OutcomeOf<CreateOrders>): void {
+    const isPossible = [...Map.groupBy(drafts, ({ petId }) => petId)].every(([petId, wanted]) => {
+      const available = this.#availableOf(petId)
+      return available !== undefined && wanted.reduce((sum, { quantity }) => sum + quantity, 0) <= available
+    })
+    expect(outcome.type).toBe(isPossible ? 'done' : 'refused')
+    if (outcome.type === 'refused') return
+    expect(outcome.orders).toHaveLength(drafts.length)
+    for (const [index, order] of outcome.orders.entries()) {
+      const draft = drafts[index]
+      if (draft !== undefined) this.create(draft, { type: 'done', order })
     }
   }
 
@@ -76,8 +97,7 @@ export class ModelOrders {
     }
     if (update === 'complete' && state === 'complete') return { type: 'done', order }
     if (state !== 'open') return { type: 'order_closed', order }
-    if (update !== 'complete')
-      return { type: 'done', order: this.#set({ ...order, shipDate: update.shipDate }) }
+    if (update !== 'complete') return { type: 'done', order: this.#set(withPatch(order, update)) }
     const left = (this.#shelf.quantities.get(petId) ?? 0) - quantity
     if (left < 0) return { type: 'insufficient_stock', petId, wanted: quantity, available: left + quantity }
     this.#shelf.record(petId, left)
@@ -85,19 +105,20 @@ export class ModelOrders {
   }
 
   /** Whether a row of a file differs from the stored order. */
-  differs({ id, petId, quantity, shipDate, complete }: OrderRow): boolean {
-    const order = this.#orders.get(id)
+  differs({ complete, ...row }: OrderRow): boolean {
+    const order = this.#orders.get(row.id)
     const state = complete ? 'complete' : 'open'
+    const { petId, quantity, shipDate, customer, note } = row
     return !Bun.deepEquals(
-      [order?.petId, order?.quantity, order?.shipDate, order?.state],
-      [petId, quantity, shipDate, state],
+      [order?.petId, order?.quantity, order?.shipDate, order?.customer, order?.note, order?.state],
+      [petId, quantity, shipDate, customer, note, state],
     )
   }
 
   /** Applies a row of a file; returns whether that was possible. */
-  bringIn({ id, petId, quantity, shipDate, complete }: OrderRow): boolean {
+  bringIn({ complete, ...row }: OrderRow): boolean {
+    const { id, petId, quantity } = row
     const order = this.#orders.get(id)
-    const dated = shipDate === undefined ? {} : { shipDate }
     if (order !== undefined && (order.petId !== petId || /cancelled|expired/.test(order.state))) return false
     if (order?.state === 'complete' && !complete) return false
     if (complete && order !== undefined && order.quantity !== quantity) return false
@@ -110,15 +131,17 @@ export class ModelOrders {
       const outcome = this.update(id, 'complete')
       if (outcome.type === 'insufficient_stock') return false
     }
-    const { shipDate: _, ...rest } = this.#orders.get(id) ?? {
-      ...{ id, petId, quantity, state: complete ? 'complete' : 'open', createdAt: this.now },
-    }
-    this.#set({ ...rest, quantity, ...dated })
+    const created: Order = { id, petId, quantity, state: 'open', createdAt: this.now }
+    const base = this.#orders.get(id) ?? (complete ? this.#put(created, 'complete') : created)
+    this.#set(withPatch(base, { shipDate: null, customer: null, note: null, ...row }))
     return true
   }
 
   async check(store: Store): Promise<void> {
-    const shown = this.all.map((order) => ({ ...order, state: this.#shownState(order) }))
+    const shown = this.all.map((order) => {
+      const state = this.#shownState(order)
+      return state === order.state ? order : this.#closed(order, state)
+    })
     for (const state of ORDER_STATES) {
       expect(await store.listOrders({ state }, 999)).toEqual(shown.filter((order) => order.state === state))
     }
@@ -146,11 +169,21 @@ export class ModelOrders {
   }
 
   #put(order: Order, state: Order['state']): Order {
-    return this.#set({ ...order, state })
+    return this.#set(this.#closed(order, state))
+  }
+
+  #closed(order: Order, state: Order['state']): Order {
+    const { expiresAt = 0 } = order
+    return { ...order, state, closedAt: state === 'expired' ? expiresAt : this.now }
   }
 
   #set(order: Order): Order {
     this.#orders.set(order.id, order)
     return order
   }
+}
+
+function withPatch(order: Order, patch: OrderPatch): Order {
+  const entries = Object.entries({ ...order, ...patch }).filter(([, value]) => value !== null)
+  return Object.fromEntries(entries) as unknown as Order
 }

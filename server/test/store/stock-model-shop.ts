@@ -159,7 +159,17 @@ export class ModelShop {
 
 /** Any outcome as a comparable text. */
 export function told(outcome: unknown): string {
-  return JSON.stringify(outcome, (name, part: unknown) =>
-    name === 'message' ? undefined : typeof part === 'bigint' ? `${part}n` : part,
-  )
+  return JSON.stringify(outcome, (name, part: unknown) => {
+    if (name === 'message') return undefined
+    if (typeof part === 'bigint') return `${part}n`
+    return isRecord(part) ? sortedByName(part) : part
+  })
+}
+
+function isRecord(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function sortedByName(record: object): object {
+  return Object.fromEntries(Object.entries(record).sort(([one], [other]) => (one < other ? -1 : 1)))
 }

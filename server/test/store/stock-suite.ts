@@ -143,6 +143,7 @@ export function stockSuite(name: string, underTest: StoreUnderTest): void {
           state,
           createdAt: expect.any(Number),
         },
+        ...(state === 'complete' ? { closedAt: expect.any(Number) } : {}),
       })
       await addOrders(store, [order(HIGHEST, true), order(1n, false)])
       expect(await store.listOrders({}, 9)).toEqual([listed(1n, 'open'), listed(HIGHEST, 'complete')])

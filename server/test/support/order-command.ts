@@ -1,6 +1,7 @@
+import type { OrderPatch } from '../../src/core/orders/order.ts'
 import type { CancelOrder, ChangeOrder, CompleteOrder } from '../../src/core/stock/command.ts'
 
-export type OrderUpdate = 'complete' | 'cancel' | { readonly shipDate: number }
+export type OrderUpdate = 'complete' | 'cancel' | OrderPatch
 
 /** The command that makes an update of an order. */
 export function orderCommand(
@@ -9,5 +10,5 @@ export function orderCommand(
 ): CompleteOrder | CancelOrder | ChangeOrder {
   if (update === 'complete') return { type: 'complete_order', ...order }
   if (update === 'cancel') return { type: 'cancel_order', ...order }
-  return { type: 'change_order', ...order, ...update }
+  return { type: 'change_order', ...order, patch: update }
 }

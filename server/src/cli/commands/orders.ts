@@ -1,4 +1,6 @@
+import { nameWords } from '../../core/catalog/name-words.ts'
 import { ORDER_STATES, type Order, type OrderState } from '../../core/orders/order.ts'
+import { isSearchableCustomer, placeOf } from '../../core/orders/order-list.ts'
 import type { OrderFilter, OrderStore } from '../../core/orders/order-store.ts'
 import {
   type CancelOrder,
@@ -13,6 +15,7 @@ import {
   parseOrderId,
   parsePetId,
   type SettingFlags,
+  throwUsageError,
   wholeNumberParser,
 } from '../arguments.ts'
 import { formatCount, formatMinute, printFields, printJson, printList, withIsoTimes } from '../terminal.ts'
@@ -21,6 +24,7 @@ import { databaseName, withStore } from '../with-store.ts'
 interface ListFlags extends JsonFlags {
   readonly state?: OrderState
   readonly pet?: bigint
+  readonly customer?: string
   readonly limit: number
 }
 
@@ -35,6 +39,11 @@ export function addOrdersCommands(program: PetstoreCommand): void {
     .description('List the open and complete orders, or those in one state, by id. Times are in UTC.')
     .option('--state <state>', ORDER_STATES.join(', '), choiceParser('--state', ORDER_STATES))
     .option('--pet <petId>', 'only the orders of this pet', parsePetId)
+    .option(
+      '--customer <text>',
+      'only the orders of customers that begin with this text, by customer',
+      parseCustomer,
+    )
     .option('--limit <number>', 'maximum number of orders', wholeNumberParser('--limit', 1), 100)
     .jsonOption()
     .databaseSettings()
@@ -60,9 +69,15 @@ export function addOrdersCommands(program: PetstoreCommand): void {
     .action((orderId: bigint, flags: SettingFlags) => changeOrder(orderId, 'cancel_order', flags))
 }
 
+function parseCustomer(text: string): string {
+  return isSearchableCustomer(text)
+    ? text
+    : throwUsageError(`--customer must have at least one letter or digit, got "${text}"`)
+}
+
 async function listOrders(flags: ListFlags): Promise<void> {
-  const { state, pet: petId, limit } = flags
-  const filter = { ...(state === undefined ? {} : { state }), ...(petId === undefined ? {} : { petId }) }
+  const { state, pet: petId, customer, limit } = flags
+  const filter = { state, petId, customerPrefix: customer === undefined ? undefined : nameWords(customer) }
   // Reads one order more than the limit, to know whether there are more.
   const found = await withStore(flags, 'require_current', (store) => readOrders(store, filter, limit + 1))
   printList(found.slice(0, limit), flags, {
@@ -74,6 +89,8 @@ async function listOrders(flags: ListFlags): Promise<void> {
       ['CREATED', ({ createdAt }) => formatMinute(createdAt)],
       ['EXPIRES', ({ expiresAt }) => formatMinute(expiresAt)],
       ['SHIPS', ({ shipDate }) => formatMinute(shipDate)],
+      ['CLOSED', ({ closedAt }) => formatMinute(closedAt)],
+      ['CUSTOMER', ({ customer }) => customer ?? '-'],
     ],
     toJson: orderToJson,
     emptyMessage: 'There are no such orders.',
@@ -92,8 +109,8 @@ async function readOrders(
   for (;;) {
     const last = orders.at(-1)
     const pageSize = Math.min(PAGE_SIZE, limit - orders.length)
-    const after = last === undefined ? {} : { after: last.id }
-    const page = await store.listOrders({ ...filter, ...after }, pageSize)
+    const after = last === undefined ? undefined : placeOf(last)
+    const page = await store.listOrders({ ...filter, after }, pageSize)
     orders.push(...page)
     if (page.length < pageSize || orders.length === limit) return orders
   }
@@ -112,6 +129,9 @@ async function showOrder(orderId: bigint, flags: JsonFlags): Promise<void> {
       ['Created', formatMinute(order.createdAt)],
       ['Expires', formatMinute(order.expiresAt)],
       ['Ships', formatMinute(order.shipDate)],
+      ['Closed', formatMinute(order.closedAt)],
+      ['Customer', order.customer ?? '-'],
+      ['Note', order.note?.replaceAll(/\s*[\r\n]+\s*/g, ' ') ?? '-'],
     ])
   }
 }
@@ -150,5 +170,5 @@ function requireChangedOrder(orderId: bigint, outcome: OutcomeOf<CompleteOrder |
 }
 
 function orderToJson(order: Order) {
-  return withIsoTimes(order, 'createdAt', 'expiresAt', 'shipDate')
+  return withIsoTimes(order, 'createdAt', 'expiresAt', 'shipDate', 'closedAt')
 }

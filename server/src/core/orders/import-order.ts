@@ -1,5 +1,6 @@
 import type { ChangeOrigin } from '../stock/command.ts'
-import type { Order, OrderRow } from './order.ts'
+import { withUpdate } from '../values/field.ts'
+import { closedOrder, ORDER, ORDER_UPDATE, type Order, type OrderRow } from './order.ts'
 import type { OrdersDraft } from './orders-draft.ts'
 
 /**
@@ -20,23 +21,23 @@ export function importOrder(orders: OrdersDraft, row: OrderRow, by: ChangeOrigin
       return `an open order reserves stock: pet ${petId} has ${failure.available} available, ${additionalUnits} are needed`
     }
   }
-  const shipDate = row.shipDate === undefined ? {} : { shipDate: row.shipDate }
+  const { complete: _, ...fields } = row
   if (existing === undefined) {
-    const state = complete ? 'complete' : 'open'
-    orders.add({ id, petId, quantity, state, createdAt: orders.now, ...shipDate }, by)
+    const order: Order = { ...fields, state: 'open', createdAt: orders.now }
+    orders.add(complete ? closedOrder(order, 'complete', orders.now) : order, by)
     return undefined
   }
-  const { shipDate: _, ...withoutShipDate } = existing
-  const changed = { ...withoutShipDate, quantity, ...shipDate }
+  let changed = existing
   if (existing.state === 'open' && complete) {
     const outcome = orders.completeOrder(existing, by)
     if (outcome.type === 'insufficient_stock') {
       return `order ${id} takes ${quantity} units of pet ${petId}, but ${outcome.available} are in stock`
     }
-    orders.changeOrder({ ...changed, state: outcome.order.state }, by)
-  } else {
-    orders.changeOrder(changed, by)
+    changed = outcome.order
   }
+  // A field that the row lacks is cleared.
+  const cleared = Object.fromEntries(Object.keys(ORDER_UPDATE).map((name) => [name, null]))
+  orders.changeOrder(withUpdate(ORDER, changed, { ...cleared, ...fields }), by)
   return undefined
 }
 

@@ -5,14 +5,23 @@ export interface OrderFilter {
   /** If absent, selects open and complete orders. */
   readonly state?: OrderState | undefined
   readonly petId?: bigint | undefined
-  /** Only orders with a higher id. */
-  readonly after?: bigint | undefined
+  /** Only orders with customers whose words begin with this text. See `customerWordsOf`. */
+  readonly customerPrefix?: string | undefined
+  /** Only orders after this place in the list. */
+  readonly after?: OrderPlace | undefined
+}
+
+/** A place in a list of orders. */
+export interface OrderPlace {
+  readonly id: bigint
+  /** Needed only if the list has a `customerPrefix`. */
+  readonly customerWords?: string | undefined
 }
 
 /** Reads orders. `changeStock` changes them. The store's clock decides whether a hold has expired. */
 export interface OrderStore {
   findOrder(orderId: bigint): Promise<Order | undefined>
-  /** At most `limit` orders, by id ascending. */
+  /** At most `limit` orders, by id ascending. With a `customerPrefix`, they are sorted by the words of the customer first. */
   listOrders(filter: OrderFilter, limit: number): Promise<Order[]>
   /** `undefined` if there is no such pet. */
   findAvailability(petId: bigint): Promise<Availability | undefined>

@@ -1,6 +1,18 @@
 import Type from 'typebox'
+import { Name } from '../catalog/catalog-fields.ts'
+import { nameWords } from '../catalog/name-words.ts'
 import { ServiceError } from '../values/errors.ts'
-import { DateTime, Int64, MAX_QUANTITY, OneOf, Quantity, type RecordOf } from '../values/field.ts'
+import {
+  DateTime,
+  Int64,
+  isWithinLength,
+  MAX_QUANTITY,
+  OneOf,
+  Quantity,
+  type RecordOf,
+  Text,
+  updateOf,
+} from '../values/field.ts'
 
 /**
  * The state machine of an order: its transitions by name. The states, the events, the webhook kinds and their samples
@@ -81,6 +93,40 @@ export const OrderState = OneOf(ORDER_STATES, {
     'open: the order reserves stock. complete: its units were taken out of the stock. cancelled or expired: it no longer reserves anything.',
 })
 
+const MAX_NOTE_LENGTH = 1_000
+/** Control characters except line breaks, and U+FFFD, by which decoders replace damaged text. */
+const INVALID_IN_NOTE = /(?![\n\r])[\p{Cc}\ufffd]/u
+
+const Note = Text(
+  {
+    minLength: 1,
+    maxLength: MAX_NOTE_LENGTH,
+    description: 'A note for the staff. It may have several lines, but no other control characters.',
+  },
+  `1 to ${MAX_NOTE_LENGTH} characters of UTF-8 text that are not all blank, without control characters other than line breaks`,
+  isNote,
+)
+
+function isNote(text: string): boolean {
+  return (
+    isWithinLength(text, MAX_NOTE_LENGTH) &&
+    text.trim() !== '' &&
+    !INVALID_IN_NOTE.test(text) &&
+    text.isWellFormed()
+  )
+}
+
+/** The fields of an order that an update can change. */
+const CHANGEABLE = {
+  shipDate: Type.Optional(
+    DateTime('When the order ships or shipped. Requests give any time zone, responses use UTC.'),
+  ),
+  customer: Type.Optional(
+    Name('The customer, for example a name and a telephone number, without control characters.'),
+  ),
+  note: Type.Optional(Note),
+}
+
 /** Times are milliseconds since the Unix epoch, by the store's clock. */
 export const ORDER = {
   id: Int64('Identifier of the order.'),
@@ -90,7 +136,12 @@ export const ORDER = {
   state: OrderState,
   createdAt: DateTime('When the order was created, in UTC.'),
   expiresAt: Type.Optional(DateTime('When a hold expires, in UTC; absent if the order is not a hold.')),
-  shipDate: Type.Optional(DateTime('When the order ships or shipped, in UTC; absent if it is not set.')),
+  closedAt: Type.Optional(
+    DateTime(
+      'When the order was completed, was cancelled or expired, in UTC; absent while it is open, and if an older version of the service closed it.',
+    ),
+  ),
+  ...CHANGEABLE,
 }
 export type Order = RecordOf<typeof ORDER>
 
@@ -101,7 +152,7 @@ export const NEW_ORDER = {
     maximum: MAX_QUANTITY,
     description: 'Units to order. This many must be available.',
   }),
-  shipDate: Type.Optional(DateTime('When the order ships: a date and time with its zone.')),
+  ...CHANGEABLE,
   holdSeconds: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -112,13 +163,21 @@ export const NEW_ORDER = {
 }
 export type OrderDraft = RecordOf<typeof NEW_ORDER>
 
-/** An order in a file. Orders that are neither open nor complete are not exported. */
+export const ORDER_UPDATE = updateOf(CHANGEABLE)
+export type OrderPatch = RecordOf<typeof ORDER_UPDATE>
+
+/** The maximum number of orders that one request creates. */
+export const MAX_NEW_ORDERS = 100
+
+const { shipDate, ...otherChangeable } = CHANGEABLE
+/** An order in a file, which has its columns in this order. Orders that are neither open nor complete are not exported. */
 export const ORDER_ROW = {
   id: ORDER.id,
   petId: ORDER.petId,
   quantity: ORDER.quantity,
-  shipDate: ORDER.shipDate,
+  shipDate,
   complete: Type.Boolean({ description: 'Whether the order has been fulfilled.' }),
+  ...otherChangeable,
 }
 export type OrderRow = RecordOf<typeof ORDER_ROW>
 
@@ -136,7 +195,18 @@ export function isExpired({ state, expiresAt }: Order, now: number): boolean {
 
 /** The order with its state at this time, even if the store has not recorded its expiry yet. */
 export function orderAt(order: Order, now: number): Order {
-  return isExpired(order, now) ? { ...order, state: 'expired' } : order
+  return isExpired(order, now) ? closedOrder(order, 'expired', now) : order
+}
+
+/** A hold was closed when it expired, no matter when the store records it. */
+export function closedOrder(order: Order, state: OrderState, now: number): Order {
+  const { expiresAt = now } = order
+  return { ...order, state, closedAt: state === 'expired' ? expiresAt : now }
+}
+
+/** The words by which an order is found and sorted if orders are listed by customer. */
+export function customerWordsOf({ customer }: Pick<Order, 'customer'>): string | undefined {
+  return customer === undefined ? undefined : nameWords(customer)
 }
 
 export function noOrder(orderId: bigint): ServiceError {

@@ -4,6 +4,7 @@ import {
   type ChangeOrigin,
   type CompleteOrder,
   type CreateOrder,
+  type CreateOrders,
   type InsufficientStock,
   type OrderClosed,
   type OrderDone,
@@ -11,10 +12,19 @@ import {
   STORE_KEY_ID,
   type UnknownPet,
 } from '../stock/command.ts'
-import { availableOf } from '../stock/inventory.ts'
+import { availableOf, noEntry } from '../stock/inventory.ts'
 import type { StockDraft } from '../stock/stock-draft.ts'
 import { SECOND } from '../values/clock.ts'
-import { ORDER_TRANSITIONS, type Order, type OrderChange } from './order.ts'
+import type { ErrorDetail } from '../values/errors.ts'
+import { isSameRecord, withUpdate } from '../values/field.ts'
+import {
+  closedOrder,
+  ORDER,
+  ORDER_TRANSITIONS,
+  type Order,
+  type OrderChange,
+  type OrderDraft,
+} from './order.ts'
 
 /** The maximum number of expired holds that one commit releases. If there are more, the commit does nothing else. */
 export const MAX_EXPIRED_HOLDS = 1_000
@@ -77,25 +87,44 @@ export class OrdersDraft {
   }
 
   create(command: CreateOrder): OutcomeOf<CreateOrder> {
-    const { petId, quantity, shipDate, holdSeconds } = command.draft
+    const { petId, quantity } = command.draft
     const failure = this.reservationFailure(petId, quantity)
-    if (failure !== undefined) {
-      if (failure.type === 'insufficient_stock') this.#refused++
-      return failure
+    if (failure === undefined) return { type: 'done', order: this.#createOrder(command.draft, command) }
+    if (failure.type === 'insufficient_stock') this.#refused++
+    return failure
+  }
+
+  /** Creates all orders or none. Orders of the same pet count together. */
+  createAll(command: CreateOrders): OutcomeOf<CreateOrders> {
+    const { drafts } = command
+    const wanted = new Map<bigint, number>()
+    const failures: ErrorDetail[] = []
+    for (const [index, { petId, quantity }] of drafts.entries()) {
+      const alreadyWanted = wanted.get(petId) ?? 0
+      const failure = this.reservationFailure(petId, alreadyWanted + quantity)
+      if (failure === undefined) wanted.set(petId, alreadyWanted + quantity)
+      else failures.push(failureDetail(index, failure, petId, quantity, alreadyWanted))
     }
+    if (failures.length > 0) {
+      this.#refused += failures.filter(({ code }) => code === 'insufficient_stock').length
+      return { type: 'refused', failures }
+    }
+    return { type: 'done', orders: drafts.map((draft) => this.#createOrder(draft, command)) }
+  }
+
+  #createOrder(draft: OrderDraft, by: ChangeOrigin): Order {
+    const { holdSeconds, ...fields } = draft
     const { newIds, now } = this.#locked
     const id = newIds[this.#added.size]
     if (id === undefined) throw new Error(`there are only ${newIds.length} ids for new orders`)
-    const order = {
+    const order = withUpdate(ORDER, {
+      ...fields,
       id,
-      petId,
-      quantity,
       state: ORDER_TRANSITIONS.created.to,
       createdAt: now,
       ...(holdSeconds === undefined ? {} : { expiresAt: now + holdSeconds * SECOND }),
-      ...(shipDate === undefined ? {} : { shipDate }),
-    }
-    return { type: 'done', order: this.add(order, command) }
+    })
+    return this.add(order, by)
   }
 
   complete(command: CompleteOrder): OutcomeOf<CompleteOrder> {
@@ -117,11 +146,10 @@ export class OrdersDraft {
   change(command: ChangeOrder): OutcomeOf<ChangeOrder> {
     const order = this.#findLocked(command)
     if (order === undefined) return { type: 'unknown_order' }
-    const { shipDate } = command
     return (
       outcomeWithoutChange(order, 'changed') ?? {
         type: 'done',
-        order: this.changeOrder({ ...order, shipDate }, command),
+        order: this.changeOrder(withUpdate(ORDER, order, command.patch), command),
       }
     )
   }
@@ -161,14 +189,11 @@ export class OrdersDraft {
     return { type: 'done', order: this.#transition(order, 'completed', by) }
   }
 
-  /**
-   * Changes the ship date or, if the order is open, the quantity. An import may also change the ship date of a complete
-   * order.
-   */
+  /** An import may change the quantity of an open order, and all fields of `ORDER_UPDATE` of a complete order. */
   changeOrder(order: Order, by: ChangeOrigin): Order {
     const before = this.find(order.id)
     if (before === undefined) throw new Error(`there is no order ${order.id} to change`)
-    if (before.quantity === order.quantity && before.shipDate === order.shipDate) return before
+    if (isSameRecord(ORDER, before, order)) return before
     if (order.state === 'open') this.#stock.changeReserved(order.petId, order.quantity - before.quantity)
     this.#changed.set(order.id, order)
     this.#log(order, 'changed', by)
@@ -197,8 +222,9 @@ export class OrdersDraft {
         reference: `order ${id}`,
       })
     }
-    if (units === 'take' || units === 'release') this.#stock.changeReserved(petId, -quantity)
-    const after = { ...order, state: to }
+    const isClosing = units === 'take' || units === 'release'
+    if (isClosing) this.#stock.changeReserved(petId, -quantity)
+    const after = isClosing ? closedOrder(order, to, this.now) : { ...order, state: to }
     this.#changed.set(id, after)
     this.#log(after, change, by)
     return after
@@ -220,4 +246,27 @@ function outcomeWithoutChange(order: Order, change: OrderChange): OrderDone | Or
   const { from, ignoredIn } = ORDER_TRANSITIONS[change]
   if (ignoredIn.includes(order.state)) return { type: 'done', order }
   return from.includes(order.state) ? undefined : { type: 'order_closed', order }
+}
+
+/** `alreadyWanted` units are taken by the orders before it in the same request. */
+function failureDetail(
+  index: number,
+  failure: InsufficientStock | UnknownPet,
+  petId: bigint,
+  quantity: number,
+  alreadyWanted: number,
+): ErrorDetail {
+  if (failure.type === 'unknown_pet') {
+    const { code, message } = noEntry(petId)
+    return { index, petId, code, message }
+  }
+  const available = failure.available - alreadyWanted
+  const others = alreadyWanted === 0 ? '' : ' after the orders before it in this request'
+  return {
+    index,
+    petId,
+    code: 'insufficient_stock',
+    message: `${available} of petId ${petId} are available${others}, so ${quantity} cannot be ordered`,
+    available,
+  }
 }

@@ -1,6 +1,6 @@
 import type { Category, CategoryDraft, CategoryPatch } from '../catalog/category.ts'
 import type { PetDraft, PetPatch, PetUpsert, StockedPet } from '../catalog/pet.ts'
-import type { Order, OrderDraft } from '../orders/order.ts'
+import type { Order, OrderDraft, OrderPatch } from '../orders/order.ts'
 import type { ErrorDetail } from '../values/errors.ts'
 import type { Webhook, WebhookPatch } from '../webhooks/webhook.ts'
 import type { Reason } from './adjustment-fields.ts'
@@ -51,6 +51,11 @@ export interface CreateOrder extends CommandOfType<'create_order'> {
   readonly draft: OrderDraft
 }
 
+/** Creates all orders or none. */
+export interface CreateOrders extends CommandOfType<'create_orders'> {
+  readonly drafts: readonly OrderDraft[]
+}
+
 interface OrderCommandOfType<Type extends string> extends CommandOfType<Type> {
   readonly orderId: bigint
   /**
@@ -65,7 +70,7 @@ export interface CompleteOrder extends OrderCommandOfType<'complete_order'> {}
 export interface CancelOrder extends OrderCommandOfType<'cancel_order'> {}
 
 export interface ChangeOrder extends OrderCommandOfType<'change_order'> {
-  readonly shipDate: number
+  readonly patch: OrderPatch
 }
 
 /** Releases the expired holds of these pets. Every other command that reads orders does so as well. */
@@ -135,6 +140,7 @@ export type Command =
   | SetQuantity
   | Adjust
   | CreateOrder
+  | CreateOrders
   | CompleteOrder
   | CancelOrder
   | ChangeOrder
@@ -163,6 +169,8 @@ export interface OutcomeByType {
   /** Either the items after the changes, in the order of the changes, or all changes that cannot be made. */
   adjust: { readonly type: 'done'; readonly items: readonly InventoryItem[] } | Refused
   create_order: OrderDone | InsufficientStock | UnknownPet
+  /** Either the orders, in the order of their drafts, or all drafts that cannot be ordered. */
+  create_orders: { readonly type: 'done'; readonly orders: readonly Order[] } | Refused
   complete_order: OrderDone | InsufficientStock | OrderClosed | UnknownOrder
   cancel_order: OrderDone | OrderClosed | UnknownOrder
   change_order: OrderDone | OrderClosed | UnknownOrder
@@ -374,6 +382,13 @@ const COMMANDS: { readonly [Type in CommandType]: CommandTraits<Extract<Command,
     forEachPet: ({ draft }, visit) => visit(draft.petId),
     reads: () => ['orders'],
     size: sizeOne,
+  },
+  create_orders: {
+    forEachPet: ({ drafts }, visit) => {
+      for (const { petId } of drafts) visit(petId)
+    },
+    reads: () => ['orders'],
+    size: ({ drafts }) => drafts.length,
   },
   complete_order: ORDER_TRAITS,
   cancel_order: ORDER_TRAITS,

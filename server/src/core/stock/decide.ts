@@ -111,6 +111,8 @@ function outcomeOf({ stock, orders, catalog, webhooks }: Drafts, command: Comman
       return adjust(stock, command)
     case 'create_order':
       return requireRead(orders, 'orders').create(command)
+    case 'create_orders':
+      return requireRead(orders, 'orders').createAll(command)
     case 'complete_order':
       return requireRead(orders, 'orders').complete(command)
     case 'cancel_order':

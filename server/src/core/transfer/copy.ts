@@ -22,7 +22,7 @@ export const COPIED_TABLES = {
     is_low: 'boolean',
     last_change: 'integer',
   },
-  orders: columnsOf(ORDER),
+  orders: { ...columnsOf(ORDER), customer_words: 'text' },
   log: {
     id: 'integer',
     kind: 'text',

@@ -8,9 +8,10 @@ import {
   type PetRecord,
 } from '../../core/stock/stock-draft.ts'
 import { detailOf, petIdOf } from '../log-rows.ts'
+import { ORDER_COLUMNS } from '../order-rows.ts'
 import { writeCatalog } from './catalog.ts'
-import { arrayText, logIdsFrom, quotedElement } from './dialect.ts'
-import { writeChangedOrders } from './orders.ts'
+import { arrayPlaceholders, arrayText, logIdsFrom, quotedElement } from './dialect.ts'
+import { orderArrays, writeChangedOrders } from './orders.ts'
 
 /** The state before the commit that writing the decision depends on. */
 interface StateBefore {
@@ -133,7 +134,6 @@ function writeOrdersAndStock(
     if (row.kind === 'order') logged.push({ id: idOf(index), row })
     else if (isPetRecord(row) && row.isLast) lastRecords.set(row.petId, row)
   }
-  const added = orders?.added ?? []
   const pets = [...new Set([...lastRecords.keys(), ...reserved.keys(), ...low.keys()])]
   const quantityOf = (petId: bigint) => {
     const row = lastRecords.get(petId)
@@ -143,38 +143,36 @@ function writeOrdersAndStock(
     const row = lastRecords.get(petId)
     return row === undefined ? undefined : idOf(row.index)
   }
-  return sql`
-    WITH logged AS (
-      INSERT INTO log (id, kind, pet_id, at, key_id, detail)
-      SELECT id, 'order', pet_id, at, key_id, detail FROM unnest(
-        ${arrayText(logged, ({ id }) => id)}::bigint[],
-        ${arrayText(logged, ({ row }) => row.order.petId)}::bigint[],
-        ${arrayText(logged, ({ row }) => row.by.at)}::bigint[],
-        ${arrayText(logged, ({ row }) => quotedElement(row.by.keyId))}::text[],
-        ${arrayText(logged, ({ row }) => quotedDetail(row))}::text[]
-      ) AS logged (id, pet_id, at, key_id, detail)
-    ), stocked AS (
-      UPDATE stock SET quantity = coalesce(now.quantity, stock.quantity), reserved = coalesce(now.reserved, stock.reserved),
-        is_low = coalesce(now.is_low, stock.is_low), last_change = coalesce(now.last_change, stock.last_change)
-      FROM unnest(
-        ${arrayText(pets, (petId) => petId)}::bigint[],
-        ${arrayText(pets, quantityOf)}::bigint[],
-        ${arrayText(pets, (petId) => reserved.get(petId))}::bigint[],
-        ${arrayText(pets, (petId) => booleanText(low.get(petId)))}::boolean[],
-        ${arrayText(pets, lastChangeOf)}::bigint[]
-      ) AS now (pet_id, quantity, reserved, is_low, last_change) WHERE stock.pet_id = now.pet_id
-    )
-    INSERT INTO orders (id, pet_id, quantity, state, created_at, expires_at, ship_date)
-    SELECT * FROM unnest(
-      ${arrayText(added, ({ id }) => id)}::bigint[],
-      ${arrayText(added, ({ petId }) => petId)}::bigint[],
-      ${arrayText(added, ({ quantity }) => quantity)}::bigint[],
-      ${arrayText(added, ({ state }) => state)}::text[],
-      ${arrayText(added, ({ createdAt }) => createdAt)}::bigint[],
-      ${arrayText(added, ({ expiresAt }) => expiresAt)}::bigint[],
-      ${arrayText(added, ({ shipDate }) => shipDate)}::bigint[]
-    )`.execute()
+  const values = [
+    arrayText(logged, ({ id }) => id),
+    arrayText(logged, ({ row }) => row.order.petId),
+    arrayText(logged, ({ row }) => row.by.at),
+    arrayText(logged, ({ row }) => quotedElement(row.by.keyId)),
+    arrayText(logged, ({ row }) => quotedDetail(row)),
+    arrayText(pets, (petId) => petId),
+    arrayText(pets, quantityOf),
+    arrayText(pets, (petId) => reserved.get(petId)),
+    arrayText(pets, (petId) => booleanText(low.get(petId))),
+    arrayText(pets, lastChangeOf),
+    ...orderArrays(orders?.added ?? []),
+  ]
+  return sql.unsafe(WRITE_ORDERS_AND_STOCK, values).execute()
 }
+
+const WRITE_ORDERS_AND_STOCK = `
+  WITH logged AS (
+    INSERT INTO log (id, kind, pet_id, at, key_id, detail)
+    SELECT id, 'order', pet_id, at, key_id, detail
+    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[])
+      AS logged (id, pet_id, at, key_id, detail)
+  ), stocked AS (
+    UPDATE stock SET quantity = coalesce(now.quantity, stock.quantity), reserved = coalesce(now.reserved, stock.reserved),
+      is_low = coalesce(now.is_low, stock.is_low), last_change = coalesce(now.last_change, stock.last_change)
+    FROM unnest($6::bigint[], $7::bigint[], $8::bigint[], $9::boolean[], $10::bigint[])
+      AS now (pet_id, quantity, reserved, is_low, last_change) WHERE stock.pet_id = now.pet_id
+  )
+  INSERT INTO orders (${Object.keys(ORDER_COLUMNS)})
+  SELECT * FROM unnest(${arrayPlaceholders(ORDER_COLUMNS, 11)})`
 
 function booleanText(value: boolean | undefined): string | undefined {
   if (value === undefined) return undefined

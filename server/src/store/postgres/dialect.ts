@@ -97,10 +97,10 @@ export function toParameter(value: SqlValue): bigint | string | boolean | null {
   return typeof value === 'number' ? BigInt(value) : value
 }
 
-/** The placeholders for the values of `columnArrays`: `$1::BIGINT[],$2::TEXT[]`. */
-export function arrayPlaceholders(columns: Columns): string {
+/** The placeholders for the values of `columnArrays`, from the number `first` on: `$1::BIGINT[],$2::TEXT[]`. */
+export function arrayPlaceholders(columns: Columns, first = 1): string {
   return Object.values(columns)
-    .map((type, index) => `$${index + 1}::${DIALECT.types[type]}[]`)
+    .map((type, index) => `$${first + index}::${DIALECT.types[type]}[]`)
     .join()
 }
 

@@ -20,6 +20,14 @@ const DROP_ORDER_STATE_CHECK = `
   SET LOCAL lock_timeout = '3s';
   ALTER TABLE orders DROP CONSTRAINT IF EXISTS orders_state_check`
 
+/** The indexes serve lists of a customer's orders. They hold only orders with a customer, so other orders cost nothing more. */
+const ADD_ORDER_CUSTOMER = `
+  SET LOCAL lock_timeout = '3s';
+  ALTER TABLE orders ADD COLUMN closed_at bigint, ADD COLUMN customer text, ADD COLUMN note text,
+    ADD COLUMN customer_words text COLLATE "C";
+  CREATE INDEX orders_by_customer ON orders (state, customer_words, id) WHERE customer_words IS NOT NULL;
+  CREATE INDEX orders_by_pet_and_customer ON orders (pet_id, state, customer_words, id) WHERE customer_words IS NOT NULL`
+
 /** New migrations are appended. A migration that has been released is never edited. */
 const MIGRATIONS: readonly Migration[] = [
   { number: 1, sql: FIRST_TABLES, oldestProgram: 1 },
@@ -27,6 +35,7 @@ const MIGRATIONS: readonly Migration[] = [
   // The id of the key that created the webhook; NULL for webhooks that are older than this column.
   { number: 3, sql: 'ALTER TABLE webhooks ADD COLUMN created_by text', oldestProgram: 1 },
   { number: 4, sql: DROP_ORDER_STATE_CHECK, oldestProgram: 1 },
+  { number: 5, sql: ADD_ORDER_CUSTOMER, oldestProgram: 1 },
 ]
 
 const NEWEST = MIGRATIONS.at(-1)?.number ?? 0

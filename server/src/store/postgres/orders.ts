@@ -2,9 +2,24 @@ import type { SQL } from 'bun'
 import { isExpired, type Order } from '../../core/orders/order.ts'
 import { type LockedOrders, MAX_EXPIRED_HOLDS } from '../../core/orders/orders-draft.ts'
 import { type Command, petIdsOf, sizeOf } from '../../core/stock/command.ts'
-import { isExpiredSql, ORDER_FIELDS, type OrderRecord, orderReferencesOf, toOrder } from '../order-rows.ts'
+import {
+  isExpiredSql,
+  ORDER_COLUMNS,
+  ORDER_FIELDS,
+  type OrderRecord,
+  orderReferencesOf,
+  orderValues,
+  toOrder,
+} from '../order-rows.ts'
 import type { StoreClock } from '../sql.ts'
-import { arrayText, logNumbersFor, parseArrayText, takeLogNumbersSql } from './dialect.ts'
+import {
+  arrayPlaceholders,
+  arrayText,
+  columnArrays,
+  logNumbersFor,
+  parseArrayText,
+  takeLogNumbersSql,
+} from './dialect.ts'
 import { storeTimeSql } from './store-clock.ts'
 
 /** Each row has the time and the numbers taken from the sequences. Its order is null if no order was found. */
@@ -67,14 +82,17 @@ export function toLockedOrders(
   }
 }
 
+const CHANGED_COLUMNS = Object.keys(ORDER_COLUMNS).filter((column) => column !== 'id')
+const UPDATE_ORDERS = `
+  UPDATE orders SET ${CHANGED_COLUMNS.map((column) => `${column} = now.${column}`)}
+  FROM unnest(${arrayPlaceholders(ORDER_COLUMNS)}) AS now (${Object.keys(ORDER_COLUMNS)}) WHERE orders.id = now.id`
+
 /** Updates existing orders. New orders are inserted together with their log rows: see `writeOrdersAndStock`. */
 export function writeChangedOrders(sql: SQL, changed: readonly Order[]): Promise<unknown> {
-  return sql`
-    UPDATE orders SET quantity = now.quantity, state = now.state, ship_date = now.ship_date
-    FROM unnest(
-      ${arrayText(changed, ({ id }) => id)}::bigint[],
-      ${arrayText(changed, ({ quantity }) => quantity)}::bigint[],
-      ${arrayText(changed, ({ state }) => state)}::text[],
-      ${arrayText(changed, ({ shipDate }) => shipDate)}::bigint[]
-    ) AS now (id, quantity, state, ship_date) WHERE orders.id = now.id`.execute()
+  return sql.unsafe(UPDATE_ORDERS, orderArrays(changed)).execute()
+}
+
+/** The orders as arrays, one for each of ORDER_COLUMNS. */
+export function orderArrays(orders: readonly Order[]): string[] {
+  return columnArrays(ORDER_COLUMNS, orders.map(orderValues))
 }

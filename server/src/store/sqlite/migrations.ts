@@ -147,6 +147,15 @@ const DROP_ORDER_STATE_CHECK = `
   CREATE INDEX orders_held ON orders (pet_id, expires_at) WHERE state = 'open' AND expires_at IS NOT NULL;
   CREATE INDEX orders_by_expiry ON orders (expires_at) WHERE state = 'open' AND expires_at IS NOT NULL`
 
+/** The indexes serve lists of a customer's orders. They hold only orders with a customer, so other orders cost nothing more. */
+const ADD_ORDER_CUSTOMER = `
+  ALTER TABLE orders ADD COLUMN closed_at INTEGER;
+  ALTER TABLE orders ADD COLUMN customer TEXT;
+  ALTER TABLE orders ADD COLUMN note TEXT;
+  ALTER TABLE orders ADD COLUMN customer_words TEXT;
+  CREATE INDEX orders_by_customer ON orders (state, customer_words, id) WHERE customer_words IS NOT NULL;
+  CREATE INDEX orders_by_pet_and_customer ON orders (pet_id, state, customer_words, id) WHERE customer_words IS NOT NULL`
+
 /** New migrations are appended. A migration that has been released is never edited. */
 const MIGRATIONS: readonly Migration[] = [
   { number: 1, sql: FIRST_TABLES },
@@ -154,6 +163,7 @@ const MIGRATIONS: readonly Migration[] = [
   { number: 2, sql: 'ALTER TABLE webhooks ADD COLUMN created_by TEXT' },
   { number: 3, sql: DROP_FULL_TEXT_INDEX },
   { number: 4, sql: DROP_ORDER_STATE_CHECK },
+  { number: 5, sql: ADD_ORDER_CUSTOMER },
 ]
 
 export const NEWEST = MIGRATIONS.at(-1)?.number ?? 0

@@ -8,8 +8,10 @@ import {
   ORDER_FIELDS,
   type OrderRecord,
   orderReferencesOf,
+  orderValues,
   toOrder,
 } from '../order-rows.ts'
+import type { SqlValue } from '../sql.ts'
 import { idGenerator } from './dialect.ts'
 
 /** Reads and writes orders inside a commit. */
@@ -22,12 +24,12 @@ export function orderTable(database: Database) {
     `SELECT id FROM orders INDEXED BY orders_by_expiry WHERE ${isExpiredSql('?')} LIMIT 1`,
   )
   const orderIdGenerator = idGenerator(database, 'orders')
-  const insertOrder = database.query<
-    unknown,
-    [bigint, bigint, number, string, number, number | null, number | null]
-  >(`INSERT INTO orders (${ORDER_FIELDS}) VALUES (${Object.keys(ORDER_COLUMNS).map(() => '?')})`)
-  const updateOrder = database.query<unknown, [number, string, number | null, bigint]>(
-    'UPDATE orders SET quantity = ?, state = ?, ship_date = ? WHERE id = ?',
+  const columns = Object.keys(ORDER_COLUMNS)
+  const insertOrder = database.query<unknown, SqlValue[]>(
+    `INSERT INTO orders (${columns}) VALUES (${columns.map(() => '?')})`,
+  )
+  const updateOrder = database.query<unknown, SqlValue[]>(
+    `UPDATE orders SET ${columns.map((column, index) => `${column} = ?${index + 1}`)} WHERE id = ?1`,
   )
 
   return {
@@ -52,12 +54,8 @@ export function orderTable(database: Database) {
     },
 
     write: ({ added, changed }: OrderChanges): void => {
-      for (const order of added) {
-        const { id, petId, quantity, state, createdAt, expiresAt = null, shipDate = null } = order
-        insertOrder.run(id, petId, quantity, state, createdAt, expiresAt, shipDate)
-      }
-      for (const { id, quantity, state, shipDate = null } of changed)
-        updateOrder.run(quantity, state, shipDate, id)
+      for (const order of added) insertOrder.run(...orderValues(order))
+      for (const order of changed) updateOrder.run(...orderValues(order))
     },
 
     setLastId: orderIdGenerator.setLast,

@@ -36,6 +36,7 @@ const METHODS: Fields<string> = {
   removeCategory: 'categories.remove',
   listOrders: 'orders.list',
   createOrder: 'orders.create',
+  createOrders: 'orders.createMany',
   getOrder: 'orders.get',
   updateOrder: 'orders.update',
   cancelOrder: 'orders.cancel',

@@ -1,0 +1,53 @@
+import { nameWords } from '../catalog/name-words.ts'
+import { parseInt64 } from '../values/int64.ts'
+import { type Page, type PageRequest, readPage, readPageById, unknownCursor } from '../values/page.ts'
+import { customerWordsOf, type Order } from './order.ts'
+import type { OrderFilter, OrderPlace, OrderStore } from './order-store.ts'
+
+interface OrderQuery extends PageRequest, Pick<OrderFilter, 'state' | 'petId'> {
+  /** Only orders with customers whose words begin with the words of this text. */
+  readonly customer: string | undefined
+}
+
+/** Reads a page of orders: by customer and id if a customer is given, otherwise by id. */
+export function readOrderPage(
+  store: Pick<OrderStore, 'listOrders'>,
+  { state, petId, customer, ...request }: OrderQuery,
+): Promise<Page<Order>> {
+  if (customer === undefined) {
+    return readPageById(request, (limit, id) =>
+      store.listOrders({ state, petId, after: id === undefined ? undefined : { id } }, limit),
+    )
+  }
+  const customerPrefix = nameWords(customer)
+  return readPage(request, {
+    positionOf: (cursor) => fromCursor(cursor, customerPrefix),
+    read: (limit, after) => store.listOrders({ state, petId, customerPrefix, after }, limit),
+    cursorOf: (order) => toCursor(placeOf(order)),
+  })
+}
+
+/** The place of an order in every list that has it. */
+export function placeOf(order: Order): OrderPlace {
+  return { id: order.id, customerWords: customerWordsOf(order) }
+}
+
+function toCursor({ id, customerWords = '' }: OrderPlace): string {
+  return `${id}.${Buffer.from(customerWords).toString('base64url')}`
+}
+
+function fromCursor(cursor: string, customerPrefix: string): OrderPlace {
+  const [idText = '', words = ''] = cursor.split('.')
+  const id = parseInt64(idText)
+  const customerWords = Buffer.from(words, 'base64url').toString()
+  // A cursor of a list of other customers, or a cursor that was made up, would start the page outside of this list.
+  if (id === undefined || !customerWords.startsWith(customerPrefix) || customerWords.includes('\0')) {
+    throw unknownCursor(cursor)
+  }
+  return { id, customerWords }
+}
+
+/** Whether orders can be searched for this customer. */
+export function isSearchableCustomer(text: string): boolean {
+  return nameWords(text) !== ''
+}
