@@ -13,6 +13,7 @@ import type {
 } from './contract-types.ts'
 import { asAnswer } from './exact-json.ts'
 import { type EventOptions, followEvents, type InventoryEvent } from './inventory-events.ts'
+import { KeyClient } from './key-client.ts'
 import type { LimitState } from './limit-state.ts'
 import {
   type CallOptions,
@@ -26,7 +27,6 @@ import {
 import { type PetstoreClientOptions, readOptions } from './options.ts'
 import { allItems, type Page, type PageOptions, pageOf } from './pages.ts'
 import { Transport } from './transport.ts'
-import { WebhookClient } from './webhook-client.ts'
 
 /** An entry with the tag of its state: give it as `ifMatch` to change just that state. */
 export interface TaggedInventoryItem extends InventoryItem {
@@ -50,7 +50,7 @@ export type OrderUpdate =
 type OperationMethods = Readonly<Record<OperationId, (...args: never[]) => unknown>>
 
 /** The service as an object. One client holds one key: its calls share the key's limits and wait together. */
-export class PetstoreClient extends WebhookClient implements OperationMethods {
+export class PetstoreClient extends KeyClient implements OperationMethods {
   readonly #transport: Transport
   /** The tag of a list is kept beside it: an array has no room for one. */
   readonly #listTags = new WeakMap<readonly unknown[], string>()

@@ -29,6 +29,8 @@ export interface Input<Id extends OperationId> extends WriteOptions {
   }
   readonly headers?: Operations[Id]['headers'] & { readonly 'If-None-Match'?: string }
   readonly body?: Operations[Id]['body']
+  /** If the answer is lost, the request is not sent again, because it could take effect twice. */
+  readonly isSentOnce?: true
 }
 
 /** A read answer; `value` is `undefined` where it is a 304: what the caller has is still right. */
@@ -42,8 +44,8 @@ const MAX_INT64 = 2n ** 63n - 1n
 
 export function callOf<Id extends OperationId>(id: Id, input: Input<Id>): Call {
   const { method, path } = OPERATIONS[id]
-  const { params = {}, query = {}, headers = {}, body, signal, idempotencyKey } = input
-  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => int64(name, (params as Fields)[name]))
+  const { params = {}, query = {}, headers = {}, body, signal, idempotencyKey, isSentOnce } = input
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => pathSegment(name, (params as Fields)[name]))
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) search.set(name, String(value))
@@ -55,7 +57,8 @@ export function callOf<Id extends OperationId>(id: Id, input: Input<Id>): Call {
     headers: { ...headers, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
     body: body === undefined ? undefined : writeExactly(body),
     signal,
-    idempotencyKey: method === 'GET' ? undefined : readIdempotencyKey(idempotencyKey),
+    idempotencyKey: method === 'GET' || isSentOnce ? undefined : readIdempotencyKey(idempotencyKey),
+    isSentOnce,
   }
 }
 
@@ -110,6 +113,10 @@ function read(
       },
     )
   }
+}
+
+function pathSegment(name: string, value: unknown): string {
+  return typeof value === 'string' ? encodeURIComponent(value) : int64(name, value)
 }
 
 /** Its digits. */

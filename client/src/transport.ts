@@ -14,6 +14,8 @@ export interface Call {
   readonly signal?: AbortSignal | undefined
   /** Of a call that changes something: all its attempts have the same, so that it is made once at most. */
   readonly idempotencyKey?: string | undefined
+  /** If the answer is lost, the request is not sent again. */
+  readonly isSentOnce?: true | undefined
 }
 
 export interface Answer {
@@ -112,7 +114,8 @@ export class Transport {
       if (failure.outcome === 'unknown') unsettledSince ??= sentAt
       if (failure.outcome === 'decided') unsettledSince = undefined
       const pause = typeof wait === 'number' ? wait : 0
-      if (wait === 'final' || count > retry.limit || time.clock() + pause > deadline()) {
+      const mayRepeat = call.isSentOnce !== true || failure.outcome !== 'unknown'
+      if (wait === 'final' || !mayRepeat || count > retry.limit || time.clock() + pause > deadline()) {
         const seconds = ((time.clock() - beganAt) / 1000).toFixed(1)
         const note = count === 1 ? '' : `; this was attempt ${count}, ${seconds} s after the first`
         throw failedCall(call, failure, unsettledSince !== undefined, note)

@@ -20,6 +20,17 @@ const DROP_ORDER_STATE_CHECK = `
   SET LOCAL lock_timeout = '3s';
   ALTER TABLE orders DROP CONSTRAINT IF EXISTS orders_state_check`
 
+/** See core/keys/pairing.ts. A key has at most one pairing code. */
+const PAUSED_KEYS_AND_PAIRING_CODES = `
+  SET LOCAL lock_timeout = '3s';
+  ALTER TABLE keys ADD COLUMN paused_at bigint;
+  CREATE TABLE pairing_codes (
+    key_id     text COLLATE "C" PRIMARY KEY REFERENCES keys (id),
+    hash       text COLLATE "C" NOT NULL UNIQUE,
+    expires_at bigint NOT NULL,
+    created_by text NOT NULL
+  )`
+
 /** New migrations are appended. A migration that has been released is never edited. */
 const MIGRATIONS: readonly Migration[] = [
   { number: 1, sql: FIRST_TABLES, oldestProgram: 1 },
@@ -27,6 +38,7 @@ const MIGRATIONS: readonly Migration[] = [
   // The id of the key that created the webhook; NULL for webhooks that are older than this column.
   { number: 3, sql: 'ALTER TABLE webhooks ADD COLUMN created_by text', oldestProgram: 1 },
   { number: 4, sql: DROP_ORDER_STATE_CHECK, oldestProgram: 1 },
+  { number: 5, sql: PAUSED_KEYS_AND_PAIRING_CODES, oldestProgram: 1 },
 ]
 
 const NEWEST = MIGRATIONS.at(-1)?.number ?? 0

@@ -147,6 +147,16 @@ const DROP_ORDER_STATE_CHECK = `
   CREATE INDEX orders_held ON orders (pet_id, expires_at) WHERE state = 'open' AND expires_at IS NOT NULL;
   CREATE INDEX orders_by_expiry ON orders (expires_at) WHERE state = 'open' AND expires_at IS NOT NULL`
 
+/** See core/keys/pairing.ts. A key has at most one pairing code. */
+const PAUSED_KEYS_AND_PAIRING_CODES = `
+  ALTER TABLE keys ADD COLUMN paused_at INTEGER;
+  CREATE TABLE pairing_codes (
+    key_id     TEXT PRIMARY KEY REFERENCES keys (id),
+    hash       TEXT NOT NULL UNIQUE,
+    expires_at INTEGER NOT NULL,
+    created_by TEXT NOT NULL
+  ) STRICT`
+
 /** New migrations are appended. A migration that has been released is never edited. */
 const MIGRATIONS: readonly Migration[] = [
   { number: 1, sql: FIRST_TABLES },
@@ -154,6 +164,7 @@ const MIGRATIONS: readonly Migration[] = [
   { number: 2, sql: 'ALTER TABLE webhooks ADD COLUMN created_by TEXT' },
   { number: 3, sql: DROP_FULL_TEXT_INDEX },
   { number: 4, sql: DROP_ORDER_STATE_CHECK },
+  { number: 5, sql: PAUSED_KEYS_AND_PAIRING_CODES },
 ]
 
 export const NEWEST = MIGRATIONS.at(-1)?.number ?? 0
