@@ -1,6 +1,6 @@
 /**
- * Writes src/contract-types.ts from ../openapi.json (`--write`), or fails when it is not what the contract says
- * (`--check`). Whatever in the contract it does not understand, it refuses: nothing drifts silently.
+ * Generates src/contract-types.ts from ../openapi.json (`--write`), or fails if the file differs from what it would
+ * generate (`--check`). It throws on any part of the contract that it does not support, so the types never drift.
  */
 
 interface Schema {
@@ -11,12 +11,14 @@ interface Schema {
   readonly anyOf?: readonly Schema[]
   readonly oneOf?: readonly Schema[]
   readonly items?: Schema
+  readonly maximum?: number
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
   readonly description?: string
 }
 
 interface Content {
+  readonly $ref?: string
   readonly content?: Readonly<Record<string, Body>>
 }
 
@@ -26,20 +28,21 @@ interface Body {
   readonly 'x-event-data'?: Readonly<Record<string, Schema>>
 }
 
-interface Operation {
-  readonly operationId: string
-  readonly summary: string
-  readonly deprecated?: boolean
-  readonly parameters: readonly (Parameter | { readonly $ref: string })[]
-  readonly requestBody?: Content
-  readonly responses: Readonly<Record<string, Content>>
-}
-
 interface Parameter {
+  readonly $ref?: string
   readonly name: string
   readonly in: string
   readonly required?: boolean
   readonly schema: Schema
+}
+
+interface Operation {
+  readonly operationId: string
+  readonly summary: string
+  readonly deprecated?: boolean
+  readonly parameters: readonly Parameter[]
+  readonly requestBody?: Content
+  readonly responses: Readonly<Record<string, Content>>
 }
 
 interface Contract {
@@ -47,7 +50,8 @@ interface Contract {
   readonly webhooks: Readonly<Record<string, { readonly post: { readonly requestBody: Content } }>>
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>
-    readonly parameters: Readonly<Record<string, Parameter>>
+    readonly parameters?: Readonly<Record<string, Parameter>>
+    readonly responses?: Readonly<Record<string, Content>>
   }
 }
 
@@ -56,22 +60,28 @@ const TYPES = new URL('../src/contract-types.ts', import.meta.url)
 
 const SCHEMAS = '#/components/schemas/'
 
-/** `Error` is taken in JavaScript. */
+/** `Error` is a global of JavaScript. */
 function schemaName(ref: string): string {
   const name = ref.replace(SCHEMAS, '')
   return name === 'Error' ? 'ErrorBody' : name
 }
 
+/** The alternatives of a union. A `oneOf` that only lists required fields does not make a union. */
+function variantsOf({ anyOf, oneOf }: Schema): readonly Schema[] | undefined {
+  const isUnion = oneOf?.every((variant) => variant.$ref !== undefined || variant.type !== undefined)
+  return anyOf ?? (isUnion ? oneOf : undefined)
+}
+
 function typeOf(schema: Schema): string {
   if (schema.$ref !== undefined) return schemaName(schema.$ref)
-  const choices = schema.anyOf ?? schema.oneOf
-  if (choices !== undefined) return choices.map(typeOf).join(' | ')
+  const variants = variantsOf(schema)
+  if (variants !== undefined) return variants.map(typeOf).join(' | ')
   if (schema.enum !== undefined) return schema.enum.map((value) => `'${value}'`).join(' | ')
   if (schema.type === 'integer') return schema.format === 'int64' ? 'bigint' : 'number'
-  if (schema.type === 'array' && schema.items !== undefined) return `readonly ${typeOf(schema.items)}[]`
+  if (schema.type === 'array' && schema.items !== undefined) return `readonly (${typeOf(schema.items)})[]`
   if (schema.type === 'object') return objectType(schema)
   if (schema.type === 'string' || schema.type === 'boolean' || schema.type === 'null') return schema.type
-  throw new Error(`contract-types.ts does not know what to make of ${JSON.stringify(schema)}`)
+  throw new Error(`contract-types.ts does not support the schema ${JSON.stringify(schema)}`)
 }
 
 function objectType({ properties = {}, required = [] }: Schema): string {
@@ -86,27 +96,34 @@ function comment(text: string | undefined): string {
   return text === undefined ? '' : `/** ${text.replaceAll('*/', '*\\/')} */\n`
 }
 
-/** The fields of a schema that are int64, or that hold objects which have such fields. */
-function int64Fields(schemas: Contract['components']['schemas'], schema: Schema): string[] {
-  const { properties = {}, required = [], oneOf = [] } = schema
-  const [first] = oneOf
-  if (first?.$ref !== undefined) return int64Fields(schemas, resolved(schemas, first.$ref))
+type Schemas = Contract['components']['schemas']
+
+/** The fields of a schema that are int64, or that contain objects with such fields. */
+function int64Fields(schemas: Schemas, schema: Schema): string[] {
+  const variants = variantsOf(schema)?.map((variant) => referenced(schemas, variant))
+  if (variants !== undefined) return [...new Set(variants.flatMap((each) => int64Fields(schemas, each)))]
+  const { properties = {}, required = [] } = schema
   return Object.entries(properties).flatMap(([name, field]) => {
-    const type = field.format === 'int64' ? 'int64' : heldSchema(schemas, field)
+    const type = isInt64(field) ? 'int64' : nestedSchema(schemas, field)
     return type === undefined ? [] : [`${name}: { type: '${type}', required: ${required.includes(name)} }`]
   })
 }
 
-function heldSchema(schemas: Contract['components']['schemas'], field: Schema): string | undefined {
-  const { $ref } = field.items ?? field
-  if ($ref === undefined) return undefined
-  return int64Fields(schemas, resolved(schemas, $ref)).length === 0 ? undefined : schemaName($ref)
+function isInt64(schema: Schema): boolean {
+  return schema.format === 'int64' || (variantsOf(schema)?.some(isInt64) ?? false)
 }
 
-function resolved<Component>(components: Readonly<Record<string, Component>>, ref: string): Component {
-  const component = components[ref.split('/').at(-1) ?? '']
-  if (component === undefined) throw new Error(`the contract has no ${ref}`)
-  return component
+function nestedSchema(schemas: Schemas, field: Schema): string | undefined {
+  const { $ref } = field.items ?? field
+  if ($ref === undefined) return undefined
+  return int64Fields(schemas, referenced(schemas, { $ref })).length === 0 ? undefined : schemaName($ref)
+}
+
+function referenced(schemas: Schemas, schema: Schema): Schema {
+  if (schema.$ref === undefined) return schema
+  const found = schemas[schema.$ref.replace(SCHEMAS, '')]
+  if (found === undefined) throw new Error(`the contract has no ${schema.$ref}`)
+  return found
 }
 
 function declaration(name: string, schema: Schema): string {
@@ -118,106 +135,161 @@ function declaration(name: string, schema: Schema): string {
 }
 
 /** The parameters in `place`, as the fields of a type. */
-function parameters({ parameters: all }: Operation, shared: Contract['components'], place: string): string {
+function parameters({ parameters: all }: Operation, place: string): string {
   const fields = all
-    .map((parameter) => ('$ref' in parameter ? resolved(shared.parameters, parameter.$ref) : parameter))
     .filter((parameter) => parameter.in === place)
     .map(({ name, required, schema }) => `readonly '${name}'${required ? '' : '?'}: ${typeOf(schema)}`)
   return fields.length === 0 ? 'NoFields' : `{ ${fields.join('; ')} }`
 }
 
-/** The answer of a success: its type, and the name of the schema, or of those of its events. */
-function answerOf({ operationId, responses }: Operation): { type: string; of: string } {
-  const success = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1]
-  if (success !== undefined && success.content === undefined) return { type: 'undefined', of: 'null' }
-  const content = success?.content ?? {}
-  const events = content['text/event-stream']?.['x-event-data']
+function successOf({ responses }: Operation): Content | undefined {
+  return Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1]
+}
+
+/** The data of each event of a stream, by the event's name. */
+function eventsOf(operation: Operation): Readonly<Record<string, Schema>> | undefined {
+  return successOf(operation)?.content?.['text/event-stream']?.['x-event-data']
+}
+
+/** The type of a successful response, and the name of the schema of its object or of each of its items. */
+function answerOf(operation: Operation): { type: string; schema: string | undefined } {
+  const success = successOf(operation)
+  if (success !== undefined && success.content === undefined) return { type: 'undefined', schema: undefined }
+  const events = eventsOf(operation)
   if (events !== undefined) {
-    const names = Object.entries(events).map(([name, schema]) => `${name}: ${nameOf(schema)}`)
-    return {
-      type: objectType({ properties: events, required: Object.keys(events) }),
-      of: `{ ${names.join(', ')} }`,
-    }
+    return { type: objectType({ properties: events, required: Object.keys(events) }), schema: undefined }
   }
-  const schema = content['application/json']?.schema
+  const schema = success?.content?.['application/json']?.schema
   const one = schema?.type === 'array' ? schema.items : schema
   if (schema === undefined || one?.$ref === undefined) {
-    throw new Error(`contract-types.ts does not know what to make of the answer of ${operationId}`)
+    throw new Error(`contract-types.ts does not support the response of ${operation.operationId}`)
   }
-  return { type: typeOf(schema), of: nameOf(one) }
+  return { type: typeOf(schema), schema: schemaName(one.$ref) }
 }
 
-function nameOf({ $ref }: Schema): string {
-  return $ref === undefined ? 'null' : `'${schemaName($ref)}'`
+function bodySchema({ requestBody }: Operation): Schema | undefined {
+  return requestBody?.content?.['application/json']?.schema
 }
 
-/** The schema of what each delivery to a webhook has in it, by its type. */
+/** An `OperationFacts` literal. */
+function operationFacts(path: string, method: string, operation: Operation): string {
+  const int64 = operation.parameters.filter(({ schema }) => isInt64(schema)).map(({ name }) => `'${name}'`)
+  const maxLimit = operation.parameters.find(({ name }) => name === 'limit')?.schema.maximum
+  const bodyRef = bodySchema(operation)?.$ref
+  const { schema: answer } = answerOf(operation)
+  return `${operation.operationId}: { ${[
+    `method: '${method}'`,
+    `path: '${path}'`,
+    ...(int64.length === 0 ? [] : [`int64: [${int64.join(', ')}]`]),
+    ...(bodyRef === undefined ? [] : [`body: '${schemaName(bodyRef)}'`]),
+    ...(answer === undefined ? [] : [`answer: '${answer}'`]),
+    ...(maxLimit === undefined ? [] : [`maxLimit: ${maxLimit}`]),
+  ].join(', ')} },`
+}
+
+/** The schema of each webhook payload, by the type of its event. */
 function payloads(webhooks: Contract['webhooks']): [type: string, name: string][] {
   return Object.entries(webhooks).map(([type, { post }]) => {
     const ref = post.requestBody.content?.['application/json']?.schema.$ref
-    if (ref === undefined) throw new Error(`contract-types.ts does not know what to make of webhook ${type}`)
+    if (ref === undefined) throw new Error(`contract-types.ts does not support the webhook ${type}`)
     return [type, schemaName(ref)]
   })
+}
+
+/** The parameter or response itself, or the component that it refers to. */
+function component<Part extends { readonly $ref?: string }>(
+  parts: Readonly<Record<string, Part>> = {},
+  part: Part,
+): Part {
+  if (part.$ref === undefined) return part
+  const found = parts[part.$ref.split('/').at(-1) ?? '']
+  if (found === undefined) throw new Error(`the contract has no ${part.$ref}`)
+  return found
 }
 
 function generate({ paths, webhooks, components }: Contract): string {
   const schemas = Object.entries(components.schemas)
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+    Object.entries(methods).map(([method, operation]) => ({
+      path,
+      method: method.toUpperCase(),
+      operation: {
+        ...operation,
+        parameters: operation.parameters.map((each) => component(components.parameters, each)),
+        responses: Object.fromEntries(
+          Object.entries(operation.responses).map(([status, each]) => [
+            status,
+            component(components.responses, each),
+          ]),
+        ),
+      },
+    })),
   )
   const types = operations.map(({ operation }) => {
-    const body = operation.requestBody?.content?.['application/json']?.schema
+    const body = bodySchema(operation)
     return `${comment(operation.deprecated ? `${operation.summary} (deprecated)` : operation.summary)}${operation.operationId}: {
-      readonly params: ${parameters(operation, components, 'path')}
-      readonly query: ${parameters(operation, components, 'query')}
-      readonly headers: ${parameters(operation, components, 'header')}
+      readonly params: ${parameters(operation, 'path')}
+      readonly query: ${parameters(operation, 'query')}
+      readonly headers: ${parameters(operation, 'header')}
       readonly body: ${body === undefined ? 'undefined' : typeOf(body)}
       readonly answer: ${answerOf(operation).type}
     }`
   })
-  const facts = operations.map(
-    ({ path, method, operation }) =>
-      `${operation.operationId}: { method: '${method}', path: '${path}', answer: ${answerOf(operation).of} },`,
-  )
+  const facts = operations.map(({ path, method, operation }) => operationFacts(path, method, operation))
+  const events = operations.flatMap(({ operation }) => Object.entries(eventsOf(operation) ?? {}))
   const delivered = payloads(webhooks)
   const int64 = schemas.map(
     ([name, schema]) => `${schemaName(name)}: { ${int64Fields(components.schemas, schema).join(', ')} },`,
   )
-  return `// Made from openapi.json by client/scripts/contract-types.ts: "npm run contract:client" writes it anew.
+  return `// Generated from openapi.json by client/scripts/contract-types.ts; "npm run contract:client" regenerates it.
 
 type NoFields = Readonly<Record<never, never>>
 
 ${schemas.map(([name, schema]) => declaration(name, schema)).join('\n\n')}
 
-/** What each operation takes and gives. */
+/** The parameters, body and response of each operation. */
 export interface Operations {
 ${types.join('\n')}
 }
 
-/** Where each operation is, and the schema of its answer or of each of its events. */
-export const OPERATIONS = {
-${facts.join('\n')}
-} as const satisfies Readonly<Record<keyof Operations, { method: string; path: string; answer: unknown }>>
+/** How an operation is called. */
+export interface OperationFacts {
+  readonly method: string
+  readonly path: string
+  /** The path and query parameters that are int64. */
+  readonly int64?: readonly string[]
+  readonly body?: keyof typeof INT64_FIELDS
+  /** The schema of the response, or of each item of a list; absent if there is no body. */
+  readonly answer?: keyof typeof INT64_FIELDS
+  /** The largest page of a list. */
+  readonly maxLimit?: number
+}
 
-/** What arrives at a webhook; \`type\` tells which. */
+export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
+${facts.join('\n')}
+}
+
+/** The schema of each event of the stream; null if the event has no data. */
+export const EVENTS = {
+${events.map(([name, { $ref }]) => `${name}: ${$ref === undefined ? 'null' : `'${schemaName($ref)}'`},`).join('\n')}
+} as const
+
+/** The body of a webhook delivery, by \`type\`. */
 export type WebhookPayload = ${delivered.map(([, name]) => name).join(' | ')}
 
-/** The schema of each. */
+/** The schema of each payload. */
 export const WEBHOOK_PAYLOADS = {
 ${delivered.map(([type, name]) => `'${type}': '${name}',`).join('\n')}
 } as const satisfies Readonly<Record<WebhookPayload['type'], keyof typeof INT64_FIELDS>>
 
-/**
- * The fields of each schema that are int64, \`bigint\` in the program and digits on the wire, or that hold an object of
- * another schema with such fields, or an array of them.
- */
+/** The fields of each schema that are int64, or that contain objects, or arrays of objects, with such fields. */
 export const INT64_FIELDS = {
 ${int64.join('\n')}
 } as const
 `
 }
 
-/** As Biome would have it, so that lint and format agree with what is generated. */
+/** Formats the source with Biome, so that `biome check` accepts the generated file. */
 async function formatted(source: string): Promise<string> {
   const biome = Bun.spawn(
     ['node_modules/.bin/biome', 'format', '--stdin-file-path=client/src/contract-types.ts'],
@@ -237,13 +309,13 @@ const types = await formatted(generate(contract))
 
 if (process.argv.includes('--write')) {
   await Bun.write(TYPES, types)
-  console.log('client/src/contract-types.ts is written')
+  console.log('wrote client/src/contract-types.ts')
 } else {
   const file = Bun.file(TYPES)
   const checkedIn = (await file.exists()) ? await file.text() : ''
   if (checkedIn !== types) {
-    console.error('client/src/contract-types.ts has drifted from openapi.json: run "npm run contract:client"')
+    console.error('client/src/contract-types.ts differs from openapi.json: run "npm run contract:client"')
     process.exit(1)
   }
-  console.log('client/src/contract-types.ts agrees with openapi.json')
+  console.log('client/src/contract-types.ts matches openapi.json')
 }

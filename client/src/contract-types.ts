@@ -1,4 +1,4 @@
-// Made from openapi.json by client/scripts/contract-types.ts: "npm run contract:client" writes it anew.
+// Generated from openapi.json by client/scripts/contract-types.ts; "npm run contract:client" regenerates it.
 
 type NoFields = Readonly<Record<never, never>>
 
@@ -98,7 +98,7 @@ export interface InventoryAdjustment {
   readonly reason: Reason
   /** What the adjustment refers to, such as a delivery note; without control characters. */
   readonly reference?: string
-  /** true refuses to take units that open orders reserve, with 409 insufficient_stock. By default, they may be taken. */
+  /** If true, a change that would take units reserved by open orders fails with 409 insufficient_stock. By default, such units can be taken. */
   readonly keepReserved?: boolean
   readonly changes: readonly AdjustmentChange[]
 }
@@ -324,32 +324,7 @@ export interface NewKey {
 }
 
 export interface KeyWithSecret {
-  /** Public identifier of the key. */
-  readonly id: string
-  /** Name of the person, device or program that uses the key. */
-  readonly name: string
-  /** The plan of the key. */
-  readonly plan: 'free' | 'pro' | 'business' | 'enterprise'
-  /** What the key may change; empty if it may only read. */
-  readonly permissions: readonly Permission[]
-  readonly limits: {
-    /** Requests that the key may send per minute. */
-    readonly perMinute: number
-    /** Requests that the key may send per day. */
-    readonly perDay: number
-  }
-  /** When the key was created, in UTC. */
-  readonly createdAt: string
-  /** When the key expires, in UTC; absent if it never expires. */
-  readonly expiresAt?: string
-  /** When the key was revoked, in UTC; absent if it was not. */
-  readonly revokedAt?: string
-  /** Requests with a paused key get 401 until it is resumed. */
-  readonly paused: boolean
-  /** When the key was last used, in UTC; absent if it never was. */
-  readonly lastUsedAt?: string
-  /** Hints of the secrets of the key, newest first. */
-  readonly secrets: readonly SecretHint[]
+  readonly key: Key
   /** The API key to send as bearer token. It is shown only once. */
   readonly secret: string
 }
@@ -410,12 +385,6 @@ export interface PairingCode {
   readonly code: string
   /** Until when the code can be exchanged, in UTC. */
   readonly expiresAt: string
-}
-
-export interface PairedKey {
-  readonly key: Key
-  /** The API key to send as bearer token. It is shown only once. */
-  readonly secret: string
 }
 
 export interface KeyLimits {
@@ -767,7 +736,7 @@ export interface CountChange {
   readonly expected?: number
 }
 
-/** What each operation takes and gives. */
+/** The parameters, body and response of each operation. */
 export interface Operations {
   /** List stock levels */
   listInventory: {
@@ -1138,7 +1107,7 @@ export interface Operations {
     readonly query: NoFields
     readonly headers: NoFields
     readonly body: undefined
-    readonly answer: PairedKey
+    readonly answer: KeyWithSecret
   }
   /** Get rate-limit status */
   getLimits: {
@@ -1150,74 +1119,145 @@ export interface Operations {
   }
 }
 
-/** Where each operation is, and the schema of its answer or of each of its events. */
-export const OPERATIONS = {
+/** How an operation is called. */
+export interface OperationFacts {
+  readonly method: string
+  readonly path: string
+  /** The path and query parameters that are int64. */
+  readonly int64?: readonly string[]
+  readonly body?: keyof typeof INT64_FIELDS
+  /** The schema of the response, or of each item of a list; absent if there is no body. */
+  readonly answer?: keyof typeof INT64_FIELDS
+  /** The largest page of a list. */
+  readonly maxLimit?: number
+}
+
+export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
   listInventory: { method: 'GET', path: '/inventory', answer: 'InventoryItem' },
-  inventoryEvents: {
-    method: 'GET',
-    path: '/inventory/events',
-    answer: {
-      ready: null,
-      change: 'ChangeEvent',
-      order: 'OrderEvent',
-      low: 'LowStockEvent',
-      recovered: 'LowStockEvent',
-      pet: 'PetEvent',
-      removed: 'RemovedEvent',
-      relist: null,
-    },
+  inventoryEvents: { method: 'GET', path: '/inventory/events' },
+  getInventoryItem: { method: 'GET', path: '/inventory/{petId}', int64: ['petId'], answer: 'InventoryItem' },
+  updateInventory: {
+    method: 'PATCH',
+    path: '/inventory/{petId}',
+    int64: ['petId'],
+    body: 'InventoryUpdate',
+    answer: 'InventoryItem',
   },
-  getInventoryItem: { method: 'GET', path: '/inventory/{petId}', answer: 'InventoryItem' },
-  updateInventory: { method: 'PATCH', path: '/inventory/{petId}', answer: 'InventoryItem' },
-  adjustInventory: { method: 'POST', path: '/inventory/adjustments', answer: 'AdjustmentResult' },
-  getAvailability: { method: 'GET', path: '/inventory/{petId}/availability', answer: 'Availability' },
-  listInventoryHistory: { method: 'GET', path: '/inventory/{petId}/history', answer: 'HistoryEntry' },
-  listRecentChanges: { method: 'GET', path: '/inventory/history', answer: 'RecentChange' },
-  searchInventory: { method: 'GET', path: '/inventory/search', answer: 'SearchRow' },
-  listPets: { method: 'GET', path: '/pets', answer: 'Pet' },
-  createPet: { method: 'POST', path: '/pets', answer: 'Pet' },
-  getPet: { method: 'GET', path: '/pets/{petId}', answer: 'Pet' },
-  updatePet: { method: 'PATCH', path: '/pets/{petId}', answer: 'Pet' },
-  removePet: { method: 'DELETE', path: '/pets/{petId}', answer: null },
-  listCatalog: { method: 'GET', path: '/catalog', answer: 'CatalogEntry' },
-  getCatalogPet: { method: 'GET', path: '/catalog/{petId}', answer: 'Pet' },
-  listCategories: { method: 'GET', path: '/categories', answer: 'Category' },
-  createCategory: { method: 'POST', path: '/categories', answer: 'Category' },
-  updateCategory: { method: 'PATCH', path: '/categories/{categoryId}', answer: 'Category' },
-  removeCategory: { method: 'DELETE', path: '/categories/{categoryId}', answer: null },
-  listOrders: { method: 'GET', path: '/store/orders', answer: 'Order' },
-  createOrder: { method: 'POST', path: '/store/orders', answer: 'Order' },
-  getOrder: { method: 'GET', path: '/store/orders/{orderId}', answer: 'Order' },
-  updateOrder: { method: 'PATCH', path: '/store/orders/{orderId}', answer: 'Order' },
-  cancelOrder: { method: 'DELETE', path: '/store/orders/{orderId}', answer: null },
+  adjustInventory: {
+    method: 'POST',
+    path: '/inventory/adjustments',
+    body: 'InventoryAdjustment',
+    answer: 'AdjustmentResult',
+  },
+  getAvailability: {
+    method: 'GET',
+    path: '/inventory/{petId}/availability',
+    int64: ['petId'],
+    answer: 'Availability',
+  },
+  listInventoryHistory: {
+    method: 'GET',
+    path: '/inventory/{petId}/history',
+    int64: ['petId'],
+    answer: 'HistoryEntry',
+    maxLimit: 1000,
+  },
+  listRecentChanges: {
+    method: 'GET',
+    path: '/inventory/history',
+    int64: ['petId'],
+    answer: 'RecentChange',
+    maxLimit: 1000,
+  },
+  searchInventory: {
+    method: 'GET',
+    path: '/inventory/search',
+    int64: ['categoryId'],
+    answer: 'SearchRow',
+    maxLimit: 1000,
+  },
+  listPets: { method: 'GET', path: '/pets', answer: 'Pet', maxLimit: 1000 },
+  createPet: { method: 'POST', path: '/pets', body: 'NewPet', answer: 'Pet' },
+  getPet: { method: 'GET', path: '/pets/{petId}', int64: ['petId'], answer: 'Pet' },
+  updatePet: { method: 'PATCH', path: '/pets/{petId}', int64: ['petId'], body: 'PetUpdate', answer: 'Pet' },
+  removePet: { method: 'DELETE', path: '/pets/{petId}', int64: ['petId'] },
+  listCatalog: { method: 'GET', path: '/catalog', answer: 'CatalogEntry', maxLimit: 10000 },
+  getCatalogPet: { method: 'GET', path: '/catalog/{petId}', int64: ['petId'], answer: 'Pet' },
+  listCategories: { method: 'GET', path: '/categories', answer: 'Category', maxLimit: 1000 },
+  createCategory: { method: 'POST', path: '/categories', body: 'NewCategory', answer: 'Category' },
+  updateCategory: {
+    method: 'PATCH',
+    path: '/categories/{categoryId}',
+    int64: ['categoryId'],
+    body: 'CategoryUpdate',
+    answer: 'Category',
+  },
+  removeCategory: { method: 'DELETE', path: '/categories/{categoryId}', int64: ['categoryId'] },
+  listOrders: { method: 'GET', path: '/store/orders', int64: ['petId'], answer: 'Order', maxLimit: 1000 },
+  createOrder: { method: 'POST', path: '/store/orders', body: 'NewOrder', answer: 'Order' },
+  getOrder: { method: 'GET', path: '/store/orders/{orderId}', int64: ['orderId'], answer: 'Order' },
+  updateOrder: {
+    method: 'PATCH',
+    path: '/store/orders/{orderId}',
+    int64: ['orderId'],
+    body: 'OrderUpdate',
+    answer: 'Order',
+  },
+  cancelOrder: { method: 'DELETE', path: '/store/orders/{orderId}', int64: ['orderId'] },
   listWebhooks: { method: 'GET', path: '/webhooks', answer: 'Webhook' },
-  createWebhook: { method: 'POST', path: '/webhooks', answer: 'WebhookWithSecret' },
-  getWebhook: { method: 'GET', path: '/webhooks/{webhookId}', answer: 'Webhook' },
-  updateWebhook: { method: 'PATCH', path: '/webhooks/{webhookId}', answer: 'Webhook' },
-  removeWebhook: { method: 'DELETE', path: '/webhooks/{webhookId}', answer: null },
+  createWebhook: { method: 'POST', path: '/webhooks', body: 'NewWebhook', answer: 'WebhookWithSecret' },
+  getWebhook: { method: 'GET', path: '/webhooks/{webhookId}', int64: ['webhookId'], answer: 'Webhook' },
+  updateWebhook: {
+    method: 'PATCH',
+    path: '/webhooks/{webhookId}',
+    int64: ['webhookId'],
+    body: 'WebhookUpdate',
+    answer: 'Webhook',
+  },
+  removeWebhook: { method: 'DELETE', path: '/webhooks/{webhookId}', int64: ['webhookId'] },
   listWebhookDeliveries: {
     method: 'GET',
     path: '/webhooks/{webhookId}/deliveries',
+    int64: ['webhookId'],
     answer: 'WebhookDelivery',
+    maxLimit: 1000,
   },
   rotateWebhookSecret: {
     method: 'POST',
     path: '/webhooks/{webhookId}/rotate-secret',
+    int64: ['webhookId'],
     answer: 'WebhookWithSecret',
   },
-  testWebhook: { method: 'POST', path: '/webhooks/{webhookId}/test', answer: 'WebhookTest' },
-  listKeys: { method: 'GET', path: '/keys', answer: 'Key' },
-  createKey: { method: 'POST', path: '/keys', answer: 'KeyWithSecret' },
+  testWebhook: {
+    method: 'POST',
+    path: '/webhooks/{webhookId}/test',
+    int64: ['webhookId'],
+    answer: 'WebhookTest',
+  },
+  listKeys: { method: 'GET', path: '/keys', answer: 'Key', maxLimit: 1000 },
+  createKey: { method: 'POST', path: '/keys', body: 'NewKey', answer: 'KeyWithSecret' },
   getKey: { method: 'GET', path: '/keys/{keyId}', answer: 'Key' },
-  updateKey: { method: 'PATCH', path: '/keys/{keyId}', answer: 'Key' },
-  revokeKey: { method: 'DELETE', path: '/keys/{keyId}', answer: null },
-  rotateKey: { method: 'POST', path: '/keys/{keyId}/rotate', answer: 'KeyWithSecret' },
+  updateKey: { method: 'PATCH', path: '/keys/{keyId}', body: 'KeyUpdate', answer: 'Key' },
+  revokeKey: { method: 'DELETE', path: '/keys/{keyId}' },
+  rotateKey: { method: 'POST', path: '/keys/{keyId}/rotate', body: 'KeyRotation', answer: 'KeyWithSecret' },
   createPairingCode: { method: 'POST', path: '/keys/{keyId}/pairing-code', answer: 'PairingCode' },
-  pairKey: { method: 'POST', path: '/keys/pair', answer: 'PairedKey' },
+  pairKey: { method: 'POST', path: '/keys/pair', answer: 'KeyWithSecret' },
   getLimits: { method: 'GET', path: '/limits', answer: 'KeyLimits' },
-} as const satisfies Readonly<Record<keyof Operations, { method: string; path: string; answer: unknown }>>
+}
 
-/** What arrives at a webhook; `type` tells which. */
+/** The schema of each event of the stream; null if the event has no data. */
+export const EVENTS = {
+  ready: null,
+  change: 'ChangeEvent',
+  order: 'OrderEvent',
+  low: 'LowStockEvent',
+  recovered: 'LowStockEvent',
+  pet: 'PetEvent',
+  removed: 'RemovedEvent',
+  relist: null,
+} as const
+
+/** The body of a webhook delivery, by `type`. */
 export type WebhookPayload =
   | StockChangedPayload
   | StockLowPayload
@@ -1230,7 +1270,7 @@ export type WebhookPayload =
   | PetRemovedPayload
   | RelistPayload
 
-/** The schema of each. */
+/** The schema of each payload. */
 export const WEBHOOK_PAYLOADS = {
   'stock.changed': 'StockChangedPayload',
   'stock.low': 'StockLowPayload',
@@ -1244,10 +1284,7 @@ export const WEBHOOK_PAYLOADS = {
   relist: 'RelistPayload',
 } as const satisfies Readonly<Record<WebhookPayload['type'], keyof typeof INT64_FIELDS>>
 
-/**
- * The fields of each schema that are int64, `bigint` in the program and digits on the wire, or that hold an object of
- * another schema with such fields, or an array of them.
- */
+/** The fields of each schema that are int64, or that contain objects, or arrays of objects, with such fields. */
 export const INT64_FIELDS = {
   ChangeEvent: { petId: { type: 'int64', required: true } },
   OrderEvent: { order: { type: 'Order', required: true } },
@@ -1280,7 +1317,6 @@ export const INT64_FIELDS = {
   KeyUpdate: {},
   KeyRotation: {},
   PairingCode: {},
-  PairedKey: {},
   KeyLimits: {},
   StockChangedPayload: { data: { type: 'ChangeEvent', required: true } },
   StockLowPayload: { data: { type: 'LowStockEvent', required: true } },

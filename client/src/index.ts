@@ -1,13 +1,5 @@
-export type { AdjustmentOptions, StockChange } from './adjust-inventory.ts'
-export type { InventorySearch, PetFilter } from './catalog-client.ts'
-export {
-  type ChangeFilter,
-  type OrderFilter,
-  type OrderUpdate,
-  PetstoreClient,
-  type TaggedInventoryItem,
-} from './client.ts'
-export { InsufficientStockError, OrderClosedError } from './conflict-errors.ts'
+export type { Catalog, Categories, PetFilter, Pets, UpsertOptions, UpsertProgress } from './catalog.ts'
+export { type Limits, PetstoreClient } from './client.ts'
 export type {
   Availability,
   CatalogEntry,
@@ -34,7 +26,7 @@ export type {
   Order,
   OrderEvent,
   OrderState,
-  PairedKey,
+  OrderUpdate,
   PairingCode,
   Permission,
   Pet,
@@ -54,22 +46,49 @@ export type {
   WebhookUpdate,
   WebhookWithSecret,
 } from './contract-types.ts'
-export { entryTag } from './entry-tag.ts'
-export type { EventOptions, InventoryEvent } from './inventory-events.ts'
-export type { LimitState } from './limit-state.ts'
-export type { CallOptions, WriteOptions } from './operation-call.ts'
-export type { PetstoreClientOptions, ResponseNote, RetryOptions } from './options.ts'
-export type { Page, PageOptions } from './pages.ts'
 export {
   type ClientErrorCode,
+  type ErrorContext,
+  type FailedPart,
+  InsufficientStockError,
   isPetstoreError,
+  OrderClosedError,
   PetstoreError,
   type PetstoreErrorCode,
-} from './petstore-error.ts'
+} from './errors.ts'
+export type { EventOptions, InventoryEvent } from './events.ts'
+export type { IdInput, IdKind, Input, Output } from './ids.ts'
+export {
+  type Adjustment,
+  type BookingOptions,
+  type ChangeFilter,
+  type CountLine,
+  entryTag,
+  type Inventory,
+  type InventorySearch,
+  type StockChange,
+  type StockLine,
+  type TaggedInventoryItem,
+} from './inventory.ts'
+export { stringify } from './json.ts'
+export type { Keys } from './keys.ts'
+export type { LimitState } from './limit-state.ts'
+export type { List, Page } from './list.ts'
+export type {
+  CallOptions,
+  IncomingResponse,
+  OutgoingRequest,
+  PetstoreClientOptions,
+  WriteOptions,
+} from './options.ts'
+export type { OrderFilter, Orders } from './orders.ts'
+export type { OperationId } from './request.ts'
 export { EventParser as EventStreamParser, type ServerSentEvent } from './server-sent-events.ts'
 export {
   type ReceivedWebhook,
+  type UnknownWebhook,
   type VerifyOptions,
   verifyWebhook,
   type WebhookHeaders,
 } from './verify-webhook.ts'
+export type { Webhooks } from './webhooks.ts'

@@ -1,4 +1,4 @@
-/** How the tighter of the key's windows stood when the service last told. */
+/** The rate-limit window of the key with the fewest requests left. */
 export interface LimitState {
   /** The limit in force. */
   readonly limit: number
@@ -8,7 +8,7 @@ export interface LimitState {
   readonly reset: number
 }
 
-/** `undefined` where an answer does not carry all three headers, as one from a proxy. */
+/** `undefined` unless the response has all three headers; a response of a proxy may have none. */
 export function readLimitState(headers: Headers): LimitState | undefined {
   const [limit, remaining, reset] = ['Limit', 'Remaining', 'Reset'].map((name) =>
     wholeNumber(headers.get(`X-RateLimit-${name}`)),
@@ -17,7 +17,7 @@ export function readLimitState(headers: Headers): LimitState | undefined {
   return { limit, remaining, reset }
 }
 
-/** How long the service asks to wait, in milliseconds: whole seconds, or a date (RFC 9110, 10.2.3). */
+/** The delay in milliseconds that the service asks for, as seconds or a date (RFC 9110, 10.2.3). */
 export function readRetryAfter(headers: Headers, now: number): number | undefined {
   const value = headers.get('Retry-After')
   const seconds = wholeNumber(value)
@@ -27,8 +27,8 @@ export function readRetryAfter(headers: Headers, now: number): number | undefine
 }
 
 /**
- * In how many milliseconds the window is surely over. By the service's own Date header where there is one, so
- * that a wrong clock here does not matter; that header is cut to the second, which errs on the late side.
+ * Milliseconds until the window is certainly over. It uses the Date header of the service if there is one, so that a
+ * wrong clock here does not matter; that header is rounded down to the second, so the result is never too early.
  */
 export function untilReset({ reset }: LimitState, headers: Headers, now: number): number {
   return Math.max(0, reset * 1000 - serverTime(headers, now))

@@ -1,14 +1,14 @@
-/** One event as the wire has it. */
+/** An event of a stream, not yet parsed. */
 export interface ServerSentEvent {
   readonly event: string
   readonly data: string
-  /** The last id that was given, with this event or before it. */
+  /** The latest id that the stream sent, with this event or before it. */
   readonly id: string
 }
 
 /**
- * Reads the text of an event stream piece by piece, wherever it is cut (HTML Living Standard, 9.2.6). An event
- * whose end has not come is never given: it comes again after resuming.
+ * Parses an event stream in chunks of any size (HTML Living Standard, 9.2.6). It never returns an incomplete event:
+ * the service sends it again when the stream resumes.
  */
 export class EventParser {
   /** The reconnection time that the stream asks for, in milliseconds. */
@@ -20,11 +20,11 @@ export class EventParser {
 
   push(text: string): ServerSentEvent[] {
     const lines = (this.#rest + text).split(/\r\n|\n|\r(?!$)/)
-    // A carriage return at the very end may be the first half of a line end.
+    // A carriage return at the end of a chunk may be the first half of a CRLF.
     this.#rest = lines.pop() ?? ''
     const events: ServerSentEvent[] = []
     for (const line of lines) {
-      if (line !== '') this.#takeField(line)
+      if (line !== '') this.#readField(line)
       else if (this.#data.length > 0) {
         events.push({ event: this.#event || 'message', data: this.#data.join('\n'), id: this.#id })
         this.#event = ''
@@ -34,7 +34,7 @@ export class EventParser {
     return events
   }
 
-  #takeField(line: string): void {
+  #readField(line: string): void {
     const colon = line.indexOf(':')
     const name = colon === -1 ? line : line.slice(0, colon)
     const value = colon === -1 ? '' : line.slice(colon + 1).replace(/^ /, '')

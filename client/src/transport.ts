@@ -1,21 +1,20 @@
+import { AttemptSignal } from './attempt-signal.ts'
+import { type Failure, failedCall, failureOf, noResponse, notSent } from './failures.ts'
 import { type LimitState, readLimitState, readRetryAfter, untilReset } from './limit-state.ts'
-import type { ClientSettings } from './options.ts'
-import { type Failure, failedCall, failureOf, noAnswer, notSent } from './request-failure.ts'
-import { type Passage, SendGate } from './send-gate.ts'
-import { TimedSignal } from './timed-signal.ts'
-import { backOff } from './waiting.ts'
+import type { CallOptions, ClientSettings } from './options.ts'
+import { SendQueue, type Slot } from './send-queue.ts'
+import { backOff, type Time } from './waiting.ts'
 
 export interface Call {
   readonly method: string
   /** Relative to the base address, with the query. */
   readonly path: string
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string | undefined
-  readonly signal?: AbortSignal | undefined
-  /** Of a call that changes something: all its attempts have the same, so that it is made once at most. */
-  readonly idempotencyKey?: string | undefined
-  /** If the answer is lost, the request is not sent again. */
-  readonly isSentOnce?: true | undefined
+  /** Headers of the operation; they take precedence over those of the caller. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | undefined
+  /** All attempts of a change have the same key, so that it is made at most once; `undefined` for a read. */
+  readonly idempotencyKey: string | undefined
+  readonly options: CallOptions
 }
 
 export interface Answer {
@@ -23,171 +22,228 @@ export interface Answer {
   readonly headers: Headers
   readonly text: string
   readonly requestId: string | undefined
+  readonly attempts: number
 }
 
-/** An answer whose body is read by whoever asked for it, until `close`. */
-export interface OpenAnswer {
+/** A response whose body the caller reads until it calls `close`. */
+export interface StreamedAnswer {
   readonly body: ReadableStream<Uint8Array>
   close(): void
 }
 
 interface Attempt {
+  /** 1 for the first. */
+  readonly number: number
   readonly response: Response
-  readonly signal: TimedSignal
+  readonly signal: AttemptSignal
 }
 
-/** An attempt that failed: how long to wait before the next, where the gate does not see to it. */
-type Setback = { readonly failure: Failure; readonly wait: number | 'at the gate' | 'final' }
+/** How an attempt failed, and when to try again: after a delay, when the queue opens, or never. */
+interface FailedAttempt {
+  readonly failure: Failure
+  readonly retry: { readonly type: 'after'; readonly ms: number } | { readonly type: 'queue' | 'never' }
+}
+
+type AttemptOutcome<Result> =
+  | { readonly type: 'success'; readonly result: Result }
+  | ({ readonly type: 'failure' } & FailedAttempt)
 
 const FIRST_BACK_OFF_MS = 300
 const LONGEST_BACK_OFF_MS = 10_000
-/** The service forgets an Idempotency-Key after 24 hours: later than this, a change might be made twice. */
+/** The service forgets an Idempotency-Key after 24 hours. A change sent again after that could be made twice. */
 const SAFE_TO_REPEAT_MS = 23 * 3_600_000
 
-/** Statuses that say that it may work later. A 502 and a 504 are a proxy's words for a broken connection. */
+/** Statuses that may be different later. Proxies use 502 and 504 for a broken connection. */
 const TEMPORARY: ReadonlySet<number> = new Set([429, 502, 503, 504])
 
-/** Sends calls through one gate, and again where that may help. */
+/** Stored responses would break the guarantee that a read sees every acknowledged change. Workers lack the option. */
+const NO_CACHE: RequestInit = 'cache' in Request.prototype ? { cache: 'no-store' } : {}
+
+/** Sends calls through one queue, and retries them. */
 export class Transport {
   readonly settings: ClientSettings
-  readonly #gate: SendGate
+  readonly time: Time
+  readonly #queue: SendQueue
   #tickets = 0
   #limits: LimitState | undefined
 
-  constructor(settings: ClientSettings) {
+  constructor(settings: ClientSettings, time: Time) {
     this.settings = settings
-    this.#gate = new SendGate(settings)
+    this.time = time
+    this.#queue = new SendQueue({ time, pace: settings.pace, concurrency: settings.concurrency })
   }
 
   get limits(): LimitState | undefined {
     return this.#limits
   }
 
-  /** The whole answer of a success or a 304. Throws `PetstoreError` on any other, or the signal's reason. */
+  /** The complete response of a 2xx or a 304. Throws `PetstoreError` for any other, or the signal's reason. */
   send(call: Call): Promise<Answer> {
-    return this.#attempts(call, async ({ response, signal }) => {
-      try {
-        const { status, headers } = response
-        const requestId = headers.get('X-Request-Id') ?? undefined
-        return { status, headers, requestId, text: await response.text() }
-      } finally {
-        signal.release()
-      }
+    return this.#run(call, async ({ number, response, signal }) => {
+      const { status, headers } = response
+      const requestId = headers.get('X-Request-Id') ?? undefined
+      const text = await response.text()
+      signal.release()
+      return { status, headers, requestId, text, attempts: number }
     })
   }
 
-  /** Resolves as soon as the answer begins; from then on a broken connection shows in its body. */
-  open(call: Call): Promise<OpenAnswer> {
-    return this.#attempts(call, async ({ response: { body }, signal }) => {
+  /** Resolves when the response begins. If the connection breaks later, reading the body fails. */
+  open(call: Call): Promise<StreamedAnswer> {
+    return this.#run(call, async ({ response: { body }, signal }) => {
       signal.stopTimer()
-      if (body === null) throw new TypeError('the answer has no body')
+      if (body === null) throw new TypeError('the response has no body')
       return { body, close: () => signal.end() }
     })
   }
 
-  async #attempts<Result>(call: Call, read: (attempt: Attempt) => Promise<Result>): Promise<Result> {
-    const { retry, time } = this.settings
-    const { signal } = call
+  async #run<Result>(call: Call, read: (attempt: Attempt) => Promise<Result>): Promise<Result> {
+    const { time } = this
+    const {
+      signal,
+      totalTimeout = this.settings.totalTimeout,
+      retries = this.settings.retries,
+    } = call.options
     const beganAt = time.clock()
-    let last: Failure | undefined
-    // When the first attempt was sent that may have been made, and of which none has told since.
-    let unsettledSince: number | undefined
-    const deadline = () => {
-      const safeUntil =
-        call.idempotencyKey === undefined || unsettledSince === undefined
-          ? Number.POSITIVE_INFINITY
-          : unsettledSince + SAFE_TO_REPEAT_MS
-      return Math.min(beganAt + retry.deadlineMs, safeUntil)
-    }
     const ticket = this.#tickets++
-    const tooLate = (opensAt: number) => {
-      const note = { opensInMs: opensAt - time.clock(), deadlineMs: deadline() - beganAt }
-      return notSent(call, last, unsettledSince !== undefined, this.#limits, note)
+    let lastFailure: Failure | undefined
+    // When the first attempt was sent that may have made the change; undefined if no attempt can have made it.
+    let unsettledSince: number | undefined
+    let attempts = 0
+    const deadline = () => {
+      const isRepeatedChange = call.idempotencyKey !== undefined && unsettledSince !== undefined
+      const safeUntil = isRepeatedChange
+        ? (unsettledSince ?? 0) + SAFE_TO_REPEAT_MS
+        : Number.POSITIVE_INFINITY
+      return Math.min(beganAt + totalTimeout, safeUntil)
     }
-    for (let count = 1; ; count++) {
-      const passage = await this.#gate.enter({ ticket, deadline: deadline(), signal, tooLate })
+    const progress = () => ({
+      attempts,
+      elapsedMs: time.clock() - beganAt,
+      isUnsettled: unsettledSince !== undefined,
+    })
+    const tooLate = (opensAt: number) => {
+      if (lastFailure !== undefined) return failedCall(call, lastFailure, progress())
+      const waitMs = opensAt - time.clock()
+      return notSent(call, waitMs, deadline() - beganAt, this.#limits)
+    }
+    for (;;) {
+      const slot = await this.#queue.enter({ ticket, deadline: deadline(), signal, tooLate })
+      attempts++
       const sentAt = time.clock()
-      const outcome = await this.#attempt(call, passage, count, read)
-      if ('result' in outcome) return outcome.result
-      const { failure, wait } = outcome
-      last = failure
+      const outcome = await this.#attempt(call, slot, attempts, read)
+      if (outcome.type === 'success') return outcome.result
+      const { failure, retry } = outcome
+      lastFailure = failure
       if (failure.outcome === 'unknown') unsettledSince ??= sentAt
       if (failure.outcome === 'decided') unsettledSince = undefined
-      const pause = typeof wait === 'number' ? wait : 0
-      const mayRepeat = call.isSentOnce !== true || failure.outcome !== 'unknown'
-      if (wait === 'final' || !mayRepeat || count > retry.limit || time.clock() + pause > deadline()) {
-        const seconds = ((time.clock() - beganAt) / 1000).toFixed(1)
-        const note = count === 1 ? '' : `; this was attempt ${count}, ${seconds} s after the first`
-        throw failedCall(call, failure, unsettledSince !== undefined, note)
+      const pause = retry.type === 'after' ? retry.ms : 0
+      if (retry.type === 'never' || attempts > retries || time.clock() + pause > deadline()) {
+        throw failedCall(call, failure, progress())
       }
       if (pause > 0) await time.sleep(pause, signal)
     }
   }
 
-  /** Sends it once. Throws when it is aborted, and nothing else. */
+  /** Sends the call once. Throws only if the call is aborted or a hook throws. */
   async #attempt<Result>(
     call: Call,
-    passage: Passage,
-    count: number,
+    slot: Slot,
+    number: number,
     read: (attempt: Attempt) => Promise<Result>,
-  ): Promise<{ readonly result: Result } | Setback> {
-    const { baseUrl, fetch, timeoutMs, authorization, time } = this.settings
-    const { method, path, headers, body, idempotencyKey } = call
-    const signal = new TimedSignal(call.signal, timeoutMs)
-    const back = () => backOff(count - 1, time.random, FIRST_BACK_OFF_MS, LONGEST_BACK_OFF_MS)
-    let response: Response
-    try {
-      response = await fetch(baseUrl + path, {
-        method,
-        headers: {
-          ...{ Authorization: authorization, Accept: 'application/json', ...headers },
-          ...(idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey }),
-        },
-        ...(body === undefined ? {} : { body }),
-        signal: signal.signal,
-        // A stored answer would defeat the promise that a read sees every acknowledged update.
-        cache: 'no-store',
-        credentials: 'omit',
-      })
-    } catch (error) {
-      passage.failed()
-      signal.release()
-      call.signal?.throwIfAborted()
-      return { failure: noAnswer(call, error), wait: back() }
+  ): Promise<AttemptOutcome<Result>> {
+    const { baseUrl, fetch, onResponse } = this.settings
+    const { method, path, body, options } = call
+    const sentAt = this.time.clock()
+    const delay = backOff(number - 1, this.time.random, FIRST_BACK_OFF_MS, LONGEST_BACK_OFF_MS)
+    const broken = (error: unknown): AttemptOutcome<Result> => {
+      options.signal?.throwIfAborted()
+      return {
+        type: 'failure',
+        failure: noResponse(call, baseUrl, error),
+        retry: { type: 'after', ms: delay },
+      }
     }
-    const isShut = this.#noteAnswer(call, response, passage, count, back)
+    const signal = new AttemptSignal(options.signal, options.timeout ?? this.settings.timeout)
+    let hasSucceeded = false
     try {
-      if (response.ok || response.status === 304) return { result: await read({ response, signal }) }
-      const failure = failureOf(call, response, await response.text())
-      signal.release()
-      if (!TEMPORARY.has(response.status)) return { failure, wait: 'final' }
-      return { failure, wait: isShut ? 'at the gate' : back() }
-    } catch (error) {
-      signal.release()
-      call.signal?.throwIfAborted()
-      return { failure: noAnswer(call, error), wait: back() }
+      const headers = this.#headersOf(call, slot, number)
+      let response: Response
+      try {
+        response = await fetch(baseUrl + path, {
+          method,
+          headers,
+          signal: signal.signal,
+          ...(body === undefined ? {} : { body }),
+          ...NO_CACHE,
+        })
+      } catch (error) {
+        slot.failed()
+        return broken(error)
+      }
+      const isClosed = this.#readLimits(response, slot, delay)
+      const { status } = response
+      onResponse?.({
+        method,
+        path,
+        status,
+        headers: response.headers,
+        requestId: response.headers.get('X-Request-Id') ?? undefined,
+        limits: readLimitState(response.headers),
+        attempt: number,
+        duration: this.time.clock() - sentAt,
+      })
+      try {
+        if (response.ok || status === 304) {
+          const result = await read({ number, response, signal })
+          hasSucceeded = true
+          return { type: 'success', result }
+        }
+        const failure = failureOf(call, response, await response.text(), this.settings.ids)
+        if (!TEMPORARY.has(status)) return { type: 'failure', failure, retry: { type: 'never' } }
+        return {
+          type: 'failure',
+          failure,
+          retry: isClosed ? { type: 'queue' } : { type: 'after', ms: delay },
+        }
+      } catch (error) {
+        return broken(error)
+      }
+    } finally {
+      // After a success, `read` is responsible: a stream needs the signal until it is closed.
+      if (!hasSucceeded) signal.release()
     }
   }
 
-  /** Takes what the headers say, before anything else can be sent. True where the gate is shut now. */
-  #noteAnswer(
-    { method, path }: Call,
-    { status, headers }: Response,
-    passage: Passage,
-    attempt: number,
-    back: () => number,
-  ): boolean {
-    const now = this.settings.time.clock()
+  /** Releases the slot and throws if a header is invalid or the hook throws. */
+  #headersOf(call: Call, slot: Slot, attempt: number): Headers {
+    const { settings } = this
+    const { method, path, idempotencyKey, options } = call
+    try {
+      const headers = new Headers({ Accept: 'application/json' })
+      const parts = [settings.headers, options.headers ?? {}, call.headers]
+      for (const [name, value] of parts.flatMap(Object.entries<string>)) headers.set(name, value)
+      headers.set('Authorization', settings.authorization)
+      if (idempotencyKey !== undefined) headers.set('Idempotency-Key', idempotencyKey)
+      settings.onRequest?.({ method, path, headers, idempotencyKey, attempt })
+      return headers
+    } catch (error) {
+      slot.answered(undefined)
+      throw error
+    }
+  }
+
+  /** Applies the rate-limit headers before another request can be sent. True if the queue is closed now. */
+  #readLimits({ status, headers }: Response, slot: Slot, delay: number): boolean {
+    const now = this.time.clock()
     const limits = readLimitState(headers)
     if (limits !== undefined) this.#limits = limits
     const retryAfter = TEMPORARY.has(status) ? readRetryAfter(headers, now) : undefined
-    const wait = retryAfter ?? (status === 429 ? back() : undefined)
-    if (wait !== undefined) this.#gate.shut(now + wait)
-    // A 401 tells of the caller's address, as may a failure: their headers are not about the key.
-    const isOfKey = limits !== undefined && status < 500 && status !== 401
-    passage.answered(isOfKey ? { ...limits, resetAt: now + untilReset(limits, headers, now) } : undefined)
-    const requestId = headers.get('X-Request-Id') ?? undefined
-    this.settings.onResponse?.({ method, path, status, requestId, limits, attempt })
+    const wait = retryAfter ?? (status === 429 ? delay : undefined)
+    if (wait !== undefined) this.#queue.close(now + wait)
+    // The headers of a 401, and possibly of a 5xx, are about the client's address and not about the key.
+    const isAboutKey = limits !== undefined && status < 500 && status !== 401
+    slot.answered(isAboutKey ? { ...limits, resetAt: now + untilReset(limits, headers, now) } : undefined)
     return wait !== undefined
   }
 }

@@ -1,65 +1,90 @@
 import { WEBHOOK_PAYLOADS, type WebhookPayload } from './contract-types.ts'
-import { readExactly } from './exact-json.ts'
-import { PetstoreError } from './petstore-error.ts'
+import { PetstoreError } from './errors.ts'
+import type { IdKind, Output } from './ids.ts'
+import { fieldsOf, parseJson } from './json.ts'
 
-/** A delivery that the service has sent; `type` tells of what, and `id` is the same each time it is repeated. */
-export type ReceivedWebhook = WebhookPayload & { readonly id: string }
+/** An event of a type that this version of the client does not know. */
+export interface UnknownWebhook {
+  readonly type: 'unknown'
+  /** The type as the service sent it. */
+  readonly eventType: string
+  /** The JSON text as it arrived. */
+  readonly body: string
+}
 
-/** As a `Request` has them, or as a plain record with names in any case, such as Node's. */
+/** A verified delivery. Its `id` stays the same when the delivery is repeated. */
+export type ReceivedWebhook<Ids extends IdKind = 'bigint'> = (
+  | Output<WebhookPayload, Ids>
+  | UnknownWebhook
+) & { readonly id: string }
+
+/** A `Headers` object, or a plain record such as Node's, with names in any case. */
 export type WebhookHeaders =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>
 
-export interface VerifyOptions {
-  /** The time in milliseconds; for tests. */
-  readonly clock?: () => number
+export interface VerifyOptions<Ids extends IdKind = IdKind> {
+  /** The type of ids in the result; `bigint` by default. */
+  readonly ids?: Ids
 }
 
-/** How far the time of a delivery may be from ours, before or after. */
+/** How far the time of a delivery may be from the time of this machine, in either direction. */
 const TOLERANCE_SECONDS = 5 * 60
 const SECRET_PREFIX = /^whsec_/
 const encoder = new TextEncoder()
 
 /**
- * What a delivery tells, once it is sure that the service has sent it in the last 5 minutes: `body` exactly as it
- * arrived, text or bytes. While a secret is rotated, give both. Throws a PetstoreError `invalid_webhook` that says
- * what is wrong: answer 400 then, and do nothing of what the body says.
+ * Returns the event of a delivery that the service signed with this secret in the last 5 minutes. Pass `body` exactly as
+ * it arrived, and both secrets while you rotate them. Throws a PetstoreError `invalid_webhook` that says what is wrong:
+ * respond with 400 and ignore the body.
  */
-export async function verifyWebhook(
+export function verifyWebhook<Ids extends IdKind = 'bigint'>(
   headers: WebhookHeaders,
   body: string | Uint8Array | ArrayBuffer,
   secret: string | readonly string[],
-  { clock = Date.now }: VerifyOptions = {},
-): Promise<ReceivedWebhook> {
+  options: VerifyOptions<Ids> = {},
+): Promise<ReceivedWebhook<Ids>> {
+  return verifyWebhookAt(Date.now(), headers, body, secret, options)
+}
+
+/** As `verifyWebhook`, at the given time in milliseconds since 1970. */
+export async function verifyWebhookAt<Ids extends IdKind = 'bigint'>(
+  now: number,
+  headers: WebhookHeaders,
+  body: string | Uint8Array | ArrayBuffer,
+  secret: string | readonly string[],
+  { ids }: VerifyOptions<Ids> = {},
+): Promise<ReceivedWebhook<Ids>> {
   const keys = (typeof secret === 'string' ? [secret] : secret).map(keyBytes)
   if (keys.length === 0) throw new TypeError('verifyWebhook needs at least one secret')
   const id = headerOf(headers, 'webhook-id')
   const timestamp = headerOf(headers, 'webhook-timestamp')
   const signatures = signaturesOf(headerOf(headers, 'webhook-signature'))
-  requireRecent(timestamp, clock())
+  requireRecent(timestamp, now)
   const received = typeof body === 'string' ? encoder.encode(body) : new Uint8Array(body)
-  const signed = joined(encoder.encode(`${id}.${timestamp}.`), received)
+  const signed = concatenated(encoder.encode(`${id}.${timestamp}.`), received)
   const expected = await Promise.all(keys.map((key) => hmac(key, signed)))
-  const isSigned = expected.map((one) => signatures.map((other) => isSame(one, other)).includes(true))
+  const isSigned = expected.map((one) => signatures.map((other) => isEqual(one, other)).includes(true))
   if (!isSigned.includes(true)) {
     throw invalid(
-      'has no signature of this secret: check that it is the one of this webhook, and that the body is as it arrived, not parsed and written again',
+      'no signature matches the secret: check that it is the secret of this webhook, and that the body is the original, not parsed and serialized again',
     )
   }
-  return { id, ...readPayload(received) }
+  // The ids have the type that the option names.
+  return { ...readPayload(received, ids ?? 'bigint'), id } as ReceivedWebhook<Ids>
 }
 
 function keyBytes(secret: string): Uint8Array<ArrayBuffer> {
   const key = fromBase64(secret.replace(SECRET_PREFIX, ''))
   if (key === undefined || key.length === 0) {
-    throw new TypeError('the secret must be "whsec_" and base64, as createWebhook gave it')
+    throw new TypeError('the secret must be "whsec_" and base64, as webhooks.create returned it')
   }
   return key
 }
 
 function headerOf(headers: WebhookHeaders, name: string): string {
   const value = isHeaders(headers) ? headers.get(name) : recordValue(headers, name)
-  if (value === null || value === undefined || value === '') throw invalid(`has no header ${name}`)
+  if (value === null || value === undefined || value === '') throw invalid(`the header ${name} is missing`)
   return value
 }
 
@@ -69,11 +94,11 @@ function isHeaders(headers: WebhookHeaders): headers is { get(name: string): str
 
 function recordValue(headers: Exclude<WebhookHeaders, { get(name: string): string | null }>, name: string) {
   const value = Object.entries(headers).find(([other]) => other.toLowerCase() === name)?.[1]
-  // Several lines of one header are one with commas (RFC 9110, 5.3).
+  // Repeated headers are equivalent to one with commas (RFC 9110, 5.3).
   return typeof value === 'object' ? value.join(', ') : value
 }
 
-/** Those of the version that we know, as bytes. */
+/** The signatures of version 1; others are ignored. */
 function signaturesOf(header: string): Uint8Array[] {
   return header.split(' ').flatMap((part) => {
     const [version, text = ''] = part.split(',')
@@ -84,13 +109,13 @@ function signaturesOf(header: string): Uint8Array[] {
 
 function requireRecent(timestamp: string, now: number): void {
   if (!/^\d{1,12}$/.test(timestamp)) {
-    throw invalid(`has a webhook-timestamp that is no time in seconds: "${timestamp.slice(0, 40)}"`)
+    throw invalid(`webhook-timestamp is not a time in seconds: "${timestamp.slice(0, 40)}"`)
   }
   const age = now / 1_000 - Number(timestamp)
   if (Math.abs(age) <= TOLERANCE_SECONDS) return
-  const when = age > 0 ? `${Math.round(age)} s ago` : `${Math.round(-age)} s from now`
+  const distance = age > 0 ? `${Math.round(age)} s ago` : `${Math.round(-age)} s in the future`
   throw invalid(
-    `was signed ${when} by the clock of this machine, and ${TOLERANCE_SECONDS} s are accepted: the clock is wrong, or somebody who recorded it sends it again`,
+    `the delivery was signed ${distance} by the clock of this machine; up to ${TOLERANCE_SECONDS} s are accepted: either the clock is wrong, or this is a replay`,
   )
 }
 
@@ -100,25 +125,25 @@ async function hmac(key: Uint8Array<ArrayBuffer>, data: Uint8Array<ArrayBuffer>)
   return new Uint8Array(await crypto.subtle.sign('HMAC', imported, data))
 }
 
-/** Takes the same time wherever they differ, so that nobody can find a signature byte by byte. */
-function isSame(one: Uint8Array, other: Uint8Array): boolean {
+/** Takes constant time, so that a signature cannot be guessed byte by byte. */
+function isEqual(one: Uint8Array, other: Uint8Array): boolean {
   let difference = one.length ^ other.length
   for (const [index, byte] of one.entries()) difference |= byte ^ (other[index] ?? 0)
   return difference === 0
 }
 
-function readPayload(bytes: Uint8Array): WebhookPayload {
-  let type: unknown
+function readPayload(bytes: Uint8Array, ids: IdKind): object {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-    type = (JSON.parse(text) as { readonly type?: unknown } | null)?.type
-    if (isKnown(type)) return readExactly(text, WEBHOOK_PAYLOADS[type]) as WebhookPayload
+    const { type } = JSON.parse(text) as { readonly type?: unknown }
+    // A parsed object of a schema is an object.
+    if (isKnown(type)) return parseJson(text, fieldsOf(WEBHOOK_PAYLOADS[type]), ids) as object
+    if (typeof type === 'string')
+      return { type: 'unknown', eventType: type, body: text } satisfies UnknownWebhook
   } catch (cause) {
-    throw invalid('is signed, and not as the contract says', cause)
+    throw invalid('the signature is valid, but the body is not the JSON of the contract', cause)
   }
-  throw invalid(
-    `tells of ${JSON.stringify(type)}, which this version of the client does not know: update it, and it comes again`,
-  )
+  throw invalid('the signature is valid, but the body has no type')
 }
 
 function isKnown(type: unknown): type is WebhookPayload['type'] {
@@ -133,13 +158,13 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   }
 }
 
-function joined(one: Uint8Array, other: Uint8Array): Uint8Array<ArrayBuffer> {
+function concatenated(one: Uint8Array, other: Uint8Array): Uint8Array<ArrayBuffer> {
   const both = new Uint8Array(one.length + other.length)
   both.set(one)
   both.set(other, one.length)
   return both
 }
 
-function invalid(what: string, cause?: unknown): PetstoreError {
-  return new PetstoreError('invalid_webhook', what, { request: 'the delivery', cause })
+function invalid(message: string, cause?: unknown): PetstoreError {
+  return new PetstoreError('invalid_webhook', message, { cause })
 }

@@ -13,105 +13,105 @@ const LOWEST = -9223372036854775808n
 const BARCODE = '4006381333931'
 
 const namesOf = async (client: PetstoreClient) =>
-  (await Array.fromAsync(client.allPets())).map(({ name }) => name)
+  (await Array.fromAsync(client.pets.list())).map(({ name }) => name)
 
-test('a pet is made with its entry, changed and removed, whatever its id', async () => {
+test('a pet is created with its entry, changed and removed, whatever its id', async () => {
   const service = await liveService()
   const client = clientOf(service)
   const record = { id: LOWEST, name: 'Rex', categoryId: 1n, barcode: BARCODE, lowStockAt: 2 }
-  const pet = await client.createPet({ ...record, quantity: 7 })
+  const pet = await client.pets.create({ ...record, quantity: 7 })
   expect(pet).toEqual({ ...record, status: 'available' })
-  expect((await client.listPets({ limit: 1 })).items).toEqual([pet])
-  expect(await client.getInventoryItem(LOWEST)).toMatchObject({ petId: LOWEST, quantity: 7 })
+  expect((await client.pets.list({ limit: 1 })).items).toEqual([pet])
+  expect(await client.inventory.get(LOWEST)).toMatchObject({ petId: LOWEST, quantity: 7 })
 
-  const changed = await client.updatePet(LOWEST, {
+  const changed = await client.pets.update(LOWEST, {
     name: 'Max',
     status: 'sold',
     barcode: null,
     lowStockAt: null,
   })
   expect(changed).toEqual({ id: LOWEST, name: 'Max', categoryId: 1n, status: 'sold' })
-  expect(await client.removePet(LOWEST)).toBeUndefined()
-  expect(await failureOf(client.removePet(LOWEST))).toMatchObject({ code: 'not_found', status: 404 })
+  expect(await client.pets.remove(LOWEST)).toBeUndefined()
+  expect(await failureOf(client.pets.remove(LOWEST))).toMatchObject({ code: 'not_found', status: 404 })
   expect(await namesOf(client)).toEqual(PETS.map(({ name }) => name))
 })
 
-test('one without an id gets one, as a bigint', async () => {
+test('a pet without an id gets one, as a bigint', async () => {
   const service = await liveService()
   const client = clientOf(service)
-  const first = await client.createPet({ name: 'First', categoryId: 1n })
-  const second = await client.createPet({ name: 'Second', categoryId: 1n })
+  const first = await client.pets.create({ name: 'First', categoryId: 1n })
+  const second = await client.pets.create({ name: 'Second', categoryId: 1n })
   expect([typeof first.id, second.id]).toEqual(['bigint', first.id + 1n])
 })
 
-test('a taken id or barcode is already_exists and an unknown category invalid_request; nothing is made', async () => {
+test('a used id or barcode is already_exists and an unknown category invalid_request; nothing is created', async () => {
   const service = await liveService()
   const client = clientOf(service)
-  await client.createPet({ name: 'Rex', categoryId: 1n, barcode: BARCODE })
+  await client.pets.create({ name: 'Rex', categoryId: 1n, barcode: BARCODE })
   const before = await namesOf(client)
   for (const [draft, code] of [
     [{ id: ODD }, 'already_exists'],
     [{ barcode: BARCODE }, 'already_exists'],
     [{ categoryId: 404n }, 'invalid_request'],
   ] as const) {
-    const error = await failureOf(client.createPet({ name: 'Max', categoryId: 1n, ...draft }))
+    const error = await failureOf(client.pets.create({ name: 'Max', categoryId: 1n, ...draft }))
     expect(isPetstoreError(error, code)).toBe(true)
     expect(error).toMatchObject({ mayHaveBeenMade: false })
   }
-  expect(await failureOf(client.updatePet(ODD, { barcode: BARCODE }))).toMatchObject({
+  expect(await failureOf(client.pets.update(ODD, { barcode: BARCODE }))).toMatchObject({
     code: 'already_exists',
     status: 409,
   })
   expect(await namesOf(client)).toEqual(before)
 })
 
-test('categories are made, listed over all pages, changed, and removed once they have no pets', async () => {
+test('categories are created, listed over all pages, changed, and removed when they have no pets', async () => {
   const service = await liveService()
   const client = clientOf(service)
-  const known = await Array.fromAsync(client.allCategories())
-  const fish = await client.createCategory({ id: ODD, name: 'Fish', lowStockAt: 20 })
+  const known = await Array.fromAsync(client.categories.list())
+  const fish = await client.categories.create({ id: ODD, name: 'Fish', lowStockAt: 20 })
   expect(fish).toEqual({ id: ODD, name: 'Fish', lowStockAt: 20 })
-  expect(await Array.fromAsync(client.allCategories())).toEqual([...known, fish])
-  const page = await client.listCategories({ limit: known.length })
+  expect(await Array.fromAsync(client.categories.list())).toEqual([...known, fish])
+  const page = await client.categories.list({ limit: known.length })
   expect(page.items).toEqual(known)
-  expect((await client.listCategories({ limit: 1, cursor: page.next })).items).toEqual([fish])
-  expect(await client.updateCategory(ODD, { lowStockAt: null })).toEqual({ id: ODD, name: 'Fish' })
+  expect((await client.categories.list({ limit: 1, cursor: page.next })).items).toEqual([fish])
+  expect(await client.categories.update(ODD, { lowStockAt: null })).toEqual({ id: ODD, name: 'Fish' })
 
-  const { id } = await client.createPet({ name: 'Guppy', categoryId: ODD })
-  expect(await failureOf(client.removeCategory(ODD))).toMatchObject({ code: 'in_use', status: 409 })
-  await client.removePet(id)
-  await client.removeCategory(ODD)
-  expect(await Array.fromAsync(client.allCategories())).toEqual(known)
+  const { id } = await client.pets.create({ name: 'Guppy', categoryId: ODD })
+  expect(await failureOf(client.categories.remove(ODD))).toMatchObject({ code: 'in_use', status: 409 })
+  await client.pets.remove(id)
+  await client.categories.remove(ODD)
+  expect(await Array.fromAsync(client.categories.list())).toEqual(known)
 })
 
-test('a pet with open orders is in_use until they are over', async () => {
+test('a pet is in_use while it has open orders', async () => {
   const service = await liveService()
   const client = clientOf(service)
-  const { id } = await client.createPet({ name: 'Rex', categoryId: 1n, quantity: 3 })
-  const order = await client.createOrder({ petId: id, quantity: 1 })
-  expect(await failureOf(client.removePet(id))).toMatchObject({ code: 'in_use', status: 409 })
-  await client.cancelOrder(order.id)
-  await client.removePet(id)
+  const { id } = await client.pets.create({ name: 'Rex', categoryId: 1n, quantity: 3 })
+  const order = await client.orders.create({ petId: id, quantity: 1 })
+  expect(await failureOf(client.pets.remove(id))).toMatchObject({ code: 'in_use', status: 409 })
+  await client.orders.cancel(order.id)
+  await client.pets.remove(id)
 })
 
-test('events tell of the pet, of what is low and recovers, and that it is gone', async () => {
+test('events report the pet, its low stock and recovery, and its removal', async () => {
   const service = await liveService()
   const client = clientOf(service)
-  const told: unknown[] = []
-  for await (const event of client.inventoryEvents()) {
+  const reported: unknown[] = []
+  for await (const event of client.inventory.events()) {
     if (event.type === 'ready') {
       const draft = { id: LOWEST, name: 'Rex', categoryId: 1n, quantity: 3, lowStockAt: 2 }
-      await client.createPet(draft)
-      await client.adjustInventory({ petId: LOWEST, delta: -1 }, { reason: 'sold' })
-      await client.updatePet(LOWEST, { lowStockAt: 1 })
-      await client.removePet(LOWEST)
-    } else if (event.type === 'pet') told.push([event.change, event.petId, event.name, event.lowStockAt])
+      await client.pets.create(draft)
+      await client.inventory.sell({ petId: LOWEST, quantity: 1 })
+      await client.pets.update(LOWEST, { lowStockAt: 1 })
+      await client.pets.remove(LOWEST)
+    } else if (event.type === 'pet') reported.push([event.change, event.petId, event.name, event.lowStockAt])
     else if (event.type === 'low' || event.type === 'recovered') {
-      told.push([event.type, event.petId, event.available, event.lowStockAt])
-    } else told.push(event.type)
+      reported.push([event.type, event.petId, event.available, event.lowStockAt])
+    } else reported.push(event.type)
     if (event.type === 'removed') break
   }
-  expect(told).toEqual([
+  expect(reported).toEqual([
     ['created', LOWEST, 'Rex', 2],
     'change',
     ['low', LOWEST, 2, 2],
@@ -121,11 +121,11 @@ test('events tell of the pet, of what is low and recovers, and that it is gone',
   ])
 })
 
-test('a pet whose answer is lost is made once', async () => {
+test('a pet whose response is lost is created once', async () => {
   const service = await liveService()
   const faulty = new FaultyFetch(['after', 'midway'])
   const client = clientOf(service, { fetch: faulty.fetch, ...recordedSleeps().options })
-  await client.createPet({ name: 'Once', categoryId: 1n, barcode: BARCODE })
+  await client.pets.create({ name: 'Once', categoryId: 1n, barcode: BARCODE })
   expect((await namesOf(clientOf(service))).filter((name) => name === 'Once')).toEqual(['Once'])
   expect(faulty.calls).toBe(3)
 })

@@ -4,28 +4,28 @@ import { clientOf, liveService, stopServicesAfterEach } from './support/live-ser
 
 stopServicesAfterEach()
 
-test('the tag of an entry of the list is the one that the service gives it, in every status', async () => {
+test('entryTag is the tag that the service uses, in every status', async () => {
   const service = await liveService()
   const client = clientOf(service)
-  const list = await client.listInventory()
+  const { items: list } = await client.inventory.list()
   expect(new Set(list.map(({ status }) => status))).toEqual(new Set(['available', 'pending', 'sold']))
   for (const item of list) {
-    const { etag } = await client.getInventoryItem(item.petId)
+    const { etag } = await client.inventory.get(item.petId)
     expect(entryTag(item)).toBe(etag)
   }
 })
 
-test('an update with the tag of what an event told is made, and one with an older state is not', async () => {
+test('an update with the tag of an event succeeds, and one with the tag of an older state fails', async () => {
   const service = await liveService()
   const client = clientOf(service)
-  const [before] = await client.listInventory()
+  const [before] = (await client.inventory.list()).items
   if (before === undefined) throw new Error('the store is empty')
   const { petId, status } = before
-  await client.updateInventory(petId, { quantity: 40 })
-  const stale = client.updateInventory(petId, { quantity: 50 }, { ifMatch: entryTag(before) })
+  await client.inventory.set(petId, { quantity: 40 })
+  const stale = client.inventory.set(petId, { quantity: 50 }, { ifMatch: entryTag(before) })
   await expect(stale).rejects.toMatchObject({ code: 'precondition_failed' })
-  const told = { quantity: 40, status }
-  expect(await client.updateInventory(petId, { quantity: 50 }, { ifMatch: entryTag(told) })).toMatchObject({
+  const current = { quantity: 40, status }
+  expect(await client.inventory.set(petId, { quantity: 50 }, { ifMatch: entryTag(current) })).toMatchObject({
     quantity: 50,
   })
 })

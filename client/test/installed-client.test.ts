@@ -18,33 +18,44 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 test.each(['node', process.execPath])(
-  'an empty project in %s that the tarball is installed in uses it against a live service',
+  'an empty project in %s uses the installed tarball against a live service',
   async (runtime) => {
     const service = await liveService({ realTime: true, settings: { webhookPrivateAddresses: 'on' } })
     const { stdout, stderr } = await inProject([
-      ...[runtime, 'exercise-installed.mjs', `${service.address}/v1`, service.key],
+      runtime,
+      'exercise-installed.mjs',
+      `${service.address}/v1`,
+      service.key,
     ])
     expect(stderr).toBe('')
-    const { version, limits, delivered, ...outcome } = JSON.parse(stdout)
+    const { version, limits, delivered, refused, ...outcome } = JSON.parse(stdout)
     expect(Number(/^v(\d+)/.exec(version)?.[1])).toBeGreaterThanOrEqual(20)
     expect(outcome).toEqual(EXPECTED)
     expect(delivered).toEqual({ type: 'stock.changed', petId: '9007199254740993', after: 3 })
+    expect(refused).toMatch(/^no complete response from 127\.0\.0\.1:PORT: .*ECONNREFUSED/)
     expect(limits.limit).toBe(1_000_000)
   },
   30_000,
 )
 
-test('its types are those of the methods, whichever way TypeScript looks modules up', async () => {
+test('its types match its methods, with either module resolution of TypeScript', async () => {
   await Bun.write(
     `${project}/typed.ts`,
     `import { type InventoryItem, isPetstoreError, PetstoreClient } from '@petstore/client'
 const client: PetstoreClient = new PetstoreClient({ baseUrl: '/v1', apiKey: 'k' })
-const items: readonly InventoryItem[] = await client.listInventory()
+const { items }: { items: readonly InventoryItem[] } = await client.inventory.list()
 const petId: bigint | undefined = items[0]?.petId
-// @ts-expect-error: an id is no number
+// @ts-expect-error: an id is not a number
 const wrong: number | undefined = items[0]?.petId
-for await (const event of client.inventoryEvents()) if (event.type === 'change') petId === event.petId
-export const exported = [wrong, isPetstoreError]
+const texts = new PetstoreClient({ baseUrl: '/v1', apiKey: 'k', ids: 'string' })
+for await (const order of texts.orders.list({ petId: '5' })) order.petId satisfies string
+const created: string = (await texts.pets.create({ name: 'Rex', categoryId: 1 })).id
+// @ts-expect-error: the clock is not an option
+new PetstoreClient({ baseUrl: '/v1', apiKey: 'k', clock: Date.now })
+// @ts-expect-error: nor an argument
+new PetstoreClient({ baseUrl: '/v1', apiKey: 'k' }, { clock: Date.now })
+for await (const event of client.inventory.events()) if (event.type === 'change') petId === event.petId
+export const exported = [wrong, created, isPetstoreError]
 `,
   )
   for (const [module, resolution] of [
@@ -64,10 +75,10 @@ function inProject(command: readonly string[]): Promise<Run> {
   return run(command, project)
 }
 
-/** A name that is not this machine's: over plain HTTP a page from there lacks what browsers keep for secure ones. */
+/** A host name that is not localhost: over plain HTTP, browsers do not treat its pages as a secure context. */
 const SHOP = 'shop.test'
 
-test('a page in Chromium that came over plain HTTP uses it from a bundle, against a live service', async () => {
+test('a page in Chromium that was loaded over plain HTTP uses it from a bundle, against a live service', async () => {
   const service = await liveService({ realTime: true })
   const site = servePage(await bundle(service.key), service.address)
   const browser = await chromium.launch({
@@ -91,7 +102,7 @@ test('a page in Chromium that came over plain HTTP uses it from a bundle, agains
   }
 }, 600_000)
 
-/** One script for browsers, of what is installed in the project. */
+/** Bundles the installed client and the exercise into one script for browsers. */
 async function bundle(key: string): Promise<string> {
   await Bun.write(
     `${project}/page.mjs`,

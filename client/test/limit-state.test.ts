@@ -3,7 +3,7 @@ import { readLimitState, readRetryAfter, untilReset } from '../src/limit-state.t
 
 const NOON = Date.UTC(2026, 10, 15, 12)
 
-test('Retry-After is read in seconds and as a date, and ignored where it is neither', () => {
+test('Retry-After is read in seconds and as a date, and ignored if it is neither', () => {
   const wait = (headers: Record<string, string>) => readRetryAfter(new Headers(headers), NOON)
   expect(wait({ 'Retry-After': '7' })).toBe(7_000)
   expect(wait({ 'Retry-After': 'Sun, 15 Nov 2026 12:00:09 GMT' })).toBe(9_000)
@@ -12,7 +12,7 @@ test('Retry-After is read in seconds and as a date, and ignored where it is neit
   expect(wait({})).toBeUndefined()
 })
 
-test('the reset is judged by the clock of the service, however wrong the one here is', () => {
+test('the time until the reset uses the clock of the service, even if the local clock is wrong', () => {
   const reset = { limit: 60, remaining: 0, reset: NOON / 1000 + 30 }
   const headers = new Headers({ Date: 'Sun, 15 Nov 2026 12:00:10 GMT' })
   for (const now of [NOON - 86_400_000, NOON, NOON + 3_600_000]) {
@@ -21,7 +21,7 @@ test('the reset is judged by the clock of the service, however wrong the one her
   expect(untilReset(reset, new Headers(), NOON)).toBe(30_000)
 })
 
-test('an answer without all three headers tells nothing about the limits', () => {
+test('a response without all three headers has no limit state', () => {
   const all = { 'X-RateLimit-Limit': '60', 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '1794744060' }
   expect(readLimitState(new Headers(all))).toEqual({ limit: 60, remaining: 0, reset: 1794744060 })
   expect(readLimitState(new Headers({ ...all, 'X-RateLimit-Reset': '' }))).toBeUndefined()

@@ -9,15 +9,15 @@ setDefaultTimeout(120_000)
 stopServicesAfterEach()
 
 const SEED = 20_261_116
-/** So often a request or its answer is lost. */
+/** The share of requests that are lost, with or without their responses. */
 const LOST_SHARE = 0.08
 const CALLERS = 50
 const TIMES_EACH = 20
-/** Twice the default: that one call loses six in a row happens once in some thousand runs. */
-const RETRY = { limit: 10 }
+/** Twice the default: one call loses six attempts in a row once in some thousand runs. */
+const RETRIES = 10
 const PET_IDS = Array.from({ length: 10 }, (_, index) => index + 1)
 
-/** So often somebody acts on each. */
+/** How often callers act on each pet. */
 const PIECES_EACH = (CALLERS * TIMES_EACH) / PET_IDS.length
 
 const closing: (() => Promise<unknown>)[] = []
@@ -32,8 +32,11 @@ interface Shop {
 
 async function onSqlite(): Promise<Shop> {
   const pets = PET_IDS.map((id) => ({
-    ...{ id: BigInt(id), name: `Pet ${id}`, categoryId: 1n },
-    ...{ status: 'available' as const, quantity: 0 },
+    id: BigInt(id),
+    name: `Pet ${id}`,
+    categoryId: 1n,
+    status: 'available' as const,
+    quantity: 0,
   }))
   const service = await liveService({ pets, onPostgres: false })
   return { addresses: [service.address], apiKey: service.key }
@@ -50,7 +53,7 @@ async function onTwoInstances(): Promise<Shop> {
 
 type Act = (client: PetstoreClient, petId: bigint, count: number) => Promise<unknown>
 
-/** Every caller acts on one pet after the other; gives the network, and a client that does not go through it. */
+/** Every caller acts on one pet after the other. Returns the network, and a client that does not use it. */
 async function actions({ addresses, apiKey }: Shop, act: Act, fetch?: PetstoreClientOptions['fetch']) {
   console.log(`seed ${SEED}`)
   const network = new LossyNetwork(SEED, LOST_SHARE)
@@ -61,7 +64,7 @@ async function actions({ addresses, apiKey }: Shop, act: Act, fetch?: PetstoreCl
     const client = new PetstoreClient({
       baseUrl: `${ways[caller % ways.length]}/v1`,
       apiKey,
-      retry: RETRY,
+      retries: RETRIES,
       ...own,
     })
     for (let count = 0; count < TIMES_EACH; count++) {
@@ -72,31 +75,32 @@ async function actions({ addresses, apiKey }: Shop, act: Act, fetch?: PetstoreCl
   return { network, plain: new PetstoreClient({ baseUrl: `${addresses[0]}/v1`, apiKey }) }
 }
 
-/** Without cuts of each kind it would show little. */
+/** The test proves little without losses of each kind. */
 function expectLosses(network: LossyNetwork): void {
   for (const loss of LOSSES) expect(network.losses.get(loss)).toBeGreaterThan(10)
 }
 
-const add: Act = (client, petId) => client.adjustInventory({ petId, delta: 1 }, { reason: 'received' })
+const add: Act = (client, petId) => client.inventory.receive({ petId, quantity: 1 })
 
 /** Of the orders, one in four is completed and one in four cancelled. */
 const order: Act = async (client, petId, count) => {
-  const { id } = await client.createOrder({ petId, quantity: 1 })
-  if (count % 4 === 0) await client.completeOrder(id)
-  if (count % 4 === 1) await client.cancelOrder(id)
+  const { id } = await client.orders.create({ petId, quantity: 1 })
+  if (count % 4 === 0) await client.orders.complete(id)
+  if (count % 4 === 1) await client.orders.cancel(id)
 }
 
 async function stockUpTo(quantity: number, { addresses, apiKey }: Shop): Promise<void> {
   const client = new PetstoreClient({ baseUrl: `${addresses[0]}/v1`, apiKey })
   const changes = PET_IDS.map((petId) => ({ petId: BigInt(petId), quantity }))
-  await client.adjustInventory(changes, { reason: 'counted' })
+  await client.inventory.count(changes)
 }
 
-/** Of the orders that were made here: the store begins with one of another quantity. */
+/** Counts the orders of this test: the store begins with one of another quantity. */
 async function countsByState(client: PetstoreClient) {
   const count = async (state: OrderState) =>
-    (await Array.fromAsync(client.listOrders({ state, limit: 200 }))).filter(({ quantity }) => quantity === 1)
-      .length
+    (await Array.fromAsync(client.orders.list({ state, limit: 200 }))).filter(
+      ({ quantity }) => quantity === 1,
+    ).length
   return {
     open: await count('open'),
     complete: await count('complete'),
@@ -116,18 +120,23 @@ describe.each([
 ])('50 callers twenty times each on the same 10 pets on %s, with connections cut at random', (_, open) => {
   test('add 1: exactly +1,000', async () => {
     const { network, plain } = await actions(await open(), add)
-    const quantities = (await plain.listInventory()).map(({ quantity }) => quantity)
+    const quantities = (await plain.inventory.list()).items.map(({ quantity }) => quantity)
     expect(quantities).toEqual(PET_IDS.map(() => PIECES_EACH))
     expect(network.requests / (CALLERS * TIMES_EACH)).toBeLessThanOrEqual(1.2)
     expectLosses(network)
   })
 
-  test('order 1, complete a quarter and cancel a quarter: exactly so many are reserved, and gone', async () => {
+  test('order 1, complete a quarter and cancel a quarter: the reserved and sold units are exact', async () => {
     const shop = await open()
     await stockUpTo(PIECES_EACH, shop)
     const { network, plain } = await actions(shop, order)
     for (const petId of PET_IDS.map(BigInt)) {
-      expect(await plain.availability(petId)).toEqual({ petId, quantity: 75, reserved: 50, available: 25 })
+      expect(await plain.inventory.availability(petId)).toEqual({
+        petId,
+        quantity: 75,
+        reserved: 50,
+        available: 25,
+      })
     }
     expect(await countsByState(plain)).toEqual({ open: 500, complete: 250, cancelled: 250, expired: 0 })
     expectLosses(network)
@@ -137,7 +146,7 @@ describe.each([
 describe('with another key for each attempt', () => {
   test('the same adds too much', async () => {
     const { plain } = await actions(await onSqlite(), add, withAnotherKeyEachTime)
-    const sum = (await plain.listInventory()).reduce((total, { quantity }) => total + quantity, 0)
+    const sum = (await plain.inventory.list()).items.reduce((total, { quantity }) => total + quantity, 0)
     expect(sum).toBeGreaterThan(CALLERS * TIMES_EACH)
   })
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { PETS } from '../../server/test/support/test-service.ts'
+import { OPERATIONS } from '../src/contract-types.ts'
 import { clientOf, liveService, stopServicesAfterEach } from './support/live-service.ts'
 
 stopServicesAfterEach()
@@ -12,82 +13,82 @@ test('ids are exact in every operation, in and out', async () => {
   const client = clientOf(service)
   const ids = PETS.map(({ id }) => id)
 
-  expect((await client.listInventory()).map(({ petId }) => petId)).toEqual(ids)
-  expect((await client.listPets()).items.map(({ id }) => id)).toEqual(ids)
-  expect((await client.getPet(ODD)).id).toBe(ODD)
-  expect(await client.getInventoryItem(LAST)).toEqual({
+  expect((await client.inventory.list()).items.map(({ petId }) => petId)).toEqual(ids)
+  expect((await client.pets.list()).items.map(({ id }) => id)).toEqual(ids)
+  expect((await client.pets.get(ODD)).id).toBe(ODD)
+  expect(await client.inventory.get(LAST)).toEqual({
     petId: LAST,
     quantity: 8,
     status: 'available',
     etag: '"8-available"',
   })
-  expect(await client.updateInventory(ODD, { quantity: 3 })).toMatchObject({ petId: ODD, quantity: 3 })
-  const received = client.adjustInventory({ petId: LAST, delta: 2 }, { reason: 'received' })
+  expect(await client.inventory.set(ODD, { quantity: 3 })).toMatchObject({ petId: ODD, quantity: 3 })
+  const received = client.inventory.receive({ petId: LAST, quantity: 2 })
   expect(await received).toMatchObject({ petId: LAST, quantity: 10 })
-  expect((await client.listInventoryHistory(LAST)).items[0]).toMatchObject({ before: 8, after: 10 })
-  expect((await client.listRecentChanges()).items.map(({ petId }) => petId)).toEqual([LAST, ODD])
-  expect((await client.listCatalog()).items.map(({ petId }) => petId)).toEqual(ids)
-  expect((await Array.fromAsync(client.listOrders()))[1]).toMatchObject({
+  expect((await client.inventory.history(LAST)).items[0]).toMatchObject({ before: 8, after: 10 })
+  expect((await client.inventory.changes()).items.map(({ petId }) => petId)).toEqual([LAST, ODD])
+  expect((await client.catalog.list()).items.map(({ petId }) => petId)).toEqual(ids)
+  expect((await Array.fromAsync(client.orders.list()))[1]).toMatchObject({
     id: ODD,
     petId: LAST,
     quantity: 1,
     complete: false,
   })
-  // The neighbour to which a number would have rounded is left alone.
-  await expect(client.getInventoryItem(ODD - 1n)).rejects.toMatchObject({ code: 'not_found' })
+  // A number would have been rounded to this id.
+  await expect(client.inventory.get(ODD - 1n)).rejects.toMatchObject({ code: 'not_found' })
 })
 
-test('the limits of the key are told with its plan, its name and what it may change', async () => {
+test('limits.get returns the plan, the name, the permissions and the windows of the key', async () => {
   const service = await liveService()
   const { id, secret } = await service.createKey('pro', {
     name: 'The till',
     permissions: ['stock', 'orders'],
   })
   const client = clientOf(service, { apiKey: secret })
-  const { minute, ...told } = await client.getLimits()
-  expect(told).toMatchObject({
+  const { minute, ...rest } = await client.limits.get()
+  expect(rest).toMatchObject({
     plan: 'pro',
     key: { id, name: 'The till' },
     permissions: ['stock', 'orders'],
-    day: { limit: 10_000, remaining: 9_999 },
+    day: { limit: 10_000, remaining: 10_000 },
   })
-  expect(client.limits).toEqual(minute)
+  expect(client.limits.latest).toEqual(minute)
 })
 
-test('a list that is still right comes back as the very same array', async () => {
+test('a known list or entry that has not changed is returned as the same object', async () => {
   const service = await liveService()
   const statuses: number[] = []
   const client = clientOf(service, { onResponse: ({ status }) => statuses.push(status) })
-  const list = await client.listInventory()
-  expect(await client.listInventory({ known: list })).toBe(list)
-  await client.updateInventory(1n, { quantity: 9 })
-  const changed = await client.listInventory({ known: list })
+  const list = await client.inventory.list()
+  expect(await client.inventory.list({ known: list })).toBe(list)
+  await client.inventory.set(1n, { quantity: 9 })
+  const changed = await client.inventory.list({ known: list })
   expect(changed).not.toBe(list)
-  expect(changed[0]?.quantity).toBe(9)
-  expect(await client.listInventory({ known: [] })).toEqual(changed)
+  expect(changed.items[0]?.quantity).toBe(9)
+  expect(await client.inventory.list({ known: { items: [], next: undefined } })).toEqual(changed)
 
-  const item = await client.getInventoryItem(1n)
-  expect(await client.getInventoryItem(1n, { known: item })).toBe(item)
-  expect((await client.getInventoryItem(2n, { known: item })).petId).toBe(2n)
+  const item = await client.inventory.get(1n)
+  expect(await client.inventory.get(1n, { known: item })).toBe(item)
+  expect((await client.inventory.get(2n, { known: item })).petId).toBe(2n)
   expect(statuses).toEqual([200, 304, 200, 200, 200, 200, 304, 200])
 })
 
-test('ifMatch changes just the state that it names', async () => {
+test('ifMatch changes the entry only in the state that it names', async () => {
   const service = await liveService()
   const client = clientOf(service)
-  const seen = await client.getInventoryItem(1n)
-  const changed = await client.updateInventory(1n, { quantity: 5 }, { ifMatch: seen.etag })
-  await expect(client.updateInventory(1n, { quantity: 6 }, { ifMatch: seen.etag })).rejects.toMatchObject({
+  const seen = await client.inventory.get(1n)
+  const changed = await client.inventory.set(1n, { quantity: 5 }, { ifMatch: seen.etag })
+  await expect(client.inventory.set(1n, { quantity: 6 }, { ifMatch: seen.etag })).rejects.toMatchObject({
     code: 'precondition_failed',
     status: 412,
     mayHaveBeenMade: false,
   })
-  expect(await client.updateInventory(1n, { quantity: 6 }, { ifMatch: changed.etag })).toMatchObject({
+  expect(await client.inventory.set(1n, { quantity: 6 }, { ifMatch: changed.etag })).toMatchObject({
     quantity: 6,
   })
 })
 
-test('a page tells where the next one begins, and an iterator walks over all of them', async () => {
+test('await returns one page, and for await the items of all pages', async () => {
   const pets = Array.from({ length: 250 }, (_, index) => ({
     id: BigInt(index + 1),
     name: `Pet ${index}`,
@@ -99,48 +100,48 @@ test('a page tells where the next one begins, and an iterator walks over all of 
   let requests = 0
   const client = clientOf(service, { onResponse: () => requests++ })
 
-  const first = await client.listPets({ limit: 100 })
-  const second = await client.listPets({ limit: 100, cursor: first.next })
-  const third = await client.listPets({ limit: 100, cursor: second.next })
+  const first = await client.pets.list({ limit: 100 })
+  const second = await client.pets.list({ limit: 100, cursor: first.next })
+  const third = await client.pets.list({ limit: 100, cursor: second.next })
   expect([first, second, third].map(({ items }) => items.length)).toEqual([100, 100, 50])
   expect(third.next).toBeUndefined()
 
   const sold: bigint[] = []
   requests = 0
-  for await (const pet of client.allPets({ status: 'sold' })) sold.push(pet.id)
+  for await (const pet of client.pets.list({ status: 'sold' })) sold.push(pet.id)
   expect(sold).toEqual(pets.flatMap(({ id, status }) => (status === 'sold' ? [id] : [])))
-  expect(requests).toBe(2)
+  expect(requests).toBe(Math.ceil(125 / (OPERATIONS.listPets.maxLimit ?? 0)))
 
   requests = 0
   const names: string[] = []
-  for await (const { name } of client.allCatalog()) names.push(name)
+  for await (const { name } of client.catalog.list()) names.push(name)
   expect(names).toEqual(pets.map(({ name }) => name))
   expect(requests).toBe(1)
 
   const found: bigint[] = []
-  for await (const { petId } of client.searchAllInventory({ q: 'pet', sort: '-petId' })) found.push(petId)
+  for await (const { petId } of client.inventory.search({ q: 'pet', sort: '-petId' })) found.push(petId)
   expect(found).toEqual(pets.map(({ id }) => id).reverse())
-  const { items, next } = await client.searchInventory({ categoryId: 1n, limit: 2 })
+  const { items, next } = await client.inventory.search({ categoryId: 1n, limit: 2 })
   expect([items.length, typeof next]).toEqual([2, 'string'])
   expect(items[0]).toMatchObject({ petId: 1n, quantity: 1, reserved: 0, available: 1 })
 
-  for (let quantity = 2; quantity <= 121; quantity++) await client.updateInventory(1n, { quantity })
+  for (let quantity = 2; quantity <= 121; quantity++) await client.inventory.set(1n, { quantity })
   const changes: number[] = []
-  for await (const { after } of client.allInventoryHistory(1n)) changes.push(after)
+  for await (const { after } of client.inventory.history(1n)) changes.push(after)
   expect(changes).toEqual(Array.from({ length: 120 }, (_, index) => 121 - index))
   const recent: number[] = []
-  for await (const { after } of client.allRecentChanges()) recent.push(after)
+  for await (const { after } of client.inventory.changes()) recent.push(after)
   expect(recent).toEqual(changes)
-  expect(await client.listInventoryHistory(1n, { limit: 1 })).toMatchObject({
+  expect(await client.inventory.history(1n, { limit: 1 })).toMatchObject({
     items: [{ before: 120, after: 121, keyName: 'enterprise key' }],
     next: expect.any(String),
   })
 })
 
-test('an iterator that is left early asks for no more pages', async () => {
+test('an iteration that ends early requests no more pages', async () => {
   const service = await liveService()
   let requests = 0
   const client = clientOf(service, { onResponse: () => requests++ })
-  for await (const _ of client.allPets()) break
+  for await (const _ of client.pets.list()) break
   expect(requests).toBe(1)
 })

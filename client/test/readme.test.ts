@@ -11,13 +11,13 @@ import { startReceiver } from './support/receiver-process.ts'
 const readme = await Bun.file(`${ROOT}client/README.md`).text()
 const code = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, block = '']) => block).join('\n')
 const [, receiver = ''] = /```ts receiver\.ts\n(.*?)```/s.exec(readme) ?? []
-/** Beside the built client, where its name resolves and git does not look. */
+/** Next to the built client, in a folder that git ignores and from which its name resolves. */
 const path = `${ROOT}client/dist/readme-examples.ts`
 const receiverPath = `${ROOT}client/dist/readme-receiver.ts`
 afterAll(() => [path, receiverPath].map((made) => rmSync(made, { force: true })))
 stopServicesAfterEach()
 
-test('the examples of the README run in the order they stand, against the demo, and print what they say', async () => {
+test('the examples of the README run in order against the demo, and print what their comments say', async () => {
   await buildClient()
   const folder = mkdtempSync(join(tmpdir(), 'petstore-readme-'))
   const demo = await serve(['--demo'], { cwd: folder })
@@ -33,24 +33,24 @@ test('the examples of the README run in the order they stand, against the demo, 
   }
 }, 120_000)
 
-test('the receiver of the README runs as printed, takes what is sent to it and refuses the rest', async () => {
+test('the receiver of the README runs as printed, accepts deliveries and refuses other requests', async () => {
   await buildClient()
   await Bun.write(receiverPath, receiver)
   const service = await liveService({ realTime: true, settings: { webhookPrivateAddresses: 'on' } })
   const client = clientOf(service)
   const port = freePort()
   const url = `http://127.0.0.1:${port}/hooks`
-  const { id, secret } = await client.createWebhook({ url, kinds: ['stock.changed'] })
+  const { id, secret } = await client.webhooks.create({ url, kinds: ['stock.changed'] })
   const running = await startReceiver([process.execPath, receiverPath], port, secret)
   try {
-    await client.updateInventory(9007199254740993n, { quantity: 3 })
+    await client.inventory.set(9007199254740993n, { quantity: 3 })
     expect(await running.lines(1)).toEqual(['9007199254740993n 3'])
     const refused = await fetch(url, { method: 'POST', body: '{"type":"stock.changed"}' })
     expect([refused.status, await refused.text()]).toEqual([
       400,
-      expect.stringContaining('no header webhook-id'),
+      expect.stringContaining('the header webhook-id is missing'),
     ])
-    const { delivered, status } = await client.testWebhook(id)
+    const { delivered, status } = await client.webhooks.test(id)
     expect([delivered, status]).toEqual([true, 204])
   } finally {
     await running.stop()
@@ -79,7 +79,7 @@ test('the examples of the README compile against the built declarations', async 
   expect(runs.map(({ stdout }) => stdout)).toEqual(['', ''])
 }, 120_000)
 
-/** An object stands on one line in the README and on several when it is printed. */
+/** Bun prints an object on several lines, which is on one line in the README. */
 function normal(text: string): string {
   return text.replace(/\s+/g, ' ').replaceAll(', }', ' }').trim()
 }

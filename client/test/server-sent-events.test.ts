@@ -25,7 +25,7 @@ const EVENTS: readonly ServerSentEvent[] = [
   { event: 'message', id: '7', data: 'é\u{1f436}' },
 ]
 
-test('it makes no difference where a stream is cut or how its lines end', () => {
+test('events do not depend on how the stream is split or how its lines end', () => {
   for (const lineEnd of ['\n', '\r\n', '\r']) {
     const text = LINES.join(lineEnd)
     for (let size = 1; size <= text.length; size++) {

@@ -25,10 +25,10 @@ const contention = () => ({
   timesEach: 20,
 })
 
-test('50 callers of two instances each add 1 to the same pet 20 times: it ends 1,000 higher', async () => {
+test('50 callers of two instances each add 1 to the same pet 20 times: its quantity grows by 1,000', async () => {
   expect(await growth({ ...contention(), petId: 1n }, byAdjustment)).toBe(1_000)
 })
 
-test('the same with a plain read and update loses some', async () => {
+test('the same with a plain read and update loses additions', async () => {
   expect(await growth({ ...contention(), petId: 2n }, byPlainUpdate)).toBeLessThan(1_000)
 })

@@ -29,7 +29,7 @@ export async function startLivelyShop(): Promise<LivelyShop> {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-screenshots-'))
   let now: number | undefined = Date.now() - (DAYS + 1) * 24 * 60 * MINUTE
   const clock = () => now ?? Date.now()
-  const store = await openStore(`sqlite:${join(folder, 'demo.db')}`, { tables: 'make', clock })
+  const store = await openStore(`sqlite:${join(folder, 'demo.db')}`, { tables: 'migrate', clock })
   await prepareDemo(store, clock())
   const settings = { port: '0', metricsPort: 'off', webhookPrivateAddresses: 'on' }
   const service = await startService(readConfig(settings, {}), store, {
@@ -48,12 +48,12 @@ export async function startLivelyShop(): Promise<LivelyShop> {
   }
   for (const { at, who, petId, delta, ...purpose } of someWeeks()) {
     now = at
-    await staff[who].adjustInventory({ petId, delta }, purpose)
+    await staff[who].inventory.adjust({ ...purpose, changes: [{ petId, delta }] })
   }
   const webhooks = await addWebhooks(staff.shop)
   for (const { minutesAgo, ...order } of ORDERS) {
     now = Date.now() - minutesAgo * MINUTE
-    await staff.shop.createOrder(order)
+    await staff.shop.orders.create(order)
   }
   now = undefined
   await webhooks.settle()

@@ -20,15 +20,15 @@ export async function addWebhooks(client: PetstoreClient): Promise<LivelyWebhook
         : new Response('{"ok":true}'),
   })
   const add = async (name: string, path: string, kinds: readonly Webhook['kinds'][number][]) =>
-    (await client.createWebhook({ url: `http://${name}.example:${receiver.port}${path}`, kinds })).id
+    (await client.webhooks.create({ url: `http://${name}.example:${receiver.port}${path}`, kinds })).id
   const taking = await add('online-shop', '/hooks/stock', [...STOCK, ...ORDERS])
   const failing = await add('chat', '/services/T0A2/new-orders', ['order.created'])
   return {
     settle: async () => {
-      await client.testWebhook(taking)
+      await client.webhooks.test(taking)
       for (let isSettled = false; !isSettled; await Bun.sleep(50)) {
-        const { behind } = await client.getWebhook(taking)
-        const { failingSince } = await client.getWebhook(failing)
+        const { behind } = await client.webhooks.get(taking)
+        const { failingSince } = await client.webhooks.get(failing)
         isSettled = behind.events === 0 && failingSince !== undefined
       }
     },

@@ -126,7 +126,7 @@ test('the sample of an adjustment keeps every digit that a reader types', () => 
     '{"reason":"lost","changes":[{"petId":9007199254740993,"delta":-1}],"reference":"a: 9007199254740993,"}'
   const code = sampleOf(operation, 'client', { values: { 'header-Idempotency-Key': 'k-1' }, body })
   expect(code).toContain(
-    "client.adjustInventory([\n  { petId: 9007199254740993n, delta: -1 },\n], { reason: 'lost', reference: 'a: 9007199254740993,', idempotencyKey: 'k-1' })",
+    "client.inventory.adjust({ reason: 'lost', reference: 'a: 9007199254740993,', changes: [\n  { petId: 9007199254740993n, delta: -1 },\n] }, { idempotencyKey: 'k-1' })",
   )
   expect(sampleOf(operation, 'python', { values: {}, body })).toContain(
     "\n            {'petId': 9007199254740993, 'delta': -1}\n",

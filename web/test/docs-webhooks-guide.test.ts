@@ -40,15 +40,15 @@ describe('the samples of the guide on webhooks run as they stand', () => {
         await Bun.write(file, codeOf(receiverSamples(`${service.address}/v1`), id))
         const port = freePort()
         const url = `http://127.0.0.1:${port}/`
-        const webhook = await client.createWebhook({ url, kinds: ['stock.changed', 'pet.removed'] })
-        const pet = await client.createPet({ name: 'Gone soon', categoryId: 1n, id: 77n })
+        const webhook = await client.webhooks.create({ url, kinds: ['stock.changed', 'pet.removed'] })
+        const pet = await client.pets.create({ name: 'Gone soon', categoryId: 1n, id: 77n })
         const receiver = await startReceiver([program, file], port, `whsec_b2xk ${webhook.secret}`)
         try {
-          await client.updateInventory(9007199254740993n, { quantity: 40 })
-          await client.updateInventory(9007199254740993n, { quantity: 41 })
+          await client.inventory.set(9007199254740993n, { quantity: 40 })
+          await client.inventory.set(9007199254740993n, { quantity: 41 })
           const changes = ['stock.changed: 9007199254740993,40', 'stock.changed: 9007199254740993,41']
           expect(await receiver.lines(2)).toEqual(changes)
-          await client.removePet(pet.id)
+          await client.pets.remove(pet.id)
           const removed = 'pet.removed: 9007199254740993,41'
           expect(await receiver.lines(3)).toEqual([...changes, removed])
           // A place of another database.
@@ -61,7 +61,9 @@ describe('the samples of the guide on webhooks run as they stand', () => {
               at: Date.now(),
             },
           ])
-          const all = (await client.listInventory()).map(({ petId, quantity }) => `${petId},${quantity}`)
+          const all = (await client.inventory.list()).items.map(
+            ({ petId, quantity }) => `${petId},${quantity}`,
+          )
           expect((await receiver.lines(4)).at(-1)).toBe(`relist: ${all.join(' ')}`)
           const answers = await Promise.all([
             fetch(url, { method: 'POST', body: '{"type":"pet.removed","data":{"petId":1}}' }),
@@ -70,7 +72,7 @@ describe('the samples of the guide on webhooks run as they stand', () => {
           expect(answers.map(({ status }) => status)).toEqual([400, 400])
         } finally {
           await receiver.stop()
-          await client.removeWebhook(webhook.id)
+          await client.webhooks.remove(webhook.id)
         }
       },
       60_000,
@@ -81,7 +83,7 @@ describe('the samples of the guide on webhooks run as they stand', () => {
     const samples = createSamples(`${service.address}/v1`)
     await printed(codeOf(samples, 'client'), false)
     await run(['sh', '-c', `${codeOf(samples, 'curl')} --silent --fail`])
-    const made = await client.listWebhooks()
+    const { items: made } = await client.webhooks.list()
     expect(made.map(({ url, kinds }) => [url, kinds.length])).toEqual(
       Array.from({ length: Bun.which('curl') === null ? 1 : 2 }, () => [
         'https://shop.example/hooks/stock',

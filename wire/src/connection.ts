@@ -90,7 +90,10 @@ export class Connection {
     if (!this.#isClosing) this.#pipeline.add(bytes)
   }
 
-  /** The client has closed its sending side. It may still read a response, except a live body: then it has left. */
+  /**
+   * The client has closed its sending side. It may still read a normal response. During a live body, such as an event
+   * stream, this counts as a disconnect.
+   */
   onEnd(): void {
     this.#hasClientEnded = true
     if (this.#isClosing || this.writer.isLive) this.#socket.end()

@@ -76,7 +76,8 @@ export class IncomingRequest implements HttpRequest, PendingRequest {
     this.connection = connection
     this.receivedAt = receivedAt
     this.#pipeline = pipeline
-    this.#expectsContinue = !head.isHttp10 && head.headers.get('expect')?.toLowerCase() === '100-continue'
+    this.#expectsContinue =
+      !head.isHttp10 && head.headers.get('require_current')?.toLowerCase() === '100-continue'
   }
 
   get awaitsContinue(): boolean {

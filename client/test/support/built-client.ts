@@ -19,7 +19,7 @@ export async function run(command: readonly string[], cwd = ROOT): Promise<Run> 
 
 let building: Promise<void> | undefined
 
-/** Builds client/dist as `npm run build:client` does, once for all tests of a run. */
+/** Builds client/dist once per test run. */
 export function buildClient(): Promise<void> {
   building ??= (async () => {
     const { exitCode, stdout, stderr } = await run(['npm', 'run', '--silent', 'build:client'])

@@ -1,7 +1,7 @@
 import { PetstoreClient } from '../../src/index.ts'
 
 export interface Contention {
-  /** One or several instances of the service over the same data; the callers are spread over them. */
+  /** Instances of the service with the same data; callers use them in turn. */
   readonly baseUrls: readonly string[]
   readonly apiKey: string
   readonly petId: bigint
@@ -11,24 +11,23 @@ export interface Contention {
 
 type Addition = (client: PetstoreClient, petId: bigint) => Promise<unknown>
 
-/** The safe way. */
-export const byAdjustment: Addition = (client, petId) =>
-  client.adjustInventory({ petId, delta: 1 }, { reason: 'received' })
+/** Safe with concurrent callers. */
+export const byAdjustment: Addition = (client, petId) => client.inventory.receive({ petId, quantity: 1 })
 
-/** What callers write who do not know better. */
+/** Loses updates with concurrent callers. */
 export const byPlainUpdate: Addition = async (client, petId) => {
-  const { quantity } = await client.getInventoryItem(petId)
-  return client.updateInventory(petId, { quantity: quantity + 1 })
+  const { quantity } = await client.inventory.get(petId)
+  return client.inventory.set(petId, { quantity: quantity + 1 })
 }
 
-/** Many callers, each a client of its own, add 1 to the same pet at the same time. Gives how much it grew. */
+/** Many callers, each with its own client, add 1 to the same pet at the same time. Returns how much it grew. */
 export async function growth(contention: Contention, add: Addition): Promise<number> {
   const { baseUrls, apiKey, petId, callers, timesEach } = contention
   const clients = Array.from({ length: callers }, (_, index) => {
     const baseUrl = baseUrls[index % baseUrls.length] ?? ''
     return new PetstoreClient({ baseUrl, apiKey })
   })
-  const quantity = async () => (await clients[0]?.getInventoryItem(petId))?.quantity ?? Number.NaN
+  const quantity = async () => (await clients[0]?.inventory.get(petId))?.quantity ?? Number.NaN
   const before = await quantity()
   await Promise.all(
     clients.map(async (client) => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 
-/** Stands between a client and the service, and cuts each connection after a random number of bytes. */
+/** A proxy that cuts each connection after a random number of bytes. */
 export class CuttingProxy {
   cuts = 0
   readonly #server: Server
@@ -47,7 +47,7 @@ export class CuttingProxy {
         near.write(data)
         return
       }
-      // Amid a line, most of the time; and a moment later, or the reader's runtime drops what it has not read yet.
+      // Most cuts are within a line. They are delayed, because some runtimes drop unread data of a closed connection.
       near.write(data.subarray(0, left))
       setTimeout(close, Math.random() * 10)
       left = 0

@@ -1,7 +1,7 @@
 import { isPetstoreError, type PetstoreError } from '../../src/index.ts'
 
-/** What a call throws, which has to be a PetstoreError. */
-export async function failureOf(call: Promise<unknown>): Promise<PetstoreError> {
+/** The PetstoreError of a call that must fail. */
+export async function failureOf(call: PromiseLike<unknown>): Promise<PetstoreError> {
   const error: unknown = await call.then(
     () => undefined,
     (reason: unknown) => reason,

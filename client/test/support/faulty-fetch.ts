@@ -1,7 +1,7 @@
-/** Where a connection breaks: before the service gets the request, after it has acted, or amid the answer. */
+/** When a connection breaks: before the request arrives, after the service has acted, or within the response. */
 export type Fault = 'before' | 'after' | 'midway' | 'none'
 
-/** The real fetch over a network that fails as planned, once for each fault, and then no more. */
+/** The real fetch with one planned fault per call, until the faults are used up. */
 export class FaultyFetch {
   calls = 0
   readonly #faults: Fault[]

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT, run } from './built-client.ts'
 
-/** What `npm pack` needs of the repository. */
+/** The files of the repository that `npm pack` needs. */
 const SOURCES = [
   'tsconfig.base.json',
   'client/package.json',
@@ -13,8 +13,8 @@ const SOURCES = [
 const EXERCISE = ['exercise.mjs', 'exercise-installed.mjs']
 
 /**
- * An empty project below this folder with the tarball of `npm pack` in its node_modules and `exercise.mjs` beside it.
- * Packed in a copy, since packing builds `dist` anew, which others may be reading.
+ * Creates a project below this folder with the tarball of `npm pack` in its node_modules, and `exercise.mjs`. It packs a
+ * copy of the client, because packing rebuilds `dist`, which other tests read.
  */
 export async function installClient(folder: string): Promise<string> {
   const [sources, project] = [join(folder, 'sources'), join(folder, 'project')]

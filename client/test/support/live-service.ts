@@ -1,26 +1,47 @@
 import { afterEach } from 'bun:test'
 import { TestService } from '../../../server/test/support/test-service.ts'
-import { PetstoreClient, type PetstoreClientOptions } from '../../src/index.ts'
+import { type IdKind, PetstoreClient, type PetstoreClientOptions } from '../../src/index.ts'
+import { SYSTEM_TIME, type Time } from '../../src/waiting.ts'
 
 type StartOptions = Parameters<typeof TestService.start>[0]
 
 const running: TestService[] = []
 
-/** A listening service that ends with the test. */
+/** A listening service that stops after the test. */
 export async function liveService(options: StartOptions = {}): Promise<TestService> {
   const service = await TestService.start(options)
   running.push(service)
   return service
 }
 
-/** To be called once in each test file that uses `liveService`. */
+/** Call it once in each test file that uses `liveService`. */
 export function stopServicesAfterEach(): void {
   afterEach(async () => {
     await Promise.all(running.splice(0).map((service) => service.stop()))
   })
 }
 
-/** A client of the service; its key is the roomy one unless the options give another. */
-export function clientOf(service: TestService, options: Partial<PetstoreClientOptions> = {}): PetstoreClient {
-  return new PetstoreClient({ baseUrl: `${service.address}/v1`, apiKey: service.key, ...options })
+export type TestOptions<Ids extends IdKind = 'bigint'> = Partial<PetstoreClientOptions<Ids> & Time>
+
+/** A client of the service; its key has a high limit unless the options contain another. */
+export function clientOf<Ids extends IdKind = 'bigint'>(
+  service: TestService,
+  options: TestOptions<Ids> = {},
+): PetstoreClient<Ids> {
+  return clientAt(`${service.address}/v1`, { apiKey: service.key, ...options })
+}
+
+/** A client whose clock the test may control. */
+export function clientAt<Ids extends IdKind = 'bigint'>(
+  baseUrl: string,
+  { clock, sleep, random, ...options }: TestOptions<Ids> = {},
+): PetstoreClient<Ids> {
+  return new PetstoreClient<Ids>(
+    { baseUrl, apiKey: 'k', ...options },
+    {
+      clock: clock ?? SYSTEM_TIME.clock,
+      sleep: sleep ?? SYSTEM_TIME.sleep,
+      random: random ?? SYSTEM_TIME.random,
+    },
+  )
 }

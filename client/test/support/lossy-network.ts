@@ -2,16 +2,13 @@ import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { randomFrom } from '../../../server/scripts/torture-task.ts'
 
-/** What of a request is lost with its connection. Where the request comes through, it is the answer of a made change. */
+/** The part of an exchange that is lost with its connection. */
 export const LOSSES = ['request', 'half of the request', 'answer', 'half of the answer'] as const
 type Loss = (typeof LOSSES)[number]
 
-/**
- * Ways to services on which a share of all requests is lost, by a seed: the n-th request fares the same in each run,
- * whoever sends it.
- */
+/** A network that loses a share of all requests. The seed decides what happens to the n-th request. */
 export class LossyNetwork {
-  /** All that were sent, lost ones included. */
+  /** All requests that were sent, including lost ones. */
   requests = 0
   readonly losses = new Map<Loss, number>()
   readonly #draw: () => Loss | undefined
@@ -23,7 +20,7 @@ export class LossyNetwork {
     this.#draw = () => (random() < share ? LOSSES[Math.floor(random() * LOSSES.length)] : undefined)
   }
 
-  /** The address at which the service at that address is reached through this network. */
+  /** The address of a proxy to the service, through this network. */
   async wayTo(address: string): Promise<string> {
     const server = createServer({ noDelay: true }, (near) => this.#join(near, Number(new URL(address).port)))
     this.#servers.push(server)
@@ -39,7 +36,7 @@ export class LossyNetwork {
     for (const server of this.#servers) server.close()
   }
 
-  /** One request follows the other on a connection, so whatever comes after an answer begins the next. */
+  /** Requests on a connection are sequential, so the data after a response begins the next request. */
   #join(near: Socket, port: number): void {
     const far = connect({ port, host: '127.0.0.1', noDelay: true })
     let isUnderWay = false

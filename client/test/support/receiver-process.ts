@@ -1,6 +1,6 @@
 import { ROOT } from './built-client.ts'
 
-/** A receiver of webhooks as somebody would run it: its port and its secret come from the environment. */
+/** Starts a webhook receiver as a process, with its port and secret in the environment. */
 export async function startReceiver(command: readonly string[], port: number, secret: string) {
   const program = Bun.spawn([...command], {
     cwd: ROOT,
@@ -22,7 +22,7 @@ export async function startReceiver(command: readonly string[], port: number, se
     await Bun.sleep(20)
   }
   return {
-    /** What it has printed, once there are so many lines of it. */
+    /** The lines that it has printed, once there are at least `count`. */
     lines: async (count: number): Promise<string[]> => {
       for (;;) {
         const lines = printed.split('\n')

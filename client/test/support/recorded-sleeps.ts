@@ -1,4 +1,4 @@
-/** Sleeps that take no time, by a clock that goes on with them, and a record of how long they would have been. */
+/** Sleeps that only advance a clock, and a record of their durations. */
 export function recordedSleeps() {
   const sleeps: number[] = []
   let now = 0

@@ -1,13 +1,13 @@
 import type { TestService } from '../../../server/test/support/test-service.ts'
-import type { PetstoreClientOptions } from '../../src/index.ts'
+import type { TestOptions } from './live-service.ts'
 
 type LoggedEvent =
   | { readonly kind: 'sent'; readonly at: number }
   | { readonly kind: 'answered'; readonly at: number; readonly status: number; readonly retryAfter: number }
 
 /**
- * One clock for the service and its clients. It moves when everybody sleeps: to the moment at which the first of
- * them wants to wake.
+ * One clock for the service and its clients. When all of them sleep, it moves to the moment at which the first one
+ * wakes up.
  */
 export class VirtualTime {
   readonly log: LoggedEvent[] = []
@@ -19,8 +19,8 @@ export class VirtualTime {
     this.#service = service
   }
 
-  /** What makes a client live in this time. */
-  get options(): Required<Pick<PetstoreClientOptions, 'clock' | 'sleep' | 'fetch'>> {
+  /** The options of a client that uses this clock. */
+  get options(): Required<Pick<TestOptions, 'clock' | 'sleep' | 'fetch'>> {
     return {
       clock: () => this.#service.now,
       sleep: (ms, signal) => this.#sleep(ms, signal),
@@ -32,7 +32,7 @@ export class VirtualTime {
     return this.log.flatMap((event) => (event.kind === 'answered' ? [event.status] : []))
   }
 
-  /** The requests that were sent while an answer that had come before them had said to wait. */
+  /** The requests that were sent before an earlier Retry-After had passed. */
   sentTooEarly(): LoggedEvent[] {
     let waitUntil = 0
     return this.log.filter((event) => {

@@ -1,11 +1,11 @@
 export interface Delivery {
   readonly headers: Headers
   readonly body: string
-  /** As the body says, which nobody has verified. */
+  /** The type in the body, which is not verified. */
   readonly type: string
 }
 
-/** Keeps the deliveries that come to an address of this machine, and answers with `status.now`. */
+/** A receiver on this machine that records deliveries and responds with `status.now`. */
 export function receiveWebhooks() {
   const status = { now: 204 }
   const taken: Delivery[] = []
@@ -20,7 +20,7 @@ export function receiveWebhooks() {
       return new Response(null, { status: status.now })
     },
   })
-  /** Looks again with each delivery, until there is something to see. */
+  /** Calls `look` after each delivery until it returns a value. */
   const until = async <Found>(look: () => Found | undefined): Promise<Found> => {
     for (;;) {
       const found = look()
@@ -35,14 +35,16 @@ export function receiveWebhooks() {
     }
   }
   return {
-    ...{ taken, status, url: `http://127.0.0.1:${server.port}/hooks` },
-    /** The first of each of these types, once they have come. */
+    taken,
+    status,
+    url: `http://127.0.0.1:${server.port}/hooks`,
+    /** The first delivery of each of these types, once all have arrived. */
     first: (types: readonly string[]): Promise<Delivery[]> =>
       until(() => {
         const found = types.flatMap((type) => taken.find((delivery) => delivery.type === type) ?? [])
         return found.length === types.length ? found : undefined
       }),
-    /** All, once there are so many. */
+    /** All deliveries, once there are at least `count`. */
     atLeast: (count: number): Promise<Delivery[]> => until(() => (taken.length >= count ? taken : undefined)),
     stop: () => server.stop(true),
   }

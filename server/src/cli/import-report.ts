@@ -8,7 +8,7 @@ export function refusedLines(refused: Tally<RefusedLine>): string[] {
   return exampleLines(refused, ({ line, reason }) => [line, reason])
 }
 
-/** Adds the skipped lines, the time and the rate to `result`, which counts the imported rows. */
+/** Returns `result`, a phrase that names the imported rows, followed by the number of skipped lines, the time and the rate. */
 export function importSummary(result: string, rows: number, refused: number, seconds: number): string {
   const rate = seconds > 0 ? Math.round(rows / seconds) : 0
   const skipped = refused > 0 ? `, ${formatCount(refused, 'bad line')} skipped` : ''

@@ -34,9 +34,9 @@ export async function withStore<Result>(
   work: (store: Store, config: Config) => Promise<Result>,
 ): Promise<Result> {
   const config = readConfig(flags)
-  const isNew = tables !== 'expect' && isMissingFile(config)
+  const isNew = tables !== 'require_current' && isMissingFile(config)
   // Commands that expect tables, such as an export, may also run on a read-only standby.
-  const store = await openConfigured(config, { tables, mayBeReadOnly: tables === 'expect' })
+  const store = await openConfigured(config, { tables, mayBeReadOnly: tables === 'require_current' })
   if (isNew) console.error(`petstore: created a new database, ${databaseName(config)}`)
   try {
     return await work(store, config)

@@ -53,7 +53,7 @@ export class HttpSender implements WebhookSender {
   async problemOf(text: string): Promise<string | undefined> {
     const urlCheck = checkUrl(text, this.#options.allowsPrivate)
     if (urlCheck.type === 'refused') return urlCheck.problem
-    // A private host need not exist yet.
+    // If private hosts are allowed, the host is not looked up, because it may not exist yet.
     if (this.#options.allowsPrivate) return undefined
     const hostCheck = await findAddresses(hostOf(urlCheck.url), this.#lookup, false)
     return hostCheck.type === 'refused' ? hostCheck.problem : undefined

@@ -11,13 +11,13 @@ import { defineOperation } from './operation.ts'
 import { errorReply, type JsonReply, jsonTextReply } from './reply.ts'
 import { bodyParser, invalid, rejectUnknown } from './request-input.ts'
 
-const PURPOSE = {
+const ADJUSTMENT_OPTIONS = {
   reason: Reason,
   reference: Type.Optional(Reference),
   keepReserved: Type.Optional(
     Type.Boolean({
       description:
-        'true refuses to take units that open orders reserve, with 409 insufficient_stock. By default, they may be taken.',
+        'If true, a change that would take units reserved by open orders fails with 409 insufficient_stock. By default, such units can be taken.',
     }),
   ),
 }
@@ -30,7 +30,7 @@ const Change = Type.Object(ADJUSTMENT_CHANGE, {
 })
 
 const InventoryAdjustment = Type.Object(
-  { ...PURPOSE, changes: Type.Array(Change, { minItems: 1, maxItems: MAX_CHANGES }) },
+  { ...ADJUSTMENT_OPTIONS, changes: Type.Array(Change, { minItems: 1, maxItems: MAX_CHANGES }) },
   {
     title: 'InventoryAdjustment',
     description: 'Either all changes are made or none.',
@@ -87,14 +87,14 @@ export const adjustInventory = defineOperation({
     ),
 })
 
-const parsePurpose = bodyParser(Type.Object(PURPOSE))
+const parseOptions = bodyParser(Type.Object(ADJUSTMENT_OPTIONS))
 const parseFields = bodyParser(Change, 'a change')
 const CHANGE_FIELDS = Object.keys(ADJUSTMENT_CHANGE)
 const PET_ID_CODEC = codecOf('petId', ADJUSTMENT_CHANGE.petId)
 
 /** Throws a ServiceError whose details list every invalid change. */
 function parseAdjustment(body: JsonObject) {
-  return { ...parsePurpose(body), changes: parseChanges(body.changes) }
+  return { ...parseOptions(body), changes: parseChanges(body.changes) }
 }
 
 function parseChanges(value: unknown): AdjustmentChange[] {

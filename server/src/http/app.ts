@@ -23,8 +23,8 @@ const LIFECYCLE: readonly Step[] = [
   step({ name: 'admit', start: countRequest, meanwhile: prepareEarly, complete: checkLimits }),
   step({ name: 'authorise', start: requireOperation, complete: checkPermission }),
   step({ name: 'parse', start: receiveInput, complete: parseInput }),
-  step({ name: 'prepare', start: prepare, complete: storePrepared }),
-  step({ name: 'run', start: respond, complete: storeReply }),
+  step({ name: 'prepare', start: prepare, complete: setPrepared }),
+  step({ name: 'run', start: respond, complete: setReply }),
 ]
 
 export function createApp(parts: AppParts): Handler {
@@ -107,7 +107,7 @@ function matchRoute(context: OperationContext): void {
   if (context.route.type === 'operation') context.operationName = context.route.operation.operationId
 }
 
-/** Replies 404 or 405 if no operation matches. Throws `gone` if the operation has ended. */
+/** Replies 404 or 405 if no operation matches. Throws `gone` if the operation's sunset date has passed. */
 function requireOperation(context: OperationContext): void {
   const { route } = context
   switch (route.type) {
@@ -158,7 +158,7 @@ function parseInput(context: OperationContext, bytes: Uint8Array | undefined): v
 }
 
 /**
- * Starts the operation's `prepare` before the step of that name, which awaits the promise and throws its error. A refused
+ * Starts the operation's `prepare` early. The `prepare` step awaits the promise and handles its error. A refused
  * request never reaches that step, so the empty catch prevents an unhandled rejection.
  */
 function prepareEarly(context: OperationContext): void {
@@ -174,7 +174,7 @@ function prepare(context: OperationContext): MaybePromise<unknown> {
   return context.preparing ?? matched.operation.prepare?.(params, parts.services)
 }
 
-function storePrepared(context: OperationContext, value: unknown): void {
+function setPrepared(context: OperationContext, value: unknown): void {
   context.prepared = value
 }
 
@@ -183,7 +183,7 @@ function respond(context: OperationContext): MaybePromise<Reply> {
   return matched.operation.respond(input, parts.services, prepared)
 }
 
-function storeReply(context: OperationContext, reply: Reply): void {
+function setReply(context: OperationContext, reply: Reply): void {
   context.reply = reply
 }
 

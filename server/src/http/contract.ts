@@ -34,7 +34,7 @@ const HEADERS = {
   'Retry-After': integerHeader('Whole seconds to wait before retrying.', 1),
   'WWW-Authenticate': textHeader('How to authenticate (RFC 6750).'),
   ETag: textHeader(
-    'Changes exactly when the content does; for If-None-Match, and for If-Match if it is of an entry.',
+    'Changes exactly when the content changes. Send it as If-None-Match. The ETag of an inventory entry can also be sent as If-Match.',
   ),
   Deprecation: textHeader('Since when the operation is deprecated (RFC 9745).'),
   Sunset: textHeader('When the operation ends (RFC 8594).'),
@@ -50,7 +50,7 @@ const HEADERS = {
   },
 } as const
 
-/** The header of a component that has another name. */
+/** The header names of components in HEADERS whose key is not the header name. */
 const HEADER_NAMES: Readonly<Record<string, string>> = { NextPage: 'Link' }
 
 const PAGE_PARAMETERS = Object.keys(pageParameters())
@@ -196,7 +196,7 @@ function describeResponses(operation: Operation, shared: SharedComponents) {
   const { status = 200, events, isPaged } = success
   const isRead = method === 'GET' && events === undefined
   const etag: HeaderName[] = isRead || method === 'PATCH' ? ['ETag'] : []
-  /** Headers of every reply of the operation, errors included. */
+  /** Headers of the success reply and of the operation's own errors, but not of common errors such as 401. */
   const common: HeaderName[] = deprecatedSince === undefined ? [] : ['Deprecation', 'Sunset', 'Link']
   if (acceptsIdempotencyKey) common.push('Idempotency-Replayed')
   const variant = [deprecatedSince && 'Deprecated', acceptsIdempotencyKey && 'Replayable']
@@ -268,8 +268,16 @@ function contentOf({ schema, events }: SuccessFacts) {
 
 function eventStream(schema: TSchema, events: Readonly<Record<string, TSchema>>) {
   const data = Object.entries(events).map(([name, part]) => [name, withReferences(part)])
+  const example = Object.entries(events).flatMap(([name, part]) => {
+    const [value] = (part as { examples?: readonly unknown[] }).examples ?? []
+    return value === undefined ? [] : [`event: ${name}\ndata: ${JSON.stringify(value)}\n\n`]
+  })
   return {
-    'text/event-stream': { schema: withReferences(schema), 'x-event-data': Object.fromEntries(data) },
+    'text/event-stream': {
+      schema: withReferences(schema),
+      'x-event-data': Object.fromEntries(data),
+      example: example[0],
+    },
   }
 }
 
@@ -280,7 +288,7 @@ function jsonContent(schema: TSchema) {
   }
 }
 
-/** A list shows one item. The example of an object is part of its schema. */
+/** Returns a list with one item for a list schema. An object needs no example here, because its schema contains one. */
 function exampleOf(schema: TSchema): unknown {
   const { items } = schema as { items?: { examples?: readonly unknown[] } }
   const [item] = items?.examples ?? []
@@ -310,7 +318,7 @@ function describeSchemas() {
   return described
 }
 
-/** The operations beyond the specification reject fields that they do not know, also in objects inside the body. */
+/** Operations that are not in SPEC.md reject unknown fields, also in objects inside the body. */
 function forbidOtherFields(schema: TSchema, described: Record<string, unknown>): void {
   const title = titleOf(schema)
   const definition = title === undefined ? undefined : described[title]

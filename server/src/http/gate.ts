@@ -75,8 +75,8 @@ function findKeyByCode(context: OperationContext): MaybePromise<ApiKey | undefin
 }
 
 /**
- * An address that has exceeded its limit gets no lookup for a secret that does not exist, so guessing secrets cannot
- * overload the database. A valid key is found even if its address has exceeded the limit.
+ * If the address has exceeded its limit, a secret whose hash is not in the key ring is refused without a lookup, so
+ * guessing secrets cannot overload the database. A valid key still works from such an address.
  */
 async function lookUpKey(context: OperationContext, hash: string): Promise<ApiKey | undefined> {
   const { keys, addresses } = context.parts.gate

@@ -162,8 +162,8 @@ const LISTED_TAG = /[ \t]*(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*(?:,|$)|[ \t]
 const ENTRY_TAG = new RegExp(`^(0|[1-9]\\d{0,15})-(${PET_STATUSES.join('|')})$`)
 
 /**
- * Returns the states that an If-Match header allows; `undefined` if it allows every state. A weak tag matches no state, nor
- * does a tag that is not of an entry.
+ * Returns the states that an If-Match header allows; `undefined` if it allows every state. Weak tags, and tags that
+ * `entryTag` could not have produced, match no state.
  */
 function parseIfMatch(ifMatch: string | null): readonly EntryState[] | undefined {
   if (ifMatch === null || ifMatch.trim() === '*') return undefined
@@ -202,8 +202,8 @@ type Coding = 'gzip' | 'zstd'
 /** A smaller body fits into one packet even without compression. */
 const MIN_BYTES_TO_COMPRESS = 1_400
 /**
- * Up to this size, a body is one buffer. A larger body is streamed in parts that all clients share, so a slow client
- * costs memory only for parts that a newer snapshot has replaced.
+ * Up to this size, a body is one buffer. A larger body is streamed in parts that all clients share. A slow client uses
+ * extra memory only for parts that the current snapshot no longer contains.
  */
 const MAX_WHOLE_BYTES = 1024 * 1024
 /** In order of preference. */

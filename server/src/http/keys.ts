@@ -26,7 +26,7 @@ import { readPage, unknownCursor } from '../core/values/page.ts'
 import { WRONG_CODE_HEADERS, wrongCodeError } from './gate.ts'
 import { Permission } from './limits.ts'
 import { defineOperation, type Services } from './operation.ts'
-import { createdReply, errorReply, jsonReply, NO_CONTENT, type Reply } from './reply.ts'
+import { errorReply, jsonReply, NO_CONTENT, type Reply } from './reply.ts'
 import { conditionalReply, IF_NONE_MATCH, pageReply, taggedReply } from './representation.ts'
 import { EXAMPLE_KEY, EXAMPLE_TIME, pageParameters } from './schemas.ts'
 
@@ -93,17 +93,15 @@ const KEY_EXAMPLE = {
 
 const Key = Type.Object(KEY_BODY, { title: 'Key', examples: [KEY_EXAMPLE] })
 
-const SECRET = Type.String({ description: 'The API key to send as bearer token. It is shown only once.' })
-const EXAMPLE_SECRET = 'pst_live_7Hq2mXv4Tz9LpKc1RbYw5NsEd8JfGu3aVQx9fQx'
-
 const KeyWithSecret = Type.Object(
-  { ...KEY_BODY, secret: SECRET },
-  { title: 'KeyWithSecret', examples: [{ ...KEY_EXAMPLE, secret: EXAMPLE_SECRET }] },
-)
-
-const PairedKey = Type.Object(
-  { key: Key, secret: SECRET },
-  { title: 'PairedKey', examples: [{ key: KEY_EXAMPLE, secret: EXAMPLE_SECRET }] },
+  {
+    key: Key,
+    secret: Type.String({ description: 'The API key to send as bearer token. It is shown only once.' }),
+  },
+  {
+    title: 'KeyWithSecret',
+    examples: [{ key: KEY_EXAMPLE, secret: 'pst_live_7Hq2mXv4Tz9LpKc1RbYw5NsEd8JfGu3aVQx9fQx' }],
+  },
 )
 
 const NewKey = Type.Object(
@@ -174,9 +172,8 @@ const PairingCode = Type.Object(
 )
 
 const RULES =
-  'A key grants no more than it has itself: permissions, plan, limits and expiry. It manages only keys whose permissions it has itself. Otherwise the response is 403.'
-const SECRET_ONCE =
-  'Only this response shows the secret. The service does not store it, so the operation accepts no Idempotency-Key.'
+  'A key grants no more than it has itself, and manages only keys whose permissions it has itself; otherwise the response is 403.'
+const SECRET_ONCE = 'Only this response shows the secret; no Idempotency-Key is accepted.'
 
 export const listKeys = defineOperation({
   operationId: 'listKeys',
@@ -209,7 +206,7 @@ export const createKey = defineOperation({
   method: 'POST',
   path: '/keys',
   summary: 'Create an API key',
-  description: `Creates a key for a person, a device or a program. ${RULES} ${SECRET_ONCE} If the response is lost, revoke the key or rotate its secret.`,
+  description: `Creates a key for a person, a device or a program. ${RULES} This includes plan, limits and expiry. ${SECRET_ONCE} If the response is lost, revoke the key or rotate its secret.`,
   tag: 'keys',
   stability: 'beta',
   needs: 'keys',
@@ -225,7 +222,8 @@ export const createKey = defineOperation({
       limits: limitsOf(plan, perMinute, perDay),
       ...(expiresAt === undefined ? {} : { expiresAt: requireFuture(expiresAt, clock()) }),
     })
-    return withoutCaching(createdReply(request.path, bodyWithSecret(issued)))
+    const Location = `${request.path}/${issued.record.key.id}`
+    return withoutCaching(jsonReply(bodyWithSecret(issued), { Location }, 201))
   },
 })
 
@@ -332,13 +330,13 @@ export const pairKey = defineOperation({
   stability: 'beta',
   takesPairingCode: true,
   isFree: true,
-  success: { description: 'The key, with its new secret.', schema: PairedKey },
+  success: { description: 'The key, with its new secret.', schema: KeyWithSecret },
   errors: ['invalid_request'],
   reply: async ({ secretHash }, { keys }) => {
     const issued = await keys.pair(secretHash)
     // Another request has used the code in the meantime.
     if (issued === undefined) return errorReply(wrongCodeError(), WRONG_CODE_HEADERS)
-    return withoutCaching(jsonReply({ key: keyBody(issued.record), secret: issued.secret }))
+    return withoutCaching(jsonReply(bodyWithSecret(issued)))
   },
 })
 
@@ -403,7 +401,7 @@ function keyBody({
 }
 
 function bodyWithSecret({ record, secret }: IssuedKey) {
-  return { ...keyBody(record), secret }
+  return { key: keyBody(record), secret }
 }
 
 /** RFC 6749, 5.1: a response with a secret must not be stored. */

@@ -94,16 +94,16 @@ export interface OperationFacts {
   readonly description: string
   readonly tag: string
   readonly stability: 'experimental' | 'beta' | 'stable'
-  /** Operations of the specification ignore fields and query parameters that they do not know; others reject them. */
+  /** The operation is one of the four in SPEC.md. These ignore unknown fields and query parameters; all others reject them. */
   readonly isInSpecification?: true
   /** The permission that the key must have. Every operation that changes something needs one. */
   readonly needs?: Permission
   /** The bearer token is a pairing code. The caller is the key that the code belongs to. */
   readonly takesPairingCode?: true
-  /** The request does not count towards the limits of its key, and is answered when they are exceeded. */
+  /** Requests do not count towards the limits of the key, and are answered even if the limits are exceeded. */
   readonly isFree?: true
   readonly deprecatedSince?: Date
-  /** The address that replaces a deprecated operation; with the same path parameters. */
+  /** The path template of the operation that replaces this deprecated one. It has the same path parameters. */
   readonly successor?: string
   readonly params?: Schemas
   readonly query?: Schemas
@@ -141,7 +141,7 @@ interface Definition<
   /** Replaces the check against the schema if a schema cannot explain what is wrong. */
   parseBody?(value: object): Parsed
   readonly success: SuccessFacts<Success>
-  /** Reads what the reply needs. If counting the limits takes a round trip, it runs meanwhile. */
+  /** Reads the data that the reply needs. If counting the request takes a round trip, `prepare` runs at the same time. */
   prepare?(params: Values<Params>, services: Services): MaybePromise<Prepared>
   /** Returns the value to reply with. */
   handle?(

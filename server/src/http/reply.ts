@@ -81,7 +81,7 @@ export function jsonReply(value: unknown, headers: Reply['headers'] = {}, status
   return { ...jsonTextReply(toJson(value), headers), status }
 }
 
-export function createdReply(listPath: string, resource: { readonly id: bigint | string }): JsonReply {
+export function createdReply(listPath: string, resource: { readonly id: bigint }): JsonReply {
   return jsonReply(resource, { Location: `${listPath}/${resource.id}` }, 201)
 }
 

@@ -182,8 +182,8 @@ interface BodyKeywords {
 }
 
 /**
- * A body has fields of exactly one of these groups, and at least one of them. In the contract, each group is an object
- * schema with this title.
+ * Groups of field names, by title. A body must have at least one field of exactly one group. In the contract, each
+ * group becomes an object schema with its title.
  */
 export type Choices = Readonly<Record<string, readonly string[]>>
 

@@ -158,7 +158,7 @@ async function addDemoOrders(store: Store, now: number): Promise<void> {
   const staged = await store.stageOrders()
   try {
     await staged.add(pastOrders().map((value, index) => ({ line: index + 1, value })))
-    await staged.seal(0)
+    await staged.finishStaging(0)
     await staged.apply(author)
   } finally {
     await staged.discard()

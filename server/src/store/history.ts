@@ -39,8 +39,8 @@ const SCAN_LIMITS = {
 const CLOCK_SKEW_MS = 300_000
 
 /**
- * Finds the first id with a time of $1 or later, by bisection; null if the log is empty. In each step it looks at the next
- * `change` row if there is one nearby, because the rows of imported pets may have other times.
+ * Finds the first id with a time of $1 or later, by bisection; null if the log is empty. Each step prefers the next
+ * `change` row, if one is nearby, because the `pet` rows of an import may not be in the order of their times.
  */
 const FIRST_ID_SINCE = `
   WITH RECURSIVE bisection (low, high) AS (
@@ -80,7 +80,10 @@ const selectChain = (otherColumns: string) => `
 const CHAIN = selectChain('')
 const CHAIN_WITH_MATCHES = selectChain(`, CASE WHEN ${MATCHES_FILTER} THEN 1 ELSE 0 END AS matches`)
 
-/** The pet's latest log row. `stock` does not name a row if the pet was removed or imported; then the latest `pet` row counts. */
+/**
+ * The id of the pet's latest log row. If `stock` has no `last_change`, because the pet was removed or an import logged
+ * only a relist, uses the latest `pet` or `removed` row.
+ */
 const LATEST_LOG_ROW = `
   SELECT coalesce(
     (SELECT last_change FROM stock WHERE pet_id = $1),
@@ -196,7 +199,10 @@ async function findIdRange(
   return first === undefined || end === undefined || first >= end ? undefined : { first, end }
 }
 
-/** Whether the range has fewer than `maxRows` rows. Examining all of them is then faster than following the rows of one pet. */
+/**
+ * Whether the range has fewer than `maxRows` rows. Examining all of them is then faster than following the rows of one
+ * pet.
+ */
 async function isShortRange(
   database: Pick<SqlDatabase, 'rows'>,
   { first, end }: IdRange,
@@ -239,7 +245,10 @@ async function searchChain(
   return { ...page, next: String(examined.at(-1)?.id) }
 }
 
-/** Examines the log step by step, from the row before `start` back to the row `first`. Other reads can run between the steps. */
+/**
+ * Examines the log step by step, from the row before `start` back to the row `first`. Other reads can run between the
+ * steps.
+ */
 async function searchLog(
   database: Pick<SqlDatabase, 'rows'>,
   { limit, start, first, filter, scanLimits }: FilteredPage & { readonly first: bigint },
@@ -286,7 +295,8 @@ function filterValues({ who, reason, since, until, petId }: HistoryFilter): read
 }
 
 /**
- * A SELECT of the ids of the oldest rows, up to the first row that must be kept, and the value of its parameter.
+ * Returns a SELECT and the value of its parameter. It selects the ids of the oldest rows, up to the first row that must
+ * be kept.
  * `limitClause` limits how many of the oldest rows are examined.
  */
 export function prunableIds(limit: PruneLimit, limitClause: string): [text: string, value: number] {

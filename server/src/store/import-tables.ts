@@ -23,7 +23,7 @@ import type {
   StoreClock,
 } from './sql.ts'
 
-/** All ids, as the values of a statement that covers the ids from $1 to $2. */
+/** Parameter values that make a statement with `id BETWEEN $1 AND $2` cover all ids. */
 export const ALL_IDS = [MIN_INT64, MAX_INT64] as const
 
 /** The number of rows that one statement writes. */
@@ -80,7 +80,8 @@ export interface Layout<Value> {
 
 interface LayoutOptions<Value> {
   /**
-   * Decides about optional fields that a row lacks. If true, the store keeps the value of the field, and only null clears it. If
+   * Decides about optional fields that a row lacks. If true, the store keeps the value of the field, and only null
+   * clears it. If
    * false, the value is cleared.
    */
   readonly keepsAbsentFields?: boolean
@@ -180,8 +181,8 @@ interface Steps {
  *
  * - `staged`: the rows in the order of the file. `sorted`: the same rows by id, without duplicates.
  * - `differing`: the rows that differ from the store, with the values of the store in columns that start with `old_`.
- *   `is_new`: the store does not have the record. `is_fresh`: the record is new and can be written before other rows are
- *   locked.
+ *   `is_new`: the store does not have the record. `is_fresh`: the first comparison found no such record. PostgreSQL
+ * only: these rows are inserted before existing rows are locked, to keep the locks short.
  * - `refused`: the rows that contradict the contents of the store.
  * - `touched`: the ids of the rows that have to be compared again.
  * - `numbered`: the log ids of the pets in a step.
@@ -248,8 +249,11 @@ export class ImportTables<Value> implements StagedImport<Value> {
     )
   }
 
-  /** Sorts the rows once, which is much cheaper than an index that is updated with each row. */
-  async seal(maxExamples: number): Promise<Tally<DuplicateRow>> {
+  /**
+   * Called after the last `add`. Moves the rows to `sorted` and returns the duplicates. Sorting once is much cheaper
+   * than an index that is updated with each row.
+   */
+  async finishStaging(maxExamples: number): Promise<Tally<DuplicateRow>> {
     const columns = ['id', 'line', ...Object.keys(this.#stagedColumns)].join()
     const sorted = await this.session.run(
       `INSERT INTO sorted (${columns}) SELECT ${columns} FROM staged WHERE true ORDER BY id, line ON CONFLICT DO NOTHING`,
@@ -454,7 +458,8 @@ export class ImportTables<Value> implements StagedImport<Value> {
   }
 
   /**
-   * Writes the log rows of those pets in a step that fulfil the condition, and sets their quantities in `stock`. The statements
+   * Writes the log rows of those pets in a step that fulfil the condition, and sets their quantities in `stock`. The
+   * statements
    * limit each table to the ids of the step. Otherwise PostgreSQL would scan whole tables in each step.
    */
   async writePetChanges(

@@ -78,7 +78,7 @@ export function ledgerStore(database: SqlDatabase): LedgerStore {
     loadLimits: usageMethods(database).loadLimits,
 
     saveLimits: async (records) => {
-      await database.commit(saveStatements(records), 'forgettable')
+      await database.commit(saveStatements(records), 'unflushed')
     },
 
     listLiftedBans: async (now) => {

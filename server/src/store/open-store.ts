@@ -48,7 +48,7 @@ export function restoreStore(backup: string, databaseUrl: string): Restored {
 
 async function openSqlite(path: string, options: OpenOptions): Promise<Store> {
   // Opening a missing file would create it.
-  if (options.tables === 'expect' && !(await Bun.file(path).exists()) && !isBeingRestored(path)) {
+  if (options.tables === 'require_current' && !(await Bun.file(path).exists()) && !isBeingRestored(path)) {
     throw new OpenRefused(
       `there is no database at ${path}; --data or PETSTORE_DATA names its folder, DATABASE_URL any other place. petstore serve, import and migrate create one`,
     )

@@ -4,7 +4,7 @@ import type { Clock } from '../core/values/clock.ts'
  * What opening a database may do to its tables. `make`: create or migrate them. `make_if_none`: create them if there are none,
  * but not migrate them. `expect`: nothing.
  */
-export type TablesMode = 'make' | 'make_if_none' | 'expect'
+export type TablesMode = 'migrate' | 'create_if_missing' | 'require_current'
 
 export interface OpenOptions {
   readonly tables: TablesMode
@@ -41,7 +41,7 @@ export function needsMigration(version: number | undefined, newest: number, mode
       `the database has a newer version (${version}) than this program knows (${newest}); start the newer program`,
     )
   }
-  if (mode === 'make' || (mode === 'make_if_none' && version === undefined)) return true
+  if (mode === 'migrate' || (mode === 'create_if_missing' && version === undefined)) return true
   throw new OpenRefused(
     version === undefined || version === 0
       ? 'the database has no tables of this program: run petstore migrate, or start petstore serve'

@@ -17,7 +17,7 @@ export function orderMethods(database: SqlDatabase, clock: StoreClock): Omit<Ord
       const [row] = await database.rows<OrderRecordNow>(
         `SELECT ${ORDER_FIELDS}, ${clock.sql('$2')} AS now FROM orders WHERE id = $1`,
         orderId,
-        clock.given(),
+        clock.testTime(),
       )
       return row === undefined ? undefined : toOrderNow(row)
     },
@@ -25,7 +25,7 @@ export function orderMethods(database: SqlDatabase, clock: StoreClock): Omit<Ord
     listOrders: async (filter, limit) => {
       if (filter.after === MAX_INT64) return []
       const firstId = filter.after === undefined ? MIN_INT64 : filter.after + 1n
-      const values: SqlValue[] = [firstId, limit, clock.given()]
+      const values: SqlValue[] = [firstId, limit, clock.testTime()]
       if (filter.petId !== undefined) values.push(filter.petId)
       const rows = await database.rows<OrderRecordNow>(pageSql(filter, clock.sql('$3'), indexedBy), ...values)
       return rows.map(toOrderNow)
@@ -38,7 +38,7 @@ export function orderMethods(database: SqlDatabase, clock: StoreClock): Omit<Ord
             WHERE pet_id = $1 AND ${isExpiredSql(clock.sql('$2'))}) AS expired
           FROM stock WHERE pet_id = $1`,
         petId,
-        clock.given(),
+        clock.testTime(),
       )
       if (row === undefined) return undefined
       return { petId, quantity: Number(row.quantity), reserved: Number(row.reserved - row.expired) }
@@ -50,7 +50,7 @@ export function orderMethods(database: SqlDatabase, clock: StoreClock): Omit<Ord
           (SELECT ${COUNT_AND_UNITS} FROM orders WHERE state = 'open') AS open,
           (SELECT ${COUNT_AND_UNITS} FROM orders ${indexedBy('orders_by_expiry')}
             WHERE ${isExpiredSql(clock.sql('$1'))}) AS expired`,
-        clock.given(),
+        clock.testTime(),
       )
       return { orders: Number(row?.orders ?? 0), units: Number(row?.units ?? 0) }
     },
@@ -62,7 +62,7 @@ export function orderMethods(database: SqlDatabase, clock: StoreClock): Omit<Ord
           WHERE ${isExpiredSql(clock.sql('$2'))} AND EXISTS (SELECT 1 FROM stock WHERE stock.pet_id = orders.pet_id)
           ORDER BY expires_at LIMIT CAST($1 AS BIGINT)`,
         limit,
-        clock.given(),
+        clock.testTime(),
       )
       return [...new Set(rows.map(({ pet_id }) => pet_id))]
     },

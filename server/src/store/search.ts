@@ -18,7 +18,7 @@ export interface SearchSnapshot extends Pick<LongSession, 'rows' | 'batches' | '
   /** The cursor of this snapshot. */
   readonly cursor: () => Promise<string>
   /** The pets that may have changed since the cursor, as they are in this snapshot. */
-  readonly changedSince: (cursor: string) => Promise<readonly ChangedPet[] | 'too_many'>
+  readonly changedSince: (cursor: string) => Promise<readonly ChangedPet[] | 'reload'>
 }
 
 /** The row of an `IndexedPet`. If the pet was removed, all columns except the id are null. */
@@ -57,7 +57,7 @@ export function searchMethods(
 ): Pick<CatalogStore, 'searchPets' | 'prepareSearch'> {
   return {
     searchPets: (search, { after, limit }) =>
-      reader.ask<FoundPet[]>({ type: 'search', search, after, limit, now: clock.given(), budgetMs }),
+      reader.ask<FoundPet[]>({ type: 'search', search, after, limit, now: clock.testTime(), budgetMs }),
     prepareSearch: () => reader.ask<void>({ type: 'prepare' }),
   }
 }
@@ -151,7 +151,7 @@ export class PetSearch {
     const cursor = await snapshot.cursor()
     if (cursor === this.#cursor) return index
     const changed = await snapshot.changedSince(this.#cursor)
-    if (changed === 'too_many') return undefined
+    if (changed === 'reload') return undefined
     for (const pet of changed) {
       if (pet.words === null) index.remove(pet.id)
       else index.set(toIndexed(pet, pet.words))

@@ -9,8 +9,8 @@ export interface Statement {
   readonly values: readonly SqlValue[]
 }
 
-/** A forgettable commit does not wait for the disk. Only a crash of the machine or the database server can undo it. */
-export type Durability = 'durable' | 'forgettable'
+/** A unflushed commit does not wait for the disk. Only a crash of the machine or the database server can undo it. */
+export type Durability = 'durable' | 'unflushed'
 
 /** Column names with their types, in order. */
 export type Columns = Readonly<Record<string, ColumnType>>
@@ -119,13 +119,13 @@ export function insertRows(
 /** The clock that all processes that use a store share, for use in SQL. */
 export interface StoreClock {
   /** SQL for the time in milliseconds, which is evaluated once per statement. The parameter must hold the value of `given`. */
-  readonly sql: (given: `$${number}`) => string
+  readonly sql: (testTime: `$${number}`) => string
   /** The time of this process; null if the clock of the database is used. */
-  readonly given: () => number | null
+  readonly testTime: () => number | null
 }
 
 export async function readClock(session: LongSession, clock: StoreClock): Promise<bigint> {
-  const [row] = await session.rows<{ now: bigint }>(`SELECT ${clock.sql('$1')} AS now`, clock.given())
+  const [row] = await session.rows<{ now: bigint }>(`SELECT ${clock.sql('$1')} AS now`, clock.testTime())
   if (row === undefined) throw new Error('the database returned no time')
   return row.now
 }

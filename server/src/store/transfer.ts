@@ -2,13 +2,13 @@ import { CATEGORY } from '../core/catalog/category.ts'
 import { STOCKED_PET } from '../core/catalog/pet.ts'
 import { ORDER_ROW } from '../core/orders/order.ts'
 import {
-  CONTENT_KINDS,
   type ContentBatch,
   type ContentCounts,
-  type ContentKind,
   type ContentStore,
   type ContentValue,
   contentColumns,
+  TABLE_NAMES,
+  type TableName,
 } from '../core/transfer/copy.ts'
 import type { TransferStore } from '../core/transfer/transfer-store.ts'
 import type { Fields, RecordOf } from '../core/values/field.ts'
@@ -68,11 +68,9 @@ async function* exportRecords<Of extends Fields>(
 export function contentMethods(database: SqlDatabase): ContentStore {
   return {
     countContents: async () => {
-      const counts = CONTENT_KINDS.map((kind) => `(SELECT count(*) FROM ${sourceOf(kind)}) AS ${kind}`)
-      const [row] = await database.rows<Record<ContentKind, bigint>>(`SELECT ${counts.join()}`)
-      return Object.fromEntries(
-        CONTENT_KINDS.map((kind) => [kind, Number(row?.[kind] ?? 0)]),
-      ) as ContentCounts
+      const counts = TABLE_NAMES.map((kind) => `(SELECT count(*) FROM ${sourceOf(kind)}) AS ${kind}`)
+      const [row] = await database.rows<Record<TableName, bigint>>(`SELECT ${counts.join()}`)
+      return Object.fromEntries(TABLE_NAMES.map((kind) => [kind, Number(row?.[kind] ?? 0)])) as ContentCounts
     },
 
     readContents: () => readContents(database),
@@ -97,11 +95,11 @@ export function contentMethods(database: SqlDatabase): ContentStore {
 async function* readContents(database: SqlDatabase): AsyncGenerator<ContentBatch> {
   const { keyOrder } = database.dialect
   /** The order of the tables whose order of insertion must be kept. Other tables are sorted by their first two columns. */
-  const sortColumns: Partial<Record<ContentKind, string>> = { audit: 'id', keys: `created_at, ${keyOrder}` }
+  const sortColumns: Partial<Record<TableName, string>> = { audit: 'id', keys: `created_at, ${keyOrder}` }
   const session = await database.longSession()
   try {
     await session.beginRead()
-    for (const kind of CONTENT_KINDS) {
+    for (const kind of TABLE_NAMES) {
       const columns = Object.entries(contentColumns(kind))
       const names = columns.map(([name]) => name).join()
       const batches = session.batches<Record<string, ContentValue>>(
@@ -123,7 +121,7 @@ function toContent(value: ContentValue | undefined, type: string): ContentValue 
 }
 
 /** The rows to copy. Leaves out rows that exist only to be locked: those of unused keys and of refused requests. */
-function sourceOf(kind: ContentKind): string {
+function sourceOf(kind: TableName): string {
   if (kind === 'limit_windows') return 'limit_windows WHERE last_used_at IS NOT NULL'
   return kind === 'idempotency' ? "idempotency WHERE answer <> ''" : kind
 }

@@ -154,7 +154,7 @@ export function webhookMethods(
       const readLeases = () =>
         database.rows<LeasedRow>(
           `SELECT ${WEBHOOK_FIELDS}, lease_owner, lease_until, ${lease?.clock.sql('$1') ?? '$1'} AS now FROM webhooks`,
-          lease?.clock.given() ?? null,
+          lease?.clock.testTime() ?? null,
         )
       const rows = await readLeases()
       if (lease === undefined) return rows.map(toWebhook)
@@ -171,11 +171,11 @@ export function webhookMethods(
               lease_owner = $1, lease_until = ${now} + $3
             WHERE lease_owner = $1 OR lease_until < ${now}`,
             owner,
-            lease.clock.given(),
+            lease.clock.testTime(),
             durationMs,
           ),
         ],
-        'forgettable',
+        'unflushed',
       )
       return (await readLeases()).filter(isOurs).map(toWebhook)
     },
@@ -184,7 +184,7 @@ export function webhookMethods(
       if (lease === undefined) return
       await database.commit(
         [statement('UPDATE webhooks SET lease_until = 0 WHERE lease_owner = $1', owner)],
-        'forgettable',
+        'unflushed',
       )
     },
 
@@ -200,7 +200,7 @@ export function webhookMethods(
             ...valuesOf(PROGRESS_COLUMNS, progress),
           ),
         ],
-        'forgettable',
+        'unflushed',
       )
       if (saved !== 1) return false
       if (attempts.length > 0) await recordDeliveries(database, id, attempts)
@@ -355,7 +355,7 @@ async function recordDeliveries(
     webhookId,
   )
   try {
-    await database.commit([...inserts, removeOldAttempts], 'forgettable')
+    await database.commit([...inserts, removeOldAttempts], 'unflushed')
   } catch (error) {
     // The commit also fails if the webhook was removed in the meantime. Then there is nothing to record.
     const rows = await database.rows('SELECT id FROM webhooks WHERE id = $1', webhookId)

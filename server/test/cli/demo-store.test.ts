@@ -12,7 +12,7 @@ test.each(ON_BOTH)(
   async (_, onPostgres) => {
     const folder = mkdtempSync(join(tmpdir(), 'petstore-demo-'))
     const database = await createTestDatabase(folder, onPostgres)
-    const store = await openStore(database.url, { tables: 'make' })
+    const store = await openStore(database.url, { tables: 'migrate' })
     try {
       const cursor = await store.latestEventCursor()
       await prepareDemo(store, Date.now())

@@ -17,7 +17,7 @@ afterEach(() => rmSync(cwd, { recursive: true, force: true }))
 
 const doctor = (env: Record<string, string> = {}) => petstore(['doctor'], { cwd, env })
 const makeDatabase = async () => {
-  const store = await openStore(`sqlite:${path}`, { tables: 'make' })
+  const store = await openStore(`sqlite:${path}`, { tables: 'migrate' })
   const key = { id: 'key_a', name: 'a', plan: 'free' as const, permissions: [], createdAt: 1 }
   const act = { at: Date.now(), actor: 'test' }
   await store.addKey({ ...key, limits: PLAN_LIMITS.free }, storedSecret('x', 1), act)

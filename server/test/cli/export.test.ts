@@ -49,7 +49,7 @@ ORDERS.push({ id: -5n, petId: 3n, quantity: 2, complete: false })
 let cwd: string
 beforeEach(async () => {
   cwd = mkdtempSync(join(tmpdir(), 'petstore-export-'))
-  const store = await openStore(`sqlite:${join(cwd, 'data/petstore.db')}`, { tables: 'make' })
+  const store = await openStore(`sqlite:${join(cwd, 'data/petstore.db')}`, { tables: 'migrate' })
   await store.addPets(PETS)
   await addOrders(store, ORDERS)
   const categories = [
@@ -104,7 +104,7 @@ describe('petstore export', () => {
     await run('import', 'pets.csv', '--database-url', 'sqlite:empty.db')
     const stores = await Promise.all(
       ['data/petstore.db', 'empty.db'].map((name) =>
-        openStore(`sqlite:${join(cwd, name)}`, { tables: 'make' }),
+        openStore(`sqlite:${join(cwd, name)}`, { tables: 'migrate' }),
       ),
     )
     const [before, after] = await Promise.all(stores.map((store) => stockOf(store)))

@@ -27,7 +27,7 @@ describe.each([
   beforeEach(async () => {
     cwd = mkdtempSync(join(tmpdir(), 'petstore-prune-'))
     database = await createTestDatabase(cwd, onPostgres)
-    store = await openStore(database.url, { tables: 'make' })
+    store = await openStore(database.url, { tables: 'migrate' })
     await store.addPets([
       { id: 1n, name: 'Biscuit', categoryId: 1n, status: 'available', quantity: 0 },
       { id: 2n, name: 'Rex', categoryId: 1n, status: 'sold', quantity: 7 },

@@ -131,7 +131,7 @@ test('an import announces the remaining time after each step, and removes the an
         value: { id: BigInt(index + 1), name: 'Pet', categoryId: 1n, status: 'available', quantity: 1 },
       })),
     )
-    await staged.seal(1)
+    await staged.finishStaging(1)
     await applyWithinPause(
       store.writePause,
       { maxPause: 5, yes: true },

@@ -18,7 +18,7 @@ test.each([
   const staged = await shop.store.stageAdjustment()
   const failing: StagedImport<AdjustmentChange> = {
     add: (rows) => staged.add(rows),
-    seal: (maxExamples) => staged.seal(maxExamples),
+    finishStaging: (maxExamples) => staged.finishStaging(maxExamples),
     preview: (maxExamples) => staged.preview(maxExamples),
     discard: () => staged.discard(),
     apply: async ({ onProgress }) => {

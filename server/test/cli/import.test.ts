@@ -15,7 +15,7 @@ const asExported = (csv: string) =>
 let cwd: string
 beforeEach(async () => {
   cwd = mkdtempSync(join(tmpdir(), 'petstore-import-'))
-  await (await openStore(`sqlite:${join(cwd, 'data/petstore.db')}`, { tables: 'make' })).close()
+  await (await openStore(`sqlite:${join(cwd, 'data/petstore.db')}`, { tables: 'migrate' })).close()
 })
 afterEach(() => rmSync(cwd, { recursive: true, force: true }))
 

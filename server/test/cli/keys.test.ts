@@ -11,7 +11,7 @@ let database: string
 beforeEach(async () => {
   cwd = mkdtempSync(join(tmpdir(), 'petstore-keys-'))
   database = join(cwd, 'keys.db')
-  await (await openStore(`sqlite:${database}`, { tables: 'make' })).close()
+  await (await openStore(`sqlite:${database}`, { tables: 'migrate' })).close()
 })
 afterEach(() => rmSync(cwd, { recursive: true, force: true }))
 
@@ -20,7 +20,7 @@ const keys = (...args: string[]) =>
 const create = (...args: string[]) => keys('create', ...args)
 
 async function find(secret: string) {
-  const store = await openStore(`sqlite:${database}`, { tables: 'make' })
+  const store = await openStore(`sqlite:${database}`, { tables: 'migrate' })
   const key = await store.findKey(hashSecret(secret))
   await store.close()
   if (key === undefined) throw new Error('there is no such key')

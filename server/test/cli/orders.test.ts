@@ -21,7 +21,7 @@ let store: Store
 beforeEach(async () => {
   cwd = mkdtempSync(join(tmpdir(), 'petstore-orders-'))
   path = join(cwd, 'data/petstore.db')
-  store = await openStore(`sqlite:${path}`, { tables: 'make', clock: () => NOW })
+  store = await openStore(`sqlite:${path}`, { tables: 'migrate', clock: () => NOW })
   await store.addPets([pet(1n, 10), pet(BIG, 5)])
   const drafts: OrderDraft[] = [
     { petId: 1n, quantity: 4, shipDate: Date.UTC(2040, 1, 1) },

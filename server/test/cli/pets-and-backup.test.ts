@@ -18,7 +18,7 @@ let store: Store
 beforeEach(async () => {
   cwd = mkdtempSync(join(tmpdir(), 'petstore-pets-'))
   url = `sqlite:${join(cwd, 'petstore.db')}`
-  store = await openStore(url, { tables: 'make' })
+  store = await openStore(url, { tables: 'migrate' })
   await store.addPets([
     { id: 1n, name: 'Biscuit', categoryId: 1n, status: 'available', quantity: 4 },
     { id: BIG, name: 'Last', categoryId: 1n, status: 'sold', quantity: 0 },
@@ -195,7 +195,9 @@ describe('petstore backup', () => {
 
       const again = await petstore(['restore', copy, '--data', join(cwd, 'again')], { cwd })
       expect([again.exitCode, again.stderr]).toEqual([0, ''])
-      const restored = await openStore(`sqlite:${join(cwd, 'again/petstore.db')}`, { tables: 'expect' })
+      const restored = await openStore(`sqlite:${join(cwd, 'again/petstore.db')}`, {
+        tables: 'require_current',
+      })
       const history = await historyOf(restored, 1n)
       const [item] = await stockOf(restored)
       expect(item?.quantity).toBe(history.at(-1)?.after ?? 4)

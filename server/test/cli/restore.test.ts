@@ -25,7 +25,7 @@ beforeEach(async () => {
   cwd = realpathSync(mkdtempSync(join(tmpdir(), 'petstore-restoring-')))
   path = join(cwd, 'data', 'petstore.db')
   url = `sqlite:${path}`
-  const store = await openStore(url, { tables: 'make' })
+  const store = await openStore(url, { tables: 'migrate' })
   await store.addPets([{ id: 1n, name: 'Biscuit', categoryId: 1n, status: 'available', quantity: 4 }])
   await store.backupTo(join(cwd, 'backup.db'))
   await store.close()
@@ -33,7 +33,7 @@ beforeEach(async () => {
 afterEach(() => rmSync(cwd, { recursive: true, force: true }))
 
 async function quantityIn(databaseUrl = url): Promise<number | undefined> {
-  const store = await openStore(databaseUrl, { tables: 'expect' })
+  const store = await openStore(databaseUrl, { tables: 'require_current' })
   try {
     expect(await store.findDamage()).toEqual([])
     return (await stockOf(store))[0]?.quantity
@@ -100,7 +100,7 @@ async function firstText(answer: Response): Promise<string> {
 
 test('killed at any moment, a restore has changed nothing or is finished by the next one', async () => {
   for (const after of [60, 100, 140, 200]) {
-    const old = await openStore(url, { tables: 'expect' })
+    const old = await openStore(url, { tables: 'require_current' })
     await old.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 9, keyId: 'key_a', at: 1 }])
     await old.close()
     const program = startPetstore(['restore', 'backup.db'], { cwd })
@@ -158,7 +158,7 @@ test('docs/operating.md: backup by hand and from cron, and restore, exactly as p
     expect(readdirSync(backups)).toEqual([name])
 
     const data = join(machine.root, 'var', 'lib', 'petstore')
-    const store = await openStore(`sqlite:${join(data, 'petstore.db')}`, { tables: 'expect' })
+    const store = await openStore(`sqlite:${join(data, 'petstore.db')}`, { tables: 'require_current' })
     await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 9, keyId: 'key_a', at: 1 }])
     await store.close()
     const outcome = await machine.run(restore, { PETSTORE_DATA: data })

@@ -24,7 +24,7 @@ export const BEFORE = [...PETS.values()]
 export async function openShop(onPostgres: boolean) {
   const cwd = mkdtempSync(join(tmpdir(), 'petstore-shop-'))
   const database = await createTestDatabase(cwd, onPostgres)
-  const store = await openStore(database.url, { tables: 'make' })
+  const store = await openStore(database.url, { tables: 'migrate' })
   await store.addPets(
     [...PETS].map(([id, quantity]) => ({
       ...{ id, name: `Pet ${id}`, categoryId: 1n, status: 'available', quantity },

@@ -13,7 +13,7 @@ class Sender {
   }
 
   readonly resume = (): void => {
-    while (this.#slots.hasRoomOrNotify(this.started, this.resume)) {
+    while (this.#slots.hasRoomOrCallLater(this.started, this.resume)) {
       this.#slots.take()
       this.started++
     }

@@ -63,7 +63,7 @@ function slowStore(
   }
   const group = new GroupCommit({
     store: { changeStock, concurrentCommits: slots, concurrentLockWaits: lockWaits },
-    limits: { afterDecisions: defer },
+    limits: { afterPendingChecks: defer },
     observers: [{ commitFinished: (updates) => finished.push(updates) }],
   })
   const send = (request: Command) => group.run(request)

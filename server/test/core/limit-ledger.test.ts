@@ -14,7 +14,7 @@ let connection: Connection
 let store: LedgerStore
 beforeEach(() => {
   connection = Connection.open(':memory:')
-  migrate(connection.database, 'make')
+  migrate(connection.database, 'migrate')
   store = ledgerStore(connection)
 })
 afterEach(() => connection.close())
@@ -72,7 +72,7 @@ test('state that could not be saved stays pending', async () => {
 test('work that waits for decisions runs at the end of the turn, because all are decided by then', async () => {
   const ledger = await LimitLedger.open(store, () => NOW)
   const done: string[] = []
-  ledger.afterDecisions(() => done.push('deferred'))
+  ledger.afterPendingChecks(() => done.push('deferred'))
   done.push('admitted')
   ledger.admit('key_a', LIMITS, LATER)
   await Promise.resolve()

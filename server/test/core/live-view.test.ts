@@ -31,11 +31,11 @@ class AskedStore {
     return 'cursor'
   }
 
-  stockChangesSince(): Promise<StockChanges | 'too_many'> {
+  stockChangesSince(): Promise<StockChanges | 'reload'> {
     // Reads when the round begins and resolves later, so changes in between are missing.
     const changes: StockChanges = { set: [...this.stock.values()], removed: [], cursor: 'cursor' }
-    const answer = this.tooMany ? 'too_many' : changes
-    const { promise, resolve } = Promise.withResolvers<StockChanges | 'too_many'>()
+    const answer = this.tooMany ? 'reload' : changes
+    const { promise, resolve } = Promise.withResolvers<StockChanges | 'reload'>()
     this.rounds.push(async () => {
       resolve(answer)
       await someTurns()

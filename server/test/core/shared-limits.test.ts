@@ -47,12 +47,12 @@ test('requests that arrive during a batch go into the next one together', async 
 test('work after the batch waits for the current one, not for the next', async () => {
   const { rounds, limits } = slowStore()
   const done: string[] = []
-  limits.afterDecisions(() => done.push('at once'))
+  limits.afterPendingChecks(() => done.push('at once'))
   await someTurns()
   expect(done).toEqual(['at once'])
   const first = limits.admit('key_a', LIMITS, LATER).then(() => done.push('first'))
   await someTurns()
-  limits.afterDecisions(() => done.push('after the first'))
+  limits.afterPendingChecks(() => done.push('after the first'))
   const second = limits.admit('key_a', LIMITS, LATER).then(() => done.push('second'))
   await someTurns()
   expect(done).toEqual(['at once'])

@@ -84,7 +84,7 @@ export class ClockShop {
     for (const skew of skews) {
       const store = await openStore(
         url,
-        { tables: 'make', clock: () => this.now },
+        { tables: 'migrate', clock: () => this.now },
         {
           ...DEFAULT_POSTGRES_SETTINGS,
           ...(databaseClock ? {} : { clock: () => this.now }),

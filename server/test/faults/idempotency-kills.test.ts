@@ -68,7 +68,7 @@ class Instances {
   }
 
   async changesMade(): Promise<number[]> {
-    const store = await openStore(this.url, { tables: 'make' })
+    const store = await openStore(this.url, { tables: 'migrate' })
     const histories = await Promise.all([1n, 2n].map((petId) => historyOf(store, petId)))
     await store.close()
     return histories.map((history) => history.length)

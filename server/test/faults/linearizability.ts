@@ -35,7 +35,7 @@ export async function driveInstances(
     'SELECT deadlocks::int AS deadlocks FROM pg_stat_database WHERE datname = current_database()',
   )
   for (const instance of instances) await instance.stop()
-  const store = await openStore(database.url, { tables: 'make' })
+  const store = await openStore(database.url, { tables: 'migrate' })
   const found = await violationsOf(both, store, new Map(PET_IDS.map((petId) => [petId, 0])))
   await store.close()
   await database.drop()

@@ -171,7 +171,7 @@ function shown(slices: readonly Slice[]): string {
 }
 
 async function stockUp(url: string): Promise<string> {
-  const store = await openStore(url, { tables: 'make' })
+  const store = await openStore(url, { tables: 'migrate' })
   await store.addPets(
     Array.from({ length: PETS }, (_, index) => ({
       id: BigInt(index + 1),
@@ -200,7 +200,7 @@ async function stockUp(url: string): Promise<string> {
 }
 
 async function countChanges(url: string): Promise<number> {
-  const store = await openStore(url, { tables: 'make' })
+  const store = await openStore(url, { tables: 'migrate' })
   const { log } = await store.countContents()
   await store.close()
   return log

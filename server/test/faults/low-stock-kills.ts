@@ -89,7 +89,7 @@ class ThresholdLoad {
   static async prepare(url: string, key: string, random: () => number, movesCategory: boolean) {
     const requests = new ThresholdRequests(random, movesCategory)
     const by = { keyId: 'key_a', at: Date.now() }
-    const store = await openStore(url, { tables: 'make' })
+    const store = await openStore(url, { tables: 'migrate' })
     await store.changeStock(
       PET_IDS.map((removedPet) => ({ type: 'remove_pet' as const, ...by, petId: removedPet })),
     )

@@ -57,7 +57,11 @@ export async function crossThresholds(run: LowStockRun): Promise<LowStockReport>
     while (!run.isOver(changes)) {
       const commits = stores.map(
         (store) =>
-          new GroupCommit({ store, limits: { afterDecisions: (next) => setImmediate(next) }, observers: [] }),
+          new GroupCommit({
+            store,
+            limits: { afterPendingChecks: (next) => setImmediate(next) },
+            observers: [],
+          }),
       )
       const roundEnd = changes + CHANGES_A_ROUND
       const caller = async (commit: GroupCommit) => {

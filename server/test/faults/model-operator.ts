@@ -88,7 +88,7 @@ async function order(run: ModelRun, command: Extract<Command, { kind: 'order' }>
   if (run.store === 'postgres') {
     const staged = await run.shop.store.stageOrders()
     await staged.add([{ line: 1, value: { id, petId, quantity: 2, shipDate, complete } }])
-    await staged.seal(0)
+    await staged.finishStaging(0)
     const taken = await staged
       .apply({ at: run.shop.now, keyId: IMPORT_KEY })
       .then(() => true)
@@ -185,7 +185,7 @@ async function backUp(run: ModelRun): Promise<void> {
   await cli(run, 0, ['backup', file])
   const url = `sqlite:${file}.restored`
   restoreStore(file, url)
-  const copy = await openStore(url, { tables: 'expect' })
+  const copy = await openStore(url, { tables: 'require_current' })
   try {
     const items = (await stockOf(copy)).map((item) => ({ ...item, quantity: BigInt(item.quantity) }))
     if (!Bun.deepEquals(items, listOf(run.world))) throw new Error(`the backup holds ${asText(items)}`)

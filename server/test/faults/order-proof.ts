@@ -23,7 +23,7 @@ export class OrderProof {
   events = 0
 
   static async begin(url: string, petIds: readonly bigint[]): Promise<OrderProof> {
-    const store = await openStore(url, { tables: 'make' })
+    const store = await openStore(url, { tables: 'migrate' })
     const cursor = await store.latestEventCursor()
     await store.close()
     return new OrderProof(url, petIds, cursor)
@@ -45,7 +45,7 @@ export class OrderProof {
    * crash.
    */
   async violations(load: OrderLoad, { readsHistories }: { readsHistories: boolean }): Promise<string[]> {
-    const store = await openStore(this.#url, { tables: 'make' })
+    const store = await openStore(this.#url, { tables: 'migrate' })
     try {
       const events = await eventsAfter(store, this.#cursor)
       this.#cursor = events.at(-1)?.cursor ?? this.#cursor

@@ -32,7 +32,7 @@ describe('a database is private to its owner', () => {
   ])('from its first byte, if the umask %s', async (_, mask) => {
     const before = process.umask(mask)
     try {
-      const store = await openStore(`sqlite:${path}`, { tables: 'make' })
+      const store = await openStore(`sqlite:${path}`, { tables: 'migrate' })
       await store.addPets([{ id: 1n, name: 'a', categoryId: 1n, status: 'sold', quantity: 1 }])
       expect(modes()).toEqual({ 'petstore.db': '600', 'petstore.db-shm': '600', 'petstore.db-wal': '600' })
       await store.backupTo(join(folder, 'backup.db'))
@@ -46,16 +46,16 @@ describe('a database is private to its owner', () => {
   test('behind a symbolic link', async () => {
     symlinkSync(join(folder, 'elsewhere.db'), path)
     const before = process.umask(0)
-    const store = await openStore(`sqlite:${path}`, { tables: 'make' })
+    const store = await openStore(`sqlite:${path}`, { tables: 'migrate' })
     process.umask(before)
     expect(modeOf(join(folder, 'elsewhere.db'))).toBe('600')
     await store.close()
   })
 
   test('an existing database keeps the permissions that its owner gave it', async () => {
-    await (await openStore(`sqlite:${path}`, { tables: 'make' })).close()
+    await (await openStore(`sqlite:${path}`, { tables: 'migrate' })).close()
     chmodSync(path, 0o640)
-    await (await openStore(`sqlite:${path}`, { tables: 'make' })).close()
+    await (await openStore(`sqlite:${path}`, { tables: 'migrate' })).close()
     expect(modeOf(path)).toBe('640')
   })
 })
@@ -78,7 +78,7 @@ describe('a database that others can read', () => {
 
   test('is reported by doctor, including the files next to it', async () => {
     await exposed()
-    const store = await openStore(`sqlite:${path}`, { tables: 'make' })
+    const store = await openStore(`sqlite:${path}`, { tables: 'migrate' })
     await store.ping()
     expect(existsSync(`${path}-wal`)).toBe(true)
     chmodSync(path, 0o600)

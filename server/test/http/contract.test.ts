@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createConfig, lint } from '@redocly/openapi-core'
+import contract from '../../../openapi.json'
 import { createSecret, hashSecret } from '../../src/core/keys/api-key.ts'
 import { createPairingCode, storedPairingCode } from '../../src/core/keys/pairing.ts'
 import { addWebhook } from '../support/add-webhook.ts'
@@ -25,6 +26,21 @@ interface GoodRequest {
   readonly body?: string
   /** Creates the bearer token of each request, if it is not an API key. */
   readonly token?: (service: TestService) => Promise<string>
+}
+
+interface DescribedContract {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, { readonly examples?: unknown }>> }
+}
+
+interface DescribedOperation {
+  readonly operationId: string
+  readonly responses: Readonly<Record<string, DescribedContent>>
+  readonly requestBody?: DescribedContent
+}
+
+interface DescribedContent {
+  readonly content?: Readonly<Record<string, { schema: { $ref?: string }; example?: unknown }>>
 }
 
 /** An address without a listener. */
@@ -282,6 +298,24 @@ describe('the contract', () => {
       request,
     }) ?? arrange[status]?.())
     expect(answer?.status).toBe(status)
+  })
+
+  test('every operation has an example of its response and of its body', () => {
+    const { paths, components } = contract as unknown as DescribedContract
+    const hasExample = (media: { schema: { $ref?: string }; example?: unknown }) =>
+      media.example !== undefined ||
+      components.schemas[media.schema.$ref?.split('/').at(-1) ?? '']?.examples !== undefined
+    const operations = Object.values(paths).flatMap((methods) => Object.values(methods))
+    const without = operations.filter(({ responses, requestBody }) => {
+      const [, success] = Object.entries(responses).find(([status]) => status.startsWith('2')) ?? []
+      const media = [...Object.values(success?.content ?? {}), ...Object.values(requestBody?.content ?? {})]
+      return !media.every(hasExample)
+    })
+    expect(without.map(({ operationId }) => operationId)).toEqual([])
+  })
+
+  test('is at most 230 kB', () => {
+    expect(JSON.stringify(contract, null, 2).length).toBeLessThanOrEqual(230_000)
   })
 
   test('passes the recommended rules of a public OpenAPI linter', async () => {

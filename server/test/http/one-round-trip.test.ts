@@ -33,7 +33,7 @@ class WatchedStore {
             keeper.admit(keyId, limits, arrival),
           ),
           windowsOf: (keyId, limits) => keeper.windowsOf(keyId, limits),
-          afterDecisions: (work) => keeper.afterDecisions(work),
+          afterPendingChecks: (work) => keeper.afterPendingChecks(work),
           save: () => keeper.save(),
           applyLiftedBans: () => keeper.applyLiftedBans(),
         }

@@ -25,8 +25,8 @@ describe('events of two instances that write concurrently', () => {
     const database = await createDatabase()
     await stockUp(database.url)
     const stores = await Promise.all([
-      openStore(database.url, { tables: 'make' }),
-      openStore(database.url, { tables: 'make' }),
+      openStore(database.url, { tables: 'migrate' }),
+      openStore(database.url, { tables: 'migrate' }),
     ])
     const [one, other] = stores as [Store, Store]
     const start = await one.latestEventCursor()

@@ -18,7 +18,7 @@ afterAll(() => pair.end())
 
 test('a socket in the file system works as an address', async () => {
   const store = await openStore(`postgres:///postgres?host=${SOCKETS}&port=${pair.primary.port}`, {
-    tables: 'make',
+    tables: 'migrate',
   })
   await store.ping()
   await store.close()
@@ -106,7 +106,7 @@ test('with several hosts, the one that accepts writes is found, also after a fai
   const store = await openStore(
     `postgres://postgres@127.0.0.1:1,127.0.0.1:${standby},127.0.0.1:${primary}/other`,
     {
-      tables: 'expect',
+      tables: 'require_current',
     },
   )
   const change = (quantity: number) =>

@@ -135,7 +135,7 @@ describe('connections to PostgreSQL', () => {
 
   test('an unreachable database is reported at the start, without a hang', async () => {
     const began = performance.now()
-    await expect(openStore('postgres://postgres@127.0.0.1:1/none', { tables: 'make' })).rejects.toThrow(
+    await expect(openStore('postgres://postgres@127.0.0.1:1/none', { tables: 'migrate' })).rejects.toThrow(
       /cannot open the database postgres:\/\/postgres@127\.0\.0\.1:1\/none: .+; check DATABASE_URL/,
     )
     expect(performance.now() - began).toBeLessThan(20_000)

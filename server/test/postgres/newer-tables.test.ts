@@ -26,7 +26,7 @@ describe('an instance with tables of the next version', () => {
       INSERT INTO migrations (number, oldest_program) SELECT max(number) + 1, 1 FROM migrations`)
     const made = await newest()
     expect([(await update(5)).status, (await ready()).status]).toEqual([200, 200])
-    const another = await openStore(service.databaseUrl, { tables: 'make' })
+    const another = await openStore(service.databaseUrl, { tables: 'migrate' })
     await another.ping()
     await another.close()
     expect(await newest()).toEqual(made)

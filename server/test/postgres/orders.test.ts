@@ -18,7 +18,7 @@ beforeAll(async () => {
   database = await createDatabase()
   key = await stockUp(database.url)
   instances = await startInstances(database.url, 2)
-  const open = () => openStore(database.url, { tables: 'make' })
+  const open = () => openStore(database.url, { tables: 'migrate' })
   stores = [await open(), await open()]
 })
 afterAll(async () => {

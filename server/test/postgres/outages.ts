@@ -139,7 +139,7 @@ export async function runOutages(
   // Reads at the end, so that a lost update cannot go unnoticed.
   const last = await record(instances, { ...parts, workers: 2, isOver: (count) => count >= 40 })
   for (const instance of instances) await instance.stop()
-  const store = await openStore(url, { tables: 'make' })
+  const store = await openStore(url, { tables: 'migrate' })
   const found = await violationsOf({ recorded, keyed }, store, new Map(PET_IDS.map((petId) => [petId, 0])), [
     ...own,
     ...last.operations,

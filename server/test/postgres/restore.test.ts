@@ -50,7 +50,7 @@ test.skipIf(installed === undefined)(
     try {
       await withServer(installed ?? '', async (url) => {
         const env = { DATABASE_URL: url }
-        const first = await openStore(url, { tables: 'make' })
+        const first = await openStore(url, { tables: 'migrate' })
         await first.addPets([{ id: 1n, name: 'Biscuit', categoryId: 1n, status: 'available', quantity: 4 }])
         const [, nightly = ''] = printedBlocks('petstore backup', 'cron')
         const job = cronCommand(nightly).replace(/^export DATABASE_URL=.*$/m, `export DATABASE_URL='${url}'`)
@@ -73,7 +73,7 @@ test.skipIf(installed === undefined)(
         expect(outcome).toMatchObject({ exitCode: 0, stderr: '' })
         expect(outcome.stdout).toContain('has a new identity')
         expect(outcome.stdout).toContain('the database is intact')
-        const second = await openStore(url, { tables: 'expect' })
+        const second = await openStore(url, { tables: 'require_current' })
         try {
           expect((await stockOf(second))[0]?.quantity).toBe(4)
           // The order after the dump had the id 1.

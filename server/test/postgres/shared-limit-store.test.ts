@@ -29,7 +29,7 @@ beforeAll(async () => {
   database = await createDatabase()
   connection = new Connection(database.url, DEFAULT_POSTGRES_SETTINGS)
   otherConnection = new Connection(database.url, DEFAULT_POSTGRES_SETTINGS)
-  await migrate(connection, 'make')
+  await migrate(connection, 'migrate')
   store = sharedLimitStore(connection, () => now)
   other = sharedLimitStore(otherConnection, () => now)
 })

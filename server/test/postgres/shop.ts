@@ -13,7 +13,7 @@ const ROOMY: Limits = { perMinute: 1_000_000_000, perDay: 1_000_000_000 }
 
 /** Fills an empty database with a few pets, all with quantity 0, and returns a key without practical limits. */
 export async function stockUp(databaseUrl: string, petIds: readonly number[] = PET_IDS): Promise<string> {
-  const store = await openStore(databaseUrl, { tables: 'make' })
+  const store = await openStore(databaseUrl, { tables: 'migrate' })
   await store.addPets(
     petIds.map((id) => ({
       id: BigInt(id),
@@ -28,7 +28,7 @@ export async function stockUp(databaseUrl: string, petIds: readonly number[] = P
 }
 
 export async function addKey(databaseUrl: string, limits: Limits): Promise<string> {
-  const store = await openStore(databaseUrl, { tables: 'make' })
+  const store = await openStore(databaseUrl, { tables: 'migrate' })
   const secret = createSecret('production')
   const now = Date.now()
   await store.addKey(

@@ -92,7 +92,7 @@ describe('stock on PostgreSQL', () => {
   const importPets = async (pets: readonly StockedPet[], options: Partial<ApplyOptions> = {}) => {
     const staged = await other.stagePets()
     await staged.add(pets.map((value, index) => ({ line: index + 2, value })))
-    await staged.seal(0)
+    await staged.finishStaging(0)
     await staged.apply({ at: 5, keyId: 'import', ...options })
     await staged.discard()
   }

@@ -40,7 +40,7 @@ describe('two instances on one PostgreSQL', () => {
     const { recorded, keyed } = both
     expect([...recorded.statuses]).toEqual([[200, 5_000]])
     expect(Math.min(...Object.values({ ...keyed.counts, unanswered: 1 }))).toBeGreaterThan(0)
-    const store = await openStore(database.url, { tables: 'make' })
+    const store = await openStore(database.url, { tables: 'migrate' })
     expect(await violationsOf(both, store, new Map(PET_IDS.map((petId) => [petId, 0])))).toEqual([])
     // The history is a chain without a gap, and every acknowledged update is a link of it.
     const operations = [...recorded.operations, ...keyed.operations]
@@ -72,7 +72,7 @@ describe('two instances on one PostgreSQL', () => {
   ])(
     'the same Idempotency-Key 100 times at once on both, for %s: decided once, 100 equal responses',
     async (_, petId, status) => {
-      const store = await openStore(database.url, { tables: 'make' })
+      const store = await openStore(database.url, { tables: 'migrate' })
       const before = (await historyOf(store, BigInt(petId))).length
       const answers = await Promise.all(
         Array.from({ length: 100 }, (_, index) =>
@@ -142,7 +142,7 @@ describe('two instances on one PostgreSQL', () => {
   test('a key revoked on one stops working on the other within a second', async () => {
     const secret = await addKey(database.url, PLAN_LIMITS.pro)
     expect((await other.call('/inventory', secret)).status).toBe(200)
-    const store = await openStore(database.url, { tables: 'make' })
+    const store = await openStore(database.url, { tables: 'migrate' })
     const newest = (await store.listKeys()).at(-1)?.key.id ?? ''
     await store.revokeKey(newest, { at: Date.now(), actor: 'test' })
     await store.close()
@@ -155,7 +155,7 @@ describe('two instances on one PostgreSQL', () => {
     const permissionsAt = async (instance: typeof one) =>
       ((await (await instance.call('/limits', secret)).json()) as { permissions: string[] }).permissions
     for (const instance of instances) expect(await permissionsAt(instance)).toContain('orders')
-    const store = await openStore(database.url, { tables: 'make' })
+    const store = await openStore(database.url, { tables: 'migrate' })
     const newest = (await store.listKeys()).at(-1)?.key
     if (newest === undefined) throw new Error('there are no keys')
     await store.changeKey(newest, { permissions: ['pets'] }, { at: Date.now(), actor: 'test' })
@@ -174,7 +174,7 @@ describe('two instances on one PostgreSQL', () => {
     expect([await status(0), await status(1)]).toEqual(['rate_limit_exceeded', 'rate_limit_exceeded'])
     await until(async () => (await status(0)) === 'key_banned')
     expect(await status(1)).toBe('key_banned')
-    const store = await openStore(database.url, { tables: 'make' })
+    const store = await openStore(database.url, { tables: 'migrate' })
     const newest = (await store.listKeys()).at(-1)?.key.id ?? ''
     expect(await store.liftBan(newest, { at: Date.now(), actor: 'test' })).toBe(true)
     await store.close()
@@ -183,8 +183,8 @@ describe('two instances on one PostgreSQL', () => {
 
   test('crossing batches do not deadlock', async () => {
     const stores = await Promise.all([
-      openStore(database.url, { tables: 'make' }),
-      openStore(database.url, { tables: 'make' }),
+      openStore(database.url, { tables: 'migrate' }),
+      openStore(database.url, { tables: 'migrate' }),
     ])
     const ids = PET_IDS.map(BigInt)
     const batch = (petIds: readonly bigint[], quantity: number) =>

@@ -52,7 +52,7 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
       const staged = await store.stagePets()
       try {
         await staged.add(rows.map((value, index) => ({ line: index + 2, value })))
-        await staged.seal(0)
+        await staged.finishStaging(0)
         return await staged.apply({ at: 5, keyId: 'import', maxExamples: 10, ...options })
       } finally {
         await staged.discard()
@@ -248,7 +248,7 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
       const staged = await store.stagePets()
       const rows = [row(3n, { barcode: 'A' }), row(1n, { quantity: 10 })]
       await staged.add(rows.map((value, index) => ({ line: index + 2, value })))
-      await staged.seal(0)
+      await staged.finishStaging(0)
       const wanted = { unchanged: 1, refused: { count: 1 } }
       expect(await staged.preview(5)).toMatchObject(wanted)
       expect(await staged.apply({ at: 5, keyId: 'import', skipRefused: true, maxExamples: 5 })).toMatchObject(

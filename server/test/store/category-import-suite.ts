@@ -30,7 +30,7 @@ export function categoryImportSuite(name: string, underTest: StoreUnderTest): vo
     async function stage(...categories: ImportedCategory[]): Promise<StagedImport<ImportedCategory>> {
       const staged = await store.stageCategories()
       await staged.add(categories.map((value, index) => ({ line: index + 2, value })))
-      expect(await staged.seal(10)).toEqual({ count: 0, first: [] })
+      expect(await staged.finishStaging(10)).toEqual({ count: 0, first: [] })
       return staged
     }
 

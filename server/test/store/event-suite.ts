@@ -58,7 +58,7 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
     async function importPets(pets: readonly StockedPet[]): Promise<void> {
       const staged = await other.stagePets()
       await staged.add(pets.map((value, index) => ({ line: index + 2, value })))
-      await staged.seal(0)
+      await staged.finishStaging(0)
       await staged.apply({ at: 9, keyId: 'importer' })
       await staged.discard()
     }

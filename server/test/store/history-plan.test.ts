@@ -37,7 +37,7 @@ async function statementsOf(database: Pick<SqlDatabase, 'rows'>) {
 }
 
 test('on SQLite the history of an hour is found without a scan of the log', async () => {
-  await (await openStore(`sqlite:${file.path}`, { tables: 'make' })).close()
+  await (await openStore(`sqlite:${file.path}`, { tables: 'migrate' })).close()
   const database = Connection.open(file.path)
   const numbers = `(WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${ROWS})
     SELECT n FROM numbers)`
@@ -62,7 +62,7 @@ test('on SQLite the history of an hour is found without a scan of the log', asyn
 
 test('on PostgreSQL the history of an hour reads a small part of the log', async () => {
   const test = await createDatabase()
-  await (await openStore(test.url, { tables: 'make' })).close()
+  await (await openStore(test.url, { tables: 'migrate' })).close()
   const connection = new PostgresConnection(test.url, DEFAULT_POSTGRES_SETTINGS)
   try {
     await test.run(changes(`generate_series(1, ${ROWS}) AS numbers (n)`))

@@ -15,8 +15,7 @@ export function limitSuite(name: string, underTest: StoreUnderTest): void {
     let store: Store
     let database: Awaited<ReturnType<StoreUnderTest['connect']>>
     let now = NOW
-    const save = (...records: readonly LimitRecord[]) =>
-      database.commit(saveStatements(records), 'forgettable')
+    const save = (...records: readonly LimitRecord[]) => database.commit(saveStatements(records), 'unflushed')
     beforeEach(async () => {
       now = NOW
       store = await underTest.open(() => now)

@@ -91,7 +91,7 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
       const cursor = await store.latestEventCursor()
       const staged = await store.stagePets()
       await staged.add(rows.map((value, index) => ({ line: index + 2, value })))
-      await staged.seal(0)
+      await staged.finishStaging(0)
       await staged.apply({ at: 5, keyId: 'import' })
       await staged.discard()
       return crossings(cursor)
@@ -219,7 +219,7 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
         { petId: 2n, delta: -10 },
       ]
       await staged.add(changes.map((value, index) => ({ line: index + 2, value })))
-      await staged.seal(0)
+      await staged.finishStaging(0)
       await staged.apply({ ...BY, reason: 'counted', maxExamples: 0, skipRefused: false })
       await staged.discard()
       expect(await crossings(cursor)).toEqual(['1 low 3/3', '3 recovered 4/3'])

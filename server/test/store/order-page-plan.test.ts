@@ -52,10 +52,13 @@ function unasked(): never {
 }
 
 test('on SQLite every page of orders follows an index in its order', async () => {
-  await (await openStore(`sqlite:${file.path}`, { tables: 'make' })).close()
+  await (await openStore(`sqlite:${file.path}`, { tables: 'migrate' })).close()
   const database = Connection.open(file.path)
   for (const filter of FILTERS) {
-    const { text, values } = await statementOf(filter, database, { sql: (given) => given, given: () => 1 })
+    const { text, values } = await statementOf(filter, database, {
+      sql: (testTime) => testTime,
+      testTime: () => 1,
+    })
     const plan = await database.rows<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, ...values)
     const steps = plan.map(({ detail }) => detail).filter((detail) => / orders\b/.test(detail))
     expect(steps.length).toBeGreaterThan(0)
@@ -69,7 +72,7 @@ test('on SQLite every page of orders follows an index in its order', async () =>
 
 test('on PostgreSQL no page of orders reads many more rows than it returns, whatever the table size', async () => {
   const test = await createDatabase()
-  const store = await openStore(test.url, { tables: 'make' })
+  const store = await openStore(test.url, { tables: 'migrate' })
   const connection = new PostgresConnection(test.url, DEFAULT_POSTGRES_SETTINGS)
   try {
     await test.run(`INSERT INTO orders

@@ -63,7 +63,7 @@ test('an order id assigned after the backup is not assigned again', async () => 
 })
 
 async function quantityIn(file: string): Promise<number | undefined> {
-  const store = openSqliteStore(file, { tables: 'expect' })
+  const store = openSqliteStore(file, { tables: 'require_current' })
   try {
     expect(await store.findDamage()).toEqual([])
     return (await stockOf(store))[0]?.quantity
@@ -248,7 +248,11 @@ describe('a backup', () => {
     const file = join(elsewhere, 'backup.db')
     copyFileSync(backup, file)
     const before = readFileSync(file)
-    for (const options of [{ exclusive: true }, { tables: 'make' }, { tables: 'expect' }] as const) {
+    for (const options of [
+      { exclusive: true },
+      { tables: 'migrate' },
+      { tables: 'require_current' },
+    ] as const) {
       expect(() => openSqliteStore(file, options)).toThrow(`petstore restore ${file} restores it`)
     }
     expect([readdirSync(elsewhere), readFileSync(file).equals(before)]).toEqual([['backup.db'], true])

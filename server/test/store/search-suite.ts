@@ -191,7 +191,7 @@ export function searchSuite(name: string, underTest: StoreUnderTest): void {
         line(pet(300n, 'Zwergkäfer Kurt'), 2),
         line(pet(-7n, 'golden hamster', { categoryId: 2n }), 3),
       ])
-      await staged.seal(9)
+      await staged.finishStaging(9)
       await staged.apply({ ...BY })
       await staged.discard()
       expect(await find({ q: 'kafer' })).toEqual([1n])

@@ -24,7 +24,7 @@ export function sqlSuite(name: string, underTest: StoreUnderTest): void {
       await underTest.discard()
     })
 
-    test.each(['durable', 'forgettable'] as const)('a commit, %s, is visible to others', async (how) => {
+    test.each(['durable', 'unflushed'] as const)('a commit, %s, is visible to others', async (how) => {
       const changed = await database.commit(
         [
           statement(ORDER, HIGHEST, -HIGHEST, 2 ** 53 - 2, 5, 'complete'),

@@ -13,7 +13,7 @@ let connection: Connection
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'petstore-backup-'))
   connection = Connection.open(join(folder, 'petstore.db'))
-  migrate(connection.database, 'make')
+  migrate(connection.database, 'migrate')
   // Without a write-ahead log, a writer blocks readers.
   connection.database.run('PRAGMA journal_mode = DELETE')
   connection.stopBlocking()

@@ -39,7 +39,7 @@ async function exported(): Promise<StockedPet[]> {
 async function importAround(pets: readonly StockedPet[], sql: readonly string[]) {
   const staged = await store.stagePets()
   await staged.add(pets.map((value, index) => ({ line: index + 2, value })))
-  await staged.seal(0)
+  await staged.finishStaging(0)
   const other = new Database(path)
   other.run('PRAGMA foreign_keys = ON')
   other.run('BEGIN IMMEDIATE')
@@ -127,7 +127,7 @@ test('An adjustment that SQLite has already decided is decided again if others g
     { line: 4, value: { petId: 3n, delta: -5 } },
     { line: 5, value: { petId: 4n, delta: 1 } },
   ])
-  await staged.seal(0)
+  await staged.finishStaging(0)
   const other = new Database(path)
   other.run('PRAGMA foreign_keys = ON')
   other.run('BEGIN IMMEDIATE')

@@ -111,7 +111,7 @@ export const importingOrders = fc
         const staged = await shop.store(index).stageOrders()
         try {
           await staged.add(rows.map((value, at) => ({ line: at + 2, value })))
-          await staged.seal(0)
+          await staged.finishStaging(0)
           const foreseen = await staged.preview(0)
           const counts = await staged
             .apply({ at: 5, keyId: 'import', skipRefused })

@@ -137,7 +137,7 @@ export class ModelShop {
       const items = await stockOf(store)
       expect(items.map(({ petId, quantity }) => [petId, quantity])).toEqual(expected)
       const changes = await store.stockChangesSince(this.#cursors[index] ?? '')
-      if (changes === 'too_many') {
+      if (changes === 'reload') {
         expect(this.#isPruned[index]).toBe(true)
         this.#cursors[index] = await store.loadStock(() => {})
         this.#isPruned[index] = false

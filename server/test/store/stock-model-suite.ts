@@ -141,7 +141,7 @@ const importing = fc.tuple(who, batch).map(
       const wanted = new Map(rows)
       const staged = await shop.store(index).stagePets()
       await staged.add([...wanted].map(([id, value], at) => ({ line: at + 2, value: pet(id, value) })))
-      await staged.seal(0)
+      await staged.finishStaging(0)
       await staged.apply({ at: 5, keyId: 'import' })
       await staged.discard()
       for (const [id, value] of wanted) {

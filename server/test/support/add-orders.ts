@@ -9,7 +9,7 @@ export async function addOrders(
   const staged = await store.stageOrders()
   try {
     await staged.add(orders.map((value, index) => ({ line: index + 2, value })))
-    await staged.seal(0)
+    await staged.finishStaging(0)
     await staged.apply({ at: 1, keyId: 'importer', maxExamples: 1 })
   } finally {
     await staged.discard()

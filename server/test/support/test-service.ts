@@ -141,7 +141,7 @@ export class TestService {
     const { burstMs = 0 } = this.#options
     this.store = await openStore(
       this.#database.url,
-      { tables: 'make', exclusive: true, ...(realTime ? {} : { clock: () => this.now }) },
+      { tables: 'migrate', exclusive: true, ...(realTime ? {} : { clock: () => this.now }) },
       {
         ...DEFAULT_POSTGRES_SETTINGS,
         ...(realTime ? {} : { clock: () => this.now }),

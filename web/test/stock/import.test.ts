@@ -154,7 +154,7 @@ describe('an import', () => {
 
   async function begin() {
     const stock = new StockModel()
-    stock.replaceAll(await client.listInventory())
+    stock.replaceAll((await client.inventory.list()).items)
     const signal = new AbortController().signal
     const categories = new Categories({ client, stock, events: new LiveChanges(), signal })
     await categories.reload()
@@ -165,7 +165,7 @@ describe('an import', () => {
     })
     const planNow = async (text: string): Promise<ImportPlan> => {
       const pets = new Map<bigint, KnownPet>()
-      const found = client.searchAllInventory()
+      const found = client.inventory.search()
       for await (const { ownLowStockAt: lowStockAt, barcode, ...row } of found) {
         pets.set(row.petId, { ...row, barcode, lowStockAt })
       }
@@ -182,7 +182,7 @@ describe('an import', () => {
     expect(run.get()).toMatchObject({ phase: 'done', added: 1, changed: 2, failed: [], stoppedBy: undefined })
     expect(run.get()?.done).toBe(run.get()?.total ?? 0)
     expect(await planNow(text)).toMatchObject({ added: [], changed: [], refused: [], unchanged: 3 })
-    const [change] = (await client.listInventoryHistory(1n)).items
+    const [change] = (await client.inventory.history(1n)).items
     expect(change).toMatchObject({ before: 4, after: 8, reason: 'corrected', reference: 'pets.csv' })
     const swapped = `${HEADER},barcode\n1,Rex,9,sold,8,43\n2,Mittens,77,pending,1,42\n`
     await run.start(await planNow(swapped), 'pets.csv')
@@ -192,10 +192,10 @@ describe('an import', () => {
   test('leaves alone what somebody else has counted meanwhile, and says so by line', async () => {
     const { run, planNow } = await begin()
     const made = await planNow(`${HEADER}\n3,Goldie,4,sold,30\n9007199254740993,Odd one,9,available,31\n`)
-    await client.updateInventory(3n, { quantity: 12 })
+    await client.inventory.set(3n, { quantity: 12 })
     await run.start(made, 'pets.csv')
     expect(run.get()).toMatchObject({ changed: 1, failed: [{ line: 2, name: 'Goldie' }] })
-    expect((await client.getInventoryItem(3n)).quantity).toBe(12)
+    expect((await client.inventory.get(3n)).quantity).toBe(12)
   })
 
   test('that is stopped begins nothing more, and what is in stays in', async () => {

@@ -88,7 +88,7 @@ describe('on a live service', () => {
     service = await TestService.start({ realTime: true })
     client = new PetstoreClient({ baseUrl: `${service.address}/v1`, apiKey: service.key })
     void (async () => {
-      for await (const event of client.inventoryEvents({ signal: ending.signal })) {
+      for await (const event of client.inventory.events({ signal: ending.signal })) {
         events.tell({ type: 'change', change: event })
       }
     })().catch(() => {})
@@ -123,13 +123,13 @@ describe('on a live service', () => {
     stock.addNames([], true)
     await known
     expect(categoryName(categories.get(), 1n)).toBe('Category 1')
-    const { id } = await client.createCategory({ name: 'Ants' })
+    const { id } = await client.categories.create({ name: 'Ants' })
     const named = new Promise<void>((resolve) => {
       categories.subscribe(() => {
         if (categories.get().byId.has(id)) resolve()
       })
     })
-    await client.createPet({ name: 'Anton', categoryId: id })
+    await client.pets.create({ name: 'Anton', categoryId: id })
     await named
     expect(categoryName(categories.get(), id)).toBe('Ants')
     expect(byName(categories.get())[0]?.name).toBe('Ants')
@@ -142,20 +142,20 @@ describe('on a live service', () => {
     const source = lowStockSource({ client, events, categories }, undefined)
     const list = new PetList(source)
     list.follow(source)
-    const made = await client.createPet({ name: 'Rex', categoryId: 1n, quantity: 9, lowStockAt: 3 })
+    const made = await client.pets.create({ name: 'Rex', categoryId: 1n, quantity: 9, lowStockAt: 3 })
     const isThere = (rows: readonly SearchRow[]) => rows.some(({ petId }) => petId === made.id)
     expect(isThere(list.get().rows)).toBe(false)
     const before = Date.now()
-    await client.updateInventory(made.id, { quantity: 3 })
+    await client.inventory.set(made.id, { quantity: 3 })
     const rows = await until(list, isThere)
     const { lowSince, lowStockAt } = rows.find(({ petId }) => petId === made.id) ?? {}
     expect(lowStockAt).toBe(3)
     expect(Date.parse(lowSince ?? '')).toBeGreaterThanOrEqual(before)
-    await client.updateInventory(made.id, { quantity: 4 })
+    await client.inventory.set(made.id, { quantity: 4 })
     await until(list, (now) => !isThere(now))
-    await client.updatePet(made.id, { lowStockAt: 4 })
+    await client.pets.update(made.id, { lowStockAt: 4 })
     await until(list, isThere)
-    await client.removePet(made.id)
+    await client.pets.remove(made.id)
     await until(list, (now) => !isThere(now))
     list.stop()
   })

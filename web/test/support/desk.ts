@@ -33,7 +33,7 @@ export class Desk {
       baseUrl: `${service.address}/v1`,
       apiKey: key,
       fetch: (url, init) => this.#fetch(url, init),
-      retry: { limit: 0 },
+      retries: 0,
     })
     this.saving = { client, stock: this.stock, own: this.own, signal: new AbortController().signal }
     this.editor = new StockEditor(this.saving, this.undo)

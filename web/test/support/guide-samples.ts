@@ -22,10 +22,11 @@ export async function stockTheExample(service: TestService): Promise<void> {
   await service.setQuantity(1n, '{"quantity":12}')
   await service.setQuantity(2n, '{"quantity":28}')
   const client = new PetstoreClient({ baseUrl: `${service.address}/v1`, apiKey: service.key })
-  for await (const { id } of client.listOrders({ petId: 1n, state: 'open' })) await client.cancelOrder(id)
-  for (const { id } of await client.listWebhooks()) await client.removeWebhook(id)
+  for await (const { id } of client.orders.list({ petId: 1n, state: 'open' })) await client.orders.cancel(id)
+  for await (const { id } of client.webhooks.list()) await client.webhooks.remove(id)
   // A barcode can be given once.
-  for await (const { id, barcode } of client.allPets()) if (barcode !== undefined) await client.removePet(id)
+  for await (const { id, barcode } of client.pets.list())
+    if (barcode !== undefined) await client.pets.remove(id)
 }
 
 export function post(service: TestService, path: string, body: string) {

@@ -86,20 +86,20 @@ describe('the webhooks that the page knows', () => {
     const refuse = () => Promise.reject(new Error('not in this test'))
     const list = new WebhookList(
       {
-        listWebhooks: async () => {
+        list: async () => {
           const told = [first]
           await held
-          return told
+          return { items: told, next: undefined }
         },
-        updateWebhook: async (_, { paused = false }) => {
+        update: async (_, { paused = false }) => {
           first = webhook(1n, { paused, state: paused ? 'paused' : 'on' })
           return first
         },
-        createWebhook: async (draft) => ({ ...webhook(2n), ...draft, secret: 'whsec_first' }),
-        rotateWebhookSecret: async (id) => ({ ...webhook(id), secret: 'whsec_next' }),
-        removeWebhook: async () => {},
-        testWebhook: refuse,
-        listWebhookDeliveries: refuse,
+        create: async (draft) => ({ ...webhook(2n), ...draft, secret: 'whsec_first' }),
+        rotateSecret: async (id) => ({ ...webhook(BigInt(id)), secret: 'whsec_next' }),
+        remove: async () => {},
+        test: refuse,
+        deliveries: refuse,
       },
       new AbortController().signal,
     )

@@ -60,7 +60,7 @@ function flagParser({ name, expected, fromText }: FieldCodec): (text: string) =>
 async function adjustFile(path: string, flags: Flags): Promise<void> {
   const { reason, reference } = flags
   await withFile(path, flags, KINDS, (file) =>
-    withStore(flags, 'expect', async (store, config) =>
+    withStore(flags, 'require_current', async (store, config) =>
       runImport(file, flags, {
         rows: ADJUSTMENT_ROWS,
         staged: await store.stageAdjustment(),

@@ -42,7 +42,7 @@ export function addBackupCommands(program: PetstoreCommand): void {
 }
 
 async function backUp(path: string, flags: SettingFlags): Promise<void> {
-  const database = await withStore(flags, 'expect', async (store, config) => {
+  const database = await withStore(flags, 'require_current', async (store, config) => {
     await writeNewFile(path, { advice: 'choose another name' }, (temporary) => store.backupTo(temporary))
     return databaseName(config)
   })
@@ -111,7 +111,7 @@ function quoteForShell(word: string): string {
 
 async function renewIdentity(flags: RestoreFlags): Promise<void> {
   const config = readConfig(flags)
-  const store = await openConfigured(config, { tables: 'expect', exclusive: true })
+  const store = await openConfigured(config, { tables: 'require_current', exclusive: true })
   try {
     await store.renewIdentity()
   } finally {
@@ -123,7 +123,7 @@ async function renewIdentity(flags: RestoreFlags): Promise<void> {
 }
 
 async function migrate(flags: SettingFlags): Promise<void> {
-  await withStore(flags, 'make', async (store, config) => {
+  await withStore(flags, 'migrate', async (store, config) => {
     await store.ping()
     console.log(`The tables in ${databaseName(config)} are up to date.`)
   })

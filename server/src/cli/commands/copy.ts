@@ -34,18 +34,22 @@ async function copy({ from, to }: Flags): Promise<void> {
   const mayCreateTarget = to !== undefined || canBeShared(readConfig({}).databaseUrl)
   const progress = new Progress()
   await runInterruptible('nothing was copied', (signal) =>
-    withStore(flagsFor(from), 'expect', (source) =>
-      withStore(flagsFor(to), mayCreateTarget ? 'make_if_none' : 'expect', async (target, config) => {
-        const startedAt = performance.now()
-        const { counts, tag } = await copyStore(source, target, {
-          signal,
-          onProgress: (kind, rows, fraction) => progress.show(kind.replaceAll('_', ' '), rows, fraction),
-        }).finally(() => progress.end())
-        const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1)
-        console.log(
-          `Copied ${formatNumber(counts.pets)} pets, ${formatNumber(counts.orders)} orders, ${formatNumber(counts.log)} rows of the log and ${formatNumber(counts.keys)} keys to ${databaseName(config)} in ${seconds} s. Both stores have the same counts and the same stock, ETag ${tag}`,
-        )
-      }),
+    withStore(flagsFor(from), 'require_current', (source) =>
+      withStore(
+        flagsFor(to),
+        mayCreateTarget ? 'create_if_missing' : 'require_current',
+        async (target, config) => {
+          const startedAt = performance.now()
+          const { counts, tag } = await copyStore(source, target, {
+            signal,
+            onProgress: (kind, rows, fraction) => progress.show(kind.replaceAll('_', ' '), rows, fraction),
+          }).finally(() => progress.end())
+          const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1)
+          console.log(
+            `Copied ${formatNumber(counts.pets)} pets, ${formatNumber(counts.orders)} orders, ${formatNumber(counts.log)} rows of the log and ${formatNumber(counts.keys)} keys to ${databaseName(config)} in ${seconds} s. Both stores have the same counts and the same stock, ETag ${tag}`,
+          )
+        },
+      ),
     ),
   )
 }

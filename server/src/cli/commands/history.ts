@@ -84,7 +84,7 @@ export function addHistoryCommands(program: PetstoreCommand): void {
 }
 
 async function showHistory(petId: bigint, flags: JsonFlags): Promise<void> {
-  const { pet, entries, removal } = await withStore(flags, 'expect', async (store) => {
+  const { pet, entries, removal } = await withStore(flags, 'require_current', async (store) => {
     const pet = await store.findPet(petId)
     const entries = await readOldestFirst(store, petId)
     const removal = pet === undefined ? await store.findRemoval(petId) : undefined
@@ -163,7 +163,7 @@ function entryToJson(entry: HistoryEntry) {
 
 async function pruneHistory(flags: PruneFlags): Promise<void> {
   const limitAt = parseLimit(flags)
-  await withStore(flags, 'expect', async (store, config) => {
+  await withStore(flags, 'require_current', async (store, config) => {
     const limit = limitAt(store.clock())
     const { prunable, total } = await store.countPrunable(limit)
     const selection = `${formatNumber(prunable)} of ${formatCount(total, 'change')}, all ${describeLimit(limit)}`

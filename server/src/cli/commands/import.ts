@@ -29,33 +29,37 @@ async function importFile(path: string, flags: Flags): Promise<void> {
   await withFile(path, flags, IMPORT_KINDS, async (file) => {
     const { kind } = file.source
     // A stock count changes existing pets only, so a missing database is an error.
-    await withStore(flags, kind === 'count' ? 'expect' : 'make_if_none', async (store, config) => {
-      const options = {
-        store,
-        database: databaseName(config),
-        keyId: IMPORT_KEY_ID,
-        skipRefused: flags.skipBad === true,
-        advice: 'Fix the file, or skip these lines with --skip-bad',
-      }
-      switch (kind) {
-        case 'pets':
-          return runImport(file, flags, { ...options, rows: PET_ROWS, staged: await store.stagePets() })
-        case 'categories':
-          return runImport(file, flags, {
-            ...options,
-            rows: CATEGORY_ROWS,
-            staged: await store.stageCategories(),
-          })
-        case 'orders':
-          return runImport(file, flags, { ...options, rows: ORDER_ROWS, staged: await store.stageOrders() })
-        case 'count':
-          return runImport(file, flags, {
-            ...options,
-            rows: COUNT_ROWS,
-            staged: await store.stageAdjustment(),
-            reason: 'counted',
-          })
-      }
-    })
+    await withStore(
+      flags,
+      kind === 'count' ? 'require_current' : 'create_if_missing',
+      async (store, config) => {
+        const options = {
+          store,
+          database: databaseName(config),
+          keyId: IMPORT_KEY_ID,
+          skipRefused: flags.skipBad === true,
+          advice: 'Fix the file, or skip these lines with --skip-bad',
+        }
+        switch (kind) {
+          case 'pets':
+            return runImport(file, flags, { ...options, rows: PET_ROWS, staged: await store.stagePets() })
+          case 'categories':
+            return runImport(file, flags, {
+              ...options,
+              rows: CATEGORY_ROWS,
+              staged: await store.stageCategories(),
+            })
+          case 'orders':
+            return runImport(file, flags, { ...options, rows: ORDER_ROWS, staged: await store.stageOrders() })
+          case 'count':
+            return runImport(file, flags, {
+              ...options,
+              rows: COUNT_ROWS,
+              staged: await store.stageAdjustment(),
+              reason: 'counted',
+            })
+        }
+      },
+    )
   })
 }

@@ -155,7 +155,7 @@ async function createKey(flags: CreateFlags): Promise<void> {
   const { name, plan, may: permissions = PERMISSIONS, expires } = flags
   const limits = limitsOf(plan, flags)
   const id = createKeyId()
-  await withStore(flags, 'expect', async (store, config) => {
+  await withStore(flags, 'require_current', async (store, config) => {
     const stamp = auditStamp(store.clock())
     const secret = createSecret(config.environment)
     const key = {
@@ -183,7 +183,7 @@ function formatPlan({ plan, limits }: Pick<ApiKey, 'plan' | 'limits'>): string {
 async function changeKey(reference: string, flags: ChangeFlags): Promise<void> {
   // Reports wrong arguments before the database is opened.
   parseChange(flags, Date.now())
-  await withStore(flags, 'expect', async (store, config) => {
+  await withStore(flags, 'require_current', async (store, config) => {
     const stamp = auditStamp(store.clock())
     const change = parseChange(flags, stamp.at)
     const { key } = await requireUnrevokedKey(store, reference)
@@ -230,7 +230,7 @@ function limitsOf(plan: Plan, { perMinute, perDay }: ChangeFlags): Limits {
 async function rotateKey(reference: string, flags: SettingFlags & { readonly grace: string }): Promise<void> {
   const grace =
     parseDuration(flags.grace) ?? throwUsageError(`--grace must be like 24h, 30m or 0s, got "${flags.grace}"`)
-  await withStore(flags, 'expect', async (store, config) => {
+  await withStore(flags, 'require_current', async (store, config) => {
     const stamp = auditStamp(store.clock())
     const { key } = await requireUnrevokedKey(store, reference)
     const secret = createSecret(config.environment)
@@ -245,7 +245,7 @@ async function rotateKey(reference: string, flags: SettingFlags & { readonly gra
 }
 
 async function revokeKey(reference: string, flags: ConfirmFlags): Promise<void> {
-  await withStore(flags, 'expect', async (store, config) => {
+  await withStore(flags, 'require_current', async (store, config) => {
     const { key } = await requireKey(store, reference)
     if (key.revokedAt !== undefined) throw new Error(`${key.id} is already revoked; nothing was changed`)
     requireConfirmation(flags, `Revoke ${key.id} ("${key.name}", ${key.plan}) permanently?`)
@@ -257,7 +257,7 @@ async function revokeKey(reference: string, flags: ConfirmFlags): Promise<void> 
 }
 
 async function unbanKey(reference: string, flags: SettingFlags): Promise<void> {
-  await withStore(flags, 'expect', async (store, config) => {
+  await withStore(flags, 'require_current', async (store, config) => {
     const { key } = await requireKey(store, reference)
     if (!(await store.liftBan(key.id, auditStamp(store.clock())))) {
       throw new Error(`${key.id} ("${key.name}") is not banned; nothing was changed`)
@@ -306,7 +306,7 @@ export function describeKeyState(key: ApiKey, bans: readonly BanRecord[], now: n
 }
 
 async function listKeys(flags: JsonFlags): Promise<void> {
-  const rows = await withStore(flags, 'expect', async (store) => {
+  const rows = await withStore(flags, 'require_current', async (store) => {
     const records = await store.listKeys()
     const now = store.clock()
     const bans = await store.listBans(now - DAY)
@@ -343,7 +343,7 @@ async function showKey(
   if ((reference === undefined) === (flags.keyStdin === undefined)) {
     throwUsageError('give either the key (its id or name) or --key-stdin')
   }
-  await withStore(flags, 'expect', async (store) => {
+  await withStore(flags, 'require_current', async (store) => {
     const record = await requireKey(store, reference ?? (await findKeyIdByStdin(store)))
     const { key, secrets, lastUsedAt } = record
     const audit = (await store.listAudit()).filter(({ keyId }) => keyId === key.id)

@@ -64,7 +64,7 @@ async function listOrders(flags: ListFlags): Promise<void> {
   const { state, pet: petId, limit } = flags
   const filter = { ...(state === undefined ? {} : { state }), ...(petId === undefined ? {} : { petId }) }
   // Reads one order more than the limit, to know whether there are more.
-  const found = await withStore(flags, 'expect', (store) => readOrders(store, filter, limit + 1))
+  const found = await withStore(flags, 'require_current', (store) => readOrders(store, filter, limit + 1))
   printList(found.slice(0, limit), flags, {
     columns: [
       ['ID', ({ id }) => String(id)],
@@ -100,7 +100,7 @@ async function readOrders(
 }
 
 async function showOrder(orderId: bigint, flags: JsonFlags): Promise<void> {
-  const order = await withStore(flags, 'expect', (store) => store.findOrder(orderId))
+  const order = await withStore(flags, 'require_current', (store) => store.findOrder(orderId))
   if (order === undefined) throw new Error(`there is no order ${orderId}`)
   if (flags.json === true) printJson(orderToJson(order))
   else {
@@ -121,7 +121,7 @@ async function changeOrder(
   type: (CompleteOrder | CancelOrder)['type'],
   flags: SettingFlags,
 ): Promise<void> {
-  await withStore(flags, 'expect', async (store, config) => {
+  await withStore(flags, 'require_current', async (store, config) => {
     const found = await store.findOrder(orderId)
     const petId = found?.petId
     const [outcome] = await store.changeStock([

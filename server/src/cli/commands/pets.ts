@@ -16,7 +16,7 @@ export function addPetsCommands(program: PetstoreCommand): void {
 }
 
 async function removePet(petId: bigint, flags: ConfirmFlags): Promise<void> {
-  await withStore(flags, 'expect', async (store, config) => {
+  await withStore(flags, 'require_current', async (store, config) => {
     const pet = await store.findPet(petId)
     if (pet === undefined) throw new Error(`there is no pet ${petId}; nothing was changed`)
     const description = `pet ${petId} (${JSON.stringify(pet.name)}, ${pet.status})`

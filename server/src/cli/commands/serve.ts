@@ -72,7 +72,7 @@ async function serve(flags: Flags): Promise<void> {
   const isNew = isMissingFile(config)
   const flushFailure = Promise.withResolvers<Error>()
   const store = await openConfigured(config, {
-    tables: 'make',
+    tables: 'migrate',
     exclusive: true,
     onFlushFailure: flushFailure.resolve,
   })
@@ -164,7 +164,7 @@ async function runSupervisor(config: Config, isDemo: boolean): Promise<void> {
 }
 
 async function runWorker(config: Config, index: number, isDemo: boolean): Promise<void> {
-  const store = await openConfigured(config, { tables: 'expect' })
+  const store = await openConfigured(config, { tables: 'require_current' })
   // Each worker has its own metrics port.
   const hasFixedPort = config.metricsPort !== 'off' && config.metricsPort !== 0
   const metricsPort = hasFixedPort ? Number(config.metricsPort) + index : config.metricsPort

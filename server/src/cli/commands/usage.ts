@@ -23,7 +23,7 @@ export function addUsageCommand(program: PetstoreCommand): void {
 }
 
 async function showUsage(flags: JsonFlags): Promise<void> {
-  const report = await withStore(flags, 'expect', async (store) => {
+  const report = await withStore(flags, 'require_current', async (store) => {
     const now = store.clock()
     const since = now - (DAYS - 1) * DAY
     const records = await store.listKeys()

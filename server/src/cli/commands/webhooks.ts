@@ -116,7 +116,7 @@ export function addWebhooksCommands(program: PetstoreCommand): void {
 }
 
 async function listWebhooks(flags: JsonFlags): Promise<void> {
-  const states = await withStore(flags, 'expect', (store) => store.listWebhooks())
+  const states = await withStore(flags, 'require_current', (store) => store.listWebhooks())
   printList(states, flags, {
     columns: [
       ['ID', ({ webhook }) => String(webhook.id)],
@@ -144,7 +144,7 @@ async function createWebhook(
   if (normalized.type === 'invalid') throwUsageError(`--url ${normalized.problem}`)
   const { url } = normalized
   const { kinds } = flags
-  await withStore(flags, 'expect', async (store, config) => {
+  await withStore(flags, 'require_current', async (store, config) => {
     const allowsPrivate = config.webhookPrivateAddresses === 'on'
     const problem = await new HttpSender({ allowsPrivate, clock: store.clock }).problemOf(url)
     if (problem !== undefined) throwUsageError(`--url ${problem}`)
@@ -170,7 +170,7 @@ async function createWebhook(
 }
 
 async function setPaused(webhookId: bigint, paused: boolean, flags: SettingFlags): Promise<void> {
-  await withStore(flags, 'expect', async (store, config) => {
+  await withStore(flags, 'require_current', async (store, config) => {
     const { webhook, lag } = await requireWebhook(store, webhookId)
     const condition = conditionOf(webhook)
     const wanted = paused ? 'paused' : 'on'
@@ -193,7 +193,7 @@ async function setPaused(webhookId: bigint, paused: boolean, flags: SettingFlags
 }
 
 async function removeWebhook(webhookId: bigint, flags: ConfirmFlags): Promise<void> {
-  await withStore(flags, 'expect', async (store, config) => {
+  await withStore(flags, 'require_current', async (store, config) => {
     const { webhook } = await requireWebhook(store, webhookId)
     const description = `webhook ${webhookId} (${webhook.url})`
     requireConfirmation(flags, `Remove ${description} and its position in the log?`)
@@ -206,7 +206,7 @@ async function listDeliveries(
   webhookId: bigint,
   flags: JsonFlags & { readonly limit: number },
 ): Promise<void> {
-  const deliveries = await withStore(flags, 'expect', async (store) => {
+  const deliveries = await withStore(flags, 'require_current', async (store) => {
     await requireWebhook(store, webhookId)
     return store.listDeliveries(webhookId, flags.limit, undefined)
   })
@@ -234,7 +234,7 @@ async function replay(
   webhookId: bigint,
   flags: SettingFlags & { readonly from: RelativeTime },
 ): Promise<void> {
-  await withStore(flags, 'expect', async (store, config) => {
+  await withStore(flags, 'require_current', async (store, config) => {
     const at = store.clock()
     const from = flags.from(at)
     const { webhook, lag } = await requireWebhook(store, webhookId)

@@ -21,7 +21,7 @@ export interface LockedCatalog {
   readonly pets: ReadonlyMap<bigint, Pet>
   /** The categories that the commands name, and the categories of the pets above. */
   readonly categories: ReadonlyMap<bigint, Category>
-  /** The id of the pet that has each barcode that the commands name. */
+  /** The pet ids by barcode, for the barcodes that the commands name and that are in use. */
   readonly barcodes: ReadonlyMap<string, bigint>
   /** The categories that have pets, among those that the commands remove. */
   readonly categoriesWithPets: ReadonlySet<bigint>

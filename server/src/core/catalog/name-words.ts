@@ -1,8 +1,11 @@
-/** These limit the size of an index entry. A name may become longer, because one letter may become several. */
+/**
+ * These limit the size of an index entry. The words of a name can be longer than the name, because one letter can be
+ * replaced by several.
+ */
 const MAX_WORD_LENGTH = 64
 const MAX_WORDS_LENGTH = 500
 
-/** Diacritics of Latin, Greek and Cyrillic. Marks of other scripts are kept, because they make another letter. */
+/** Diacritics of Latin, Greek and Cyrillic. Marks of other scripts are kept, because removing them would change the letter. */
 const DIACRITICS = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]/g
 const WORD = /[\p{L}\p{N}\p{M}]+/gu
 

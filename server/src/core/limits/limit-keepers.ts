@@ -77,8 +77,8 @@ export class LimitLedger implements LimitKeeper {
     return windowsOf(this.#keys.get(keyId)?.state ?? newLimitState(), limits, this.#readClock())
   }
 
-  /** Decisions are immediate, so none is pending. */
-  afterDecisions(work: () => void): void {
+  /** Limit checks are synchronous, so none is pending. */
+  afterPendingChecks(work: () => void): void {
     setImmediate(work)
   }
 
@@ -172,7 +172,7 @@ export class SharedLimits implements LimitKeeper {
     this.#bursts = new BurstFilter(burstMs)
   }
 
-  afterDecisions(work: () => void): void {
+  afterPendingChecks(work: () => void): void {
     if (this.#round === undefined) setImmediate(work)
     else void this.#round.then(() => setImmediate(work))
   }

@@ -70,7 +70,7 @@ export interface LimitKeeper {
   /** The current windows of the key. Counts nothing. */
   windowsOf(keyId: string, limits: Limits): MaybePromise<KeyWindows>
   /** Runs the work after the pending decisions, at the end of a turn of the event loop. */
-  afterDecisions(work: () => void): void
+  afterPendingChecks(work: () => void): void
   /** Writes the counts that are not in the store yet. */
   save(): Promise<void>
   /** Ends the bans that an operator has lifted, if the keeper holds bans in memory. */

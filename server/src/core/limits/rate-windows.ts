@@ -23,13 +23,14 @@ export function newLimitState(): LimitState {
 }
 
 /**
- * Decides on a request at time `now`, and counts it if it is admitted. After the first rejection in a window, a key is banned
- * as soon as it has as many further rejections in that window as its plan allows requests per minute. A rejection does not
+ * Decides on a request at time `now`, and counts it if it is admitted. A key is banned once it has `limits.perMinute`
+ * further rejections after its first rejection in a window. A rejection does not
  * count if the client had not yet seen a 429 when it sent the request (`wasWarned` is false, see BurstFilter).
  */
 export function admit(state: LimitState, limits: Limits, now: number, wasWarned = true): Admission {
   moveWithClock(state, state.lastUsedAt, now)
-  // `moveWithClock` ignores a clock that was set back by less than a second, so time stands still here.
+  // `moveWithClock` ignores a clock that was set back by less than a second. In that case, the time of the last request
+  // is used.
   const at = Math.max(now, state.lastUsedAt)
   state.lastUsedAt = at
   return { ...decide(state, limits, at, wasWarned), at }
@@ -76,7 +77,7 @@ export function windowsOf(state: LimitState, limits: Limits, now: number): KeyWi
   }
 }
 
-/** A window without requests would begin with a request at this time. */
+/** A window starts with its first request. Without requests, it is reported as starting now. */
 function windowAt(window: Window, length: number, at: number): WindowCount {
   const { startedAt, used } = updateWindow({ ...window }, length, at)
   return { startedAt: used === 0 ? floorToSecond(at) : startedAt, used }
@@ -159,7 +160,7 @@ function countRequest(window: Window, now: number): void {
   window.used++
 }
 
-/** Rounds down, so that a window never ends later than its length from now. */
+/** Rounds down, so that a one-minute window that starts now ends in at most one minute. */
 function floorToSecond(time: number): number {
   return Math.floor(time / SECOND) * SECOND
 }

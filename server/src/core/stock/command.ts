@@ -205,7 +205,10 @@ interface PetDone {
   readonly pet: StockedPet
 }
 
-/** The category of the pet does not exist. Callers get `invalid_request`, and the answer is not remembered. */
+/**
+ * The category of the pet does not exist. Callers get `invalid_request`. The answer is not stored for the idempotency
+ * key, so a retry with the same key is decided again.
+ */
 export interface InvalidCategory {
   readonly type: 'invalid_category'
   readonly categoryId: bigint
@@ -348,7 +351,7 @@ const COMMANDS: { readonly [Type in CommandType]: CommandTraits<Extract<Command,
     forEachPet: ({ changes }, visit) => {
       for (const { petId } of changes) visit(petId)
     },
-    // The orders tell which holds have expired and reserve nothing any more.
+    // Orders are read to find expired holds, which no longer reserve units.
     reads: ({ keepReserved }) => (keepReserved ? ['orders'] : []),
     size: ({ changes }) => changes.length,
   },

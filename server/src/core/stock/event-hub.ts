@@ -163,9 +163,9 @@ function eventsToEnd(read: StockEvents): readonly StockEvent[] | undefined {
 
 /**
  * The events that take a late reader to the cursor of the followers; `undefined` if its read does not reach that cursor.
- * Cursors cannot be compared. But the reader joined before the followers' read, and its own read came after it. So if its
- * read contains the last event of the followers, the reader catches up with that event. If its read is empty, the reader is
- * at the end of the log, and so are the followers if their read has reached the end.
+ * Cursors have no order. But within a round, the late reader's read runs after the followers' read. So if the late read
+ * contains the followers' last event, the late reader has caught up once it has taken that event. If the late read is
+ * empty, the late reader is at the end of the log. The followers are there too if their read reached the end.
  */
 function eventsToFollowers(read: StockEvents, followersRead: StockEvents): readonly StockEvent[] | undefined {
   if (read.events.length === 0) return isAtEnd(followersRead) ? [] : undefined

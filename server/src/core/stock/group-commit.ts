@@ -26,10 +26,10 @@ export interface CommitObserver {
 }
 
 interface GroupCommitParts {
-  /** Concurrent commits lock different pets. */
+  /** GroupCommit never runs two commits that lock the same pet at the same time. */
   readonly store: Pick<StockStore, 'changeStock' | 'concurrentCommits' | 'concurrentLockWaits'>
   /** A commit waits for pending limit checks, because their requests are about to submit commands. */
-  readonly limits: Pick<LimitKeeper, 'afterDecisions'>
+  readonly limits: Pick<LimitKeeper, 'afterPendingChecks'>
   readonly observers: readonly CommitObserver[]
 }
 
@@ -102,7 +102,7 @@ export class GroupCommit {
     const isIdle = this.#freeSlots === store.concurrentCommits
     if (this.#wasLastTurnQuiet && !this.#hasCommittedThisTurn && !this.#isCommitScheduled && isIdle) {
       this.#hasCommittedThisTurn = true
-      limits.afterDecisions(() => {
+      limits.afterPendingChecks(() => {
         this.#hasCommittedThisTurn = false
       })
       this.#startCommit()
@@ -116,9 +116,9 @@ export class GroupCommit {
     if (this.#isCommitScheduled || this.#freeSlots === 0 || this.#waiting.length === 0) return
     this.#isCommitScheduled = true
     const { limits } = this.#parts
-    limits.afterDecisions(() => {
+    limits.afterPendingChecks(() => {
       if (Math.max(this.#waiting.length, this.#lastCommitSize) < MIN_COMMANDS_TO_GATHER) this.#commitWaiting()
-      else limits.afterDecisions(() => this.#commitWaiting())
+      else limits.afterPendingChecks(() => this.#commitWaiting())
     })
   }
 
@@ -158,7 +158,7 @@ export class GroupCommit {
         lockWait,
       )
     } catch (error) {
-      if (error instanceof PetsLockedError) return this.#commitAround(batch, error.petIds)
+      if (error instanceof PetsLockedError) return this.#commitUnlocked(batch, error.petIds)
       if (error instanceof ServiceError || batch.length === 1) {
         for (const { fail } of batch) fail(error)
         return
@@ -173,8 +173,11 @@ export class GroupCommit {
     for (const observer of observers) observer.commitFinished(batch.length, durationMs)
   }
 
-  /** Commits the commands about free pets. The others wait for the locks in groups that share no pet, and take no slot. */
-  async #commitAround(batch: readonly WaitingCommand[], lockedPets: ReadonlySet<bigint>): Promise<void> {
+  /**
+   * Commits the commands whose pets are not locked. The other commands are split into groups that share no pet. Each
+   * group waits for its locks without using a commit slot.
+   */
+  async #commitUnlocked(batch: readonly WaitingCommand[], lockedPets: ReadonlySet<bigint>): Promise<void> {
     const { free, blocked } = splitByLocks(batch, lockedPets)
     for (const group of blocked) void this.#commitAfterLocks(group)
     if (free.length > 0) await this.#commit(free, 'brief')

@@ -27,8 +27,11 @@ export interface StockStore {
   readonly concurrentLockWaits: number
   /** Reads every entry, in batches, by petId ascending. Resolves to the cursor to pass to `stockChangesSince`. */
   loadStock(onBatch: (items: readonly InventoryItem[]) => void): Promise<string>
-  /** The changes since the cursor, or `too_many` if loading the whole stock again is faster. */
-  stockChangesSince(cursor: string): Promise<StockChanges | 'too_many'>
+  /**
+   * The changes since the cursor, or `reload` if the changes are unknown or so many that loading the whole stock is
+   * faster.
+   */
+  stockChangesSince(cursor: string): Promise<StockChanges | 'reload'>
   /**
    * Decides the commands in order, in one commit, which writes the stock, the log and the answers to commands with an
    * idempotency key. The total size of the commands is at most MAX_CHANGES. The results have the order of the commands.

@@ -10,7 +10,7 @@ import { columnsOf, type FieldCodec } from '../values/field.ts'
 const { status: _, ...petRecord } = PET
 
 /** The tables that a copy transfers, with their columns. Each table comes after the tables that it refers to. */
-export const CONTENTS = {
+export const COPIED_TABLES = {
   categories: columnsOf(CATEGORY),
   pets: { ...columnsOf(petRecord), words: 'text' },
   stock: {
@@ -71,23 +71,23 @@ export const CONTENTS = {
 } as const satisfies Readonly<Record<string, Readonly<Record<string, ColumnType>>>>
 
 export type ColumnType = FieldCodec['sql']
-export type ContentKind = keyof typeof CONTENTS
+export type TableName = keyof typeof COPIED_TABLES
 /** The cast is needed because Object.keys returns strings. */
-export const CONTENT_KINDS = Object.keys(CONTENTS) as ContentKind[]
+export const TABLE_NAMES = Object.keys(COPIED_TABLES) as TableName[]
 
 /** Integers of any size are `bigint`. */
 export type ContentValue = bigint | string | boolean | null
 
 /** Some rows of a table. The values are in the order of its columns. */
 export interface ContentBatch {
-  readonly kind: ContentKind
+  readonly kind: TableName
   readonly rows: readonly (readonly ContentValue[])[]
 }
 
-export type ContentCounts = Readonly<Record<ContentKind, number>>
+export type ContentCounts = Readonly<Record<TableName, number>>
 
-export function contentColumns(kind: ContentKind): Readonly<Record<string, ColumnType>> {
-  return CONTENTS[kind]
+export function contentColumns(kind: TableName): Readonly<Record<string, ColumnType>> {
+  return COPIED_TABLES[kind]
 }
 
 /** Reads and writes the whole contents of a store. */
@@ -103,7 +103,7 @@ export interface ContentStore {
 
 interface CopyOptions {
   readonly signal: AbortSignal
-  readonly onProgress: (kind: ContentKind, rows: number, fraction: number) => void
+  readonly onProgress: (kind: TableName, rows: number, fraction: number) => void
 }
 
 type CopyTarget = ContentStore & Pick<StockStore, 'loadStock'>
@@ -118,15 +118,15 @@ export async function copyStore(
   { signal, onProgress }: CopyOptions,
 ): Promise<{ readonly counts: ContentCounts; readonly tag: string }> {
   const existing = await target.countContents()
-  const nonEmptyKind = CONTENT_KINDS.find((kind) => existing[kind] > 0)
+  const nonEmptyKind = TABLE_NAMES.find((kind) => existing[kind] > 0)
   if (nonEmptyKind !== undefined) {
     throw new Error(
       `the target store is not empty: it has ${existing[nonEmptyKind]} rows of ${nonEmptyKind}; name a new database`,
     )
   }
   const expected = await source.countContents()
-  const total = CONTENT_KINDS.reduce((sum, kind) => sum + expected[kind], 0)
-  const counts = Object.fromEntries(CONTENT_KINDS.map((kind) => [kind, 0])) as Record<ContentKind, number>
+  const total = TABLE_NAMES.reduce((sum, kind) => sum + expected[kind], 0)
+  const counts = Object.fromEntries(TABLE_NAMES.map((kind) => [kind, 0])) as Record<TableName, number>
   // The expected stock. Built from the copied rows, because the source may change during the copy.
   const pages = new InventoryPages()
   let copiedRows = 0
@@ -146,7 +146,7 @@ export async function copyStore(
   await target.writeContents(countedBatches())
 
   const written = await target.countContents()
-  for (const kind of CONTENT_KINDS) {
+  for (const kind of TABLE_NAMES) {
     if (written[kind] !== counts[kind]) {
       throw new Error(
         `the copy has ${written[kind]} rows of ${kind}, but ${counts[kind]} were read; do not use the copy`,

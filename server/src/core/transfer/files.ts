@@ -204,7 +204,10 @@ export class NotUtf8 extends Error {
   }
 }
 
-/** The lines of a file without "\n". A line that is too long is cut, but stays longer than the limit. */
+/**
+ * The lines of a file without "\n". A line that is too long is cut to one character more than the limit, so that its
+ * reader still rejects it.
+ */
 export async function* linesOf(
   chunks: AsyncIterable<Uint8Array>,
   file: string,

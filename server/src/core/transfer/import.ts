@@ -67,14 +67,14 @@ export interface ApplyOptions extends Pick<ChangeOrigin, 'at' | 'keyId' | 'reaso
 }
 
 /**
- * An import that has no effect before `apply`. Call `add` for each batch of rows, then `seal`, then `preview` or `apply`, and
+ * An import that has no effect before `apply`. Call `add` for each batch of rows, then `finishStaging`, then `preview` or `apply`, and
  * finally `discard`, even after a failure.
  */
 export interface StagedImport<Value> {
   /** Lines must be in ascending order. */
   add(rows: readonly StagedRow<Value>[]): Promise<void>
   /** Must be called after the last `add`. Of rows with the same id, keeps the first. Returns the rows that it dropped. */
-  seal(maxExamples: number): Promise<Tally<DuplicateRow>>
+  finishStaging(maxExamples: number): Promise<Tally<DuplicateRow>>
   /** The changes that `apply` would make now. Changes nothing. */
   preview(maxExamples: number): Promise<ImportPreview<Value>>
   /**
@@ -122,7 +122,7 @@ export async function stageRows<Value>(
     onProgress(rows)
   }
   signal.throwIfAborted()
-  const duplicates = await staged.seal(maxExamples)
+  const duplicates = await staged.finishStaging(maxExamples)
   for (const { line, firstLine, id } of duplicates.first) {
     examples.push({ line, reason: `${kind.noun} ${id} is already on line ${firstLine}` })
   }

@@ -30,7 +30,7 @@ export type FieldText = string | undefined
 /** The fields of a row in the order of the columns, or the reason why the line cannot be split into fields. */
 export type RawRow = { readonly line: number; readonly fields: readonly FieldText[] } | RefusedLine
 
-/** Reads consecutive lines of a file. `isEnd` is true for the last lines. */
+/** Reads consecutive lines of a file. `isEnd` is true in the last call, which has no lines. */
 export type ReadLines = (lines: readonly string[], isEnd: boolean) => RawRow[]
 
 /**

@@ -24,7 +24,7 @@ export class DeliverySlots {
    * Whether a webhook that is sending `requestCount` requests may start one more. If only the limit per turn prevents it,
    * calls `onNextTurn` in the next turn.
    */
-  hasRoomOrNotify(requestCount: number, onNextTurn: () => void): boolean {
+  hasRoomOrCallLater(requestCount: number, onNextTurn: () => void): boolean {
     const isFirst = requestCount === 0
     if (!isFirst && requestCount >= MAX_PARALLEL_PER_WEBHOOK) return false
     if (!isFirst && this.#totalRequests >= MAX_TOTAL_FOR_SECOND_REQUEST) return false

@@ -148,8 +148,12 @@ export class WebhookRunner {
   readonly #backlog: LoggedEvent[] = []
   /** The cursor up to which the log has been read. */
   #cursor: string
+  /**
+   * When the pending relist was created; `undefined` if none is pending. A relist asks the receiver to read the whole
+   * list again.
+   */
   #relistAt: number | undefined
-  /** The failure of the oldest delivery from before this process took over; applies to the first delivery. */
+  /** The saved failure of the oldest delivery. The first delivery that this runner adds continues from it. */
   #inheritedFailure: DeliveryFailure | undefined
   #off: WebhookProgress['off']
   #attempts: DeliveryAttempt[] = []
@@ -237,7 +241,7 @@ export class WebhookRunner {
     while (
       now >= this.#pausedUntil &&
       this.#canSend &&
-      slots.hasRoomOrNotify(this.#sending, this.#dispatch)
+      slots.hasRoomOrCallLater(this.#sending, this.#dispatch)
     ) {
       const delivery = this.#isDown ? this.#window.takeHead() : this.#window.takeReady()
       if (delivery === undefined) return
@@ -253,7 +257,8 @@ export class WebhookRunner {
       while (this.#canSend && this.#window.size < MAX_WINDOW) {
         if (this.#backlog.length === 0 && !(await this.#read())) break
         this.#moveBacklogIntoWindow()
-        // The next event is a relist, which waits until the window is empty, or a relist is in the window.
+        // Either the next event is a relist, which must wait until the window is empty, or a relist in the window holds
+        // back all later events.
         if (this.#backlog.length > 0 && this.#window.size < MAX_WINDOW) break
       }
     } catch (error) {

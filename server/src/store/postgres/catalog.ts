@@ -2,7 +2,7 @@ import type { SQL } from 'bun'
 import type { CatalogChanges, LockedCatalog } from '../../core/catalog/catalog-draft.ts'
 import { type Command, petIdsOf } from '../../core/stock/command.ts'
 import { isLow } from '../../core/stock/inventory.ts'
-import { CONTENTS } from '../../core/transfer/copy.ts'
+import { COPIED_TABLES } from '../../core/transfer/copy.ts'
 import {
   CATEGORY_COLUMNS,
   CATEGORY_FIELDS,
@@ -160,7 +160,7 @@ export function writeCatalog(
 /** A pet and its stock entry after a change. */
 type PetWithEntry = NonNullable<ReturnType<CatalogChanges['pets']['get']>>
 
-const { last_change: _, ...ENTRY_COLUMNS } = CONTENTS.stock
+const { last_change: _, ...ENTRY_COLUMNS } = COPIED_TABLES.stock
 const [ADD_PETS, CHANGE_PETS] = writeStatements('pets', 'id', PET_COLUMNS)
 const [ADD_ENTRIES, CHANGE_ENTRIES] = writeStatements('stock', 'pet_id', ENTRY_COLUMNS)
 

@@ -37,7 +37,10 @@ const MAX_PAUSE_MS = 5 * SECOND
 const CLOSED = new Error('the store is closed')
 
 type AcquireOptions = { readonly isUrgent?: boolean }
-/** Returns the reason why the database refuses statements, if the reason is the state of the database. */
+/**
+ * Called after a statement failed. Returns an error if the cause is the database and not the statement, for example if
+ * a newer version has migrated the tables; otherwise undefined.
+ */
 type ExplainRefusal = (database: Pick<SqlDatabase, 'rows'>) => Promise<unknown>
 
 /**
@@ -225,7 +228,8 @@ export class Connection implements SqlDatabase {
   }
 
   /**
-   * Probes until a host that accepts writes answers. The current pool is probed first, because one lost connection is no reason
+   * Probes until a host that accepts writes answers. The current pool is probed first, because one lost connection is
+   * no reason
    * to refuse callers or to abandon the other connections.
    */
   async #probe(): Promise<void> {

@@ -37,7 +37,7 @@ async function changeLockedRows(
 ): Promise<string[]> {
   let missingIds: string[] = []
   await connection.readThenWrite(
-    'forgettable',
+    'unflushed',
     (sql) => {
       const keys = bunArray(sql, keyIds, 'TEXT', (keyId) => keyId)
       // The second statement starts after the rows are locked, so it reads their latest versions.

@@ -38,7 +38,7 @@ export function readOrders(sql: SQL, commands: readonly Command[], clock: StoreC
   const { orderIds, newOrders } = orderReferencesOf(commands)
   const petIds = arrayText(petIdsOf(commands), (id) => id)
   const logNumbers = logNumbersFor(maxLogRowsOf(commands))
-  const values = [petIds, clock.given(), BigInt(newOrders), BigInt(logNumbers)]
+  const values = [petIds, clock.testTime(), BigInt(newOrders), BigInt(logNumbers)]
   if (orderIds.length === 0) return sql.unsafe<ReadRow[]>(EXPIRED_HOLDS, values).execute()
   const namedIds = arrayText(orderIds, (id) => id)
   return sql.unsafe<ReadRow[]>(EXPIRED_HOLDS_AND_NAMED_ORDERS, [...values, namedIds]).execute()

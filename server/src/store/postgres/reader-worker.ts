@@ -72,11 +72,11 @@ async function searchSnapshot(connection: Connection): Promise<SearchSnapshot> {
           server !== current.server ||
           lossCount !== String(connection.lossCount)
         )
-          return 'too_many'
+          return 'reload'
         const rows = await session.rows<ChangedRow>(CHANGED_PETS, snapshot, BigInt(prunings))
         const [first] = rows
-        if (first === undefined || first.is_cut || first.reads_all === true) return 'too_many'
-        if (first.log_rows > BigInt(MAX_CHANGED_PETS)) return 'too_many'
+        if (first === undefined || first.is_cut || first.reads_all === true) return 'reload'
+        if (first.log_rows > BigInt(MAX_CHANGED_PETS)) return 'reload'
         return rows.flatMap(({ id, ...row }) => (id === null ? [] : [{ ...row, id }]))
       },
       close,

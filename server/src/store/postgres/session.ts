@@ -100,7 +100,7 @@ export class PostgresLongSession implements LongSession {
 
 const BEGIN: Readonly<Record<Durability, string>> = {
   durable: 'BEGIN',
-  forgettable: 'BEGIN; SET LOCAL synchronous_commit = off',
+  unflushed: 'BEGIN; SET LOCAL synchronous_commit = off',
 }
 
 /** Runs a transaction. Sends BEGIN together with the first statement, which saves a round trip. */

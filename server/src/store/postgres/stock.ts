@@ -55,7 +55,7 @@ interface ChangedRow extends SnapshotRow {
 
 /** Each commit uses a session. In a small pool, commits use at most half of the sessions. */
 const MAX_CONCURRENT_COMMITS = 4
-/** A commit of another instance keeps its pets locked for a much shorter time. */
+/** Much longer than a commit of another instance keeps its pets locked, so only long transactions exceed it. */
 const BRIEF_LOCK_WAIT_MS = 500
 /** Applying more changes than this takes as long as loading the whole stock. */
 const MAX_CHANGES_TO_APPLY = 10_000
@@ -124,13 +124,13 @@ export function stockMethods(
 
     stockChangesSince: async (cursor) => {
       const [snapshot = '', server, prunings = '0', lossCount] = cursor.split('@')
-      if (lossCount !== String(connection.lossCount)) return 'too_many'
+      if (lossCount !== String(connection.lossCount)) return 'reload'
       const rows = await connection.run((sql) => changedSince(sql, snapshot, prunings))
       const [first] = rows
-      if (first === undefined || lossCount !== String(connection.lossCount)) return 'too_many'
+      if (first === undefined || lossCount !== String(connection.lossCount)) return 'reload'
       // Two runs that are not registered cannot be told apart.
-      if (first.server === null || first.server !== server) return 'too_many'
-      if (first.is_cut || first.reads_all === true || first.log_rows > MAX_CHANGES_TO_APPLY) return 'too_many'
+      if (first.server === null || first.server !== server) return 'reload'
+      if (first.is_cut || first.reads_all === true || first.log_rows > MAX_CHANGES_TO_APPLY) return 'reload'
       const set: InventoryItem[] = []
       const removed: bigint[] = []
       for (const { pet_id, quantity, status } of rows) {
@@ -156,7 +156,8 @@ export function stockMethods(
 }
 
 /**
- * Returns `expired_holds`, and writes nothing, if a pet has expired holds but the orders were not read. A commit that changes a
+ * Returns `expired_holds`, and writes nothing, if a pet has expired holds but the orders were not read. A commit that
+ * changes a
  * pet also releases its expired holds, so the caller has to try again and read the orders.
  */
 async function decideAndWrite(
@@ -221,7 +222,8 @@ async function decideAndWrite(
 
 /**
  * Reads the changes and the next cursor in one statement, and so from one snapshot. It runs for every read request. Therefore
- * it reads the token directly, which is several times faster than calling server_token(). A standby refuses the statement.
+ * it reads the token directly, which is several times faster than calling server_token(). A standby rejects the
+ * statement, so there is no `isStandby` check as in `loadStock`.
  */
 function changedSince(sql: SQL, snapshot: string, prunings: string) {
   return sql<ChangedRow[]>`
@@ -248,7 +250,7 @@ const LOCK_PETS = `
 /** Locks the pets in the order of their ids, so that two commits never deadlock over them. */
 function lockPets(sql: SQL, commands: readonly SubmittedCommand[], clock: StoreClock) {
   const petIds = arrayText(petIdsOf(commands), (petId) => petId)
-  return sql.unsafe<LockedRow[]>(LOCK_PETS, [petIds, clock.given()]).execute()
+  return sql.unsafe<LockedRow[]>(LOCK_PETS, [petIds, clock.testTime()]).execute()
 }
 
 /** The pets of this list that another transaction has locked at this moment. */

@@ -4,10 +4,10 @@ import type { Connection } from './connection.ts'
 
 /**
  * SQL for the time of the database in milliseconds. All instances use this clock: with different clocks, they would reset each
- * other's rate-limit windows. `given` is a parameter that holds the time in a test, and otherwise NULL.
+ * other's rate-limit windows. `testTime` is a parameter that holds the time in a test, and otherwise NULL.
  */
-export function storeTimeSql(given: `$${number}`): string {
-  return `coalesce(${given}::bigint, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint)`
+export function storeTimeSql(testTime: `$${number}`): string {
+  return `coalesce(${testTime}::bigint, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint)`
 }
 
 export async function readStoreTime(database: Pick<SqlDatabase, 'rows'>, clock?: Clock): Promise<number> {
@@ -21,7 +21,7 @@ export async function readStoreTime(database: Pick<SqlDatabase, 'rows'>, clock?:
  * and use no index.
  */
 export function storeClock(clock?: Clock): StoreClock {
-  return { sql: (given) => `(SELECT ${storeTimeSql(given)})`, given: () => clock?.() ?? null }
+  return { sql: (testTime) => `(SELECT ${storeTimeSql(testTime)})`, testTime: () => clock?.() ?? null }
 }
 
 /** How often the clocks are compared. They drift by less than a millisecond in this time. */

@@ -38,7 +38,7 @@ export const DEFAULT_POSTGRES_SETTINGS: PostgresSettings = {
 export async function openPostgresStore(
   url: string,
   settings: PostgresSettings,
-  tables: TablesMode = 'make',
+  tables: TablesMode = 'migrate',
 ): Promise<Store> {
   const connection = new Connection(url, settings, findNewerTables)
   let now = settings.clock

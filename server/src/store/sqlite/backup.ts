@@ -223,7 +223,7 @@ function adoptCopy(copy: string, backup: string): boolean {
     const isForeign = version === 0 || (version <= NEWEST && missing.length > 0)
     if (isForeign) throw refuse('is not a database of this program')
     requireOwnTables(version, NEWEST, missing)
-    const isOlder = needsMigration(version, NEWEST, 'make')
+    const isOlder = needsMigration(version, NEWEST, 'migrate')
     const damage = integrityProblem(database)
     if (damage !== undefined) throw refuse(`is damaged (${damage}); use an earlier backup`)
     database.run('PRAGMA application_id = 0')

@@ -67,8 +67,8 @@ export class Connection implements SqlDatabase, LongSession {
   /** PRAGMA data_version when the commits of the service were last flushed here. */
   #flushedDataVersion: bigint | undefined
   /**
-   * Set when another process has committed after commits of this connection that were not flushed yet. Reads of the other
-   * process's commit wait for this flush.
+   * Set when another process has committed while commits of this connection may still be unflushed. `readLog` waits for
+   * this flush before it reads the other process's commit.
    */
   #ownCommitsFlushed: Promise<void> | undefined
   #lastDataVersion: bigint | undefined
@@ -260,7 +260,10 @@ export class Connection implements SqlDatabase, LongSession {
     return result
   }
 
-  /** `work` may read only log rows up to `end`, because later rows are not flushed. If `end` is undefined, all rows are. */
+  /**
+   * `work` may read only log rows up to `end`, because later rows are not flushed. If `end` is undefined, all rows are
+   * flushed.
+   */
   async readLog<T>(work: (end: bigint | undefined) => T): Promise<T> {
     const serving = this.#serving
     if (serving === undefined) return this.read(() => work(undefined))
@@ -316,7 +319,7 @@ export class Connection implements SqlDatabase, LongSession {
 
   /** Like `write`, without waiting for the disk. The commit survives a crash of the process, but not a power cut. */
   async writeWithoutFlush<T>(work: () => T): Promise<T> {
-    if (this.#serving !== undefined) return this.#writeUnflushed(work, 'forgettable')
+    if (this.#serving !== undefined) return this.#writeUnflushed(work, 'unflushed')
     return this.#writeWhenUnlocked(() => {
       this.database.run('PRAGMA synchronous = NORMAL')
       try {
@@ -402,7 +405,10 @@ export class Connection implements SqlDatabase, LongSession {
     return this.#whenUnlocked(work, () => began)
   }
 
-  /** Retries `work` while the database is locked. `onLocked` is called for each lock and returns when the timeout began. */
+  /**
+   * Retries `work` while the database is locked. `onLocked` is called after each failed attempt and returns the start
+   * time of the timeout.
+   */
   async #whenUnlocked<T>(work: () => T, onLocked: () => number): Promise<T> {
     for (;;) {
       try {
@@ -502,16 +508,15 @@ export class ReadConnection {
     this.#database.close()
   }
 
-  async #changedSince(end: LogEnd, cursor: string): Promise<ChangedPet[] | 'too_many'> {
+  async #changedSince(end: LogEnd, cursor: string): Promise<ChangedPet[] | 'reload'> {
     const start = fromCursor(cursor)
-    if (start === undefined || start.identity !== end.identity || start.position < end.pruned)
-      return 'too_many'
-    if (end.position - start.position > BigInt(MAX_CHANGED_PETS)) return 'too_many'
+    if (start === undefined || start.identity !== end.identity || start.position < end.pruned) return 'reload'
+    if (end.position - start.position > BigInt(MAX_CHANGED_PETS)) return 'reload'
     const relists = await this.rows(
       "SELECT 1 FROM log WHERE id > $1 AND kind = 'relist' LIMIT 1",
       start.position,
     )
-    return relists.length > 0 ? 'too_many' : this.rows<ChangedPet>(CHANGED_PETS, start.position)
+    return relists.length > 0 ? 'reload' : this.rows<ChangedPet>(CHANGED_PETS, start.position)
   }
 
   #withServiceErrors<T>(work: () => T): T {

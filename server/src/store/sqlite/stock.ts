@@ -116,14 +116,14 @@ export function stockMethods(
         database.transaction((flushed: bigint | undefined) => {
           const start = fromCursor(cursor)
           const end = upTo(flushed, logEnd())
-          if (start === undefined || start.identity !== end.identity) return 'too_many'
+          if (start === undefined || start.identity !== end.identity) return 'reload'
           const behind = end.position - start.position
-          if (start.position < end.pruned || behind < 0n || behind > MAX_CHANGES_TO_APPLY) return 'too_many'
+          if (start.position < end.pruned || behind < 0n || behind > MAX_CHANGES_TO_APPLY) return 'reload'
           const set: InventoryItem[] = []
           const removed: bigint[] = []
           for (const { pet_id, quantity, status } of changesBetween.all(start.position, end.position)) {
             // This is a `relist` row: pets have changed that the log does not name.
-            if (pet_id === null) return 'too_many'
+            if (pet_id === null) return 'reload'
             if (quantity === null || status === null) removed.push(pet_id)
             else set.push(toItem({ pet_id, quantity, status }))
           }

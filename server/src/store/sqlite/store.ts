@@ -28,7 +28,7 @@ import { stockMethods } from './stock.ts'
 /** Opens or creates the file at `path`, and migrates its tables unless the options forbid it. */
 export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}): Store {
   const { clock: now = Date.now } = options
-  const clock: StoreClock = { sql: (given) => given, given: now }
+  const clock: StoreClock = { sql: (testTime) => testTime, testTime: now }
   requireUsable(path)
   let lock: ReturnType<typeof lockForServing> | undefined
   let opened: Connection | undefined
@@ -39,7 +39,7 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
       lock = lockForServing(path)
     }
     opened = Connection.open(path)
-    migrate(opened.database, options.tables ?? 'make')
+    migrate(opened.database, options.tables ?? 'migrate')
     if (lock !== undefined) {
       opened.flushInBackground(options.onFlushFailure ?? (() => {}), options.checkpointAfterChanges)
     }

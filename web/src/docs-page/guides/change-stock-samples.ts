@@ -10,7 +10,7 @@ export function changeStockSamples(base: string): Readonly<Record<SampleName, re
       curl: `curl -X PATCH '${base}/inventory/1' \\
   ${AUTHORIZATION} ${JSON_BODY} \\
   -d '{"quantity":30}'`,
-      client: `const item = await client.updateInventory(1n, { quantity: 30 })
+      client: `const item = await client.inventory.set(1, { quantity: 30 })
 console.log(item.quantity)`,
       python: `item, _ = call('PATCH', '/inventory/1', {'quantity': 30})
 print(item['quantity'])`,
@@ -21,9 +21,9 @@ print(item['quantity'])`,
 curl -X PATCH '${base}/inventory/1' \\
   ${AUTHORIZATION} ${JSON_BODY} \\
   -H "If-Match: $tag" -d '{"quantity":10}'`,
-      client: `const seen = await client.getInventoryItem(1n)
+      client: `const seen = await client.inventory.get(1)
 const quantity = seen.quantity - 2
-const item = await client.updateInventory(1n, { quantity }, { ifMatch: seen.etag })
+const item = await client.inventory.set(1, { quantity }, { ifMatch: seen.etag })
 console.log(item.quantity)`,
       python: `seen, headers = call('GET', '/inventory/1')
 quantity = seen['quantity'] - 2
@@ -34,10 +34,11 @@ print(item['quantity'])`,
       curl: `curl '${base}/inventory/adjustments' \\
   ${AUTHORIZATION} ${JSON_BODY} \\
   -d '{"reason":"sold","reference":"order 17","changes":[{"petId":1,"delta":-2}]}'`,
-      client: `const item = await client.adjustInventory(
-  { petId: 1n, delta: -2 },
-  { reason: 'sold', reference: 'order 17' },
-)
+      client: `const [item] = await client.inventory.adjust({
+  reason: 'sold',
+  reference: 'order 17',
+  changes: [{ petId: 1, delta: -2 }],
+})
 console.log(item.quantity)`,
       python: `answer, _ = call('POST', '/inventory/adjustments', {
     'reason': 'sold',
@@ -52,13 +53,14 @@ print(answer['items'][0]['quantity'])`,
   -d '{"reason":"received","reference":"PO-1043","changes":[
     {"petId":1,"delta":12},
     {"petId":2,"quantity":30,"expected":28}]}'`,
-      client: `const items = await client.adjustInventory(
-  [
-    { petId: 1n, delta: 12 },
-    { petId: 2n, quantity: 30, expected: 28 },
+      client: `const items = await client.inventory.adjust({
+  reason: 'received',
+  reference: 'PO-1043',
+  changes: [
+    { petId: 1, delta: 12 },
+    { petId: 2, quantity: 30, expected: 28 },
   ],
-  { reason: 'received', reference: 'PO-1043' },
-)
+})
 console.log(items.map(({ quantity }) => quantity))`,
       python: `answer, _ = call('POST', '/inventory/adjustments', {
     'reason': 'received',
@@ -75,10 +77,10 @@ print([item['quantity'] for item in answer['items']])`,
   ${AUTHORIZATION} ${JSON_BODY} \\
   -H 'Idempotency-Key: delivery-1043' \\
   -d '{"reason":"received","changes":[{"petId":1,"delta":12}]}'`,
-      client: `// Without one of yours, each change gets a key of its own and is repeated with it all the same.
-const item = await client.adjustInventory(
-  { petId: 1n, delta: 12 },
-  { reason: 'received', idempotencyKey: 'delivery-1043' },
+      client: `// Without this key, the client uses a random one for each change and its retries.
+const item = await client.inventory.receive(
+  { petId: 1, quantity: 12 },
+  { idempotencyKey: 'delivery-1043' },
 )
 console.log(item.quantity)`,
       python: `adjustment = {'reason': 'received', 'changes': [{'petId': 1, 'delta': 12}]}

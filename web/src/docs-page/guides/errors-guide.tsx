@@ -42,7 +42,7 @@ export const WHAT_TO_DO: Readonly<Record<string, string>> = {
 
 /** What the service answers to `{"quantity": "5"}`. */
 export const ERROR_EXAMPLE =
-  '{"code":"invalid_request","message":"quantity must be an integer from 0 to 9007199254740991, got \\"5\\" (a string)","status":400}'
+  '{"code":"invalid_request","message":"quantity must be an integer from 0 to 9007199254740991, got \\"5\\" (a string)","status":400,"field":"quantity"}'
 
 function Body() {
   const { errorCodes } = useContract()
@@ -51,8 +51,8 @@ function Body() {
       <p>
         Every answer from 400 up has the same body, an{' '}
         <a href={href({ page: 'schema', id: 'Error' })}>Error</a>. Let programs decide by <code>code</code>:
-        codes are never renamed. The <code>message</code> is for people, says what was wrong and what to do,
-        and may change.
+        codes are never renamed. The <code>message</code> is for people, says what is wrong and what to do,
+        and may change. If one field is wrong, <code>field</code> names it.
       </p>
       <CodeBlock title="An error" language="json" code={ERROR_EXAMPLE} />
       <Heading>All codes</Heading>

@@ -5,10 +5,10 @@ import { inEach } from './guide-samples.ts'
 export function copySamples(base: string): readonly CodeSample[] {
   return inEach(base, {
     client: `const stock = new Map()
-for await (const event of client.inventoryEvents()) {
+for await (const event of client.inventory.events()) {
   if (event.type === 'ready' || event.type === 'relist') {
     stock.clear()
-    for (const item of await client.listInventory()) stock.set(item.petId, item)
+    for await (const item of client.inventory.list()) stock.set(item.petId, item)
   }
   if (event.type === 'pet') stock.set(event.petId, event)
   if (event.type === 'change') {

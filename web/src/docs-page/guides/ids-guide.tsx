@@ -19,9 +19,8 @@ JSON.parse(text).petId // 9007199254740992: another pet`
 export const EXACT: readonly CodeSample[] = [
   {
     ...({ id: 'client', title: 'TypeScript client', language: 'typescript' } as const),
-    code: `const [item] = await client.listInventory()
-item.petId // 9007199254740993n, a bigint
-await client.getInventoryItem(9007199254740993n)`,
+    code: `const item = await client.inventory.get('9007199254740993')
+item.petId // 9007199254740993n, a bigint; a string with the option ids: 'string'`,
   },
   {
     ...({ id: 'python', title: 'Python', language: 'python' } as const),
@@ -45,8 +44,8 @@ function Body() {
       <p>Read answers with something that keeps them whole:</p>
       <ul className="bullets">
         <li>
-          In TypeScript, our <a href="#/guides/typescript-client">client</a>: ids are <code>bigint</code>, in
-          and out.
+          In TypeScript, our <a href="#/guides/typescript-client">client</a>: it returns ids as{' '}
+          <code>bigint</code> or as strings.
         </li>
         <li>
           In languages with 64-bit integers, a field of such a type: <code>int64</code> in Go,{' '}

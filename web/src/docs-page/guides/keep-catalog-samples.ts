@@ -11,7 +11,7 @@ export function keepCatalogSamples(base: string): Readonly<Record<CatalogSampleN
   return {
     category: inEach(base, {
       curl: sent(`'${base}/categories'`, '{"name":"Reptiles","lowStockAt":5}'),
-      client: `const category = await client.createCategory({ name: 'Reptiles', lowStockAt: 5 })
+      client: `const category = await client.categories.create({ name: 'Reptiles', lowStockAt: 5 })
 console.log(\`\${category.name} are low at \${category.lowStockAt}\`)`,
       python: `category, _ = call('POST', '/categories', {'name': 'Reptiles', 'lowStockAt': 5})
 print(f"{category['name']} are low at {category['lowStockAt']}")`,
@@ -21,9 +21,9 @@ print(f"{category['name']} are low at {category['lowStockAt']}")`,
         `'${base}/pets'`,
         '{"name":"Corn snake","categoryId":1,"quantity":12,"barcode":"2000000010007"}',
       ),
-      client: `const pet = await client.createPet({
+      client: `const pet = await client.pets.create({
   name: 'Corn snake',
-  categoryId: 1n,
+  categoryId: 1,
   quantity: 12,
   barcode: '2000000010007',
 })
@@ -38,7 +38,7 @@ print(f"pet {pet['id']} has the barcode {pet['barcode']}")`,
     }),
     change: inEach(base, {
       curl: sent(`-X PATCH '${base}/pets/1'`, '{"lowStockAt":3}'),
-      client: `const pet = await client.updatePet(1n, { lowStockAt: 3 })
+      client: `const pet = await client.pets.update(1, { lowStockAt: 3 })
 console.log(\`\${pet.name} is low at \${pet.lowStockAt}\`)`,
       python: `pet, _ = call('PATCH', '/pets/1', {'lowStockAt': 3})
 print(f"{pet['name']} is low at {pet['lowStockAt']}")`,
@@ -47,14 +47,14 @@ print(f"{pet['name']} is low at {pet['lowStockAt']}")`,
       curl: `curl -N '${base}/inventory/events' \\
   ${AUTHORIZATION} |
   grep --line-buffered -A 2 -E '^event: (low|recovered)$'`,
-      client: `const pet = await client.createPet({ name: 'Gecko', categoryId: 1n, quantity: 12, lowStockAt: 3 })
-for await (const event of client.inventoryEvents()) {
+      client: `const pet = await client.pets.create({ name: 'Gecko', categoryId: 1, quantity: 12, lowStockAt: 3 })
+for await (const event of client.inventory.events()) {
   if (event.type === 'ready') {
-    await client.adjustInventory({ petId: pet.id, delta: -10 }, { reason: 'sold' })
+    await client.inventory.sell({ petId: pet.id, quantity: 10 })
   }
   if (event.type === 'low' && event.petId === pet.id) {
     console.log(\`low: \${event.available} left\`)
-    await client.adjustInventory({ petId: pet.id, delta: 24 }, { reason: 'received' })
+    await client.inventory.receive({ petId: pet.id, quantity: 24 })
   }
   if (event.type === 'recovered' && event.petId === pet.id) {
     console.log(\`recovered: \${event.available} again\`)

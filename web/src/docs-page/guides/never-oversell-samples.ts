@@ -15,7 +15,7 @@ export function neverOversellSamples(base: string): Readonly<Record<OrderSampleN
       curl: `curl ${orders} \\
   ${AUTHORIZATION} ${JSON_BODY} \\
   -d '{"petId":1,"quantity":1,"holdSeconds":900}'`,
-      client: `const order = await client.createOrder({ petId: 1n, quantity: 1, holdSeconds: 900 })
+      client: `const order = await client.orders.create({ petId: 1, quantity: 1, holdSeconds: 900 })
 console.log(order.id, order.expiresAt)`,
       python: `order, _ = call('POST', '/store/orders', {'petId': 1, 'quantity': 1, 'holdSeconds': 900})
 print(order['id'], order['expiresAt'])`,
@@ -26,9 +26,9 @@ print(order['id'], order['expiresAt'])`,
 curl -X PATCH "${base}/store/orders/\${order##*/}" \\
   ${AUTHORIZATION} ${JSON_BODY} \\
   -d '{"complete":true}'`,
-      client: `const order = await client.createOrder({ petId: 1n, quantity: 1, holdSeconds: 900 })
+      client: `const order = await client.orders.create({ petId: 1, quantity: 1, holdSeconds: 900 })
 // The customer pays.
-const complete = await client.completeOrder(order.id)
+const complete = await client.orders.complete(order.id)
 console.log(complete.state)`,
       python: `order, _ = call('POST', '/store/orders', {'petId': 1, 'quantity': 1, 'holdSeconds': 900})
 # The customer pays.
@@ -40,9 +40,9 @@ print(complete['state'])`,
 # The customer changes their mind.
 curl -X DELETE "${base}/store/orders/\${order##*/}" \\
   ${AUTHORIZATION}`,
-      client: `const order = await client.createOrder({ petId: 1n, quantity: 1 })
+      client: `const order = await client.orders.create({ petId: 1, quantity: 1 })
 // The customer changes their mind.
-await client.cancelOrder(order.id)`,
+await client.orders.cancel(order.id)`,
       python: `order, _ = call('POST', '/store/orders', {'petId': 1, 'quantity': 1})
 # The customer changes their mind.
 call('DELETE', f"/store/orders/{order['id']}")`,
@@ -53,9 +53,9 @@ curl ${orders} \\
   ${AUTHORIZATION} ${JSON_BODY} \\
   -d '{"petId":1,"quantity":1000}' -w '\\n%{http_code}\\n'`,
       client: `try {
-  const order = await client.createOrder({ petId: 1n, quantity: 1000, holdSeconds: 900 })
+  const order = await client.orders.create({ petId: 1, quantity: 1000, holdSeconds: 900 })
   // The customer pays.
-  await client.completeOrder(order.id)
+  await client.orders.complete(order.id)
 } catch (error) {
   if (error instanceof InsufficientStockError) console.log(\`only \${error.available} are left\`)
   else if (error instanceof OrderClosedError) console.log(\`the order is \${error.state}\`)
@@ -79,9 +79,9 @@ except HTTPError as error:
   ${AUTHORIZATION} ${JSON_BODY} \\
   -H 'Idempotency-Key: checkout-1043' \\
   -d '{"petId":1,"quantity":1,"holdSeconds":900}'`,
-      client: `// Without one of yours, each order gets a key of its own and is repeated with it all the same.
-const order = await client.createOrder(
-  { petId: 1n, quantity: 1, holdSeconds: 900 },
+      client: `// Without this key, the client uses a random one for each order and its retries.
+const order = await client.orders.create(
+  { petId: 1, quantity: 1, holdSeconds: 900 },
   { idempotencyKey: 'checkout-1043' },
 )
 console.log(order.id)`,

@@ -15,7 +15,7 @@ export function createSamples(base: string): readonly CodeSample[] {
     curl: `curl '${base}/webhooks' \\
   ${AUTHORIZATION} ${JSON_BODY} \\
   -d '{"url":"https://shop.example/hooks/stock","kinds":["stock.changed","pet.removed"]}'`,
-    client: `const webhook = await client.createWebhook({
+    client: `const webhook = await client.webhooks.create({
   url: 'https://shop.example/hooks/stock',
   kinds: ['stock.changed', 'pet.removed'],
 })
@@ -47,7 +47,7 @@ async function take(event: ReceivedWebhook): Promise<void> {
   if (event.type === 'pet.removed') stock.delete(event.data.petId)
   if (event.type === 'relist') {
     stock.clear()
-    for (const { petId, quantity } of await client.listInventory()) stock.set(petId, quantity)
+    for await (const { petId, quantity } of client.inventory.list()) stock.set(petId, quantity)
   }
   console.log(\`\${event.type}: \${[...stock].join(' ')}\`)
 }

@@ -1,3 +1,4 @@
+import type { OperationId } from '@petstore/client'
 import type { Contract, Operation } from '../contract.ts'
 import type { Parameter, Schema } from '../openapi-document.ts'
 import { startingBody } from '../schema-example.ts'
@@ -7,33 +8,76 @@ import { inQuotes } from './string-literal.ts'
 
 type Fields<Value> = Readonly<Record<string, Value>>
 
-/** The client handles this one by itself: see its option `known`. */
+/** The client sends this header itself, for its option `known`. */
 const HANDLED_BY_CLIENT = 'If-None-Match'
-/** By operation: the field of the body that is an argument of its own, where the others go among the options. */
-const BEFORE_OPTIONS: Fields<string> = { adjustInventory: 'changes' }
-/** By operation: what the client gives one after the other, over all pages. */
-const ITERATED: Fields<string> = { listOrders: 'order' }
 
-/**
- * The call of our client. Its methods follow the contract: named as the operation, parameters of the path first, then
- * the body, then an object of options.
- */
+/** The method of the client for each operation. */
+const METHODS: Fields<string> = {
+  listInventory: 'inventory.list',
+  inventoryEvents: 'inventory.events',
+  getInventoryItem: 'inventory.get',
+  updateInventory: 'inventory.set',
+  adjustInventory: 'inventory.adjust',
+  getAvailability: 'inventory.availability',
+  listInventoryHistory: 'inventory.history',
+  listRecentChanges: 'inventory.changes',
+  searchInventory: 'inventory.search',
+  listPets: 'pets.list',
+  createPet: 'pets.create',
+  getPet: 'pets.get',
+  updatePet: 'pets.update',
+  removePet: 'pets.remove',
+  listCatalog: 'catalog.list',
+  getCatalogPet: 'pets.get',
+  listCategories: 'categories.list',
+  createCategory: 'categories.create',
+  updateCategory: 'categories.update',
+  removeCategory: 'categories.remove',
+  listOrders: 'orders.list',
+  createOrder: 'orders.create',
+  getOrder: 'orders.get',
+  updateOrder: 'orders.update',
+  cancelOrder: 'orders.cancel',
+  listWebhooks: 'webhooks.list',
+  createWebhook: 'webhooks.create',
+  getWebhook: 'webhooks.get',
+  updateWebhook: 'webhooks.update',
+  removeWebhook: 'webhooks.remove',
+  listWebhookDeliveries: 'webhooks.deliveries',
+  rotateWebhookSecret: 'webhooks.rotateSecret',
+  testWebhook: 'webhooks.test',
+  listKeys: 'keys.list',
+  createKey: 'keys.create',
+  getKey: 'keys.get',
+  updateKey: 'keys.update',
+  revokeKey: 'keys.revoke',
+  rotateKey: 'keys.rotate',
+  createPairingCode: 'keys.createPairingCode',
+  pairKey: 'keys.pair',
+  getLimits: 'limits.get',
+} satisfies Readonly<Record<OperationId, string>>
+
+/** For example `client.orders.create`. */
+export function clientMethod({ id }: Pick<Operation, 'id'>): string {
+  return `client.${METHODS[id] ?? id}`
+}
+
+/** The call of the client: every method takes the path parameters, then the body, then an object of options. */
 export function clientSample(
   contract: Contract,
   operation: Operation,
   draft: RequestDraft,
   { baseUrl, apiKey }: { readonly baseUrl: string; readonly apiKey: string },
 ): string {
-  const body = bodyArguments(contract, operation, draft.body)
-  const options = [...body.options, ...parameterOptions(contract, operation, draft)]
+  const options = parameterOptions(contract, operation, draft)
   const args = [
     ...operation.parameters
       .filter((each) => each.in === 'path')
       .map((each) => literal(contract, each.schema, givenValue(draft, each))),
-    ...body.first,
+    ...bodyArgument(contract, operation, draft.body),
     ...(options.length === 0 ? [] : [`{ ${options.join(', ')} }`]),
   ]
-  const call = `client.${operation.id}(${args.join(', ')})`
+  const call = `${clientMethod(operation)}(${args.join(', ')})`
   return [
     "import { PetstoreClient } from '@petstore/client'",
     '',
@@ -41,30 +85,20 @@ export function clientSample(
     `  baseUrl: ${inQuotes(baseUrl)},`,
     `  apiKey: ${inQuotes(apiKey)},`,
     '})',
-    ...use(operation, call),
+    ...linesOf(operation, call),
   ].join('\n')
 }
 
-/** What is done with what a call gives. */
-function use(operation: Operation, call: string): readonly string[] {
-  const item = isEventStream(operation) ? 'event' : ITERATED[operation.id]
-  if (item !== undefined) return [`for await (const ${item} of ${call}) {`, `  console.log(${item})`, '}']
+function linesOf(operation: Operation, call: string): readonly string[] {
+  if (isEventStream(operation)) return [`for await (const event of ${call}) {`, '  console.log(event)', '}']
   const isEmpty = operation.answers.some(({ status }) => status === 204)
   return isEmpty ? [`await ${call}`] : [`const answer = await ${call}`, 'console.log(answer)']
 }
 
-/** The body as arguments: its fields in one object, or one of them first and the others among the options. */
-function bodyArguments(contract: Contract, operation: Operation, text: string) {
-  if (operation.body === undefined) return { first: [], options: [] }
-  const schema = contract.resolve(operation.body.schema)
+function bodyArgument(contract: Contract, operation: Operation, text: string): string[] {
+  if (operation.body === undefined) return []
   const given = objectIn(text) ?? objectIn(startingBody(contract, operation)) ?? {}
-  const first = BEFORE_OPTIONS[operation.id]
-  if (first === undefined) return { first: [objectLiteral(contract, schema, given)], options: [] }
-  const { [first]: part = {}, ...others } = schema.properties ?? {}
-  return {
-    first: [literal(contract, part, given[first])],
-    options: fieldLiterals(contract, others, given),
-  }
+  return [objectLiteral(contract, contract.resolve(operation.body.schema), given)]
 }
 
 function parameterOptions(contract: Contract, { parameters }: Operation, draft: RequestDraft): string[] {
@@ -75,7 +109,7 @@ function parameterOptions(contract: Contract, { parameters }: Operation, draft: 
   })
 }
 
-/** Only what the schema knows: the client's types allow nothing else. */
+/** Only the fields of the schema: the client's types allow no others. */
 function fieldLiterals(contract: Contract, properties: Fields<Schema>, given: Fields<unknown>): string[] {
   return Object.entries(properties).flatMap(([name, part]) =>
     given[name] === undefined ? [] : [`${name}: ${literal(contract, part, given[name])}`],

@@ -8,7 +8,7 @@ const MAX_EMPTY_PAGES = 3
 
 /** The changes that fit, and those that fit as they happen. `keyNames` is what is known by now of whose keys they are. */
 export function activitySource(
-  client: Pick<PetstoreClient, 'listRecentChanges'>,
+  client: Pick<PetstoreClient, 'inventory'>,
   live: HistorySource['live'],
   query: ChangeFilter,
   keyNames: Map<string, string>,
@@ -21,7 +21,7 @@ export function activitySource(
       let next = cursor
       let empty = 0
       do {
-        const answer = await client.listRecentChanges({ ...query, limit: TO_A_PAGE, cursor: next, signal })
+        const answer = await client.inventory.changes({ ...query, limit: TO_A_PAGE, cursor: next, signal })
         for (const { keyId, keyName } of answer.items) keyNames.set(keyId, keyName)
         page = { items: answer.items.map(changeOf), next: answer.next }
         next = answer.next

@@ -27,7 +27,7 @@ export interface ImportProgress {
 }
 
 interface ImportContext {
-  readonly client: Pick<PetstoreClient, 'createCategory' | 'createPet' | 'updatePet'>
+  readonly client: Pick<PetstoreClient, 'categories' | 'pets'>
   readonly saving: SaveContext
   readonly categories: Categories
 }
@@ -100,21 +100,21 @@ export class ImportRun implements Readable<ImportProgress | undefined> {
     return [
       categories.map((id) => ({
         ...{ line: 0, name: `Category ${id}` },
-        act: async () => known.take(await client.createCategory({ id, name: `Category ${id}` })),
+        act: async () => known.take(await client.categories.create({ id, name: `Category ${id}` })),
       })),
       releases.map((petId) => ({
         ...(lineOf.get(petId) ?? { line: 0, name: `Pet ${petId}` }),
-        act: () => client.updatePet(petId, { barcode: null }),
+        act: () => client.pets.update(petId, { barcode: null }),
       })),
       changed
         .filter(({ update }) => Object.keys(update).length > 0)
         .map(({ line, name, petId, update, quantity }) => ({
-          ...{ line, name, act: () => client.updatePet(petId, update) },
+          ...{ line, name, act: () => client.pets.update(petId, update) },
           // One whose quantity is to change as well is counted with that.
           ...(quantity === undefined ? { counts: 'changed' as const } : {}),
         })),
       added.map(({ line, pet }) => ({
-        ...{ line, name: pet.name, act: () => client.createPet(pet), counts: 'added' as const },
+        ...{ line, name: pet.name, act: () => client.pets.create(pet), counts: 'added' as const },
       })),
     ]
   }

@@ -18,7 +18,7 @@ export async function prepareImport(
 ): Promise<Prepared> {
   const file = readPetFile(chosen.name, new Uint8Array(await chosen.arrayBuffer()))
   const plan = await planOf(session, file, mayChangeStock)
-  return { file, plan, limits: await session.client.getLimits() }
+  return { file, plan, limits: await session.client.limits.get() }
 }
 
 async function planOf(session: Session, file: PetFile, mayChangeStock: boolean): Promise<ImportPlan> {
@@ -36,6 +36,6 @@ async function planOf(session: Session, file: PetFile, mayChangeStock: boolean):
 
 async function detailsOf({ client, saving: { signal } }: Session) {
   const details = new Map<bigint, Partial<Omit<KnownPet, 'petId' | 'status' | 'quantity'>>>()
-  for await (const { petId, ...detail } of client.allCatalog({ signal })) details.set(petId, detail)
+  for await (const { petId, ...detail } of client.catalog.list({ signal })) details.set(petId, detail)
   return details
 }

@@ -6,7 +6,7 @@ import type { PetListSource } from '../pets/pet-list.ts'
 import type { Readable } from '../stock/observable.ts'
 
 interface Context {
-  readonly client: Pick<PetstoreClient, 'searchInventory'>
+  readonly client: Pick<PetstoreClient, 'inventory'>
   readonly events: LiveChanges<InventoryEvent>
   readonly categories: Readable<CategoryList>
 }
@@ -22,7 +22,7 @@ export function lowStockSource(
     events,
     categories,
     load: (cursor, signal) =>
-      client.searchInventory({
+      client.inventory.search({
         ...(categoryId === undefined ? {} : { categoryId }),
         ...{ low: true, sort: 'available', limit: TO_A_PAGE, cursor, signal },
       }),

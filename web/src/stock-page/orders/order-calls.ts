@@ -20,26 +20,26 @@ export class OrderCalls {
   /** By id, each page asked for when it is needed. */
   list({ state, petId, pageSize }: OrderQuery, signal: AbortSignal): AsyncIterable<Order> {
     const either = AbortSignal.any([signal, this.#signal])
-    return this.#client.listOrders({ state, petId, limit: pageSize, signal: either })
+    return this.#client.orders.list({ state, petId, limit: pageSize, signal: either })
   }
 
   get(orderId: bigint): Promise<Order> {
-    return this.#client.getOrder(orderId, { signal: this.#signal })
+    return this.#client.orders.get(orderId, { signal: this.#signal })
   }
 
   create(order: NewOrder): Promise<Order> {
-    return this.#client.createOrder(order, { signal: this.#signal })
+    return this.#client.orders.create(order, { signal: this.#signal })
   }
 
   complete(orderId: bigint): Promise<Order> {
-    return this.#client.completeOrder(orderId, { signal: this.#signal })
+    return this.#client.orders.complete(orderId, { signal: this.#signal })
   }
 
   cancel(orderId: bigint): Promise<void> {
-    return this.#client.cancelOrder(orderId, { signal: this.#signal })
+    return this.#client.orders.cancel(orderId, { signal: this.#signal })
   }
 
   availability(petId: bigint): Promise<Availability> {
-    return this.#client.availability(petId, { signal: this.#signal })
+    return this.#client.inventory.availability(petId, { signal: this.#signal })
   }
 }

@@ -86,7 +86,7 @@ function sourceOf(client: PetstoreClient, live: HistorySource['live']): HistoryS
   return {
     live,
     load: async (cursor, signal) => {
-      const { items, next } = await client.listRecentChanges({ limit: SHOWN, cursor, signal })
+      const { items, next } = await client.inventory.changes({ limit: SHOWN, cursor, signal })
       return { items: items.map(changeOf), next }
     },
   }

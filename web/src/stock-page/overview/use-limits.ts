@@ -38,9 +38,9 @@ export function useLimits(): FollowedLimits {
   const refresh = useCallback(
     (signal?: AbortSignal) => {
       askedAt.current = Date.now()
-      client.getLimits({ signal }).then(
+      client.limits.get({ signal }).then(
         ({ plan, minute, day }) => {
-          seen.current = client.limits
+          seen.current = client.limits.latest
           setTold({ plan, windows: { minute, day } })
           setFailure(undefined)
         },
@@ -69,7 +69,7 @@ export function useLimits(): FollowedLimits {
 
   // Each tick of the clock looks at what the latest answer told.
   useEffect(() => {
-    const latest = client.limits
+    const latest = client.limits.latest
     if (latest === undefined || latest === seen.current) return
     seen.current = latest
     setTold((before) => before && { ...before, windows: withAnswer(before.windows, latest) })

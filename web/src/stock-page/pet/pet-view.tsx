@@ -164,7 +164,7 @@ function sourceOf(client: PetstoreClient, live: HistorySource['live'], petId: bi
     live,
     petId,
     load: async (cursor, signal) => {
-      const { items, next } = await client.listInventoryHistory(petId, {
+      const { items, next } = await client.inventory.history(petId, {
         limit: HISTORY_PAGE,
         cursor,
         signal,

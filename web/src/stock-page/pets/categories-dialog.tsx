@@ -71,17 +71,17 @@ function CategoryForm({ category }: { readonly category?: Category }) {
   const save = async () => {
     if (category === undefined) {
       const threshold = lowStockAt === undefined ? {} : { lowStockAt }
-      categories.take(await client.createCategory({ name: name.trim(), ...threshold }))
+      categories.take(await client.categories.create({ name: name.trim(), ...threshold }))
       return
     }
     const update = {
       ...(name.trim() === category.name ? {} : { name: name.trim() }),
       ...(low.trim() === thresholdText(category) ? {} : { lowStockAt: lowStockAt ?? null }),
     }
-    categories.take(await client.updateCategory(category.id, update))
+    categories.take(await client.categories.update(category.id, update))
   }
   const remove = async ({ id }: Category) => {
-    await client.removeCategory(id)
+    await client.categories.remove(id)
     categories.drop(id)
   }
   const onSubmit = (event: FormEvent) => {

@@ -6,7 +6,7 @@ import type { StockModel } from '../stock/stock-model.ts'
 import type { CategoryList } from './category-list.ts'
 
 interface CategoriesContext {
-  readonly client: Pick<PetstoreClient, 'allCategories'>
+  readonly client: Pick<PetstoreClient, 'categories'>
   readonly stock: StockModel
   readonly events: LiveChanges<InventoryEvent>
   readonly signal: AbortSignal
@@ -80,7 +80,7 @@ export class Categories implements Readable<CategoryList> {
     const { client, signal } = this.#context
     try {
       const byId = new Map<bigint, Category>()
-      for await (const category of client.allCategories({ signal })) byId.set(category.id, category)
+      for await (const category of client.categories.list({ signal })) byId.set(category.id, category)
       this.#list.set({ byId, isKnown: true })
     } catch {
       clearTimeout(this.#retrying)

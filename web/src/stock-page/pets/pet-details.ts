@@ -13,7 +13,7 @@ export function usePetDetails(petId: bigint): SearchRow | undefined {
       categories,
       mayAdd: (event) => 'petId' in event && event.petId === petId && event.type === 'pet',
       load: async (_, signal) => {
-        const { items } = await client.searchInventory({ q: String(petId), signal })
+        const { items } = await client.inventory.search({ q: String(petId), signal })
         // Others may have the id as a barcode, or as a word of their names.
         return { items: items.filter((row) => row.petId === petId), next: undefined }
       },

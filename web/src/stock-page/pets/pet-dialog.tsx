@@ -75,10 +75,10 @@ export function PetDialog({ pet, isGone = false, categoryId, onClose, onSaved }:
     setWorking(true)
     try {
       if (pet === undefined) {
-        const { id, name } = await client.createPet(newPetOf(draft))
+        const { id, name } = await client.pets.create(newPetOf(draft))
         showToast({ name: 'pet', text: `${name} is added, with the id ${id}.` })
       } else {
-        await client.updatePet(pet.petId, update)
+        await client.pets.update(pet.petId, update)
         showToast({ name: 'pet', text: `${draft.name.trim()} is saved.` })
       }
       onSaved?.()

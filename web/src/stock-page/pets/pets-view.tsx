@@ -35,7 +35,7 @@ export function PetsView() {
       categories,
       mayAdd: isAdded,
       load: (cursor, signal) =>
-        client.searchInventory({
+        client.inventory.search({
           ...(q === '' ? {} : { q }),
           ...(categoryId === undefined ? {} : { categoryId }),
           ...{ sort: 'name', limit: TO_A_PAGE, cursor, signal },

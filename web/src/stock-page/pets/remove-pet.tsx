@@ -21,7 +21,7 @@ export function RemovePet({ pet: { petId, name, quantity }, onKeep, onRemoved }:
   const remove = async () => {
     setWorking(true)
     try {
-      await client.removePet(petId)
+      await client.pets.remove(petId)
       showToast({ name: 'pet', text: `${name} is removed.` })
       onRemoved()
     } catch (error) {

@@ -69,12 +69,12 @@ export class Session {
     this.orderNews = { events: this.feed.orders, answers: this.orderActions.answered }
     this.categories = new Categories({ client, stock, events: this.feed.events, signal })
     this.openOrders = new OpenOrders({ calls, stock, live: this.feed.orders, signal })
-    this.webhooks = new WebhookList(client, signal)
+    this.webhooks = new WebhookList(client.webhooks, signal)
   }
 
   /** Throws where the key is not valid, or the service does not answer. */
   async checkKey(): Promise<void> {
-    const { key, plan, permissions } = await this.client.getLimits({ signal: this.#ending.signal })
+    const { key, plan, permissions } = await this.client.limits.get({ signal: this.#ending.signal })
     this.#owner.set({ ...key, plan, permissions })
   }
 

@@ -1,4 +1,4 @@
-import { type ErrorDetail, isPetstoreError, type Reason } from '@petstore/client'
+import { type FailedPart, isPetstoreError, type Reason } from '@petstore/client'
 import { failureWords } from '../session/failure-words.ts'
 import { type SaveContext, sendOwn } from './own-request.ts'
 import type { QuantityChange } from './undo-history.ts'
@@ -119,7 +119,7 @@ export async function sendBatch(
   const items = await sendOwn(context, {
     targets,
     isRepeat,
-    send: () => client.adjustInventory(changes, { ...purpose, idempotencyKey, signal }),
+    send: () => client.inventory.adjust({ ...purpose, changes }, { idempotencyKey, signal }),
   })
   return changes.map((change, index) => {
     const after = items[index]?.quantity
@@ -129,7 +129,7 @@ export async function sendBatch(
 }
 
 /** Those that the service cannot make, with what it says of each. */
-export function refusedOf(error: unknown, { changes }: Batch): ReadonlyMap<RowChange, ErrorDetail> {
+export function refusedOf(error: unknown, { changes }: Batch): ReadonlyMap<RowChange, FailedPart> {
   const details = isPetstoreError(error) ? error.details : []
   return new Map(
     details.flatMap((detail) => {
@@ -142,7 +142,7 @@ export function refusedOf(error: unknown, { changes }: Batch): ReadonlyMap<RowCh
 function refusalOf(
   { stock }: SaveContext,
   change: RowChange,
-  { code, message }: ErrorDetail,
+  { code, message }: FailedPart,
 ): QuantityChange | LeftOut {
   const { petId } = change
   if (code === 'not_found') return { petId, why: 'gone', reason: GONE }

@@ -15,7 +15,7 @@ export async function askForBarcode(
   { client, stock, signal }: Lookup,
   barcode: string,
 ): Promise<bigint | undefined> {
-  const { items } = await client.searchInventory({ q: barcode, signal })
+  const { items } = await client.inventory.search({ q: barcode, signal })
   stock.barcodes.take(items)
   return stock.barcodes.find(barcode)
 }

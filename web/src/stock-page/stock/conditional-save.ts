@@ -26,7 +26,7 @@ export async function saveIfUnchanged(context: SaveContext, save: Save): Promise
   } catch (error) {
     if (!isPetstoreError(error, 'precondition_failed')) throw error
   }
-  let current = await client.getInventoryItem(petId, { signal })
+  let current = await client.inventory.get(petId, { signal })
   // Changed and changed back, or tags of another form: it is what the user saw, so its own tag will do. The key of
   // the first attempt would be answered with its 412 again.
   if (isSameState(current, seen)) {
@@ -36,7 +36,7 @@ export async function saveIfUnchanged(context: SaveContext, save: Save): Promise
     } catch (error) {
       if (!isPetstoreError(error, 'precondition_failed')) throw error
     }
-    current = await client.getInventoryItem(petId, { signal })
+    current = await client.inventory.get(petId, { signal })
   }
   // An earlier attempt that seemed to fail may have been made; whoever made it, there is nothing left to save.
   const isThere = current.quantity === quantity
@@ -56,7 +56,7 @@ async function write(
     targets: [{ petId, quantity }],
     isRepeat: idempotencyKey !== undefined,
     send: async (): Promise<[InventoryItem]> => [
-      await client.updateInventory(petId, { quantity }, { ifMatch, idempotencyKey, signal }),
+      await client.inventory.set(petId, { quantity }, { ifMatch, idempotencyKey, signal }),
     ],
   })
   return item

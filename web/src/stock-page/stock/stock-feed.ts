@@ -96,7 +96,7 @@ export class StockFeed {
       while (this.#isListDue) {
         this.#isListDue = false
         this.#duringList = []
-        const items = await client.listInventory({ signal })
+        const { items } = await client.inventory.list({ signal })
         stock.replaceAll(items)
         for (const event of this.#duringList) this.#apply(event, false)
       }
@@ -119,7 +119,7 @@ export class StockFeed {
       this.#attempt = attempt
       const lastEventId = this.#lastEventId
       try {
-        const events = client.inventoryEvents({
+        const events = client.inventory.events({
           signal: AbortSignal.any([signal, attempt.signal]),
           onConnection: (state) => {
             if (!attempt.signal.aborted) stock.setConnection(state === 'lost' ? 'lost' : 'live')
@@ -195,7 +195,7 @@ export class StockFeed {
     try {
       let cursor: string | undefined
       do {
-        const { items, next } = await client.listCatalog({ limit: NAMES_TO_A_PAGE, cursor, signal })
+        const { items, next } = await client.catalog.list({ limit: NAMES_TO_A_PAGE, cursor, signal })
         stock.barcodes.take(items)
         stock.addNames(items, next === undefined)
         cursor = next

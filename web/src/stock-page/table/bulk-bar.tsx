@@ -57,7 +57,7 @@ function Selection({ table, rows, selected }: Props & { readonly selected: Reado
   if (count === 0) return null
   const apply = async (action: BulkChange) => {
     if (count >= ASK_FROM) {
-      const limits = await client.getLimits().catch(() => undefined)
+      const limits = await client.limits.get().catch(() => undefined)
       if (!(await ask(bulkQuestion(action, count, limits, requests.clock.now())))) return
     }
     await bulk.run(action, present)

@@ -1,7 +1,10 @@
 import type {
+  CallOptions,
   NewWebhook,
+  Page,
   PetstoreClient,
   Webhook,
+  WebhookDelivery,
   WebhookTest,
   WebhookUpdate,
   WebhookWithSecret,
@@ -19,16 +22,13 @@ export interface WebhookListSnapshot {
   readonly secrets: ReadonlyMap<bigint, string>
 }
 
-type Calls = Pick<
-  PetstoreClient,
-  | 'listWebhooks'
-  | 'createWebhook'
-  | 'updateWebhook'
-  | 'removeWebhook'
-  | 'rotateWebhookSecret'
-  | 'testWebhook'
-  | 'listWebhookDeliveries'
->
+type Calls = Pick<PetstoreClient['webhooks'], 'create' | 'update' | 'remove' | 'rotateSecret' | 'test'> & {
+  list(options: CallOptions): Promise<Page<Webhook>>
+  deliveries(
+    webhookId: bigint,
+    options: CallOptions & { readonly limit: number; readonly cursor: string | undefined },
+  ): Promise<Page<WebhookDelivery>>
+}
 
 const NOTHING_YET: WebhookListSnapshot = {
   phase: 'loading',
@@ -89,35 +89,35 @@ export class WebhookList implements Readable<WebhookListSnapshot> {
 
   async create(draft: NewWebhook): Promise<bigint> {
     const { id, secret, webhook } = withoutSecret(
-      await this.#send(this.#calls.createWebhook(draft, { signal: this.#signal })),
+      await this.#send(this.#calls.create(draft, { signal: this.#signal })),
     )
     this.#changed([...this.get().webhooks.filter((one) => one.id !== id), webhook], { id, secret })
     return id
   }
 
   async change(webhookId: bigint, update: WebhookUpdate): Promise<void> {
-    this.#put(await this.#send(this.#calls.updateWebhook(webhookId, update, { signal: this.#signal })))
+    this.#put(await this.#send(this.#calls.update(webhookId, update, { signal: this.#signal })))
   }
 
   async remove(webhookId: bigint): Promise<void> {
-    await this.#send(this.#calls.removeWebhook(webhookId, { signal: this.#signal }))
+    await this.#send(this.#calls.remove(webhookId, { signal: this.#signal }))
     this.hideSecret(webhookId)
     this.#changed(this.get().webhooks.filter(({ id }) => id !== webhookId))
   }
 
   async rotateSecret(webhookId: bigint): Promise<void> {
     const { id, secret, webhook } = withoutSecret(
-      await this.#send(this.#calls.rotateWebhookSecret(webhookId, { signal: this.#signal })),
+      await this.#send(this.#calls.rotateSecret(webhookId, { signal: this.#signal })),
     )
     this.#put(webhook, { id, secret })
   }
 
   test(webhookId: bigint): Promise<WebhookTest> {
-    return this.#calls.testWebhook(webhookId, { signal: this.#signal })
+    return this.#calls.test(webhookId, { signal: this.#signal })
   }
 
   deliveries(webhookId: bigint, cursor: string | undefined, limit: number) {
-    return this.#calls.listWebhookDeliveries(webhookId, { cursor, limit, signal: this.#signal })
+    return this.#calls.deliveries(webhookId, { cursor, limit, signal: this.#signal })
   }
 
   hideSecret(webhookId: bigint): void {
@@ -138,7 +138,7 @@ export class WebhookList implements Readable<WebhookListSnapshot> {
     this.#askedAt = Date.now()
     const changes = this.#changes
     try {
-      const webhooks = await this.#calls.listWebhooks({ signal: this.#signal })
+      const { items: webhooks } = await this.#calls.list({ signal: this.#signal })
       if (changes !== this.#changes) return this.#look()
       this.#set({ phase: 'ready', webhooks, failure: undefined })
     } catch (error) {

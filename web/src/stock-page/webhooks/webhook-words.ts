@@ -139,7 +139,7 @@ const FIELD_WORDS = { url: 'The address', kinds: 'What it is told of' } as const
 
 export function refusalOf(error: unknown): Refusal {
   if (!isPetstoreError(error, 'invalid_request')) return { field: undefined, words: webhookFailure(error) }
-  const said = /answered \d+ \w+: (.*)$/s.exec(error.message)?.[1] ?? error.message
+  const said = error.message
   const field = (['url', 'kinds'] as const).find((name) => said.startsWith(`${name} `))
   const words = field === undefined ? capitalised(said) : FIELD_WORDS[field] + said.slice(field.length)
   return { field, words: `${words}.` }

@@ -76,7 +76,7 @@ export class LiveView {
   async #applyChanges(): Promise<LoadedStock | undefined> {
     if (this.#loaded === undefined) return undefined
     const changes = await this.#store.stockChangesSince(this.#loaded.cursor)
-    if (changes === 'too_many') {
+    if (changes === 'reload') {
       // Releases the old list before the new list is loaded, so that they are not in memory together.
       const { count } = this.#loaded.pages
       this.#loaded = undefined

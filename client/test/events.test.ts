@@ -1,18 +1,18 @@
 import { expect, test } from 'bun:test'
-import { type InventoryEvent, isPetstoreError, PetstoreClient } from '../src/index.ts'
+import { type InventoryEvent, isPetstoreError } from '../src/index.ts'
 import { CuttingProxy } from './support/cutting-proxy.ts'
-import { clientOf, liveService, stopServicesAfterEach } from './support/live-service.ts'
+import { clientAt, clientOf, liveService, stopServicesAfterEach } from './support/live-service.ts'
 
 stopServicesAfterEach()
 
-/** A life a hundred times as fast. */
+/** A clock that runs a hundred times as fast. */
 const hurried = {
   clock: () => performance.now() * 100,
   sleep: (ms: number) => Bun.sleep(ms / 100),
-  retry: { deadlineMs: Number.POSITIVE_INFINITY },
+  totalTimeout: Number.POSITIVE_INFINITY,
 }
 
-/** Takes what a stream gives until an event for which `isLast` holds. */
+/** The events of a stream up to the first for which `isLast` is true. */
 async function takeUntil(
   stream: AsyncIterable<InventoryEvent>,
   isLast: (event: InventoryEvent) => boolean,
@@ -27,8 +27,11 @@ async function takeUntil(
 
 test('a reader that is cut again and again during 5,000 changes receives each exactly once, in order for each pet', async () => {
   const pets = Array.from({ length: 20 }, (_, index) => ({
-    ...{ id: 9007199254740993n + BigInt(index), name: 'Pet', categoryId: 1n },
-    ...{ status: 'available' as const, quantity: 0 },
+    id: 9007199254740993n + BigInt(index),
+    name: 'Pet',
+    categoryId: 1n,
+    status: 'available' as const,
+    quantity: 0,
   }))
   const service = await liveService({ pets, realTime: true })
   const proxy = await CuttingProxy.start(service, 300, 12_000)
@@ -40,17 +43,17 @@ test('a reader that is cut again and again during 5,000 changes receives each ex
   const ready = new Promise<void>((resolve) => {
     begin = resolve
   })
-  const reading = takeUntil(reader.inventoryEvents(), (event) => {
+  const reading = takeUntil(reader.inventory.events(), (event) => {
     if (event.type === 'ready') begin()
     return event.type === 'change' && event.after === sentinel.quantity
   })
   await ready
   await Promise.all(
     pets.map(async ({ id }) => {
-      for (let quantity = 1; quantity <= 250; quantity++) await writer.updateInventory(id, { quantity })
+      for (let quantity = 1; quantity <= 250; quantity++) await writer.inventory.set(id, { quantity })
     }),
   )
-  await writer.updateInventory(sentinel.petId, { quantity: sentinel.quantity })
+  await writer.inventory.set(sentinel.petId, { quantity: sentinel.quantity })
 
   const events = await reading
   const changes = events.flatMap((event) => (event.type === 'change' ? [event] : [])).slice(0, -1)
@@ -63,27 +66,27 @@ test('a reader that is cut again and again during 5,000 changes receives each ex
   proxy.stop()
 }, 120_000)
 
-test('a stream goes on right behind the event whose id it is given', async () => {
+test('a stream resumes after the event whose id it is given', async () => {
   const service = await liveService()
   const client = clientOf(service)
-  const [ready] = await takeUntil(client.inventoryEvents(), () => true)
-  await client.updateInventory(1n, { quantity: 5 })
-  await client.updateInventory(9223372036854775807n, { quantity: 6 })
-  const resumed = client.inventoryEvents({ lastEventId: ready?.id ?? '' })
+  const [ready] = await takeUntil(client.inventory.events(), () => true)
+  await client.inventory.set(1n, { quantity: 5 })
+  await client.inventory.set(9223372036854775807n, { quantity: 6 })
+  const resumed = client.inventory.events({ lastEventId: ready?.id ?? '' })
   const [first, second] = await takeUntil(resumed, (event) => event.type === 'change' && event.petId !== 1n)
   expect(first).toMatchObject({ type: 'change', petId: 1n, before: 4, after: 5, status: 'available' })
   expect(second).toMatchObject({ type: 'change', petId: 9223372036854775807n, before: 8, after: 6 })
-  const again = client.inventoryEvents({ lastEventId: first?.id ?? '' })
+  const again = client.inventory.events({ lastEventId: first?.id ?? '' })
   expect(await takeUntil(again, () => true)).toEqual([second as InventoryEvent])
 })
 
-test('it goes on over a restart of the service, and tells of entries that come and go', async () => {
+test('a stream survives a restart of the service, and reports entries that come and go', async () => {
   const service = await liveService({ realTime: true })
   const proxy = await CuttingProxy.start(service, 1_000_000, 1_000_000)
   const events: InventoryEvent[] = []
   const done = (async () => {
     const client = clientOf(service, { baseUrl: `${proxy.address}/v1`, ...hurried })
-    for await (const event of client.inventoryEvents()) {
+    for await (const event of client.inventory.events()) {
       events.push(event)
       if (event.type === 'removed') return
     }
@@ -97,14 +100,15 @@ test('it goes on over a restart of the service, and tells of entries that come a
   proxy.stop()
   expect(events.slice(1)).toMatchObject([
     {
-      ...{
-        type: 'pet',
-        change: 'created',
-        petId: 77n,
-        name: expect.any(String),
-        categoryId: expect.any(BigInt),
-      },
-      ...{ quantity: 2, status: 'pending', at: expect.any(String), keyId: 'petstore' },
+      type: 'pet',
+      change: 'created',
+      petId: 77n,
+      name: expect.any(String),
+      categoryId: expect.any(BigInt),
+      quantity: 2,
+      status: 'pending',
+      at: expect.any(String),
+      keyId: 'petstore',
     },
     { type: 'removed', petId: 77n },
   ])
@@ -113,7 +117,7 @@ test('it goes on over a restart of the service, and tells of entries that come a
 test('an aborted signal ends an open stream with its reason', async () => {
   const service = await liveService()
   const stop = new AbortController()
-  const stream = clientOf(service).inventoryEvents({ signal: stop.signal })
+  const stream = clientOf(service).inventory.events({ signal: stop.signal })
   const reading = takeUntil(stream, () => {
     setTimeout(() => stop.abort(new Error('enough')), 10)
     return false
@@ -121,19 +125,19 @@ test('an aborted signal ends an open stream with its reason', async () => {
   await expect(reading).rejects.toThrow('enough')
 })
 
-test('a wrong key, or an address where nobody is, fails instead of trying for ever', async () => {
+test('a wrong key, or an address without a service, fails instead of retrying for ever', async () => {
   const service = await liveService()
   const stranger = clientOf(service, { apiKey: 'pst_live_nonsense' })
-  await expect(takeUntil(stranger.inventoryEvents(), () => true)).rejects.toMatchObject({
+  await expect(takeUntil(stranger.inventory.events(), () => true)).rejects.toMatchObject({
     code: 'unauthorized',
   })
-  const nowhere = new PetstoreClient({ baseUrl: 'http://127.0.0.1:1/v1', apiKey: 'k', ...hurried })
-  await expect(takeUntil(nowhere.inventoryEvents(), () => true)).rejects.toMatchObject({
+  const nowhere = clientAt('http://127.0.0.1:1/v1', hurried)
+  await expect(takeUntil(nowhere.inventory.events(), () => true)).rejects.toMatchObject({
     code: 'connection_failed',
   })
 })
 
-/** A stand-in that plays one script for each connection, for what the real service does rarely. */
+/** A server that sends one script per connection, for cases that are rare with the real service. */
 function scripted(scripts: readonly string[]) {
   const lastIds: (string | null)[] = []
   const server = Bun.serve({
@@ -156,10 +160,10 @@ function scripted(scripts: readonly string[]) {
     },
   })
   const baseUrl = `http://127.0.0.1:${server.port}/v1`
-  return { lastIds, server, client: new PetstoreClient({ baseUrl, apiKey: 'k', ...hurried }) }
+  return { lastIds, server, client: clientAt(baseUrl, hurried) }
 }
 
-test('relist is passed on, unknown events and half an event are not, silence counts as broken, a 401 ends it', async () => {
+test('relist is passed on, unknown and incomplete events are not; an idle connection is replaced; a 401 ends the stream', async () => {
   const by = { at: '2026-11-15T12:00:00.000Z', keyId: 'key_a' }
   const BY = JSON.stringify(by).slice(1, -1)
   const { client, lastIds, server } = scripted([
@@ -173,7 +177,7 @@ test('relist is passed on, unknown events and half an event are not, silence cou
   const onConnection = (state: string) => connections.push(state)
   let failure: unknown
   try {
-    for await (const event of client.inventoryEvents({ idleMs: 50, onConnection })) events.push(event)
+    for await (const event of client.inventory.events({ idleTimeout: 50, onConnection })) events.push(event)
   } catch (error) {
     failure = error
   }

@@ -1,0 +1,104 @@
+import type { Pet } from './contract-types.ts'
+import type { IdInput, IdKind, Output } from './ids.ts'
+import type { CallOptions, WriteOptions } from './options.ts'
+import { batchesOf } from './pet-batches.ts'
+import type { Api, BodyOf, Filter, Query } from './request.ts'
+
+export type PetFilter = Filter<'listPets'>
+
+export interface UpsertProgress<Ids extends IdKind = 'bigint'> {
+  /** Pets saved so far. */
+  readonly saved: number
+  readonly created: number
+  readonly updated: number
+  /** The pets of the last batch, in the order given. */
+  readonly pets: readonly Output<Pet, Ids>[]
+}
+
+export interface UpsertOptions<Ids extends IdKind = 'bigint'> extends CallOptions {
+  /** Called after each batch. */
+  readonly onProgress?: ((progress: UpsertProgress<Ids>) => void) | undefined
+}
+
+export type Pets<Ids extends IdKind> = ReturnType<typeof createPets<Ids>>
+export type Categories<Ids extends IdKind> = ReturnType<typeof createCategories<Ids>>
+export type Catalog<Ids extends IdKind> = ReturnType<typeof createCatalog<Ids>>
+
+const UPSERT_PETS = {
+  method: 'POST',
+  path: '/pets/batch',
+  body: { pets: { type: 'NewPet', required: true } },
+  answer: { pets: { type: 'Pet', required: true } },
+} as const
+
+/** Pets. A pet and its inventory entry are created and removed together. */
+export function createPets<Ids extends IdKind>(api: Api<Ids>) {
+  return {
+    /** Pets by id. */
+    list: (options: Query<'listPets'> & CallOptions = {}) => api.list('listPets', options),
+
+    get: (petId: IdInput, options: CallOptions = {}) =>
+      api.value('getCatalogPet', { params: { petId } }, options),
+
+    /** Throws `already_exists` if the id or the barcode is already used. */
+    create: (pet: BodyOf<'createPet'>, options: WriteOptions = {}) =>
+      api.value('createPet', { body: pet }, options),
+
+    /** Changes the given fields; null removes a barcode or a threshold. */
+    update: (petId: IdInput, change: BodyOf<'updatePet'>, options: WriteOptions = {}) =>
+      api.value('updatePet', { params: { petId }, body: change }, options),
+
+    /** Throws `in_use` while the pet has open orders. */
+    remove: (petId: IdInput, options: WriteOptions = {}) =>
+      api.done('removePet', { params: { petId } }, options),
+
+    /**
+     * Creates or updates any number of pets, in batches of up to 1,000. Each batch is saved completely or not at all.
+     * If one fails, earlier batches stay saved, and `index` in the error's `details` counts within its batch.
+     */
+    upsertMany: async (
+      pets: Iterable<BodyOf<'createPet'>> | AsyncIterable<BodyOf<'createPet'>>,
+      { onProgress, ...options }: UpsertOptions<Ids> = {},
+    ): Promise<{ readonly created: number; readonly updated: number }> => {
+      let saved = 0
+      let created = 0
+      let updated = 0
+      for await (const batch of batchesOf(pets)) {
+        const { value } = await api.request(UPSERT_PETS, { body: { pets: batch } }, options)
+        const result = value as Omit<UpsertProgress<Ids>, 'saved'>
+        saved += batch.length
+        created += result.created
+        updated += result.updated
+        onProgress?.({ saved, created, updated, pets: result.pets })
+      }
+      return { created, updated }
+    },
+  }
+}
+
+/** Categories of pets. */
+export function createCategories<Ids extends IdKind>(api: Api<Ids>) {
+  return {
+    /** Categories by id. */
+    list: (options: Query<'listCategories'> & CallOptions = {}) => api.list('listCategories', options),
+
+    create: (category: BodyOf<'createCategory'>, options: WriteOptions = {}) =>
+      api.value('createCategory', { body: category }, options),
+
+    /** Changes the given fields; null removes the threshold. */
+    update: (categoryId: IdInput, change: BodyOf<'updateCategory'>, options: WriteOptions = {}) =>
+      api.value('updateCategory', { params: { categoryId }, body: change }, options),
+
+    /** Throws `in_use` while the category has pets. */
+    remove: (categoryId: IdInput, options: WriteOptions = {}) =>
+      api.done('removeCategory', { params: { categoryId } }, options),
+  }
+}
+
+/** Names, categories, barcodes and thresholds of all pets, in large pages. */
+export function createCatalog<Ids extends IdKind>(api: Api<Ids>) {
+  return {
+    /** Entries by petId; a page has up to 10,000. */
+    list: (options: Query<'listCatalog'> & CallOptions = {}) => api.list('listCatalog', options),
+  }
+}

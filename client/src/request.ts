@@ -1,0 +1,233 @@
+import { OPERATIONS, type OperationFacts, type Operations } from './contract-types.ts'
+import { PetstoreError } from './errors.ts'
+import { type IdKind, type Input, int64Digits, type Output } from './ids.ts'
+import { fieldsOf, type Int64Fields, parseJson, serializeBody } from './json.ts'
+import { List, nextCursor } from './list.ts'
+import type { CallOptions, WriteOptions } from './options.ts'
+import type { Answer, Call, Transport } from './transport.ts'
+
+/** The operations of the contract. */
+export type OperationId = keyof Operations
+type JsonOperationId = Exclude<OperationId, 'inventoryEvents'>
+type ListOperationId = {
+  [Id in JsonOperationId]: Operations[Id]['answer'] extends readonly unknown[] ? Id : never
+}[JsonOperationId]
+
+type ItemOf<Id extends OperationId> = Operations[Id]['answer'] extends readonly (infer Item)[] ? Item : never
+
+type Params<Id extends OperationId> = {
+  [Name in keyof Operations[Id]['params']]: Input<Operations[Id]['params'][Name]>
+}
+
+/** The query parameters of an operation. */
+export type Query<Id extends OperationId> = {
+  [Name in keyof Operations[Id]['query']]: Input<Operations[Id]['query'][Name]> | undefined
+}
+
+/** The query parameters of a list operation without those of paging. */
+export type Filter<Id extends OperationId> = Omit<Query<Id>, 'limit' | 'cursor'>
+
+export type BodyOf<Id extends OperationId> = Input<Operations[Id]['body']>
+
+/** The arguments of an operation that the contract describes. */
+interface OperationInput<Id extends OperationId> {
+  readonly params?: Params<Id>
+  readonly query?: Query<Id>
+  /** Header parameters of the operation. */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: BodyOf<Id>
+}
+
+/** The arguments of any operation. */
+export interface RequestInput {
+  readonly params?: object
+  readonly query?: object
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: unknown
+}
+
+/** A method and a path, the names of the parameters that are int64, and the int64 fields of the two bodies. */
+export interface RequestTarget {
+  readonly method: string
+  readonly path: string
+  readonly int64?: readonly string[]
+  readonly body?: Int64Fields
+  /** `undefined` if a successful response has no body. */
+  readonly answer?: Int64Fields | undefined
+}
+
+export interface Outcome<Value> {
+  readonly status: number
+  readonly headers: Headers
+  /** `undefined` for a 304, and for responses without a body. */
+  readonly value: Value | undefined
+}
+
+/** How the resources call the service. */
+export interface Api<Ids extends IdKind> {
+  readonly transport: Transport
+  /** Sends one request and parses the response. */
+  request(target: RequestTarget, input: RequestInput, options?: WriteOptions): Promise<Outcome<unknown>>
+  /** Calls an operation. */
+  outcome<Id extends JsonOperationId>(
+    id: Id,
+    input: OperationInput<Id>,
+    options?: WriteOptions,
+  ): Promise<Outcome<Output<Operations[Id]['answer'], Ids>>>
+  /** Calls an operation whose response always has a body, and returns it. */
+  value<Id extends JsonOperationId>(
+    id: Id,
+    input: OperationInput<Id>,
+    options?: WriteOptions,
+  ): Promise<Output<Operations[Id]['answer'], Ids>>
+  /** Calls an operation whose response has no body. */
+  done<Id extends JsonOperationId>(id: Id, input: OperationInput<Id>, options?: WriteOptions): Promise<void>
+  /** The list of an operation. The options contain the query parameters, including `limit` and `cursor`. */
+  list<Id extends ListOperationId>(
+    id: Id,
+    options: Query<Id> & CallOptions,
+    params?: Params<Id>,
+  ): List<Output<ItemOf<Id>, Ids>>
+}
+
+export function createApi<Ids extends IdKind>(transport: Transport): Api<Ids> {
+  const { ids } = transport.settings
+
+  async function request(
+    target: RequestTarget,
+    input: RequestInput,
+    options: WriteOptions = {},
+  ): Promise<Outcome<unknown>> {
+    const call = createCall(target, input, options)
+    const answer = await transport.send(call)
+    const { status, headers } = answer
+    const hasValue = status !== 304 && target.answer !== undefined
+    return {
+      status,
+      headers,
+      value: hasValue ? parseAnswer(call, answer, target.answer ?? {}, ids) : undefined,
+    }
+  }
+
+  async function outcome<Id extends JsonOperationId>(
+    id: Id,
+    input: OperationInput<Id>,
+    options?: WriteOptions,
+  ) {
+    const received = await request(targetOf(OPERATIONS[id]), input, options)
+    // The contract says so.
+    return received as Outcome<Output<Operations[Id]['answer'], Ids>>
+  }
+
+  return {
+    transport,
+    request,
+    outcome,
+    value: async (id, input, options) => {
+      const { value, status } = await outcome(id, input, options)
+      if (value !== undefined) return value
+      const { method, path } = OPERATIONS[id]
+      throw new PetstoreError('invalid_response', `response ${status} has no body`, {
+        request: `${method} ${path}`,
+        status,
+      })
+    },
+    done: async (id, input, options) => {
+      await outcome(id, input, options)
+    },
+    list<Id extends ListOperationId>(
+      id: Id,
+      { signal, timeout, totalTimeout, retries, headers, ...query }: Query<Id> & CallOptions,
+      params: Params<Id> | undefined,
+    ) {
+      const facts = OPERATIONS[id]
+      const { limit, cursor: start } = query as { readonly limit?: number; readonly cursor?: string }
+      return new List<Output<ItemOf<Id>, Ids>>(async ({ cursor = start, isIteration }) => {
+        const size = limit ?? (isIteration ? facts.maxLimit : undefined)
+        const input = { params: params ?? {}, query: { ...query, limit: size, cursor } }
+        const options = { signal, timeout, totalTimeout, retries, headers }
+        const outcome = await request(targetOf(facts), input, options)
+        // The items have this type, as the type of the operation says; a 304 has none.
+        const items = (outcome.value ?? []) as readonly Output<ItemOf<Id>, Ids>[]
+        return { items, next: nextCursor(outcome.headers) }
+      })
+    },
+  }
+}
+
+export function targetOf({ body, answer, ...facts }: OperationFacts): RequestTarget {
+  return {
+    ...facts,
+    ...(body === undefined ? {} : { body: fieldsOf(body) }),
+    ...(answer === undefined ? {} : { answer: fieldsOf(answer) }),
+  }
+}
+
+export function createCall(
+  { method, path, int64 = [], body: bodyFields }: RequestTarget,
+  { params = {}, query = {}, headers = {}, body }: RequestInput,
+  options: WriteOptions,
+): Call {
+  const text = (name: string, value: unknown) =>
+    int64.includes(name) ? int64Digits(name, value) : String(value)
+  const values = new Map(Object.entries(params))
+  const filledPath = path.replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(text(name, values.get(name))),
+  )
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) search.set(name, text(name, value))
+  }
+  const queryText = String(search)
+  return {
+    method,
+    path: queryText === '' ? filledPath : `${filledPath}?${queryText}`,
+    headers: body === undefined ? headers : { ...headers, 'Content-Type': 'application/json' },
+    body: body === undefined ? undefined : serializeBody(body, bodyFields),
+    idempotencyKey: method === 'GET' ? undefined : readIdempotencyKey(options.idempotencyKey),
+    options,
+  }
+}
+
+function parseAnswer(
+  call: Call,
+  { text, status, requestId, attempts }: Answer,
+  fields: Int64Fields,
+  ids: IdKind,
+): unknown {
+  try {
+    return parseJson(text, fields, ids)
+  } catch (cause) {
+    const { method, path, idempotencyKey } = call
+    throw new PetstoreError(
+      'invalid_response',
+      `response ${status} is not the JSON of the contract: check that baseUrl is the address of the service`,
+      {
+        request: `${method} ${path}`,
+        status,
+        requestId,
+        attempts,
+        idempotencyKey,
+        mayHaveBeenMade: idempotencyKey !== undefined,
+        cause,
+      },
+    )
+  }
+}
+
+const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/
+
+/** The caller's key, or a random one. Throws `TypeError` if a header cannot contain the key. */
+export function readIdempotencyKey(key: string | undefined): string {
+  if (key === undefined) return randomKey()
+  if (VISIBLE_ASCII.test(key)) return key
+  throw new TypeError(
+    `idempotencyKey must be 1 to 255 visible ASCII characters, got ${key.length}: ${JSON.stringify(key.slice(0, 40))}`,
+  )
+}
+
+/** Browsers offer `crypto.randomUUID` only to pages that were loaded over HTTPS. */
+function randomKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}

@@ -1,0 +1,168 @@
+import { expect, test } from 'bun:test'
+import { historyOf } from '../../server/test/support/whole-store.ts'
+import type { StockChange } from '../src/index.ts'
+import { byAdjustment, byPlainUpdate, growth } from './support/concurrent-adjustments.ts'
+import { failureOf } from './support/failure-of.ts'
+import { clientAt, clientOf, liveService, stopServicesAfterEach } from './support/live-service.ts'
+
+stopServicesAfterEach()
+
+const ODD = 9007199254740993n
+const LAST = 9223372036854775807n
+
+async function contention() {
+  const service = await liveService()
+  const load = { apiKey: service.key, petId: ODD, callers: 50, timesEach: 20 }
+  return { ...load, baseUrls: [`${service.address}/v1`] }
+}
+
+test('50 callers each add 1 to the same pet 20 times: its quantity grows by 1,000', async () => {
+  expect(await growth(await contention(), byAdjustment)).toBe(1_000)
+}, 120_000)
+
+test('the same with a plain read and update loses additions', async () => {
+  expect(await growth(await contention(), byPlainUpdate)).toBeLessThan(1_000)
+}, 120_000)
+
+test('one change returns one entry, and the history has its reason and reference', async () => {
+  const service = await liveService()
+  const client = clientOf(service)
+  const adjustment = { reason: 'sold', reference: 'order 17' } as const
+  const changes = [{ petId: ODD, delta: -2 }]
+  expect(await client.inventory.adjust({ ...adjustment, changes })).toEqual([
+    { petId: ODD, quantity: 5, status: 'available' },
+  ])
+  expect(await historyOf(service.store, ODD)).toMatchObject([{ before: 7, after: 5, ...adjustment }])
+})
+
+test('many changes return the entries in the order sent, with exact ids', async () => {
+  const service = await liveService()
+  const items = await clientOf(service).inventory.adjust({
+    reason: 'counted',
+    changes: [
+      { petId: LAST, delta: 2 },
+      { petId: 1n, quantity: 30, expected: 4 },
+      { petId: ODD, delta: -7 },
+    ],
+  })
+  expect(items).toEqual([
+    { petId: LAST, quantity: 10, status: 'available' },
+    { petId: 1n, quantity: 30, status: 'available' },
+    { petId: ODD, quantity: 0, status: 'available' },
+  ])
+})
+
+test('one request is enough, however many callers change the same pet', async () => {
+  const service = await liveService()
+  const statuses: number[] = []
+  const client = clientOf(service, { onResponse: ({ status }) => statuses.push(status) })
+  await Promise.all(Array.from({ length: 20 }, () => byAdjustment(client, 1n)))
+  expect(await clientOf(service).inventory.get(1n)).toMatchObject({ quantity: 24 })
+  expect(statuses).toEqual(Array.from({ length: 20 }, () => 200))
+})
+
+test('if changes fail, none is made, and the error lists all that failed', async () => {
+  const service = await liveService()
+  const before = await service.contents()
+  const changes = [
+    { petId: 1n, delta: -5 },
+    { petId: ODD, delta: 1 },
+    { petId: ODD - 1n, delta: 1 },
+    { petId: LAST, quantity: 9, expected: 7 },
+  ]
+  const error = await failureOf(
+    clientOf(service).inventory.adjust({ reason: 'received', changes: changes as StockChange[] }),
+  )
+  expect(error).toMatchObject({
+    code: 'not_found',
+    status: 404,
+    request: 'POST /inventory/adjustments',
+    mayHaveBeenMade: false,
+  })
+  expect(error.message).toStartWith('3 changes cannot')
+  expect(error.details.map(({ index, petId, code }) => [index, petId, code])).toEqual([
+    [0, 1n, 'insufficient_stock'],
+    [2, ODD - 1n, 'not_found'],
+    [3, LAST, 'precondition_failed'],
+  ])
+  expect(await service.contents()).toEqual(before)
+})
+
+test('a quantity never goes below 0: 20 callers take 7 of 7, and the others fail', async () => {
+  const service = await liveService()
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 20 }, () => clientOf(service).inventory.sell({ petId: ODD, quantity: 1 })),
+  )
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(7)
+  for (const outcome of outcomes) {
+    if (outcome.status === 'rejected') expect(outcome.reason.code).toBe('insufficient_stock')
+  }
+  expect(await clientOf(service).inventory.get(ODD)).toMatchObject({ quantity: 0 })
+})
+
+test('the service validates an adjustment', async () => {
+  const service = await liveService()
+  const client = clientOf(service)
+  const refused = async (changes: readonly unknown[]) => {
+    const error = await failureOf(
+      client.inventory.adjust({ reason: 'received', changes: changes as StockChange[] }),
+    )
+    expect([error.code, error.status, error.mayHaveBeenMade]).toEqual(['invalid_request', 400, false])
+    return [error.details.length, error.message]
+  }
+  expect(await refused([])).toEqual([
+    0,
+    expect.stringContaining('changes must be an array of 1 to 1000 changes'),
+  ])
+  for (const delta of [0, 1.5, '5', Number.NaN]) {
+    expect(await refused([{ petId: 1n, delta }])).toEqual([
+      1,
+      expect.stringContaining('delta must be an integer'),
+    ])
+  }
+  // @ts-expect-error one of them, not both
+  const both: StockChange = { petId: 1n, delta: 1, quantity: 2 }
+  expect(await refused([both])).toEqual([1, expect.stringContaining('either delta or quantity')])
+})
+
+test('sell, receive and count book one line or many, with a reference', async () => {
+  const service = await liveService()
+  const { inventory } = clientOf(service)
+  expect(await inventory.sell({ petId: 1, quantity: 3 }, { reference: 'receipt 17' })).toMatchObject({
+    petId: 1n,
+    quantity: 1,
+  })
+  const delivery = [
+    { petId: '1', quantity: 4 },
+    { petId: ODD, quantity: 2 },
+  ]
+  const received = await inventory.receive(delivery, { reference: 'PO-1043' })
+  expect(received.map(({ quantity }) => quantity)).toEqual([5, 9])
+  expect(await inventory.count({ petId: 1n, quantity: 6, expected: 5 })).toMatchObject({ quantity: 6 })
+  const stale = await failureOf(inventory.count([{ petId: 1n, quantity: 7, expected: 5 }]))
+  expect(stale).toMatchObject({ code: 'precondition_failed', status: 412 })
+  expect(await historyOf(service.store, 1n)).toMatchObject([
+    { before: 4, after: 1, reason: 'sold', reference: 'receipt 17' },
+    { before: 1, after: 5, reason: 'received', reference: 'PO-1043' },
+    { before: 5, after: 6, reason: 'counted' },
+  ])
+})
+
+test('sell never takes units that open orders reserve, and adjust may', async () => {
+  const service = await liveService()
+  const client = clientOf(service)
+  await client.orders.create({ petId: ODD, quantity: 6 })
+  await client.inventory.sell({ petId: ODD, quantity: 1 })
+  const refused = await failureOf(client.inventory.sell({ petId: ODD, quantity: 1 }))
+  expect(refused).toMatchObject({ name: 'InsufficientStockError', code: 'insufficient_stock', petId: ODD })
+  const lost = await client.inventory.adjust({ reason: 'lost', changes: [{ petId: ODD, delta: -1 }] })
+  expect(lost).toMatchObject([{ quantity: 5 }])
+})
+
+test('a sale or a delivery without units is refused before anything is sent', async () => {
+  const { inventory } = clientAt('http://127.0.0.1:1/v1')
+  for (const quantity of [0, -3, Number.NaN]) {
+    await expect(inventory.sell({ petId: 1n, quantity })).rejects.toThrow('quantity must be at least 1')
+    await expect(inventory.receive([{ petId: 1n, quantity }])).rejects.toThrow(RangeError)
+  }
+})

@@ -1,0 +1,87 @@
+import { expect, test } from 'bun:test'
+import { deepStrictEqual } from 'node:assert/strict'
+import { InsufficientStockError, stringify } from '../src/index.ts'
+import { failureOf } from './support/failure-of.ts'
+import { clientOf, liveService, stopServicesAfterEach } from './support/live-service.ts'
+
+stopServicesAfterEach()
+
+const ODD = 9007199254740993n
+
+test('results are plain objects', async () => {
+  const service = await liveService()
+  const client = clientOf(service)
+  const item = { petId: ODD, quantity: 7, status: 'available' }
+  deepStrictEqual(await client.inventory.get(ODD), { ...item, etag: '"7-available"' })
+  const { items } = await client.inventory.list()
+  deepStrictEqual(items[3], item)
+  deepStrictEqual(structuredClone(items), items)
+  expect(stringify({ ...item })).toBe(`{"petId":"${ODD}","quantity":7,"status":"available"}`)
+})
+
+test('ids are accepted as bigint, number or string', async () => {
+  const service = await liveService()
+  const client = clientOf(service)
+  for (const petId of [1n, 1, '1']) expect((await client.inventory.get(petId)).petId).toBe(1n)
+  const order = await client.orders.create({ petId: 1, quantity: 1 })
+  expect((await client.orders.get(String(order.id))).id).toBe(order.id)
+  expect((await client.orders.list({ petId: '1', state: 'open' })).items).toEqual([order])
+  const pet = await client.pets.create({ id: String(ODD + 1n), name: 'Rex', categoryId: 1 })
+  expect(pet).toMatchObject({ id: ODD + 1n, categoryId: 1n })
+})
+
+test('with ids: string, every result has its ids as strings', async () => {
+  const service = await liveService()
+  const client = clientOf<'string'>(service, { ids: 'string' })
+  const id = String(ODD)
+  const item = await client.inventory.get(ODD)
+  const petId: string = item.petId
+  expect(petId).toBe(id)
+  expect(await client.inventory.get(id, { known: item })).toBe(item)
+  expect((await client.inventory.list()).items.map((each) => each.petId)).toContain(id)
+  const [received] = await client.inventory.receive([{ petId: id, quantity: 1 }])
+  deepStrictEqual(received, { petId: id, quantity: 8, status: 'available' })
+  expect(JSON.stringify(await client.pets.get(id))).toContain(`"id":"${id}","name":`)
+
+  for await (const event of client.inventory.events()) {
+    if (event.type === 'ready') await client.orders.create({ petId: id, quantity: 8 })
+    if (event.type !== 'order') continue
+    expect([event.order.petId, event.order.id]).toEqual([id, expect.stringMatching(/^\d+$/)])
+    break
+  }
+
+  const error = await failureOf(client.orders.create({ petId: id, quantity: 1 }))
+  if (!(error instanceof InsufficientStockError)) throw error
+  expect([error.petId, error.details[0]?.petId]).toEqual([id, id])
+  expect(JSON.stringify(error.details)).toContain(`"petId":"${id}"`)
+})
+
+test('a list is requested when it is awaited or iterated, and its first page once', async () => {
+  const service = await liveService()
+  const paths: string[] = []
+  const client = clientOf(service, { onRequest: ({ path }) => paths.push(path) })
+  const list = client.pets.list({ limit: 2 })
+  expect(paths).toEqual([])
+  const page = await list
+  expect(await list).toBe(page)
+  expect([page.items.length, typeof page.next, paths.length]).toEqual([2, 'string', 1])
+  expect(await Array.fromAsync(list)).toHaveLength(5)
+  expect(await Array.fromAsync(client.pets.list({ limit: 2, cursor: page.next }))).toHaveLength(3)
+  const [pets, webhooks] = await Promise.all([client.pets.list(), client.webhooks.list()])
+  expect([pets.items.length, webhooks]).toEqual([5, { items: [], next: undefined }])
+})
+
+test('a list has catch and finally, and iterating it throws what awaiting it throws', async () => {
+  const service = await liveService()
+  const client = clientOf(service)
+  const wrong = client.orders.list({ limit: 0 })
+  expect(await failureOf(wrong.catch((error) => Promise.reject(error)))).toMatchObject({
+    code: 'invalid_request',
+  })
+  let hasEnded = false
+  await client.orders.list().finally(() => {
+    hasEnded = true
+  })
+  expect(hasEnded).toBe(true)
+  expect(await failureOf(Array.fromAsync(wrong))).toMatchObject({ code: 'invalid_request' })
+})
