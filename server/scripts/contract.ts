@@ -8,7 +8,7 @@ const path = new URL('../../openapi.json', import.meta.url).pathname
 const { petSunset } = readConfig({}, {})
 /** The addresses of a service on this machine. A running service shows its own addresses. */
 const addresses = { baseUrl: 'http://127.0.0.1:8080/v1', stagingBaseUrl: 'http://127.0.0.1:8081/v1' }
-const contract = `${JSON.stringify(buildContract({ ...addresses, sunset: petSunset }), null, 2)}\n`
+const contract = `${JSON.stringify(buildContract({ ...addresses, sunset: petSunset }), null, 1)}\n`
 
 if (process.argv.includes('--write')) {
   await Bun.write(path, contract)

@@ -160,6 +160,7 @@ describe('keys over HTTP', () => {
 
   test('a rotated key works with both secrets during the grace period', async () => {
     const first = await create({})
+    service.now += 1_000
     const second = issuedIn(await send('POST', `/keys/${first.id}/rotate`, { graceSeconds: 60 }))
     expect(second.secrets.map(({ expiresAt }) => expiresAt === undefined)).toEqual([true, false])
     for (const { secret } of [first, second]) expect((await read(secret)).status).toBe(200)
