@@ -39,7 +39,7 @@ export interface KeyStore {
    * were created, changed or rotated since that call. May list a hash again. Cheap if nothing has changed.
    */
   listSecretHashes(after: bigint | undefined): Promise<SecretHashes>
-  /** Counts the keys of each plan that are neither revoked nor expired at `now`. */
+  /** Counts the keys of each plan that are neither revoked, expired at `now` nor paused. */
   countActiveKeys(now: number): Promise<Record<Plan, number>>
   /** All keys, oldest first. */
   listKeys(): Promise<KeyRecord[]>
