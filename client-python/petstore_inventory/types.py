@@ -241,6 +241,57 @@ class WebhookTest(TypedDict):
     response: str
 
 
+class NewKey(TypedDict):
+    """The plan enterprise needs `perMinute` and `perDay`; the limits of other plans are fixed."""
+
+    name: str
+    plan: Literal["free", "pro", "business", "enterprise"]
+    permissions: NotRequired[List[Permission]]
+    expiresAt: NotRequired[str]
+    perMinute: NotRequired[int]
+    perDay: NotRequired[int]
+
+
+class KeyWithSecret(TypedDict):
+    key: Key
+    secret: str
+
+
+class Key(TypedDict):
+    id: str
+    name: str
+    plan: Literal["free", "pro", "business", "enterprise"]
+    permissions: List[Permission]
+    limits: Dict[str, Any]
+    createdAt: str
+    expiresAt: NotRequired[str]
+    revokedAt: NotRequired[str]
+    paused: bool
+    lastUsedAt: NotRequired[str]
+    secrets: List[SecretHint]
+
+
+class KeyUpdate(TypedDict):
+    """Has at least one of these fields. `perMinute` and `perDay` need `"plan": "enterprise"`."""
+
+    name: NotRequired[str]
+    permissions: NotRequired[List[Permission]]
+    paused: NotRequired[bool]
+    expiresAt: NotRequired[Optional[str]]
+    plan: NotRequired[Literal["free", "pro", "business", "enterprise"]]
+    perMinute: NotRequired[int]
+    perDay: NotRequired[int]
+
+
+class KeyRotation(TypedDict):
+    graceSeconds: NotRequired[int]
+
+
+class PairingCode(TypedDict):
+    code: str
+    expiresAt: str
+
+
 class KeyLimits(TypedDict):
     plan: Literal["free", "pro", "business", "enterprise"]
     key: Dict[str, Any]
@@ -343,6 +394,12 @@ class PetUpsert(TypedDict):
     quantity: NotRequired[int]
 
 
+class SecretHint(TypedDict):
+    hint: str
+    createdAt: str
+    expiresAt: NotRequired[str]
+
+
 class ErrorDetail(TypedDict):
     index: int
     petId: NotRequired[int]
@@ -371,4 +428,4 @@ PetStatus = Literal["available", "pending", "sold"]
 OrderState = Literal["open", "complete", "cancelled", "expired"]
 AdjustmentChange = Union[DeltaChange, CountChange]
 WebhookKind = Literal["stock.changed", "stock.low", "stock.recovered", "order.created", "order.completed", "order.cancelled", "order.expired", "pet.changed", "pet.removed"]
-Permission = Literal["stock", "orders", "pets", "webhooks"]
+Permission = Literal["stock", "orders", "pets", "webhooks", "keys"]

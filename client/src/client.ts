@@ -9,6 +9,7 @@ import {
 import type { KeyLimits } from './contract-types.ts'
 import type { IdKind } from './ids.ts'
 import { createInventory, type Inventory } from './inventory.ts'
+import { createKeys, type Keys } from './keys.ts'
 import type { LimitState } from './limit-state.ts'
 import { type CallOptions, type PetstoreClientOptions, readOptions } from './options.ts'
 import { createOrders, type Orders } from './orders.ts'
@@ -32,6 +33,7 @@ export class PetstoreClient<Ids extends IdKind = 'bigint'> {
   readonly categories: Categories<Ids>
   readonly catalog: Catalog<Ids>
   readonly webhooks: Webhooks<Ids>
+  readonly keys: Keys
   readonly limits: Limits
 
   constructor(options: PetstoreClientOptions<Ids>)
@@ -46,6 +48,7 @@ export class PetstoreClient<Ids extends IdKind = 'bigint'> {
     this.categories = createCategories(api)
     this.catalog = createCatalog(api)
     this.webhooks = createWebhooks(api)
+    this.keys = createKeys(createApi<'bigint'>(transport))
     this.limits = {
       get: (callOptions) => createApi<'bigint'>(transport).value('getLimits', {}, callOptions),
       get latest() {

@@ -342,6 +342,86 @@ export interface WebhookTest {
   readonly response: string
 }
 
+/** The plan enterprise needs `perMinute` and `perDay`; the limits of other plans are fixed. */
+export interface NewKey {
+  /** Name of the person, device or program that uses the key. */
+  readonly name: string
+  /** The plan of the key. */
+  readonly plan: 'free' | 'pro' | 'business' | 'enterprise'
+  /** What the key may change; everything except keys by default. */
+  readonly permissions?: readonly Permission[]
+  /** When the key expires; it never expires by default. */
+  readonly expiresAt?: string
+  /** Requests that the key may send per minute. */
+  readonly perMinute?: number
+  /** Requests that the key may send per day. */
+  readonly perDay?: number
+}
+
+export interface KeyWithSecret {
+  readonly key: Key
+  /** The API key to send as bearer token. It is shown only once. */
+  readonly secret: string
+}
+
+export interface Key {
+  /** Public identifier of the key. */
+  readonly id: string
+  /** Name of the person, device or program that uses the key. */
+  readonly name: string
+  /** The plan of the key. */
+  readonly plan: 'free' | 'pro' | 'business' | 'enterprise'
+  /** What the key may change; empty if it may only read. */
+  readonly permissions: readonly Permission[]
+  readonly limits: {
+    /** Requests that the key may send per minute. */
+    readonly perMinute: number
+    /** Requests that the key may send per day. */
+    readonly perDay: number
+  }
+  /** When the key was created, in UTC. */
+  readonly createdAt: string
+  /** When the key expires, in UTC; absent if it never expires. */
+  readonly expiresAt?: string
+  /** When the key was revoked, in UTC; absent if it was not. */
+  readonly revokedAt?: string
+  /** Requests with a paused key get 401 until it is resumed. */
+  readonly paused: boolean
+  /** When the key was last used, in UTC; absent if it never was. */
+  readonly lastUsedAt?: string
+  /** Hints of the secrets of the key, newest first. */
+  readonly secrets: readonly SecretHint[]
+}
+
+/** Has at least one of these fields. `perMinute` and `perDay` need `"plan": "enterprise"`. */
+export interface KeyUpdate {
+  /** Name of the person, device or program that uses the key. */
+  readonly name?: string
+  /** What the key may change; empty if it may only read. */
+  readonly permissions?: readonly Permission[]
+  /** Requests with a paused key get 401 until it is resumed. */
+  readonly paused?: boolean
+  readonly expiresAt?: string | null
+  /** The plan of the key. */
+  readonly plan?: 'free' | 'pro' | 'business' | 'enterprise'
+  /** Requests that the key may send per minute. */
+  readonly perMinute?: number
+  /** Requests that the key may send per day. */
+  readonly perDay?: number
+}
+
+export interface KeyRotation {
+  /** How long the earlier secrets stay valid; 86400 (a day) by default, 0 ends them at once. */
+  readonly graceSeconds?: number
+}
+
+export interface PairingCode {
+  /** 8 letters and digits with a dash in the middle. The dash and the case do not matter. */
+  readonly code: string
+  /** Until when the code can be exchanged, in UTC. */
+  readonly expiresAt: string
+}
+
 export interface KeyLimits {
   /** The plan of the key. */
   readonly plan: 'free' | 'pro' | 'business' | 'enterprise'
@@ -642,8 +722,17 @@ export type WebhookKind =
   | 'pet.changed'
   | 'pet.removed'
 
-/** What a key may change. Every key may read everything except webhooks. */
-export type Permission = 'stock' | 'orders' | 'pets' | 'webhooks'
+/** What a key may change. Every key may read everything except webhooks and keys. */
+export type Permission = 'stock' | 'orders' | 'pets' | 'webhooks' | 'keys'
+
+export interface SecretHint {
+  /** The beginning and the end of the secret, to recognise it. */
+  readonly hint: string
+  /** When the secret was created, in UTC. */
+  readonly createdAt: string
+  /** When the secret expires, in UTC; absent if it is valid as long as its key. */
+  readonly expiresAt?: string
+}
 
 export interface ErrorDetail {
   /** The position of the change in the request, from 0. */
@@ -1024,6 +1113,70 @@ export interface Operations {
     readonly body: undefined
     readonly answer: WebhookTest
   }
+  /** List API keys */
+  listKeys: {
+    readonly params: NoFields
+    readonly query: { readonly limit?: number; readonly cursor?: string }
+    readonly headers: { readonly 'If-None-Match'?: string }
+    readonly body: undefined
+    readonly answer: readonly Key[]
+  }
+  /** Create an API key */
+  createKey: {
+    readonly params: NoFields
+    readonly query: NoFields
+    readonly headers: NoFields
+    readonly body: NewKey
+    readonly answer: KeyWithSecret
+  }
+  /** Get an API key */
+  getKey: {
+    readonly params: { readonly keyId: string }
+    readonly query: NoFields
+    readonly headers: { readonly 'If-None-Match'?: string }
+    readonly body: undefined
+    readonly answer: Key
+  }
+  /** Update an API key */
+  updateKey: {
+    readonly params: { readonly keyId: string }
+    readonly query: NoFields
+    readonly headers: NoFields
+    readonly body: KeyUpdate
+    readonly answer: Key
+  }
+  /** Revoke an API key */
+  revokeKey: {
+    readonly params: { readonly keyId: string }
+    readonly query: NoFields
+    readonly headers: NoFields
+    readonly body: undefined
+    readonly answer: undefined
+  }
+  /** Rotate the secret of an API key */
+  rotateKey: {
+    readonly params: { readonly keyId: string }
+    readonly query: NoFields
+    readonly headers: NoFields
+    readonly body: KeyRotation
+    readonly answer: KeyWithSecret
+  }
+  /** Create a pairing code */
+  createPairingCode: {
+    readonly params: { readonly keyId: string }
+    readonly query: NoFields
+    readonly headers: NoFields
+    readonly body: undefined
+    readonly answer: PairingCode
+  }
+  /** Exchange a pairing code for a key */
+  pairKey: {
+    readonly params: NoFields
+    readonly query: NoFields
+    readonly headers: NoFields
+    readonly body: undefined
+    readonly answer: KeyWithSecret
+  }
   /** Get rate-limit status */
   getLimits: {
     readonly params: NoFields
@@ -1151,6 +1304,14 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
     int64: ['webhookId'],
     answer: 'WebhookTest',
   },
+  listKeys: { method: 'GET', path: '/keys', answer: 'Key', maxLimit: 1000 },
+  createKey: { method: 'POST', path: '/keys', body: 'NewKey', answer: 'KeyWithSecret' },
+  getKey: { method: 'GET', path: '/keys/{keyId}', answer: 'Key' },
+  updateKey: { method: 'PATCH', path: '/keys/{keyId}', body: 'KeyUpdate', answer: 'Key' },
+  revokeKey: { method: 'DELETE', path: '/keys/{keyId}' },
+  rotateKey: { method: 'POST', path: '/keys/{keyId}/rotate', body: 'KeyRotation', answer: 'KeyWithSecret' },
+  createPairingCode: { method: 'POST', path: '/keys/{keyId}/pairing-code', answer: 'PairingCode' },
+  pairKey: { method: 'POST', path: '/keys/pair', answer: 'KeyWithSecret' },
   getLimits: { method: 'GET', path: '/limits', answer: 'KeyLimits' },
 }
 
@@ -1224,6 +1385,12 @@ export const INT64_FIELDS = {
   Webhook: { id: { type: 'int64', required: true } },
   WebhookUpdate: {},
   WebhookTest: {},
+  NewKey: {},
+  KeyWithSecret: {},
+  Key: {},
+  KeyUpdate: {},
+  KeyRotation: {},
+  PairingCode: {},
   KeyLimits: {},
   StockChangedPayload: { data: { type: 'ChangeEvent', required: true } },
   StockLowPayload: { data: { type: 'LowStockEvent', required: true } },
@@ -1251,6 +1418,7 @@ export const INT64_FIELDS = {
   PetUpsert: { id: { type: 'int64', required: false }, categoryId: { type: 'int64', required: false } },
   WebhookKind: {},
   Permission: {},
+  SecretHint: {},
   ErrorDetail: { petId: { type: 'int64', required: false } },
   DeltaChange: { petId: { type: 'int64', required: true } },
   CountChange: { petId: { type: 'int64', required: true } },

@@ -11,10 +11,15 @@ export type {
   HistoryEntry,
   InventoryItem,
   InventoryUpdate,
+  Key,
   KeyLimits,
+  KeyRotation,
+  KeyUpdate,
+  KeyWithSecret,
   LimitWindow,
   LowStockEvent,
   NewCategory,
+  NewKey,
   NewOrder,
   NewPet,
   NewWebhook,
@@ -22,6 +27,7 @@ export type {
   OrderEvent,
   OrderState,
   OrderUpdate,
+  PairingCode,
   Permission,
   Pet,
   PetBatch,
@@ -34,6 +40,7 @@ export type {
   RecentChange,
   RemovedEvent,
   SearchRow,
+  SecretHint,
   Webhook,
   WebhookDelivery,
   WebhookKind,
@@ -67,6 +74,7 @@ export {
   type TaggedInventoryItem,
 } from './inventory.ts'
 export { stringify } from './json.ts'
+export type { Keys } from './keys.ts'
 export type { LimitState } from './limit-state.ts'
 export type { List, Page } from './list.ts'
 export type {

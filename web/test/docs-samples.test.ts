@@ -24,9 +24,17 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 const inPython = usePython()
 
-function sampleOf(operation: Operation, id: string, draft: RequestDraft): string {
+function sampleOf(operation: Operation, id: string, draft: RequestDraft, token = service.key): string {
   const samples = requestSamples(contract, operation, draft, `${service.address}/v1`)
-  return samples.find((sample) => sample.id === id)?.code.replace(KEY_PLACEHOLDER, service.key) ?? ''
+  return samples.find((sample) => sample.id === id)?.code.replace(KEY_PLACEHOLDER, token) ?? ''
+}
+
+/** The bearer token that the operation needs: a pairing code or the key of the service. */
+async function tokenOf({ id }: Operation): Promise<string> {
+  if (id !== 'pairKey') return service.key
+  const { key } = (await post(service, '/keys', NEW_KEY)).json as { readonly key: { readonly id: string } }
+  const answer = await service.call('POST', `/keys/${key.id}/pairing-code`)
+  return (answer.json as { readonly code: string }).code
 }
 
 /** Every optional value that can be given without knowing an earlier answer. */
@@ -47,10 +55,13 @@ function fullDraft(operation: Operation): RequestDraft {
 /** Nobody listens there. */
 const UNHEARD_WEBHOOK = '{"url":"http://127.0.0.1:1025/","kinds":["pet.removed"]}'
 
+const NEW_KEY = '{"name":"Anna","plan":"free"}'
+
 /** What makes the order that is open, or the pet or category that may go, of which a reader fills in one of theirs. */
 function makingOwn({ id, path }: Operation): readonly [field: string, made: Promise<Answer>] | undefined {
   if (path.includes('{orderId}')) return ['path-orderId', orderOne(service)]
   if (path.includes('{webhookId}')) return ['path-webhookId', post(service, '/webhooks', UNHEARD_WEBHOOK)]
+  if (path.includes('{keyId}')) return ['path-keyId', post(service, '/keys', NEW_KEY)]
   if (id === 'removePet') return ['path-petId', post(service, '/pets', '{"name":"Goldie","categoryId":1}')]
   if (id === 'removeCategory') return ['path-categoryId', post(service, '/categories', '{"name":"Fish"}')]
   return undefined
@@ -60,8 +71,8 @@ async function withOwn(operation: Operation, draft: RequestDraft): Promise<Reque
   const making = makingOwn(operation)
   if (making === undefined) return draft
   const [field, made] = making
-  const { id } = (await made).json as { readonly id: number }
-  return { ...draft, values: { ...draft.values, [field]: String(id) } }
+  const answer = (await made).json as { readonly id: number; readonly key?: { readonly id: string } }
+  return { ...draft, values: { ...draft.values, [field]: String(answer.key?.id ?? answer.id) } }
 }
 
 function successOf({ answers }: Operation): number {
@@ -76,7 +87,8 @@ describe('the samples of every operation run as they stand', () => {
     for (const operation of contract.operations) {
       for (const draft of drafts) {
         await stockTheExample(service)
-        const code = sampleOf(operation, 'client', await withOwn(operation, draft(contract, operation)))
+        const own = await withOwn(operation, draft(contract, operation))
+        const code = sampleOf(operation, 'client', own, await tokenOf(operation))
         const [answer] = await printed(code, isEventStream(operation))
         const kind = successOf(operation) === 204 ? 'undefined' : 'object'
         expect([operation.id, typeof answer]).toEqual([operation.id, kind])
@@ -88,7 +100,8 @@ describe('the samples of every operation run as they stand', () => {
     for (const operation of contract.operations) {
       for (const draft of drafts) {
         await stockTheExample(service)
-        const code = sampleOf(operation, 'fetch', await withOwn(operation, draft(contract, operation)))
+        const own = await withOwn(operation, draft(contract, operation))
+        const code = sampleOf(operation, 'fetch', own, await tokenOf(operation))
         const [status, text] = await printed(code, isEventStream(operation))
         expect([operation.id, status, typeof text]).toEqual([operation.id, successOf(operation), 'string'])
       }
@@ -98,7 +111,8 @@ describe('the samples of every operation run as they stand', () => {
   testWith('curl', async () => {
     for (const operation of contract.operations.filter((each) => !isEventStream(each))) {
       await stockTheExample(service)
-      const code = sampleOf(operation, 'curl', await withOwn(operation, fullDraft(operation)))
+      const own = await withOwn(operation, fullDraft(operation))
+      const code = sampleOf(operation, 'curl', own, await tokenOf(operation))
       const { stdout } = await run(['sh', '-c', `${code} --silent --write-out '\\n%{http_code}'`])
       expect([operation.id, stdout.split('\n').at(-1)]).toEqual([operation.id, String(successOf(operation))])
     }
@@ -108,7 +122,8 @@ describe('the samples of every operation run as they stand', () => {
     for (const operation of contract.operations) {
       for (const draft of drafts) {
         await stockTheExample(service)
-        const code = sampleOf(operation, 'python', await withOwn(operation, draft(contract, operation)))
+        const own = await withOwn(operation, draft(contract, operation))
+        const code = sampleOf(operation, 'python', own, await tokenOf(operation))
         const [status, answer] = await inPython(code, isEventStream(operation))
         expect([operation.id, status]).toEqual([operation.id, String(successOf(operation))])
         const said = isEventStream(operation) ? /^retry: / : /^[{[]/

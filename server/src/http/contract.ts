@@ -113,6 +113,7 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
       { name: 'pets', description: 'Pets and categories.' },
       { name: 'store', description: 'Orders.' },
       { name: 'webhooks', description: 'Notifications of changes, sent to an address of the caller.' },
+      { name: 'keys', description: 'API keys, and pairing codes that sign in a device.' },
       { name: 'limits', description: 'The rate limits of the key.' },
     ],
     paths,
@@ -130,6 +131,11 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
           scheme: 'bearer',
           description: 'The API key, in the form: Authorization: Bearer <API_KEY>.',
         },
+        pairingCode: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'A pairing code, in the form: Authorization: Bearer <CODE>.',
+        },
       },
       headers: HEADERS,
       parameters: shared.parameters,
@@ -141,6 +147,7 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
 
 function describeOperation(operation: Operation, sunset: Date, shared: SharedComponents) {
   const { operationId, summary, description, tag, stability, needs, body, deprecatedSince } = operation
+  const { takesPairingCode } = operation
   return {
     operationId,
     summary,
@@ -152,6 +159,7 @@ function describeOperation(operation: Operation, sunset: Date, shared: SharedCom
     ...(deprecatedSince === undefined
       ? {}
       : { deprecated: true, 'x-sunset': sunset.toISOString().slice(0, 10) }),
+    ...(takesPairingCode ? { security: [{ pairingCode: [] }] } : {}),
     parameters: describeParameters(operation, shared),
     ...(body === undefined ? {} : { requestBody: { required: true, content: jsonContent(body) } }),
     responses: describeResponses(operation, shared),

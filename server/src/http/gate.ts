@@ -1,6 +1,7 @@
 // The steps `identify` and `admit`: which key sent a request, and whether the request is within the limits of the key.
 import type { RequestHeaders, RequestProblem } from '@petstore/wire'
 import { type ApiKey, hashSecret, isWellFormedSecret, keyState } from '../core/keys/api-key.ts'
+import { hashTypedCode } from '../core/keys/pairing.ts'
 import type { Admission, Refusal, WindowStatus } from '../core/limits/limit-store.ts'
 import { tighterOf } from '../core/limits/rate-windows.ts'
 import { SECOND } from '../core/values/clock.ts'
@@ -20,9 +21,26 @@ const WRONG_TOKEN = 'Bearer realm="petstore", error="invalid_token"'
 const NO_TOKEN = 'Bearer realm="petstore"'
 
 const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i
+/** People may type a blank in the middle of a pairing code. */
+const BEARER_CODE = /^bearer +(\S.*)$/i
+
+const KEY_ADVICE = 'send "Authorization: Bearer <API_KEY>" with a valid key'
+const CODE_ADVICE = 'send "Authorization: Bearer <CODE>" with a new pairing code'
+const WRONG_CODE = 'the pairing code is wrong, has expired or was used already'
+export const WRONG_CODE_HEADERS = { 'WWW-Authenticate': WRONG_TOKEN }
+
+export function wrongCodeError(): ServiceError {
+  return new ServiceError('unauthorized', `${WRONG_CODE}; ${CODE_ADVICE}`)
+}
 
 /** Finds the key of a request. Refuses a request without a well-formed key. */
 export function findKey(context: OperationContext): MaybePromise<ApiKey | undefined> {
+  const { route } = context
+  const takesPairingCode = route.type === 'operation' && route.operation.takesPairingCode
+  return takesPairingCode ? findKeyByCode(context) : findKeyBySecret(context)
+}
+
+function findKeyBySecret(context: OperationContext): MaybePromise<ApiKey | undefined> {
   const { keys, demoSecrets } = context.parts.gate
   const credentials = credentialsOf(context.request.headers)
   if (credentials.type === 'none') {
@@ -35,6 +53,24 @@ export function findKey(context: OperationContext): MaybePromise<ApiKey | undefi
   if (known !== undefined) return known
   if (isWellFormedSecret(secret) || demoSecrets.has(secret)) return lookUpKey(context, hash)
   refuseUnauthenticated(context, 'the API key is not valid: it is mistyped or cut off')
+  return undefined
+}
+
+/** Refuses every code from an address that is blocked or has exceeded its limit, so codes cannot be guessed. */
+function findKeyByCode(context: OperationContext): MaybePromise<ApiKey | undefined> {
+  context.isPairing = true
+  const { pairing, addresses } = context.parts.gate
+  const address = context.clientAddress()
+  const blockedUntil = pairing.blockedUntil(address)
+  const code = BEARER_CODE.exec(context.header('authorization') ?? '')?.[1]
+  if (blockedUntil !== undefined) refuseBlocked(context, blockedUntil)
+  else if (addresses.status(address).refused !== undefined) admitByAddress(context)
+  else if (code === undefined) refuseUnauthenticated(context, 'the pairing code is missing', false)
+  else {
+    const hash = hashTypedCode(code)
+    context.secretHash = hash ?? ''
+    return pairing.findKey(address, hash)
+  }
   return undefined
 }
 
@@ -54,7 +90,7 @@ async function lookUpKey(context: OperationContext, hash: string): Promise<ApiKe
 
 export function checkKey(context: OperationContext, key: ApiKey | undefined): void {
   if (key === undefined) {
-    refuseUnauthenticated(context, 'the API key is unknown')
+    refuseUnauthenticated(context, context.isPairing ? WRONG_CODE : 'the API key is unknown')
     return
   }
   const state = keyState(key, context.parts.gate.clock())
@@ -115,10 +151,20 @@ function parseAuthorization(authorization: string | null): Credentials {
 function refuseUnauthenticated(context: RequestContext, reason: string, hasToken = true): void {
   admitByAddress(context)
   if (context.reply !== undefined) return
-  const advice = 'send "Authorization: Bearer <API_KEY>" with a valid key'
+  const advice = context.isPairing ? CODE_ADVICE : KEY_ADVICE
   context.fail(new ServiceError('unauthorized', `${reason}; ${advice}`), {
     'WWW-Authenticate': hasToken ? WRONG_TOKEN : NO_TOKEN,
   })
+}
+
+/** Replies 429 to an address that has sent too many wrong pairing codes. */
+function refuseBlocked(context: RequestContext, blockedUntil: number): void {
+  admitByAddress(context)
+  if (context.reply !== undefined) return
+  const seconds = Math.max(1, Math.ceil((blockedUntil - context.parts.gate.clock()) / SECOND))
+  context.limitRefusal = { reason: 'anonymous', beginsBan: false }
+  const message = `this address has sent too many wrong pairing codes; wait ${seconds} s before the next request`
+  context.fail(new ServiceError('rate_limit_exceeded', message), { 'Retry-After': String(seconds) })
 }
 
 function refuseLimited(context: RequestContext, admission: Admission, refusal: Refusal): void {

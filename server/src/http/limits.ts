@@ -18,9 +18,9 @@ const LimitWindow = Type.Object(
   { title: 'LimitWindow', examples: [EXAMPLE_MINUTE] },
 )
 
-const Permission = OneOf(PERMISSIONS, {
+export const Permission = OneOf(PERMISSIONS, {
   title: 'Permission',
-  description: 'What a key may change. Every key may read everything except webhooks.',
+  description: 'What a key may change. Every key may read everything except webhooks and keys.',
 })
 
 const KeyLimits = Type.Object(

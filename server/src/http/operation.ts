@@ -2,6 +2,8 @@ import type { HttpRequest } from '@petstore/wire'
 import type { Static, TArray, TObject, TSchema } from 'typebox'
 import type { CatalogStore } from '../core/catalog/catalog-store.ts'
 import type { ApiKey, Permission } from '../core/keys/api-key.ts'
+import type { KeyManager } from '../core/keys/key-manager.ts'
+import type { KeyStore } from '../core/keys/key-store.ts'
 import type { KeyQueue } from '../core/limits/key-queue.ts'
 import type { LimitKeeper } from '../core/limits/limit-store.ts'
 import type { OrderStore } from '../core/orders/order-store.ts'
@@ -24,11 +26,13 @@ export interface Services {
     HistoryStore &
     OrderStore &
     WebhookStore &
+    Pick<KeyStore, 'listKeyPage' | 'findKeyRecord'> &
     Pick<EventStore, 'latestEventCursor'>
   readonly view: LiveView
   readonly commits: GroupCommit
   readonly streams: EventStreamOpener
   readonly limits: LimitKeeper
+  readonly keys: KeyManager
   /** Runs searches and history scans one at a time per key. */
   readonly longReads: KeyQueue
   readonly webhooks: WebhookTools
@@ -59,7 +63,7 @@ export type PathSegments = Readonly<Record<string, string>>
 export interface Input<Params extends Schemas = Schemas, Query extends Schemas = Schemas, Body = unknown> {
   readonly request: HttpRequest
   readonly key: ApiKey
-  /** The hash of the secret that was sent. The key can be looked up again by it. */
+  /** The hash of the secret or pairing code that was sent. The key can be looked up again by it. */
   readonly secretHash: string
   readonly params: Values<Params>
   readonly query: Values<Query>
@@ -86,7 +90,7 @@ export interface SuccessFacts<Success extends TSchema = TSchema> {
 export interface OperationFacts {
   readonly operationId: string
   readonly method: 'GET' | 'PATCH' | 'POST' | 'DELETE'
-  /** Relative to the base address. A segment in braces is an int64 parameter. */
+  /** Relative to the base address. A segment in braces is a parameter. */
   readonly path: string
   readonly summary: string
   readonly description: string
@@ -96,6 +100,8 @@ export interface OperationFacts {
   readonly isInSpecification?: true
   /** The permission that the key must have. Every operation that changes something needs one. */
   readonly needs?: Permission
+  /** The bearer token is a pairing code. The caller is the key that the code belongs to. */
+  readonly takesPairingCode?: true
   /** Requests do not count towards the limits of the key, and are answered even if the limits are exceeded. */
   readonly isFree?: true
   readonly deprecatedSince?: Date
@@ -169,8 +175,8 @@ export function defineOperation<
   Parsed = Static<Body>,
 >(definition: Definition<Params, Query, Body, Success, Prepared, Parsed>): Operation {
   const { handle: _handle, reply: _reply, parseBody, prepare, ...facts } = definition
-  const { operationId, method, needs, params = {}, query, body } = definition
-  if (method !== 'GET' && needs === undefined) {
+  const { operationId, method, needs, takesPairingCode, params = {}, query, body } = definition
+  if (method !== 'GET' && needs === undefined && !takesPairingCode) {
     throw new Error(`${operationId} changes something, but does not name the permission that it needs`)
   }
   const paramCodecs = codecsOf(params)

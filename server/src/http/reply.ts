@@ -35,7 +35,7 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly status: number; reado
     order_closed: error(409, 'The order is no longer open: it is complete, cancelled or expired.'),
     in_use: error(
       409,
-      'The pet still has open orders, the category still has pets, or the maximum number of webhooks is reached.',
+      'The pet still has open orders, the category still has pets, the maximum number of webhooks is reached, or the key is the only one that manages keys.',
     ),
     already_exists: error(409, 'The id or barcode is already used.'),
     precondition_failed: error(412, 'The entry is not in the state that the request expects.'),

@@ -2,6 +2,7 @@ import type { HttpRequest, RequestHeaders } from '@petstore/wire'
 import { RequestProblem } from '@petstore/wire'
 import type { ApiKey } from '../core/keys/api-key.ts'
 import type { KeyRing } from '../core/keys/key-ring.ts'
+import type { PairingDesk } from '../core/keys/pairing-desk.ts'
 import type { LimitKeeper, WindowStatus } from '../core/limits/limit-store.ts'
 import type { AddressWindows } from '../core/limits/rate-windows.ts'
 import type { Clock } from '../core/values/clock.ts'
@@ -28,6 +29,7 @@ export interface AppParts extends PublicPageParts {
 /** The parts that identify callers and count their requests. */
 export interface GateParts {
   readonly keys: KeyRing
+  readonly pairing: PairingDesk
   readonly limits: LimitKeeper
   readonly addresses: AddressWindows
   readonly clock: Clock
@@ -62,6 +64,8 @@ export interface FinishedRequest {
   /** The public id of the key, never the secret. */
   readonly keyId: string | undefined
   readonly limitRefusal: LimitRefusal | undefined
+  /** Whether the request tried to exchange a pairing code. */
+  readonly isPairing: boolean
   /** Why the request could not be read. */
   readonly problem: string | undefined
   /** An internal failure, for the operator only. */
@@ -98,6 +102,7 @@ export class RequestContext implements FinishedRequest {
   /** The window that the rate-limit headers describe. */
   windowStatus: WindowStatus | undefined
   limitRefusal: LimitRefusal | undefined
+  isPairing = false
   /** The span of this request in the caller's trace. */
   trace: TraceContext | undefined
   problem: string | undefined
@@ -166,7 +171,7 @@ export class RequestContext implements FinishedRequest {
 export class OperationContext extends RequestContext {
   readonly request: HttpRequest
   route: Route = { type: 'not_found' }
-  /** The hash of the secret that was sent, by which the key can be looked up again. */
+  /** The hash of the secret or pairing code that was sent, by which the key can be looked up again. */
   secretHash = ''
   params: Input['params'] = {}
   query: Input['query'] = {}

@@ -3,6 +3,16 @@ import { createCategory, listCategories, removeCategory, updateCategory } from '
 import { inventoryEvents } from './events.ts'
 import { listInventoryHistory, listRecentChanges } from './history.ts'
 import { getAvailability, getInventoryItem, listInventory, updateInventory } from './inventory.ts'
+import {
+  createKey,
+  createPairingCode,
+  getKey,
+  listKeys,
+  pairKey,
+  revokeKey,
+  rotateKey,
+  updateKey,
+} from './keys.ts'
 import { getLimits } from './limits.ts'
 import type { Operation, PathSegments } from './operation.ts'
 import { cancelOrder, createOrder, createOrders, getOrder, listOrders, updateOrder } from './orders.ts'
@@ -68,6 +78,14 @@ export const OPERATIONS: readonly Operation[] = [
   listWebhookDeliveries,
   rotateWebhookSecret,
   testWebhook,
+  listKeys,
+  createKey,
+  getKey,
+  updateKey,
+  revokeKey,
+  rotateKey,
+  createPairingCode,
+  pairKey,
   getLimits,
 ]
 

@@ -1,5 +1,7 @@
 import { type Handler, type Listener, listen, type Tls } from '@petstore/wire'
+import { KeyManager } from '../core/keys/key-manager.ts'
 import { KeyRing } from '../core/keys/key-ring.ts'
+import { PairingDesk } from '../core/keys/pairing-desk.ts'
 import { KeyQueue } from '../core/limits/key-queue.ts'
 import { AddressWindows } from '../core/limits/rate-windows.ts'
 import { EventHub } from '../core/stock/event-hub.ts'
@@ -97,6 +99,7 @@ export async function startService(
   const app = createApp({
     gate: {
       keys,
+      pairing: new PairingDesk(store, clock),
       limits,
       clock,
       demoSecrets,
@@ -109,6 +112,7 @@ export async function startService(
       commits,
       streams,
       limits,
+      keys: new KeyManager({ store, keyRing: keys, clock, environment: config.environment }),
       longReads: new KeyQueue(),
       webhooks: { sender, sampleOf: sampleMessage },
     },

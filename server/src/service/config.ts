@@ -256,6 +256,14 @@ export function reachableAddress(scheme: 'http' | 'https', host: string, port: n
   return host.includes(':') ? `${scheme}://[${host}]:${port}` : `${scheme}://${host}:${port}`
 }
 
+/** The address of the staff page, as the settings name it. */
+export function pageAddress(config: Config): string {
+  const { environment, baseUrl, stagingBaseUrl, tlsCert, host, port } = config
+  const apiAddress = environment === 'production' ? baseUrl : stagingBaseUrl
+  const listeningAddress = reachableAddress(tlsCert === undefined ? 'http' : 'https', host, port)
+  return apiAddress?.replace(/\/v1$/, '') ?? listeningAddress
+}
+
 function nonEmpty(text: string): string {
   if (text.trim() === '') throw new InvalidValue('non-empty')
   return text

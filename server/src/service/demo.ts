@@ -1,6 +1,7 @@
 import type { Category } from '../core/catalog/category.ts'
 import type { StockedPet } from '../core/catalog/pet.ts'
 import {
+  DEFAULT_PERMISSIONS,
   hashSecret,
   type Limits,
   PERMISSIONS,
@@ -48,7 +49,7 @@ export async function prepareDemo(store: Store, now: number): Promise<void> {
         name: `Demo ${plan}`,
         plan,
         limits,
-        permissions: PERMISSIONS,
+        permissions: plan === 'enterprise' ? PERMISSIONS : DEFAULT_PERMISSIONS,
         createdAt: now,
       },
       storedSecret(DEMO_SECRETS[plan], now),

@@ -1,19 +1,30 @@
 import {
+  type ApiKey,
   describeKeyChange,
   formatPermissions,
   fromKeyRow,
   KEY_ROW,
   type KeyChange,
   type KeyRow,
+  keyState,
   type Plan,
   STORED_SECRET,
   type StoredSecret,
   toKeyRow,
 } from '../core/keys/api-key.ts'
-import type { AuditStamp, KeyAction, KeyStore } from '../core/keys/key-store.ts'
+import { type KeyCommand, requireAllowed } from '../core/keys/key-command.ts'
+import type { AuditStamp, KeyAction, KeyRecord, KeyStore } from '../core/keys/key-store.ts'
+import { MAX_SECRETS, type StoredPairingCode } from '../core/keys/pairing.ts'
 import { columnName, columnsOf } from '../core/values/field.ts'
 import { rowReader, rowValues } from './record-rows.ts'
-import { type SqlDatabase, type SqlValue, type Statement, statement } from './sql.ts'
+import {
+  inLongSession,
+  type LongSession,
+  type SqlDatabase,
+  type SqlValue,
+  type Statement,
+  statement,
+} from './sql.ts'
 
 const KEY_COLUMNS = Object.keys(columnsOf(KEY_ROW))
 /** Qualified, because joined tables have columns with the same names. */
@@ -39,15 +50,10 @@ const IS_BANNED = 'key_id = $1 AND ends_at > $2 AND lifted_at IS NULL'
 
 /** `storeTime` is the clock that bans are measured by, if it is not the clock of the caller. */
 export function keyMethods(database: SqlDatabase, storeTime?: () => Promise<number>): KeyStore {
+  const order = keyOrder(database)
   return {
     addKey: async (key, secret, stamp) => {
-      const { plan, limits, permissions } = key
-      const detail = `${plan}, ${limits.perMinute} a minute, ${limits.perDay} a day, may ${formatPermissions(permissions)}`
-      await database.commit([
-        insert('keys', KEY_COLUMNS, keyValues(toKeyRow(key))),
-        insertSecret(key.id, secret),
-        insertAudit(stamp, 'create', key.id, detail),
-      ])
+      await database.commit(createStatements(key, secret, stamp))
     },
 
     findKey: async (hash) => {
@@ -81,7 +87,7 @@ export function keyMethods(database: SqlDatabase, storeTime?: () => Promise<numb
     countActiveKeys: async (now) => {
       const rows = await database.rows<{ plan: Plan; keys: bigint }>(
         `SELECT plan, count(*) AS keys FROM keys
-        WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $1) GROUP BY plan`,
+        WHERE revoked_at IS NULL AND paused_at IS NULL AND (expires_at IS NULL OR expires_at > $1) GROUP BY plan`,
         now,
       )
       const counts: Record<Plan, number> = { free: 0, pro: 0, business: 0, enterprise: 0 }
@@ -89,57 +95,94 @@ export function keyMethods(database: SqlDatabase, storeTime?: () => Promise<numb
       return counts
     },
 
-    listKeys: async () => {
-      const secretRows = await database.rows<{ key_id: string }>(
-        `SELECT key_id, ${SECRET_COLUMNS.join(', ')} FROM key_secrets ORDER BY created_at DESC`,
-      )
-      const keyRows = await database.rows<{ id: string; last_used_at: bigint | null }>(
-        `SELECT ${SELECTED_KEY}, last_used_at
-        FROM keys LEFT JOIN limit_windows ON limit_windows.key_id = keys.id ORDER BY keys.created_at, keys.${database.dialect.keyOrder}`,
-      )
-      const secretRowsByKey = Map.groupBy(secretRows, (row) => row.key_id)
-      return keyRows.map((row) => ({
-        key: fromKeyRow(readKey(row)),
-        secrets: (secretRowsByKey.get(row.id) ?? []).map((secretRow) => {
-          const { hash: _, ...secret } = readSecret(secretRow)
-          return secret
-        }),
-        ...(row.last_used_at === null ? {} : { lastUsedAt: Number(row.last_used_at) }),
-      }))
-    },
+    listKeys: () => readRecords(database, database),
+
+    listKeyPage: (limit, after) =>
+      after === undefined
+        ? readRecords(database, database, `ORDER BY ${order} LIMIT $1`, limit)
+        : readRecords(
+            database,
+            database,
+            `WHERE (${order}) > (SELECT ${order} FROM keys WHERE id = $1) ORDER BY ${order} LIMIT $2`,
+            after,
+            limit,
+          ),
+
+    findKeyRecord: async (keyId) => (await readRecords(database, database, 'WHERE id = $1', keyId))[0],
 
     changeKey: async (key, change, stamp) => {
-      const changed = changedColumns(change)
-      const assignments = changed.map(({ column }, index) => `${column} = $${index + 2}`)
-      const values = changed.map(({ value }) => value)
-      await database.commit([
-        statement(`UPDATE keys SET ${assignments.join()} WHERE id = $1`, key.id, ...values),
-        insertAudit(stamp, 'change', key.id, describeKeyChange(key, change).join('; ')),
-      ])
+      await database.commit(changeStatements(key, change, stamp))
     },
 
     rotateKey: async (keyId, secret, endAt, stamp) => {
-      await database.commit([
-        // Deleted, because expired secrets would become valid again if the clock was set back.
-        endAt <= stamp.at
-          ? statement('DELETE FROM key_secrets WHERE key_id = $1', keyId)
-          : statement(
-              `UPDATE key_secrets SET expires_at = $1
-              WHERE key_id = $2 AND (expires_at IS NULL OR expires_at > $1)`,
-              endAt,
-              keyId,
-            ),
-        insertSecret(keyId, secret),
-        insertAudit(stamp, 'rotate', keyId, `earlier secrets end at ${new Date(endAt).toISOString()}`),
-      ])
+      await database.commit([lockKey(database, keyId), ...rotateStatements(keyId, secret, endAt, stamp)])
     },
 
     revokeKey: async (keyId, stamp) => {
-      await database.commit([
-        statement('UPDATE keys SET revoked_at = $1 WHERE id = $2', stamp.at, keyId),
-        insertAudit(stamp, 'revoke', keyId, ''),
-      ])
+      await database.commit(revokeStatements(keyId, stamp))
     },
+
+    addPairingCode: async (keyId, code, stamp) => {
+      await database.commit([lockKey(database, keyId), ...pairingCodeStatements(keyId, code, stamp)])
+    },
+
+    runKeyCommand: (actorId, command, at) =>
+      inTransaction(database, async (session) => {
+        const keyId = command.type === 'create' ? command.key.id : command.keyId
+        const locked = await lockKeys(
+          database,
+          session,
+          `id = $1 OR id = $2 OR permissions LIKE '%keys%'`,
+          actorId,
+          keyId,
+        )
+        const actor = locked.find(({ id }) => id === actorId)
+        const target = locked.find(({ id }) => id === keyId)
+        const managers = locked.filter(({ permissions }) => permissions.includes('keys'))
+        requireAllowed(command, { actor, target, managers }, at)
+        await runAll(session, commandStatements(command, target, { at, actor: actorName(actor) }))
+        return readRecord(database, session, keyId)
+      }),
+
+    findKeyByPairingCode: async (hash, at) => {
+      const [row] = await database.rows<object>(
+        `SELECT ${SELECTED_KEY} FROM pairing_codes JOIN keys ON keys.id = pairing_codes.key_id
+        WHERE hash = $1 AND pairing_codes.expires_at > $2`,
+        hash,
+        at,
+      )
+      return row === undefined ? undefined : fromKeyRow(readKey(row))
+    },
+
+    pairKey: (codeHash, secret, at) =>
+      inTransaction(database, async (session) => {
+        const [code] = await session.rows<{ key_id: string; created_by: string }>(
+          'SELECT key_id, created_by FROM pairing_codes WHERE hash = $1',
+          codeHash,
+        )
+        if (code === undefined) return undefined
+        const { key_id: keyId, created_by: createdBy } = code
+        const [key] = await lockKeys(database, session, 'id = $1', keyId)
+        if (key === undefined || keyState(key, at) !== 'active') return undefined
+        const usedCodes = await session.run(
+          'DELETE FROM pairing_codes WHERE hash = $1 AND expires_at > $2',
+          codeHash,
+          at,
+        )
+        if (usedCodes === 0) return undefined
+        await runAll(session, [
+          // Leaves room for the new secret.
+          statement(
+            `DELETE FROM key_secrets WHERE key_id = $1 AND hash NOT IN (
+              SELECT hash FROM key_secrets WHERE key_id = $1 ORDER BY created_at DESC, hash LIMIT $2)`,
+            keyId,
+            MAX_SECRETS - 1,
+          ),
+          insertSecret(keyId, secret),
+          insertAudit({ at, actor: actorName(key) }, 'pair', keyId, `with a code of ${createdBy}`),
+        ])
+        return readRecord(database, session, keyId)
+      }),
 
     liftBan: async (keyId, { at, actor }) => {
       const now = (await storeTime?.()) ?? at
@@ -172,8 +215,125 @@ export function keyMethods(database: SqlDatabase, storeTime?: () => Promise<numb
   }
 }
 
-function changedColumns(change: KeyChange): { readonly column: string; readonly value: SqlValue }[] {
-  const { name, allowance, permissions, expiresAt } = change
+/** The order of creation. */
+function keyOrder({ dialect }: SqlDatabase): string {
+  return `created_at, ${dialect.keyOrder}`
+}
+
+/** Reads the keys that `selection` selects, with their secrets. */
+async function readRecords(
+  database: SqlDatabase,
+  source: Pick<SqlDatabase, 'rows'>,
+  selection = `ORDER BY ${keyOrder(database)}`,
+  ...values: readonly SqlValue[]
+): Promise<KeyRecord[]> {
+  const selectedKeys = `SELECT ${database.dialect.keyOrder} AS key_order, ${KEY_COLUMNS.join()} FROM keys ${selection}`
+  const keyRows = await source.rows<{ id: string; last_used_at: bigint | null }>(
+    `SELECT ${SELECTED_KEY}, last_used_at FROM (${selectedKeys}) AS keys
+    LEFT JOIN limit_windows ON limit_windows.key_id = keys.id ORDER BY keys.created_at, key_order`,
+    ...values,
+  )
+  const secretRows = await source.rows<{ key_id: string }>(
+    `SELECT key_id, ${SECRET_COLUMNS.join()} FROM key_secrets
+    WHERE key_id IN (SELECT id FROM (${selectedKeys}) AS keys) ORDER BY created_at DESC`,
+    ...values,
+  )
+  const secretRowsByKey = Map.groupBy(secretRows, (row) => row.key_id)
+  return keyRows.map((row) => ({
+    key: fromKeyRow(readKey(row)),
+    secrets: (secretRowsByKey.get(row.id) ?? []).map((secretRow) => {
+      const { hash: _, ...secret } = readSecret(secretRow)
+      return secret
+    }),
+    ...(row.last_used_at === null ? {} : { lastUsedAt: Number(row.last_used_at) }),
+  }))
+}
+
+async function readRecord(database: SqlDatabase, session: LongSession, keyId: string): Promise<KeyRecord> {
+  const [record] = await readRecords(database, session, 'WHERE id = $1', keyId)
+  if (record === undefined) throw new Error(`the key ${keyId} is missing within its own transaction`)
+  return record
+}
+
+function inTransaction<T>(database: SqlDatabase, work: (session: LongSession) => Promise<T>): Promise<T> {
+  return inLongSession(database, (session) => session.writeInSteps(() => work(session)))
+}
+
+/** Locks keys in the order of their ids. A transaction locks the key before its secrets and its pairing code. */
+async function lockKeys(
+  { dialect }: SqlDatabase,
+  session: LongSession,
+  condition: string,
+  ...values: readonly SqlValue[]
+): Promise<ApiKey[]> {
+  const rows = await session.rows<object>(
+    `SELECT ${SELECTED_KEY} FROM keys WHERE ${condition} ORDER BY id ${dialect.forUpdate}`,
+    ...values,
+  )
+  return rows.map((row) => fromKeyRow(readKey(row)))
+}
+
+function lockKey({ dialect }: SqlDatabase, keyId: string): Statement {
+  return statement(`SELECT id FROM keys WHERE id = $1 ${dialect.forUpdate}`, keyId)
+}
+
+async function runAll(session: LongSession, statements: readonly Statement[]): Promise<void> {
+  for (const { text, values } of statements) await session.run(text, ...values)
+}
+
+/** The name of a key in the audit log. */
+function actorName(key: ApiKey | undefined): string {
+  if (key === undefined) throw new Error('an unknown key changes a key')
+  return `${key.name} (${key.id})`
+}
+
+function commandStatements(
+  command: KeyCommand,
+  target: ApiKey | undefined,
+  stamp: AuditStamp,
+): readonly Statement[] {
+  if (command.type === 'create') return createStatements(command.key, command.secret, stamp)
+  if (target === undefined) throw new Error(`the key ${command.keyId} to change is missing`)
+  switch (command.type) {
+    case 'change': {
+      const isUnchanged = describeKeyChange(target, command.change).length === 0
+      return isUnchanged ? [] : changeStatements(target, command.change, stamp)
+    }
+    case 'rotate':
+      return rotateStatements(target.id, command.secret, command.endAt, stamp)
+    case 'revoke':
+      return revokeStatements(target.id, stamp)
+    case 'create_pairing_code':
+      return pairingCodeStatements(target.id, command.code, stamp)
+  }
+}
+
+function createStatements(key: ApiKey, secret: StoredSecret, stamp: AuditStamp): Statement[] {
+  const { plan, limits, permissions } = key
+  const detail = `${plan}, ${limits.perMinute} a minute, ${limits.perDay} a day, may ${formatPermissions(permissions)}`
+  return [
+    insert('keys', KEY_COLUMNS, keyValues(toKeyRow(key))),
+    insertSecret(key.id, secret),
+    insertAudit(stamp, 'create', key.id, detail),
+  ]
+}
+
+function changeStatements(key: ApiKey, change: KeyChange, stamp: AuditStamp): Statement[] {
+  const changed = changedColumns(change, stamp.at)
+  const assignments = changed.map(({ column }, index) => `${column} = $${index + 2}`)
+  const values = changed.map(({ value }) => value)
+  return [
+    statement(`UPDATE keys SET ${assignments.join()} WHERE id = $1`, key.id, ...values),
+    insertAudit(stamp, 'change', key.id, describeKeyChange(key, change).join('; ')),
+  ]
+}
+
+function changedColumns(
+  change: KeyChange,
+  at: number,
+): { readonly column: string; readonly value: SqlValue }[] {
+  const { name, allowance, permissions, expiresAt, paused } = change
+  const pausedAt = paused === true ? at : null
   const values: Partial<Record<keyof KeyRow, SqlValue | undefined>> = {
     name,
     plan: allowance?.plan,
@@ -181,10 +341,54 @@ function changedColumns(change: KeyChange): { readonly column: string; readonly 
     perDay: allowance?.limits.perDay,
     permissions: permissions && formatPermissions(permissions),
     expiresAt: expiresAt === 'never' ? null : expiresAt,
+    pausedAt: paused === undefined ? undefined : pausedAt,
   }
   return Object.entries(values).flatMap(([field, value]) =>
     value === undefined ? [] : [{ column: columnName(field), value }],
   )
+}
+
+function rotateStatements(
+  keyId: string,
+  secret: StoredSecret,
+  endAt: number,
+  stamp: AuditStamp,
+): Statement[] {
+  return [
+    // Deleted, because expired secrets would become valid again if the clock was set back.
+    endAt <= stamp.at
+      ? statement('DELETE FROM key_secrets WHERE key_id = $1', keyId)
+      : statement(
+          `UPDATE key_secrets SET expires_at = $1
+          WHERE key_id = $2 AND (expires_at IS NULL OR expires_at > $1)`,
+          endAt,
+          keyId,
+        ),
+    deletePairingCode(keyId),
+    insertSecret(keyId, secret),
+    insertAudit(stamp, 'rotate', keyId, `earlier secrets end at ${new Date(endAt).toISOString()}`),
+  ]
+}
+
+function revokeStatements(keyId: string, stamp: AuditStamp): Statement[] {
+  return [
+    statement('UPDATE keys SET revoked_at = $1 WHERE id = $2', stamp.at, keyId),
+    deletePairingCode(keyId),
+    insertAudit(stamp, 'revoke', keyId, ''),
+  ]
+}
+
+function pairingCodeStatements(keyId: string, code: StoredPairingCode, stamp: AuditStamp): Statement[] {
+  const columns = ['key_id', 'hash', 'expires_at', 'created_by']
+  return [
+    deletePairingCode(keyId),
+    insert('pairing_codes', columns, [keyId, code.hash, code.expiresAt, stamp.actor]),
+    insertAudit(stamp, 'create pairing code', keyId, `valid until ${new Date(code.expiresAt).toISOString()}`),
+  ]
+}
+
+function deletePairingCode(keyId: string): Statement {
+  return statement('DELETE FROM pairing_codes WHERE key_id = $1', keyId)
 }
 
 function insertSecret(keyId: string, secret: StoredSecret): Statement {

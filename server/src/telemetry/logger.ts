@@ -78,17 +78,22 @@ export class Logger implements RequestObserver, DeliveryObserver {
     )
   }
 
-  /** Logs a request if the settings ask for it or the request was invalid. An internal failure is always logged. */
+  /**
+   * Logs a request if the settings ask for it or the request was invalid. Internal failures and attempts to pair a device
+   * are always logged.
+   */
   requestFinished(request: FinishedRequest): void {
     const { status, durationMs, operationName, problem, error } = request
-    const isSelected = status >= this.#minStatus || durationMs >= this.#slowMs
+    const isPairing = request.isPairing && request.limitRefusal === undefined
+    const isSelected = status >= this.#minStatus || durationMs >= this.#slowMs || isPairing
     const isInvalid = problem !== undefined
     if (!isSelected && !isInvalid) return
     const isThrottled = isInvalid && (!isSelected || operationName === 'none')
     if (isThrottled && !this.#mayLogInvalidRequest()) return
     const fields = requestFields(request)
     if (error !== undefined) this.#logFailure(error, fields, status === 503)
-    else if (this.#logRequests !== 'none') this.#add(this.#entry(levelOf(request), 'request', fields))
+    else if (this.#logRequests !== 'none' || isPairing)
+      this.#add(this.#entry(levelOf(request), 'request', fields))
   }
 
   /** Logs a failure outside of requests. `source` names the background job or the part of the service that failed. */

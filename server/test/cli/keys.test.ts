@@ -2,7 +2,12 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { hashSecret, isWellFormedSecret, PERMISSIONS } from '../../src/core/keys/api-key.ts'
+import {
+  DEFAULT_PERMISSIONS,
+  hashSecret,
+  isWellFormedSecret,
+  PERMISSIONS,
+} from '../../src/core/keys/api-key.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { petstore, petstoreInTerminal } from './petstore.ts'
 
@@ -39,7 +44,12 @@ describe('petstore keys create', () => {
     expect(isWellFormedSecret(secret)).toBe(true)
     expect(stderr).not.toContain(secret)
     expect(stderr).toContain(` in ${database}.`)
-    expect(await find(secret)).toMatchObject({ name: 'My shop', plan, limits, permissions: PERMISSIONS })
+    expect(await find(secret)).toMatchObject({
+      name: 'My shop',
+      plan,
+      limits,
+      permissions: DEFAULT_PERMISSIONS,
+    })
     expect(readFileSync(database).includes(secret)).toBe(false)
   })
 
@@ -54,6 +64,16 @@ describe('petstore keys create', () => {
       expiresAt: Date.UTC(2127, 0, 31),
       permissions: [],
     })
+  })
+
+  test('creates a key that manages keys only if --owner or --may says so', async () => {
+    const shop = ['--name', 'Shop', '--plan', 'pro']
+    const owner = await create(...shop, '--owner')
+    expect((await find(owner.stdout.trim())).permissions).toEqual(PERMISSIONS)
+    const manager = await create(...shop, '--may', 'keys')
+    expect((await find(manager.stdout.trim())).permissions).toEqual(['keys'])
+    const both = await create(...shop, '--owner', '--may', 'stock')
+    expect([both.exitCode, both.stderr]).toEqual([2, expect.stringContaining('leave out --may')])
   })
 
   test('creates a key with the named permissions, and prints them', async () => {
@@ -220,6 +240,36 @@ describe('petstore keys change', () => {
     expect(stderr).toContain(message)
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)
     expect(await find(secret)).toEqual(before)
+  })
+})
+
+describe('petstore keys pause, resume and pair', () => {
+  test('pauses and resumes a key, and says if it is so already', async () => {
+    const secret = (await create('--name', 'Till', '--plan', 'pro')).stdout.trim()
+    expect((await keys('pause', 'Till')).stdout).toStartWith('Paused key_')
+    expect((await find(secret)).pausedAt).toBeNumber()
+    expect((await keys('list')).stdout).toContain('paused')
+    expect((await keys('pause', 'Till')).stderr).toContain('is already paused; nothing was changed')
+    expect((await keys('resume', 'Till')).stdout).toStartWith('Resumed key_')
+    expect((await find(secret)).pausedAt).toBeUndefined()
+    expect((await keys('resume', 'Till')).stderr).toContain('is not paused; nothing was changed')
+    const { stdout } = await keys('show', 'Till')
+    expect(stdout).toContain('paused: no → yes')
+    expect(stdout).toContain('paused: yes → no')
+  })
+
+  test('prints a code, its expiry and a link, and stores only the hash of the code', async () => {
+    await create('--name', 'Till', '--plan', 'pro')
+    const { stdout, exitCode } = await keys('pair', 'Till', '--base-url', 'https://shop.example/v1')
+    expect(exitCode).toBe(0)
+    const code = /^Code +(\w{4}-\w{4})$/m.exec(stdout)?.[1]?.replace('-', '') ?? ''
+    expect(stdout).toMatch(/^Expires +\d{4}-\d\d-\d\d \d\d:\d\d UTC$/m)
+    expect(stdout).toContain(`https://shop.example/#pair=${code}`)
+    expect((await keys('pair', 'Till')).stdout).toContain('http://127.0.0.1:8080/#pair=')
+    const store = await openStore(`sqlite:${database}`, { tables: 'migrate' })
+    expect(await store.findKeyByPairingCode(hashSecret(code), Date.now())).toBeUndefined()
+    expect(JSON.stringify(await store.listAudit())).not.toContain(code)
+    await store.close()
   })
 })
 

@@ -117,11 +117,14 @@ function isAboutOneOrder({ operationId, path }: ContractOperation): boolean {
   return operationId === 'createOrder' || path.includes('{orderId}')
 }
 
-/** Whether the outcome depends on existing ids, barcodes, categories, webhooks or references. */
+/** Whether the outcome depends on existing ids, barcodes, categories, webhooks, keys or references. */
 function dependsOnWhatIsThere({ method, path }: ContractOperation): boolean {
   if (path.startsWith('/webhooks')) return path !== '/webhooks' || method !== 'GET'
+  if (path.startsWith('/keys')) return true
   return method !== 'GET' && /^\/(?:pets|categories)/.test(path)
 }
+
+const UNKNOWN_KEY_ID = 'key_4fT9cVq2Lw8ZsXyN'
 
 function fillPath(
   { path, method }: ContractOperation,
@@ -131,9 +134,10 @@ function fillPath(
 ): { path: string; petId: bigint | undefined } {
   let petId: bigint | undefined
   const filled = path.replace(/\{([^}]+)\}/g, (_, name) => {
+    if (name === 'keyId' && chance(random, 0.7)) return UNKNOWN_KEY_ID
     const known = knownIds(name, method)
     const value = pathInteger(random, known)
-    intents.push(value.intent)
+    intents.push(name === 'keyId' ? 'invalid' : value.intent)
     if (value.intent === 'valid' && method === 'PATCH') petId = BigInt(value.text)
     return value.text
   })

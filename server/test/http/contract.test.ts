@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createConfig, lint } from '@redocly/openapi-core'
 import contract from '../../../openapi.json'
 import { createSecret, hashSecret } from '../../src/core/keys/api-key.ts'
+import { createPairingCode, storedPairingCode } from '../../src/core/keys/pairing.ts'
 import { addWebhook } from '../support/add-webhook.ts'
 import { documentedResponses } from '../support/contract-check.ts'
 import { type Answer, type CallOptions, TestService } from '../support/test-service.ts'
@@ -16,12 +17,15 @@ interface Situation {
   /** The difference from the valid request, if the status does not imply it. */
   readonly otherwise: ((options?: CallOptions) => Promise<Answer>) | undefined
   readonly isAboutOrders: boolean
+  readonly request: GoodRequest
 }
 
 interface GoodRequest {
   readonly method?: string
   readonly path?: string
   readonly body?: string
+  /** Creates the bearer token of each request, if it is not an API key. */
+  readonly token?: (service: TestService) => Promise<string>
 }
 
 interface DescribedContract {
@@ -87,11 +91,27 @@ const REQUESTS: Readonly<Record<string, GoodRequest>> = {
   listWebhookDeliveries: { method: 'GET', path: '/webhooks/1/deliveries' },
   rotateWebhookSecret: { method: 'POST', path: '/webhooks/1/rotate-secret' },
   testWebhook: { method: 'POST', path: '/webhooks/1/test' },
+  listKeys: { method: 'GET', path: '/keys' },
+  createKey: { method: 'POST', path: '/keys', body: '{"name": "Anna", "plan": "pro"}' },
+  getKey: { method: 'GET', path: '/keys/key_1' },
+  updateKey: { method: 'PATCH', path: '/keys/key_1', body: '{"name": "Anna"}' },
+  revokeKey: { method: 'DELETE', path: '/keys/key_77' },
+  rotateKey: { method: 'POST', path: '/keys/key_1/rotate', body: '{}' },
+  createPairingCode: { method: 'POST', path: '/keys/key_1/pairing-code' },
+  pairKey: { method: 'POST', path: '/keys/pair', token: newPairingCode },
   getLimits: { method: 'GET', path: '/limits' },
 }
 
 function batchOf(pet: string): string {
   return `{"pets": [${pet}]}`
+}
+
+async function newPairingCode({ store, now }: TestService): Promise<string> {
+  const [record] = await store.listKeys()
+  const code = createPairingCode()
+  const stamp = { at: now, actor: 'test' }
+  await store.addPairingCode(record?.key.id ?? '', storedPairingCode(code, now), stamp)
+  return code
 }
 
 function adjustment(change: string): string {
@@ -138,16 +158,31 @@ const OTHERWISE: Readonly<Record<string, Pick<GoodRequest, 'path' | 'body'>>> = 
   'createWebhook 422': { body: NEW_WEBHOOK.replace('changed', 'low') },
   'updateWebhook 422': { body: '{"paused": false}' },
   'removeWebhook 422': { path: '/webhooks/78' },
+  'createKey 400': { body: '{"name": "Anna", "plan": "best"}' },
   'rotateWebhookSecret 422': { path: '/webhooks/78/rotate-secret' },
 }
 
-/** GET /limits is free for every key, but an address without a valid key is limited here as well. */
-async function refusedByAddress(): Promise<Answer> {
+/** Some operations are free for every key, but an address without a valid key is limited here as well. */
+async function refusedByAddress({ method = '', path = '' }: GoodRequest): Promise<Answer> {
   const service = await TestService.start()
   try {
-    let answer = await service.call('GET', '/limits', { key: null })
-    while (answer.status === 401) answer = await service.call('GET', '/limits', { key: null })
+    let answer = await service.call(method, path, { key: null })
+    while (answer.status === 401) answer = await service.call(method, path, { key: null })
     return answer
+  } finally {
+    await service.stop()
+  }
+}
+
+/** The only key that manages keys tries to pause or revoke itself. */
+async function refusedAsLastManager({ method = '' }: GoodRequest): Promise<Answer> {
+  const service = await TestService.start()
+  try {
+    const [record] = await service.store.listKeys()
+    return await service.call(method, `/keys/${record?.key.id}`, {
+      ...(method === 'PATCH' ? { body: '{"paused": true}' } : {}),
+      headers: { 'Content-Type': 'application/json' },
+    })
   } finally {
     await service.stop()
   }
@@ -169,7 +204,8 @@ const SITUATIONS: Readonly<Record<number, (situation: Situation) => Promise<Answ
     service.now = Date.UTC(2040, 0)
     return send()
   },
-  409: async ({ service, send, otherwise, isAboutOrders }) => {
+  409: async ({ service, send, otherwise, isAboutOrders, request }) => {
+    if (request.path?.startsWith('/keys')) return refusedAsLastManager(request)
     if (otherwise === undefined) return send({ body: adjustment('{"petId": 1, "delta": -1000}') })
     if (isAboutOrders) await service.call('DELETE', '/store/orders/9007199254740993')
     let answer = await otherwise()
@@ -184,17 +220,18 @@ const SITUATIONS: Readonly<Record<number, (situation: Situation) => Promise<Answ
     await send({ headers })
     return (otherwise ?? send)({ headers })
   },
-  429: async ({ service, send }) => {
+  429: async ({ service, send, request }) => {
     const { secret } = await service.createKey('enterprise', { limits: { perMinute: 1, perDay: 9 } })
     await send({ key: secret })
     const answer = await send({ key: secret })
-    return answer.status === 429 ? answer : refusedByAddress()
+    return answer.status === 429 ? answer : refusedByAddress(request)
   },
-  503: async ({ service, send }) => {
+  503: async ({ service, send, request }) => {
+    const token = await request.token?.(service)
     await service.run('ALTER TABLE keys RENAME TO away')
     // After the time for which a key is trusted.
     service.now += 1_000
-    const answer = await send()
+    const answer = await send(token === undefined ? {} : { key: token })
     await service.run('ALTER TABLE away RENAME TO keys')
     return answer
   },
@@ -215,6 +252,7 @@ describe('the contract', () => {
     for (const [path, body] of more) {
       await service.call('POST', path, { body, headers: { 'Content-Type': 'application/json' } })
     }
+    for (const id of ['key_1', 'key_77']) await service.createKey('pro', { id })
     for (const id of [1n, 77n]) await addWebhook(service.store, { id, url: NOWHERE })
     const bug = () => Promise.reject(new TypeError('a bug'))
     broken = await TestService.start({
@@ -236,6 +274,10 @@ describe('the contract', () => {
         latestEventCursor: bug,
         listWebhooks: bug,
         findWebhook: bug,
+        listKeyPage: bug,
+        findKeyRecord: bug,
+        runKeyCommand: bug,
+        pairKey: bug,
         findKey: (hash) => (hash === hashSecret(UNLUCKY) ? bug() : store.findKey(hash)),
       }),
     })
@@ -245,20 +287,22 @@ describe('the contract', () => {
   test.each([...documentedResponses])('%s occurs as documented', async (response) => {
     const [operationId = '', documented = ''] = response.split(' ')
     const status = Number(documented)
-    const { method = '', path = '', body } = REQUESTS[operationId] ?? {}
+    const request = REQUESTS[operationId] ?? {}
+    const { method = '', path = '', body, token } = request
     const sendTo =
       (target: TestService, to = path, sent = body) =>
-      (options: CallOptions = {}) =>
+      async (options: CallOptions = {}) =>
         target.call(method, to, {
           ...(sent === undefined ? {} : { body: sent }),
+          ...(token === undefined || options.key !== undefined ? {} : { key: await token(target) }),
           ...options,
           headers: { 'Content-Type': 'application/json', ...options.headers },
         })
     const other = OTHERWISE[response]
     const otherwise = other && sendTo(service, other.path, other.body)
-    const withId = (id: string) => path.replace(/\/(1|77|9007199254740993)(?=\/|$)/, `/${id}`)
+    const withId = (id: string) => path.replace(/\/(key_)?(1|77|9007199254740993)(?=\/|$)/, `/$1${id}`)
     const arrange: Readonly<Record<number, () => Promise<Answer>>> = {
-      400: () => (otherwise ?? sendTo(service, `${withId('abc')}?limit=0&lastEventId=none`))(),
+      400: () => (otherwise ?? sendTo(service, `${withId('a.b')}?limit=0&lastEventId=none`))(),
       404: () => (otherwise ?? sendTo(service, withId('404')))(),
       500: () => sendTo(broken)(operationId === 'getLimits' ? { key: UNLUCKY } : {}),
     }
@@ -268,6 +312,7 @@ describe('the contract', () => {
       send: sendTo(service),
       otherwise,
       isAboutOrders: operationId.endsWith('Order'),
+      request,
     }) ?? arrange[status]?.())
     expect(answer?.status).toBe(status)
   })

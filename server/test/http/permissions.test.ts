@@ -32,17 +32,19 @@ function described({ path, method }: { readonly path: string; readonly method: s
 }
 
 describe('permissions', () => {
-  test('stock changes need stock, order changes need orders, and reads need no permission, except those of webhooks', () => {
+  test('stock changes need stock, order changes need orders, and reads need no permission, except those of webhooks and keys', () => {
     const needs = Object.fromEntries(OPERATIONS.map((operation) => [operation.operationId, operation.needs]))
     expect(needs).toMatchObject({
       ...{ updateInventory: 'stock', adjustInventory: 'stock' },
       ...{ createOrder: 'orders', createOrders: 'orders', updateOrder: 'orders', cancelOrder: 'orders' },
     })
     for (const { method, needs: needed } of OPERATIONS) {
-      if (method === 'GET' && needed !== 'webhooks') expect(needed).toBeUndefined()
+      if (method === 'GET' && needed !== 'webhooks' && needed !== 'keys') expect(needed).toBeUndefined()
     }
-    const all = OPERATIONS.filter(({ path }) => path.startsWith('/webhooks'))
-    expect(all.map((operation) => operation.needs)).toEqual(all.map(() => 'webhooks'))
+    for (const permission of ['webhooks', 'keys'] as const) {
+      const all = OPERATIONS.filter(({ path }) => path.startsWith(`/${permission}`) && path !== '/keys/pair')
+      expect(all.map((operation) => operation.needs)).toEqual(all.map(() => permission))
+    }
   })
 
   test.each(OPERATIONS.map((operation) => [operation.operationId, operation] as const))(

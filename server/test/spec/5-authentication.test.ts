@@ -76,6 +76,26 @@ const GOOD_REQUESTS: readonly GoodRequest[] = [
   { operationId: 'listWebhookDeliveries', method: 'GET', path: '/webhooks/404/deliveries', status: 404 },
   { operationId: 'rotateWebhookSecret', method: 'POST', path: '/webhooks/404/rotate-secret', status: 404 },
   { operationId: 'testWebhook', method: 'POST', path: '/webhooks/404/test', status: 404 },
+  { operationId: 'listKeys', method: 'GET', path: '/keys' },
+  {
+    operationId: 'createKey',
+    method: 'POST',
+    path: '/keys',
+    // No later than the expiry of a key that creates it.
+    body: '{"name": "Anna", "plan": "free", "permissions": [], "expiresAt": "2026-11-15T12:00:00.001Z"}',
+    status: 201,
+  },
+  { operationId: 'getKey', method: 'GET', path: '/keys/key_404', status: 404 },
+  {
+    operationId: 'updateKey',
+    method: 'PATCH',
+    path: '/keys/key_404',
+    body: '{"paused": true}',
+    status: 404,
+  },
+  { operationId: 'revokeKey', method: 'DELETE', path: '/keys/key_404', status: 404 },
+  { operationId: 'rotateKey', method: 'POST', path: '/keys/key_404/rotate', body: '{}', status: 404 },
+  { operationId: 'createPairingCode', method: 'POST', path: '/keys/key_404/pairing-code', status: 404 },
   { operationId: 'getLimits', method: 'GET', path: '/limits' },
 ]
 
@@ -87,8 +107,14 @@ describe('section 5: authentication', () => {
 
   test('every operation runs the authentication suite', () => {
     expect(GOOD_REQUESTS.map(({ operationId }) => operationId)).toEqual(
-      OPERATIONS.map(({ operationId }) => operationId),
+      OPERATIONS.filter(({ takesPairingCode }) => !takesPairingCode).map(({ operationId }) => operationId),
     )
+  })
+
+  test('only the operation that exchanges a pairing code takes another bearer token', () => {
+    const others = OPERATIONS.filter(({ takesPairingCode }) => takesPairingCode)
+    expect(others.map(({ operationId }) => operationId)).toEqual(['pairKey'])
+    expect(contract.paths['/keys/pair'].post.security).toEqual([{ pairingCode: [] }])
   })
 
   test('an unknown path is 401 without a valid key, so that strangers learn nothing', async () => {

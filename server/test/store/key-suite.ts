@@ -211,6 +211,84 @@ export function keySuite(name: string, underTest: StoreUnderTest): void {
       expect((await store.findKey('hash b'))?.expiresAt).toBe(NOW + 10)
     })
 
+    test('are read one by one and in pages, in the order of the list', async () => {
+      for (const id of ['key_c', 'key_a', 'key_b']) {
+        await store.addKey({ ...key, id }, secret(`hash ${id}`), act)
+      }
+      const all = await store.listKeys()
+      expect(all.map((record) => record.key.id)).toEqual(['key_c', 'key_a', 'key_b'])
+      expect(await store.listKeyPage(2, undefined)).toEqual(all.slice(0, 2))
+      expect(await store.listKeyPage(2, 'key_a')).toEqual(all.slice(2))
+      expect(await store.listKeyPage(2, 'key_b')).toEqual([])
+      expect(await store.findKeyRecord('key_b')).toEqual(all[2])
+      expect(await store.findKeyRecord('key_x')).toBeUndefined()
+    })
+
+    test('can be paused and resumed', async () => {
+      await store.addKey(key, secret('hash a'), act)
+      await store.changeKey(key, { paused: true }, act)
+      expect(await store.findKey('hash a')).toEqual({ ...key, pausedAt: NOW })
+      expect((await store.countActiveKeys(NOW)).enterprise).toBe(0)
+      await store.changeKey({ ...key, pausedAt: NOW }, { paused: false }, act)
+      expect(await store.findKey('hash a')).toEqual(key)
+    })
+
+    const code = (hash: string) => ({ hash, expiresAt: NOW + 1_000 })
+
+    test('are found by their pairing code until it expires or is replaced', async () => {
+      await store.addKey(key, secret('hash a'), act)
+      await store.addPairingCode('key_a', code('code 1'), act)
+      expect(await store.findKeyByPairingCode('code 1', NOW + 999)).toEqual(key)
+      expect(await store.findKeyByPairingCode('code 1', NOW + 1_000)).toBeUndefined()
+      await store.addPairingCode('key_a', code('code 2'), act)
+      expect(await store.findKeyByPairingCode('code 1', NOW)).toBeUndefined()
+      expect(await store.findKeyByPairingCode('code 2', NOW)).toEqual(key)
+      await store.rotateKey('key_a', secret('hash b'), NOW, act)
+      expect(await store.findKeyByPairingCode('code 2', NOW)).toBeUndefined()
+    })
+
+    test('get a new secret for a pairing code once, from whichever process is first', async () => {
+      const another = await underTest.open()
+      await store.addKey(key, secret('hash a'), act)
+      await store.addPairingCode('key_a', code('code'), { at: NOW, actor: 'anna' })
+      expect(await store.pairKey('code', secret('late'), NOW + 1_000)).toBeUndefined()
+      const results = await Promise.all(
+        Array.from({ length: 8 }, (_, index) =>
+          (index % 2 === 0 ? store : another).pairKey('code', secret(`hash ${index}`, NOW + 1), NOW + 1),
+        ),
+      )
+      const [paired, ...more] = results.filter((result) => result !== undefined)
+      expect([paired?.key, paired?.secrets.length, more]).toEqual([key, 2, []])
+      expect((await store.listAudit()).at(-1)).toEqual({
+        at: NOW + 1,
+        actor: 'Shop (key_a)',
+        action: 'pair',
+        keyId: 'key_a',
+        detail: 'with a code of anna',
+      })
+      await another.close()
+    })
+
+    test('run a command only if the keys allow it at the time of the commit', async () => {
+      const manager = (id: string): ApiKey => ({ ...key, id, permissions: ['keys'] })
+      await store.addKey(manager('key_a'), secret('hash a'), act)
+      await store.addKey(manager('key_b'), secret('hash b'), act)
+      const another = await underTest.open()
+      // Each of the two can revoke the other or itself, but one of them must stay.
+      const attempts = [
+        store.runKeyCommand('key_a', { type: 'revoke', keyId: 'key_b' }, NOW),
+        another.runKeyCommand('key_b', { type: 'revoke', keyId: 'key_a' }, NOW),
+        store.runKeyCommand('key_a', { type: 'revoke', keyId: 'key_a' }, NOW),
+        another.runKeyCommand('key_b', { type: 'revoke', keyId: 'key_b' }, NOW),
+      ]
+      const outcomes = await Promise.allSettled(attempts)
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+      const revoked = (await store.listKeys()).filter((record) => record.key.revokedAt !== undefined)
+      expect(revoked).toHaveLength(1)
+      expect((await store.listAudit()).map(({ action }) => action)).toEqual(['create', 'create', 'revoke'])
+      await another.close()
+    })
+
     test('each command is recorded with author, time and change', async () => {
       await store.addKey(key, secret('hash a'), act)
       await store.rotateKey('key_a', secret('hash b'), NOW + 1_000, { at: NOW + 1, actor: 'bert' })

@@ -143,6 +143,7 @@ const request: FinishedRequest = {
   clientAddress: () => '192.0.2.1',
   keyId: 'key_a',
   limitRefusal: undefined,
+  isPairing: false,
   problem: undefined,
   error: undefined,
 }

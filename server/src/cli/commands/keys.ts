@@ -4,6 +4,7 @@ import {
   type ApiKey,
   createKeyId,
   createSecret,
+  DEFAULT_PERMISSIONS,
   describeKeyChange,
   formatPermissions,
   hashSecret,
@@ -18,8 +19,10 @@ import {
   storedSecret,
 } from '../../core/keys/api-key.ts'
 import type { AuditStamp, KeyRecord } from '../../core/keys/key-store.ts'
+import { createPairingCode, formatPairingCode, storedPairingCode } from '../../core/keys/pairing.ts'
 import type { BanRecord } from '../../core/limits/limit-store.ts'
 import { DAY } from '../../core/values/clock.ts'
+import { pageAddress } from '../../service/config.ts'
 import type { Store } from '../../store/store.ts'
 import {
   type ConfirmFlags,
@@ -67,7 +70,12 @@ export function addKeysCommands(program: PetstoreCommand): void {
     )
     .option('--per-day <number>', 'requests per day (enterprise only)', wholeNumberParser('--per-day', 1))
     .option('--expires <when>', EXPIRES_HELP, parseExpiry)
-    .option('--may <names>', `${MAY_HELP} (default all)`, listParser('--may', PERMISSIONS))
+    .option(
+      '--may <names>',
+      `${MAY_HELP} (default ${formatPermissions(DEFAULT_PERMISSIONS)})`,
+      listParser('--may', PERMISSIONS),
+    )
+    .option('--owner', 'give the key all permissions, including the management of keys')
     .databaseSettings()
     .settings('environment')
     .action(createKey)
@@ -123,6 +131,25 @@ export function addKeysCommands(program: PetstoreCommand): void {
     .databaseSettings()
     .action(revokeKey)
   keys
+    .command('pause')
+    .description('Pause a key. Requests with it get status 401 until it is resumed.')
+    .argument('<key>', KEY_HELP)
+    .databaseSettings()
+    .action((reference: string, flags: SettingFlags) => setPaused(reference, flags, true))
+  keys
+    .command('resume')
+    .description('Resume a paused key.')
+    .argument('<key>', KEY_HELP)
+    .databaseSettings()
+    .action((reference: string, flags: SettingFlags) => setPaused(reference, flags, false))
+  keys
+    .command('pair')
+    .description('Print a code that signs in a device with a key. It is valid for 10 minutes and works once.')
+    .argument('<key>', KEY_HELP)
+    .databaseSettings()
+    .settings('baseUrl', 'stagingBaseUrl', 'environment', 'host', 'port')
+    .action(pairDevice)
+  keys
     .command('unban')
     .description('Lift the ban of a key. Its limits stay the same.')
     .argument('<key>', KEY_HELP)
@@ -149,10 +176,13 @@ type CreateFlags = ChangeFlags & {
   readonly name: string
   readonly plan: Plan
   readonly expires?: RelativeTime
+  readonly owner?: true
 }
 
 async function createKey(flags: CreateFlags): Promise<void> {
-  const { name, plan, may: permissions = PERMISSIONS, expires } = flags
+  const { name, plan, may, owner, expires } = flags
+  if (owner && may !== undefined) throwUsageError('--owner gives all permissions; leave out --may')
+  const permissions = may ?? (owner ? PERMISSIONS : DEFAULT_PERMISSIONS)
   const limits = limitsOf(plan, flags)
   const id = createKeyId()
   await withStore(flags, 'require_current', async (store, config) => {
@@ -256,6 +286,34 @@ async function revokeKey(reference: string, flags: ConfirmFlags): Promise<void> 
   })
 }
 
+async function setPaused(reference: string, flags: SettingFlags, paused: boolean): Promise<void> {
+  await withStore(flags, 'require_current', async (store, config) => {
+    const { key } = await requireUnrevokedKey(store, reference)
+    if ((key.pausedAt !== undefined) === paused) {
+      throw new Error(
+        `${key.id} ("${key.name}") is ${paused ? 'already' : 'not'} paused; nothing was changed`,
+      )
+    }
+    await store.changeKey(key, { paused }, auditStamp(store.clock()))
+    console.log(`${paused ? 'Paused' : 'Resumed'} ${key.id} ("${key.name}") in ${databaseName(config)}.`)
+  })
+}
+
+async function pairDevice(reference: string, flags: SettingFlags): Promise<void> {
+  await withStore(flags, 'require_current', async (store, config) => {
+    const { key } = await requireUnrevokedKey(store, reference)
+    const stamp = auditStamp(store.clock())
+    const code = createPairingCode()
+    const stored = storedPairingCode(code, stamp.at)
+    await store.addPairingCode(key.id, stored, stamp)
+    printFields([
+      ['Code', formatPairingCode(code)],
+      ['Expires', `${formatMinute(stored.expiresAt)} UTC`],
+      ['Link', `${pageAddress(config)}/#pair=${code}`],
+    ])
+  })
+}
+
 async function unbanKey(reference: string, flags: SettingFlags): Promise<void> {
   await withStore(flags, 'require_current', async (store, config) => {
     const { key } = await requireKey(store, reference)
@@ -295,7 +353,7 @@ async function requireUnrevokedKey(store: Store, reference: string): Promise<Key
   throw new Error(`${record.key.id} is revoked; create a new key with petstore keys create`)
 }
 
-/** `active`, `expired`, `revoked`, or `banned until 12:34:56`. */
+/** `active`, `paused`, `expired`, `revoked`, or `banned until 12:34:56`. */
 export function describeKeyState(key: ApiKey, bans: readonly BanRecord[], now: number): string {
   const state = keyState(key, now)
   if (state !== 'active') return state
@@ -330,7 +388,7 @@ async function listKeys(flags: JsonFlags): Promise<void> {
 
 function recordToJson({ key, secrets, lastUsedAt }: KeyRecord) {
   return {
-    ...withIsoTimes(key, 'createdAt', 'expiresAt', 'revokedAt'),
+    ...withIsoTimes(key, 'createdAt', 'expiresAt', 'revokedAt', 'pausedAt'),
     lastUsedAt: isoTime(lastUsedAt),
     secrets: secrets.map((secret) => withIsoTimes(secret, 'createdAt', 'expiresAt')),
   }
@@ -362,6 +420,7 @@ async function showKey(
       ['Created', formatMinute(key.createdAt)],
       ['Expires', formatMinute(key.expiresAt)],
       ['Revoked', formatMinute(key.revokedAt)],
+      ['Paused', formatMinute(key.pausedAt)],
       ['Last used', formatMinute(lastUsedAt)],
       ...secrets.map(({ hint, createdAt, expiresAt }) => {
         const expiry = expiresAt === undefined ? '' : `, expires ${formatMinute(expiresAt)}`

@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { ServiceError } from '../values/errors.ts'
 import { DateTime, OneOf, type RecordOf } from '../values/field.ts'
 
-type KeyEnvironment = 'production' | 'staging'
+export type KeyEnvironment = 'production' | 'staging'
 
 /** The number of requests that a key may make per window. */
 export interface Limits {
@@ -21,9 +21,14 @@ export const PLAN_LIMITS: Readonly<Record<Exclude<Plan, 'enterprise'>, Limits>> 
   business: { perMinute: 1_000, perDay: 100_000 },
 }
 
-/** The subjects that a key can be allowed to change, in display order. Every key can read all of them except webhooks. */
-export const PERMISSIONS = ['stock', 'orders', 'pets', 'webhooks'] as const
+/** The subjects that a key can be allowed to change, in display order. Every key can read stock, orders and pets. */
+export const PERMISSIONS = ['stock', 'orders', 'pets', 'webhooks', 'keys'] as const
 export type Permission = (typeof PERMISSIONS)[number]
+
+/** The permissions of a new key that names none. Managing keys is always granted explicitly. */
+export const DEFAULT_PERMISSIONS: readonly Permission[] = PERMISSIONS.filter(
+  (permission) => permission !== 'keys',
+)
 
 /** A key as it is stored. Its secret is displayed once and never stored. */
 export const KEY_ROW = {
@@ -36,6 +41,7 @@ export const KEY_ROW = {
   createdAt: DateTime('When the key was created.'),
   expiresAt: Type.Optional(DateTime('When the key expires; absent if it never expires.')),
   revokedAt: Type.Optional(DateTime('When the key was revoked; absent if it was not.')),
+  pausedAt: Type.Optional(DateTime('When the key was paused; absent if it is not paused.')),
 }
 export type KeyRow = RecordOf<typeof KEY_ROW>
 
@@ -57,11 +63,11 @@ export function createKeyId(): string {
   return `key_${randomBase62(16)}`
 }
 
-export function keyState(key: ApiKey, now: number): 'active' | 'expired' | 'revoked' {
+export function keyState(key: ApiKey, now: number): 'active' | 'paused' | 'expired' | 'revoked' {
   // Does not compare with `now`: a clock that is set back must not reactivate a revoked key.
   if (key.revokedAt !== undefined) return 'revoked'
   if (key.expiresAt !== undefined && key.expiresAt <= now) return 'expired'
-  return 'active'
+  return key.pausedAt === undefined ? 'active' : 'paused'
 }
 
 /** The format in the database, on the command line and in messages: `stock,orders` or `none`. */
@@ -80,6 +86,7 @@ const FORBIDDEN_ACTIONS: Readonly<Record<Permission, string>> = {
   orders: 'change orders',
   pets: 'change pets and categories',
   webhooks: 'read or change webhooks',
+  keys: 'read or change keys',
 }
 
 export function requirePermission(
@@ -98,16 +105,18 @@ export function requirePermission(
 export interface KeyChange extends Partial<Pick<ApiKey, 'name' | 'permissions'>> {
   readonly allowance?: Pick<ApiKey, 'plan' | 'limits'>
   readonly expiresAt?: number | 'never'
+  readonly paused?: boolean
 }
 
 /** One line for each field that changes, with its old and new value. */
 export function describeKeyChange(key: ApiKey, change: KeyChange): string[] {
-  const { name, allowance, permissions, expiresAt } = change
+  const { name, allowance, permissions, expiresAt, paused } = change
   return [
     ...describeDifference('name', key.name, name, (text) => `"${text}"`),
     ...describeDifference('plan', key, allowance, formatAllowance),
     ...describeDifference('may', key.permissions, permissions, formatPermissions),
     ...describeDifference('expires', key.expiresAt ?? 'never', expiresAt, formatExpiry),
+    ...describeDifference('paused', key.pausedAt !== undefined, paused, (is) => (is ? 'yes' : 'no')),
   ]
 }
 
@@ -121,7 +130,7 @@ function describeDifference<Value>(
   return [`${field}: ${format(before)} → ${format(after)}`]
 }
 
-function formatAllowance({ plan, limits }: Pick<ApiKey, 'plan' | 'limits'>): string {
+export function formatAllowance({ plan, limits }: Pick<ApiKey, 'plan' | 'limits'>): string {
   return `${plan} (${limits.perMinute} a minute, ${limits.perDay} a day)`
 }
 

@@ -26,6 +26,8 @@ export class KeyRing {
   readonly #lookups = new Map<string, Promise<ApiKey | undefined>>()
   /** The number of the period of CACHE_MS in which `#keys` and `#lookups` were filled. */
   #period = 0
+  /** Counts how often the cache was cleared. */
+  #generation = 0
   /** The position in the audit log up to which `#hashes` is complete. */
   #position: bigint | undefined
   #refreshedAt = Number.NEGATIVE_INFINITY
@@ -46,11 +48,17 @@ export class KeyRing {
   findCached(hash: string): ApiKey | undefined {
     const period = Math.floor(this.#clock() / CACHE_MS)
     if (period !== this.#period) {
-      this.#keys.clear()
-      this.#lookups.clear()
+      this.clear()
       this.#period = period
     }
     return this.#keys.get(hash)
+  }
+
+  /** Makes this process look up every key again. Called after it has changed a key. */
+  clear(): void {
+    this.#keys.clear()
+    this.#lookups.clear()
+    this.#generation++
   }
 
   /** Whether a secret with this hash existed when the store was last queried. */
@@ -75,10 +83,11 @@ export class KeyRing {
   }
 
   async #lookUp(hash: string): Promise<ApiKey | undefined> {
-    const period = this.#period
+    const generation = this.#generation
     const key = await this.#store.findKey(hash)
-    // A key that was looked up in an earlier period would stay in the cache for too long.
-    if (key !== undefined && period === this.#period && this.#keys.size < MAX_KEYS) this.#keys.set(hash, key)
+    // A key that was looked up before the cache was cleared may be outdated.
+    const isCurrent = generation === this.#generation
+    if (key !== undefined && isCurrent && this.#keys.size < MAX_KEYS) this.#keys.set(hash, key)
     if (key === undefined) this.#hashes.delete(hash)
     else this.#hashes.add(hash)
     return key

@@ -1,4 +1,6 @@
 import type { ApiKey, KeyChange, Plan, StoredSecret } from './api-key.ts'
+import type { KeyCommand } from './key-command.ts'
+import type { StoredPairingCode } from './pairing.ts'
 
 /** The actor and the time of an action on a key. The commit of the action writes them to the audit log. */
 export interface AuditStamp {
@@ -6,7 +8,7 @@ export interface AuditStamp {
   readonly actor: string
 }
 
-export type KeyAction = 'create' | 'change' | 'rotate' | 'revoke' | 'unban'
+export type KeyAction = 'create' | 'change' | 'rotate' | 'revoke' | 'unban' | 'create pairing code' | 'pair'
 
 interface AuditEntry extends AuditStamp {
   readonly action: KeyAction
@@ -37,15 +39,32 @@ export interface KeyStore {
    * were created, changed or rotated since that call. May list a hash again. Cheap if nothing has changed.
    */
   listSecretHashes(after: bigint | undefined): Promise<SecretHashes>
-  /** Counts the keys of each plan that are neither revoked nor expired at `now`. */
+  /** Counts the keys of each plan that are neither revoked, expired at `now` nor paused. */
   countActiveKeys(now: number): Promise<Record<Plan, number>>
   /** All keys, oldest first. */
   listKeys(): Promise<KeyRecord[]>
+  /** Up to `limit` keys, oldest first, from the key after `after` on. */
+  listKeyPage(limit: number, after: string | undefined): Promise<KeyRecord[]>
+  findKeyRecord(keyId: string): Promise<KeyRecord | undefined>
+  /**
+   * Runs a command of the key `actorId`, if `requireAllowed` accepts it for the keys as they are in the same commit. Returns
+   * the key that was created or changed.
+   */
+  runKeyCommand(actorId: string, command: KeyCommand, at: number): Promise<KeyRecord>
   /** Writes only the changed fields, because another process may change the others. `key` is the key before the change. */
   changeKey(key: ApiKey, change: KeyChange, stamp: AuditStamp): Promise<void>
   /** Adds a secret. The earlier secrets expire at `endAt`, or are deleted if `endAt` is not in the future. */
   rotateKey(keyId: string, secret: StoredSecret, endAt: number, stamp: AuditStamp): Promise<void>
   revokeKey(keyId: string, stamp: AuditStamp): Promise<void>
+  /** Adds a pairing code, which replaces the earlier pairing code of the key. */
+  addPairingCode(keyId: string, code: StoredPairingCode, stamp: AuditStamp): Promise<void>
+  /** The key whose pairing code has this hash and has not expired at `at`. */
+  findKeyByPairingCode(hash: string, at: number): Promise<ApiKey | undefined>
+  /**
+   * Exchanges a pairing code for a new secret. A key keeps its newest secrets, up to MAX_SECRETS. Returns undefined if the code does not
+   * exist, has expired or was used, or if its key is not active.
+   */
+  pairKey(codeHash: string, secret: StoredSecret, at: number): Promise<KeyRecord | undefined>
   /** Ends the ban of a key immediately. Returns false if the key was not banned. */
   liftBan(keyId: string, stamp: AuditStamp): Promise<boolean>
   /** The audit log, oldest entry first. */

@@ -117,6 +117,7 @@ interface Keywords {
   readonly maxLength?: number
   readonly enum?: readonly unknown[]
   readonly items?: { readonly enum?: readonly unknown[] }
+  readonly minItems?: number
   readonly anyOf?: readonly TSchema[]
 }
 
@@ -187,7 +188,7 @@ function plainCodec(name: string, schema: TSchema): ValueCodec {
   if (keywords.format === 'date-time') return DATE_TIME
   if (keywords.type === 'boolean') return BOOLEAN
   if (keywords.type === 'integer') return integerCodec(keywords)
-  if (keywords.type === 'array') return wordListCodec(name, keywords.items?.enum ?? [])
+  if (keywords.type === 'array') return wordListCodec(name, keywords)
   return textCodec(schema)
 }
 
@@ -282,10 +283,11 @@ export function isWithinLength(text: string, maxLength: number): boolean {
   return text.length <= maxLength || [...text].length <= maxLength
 }
 
-function wordListCodec(name: string, words: readonly unknown[]): ValueCodec {
+function wordListCodec(name: string, { items, minItems = 0 }: Keywords): ValueCodec {
+  const words = items?.enum ?? []
   const list = words.join(', ')
   const fromJson = (value: unknown) => {
-    if (!Array.isArray(value) || value.length === 0) return undefined
+    if (!Array.isArray(value) || value.length < minItems) return undefined
     for (const [index, word] of value.entries()) {
       const problem = !words.includes(word)
         ? `${name}[${index}] must be one of ${list}, got ${describeValue(word)}`
@@ -297,7 +299,7 @@ function wordListCodec(name: string, words: readonly unknown[]): ValueCodec {
     return words.filter((word) => value.includes(word))
   }
   return {
-    expected: `a list of at least one of ${list}`,
+    expected: minItems > 0 ? `a list of at least one of ${list}` : `a list of any of ${list}`,
     json: 'string',
     sql: 'text',
     fromJson,

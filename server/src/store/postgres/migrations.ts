@@ -27,6 +27,16 @@ const ADD_ORDER_CUSTOMER = `
     ADD COLUMN customer_words text COLLATE "C";
   CREATE INDEX orders_by_customer ON orders (state, customer_words, id) WHERE customer_words IS NOT NULL;
   CREATE INDEX orders_by_pet_and_customer ON orders (pet_id, state, customer_words, id) WHERE customer_words IS NOT NULL`
+/** See core/keys/pairing.ts. A key has at most one pairing code. */
+const PAUSED_KEYS_AND_PAIRING_CODES = `
+  SET LOCAL lock_timeout = '3s';
+  ALTER TABLE keys ADD COLUMN paused_at bigint;
+  CREATE TABLE pairing_codes (
+    key_id     text COLLATE "C" PRIMARY KEY REFERENCES keys (id),
+    hash       text COLLATE "C" NOT NULL UNIQUE,
+    expires_at bigint NOT NULL,
+    created_by text NOT NULL
+  )`
 
 /** New migrations are appended. A migration that has been released is never edited. */
 const MIGRATIONS: readonly Migration[] = [
@@ -36,6 +46,7 @@ const MIGRATIONS: readonly Migration[] = [
   { number: 3, sql: 'ALTER TABLE webhooks ADD COLUMN created_by text', oldestProgram: 1 },
   { number: 4, sql: DROP_ORDER_STATE_CHECK, oldestProgram: 1 },
   { number: 5, sql: ADD_ORDER_CUSTOMER, oldestProgram: 1 },
+  { number: 6, sql: PAUSED_KEYS_AND_PAIRING_CODES, oldestProgram: 1 },
 ]
 
 const NEWEST = MIGRATIONS.at(-1)?.number ?? 0

@@ -155,6 +155,15 @@ const ADD_ORDER_CUSTOMER = `
   ALTER TABLE orders ADD COLUMN customer_words TEXT;
   CREATE INDEX orders_by_customer ON orders (state, customer_words, id) WHERE customer_words IS NOT NULL;
   CREATE INDEX orders_by_pet_and_customer ON orders (pet_id, state, customer_words, id) WHERE customer_words IS NOT NULL`
+/** See core/keys/pairing.ts. A key has at most one pairing code. */
+const PAUSED_KEYS_AND_PAIRING_CODES = `
+  ALTER TABLE keys ADD COLUMN paused_at INTEGER;
+  CREATE TABLE pairing_codes (
+    key_id     TEXT PRIMARY KEY REFERENCES keys (id),
+    hash       TEXT NOT NULL UNIQUE,
+    expires_at INTEGER NOT NULL,
+    created_by TEXT NOT NULL
+  ) STRICT`
 
 /** New migrations are appended. A migration that has been released is never edited. */
 const MIGRATIONS: readonly Migration[] = [
@@ -164,6 +173,7 @@ const MIGRATIONS: readonly Migration[] = [
   { number: 3, sql: DROP_FULL_TEXT_INDEX },
   { number: 4, sql: DROP_ORDER_STATE_CHECK },
   { number: 5, sql: ADD_ORDER_CUSTOMER },
+  { number: 6, sql: PAUSED_KEYS_AND_PAIRING_CODES },
 ]
 
 export const NEWEST = MIGRATIONS.at(-1)?.number ?? 0

@@ -48,6 +48,14 @@ const METHODS: Fields<string> = {
   listWebhookDeliveries: 'webhooks.deliveries',
   rotateWebhookSecret: 'webhooks.rotateSecret',
   testWebhook: 'webhooks.test',
+  listKeys: 'keys.list',
+  createKey: 'keys.create',
+  getKey: 'keys.get',
+  updateKey: 'keys.update',
+  revokeKey: 'keys.revoke',
+  rotateKey: 'keys.rotate',
+  createPairingCode: 'keys.createPairingCode',
+  pairKey: 'keys.pair',
   getLimits: 'limits.get',
 } satisfies Readonly<Record<OperationId, string>>
 

@@ -1,0 +1,40 @@
+import type { CallOptions } from './options.ts'
+import type { Api, BodyOf, Query } from './request.ts'
+
+export type Keys = ReturnType<typeof createKeys>
+
+/** API keys of people, devices and programs. The key of the client needs the permission `keys`. */
+export function createKeys(api: Api<'bigint'>) {
+  return {
+    /** Keys, oldest first. */
+    list: (options: Query<'listKeys'> & CallOptions = {}) => api.list('listKeys', options),
+
+    get: (keyId: string, options: CallOptions = {}) => api.value('getKey', { params: { keyId } }, options),
+
+    /**
+     * Returns the secret, which the service does not show again. A request without a response is not retried by default,
+     * because it may have created a key.
+     */
+    create: (key: BodyOf<'createKey'>, options: CallOptions = {}) =>
+      api.value('createKey', { body: key }, { retries: 0, ...options }),
+
+    /** Changes the given fields. `{ paused: true }` pauses the key, `{ expiresAt: null }` clears its expiry. */
+    update: (keyId: string, change: BodyOf<'updateKey'>, options: CallOptions = {}) =>
+      api.value('updateKey', { params: { keyId }, body: change }, options),
+
+    /** Revokes a key permanently. */
+    revoke: (keyId: string, options: CallOptions = {}) =>
+      api.done('revokeKey', { params: { keyId } }, options),
+
+    /** Returns a new secret. The earlier secrets stay valid for `graceSeconds`, a day by default. */
+    rotate: (keyId: string, rotation: BodyOf<'rotateKey'> = {}, options: CallOptions = {}) =>
+      api.value('rotateKey', { params: { keyId }, body: rotation }, options),
+
+    /** Returns a code that signs in a device with this key. */
+    createPairingCode: (keyId: string, options: CallOptions = {}) =>
+      api.value('createPairingCode', { params: { keyId } }, options),
+
+    /** Exchanges the pairing code that the client has as `apiKey` for the key of the code. A code works once. */
+    pair: (options: CallOptions = {}) => api.value('pairKey', {}, { retries: 0, ...options }),
+  }
+}

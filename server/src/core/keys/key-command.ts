@@ -1,0 +1,132 @@
+import { ServiceError } from '../values/errors.ts'
+import {
+  type ApiKey,
+  formatAllowance,
+  type KeyChange,
+  keyState,
+  PLANS,
+  requirePermission,
+  type StoredSecret,
+} from './api-key.ts'
+import type { StoredPairingCode } from './pairing.ts'
+
+/** A change of keys. */
+export type KeyCommand =
+  | { readonly type: 'create'; readonly key: ApiKey; readonly secret: StoredSecret }
+  | { readonly type: 'change'; readonly keyId: string; readonly change: KeyChange }
+  /** Adds a secret. The earlier secrets expire at `endAt`, or are deleted if `endAt` is not in the future. */
+  | { readonly type: 'rotate'; readonly keyId: string; readonly secret: StoredSecret; readonly endAt: number }
+  | { readonly type: 'revoke'; readonly keyId: string }
+  /** Replaces the earlier pairing code of the key. */
+  | { readonly type: 'create_pairing_code'; readonly keyId: string; readonly code: StoredPairingCode }
+
+/** The keys that a decision depends on. They are locked until the commit. */
+export interface LockedKeys {
+  /** The key that sends the command. */
+  readonly actor: ApiKey | undefined
+  /** The key that the command names. */
+  readonly target: ApiKey | undefined
+  /** Every key with the permission `keys`. */
+  readonly managers: readonly ApiKey[]
+}
+
+/**
+ * Throws if the actor may not run the command. A key grants no more than it has itself, manages only keys whose permissions
+ * it has itself, and cannot end its own management of keys if no other active key could continue it. Every other command
+ * leaves the actor, so the store always keeps a key that manages keys.
+ */
+export function requireAllowed(command: KeyCommand, keys: LockedKeys, at: number): void {
+  const actor = requireManager(keys.actor, at)
+  if (command.type === 'create') {
+    requireGrantable(actor, grantOf(command.key))
+    return
+  }
+  const target = requireUnrevoked(command.keyId, keys.target)
+  requireManageable(actor, target)
+  switch (command.type) {
+    case 'change':
+      requireGrantable(actor, command.change)
+      if (endsManagement(command.change)) requireAnotherManager(actor, target, keys.managers, at)
+      return
+    // Both hand out a secret, which grants everything that the key has.
+    case 'rotate':
+    case 'create_pairing_code':
+      requireGrantable(actor, grantOf(target))
+      return
+    case 'revoke':
+      requireAnotherManager(actor, target, keys.managers, at)
+  }
+}
+
+/** The actor may have been changed after its request was authenticated. */
+function requireManager(actor: ApiKey | undefined, at: number): ApiKey {
+  if (actor === undefined) throw forbidden('this key no longer exists')
+  const state = keyState(actor, at)
+  if (state !== 'active') throw forbidden(`this key is ${state}`)
+  requirePermission(actor, 'keys')
+  return actor
+}
+
+function requireUnrevoked(keyId: string, key: ApiKey | undefined): ApiKey {
+  if (key === undefined) throw keyNotFound(keyId)
+  if (key.revokedAt === undefined) return key
+  throw new ServiceError('not_found', `${keyId} is revoked, which is permanent; create a new key`)
+}
+
+export function keyNotFound(keyId: string): ServiceError {
+  return new ServiceError('not_found', `there is no key ${keyId}; GET /keys lists all keys`)
+}
+
+function requireManageable(actor: ApiKey, target: ApiKey): void {
+  const missing = target.permissions.find((permission) => !actor.permissions.includes(permission))
+  if (missing === undefined) return
+  throw forbidden(`this key may not manage ${target.id}, which has the permission "${missing}" that it lacks`)
+}
+
+type Grant = Pick<KeyChange, 'permissions' | 'allowance' | 'expiresAt'>
+
+function grantOf(key: ApiKey): Grant {
+  return { permissions: key.permissions, allowance: key, expiresAt: key.expiresAt ?? 'never' }
+}
+
+function requireGrantable(actor: ApiKey, { permissions = [], allowance, expiresAt }: Grant): void {
+  const missing = permissions.find((permission) => !actor.permissions.includes(permission))
+  if (missing !== undefined) {
+    throw forbidden(`this key may not grant the permission "${missing}", which it lacks`)
+  }
+  if (allowance !== undefined && exceeds(allowance, actor)) {
+    throw forbidden(
+      `this key may not grant ${formatAllowance(allowance)}, which is more than its own ${formatAllowance(actor)}`,
+    )
+  }
+  if (expiresAt === undefined || actor.expiresAt === undefined) return
+  if (expiresAt === 'never' || expiresAt > actor.expiresAt) {
+    const ownExpiry = new Date(actor.expiresAt).toISOString()
+    throw forbidden(`this key expires at ${ownExpiry} and may not grant access beyond that time`)
+  }
+}
+
+function exceeds(one: Pick<ApiKey, 'plan' | 'limits'>, other: Pick<ApiKey, 'plan' | 'limits'>): boolean {
+  return (
+    PLANS.indexOf(one.plan) > PLANS.indexOf(other.plan) ||
+    one.limits.perMinute > other.limits.perMinute ||
+    one.limits.perDay > other.limits.perDay
+  )
+}
+
+function endsManagement({ paused, permissions }: KeyChange): boolean {
+  return paused === true || (permissions !== undefined && !permissions.includes('keys'))
+}
+
+function requireAnotherManager(actor: ApiKey, target: ApiKey, managers: readonly ApiKey[], at: number): void {
+  const hasOther = managers.some((key) => key.id !== actor.id && keyState(key, at) === 'active')
+  if (target.id !== actor.id || hasOther) return
+  throw new ServiceError(
+    'in_use',
+    'this is the only active key with the permission "keys"; give the permission to another key first',
+  )
+}
+
+function forbidden(message: string): ServiceError {
+  return new ServiceError('forbidden', message)
+}

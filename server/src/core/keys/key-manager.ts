@@ -1,0 +1,86 @@
+import type { Clock } from '../values/clock.ts'
+import {
+  type ApiKey,
+  createKeyId,
+  createSecret,
+  type KeyChange,
+  type KeyEnvironment,
+  storedSecret,
+} from './api-key.ts'
+import type { KeyCommand } from './key-command.ts'
+import type { KeyRing } from './key-ring.ts'
+import type { KeyRecord, KeyStore } from './key-store.ts'
+import { createPairingCode, type StoredPairingCode, storedPairingCode } from './pairing.ts'
+
+/** A key with a new secret, which nobody can read again. */
+export interface IssuedKey {
+  readonly record: KeyRecord
+  readonly secret: string
+}
+
+interface KeyManagerParts {
+  readonly store: Pick<KeyStore, 'runKeyCommand' | 'pairKey'>
+  readonly keyRing: Pick<KeyRing, 'clear'>
+  readonly clock: Clock
+  readonly environment: KeyEnvironment
+}
+
+/** The changes of keys that other keys may make. They take effect in this process at once. */
+export class KeyManager {
+  readonly #parts: KeyManagerParts
+
+  constructor(parts: KeyManagerParts) {
+    this.#parts = parts
+  }
+
+  async create(actor: ApiKey, draft: Omit<ApiKey, 'id' | 'createdAt'>): Promise<IssuedKey> {
+    const at = this.#parts.clock()
+    const key = { id: createKeyId(), createdAt: at, ...draft }
+    const secret = createSecret(this.#parts.environment)
+    const command = { type: 'create', key, secret: storedSecret(secret, at) } as const
+    return { record: await this.#run(actor, command, at), secret }
+  }
+
+  change(actor: ApiKey, keyId: string, change: KeyChange): Promise<KeyRecord> {
+    return this.#run(actor, { type: 'change', keyId, change }, this.#parts.clock())
+  }
+
+  async rotate(actor: ApiKey, keyId: string, graceMs: number): Promise<IssuedKey> {
+    const at = this.#parts.clock()
+    const secret = createSecret(this.#parts.environment)
+    const stored = storedSecret(secret, at)
+    const command = { type: 'rotate', keyId, secret: stored, endAt: at + graceMs } as const
+    return { record: await this.#run(actor, command, at), secret }
+  }
+
+  async revoke(actor: ApiKey, keyId: string): Promise<void> {
+    await this.#run(actor, { type: 'revoke', keyId }, this.#parts.clock())
+  }
+
+  async createPairingCode(
+    actor: ApiKey,
+    keyId: string,
+  ): Promise<Pick<StoredPairingCode, 'expiresAt'> & { readonly code: string }> {
+    const at = this.#parts.clock()
+    const code = createPairingCode()
+    const stored = storedPairingCode(code, at)
+    await this.#run(actor, { type: 'create_pairing_code', keyId, code: stored }, at)
+    return { code, expiresAt: stored.expiresAt }
+  }
+
+  /** Exchanges a pairing code for a new secret of its key. Returns undefined if the code is not valid. */
+  async pair(codeHash: string): Promise<IssuedKey | undefined> {
+    const at = this.#parts.clock()
+    const secret = createSecret(this.#parts.environment)
+    const record = await this.#parts.store.pairKey(codeHash, storedSecret(secret, at), at)
+    if (record === undefined) return undefined
+    this.#parts.keyRing.clear()
+    return { record, secret }
+  }
+
+  async #run(actor: ApiKey, command: KeyCommand, at: number): Promise<KeyRecord> {
+    const record = await this.#parts.store.runKeyCommand(actor.id, command, at)
+    this.#parts.keyRing.clear()
+    return record
+  }
+}

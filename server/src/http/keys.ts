@@ -1,0 +1,410 @@
+import Type from 'typebox'
+import { Name } from '../core/catalog/catalog-fields.ts'
+import {
+  DEFAULT_PERMISSIONS,
+  type KeyChange,
+  type Limits,
+  PLAN_LIMITS,
+  PLANS,
+  type Plan,
+} from '../core/keys/api-key.ts'
+import { keyNotFound } from '../core/keys/key-command.ts'
+import type { IssuedKey } from '../core/keys/key-manager.ts'
+import type { KeyRecord } from '../core/keys/key-store.ts'
+import { formatPairingCode, MAX_SECRETS } from '../core/keys/pairing.ts'
+import { SECOND } from '../core/values/clock.ts'
+import {
+  DateTime,
+  invalidField,
+  type JsonOf,
+  jsonWriter,
+  MAX_QUANTITY,
+  OneOf,
+  Text,
+} from '../core/values/field.ts'
+import { readPage, unknownCursor } from '../core/values/page.ts'
+import { WRONG_CODE_HEADERS, wrongCodeError } from './gate.ts'
+import { Permission } from './limits.ts'
+import { defineOperation, type Services } from './operation.ts'
+import { errorReply, jsonReply, NO_CONTENT, type Reply } from './reply.ts'
+import { conditionalReply, IF_NONE_MATCH, pageReply, taggedReply } from './representation.ts'
+import { EXAMPLE_KEY, EXAMPLE_TIME, pageParameters } from './schemas.ts'
+
+const KEY_ID = /^key_\w{1,64}$/
+
+const KeyId = (description: string) =>
+  Text({ pattern: KEY_ID.source, description }, `the id of a key such as ${EXAMPLE_KEY.id}`, (text) =>
+    KEY_ID.test(text),
+  )
+
+const Allowed = (window: 'minute' | 'day') =>
+  Type.Integer({
+    minimum: 1,
+    maximum: MAX_QUANTITY,
+    description: `Requests that the key may send per ${window}.`,
+  })
+
+const PERMISSIONS_OF_KEY = Type.Array(Permission, {
+  uniqueItems: true,
+  description: 'What the key may change; empty if it may only read.',
+})
+
+const SECRET_HINT = {
+  hint: Type.String({ description: 'The beginning and the end of the secret, to recognise it.' }),
+  createdAt: DateTime('When the secret was created, in UTC.'),
+  expiresAt: Type.Optional(
+    DateTime('When the secret expires, in UTC; absent if it is valid as long as its key.'),
+  ),
+}
+
+const KEY = {
+  id: Type.String({ description: 'Public identifier of the key.' }),
+  name: Name('Name of the person, device or program that uses the key.'),
+  plan: OneOf(PLANS, { description: 'The plan of the key.' }),
+  permissions: PERMISSIONS_OF_KEY,
+  limits: Type.Object({ perMinute: Allowed('minute'), perDay: Allowed('day') }),
+  createdAt: DateTime('When the key was created, in UTC.'),
+  expiresAt: Type.Optional(DateTime('When the key expires, in UTC; absent if it never expires.')),
+  revokedAt: Type.Optional(DateTime('When the key was revoked, in UTC; absent if it was not.')),
+  paused: Type.Boolean({ description: 'Requests with a paused key get 401 until it is resumed.' }),
+  lastUsedAt: Type.Optional(DateTime('When the key was last used, in UTC; absent if it never was.')),
+}
+
+const SecretHint = Type.Object(SECRET_HINT, {
+  title: 'SecretHint',
+  examples: [{ hint: 'pst_live_…9fQx', createdAt: EXAMPLE_TIME }],
+})
+
+const KEY_BODY = {
+  ...KEY,
+  secrets: Type.Array(SecretHint, { description: 'Hints of the secrets of the key, newest first.' }),
+}
+
+const KEY_EXAMPLE = {
+  ...EXAMPLE_KEY,
+  plan: 'pro',
+  permissions: ['stock', 'orders'],
+  limits: PLAN_LIMITS.pro,
+  createdAt: EXAMPLE_TIME,
+  paused: false,
+  lastUsedAt: EXAMPLE_TIME,
+  secrets: [{ hint: 'pst_live_…9fQx', createdAt: EXAMPLE_TIME }],
+}
+
+const Key = Type.Object(KEY_BODY, { title: 'Key', examples: [KEY_EXAMPLE] })
+
+const KeyWithSecret = Type.Object(
+  {
+    key: Key,
+    secret: Type.String({ description: 'The API key to send as bearer token. It is shown only once.' }),
+  },
+  {
+    title: 'KeyWithSecret',
+    examples: [{ key: KEY_EXAMPLE, secret: 'pst_live_7Hq2mXv4Tz9LpKc1RbYw5NsEd8JfGu3aVQx9fQx' }],
+  },
+)
+
+const NewKey = Type.Object(
+  {
+    name: KEY.name,
+    plan: KEY.plan,
+    permissions: Type.Optional(
+      Type.Array(Permission, {
+        uniqueItems: true,
+        description: 'What the key may change; everything except keys by default.',
+      }),
+    ),
+    expiresAt: Type.Optional(DateTime('When the key expires; it never expires by default.')),
+    perMinute: Type.Optional(Allowed('minute')),
+    perDay: Type.Optional(Allowed('day')),
+  },
+  {
+    title: 'NewKey',
+    description: 'The plan enterprise needs `perMinute` and `perDay`; the limits of other plans are fixed.',
+    examples: [{ name: EXAMPLE_KEY.name, plan: 'pro', permissions: ['stock', 'orders'] }],
+  },
+)
+
+const KeyUpdate = Type.Object(
+  {
+    name: Type.Optional(KEY.name),
+    permissions: Type.Optional(PERMISSIONS_OF_KEY),
+    paused: Type.Optional(KEY.paused),
+    expiresAt: Type.Optional(
+      Type.Union([DateTime('When the key expires; null if it never expires.'), Type.Null()]),
+    ),
+    plan: Type.Optional(KEY.plan),
+    perMinute: Type.Optional(Allowed('minute')),
+    perDay: Type.Optional(Allowed('day')),
+  },
+  {
+    title: 'KeyUpdate',
+    minProperties: 1,
+    description: 'Has at least one of these fields. `perMinute` and `perDay` need `"plan": "enterprise"`.',
+    examples: [{ paused: true }],
+  },
+)
+
+const DEFAULT_GRACE_SECONDS = 86_400
+const MAX_GRACE_SECONDS = 90 * 86_400
+
+const KeyRotation = Type.Object(
+  {
+    graceSeconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: MAX_GRACE_SECONDS,
+        description: `How long the earlier secrets stay valid; ${DEFAULT_GRACE_SECONDS} (a day) by default, 0 ends them at once.`,
+      }),
+    ),
+  },
+  { title: 'KeyRotation', examples: [{ graceSeconds: 3_600 }] },
+)
+
+const PairingCode = Type.Object(
+  {
+    code: Type.String({
+      description: '8 letters and digits with a dash in the middle. The dash and the case do not matter.',
+    }),
+    expiresAt: DateTime('Until when the code can be exchanged, in UTC.'),
+  },
+  { title: 'PairingCode', examples: [{ code: 'K7QM-2XVT', expiresAt: EXAMPLE_TIME }] },
+)
+
+const RULES =
+  'A key grants no more than it has itself, and manages only keys whose permissions it has itself; otherwise the response is 403.'
+const SECRET_ONCE = 'Only this response shows the secret; no Idempotency-Key is accepted.'
+
+export const listKeys = defineOperation({
+  operationId: 'listKeys',
+  method: 'GET',
+  path: '/keys',
+  summary: 'List API keys',
+  description: 'Returns all keys, oldest first, in pages. Revoked keys stay in the list.',
+  tag: 'keys',
+  stability: 'beta',
+  needs: 'keys',
+  query: pageParameters(),
+  headers: IF_NONE_MATCH,
+  success: { description: 'A page of keys.', schema: Type.Array(Key), isPaged: true },
+  errors: ['invalid_request'],
+  reply: async ({ query, request }, { store }) => {
+    const page = await readPage(query, {
+      positionOf: (cursor) => {
+        if (!KEY_ID.test(cursor)) throw unknownCursor(cursor)
+        return cursor
+      },
+      read: (limit, after) => store.listKeyPage(limit, after),
+      cursorOf: ({ key }) => key.id,
+    })
+    return pageReply(request, query, page, keyBody)
+  },
+})
+
+export const createKey = defineOperation({
+  operationId: 'createKey',
+  method: 'POST',
+  path: '/keys',
+  summary: 'Create an API key',
+  description: `Creates a key for a person, a device or a program. ${RULES} This includes plan, limits and expiry. ${SECRET_ONCE} If the response is lost, revoke the key or rotate its secret.`,
+  tag: 'keys',
+  stability: 'beta',
+  needs: 'keys',
+  body: NewKey,
+  success: { status: 201, description: 'The key, with its secret.', schema: KeyWithSecret },
+  errors: ['invalid_request', 'payload_too_large'],
+  reply: async ({ body, key, request }, { keys, clock }) => {
+    const { name, plan, permissions = DEFAULT_PERMISSIONS, expiresAt, perMinute, perDay } = body
+    const issued = await keys.create(key, {
+      name,
+      plan,
+      permissions,
+      limits: limitsOf(plan, perMinute, perDay),
+      ...(expiresAt === undefined ? {} : { expiresAt: requireFuture(expiresAt, clock()) }),
+    })
+    const Location = `${request.path}/${issued.record.key.id}`
+    return withoutCaching(jsonReply(bodyWithSecret(issued), { Location }, 201))
+  },
+})
+
+export const getKey = defineOperation({
+  operationId: 'getKey',
+  method: 'GET',
+  path: '/keys/{keyId}',
+  summary: 'Get an API key',
+  description: 'Returns one key, without its secrets.',
+  tag: 'keys',
+  stability: 'beta',
+  needs: 'keys',
+  params: { keyId: KeyId('The key to return.') },
+  headers: IF_NONE_MATCH,
+  success: { description: 'The key.', schema: Key },
+  errors: ['invalid_request', 'not_found'],
+  reply: async ({ params: { keyId }, request }, { store }) =>
+    conditionalReply(jsonReply(keyBody(await requireKey(store, keyId))), request),
+})
+
+export const updateKey = defineOperation({
+  operationId: 'updateKey',
+  method: 'PATCH',
+  path: '/keys/{keyId}',
+  summary: 'Update an API key',
+  description: `Changes the given fields of a key; its secrets stay valid. Changes take effect on all instances within a second. ${RULES} A key that is the only active one with the permission \`keys\` cannot pause itself or give up that permission: the response is 409.`,
+  tag: 'keys',
+  stability: 'beta',
+  needs: 'keys',
+  params: { keyId: KeyId('The key to update.') },
+  body: KeyUpdate,
+  success: { description: 'The key.', schema: Key },
+  errors: ['invalid_request', 'not_found', 'in_use', 'payload_too_large'],
+  reply: async ({ params: { keyId }, body, key }, { keys, clock }) => {
+    const record = await keys.change(key, keyId, toKeyChange(body, clock()))
+    return taggedReply(keyBody(record))
+  },
+})
+
+export const revokeKey = defineOperation({
+  operationId: 'revokeKey',
+  method: 'DELETE',
+  path: '/keys/{keyId}',
+  summary: 'Revoke an API key',
+  description: `Revokes a key and all its secrets permanently. Its history stays. ${RULES} The only active key with the permission \`keys\` cannot revoke itself: the response is 409.`,
+  tag: 'keys',
+  stability: 'beta',
+  needs: 'keys',
+  params: { keyId: KeyId('The key to revoke.') },
+  success: { status: 204, description: 'The key was revoked.', schema: Type.Null() },
+  errors: ['invalid_request', 'not_found', 'in_use'],
+  reply: async ({ params: { keyId }, key }, { keys }) => {
+    await keys.revoke(key, keyId)
+    return NO_CONTENT
+  },
+})
+
+export const rotateKey = defineOperation({
+  operationId: 'rotateKey',
+  method: 'POST',
+  path: '/keys/{keyId}/rotate',
+  summary: 'Rotate the secret of an API key',
+  description: `Gives a key a new secret. The earlier secrets stay valid for \`graceSeconds\`, and a pairing code that was not used yet ends at once. ${RULES} ${SECRET_ONCE}`,
+  tag: 'keys',
+  stability: 'beta',
+  needs: 'keys',
+  params: { keyId: KeyId('The key.') },
+  body: KeyRotation,
+  success: { description: 'The key, with its new secret.', schema: KeyWithSecret },
+  errors: ['invalid_request', 'not_found', 'payload_too_large'],
+  reply: async ({ params: { keyId }, body, key }, { keys }) => {
+    const { graceSeconds = DEFAULT_GRACE_SECONDS } = body
+    const issued = await keys.rotate(key, keyId, graceSeconds * SECOND)
+    return withoutCaching(jsonReply(bodyWithSecret(issued)))
+  },
+})
+
+export const createPairingCode = defineOperation({
+  operationId: 'createPairingCode',
+  method: 'POST',
+  path: '/keys/{keyId}/pairing-code',
+  summary: 'Create a pairing code',
+  description: `Creates a code that signs in a device with this key: see POST /keys/pair. The code is valid for 10 minutes and can be used once. It replaces the earlier code of the key. ${RULES}`,
+  tag: 'keys',
+  stability: 'beta',
+  needs: 'keys',
+  params: { keyId: KeyId('The key that the device gets.') },
+  success: { status: 201, description: 'The code.', schema: PairingCode },
+  errors: ['invalid_request', 'not_found'],
+  reply: async ({ params: { keyId }, key, request }, { keys }) => {
+    const { code, expiresAt } = await keys.createPairingCode(key, keyId)
+    const body = { code: formatPairingCode(code), expiresAt: new Date(expiresAt).toISOString() }
+    return withoutCaching(jsonReply(body, { Location: request.path }, 201))
+  },
+})
+
+export const pairKey = defineOperation({
+  operationId: 'pairKey',
+  method: 'POST',
+  path: '/keys/pair',
+  summary: 'Exchange a pairing code for a key',
+  description: `Exchanges a pairing code, sent as bearer token, for its key. The key gets a new secret, and its earlier secrets stay valid, except that only the newest ${MAX_SECRETS} are kept. ${SECRET_ONCE} The request does not count towards the limits of the key. A wrong code counts as a request without a valid key. After 10 wrong codes within 10 minutes, requests from that address get 429 for 10 minutes.`,
+  tag: 'keys',
+  stability: 'beta',
+  takesPairingCode: true,
+  isFree: true,
+  success: { description: 'The key, with its new secret.', schema: KeyWithSecret },
+  errors: ['invalid_request'],
+  reply: async ({ secretHash }, { keys }) => {
+    const issued = await keys.pair(secretHash)
+    // Another request has used the code in the meantime.
+    if (issued === undefined) return errorReply(wrongCodeError(), WRONG_CODE_HEADERS)
+    return withoutCaching(jsonReply(bodyWithSecret(issued)))
+  },
+})
+
+async function requireKey(store: Services['store'], keyId: string): Promise<KeyRecord> {
+  const record = await store.findKeyRecord(keyId)
+  if (record === undefined) throw keyNotFound(keyId)
+  return record
+}
+
+function limitsOf(plan: Plan, perMinute: number | undefined, perDay: number | undefined): Limits {
+  if (plan === 'enterprise') {
+    if (perMinute === undefined)
+      throw invalidField('perMinute', 'perMinute is missing; an enterprise key needs it')
+    if (perDay === undefined) throw invalidField('perDay', 'perDay is missing; an enterprise key needs it')
+    return { perMinute, perDay }
+  }
+  rejectLimits(`the limits of the plan ${plan} are fixed`, perMinute, perDay)
+  return PLAN_LIMITS[plan]
+}
+
+function rejectLimits(reason: string, perMinute: number | undefined, perDay: number | undefined): void {
+  const field = perMinute === undefined ? 'perDay' : 'perMinute'
+  if (perMinute !== undefined || perDay !== undefined)
+    throw invalidField(field, `${field} is not allowed: ${reason}`)
+}
+
+function requireFuture(expiresAt: number, now: number): number {
+  if (expiresAt > now) return expiresAt
+  throw invalidField('expiresAt', `expiresAt must be in the future, got ${new Date(expiresAt).toISOString()}`)
+}
+
+function toKeyChange(body: Type.Static<typeof KeyUpdate>, now: number): KeyChange {
+  const { name, permissions, paused, expiresAt, plan, perMinute, perDay } = body
+  if (plan === undefined) rejectLimits('send "plan": "enterprise" with it', perMinute, perDay)
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(permissions === undefined ? {} : { permissions }),
+    ...(paused === undefined ? {} : { paused }),
+    ...(plan === undefined ? {} : { allowance: { plan, limits: limitsOf(plan, perMinute, perDay) } }),
+    ...(expiresAt === undefined
+      ? {}
+      : { expiresAt: expiresAt === null ? 'never' : requireFuture(expiresAt, now) }),
+  }
+}
+
+const keyToJson = jsonWriter(KEY)
+const hintToJson = jsonWriter(SECRET_HINT)
+
+/** A key as callers see it. */
+function keyBody({
+  key,
+  secrets,
+  lastUsedAt,
+}: KeyRecord): JsonOf<typeof KEY> & { readonly secrets: object[] } {
+  const body = keyToJson({
+    ...key,
+    permissions: [...key.permissions],
+    paused: key.pausedAt !== undefined,
+    lastUsedAt,
+  })
+  return { ...body, secrets: secrets.map(hintToJson) }
+}
+
+function bodyWithSecret({ record, secret }: IssuedKey) {
+  return { key: keyBody(record), secret }
+}
+
+/** RFC 6749, 5.1: a response with a secret must not be stored. */
+function withoutCaching(reply: Reply): Reply {
+  return { ...reply, headers: { ...reply.headers, 'Cache-Control': 'no-store' } }
+}

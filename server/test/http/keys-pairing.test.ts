@@ -1,0 +1,187 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { createPairingCode, storedPairingCode } from '../../src/core/keys/pairing.ts'
+import { TestService } from '../support/test-service.ts'
+
+let service: TestService
+beforeEach(async () => {
+  service = await TestService.start({ settings: { logRequests: 'none', trustProxy: '1' } })
+})
+afterEach(() => service.stop())
+
+interface Paired {
+  readonly key: { readonly id: string; readonly secrets: readonly { readonly hint: string }[] }
+  readonly secret: string
+}
+
+const MINUTE = 60_000
+
+async function newCode(keyId: string): Promise<string> {
+  const answer = await service.call('POST', `/keys/${keyId}/pairing-code`)
+  expect(answer.status).toBe(201)
+  return (answer.json as { code: string }).code
+}
+
+const pair = (code: string | null, address = '192.0.2.1') =>
+  service.call('POST', '/keys/pair', { key: code, headers: { 'X-Forwarded-For': address } })
+const paired = async (code: string) => (await pair(code)).json as Paired
+const read = (key: string) => service.call('GET', '/inventory', { key })
+const WRONG = '00000000'
+
+describe('pairing', () => {
+  test('exchanges a code for the key with a new secret, and the old one stays valid', async () => {
+    const { id, secret } = await service.createKey('pro', { permissions: ['stock'] })
+    const answer = await service.call('POST', `/keys/${id}/pairing-code`)
+    const { code, expiresAt } = answer.json as { code: string; expiresAt: string }
+    expect(code).toMatch(/^[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$/)
+    expect(expiresAt).toBe(new Date(service.now + 10 * MINUTE).toISOString())
+    const exchanged = await pair(code)
+    expect([exchanged.status, exchanged.headers.get('Cache-Control')]).toEqual([200, 'no-store'])
+    expect(exchanged.headers.get('X-RateLimit-Limit')).toBe('300')
+    const { key, secret: added } = exchanged.json as Paired
+    expect([key.id, key.secrets.length]).toEqual([id, 2])
+    expect(added).not.toBe(secret)
+    for (const each of [secret, added]) expect((await read(each)).status).toBe(200)
+    const entry = (await service.store.listAudit()).at(-1)
+    expect(entry).toMatchObject({ action: 'pair', keyId: id, actor: `pro key (${id})` })
+  })
+
+  test.each([
+    ['in lower case', (code: string) => code.toLowerCase()],
+    ['with a blank', (code: string) => code.replace('-', ' ')],
+    ['without a dash', (code: string) => code.replace('-', '')],
+  ])('accepts a code %s', async (_, typed) => {
+    const { id } = await service.createKey('pro')
+    expect((await pair(typed(await newCode(id)))).status).toBe(200)
+  })
+
+  test('accepts letters that look like digits', async () => {
+    const { id } = await service.createKey('pro')
+    const code = storedPairingCode('01ABCDEF', service.now)
+    await service.store.addPairingCode(id, code, { at: service.now, actor: 'test' })
+    expect((await pair('oLabcdef')).status).toBe(200)
+  })
+
+  test('a code works once, even if it is sent many times at once', async () => {
+    const { id } = await service.createKey('pro')
+    const code = await newCode(id)
+    const answers = await Promise.all(Array.from({ length: 5 }, () => pair(code)))
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 401, 401, 401, 401])
+    const replayed = await pair(code)
+    expect([replayed.status, replayed.error.code]).toEqual([401, 'unauthorized'])
+    expect((await service.store.findKeyRecord(id))?.secrets).toHaveLength(2)
+  })
+
+  test('a code ends after 10 minutes', async () => {
+    const { id } = await service.createKey('pro')
+    const code = await newCode(id)
+    service.now += 10 * MINUTE
+    expect((await pair(code)).status).toBe(401)
+    const another = await newCode(id)
+    service.now += 10 * MINUTE - 1
+    expect((await pair(another)).status).toBe(200)
+  })
+
+  test('a code ends when another one is created, and when the key is rotated, paused or revoked', async () => {
+    const { id } = await service.createKey('pro')
+    const change = (method: string, path: string, body: string) =>
+      service.call(method, `/keys/${id}${path}`, { body, headers: { 'Content-Type': 'application/json' } })
+    const replaced = await newCode(id)
+    const rotated = await newCode(id)
+    expect((await pair(replaced)).status).toBe(401)
+    await change('POST', '/rotate', '{}')
+    expect((await pair(rotated)).status).toBe(401)
+    const paused = await newCode(id)
+    await change('PATCH', '', '{"paused": true}')
+    expect((await pair(paused)).error.message).toContain('the API key is paused')
+    await change('PATCH', '', '{"paused": false}')
+    const revoked = await newCode(id)
+    await service.call('DELETE', `/keys/${id}`)
+    expect((await pair(revoked)).status).toBe(401)
+  })
+
+  test('a key keeps its ten newest secrets', async () => {
+    const { id, secret } = await service.createKey('pro')
+    const secrets: string[] = []
+    for (let device = 0; device < 10; device++) {
+      service.now += 1_000
+      secrets.push((await paired(await newCode(id))).secret)
+    }
+    expect((await service.store.findKeyRecord(id))?.secrets).toHaveLength(10)
+    expect((await read(secret)).status).toBe(401)
+    for (const each of secrets) expect((await read(each)).status).toBe(200)
+  })
+
+  test('the code is stored only as a hash', async () => {
+    const { id } = await service.createKey('pro')
+    const code = (await newCode(id)).replace('-', '')
+    const rows = await service.run('SELECT * FROM pairing_codes')
+    expect(rows).toHaveLength(1)
+    expect(
+      JSON.stringify(rows, (_, value) => (typeof value === 'bigint' ? String(value) : value)),
+    ).not.toContain(code)
+    expect(JSON.stringify(await service.store.listAudit())).not.toContain(code)
+  })
+})
+
+describe('guessing pairing codes', () => {
+  test('10 wrong codes block the address for 10 minutes, also for the right code and in parallel', async () => {
+    const { id } = await service.createKey('pro')
+    const code = await newCode(id)
+    const guesses = await Promise.all(Array.from({ length: 30 }, () => pair(createPairingCode())))
+    expect(guesses.filter(({ status }) => status === 401)).toHaveLength(10)
+    const blocked = await pair(code)
+    expect([blocked.status, blocked.error.code]).toEqual([429, 'rate_limit_exceeded'])
+    expect(blocked.headers.get('Retry-After')).toBe('600')
+    expect((await pair(code, '192.0.2.2')).status).toBe(200)
+    service.now += 10 * MINUTE
+    expect((await pair(await newCode(id))).status).toBe(200)
+  })
+
+  test('a right code does not count as a wrong one', async () => {
+    const { id } = await service.createKey('pro')
+    for (let sent = 0; sent < 9; sent++) expect((await pair(WRONG)).status).toBe(401)
+    for (let sent = 0; sent < 3; sent++) expect((await pair(await newCode(id))).status).toBe(200)
+    expect((await pair('no code')).status).toBe(401)
+    expect((await pair(WRONG)).status).toBe(429)
+  })
+
+  test('a wrong code counts as a request without a valid key, and is 401 with the headers of one', async () => {
+    const answer = await pair(WRONG)
+    expect([answer.status, answer.headers.get('WWW-Authenticate')]).toEqual([
+      401,
+      'Bearer realm="petstore", error="invalid_token"',
+    ])
+    expect(answer.headers.get('X-RateLimit-Remaining')).toBe('299')
+    const missing = await pair(null)
+    expect([missing.status, missing.headers.get('X-RateLimit-Remaining')]).toEqual([401, '298'])
+    expect(missing.error.message).toContain('the pairing code is missing')
+  })
+
+  test('an address above its limit cannot pair', async () => {
+    const { id } = await service.createKey('pro')
+    const code = await newCode(id)
+    for (let sent = 0; sent < 300; sent++) await pair(null)
+    expect((await pair(code)).status).toBe(429)
+    expect((await pair(code, '192.0.2.2')).status).toBe(200)
+  })
+
+  test('neither a key nor a demo key is a code, and a code is not a key', async () => {
+    const { id } = await service.createKey('pro')
+    const code = await newCode(id)
+    expect((await pair(service.key)).status).toBe(401)
+    for (const token of [code, code.replace('-', '')]) expect((await read(token)).status).toBe(401)
+  })
+
+  test('every attempt is logged with its address, whatever the settings, and never with the code', async () => {
+    const { id } = await service.createKey('pro')
+    const code = await newCode(id)
+    await pair(WRONG, '192.0.2.7')
+    await pair(code)
+    const lines = (await service.logged()).filter(({ operation }) => operation === 'pairKey')
+    expect(lines).toMatchObject([
+      { status: 401, clientAddress: '192.0.2.7' },
+      { status: 200, keyId: id, clientAddress: '192.0.2.1' },
+    ])
+    for (const text of [code, code.replace('-', ''), WRONG]) expect(service.logText).not.toContain(text)
+  })
+})
