@@ -243,7 +243,7 @@ export interface WebhookWithSecret {
   readonly behind: WebhookLag
   /** If deliveries fail: when the first attempt failed, in UTC. */
   readonly failingSince?: string
-  /** If deliveries fail: when the next attempt is made, in UTC. */
+  /** If deliveries fail and the webhook is on: when the next attempt is made, in UTC. */
   readonly retryAt?: string
   /** When the webhook was turned off, in UTC. */
   readonly offAt?: string
@@ -269,7 +269,7 @@ export interface Webhook {
   readonly behind: WebhookLag
   /** If deliveries fail: when the first attempt failed, in UTC. */
   readonly failingSince?: string
-  /** If deliveries fail: when the next attempt is made, in UTC. */
+  /** If deliveries fail and the webhook is on: when the next attempt is made, in UTC. */
   readonly retryAt?: string
   /** When the webhook was turned off, in UTC. */
   readonly offAt?: string
@@ -277,7 +277,7 @@ export interface Webhook {
   readonly offReason?: string
 }
 
-/** Has at least one of these fields. `"paused": false` also turns on a webhook that was turned off. */
+/** Has at least one of these fields. `"paused": false` or a new `url` also turns on a webhook that was turned off. */
 export interface WebhookUpdate {
   /** The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and its port is 443, 80 or a port above 1024. */
   readonly url?: string
@@ -412,6 +412,15 @@ export interface RelistPayload {
   /** When the event happened. */
   readonly timestamp: string
   readonly data: NoFields
+}
+
+/** A test of the webhook: nothing has happened. */
+export interface WebhookTestPayload {
+  /** The kind of event. */
+  readonly type: 'webhook.test'
+  /** When the event happened. */
+  readonly timestamp: string
+  readonly data: TestEvent
 }
 
 export interface ErrorBody {
@@ -574,6 +583,13 @@ export interface LimitWindow {
   readonly remaining: number
   /** Unix timestamp at which the window ends. */
   readonly reset: number
+}
+
+export interface TestEvent {
+  /** The webhook that was tested. */
+  readonly webhookId: bigint
+  /** Always true. */
+  readonly test: boolean
 }
 
 /** Either a difference or a new count. */
@@ -948,7 +964,7 @@ export interface Operations {
     readonly body: undefined
     readonly answer: WebhookWithSecret
   }
-  /** Send a sample to a webhook */
+  /** Send a test event to a webhook */
   testWebhook: {
     readonly params: { readonly webhookId: bigint }
     readonly query: NoFields
@@ -1037,6 +1053,7 @@ export type WebhookPayload =
   | PetChangedPayload
   | PetRemovedPayload
   | RelistPayload
+  | WebhookTestPayload
 
 /** The schema of each. */
 export const WEBHOOK_PAYLOADS = {
@@ -1050,6 +1067,7 @@ export const WEBHOOK_PAYLOADS = {
   'pet.changed': 'PetChangedPayload',
   'pet.removed': 'PetRemovedPayload',
   relist: 'RelistPayload',
+  'webhook.test': 'WebhookTestPayload',
 } as const satisfies Readonly<Record<WebhookPayload['type'], keyof typeof INT64_FIELDS>>
 
 /**
@@ -1093,6 +1111,7 @@ export const INT64_FIELDS = {
   PetChangedPayload: { data: { type: 'PetEvent', required: true } },
   PetRemovedPayload: { data: { type: 'RemovedEvent', required: true } },
   RelistPayload: {},
+  WebhookTestPayload: { data: { type: 'TestEvent', required: true } },
   ErrorBody: { details: { type: 'ErrorDetail', required: false } },
   PetStatus: {},
   HistoryEntry: {},
@@ -1105,6 +1124,7 @@ export const INT64_FIELDS = {
   WebhookLag: {},
   WebhookDelivery: {},
   LimitWindow: {},
+  TestEvent: { webhookId: { type: 'int64', required: true } },
   AdjustmentChange: { petId: { type: 'int64', required: true } },
   WebhookKind: {},
   Permission: {},

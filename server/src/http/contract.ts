@@ -115,7 +115,7 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
       { name: 'limits', description: 'The rate limits of the key.' },
     ],
     paths,
-    webhooks: describeWebhooks(jsonContent),
+    webhooks: describeWebhooks(jsonContent, (name, parameter) => shared.parameter(name, parameter)),
     'x-error-codes': ERROR_CODES.map((code) => ({ code, ...ERRORS[code] })),
     'x-rate-limits': {
       // The limits of an Enterprise key are set when it is created.

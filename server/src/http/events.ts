@@ -2,6 +2,7 @@ import Type, { type TSchema } from 'typebox'
 import { AVAILABILITY, mapOrderWebhooks, ORDER_CHANGES } from '../core/orders/order.ts'
 import { PET_EVENT, QUANTITY_EVENT, REMOVED_EVENT, type StockEvent } from '../core/stock/stock-event.ts'
 import { DateTime, jsonWriter, OneOf, Quantity } from '../core/values/field.ts'
+import { TEST_EVENT, TEST_EVENT_TYPE } from '../core/webhooks/test-event.ts'
 import type { WebhookKind } from '../core/webhooks/webhook.ts'
 import { AVAILABLE } from './inventory.ts'
 import { defineOperation } from './operation.ts'
@@ -121,12 +122,17 @@ export const inventoryEvents = defineOperation({
   },
 })
 
+const TestEvent = Type.Object(TEST_EVENT, {
+  title: 'TestEvent',
+  examples: [{ webhookId: 4_821_734_829, test: true }],
+})
+
 interface Delivery {
   readonly summary: string
   readonly data: TSchema
 }
 
-const DELIVERIES: Readonly<Record<WebhookKind | 'relist', Delivery>> = {
+const DELIVERIES: Readonly<Record<WebhookKind | 'relist' | typeof TEST_EVENT_TYPE, Delivery>> = {
   'stock.changed': { summary: 'A quantity changed', data: ChangeEvent },
   'stock.low': { summary: 'A pet is low in stock', data: LowStockEvent },
   'stock.recovered': { summary: 'A pet is no longer low in stock', data: LowStockEvent },
@@ -134,10 +140,11 @@ const DELIVERIES: Readonly<Record<WebhookKind | 'relist', Delivery>> = {
   'pet.changed': { summary: 'A pet was added, or changed in anything but its quantity', data: PetEvent },
   'pet.removed': { summary: 'A pet was removed', data: RemovedEvent },
   relist: { summary: 'Events are missing: read the list again, then continue', data: Type.Object({}) },
+  [TEST_EVENT_TYPE]: { summary: 'A test of the webhook: nothing has happened', data: TestEvent },
 }
 
 const DELIVERY_HEADERS: Readonly<Record<string, string>> = {
-  'webhook-id': 'Identifies the delivery; the same for each retry. Ids of samples begin with `test_`.',
+  'webhook-id': 'Identifies the delivery; the same for each retry. Ids of test events begin with `test_`.',
   'webhook-timestamp': 'The time of this attempt, in seconds since 1970.',
   'webhook-signature':
     'One or more signatures, separated by blanks. Each is `v1,` followed by the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` in base64.',
@@ -167,7 +174,10 @@ const PAYLOADS = Object.entries(DELIVERIES).map(([type, { summary, data }]) => {
 export const WEBHOOK_PAYLOADS = PAYLOADS.map(({ schema }) => schema)
 
 /** The `webhooks` section of the OpenAPI document. */
-export function describeWebhooks(jsonContent: (schema: TSchema) => object) {
+export function describeWebhooks(
+  jsonContent: (schema: TSchema) => object,
+  sharedParameter: (name: string, parameter: object) => object,
+) {
   const responses = Object.entries(DELIVERY_RESPONSES).map(([status, description]) => [
     status,
     { description },
@@ -181,13 +191,15 @@ export function describeWebhooks(jsonContent: (schema: TSchema) => object) {
       tags: ['webhooks'],
       'x-stability': 'beta',
       security: [],
-      parameters: Object.entries(DELIVERY_HEADERS).map(([name, description]) => ({
-        name,
-        in: 'header',
-        required: true,
-        description,
-        schema: { type: 'string' },
-      })),
+      parameters: Object.entries(DELIVERY_HEADERS).map(([name, description]) =>
+        sharedParameter(name, {
+          name,
+          in: 'header',
+          required: true,
+          description,
+          schema: { type: 'string' },
+        }),
+      ),
       requestBody: { required: true, content: jsonContent(schema) },
       responses: Object.fromEntries(responses),
     }

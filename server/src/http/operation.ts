@@ -12,8 +12,7 @@ import { type Clock, SECOND } from '../core/values/clock.ts'
 import type { ErrorCode } from '../core/values/errors.ts'
 import { codecsOf, type Fields, type JsonOf } from '../core/values/field.ts'
 import type { MaybePromise } from '../core/values/maybe-promise.ts'
-import type { WebhookKind } from '../core/webhooks/webhook.ts'
-import type { Message, WebhookSender, WebhookStore } from '../core/webhooks/webhook-store.ts'
+import type { WebhookSender, WebhookStore } from '../core/webhooks/webhook-store.ts'
 import type { RequestIdempotency } from './idempotency.ts'
 import { jsonReply, type Reply } from './reply.ts'
 import { conditionalReply } from './representation.ts'
@@ -31,7 +30,7 @@ export interface Services {
   readonly limits: LimitKeeper
   /** Runs searches and history scans one at a time per key. */
   readonly longReads: KeyQueue
-  readonly webhooks: WebhookTools
+  readonly webhookSender: WebhookSender
   readonly clock: Clock
 }
 
@@ -44,12 +43,6 @@ export interface StreamRequest {
   readonly secretHash: string
   /** The id of the last event that the caller has received. */
   readonly after: string | undefined
-}
-
-/** Sends test events to webhooks. */
-export interface WebhookTools {
-  readonly sender: WebhookSender
-  readonly sampleOf: (kind: WebhookKind, at: number) => Message
 }
 
 /** The text of each path parameter. */

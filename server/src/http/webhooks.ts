@@ -9,6 +9,7 @@ import type {
 import { ServiceError } from '../core/values/errors.ts'
 import { DateTime, Int64, invalidField, type JsonOf, jsonWriter, OneOf } from '../core/values/field.ts'
 import { readPageById } from '../core/values/page.ts'
+import { sendTestEvent, TEST_EVENT_TYPE } from '../core/webhooks/test-event.ts'
 import {
   MAX_WEBHOOKS,
   MAX_WEBHOOKS_PER_KEY,
@@ -16,14 +17,13 @@ import {
   newSecret,
   newWebhookId,
   normalizeUrl,
+  retryAtOf,
   type Webhook as StoredWebhook,
-  secretsAt,
   WEBHOOK,
   WEBHOOK_UPDATE,
   webhookNotFound,
 } from '../core/webhooks/webhook.ts'
 import {
-  attemptOf,
   type DeliveryAttempt,
   type ListedAttempt,
   MAX_KEPT_ATTEMPTS,
@@ -55,7 +55,9 @@ const WEBHOOK_BODY = {
     { title: 'WebhookLag', description: 'The backlog of the webhook.' },
   ),
   failingSince: Type.Optional(DateTime('If deliveries fail: when the first attempt failed, in UTC.')),
-  retryAt: Type.Optional(DateTime('If deliveries fail: when the next attempt is made, in UTC.')),
+  retryAt: Type.Optional(
+    DateTime('If deliveries fail and the webhook is on: when the next attempt is made, in UTC.'),
+  ),
   offAt: Type.Optional(DateTime('When the webhook was turned off, in UTC.')),
   offReason: Type.Optional(Type.String({ description: 'Why the webhook was turned off.' })),
 }
@@ -97,7 +99,7 @@ const WebhookUpdate = Type.Object(WEBHOOK_UPDATE, {
   title: 'WebhookUpdate',
   minProperties: 1,
   description:
-    'Has at least one of these fields. `"paused": false` also turns on a webhook that was turned off.',
+    'Has at least one of these fields. `"paused": false` or a new `url` also turns on a webhook that was turned off.',
   examples: [{ paused: true }],
 })
 
@@ -169,8 +171,8 @@ export const createWebhook = defineOperation({
   body: NewWebhook,
   success: { status: 201, description: 'The webhook, with its secret.', schema: WebhookWithSecret },
   errors: ['invalid_request', 'in_use', 'payload_too_large'],
-  reply: async ({ body, key, request, idempotency }, { commits, clock, store, webhooks }) => {
-    const url = await checkUrl(body.url, webhooks.sender)
+  reply: async ({ body, key, request, idempotency }, { commits, clock, store, webhookSender }) => {
+    const url = await checkUrl(body.url, webhookSender)
     const at = clock()
     const webhook: StoredWebhook = {
       id: newWebhookId(),
@@ -222,8 +224,11 @@ export const updateWebhook = defineOperation({
   body: WebhookUpdate,
   success: { description: 'The webhook.', schema: Webhook },
   errors: ['invalid_request', 'not_found', 'payload_too_large'],
-  reply: async ({ params: { webhookId }, body, key, idempotency }, { commits, clock, store, webhooks }) => {
-    const patch = body.url === undefined ? body : { ...body, url: await checkUrl(body.url, webhooks.sender) }
+  reply: async (
+    { params: { webhookId }, body, key, idempotency },
+    { commits, clock, store, webhookSender },
+  ) => {
+    const patch = body.url === undefined ? body : { ...body, url: await checkUrl(body.url, webhookSender) }
     const lag = await lagOf(store, webhookId)
     const command = { type: 'update_webhook', webhookId, patch, keyId: key.id, at: clock() } as const
     return commitAndReply(commits, command, idempotency, (outcome) =>
@@ -306,25 +311,17 @@ export const testWebhook = defineOperation({
   operationId: 'testWebhook',
   method: 'POST',
   path: '/webhooks/{webhookId}/test',
-  summary: 'Send a sample to a webhook',
-  description:
-    'Sends a sample of the first kind of the webhook at once, even if the webhook is paused, and returns the response. The `webhook-id` of a sample begins with `test_`. A sample is never retried.',
+  summary: 'Send a test event to a webhook',
+  description: `Sends an event of the type \`${TEST_EVENT_TYPE}\` at once, whatever kinds the webhook receives and even if it is paused or off, and returns the response. A test event says nothing about the stock. Its \`webhook-id\` begins with \`test_\`. It is never retried.`,
   tag: 'webhooks',
   stability: 'beta',
   needs: 'webhooks',
   params: { webhookId: Int64('The webhook.') },
   success: { description: 'The attempt and the response of the receiver.', schema: WebhookTest },
   errors: ['invalid_request', 'not_found'],
-  handle: async ({ params: { webhookId } }, { store, clock, webhooks }) => {
+  handle: async ({ params: { webhookId } }, { store, clock, webhookSender: sender }) => {
     const { webhook } = await requireWebhook(store, webhookId)
-    const at = clock()
-    const [kind] = webhook.kinds
-    if (kind === undefined) throw new Error(`webhook ${webhookId} has no kinds`)
-    const message = webhooks.sampleOf(kind, at)
-    const result = await webhooks.sender.send(webhook.url, secretsAt(webhook, at), message)
-    const attempt = attemptOf(message, 1, at, result)
-    await store.recordDeliveries(webhookId, [attempt])
-    return attemptBody(attempt)
+    return attemptBody(await sendTestEvent(webhook, { sender, store, clock }))
   },
 })
 
@@ -394,7 +391,7 @@ function webhookBody({ webhook, lag }: WebhookState): JsonOf<typeof WEBHOOK_BODY
     state: webhookState(webhook),
     behind: lag,
     failingSince: failure?.since,
-    retryAt: failure?.retryAt,
+    retryAt: retryAtOf(webhook),
     offAt: off?.at,
     offReason: off?.reason,
   })

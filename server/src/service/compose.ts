@@ -10,7 +10,7 @@ import { ServiceError } from '../core/values/errors.ts'
 import { WebhookWorker } from '../core/webhooks/webhook-worker.ts'
 import type { Lookup } from '../delivery/addresses.ts'
 import { HttpSender } from '../delivery/http-sender.ts'
-import { messageOf, sampleMessage } from '../delivery/message.ts'
+import { messageOf } from '../delivery/message.ts'
 import { createApp } from '../http/app.ts'
 import { buildContract } from '../http/contract.ts'
 import { EventStreams } from '../http/event-streams.ts'
@@ -110,7 +110,7 @@ export async function startService(
       streams,
       limits,
       longReads: new KeyQueue(),
-      webhooks: { sender, sampleOf: sampleMessage },
+      webhookSender: sender,
     },
     webPages: await readWebPages(),
     contract: () => buildContract({ ...baseAddresses(config, listener.port), sunset: config.petSunset }),

@@ -99,6 +99,21 @@ describe('petstore webhooks, while a service runs', () => {
     ])
   })
 
+  test('test sends a test event and fails if the receiver does not accept it', async () => {
+    const { exitCode, stdout } = await run(['test', id], { WEBHOOK_PRIVATE_ADDRESSES: 'on' })
+    expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/accepted the test event: 204\n$/)])
+    const test = receiver.taken.pop()
+    expect(JSON.parse(test?.body ?? '')).toMatchObject({
+      type: 'webhook.test',
+      data: { webhookId: Number(id), test: true },
+    })
+    const refused = await run(['test', id])
+    expect([refused.exitCode, refused.stderr]).toEqual([
+      1,
+      `petstore: webhook ${id} did not accept the test event: the url must begin with https://\n`,
+    ])
+  })
+
   test('replay prints the number of events, which are sent with their original ids', async () => {
     const ids = receiver.taken.map(({ headers }) => headers.get('webhook-id'))
     const { exitCode, stdout } = await run(['replay', id, '--from', '1h'])

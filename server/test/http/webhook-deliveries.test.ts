@@ -151,9 +151,11 @@ describe('a delivery', () => {
     await changePet()
     await until(async () => (await shown(id)).failingSince !== undefined || (await shown(id)).state === 'off')
     expect(elsewhere.all).toHaveLength(0)
-    const { state, offReason } = await shown(id)
-    expect([state, offReason]).toEqual(
-      status === 410 ? ['off', 'the receiver answered 410 Gone'] : ['on', undefined],
+    const { state, offReason, retryAt } = await shown(id)
+    expect([state, offReason, retryAt]).toEqual(
+      status === 410
+        ? ['off', 'the receiver answered 410 Gone', undefined]
+        : ['on', undefined, expect.any(String)],
     )
     await elsewhere.stop()
   })
@@ -193,6 +195,21 @@ describe('a delivery', () => {
     expect([on.state, on.offReason, on.failingSince]).toEqual(['on', undefined, undefined])
     await settled(id)
     expect(desk.receiver.all).toHaveLength(2)
+  })
+
+  test('continues at its cursor at a new url, which turns the webhook on again', async () => {
+    const { id } = await create()
+    desk.receiver.reply = () => new Response(null, { status: 410 })
+    await changePet()
+    await until(async () => (await shown(id)).state === 'off')
+    const elsewhere = new WebhookReceiver()
+    const same = (await sent('PATCH', `/webhooks/${id}`, { url: desk.receiver.url })).json as Shown
+    expect(same.state).toBe('off')
+    const moved = (await sent('PATCH', `/webhooks/${id}`, { url: elsewhere.url })).json as Shown
+    expect([moved.state, moved.offAt, moved.offReason]).toEqual(['on', undefined, undefined])
+    await settled(id)
+    expect(elsewhere.all.map(({ id }) => id)).toEqual([desk.receiver.all[0]?.id ?? ''])
+    await elsewhere.stop()
   })
 
   test('waits while the webhook is paused', async () => {
@@ -247,12 +264,12 @@ describe('a delivery', () => {
     expect(desk.receiver.all[0]?.id).toMatch(/^relist_/)
   })
 
-  test('of a test is a sample, and the response is returned', async () => {
+  test('of a test has a type of its own and no data of the store, and the response is returned', async () => {
     const { id, secret } = await create({ kinds: ['order.created'] })
     desk.receiver.reply = () => new Response('x'.repeat(2_000), { status: 418 })
     const tried = (await sent('POST', `/webhooks/${id}/test`)).json as Shown
     expect(tried).toMatchObject({
-      type: 'order.created',
+      type: 'webhook.test',
       delivered: false,
       status: 418,
       error: 'the receiver answered 418',
@@ -262,6 +279,11 @@ describe('a delivery', () => {
     if (sample === undefined) throw new Error('nothing came')
     expect([sample.id, sample.signatures]).toEqual([tried.messageId, [signed(sample, secret)]])
     expect(tried.messageId).toMatch(/^test_/)
+    expect(JSON.parse(sample.text)).toEqual({
+      type: 'webhook.test',
+      timestamp: new Date(desk.service.now).toISOString(),
+      data: { webhookId: id, test: true },
+    })
     await desk.receiver.stop()
     expect((await sent('POST', `/webhooks/${id}/test`)).json).toMatchObject({
       delivered: false,

@@ -5,10 +5,12 @@ import {
   type UpdateWebhook,
 } from '../../core/stock/command.ts'
 import { MINUTE } from '../../core/values/clock.ts'
+import { sendTestEvent } from '../../core/webhooks/test-event.ts'
 import {
   newSecret,
   newWebhookId,
   normalizeUrl,
+  retryAtOf,
   WEBHOOK_KINDS,
   type Webhook,
   type WebhookKind,
@@ -16,6 +18,7 @@ import {
 } from '../../core/webhooks/webhook.ts'
 import { MAX_KEPT_ATTEMPTS, type WebhookState } from '../../core/webhooks/webhook-store.ts'
 import { HttpSender } from '../../delivery/http-sender.ts'
+import type { Config } from '../../service/config.ts'
 import type { Store } from '../../store/store.ts'
 import {
   type ConfirmFlags,
@@ -103,6 +106,13 @@ export function addWebhooksCommands(program: PetstoreCommand): void {
     .databaseSettings()
     .action(listDeliveries)
   webhooks
+    .command('test')
+    .description('Send a test event to a webhook and show the response. Fails if it was not accepted.')
+    .argument('<webhookId>', ID_HELP, parseWebhookId)
+    .databaseSettings()
+    .settings('webhookPrivateAddresses')
+    .action(testWebhook)
+  webhooks
     .command('replay')
     .description('Send all events since a time again, for a receiver that has lost data.')
     .argument('<webhookId>', ID_HELP, parseWebhookId)
@@ -145,8 +155,7 @@ async function createWebhook(
   const { url } = normalized
   const { kinds } = flags
   await withStore(flags, 'expect', async (store, config) => {
-    const allowsPrivate = config.webhookPrivateAddresses === 'on'
-    const problem = await new HttpSender({ allowsPrivate, clock: store.clock }).problemOf(url)
+    const problem = await senderFor(store, config).problemOf(url)
     if (problem !== undefined) throwUsageError(`--url ${problem}`)
     const at = store.clock()
     const progress = { cursor: await store.latestEventCursor() }
@@ -228,6 +237,22 @@ async function listDeliveries(
     }),
     emptyMessage: 'There are no deliveries yet.',
   })
+}
+
+async function testWebhook(webhookId: bigint, flags: SettingFlags): Promise<void> {
+  await withStore(flags, 'expect', async (store, config) => {
+    const { webhook } = await requireWebhook(store, webhookId)
+    const sender = senderFor(store, config)
+    const { error, status, response } = await sendTestEvent(webhook, { sender, store, clock: store.clock })
+    if (error !== undefined) {
+      throw new Error(`webhook ${webhookId} did not accept the test event: ${error}\n${response}`.trimEnd())
+    }
+    console.log(`Webhook ${webhookId} in ${databaseName(config)} accepted the test event: ${status}`)
+  })
+}
+
+function senderFor({ clock }: Store, { webhookPrivateAddresses }: Config): HttpSender {
+  return new HttpSender({ allowsPrivate: webhookPrivateAddresses === 'on', clock })
 }
 
 async function replay(
@@ -333,7 +358,7 @@ function webhookToJson({ webhook, lag }: WebhookState) {
     createdAt: isoTime(createdAt),
     behind: { events: lag.events, since: isoTime(lag.since) },
     failingSince: isoTime(failure?.since),
-    retryAt: isoTime(failure?.retryAt),
+    retryAt: isoTime(retryAtOf(webhook)),
     offAt: isoTime(off?.at),
     offReason: off?.reason ?? null,
   }

@@ -115,6 +115,11 @@ export function isActive({ paused, progress }: Webhook): boolean {
   return !paused && progress.off === undefined
 }
 
+/** When the next attempt is due; `undefined` if deliveries do not fail, or if nothing is sent. */
+export function retryAtOf(webhook: Webhook): number | undefined {
+  return isActive(webhook) ? webhook.progress.failure?.retryAt : undefined
+}
+
 const KIND_BY_ORDER_CHANGE: ReadonlyMap<OrderChange, OrderWebhookKind> = new Map(
   ORDER_WEBHOOKS.map(({ change, kind }) => [change, kind]),
 )

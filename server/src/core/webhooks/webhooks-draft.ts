@@ -51,11 +51,13 @@ export class WebhooksDraft {
     return this.#put(created)
   }
 
-  /** A webhook that was turned off is turned on again by setting `paused` to false. */
+  /** A webhook that was turned off is turned on again by setting `paused` to false, or by a new url. */
   update({ webhookId, patch }: UpdateWebhook): OutcomeOf<UpdateWebhook> {
     return this.#change(webhookId, (webhook) => {
       const { off: _, ...turnedOn } = webhook.progress
-      return { ...webhook, ...patch, progress: patch.paused === false ? turnedOn : webhook.progress }
+      const hasNewUrl = patch.url !== undefined && patch.url !== webhook.url
+      const isTurnedOn = patch.paused === false || hasNewUrl
+      return { ...webhook, ...patch, progress: isTurnedOn ? turnedOn : webhook.progress }
     })
   }
 
