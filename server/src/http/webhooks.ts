@@ -215,7 +215,7 @@ export const updateWebhook = defineOperation({
   path: '/webhooks/{webhookId}',
   summary: 'Update a webhook',
   description:
-    'Changes the address or the kinds of a webhook, pauses it or resumes it. Fields that are not sent stay as they are. The webhook continues where it stopped, and a failed delivery is retried at once.',
+    'Changes the address or the kinds of a webhook, pauses it or resumes it. Fields that are not sent stay as they are. Deliveries that start after the response obey the change. The webhook continues where it stopped, and a failed delivery is retried at once.',
   tag: 'webhooks',
   stability: 'beta',
   needs: 'webhooks',
@@ -243,7 +243,7 @@ export const removeWebhook = defineOperation({
   path: '/webhooks/{webhookId}',
   summary: 'Remove a webhook',
   description:
-    'Removes a webhook and its list of deliveries. A delivery that is being sent at that moment may still arrive.',
+    'Removes a webhook and its list of deliveries. No delivery starts after the response; one that is being sent at that moment may still arrive.',
   tag: 'webhooks',
   stability: 'beta',
   needs: 'webhooks',
@@ -289,7 +289,7 @@ export const rotateWebhookSecret = defineOperation({
   path: '/webhooks/{webhookId}/rotate-secret',
   summary: 'Rotate the secret of a webhook',
   description:
-    'Gives a webhook a new secret. For 24 hours, deliveries are signed with both the new and the old secret, so that the receiver can switch to the new secret without losing a delivery.',
+    'Gives a webhook a new secret. For 24 hours, all deliveries that start after the response are signed with both the new and the old secret, so that the receiver can switch to the new secret without losing a delivery.',
   tag: 'webhooks',
   stability: 'beta',
   needs: 'webhooks',

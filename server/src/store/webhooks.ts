@@ -93,6 +93,8 @@ function valuesOf<Value>(columns: ColumnReaders<Value>, value: Value): SqlValue[
 interface WebhookOptions {
   /** The tables of the log for a FROM clause, and the column that holds the position of a row. */
   readonly log: { readonly source: string; readonly position: string }
+  /** For reads that need not wait until the commits that they have read are on disk. */
+  readonly unflushed?: Pick<SqlDatabase, 'rows'>
   /** Absent if only one process delivers webhooks. All processes use the same clock. */
   readonly lease?: { readonly owner: string; readonly clock: StoreClock }
 }
@@ -100,7 +102,7 @@ interface WebhookOptions {
 export function webhookMethods(
   database: SqlDatabase,
   { logRange }: Pick<LogMethods, 'logRange'>,
-  { log, lease }: WebhookOptions,
+  { log, lease, unflushed = database }: WebhookOptions,
 ): WebhookStore & Omit<DeliveryStore, 'version' | 'latestEventCursor' | 'eventsAfter'> {
   const owner = lease?.owner ?? ''
 
@@ -178,6 +180,13 @@ export function webhookMethods(
         'forgettable',
       )
       return (await readLeases()).filter(isOurs).map(toWebhook)
+    },
+
+    webhookRevisions: async () => {
+      const rows = await unflushed.rows<Pick<WebhookRow, 'id' | 'revision'>>(
+        'SELECT id, revision FROM webhooks',
+      )
+      return new Map(rows.map(({ id, revision }) => [id, Number(revision)]))
     },
 
     releaseWebhooks: async () => {

@@ -9,7 +9,7 @@ setDefaultTimeout(120_000)
 const DAY = 24 * 60 * 60 * 1_000
 
 const desk = new WebhookDesk()
-const { sent, create, shown, arrived, settled, noticed, changePet } = desk
+const { sent, create, shown, arrived, settled, changePet } = desk
 
 describe('a delivery', () => {
   test('contains the event and is signed as specified', async () => {
@@ -215,7 +215,6 @@ describe('a delivery', () => {
   test('waits while the webhook is paused', async () => {
     const { id } = await create()
     expect(((await sent('PATCH', `/webhooks/${id}`, { paused: true })).json as Shown).state).toBe('paused')
-    await noticed()
     await changePet()
     await until(async () => (await shown(id)).behind.events === 1)
     expect(desk.receiver.all).toHaveLength(0)
@@ -226,7 +225,6 @@ describe('a delivery', () => {
   test('is signed with both secrets for a day after a rotation', async () => {
     const { id, secret } = await create()
     const { secret: newer } = (await sent('POST', `/webhooks/${id}/rotate-secret`)).json as Shown
-    await noticed()
     await changePet()
     await arrived(1)
     desk.service.now += DAY
@@ -236,6 +234,26 @@ describe('a delivery', () => {
     if (one === undefined || other === undefined) throw new Error('too little came')
     expect(one.signatures).toEqual([signed(one, newer), signed(one, secret)])
     expect(other.signatures).toEqual([signed(other, newer)])
+  })
+
+  test('that starts after a change was answered obeys it', async () => {
+    const { id, secret } = await create()
+    await changePet()
+    await settled(id)
+    const answered = Promise.withResolvers<void>()
+    desk.receiver.reply = async () => {
+      await answered.promise
+      return new Response(null, { status: 204 })
+    }
+    await changePet()
+    const last = await changePet()
+    await arrived(2)
+    const { secret: newer } = (await sent('POST', `/webhooks/${id}/rotate-secret`)).json as Shown
+    answered.resolve()
+    await until(() => desk.receiver.all.some(({ data }) => data.after === last))
+    for (const one of desk.receiver.all.slice(2)) {
+      expect(one.signatures).toEqual([signed(one, newer), signed(one, secret)])
+    }
   })
 
   test('continues after a restart without repeating finished deliveries', async () => {
@@ -251,7 +269,6 @@ describe('a delivery', () => {
   test('is one relist if the log was pruned past the cursor', async () => {
     const { id } = await create({ kinds: ['pet.removed'] })
     await sent('PATCH', `/webhooks/${id}`, { paused: true })
-    await noticed()
     for (let count = 0; count < 5; count++) await changePet()
     await desk.service.store.pruneHistory({ keep: 1 }, 1_000)
     expect((await shown(id)).behind.events).toBeGreaterThan(0)

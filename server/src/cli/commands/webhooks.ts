@@ -50,7 +50,7 @@ const ID_HELP = 'id of the webhook; petstore webhooks list shows all ids'
 export function addWebhooksCommands(program: PetstoreCommand): void {
   const webhooks = program
     .command('webhooks')
-    .description('Manage webhooks while the service runs. The service applies changes within two seconds.')
+    .description('Manage webhooks while the service runs. Deliveries that start later obey the changes.')
   webhooks
     .command('list')
     .description('List all webhooks with their backlog. Times are in UTC.')

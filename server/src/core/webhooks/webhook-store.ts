@@ -102,6 +102,11 @@ export interface DeliveryStore {
   leaseWebhooks(durationMs: number): Promise<Webhook[]>
   /** Ends the leases of this process, so that another process can take over at once. */
   releaseWebhooks(): Promise<void>
+  /**
+   * The current revision of each webhook, by id. Contains every change that was answered before the call, by any process.
+   * Read before each batch of attempts, so it must be cheap.
+   */
+  webhookRevisions(): Promise<ReadonlyMap<bigint, number>>
   /** Returns false and saves nothing if the webhook has changed or another process has leased it. */
   saveProgress(
     webhook: Pick<Webhook, 'id' | 'revision'>,
