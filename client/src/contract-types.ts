@@ -287,6 +287,11 @@ export interface WebhookUpdate {
   readonly paused?: boolean
 }
 
+export interface Redelivery {
+  /** The events at or after this time are sent again. */
+  readonly since: string
+}
+
 /** The attempt and the response of the receiver. */
 export interface WebhookTest {
   /** The `webhook-id`, which is the same for all attempts of a delivery. */
@@ -964,6 +969,14 @@ export interface Operations {
     readonly body: undefined
     readonly answer: WebhookWithSecret
   }
+  /** Send events to a webhook again */
+  redeliverWebhook: {
+    readonly params: { readonly webhookId: bigint }
+    readonly query: NoFields
+    readonly headers: { readonly 'Idempotency-Key'?: string }
+    readonly body: Redelivery
+    readonly answer: Webhook
+  }
   /** Send a test event to a webhook */
   testWebhook: {
     readonly params: { readonly webhookId: bigint }
@@ -1037,6 +1050,7 @@ export const OPERATIONS = {
     path: '/webhooks/{webhookId}/rotate-secret',
     answer: 'WebhookWithSecret',
   },
+  redeliverWebhook: { method: 'POST', path: '/webhooks/{webhookId}/redeliver', answer: 'Webhook' },
   testWebhook: { method: 'POST', path: '/webhooks/{webhookId}/test', answer: 'WebhookTest' },
   getLimits: { method: 'GET', path: '/limits', answer: 'KeyLimits' },
 } as const satisfies Readonly<Record<keyof Operations, { method: string; path: string; answer: unknown }>>
@@ -1099,6 +1113,7 @@ export const INT64_FIELDS = {
   WebhookWithSecret: { id: { type: 'int64', required: true } },
   Webhook: { id: { type: 'int64', required: true } },
   WebhookUpdate: {},
+  Redelivery: {},
   WebhookTest: {},
   KeyLimits: {},
   StockChangedPayload: { data: { type: 'ChangeEvent', required: true } },

@@ -1,6 +1,7 @@
 import { CatalogClient } from './catalog-client.ts'
 import type {
   NewWebhook,
+  Redelivery,
   Webhook,
   WebhookDelivery,
   WebhookTest,
@@ -54,7 +55,17 @@ export class WebhookClient extends CatalogClient {
     return (await callForValue(this.#calls, 'rotateWebhookSecret', input)).value
   }
 
-  /** Sends a sample now; what came back. */
+  /** Sends the events since a time again, with the same ids. */
+  async redeliverWebhook(
+    webhookId: bigint,
+    redelivery: Redelivery,
+    options: WriteOptions = {},
+  ): Promise<Webhook> {
+    const input = { params: { webhookId }, body: redelivery, ...options }
+    return (await callForValue(this.#calls, 'redeliverWebhook', input)).value
+  }
+
+  /** Sends a test event and returns the response. */
   async testWebhook(webhookId: bigint, { signal }: CallOptions = {}): Promise<WebhookTest> {
     return (await callForValue(this.#calls, 'testWebhook', { params: { webhookId }, signal })).value
   }

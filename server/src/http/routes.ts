@@ -14,6 +14,7 @@ import {
   getWebhook,
   listWebhookDeliveries,
   listWebhooks,
+  redeliverWebhook,
   removeWebhook,
   rotateWebhookSecret,
   testWebhook,
@@ -56,6 +57,7 @@ export const OPERATIONS: readonly Operation[] = [
   removeWebhook,
   listWebhookDeliveries,
   rotateWebhookSecret,
+  redeliverWebhook,
   testWebhook,
   getLimits,
 ]

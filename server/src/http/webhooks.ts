@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import type {
   CreateWebhook,
+  MoveWebhook,
   OutcomeOf,
   RemoveWebhook,
   RotateWebhookSecret,
@@ -9,6 +10,7 @@ import type {
 import { ServiceError } from '../core/values/errors.ts'
 import { DateTime, Int64, invalidField, type JsonOf, jsonWriter, OneOf } from '../core/values/field.ts'
 import { readPageById } from '../core/values/page.ts'
+import { rewindCommand } from '../core/webhooks/redelivery.ts'
 import { sendTestEvent, TEST_EVENT_TYPE } from '../core/webhooks/test-event.ts'
 import {
   MAX_WEBHOOKS,
@@ -102,6 +104,11 @@ const WebhookUpdate = Type.Object(WEBHOOK_UPDATE, {
     'Has at least one of these fields. `"paused": false` or a new `url` also turns on a webhook that was turned off.',
   examples: [{ paused: true }],
 })
+
+const Redelivery = Type.Object(
+  { since: DateTime('The events at or after this time are sent again.') },
+  { title: 'Redelivery', examples: [{ since: EXAMPLE_TIME }] },
+)
 
 const ATTEMPT = {
   messageId: Type.String({
@@ -307,6 +314,39 @@ export const rotateWebhookSecret = defineOperation({
   },
 })
 
+export const redeliverWebhook = defineOperation({
+  operationId: 'redeliverWebhook',
+  method: 'POST',
+  path: '/webhooks/{webhookId}/redeliver',
+  summary: 'Send events to a webhook again',
+  description:
+    'Takes a webhook back to the first event at or after `since`, so that this event and all later ones are sent again, with the same `webhook-id`. Events that the webhook has not sent yet are never skipped. If some of these events may have been pruned from the log, the webhook gets a single `relist` instead: read the list again. A webhook that is paused or off sends the events once it is on again.',
+  tag: 'webhooks',
+  stability: 'beta',
+  needs: 'webhooks',
+  acceptsIdempotencyKey: true,
+  params: { webhookId: Int64('The webhook.') },
+  body: Redelivery,
+  success: { description: 'The webhook. `behind` counts the events that are sent again.', schema: Webhook },
+  errors: ['invalid_request', 'not_found', 'payload_too_large'],
+  reply: async ({ params: { webhookId }, body: { since }, key, idempotency }, { commits, clock, store }) => {
+    const at = clock()
+    if (since > at)
+      throw invalidField('since', `since must not be in the future, got ${new Date(since).toISOString()}`)
+    const found = await store.findWebhook(webhookId)
+    const rewind = found === undefined ? undefined : await store.findRewind(found.webhook.progress, since)
+    const command =
+      found === undefined || rewind === undefined
+        ? ({ type: 'move_webhook', webhookId, cursor: '', onlyIfRevision: 0, keyId: key.id, at } as const)
+        : rewindCommand(found.webhook, rewind, { keyId: key.id, at })
+    return commitAndReply(commits, command, idempotency, (outcome) =>
+      changeWebhookReply(outcome, webhookId, (webhook) =>
+        jsonReply(webhookBody({ webhook, lag: rewind?.lag ?? NO_LAG })),
+      ),
+    )
+  },
+})
+
 export const testWebhook = defineOperation({
   operationId: 'testWebhook',
   method: 'POST',
@@ -359,7 +399,7 @@ function createWebhookReply(outcome: OutcomeOf<CreateWebhook>, path: string): St
 }
 
 function changeWebhookReply(
-  outcome: OutcomeOf<UpdateWebhook | RotateWebhookSecret>,
+  outcome: OutcomeOf<UpdateWebhook | RotateWebhookSecret | MoveWebhook>,
   webhookId: bigint,
   replyWith: (webhook: StoredWebhook) => StorableReply,
 ): StorableReply {
@@ -368,6 +408,10 @@ function changeWebhookReply(
       return replyWith(outcome.webhook)
     case 'unknown_webhook':
       return errorReply(webhookNotFound(webhookId))
+    case 'webhook_changed': {
+      const message = `webhook ${webhookId} was changed at the same time; send the request again`
+      return errorReply(new ServiceError('service_unavailable', message, { retryAfterSeconds: 1 }))
+    }
   }
 }
 

@@ -165,6 +165,26 @@ describe('petstore webhooks, while a service runs', () => {
     expect(JSON.parse((await receiver.atLeast(7))[6]?.body ?? '')).toMatchObject({ data: { after: 7 } })
   })
 
+  test('replay of a paused webhook whose position was pruned makes it send a relist', async () => {
+    await caughtUp()
+    await run(['pause', id])
+    for (const quantity of [20, 21, 22]) await service.setQuantity(1n, `{"quantity":${quantity}}`)
+    await service.store.pruneHistory({ keep: 1 }, 1_000)
+    const { exitCode, stdout } = await run(['replay', id, '--from', '1h'])
+    expect([exitCode, stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        /were pruned .* will send a relist instead.* It is paused: petstore webhooks resume/,
+      ),
+    ])
+    const count = receiver.taken.length
+    await run(['resume', id])
+    expect(JSON.parse((await receiver.atLeast(count + 1))[count]?.body ?? '')).toMatchObject({
+      type: 'relist',
+    })
+    await caughtUp()
+  })
+
   test('remove asks, or accepts --yes; an unknown webhook is reported', async () => {
     expect((await run(['remove', id])).exitCode).toBe(2)
     expect((await run(['remove', id, '--yes'])).stdout).toStartWith(

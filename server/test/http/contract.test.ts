@@ -64,6 +64,11 @@ const REQUESTS: Readonly<Record<string, GoodRequest>> = {
   removeWebhook: { method: 'DELETE', path: '/webhooks/77' },
   listWebhookDeliveries: { method: 'GET', path: '/webhooks/1/deliveries' },
   rotateWebhookSecret: { method: 'POST', path: '/webhooks/1/rotate-secret' },
+  redeliverWebhook: {
+    method: 'POST',
+    path: '/webhooks/1/redeliver',
+    body: '{"since": "2026-01-01T00:00:00Z"}',
+  },
   testWebhook: { method: 'POST', path: '/webhooks/1/test' },
   getLimits: { method: 'GET', path: '/limits' },
 }
@@ -106,6 +111,7 @@ const OTHERWISE: Readonly<Record<string, Pick<GoodRequest, 'path' | 'body'>>> = 
   'updateWebhook 422': { body: '{"paused": false}' },
   'removeWebhook 422': { path: '/webhooks/78' },
   'rotateWebhookSecret 422': { path: '/webhooks/78/rotate-secret' },
+  'redeliverWebhook 422': { path: '/webhooks/78/redeliver', body: '{"since": "2026-01-01T00:00:00Z"}' },
 }
 
 /** GET /limits is free for every key, but an address without a valid key is limited here as well. */

@@ -281,6 +281,79 @@ describe('a delivery', () => {
     expect(desk.receiver.all[0]?.id).toMatch(/^relist_/)
   })
 
+  test('is repeated with its id by a redelivery, from the given time on', async () => {
+    const { id } = await create()
+    await changePet(1n)
+    desk.service.now += 60_000
+    const since = new Date(desk.service.now).toISOString()
+    await changePet(2n)
+    await changePet(3n)
+    await settled(id)
+    const headers = { 'Idempotency-Key': crypto.randomUUID() }
+    const answer = await sent('POST', `/webhooks/${id}/redeliver`, { since }, headers)
+    expect(answer.json).toMatchObject({ id, state: 'on', behind: { events: 2, since } })
+    await arrived(5)
+    await settled(id)
+    const again = await sent('POST', `/webhooks/${id}/redeliver`, { since }, headers)
+    expect([again.text, again.headers.get('Idempotency-Replayed')]).toEqual([answer.text, 'true'])
+    await changePet(1n)
+    await settled(id)
+    const ids = desk.receiver.all.map((one) => one.id)
+    expect(ids.slice(3, 5).sort()).toEqual(ids.slice(1, 3).sort())
+    expect(ids).toHaveLength(6)
+  })
+
+  test('that is pending is not skipped by a redelivery from a later time', async () => {
+    const { id } = await create()
+    await sent('PATCH', `/webhooks/${id}`, { paused: true })
+    const first = await changePet(1n)
+    desk.service.now += 60_000
+    const since = new Date(desk.service.now).toISOString()
+    await changePet(1n)
+    const { state, behind } = (await sent('POST', `/webhooks/${id}/redeliver`, { since })).json as Shown
+    expect([state, behind.events]).toEqual(['paused', 2])
+    await sent('PATCH', `/webhooks/${id}`, { paused: false })
+    await settled(id)
+    expect(desk.receiver.all.map(({ data }) => data.after)).toEqual([first, first + 1])
+  })
+
+  test('is one relist after a redelivery from a time before the pruned events', async () => {
+    const { id } = await create()
+    const since = new Date(desk.service.now).toISOString()
+    for (let count = 0; count < 3; count++) await changePet()
+    await settled(id)
+    await desk.service.store.pruneHistory({ keep: 1 }, 1_000)
+    const { behind } = (await sent('POST', `/webhooks/${id}/redeliver`, { since })).json as Shown
+    expect(behind).toEqual({ events: 1 })
+    await arrived(4)
+    await settled(id)
+    expect(desk.receiver.all.slice(3).map(({ type }) => type)).toEqual(['relist'])
+  })
+
+  test('is one relist after a redelivery if the cursor of a paused webhook was pruned', async () => {
+    const { id } = await create()
+    await sent('PATCH', `/webhooks/${id}`, { paused: true })
+    const since = new Date(desk.service.now).toISOString()
+    for (let count = 0; count < 3; count++) await changePet()
+    await desk.service.store.pruneHistory({ keep: 1 }, 1_000)
+    await sent('POST', `/webhooks/${id}/redeliver`, { since })
+    await sent('PATCH', `/webhooks/${id}`, { paused: false })
+    await arrived(1)
+    await settled(id)
+    expect(desk.receiver.all.map(({ type }) => type)).toEqual(['relist'])
+  })
+
+  test('cannot be repeated from a time in the future', async () => {
+    const { id } = await create()
+    const since = new Date(desk.service.now + 1).toISOString()
+    const { status, error } = await sent('POST', `/webhooks/${id}/redeliver`, { since })
+    expect([status, error.field, error.message]).toEqual([
+      400,
+      'since',
+      `since must not be in the future, got ${since}`,
+    ])
+  })
+
   test('of a test has a type of its own and no data of the store, and the response is returned', async () => {
     const { id, secret } = await create({ kinds: ['order.created'] })
     desk.receiver.reply = () => new Response('x'.repeat(2_000), { status: 418 })

@@ -70,6 +70,17 @@ export interface WebhookState {
   readonly lag: WebhookLag
 }
 
+/** A place in the log that a webhook can go back to. */
+export interface Rewind {
+  /**
+   * `events`: the events since the time will be sent again. `relist`: some of them may have been pruned, so a relist replaces
+   * them. `pending`: the webhook has not sent the first of them yet, so it stays at its place.
+   */
+  readonly type: 'events' | 'relist' | 'pending'
+  readonly cursor: string
+  readonly lag: WebhookLag
+}
+
 /** The number of attempts that are kept for each webhook. */
 export const MAX_KEPT_ATTEMPTS = 1_000
 
@@ -82,8 +93,8 @@ export interface WebhookStore {
   listDeliveries(webhookId: bigint, limit: number, before: bigint | undefined): Promise<ListedAttempt[]>
   /** Records attempts without changing the progress. */
   recordDeliveries(webhookId: bigint, attempts: readonly DeliveryAttempt[]): Promise<void>
-  /** The cursor before the first event in the log at or after this time. */
-  eventCursorAt(time: number): Promise<string>
+  /** Where the webhook must continue to send the events at or after `since` again. */
+  findRewind(progress: WebhookProgress, since: number): Promise<Rewind>
 }
 
 /** The part of the store that deliveries need. */

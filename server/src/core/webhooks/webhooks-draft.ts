@@ -69,10 +69,14 @@ export class WebhooksDraft {
     }))
   }
 
-  move({ webhookId, cursor }: MoveWebhook): OutcomeOf<MoveWebhook> {
+  move({ webhookId, cursor, relistAt, onlyIfRevision }: MoveWebhook): OutcomeOf<MoveWebhook> {
+    const revision = this.#find(webhookId)?.revision
+    const isOutdated = onlyIfRevision !== undefined && revision !== onlyIfRevision
+    if (revision !== undefined && isOutdated) return { type: 'webhook_changed' }
     return this.#change(webhookId, (webhook) => {
       const { relistAt: _, ...progress } = webhook.progress
-      return { ...webhook, progress: { ...progress, cursor } }
+      const relist = relistAt === undefined ? {} : { relistAt }
+      return { ...webhook, progress: { ...progress, cursor, ...relist } }
     })
   }
 

@@ -130,8 +130,7 @@ function Body() {
           <InlineText text="Ids are int64, with all their digits in the JSON: see [Ids and JSON](#/guides/ids)." />
         </li>
         <li>
-          Has your receiver lost what it was told? Whoever runs the service can have everything since some
-          time sent again, with the same ids.
+          <InlineText text="If your receiver has lost deliveries, POST /webhooks/{webhookId}/redeliver with a time in `since` sends all events since then again, with the same ids. If the log was pruned in the meantime, it sends a `relist` instead." />
         </li>
       </ul>
     </>
