@@ -459,6 +459,9 @@ export interface ErrorBody {
   readonly details?: readonly ErrorDetail[]
 }
 
+/** A kind of event. */
+export type EventKind = 'change' | 'order' | 'low' | 'recovered' | 'pet' | 'removed'
+
 /** Status of a pet in the store. */
 export type PetStatus = 'available' | 'pending' | 'sold'
 
@@ -681,7 +684,11 @@ export interface Operations {
   /** Stream all changes */
   inventoryEvents: {
     readonly params: NoFields
-    readonly query: { readonly lastEventId?: string }
+    readonly query: {
+      readonly lastEventId?: string
+      readonly kinds?: readonly EventKind[]
+      readonly petId?: bigint
+    }
     readonly headers: { readonly 'Last-Event-ID'?: string }
     readonly body: undefined
     readonly answer: {
@@ -1128,6 +1135,7 @@ export const INT64_FIELDS = {
   RelistPayload: {},
   WebhookTestPayload: { data: { type: 'TestEvent', required: true } },
   ErrorBody: { details: { type: 'ErrorDetail', required: false } },
+  EventKind: {},
   PetStatus: {},
   HistoryEntry: {},
   RecentChange: { petId: { type: 'int64', required: true } },

@@ -167,6 +167,8 @@ function describeParameters(operation: Operation, shared: SharedComponents) {
       required: location === 'path',
       description: (schema as { description?: string }).description,
       schema: withReferences(schema),
+      // The words of a list are separated by commas.
+      ...((schema as { type?: string }).type === 'array' ? { explode: false } : {}),
     }))
   const fromHeaders = Object.entries(usedHeaders).map(([name, description]) =>
     shared.parameter(name, {

@@ -1,11 +1,12 @@
 import type { HttpRequest } from '@petstore/wire'
 import type { Static, TArray, TObject, TSchema } from 'typebox'
 import type { CatalogStore } from '../core/catalog/catalog-store.ts'
-import type { ApiKey, Permission } from '../core/keys/api-key.ts'
+import type { ApiKey, Permission, Plan } from '../core/keys/api-key.ts'
 import type { KeyQueue } from '../core/limits/key-queue.ts'
 import type { LimitKeeper } from '../core/limits/limit-store.ts'
 import type { OrderStore } from '../core/orders/order-store.ts'
 import type { GroupCommit } from '../core/stock/group-commit.ts'
+import type { EventFilter } from '../core/stock/stock-event.ts'
 import type { EventStore, HistoryStore } from '../core/stock/stock-store.ts'
 import type { LiveView } from '../core/stock/view/live-view.ts'
 import { type Clock, SECOND } from '../core/values/clock.ts'
@@ -41,8 +42,10 @@ export interface EventStreamOpener {
 export interface StreamRequest {
   readonly keyId: string
   readonly secretHash: string
+  readonly plan: Plan
   /** The id of the last event that the caller has received. */
   readonly after: string | undefined
+  readonly filter: EventFilter
 }
 
 /** The text of each path parameter. */

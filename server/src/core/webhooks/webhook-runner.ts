@@ -1,4 +1,4 @@
-import type { StockEvent } from '../stock/stock-event.ts'
+import { petIdOf, type StockEvent } from '../stock/stock-event.ts'
 import { type Clock, DAY } from '../values/clock.ts'
 import {
   type DeliverySlots,
@@ -8,7 +8,6 @@ import {
 } from './shared-delivery.ts'
 import {
   type DeliveryFailure,
-  petIdOf,
   secretsAt,
   type Webhook,
   type WebhookProgress,

@@ -138,11 +138,6 @@ export function webhookKindOf(event: StockEvent): WebhookKind | 'relist' | undef
   return event.kind === 'order' ? KIND_BY_ORDER_CHANGE.get(event.change) : KIND_BY_EVENT[event.kind]
 }
 
-export function petIdOf(event: StockEvent): bigint | undefined {
-  if (event.kind === 'relist') return undefined
-  return event.kind === 'order' ? event.order.petId : event.petId
-}
-
 export function webhookNotFound(id: bigint): ServiceError {
   return new ServiceError('not_found', `webhook ${id} does not exist; GET /webhooks lists all webhooks`)
 }
