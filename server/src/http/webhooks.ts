@@ -314,6 +314,9 @@ export const rotateWebhookSecret = defineOperation({
   },
 })
 
+/** A webhook changes at the same time when an instance takes it over, which happens at most once in seconds. */
+const MAX_REDELIVER_TRIES = 5
+
 export const redeliverWebhook = defineOperation({
   operationId: 'redeliverWebhook',
   method: 'POST',
@@ -333,17 +336,22 @@ export const redeliverWebhook = defineOperation({
     const at = clock()
     if (since > at)
       throw invalidField('since', `since must not be in the future, got ${new Date(since).toISOString()}`)
-    const found = await store.findWebhook(webhookId)
-    const rewind = found === undefined ? undefined : await store.findRewind(found.webhook.progress, since)
-    const command =
-      found === undefined || rewind === undefined
-        ? ({ type: 'move_webhook', webhookId, cursor: '', onlyIfRevision: 0, keyId: key.id, at } as const)
-        : rewindCommand(found.webhook, rewind, { keyId: key.id, at })
-    return commitAndReply(commits, command, idempotency, (outcome) =>
-      changeWebhookReply(outcome, webhookId, (webhook) =>
-        jsonReply(webhookBody({ webhook, lag: rewind?.lag ?? NO_LAG })),
-      ),
-    )
+    for (let tries = 1; ; tries++) {
+      const found = await store.findWebhook(webhookId)
+      const rewind = found && (await store.findRewind(found.webhook.progress, since))
+      const command =
+        found === undefined || rewind === undefined
+          ? ({ type: 'move_webhook', webhookId, cursor: '', onlyIfRevision: 0, keyId: key.id, at } as const)
+          : rewindCommand(found.webhook, rewind, { keyId: key.id, at })
+      let wasChanged = false
+      const reply = await commitAndReply(commits, command, idempotency, (outcome) => {
+        wasChanged = outcome.type === 'webhook_changed'
+        return changeWebhookReply(outcome, webhookId, (webhook) =>
+          jsonReply(webhookBody({ webhook, lag: rewind?.lag ?? NO_LAG })),
+        )
+      })
+      if (!wasChanged || tries === MAX_REDELIVER_TRIES) return reply
+    }
   },
 })
 

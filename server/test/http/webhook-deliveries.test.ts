@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { freePort } from '../support/free-port.ts'
 import { until } from '../support/until.ts'
 import { signed, WebhookReceiver } from '../support/webhook-receiver.ts'
@@ -341,6 +341,23 @@ describe('a delivery', () => {
     await arrived(1)
     await settled(id)
     expect(desk.receiver.all.map(({ type }) => type)).toEqual(['relist'])
+  })
+
+  test('is repeated even if its webhook changes between the read and the commit of a redelivery', async () => {
+    const { id } = await create()
+    await changePet()
+    await settled(id)
+    const { store } = desk.service
+    const findRewind = spyOn(store, 'findRewind')
+    findRewind.mockImplementationOnce(async (progress, since) => {
+      const origin = { webhookId: BigInt(id), keyId: 'test', at: desk.service.now }
+      await store.changeStock([{ ...origin, type: 'update_webhook', patch: { kinds: ['stock.changed'] } }])
+      return store.findRewind(progress, since)
+    })
+    const since = new Date(desk.service.now).toISOString()
+    const answer = await sent('POST', `/webhooks/${id}/redeliver`, { since })
+    findRewind.mockRestore()
+    expect(answer.status).toBe(200)
   })
 
   test('cannot be repeated from a time in the future', async () => {
