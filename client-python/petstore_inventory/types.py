@@ -221,11 +221,15 @@ class Webhook(TypedDict):
 
 
 class WebhookUpdate(TypedDict):
-    """Has at least one of these fields. `"paused": false` also turns on a webhook that was turned off."""
+    """Has at least one of these fields. `"paused": false` or a new `url` also turns on a webhook that was turned off."""
 
     url: NotRequired[str]
     kinds: NotRequired[List[WebhookKind]]
     paused: NotRequired[bool]
+
+
+class Redelivery(TypedDict):
+    since: str
 
 
 class WebhookTest(TypedDict):
@@ -382,6 +386,11 @@ class LimitWindow(TypedDict):
     reset: int
 
 
+class TestEvent(TypedDict):
+    webhookId: int
+    test: bool
+
+
 class PetUpsert(TypedDict):
     """A pet to create or to update. Fields of an existing pet that are not sent stay as they are; null removes an optional value. A new pet needs a name and a categoryId."""
 
@@ -424,6 +433,7 @@ class CountChange(TypedDict):
 
 Reason = Literal["received", "returned", "sold", "damaged", "lost", "counted", "corrected"]
 OrderUpdate = Union[OrderCompletion, OrderChange]
+EventKind = Literal["change", "order", "low", "recovered", "pet", "removed"]
 PetStatus = Literal["available", "pending", "sold"]
 OrderState = Literal["open", "complete", "cancelled", "expired"]
 AdjustmentChange = Union[DeltaChange, CountChange]

@@ -278,7 +278,7 @@ export interface WebhookWithSecret {
   readonly behind: WebhookLag
   /** If deliveries fail: when the first attempt failed, in UTC. */
   readonly failingSince?: string
-  /** If deliveries fail: when the next attempt is made, in UTC. */
+  /** If deliveries fail and the webhook is on: when the next attempt is made, in UTC. */
   readonly retryAt?: string
   /** When the webhook was turned off, in UTC. */
   readonly offAt?: string
@@ -304,7 +304,7 @@ export interface Webhook {
   readonly behind: WebhookLag
   /** If deliveries fail: when the first attempt failed, in UTC. */
   readonly failingSince?: string
-  /** If deliveries fail: when the next attempt is made, in UTC. */
+  /** If deliveries fail and the webhook is on: when the next attempt is made, in UTC. */
   readonly retryAt?: string
   /** When the webhook was turned off, in UTC. */
   readonly offAt?: string
@@ -312,7 +312,7 @@ export interface Webhook {
   readonly offReason?: string
 }
 
-/** Has at least one of these fields. `"paused": false` also turns on a webhook that was turned off. */
+/** Has at least one of these fields. `"paused": false` or a new `url` also turns on a webhook that was turned off. */
 export interface WebhookUpdate {
   /** The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and its port is 443, 80 or a port above 1024. */
   readonly url?: string
@@ -320,6 +320,11 @@ export interface WebhookUpdate {
   readonly kinds?: readonly WebhookKind[]
   /** While the webhook is paused, nothing is sent. Afterwards it continues where it stopped. */
   readonly paused?: boolean
+}
+
+export interface Redelivery {
+  /** The events at or after this time are sent again. */
+  readonly since: string
 }
 
 /** The attempt and the response of the receiver. */
@@ -529,6 +534,15 @@ export interface RelistPayload {
   readonly data: NoFields
 }
 
+/** A test of the webhook: nothing has happened. */
+export interface WebhookTestPayload {
+  /** The kind of event. */
+  readonly type: 'webhook.test'
+  /** When the event happened. */
+  readonly timestamp: string
+  readonly data: TestEvent
+}
+
 export interface ErrorBody {
   /** Machine-readable error code. Codes are never renamed. */
   readonly code:
@@ -559,6 +573,9 @@ export interface ErrorBody {
   /** Each change of an adjustment or pet of a batch that cannot be saved, or why an order was refused. */
   readonly details?: readonly ErrorDetail[]
 }
+
+/** A kind of event. */
+export type EventKind = 'change' | 'order' | 'low' | 'recovered' | 'pet' | 'removed'
 
 /** Status of a pet in the store. */
 export type PetStatus = 'available' | 'pending' | 'sold'
@@ -692,6 +709,13 @@ export interface LimitWindow {
   readonly reset: number
 }
 
+export interface TestEvent {
+  /** The webhook that was tested. */
+  readonly webhookId: bigint
+  /** Always true. */
+  readonly test: boolean
+}
+
 /** Either a difference or a new count. */
 export type AdjustmentChange = DeltaChange | CountChange
 
@@ -800,7 +824,11 @@ export interface Operations {
   /** Stream all changes */
   inventoryEvents: {
     readonly params: NoFields
-    readonly query: { readonly lastEventId?: string }
+    readonly query: {
+      readonly lastEventId?: string
+      readonly kinds?: readonly EventKind[]
+      readonly petId?: bigint
+    }
     readonly headers: { readonly 'Last-Event-ID'?: string }
     readonly body: undefined
     readonly answer: {
@@ -1105,7 +1133,15 @@ export interface Operations {
     readonly body: undefined
     readonly answer: WebhookWithSecret
   }
-  /** Send a sample to a webhook */
+  /** Send events to a webhook again */
+  redeliverWebhook: {
+    readonly params: { readonly webhookId: bigint }
+    readonly query: NoFields
+    readonly headers: { readonly 'Idempotency-Key'?: string }
+    readonly body: Redelivery
+    readonly answer: Webhook
+  }
+  /** Send a test event to a webhook */
   testWebhook: {
     readonly params: { readonly webhookId: bigint }
     readonly query: NoFields
@@ -1202,7 +1238,7 @@ export interface OperationFacts {
 
 export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
   listInventory: { method: 'GET', path: '/inventory', answer: 'InventoryItem' },
-  inventoryEvents: { method: 'GET', path: '/inventory/events' },
+  inventoryEvents: { method: 'GET', path: '/inventory/events', int64: ['petId'] },
   getInventoryItem: { method: 'GET', path: '/inventory/{petId}', int64: ['petId'], answer: 'InventoryItem' },
   updateInventory: {
     method: 'PATCH',
@@ -1298,6 +1334,13 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
     int64: ['webhookId'],
     answer: 'WebhookWithSecret',
   },
+  redeliverWebhook: {
+    method: 'POST',
+    path: '/webhooks/{webhookId}/redeliver',
+    int64: ['webhookId'],
+    body: 'Redelivery',
+    answer: 'Webhook',
+  },
   testWebhook: {
     method: 'POST',
     path: '/webhooks/{webhookId}/test',
@@ -1339,6 +1382,7 @@ export type WebhookPayload =
   | PetChangedPayload
   | PetRemovedPayload
   | RelistPayload
+  | WebhookTestPayload
 
 /** The schema of each payload. */
 export const WEBHOOK_PAYLOADS = {
@@ -1352,6 +1396,7 @@ export const WEBHOOK_PAYLOADS = {
   'pet.changed': 'PetChangedPayload',
   'pet.removed': 'PetRemovedPayload',
   relist: 'RelistPayload',
+  'webhook.test': 'WebhookTestPayload',
 } as const satisfies Readonly<Record<WebhookPayload['type'], keyof typeof INT64_FIELDS>>
 
 /** The fields of each schema that are int64, or that contain objects, or arrays of objects, with such fields. */
@@ -1384,6 +1429,7 @@ export const INT64_FIELDS = {
   WebhookWithSecret: { id: { type: 'int64', required: true } },
   Webhook: { id: { type: 'int64', required: true } },
   WebhookUpdate: {},
+  Redelivery: {},
   WebhookTest: {},
   NewKey: {},
   KeyWithSecret: {},
@@ -1402,7 +1448,9 @@ export const INT64_FIELDS = {
   PetChangedPayload: { data: { type: 'PetEvent', required: true } },
   PetRemovedPayload: { data: { type: 'RemovedEvent', required: true } },
   RelistPayload: {},
+  WebhookTestPayload: { data: { type: 'TestEvent', required: true } },
   ErrorBody: { details: { type: 'ErrorDetail', required: false } },
+  EventKind: {},
   PetStatus: {},
   HistoryEntry: {},
   RecentChange: { petId: { type: 'int64', required: true } },
@@ -1414,6 +1462,7 @@ export const INT64_FIELDS = {
   WebhookLag: {},
   WebhookDelivery: {},
   LimitWindow: {},
+  TestEvent: { webhookId: { type: 'int64', required: true } },
   AdjustmentChange: { petId: { type: 'int64', required: true } },
   PetUpsert: { id: { type: 'int64', required: false }, categoryId: { type: 'int64', required: false } },
   WebhookKind: {},

@@ -17,7 +17,7 @@ export function createWebhooks<Ids extends IdKind>(api: Api<Ids>) {
     create: (webhook: BodyOf<'createWebhook'>, options: WriteOptions = {}) =>
       api.value('createWebhook', { body: webhook }, options),
 
-    /** Changes the given fields. `{ paused: false }` turns on a webhook that was turned off. */
+    /** Changes the given fields. `{ paused: false }` or another url turns on a webhook that was turned off. */
     update: (webhookId: IdInput, change: BodyOf<'updateWebhook'>, options: WriteOptions = {}) =>
       api.value('updateWebhook', { params: { webhookId }, body: change }, options),
 
@@ -28,7 +28,11 @@ export function createWebhooks<Ids extends IdKind>(api: Api<Ids>) {
     rotateSecret: (webhookId: IdInput, options: WriteOptions = {}) =>
       api.value('rotateWebhookSecret', { params: { webhookId } }, options),
 
-    /** Sends a sample now, and returns the receiver's response. */
+    /** Sends the events since a time again. */
+    redeliver: (webhookId: IdInput, since: BodyOf<'redeliverWebhook'>, options: WriteOptions = {}) =>
+      api.value('redeliverWebhook', { params: { webhookId }, body: since }, options),
+
+    /** Sends a test event now, and returns the receiver's response. */
     test: (webhookId: IdInput, options: CallOptions = {}) =>
       api.value('testWebhook', { params: { webhookId } }, options),
 

@@ -117,7 +117,7 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
       { name: 'limits', description: 'The rate limits of the key.' },
     ],
     paths,
-    webhooks: describeWebhooks(jsonContent),
+    webhooks: describeWebhooks(jsonContent, (name, parameter) => shared.parameter(name, parameter)),
     'x-error-codes': ERROR_CODES.map((code) => ({ code, ...ERRORS[code] })),
     'x-rate-limits': {
       // The limits of an Enterprise key are set when it is created.
@@ -176,6 +176,8 @@ function describeParameters(operation: Operation, shared: SharedComponents) {
       required: location === 'path',
       description: (schema as { description?: string }).description,
       schema: withReferences(schema),
+      // The words of a list are separated by commas.
+      ...((schema as { type?: string }).type === 'array' ? { explode: false } : {}),
     }))
   const fromHeaders = Object.entries(usedHeaders).map(([name, description]) =>
     shared.parameter(name, {

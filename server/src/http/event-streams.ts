@@ -2,10 +2,10 @@ import type { BodyOutput, LiveBody } from '@petstore/wire'
 import { keyState } from '../core/keys/api-key.ts'
 import type { KeyRing } from '../core/keys/key-ring.ts'
 import type { EventHub, EventReader } from '../core/stock/event-hub.ts'
-import type { StockEvent } from '../core/stock/stock-event.ts'
+import { passesFilter, type StockEvent } from '../core/stock/stock-event.ts'
 import type { Clock } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
-import { eventBody } from './events.ts'
+import { eventBody, MAX_STREAMS_PER_ENTERPRISE_KEY, MAX_STREAMS_PER_KEY } from './events.ts'
 import type { EventStreamOpener, StreamRequest } from './operation.ts'
 import { errorReply, type Reply, toJson } from './reply.ts'
 
@@ -16,8 +16,8 @@ export interface EventStreamParts {
   readonly heartbeatMs: number
 }
 
-/** Each process counts only its own streams. */
-const MAX_STREAMS_PER_KEY = 20
+/** After this many events that a filter has left out, the reader gets their position, so that it need not read them again. */
+const MAX_SKIPPED_EVENTS = 1_000
 const RETRY_AFTER_SECONDS = 5
 /** Often enough to end a stream within a second after its key is revoked or expires. */
 const CHECK_KEYS_EVERY_MS = 500
@@ -57,8 +57,10 @@ export class EventStreams implements EventStreamOpener {
 
   async open(request: StreamRequest): Promise<Reply> {
     const { hub } = this.#parts
-    const { keyId, after } = request
-    if ((this.#streamCounts.get(keyId) ?? 0) >= MAX_STREAMS_PER_KEY) return tooManyStreams()
+    const { keyId, plan, after } = request
+    const max = plan === 'enterprise' ? MAX_STREAMS_PER_ENTERPRISE_KEY : MAX_STREAMS_PER_KEY
+    const count = this.#streamCounts.get(keyId) ?? 0
+    if (count >= max) return tooManyStreams(count, max)
     this.#changeCount(keyId, 1)
     try {
       const cursor = await hub.startingPoint(after)
@@ -119,8 +121,8 @@ export class EventStreams implements EventStreamOpener {
   }
 }
 
-function tooManyStreams(): Reply {
-  const message = `this API key has ${MAX_STREAMS_PER_KEY} open streams, which is the maximum; close a stream first`
+function tooManyStreams(count: number, max: number): Reply {
+  const message = `this API key has ${count} open event streams, and its plan allows ${max}; close a stream, or let several readers share a stream`
   return errorReply({ code: 'rate_limit_exceeded', message }, { 'Retry-After': String(RETRY_AFTER_SECONDS) })
 }
 
@@ -132,6 +134,9 @@ class EventStream implements EventReader, LiveBody {
   readonly #onEnd: (stream: EventStream) => void
   #output: BodyOutput | undefined
   #hasEnded = false
+  /** The cursor after the latest events that the filter has left out; `undefined` if the reader has a later one. */
+  #skippedCursor: string | undefined
+  #skippedCount = 0
   /** Whether the reader has received data since the last heartbeat. */
   #hasProgressed = true
 
@@ -159,17 +164,37 @@ class EventStream implements EventReader, LiveBody {
   }
 
   take(events: readonly StockEvent[]): void {
-    let bytes = encodedEvents.get(events)
-    if (bytes === undefined) {
-      bytes = encoder.encode(events.map(eventFrame).join(''))
-      encodedEvents.set(events, bytes)
+    const { kinds, petId } = this.request.filter
+    if (kinds === undefined && petId === undefined) this.#send(encode(events))
+    else this.#takeFiltered(events)
+  }
+
+  #takeFiltered(events: readonly StockEvent[]): void {
+    const passing = events.filter((event) => passesFilter(event, this.request.filter))
+    if (passing.length > 0) {
+      this.#skippedCount = 0
+      this.#skippedCursor = undefined
+      this.#send(encode(passing))
     }
-    this.#send(bytes)
+    const last = events.at(-1)
+    if (last === undefined || last === passing.at(-1)) return
+    this.#skippedCount += events.length
+    this.#skippedCursor = last.cursor
+    if (this.#skippedCount >= MAX_SKIPPED_EVENTS) this.#sendSkippedCursor()
+  }
+
+  /** A block without data is no event: the reader only remembers the id for its Last-Event-ID. */
+  #sendSkippedCursor(): void {
+    if (this.#skippedCursor === undefined) return
+    this.#send(encoder.encode(`id: ${this.#skippedCursor}\n\n`))
+    this.#skippedCount = 0
+    this.#skippedCursor = undefined
   }
 
   /** Disconnects a reader that has unsent data and has received nothing since the last heartbeat. */
   sendHeartbeat(): void {
     if (this.#unsentBytes() > 0 && !this.#hasProgressed) this.#output?.abort()
+    else if (this.#skippedCursor !== undefined) this.#sendSkippedCursor()
     else this.#send(HEARTBEAT)
     this.#hasProgressed = false
   }
@@ -177,6 +202,7 @@ class EventStream implements EventReader, LiveBody {
   /** Sends the unsent data, then ends the stream. */
   end(): void {
     if (this.#hasEnded) return
+    this.#sendSkippedCursor()
     this.onClose()
     this.#output?.end()
   }
@@ -202,6 +228,14 @@ class EventStream implements EventReader, LiveBody {
   #unsentBytes(): number {
     return this.#output?.unsentBytes ?? 0
   }
+}
+
+function encode(events: readonly StockEvent[]): Uint8Array {
+  const cached = encodedEvents.get(events)
+  if (cached !== undefined) return cached
+  const bytes = encoder.encode(events.map(eventFrame).join(''))
+  encodedEvents.set(events, bytes)
+  return bytes
 }
 
 function eventFrame(event: StockEvent): string {

@@ -1,12 +1,24 @@
 import Type, { type TSchema } from 'typebox'
 import { AVAILABILITY, mapOrderWebhooks, ORDER_CHANGES } from '../core/orders/order.ts'
-import { PET_EVENT, QUANTITY_EVENT, REMOVED_EVENT, type StockEvent } from '../core/stock/stock-event.ts'
-import { DateTime, jsonWriter, OneOf, Quantity } from '../core/values/field.ts'
+import {
+  EVENT_KINDS,
+  PET_EVENT,
+  QUANTITY_EVENT,
+  REMOVED_EVENT,
+  type StockEvent,
+} from '../core/stock/stock-event.ts'
+import { DateTime, Int64, jsonWriter, ListOf, OneOf, Quantity } from '../core/values/field.ts'
+import { TEST_EVENT, TEST_EVENT_TYPE } from '../core/webhooks/test-event.ts'
 import type { WebhookKind } from '../core/webhooks/webhook.ts'
 import { AVAILABLE } from './inventory.ts'
 import { defineOperation } from './operation.ts'
 import { ORDER_EXAMPLE, Order, orderBody } from './orders.ts'
 import { EXAMPLE_KEY, EXAMPLE_TIME } from './schemas.ts'
+
+/** Each process counts only its own streams. Enough for the pages and programs of a shop. */
+export const MAX_STREAMS_PER_KEY = 20
+/** Enterprise keys serve many shops. 200 streams still get each event from a single read of the log. */
+export const MAX_STREAMS_PER_ENTERPRISE_KEY = 200
 
 const { at, keyId } = QUANTITY_EVENT
 
@@ -86,7 +98,8 @@ export const inventoryEvents = defineOperation({
     '`relist`: too much changed at once; list the inventory again, then continue after this event.',
     'The stream begins with `ready`, whose id is the starting point, or, with Last-Event-ID, with the events that were missed. Comment lines keep the connection open.',
     'The stream ends when its key is revoked or expires, when the service stops, or when the reader is too slow; reconnect with Last-Event-ID to continue without a gap.',
-    'A stream counts as one request, and a key can have 20 open streams.',
+    '`kinds` and `petId` select events; `ready` and `relist` are always sent. A stream with a filter also gets blocks that consist of an `id` only: they move the Last-Event-ID past events that were left out, as parsers of server-sent events do by themselves.',
+    `A stream counts as one request. On each instance of the service, a key can have ${MAX_STREAMS_PER_KEY} open streams, and an Enterprise key ${MAX_STREAMS_PER_ENTERPRISE_KEY}; beyond that the response is 429.`,
   ].join(' '),
   tag: 'inventory',
   stability: 'beta',
@@ -97,6 +110,14 @@ export const inventoryEvents = defineOperation({
         description: `${LAST_EVENT_ID} For callers that cannot set the header, which takes precedence.`,
       }),
     ),
+    kinds: Type.Optional(
+      ListOf(
+        EVENT_KINDS,
+        { title: 'EventKind', description: 'A kind of event.' },
+        { description: 'Only events of these kinds, separated by commas.' },
+      ),
+    ),
+    petId: Type.Optional(Int64('Only events of this pet and of its orders.')),
   },
   headers: { 'Last-Event-ID': LAST_EVENT_ID },
   success: {
@@ -117,8 +138,14 @@ export const inventoryEvents = defineOperation({
   reply: ({ request, query, key, secretHash }, { streams }) => {
     // A reader that has received no id yet may send an empty header.
     const after = request.headers.get('last-event-id') || query.lastEventId
-    return streams.open({ keyId: key.id, secretHash, after })
+    const { kinds, petId } = query
+    return streams.open({ keyId: key.id, plan: key.plan, secretHash, after, filter: { kinds, petId } })
   },
+})
+
+const TestEvent = Type.Object(TEST_EVENT, {
+  title: 'TestEvent',
+  examples: [{ webhookId: 4_821_734_829, test: true }],
 })
 
 interface Delivery {
@@ -126,7 +153,7 @@ interface Delivery {
   readonly data: TSchema
 }
 
-const DELIVERIES: Readonly<Record<WebhookKind | 'relist', Delivery>> = {
+const DELIVERIES: Readonly<Record<WebhookKind | 'relist' | typeof TEST_EVENT_TYPE, Delivery>> = {
   'stock.changed': { summary: 'A quantity changed', data: ChangeEvent },
   'stock.low': { summary: 'A pet is low in stock', data: LowStockEvent },
   'stock.recovered': { summary: 'A pet is no longer low in stock', data: LowStockEvent },
@@ -134,10 +161,11 @@ const DELIVERIES: Readonly<Record<WebhookKind | 'relist', Delivery>> = {
   'pet.changed': { summary: 'A pet was added, or changed in anything but its quantity', data: PetEvent },
   'pet.removed': { summary: 'A pet was removed', data: RemovedEvent },
   relist: { summary: 'Events are missing: read the list again, then continue', data: Type.Object({}) },
+  [TEST_EVENT_TYPE]: { summary: 'A test of the webhook: nothing has happened', data: TestEvent },
 }
 
 const DELIVERY_HEADERS: Readonly<Record<string, string>> = {
-  'webhook-id': 'Identifies the delivery; the same for each retry. Ids of samples begin with `test_`.',
+  'webhook-id': 'Identifies the delivery; the same for each retry. Ids of test events begin with `test_`.',
   'webhook-timestamp': 'The time of this attempt, in seconds since 1970.',
   'webhook-signature':
     'One or more signatures, separated by blanks. Each is `v1,` followed by the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` in base64.',
@@ -167,7 +195,10 @@ const PAYLOADS = Object.entries(DELIVERIES).map(([type, { summary, data }]) => {
 export const WEBHOOK_PAYLOADS = PAYLOADS.map(({ schema }) => schema)
 
 /** The `webhooks` section of the OpenAPI document. */
-export function describeWebhooks(jsonContent: (schema: TSchema) => object) {
+export function describeWebhooks(
+  jsonContent: (schema: TSchema) => object,
+  sharedParameter: (name: string, parameter: object) => object,
+) {
   const responses = Object.entries(DELIVERY_RESPONSES).map(([status, description]) => [
     status,
     { description },
@@ -181,13 +212,15 @@ export function describeWebhooks(jsonContent: (schema: TSchema) => object) {
       tags: ['webhooks'],
       'x-stability': 'beta',
       security: [],
-      parameters: Object.entries(DELIVERY_HEADERS).map(([name, description]) => ({
-        name,
-        in: 'header',
-        required: true,
-        description,
-        schema: { type: 'string' },
-      })),
+      parameters: Object.entries(DELIVERY_HEADERS).map(([name, description]) =>
+        sharedParameter(name, {
+          name,
+          in: 'header',
+          required: true,
+          description,
+          schema: { type: 'string' },
+        }),
+      ),
       requestBody: { required: true, content: jsonContent(schema) },
       responses: Object.fromEntries(responses),
     }

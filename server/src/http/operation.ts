@@ -1,21 +1,21 @@
 import type { HttpRequest } from '@petstore/wire'
 import type { Static, TArray, TObject, TSchema } from 'typebox'
 import type { CatalogStore } from '../core/catalog/catalog-store.ts'
-import type { ApiKey, Permission } from '../core/keys/api-key.ts'
+import type { ApiKey, Permission, Plan } from '../core/keys/api-key.ts'
 import type { KeyManager } from '../core/keys/key-manager.ts'
 import type { KeyStore } from '../core/keys/key-store.ts'
 import type { KeyQueue } from '../core/limits/key-queue.ts'
 import type { LimitKeeper } from '../core/limits/limit-store.ts'
 import type { OrderStore } from '../core/orders/order-store.ts'
 import type { GroupCommit } from '../core/stock/group-commit.ts'
+import type { EventFilter } from '../core/stock/stock-event.ts'
 import type { EventStore, HistoryStore } from '../core/stock/stock-store.ts'
 import type { LiveView } from '../core/stock/view/live-view.ts'
 import { type Clock, SECOND } from '../core/values/clock.ts'
 import type { ErrorCode } from '../core/values/errors.ts'
 import { codecsOf, type Fields, type JsonOf } from '../core/values/field.ts'
 import type { MaybePromise } from '../core/values/maybe-promise.ts'
-import type { WebhookKind } from '../core/webhooks/webhook.ts'
-import type { Message, WebhookSender, WebhookStore } from '../core/webhooks/webhook-store.ts'
+import type { WebhookSender, WebhookStore } from '../core/webhooks/webhook-store.ts'
 import type { RequestIdempotency } from './idempotency.ts'
 import { jsonReply, type Reply } from './reply.ts'
 import { conditionalReply } from './representation.ts'
@@ -35,7 +35,7 @@ export interface Services {
   readonly keys: KeyManager
   /** Runs searches and history scans one at a time per key. */
   readonly longReads: KeyQueue
-  readonly webhooks: WebhookTools
+  readonly webhookSender: WebhookSender
   readonly clock: Clock
 }
 
@@ -46,14 +46,10 @@ export interface EventStreamOpener {
 export interface StreamRequest {
   readonly keyId: string
   readonly secretHash: string
+  readonly plan: Plan
   /** The id of the last event that the caller has received. */
   readonly after: string | undefined
-}
-
-/** Sends test events to webhooks. */
-export interface WebhookTools {
-  readonly sender: WebhookSender
-  readonly sampleOf: (kind: WebhookKind, at: number) => Message
+  readonly filter: EventFilter
 }
 
 /** The text of each path parameter. */

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import type {
   CreateWebhook,
+  MoveWebhook,
   OutcomeOf,
   RemoveWebhook,
   RotateWebhookSecret,
@@ -9,6 +10,8 @@ import type {
 import { ServiceError } from '../core/values/errors.ts'
 import { DateTime, Int64, invalidField, type JsonOf, jsonWriter, OneOf } from '../core/values/field.ts'
 import { readPageById } from '../core/values/page.ts'
+import { rewindCommand } from '../core/webhooks/redelivery.ts'
+import { sendTestEvent, TEST_EVENT_TYPE } from '../core/webhooks/test-event.ts'
 import {
   MAX_WEBHOOKS,
   MAX_WEBHOOKS_PER_KEY,
@@ -16,14 +19,13 @@ import {
   newSecret,
   newWebhookId,
   normalizeUrl,
+  retryAtOf,
   type Webhook as StoredWebhook,
-  secretsAt,
   WEBHOOK,
   WEBHOOK_UPDATE,
   webhookNotFound,
 } from '../core/webhooks/webhook.ts'
 import {
-  attemptOf,
   type DeliveryAttempt,
   type ListedAttempt,
   MAX_KEPT_ATTEMPTS,
@@ -55,7 +57,9 @@ const WEBHOOK_BODY = {
     { title: 'WebhookLag', description: 'The backlog of the webhook.' },
   ),
   failingSince: Type.Optional(DateTime('If deliveries fail: when the first attempt failed, in UTC.')),
-  retryAt: Type.Optional(DateTime('If deliveries fail: when the next attempt is made, in UTC.')),
+  retryAt: Type.Optional(
+    DateTime('If deliveries fail and the webhook is on: when the next attempt is made, in UTC.'),
+  ),
   offAt: Type.Optional(DateTime('When the webhook was turned off, in UTC.')),
   offReason: Type.Optional(Type.String({ description: 'Why the webhook was turned off.' })),
 }
@@ -97,9 +101,14 @@ const WebhookUpdate = Type.Object(WEBHOOK_UPDATE, {
   title: 'WebhookUpdate',
   minProperties: 1,
   description:
-    'Has at least one of these fields. `"paused": false` also turns on a webhook that was turned off.',
+    'Has at least one of these fields. `"paused": false` or a new `url` also turns on a webhook that was turned off.',
   examples: [{ paused: true }],
 })
+
+const Redelivery = Type.Object(
+  { since: DateTime('The events at or after this time are sent again.') },
+  { title: 'Redelivery', examples: [{ since: EXAMPLE_TIME }] },
+)
 
 const ATTEMPT = {
   messageId: Type.String({
@@ -169,8 +178,8 @@ export const createWebhook = defineOperation({
   body: NewWebhook,
   success: { status: 201, description: 'The webhook, with its secret.', schema: WebhookWithSecret },
   errors: ['invalid_request', 'in_use', 'payload_too_large'],
-  reply: async ({ body, key, request, idempotency }, { commits, clock, store, webhooks }) => {
-    const url = await checkUrl(body.url, webhooks.sender)
+  reply: async ({ body, key, request, idempotency }, { commits, clock, store, webhookSender }) => {
+    const url = await checkUrl(body.url, webhookSender)
     const at = clock()
     const webhook: StoredWebhook = {
       id: newWebhookId(),
@@ -213,7 +222,7 @@ export const updateWebhook = defineOperation({
   path: '/webhooks/{webhookId}',
   summary: 'Update a webhook',
   description:
-    'Changes the address or the kinds of a webhook, pauses it or resumes it. Fields that are not sent stay as they are. The webhook continues where it stopped, and a failed delivery is retried at once.',
+    'Changes the address or the kinds of a webhook, pauses it or resumes it. Fields that are not sent stay as they are. Deliveries that start after the response obey the change. The webhook continues where it stopped, and a failed delivery is retried at once.',
   tag: 'webhooks',
   stability: 'beta',
   needs: 'webhooks',
@@ -222,8 +231,11 @@ export const updateWebhook = defineOperation({
   body: WebhookUpdate,
   success: { description: 'The webhook.', schema: Webhook },
   errors: ['invalid_request', 'not_found', 'payload_too_large'],
-  reply: async ({ params: { webhookId }, body, key, idempotency }, { commits, clock, store, webhooks }) => {
-    const patch = body.url === undefined ? body : { ...body, url: await checkUrl(body.url, webhooks.sender) }
+  reply: async (
+    { params: { webhookId }, body, key, idempotency },
+    { commits, clock, store, webhookSender },
+  ) => {
+    const patch = body.url === undefined ? body : { ...body, url: await checkUrl(body.url, webhookSender) }
     const lag = await lagOf(store, webhookId)
     const command = { type: 'update_webhook', webhookId, patch, keyId: key.id, at: clock() } as const
     return commitAndReply(commits, command, idempotency, (outcome) =>
@@ -238,7 +250,7 @@ export const removeWebhook = defineOperation({
   path: '/webhooks/{webhookId}',
   summary: 'Remove a webhook',
   description:
-    'Removes a webhook and its list of deliveries. A delivery that is being sent at that moment may still arrive.',
+    'Removes a webhook and its list of deliveries. No delivery starts after the response; one that is being sent at that moment may still arrive.',
   tag: 'webhooks',
   stability: 'beta',
   needs: 'webhooks',
@@ -284,7 +296,7 @@ export const rotateWebhookSecret = defineOperation({
   path: '/webhooks/{webhookId}/rotate-secret',
   summary: 'Rotate the secret of a webhook',
   description:
-    'Gives a webhook a new secret. For 24 hours, deliveries are signed with both the new and the old secret, so that the receiver can switch to the new secret without losing a delivery.',
+    'Gives a webhook a new secret. For 24 hours, all deliveries that start after the response are signed with both the new and the old secret, so that the receiver can switch to the new secret without losing a delivery.',
   tag: 'webhooks',
   stability: 'beta',
   needs: 'webhooks',
@@ -302,29 +314,62 @@ export const rotateWebhookSecret = defineOperation({
   },
 })
 
+/** A webhook changes at the same time when an instance takes it over, which happens at most once in seconds. */
+const MAX_REDELIVER_TRIES = 5
+
+export const redeliverWebhook = defineOperation({
+  operationId: 'redeliverWebhook',
+  method: 'POST',
+  path: '/webhooks/{webhookId}/redeliver',
+  summary: 'Send events to a webhook again',
+  description:
+    'Takes a webhook back to the first event at or after `since`, so that this event and all later ones are sent again, with the same `webhook-id`. Events that the webhook has not sent yet are never skipped. If some of these events may have been pruned from the log, the webhook gets a single `relist` instead: read the list again. A webhook that is paused or off sends the events once it is on again.',
+  tag: 'webhooks',
+  stability: 'beta',
+  needs: 'webhooks',
+  acceptsIdempotencyKey: true,
+  params: { webhookId: Int64('The webhook.') },
+  body: Redelivery,
+  success: { description: 'The webhook. `behind` counts the events that are sent again.', schema: Webhook },
+  errors: ['invalid_request', 'not_found', 'payload_too_large'],
+  reply: async ({ params: { webhookId }, body: { since }, key, idempotency }, { commits, clock, store }) => {
+    const at = clock()
+    if (since > at)
+      throw invalidField('since', `since must not be in the future, got ${new Date(since).toISOString()}`)
+    for (let tries = 1; ; tries++) {
+      const found = await store.findWebhook(webhookId)
+      const rewind = found && (await store.findRewind(found.webhook.progress, since))
+      const command =
+        found === undefined || rewind === undefined
+          ? ({ type: 'move_webhook', webhookId, cursor: '', onlyIfRevision: 0, keyId: key.id, at } as const)
+          : rewindCommand(found.webhook, rewind, { keyId: key.id, at })
+      let wasChanged = false
+      const reply = await commitAndReply(commits, command, idempotency, (outcome) => {
+        wasChanged = outcome.type === 'webhook_changed'
+        return changeWebhookReply(outcome, webhookId, (webhook) =>
+          jsonReply(webhookBody({ webhook, lag: rewind?.lag ?? NO_LAG })),
+        )
+      })
+      if (!wasChanged || tries === MAX_REDELIVER_TRIES) return reply
+    }
+  },
+})
+
 export const testWebhook = defineOperation({
   operationId: 'testWebhook',
   method: 'POST',
   path: '/webhooks/{webhookId}/test',
-  summary: 'Send a sample to a webhook',
-  description:
-    'Sends a sample of the first kind of the webhook at once, even if the webhook is paused, and returns the response. The `webhook-id` of a sample begins with `test_`. A sample is never retried.',
+  summary: 'Send a test event to a webhook',
+  description: `Sends an event of the type \`${TEST_EVENT_TYPE}\` at once, whatever kinds the webhook receives and even if it is paused or off, and returns the response. A test event says nothing about the stock. Its \`webhook-id\` begins with \`test_\`. It is never retried.`,
   tag: 'webhooks',
   stability: 'beta',
   needs: 'webhooks',
   params: { webhookId: Int64('The webhook.') },
   success: { description: 'The attempt and the response of the receiver.', schema: WebhookTest },
   errors: ['invalid_request', 'not_found'],
-  handle: async ({ params: { webhookId } }, { store, clock, webhooks }) => {
+  handle: async ({ params: { webhookId } }, { store, clock, webhookSender: sender }) => {
     const { webhook } = await requireWebhook(store, webhookId)
-    const at = clock()
-    const [kind] = webhook.kinds
-    if (kind === undefined) throw new Error(`webhook ${webhookId} has no kinds`)
-    const message = webhooks.sampleOf(kind, at)
-    const result = await webhooks.sender.send(webhook.url, secretsAt(webhook, at), message)
-    const attempt = attemptOf(message, 1, at, result)
-    await store.recordDeliveries(webhookId, [attempt])
-    return attemptBody(attempt)
+    return attemptBody(await sendTestEvent(webhook, { sender, store, clock }))
   },
 })
 
@@ -362,7 +407,7 @@ function createWebhookReply(outcome: OutcomeOf<CreateWebhook>, path: string): St
 }
 
 function changeWebhookReply(
-  outcome: OutcomeOf<UpdateWebhook | RotateWebhookSecret>,
+  outcome: OutcomeOf<UpdateWebhook | RotateWebhookSecret | MoveWebhook>,
   webhookId: bigint,
   replyWith: (webhook: StoredWebhook) => StorableReply,
 ): StorableReply {
@@ -371,6 +416,10 @@ function changeWebhookReply(
       return replyWith(outcome.webhook)
     case 'unknown_webhook':
       return errorReply(webhookNotFound(webhookId))
+    case 'webhook_changed': {
+      const message = `webhook ${webhookId} was changed at the same time; send the request again`
+      return errorReply(new ServiceError('service_unavailable', message, { retryAfterSeconds: 1 }))
+    }
   }
 }
 
@@ -394,7 +443,7 @@ function webhookBody({ webhook, lag }: WebhookState): JsonOf<typeof WEBHOOK_BODY
     state: webhookState(webhook),
     behind: lag,
     failingSince: failure?.since,
-    retryAt: failure?.retryAt,
+    retryAt: retryAtOf(webhook),
     offAt: off?.at,
     offReason: off?.reason,
   })

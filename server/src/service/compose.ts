@@ -12,7 +12,7 @@ import { ServiceError } from '../core/values/errors.ts'
 import { WebhookWorker } from '../core/webhooks/webhook-worker.ts'
 import type { Lookup } from '../delivery/addresses.ts'
 import { HttpSender } from '../delivery/http-sender.ts'
-import { messageOf, sampleMessage } from '../delivery/message.ts'
+import { messageOf } from '../delivery/message.ts'
 import { createApp } from '../http/app.ts'
 import { buildContract } from '../http/contract.ts'
 import { EventStreams } from '../http/event-streams.ts'
@@ -114,7 +114,7 @@ export async function startService(
       limits,
       keys: new KeyManager({ store, keyRing: keys, clock, environment: config.environment }),
       longReads: new KeyQueue(),
-      webhooks: { sender, sampleOf: sampleMessage },
+      webhookSender: sender,
     },
     webPages: await readWebPages(),
     contract: () => buildContract({ ...baseAddresses(config, listener.port), sunset: config.petSunset }),

@@ -5,6 +5,7 @@ import {
   type DeliveryStore,
   type ListedAttempt,
   MAX_KEPT_ATTEMPTS,
+  type Rewind,
   type WebhookLag,
   type WebhookState,
   type WebhookStore,
@@ -93,20 +94,24 @@ function valuesOf<Value>(columns: ColumnReaders<Value>, value: Value): SqlValue[
 interface WebhookOptions {
   /** The tables of the log for a FROM clause, and the column that holds the position of a row. */
   readonly log: { readonly source: string; readonly position: string }
+  /** For reads that need not wait until the commits that they have read are on disk. */
+  readonly unflushed?: Pick<SqlDatabase, 'rows'>
   /** Absent if only one process delivers webhooks. All processes use the same clock. */
   readonly lease?: { readonly owner: string; readonly clock: StoreClock }
 }
 
 export function webhookMethods(
   database: SqlDatabase,
-  { logRange }: Pick<LogMethods, 'logRange'>,
-  { log, lease }: WebhookOptions,
+  { logRange, eventsAfter }: Pick<LogMethods, 'logRange' | 'eventsAfter'>,
+  { log, lease, unflushed = database }: WebhookOptions,
 ): WebhookStore & Omit<DeliveryStore, 'version' | 'latestEventCursor' | 'eventsAfter'> {
   const owner = lease?.owner ?? ''
 
   const withLag = async (row: WebhookRow, range: LogRange): Promise<WebhookState> => {
     const webhook = toWebhook(row)
-    return { webhook, lag: await lagOf(database, log, webhook.progress.cursor, range) }
+    const { cursor, relistAt } = webhook.progress
+    const lag = await lagOf(database, log, cursor, range)
+    return { webhook, lag: relistAt === undefined ? lag : withRelist(lag) }
   }
 
   return {
@@ -141,13 +146,30 @@ export function webhookMethods(
 
     recordDeliveries: (webhookId, attempts) => recordDeliveries(database, webhookId, attempts),
 
-    eventCursorAt: async (time) => {
+    findRewind: async ({ cursor, relistAt }, since) => {
       const range = await logRange()
-      const [first] = await database.rows<{ position: bigint }>(
+      const current = fromCursor(cursor)
+      if (relistAt !== undefined) {
+        return { type: 'pending', cursor, lag: withRelist(await lagOf(database, log, cursor, range)) }
+      }
+      const relist: Rewind = { type: 'relist', cursor: cursorAt(range, range.position), lag: ONE_RELIST }
+      if (current === undefined || typeof (await eventsAfter(cursor, 1)) === 'string') return relist
+      const firstRows = await database.rows<{ position: bigint }>(
         `SELECT ${log.position} AS position FROM ${log.source} WHERE at >= $1 ORDER BY ${log.position} LIMIT 1`,
-        time,
+        since,
       )
-      return cursorAt(range, first === undefined ? range.position : first.position - 1n)
+      const start = (firstRows[0]?.position ?? range.position + 1n) - 1n
+      if (start >= current.position) {
+        return { type: 'pending', cursor, lag: await lagOf(database, log, cursor, range) }
+      }
+      // The log is pruned from its beginning. If it still has an older event, it has every event since then.
+      const olderRows = await database.rows(
+        `SELECT 1 FROM ${log.source} WHERE ${log.position} <= $1 LIMIT 1`,
+        start,
+      )
+      if (start > 0n && olderRows.length === 0) return relist
+      const startCursor = cursorAt(range, start)
+      return { type: 'events', cursor: startCursor, lag: await lagOf(database, log, startCursor, range) }
     },
 
     leaseWebhooks: async (durationMs) => {
@@ -180,6 +202,13 @@ export function webhookMethods(
       return (await readLeases()).filter(isOurs).map(toWebhook)
     },
 
+    webhookRevisions: async () => {
+      const rows = await unflushed.rows<Pick<WebhookRow, 'id' | 'revision'>>(
+        'SELECT id, revision FROM webhooks',
+      )
+      return new Map(rows.map(({ id, revision }) => [id, Number(revision)]))
+    },
+
     releaseWebhooks: async () => {
       if (lease === undefined) return
       await database.commit(
@@ -209,6 +238,13 @@ export function webhookMethods(
   }
 }
 
+const ONE_RELIST: WebhookLag = { events: 1, since: undefined }
+
+/** The lag of a webhook that sends a relist before the events after its cursor. */
+function withRelist({ events, since }: WebhookLag): WebhookLag {
+  return { events: events + 1, since }
+}
+
 async function lagOf(
   database: SqlDatabase,
   log: WebhookOptions['log'],
@@ -217,7 +253,7 @@ async function lagOf(
 ): Promise<WebhookLag> {
   const delivered = fromCursor(cursor)
   // The log does not have these events any more, so a single relist event is delivered instead.
-  if (delivered === undefined || !isCursorOf(range, delivered)) return { events: 1, since: undefined }
+  if (delivered === undefined || !isCursorOf(range, delivered)) return ONE_RELIST
   const events = Number(range.position - delivered.position)
   if (events === 0) return { events, since: undefined }
   const [first] = await database.rows<{ at: bigint }>(

@@ -99,6 +99,21 @@ describe('petstore webhooks, while a service runs', () => {
     ])
   })
 
+  test('test sends a test event and fails if the receiver does not accept it', async () => {
+    const { exitCode, stdout } = await run(['test', id], { WEBHOOK_PRIVATE_ADDRESSES: 'on' })
+    expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/accepted the test event: 204\n$/)])
+    const test = receiver.taken.pop()
+    expect(JSON.parse(test?.body ?? '')).toMatchObject({
+      type: 'webhook.test',
+      data: { webhookId: Number(id), test: true },
+    })
+    const refused = await run(['test', id])
+    expect([refused.exitCode, refused.stderr]).toEqual([
+      1,
+      `petstore: webhook ${id} did not accept the test event: the url must begin with https://\n`,
+    ])
+  })
+
   test('replay prints the number of events, which are sent with their original ids', async () => {
     const ids = receiver.taken.map(({ headers }) => headers.get('webhook-id'))
     const { exitCode, stdout } = await run(['replay', id, '--from', '1h'])
@@ -148,6 +163,26 @@ describe('petstore webhooks, while a service runs', () => {
     receiver.status.now = 204
     await run(['resume', id])
     expect(JSON.parse((await receiver.atLeast(7))[6]?.body ?? '')).toMatchObject({ data: { after: 7 } })
+  })
+
+  test('replay of a paused webhook whose position was pruned makes it send a relist', async () => {
+    await caughtUp()
+    await run(['pause', id])
+    for (const quantity of [20, 21, 22]) await service.setQuantity(1n, `{"quantity":${quantity}}`)
+    await service.store.pruneHistory({ keep: 1 }, 1_000)
+    const { exitCode, stdout } = await run(['replay', id, '--from', '1h'])
+    expect([exitCode, stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        /were pruned .* will send a relist instead.* It is paused: petstore webhooks resume/,
+      ),
+    ])
+    const count = receiver.taken.length
+    await run(['resume', id])
+    expect(JSON.parse((await receiver.atLeast(count + 1))[count]?.body ?? '')).toMatchObject({
+      type: 'relist',
+    })
+    await caughtUp()
   })
 
   test('remove asks, or accepts --yes; an unknown webhook is reported', async () => {

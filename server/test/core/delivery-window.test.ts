@@ -40,7 +40,7 @@ test('every delivery finishes, those of a pet in order, and the head is the olde
         if (isAccepted) {
           delivered.push(one)
           window.finish(one)
-        } else window.fail(one)
+        } else window.postpone(one)
       }
       for (const taken of steps) {
         if ('add' in taken) {

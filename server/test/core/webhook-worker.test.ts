@@ -37,6 +37,7 @@ class Log {
     },
     leaseWebhooks: () => (this.isUnavailable ? new Promise(() => {}) : Promise.resolve(this.webhooks)),
     releaseWebhooks: async () => {},
+    webhookRevisions: async () => new Map(this.webhooks.map(({ id, revision }) => [id, revision])),
     saveProgress: async () => true,
   }
 

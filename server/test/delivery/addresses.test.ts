@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { checkUrl, findAddresses, isPublic } from '../../src/delivery/addresses.ts'
 import { HttpSender } from '../../src/delivery/http-sender.ts'
-import { sampleMessage } from '../../src/delivery/message.ts'
 import { dropPackets } from '../support/dropping-listener.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
+
+const MESSAGE = { id: 'evt_1', type: 'stock.changed', body: '{}' }
 
 test.each([
   ...['8.8.8.8', '1.1.1.1', '100.63.255.255', '172.15.0.1', '172.32.0.1', '192.169.0.1', '223.255.255.255'],
@@ -84,7 +85,7 @@ test('a name that is public when it is checked and on loopback when it is connec
   })
   const url = `https://rebinding.example:${receiver.port}/`
   expect(await sender.problemOf(url)).toBeUndefined()
-  const { status, error } = await sender.send(url, ['whsec_AAAA'], sampleMessage('stock.changed', 0))
+  const { status, error } = await sender.send(url, ['whsec_AAAA'], MESSAGE)
   expect([status, error]).toEqual([
     undefined,
     expect.stringContaining('must be on the public internet, got rebinding.example, which is 127.0.0.1'),
@@ -106,7 +107,7 @@ test('the connection goes to the checked address, even if the name changes in th
   })
   // A name that no other resolver knows.
   const url = `http://only-here.invalid:${receiver.port}/hook?token=1`
-  const result = await sender.send(url, ['whsec_AAAA'], sampleMessage('stock.changed', 0))
+  const result = await sender.send(url, ['whsec_AAAA'], MESSAGE)
   expect([result.status, asked]).toEqual([204, ['only-here.invalid']])
   await receiver.stop()
 })
@@ -117,7 +118,7 @@ test('addresses are tried in order until one accepts the request, and that one i
   const lookup = async () => ['127.0.0.2', '127.0.0.3', '127.0.0.1']
   const sender = new HttpSender({ allowsPrivate: true, clock: Date.now, lookup })
   const url = `http://several.invalid:${receiver.port}/hook`
-  const send = () => sender.send(url, ['whsec_AAAA'], sampleMessage('stock.changed', 0))
+  const send = () => sender.send(url, ['whsec_AAAA'], MESSAGE)
   expect(await send()).toMatchObject({ status: 204 })
   const refused = Bun.listen({
     hostname: '127.0.0.2',
@@ -148,7 +149,7 @@ test('after an address that accepts a connection and then drops it, the next add
   const lookup = async () => ['127.0.0.2', '127.0.0.1']
   const sender = new HttpSender({ allowsPrivate: true, clock: Date.now, lookup })
   const url = `http://several.invalid:${receiver.port}/hook`
-  const result = await sender.send(url, ['whsec_AAAA'], sampleMessage('stock.changed', 0))
+  const result = await sender.send(url, ['whsec_AAAA'], MESSAGE)
   expect(result).toMatchObject({ status: 204 })
   expect(dropped).toBeGreaterThan(0)
   dropping.stop(true)
@@ -163,7 +164,7 @@ test.if(process.platform === 'linux')(
     const lookup = async () => ['127.0.0.2', '127.0.0.1']
     const sender = new HttpSender({ allowsPrivate: true, clock: Date.now, lookup })
     const url = `http://several.invalid:${receiver.port}/hook`
-    const send = () => sender.send(url, ['whsec_AAAA'], sampleMessage('stock.changed', 0))
+    const send = () => sender.send(url, ['whsec_AAAA'], MESSAGE)
     try {
       expect(await send()).toMatchObject({ status: 204 })
       expect(await send()).toMatchObject({ status: 204 })
@@ -183,7 +184,7 @@ test('proxies in the environment are ignored', async () => {
   try {
     expect(await fetch(receiver.url).catch(() => 'through the proxy')).toBe('through the proxy')
     const sender = new HttpSender({ allowsPrivate: true, clock: Date.now })
-    const result = await sender.send(receiver.url, ['whsec_AAAA'], sampleMessage('stock.low', 0))
+    const result = await sender.send(receiver.url, ['whsec_AAAA'], MESSAGE)
     expect(result).toMatchObject({ status: 204 })
   } finally {
     if (proxied === undefined) delete Bun.env.HTTP_PROXY
@@ -197,7 +198,7 @@ test('a lookup times out after 5 s', async () => {
   const sender = new HttpSender({ allowsPrivate: false, clock: Date.now, lookup })
   const [problem, { error, status }] = await Promise.all([
     sender.problemOf('https://slow.example/'),
-    sender.send('https://slow.example/', ['whsec_AAAA'], sampleMessage('stock.changed', 1)),
+    sender.send('https://slow.example/', ['whsec_AAAA'], MESSAGE),
   ])
   expect(problem).toBe('names slow.example, which cannot be looked up; check the name')
   expect([error, status]).toEqual([`the url ${problem}`, undefined])

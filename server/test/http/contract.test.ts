@@ -90,6 +90,11 @@ const REQUESTS: Readonly<Record<string, GoodRequest>> = {
   removeWebhook: { method: 'DELETE', path: '/webhooks/77' },
   listWebhookDeliveries: { method: 'GET', path: '/webhooks/1/deliveries' },
   rotateWebhookSecret: { method: 'POST', path: '/webhooks/1/rotate-secret' },
+  redeliverWebhook: {
+    method: 'POST',
+    path: '/webhooks/1/redeliver',
+    body: '{"since": "2026-01-01T00:00:00Z"}',
+  },
   testWebhook: { method: 'POST', path: '/webhooks/1/test' },
   listKeys: { method: 'GET', path: '/keys' },
   createKey: { method: 'POST', path: '/keys', body: '{"name": "Anna", "plan": "pro"}' },
@@ -160,6 +165,7 @@ const OTHERWISE: Readonly<Record<string, Pick<GoodRequest, 'path' | 'body'>>> = 
   'removeWebhook 422': { path: '/webhooks/78' },
   'createKey 400': { body: '{"name": "Anna", "plan": "best"}' },
   'rotateWebhookSecret 422': { path: '/webhooks/78/rotate-secret' },
+  'redeliverWebhook 422': { path: '/webhooks/78/redeliver', body: '{"since": "2026-01-01T00:00:00Z"}' },
 }
 
 /** Some operations are free for every key, but an address without a valid key is limited here as well. */

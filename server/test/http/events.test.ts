@@ -144,15 +144,94 @@ describe('GET /inventory/events', () => {
     expect([head.status, head.text, standingOf(head).remaining]).toEqual([200, '', 58])
   })
 
-  test('a key may have 20 open streams; one more is 429 until a stream is closed', async () => {
-    const { secret } = await service.createKey('enterprise')
-    const open = await Promise.all(Array.from({ length: 20 }, () => followFromNow({ key: secret })))
-    const refused = await service.call('GET', '/inventory/events', { key: secret })
-    expect([refused.status, refused.error.code]).toEqual([429, 'rate_limit_exceeded'])
-    expect(refused.headers.get('Retry-After')).toBe('5')
-    expect((await followFromNow()).response.status).toBe(200)
-    open[0]?.close()
-    await until(async () => (await follow({ key: secret })).response.status === 200)
+  test.each([
+    ['pro', 20],
+    ['enterprise', 200],
+  ] as const)(
+    'a key of the plan %s may have %i open streams; one more is 429 until a stream is closed',
+    async (plan, max) => {
+      const { secret } = await service.createKey(plan)
+      const open = await Promise.all(Array.from({ length: max }, () => followFromNow({ key: secret })))
+      const refused = await service.call('GET', '/inventory/events', { key: secret })
+      expect([refused.status, refused.error.code, refused.error.message]).toEqual([
+        429,
+        'rate_limit_exceeded',
+        `this API key has ${max} open event streams, and its plan allows ${max}; close a stream, or let several readers share a stream`,
+      ])
+      expect(refused.headers.get('Retry-After')).toBe('5')
+      expect((await followFromNow()).response.status).toBe(200)
+      open[0]?.close()
+      await until(async () => (await follow({ key: secret })).response.status === 200)
+    },
+  )
+
+  test('sends only events of the chosen kinds and pet', async () => {
+    const pets = await followFromNow({ query: '?kinds=pet,removed' })
+    const second = await followFromNow({ query: '?petId=2' })
+    const both = await followFromNow({ query: '?kinds=change&petId=2' })
+    const all = await followFromNow()
+    const pet = { id: 60n, name: 'New', categoryId: 1n, status: 'available', quantity: 3 } as const
+    await set(1n, 501)
+    await set(2n, 502)
+    await service.store.addPets([pet])
+    await set(2n, 503)
+    await removePet(service.store, 60n)
+    await all.until(() => namesOf(all).includes('removed'))
+    await pets.until(() => pets.events.length === 3)
+    await Promise.all([second, both].map((reader) => reader.until(() => reader.events.length === 3)))
+    expect(namesOf(pets)).toEqual(['ready', 'pet', 'removed'])
+    expect(afterOf(second)).toEqual([502, 503])
+    expect(afterOf(both)).toEqual([502, 503])
+    for (const [query, message] of [
+      [
+        '?kinds=change,sold',
+        'kinds[1] must be one of change, order, low, recovered, pet, removed, got "sold"',
+      ],
+      ['?petId=two', 'the query parameter petId must be an integer'],
+    ]) {
+      const answer = await service.call('GET', `/inventory/events${query}`)
+      expect([answer.status, answer.error.message]).toEqual([400, expect.stringContaining(message ?? '')])
+    }
+  })
+
+  test('with a filter still sends a relist', async () => {
+    const reader = await follow({ after: `0.dead`, query: '?kinds=removed&petId=2' })
+    await reader.until(() => reader.events.length === 1)
+    expect(namesOf(reader)).toEqual(['relist'])
+  })
+
+  test('with a filter moves the id past events that it leaves out, at each heartbeat and at its end', async () => {
+    const other = await TestService.start({ settings: { eventsHeartbeatSeconds: '1' } })
+    const address = `${other.address}/v1/inventory/events`
+    const all = await EventReader.open(address, other.key)
+    const filtered = await EventReader.open(`${address}?kinds=removed`, other.key)
+    await Promise.all([all, filtered].map((reader) => reader.until(() => reader.events.length > 0)))
+    await other.setQuantity(1n, '{"quantity": 41}')
+    await all.until(() => all.events.length === 2)
+    await filtered.until(() => filtered.lastId === all.lastId)
+    expect(namesOf(filtered)).toEqual(['ready'])
+    await other.setQuantity(1n, '{"quantity": 42}')
+    await all.until(() => all.events.length === 3)
+    await other.stop()
+    await filtered.until(() => filtered.ended !== undefined)
+    expect([filtered.ended, filtered.lastId]).toEqual(['closed', all.lastId])
+    expect(namesOf(filtered)).toEqual(['ready'])
+  })
+
+  test('with a filter sends the position after a thousand events that it leaves out', async () => {
+    const reader = await followFromNow({ query: '?kinds=removed' })
+    const { lastId } = reader
+    await service.store.changeStock(
+      Array.from({ length: 1_000 }, (_, index) => ({
+        type: 'set_quantity' as const,
+        petId: 1n,
+        quantity: 10_000 + index,
+        keyId: 'test',
+        at: Date.now(),
+      })),
+    )
+    await reader.until(() => reader.lastId !== lastId)
+    expect(namesOf(reader)).toEqual(['ready'])
   })
 
   test('ends when its key is revoked, and other streams stay open', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { freePort } from '../support/free-port.ts'
 import { until } from '../support/until.ts'
 import { signed, WebhookReceiver } from '../support/webhook-receiver.ts'
@@ -9,7 +9,7 @@ setDefaultTimeout(120_000)
 const DAY = 24 * 60 * 60 * 1_000
 
 const desk = new WebhookDesk()
-const { sent, create, shown, arrived, settled, noticed, changePet } = desk
+const { sent, create, shown, arrived, settled, changePet } = desk
 
 describe('a delivery', () => {
   test('contains the event and is signed as specified', async () => {
@@ -151,9 +151,11 @@ describe('a delivery', () => {
     await changePet()
     await until(async () => (await shown(id)).failingSince !== undefined || (await shown(id)).state === 'off')
     expect(elsewhere.all).toHaveLength(0)
-    const { state, offReason } = await shown(id)
-    expect([state, offReason]).toEqual(
-      status === 410 ? ['off', 'the receiver answered 410 Gone'] : ['on', undefined],
+    const { state, offReason, retryAt } = await shown(id)
+    expect([state, offReason, retryAt]).toEqual(
+      status === 410
+        ? ['off', 'the receiver answered 410 Gone', undefined]
+        : ['on', undefined, expect.any(String)],
     )
     await elsewhere.stop()
   })
@@ -195,10 +197,24 @@ describe('a delivery', () => {
     expect(desk.receiver.all).toHaveLength(2)
   })
 
+  test('continues at its cursor at a new url, which turns the webhook on again', async () => {
+    const { id } = await create()
+    desk.receiver.reply = () => new Response(null, { status: 410 })
+    await changePet()
+    await until(async () => (await shown(id)).state === 'off')
+    const elsewhere = new WebhookReceiver()
+    const same = (await sent('PATCH', `/webhooks/${id}`, { url: desk.receiver.url })).json as Shown
+    expect(same.state).toBe('off')
+    const moved = (await sent('PATCH', `/webhooks/${id}`, { url: elsewhere.url })).json as Shown
+    expect([moved.state, moved.offAt, moved.offReason]).toEqual(['on', undefined, undefined])
+    await settled(id)
+    expect(elsewhere.all.map(({ id }) => id)).toEqual([desk.receiver.all[0]?.id ?? ''])
+    await elsewhere.stop()
+  })
+
   test('waits while the webhook is paused', async () => {
     const { id } = await create()
     expect(((await sent('PATCH', `/webhooks/${id}`, { paused: true })).json as Shown).state).toBe('paused')
-    await noticed()
     await changePet()
     await until(async () => (await shown(id)).behind.events === 1)
     expect(desk.receiver.all).toHaveLength(0)
@@ -209,7 +225,6 @@ describe('a delivery', () => {
   test('is signed with both secrets for a day after a rotation', async () => {
     const { id, secret } = await create()
     const { secret: newer } = (await sent('POST', `/webhooks/${id}/rotate-secret`)).json as Shown
-    await noticed()
     await changePet()
     await arrived(1)
     desk.service.now += DAY
@@ -219,6 +234,26 @@ describe('a delivery', () => {
     if (one === undefined || other === undefined) throw new Error('too little came')
     expect(one.signatures).toEqual([signed(one, newer), signed(one, secret)])
     expect(other.signatures).toEqual([signed(other, newer)])
+  })
+
+  test('that starts after a change was answered obeys it', async () => {
+    const { id, secret } = await create()
+    await changePet()
+    await settled(id)
+    const answered = Promise.withResolvers<void>()
+    desk.receiver.reply = async () => {
+      await answered.promise
+      return new Response(null, { status: 204 })
+    }
+    await changePet()
+    const last = await changePet()
+    await arrived(2)
+    const { secret: newer } = (await sent('POST', `/webhooks/${id}/rotate-secret`)).json as Shown
+    answered.resolve()
+    await until(() => desk.receiver.all.some(({ data }) => data.after === last))
+    for (const one of desk.receiver.all.slice(2)) {
+      expect(one.signatures).toEqual([signed(one, newer), signed(one, secret)])
+    }
   })
 
   test('continues after a restart without repeating finished deliveries', async () => {
@@ -234,7 +269,6 @@ describe('a delivery', () => {
   test('is one relist if the log was pruned past the cursor', async () => {
     const { id } = await create({ kinds: ['pet.removed'] })
     await sent('PATCH', `/webhooks/${id}`, { paused: true })
-    await noticed()
     for (let count = 0; count < 5; count++) await changePet()
     await desk.service.store.pruneHistory({ keep: 1 }, 1_000)
     expect((await shown(id)).behind.events).toBeGreaterThan(0)
@@ -247,12 +281,102 @@ describe('a delivery', () => {
     expect(desk.receiver.all[0]?.id).toMatch(/^relist_/)
   })
 
-  test('of a test is a sample, and the response is returned', async () => {
+  test('is repeated with its id by a redelivery, from the given time on', async () => {
+    const { id } = await create()
+    await changePet(1n)
+    desk.service.now += 60_000
+    const since = new Date(desk.service.now).toISOString()
+    await changePet(2n)
+    await changePet(3n)
+    await settled(id)
+    const headers = { 'Idempotency-Key': crypto.randomUUID() }
+    const answer = await sent('POST', `/webhooks/${id}/redeliver`, { since }, headers)
+    expect(answer.json).toMatchObject({ id, state: 'on', behind: { events: 2, since } })
+    await arrived(5)
+    await settled(id)
+    const again = await sent('POST', `/webhooks/${id}/redeliver`, { since }, headers)
+    expect([again.text, again.headers.get('Idempotency-Replayed')]).toEqual([answer.text, 'true'])
+    await changePet(1n)
+    await settled(id)
+    const ids = desk.receiver.all.map((one) => one.id)
+    expect(ids.slice(3, 5).sort()).toEqual(ids.slice(1, 3).sort())
+    expect(ids).toHaveLength(6)
+  })
+
+  test('that is pending is not skipped by a redelivery from a later time', async () => {
+    const { id } = await create()
+    await sent('PATCH', `/webhooks/${id}`, { paused: true })
+    const first = await changePet(1n)
+    desk.service.now += 60_000
+    const since = new Date(desk.service.now).toISOString()
+    await changePet(1n)
+    const { state, behind } = (await sent('POST', `/webhooks/${id}/redeliver`, { since })).json as Shown
+    expect([state, behind.events]).toEqual(['paused', 2])
+    await sent('PATCH', `/webhooks/${id}`, { paused: false })
+    await settled(id)
+    expect(desk.receiver.all.map(({ data }) => data.after)).toEqual([first, first + 1])
+  })
+
+  test('is one relist after a redelivery from a time before the pruned events', async () => {
+    const { id } = await create()
+    const since = new Date(desk.service.now).toISOString()
+    for (let count = 0; count < 3; count++) await changePet()
+    await settled(id)
+    await desk.service.store.pruneHistory({ keep: 1 }, 1_000)
+    const { behind } = (await sent('POST', `/webhooks/${id}/redeliver`, { since })).json as Shown
+    expect(behind).toEqual({ events: 1 })
+    await arrived(4)
+    await settled(id)
+    expect(desk.receiver.all.slice(3).map(({ type }) => type)).toEqual(['relist'])
+  })
+
+  test('is one relist after a redelivery if the cursor of a paused webhook was pruned', async () => {
+    const { id } = await create()
+    await sent('PATCH', `/webhooks/${id}`, { paused: true })
+    const since = new Date(desk.service.now).toISOString()
+    for (let count = 0; count < 3; count++) await changePet()
+    await desk.service.store.pruneHistory({ keep: 1 }, 1_000)
+    await sent('POST', `/webhooks/${id}/redeliver`, { since })
+    await sent('PATCH', `/webhooks/${id}`, { paused: false })
+    await arrived(1)
+    await settled(id)
+    expect(desk.receiver.all.map(({ type }) => type)).toEqual(['relist'])
+  })
+
+  test('is repeated even if its webhook changes between the read and the commit of a redelivery', async () => {
+    const { id } = await create()
+    await changePet()
+    await settled(id)
+    const { store } = desk.service
+    const findRewind = spyOn(store, 'findRewind')
+    findRewind.mockImplementationOnce(async (progress, since) => {
+      const origin = { webhookId: BigInt(id), keyId: 'test', at: desk.service.now }
+      await store.changeStock([{ ...origin, type: 'update_webhook', patch: { kinds: ['stock.changed'] } }])
+      return store.findRewind(progress, since)
+    })
+    const since = new Date(desk.service.now).toISOString()
+    const answer = await sent('POST', `/webhooks/${id}/redeliver`, { since })
+    findRewind.mockRestore()
+    expect(answer.status).toBe(200)
+  })
+
+  test('cannot be repeated from a time in the future', async () => {
+    const { id } = await create()
+    const since = new Date(desk.service.now + 1).toISOString()
+    const { status, error } = await sent('POST', `/webhooks/${id}/redeliver`, { since })
+    expect([status, error.field, error.message]).toEqual([
+      400,
+      'since',
+      `since must not be in the future, got ${since}`,
+    ])
+  })
+
+  test('of a test has a type of its own and no data of the store, and the response is returned', async () => {
     const { id, secret } = await create({ kinds: ['order.created'] })
     desk.receiver.reply = () => new Response('x'.repeat(2_000), { status: 418 })
     const tried = (await sent('POST', `/webhooks/${id}/test`)).json as Shown
     expect(tried).toMatchObject({
-      type: 'order.created',
+      type: 'webhook.test',
       delivered: false,
       status: 418,
       error: 'the receiver answered 418',
@@ -262,6 +386,11 @@ describe('a delivery', () => {
     if (sample === undefined) throw new Error('nothing came')
     expect([sample.id, sample.signatures]).toEqual([tried.messageId, [signed(sample, secret)]])
     expect(tried.messageId).toMatch(/^test_/)
+    expect(JSON.parse(sample.text)).toEqual({
+      type: 'webhook.test',
+      timestamp: new Date(desk.service.now).toISOString(),
+      data: { webhookId: id, test: true },
+    })
     await desk.receiver.stop()
     expect((await sent('POST', `/webhooks/${id}/test`)).json).toMatchObject({
       delivered: false,

@@ -11,21 +11,10 @@ export class WebhookDesk {
   service!: TestService
   receiver!: WebhookReceiver
   #quantity = 1_000
-  #leases = 0
 
   constructor() {
     beforeAll(async () => {
-      this.service = await TestService.start({
-        settings: { webhookPrivateAddresses: 'on' },
-        wrapStore: (store) => ({
-          ...store,
-          leaseWebhooks: async (forMs) => {
-            const leased = await store.leaseWebhooks(forMs)
-            this.#leases++
-            return leased
-          },
-        }),
-      })
+      this.service = await TestService.start({ settings: { webhookPrivateAddresses: 'on' } })
     })
     beforeEach(() => {
       this.receiver = new WebhookReceiver()
@@ -57,13 +46,6 @@ export class WebhookDesk {
 
   /** Waits until everything is delivered. */
   settled = (id: number) => until(async () => (await this.shown(id)).behind.events === 0)
-
-  /** Waits until the worker has read the current webhooks. */
-  noticed = async () => {
-    // The next lease may have begun before now.
-    const enough = this.#leases + 2
-    await until(() => this.#leases >= enough)
-  }
 
   /** Sets a quantity that the pet never had. */
   changePet = async (petId = 1n): Promise<number> => {

@@ -41,10 +41,14 @@ export async function addKey(databaseUrl: string, limits: Limits): Promise<strin
 }
 
 /** The real program, in separate processes, all on one database. */
-export function startInstances(databaseUrl: string, count: number) {
+export function startInstances(
+  databaseUrl: string,
+  count: number,
+  settings: Readonly<Record<string, string>> = {},
+) {
   return Promise.all(
     Array.from({ length: count }, () =>
-      serve([], { cwd: '/', env: { DATABASE_URL: databaseUrl, LOG_REQUESTS: 'none' } }),
+      serve([], { cwd: '/', env: { DATABASE_URL: databaseUrl, LOG_REQUESTS: 'none', ...settings } }),
     ),
   )
 }

@@ -75,6 +75,13 @@ const GOOD_REQUESTS: readonly GoodRequest[] = [
   { operationId: 'removeWebhook', method: 'DELETE', path: '/webhooks/404', status: 404 },
   { operationId: 'listWebhookDeliveries', method: 'GET', path: '/webhooks/404/deliveries', status: 404 },
   { operationId: 'rotateWebhookSecret', method: 'POST', path: '/webhooks/404/rotate-secret', status: 404 },
+  {
+    operationId: 'redeliverWebhook',
+    method: 'POST',
+    path: '/webhooks/404/redeliver',
+    body: '{"since": "2026-01-01T00:00:00Z"}',
+    status: 404,
+  },
   { operationId: 'testWebhook', method: 'POST', path: '/webhooks/404/test', status: 404 },
   { operationId: 'listKeys', method: 'GET', path: '/keys' },
   {

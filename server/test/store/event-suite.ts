@@ -157,6 +157,34 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
       )
     })
 
+    test('a webhook goes back to the first event since a time, or to a relist if the log may lack it', async () => {
+      // After the time at which the pets were added.
+      const [first, second, third] = [2_000_000_000_000, 2_000_000_000_001, 2_000_000_000_002]
+      await store.latestEventCursor()
+      await store.changeStock([change(1n, 10, first), change(1n, 11, second), change(1n, 12, third)])
+      const { progress } = await addWebhook(store, { id: 1n, url: 'http://127.0.0.1:9/' })
+      const rewind = await other.findRewind(progress, second)
+      expect([rewind.type, rewind.lag]).toEqual(['events', { events: 2, since: second }])
+      expect(await eventsAfter(rewind.cursor)).toEqual([
+        quantity(1n, 10, 11, { at: second }),
+        quantity(1n, 11, 12, { at: third }),
+      ])
+      expect(await store.findRewind(progress, third + 1)).toMatchObject({ type: 'pending', ...progress })
+      await store.pruneHistory({ keep: 2 }, 100)
+      expect(await store.findRewind(progress, third)).toMatchObject({ type: 'events', lag: { events: 1 } })
+      expect(await store.findRewind(progress, second)).toMatchObject({ type: 'relist', lag: { events: 1 } })
+    })
+
+    test('a webhook that was changed after it was read is not moved', async () => {
+      const { id, revision, progress } = await addWebhook(store, { id: 1n, url: 'http://127.0.0.1:9/' })
+      const origin = { webhookId: id, keyId: 'key_a', at: 1 }
+      const move = { ...origin, type: 'move_webhook', cursor: '0.dead', onlyIfRevision: revision } as const
+      await other.changeStock([{ ...origin, type: 'update_webhook', patch: { paused: true } }])
+      expect(await store.webhookRevisions()).toEqual(new Map([[id, revision + 1]]))
+      expect(await store.changeStock([move])).toEqual([{ type: 'webhook_changed' }])
+      expect((await store.findWebhook(id))?.webhook.progress).toEqual(progress)
+    })
+
     test('a cursor from before the identity was renewed cannot be resumed, and one from after it can', async () => {
       const before = await store.latestEventCursor()
       await store.changeStock([change(1n, 10)])

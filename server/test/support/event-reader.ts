@@ -14,6 +14,7 @@ export class EventReader {
   /** Whether the stream ended cleanly, or was cut. */
   ended: 'closed' | 'cut' | undefined
   readonly #abort: AbortController
+  #lastId: string | undefined
   #changed = Promise.withResolvers<void>()
 
   static async open(
@@ -36,7 +37,7 @@ export class EventReader {
   }
 
   get lastId(): string | undefined {
-    return this.events.at(-1)?.id
+    return this.#lastId
   }
 
   /** Waits until the condition holds; throws after the timeout. */
@@ -78,6 +79,7 @@ export class EventReader {
       if (field === '') this.comments.push(value)
       else fields.set(field, value)
     }
+    this.#lastId = fields.get('id') ?? this.#lastId
     if (fields.has('retry')) this.retry = Number(fields.get('retry'))
     const name = fields.get('event')
     if (name !== undefined)

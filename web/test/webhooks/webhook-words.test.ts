@@ -44,6 +44,7 @@ test.each<[readonly WebhookKind[], string]>([
 test('a delivery says what it told of, a test that it is one, and an unknown type is named as it is', () => {
   expect(subjectWords({ type: 'stock.low', messageId: 'evt_1' })).toBe('A pet is low')
   expect(subjectWords({ type: 'stock.low', messageId: 'test_1' })).toBe('Test: A pet is low')
+  expect(subjectWords({ type: 'webhook.test', messageId: 'test_1' })).toBe('Test')
   expect(subjectWords({ type: 'relist', messageId: 'relist_1' })).toBe('Read the whole list again')
   expect(subjectWords({ type: 'shelf.moved', messageId: 'evt_1' })).toBe('shelf.moved')
 })

@@ -5,17 +5,21 @@ import {
   type UpdateWebhook,
 } from '../../core/stock/command.ts'
 import { MINUTE } from '../../core/values/clock.ts'
+import { rewindCommand } from '../../core/webhooks/redelivery.ts'
+import { sendTestEvent } from '../../core/webhooks/test-event.ts'
 import {
   newSecret,
   newWebhookId,
   normalizeUrl,
+  retryAtOf,
   WEBHOOK_KINDS,
   type Webhook,
   type WebhookKind,
   webhookKindOf,
 } from '../../core/webhooks/webhook.ts'
-import { MAX_KEPT_ATTEMPTS, type WebhookState } from '../../core/webhooks/webhook-store.ts'
+import { MAX_KEPT_ATTEMPTS, type WebhookLag, type WebhookState } from '../../core/webhooks/webhook-store.ts'
 import { HttpSender } from '../../delivery/http-sender.ts'
+import type { Config } from '../../service/config.ts'
 import type { Store } from '../../store/store.ts'
 import {
   type ConfirmFlags,
@@ -47,7 +51,7 @@ const ID_HELP = 'id of the webhook; petstore webhooks list shows all ids'
 export function addWebhooksCommands(program: PetstoreCommand): void {
   const webhooks = program
     .command('webhooks')
-    .description('Manage webhooks while the service runs. The service applies changes within two seconds.')
+    .description('Manage webhooks while the service runs. Deliveries that start later obey the changes.')
   webhooks
     .command('list')
     .description('List all webhooks with their backlog. Times are in UTC.')
@@ -103,6 +107,13 @@ export function addWebhooksCommands(program: PetstoreCommand): void {
     .databaseSettings()
     .action(listDeliveries)
   webhooks
+    .command('test')
+    .description('Send a test event to a webhook and show the response. Fails if it was not accepted.')
+    .argument('<webhookId>', ID_HELP, parseWebhookId)
+    .databaseSettings()
+    .settings('webhookPrivateAddresses')
+    .action(testWebhook)
+  webhooks
     .command('replay')
     .description('Send all events since a time again, for a receiver that has lost data.')
     .argument('<webhookId>', ID_HELP, parseWebhookId)
@@ -145,8 +156,7 @@ async function createWebhook(
   const { url } = normalized
   const { kinds } = flags
   await withStore(flags, 'require_current', async (store, config) => {
-    const allowsPrivate = config.webhookPrivateAddresses === 'on'
-    const problem = await new HttpSender({ allowsPrivate, clock: store.clock }).problemOf(url)
+    const problem = await senderFor(store, config).problemOf(url)
     if (problem !== undefined) throwUsageError(`--url ${problem}`)
     const at = store.clock()
     const progress = { cursor: await store.latestEventCursor() }
@@ -230,6 +240,22 @@ async function listDeliveries(
   })
 }
 
+async function testWebhook(webhookId: bigint, flags: SettingFlags): Promise<void> {
+  await withStore(flags, 'require_current', async (store, config) => {
+    const { webhook } = await requireWebhook(store, webhookId)
+    const sender = senderFor(store, config)
+    const { error, status, response } = await sendTestEvent(webhook, { sender, store, clock: store.clock })
+    if (error !== undefined) {
+      throw new Error(`webhook ${webhookId} did not accept the test event: ${error}\n${response}`.trimEnd())
+    }
+    console.log(`Webhook ${webhookId} in ${databaseName(config)} accepted the test event: ${status}`)
+  })
+}
+
+function senderFor({ clock }: Store, { webhookPrivateAddresses }: Config): HttpSender {
+  return new HttpSender({ allowsPrivate: webhookPrivateAddresses === 'on', clock })
+}
+
 async function replay(
   webhookId: bigint,
   flags: SettingFlags & { readonly from: RelativeTime },
@@ -238,41 +264,30 @@ async function replay(
     const at = store.clock()
     const from = flags.from(at)
     const { webhook, lag } = await requireWebhook(store, webhookId)
-    requireNoSkippedEvents(webhook, lag.since, from)
-    const cursor = await store.eventCursorAt(from)
-    const count = await countEventsAfter(store, cursor, webhook)
-    if (count === 0) {
-      throw new Error(
-        `there are no events for webhook ${webhookId} since ${formatMinute(from)}; nothing was changed`,
-      )
-    }
-    const { paused, progress } = await changeWebhook(store, {
-      type: 'move_webhook',
-      webhookId,
-      cursor,
-      keyId: STORE_KEY_ID,
-      at,
-    })
+    const rewind = await store.findRewind(webhook.progress, from)
+    if (rewind.type === 'pending') throw new Error(describePending(webhook, lag, from))
+    const { paused, progress } = await changeWebhook(
+      store,
+      rewindCommand(webhook, rewind, { keyId: STORE_KEY_ID, at }),
+    )
     const isStopped = paused || progress.off !== undefined
     const hint = isStopped ? ` It is ${conditionOf(webhook)}: petstore webhooks resume ${webhookId}` : ''
     console.log(
-      `Webhook ${webhookId} in ${databaseName(config)} continues from ${formatMinute(from)}: ${formatCount(count, 'event')} will be sent again.${hint}`,
+      rewind.type === 'relist'
+        ? `Events since ${formatMinute(from)} were pruned from the log, so webhook ${webhookId} in ${databaseName(config)} will send a relist instead: the receiver must read the list again.${hint}`
+        : `Webhook ${webhookId} in ${databaseName(config)} continues from ${formatMinute(from)}: ${formatCount(await countEventsAfter(store, rewind.cursor, webhook), 'event')} will be sent again.${hint}`,
     )
   })
 }
 
-/** Refuses a replay from a time after the position of the webhook: it would skip pending events. */
-function requireNoSkippedEvents({ id, progress }: Webhook, since: number | undefined, from: number): void {
+/** A replay from a time after the position of the webhook would skip events. */
+function describePending({ id, progress }: Webhook, { since }: WebhookLag, from: number): string {
   if (progress.relistAt !== undefined) {
-    throw new Error(
-      `webhook ${id} has to send a relist first, because its position in the log was pruned; replay after that delivery`,
-    )
+    return `webhook ${id} has to send a relist first, because its position in the log was pruned; replay after that delivery`
   }
-  if (since !== undefined && since < from) {
-    throw new Error(
-      `webhook ${id} has only sent the events before ${formatMinute(since)} and will send the later events anyway; nothing was changed`,
-    )
-  }
+  return since === undefined
+    ? `there are no events since ${formatMinute(from)}; nothing was changed`
+    : `webhook ${id} has only sent the events before ${formatMinute(since)} and will send the later events anyway; nothing was changed`
 }
 
 /** Counts the events after the cursor that the webhook would send. */
@@ -280,11 +295,8 @@ async function countEventsAfter(store: Store, cursor: string, { kinds }: Webhook
   let count = 0
   for (let position = cursor; ; ) {
     const found = await store.eventsAfter(position, EVENTS_PER_READ)
-    if (typeof found === 'string') {
-      throw new Error(
-        'the log was pruned after that time; choose a later time, or let the receiver list everything again',
-      )
-    }
+    // The log was pruned in the meantime.
+    if (typeof found === 'string') return count
     for (const event of found.events) {
       const kind = webhookKindOf(event)
       if (kind === 'relist' || (kind !== undefined && kinds.includes(kind))) count++
@@ -313,6 +325,8 @@ async function changeWebhook(
       throw new Error(`the store has ${outcome.max} webhooks, which is the maximum; remove a webhook first`)
     case 'unknown_webhook':
       throw new Error('the webhook was removed in the meantime')
+    case 'webhook_changed':
+      throw new Error('the webhook was changed in the meantime; run the command again')
   }
 }
 
@@ -333,7 +347,7 @@ function webhookToJson({ webhook, lag }: WebhookState) {
     createdAt: isoTime(createdAt),
     behind: { events: lag.events, since: isoTime(lag.since) },
     failingSince: isoTime(failure?.since),
-    retryAt: isoTime(failure?.retryAt),
+    retryAt: isoTime(retryAtOf(webhook)),
     offAt: isoTime(off?.at),
     offReason: off?.reason ?? null,
   }

@@ -129,6 +129,10 @@ export interface RotateWebhookSecret extends CommandOfType<'rotate_webhook_secre
 export interface MoveWebhook extends CommandOfType<'move_webhook'> {
   readonly webhookId: bigint
   readonly cursor: string
+  /** If a relist must be sent first: when it became due. */
+  readonly relistAt?: number | undefined
+  /** The command changes nothing if the webhook has another revision. `undefined` allows any revision. */
+  readonly onlyIfRevision?: number | undefined
 }
 
 export interface RemoveWebhook extends CommandOfType<'remove_webhook'> {
@@ -188,7 +192,7 @@ export interface OutcomeByType {
   create_webhook: WebhookDone | TooManyWebhooks
   update_webhook: WebhookDone | UnknownWebhook
   rotate_webhook_secret: WebhookDone | UnknownWebhook
-  move_webhook: WebhookDone | UnknownWebhook
+  move_webhook: WebhookDone | UnknownWebhook | WebhookChanged
   remove_webhook: RemovalDone | UnknownWebhook
 }
 
@@ -265,6 +269,11 @@ export interface WebhookDone {
 
 export interface UnknownWebhook {
   readonly type: 'unknown_webhook'
+}
+
+/** The webhook was changed after the caller had read it. Callers send the command again, so it is not remembered. */
+export interface WebhookChanged {
+  readonly type: 'webhook_changed'
 }
 
 /** The store, or the API key, already has the maximum number of webhooks. */

@@ -63,6 +63,7 @@ export class AnswersDraft {
 function isRemembered(outcome: Outcome): boolean {
   switch (outcome.type) {
     case 'invalid_category':
+    case 'webhook_changed':
       return false
     case 'refused':
       return outcome.failures.every(({ code }) => code !== 'invalid_request' && code !== 'forbidden')

@@ -75,6 +75,34 @@ export interface RelistEvent extends AnyEvent {
   readonly kind: 'relist'
 }
 
+/** `undefined` for a relist, which concerns all pets. */
+export function petIdOf(event: StockEvent): bigint | undefined {
+  if (event.kind === 'relist') return undefined
+  return event.kind === 'order' ? event.order.petId : event.petId
+}
+
+/** The kinds of events that a reader can choose. Every reader gets a `relist`. */
+export const EVENT_KINDS = [
+  'change',
+  'order',
+  'low',
+  'recovered',
+  'pet',
+  'removed',
+] as const satisfies readonly StockEvent['kind'][]
+
+/** An absent filter accepts all events. */
+export interface EventFilter {
+  readonly kinds?: readonly StockEvent['kind'][] | undefined
+  readonly petId?: bigint | undefined
+}
+
+export function passesFilter(event: StockEvent, { kinds, petId }: EventFilter): boolean {
+  if (event.kind === 'relist') return true
+  const hasKind = kinds === undefined || kinds.includes(event.kind)
+  return hasKind && (petId === undefined || petIdOf(event) === petId)
+}
+
 /** Events after a cursor, in the order of their commits. */
 export interface StockEvents {
   readonly events: readonly StockEvent[]

@@ -1,4 +1,5 @@
-// Resources that all webhooks of a process share: the slots for parallel requests, and the reads of the event log.
+// Resources that all webhooks of a process share: the slots for parallel requests, and the reads of the event log and of the
+// revisions.
 import type { StockEvents } from '../stock/stock-event.ts'
 import { MAX_WEBHOOKS } from './webhook.ts'
 import type { DeliveryStore } from './webhook-store.ts'
@@ -92,5 +93,31 @@ export class SharedLog {
 
   #forget(cursor: string, read: Promise<LogRead>): void {
     if (this.#reads.get(cursor) === read) this.#reads.delete(cursor)
+  }
+}
+
+/**
+ * Reads the revisions of the webhooks for attempts that are about to start. Reads never overlap: attempts that come while a
+ * read is running share the next one.
+ */
+export class SharedRevisions {
+  readonly #store: Pick<DeliveryStore, 'webhookRevisions'>
+  #running: Promise<unknown> = Promise.resolve()
+  #next: Promise<ReadonlyMap<bigint, number>> | undefined
+
+  constructor(store: Pick<DeliveryStore, 'webhookRevisions'>) {
+    this.#store = store
+  }
+
+  /** The result was read after the call. */
+  read(): Promise<ReadonlyMap<bigint, number>> {
+    if (this.#next !== undefined) return this.#next
+    const read = this.#running.then(() => {
+      this.#next = undefined
+      return this.#store.webhookRevisions()
+    })
+    this.#next = read
+    this.#running = read.catch(() => {})
+    return read
   }
 }

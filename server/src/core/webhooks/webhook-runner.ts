@@ -1,4 +1,4 @@
-import type { StockEvent } from '../stock/stock-event.ts'
+import { petIdOf, type StockEvent } from '../stock/stock-event.ts'
 import { type Clock, DAY } from '../values/clock.ts'
 import {
   type DeliverySlots,
@@ -8,7 +8,6 @@ import {
 } from './shared-delivery.ts'
 import {
   type DeliveryFailure,
-  petIdOf,
   secretsAt,
   type Webhook,
   type WebhookProgress,
@@ -60,8 +59,8 @@ export class DeliveryWindow {
   readonly #all = new Set<PendingDelivery>()
   readonly #byPet = new Map<bigint | undefined, PendingDelivery[]>()
   readonly #ready: PendingDelivery[] = []
-  /** Failed deliveries that wait for their retry. */
-  readonly #failed = new Set<PendingDelivery>()
+  /** Deliveries that wait for their retry. */
+  readonly #postponed = new Set<PendingDelivery>()
 
   get size(): number {
     return this.#all.size
@@ -82,7 +81,7 @@ export class DeliveryWindow {
     }
     this.#byPet.set(pet, [delivery])
     if (delivery.attempts === 0) this.#ready.push(delivery)
-    else this.#failed.add(delivery)
+    else this.#postponed.add(delivery)
   }
 
   takeReady(): PendingDelivery | undefined {
@@ -106,15 +105,16 @@ export class DeliveryWindow {
     else this.#ready.push(next)
   }
 
-  fail(delivery: PendingDelivery): void {
-    this.#failed.add(delivery)
+  /** Keeps a delivery that failed or was not sent until its retry is due. */
+  postpone(delivery: PendingDelivery): void {
+    this.#postponed.add(delivery)
   }
 
-  /** Makes failed deliveries ready if their retry is due. Without `now`, makes all failed deliveries ready. */
+  /** Makes postponed deliveries ready if their retry is due. Without `now`, makes all of them ready. */
   retry(now = Number.POSITIVE_INFINITY): void {
-    for (const delivery of this.#failed) {
+    for (const delivery of this.#postponed) {
       if (delivery.retryAt > now) continue
-      this.#failed.delete(delivery)
+      this.#postponed.delete(delivery)
       this.#ready.push(delivery)
     }
   }
@@ -129,6 +129,8 @@ export interface RunnerParts {
   readonly retryDelaysMs: readonly number[]
   readonly clock: Clock
   readonly observers: readonly DeliveryObserver[]
+  /** Whether the webhook is still as the runner knows it. Checked before each attempt. */
+  readonly isCurrent: (webhook: Webhook) => Promise<boolean>
   /** Nothing is sent without a lease, because another process may have taken over the webhook. */
   readonly hasLease: () => boolean
 }
@@ -163,7 +165,7 @@ export class WebhookRunner {
   #pausedUntil = 0
   #lastTickAt = 0
   #isFillingWindow = false
-  /** Why the log could not be read. The next tick reads again and reports this. */
+  /** Why the store could not be read. Nothing is sent until the next tick, which reports this. */
   #readFailure: unknown
   #isAtEnd = false
   #isStopping = false
@@ -191,6 +193,8 @@ export class WebhookRunner {
 
   /** Starts due retries and saves the progress. Called at a short interval. */
   async tick(): Promise<void> {
+    const failure = this.#readFailure
+    this.#readFailure = undefined
     const now = this.#parts.clock()
     if (now < this.#lastTickAt) {
       // The clock was set back, so it is unknown when retries are due.
@@ -202,8 +206,6 @@ export class WebhookRunner {
     this.#lastTickAt = now
     this.#proceed()
     await this.#save()
-    const failure = this.#readFailure
-    this.#readFailure = undefined
     if (failure !== undefined) throw failure
   }
 
@@ -224,7 +226,8 @@ export class WebhookRunner {
   }
 
   get #canSend(): boolean {
-    return !this.#isStopping && this.#off === undefined && this.#parts.hasLease()
+    const isBlocked = this.#isStopping || this.#off !== undefined || this.#readFailure !== undefined
+    return !isBlocked && this.#parts.hasLease()
   }
 
   #proceed(): void {
@@ -327,12 +330,32 @@ export class WebhookRunner {
   }
 
   async #deliver(delivery: PendingDelivery): Promise<void> {
-    const { sender, clock, observers, slots } = this.#parts
+    await this.#stopIfOutdated()
+    if (this.#canSend) {
+      await this.#attempt(delivery)
+    } else {
+      this.#window.postpone(delivery)
+      this.#release()
+    }
+    if (this.#sending === 0) this.#whenIdle?.()
+    this.#proceed()
+  }
+
+  /** Once a change of the webhook has been answered, no attempt may start with the previous version. */
+  async #stopIfOutdated(): Promise<void> {
+    try {
+      if (!(await this.#parts.isCurrent(this.webhook))) this.#isStopping = true
+    } catch (error) {
+      this.#readFailure = error
+    }
+  }
+
+  async #attempt(delivery: PendingDelivery): Promise<void> {
+    const { sender, clock, observers } = this.#parts
     const at = clock()
     const result = await sender.send(this.webhook.url, secretsAt(this.webhook, at), delivery.message)
     delivery.attempts++
-    this.#sending--
-    slots.free()
+    this.#release()
     this.#hasUnsavedProgress = true
     this.#attempts.push(attemptOf(delivery.message, delivery.attempts, at, result))
     if (this.#attempts.length > 2 * MAX_KEPT_ATTEMPTS) {
@@ -342,8 +365,11 @@ export class WebhookRunner {
     for (const observer of observers) observer.deliveryFinished?.(isDelivered, result.durationMs)
     if (isDelivered) this.#finish(delivery)
     else this.#fail(delivery, at, result)
-    if (this.#sending === 0) this.#whenIdle?.()
-    this.#proceed()
+  }
+
+  #release(): void {
+    this.#sending--
+    this.#parts.slots.free()
   }
 
   #finish(delivery: PendingDelivery): void {
@@ -357,7 +383,7 @@ export class WebhookRunner {
   #fail(delivery: PendingDelivery, at: number, { status, error = '', retryAfterMs }: SendResult): void {
     this.#failuresInARow++
     delivery.failingSince ??= at
-    this.#window.fail(delivery)
+    this.#window.postpone(delivery)
     const now = this.#parts.clock()
     if (status === GONE) {
       this.#turnOff('the receiver answered 410 Gone')

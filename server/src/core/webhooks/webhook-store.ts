@@ -70,6 +70,17 @@ export interface WebhookState {
   readonly lag: WebhookLag
 }
 
+/** A place in the log that a webhook can go back to. */
+export interface Rewind {
+  /**
+   * `events`: the events since the time will be sent again. `relist`: some of them may have been pruned, so a relist replaces
+   * them. `pending`: the webhook has not sent the first of them yet, so it stays at its place.
+   */
+  readonly type: 'events' | 'relist' | 'pending'
+  readonly cursor: string
+  readonly lag: WebhookLag
+}
+
 /** The number of attempts that are kept for each webhook. */
 export const MAX_KEPT_ATTEMPTS = 1_000
 
@@ -82,8 +93,8 @@ export interface WebhookStore {
   listDeliveries(webhookId: bigint, limit: number, before: bigint | undefined): Promise<ListedAttempt[]>
   /** Records attempts without changing the progress. */
   recordDeliveries(webhookId: bigint, attempts: readonly DeliveryAttempt[]): Promise<void>
-  /** The cursor before the first event in the log at or after this time. */
-  eventCursorAt(time: number): Promise<string>
+  /** Where the webhook must continue to send the events at or after `since` again. */
+  findRewind(progress: WebhookProgress, since: number): Promise<Rewind>
 }
 
 /** The part of the store that deliveries need. */
@@ -102,6 +113,11 @@ export interface DeliveryStore {
   leaseWebhooks(durationMs: number): Promise<Webhook[]>
   /** Ends the leases of this process, so that another process can take over at once. */
   releaseWebhooks(): Promise<void>
+  /**
+   * The current revision of each webhook, by id. Contains every change that was answered before the call, by any process.
+   * Read before each batch of attempts, so it must be cheap.
+   */
+  webhookRevisions(): Promise<ReadonlyMap<bigint, number>>
   /** Returns false and saves nothing if the webhook has changed or another process has leased it. */
   saveProgress(
     webhook: Pick<Webhook, 'id' | 'revision'>,

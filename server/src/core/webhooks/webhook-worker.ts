@@ -1,5 +1,5 @@
 import type { CommitObserver } from '../stock/group-commit.ts'
-import { DeliverySlots, SharedLog } from './shared-delivery.ts'
+import { DeliverySlots, SharedLog, SharedRevisions } from './shared-delivery.ts'
 import { isActive, type Webhook } from './webhook.ts'
 import { type RunnerParts, WebhookRunner } from './webhook-runner.ts'
 import type { DeliveryStore } from './webhook-store.ts'
@@ -12,7 +12,7 @@ const TICK_INTERVAL_MS = 200
 /** Commits within this time share one read of the log. */
 const WAKE_DELAY_MS = 20
 
-type WorkerParts = Omit<RunnerParts, 'hasLease' | 'log' | 'slots' | 'store'> & {
+type WorkerParts = Omit<RunnerParts, 'hasLease' | 'isCurrent' | 'log' | 'slots' | 'store'> & {
   readonly store: DeliveryStore
   readonly onFailure: (error: unknown) => void
 }
@@ -21,6 +21,7 @@ type WorkerParts = Omit<RunnerParts, 'hasLease' | 'log' | 'slots' | 'store'> & {
 export class WebhookWorker implements CommitObserver {
   readonly #parts: WorkerParts
   readonly #log: SharedLog
+  readonly #revisions: SharedRevisions
   readonly #slots = new DeliverySlots()
   readonly #runners = new Map<bigint, WebhookRunner>()
   /** While a runner stops, no other runner of this process delivers for its webhook. */
@@ -39,6 +40,7 @@ export class WebhookWorker implements CommitObserver {
   constructor(parts: WorkerParts) {
     this.#parts = parts
     this.#log = new SharedLog(parts.store)
+    this.#revisions = new SharedRevisions(parts.store)
   }
 
   start(): void {
@@ -92,6 +94,7 @@ export class WebhookWorker implements CommitObserver {
       ...this.#parts,
       log: this.#log,
       slots: this.#slots,
+      isCurrent: (current) => this.#isCurrent(current),
       hasLease: () => performance.now() < this.#leasedUntil,
     })
     this.#runners.set(webhook.id, runner)
@@ -103,8 +106,19 @@ export class WebhookWorker implements CommitObserver {
     const stopped = runner
       .stop()
       .catch(this.#parts.onFailure)
-      .finally(() => this.#stoppingRunners.delete(id))
+      .finally(() => {
+        this.#stoppingRunners.delete(id)
+        // Starts a runner for the changed webhook.
+        void this.#renewLeases()
+      })
     this.#stoppingRunners.set(id, stopped)
+  }
+
+  async #isCurrent({ id, revision }: Webhook): Promise<boolean> {
+    const revisions = await this.#revisions.read()
+    const isCurrent = revisions.get(id) === revision
+    if (!isCurrent) void this.#renewLeases()
+    return isCurrent
   }
 
   async #tick(): Promise<void> {

@@ -118,6 +118,11 @@ export function isActive({ paused, progress }: Webhook): boolean {
   return !paused && progress.off === undefined
 }
 
+/** When the next attempt is due; `undefined` if deliveries do not fail, or if nothing is sent. */
+export function retryAtOf(webhook: Webhook): number | undefined {
+  return isActive(webhook) ? webhook.progress.failure?.retryAt : undefined
+}
+
 const KIND_BY_ORDER_CHANGE: ReadonlyMap<OrderChange, OrderWebhookKind> = new Map(
   ORDER_WEBHOOKS.map(({ change, kind }) => [change, kind]),
 )
@@ -134,11 +139,6 @@ const KIND_BY_EVENT = {
 /** `undefined` if the event is not delivered to webhooks. A `relist` is delivered to all webhooks. */
 export function webhookKindOf(event: StockEvent): WebhookKind | 'relist' | undefined {
   return event.kind === 'order' ? KIND_BY_ORDER_CHANGE.get(event.change) : KIND_BY_EVENT[event.kind]
-}
-
-export function petIdOf(event: StockEvent): bigint | undefined {
-  if (event.kind === 'relist') return undefined
-  return event.kind === 'order' ? event.order.petId : event.petId
 }
 
 export function webhookNotFound(id: bigint): ServiceError {

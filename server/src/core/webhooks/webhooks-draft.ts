@@ -51,11 +51,13 @@ export class WebhooksDraft {
     return this.#put(created)
   }
 
-  /** A webhook that was turned off is turned on again by setting `paused` to false. */
+  /** A webhook that was turned off is turned on again by setting `paused` to false, or by a new url. */
   update({ webhookId, patch }: UpdateWebhook): OutcomeOf<UpdateWebhook> {
     return this.#change(webhookId, (webhook) => {
       const { off: _, ...turnedOn } = webhook.progress
-      return { ...webhook, ...patch, progress: patch.paused === false ? turnedOn : webhook.progress }
+      const hasNewUrl = patch.url !== undefined && patch.url !== webhook.url
+      const isTurnedOn = patch.paused === false || hasNewUrl
+      return { ...webhook, ...patch, progress: isTurnedOn ? turnedOn : webhook.progress }
     })
   }
 
@@ -67,10 +69,14 @@ export class WebhooksDraft {
     }))
   }
 
-  move({ webhookId, cursor }: MoveWebhook): OutcomeOf<MoveWebhook> {
+  move({ webhookId, cursor, relistAt, onlyIfRevision }: MoveWebhook): OutcomeOf<MoveWebhook> {
+    const revision = this.#find(webhookId)?.revision
+    const isOutdated = onlyIfRevision !== undefined && revision !== onlyIfRevision
+    if (revision !== undefined && isOutdated) return { type: 'webhook_changed' }
     return this.#change(webhookId, (webhook) => {
       const { relistAt: _, ...progress } = webhook.progress
-      return { ...webhook, progress: { ...progress, cursor } }
+      const relist = relistAt === undefined ? {} : { relistAt }
+      return { ...webhook, progress: { ...progress, cursor, ...relist } }
     })
   }
 

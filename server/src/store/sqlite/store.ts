@@ -69,7 +69,10 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
     ...stockMethods(connection, now),
     ...answerMethods(connection),
     ...log,
-    ...webhookMethods(connection, log, { log: { source: 'log', position: 'id' } }),
+    ...webhookMethods(connection, log, {
+      log: { source: 'log', position: 'id' },
+      unflushed: withUnflushedReads(connection),
+    }),
     ...historyMethods(connection),
     listRecentHistory: historyMethods(reader).listRecentHistory,
     ...petMethods(connection, now),
@@ -95,8 +98,9 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
 }
 
 /**
- * Reads commits before they are flushed, so that looking up a key does not wait for the disk. This is safe: a new key is
- * returned to its owner only after the flush, and refusing a revoked key a moment too early does no harm.
+ * Reads commits before they are flushed, so that looking up a key or the revision of a webhook does not wait for the disk.
+ * This is safe: a new key is returned to its owner only after the flush, and refusing a revoked key, or stopping deliveries to
+ * a changed webhook, a moment too early does no harm.
  */
 function withUnflushedReads(connection: Connection): SqlDatabase {
   return {

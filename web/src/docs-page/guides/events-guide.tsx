@@ -76,7 +76,10 @@ function Body() {
           it.
         </li>
         <li>
-          <InlineText text="It counts as one request of the key’s [limits](#/guides/limits), and a key can have 20 streams open." />
+          <InlineText text="It counts as one request of the key’s [limits](#/guides/limits), and a key can have 20 streams open, an Enterprise key 200." />
+        </li>
+        <li>
+          <InlineText text="`kinds` and `petId` select events, such as `?kinds=change,removed&petId=1`. `relist` always comes. A block with only an `id` moves your Last-Event-ID past the events that were left out." />
         </li>
         <li>
           The browser’s <code>EventSource</code> cannot send a key. Use the client, or <code>fetch</code> and

@@ -51,7 +51,7 @@ function Body() {
       <Heading>Receive</Heading>
       <Paragraph text="Two whole receivers, which keep a copy of the stock. Both verify the signature over the body exactly as it arrived, before they look at what it says." />
       <CodeTabs label="Samples of a receiver" samples={receiverSamples(base)} />
-      <Paragraph text="POST /webhooks/{webhookId}/test sends a sample at once and answers with what came back. Its `webhook-id` begins with `test_`." />
+      <Paragraph text="POST /webhooks/{webhookId}/test sends an event of the type `webhook.test` at once and returns the response. It says nothing about the stock, and its `webhook-id` begins with `test_`." />
       <Heading>What comes</Heading>
       <CodeBlock title="A delivery" language="http" code={DELIVERY} />
       <table className="table table--stacking prose__table">
@@ -118,7 +118,7 @@ function Body() {
         of the same pet waits; other pets go on for a while. A receiver that takes nothing at all is asked
         with the first one alone until it takes that.
       </p>
-      <Paragraph text="After 3 days in which the same one has failed, the webhook is turned off. GET /webhooks/{webhookId} says so in `state`, and in `offReason` why; GET /webhooks/{webhookId}/deliveries has the last 1,000 attempts with what came back. Mend the receiver and turn it on with PATCH /webhooks/{webhookId} and `paused` false: it goes on from its place, at once. The same ends a pause that you began with `true`." />
+      <Paragraph text="After 3 days in which the same one has failed, the webhook is turned off. GET /webhooks/{webhookId} says so in `state`, and in `offReason` why; GET /webhooks/{webhookId}/deliveries has the last 1,000 attempts with what came back. Fix the receiver and turn the webhook on with PATCH /webhooks/{webhookId} and `paused` false or a new `url`: it goes on from its place, at once. The same ends a pause that you began with `true`." />
       <Heading>Rotate the secret</Heading>
       <Paragraph text="POST /webhooks/{webhookId}/rotate-secret gives a new one. For 24 hours deliveries have two signatures, one of each, so there is no moment at which your receiver refuses: give it the new one, beside the old one if you like, and take the old one away later." />
       <Heading>Good to know</Heading>
@@ -130,8 +130,7 @@ function Body() {
           <InlineText text="Ids are int64, with all their digits in the JSON: see [Ids and JSON](#/guides/ids)." />
         </li>
         <li>
-          Has your receiver lost what it was told? Whoever runs the service can have everything since some
-          time sent again, with the same ids.
+          <InlineText text="If your receiver has lost deliveries, POST /webhooks/{webhookId}/redeliver with a time in `since` sends all events since then again, with the same ids. If the log was pruned in the meantime, it sends a `relist` instead." />
         </li>
       </ul>
     </>

@@ -47,6 +47,7 @@ const METHODS: Fields<string> = {
   removeWebhook: 'webhooks.remove',
   listWebhookDeliveries: 'webhooks.deliveries',
   rotateWebhookSecret: 'webhooks.rotateSecret',
+  redeliverWebhook: 'webhooks.redeliver',
   testWebhook: 'webhooks.test',
   listKeys: 'keys.list',
   createKey: 'keys.create',

@@ -68,6 +68,7 @@ function isWhole(group: KindGroup, kinds: readonly WebhookKind[]): boolean {
 
 /** What a delivery told of; the types of a service that is newer than the page are named as they are. */
 export function subjectWords({ type, messageId }: { type: string; messageId: string }): string {
+  if (type === 'webhook.test') return 'Test'
   const words = Object.entries(KIND_WORDS).find(([kind]) => kind === type)?.[1]
   const subject = type === 'relist' ? 'Read the whole list again' : (words ?? type)
   return messageId.startsWith('test_') ? `Test: ${subject}` : subject

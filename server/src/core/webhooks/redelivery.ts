@@ -1,0 +1,20 @@
+import type { ChangeOrigin, MoveWebhook } from '../stock/command.ts'
+import type { Webhook } from './webhook.ts'
+import type { Rewind } from './webhook-store.ts'
+
+/** Takes the webhook back to that place, unless it was changed after it was read: it must never skip events. */
+export function rewindCommand(
+  { id, revision, progress }: Webhook,
+  { type, cursor }: Rewind,
+  { keyId, at }: ChangeOrigin,
+): MoveWebhook {
+  return {
+    type: 'move_webhook',
+    webhookId: id,
+    cursor,
+    relistAt: type === 'relist' ? at : progress.relistAt,
+    onlyIfRevision: revision,
+    keyId,
+    at,
+  }
+}

@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto'
+import Type from 'typebox'
+import type { Clock } from '../values/clock.ts'
+import { Int64, jsonTextWriter } from '../values/field.ts'
+import { secretsAt, type Webhook } from './webhook.ts'
+import {
+  attemptOf,
+  type DeliveryAttempt,
+  type Message,
+  type WebhookSender,
+  type WebhookStore,
+} from './webhook-store.ts'
+
+/** The type of test events. Webhooks cannot subscribe to it. */
+export const TEST_EVENT_TYPE = 'webhook.test'
+
+/** The data of a test event. It says nothing about the store, so that receivers cannot mistake it for a real event. */
+export const TEST_EVENT = {
+  webhookId: Int64('The webhook that was tested.'),
+  test: Type.Boolean({ description: 'Always true.' }),
+}
+
+interface TestParts {
+  readonly sender: WebhookSender
+  readonly store: Pick<WebhookStore, 'recordDeliveries'>
+  readonly clock: Clock
+}
+
+/** Sends a test event once, even if the webhook is paused or off, and records the attempt. */
+export async function sendTestEvent(
+  webhook: Webhook,
+  { sender, store, clock }: TestParts,
+): Promise<DeliveryAttempt> {
+  const at = clock()
+  const message = testMessage(webhook.id, at)
+  const result = await sender.send(webhook.url, secretsAt(webhook, at), message)
+  const attempt = attemptOf(message, 1, at, result)
+  await store.recordDeliveries(webhook.id, [attempt])
+  return attempt
+}
+
+const dataToJson = jsonTextWriter(TEST_EVENT)
+
+function testMessage(webhookId: bigint, at: number): Message {
+  const data = dataToJson({ webhookId, test: true })
+  const timestamp = new Date(at).toISOString()
+  return {
+    id: `test_${randomUUID()}`,
+    type: TEST_EVENT_TYPE,
+    body: `{"type":"${TEST_EVENT_TYPE}","timestamp":"${timestamp}","data":${data}}`,
+  }
+}
