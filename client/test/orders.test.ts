@@ -49,7 +49,13 @@ test('an order reserves units, is completed, and appears in the history', async 
   expect(await client.inventory.availability(ODD)).toEqual(reserved)
   const shipDate = '2026-12-27T09:00:00.000Z'
   expect(await client.orders.update(order.id, { shipDate })).toEqual({ ...order, shipDate })
-  const complete = { ...order, shipDate, state: 'complete', complete: true, closedAt: order.createdAt } as const
+  const complete = {
+    ...order,
+    shipDate,
+    state: 'complete',
+    complete: true,
+    closedAt: order.createdAt,
+  } as const
   expect(await client.orders.complete(order.id)).toEqual(complete)
   expect(await client.orders.complete(order.id)).toEqual(complete)
   expect(await client.inventory.availability(ODD)).toEqual({

@@ -8,7 +8,7 @@ const path = new URL('../../openapi.json', import.meta.url).pathname
 const { petSunset } = readConfig({}, {})
 /** The addresses of a service on this machine. A running service shows its own addresses. */
 const addresses = { baseUrl: 'http://127.0.0.1:8080/v1', stagingBaseUrl: 'http://127.0.0.1:8081/v1' }
-const json = JSON.stringify(buildContract({ ...addresses, sunset: petSunset }), null, 2)
+const json = JSON.stringify(buildContract({ ...addresses, sunset: petSunset }), null, 1)
 /** Objects with a single text, such as references, and lists of words take one line each. There are hundreds of them. */
 const compact = json
   .replaceAll(/\{\s+("[$\w]+": "[^"]*")\s+\}/g, '{ $1 }')

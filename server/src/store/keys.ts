@@ -324,6 +324,7 @@ function changeStatements(key: ApiKey, change: KeyChange, stamp: AuditStamp): St
   const values = changed.map(({ value }) => value)
   return [
     statement(`UPDATE keys SET ${assignments.join()} WHERE id = $1`, key.id, ...values),
+    ...(change.paused === true ? [deletePairingCode(key.id)] : []),
     insertAudit(stamp, 'change', key.id, describeKeyChange(key, change).join('; ')),
   ]
 }
