@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { PetstoreClient } from '@petstore/client'
+import { PetstoreClient, stringify } from '@petstore/client'
 import { TestService } from '../../../server/test/support/test-service.ts'
 import { LiveChanges } from '../../src/stock-page/changes/live-changes.ts'
 import { costOf, costWords, requestsOf } from '../../src/stock-page/import/import-cost.ts'
@@ -18,10 +18,16 @@ const latin = (text: string) =>
     'pets.csv',
     Uint8Array.from(text, (one) => one.charCodeAt(0)),
   )
+const fileOf = (firstId: number, count: number) =>
+  [
+    HEADER,
+    ...Array.from({ length: count }, (_, index) => `${firstId + index},Pet ${index},1,available,1`),
+  ].join('\n')
 const known = (petId: bigint, more: Partial<KnownPet> = {}): [bigint, KnownPet] => [
   petId,
   { petId, name: `Pet ${petId}`, categoryId: 1n, status: 'available', quantity: 5, ...more },
 ]
+const petsOf = ({ batches }: ImportPlan) => batches.map((batch) => batch.map(({ pet }) => pet))
 const plan = (file: PetFile, ...pets: readonly [bigint, KnownPet][]) =>
   planImport(file, { pets: new Map(pets), categories: new Set([1n]), mayChangeStock: true })
 
@@ -63,7 +69,7 @@ describe('a plan', () => {
       `${HEADER},barcode,lowStockAt\n1,Pet 1,1,available,5,,\n2,Rex,9,sold,8,42,\n3,New,1,sold,2,43,4\n`,
     )
     const made = plan(file, known(1n), known(2n, { lowStockAt: 3 }), known(5n))
-    expect(made).toMatchObject({ unchanged: 1, refused: [], categories: [9n], releases: [] })
+    expect(made).toMatchObject({ unchanged: 1, refused: [], categories: [9n] })
     expect(made.added).toEqual([
       {
         line: 4,
@@ -103,17 +109,42 @@ describe('a plan', () => {
     )
     const { refused } = plan(file, known(1n), known(4n, { barcode: 'c' }))
     expect(refused).toEqual([
-      { line: 3, reason: 'petId 1 stands in line 2 already' },
-      { line: 4, reason: 'barcode a stands in line 2 already' },
-      { line: 5, reason: 'barcode c is that of pet 4' },
+      { line: 3, reason: 'petId 1 is already in line 2' },
+      { line: 4, reason: 'barcode a is already in line 2' },
+      { line: 5, reason: 'barcode c is already used by pet 4' },
     ])
   })
 
-  test('lets two pets swap their barcodes', () => {
+  test('sends pets that swap their barcodes in one batch', () => {
     const file = read(`${HEADER},barcode\n1,Pet 1,1,available,5,b\n2,Pet 2,1,available,5,a\n`)
-    const made = plan(file, known(1n, { barcode: 'a' }), known(2n, { barcode: 'b' }))
-    expect(made).toMatchObject({ refused: [], releases: [1n, 2n] })
-    expect(requestsOf(made)).toBe(4)
+    const swap = plan(file, known(1n, { barcode: 'a' }), known(2n, { barcode: 'b' }))
+    expect(swap.refused).toEqual([])
+    expect(petsOf(swap)).toEqual([
+      [
+        { id: 1n, barcode: 'b' },
+        { id: 2n, barcode: 'a' },
+      ],
+    ])
+  })
+
+  test('releases a barcode first if its next owner is in an earlier batch', () => {
+    const lines = Array.from({ length: 1_001 }, (_, index) => `${index + 1},New name,1,available,5,${index}`)
+    const file = read([`${HEADER},barcode`, ...lines].join('\n'))
+    const barcodeOwners = Array.from({ length: 1_001 }, (_, index) =>
+      known(BigInt(index + 1), { barcode: String(index === 1_000 ? 0 : index + 1) }),
+    )
+    const shifted = petsOf(plan(file, ...barcodeOwners))
+    expect(shifted.map(({ length }) => length)).toEqual([1, 1_000, 1])
+    expect(shifted[0]).toEqual([{ id: 1_001n, barcode: null }])
+  })
+
+  test('sends long names in batches that the service accepts', () => {
+    const lines = Array.from({ length: 1_000 }, (_, index) => `${index + 1},${'ü'.repeat(200)},1,sold,5`)
+    const batches = petsOf(plan(read([HEADER, ...lines].join('\n'))))
+    expect(batches.flat()).toHaveLength(1_000)
+    for (const pets of batches) {
+      expect(Buffer.byteLength(stringify({ pets }))).toBeLessThan(256 * 1_024)
+    }
   })
 
   test('refuses quantities where the key may not change the stock', () => {
@@ -129,14 +160,16 @@ describe('a plan', () => {
       ...lines.map((_, index) => known(BigInt(index + 1))),
     )
     expect(requestsOf(many)).toBe(2)
+    expect(requestsOf(plan(read([HEADER, ...lines].join('\n'))))).toBe(2)
     const window = (limit: number, remaining: number) => ({ limit, remaining, reset: 0 })
-    const added = plan(read([HEADER, ...lines].join('\n')))
-    expect(requestsOf(added)).toBe(1_500)
-    const cost = costOf(added, { minute: window(60, 60), day: window(10_000, 1_501) })
-    expect(cost).toEqual({ requests: 1_500, minutes: 24, overDay: 0 })
-    expect(costWords(cost)).toContain('about 24 min')
-    const over = costOf(added, { minute: window(60, 60), day: window(1_000, 900) })
-    expect(costWords(over)).toContain('600 more than this key may still send today')
+    const withCategories = lines.map((_, index) => `${index + 1},Pet ${index + 1},${index + 2},available,6`)
+    const added = plan(read([HEADER, ...withCategories].join('\n')))
+    expect(requestsOf(added)).toBe(1_502)
+    const cost = costOf(added, { minute: window(60, 60), day: window(10_000, 1_502) })
+    expect(cost).toEqual({ requests: 1_502, minutes: 25, overDay: 0 })
+    expect(costWords(cost)).toContain('about 25 min')
+    const over = costOf(added, { minute: window(60, 60), day: window(1_000, 902) })
+    expect(costWords(over)).toContain('600 more than this key may send today')
     expect(costWords(costOf(many, { minute: window(60, 2), day: window(9, 9) }))).toContain(
       'less than a minute',
     )
@@ -146,9 +179,16 @@ describe('a plan', () => {
 describe('an import', () => {
   let service: TestService
   let client: PetstoreClient
+  let writes = 0
   beforeAll(async () => {
     service = await TestService.start({ realTime: true })
-    client = new PetstoreClient({ baseUrl: `${service.address}/v1`, apiKey: service.key })
+    client = new PetstoreClient({
+      baseUrl: `${service.address}/v1`,
+      apiKey: service.key,
+      onRequest: ({ method }) => {
+        if (method !== 'GET') writes++
+      },
+    })
   })
   afterAll(() => service.stop())
 
@@ -172,7 +212,7 @@ describe('an import', () => {
       const ids = new Set(categories.get().byId.keys())
       return planImport(read(text), { pets, categories: ids, mayChangeStock: true })
     }
-    return { run, planNow }
+    return { run, planNow, stock }
   }
 
   test('does what its plan says, and done again there is nothing to do', async () => {
@@ -180,7 +220,7 @@ describe('an import', () => {
     const { run, planNow } = await begin()
     await run.start(await planNow(text), 'pets.csv')
     expect(run.get()).toMatchObject({ phase: 'done', added: 1, changed: 2, failed: [], stoppedBy: undefined })
-    expect(run.get()?.done).toBe(run.get()?.total ?? 0)
+    expect(run.get()?.total).toBe(3)
     expect(await planNow(text)).toMatchObject({ added: [], changed: [], refused: [], unchanged: 3 })
     const [change] = (await client.inventory.history(1n)).items
     expect(change).toMatchObject({ before: 4, after: 8, reason: 'corrected', reference: 'pets.csv' })
@@ -198,21 +238,75 @@ describe('an import', () => {
     expect((await client.inventory.get(3n)).quantity).toBe(12)
   })
 
-  test('that is stopped begins nothing more, and what is in stays in', async () => {
+  test('of 2,500 new pets takes 3 requests, and reports its progress', async () => {
     const { run, planNow } = await begin()
-    const lines = Array.from({ length: 40 }, (_, index) => `${100 + index},Many ${index},1,available,1`)
-    const made = await planNow([HEADER, ...lines].join('\n'))
-    const leave = run.subscribe(() => {
-      if ((run.get()?.done ?? 0) > 0) run.stop()
+    const text = fileOf(1_000, 2_500)
+    const seen: number[] = []
+    const unsubscribe = run.subscribe(() => seen.push(run.get()?.added ?? 0))
+    const made = await planNow(text)
+    writes = 0
+    await run.start(made, 'pets.csv')
+    unsubscribe()
+    expect([requestsOf(made), writes]).toEqual([3, 3])
+    expect(run.get()).toMatchObject({ added: 2_500, total: 2_500, failed: [] })
+    expect([...new Set(seen)]).toEqual([0, 1_000, 2_000, 2_500])
+    expect(await planNow(text)).toMatchObject({ added: [], changed: [], unchanged: 2_500 })
+  })
+
+  test('reports the lines that the service refuses, and saves the rest of their batch', async () => {
+    await client.categories.create({ id: 500n, name: 'Reptiles' })
+    await client.pets.create({ id: 501n, name: 'Owner', categoryId: 1n, barcode: 'moved' })
+    const { run, planNow } = await begin()
+    const text = [
+      `${HEADER},barcode`,
+      '502,Taken,1,available,1,taken',
+      '503,Kept,1,available,2,',
+      // Its barcode is free only if line 5 is saved.
+      '504,Follows,1,available,3,moved',
+      '501,Owner,500,available,0,',
+      '505,Also kept,1,available,4,505',
+    ].join('\n')
+    const made = await planNow(text)
+    await client.pets.create({ id: 599n, name: 'Faster', categoryId: 1n, barcode: 'taken' })
+    await client.categories.remove(500n)
+    writes = 0
+    await run.start(made, 'pets.csv')
+    expect(writes).toBe(3)
+    expect(run.get()).toMatchObject({ added: 2, changed: 0, stoppedBy: undefined })
+    expect(run.get()?.failed.map(({ line, name, reason }) => [line, name, reason])).toEqual([
+      [2, 'Taken', expect.stringContaining('barcode taken is already used by pet')],
+      [5, 'Owner', 'Category 500 was removed meanwhile. Import the file again.'],
+      [4, 'Follows', 'barcode moved is already used by pet 501'],
+    ])
+    expect((await client.inventory.get(505n)).quantity).toBe(4)
+    await expect(client.pets.get(502n)).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  test('does not overwrite a pet that somebody else added meanwhile, nor add a removed pet again', async () => {
+    await client.pets.create({ id: 602n, name: 'Removed', categoryId: 1n })
+    const { run, planNow, stock } = await begin()
+    const made = await planNow(`${HEADER}\n601,Ours,1,available,9\n602,Renamed,2,available,0\n`)
+    await client.pets.create({ id: 601n, name: 'Theirs', categoryId: 1n, quantity: 2 })
+    await client.pets.remove(602n)
+    stock.replaceAll((await client.inventory.list()).items)
+    await run.start(made, 'pets.csv')
+    expect(run.get()).toMatchObject({ added: 0, changed: 0, failed: [{ line: 2 }, { line: 3 }] })
+    expect((await client.inventory.get(601n)).quantity).toBe(2)
+    await expect(client.pets.get(602n)).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  test('that is stopped sends no further batch, and saved batches stay saved', async () => {
+    const { run, planNow } = await begin()
+    const text = fileOf(10_000, 2_500)
+    const made = await planNow(text)
+    const unsubscribe = run.subscribe(() => {
+      if ((run.get()?.added ?? 0) > 0) run.stop()
     })
     await run.start(made, 'pets.csv')
-    leave()
-    const { added = 0, stoppedBy } = run.get() ?? {}
-    expect(stoppedBy).toBe('you stopped it')
-    expect(added).toBeGreaterThan(0)
-    expect(added).toBeLessThan(40)
-    const again = await planNow([HEADER, ...lines].join('\n'))
-    expect([again.added.length, again.unchanged]).toEqual([40 - added, added])
+    unsubscribe()
+    expect(run.get()).toMatchObject({ phase: 'done', added: 1_000, failed: [], stoppedBy: 'you stopped it' })
+    const rest = await planNow(text)
+    expect([rest.added.length, rest.unchanged]).toEqual([1_500, 1_000])
   })
 
   test('with a key that may not ends at once', async () => {

@@ -3,7 +3,7 @@ import { useLostFocus } from '../lost-focus.ts'
 import { petsWords } from '../receive/receive-words.ts'
 import { useSession } from '../session/session-context.ts'
 import { useReadable } from '../stock/observable.ts'
-import { costOf, costWords, requestsOf } from './import-cost.ts'
+import { costOf, costWords } from './import-cost.ts'
 import { LineTable, type ShownLine } from './line-table.tsx'
 import { addedWords, changedWords } from './line-words.ts'
 import type { Prepared } from './prepare-import.ts'
@@ -72,10 +72,7 @@ export function ImportPreview({ prepared: { file, plan, limits }, onStart }: Pro
           </p>
           {isAsking ? (
             <div className="import__question" role="alert">
-              <strong>
-                {doWords(count)} in {requestsOf(plan).toLocaleString('en')}{' '}
-                {requestsOf(plan) === 1 ? 'request' : 'requests'}?
-              </strong>
+              <strong>{doWords(count)}?</strong>
               <button type="button" className="button button--primary" onClick={onStart}>
                 Yes, import
               </button>

@@ -27,7 +27,7 @@ export function LineTable({ name, lines }: { readonly name: string; readonly lin
         <tbody>
           {lines.slice(0, shown).map(({ line, name: pet, what }) => (
             <tr key={`${line} ${what}`}>
-              <td className="table__number">{line === 0 ? '' : line.toLocaleString('en')}</td>
+              <td className="table__number">{line.toLocaleString('en')}</td>
               <td>{pet}</td>
               <td>{what}</td>
             </tr>
