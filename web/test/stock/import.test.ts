@@ -16,7 +16,7 @@ const read = (text: string) => readPetFile('pets.csv', new TextEncoder().encode(
 const latin = (text: string) =>
   readPetFile(
     'pets.csv',
-    Uint8Array.from(text, (one) => one.charCodeAt(0)),
+    Uint8Array.from(text, (character) => character.charCodeAt(0)),
   )
 const fileOf = (firstId: number, count: number) =>
   [
@@ -32,17 +32,18 @@ const plan = (file: PetFile, ...pets: readonly [bigint, KnownPet][]) =>
   planImport(file, { pets: new Map(pets), categories: new Set([1n]), mayChangeStock: true })
 
 describe('a file', () => {
-  test('is read with commas, semicolons, a mark of its encoding, quotes and lines of Windows', () => {
+  test('may have commas or semicolons, a byte order mark, quotes and Windows line ends', () => {
     const pet = { id: 7n, name: 'Käfer; "groß"', categoryId: 1n, status: 'sold' as const, quantity: 3 }
     const excel = '\ufeffPetID;Name;CategoryId;Status;Quantity\r\n7;"Käfer; ""groß""";1;sold;3\r\n;;;;\r\n'
     expect(read(excel).lines).toEqual([{ line: 2, pet }])
     expect(read(`${HEADER}\n7,"Käfer; ""groß""",1,sold,3`).lines).toEqual([{ line: 2, pet }])
     expect(latin('petId;name;categoryId;status;quantity\n7;K\xe4fer;1;sold;3')).toMatchObject({
-      ...{ isLatin: true, lines: [{ pet: { name: 'Käfer' } }] },
+      isLatin: true,
+      lines: [{ pet: { name: 'Käfer' } }],
     })
   })
 
-  test('tells of each line that cannot be taken why, and takes the others', () => {
+  test('has a reason for each refused line', () => {
     const { lines, refused } = read(`${HEADER}\n1,A,1,sold,-1\n2,B,1,new,1\nx\n\n3,C,1,sold,1\n`)
     expect(lines.map(({ line }) => line)).toEqual([6])
     expect(refused.map(({ line, reason }) => [line, reason.slice(0, 20)])).toEqual([
@@ -54,7 +55,7 @@ describe('a file', () => {
 
   test.each([
     ['', 'is empty'],
-    ['hello\n', 'has no names of columns'],
+    ['hello\n', 'has no column names'],
     ['petId,name\n1,A\n', 'categoryId, status, quantity are missing'],
     ['petId,name,category,status,quantity\n', 'did you mean categoryId?'],
     ['PK\0\0', 'is not text'],
@@ -64,7 +65,7 @@ describe('a file', () => {
 })
 
 describe('a plan', () => {
-  test('has what is new, what differs, and how many are as they are', () => {
+  test('lists new pets and changed fields, and counts unchanged pets', () => {
     const file = read(
       `${HEADER},barcode,lowStockAt\n1,Pet 1,1,available,5,,\n2,Rex,9,sold,8,42,\n3,New,1,sold,2,43,4\n`,
     )
@@ -74,14 +75,21 @@ describe('a plan', () => {
       {
         line: 4,
         pet: {
-          ...{ id: 3n, name: 'New', categoryId: 1n, status: 'sold', quantity: 2 },
-          ...{ barcode: '43', lowStockAt: 4 },
+          id: 3n,
+          name: 'New',
+          categoryId: 1n,
+          status: 'sold',
+          quantity: 2,
+          barcode: '43',
+          lowStockAt: 4,
         },
       },
     ])
     expect(made.changed).toEqual([
       {
-        ...{ line: 3, petId: 2n, name: 'Rex' },
+        line: 3,
+        petId: 2n,
+        name: 'Rex',
         update: { name: 'Rex', categoryId: 9n, status: 'sold', barcode: '42', lowStockAt: null },
         quantity: { petId: 2n, quantity: 8, expected: 5 },
       },
@@ -90,12 +98,12 @@ describe('a plan', () => {
     expect(made.added.map(({ pet }) => addedWords(pet, list))).toEqual([
       'id 3, Dogs, sold, 2 in stock, barcode 43, low at 4',
     ])
-    expect(made.changed.map((one) => changedWords(one, list))).toEqual([
+    expect(made.changed.map((change) => changedWords(change, list))).toEqual([
       'name to Rex, category to Category 9, status to sold, barcode to 42, no threshold of its own, quantity from 5 to 8',
     ])
   })
 
-  test('leaves barcodes and thresholds alone that the file does not have', () => {
+  test('keeps barcodes and thresholds if the file has no such columns', () => {
     const file = read(`${HEADER}\n1,Pet 1,1,available,5\n`)
     expect(plan(file, known(1n, { barcode: '42', lowStockAt: 3 }))).toMatchObject({
       unchanged: 1,
@@ -103,7 +111,7 @@ describe('a plan', () => {
     })
   })
 
-  test('refuses what stands twice, and a barcode that another pet keeps', () => {
+  test('refuses ids and barcodes that occur twice, and a barcode that another pet keeps', () => {
     const file = read(
       `${HEADER},barcode\n1,Pet 1,1,available,5,a\n1,Pet 1,1,available,6,b\n2,Pet 2,1,available,5,a\n3,Pet 3,1,available,5,c\n`,
     )
@@ -147,13 +155,13 @@ describe('a plan', () => {
     }
   })
 
-  test('refuses quantities where the key may not change the stock', () => {
+  test('refuses changed quantities if the key may not change the stock', () => {
     const file = read(`${HEADER}\n1,Pet 1,1,available,6\n2,Two,1,available,5\n`)
     const store = { pets: new Map([known(1n), known(2n)]), categories: new Set([1n]), mayChangeStock: false }
     expect(planImport(file, store)).toMatchObject({ refused: [{ line: 2 }], changed: [{ line: 3 }] })
   })
 
-  test('costs requests of the limits, and time', () => {
+  test('needs requests, and time if the limits of the key are low', () => {
     const lines = Array.from({ length: 1_500 }, (_, index) => `${index + 1},Pet ${index + 1},1,available,6`)
     const many = plan(
       read([HEADER, ...lines].join('\n')),
@@ -215,7 +223,7 @@ describe('an import', () => {
     return { run, planNow, stock }
   }
 
-  test('does what its plan says, and done again there is nothing to do', async () => {
+  test('saves its plan, and a second import of the file has nothing to do', async () => {
     const text = `${HEADER},barcode,lowStockAt\n1,Rex,9,sold,8,42,\n2,Mittens,77,pending,1,43,1\n7,New,78,available,3,44,\n`
     const { run, planNow } = await begin()
     await run.start(await planNow(text), 'pets.csv')
@@ -229,7 +237,7 @@ describe('an import', () => {
     expect(run.get()).toMatchObject({ added: 0, changed: 2, failed: [] })
   })
 
-  test('leaves alone what somebody else has counted meanwhile, and says so by line', async () => {
+  test('reports a line whose quantity somebody else changed meanwhile, and keeps that quantity', async () => {
     const { run, planNow } = await begin()
     const made = await planNow(`${HEADER}\n3,Goldie,4,sold,30\n9007199254740993,Odd one,9,available,31\n`)
     await client.inventory.set(3n, { quantity: 12 })
@@ -282,6 +290,38 @@ describe('an import', () => {
     await expect(client.pets.get(502n)).rejects.toMatchObject({ code: 'not_found' })
   })
 
+  test('does not change the quantity of a pet whose other fields were refused', async () => {
+    await client.pets.create({ id: 701n, name: 'Refused', categoryId: 1n, quantity: 5 })
+    const { run, planNow } = await begin()
+    const made = await planNow(`${HEADER},barcode\n701,Refused,1,available,6,used\n`)
+    await client.pets.create({ id: 702n, name: 'Faster', categoryId: 1n, barcode: 'used' })
+    await run.start(made, 'pets.csv')
+    expect(run.get()).toMatchObject({ changed: 0, failed: [{ line: 2, name: 'Refused' }] })
+    expect((await client.inventory.get(701n)).quantity).toBe(5)
+  })
+
+  test('swaps the barcodes of two pets in different batches', async () => {
+    const header = `${HEADER},barcode`
+    const fileWith = (first: string, last: string) => {
+      const lines = Array.from(
+        { length: 1_000 },
+        (_, index) => `${20_001 + index},Between ${first},1,sold,1,`,
+      )
+      return [header, `20000,First,1,sold,1,${first}`, ...lines, `30000,Last,1,sold,1,${last}`].join('\n')
+    }
+    const before = await begin()
+    await before.run.start(await before.planNow(fileWith('left', 'right')), 'pets.csv')
+    const { run, planNow } = await begin()
+    const swap = await planNow(fileWith('right', 'left'))
+    await run.start(swap, 'pets.csv')
+    expect(run.get()).toMatchObject({ added: 0, changed: 1_002, failed: [] })
+    expect(swap.batches).toHaveLength(3)
+    expect([(await client.pets.get(20_000n)).barcode, (await client.pets.get(30_000n)).barcode]).toEqual([
+      'right',
+      'left',
+    ])
+  })
+
   test('does not overwrite a pet that somebody else added meanwhile, nor add a removed pet again', async () => {
     await client.pets.create({ id: 602n, name: 'Removed', categoryId: 1n })
     const { run, planNow, stock } = await begin()
@@ -309,7 +349,7 @@ describe('an import', () => {
     expect([rest.added.length, rest.unchanged]).toEqual([1_500, 1_000])
   })
 
-  test('with a key that may not ends at once', async () => {
+  test('stops if the key may not change pets', async () => {
     const { secret } = await service.createKey('enterprise', { permissions: ['stock'] })
     const { planNow } = await begin()
     const made = await planNow(`${HEADER}\n301,A,1,sold,1\n`)

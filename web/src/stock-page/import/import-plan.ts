@@ -11,7 +11,7 @@ export interface KnownPet {
   readonly status: PetStatus
   readonly quantity: number
   readonly barcode?: string | undefined
-  /** Its own threshold. */
+  /** The threshold of the pet itself, not of its category. */
   readonly lowStockAt?: number | undefined
 }
 

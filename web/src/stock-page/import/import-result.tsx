@@ -53,7 +53,7 @@ export function ImportResult({ run, progress }: Props) {
       {failed.length > 0 && (
         <LineTable
           name="Failed"
-          lines={failed.map(({ line, name, reason }) => ({ line, name, what: reason }))}
+          lines={failed.map(({ line, name, reason }) => ({ line, name, text: reason }))}
         />
       )}
     </section>
