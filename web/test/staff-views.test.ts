@@ -212,7 +212,7 @@ test(
     await page.getByRole('button', { name: 'Refused 1' }).click()
     await table.getByRole('row', { name: /4 status must be one of/ }).waitFor()
     await axe(page)
-    await page.getByText('It takes 3 requests of what this key may send').waitFor()
+    await page.getByText('The import needs 2 requests').waitFor()
     await page.getByRole('button', { name: 'Import…' }).click()
     expect(await shop.inStock(1n)).toBe(10)
     await page.getByRole('button', { name: 'Yes, import' }).click()

@@ -65,7 +65,7 @@ test(
     await page.getByText('1 to add, 0 to change, 0 refused, 1 already as it is in the file.').waitFor()
     expect(await file.inputValue()).toContain('spring.csv')
     await page.getByRole('button', { name: 'Import…' }).click()
-    await page.getByText('Add 1 pet in 1 request?').waitFor()
+    await page.getByText('Add 1 pet?').waitFor()
     await expectSoon(() => focused(page), 'Not yet')
   },
   BROWSER_TEST_MS,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { PetstoreClient } from '@petstore/client'
+import { PetstoreClient, stringify } from '@petstore/client'
 import { TestService } from '../../../server/test/support/test-service.ts'
 import { LiveChanges } from '../../src/stock-page/changes/live-changes.ts'
 import { costOf, costWords, requestsOf } from '../../src/stock-page/import/import-cost.ts'
@@ -16,27 +16,34 @@ const read = (text: string) => readPetFile('pets.csv', new TextEncoder().encode(
 const latin = (text: string) =>
   readPetFile(
     'pets.csv',
-    Uint8Array.from(text, (one) => one.charCodeAt(0)),
+    Uint8Array.from(text, (character) => character.charCodeAt(0)),
   )
+const fileOf = (firstId: number, count: number) =>
+  [
+    HEADER,
+    ...Array.from({ length: count }, (_, index) => `${firstId + index},Pet ${index},1,available,1`),
+  ].join('\n')
 const known = (petId: bigint, more: Partial<KnownPet> = {}): [bigint, KnownPet] => [
   petId,
   { petId, name: `Pet ${petId}`, categoryId: 1n, status: 'available', quantity: 5, ...more },
 ]
+const petsOf = ({ batches }: ImportPlan) => batches.map((batch) => batch.map(({ pet }) => pet))
 const plan = (file: PetFile, ...pets: readonly [bigint, KnownPet][]) =>
   planImport(file, { pets: new Map(pets), categories: new Set([1n]), mayChangeStock: true })
 
 describe('a file', () => {
-  test('is read with commas, semicolons, a mark of its encoding, quotes and lines of Windows', () => {
+  test('may have commas or semicolons, a byte order mark, quotes and Windows line ends', () => {
     const pet = { id: 7n, name: 'Käfer; "groß"', categoryId: 1n, status: 'sold' as const, quantity: 3 }
     const excel = '\ufeffPetID;Name;CategoryId;Status;Quantity\r\n7;"Käfer; ""groß""";1;sold;3\r\n;;;;\r\n'
     expect(read(excel).lines).toEqual([{ line: 2, pet }])
     expect(read(`${HEADER}\n7,"Käfer; ""groß""",1,sold,3`).lines).toEqual([{ line: 2, pet }])
     expect(latin('petId;name;categoryId;status;quantity\n7;K\xe4fer;1;sold;3')).toMatchObject({
-      ...{ isLatin: true, lines: [{ pet: { name: 'Käfer' } }] },
+      isLatin: true,
+      lines: [{ pet: { name: 'Käfer' } }],
     })
   })
 
-  test('tells of each line that cannot be taken why, and takes the others', () => {
+  test('has a reason for each refused line', () => {
     const { lines, refused } = read(`${HEADER}\n1,A,1,sold,-1\n2,B,1,new,1\nx\n\n3,C,1,sold,1\n`)
     expect(lines.map(({ line }) => line)).toEqual([6])
     expect(refused.map(({ line, reason }) => [line, reason.slice(0, 20)])).toEqual([
@@ -48,7 +55,7 @@ describe('a file', () => {
 
   test.each([
     ['', 'is empty'],
-    ['hello\n', 'has no names of columns'],
+    ['hello\n', 'has no column names'],
     ['petId,name\n1,A\n', 'categoryId, status, quantity are missing'],
     ['petId,name,category,status,quantity\n', 'did you mean categoryId?'],
     ['PK\0\0', 'is not text'],
@@ -58,24 +65,31 @@ describe('a file', () => {
 })
 
 describe('a plan', () => {
-  test('has what is new, what differs, and how many are as they are', () => {
+  test('lists new pets and changed fields, and counts unchanged pets', () => {
     const file = read(
       `${HEADER},barcode,lowStockAt\n1,Pet 1,1,available,5,,\n2,Rex,9,sold,8,42,\n3,New,1,sold,2,43,4\n`,
     )
     const made = plan(file, known(1n), known(2n, { lowStockAt: 3 }), known(5n))
-    expect(made).toMatchObject({ unchanged: 1, refused: [], categories: [9n], releases: [] })
+    expect(made).toMatchObject({ unchanged: 1, refused: [], categories: [9n] })
     expect(made.added).toEqual([
       {
         line: 4,
         pet: {
-          ...{ id: 3n, name: 'New', categoryId: 1n, status: 'sold', quantity: 2 },
-          ...{ barcode: '43', lowStockAt: 4 },
+          id: 3n,
+          name: 'New',
+          categoryId: 1n,
+          status: 'sold',
+          quantity: 2,
+          barcode: '43',
+          lowStockAt: 4,
         },
       },
     ])
     expect(made.changed).toEqual([
       {
-        ...{ line: 3, petId: 2n, name: 'Rex' },
+        line: 3,
+        petId: 2n,
+        name: 'Rex',
         update: { name: 'Rex', categoryId: 9n, status: 'sold', barcode: '42', lowStockAt: null },
         quantity: { petId: 2n, quantity: 8, expected: 5 },
       },
@@ -84,12 +98,12 @@ describe('a plan', () => {
     expect(made.added.map(({ pet }) => addedWords(pet, list))).toEqual([
       'id 3, Dogs, sold, 2 in stock, barcode 43, low at 4',
     ])
-    expect(made.changed.map((one) => changedWords(one, list))).toEqual([
+    expect(made.changed.map((change) => changedWords(change, list))).toEqual([
       'name to Rex, category to Category 9, status to sold, barcode to 42, no threshold of its own, quantity from 5 to 8',
     ])
   })
 
-  test('leaves barcodes and thresholds alone that the file does not have', () => {
+  test('keeps barcodes and thresholds if the file has no such columns', () => {
     const file = read(`${HEADER}\n1,Pet 1,1,available,5\n`)
     expect(plan(file, known(1n, { barcode: '42', lowStockAt: 3 }))).toMatchObject({
       unchanged: 1,
@@ -97,46 +111,73 @@ describe('a plan', () => {
     })
   })
 
-  test('refuses what stands twice, and a barcode that another pet keeps', () => {
+  test('refuses ids and barcodes that occur twice, and a barcode that another pet keeps', () => {
     const file = read(
       `${HEADER},barcode\n1,Pet 1,1,available,5,a\n1,Pet 1,1,available,6,b\n2,Pet 2,1,available,5,a\n3,Pet 3,1,available,5,c\n`,
     )
     const { refused } = plan(file, known(1n), known(4n, { barcode: 'c' }))
     expect(refused).toEqual([
-      { line: 3, reason: 'petId 1 stands in line 2 already' },
-      { line: 4, reason: 'barcode a stands in line 2 already' },
-      { line: 5, reason: 'barcode c is that of pet 4' },
+      { line: 3, reason: 'petId 1 is already in line 2' },
+      { line: 4, reason: 'barcode a is already in line 2' },
+      { line: 5, reason: 'barcode c is already used by pet 4' },
     ])
   })
 
-  test('lets two pets swap their barcodes', () => {
+  test('sends pets that swap their barcodes in one batch', () => {
     const file = read(`${HEADER},barcode\n1,Pet 1,1,available,5,b\n2,Pet 2,1,available,5,a\n`)
-    const made = plan(file, known(1n, { barcode: 'a' }), known(2n, { barcode: 'b' }))
-    expect(made).toMatchObject({ refused: [], releases: [1n, 2n] })
-    expect(requestsOf(made)).toBe(4)
+    const swap = plan(file, known(1n, { barcode: 'a' }), known(2n, { barcode: 'b' }))
+    expect(swap.refused).toEqual([])
+    expect(petsOf(swap)).toEqual([
+      [
+        { id: 1n, barcode: 'b' },
+        { id: 2n, barcode: 'a' },
+      ],
+    ])
   })
 
-  test('refuses quantities where the key may not change the stock', () => {
+  test('releases a barcode first if its next owner is in an earlier batch', () => {
+    const lines = Array.from({ length: 1_001 }, (_, index) => `${index + 1},New name,1,available,5,${index}`)
+    const file = read([`${HEADER},barcode`, ...lines].join('\n'))
+    const barcodeOwners = Array.from({ length: 1_001 }, (_, index) =>
+      known(BigInt(index + 1), { barcode: String(index === 1_000 ? 0 : index + 1) }),
+    )
+    const shifted = petsOf(plan(file, ...barcodeOwners))
+    expect(shifted.map(({ length }) => length)).toEqual([1, 1_000, 1])
+    expect(shifted[0]).toEqual([{ id: 1_001n, barcode: null }])
+  })
+
+  test('sends long names in batches that the service accepts', () => {
+    const lines = Array.from({ length: 1_000 }, (_, index) => `${index + 1},${'ü'.repeat(200)},1,sold,5`)
+    const batches = petsOf(plan(read([HEADER, ...lines].join('\n'))))
+    expect(batches.flat()).toHaveLength(1_000)
+    for (const pets of batches) {
+      expect(Buffer.byteLength(stringify({ pets }))).toBeLessThan(256 * 1_024)
+    }
+  })
+
+  test('refuses changed quantities if the key may not change the stock', () => {
     const file = read(`${HEADER}\n1,Pet 1,1,available,6\n2,Two,1,available,5\n`)
     const store = { pets: new Map([known(1n), known(2n)]), categories: new Set([1n]), mayChangeStock: false }
     expect(planImport(file, store)).toMatchObject({ refused: [{ line: 2 }], changed: [{ line: 3 }] })
   })
 
-  test('costs requests of the limits, and time', () => {
+  test('needs requests, and time if the limits of the key are low', () => {
     const lines = Array.from({ length: 1_500 }, (_, index) => `${index + 1},Pet ${index + 1},1,available,6`)
     const many = plan(
       read([HEADER, ...lines].join('\n')),
       ...lines.map((_, index) => known(BigInt(index + 1))),
     )
     expect(requestsOf(many)).toBe(2)
+    expect(requestsOf(plan(read([HEADER, ...lines].join('\n'))))).toBe(2)
     const window = (limit: number, remaining: number) => ({ limit, remaining, reset: 0 })
-    const added = plan(read([HEADER, ...lines].join('\n')))
-    expect(requestsOf(added)).toBe(1_500)
-    const cost = costOf(added, { minute: window(60, 60), day: window(10_000, 1_501) })
-    expect(cost).toEqual({ requests: 1_500, minutes: 24, overDay: 0 })
-    expect(costWords(cost)).toContain('about 24 min')
-    const over = costOf(added, { minute: window(60, 60), day: window(1_000, 900) })
-    expect(costWords(over)).toContain('600 more than this key may still send today')
+    const withCategories = lines.map((_, index) => `${index + 1},Pet ${index + 1},${index + 2},available,6`)
+    const added = plan(read([HEADER, ...withCategories].join('\n')))
+    expect(requestsOf(added)).toBe(1_502)
+    const cost = costOf(added, { minute: window(60, 60), day: window(10_000, 1_502) })
+    expect(cost).toEqual({ requests: 1_502, minutes: 25, overDay: 0 })
+    expect(costWords(cost)).toContain('about 25 min')
+    const over = costOf(added, { minute: window(60, 60), day: window(1_000, 902) })
+    expect(costWords(over)).toContain('600 more than this key may send today')
     expect(costWords(costOf(many, { minute: window(60, 2), day: window(9, 9) }))).toContain(
       'less than a minute',
     )
@@ -146,9 +187,16 @@ describe('a plan', () => {
 describe('an import', () => {
   let service: TestService
   let client: PetstoreClient
+  let writes = 0
   beforeAll(async () => {
     service = await TestService.start({ realTime: true })
-    client = new PetstoreClient({ baseUrl: `${service.address}/v1`, apiKey: service.key })
+    client = new PetstoreClient({
+      baseUrl: `${service.address}/v1`,
+      apiKey: service.key,
+      onRequest: ({ method }) => {
+        if (method !== 'GET') writes++
+      },
+    })
   })
   afterAll(() => service.stop())
 
@@ -172,15 +220,15 @@ describe('an import', () => {
       const ids = new Set(categories.get().byId.keys())
       return planImport(read(text), { pets, categories: ids, mayChangeStock: true })
     }
-    return { run, planNow }
+    return { run, planNow, stock }
   }
 
-  test('does what its plan says, and done again there is nothing to do', async () => {
+  test('saves its plan, and a second import of the file has nothing to do', async () => {
     const text = `${HEADER},barcode,lowStockAt\n1,Rex,9,sold,8,42,\n2,Mittens,77,pending,1,43,1\n7,New,78,available,3,44,\n`
     const { run, planNow } = await begin()
     await run.start(await planNow(text), 'pets.csv')
     expect(run.get()).toMatchObject({ phase: 'done', added: 1, changed: 2, failed: [], stoppedBy: undefined })
-    expect(run.get()?.done).toBe(run.get()?.total ?? 0)
+    expect(run.get()?.total).toBe(3)
     expect(await planNow(text)).toMatchObject({ added: [], changed: [], refused: [], unchanged: 3 })
     const [change] = (await client.inventory.history(1n)).items
     expect(change).toMatchObject({ before: 4, after: 8, reason: 'corrected', reference: 'pets.csv' })
@@ -189,7 +237,7 @@ describe('an import', () => {
     expect(run.get()).toMatchObject({ added: 0, changed: 2, failed: [] })
   })
 
-  test('leaves alone what somebody else has counted meanwhile, and says so by line', async () => {
+  test('reports a line whose quantity somebody else changed meanwhile, and keeps that quantity', async () => {
     const { run, planNow } = await begin()
     const made = await planNow(`${HEADER}\n3,Goldie,4,sold,30\n9007199254740993,Odd one,9,available,31\n`)
     await client.inventory.set(3n, { quantity: 12 })
@@ -198,24 +246,110 @@ describe('an import', () => {
     expect((await client.inventory.get(3n)).quantity).toBe(12)
   })
 
-  test('that is stopped begins nothing more, and what is in stays in', async () => {
+  test('of 2,500 new pets takes 3 requests, and reports its progress', async () => {
     const { run, planNow } = await begin()
-    const lines = Array.from({ length: 40 }, (_, index) => `${100 + index},Many ${index},1,available,1`)
-    const made = await planNow([HEADER, ...lines].join('\n'))
-    const leave = run.subscribe(() => {
-      if ((run.get()?.done ?? 0) > 0) run.stop()
-    })
+    const text = fileOf(1_000, 2_500)
+    const seen: number[] = []
+    const unsubscribe = run.subscribe(() => seen.push(run.get()?.added ?? 0))
+    const made = await planNow(text)
+    writes = 0
     await run.start(made, 'pets.csv')
-    leave()
-    const { added = 0, stoppedBy } = run.get() ?? {}
-    expect(stoppedBy).toBe('you stopped it')
-    expect(added).toBeGreaterThan(0)
-    expect(added).toBeLessThan(40)
-    const again = await planNow([HEADER, ...lines].join('\n'))
-    expect([again.added.length, again.unchanged]).toEqual([40 - added, added])
+    unsubscribe()
+    expect([requestsOf(made), writes]).toEqual([3, 3])
+    expect(run.get()).toMatchObject({ added: 2_500, total: 2_500, failed: [] })
+    expect([...new Set(seen)]).toEqual([0, 1_000, 2_000, 2_500])
+    expect(await planNow(text)).toMatchObject({ added: [], changed: [], unchanged: 2_500 })
   })
 
-  test('with a key that may not ends at once', async () => {
+  test('reports the lines that the service refuses, and saves the rest of their batch', async () => {
+    await client.categories.create({ id: 500n, name: 'Reptiles' })
+    await client.pets.create({ id: 501n, name: 'Owner', categoryId: 1n, barcode: 'moved' })
+    const { run, planNow } = await begin()
+    const text = [
+      `${HEADER},barcode`,
+      '502,Taken,1,available,1,taken',
+      '503,Kept,1,available,2,',
+      // Its barcode is free only if line 5 is saved.
+      '504,Follows,1,available,3,moved',
+      '501,Owner,500,available,0,',
+      '505,Also kept,1,available,4,505',
+    ].join('\n')
+    const made = await planNow(text)
+    await client.pets.create({ id: 599n, name: 'Faster', categoryId: 1n, barcode: 'taken' })
+    await client.categories.remove(500n)
+    writes = 0
+    await run.start(made, 'pets.csv')
+    expect(writes).toBe(3)
+    expect(run.get()).toMatchObject({ added: 2, changed: 0, stoppedBy: undefined })
+    expect(run.get()?.failed.map(({ line, name, reason }) => [line, name, reason])).toEqual([
+      [2, 'Taken', expect.stringContaining('barcode taken is already used by pet')],
+      [5, 'Owner', 'Category 500 was removed meanwhile. Import the file again.'],
+      [4, 'Follows', 'barcode moved is already used by pet 501'],
+    ])
+    expect((await client.inventory.get(505n)).quantity).toBe(4)
+    await expect(client.pets.get(502n)).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  test('does not change the quantity of a pet whose other fields were refused', async () => {
+    await client.pets.create({ id: 701n, name: 'Refused', categoryId: 1n, quantity: 5 })
+    const { run, planNow } = await begin()
+    const made = await planNow(`${HEADER},barcode\n701,Refused,1,available,6,used\n`)
+    await client.pets.create({ id: 702n, name: 'Faster', categoryId: 1n, barcode: 'used' })
+    await run.start(made, 'pets.csv')
+    expect(run.get()).toMatchObject({ changed: 0, failed: [{ line: 2, name: 'Refused' }] })
+    expect((await client.inventory.get(701n)).quantity).toBe(5)
+  })
+
+  test('swaps the barcodes of two pets in different batches', async () => {
+    const header = `${HEADER},barcode`
+    const fileWith = (first: string, last: string) => {
+      const lines = Array.from(
+        { length: 1_000 },
+        (_, index) => `${20_001 + index},Between ${first},1,sold,1,`,
+      )
+      return [header, `20000,First,1,sold,1,${first}`, ...lines, `30000,Last,1,sold,1,${last}`].join('\n')
+    }
+    const before = await begin()
+    await before.run.start(await before.planNow(fileWith('left', 'right')), 'pets.csv')
+    const { run, planNow } = await begin()
+    const swap = await planNow(fileWith('right', 'left'))
+    await run.start(swap, 'pets.csv')
+    expect(run.get()).toMatchObject({ added: 0, changed: 1_002, failed: [] })
+    expect(swap.batches).toHaveLength(3)
+    expect([(await client.pets.get(20_000n)).barcode, (await client.pets.get(30_000n)).barcode]).toEqual([
+      'right',
+      'left',
+    ])
+  })
+
+  test('does not overwrite a pet that somebody else added meanwhile, nor add a removed pet again', async () => {
+    await client.pets.create({ id: 602n, name: 'Removed', categoryId: 1n })
+    const { run, planNow, stock } = await begin()
+    const made = await planNow(`${HEADER}\n601,Ours,1,available,9\n602,Renamed,2,available,0\n`)
+    await client.pets.create({ id: 601n, name: 'Theirs', categoryId: 1n, quantity: 2 })
+    await client.pets.remove(602n)
+    stock.replaceAll((await client.inventory.list()).items)
+    await run.start(made, 'pets.csv')
+    expect(run.get()).toMatchObject({ added: 0, changed: 0, failed: [{ line: 2 }, { line: 3 }] })
+    expect((await client.inventory.get(601n)).quantity).toBe(2)
+    await expect(client.pets.get(602n)).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  test('that is stopped sends no further batch, and saved batches stay saved', async () => {
+    const { run, planNow } = await begin()
+    const text = fileOf(10_000, 2_500)
+    const made = await planNow(text)
+    const unsubscribe = run.subscribe(() => {
+      if ((run.get()?.added ?? 0) > 0) run.stop()
+    })
+    await run.start(made, 'pets.csv')
+    unsubscribe()
+    expect(run.get()).toMatchObject({ phase: 'done', added: 1_000, failed: [], stoppedBy: 'you stopped it' })
+    const rest = await planNow(text)
+    expect([rest.added.length, rest.unchanged]).toEqual([1_500, 1_000])
+  })
+
+  test('stops if the key may not change pets', async () => {
     const { secret } = await service.createKey('enterprise', { permissions: ['stock'] })
     const { planNow } = await begin()
     const made = await planNow(`${HEADER}\n301,A,1,sold,1\n`)

@@ -4,20 +4,13 @@ import type { ImportPlan } from './import-plan.ts'
 
 export interface ImportCost {
   readonly requests: number
-  /** Minutes until it is done with what the key may send; 0 where it goes at once. */
+  /** Minutes that the import takes within the limits of the key; 0 if it need not wait. */
   readonly minutes: number
-  /** So many more than the key may send today. */
+  /** How many requests exceed the daily limit of the key. */
   readonly overDay: number
 }
 
-export function requestsOf({ added, changed, categories, releases }: ImportPlan): number {
-  const quantities = changed.filter(({ quantity }) => quantity !== undefined).length
-  const updates = changed.filter(({ update }) => Object.keys(update).length > 0).length
-  const batches = Math.ceil(quantities / MAX_CHANGES)
-  return categories.length + releases.length + updates + added.length + batches
-}
-
-/** What it takes of the limits of the key. */
+/** How much of the key's limits the import uses if no line is refused. */
 export function costOf(plan: ImportPlan, { minute, day }: Pick<KeyLimits, 'minute' | 'day'>): ImportCost {
   const requests = requestsOf(plan)
   const waiting = Math.max(0, requests - minute.remaining)
@@ -28,12 +21,17 @@ export function costOf(plan: ImportPlan, { minute, day }: Pick<KeyLimits, 'minut
   }
 }
 
+export function requestsOf({ changed, categories, batches }: ImportPlan): number {
+  const quantities = changed.filter(({ quantity }) => quantity !== undefined).length
+  return categories.length + batches.length + Math.ceil(quantities / MAX_CHANGES)
+}
+
 export function costWords({ requests, minutes, overDay }: ImportCost): string {
   const count = requests === 1 ? '1 request' : `${requests.toLocaleString('en')} requests`
   if (overDay > 0) {
-    return `It takes ${count}, ${overDay.toLocaleString('en')} more than this key may still send today: it would wait for tomorrow. Import a part of the file, or use a key of a larger plan.`
+    return `The import needs ${count}, ${overDay.toLocaleString('en')} more than this key may send today. Import part of the file, or use a key with a higher limit.`
   }
-  if (minutes === 0) return `It takes ${count} of what this key may send, and less than a minute.`
-  const long = minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
-  return `It takes ${count}. With the limits of this key that is about ${long}; keep this page open until then.`
+  if (minutes === 0) return `The import needs ${count} and takes less than a minute.`
+  const duration = minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+  return `The import needs ${count} and takes about ${duration}, because of the limits of this key. Keep this page open until it is done.`
 }

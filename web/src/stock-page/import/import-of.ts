@@ -3,7 +3,7 @@ import { ImportRun } from './import-run.ts'
 
 const runs = new WeakMap<Session, ImportRun>()
 
-/** The import of a session: it goes on while somebody looks at another view. */
+/** The import of a session. It continues while the user looks at another view. */
 export function importOf(session: Session): ImportRun {
   const known = runs.get(session)
   if (known !== undefined) return known

@@ -1,5 +1,6 @@
 import type { NewPet, PetStatus, PetUpdate } from '@petstore/client'
 import type { RowChange } from '../stock/adjustment-batch.ts'
+import { batchesOf, type PetBatch, type PetLine } from './import-batches.ts'
 import type { FileLine, PetFile } from './pet-file.ts'
 
 /** A pet as it is in the store. */
@@ -10,7 +11,7 @@ export interface KnownPet {
   readonly status: PetStatus
   readonly quantity: number
   readonly barcode?: string | undefined
-  /** Its own threshold. */
+  /** The threshold of the pet itself, not of its category. */
   readonly lowStockAt?: number | undefined
 }
 
@@ -22,7 +23,7 @@ export interface AddedLine {
 export interface ChangedLine {
   readonly line: number
   readonly petId: bigint
-  /** What it is called by now. */
+  /** As the file has it. */
   readonly name: string
   readonly update: PetUpdate
   readonly quantity?: RowChange & { readonly quantity: number; readonly expected: number }
@@ -33,16 +34,16 @@ export interface RefusedLine {
   readonly reason: string
 }
 
-/** What a file would do to the store. Nothing has been changed by it. */
+/** What a file would change in the store. */
 export interface ImportPlan {
   readonly added: readonly AddedLine[]
   readonly changed: readonly ChangedLine[]
   readonly refused: readonly RefusedLine[]
   readonly unchanged: number
-  /** Categories that are not there yet. */
+  /** Categories that do not exist yet. */
   readonly categories: readonly bigint[]
-  /** Pets whose barcode another one of the file gets: they have to let go of it first. */
-  readonly releases: readonly bigint[]
+  /** Saves everything except the quantities of existing pets. */
+  readonly batches: readonly PetBatch[]
 }
 
 interface Store {
@@ -52,62 +53,78 @@ interface Store {
   readonly mayChangeStock: boolean
 }
 
-/** Compares a file with what is there, line by line. */
+/** Compares a file with the store, line by line. */
 export function planImport(file: PetFile, { pets, categories, mayChangeStock }: Store): ImportPlan {
-  const taken = takenLines(file, pets)
+  const barcodeOwners = barcodeOwnersOf(pets)
+  const taken = takenLines(file, barcodeOwners)
   const refused: RefusedLine[] = [...file.refused, ...taken.refused]
   const added: AddedLine[] = []
   const changed: ChangedLine[] = []
+  const saved: PetLine[] = []
   let unchanged = 0
   for (const { line, pet } of taken.lines) {
-    const known = pets.get(pet.id)
+    const { id, name } = pet
+    const known = pets.get(id)
     if (known === undefined) {
-      added.push({ line, pet: newPetOf(pet) })
+      const newPet = newPetOf(pet)
+      added.push({ line, pet: newPet })
+      saved.push({ line, name, pet: newPet, isNew: true, completes: 'added' })
       continue
     }
     const update = updateOf(known, pet)
+    const hasUpdate = Object.keys(update).length > 0
     const isCounted = pet.quantity !== known.quantity
     if (isCounted && !mayChangeStock) {
-      refused.push({ line, reason: 'quantity is another one, and this key may not change the stock' })
-    } else if (isCounted || Object.keys(update).length > 0) {
-      const quantity = { petId: pet.id, quantity: pet.quantity, expected: known.quantity }
-      const { id: petId, name } = pet
-      changed.push({ line, petId, name, update, ...(isCounted ? { quantity } : {}) })
+      refused.push({ line, reason: 'quantity differs, and this key may not change the stock' })
+    } else if (isCounted || hasUpdate) {
+      const quantity = { petId: id, quantity: pet.quantity, expected: known.quantity }
+      changed.push({ line, petId: id, name, update, ...(isCounted ? { quantity } : {}) })
+      const completes = isCounted ? undefined : 'changed'
+      if (hasUpdate) saved.push({ line, name, pet: { ...update, id }, isNew: false, completes })
     } else unchanged++
   }
-  const wanted = [
-    ...added.map(({ pet }) => pet.categoryId),
-    ...changed.map(({ update }) => update.categoryId),
-  ]
   return {
-    ...{ added, changed, unchanged },
+    added,
+    changed,
+    unchanged,
     refused: refused.sort((a, b) => a.line - b.line),
-    categories: [...new Set(wanted)].filter((id) => id !== undefined && !categories.has(id)) as bigint[],
-    releases: releasesOf(added, changed, pets),
+    categories: missingCategories(saved, categories),
+    batches: batchesOf(saved, barcodeOwners),
   }
 }
 
-/** Of an id and of a barcode the first line counts; a barcode that another pet has and keeps is nobody else's. */
-function takenLines(file: PetFile, pets: ReadonlyMap<bigint, KnownPet>) {
+function missingCategories(saved: readonly PetLine[], existing: ReadonlySet<bigint>): readonly bigint[] {
+  const wanted = new Set(saved.flatMap(({ pet }) => pet.categoryId ?? []))
+  return [...wanted].filter((id) => !existing.has(id))
+}
+
+function barcodeOwnersOf(pets: ReadonlyMap<bigint, KnownPet>): ReadonlyMap<string, bigint> {
+  const owners = new Map<string, bigint>()
+  for (const { barcode, petId } of pets.values()) if (barcode !== undefined) owners.set(barcode, petId)
+  return owners
+}
+
+/** If an id or a barcode occurs twice, the first line counts. A barcode that another pet keeps is refused. */
+function takenLines(file: PetFile, barcodeOwners: ReadonlyMap<string, bigint>) {
   const ids = new Map<bigint, number>()
   const barcodes = new Map<string, number>()
   const inFile = new Map(file.lines.map(({ pet }) => [pet.id, pet]))
-  const owners = new Map([...pets.values()].map(({ barcode, petId }) => [barcode, petId]))
   const lines: FileLine[] = []
   const refused: RefusedLine[] = []
-  for (const one of file.lines) {
-    const { line, pet } = one
+  for (const fileLine of file.lines) {
+    const { line, pet } = fileLine
     const { id, barcode } = pet
-    const before = ids.get(id)
-    const owner = barcode == null ? undefined : owners.get(barcode)
-    const keeps = owner !== undefined && owner !== id && keepsBarcode(inFile.get(owner), barcode)
-    const sameCode = barcode == null ? undefined : barcodes.get(barcode)
-    if (before !== undefined) refused.push({ line, reason: `petId ${id} stands in line ${before} already` })
-    else if (sameCode !== undefined) {
-      refused.push({ line, reason: `barcode ${barcode} stands in line ${sameCode} already` })
-    } else if (keeps) refused.push({ line, reason: `barcode ${barcode} is that of pet ${owner}` })
-    else {
-      lines.push(one)
+    const lineOfId = ids.get(id)
+    const lineOfBarcode = barcode == null ? undefined : barcodes.get(barcode)
+    const owner = barcode == null ? undefined : barcodeOwners.get(barcode)
+    if (lineOfId !== undefined) {
+      refused.push({ line, reason: `petId ${id} is already in line ${lineOfId}` })
+    } else if (lineOfBarcode !== undefined) {
+      refused.push({ line, reason: `barcode ${barcode} is already in line ${lineOfBarcode}` })
+    } else if (owner !== undefined && owner !== id && keepsBarcode(inFile.get(owner), barcode)) {
+      refused.push({ line, reason: `barcode ${barcode} is already used by pet ${owner}` })
+    } else {
+      lines.push(fileLine)
       ids.set(id, line)
       if (barcode != null) barcodes.set(barcode, line)
     }
@@ -136,21 +153,4 @@ function updateOf(known: KnownPet, pet: FileLine['pet']): PetUpdate {
     ...(barcode === undefined || (barcode ?? undefined) === known.barcode ? {} : { barcode }),
     ...(lowStockAt === undefined || (lowStockAt ?? undefined) === known.lowStockAt ? {} : { lowStockAt }),
   }
-}
-
-function releasesOf(
-  added: readonly AddedLine[],
-  changed: readonly ChangedLine[],
-  pets: ReadonlyMap<bigint, KnownPet>,
-): readonly bigint[] {
-  const wanted = new Set([
-    ...added.map(({ pet }) => pet.barcode),
-    ...changed.map(({ update }) => update.barcode),
-  ])
-  return changed
-    .filter(({ petId, update }) => {
-      const had = pets.get(petId)?.barcode
-      return had !== undefined && update.barcode !== undefined && wanted.has(had)
-    })
-    .map(({ petId }) => petId)
 }

@@ -3,7 +3,7 @@ import { useLostFocus } from '../lost-focus.ts'
 import { petsWords } from '../receive/receive-words.ts'
 import { useSession } from '../session/session-context.ts'
 import { useReadable } from '../stock/observable.ts'
-import { costOf, costWords, requestsOf } from './import-cost.ts'
+import { costOf, costWords } from './import-cost.ts'
 import { LineTable, type ShownLine } from './line-table.tsx'
 import { addedWords, changedWords } from './line-words.ts'
 import type { Prepared } from './prepare-import.ts'
@@ -16,7 +16,7 @@ interface Props {
 const KINDS = { added: 'To add', changed: 'To change', refused: 'Refused' } as const
 type Kind = keyof typeof KINDS
 
-/** What the file would do, before it is done. */
+/** Shows what the import would change, and asks before it starts. */
 export function ImportPreview({ prepared: { file, plan, limits }, onStart }: Props) {
   const categories = useReadable(useSession().categories)
   const { added, changed, refused, unchanged } = plan
@@ -26,40 +26,44 @@ export function ImportPreview({ prepared: { file, plan, limits }, onStart }: Pro
   const [isAsking, setAsking] = useState(false)
   const safe = useRef<HTMLButtonElement>(null)
   useLostFocus(safe, isAsking)
-  const kind = chosen ?? kinds.find((one) => count[one] > 0) ?? 'added'
+  const kind = chosen ?? kinds.find((candidate) => count[candidate] > 0) ?? 'added'
   const lines: Readonly<Record<Kind, () => readonly ShownLine[]>> = {
-    added: () => added.map(({ line, pet }) => ({ line, name: pet.name, what: addedWords(pet, categories) })),
+    added: () => added.map(({ line, pet }) => ({ line, name: pet.name, text: addedWords(pet, categories) })),
     changed: () =>
-      changed.map((one) => ({ line: one.line, name: one.name, what: changedWords(one, categories) })),
-    refused: () => refused.map(({ line, reason }) => ({ line, name: '', what: reason })),
+      changed.map((change) => ({
+        line: change.line,
+        name: change.name,
+        text: changedWords(change, categories),
+      })),
+    refused: () => refused.map(({ line, reason }) => ({ line, name: '', text: reason })),
   }
   const work = count.added + count.changed
   const cost = costOf(plan, limits)
   return (
     <section className="card import__preview" aria-labelledby="import-preview-title">
-      <h2 id="import-preview-title">What {file.name} would do</h2>
+      <h2 id="import-preview-title">Changes from {file.name}</h2>
       {file.isLatin && (
         <p className="notice notice--caution">
           The file is not UTF-8 and was read as Windows-1252, as older Excel saves it. Look at names with
-          accents and umlauts before you go on.
+          accents and umlauts before you continue.
         </p>
       )}
       <p role="status">
         {sumWords(count, unchanged)}
         {plan.categories.length > 0 &&
-          ` ${plan.categories.length === 1 ? 'Category' : 'Categories'} ${plan.categories.join(', ')} ${plan.categories.length === 1 ? 'is' : 'are'} not there yet and would be made.`}
+          ` ${plan.categories.length === 1 ? 'Category' : 'Categories'} ${plan.categories.join(', ')} ${plan.categories.length === 1 ? 'is' : 'are'} new and will be added.`}
       </p>
       <fieldset className="segmented import__kinds">
         <legend className="visually-hidden">Lines</legend>
-        {kinds.map((one) => (
+        {kinds.map((option) => (
           <button
-            key={one}
+            key={option}
             type="button"
             className="segmented__option"
-            aria-pressed={kind === one}
-            onClick={() => setChosen(one)}
+            aria-pressed={kind === option}
+            onClick={() => setChosen(option)}
           >
-            {KINDS[one]} {count[one].toLocaleString('en')}
+            {KINDS[option]} {count[option].toLocaleString('en')}
           </button>
         ))}
       </fieldset>
@@ -72,10 +76,7 @@ export function ImportPreview({ prepared: { file, plan, limits }, onStart }: Pro
           </p>
           {isAsking ? (
             <div className="import__question" role="alert">
-              <strong>
-                {doWords(count)} in {requestsOf(plan).toLocaleString('en')}{' '}
-                {requestsOf(plan) === 1 ? 'request' : 'requests'}?
-              </strong>
+              <strong>{doWords(count)}?</strong>
               <button type="button" className="button button--primary" onClick={onStart}>
                 Yes, import
               </button>

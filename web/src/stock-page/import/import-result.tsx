@@ -6,21 +6,22 @@ interface Props {
   readonly progress: ImportProgress
 }
 
-/** How an import goes, and what came of it. */
+/** The progress of an import, and its result. */
 export function ImportResult({ run, progress }: Props) {
-  const { fileName, phase, done, total, added, changed, failed, stoppedBy } = progress
+  const { phase, total, added, changed, failed, stoppedBy } = progress
   const isDone = phase === 'done'
-  const made = `${added.toLocaleString('en')} added, ${changed.toLocaleString('en')} changed`
-  const missed = failed.length === 0 ? '' : `, ${failed.length.toLocaleString('en')} failed`
+  const done = added + changed + failed.length
+  const saved = `${added.toLocaleString('en')} added, ${changed.toLocaleString('en')} changed`
+  const failures = failed.length === 0 ? '' : `, ${failed.length.toLocaleString('en')} failed`
   return (
     <section className="card import__preview" aria-labelledby="import-result-title">
-      <h2 id="import-result-title">{isDone ? `${fileName} is imported` : `Importing ${fileName}`}</h2>
+      <h2 id="import-result-title">{titleOf(progress)}</h2>
       {!isDone && (
         <>
           <div
             className="progress"
             role="progressbar"
-            aria-label="Requests"
+            aria-label="Pets"
             aria-valuemin={0}
             aria-valuemax={total}
             aria-valuenow={done}
@@ -28,15 +29,15 @@ export function ImportResult({ run, progress }: Props) {
             <div className="progress__bar" style={{ width: `${(100 * done) / Math.max(1, total)}%` }} />
           </div>
           <p className="number muted">
-            {done.toLocaleString('en')} of {total.toLocaleString('en')} requests
+            {done.toLocaleString('en')} of {total.toLocaleString('en')} {total === 1 ? 'pet' : 'pets'}
           </p>
         </>
       )}
-      <p role="status">{isDone || missed !== '' ? `${made}${missed}.` : ''}</p>
+      <p role="status">{isDone || failures !== '' ? `${saved}${failures}.` : ''}</p>
       {isDone && stoppedBy !== undefined && (
         <p className="notice notice--caution">
-          It ended before its end: {stoppedBy}. What is in stays in. Import the same file again to bring in
-          the rest.
+          The import stopped early: {stoppedBy.replace(/\.$/, '')}. Saved pets stay saved. Import the same
+          file again to import the rest.
         </p>
       )}
       {!isDone && (
@@ -52,9 +53,14 @@ export function ImportResult({ run, progress }: Props) {
       {failed.length > 0 && (
         <LineTable
           name="Failed"
-          lines={failed.map(({ line, name, reason }) => ({ line, name, what: reason }))}
+          lines={failed.map(({ line, name, reason }) => ({ line, name, text: reason }))}
         />
       )}
     </section>
   )
+}
+
+function titleOf({ fileName, phase, stoppedBy }: ImportProgress): string {
+  if (phase !== 'done') return `Importing ${fileName}`
+  return stoppedBy === undefined ? `${fileName} is imported` : `Import of ${fileName} stopped`
 }

@@ -1,10 +1,10 @@
-import { isPetstoreError, type PetstoreClient } from '@petstore/client'
+import { type FailedPart, isPetstoreError, type PetstoreClient } from '@petstore/client'
 import { catalogFailure } from '../pets/catalog-failure.ts'
 import type { Categories } from '../pets/categories.ts'
-import { adjustRows, batchesOf } from '../stock/adjustment-batch.ts'
+import { adjustRows, batchesOf, GONE } from '../stock/adjustment-batch.ts'
 import { Observable, type Readable } from '../stock/observable.ts'
 import type { SaveContext } from '../stock/own-request.ts'
-import { requestsOf } from './import-cost.ts'
+import type { PetBatch, PetLine } from './import-batches.ts'
 import type { ImportPlan } from './import-plan.ts'
 
 export interface FailedLine {
@@ -16,13 +16,12 @@ export interface FailedLine {
 export interface ImportProgress {
   readonly fileName: string
   readonly phase: 'running' | 'stopping' | 'done'
-  /** Requests, done and to be done. */
-  readonly done: number
+  /** How many pets the import adds or changes if no line fails. */
   readonly total: number
   readonly added: number
   readonly changed: number
   readonly failed: readonly FailedLine[]
-  /** Why it ended before its end. */
+  /** Why the import stopped early. */
   readonly stoppedBy: string | undefined
 }
 
@@ -32,20 +31,10 @@ interface ImportContext {
   readonly categories: Categories
 }
 
-/** One request for one line; what it brings is counted where it succeeds. */
-interface Step {
-  readonly line: number
-  readonly name: string
-  readonly act: () => Promise<unknown>
-  readonly counts?: 'added' | 'changed'
-}
-
-/** So that a way that is long does not add up. */
-const AT_A_TIME = 4
-/** How long the reference of a change may be. */
+/** The limit of the service for the reference of a change. */
 const MAX_REFERENCE = 200
 
-/** Brings the lines of a plan into the store, one after the other: it can be stopped, and what is in stays in. */
+/** Imports the lines of a plan, batch by batch. If it is stopped, the saved batches stay saved. */
 export class ImportRun implements Readable<ImportProgress | undefined> {
   readonly #progress = new Observable<ImportProgress | undefined>(undefined)
   readonly #context: ImportContext
@@ -67,113 +56,119 @@ export class ImportRun implements Readable<ImportProgress | undefined> {
     if (this.isRunning()) return
     this.#stopping = new AbortController()
     this.#progress.set({
-      ...{ fileName, phase: 'running', done: 0, total: requestsOf(plan) },
-      ...{ added: 0, changed: 0, failed: [], stoppedBy: undefined },
+      fileName,
+      phase: 'running',
+      total: plan.added.length + plan.changed.length,
+      added: 0,
+      changed: 0,
+      failed: [],
+      stoppedBy: undefined,
     })
-    const leaving = (event: BeforeUnloadEvent) => event.preventDefault()
-    globalThis.addEventListener?.('beforeunload', leaving)
+    const askBeforeLeaving = (event: BeforeUnloadEvent) => event.preventDefault()
+    globalThis.addEventListener?.('beforeunload', askBeforeLeaving)
     try {
-      // Each needs what came before it: a category its pets, a barcode that somebody lets go of.
-      for (const steps of this.#stepsOf(plan)) await this.#work(steps)
+      await this.#addCategories(plan)
+      for (const batch of plan.batches) await this.#savePets(batch)
       await this.#changeQuantities(plan, fileName)
     } finally {
-      globalThis.removeEventListener?.('beforeunload', leaving)
+      globalThis.removeEventListener?.('beforeunload', askBeforeLeaving)
       this.#update({ phase: 'done' })
     }
   }
 
-  /** Begins nothing more; what is on its way is waited for. */
+  /** Sends no further request; waits for the response to the current one. */
   stop(): void {
     if (this.get()?.phase !== 'running') return
     this.#stopping.abort('you stopped it')
     this.#update({ phase: 'stopping' })
   }
 
-  /** Makes room for another one. */
+  /** Forgets the finished import, so that the view offers the next one. */
   clear(): void {
     if (!this.isRunning()) this.#progress.set(undefined)
   }
 
-  #stepsOf({ categories, releases, changed, added }: ImportPlan): readonly (readonly Step[])[] {
-    const { client, categories: known } = this.#context
-    const lineOf = new Map(changed.map(({ petId, line, name }) => [petId, { line, name }]))
-    return [
-      categories.map((id) => ({
-        ...{ line: 0, name: `Category ${id}` },
-        act: async () => known.take(await client.categories.create({ id, name: `Category ${id}` })),
-      })),
-      releases.map((petId) => ({
-        ...(lineOf.get(petId) ?? { line: 0, name: `Pet ${petId}` }),
-        act: () => client.pets.update(petId, { barcode: null }),
-      })),
-      changed
-        .filter(({ update }) => Object.keys(update).length > 0)
-        .map(({ line, name, petId, update, quantity }) => ({
-          ...{ line, name, act: () => client.pets.update(petId, update) },
-          // One whose quantity is to change as well is counted with that.
-          ...(quantity === undefined ? { counts: 'changed' as const } : {}),
-        })),
-      added.map(({ line, pet }) => ({
-        ...{ line, name: pet.name, act: () => client.pets.create(pet), counts: 'added' as const },
-      })),
-    ]
-  }
-
-  async #work(steps: readonly Step[]): Promise<void> {
-    const left = [...steps]
-    const worker = async () => {
-      for (let step = left.shift(); step !== undefined; step = left.shift()) {
-        if (this.#isOver()) return
-        await this.#make(step)
+  async #addCategories(plan: ImportPlan): Promise<void> {
+    const { client, categories, saving } = this.#context
+    for (const id of plan.categories) {
+      if (this.#isStopped()) return
+      try {
+        const category = { id, name: `Category ${id}` }
+        categories.take(await client.categories.create(category, { signal: saving.signal }))
+      } catch (error) {
+        // Somebody else may have added the category meanwhile.
+        if (!isPetstoreError(error, 'already_exists')) this.#stopping.abort(catalogFailure(error, 'pet'))
       }
     }
-    await Promise.all(Array.from({ length: AT_A_TIME }, worker))
   }
 
-  async #make({ line, name, act, counts }: Step): Promise<void> {
-    try {
-      await act()
-      this.#count(1, counts === undefined ? {} : { [counts]: 1 })
-    } catch (error) {
-      if (isGeneral(error)) this.#stopping.abort(catalogFailure(error, 'pet'))
-      this.#count(1, {}, [{ line, name, reason: catalogFailure(error, 'pet') }])
+  /** The service saves all pets of a batch or none. The lines that it refuses are taken out, and the rest is sent again. */
+  async #savePets(batch: PetBatch): Promise<void> {
+    const { client, saving } = this.#context
+    let rest = this.#withoutOutdated(this.#withoutFailed(batch))
+    while (rest.length > 0 && !this.#isStopped()) {
+      try {
+        await client.pets.upsert({ pets: rest.map(({ pet }) => pet) }, { signal: saving.signal })
+        this.#count({ added: completed(rest, 'added'), changed: completed(rest, 'changed') })
+        return
+      } catch (error) {
+        const refused = refusedLines(error, rest)
+        if (refused.length === 0) this.#stopping.abort(catalogFailure(error, 'pet'))
+        this.#fail(refused)
+        rest = this.#withoutFailed(rest)
+      }
     }
+  }
+
+  #withoutFailed<Line extends { readonly line: number }>(lines: readonly Line[]): readonly Line[] {
+    const failed = new Set(this.get()?.failed.map(({ line }) => line))
+    return lines.filter(({ line }) => !failed.has(line))
+  }
+
+  /** A batch would overwrite a pet that somebody else added meanwhile, and add a removed pet again. */
+  #withoutOutdated(batch: PetBatch): PetBatch {
+    const { stock } = this.#context.saving
+    const isOutdated = ({ pet, isNew }: PetLine) => isNew === (stock.find(pet.id) !== undefined)
+    this.#fail(
+      batch.filter(isOutdated).map(({ line, name, pet, isNew }) => ({
+        line,
+        name,
+        reason: isNew ? `Somebody else added pet ${pet.id} meanwhile. Import the file again.` : GONE,
+      })),
+    )
+    return batch.filter((line) => !isOutdated(line))
   }
 
   async #changeQuantities({ changed }: ImportPlan, fileName: string): Promise<void> {
     const { saving } = this.#context
-    const lines = new Map(changed.map((one) => [one.petId, one]))
-    const changes = changed.flatMap(({ quantity }) => quantity ?? [])
+    const lines = new Map(changed.map((line) => [line.petId, line]))
+    const changes = this.#withoutFailed(changed).flatMap(({ quantity }) => quantity ?? [])
     const reference = fileName.replace(/\p{Cc}/gu, '').slice(0, MAX_REFERENCE)
     for (const batch of batchesOf(changes, { reason: 'corrected', reference })) {
-      if (this.#isOver()) return
-      const stopping = { begun: this.#stopping, letGo: saving.signal }
-      const outcomes = await adjustRows(saving, batch, stopping)
-      const failed = outcomes.flatMap((outcome) =>
-        'why' in outcome ? [{ ...nameIn(lines, outcome.petId), reason: outcome.reason }] : [],
-      )
-      this.#count(1, { changed: outcomes.length - failed.length }, failed)
+      if (this.#isStopped()) break
+      const outcomes = await adjustRows(saving, batch, { begun: this.#stopping, letGo: saving.signal })
+      const failed = outcomes.flatMap((outcome) => {
+        const line = lines.get(outcome.petId)
+        if (!('why' in outcome) || line === undefined) return []
+        return [{ line: line.line, name: line.name, reason: outcome.reason }]
+      })
+      this.#count({ added: 0, changed: outcomes.length - failed.length })
+      this.#fail(failed)
     }
     saving.stock.publishNow()
   }
 
-  #isOver(): boolean {
+  #isStopped(): boolean {
     return this.#stopping.signal.aborted || this.#context.saving.signal.aborted
   }
 
-  #count(
-    done: number,
-    made: { readonly added?: number; readonly changed?: number },
-    failed: readonly FailedLine[] = [],
-  ): void {
-    const before = this.get()
-    if (before === undefined) return
-    this.#update({
-      done: before.done + done,
-      added: before.added + (made.added ?? 0),
-      changed: before.changed + (made.changed ?? 0),
-      failed: failed.length === 0 ? before.failed : [...before.failed, ...failed],
-    })
+  #count(saved: Pick<ImportProgress, 'added' | 'changed'>): void {
+    const { added = 0, changed = 0 } = this.get() ?? {}
+    this.#update({ added: added + saved.added, changed: changed + saved.changed })
+  }
+
+  #fail(lines: readonly FailedLine[]): void {
+    this.#update({ failed: [...(this.get()?.failed ?? []), ...lines] })
   }
 
   #update(changes: Partial<ImportProgress>): void {
@@ -188,20 +183,22 @@ export class ImportRun implements Readable<ImportProgress | undefined> {
   }
 }
 
-/** None of the other lines would fare better. */
-function isGeneral(error: unknown): boolean {
-  return (
-    isPetstoreError(error) &&
-    ['forbidden', 'unauthorized', 'connection_failed', 'service_unavailable', 'key_banned'].includes(
-      error.code,
-    )
-  )
+function completed(batch: PetBatch, kind: PetLine['completes']): number {
+  return batch.filter(({ completes }) => completes === kind).length
 }
 
-function nameIn(
-  lines: ReadonlyMap<bigint, { readonly line: number; readonly name: string }>,
-  petId: bigint,
-): { readonly line: number; readonly name: string } {
-  const { line, name } = lines.get(petId) ?? { line: 0, name: `Pet ${petId}` }
-  return { line, name }
+/** The lines that the service refuses; none if the whole request failed. */
+function refusedLines(error: unknown, batch: PetBatch): readonly FailedLine[] {
+  const details = isPetstoreError(error) ? error.details : []
+  return details.flatMap((detail) => {
+    const refused = batch[detail.index]
+    if (refused === undefined) return []
+    return [{ line: refused.line, name: refused.name, reason: refusalWords(detail, refused) }]
+  })
+}
+
+function refusalWords({ field, message }: FailedPart, { pet }: PetLine): string {
+  return field === 'categoryId' && pet.categoryId !== undefined
+    ? `Category ${pet.categoryId} was removed meanwhile. Import the file again.`
+    : message
 }

@@ -11,7 +11,7 @@ import { PET_COLUMNS } from './pet-file.ts'
 import { type Prepared, prepareImport } from './prepare-import.ts'
 import './import.css'
 
-/** Brings pets in from a file: first what it would do, line by line, and only then, if the user says so, it is done. */
+/** Imports pets from a file, after a preview that shows every line. */
 export function ImportView() {
   const session = useSession()
   const run = importOf(session)
@@ -47,7 +47,7 @@ export function ImportView() {
       </a>
       <h1>Import pets from a file</h1>
       {!mayImport && (
-        <p className="notice notice--caution">This key may not change pets. Sign in with one that may.</p>
+        <p className="notice notice--caution">This key may not change pets. Sign in with a key that may.</p>
       )}
       {mayImport && !run.isRunning() && (
         <div className="card import__choose">
@@ -62,7 +62,7 @@ export function ImportView() {
               accept=".csv,.txt,text/csv"
               disabled={state === 'reading' || phase !== 'ready'}
               aria-describedby="import-hint"
-              // So that the same file can be chosen again, once it was mended; until then it says which one it is.
+              // The browser reports a file that is chosen again only if the field was cleared.
               onClick={({ currentTarget }) => {
                 currentTarget.value = ''
               }}
@@ -82,10 +82,10 @@ export function ImportView() {
                   </Fragment>
                 ))}
               </code>
-              ; the last two may be left out. Nothing is changed before you have seen what it would do.
+              ; the last two are optional. You see all changes before anything is saved.
             </p>
           </div>
-          <p role="status">{state === 'reading' && 'Comparing it with what is there …'}</p>
+          <p role="status">{state === 'reading' && 'Comparing the file with the store …'}</p>
           {typeof state === 'object' && (
             <p className="notice notice--negative" role="alert">
               {state.failure}

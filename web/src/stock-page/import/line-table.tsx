@@ -3,12 +3,12 @@ import { useState } from 'react'
 export interface ShownLine {
   readonly line: number
   readonly name: string
-  readonly what: string
+  readonly text: string
 }
 
 const SHOWN = 100
 
-/** Lines of a file with what becomes of them; the first hundred, and more when they are asked for. */
+/** Lines of a file, each with a text about it. Shows 100, and more on request. */
 export function LineTable({ name, lines }: { readonly name: string; readonly lines: readonly ShownLine[] }) {
   const [shown, setShown] = useState(SHOWN)
   if (lines.length === 0) return <p className="muted">None.</p>
@@ -21,15 +21,15 @@ export function LineTable({ name, lines }: { readonly name: string; readonly lin
               Line
             </th>
             <th scope="col">Pet</th>
-            <th scope="col">What</th>
+            <th scope="col">Details</th>
           </tr>
         </thead>
         <tbody>
-          {lines.slice(0, shown).map(({ line, name: pet, what }) => (
-            <tr key={`${line} ${what}`}>
-              <td className="table__number">{line === 0 ? '' : line.toLocaleString('en')}</td>
+          {lines.slice(0, shown).map(({ line, name: pet, text }) => (
+            <tr key={`${line} ${text}`}>
+              <td className="table__number">{line.toLocaleString('en')}</td>
               <td>{pet}</td>
-              <td>{what}</td>
+              <td>{text}</td>
             </tr>
           ))}
         </tbody>

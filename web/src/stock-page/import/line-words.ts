@@ -1,7 +1,7 @@
 import { type CategoryList, categoryName } from '../pets/category-list.ts'
 import type { AddedLine, ChangedLine } from './import-plan.ts'
 
-/** What a new pet is, in one line. */
+/** All fields of a new pet. */
 export function addedWords(
   { id, categoryId, status, quantity, ...pet }: AddedLine['pet'],
   list: CategoryList,
@@ -17,7 +17,7 @@ export function addedWords(
   return parts.filter((part) => part !== '').join(', ')
 }
 
-/** What of a pet would be another, in one line. */
+/** The fields of a pet that would change. */
 export function changedWords({ update, quantity }: ChangedLine, list: CategoryList): string {
   const parts = [
     update.name === undefined ? '' : `name to ${update.name}`,

@@ -6,7 +6,7 @@ import {
   rowOrReason,
 } from '../../../../server/src/core/transfer/rows.ts'
 
-/** A pet as a file has it. What is left out stays as it is, and null takes it away. */
+/** A pet as the file has it. An absent field stays as it is; null removes the value. */
 type FilePet = ReturnType<typeof PET_ROWS.read>
 
 export interface FileLine {
@@ -18,26 +18,29 @@ export interface PetFile {
   readonly name: string
   readonly lines: readonly FileLine[]
   readonly refused: readonly RefusedLine[]
-  /** It says something of barcodes or thresholds. */
+  /** Whether a line has a barcode or a threshold, or removes it. */
   readonly hasDetails: boolean
-  /** It was not UTF-8, and was read as Windows-1252, as spreadsheets write it. */
+  /** Whether the file was read as Windows-1252, because it is not UTF-8. */
   readonly isLatin: boolean
 }
 
 export const PET_COLUMNS = headerOf(PET_ROWS.columns)
 const PETS: FileKind<'pets'> = {
-  ...{ name: 'pets', label: 'pets', columns: PET_ROWS.columns, header: PET_COLUMNS },
+  name: 'pets',
+  label: 'pets',
+  columns: PET_ROWS.columns,
+  header: PET_COLUMNS,
 }
 
-/** Reads a CSV of pets as `petstore import` does. Throws, in words for the user, where it is none. */
+/** Reads a CSV file of pets like `petstore import`. If it is not such a file, throws an error with a message for the user. */
 export function readPetFile(name: string, bytes: Uint8Array): PetFile {
   const { text, isLatin } = decode(name, bytes)
   const all = text.split('\n')
   const start = all.findIndex((line) => !/^[\s,;]*$/.test(line))
-  if (start === -1) throw new Error(`${name} is empty. Its first line has to be: ${PET_COLUMNS}`)
+  if (start === -1) throw new Error(`${name} is empty. The first line must be: ${PET_COLUMNS}`)
   const header = readHeader(all[start] ?? '', name, [PETS])
   if (header === undefined) {
-    throw new Error(`${name} has no names of columns in its first line. They have to be: ${PET_COLUMNS}`)
+    throw new Error(`${name} has no column names in the first line. It must be: ${PET_COLUMNS}`)
   }
   const rows = csvReader(header.columnIndexes, header.delimiter, start + 2)(all.slice(start + 1), true)
   const lines: FileLine[] = []

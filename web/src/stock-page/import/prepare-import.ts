@@ -3,14 +3,14 @@ import type { Session } from '../session/session.ts'
 import { type ImportPlan, type KnownPet, planImport } from './import-plan.ts'
 import { type PetFile, readPetFile } from './pet-file.ts'
 
-/** What a file would do, and what the key may still send. */
+/** A file, the changes that it would make, and the limits of the key. */
 export interface Prepared {
   readonly file: PetFile
   readonly plan: ImportPlan
   readonly limits: Pick<KeyLimits, 'minute' | 'day'>
 }
 
-/** Compares a file with the store as it is now. Reads what the page does not know yet; changes nothing. */
+/** Compares a file with the current store. */
 export async function prepareImport(
   session: Session,
   chosen: Pick<File, 'name' | 'arrayBuffer'>,
