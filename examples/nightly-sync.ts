@@ -9,9 +9,13 @@ const CHANGES_PER_REQUEST = 1_000
  * Makes the store match the records of another system: 10,000 pets take about 20 requests. Running it again, for example
  * after a failure, changes only the pets that still differ.
  */
-export async function syncPets(client: PetstoreClient, records: readonly MasterRecord[]): Promise<void> {
+export async function syncPets(
+  client: PetstoreClient,
+  records: readonly MasterRecord[],
+  report: (message: string) => void = console.log,
+): Promise<void> {
   const pets = records.map(({ quantity: _, ...pet }) => pet)
-  await client.pets.upsertMany(pets, { onProgress: ({ saved }) => console.log(`${saved} pets saved`) })
+  await client.pets.upsertMany(pets, { onProgress: ({ saved }) => report(`${saved} pets saved`) })
 
   const quantities = new Map<bigint, number>()
   for await (const { petId, quantity } of client.inventory.list()) quantities.set(petId, quantity)

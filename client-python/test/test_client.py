@@ -11,8 +11,6 @@ import random
 import threading
 import time
 import unittest
-from urllib.parse import urljoin
-from urllib.request import urlopen
 
 from petstore_inventory import Petstore, PetstoreError, verify_webhook
 from petstore_inventory.client import batches_of
@@ -24,8 +22,6 @@ LARGEST_ID = 2**63 - 1
 ODD_ID = 2**53 + 1
 
 client = Petstore(URL, KEY)
-with urlopen(urljoin(URL, "/openapi.json")) as contract:
-    PATHS = json.load(contract)["paths"]
 
 
 def new_pet(quantity: int = 0) -> int:
@@ -109,7 +105,6 @@ class Batches(unittest.TestCase):
         for batch in batches:
             self.assertLess(len(json.dumps({"pets": batch}, separators=(",", ":"))), 256 * 1_024)
 
-    @unittest.skipUnless("/pets/batch" in PATHS, "the service has no POST /pets/batch")
     def test_pets_are_created_and_updated_in_batches(self) -> None:
         ids = range(500_000, 502_500)
         done = []
@@ -119,14 +114,12 @@ class Batches(unittest.TestCase):
         self.assertEqual(client.pets.upsert_many([{"id": 500_001, "name": "Rex"}]), (0, 1))
         self.assertEqual(client.pets.get(500_001)["name"], "Rex")
 
-    @unittest.skipUnless("/store/orders/batch" in PATHS, "the service has no POST /store/orders/batch")
     def test_several_orders_are_created_at_once(self) -> None:
         pets = [new_pet(5), new_pet(5)]
         orders = client.orders.create_many({"petId": pet, "quantity": 2} for pet in pets)
         self.assertEqual([order["petId"] for order in orders], pets)
 
 
-@unittest.skipUnless("/keys" in PATHS, "the service has no /keys")
 class Keys(unittest.TestCase):
     def test_are_created_rotated_and_revoked(self) -> None:
         created = client.keys.create({"name": "Till", "plan": "pro", "permissions": ["stock"]})
@@ -304,8 +297,7 @@ class Webhooks(unittest.TestCase):
             with self.assertRaises(PetstoreError):
                 verify_webhook(body.replace(b":5", b":6"), headers, webhook["secret"])
             since = "2026-01-01T00:00:00Z"
-            if "/webhooks/{webhookId}/redeliver" in PATHS:
-                self.assertEqual(client.webhooks.redeliver(webhook["id"], since)["id"], webhook["id"])
+            self.assertEqual(client.webhooks.redeliver(webhook["id"], since)["id"], webhook["id"])
             self.assertTrue(client.webhooks.test(webhook["id"])["delivered"])
             self.assertGreater(len([*client.webhooks.deliveries(webhook["id"])]), 0)
             client.webhooks.remove(webhook["id"])

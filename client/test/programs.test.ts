@@ -36,29 +36,23 @@ async function quantitiesOf(client: PetstoreClient): Promise<Map<bigint, number>
   return new Map(items.map(({ petId, quantity }) => [petId, quantity]))
 }
 
-/** The service has the operation once its contract does. */
-const contract = await Bun.file(new URL('../../openapi.json', import.meta.url)).text()
-
-test.skipIf(!contract.includes('"/pets/batch"'))(
-  'a nightly sync of 10,000 pets leaves no differences and takes fewer than 30 requests',
-  async () => {
-    const service = await liveService({ pets: storePets(4_000, 5) })
-    let requests = 0
-    const client = clientOf(service, { onRequest: () => requests++ })
-    const records: MasterRecord[] = storePets(10_000, 7).map((pet) => ({
-      ...pet,
-      name: `${pet.name} of tonight`,
-    }))
-    await syncPets(client, records)
-    expect(requests).toBeLessThan(30)
-    expect(await quantitiesOf(client)).toEqual(new Map(records.map(({ id, quantity }) => [id, quantity])))
-    const names = (await Array.fromAsync(client.catalog.list())).map(({ name }) => name)
-    expect(names).toEqual(records.map(({ name }) => name))
-    requests = 0
-    await syncPets(client, records)
-    expect(requests).toBeLessThan(15)
-  },
-)
+test('a nightly sync of 10,000 pets leaves no differences and takes fewer than 30 requests', async () => {
+  const service = await liveService({ pets: storePets(4_000, 5) })
+  let requests = 0
+  const client = clientOf(service, { onRequest: () => requests++ })
+  const records: MasterRecord[] = storePets(10_000, 7).map((pet) => ({
+    ...pet,
+    name: `${pet.name} of tonight`,
+  }))
+  await syncPets(client, records, () => {})
+  expect(requests).toBeLessThan(30)
+  expect(await quantitiesOf(client)).toEqual(new Map(records.map(({ id, quantity }) => [id, quantity])))
+  const names = (await Array.fromAsync(client.catalog.list())).map(({ name }) => name)
+  expect(names).toEqual(records.map(({ name }) => name))
+  requests = 0
+  await syncPets(client, records, () => {})
+  expect(requests).toBeLessThan(15)
+})
 
 test('tills over a network that loses 45 % of the requests book every sale exactly once', async () => {
   const service = await liveService({ pets: storePets(10, 100) })

@@ -127,7 +127,9 @@ describe('the reference', () => {
     async () => {
       const page = await shop.page({ path: '/docs', viewport: { width: 390, height: 844 } })
       const menu = page.getByRole('button', { name: 'Menu', exact: true })
-      const link = page.getByRole('navigation', { name: 'Reference' }).getByRole('link', { name: 'Events' })
+      const link = page
+        .getByRole('navigation', { name: 'Reference' })
+        .getByRole('link', { name: 'Events', exact: true })
       await menu.waitFor()
       expect(await link.isVisible()).toBe(false)
       await menu.click()
