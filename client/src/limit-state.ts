@@ -17,6 +17,12 @@ export function readLimitState(headers: Headers): LimitState | undefined {
   return { limit, remaining, reset }
 }
 
+/** Responses may overtake each other: within a window, the lower number of remaining requests is the later one. */
+export function laterState(known: LimitState | undefined, received: LimitState): LimitState {
+  const isSameWindow = known?.limit === received.limit && known.reset === received.reset
+  return isSameWindow && known.remaining < received.remaining ? known : received
+}
+
 /** The delay in milliseconds that the service asks for, as seconds or a date (RFC 9110, 10.2.3). */
 export function readRetryAfter(headers: Headers, now: number): number | undefined {
   const value = headers.get('Retry-After')

@@ -1,6 +1,6 @@
 import { AttemptSignal } from './attempt-signal.ts'
 import { type Failure, failedCall, failureOf, noResponse, notSent } from './failures.ts'
-import { type LimitState, readLimitState, readRetryAfter, untilReset } from './limit-state.ts'
+import { type LimitState, laterState, readLimitState, readRetryAfter, untilReset } from './limit-state.ts'
 import type { CallOptions, ClientSettings } from './options.ts'
 import { SendQueue, type Slot } from './send-queue.ts'
 import { backOff, type Time } from './waiting.ts'
@@ -237,7 +237,7 @@ export class Transport {
   #readLimits({ status, headers }: Response, slot: Slot, delay: number): boolean {
     const now = this.time.clock()
     const limits = readLimitState(headers)
-    if (limits !== undefined) this.#limits = limits
+    if (limits !== undefined) this.#limits = laterState(this.#limits, limits)
     const retryAfter = TEMPORARY.has(status) ? readRetryAfter(headers, now) : undefined
     const wait = retryAfter ?? (status === 429 ? delay : undefined)
     if (wait !== undefined) this.#queue.close(now + wait)

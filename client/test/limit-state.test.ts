@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { readLimitState, readRetryAfter, untilReset } from '../src/limit-state.ts'
+import { laterState, readLimitState, readRetryAfter, untilReset } from '../src/limit-state.ts'
 
 const NOON = Date.UTC(2026, 10, 15, 12)
 
@@ -26,4 +26,11 @@ test('a response without all three headers has no limit state', () => {
   expect(readLimitState(new Headers(all))).toEqual({ limit: 60, remaining: 0, reset: 1794744060 })
   expect(readLimitState(new Headers({ ...all, 'X-RateLimit-Reset': '' }))).toBeUndefined()
   expect(readLimitState(new Headers())).toBeUndefined()
+})
+
+test('a response that was overtaken does not bring back requests of the same window', () => {
+  const later = { limit: 60, remaining: 53, reset: 100 }
+  expect(laterState(later, { limit: 60, remaining: 54, reset: 100 })).toBe(later)
+  const next = { limit: 60, remaining: 59, reset: 160 }
+  expect(laterState(later, next)).toBe(next)
 })

@@ -91,7 +91,7 @@ export function rejectUnknown(
   for (const name of given) {
     if (known.includes(name)) continue
     const field = shorten(name)
-    throw invalidField(field, `unknown ${what} ${JSON.stringify(field)}; ${nameAdvice(name, known)}`)
+    throw invalidField(field, `unknown ${what} ${JSON.stringify(field)} (${nameAdvice(name, known)})`)
   }
 }
 

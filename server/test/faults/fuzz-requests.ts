@@ -62,7 +62,7 @@ function operationRequest({ random, key, pets, orders, madePets, cursors }: Ingr
   const intents: Intent[] = []
   const { path, petId } = fillPath(operation, random, { pets, orders, madePets }, intents)
   // The outcome also depends on the stock, and on whether the order exists and is open.
-  if (isAboutOneOrder(operation) || dependsOnWhatIsThere(operation)) intents.push('either')
+  if (isAboutOrders(operation) || dependsOnWhatIsThere(operation)) intents.push('either')
   const query = fillQuery(operation, random, cursors, intents)
   const method = chooseMethod(operation, random, intents)
   const lines = [...authorization(random, key, intents), ...contractHeaders(operation, random, intents)]
@@ -113,8 +113,8 @@ function strayRequest({ random, key }: Ingredients): FuzzRequest {
   return assemble(method, path, [`Authorization: Bearer ${key}`], undefined, ['invalid'], false)
 }
 
-function isAboutOneOrder({ operationId, path }: ContractOperation): boolean {
-  return operationId === 'createOrder' || path.includes('{orderId}')
+function isAboutOrders({ operationId, path }: ContractOperation): boolean {
+  return operationId === 'createOrder' || operationId === 'createOrders' || path.includes('{orderId}')
 }
 
 /** Whether the outcome depends on existing ids, barcodes, categories, webhooks, keys or references. */

@@ -222,7 +222,7 @@ describe('POST /pets/batch', () => {
     [
       { pets: [{ id: 1 }, { id: 2 }, { id: 3 }, { name: 'Rex', nmae: 'Rex' }] },
       'pets[3].nmae',
-      'unknown field "nmae"; did you mean name?',
+      'unknown field "nmae" (did you mean name?)',
     ],
     [{ pets: [{ id: 1, name: null }] }, 'pets[0].name', 'name must be 1 to 200 characters'],
     [{ pets: [{ id: 1, quantity: -1 }] }, 'pets[0].quantity', 'quantity must be an integer from 0'],

@@ -36,9 +36,9 @@ describe('operations beyond the specification reject names that they do not know
 
   test('a name without a similar one gets the list of known names', async () => {
     const answer = await send('POST', '/categories', '{"name": "Dogs", "colour": "red"}')
-    expect(answer.error.message).toBe('unknown field "colour"; known are name, lowStockAt, id')
+    expect(answer.error.message).toBe('unknown field "colour" (known: name, lowStockAt, id)')
     const { error } = await send('GET', '/limits?verbose=1')
-    expect(error.message).toBe('unknown query parameter "verbose"; this operation has none')
+    expect(error.message).toBe('unknown query parameter "verbose" (this operation has none)')
   })
 
   test('an unknown field in a change names its place', async () => {

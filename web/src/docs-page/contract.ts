@@ -96,7 +96,8 @@ export class Contract {
     this.version = document.info.version
     this.description = document.info.description ?? ''
     this.servers = document.servers.map(({ url, description = '' }) => ({ url, description }))
-    this.schemas = new Map(Object.entries(document.components.schemas))
+    const schemas = Object.entries(document.components.schemas)
+    this.schemas = new Map(schemas.map(([name, schema]) => [name, withNullableTypes(schema)]))
     this.webhooks = Object.entries(document.webhooks).map(([type, { post }]) => {
       const { summary = '', requestBody } = post
       return { type, summary, schema: requestBody?.content['application/json']?.schema ?? {} }
@@ -189,6 +190,17 @@ export class Contract {
       events: events === undefined ? undefined : new Map(Object.entries(events)),
     }
   }
+}
+
+/** Writes `anyOf: [{ type: 'string' }, { type: 'null' }]` as `type: ['string', 'null']` in the properties. */
+function withNullableTypes(schema: Schema): Schema {
+  if (schema.properties === undefined) return schema
+  const properties = Object.entries(schema.properties).map(([name, property]): [string, Schema] => {
+    const [value, none] = property.anyOf ?? []
+    if (value?.type === undefined || none?.type !== 'null') return [name, property]
+    return [name, { ...value, type: [value.type, 'null'].flat() }]
+  })
+  return { ...schema, properties: Object.fromEntries(properties) }
 }
 
 function followed<Component extends object>(

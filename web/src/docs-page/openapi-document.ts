@@ -91,6 +91,8 @@ export interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
   readonly items?: Schema
+  /** A value, or null. */
+  readonly anyOf?: readonly Schema[]
   /** The objects that the value can be. */
   readonly oneOf?: readonly Schema[]
 }

@@ -1,3 +1,4 @@
+import { closestName } from '../values/closest-name.ts'
 import { quote } from '../values/exact-json.ts'
 import { type Column, MAX_LINE_LENGTH, type RawRow, type ReadLines, TOO_LONG } from './rows.ts'
 
@@ -154,7 +155,7 @@ export function kindOfNames<Name extends string>(
   const [best] = kinds
     .map((kind) => ({
       kind,
-      common: names.filter((name) => findSimilarColumn(name, kind.columns) !== undefined).length,
+      common: names.filter((name) => closestName(name, namesOf(kind.columns)) !== undefined).length,
       missing: missingColumns(names, kind.columns).length,
     }))
     // A single common name is too weak a hint to compare the missing columns: the first kind is used.
@@ -185,9 +186,9 @@ function headerProblems<Name extends string>(
     if (name === '') {
       problems.push(`column ${index + 1} has no name; name it or remove it`)
     } else if (column === undefined) {
-      const similar = findSimilarColumn(name, [...absentColumns])
-      if (similar !== undefined) absentColumns.delete(similar)
-      const advice = similar === undefined ? 'remove it' : `did you mean ${similar.name}?`
+      const similar = closestName(name, namesOf([...absentColumns]))
+      for (const absent of absentColumns) if (absent.name === similar) absentColumns.delete(absent)
+      const advice = similar === undefined ? 'remove it' : `did you mean ${similar}?`
       problems.push(`${describeName(name)} is not a column of ${label}; ${advice}`)
     } else if (names.slice(0, index).some((earlier) => hasName(column, earlier))) {
       problems.push(`${column.name} appears twice; remove one of them`)
@@ -207,36 +208,8 @@ function hasName(column: Column, name: string): boolean {
   return column.name.toLowerCase() === name.toLowerCase()
 }
 
-/** The column with this name or, if there is none, the column with the most similar name that a typo would explain. */
-function findSimilarColumn(name: string, columns: readonly Column[]): Column | undefined {
-  const text = lettersOf(name)
-  for (let edits = 0; edits <= 3; edits++) {
-    const found = columns.find((column) => {
-      const known = lettersOf(column.name)
-      return edits <= known.length / 3 && isWithinEdits(edits, text, known)
-    })
-    if (found !== undefined) return found
-  }
-  return undefined
-}
-
-function lettersOf(name: string): string {
-  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
-}
-
-/** Whether at most this many edits turn one text into the other: insertions, deletions, replacements or swaps. */
-function isWithinEdits(edits: number, one: string, other: string): boolean {
-  if (one === other) return true
-  if (edits === 0 || Math.abs(one.length - other.length) > edits) return false
-  let start = 0
-  while (one[start] === other[start]) start++
-  const [a, b] = [one.slice(start), other.slice(start)]
-  return (
-    isWithinEdits(edits - 1, a.slice(1), b) ||
-    isWithinEdits(edits - 1, a, b.slice(1)) ||
-    isWithinEdits(edits - 1, a.slice(1), b.slice(1)) ||
-    (a[0] === b[1] && a[1] === b[0] && isWithinEdits(edits - 1, a.slice(2), b.slice(2)))
-  )
+function namesOf(columns: readonly Column[]): readonly string[] {
+  return columns.map(({ name }) => name)
 }
 
 function describeName(name: string): string {

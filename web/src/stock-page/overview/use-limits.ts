@@ -40,8 +40,11 @@ export function useLimits(): FollowedLimits {
       askedAt.current = Date.now()
       client.limits.get({ signal }).then(
         ({ plan, minute, day }) => {
-          seen.current = client.limits.latest
-          setTold({ plan, windows: { minute, day } })
+          // Another request may have been counted meanwhile, and have answered earlier.
+          const latest = client.limits.latest
+          seen.current = latest
+          const windows = { minute, day }
+          setTold({ plan, windows: latest === undefined ? windows : withAnswer(windows, latest) })
           setFailure(undefined)
         },
         (error: unknown) => {
