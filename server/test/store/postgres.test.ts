@@ -228,6 +228,8 @@ describe('PostgreSQL database', () => {
       ALTER TABLE orders ADD CONSTRAINT orders_state_check
         CHECK (state = 'open' OR state IN ('complete', 'cancelled', 'expired'));
       ALTER TABLE orders DROP COLUMN closed_at, DROP COLUMN customer, DROP COLUMN note, DROP COLUMN customer_words;
+      ALTER TABLE keys DROP COLUMN paused_at;
+      DROP TABLE pairing_codes;
       DELETE FROM migrations WHERE number > 3`)
     const setState = (state: string) => database?.run(`UPDATE orders SET state = ${state}`)
     await expect(setState("'returned'")).rejects.toThrow('orders_state_check')

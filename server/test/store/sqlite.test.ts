@@ -49,6 +49,9 @@ categoryImportSuite('SQLite', underTest)
 importSuite('SQLite', underTest)
 adjustmentSuite('SQLite', underTest)
 
+/** Undoes the last migration. */
+const WITHOUT_PAIRING = 'ALTER TABLE keys DROP COLUMN paused_at; DROP TABLE pairing_codes'
+
 describe('SQLite file', () => {
   afterEach(discard)
 
@@ -140,7 +143,7 @@ describe('SQLite file', () => {
     await first.close()
     const older = new Database(path)
     older.run(FULL_TEXT_INDEX)
-    older.run('PRAGMA user_version = 2')
+    older.run(`${WITHOUT_PAIRING}; PRAGMA user_version = 2`)
     const store = openSqliteStore(path)
     await store.addPets([{ id: 1n, name: 'Rex', categoryId: 1n, status: 'available', quantity: 3 }])
     expect(older.query("SELECT name FROM sqlite_schema WHERE name LIKE 'pet_words%'").all()).toEqual([])
@@ -174,6 +177,7 @@ describe('SQLite file', () => {
         created_at INTEGER NOT NULL, expires_at INTEGER, ship_date INTEGER) STRICT;
       INSERT INTO orders SELECT id, pet_id, quantity, state, created_at, expires_at, ship_date FROM newer;
       DROP TABLE newer;
+      ${WITHOUT_PAIRING};
       PRAGMA user_version = 3`)
     expect(() => file.run("UPDATE orders SET state = 'returned'")).toThrow('CHECK constraint failed')
 
