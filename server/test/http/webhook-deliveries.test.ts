@@ -35,6 +35,7 @@ describe('a delivery', () => {
     expect(delivery.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-02$/)
     expect(delivery.signatures).toEqual([signed(delivery, secret)])
     await settled(id)
+    await desk.recorded(id, 1)
     const { json } = await desk.service.call('GET', `/webhooks/${id}/deliveries`)
     expect(json).toEqual([
       {
@@ -115,6 +116,7 @@ describe('a delivery', () => {
     await settled(id)
     expect(new Set(desk.receiver.all.map((one) => one.id)).size).toBe(1)
     for (const one of desk.receiver.all) expect(one.signatures).toEqual([signed(one, secret)])
+    await desk.recorded(id, 9)
     const { json } = await desk.service.call('GET', `/webhooks/${id}/deliveries?limit=3`)
     expect(json).toMatchObject([
       { attempt: 9, delivered: true, status: 299 },
@@ -396,6 +398,7 @@ describe('a delivery', () => {
       delivered: false,
       error: expect.stringContaining('the receiver could not be reached'),
     })
+    await desk.recorded(id, 2)
     expect((await desk.service.call('GET', `/webhooks/${id}/deliveries`)).json).toHaveLength(2)
   })
 

@@ -47,6 +47,13 @@ export class WebhookDesk {
   /** Waits until everything is delivered. */
   settled = (id: number) => until(async () => (await this.shown(id)).behind.events === 0)
 
+  /** Waits until this many attempts are listed. They are saved right after the progress of the webhook. */
+  recorded = (id: number, count: number) =>
+    until(async () => {
+      const { json } = await this.service.call('GET', `/webhooks/${id}/deliveries`)
+      return (json as readonly unknown[]).length >= count
+    })
+
   /** Sets a quantity that the pet never had. */
   changePet = async (petId = 1n): Promise<number> => {
     const answer = await this.service.setQuantity(petId, `{"quantity": ${++this.#quantity}}`)
