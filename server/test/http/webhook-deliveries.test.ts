@@ -167,7 +167,7 @@ describe('a delivery', () => {
     const endless = new ReadableStream({ start: (body) => body.enqueue(Buffer.from('so far')) })
     desk.receiver.reply = () => new Response(endless, { status: 200 })
     await changePet()
-    await settled(id)
+    await desk.recorded(id, 1)
     expect((await desk.service.call('GET', `/webhooks/${id}/deliveries`)).json).toMatchObject([
       { delivered: true, status: 200, response: 'so far' },
     ])
