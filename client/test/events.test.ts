@@ -192,3 +192,24 @@ test('relist is passed on, unknown and incomplete events are not; an idle connec
   expect(connections).toEqual(Array.from({ length: 4 }, () => ['connected', 'lost']).flat())
   await server.stop(true)
 })
+
+test('a filtered stream has only events of the given kinds and pet', async () => {
+  const service = await liveService({ realTime: true })
+  const client = clientOf(service)
+  let begin = () => {}
+  const ready = new Promise<void>((resolve) => {
+    begin = resolve
+  })
+  const stream = client.inventory.events({ kinds: ['change', 'order'], petId: 1 })
+  const reading = takeUntil(stream, (event) => {
+    if (event.type === 'ready') begin()
+    return event.type === 'change' && event.after === 70
+  })
+  await ready
+  await client.inventory.set(2, { quantity: 60 })
+  await client.pets.update(1, { name: 'Renamed' })
+  await client.inventory.set(1, { quantity: 50 })
+  await client.orders.create({ petId: 1, quantity: 1 })
+  await client.inventory.set(1, { quantity: 70 })
+  expect((await reading).map(({ type }) => type)).toEqual(['ready', 'change', 'order', 'change'])
+})
