@@ -24,7 +24,7 @@ export function isMissingFile({ databaseUrl }: Pick<Config, 'databaseUrl'>): boo
 }
 
 /**
- * Opens the database that the flags or the environment name, and closes it after the work. `tables` protects against
+ * Opens the database that is set by the flags or the environment, and closes it after the work. `tables` protects against
  * two mistakes. Only `serve` and `migrate` upgrade older tables, because an older service may be using them. Only
  * `serve`, `migrate`, `import` and `copy` create a missing database, because another command in the wrong folder would
  * create an empty one.

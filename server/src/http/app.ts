@@ -7,7 +7,7 @@ import { ServiceError } from '../core/values/errors.ts'
 import type { MaybePromise } from '../core/values/maybe-promise.ts'
 import { formatTraceContext } from '../core/values/trace-context.ts'
 import { corsLines, isPreflight, preflightReply } from './cors.ts'
-import { admitByAddress, checkKey, checkLimits, countRequest, findKey, refuseMalformed } from './gate.ts'
+import { checkKey, checkLimits, countAgainstAddress, countRequest, findKey, refuseMalformed } from './gate.ts'
 import { readIdempotency } from './idempotency.ts'
 import { deprecationHeaders } from './operation.ts'
 import { type PublicPage, publicPages } from './public-pages.ts'
@@ -205,7 +205,7 @@ async function answerPage(
 /** A browser sends no key with a preflight request, so the request counts against the limit of its address. */
 function answerPreflight(context: OperationContext): HttpResponse {
   context.operationName = 'preflight'
-  admitByAddress(context)
+  countAgainstAddress(context)
   if (context.reply === undefined) {
     const route = ROUTER.match(context.method, context.path)
     context.reply = preflightReply(route.type === 'method_not_allowed' ? route.allowed : undefined)

@@ -64,7 +64,7 @@ function findKeyByCode(context: OperationContext): MaybePromise<ApiKey | undefin
   const blockedUntil = pairing.blockedUntil(address)
   const code = BEARER_CODE.exec(context.header('authorization') ?? '')?.[1]
   if (blockedUntil !== undefined) refuseBlocked(context, blockedUntil)
-  else if (addresses.status(address).refused !== undefined) admitByAddress(context)
+  else if (addresses.status(address).refused !== undefined) countAgainstAddress(context)
   else if (code === undefined) refuseUnauthenticated(context, 'the pairing code is missing', false)
   else {
     const hash = hashTypedCode(code)
@@ -116,14 +116,14 @@ export function checkLimits(context: RequestContext, status: WindowStatus | Admi
   if ('refused' in status && status.refused !== undefined) refuseLimited(context, status, status.refused)
 }
 
-/** Counts a request without a key against the limit of its address. */
-export function admitByAddress(context: RequestContext): void {
+/** Counts a request without a key against the limit of its address. Replies 429 if the limit is exceeded. */
+export function countAgainstAddress(context: RequestContext): void {
   checkLimits(context, context.parts.gate.addresses.admit(context.clientAddress()))
 }
 
 /** Counts a malformed request against its address. A refused connection has not sent anything, so it is not counted. */
 export function refuseMalformed(context: RequestContext, problem: RequestProblem): void {
-  if (problem.kind !== 'too_many_connections') admitByAddress(context)
+  if (problem.kind !== 'too_many_connections') countAgainstAddress(context)
   if (context.reply === undefined) context.fail(problem)
 }
 
@@ -149,7 +149,7 @@ function parseAuthorization(authorization: string | null): Credentials {
 
 /** Replies 401, or 429 if the address has sent too many such requests. */
 function refuseUnauthenticated(context: RequestContext, reason: string, hasToken = true): void {
-  admitByAddress(context)
+  countAgainstAddress(context)
   if (context.reply !== undefined) return
   const advice = context.isPairing ? CODE_ADVICE : KEY_ADVICE
   context.fail(new ServiceError('unauthorized', `${reason}; ${advice}`), {
@@ -159,7 +159,7 @@ function refuseUnauthenticated(context: RequestContext, reason: string, hasToken
 
 /** Replies 429 to an address that has sent too many wrong pairing codes. */
 function refuseBlocked(context: RequestContext, blockedUntil: number): void {
-  admitByAddress(context)
+  countAgainstAddress(context)
   if (context.reply !== undefined) return
   const seconds = Math.max(1, Math.ceil((blockedUntil - context.parts.gate.clock()) / SECOND))
   context.limitRefusal = { reason: 'anonymous', beginsBan: false }

@@ -200,7 +200,8 @@ async function findIdRange(
 }
 
 /**
- * Whether the range has fewer than `maxRows` rows. Examining all of them is then faster than following the rows of one
+ * Whether the range has both ends and fewer than `maxRows` rows. Examining all of them is then faster than following
+ * the rows of one
  * pet.
  */
 async function isShortRange(

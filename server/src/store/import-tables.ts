@@ -183,7 +183,7 @@ interface Steps {
  * - `differing`: the rows that differ from the store, with the values of the store in columns that start with `old_`.
  *   `is_new`: the store does not have the record. `is_fresh`: the first comparison found no such record. PostgreSQL
  * only: these rows are inserted before existing rows are locked, to keep the locks short.
- * - `refused`: the rows that contradict the contents of the store.
+ * - `refused`: the rows that cannot be written, such as a pet whose barcode another pet uses, each with the reason.
  * - `touched`: the ids of the rows that have to be compared again.
  * - `numbered`: the log ids of the pets in a step.
  */

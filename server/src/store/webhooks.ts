@@ -94,7 +94,7 @@ function valuesOf<Value>(columns: ColumnReaders<Value>, value: Value): SqlValue[
 interface WebhookOptions {
   /** The tables of the log for a FROM clause, and the column that holds the position of a row. */
   readonly log: { readonly source: string; readonly position: string }
-  /** For reads that need not wait until the commits that they have read are on disk. */
+  /** Reads through this may return commits that are not flushed to disk yet. */
   readonly unflushed?: Pick<SqlDatabase, 'rows'>
   /** Absent if only one process delivers webhooks. All processes use the same clock. */
   readonly lease?: { readonly owner: string; readonly clock: StoreClock }

@@ -7,7 +7,7 @@ const CODE_LENGTH = 8
 const CODE = new RegExp(`^[${ALPHABET}]{${CODE_LENGTH}}$`)
 
 export const PAIRING_CODE_VALID_MS = 10 * MINUTE
-/** The number of secrets that a key has after pairing. The oldest secrets are deleted. */
+/** The maximum number of secrets of a key. Pairing deletes the oldest secrets beyond it. */
 export const MAX_SECRETS = 10
 
 /** A pairing code as it is stored. The code itself is displayed once. */

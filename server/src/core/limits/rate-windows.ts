@@ -170,7 +170,7 @@ export const BURST_MS = 1_000
 
 /** The 429s that were sent to a key in one window. */
 interface Warning {
-  /** When the window ends. Identifies the window. */
+  /** When the window ends, by the clock of the limits. Identifies the window. The other times are by `performance.now()`. */
   readonly resetAt: number
   readonly firstSentAt: number
   /** When the first 429 was sent over each connection. */

@@ -89,7 +89,7 @@ export interface UpdatePet extends CommandOfType<'update_pet'> {
 
 /** Creates or updates all of its pets or none. Each id and each barcode may occur once. */
 export interface UpsertPets extends CommandOfType<'upsert_pets'> {
-  /** Without it, a quantity of an existing pet is refused. */
+  /** If false, the command is refused if it changes the quantity of an existing pet. */
   readonly canChangeStock: boolean
   readonly pets: readonly PetUpsert[]
 }
@@ -129,7 +129,10 @@ export interface RotateWebhookSecret extends CommandOfType<'rotate_webhook_secre
 export interface MoveWebhook extends CommandOfType<'move_webhook'> {
   readonly webhookId: bigint
   readonly cursor: string
-  /** If a relist must be sent first: when it became due. */
+  /**
+   * When a relist became due, which is sent before any event; `undefined` if no relist is needed. A relist asks the
+   * receiver to read the whole stock again.
+   */
   readonly relistAt?: number | undefined
   /** The command changes nothing if the webhook has another revision. `undefined` allows any revision. */
   readonly onlyIfRevision?: number | undefined
@@ -271,7 +274,10 @@ export interface UnknownWebhook {
   readonly type: 'unknown_webhook'
 }
 
-/** The webhook was changed after the caller had read it. Callers send the command again, so it is not remembered. */
+/**
+ * The webhook was changed after the caller had read it. The answer is not stored for the idempotency key, so a retry
+ * with the same key is decided again.
+ */
 export interface WebhookChanged {
   readonly type: 'webhook_changed'
 }

@@ -118,7 +118,7 @@ export class EventHub implements CommitObserver {
       // The reader may have left in the meantime, or joined again at another cursor.
       if (this.#lateReaders.get(reader) !== cursor) continue
       const lastEvents =
-        followersRead === undefined ? eventsToEnd(read) : eventsToFollowers(read, followersRead)
+        followersRead === undefined ? eventsUntilEnd(read) : eventsUntilFollowersCursor(read, followersRead)
       if (lastEvents === undefined) {
         this.#lateReaders.set(reader, read.cursor)
         this.#isDue = true
@@ -157,7 +157,7 @@ function isAtEnd({ events }: StockEvents): boolean {
 }
 
 /** The events that take a late reader to the end of the log; `undefined` if its read has not reached the end. */
-function eventsToEnd(read: StockEvents): readonly StockEvent[] | undefined {
+function eventsUntilEnd(read: StockEvents): readonly StockEvent[] | undefined {
   return isAtEnd(read) ? read.events : undefined
 }
 
@@ -167,7 +167,10 @@ function eventsToEnd(read: StockEvents): readonly StockEvent[] | undefined {
  * contains the followers' last event, the late reader has caught up once it has taken that event. If the late read is
  * empty, the late reader is at the end of the log. The followers are there too if their read reached the end.
  */
-function eventsToFollowers(read: StockEvents, followersRead: StockEvents): readonly StockEvent[] | undefined {
+function eventsUntilFollowersCursor(
+  read: StockEvents,
+  followersRead: StockEvents,
+): readonly StockEvent[] | undefined {
   if (read.events.length === 0) return isAtEnd(followersRead) ? [] : undefined
   const last = followersRead.events.at(-1)?.cursor
   const index = read.events.findLastIndex(({ cursor }) => cursor === last)

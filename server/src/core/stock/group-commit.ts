@@ -32,7 +32,8 @@ interface GroupCommitParts {
   /** GroupCommit never runs two commits that lock the same pet at the same time. */
   readonly store: Pick<StockStore, 'changeStock' | 'concurrentCommits' | 'concurrentLockWaits'>
   /**
-   * `afterPendingChecks` also marks the end of a turn. A commit waits for pending limit checks, because their requests
+   * `afterPendingChecks` runs its callback at the end of a turn of the event loop, after the pending limit checks. A
+   * commit waits for pending limit checks, because their requests
    * are about to submit commands.
    */
   readonly limits: Pick<LimitKeeper, 'afterPendingChecks'>

@@ -14,7 +14,10 @@ export type PetRecord = QuantityRecord | PetChangeRecord | PetRemovalRecord
 interface LinkedRecord {
   readonly petId: bigint
   readonly status: LockedEntry['status']
-  /** Each command has its own object, so the same object means the same command. */
+  /**
+   * The origin of the change. Compared by reference: two quantity records of a pet with the same object mean that a
+   * command names the pet twice.
+   */
   readonly by: ChangeOrigin
   /** The index of this record among the records of the commit. */
   readonly index: number

@@ -70,7 +70,10 @@ export interface LowStockEvent extends AnyEvent {
   readonly keyId: string
 }
 
-/** Too much changed at once. Read the whole list again, then continue with the events after this one. */
+/**
+ * The events since the reader's cursor are not available one by one: too much changed at once, or the cursor is too old
+ * or unknown. Read the whole list again, then continue with the events after this one.
+ */
 export interface RelistEvent extends AnyEvent {
   readonly kind: 'relist'
 }
@@ -106,6 +109,9 @@ export function passesFilter(event: StockEvent, { kinds, petId }: EventFilter): 
 /** Events after a cursor, in the order of their commits. */
 export interface StockEvents {
   readonly events: readonly StockEvent[]
-  /** The cursor after the last event. If `events` has `limit` entries, more may follow. */
+  /**
+   * The cursor after the last event. If `events` has as many entries as the `limit` of `stockEventsAfter`, more may
+   * follow.
+   */
   readonly cursor: string
 }

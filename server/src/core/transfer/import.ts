@@ -81,7 +81,7 @@ export interface StagedImport<Value> {
   /**
    * Writes the rows that differ from the store in one commit. Records that no row names stay as they are. The log gets a
    * row for each changed quantity, category and order, for each new or changed pet, and for each crossed threshold.
-   * Imported open orders reserve stock. An adjustment changes quantities only.
+   * Imported open orders reserve stock. If the rows are adjustments (`petstore adjust`), only quantities change.
    */
   apply(options: ApplyOptions): Promise<ImportCounts>
   discard(): Promise<void>

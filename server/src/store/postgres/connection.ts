@@ -234,9 +234,9 @@ export class Connection implements SqlDatabase {
    */
   async #probe(): Promise<void> {
     const pool = this.#pool
-    let mayKeepPool = !isReadOnly(this.#problem)
-    this.#isUnavailable = !mayKeepPool
-    if (!mayKeepPool) abandon(pool, this.#problem)
+    let shouldProbeCurrentPool = !isReadOnly(this.#problem)
+    this.#isUnavailable = !shouldProbeCurrentPool
+    if (!shouldProbeCurrentPool) abandon(pool, this.#problem)
     else if (this.#problem instanceof AnswerTimeout) pool.closeIdle()
     const graceTimer = setTimeout(() => {
       this.#isUnavailable = true
@@ -244,8 +244,8 @@ export class Connection implements SqlDatabase {
     }, PROBE_GRACE_MS)
     const found = await retryUntilSuccess({
       attempt: () => {
-        if (!mayKeepPool) return this.#findHost()
-        mayKeepPool = false
+        if (!shouldProbeCurrentPool) return this.#findHost()
+        shouldProbeCurrentPool = false
         return this.#probePool(pool)
       },
       onFailure: (error) => {

@@ -297,7 +297,7 @@ export class Connection implements SqlDatabase, LongSession {
 
   /** Runs `work` in one transaction that is on disk when the promise resolves. */
   async write<T>(work: () => T): Promise<T> {
-    const result = await this.#writeUnflushed(work, 'durable')
+    const result = await this.#writeBeforeFlush(work, 'durable')
     await this.#serving?.queue.flushed()
     return result
   }
@@ -319,7 +319,7 @@ export class Connection implements SqlDatabase, LongSession {
 
   /** Like `write`, without waiting for the disk. The commit survives a crash of the process, but not a power cut. */
   async writeWithoutFlush<T>(work: () => T): Promise<T> {
-    if (this.#serving !== undefined) return this.#writeUnflushed(work, 'unflushed')
+    if (this.#serving !== undefined) return this.#writeBeforeFlush(work, 'unflushed')
     return this.#writeWhenUnlocked(() => {
       this.database.run('PRAGMA synchronous = NORMAL')
       try {
@@ -331,7 +331,7 @@ export class Connection implements SqlDatabase, LongSession {
   }
 
   /** In the service, the commit is not flushed yet when the promise resolves. */
-  async #writeUnflushed<T>(work: () => T, durability: Durability): Promise<T> {
+  async #writeBeforeFlush<T>(work: () => T, durability: Durability): Promise<T> {
     const serving = this.#serving
     if (serving === undefined) {
       return this.#writeWhenUnlocked(() => {
