@@ -74,7 +74,8 @@ function toOrderNow(row: OrderRecordNow): Order {
 const LAST_CHARACTER = '\u{10ffff}'
 
 /**
- * Selects at most `limit` orders after the place, in the order of the list. Each part of the UNION reads an index in this order,
+ * Selects at most `limit` orders after the place, in the order of the list. Each part of the UNION reads an index in
+ * this order,
  * so the duration does not depend on the number of orders. An expired hold has the state `open` in the table until it is
  * released; here it counts as expired.
  */
@@ -120,8 +121,9 @@ function idRanges(after: OrderPlace | undefined, parameter: AddParameter): strin
 }
 
 /**
- * The conditions on orders after a place in a list by customer and id. An index serves each of them. SQLite would use only the
- * first column of the index for the comparison of the pair, and a customer may have any number of orders.
+ * The conditions on orders after a place in a list by customer and id. An index serves each of them. A single row-value
+ * comparison, `(customer_words, id) > (?, ?)`, would be slow: SQLite uses only the first column of the index for it,
+ * and a customer may have any number of orders.
  */
 function customerRanges(prefix: string, after: OrderPlace | undefined, parameter: AddParameter): string[] {
   const isBelowEnd = `customer_words < ${parameter(prefix + LAST_CHARACTER)}`

@@ -396,7 +396,7 @@ describe('POST /store/orders/batch', () => {
     ])
     expect([refused.status, refused.error.code]).toEqual([409, 'insufficient_stock'])
     expect(refused.error.message).toBe(
-      '4 of petId 1 are available after the orders before it in this request, so 5 cannot be ordered; nothing was changed',
+      '4 of petId 1 are available after the earlier orders in this request, so 5 cannot be ordered; nothing was changed',
     )
   })
 

@@ -41,7 +41,7 @@ async function showUsage(flags: JsonFlags): Promise<void> {
       ['NAME', ({ name }) => name],
       ['PLAN', ({ plan }) => plan],
       ['THIS MINUTE', ({ minute }) => drawBar(minute)],
-      ['THIS DAY', ({ day }) => drawBar(day)],
+      ['DAY LIMIT', ({ day }) => drawBar(day)],
       ['TODAY', ({ days }) => days.at(-1)?.accepted ?? 0],
       ['REFUSED', ({ days }) => days.at(-1)?.rejected ?? 0],
       ['30 DAYS', ({ days }) => total(days, 'accepted')],

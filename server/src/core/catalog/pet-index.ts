@@ -71,7 +71,10 @@ export class PetIndex {
     return this.#unusedTokens > 10_000 && this.#unusedTokens > this.#tokenEnd / 2
   }
 
-  /** Adds a pet with the highest id so far. Call `appendName` for each pet after the last pet was added. */
+  /**
+   * Adds a pet with the highest id so far. Once all pets are appended, call `appendName` for each of them, in the order
+   * of their names.
+   */
   append(pet: IndexedPet): void {
     const slot = this.#takeSlot()
     this.#writeNumbers(slot, pet)

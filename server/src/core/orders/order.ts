@@ -170,7 +170,10 @@ export type OrderPatch = RecordOf<typeof ORDER_UPDATE>
 export const MAX_NEW_ORDERS = 100
 
 const { shipDate, ...otherChangeable } = CHANGEABLE
-/** An order in a file, which has its columns in this order. Orders that are neither open nor complete are not exported. */
+/**
+ * An order in an import or export file. The columns of the file are in the sequence of these fields. Orders that are
+ * neither open nor complete are not exported.
+ */
 export const ORDER_ROW = {
   id: ORDER.id,
   petId: ORDER.petId,

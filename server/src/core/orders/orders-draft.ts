@@ -189,7 +189,10 @@ export class OrdersDraft {
     return { type: 'done', order: this.#transition(order, 'completed', by) }
   }
 
-  /** An import may change the quantity of an open order, and all fields of `ORDER_UPDATE` of a complete order. */
+  /**
+   * `change` and imports call this. An import may also change the quantity of an open order, and the fields of
+   * `ORDER_UPDATE` of a complete order.
+   */
   changeOrder(order: Order, by: ChangeOrigin): Order {
     const before = this.find(order.id)
     if (before === undefined) throw new Error(`there is no order ${order.id} to change`)
@@ -261,7 +264,7 @@ function failureDetail(
     return { index, petId, code, message }
   }
   const available = failure.available - alreadyWanted
-  const others = alreadyWanted === 0 ? '' : ' after the orders before it in this request'
+  const others = alreadyWanted === 0 ? '' : ' after the earlier orders in this request'
   return {
     index,
     petId,

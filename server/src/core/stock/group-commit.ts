@@ -152,8 +152,9 @@ export class GroupCommit {
 
   /**
    * Commits a batch and answers its callers. Never rejects. If the store rejects the commit, each half of the batch is
-   * retried separately, and so on, until only the bad command fails. Nothing is committed twice: after a ServiceError, which
-   * leaves the result unknown, nothing is retried, and every other failure means that the commit was rolled back.
+   * retried separately, and so on, until only the bad command fails. Nothing is committed twice. A ServiceError from
+   * the store means that the database failed and the commit may have been made, so it is not retried. Any other error
+   * means that the commit was rolled back.
    */
   async #commit(batch: readonly WaitingCommand[], lockWait: 'brief' | 'full'): Promise<void> {
     const { store, observers } = this.#parts

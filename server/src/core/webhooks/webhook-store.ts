@@ -73,7 +73,8 @@ export interface WebhookState {
 /** A place in the log that a webhook can go back to. */
 export interface Rewind {
   /**
-   * `events`: the events since the time will be sent again. `relist`: some of them may have been pruned, so a relist replaces
+   * `events`: the events at or after the `since` of `findRewind` will be sent again. `relist`: some of them may have
+   * been pruned, so a relist replaces
    * them. `pending`: the webhook has not sent the first of them yet, so it stays at its place.
    */
   readonly type: 'events' | 'relist' | 'pending'
@@ -84,7 +85,10 @@ export interface Rewind {
 /** The number of attempts that are kept for each webhook. */
 export const MAX_KEPT_ATTEMPTS = 1_000
 
-/** Reads webhooks. `changeStock` changes them. */
+/**
+ * Reads webhooks and records deliveries. Webhooks are created and changed by commands, which `StockStore.changeStock`
+ * commits.
+ */
 export interface WebhookStore {
   /** Sorted by the time of their creation. */
   listWebhooks(): Promise<WebhookState[]>
@@ -93,7 +97,7 @@ export interface WebhookStore {
   listDeliveries(webhookId: bigint, limit: number, before: bigint | undefined): Promise<ListedAttempt[]>
   /** Records attempts without changing the progress. */
   recordDeliveries(webhookId: bigint, attempts: readonly DeliveryAttempt[]): Promise<void>
-  /** Where the webhook must continue to send the events at or after `since` again. */
+  /** The place in the log from which the webhook must read, so that it sends the events at or after `since` again. */
   findRewind(progress: WebhookProgress, since: number): Promise<Rewind>
 }
 
@@ -102,8 +106,9 @@ export interface DeliveryStore {
   version(): number | undefined
   latestEventCursor(): Promise<string>
   /**
-   * Like `stockEventsAfter`, but the cursor may be any distance back. `relist_needed` only if the log was pruned past the cursor, or
-   * if the cursor is ahead of the log or belongs to another log.
+   * Like `stockEventsAfter`, but the cursor may be any distance back. `relist_needed` only if the log was pruned past
+   * the cursor, or if the cursor is ahead of the log or belongs to another log. `unknown_cursor` if the text is not in
+   * the format of a cursor.
    */
   eventsAfter(cursor: string, limit: number): Promise<StockEvents | 'relist_needed' | 'unknown_cursor'>
   /**

@@ -13,11 +13,14 @@ import { writeCatalog } from './catalog.ts'
 import { arrayPlaceholders, arrayText, logIdsFrom, quotedElement } from './dialect.ts'
 import { orderArrays, writeChangedOrders } from './orders.ts'
 
-/** The state before the commit that writing the decision depends on. */
+/** The values from the start of the commit that `writeDecision` needs in addition to the decision. */
 interface StateBefore {
   /** The id of a pet's latest log row. */
   readonly lastChangeOf: (petId: bigint) => bigint | null
-  /** Numbers that the commit has taken from `log_ids`. They are `undefined` if only quantities can change. */
+  /**
+   * Values of the sequence `log_ids`. Each reserves a block of consecutive log ids (see `logIdsFrom`). `undefined` if
+   * only quantities can change; then the statement that writes them takes the value.
+   */
   readonly numbers?: readonly bigint[] | undefined
   /** The pets, if the catalogue changes. */
   readonly pets?: LockedCatalog['pets'] | undefined
@@ -50,8 +53,9 @@ const quantityAfter = (row: LogRecord) =>
 const quotedDetail = (row: LogRecord) => quotedElement(detailOf(row) ?? undefined)
 
 /**
- * Writes a decision in which only quantities change. The statement takes the sequence number for the log ids while the pets
- * are locked, so the ids of a pet's rows are in the order of its changes.
+ * Writes a decision in which only quantities change. Each value of `log_ids` reserves IDS_PER_NUMBER consecutive ids,
+ * so one `nextval` is enough for all rows. It is taken while the pets are locked, so the ids of a pet's rows are in the
+ * order of its changes.
  */
 function writeQuantityChanges(
   sql: SQL,
