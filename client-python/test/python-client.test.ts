@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { VERSION } from '../../server/src/core/values/version.ts'
+import { runProgram } from '../../server/test/support/run-program.ts'
 import { TestService } from '../../server/test/support/test-service.ts'
 import { missingPackage } from '../../wire/test/debian-package.ts'
 
@@ -39,38 +40,23 @@ testPython('the installed client passes its Python tests on a live service', asy
   cpSync(PACKAGE, sources, { recursive: true })
   // Without build isolation pip uses Debian's setuptools instead of a download.
   const install = ['install', '--quiet', '--no-index', '--no-build-isolation', '--target', installed, sources]
-  expect(await run([PYTHON, '-m', 'pip', ...install])).toMatchObject({ exitCode: 0 })
+  expect(await runProgram([PYTHON, '-m', 'pip', ...install], { cwd: folder })).toMatchObject({ exitCode: 0 })
 
   const { secret: smallKey } = await service.createKey('free', { limits: { perMinute: 5, perDay: 1_000 } })
-  const { exitCode, output } = await run(
-    [PYTHON, '-m', 'unittest', 'discover', '--start-directory', import.meta.dir],
-    {
-      PYTHONPATH: installed,
-      PYTHONDONTWRITEBYTECODE: '1',
-      PETSTORE_URL: `${service.address}/v1`,
-      PETSTORE_KEY: service.key,
-      PETSTORE_SMALL_KEY: smallKey,
-    },
-  )
-  if (exitCode !== 0) throw new Error(output)
+  const env = {
+    PYTHONPATH: installed,
+    PYTHONDONTWRITEBYTECODE: '1',
+    PETSTORE_URL: `${service.address}/v1`,
+    PETSTORE_KEY: service.key,
+    PETSTORE_SMALL_KEY: smallKey,
+  }
+  const unittest = ['-m', 'unittest', 'discover', '--start-directory', import.meta.dir]
+  // Not in the folder of the sources: Python would import them instead of the installed package.
+  const { exitCode, stdout, stderr } = await runProgram([PYTHON, ...unittest], { cwd: folder, env })
+  if (exitCode !== 0) throw new Error(stdout + stderr)
 })
 
 test('the Python client has the version of the program', async () => {
   const project = await Bun.file(join(PACKAGE, 'pyproject.toml')).text()
   expect(/^version = "(.*)"$/m.exec(project)?.[1]).toBe(VERSION)
 })
-
-async function run(command: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const program = Bun.spawn([...command], {
-    // Not the sources, from which Python would import instead of the installed package.
-    cwd: folder,
-    env: { ...Bun.env, ...env },
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [stdout, stderr] = await Promise.all([
-    new Response(program.stdout).text(),
-    new Response(program.stderr).text(),
-  ])
-  return { exitCode: await program.exited, output: stdout + stderr }
-}

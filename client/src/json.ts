@@ -17,7 +17,8 @@ export function fieldsOf(schema: SchemaName): Int64Fields {
 
 /**
  * Parses an object, or an array of objects, with these int64 fields. Ids are exact over the whole int64 range:
- * `JSON.parse` rounds above 2^53, and Node 20 does not offer it the source text, so long ids are quoted first.
+ * `JSON.parse` rounds integers above 2^53, and on Node 20 a reviver cannot see the source text. So long ids are put in
+ * quotes before parsing.
  */
 export function parseJson(text: string, fields: Int64Fields, ids: IdKind): unknown {
   const names = int64Names(fields)

@@ -20,7 +20,7 @@ function queueWith(options: { pace: boolean; concurrency?: number }) {
   })
   return {
     queue,
-    /** Enters so many requests, and returns all slots so far. */
+    /** Enters `count` requests, and returns the slots granted so far. */
     ask: async (count = 0): Promise<readonly Slot[]> => {
       const enter = async () => slots.push(await queue.enter(turn()))
       for (let asked = 0; asked < count; asked++) void enter()

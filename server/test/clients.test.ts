@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { missingPackage } from '../../wire/test/debian-package.ts'
 import { checkWith, NotInstalled } from '../scripts/generators.ts'
+import { runProgram } from './support/run-program.ts'
 import { TestService } from './support/test-service.ts'
 
 // npm downloads the generator.
@@ -30,7 +31,11 @@ test('openapi-typescript generates a client that compiles', async () => {
 test('the TypeScript program of docs/clients.md runs', async () => {
   await service.setQuantity('1', '{"quantity": 3}')
   const program = await programOf('ts')
-  expect(await run([process.execPath, '--eval', program])).toEqual({ exitCode: 0, output: '15\n' })
+  expect(await runProgram([process.execPath, '--eval', program], { cwd: ROOT })).toEqual({
+    exitCode: 0,
+    stdout: '15\n',
+    stderr: '',
+  })
 })
 
 test('the Python program of docs/clients.md runs', async () => {
@@ -43,7 +48,11 @@ test('the Python program of docs/clients.md runs', async () => {
   await service.setQuantity('1', '{"quantity": 4}')
   const program = await programOf('python')
   const env = { PYTHONPATH: join(ROOT, 'client-python'), PYTHONDONTWRITEBYTECODE: '1' }
-  expect(await run(['/usr/bin/python3', '-c', program], env)).toEqual({ exitCode: 0, output: '16\n' })
+  expect(await runProgram(['/usr/bin/python3', '-c', program], { cwd: ROOT, env })).toEqual({
+    exitCode: 0,
+    stdout: '16\n',
+    stderr: '',
+  })
 })
 
 /** The program of that language, for the service of this test. */
@@ -52,18 +61,4 @@ async function programOf(language: string): Promise<string> {
   const program = new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 's').exec(page)?.[1]
   if (program === undefined) throw new Error(`docs/clients.md has no program in ${language}`)
   return program.replace('http://127.0.0.1:8080', service.address).replace('pst_demo_pro', service.key)
-}
-
-async function run(command: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const program = Bun.spawn([...command], {
-    cwd: ROOT,
-    env: { ...Bun.env, ...env },
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [stdout, stderr] = await Promise.all([
-    new Response(program.stdout).text(),
-    new Response(program.stderr).text(),
-  ])
-  return { exitCode: await program.exited, output: stdout + stderr }
 }

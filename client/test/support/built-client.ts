@@ -1,20 +1,12 @@
 import { fileURLToPath } from 'node:url'
+import { type Run, runProgram } from '../../../server/test/support/run-program.ts'
 
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
-export interface Run {
-  readonly exitCode: number
-  readonly stdout: string
-  readonly stderr: string
-}
+export type { Run }
 
-export async function run(command: readonly string[], cwd = ROOT): Promise<Run> {
-  const program = Bun.spawn([...command], { cwd, stdout: 'pipe', stderr: 'pipe' })
-  const [stdout, stderr] = await Promise.all([
-    new Response(program.stdout).text(),
-    new Response(program.stderr).text(),
-  ])
-  return { exitCode: await program.exited, stdout, stderr }
+export function run(command: readonly string[], cwd = ROOT): Promise<Run> {
+  return runProgram(command, { cwd })
 }
 
 let building: Promise<void> | undefined

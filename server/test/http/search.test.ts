@@ -55,6 +55,7 @@ describe('GET /inventory/search', () => {
     ['q=9223372036854775806', ['9223372036854775806']],
     ['q=zebra&status=sold', ['702']],
     ['categoryId=7&below=4', ['702']],
+    ['q=zebra&low=false', ['701', '702', '703', '9223372036854775806']],
     ['categoryId=7&sort=name', ['701', '9223372036854775806', '703', '702']],
     ['categoryId=7&sort=-available', ['703', '9223372036854775806', '701', '702']],
     ['categoryId=8', []],
