@@ -19,8 +19,14 @@ const BACKLOG = 100_000
 const ROUNDS = 8
 const WARM_UP_MS = 3_000
 const UPDATES: Case = {
-  ...{ name: 'updates', title: 'updates', section: 'embedded', pets: PETS, connections: 64, seconds: 2 },
-  ...{ rounds: ROUNDS, load: { kind: 'updates', onePet: false, readPercent: 0 } },
+  name: 'updates',
+  title: 'updates',
+  section: 'embedded',
+  pets: PETS,
+  connections: 64,
+  seconds: 2,
+  rounds: ROUNDS,
+  load: { kind: 'updates', onePet: false, readPercent: 0 },
 }
 const LEAST_UPDATES = 0.97
 const LEAST_DELIVERIES = 2_000
@@ -39,7 +45,8 @@ async function run(folder: string): Promise<Goal[]> {
   const alone = await start(folder, 'alone')
   const told = await start(folder, 'told')
   const { id } = await call(told, 'POST', '/webhooks', {
-    ...{ url: `http://127.0.0.1:${receiverPort}/`, kinds: ['stock.changed'] },
+    url: `http://127.0.0.1:${receiverPort}/`,
+    kinds: ['stock.changed'],
   })
   const facts = { unknownSecret: '' }
   const loaded = [alone, told].map((running): Loaded => ({ target: ours, running, loadCase: UPDATES, facts }))

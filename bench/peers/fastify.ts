@@ -21,8 +21,12 @@ const item = {
 const order = {
   type: 'object',
   properties: {
-    ...{ id: { type: 'integer' }, petId: { type: 'integer' }, quantity: { type: 'integer' } },
-    ...{ complete: { type: 'boolean' }, state: { type: 'string' }, createdAt: { type: 'string' } },
+    id: { type: 'integer' },
+    petId: { type: 'integer' },
+    quantity: { type: 'integer' },
+    complete: { type: 'boolean' },
+    state: { type: 'string' },
+    createdAt: { type: 'string' },
   },
 }
 const error = {

@@ -118,7 +118,7 @@ describe('the pace of a client', () => {
     expect(seconds).toBeLessThanOrEqual(max)
   })
 
-  test('is measured anew when all bytes were sent in between', () => {
+  test('starts again after all bytes were sent', () => {
     const pace = new ReaderPace()
     for (let second = 0; second < 300; second++) pace.measure({ unsentBytes: 1, sentBytes: 0 })
     expect(pace.isTooSlow).toBe(true)

@@ -28,8 +28,7 @@ export interface StockStore {
   /** Reads every entry, in batches, by petId ascending. Resolves to the cursor to pass to `stockChangesSince`. */
   loadStock(onBatch: (items: readonly InventoryItem[]) => void): Promise<string>
   /**
-   * The changes since the cursor, or `reload` if the changes are unknown or so many that loading the whole stock is
-   * faster.
+   * The changes since the cursor, or `reload` if the changes are unknown, or if loading the whole stock is faster.
    */
   stockChangesSince(cursor: string): Promise<StockChanges | 'reload'>
   /**

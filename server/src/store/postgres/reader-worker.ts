@@ -66,7 +66,7 @@ async function searchSnapshot(connection: Connection): Promise<SearchSnapshot> {
         [current.snapshot, current.server, current.prunings, connection.lossCount].join('@'),
       changedSince: async (cursor) => {
         const [snapshot = '', server, prunings = '0', lossCount] = cursor.split('@')
-        // Two runs that are not registered cannot be told apart.
+        // A null server is a run of PostgreSQL that is not registered. It could be any run, so it equals none.
         if (
           current.server === null ||
           server !== current.server ||

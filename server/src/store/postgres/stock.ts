@@ -128,7 +128,7 @@ export function stockMethods(
       const rows = await connection.run((sql) => changedSince(sql, snapshot, prunings))
       const [first] = rows
       if (first === undefined || lossCount !== String(connection.lossCount)) return 'reload'
-      // Two runs that are not registered cannot be told apart.
+      // A null server is a run of PostgreSQL that is not registered. It could be any run, so it equals none.
       if (first.server === null || first.server !== server) return 'reload'
       if (first.is_cut || first.reads_all === true || first.log_rows > MAX_CHANGES_TO_APPLY) return 'reload'
       const set: InventoryItem[] = []

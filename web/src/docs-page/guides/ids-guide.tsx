@@ -1,4 +1,4 @@
-import { Paragraph } from '../inline-text.tsx'
+import { InlineText, Paragraph } from '../inline-text.tsx'
 import { Heading } from '../page-parts.tsx'
 import { CodeBlock } from '../samples/code-block.tsx'
 import { type CodeSample, CodeTabs } from '../samples/code-tabs.tsx'
@@ -67,7 +67,7 @@ function Body() {
           Requests are JSON in UTF-8 with <code>Content-Type: application/json</code>, not compressed.
         </li>
         <li>
-          Fields that an operation does not know are ignored; the status of a pet never changes by an update.
+          <InlineText text="Unknown fields and query parameters are answered with 400, which suggests the closest known name. GET /inventory, PATCH /inventory/{petId}, GET /pets/{petId} and GET /store/orders ignore them." />
         </li>
         <li>
           Times are in UTC, such as <code>2026-11-15T12:00:00.000Z</code>.

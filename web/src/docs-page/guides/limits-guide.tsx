@@ -55,7 +55,7 @@ function Body() {
         </tbody>
       </table>
       {contract.operation('getLimits') !== undefined && (
-        <Paragraph text="To see both windows at once, ask `GET /limits`; that request counts as well. See [its reference](#/operations/getLimits)." />
+        <Paragraph text="To see both windows at once, ask `GET /limits`. That request is free, and is answered even when the limit is exceeded. See [its reference](#/operations/getLimits)." />
       )}
       <Heading>When it is used up</Heading>
       <p>
