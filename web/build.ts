@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dir, '..')
 const DIST = join(import.meta.dir, 'dist')
 /** Written last: what it names is there. The service and the executable import it. */
 const MODULE = join(DIST, 'pages.ts')
-const PAGES = { 'stock-page': '/', 'docs-page': '/docs' } as const
+const PAGES = { 'staff-page': '/', 'docs-page': '/docs' } as const
 type PageName = keyof typeof PAGES
 /** Everything that the bundles depend on. */
 const SOURCES = [

@@ -28,6 +28,33 @@ const SERVICE_MAY_IMPORT = [
   '@petstore/wire',
 ]
 
+const STAFF = 'web/src/staff-page/'
+const PAGE_LIBRARIES = [
+  'web/src/design/',
+  'web/src/shared/',
+  '@petstore/client',
+  'react',
+  'react-dom',
+  'react-dom/client',
+]
+/** What several views use and is more than a component of ui/. */
+const SHARED_PARTS = ['scanner/', 'quantity/', 'pet-form/', 'order-rows/'].map((part) => STAFF + part)
+const VIEWS_MAY_IMPORT = [`${STAFF}data/`, `${STAFF}ui/`, `${STAFF}session/`, ...SHARED_PARTS]
+const VIEWS = [
+  'stock',
+  'sell',
+  'receive',
+  'count',
+  'orders',
+  'low-stock',
+  'activity',
+  'pet',
+  'pets',
+  'people',
+  'webhooks',
+  'overview',
+]
+
 /** From the bottom up. The first layer that matches a file applies to it. */
 const LAYERS: readonly Layer[] = [
   {
@@ -126,21 +153,60 @@ const LAYERS: readonly Layer[] = [
     advice: 'the client uses web standards only and has no dependencies',
   },
   {
+    files: `${STAFF}data/`,
+    mayImport: PAGE_LIBRARIES,
+    advice: 'data/ is what the page knows and sends, without a view; move the component into ui/ or a view',
+  },
+  {
+    files: `${STAFF}ui/`,
+    mayImport: [...PAGE_LIBRARIES, `${STAFF}data/`],
+    advice: 'ui/ holds components that any view may use; pass the session or the view in as an argument',
+  },
+  {
+    files: `${STAFF}session/`,
+    mayImport: [...PAGE_LIBRARIES, `${STAFF}data/`, `${STAFF}ui/`],
+    advice: 'session/ is below every view; let shell/ or the view use the session instead',
+  },
+  {
     // The page reads files by the same rules as `petstore import`.
-    files: 'web/src/stock-page/import/',
+    files: `${STAFF}import/`,
     mayImport: [
-      'web/src/',
-      '@petstore/client',
-      'react',
+      ...PAGE_LIBRARIES,
+      ...VIEWS_MAY_IMPORT,
       ...['csv.ts', 'rows.ts'].map((name) => `${CORE}transfer/${name}`),
     ],
     advice:
       'the import view uses only the file readers of core; everything else goes through @petstore/client',
   },
   {
+    files: `${STAFF}shell/`,
+    mayImport: [...PAGE_LIBRARIES, STAFF],
+    advice: 'the shell uses the service through @petstore/client and its views',
+  },
+  {
+    files: `${STAFF}*`,
+    mayImport: [...PAGE_LIBRARIES, STAFF],
+    advice: 'the staff page uses the service through @petstore/client',
+  },
+  ...SHARED_PARTS.map((part) => ({
+    files: part,
+    mayImport: [...PAGE_LIBRARIES, ...VIEWS_MAY_IMPORT],
+    advice: 'a part that several views share knows no view; pass the value in as an argument',
+  })),
+  ...VIEWS.map((view) => ({
+    files: `${STAFF}${view}/`,
+    mayImport: [...PAGE_LIBRARIES, ...VIEWS_MAY_IMPORT],
+    advice: 'a view does not import another view; move what both need into data/, ui/ or a shared folder',
+  })),
+  {
+    files: 'web/src/docs-page/',
+    mayImport: PAGE_LIBRARIES,
+    advice: 'the docs page uses the service like any client, through @petstore/client',
+  },
+  {
     files: 'web/src/',
-    mayImport: ['@petstore/client', 'react', 'react-dom', 'react-dom/client'],
-    advice: 'the pages use the service like any client, through @petstore/client',
+    mayImport: PAGE_LIBRARIES,
+    advice: 'shared/ and design/ are below both pages and know neither',
   },
 ]
 

@@ -7,8 +7,8 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 test('the tests that need Chromium are listed: those of the pages and of the client in a browser, and no others', async () => {
   const files = await browserTests(ROOT)
   expect(files).toContain('client/test/installed-client.test.ts')
-  expect(files).toContain('web/test/stock-table.test.ts')
-  expect(files).not.toContain('web/test/build.test.ts')
+  expect(files).toContain('web/test/browser/stock-table.test.ts')
+  expect(files).not.toContain('web/test/unit/build.test.ts')
   for (const path of files) expect(await Bun.file(ROOT + path).text()).toMatch(/useShop|chromiumPath/)
 })
 

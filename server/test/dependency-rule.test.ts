@@ -87,12 +87,12 @@ describe('the dependency rule fails if', () => {
     ['the client imports a package', 'client/src/x.ts', "import { y } from 'undici'"],
     [
       'the staff page bypasses the client',
-      'web/src/stock-page/x.ts',
+      'web/src/staff-page/x.ts',
       "import type { Pet } from '../../../server/src/core/catalog/pet.ts'",
     ],
     [
       'the staff page reaches into the client',
-      'web/src/stock-page/x.ts',
+      'web/src/staff-page/x.ts',
       "import { y } from '../../../client/src/y.ts'",
     ],
     ['a page imports another package', 'web/src/docs-page/x.tsx', "import { marked } from 'marked'"],

@@ -1,11 +1,11 @@
 import { PetstoreClient } from '@petstore/client'
 import type { TestService } from '../../../server/test/support/test-service.ts'
-import { BulkChanges } from '../../src/stock-page/stock/bulk-changes.ts'
-import { OwnChanges } from '../../src/stock-page/stock/own-changes.ts'
-import type { SaveContext } from '../../src/stock-page/stock/own-request.ts'
-import { StockEditor } from '../../src/stock-page/stock/stock-editor.ts'
-import { StockModel } from '../../src/stock-page/stock/stock-model.ts'
-import { UndoHistory } from '../../src/stock-page/stock/undo-history.ts'
+import { BulkChanges } from '../../src/staff-page/data/stock/bulk-changes.ts'
+import { OwnChanges } from '../../src/staff-page/data/stock/own-changes.ts'
+import type { SaveContext } from '../../src/staff-page/data/stock/own-request.ts'
+import { StockEditor } from '../../src/staff-page/data/stock/stock-editor.ts'
+import { StockModel } from '../../src/staff-page/data/stock/stock-model.ts'
+import { UndoHistory } from '../../src/staff-page/data/stock/undo-history.ts'
 
 /** A change as it went out. */
 interface SentChange {

@@ -1,4 +1,4 @@
-import type { WorkStorage } from '../../src/stock-page/session/kept-work.ts'
+import type { WorkStorage } from '../../src/staff-page/data/kept-work.ts'
 
 /** The storage of a browser, which may be full. */
 export class Shelf implements WorkStorage {

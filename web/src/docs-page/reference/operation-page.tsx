@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { CopyButton } from '../../both-pages/copy-button.tsx'
+import { CopyButton } from '../../shared/copy-button.tsx'
 import type { Operation } from '../contract.ts'
 import { baseUrlOf, useContract } from '../contract-context.tsx'
 import { InlineText } from '../inline-text.tsx'

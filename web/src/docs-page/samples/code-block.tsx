@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { CopyButton } from '../../both-pages/copy-button.tsx'
+import { CopyButton } from '../../shared/copy-button.tsx'
 import { colourCode, type Language } from './code-colours.ts'
 import { type CodeLine, plainLines } from './code-token.ts'
 import { layOutJson } from './json-text.ts'

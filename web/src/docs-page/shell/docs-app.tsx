@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
-import { useArrival, useHash } from '../../both-pages/hash-navigation.ts'
+import { useArrival, useHash } from '../../shared/hash-navigation.ts'
 import type { Contract } from '../contract.ts'
 import { ContractProvider, useContractState } from '../contract-context.tsx'
 import { usePartArrival } from '../page-parts.tsx'

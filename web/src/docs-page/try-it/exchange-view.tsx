@@ -1,5 +1,5 @@
 import { memo } from 'react'
-import { LimitMeter } from '../../both-pages/limit-meter.tsx'
+import { LimitMeter } from '../../shared/limit-meter.tsx'
 import { useContract } from '../contract-context.tsx'
 import { InlineText } from '../inline-text.tsx'
 import { href } from '../page-route.ts'

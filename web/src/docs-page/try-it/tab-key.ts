@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react'
-import { keepDocsKey, onForgottenElsewhere, storedDocsKey } from '../../both-pages/key-storage.ts'
+import { keepDocsKey, onForgottenElsewhere, storedDocsKey } from '../../shared/key-storage.ts'
 
 const listeners = new Set<() => void>()
 

@@ -1,0 +1,18 @@
+import type { Reason } from '@petstore/client'
+import type { Change } from './history/change-log.ts'
+
+export const REASON_WORDS: Readonly<Record<Reason, string>> = {
+  received: 'Received',
+  returned: 'Returned',
+  sold: 'Sold',
+  damaged: 'Damaged',
+  lost: 'Lost',
+  counted: 'Counted',
+  corrected: 'Corrected',
+}
+
+/** What a change was made for, such as `Sold · order 17`; `undefined` where it does not tell. */
+export function whyWords({ reason, reference }: Pick<Change, 'reason' | 'reference'>): string | undefined {
+  if (reason === undefined) return undefined
+  return reference === undefined ? REASON_WORDS[reason] : `${REASON_WORDS[reason]} · ${reference}`
+}

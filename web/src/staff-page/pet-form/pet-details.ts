@@ -1,0 +1,24 @@
+import type { SearchRow } from '@petstore/client'
+import { useMemo } from 'react'
+import type { PetListSource } from '../data/catalog/pet-list.ts'
+import { usePetList } from '../data/catalog/use-pet-list.ts'
+import { useSession } from '../session/session-context.ts'
+
+/** All that is known of one pet, as it changes; `undefined` until it is there. */
+export function usePetDetails(petId: bigint): SearchRow | undefined {
+  const { client, feed, categories } = useSession()
+  const source = useMemo(
+    (): PetListSource => ({
+      events: feed.events,
+      categories,
+      mayAdd: (event) => 'petId' in event && event.petId === petId && event.type === 'pet',
+      load: async (_, signal) => {
+        const { items } = await client.inventory.search({ q: String(petId), signal })
+        // Others may have the id as a barcode, or as a word of their names.
+        return { items: items.filter((row) => row.petId === petId), next: undefined }
+      },
+    }),
+    [client, feed, categories, petId],
+  )
+  return usePetList(source).found.rows[0]
+}

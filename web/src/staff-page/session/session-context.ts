@@ -1,0 +1,29 @@
+import type { Permission } from '@petstore/client'
+import { createContext, useContext } from 'react'
+import { useReadable } from '../data/observable.ts'
+import type { RequestState } from '../data/request-watch.ts'
+import type { StockSnapshot } from '../data/stock/stock-model.ts'
+import type { Session } from './session.ts'
+
+export const SessionContext = createContext<Session | undefined>(undefined)
+
+/** The session of whoever is signed in; only for what is shown to them. */
+export function useSession(): Session {
+  const session = useContext(SessionContext)
+  if (session === undefined) throw new Error('useSession is for what stands inside of SessionContext')
+  return session
+}
+
+export function useStock(): StockSnapshot {
+  return useReadable(useSession().stock)
+}
+
+/** Whether the key has this permission, if any is needed; as long as the service has not told, it is offered. */
+export function useMayChange(what: Permission | undefined): boolean {
+  const owner = useReadable(useSession().owner)
+  return what === undefined || owner?.permissions.includes(what) !== false
+}
+
+export function useRequestState(): RequestState {
+  return useReadable(useSession().requests)
+}

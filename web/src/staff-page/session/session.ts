@@ -1,0 +1,109 @@
+import { type Permission, PetstoreClient } from '@petstore/client'
+import { Categories } from '../data/catalog/categories.ts'
+import { Observable, type Readable } from '../data/observable.ts'
+import { OpenOrders } from '../data/orders/open-orders.ts'
+import { OrderActions } from '../data/orders/order-actions.ts'
+import { OrderCalls } from '../data/orders/order-calls.ts'
+import type { OrderNews } from '../data/orders/order-list.ts'
+import { FIRST_ORDER_FILTER } from '../data/orders/order-search.ts'
+import { RequestWatch } from '../data/request-watch.ts'
+import { BulkChanges } from '../data/stock/bulk-changes.ts'
+import { OwnChanges } from '../data/stock/own-changes.ts'
+import type { SaveContext } from '../data/stock/own-request.ts'
+import { StockEditor } from '../data/stock/stock-editor.ts'
+import { StockFeed } from '../data/stock/stock-feed.ts'
+import { StockModel } from '../data/stock/stock-model.ts'
+import { FIRST_TABLE_STATE } from '../data/stock/table-state.ts'
+import { UndoHistory } from '../data/stock/undo-history.ts'
+import { WebhookList } from '../data/webhooks/webhook-list.ts'
+
+export interface KeyOwner {
+  readonly id: string
+  readonly name: string
+  readonly plan: string
+  /** What it may change. */
+  readonly permissions: readonly Permission[]
+}
+
+const OWNER_AGAIN_MS = 2_000
+
+/** Everything that belongs to one signed-in key, and goes with it. */
+export class Session {
+  readonly client: PetstoreClient
+  readonly stock = new StockModel()
+  /** What a change of the stock is sent with. */
+  readonly saving: SaveContext
+  readonly requests: RequestWatch
+  readonly editor: StockEditor
+  readonly undo = new UndoHistory()
+  readonly bulk: BulkChanges
+  readonly feed: StockFeed
+  readonly orderCalls: OrderCalls
+  readonly orderActions: OrderActions
+  readonly orderNews: OrderNews
+  readonly openOrders: OpenOrders
+  readonly webhooks: WebhookList
+  readonly categories: Categories
+  readonly table = new Observable(FIRST_TABLE_STATE)
+  readonly orderFilter = new Observable(FIRST_ORDER_FILTER)
+  /** Whose key it is; `undefined` until the service has told. */
+  readonly owner: Readable<KeyOwner | undefined>
+  readonly #owner = new Observable<KeyOwner | undefined>(undefined)
+  readonly #ending = new AbortController()
+
+  constructor(apiKey: string, onRefusedKey: () => void) {
+    this.requests = new RequestWatch(onRefusedKey)
+    const baseUrl = new URL('v1', document.baseURI).href
+    this.client = new PetstoreClient({ baseUrl, apiKey, fetch: this.requests.fetch })
+    const { client, stock } = this
+    const signal = this.#ending.signal
+    const own = new OwnChanges()
+    this.owner = this.#owner
+    this.saving = { client, stock, own, signal }
+    this.editor = new StockEditor(this.saving, this.undo)
+    this.bulk = new BulkChanges(this.saving, this.undo)
+    this.feed = new StockFeed({ client, stock, own, requests: this.requests, signal })
+    const calls = new OrderCalls(client, signal)
+    this.orderCalls = calls
+    this.orderActions = new OrderActions({ calls, stock, now: this.requests.clock.now, signal })
+    this.orderNews = { events: this.feed.orders, answers: this.orderActions.answered }
+    this.categories = new Categories({ client, stock, events: this.feed.events, signal })
+    this.openOrders = new OpenOrders({ calls, stock, live: this.feed.orders, signal })
+    this.webhooks = new WebhookList(client.webhooks, signal)
+  }
+
+  /** Throws where the key is not valid, or the service does not answer. */
+  async checkKey(): Promise<void> {
+    const { key, plan, permissions } = await this.client.limits.get({ signal: this.#ending.signal })
+    this.#owner.set({ ...key, plan, permissions })
+  }
+
+  /** Asks whose key it is until the service has told: work that is kept for its owner waits for that. */
+  async findOwner(): Promise<void> {
+    const { signal } = this.#ending
+    while (this.#owner.get() === undefined && !signal.aborted) {
+      await this.checkKey().catch(() => new Promise((resolve) => setTimeout(resolve, OWNER_AGAIN_MS)))
+    }
+  }
+
+  /** Begins to follow the stock and its orders. */
+  start(): void {
+    this.openOrders.start()
+    this.categories.start()
+    this.feed.start()
+  }
+
+  /** Ends every request and drops all data. */
+  end(): void {
+    this.#ending.abort(new DOMException('signed out', 'AbortError'))
+    this.requests.stop()
+    this.editor.clear()
+    this.bulk.clear()
+    this.orderActions.clear()
+    this.undo.clear()
+    this.stock.clear()
+    this.table.set(FIRST_TABLE_STATE)
+    this.orderFilter.set(FIRST_ORDER_FILTER)
+    this.#owner.set(undefined)
+  }
+}

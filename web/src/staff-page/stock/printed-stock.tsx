@@ -1,0 +1,67 @@
+import { useEffect, useState } from 'react'
+import { flushSync } from 'react-dom'
+import type { StockRow } from '../data/stock/stock-model.ts'
+import './printed-stock.css'
+
+interface Props {
+  readonly rows: readonly StockRow[]
+  /** How many there are, and of how many. */
+  readonly title: string
+  /** What of a row is its category. */
+  readonly categoryOf: (row: StockRow) => string
+}
+
+/** More than a hundred sheets of paper are a mistake; a file holds them all. */
+const MAX_PRINTED = 5_000
+
+/** All rows shown, on paper alone: the table draws those in sight, and a printer has no sight. */
+export function PrintedStock({ rows, title, categoryOf }: Props) {
+  const [isPrinting, setPrinting] = useState(false)
+  useEffect(() => {
+    // The browser takes the page as it is when this returns.
+    const begin = () => flushSync(() => setPrinting(true))
+    const end = () => setPrinting(false)
+    addEventListener('beforeprint', begin)
+    addEventListener('afterprint', end)
+    return () => {
+      removeEventListener('beforeprint', begin)
+      removeEventListener('afterprint', end)
+    }
+  }, [])
+  if (!isPrinting) return null
+  const left = rows.length - MAX_PRINTED
+  return (
+    <div className="printed-stock">
+      <p>
+        <strong>Stock</strong> · {title} · {new Date().toLocaleString('en-GB')}
+      </p>
+      <table>
+        <thead>
+          <tr>
+            <th>Name</th>
+            <th>ID</th>
+            <th>Category</th>
+            <th>Status</th>
+            <th className="number">Quantity</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.slice(0, MAX_PRINTED).map((row) => (
+            <tr key={String(row.petId)}>
+              <td>{row.name}</td>
+              <td>{String(row.petId)}</td>
+              <td>{categoryOf(row)}</td>
+              <td>{row.status}</td>
+              <td className="number">{row.quantity.toLocaleString('en')}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {left > 0 && (
+        <p>
+          {left.toLocaleString('en')} more are not printed. Search for fewer, or export all of them as a file.
+        </p>
+      )}
+    </div>
+  )
+}

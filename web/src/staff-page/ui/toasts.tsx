@@ -1,0 +1,41 @@
+import { type FocusEvent, useRef } from 'react'
+import { Icon } from '../../design/icon.tsx'
+import { useReadable } from '../data/observable.ts'
+import { hideToast, shownToasts } from '../data/toasts.ts'
+
+export function Toasts() {
+  const toasts = useReadable(shownToasts)
+  const before = useRef<HTMLElement>(null)
+  const remember = ({ currentTarget, relatedTarget }: FocusEvent) => {
+    if (relatedTarget instanceof HTMLElement && !currentTarget.contains(relatedTarget)) {
+      before.current = relatedTarget
+    }
+  }
+  /** What was pressed goes with the toast, so whatever had the focus before has it again. */
+  const giveBack = (act: () => void) => () => {
+    before.current?.focus({ preventScroll: true })
+    act()
+  }
+  return (
+    <div className="toasts" role="status" onFocus={remember}>
+      {toasts.map(({ name, text, tone, action }) => (
+        <div key={name} className={tone === 'negative' ? 'toast toast--negative' : 'toast'}>
+          <span className="toast__text">{text}</span>
+          {action !== undefined && (
+            <button type="button" className="button button--small" onClick={giveBack(action.run)}>
+              {action.label}
+            </button>
+          )}
+          <button
+            type="button"
+            className="button button--quiet button--icon button--small"
+            aria-label="Dismiss"
+            onClick={giveBack(() => hideToast(name))}
+          >
+            <Icon name="close" />
+          </button>
+        </div>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,29 @@
+import { useEffect } from 'react'
+import { Icon } from '../../design/icon.tsx'
+import { useReadable } from '../data/observable.ts'
+import { offWords } from '../data/webhooks/webhook-words.ts'
+import { useSession } from '../session/session-context.ts'
+import { href } from '../ui/navigation.ts'
+
+/** A look is a request of the key's limit. */
+const LOOK_EVERY_MS = 5 * 60_000
+
+/** Says in a line that a webhook is off, to those who can do something about it. */
+export function WebhookNotice() {
+  const { webhooks, owner } = useSession()
+  const mayChange = useReadable(owner)?.permissions.includes('webhooks') === true
+  const words = offWords(useReadable(webhooks).webhooks)
+  useEffect(() => {
+    if (mayChange) return webhooks.follow(LOOK_EVERY_MS)
+  }, [webhooks, mayChange])
+  if (!mayChange || words === undefined) return null
+  return (
+    <div className="notice notice--caution">
+      <Icon name="warning" />
+      <span className="notices__text">{words}</span>
+      <a className="button button--small" href={href({ view: 'webhooks' })}>
+        See webhooks
+      </a>
+    </div>
+  )
+}

@@ -1,0 +1,202 @@
+import { expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { axe } from '../support/axe.ts'
+import { barcodeOf, fits, scan, scannedPets } from '../support/scanning.ts'
+import { BROWSER_TEST_MS, signIn, useShop } from '../support/shop.ts'
+import { expectSoon } from '../support/soon.ts'
+
+const shop = useShop({ pets: scannedPets(130) })
+const PHONE = { width: 390, height: 844 }
+
+const field = (page: Page, petId: number) =>
+  page.getByRole('textbox', { name: `How many Pet number ${petId} are there`, exact: true })
+const begin = async (page: Page) => {
+  await page.getByRole('button', { name: 'Begin' }).click()
+  await page.getByRole('progressbar', { name: 'Counted' }).waitFor()
+}
+const loaded = (page: Page) => page.locator('button:enabled', { hasText: 'Begin' }).waitFor()
+/** What has the focus, by its label; `undefined` where nothing has it. */
+const focused = (page: Page) =>
+  page.evaluate(() => {
+    const { activeElement } = document
+    const label = activeElement instanceof HTMLInputElement ? activeElement.labels?.[0]?.innerText : undefined
+    return label ?? activeElement?.getAttribute('aria-label') ?? undefined
+  })
+const says = (page: Page, words: string) => page.getByRole('status').getByText(words).waitFor()
+
+test(
+  'by scanning and down the list: differences, a reload, what was sold meanwhile, and the sheet on paper',
+  async () => {
+    const page = await shop.signedIn({ path: '/#/count', provokes: [400, 412] })
+    await loaded(page)
+    await page.getByRole('radio', { name: 'A search' }).check()
+    await page.getByLabel('Pets with this in their name or id').fill('number 12')
+    await says(page, '12 pets')
+    await axe(page)
+    await begin(page)
+    await page.getByRole('heading', { level: 1, name: 'Count “number 12”' }).waitFor()
+    await expectSoon(() => focused(page), 'Scan: each scan counts one more')
+    // Whatever has the focus: each scan is one more.
+    for (let scans = 1; scans <= 3; scans++) await scan(page, barcodeOf(12))
+    await says(page, 'Pet number 12: 3 counted')
+    await scan(page, barcodeOf(1))
+    await says(page, 'Pet number 1 is not part of this count.')
+    await page.getByRole('button', { name: 'Count it too' }).click()
+    await says(page, '2 of 13 pets counted')
+
+    // Down the list; what a scanner types into a field there is not its number.
+    await field(page, 112).focus()
+    await page.keyboard.type('8')
+    await page.keyboard.press('Enter')
+    await expectSoon(() => field(page, 120).evaluate((element) => element === document.activeElement), true)
+    await page.keyboard.type('10')
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('7')
+    await scan(page, barcodeOf(12))
+    await says(page, 'Pet number 12: 4 counted')
+    expect(await field(page, 122).inputValue()).toBe('7')
+    await field(page, 123).fill('1x')
+    expect(await field(page, 123).getAttribute('aria-invalid')).toBe('true')
+    await page.keyboard.press('Enter')
+    await says(page, 'Enter a whole number of 0 or more for Pet number 123, or nothing.')
+    await page.keyboard.press('Escape')
+    // It is kept for the owner of the key, who is asked for until the service has told.
+    await page.route('**/v1/limits', (route) => route.fulfill({ status: 400, body: '{}' }), { times: 1 })
+    await page.reload()
+    await says(page, '5 of 13 pets counted · 4 differ')
+    await page.getByRole('button', { name: /^Uncounted/ }).click()
+    expect(await page.locator('.count__field').count()).toBe(8)
+    // One that is counted now stays where it is.
+    await field(page, 124).fill('9')
+    await page.keyboard.press('Enter')
+    await says(page, '6 of 13 pets counted · 5 differ')
+    expect(await page.locator('.count__field').count()).toBe(8)
+    await axe(page)
+
+    const printed = page.getByRole('region', { name: 'Count sheet' })
+    await page.evaluate(() => dispatchEvent(new Event('beforeprint')))
+    await page.emulateMedia({ media: 'print' })
+    expect(await printed.getByRole('row').allInnerTexts()).toEqual([
+      expect.stringMatching(/Pet\s+Id\s+Barcode\s+In stock\s+Counted/),
+      ...Array<unknown>(13).fill(expect.stringMatching(/^Pet number \d+\s+\d+\s+40063810\d{5}\s+10/)),
+    ])
+    expect(await page.getByRole('banner').isVisible()).toBe(false)
+    expect(await page.getByRole('heading', { level: 1 }).isVisible()).toBe(false)
+    await page.evaluate(() => dispatchEvent(new Event('afterprint')))
+    await page.emulateMedia({ media: 'screen' })
+    expect(await printed.count()).toBe(0)
+
+    // Two are sold: one that the page sees, and one in the moment in which the count is applied.
+    await shop.setElsewhere(12n, 9)
+    await page.getByRole('button', { name: /^Counted/ }).click()
+    await page.getByRole('row', { name: /^Pet number 12 12 9 .*Changed$/ }).waitFor()
+    await page.getByRole('button', { name: 'Review' }).click()
+    await expectSoon(() => focused(page), 'Count')
+    const changed = page.getByRole('region', { name: 'Changed since it was counted' })
+    await changed.getByText('You counted 4 when the stock said 10; it says 9 now.').waitFor()
+    const bodies: string[] = []
+    await page.route('**/inventory/adjustments', async (route) => {
+      if (bodies.length === 0) await shop.setElsewhere(112n, 6)
+      bodies.push(route.request().postData() ?? '')
+      await route.continue()
+    })
+    await page.getByLabel('Reference').fill('Stocktake')
+    await page.getByRole('button', { name: 'Apply 5 pets' }).click()
+    await says(page, '4 pets applied, 3 of them corrected.')
+    await changed.getByText('You counted 8 when the stock said 10; it says 6 now.').waitFor()
+    await axe(page)
+    expect(bodies.map((body) => JSON.parse(body).changes.length)).toEqual([5, 4])
+    expect(await Promise.all([1n, 12n, 112n, 120n, 122n, 124n].map(shop.inStock))).toEqual([
+      1, 9, 6, 10, 7, 9,
+    ])
+    await page.getByRole('button', { name: 'Changed after counting: 3 for Pet number 12' }).click()
+    await page.getByRole('button', { name: 'As counted: 8 for Pet number 112' }).click()
+    await page.getByRole('button', { name: 'Apply 2 pets' }).click()
+    await says(page, '6 pets applied, 5 of them corrected.')
+    await expectSoon(() => focused(page), 'Count')
+    await page.getByText('Adjustment 2: 2 pets, 2 corrected by −4').waitFor()
+    expect(await Promise.all([12n, 112n].map(shop.inStock))).toEqual([3, 8])
+    const { json } = await shop.service.call('GET', '/inventory/112/history')
+    expect(json).toMatchObject([{ before: 6, after: 8, reason: 'counted', reference: 'Stocktake' }, {}])
+    await page.getByRole('button', { name: 'Finish' }).click()
+    await loaded(page)
+    expect(await page.evaluate(() => Object.keys(localStorage))).toEqual([])
+  },
+  3 * BROWSER_TEST_MS,
+)
+
+test(
+  'without a network it is begun, counted and looked over, on a phone as well, and applied once it is back',
+  async () => {
+    const page = await shop.signedIn({ viewport: PHONE, colorScheme: 'dark', provokes: ['no connection'] })
+    // All views are loaded ahead, though nobody has gone to this one.
+    await page.getByRole('grid').waitFor()
+    await page.waitForFunction(() => {
+      const names = performance.getEntriesByType('resource').map(({ name }) => name)
+      return names.filter((name) => /\/assets\/staff-page-[^/]+\.js$/.test(name)).length > 5
+    })
+    await page.getByText('Live', { exact: true }).waitFor({ state: 'attached' })
+    await page.context().setOffline(true)
+    await page.getByRole('link', { name: 'Count' }).click()
+    await loaded(page)
+    expect(await fits(page)).toBe(true)
+    await begin(page)
+    await field(page, 2).fill('9007199254740991')
+    await page.keyboard.press('Enter')
+    await field(page, 3).fill('4')
+    await page.keyboard.press('Enter')
+    await says(page, '2 of 130 pets counted')
+    expect(await fits(page)).toBe(true)
+    await axe(page)
+    // The list goes on behind its first page.
+    await field(page, 100).focus()
+    await page.keyboard.press('Enter')
+    await expectSoon(() => field(page, 101).evaluate((element) => element === document.activeElement), true)
+    await page.keyboard.press('ArrowUp')
+    await expectSoon(() => field(page, 100).evaluate((element) => element === document.activeElement), true)
+    await page.getByRole('button', { name: 'Review' }).click()
+    await page
+      .getByText('Go on counting: it is kept in this browser. Apply it when the connection is back.')
+      .waitFor()
+    await shop.setElsewhere(3n, 8)
+    expect(await page.getByRole('button', { name: 'Apply 2 pets' }).getAttribute('aria-disabled')).toBe(
+      'true',
+    )
+    expect(await fits(page)).toBe(true)
+    await axe(page)
+    await page.context().setOffline(false)
+    await page.getByText('You counted 4 when the stock said 10; it says 8 now.').waitFor()
+    await page.getByRole('button', { name: 'Go on counting' }).click()
+    await page.getByRole('row', { name: /^Pet number 3 .* Changed$/ }).waitFor()
+    expect(await fits(page)).toBe(true)
+    await page.getByRole('button', { name: 'Review' }).click()
+    await page.getByRole('button', { name: 'Count again for Pet number 3' }).click()
+    await page.getByRole('button', { name: 'Apply 1 pet' }).click()
+    await says(page, '1 pet applied, and corrected.')
+    expect(await Promise.all([2n, 3n].map(shop.inStock))).toEqual([9007199254740991, 8])
+  },
+  3 * BROWSER_TEST_MS,
+)
+
+test(
+  'a view that cannot be loaded says so, the others work, and it is loaded again when that can be done',
+  async () => {
+    const page = await shop.page({ path: '/#/orders', provokes: ['no connection'] })
+    await page.route('**/assets/*.js', (route) => route.abort())
+    await signIn(page, shop.service.key)
+    await page.getByText('This view could not be loaded').waitFor()
+    await axe(page)
+    await page.getByRole('link', { name: 'Stock', exact: true }).click()
+    await page.getByRole('grid').waitFor()
+    await page.getByRole('link', { name: 'Orders' }).click()
+    await page.context().setOffline(true)
+    await page.getByRole('button', { name: 'Load again' }).click()
+    await page.getByText('The service still cannot be reached.').waitFor()
+    await page.context().setOffline(false)
+    await page.unroute('**/assets/*.js')
+    await page.getByRole('button', { name: 'Load again' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
+  },
+  BROWSER_TEST_MS,
+)

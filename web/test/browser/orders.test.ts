@@ -1,0 +1,289 @@
+import { describe, expect, test } from 'bun:test'
+import type { Locator, Page } from 'playwright-core'
+import { axe } from '../support/axe.ts'
+import { makeOrder, orderRow, petsNamed, stateOf } from '../support/orders.ts'
+import { BROWSER_TEST_MS, useShop } from '../support/shop.ts'
+import { expectSoon } from '../support/soon.ts'
+import { rowOf, shows } from '../support/stock-table.ts'
+
+const shop = useShop({
+  pets: petsNamed('Biscuit', 'Mittens', 'Goldie', 'Coco', 'Pebbles', 'Ruby', 'Shadow', 'Olive', 'Ziggy'),
+})
+const order = (petId: number, quantity: number, more: { readonly holdSeconds?: number } = {}) =>
+  makeOrder(shop.service, { petId, quantity, ...more })
+const button = (row: Locator, name: RegExp) => row.getByRole('button', { name })
+const isNow = (row: Locator, state: string) =>
+  row.locator('.badge').getByText(state, { exact: true }).waitFor()
+const toast = (page: Page, text: string | RegExp) => page.locator('.toast').getByText(text).waitFor()
+const reserved = (page: Page, petId: bigint, words: string) =>
+  rowOf(page, petId).locator('.reserved').getByText(words).waitFor()
+
+test(
+  'by keys alone: to the orders, complete one after a question, and the other browser sees it at once',
+  async () => {
+    const id = await order(1, 2)
+    const page = await shop.signedIn()
+    const other = await shop.signedIn()
+    await reserved(other, 1n, '2 reserved, 8 available')
+    const link = page.getByRole('link', { name: 'Orders' })
+    await link.focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
+    expect(await page.title()).toBe('Orders · Petstore')
+    expect(await link.getAttribute('aria-current')).toBe('page')
+    const row = orderRow(page, id)
+    await button(row, /^Complete/).focus()
+    await page.keyboard.press('Enter')
+    await row.getByText('Take 2 out of the stock?').waitFor()
+    expect((await stateOf(shop.service, id)).state).toBe('open')
+    await page.keyboard.press('Escape')
+    await button(row, /^Complete/).focus()
+    await page.keyboard.press('Enter')
+    await row.getByText('Take 2 out of the stock?').waitFor()
+    await page.keyboard.press('Enter')
+    await isNow(row, 'Complete')
+    await toast(page, /is complete: 2 × Biscuit are taken out of the stock/)
+    expect(await row.getByRole('button').count()).toBe(0)
+    expect((await stateOf(shop.service, id)).state).toBe('complete')
+    await shows(other, 1n, 8)
+    await rowOf(other, 1n).locator('.reserved').waitFor({ state: 'detached' })
+    // The row stays where it is until the user is done with it.
+    await page.getByText('0 open orders').waitFor()
+    await page.getByRole('button', { name: 'Hide the one settled since' }).click()
+    await page.getByText('No open orders').waitFor()
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'cancelling is done at once, and is taken back by another order where there is stock',
+  async () => {
+    const id = await order(2, 3)
+    const page = await shop.signedIn({ path: '/#/orders', provokes: [409] })
+    const row = orderRow(page, id)
+    await button(row, /^Cancel/).click()
+    await toast(page, /is cancelled: 3 × Mittens are no longer reserved/)
+    await isNow(row, 'Cancelled')
+    expect((await stateOf(shop.service, id)).state).toBe('cancelled')
+
+    await shop.setElsewhere(2n, 2)
+    await button(row, /^Order again/).click()
+    await row.getByText('Only 2 can be ordered now, not 3.').waitFor()
+    await axe(page)
+    await shop.setElsewhere(2n, 10)
+    await button(row, /^Order again/).click()
+    const again = id + 1n
+    await row.getByText(`Ordered again as #${again}`).waitFor()
+    await toast(page, `Order ${again} is made: 3 × Mittens are reserved.`)
+    await isNow(orderRow(page, again), 'Open')
+    expect(await stateOf(shop.service, again)).toMatchObject({ petId: 2, quantity: 3, state: 'open' })
+    await button(orderRow(page, again), /^Cancel/).click()
+    await toast(page, /is cancelled/)
+    // What the toast offers is the same.
+    await page.locator('.toast').getByRole('button', { name: 'Order again' }).click()
+    await orderRow(page, again + 1n).waitFor()
+  },
+  BROWSER_TEST_MS,
+)
+
+describe('what somebody else did in the meantime is told kindly', () => {
+  /** Another one is quicker by a moment: what the page sends comes second. */
+  async function overtaken(page: Page, method: string, act: () => Promise<void>): Promise<void> {
+    await page.route(/\/store\/orders\/\d+$/, async (route) => {
+      if (route.request().method() === method) await act()
+      await route.continue()
+    })
+  }
+
+  test.each([
+    [
+      'completed',
+      'DELETE',
+      /^Cancel/,
+      'Somebody else completed it in the meantime, so it cannot be cancelled',
+    ],
+    ['cancelled', 'PATCH', /^Complete/, 'Somebody else cancelled it in the meantime. Nothing was taken'],
+  ] as const)(
+    'it was %s',
+    async (what, method, action, words) => {
+      const id = await order(3, 1)
+      const page = await shop.signedIn({ path: '/#/orders', provokes: [409] })
+      await overtaken(page, method, async () => {
+        const done = what === 'completed' ? { body: '{"complete":true}' } : {}
+        const headers = { 'Content-Type': 'application/json' }
+        const theirs = what === 'completed' ? 'PATCH' : 'DELETE'
+        await shop.service.call(theirs, `/store/orders/${id}`, { ...done, headers })
+      })
+      const row = orderRow(page, id)
+      await button(row, action).click()
+      if (method === 'PATCH') await button(row, /^Yes/).click()
+      await row.getByText(words).waitFor()
+      await toast(page, words)
+      await isNow(row, what === 'completed' ? 'Complete' : 'Cancelled')
+      await button(row, /^Close/).click()
+      expect(await row.getByText(words).count()).toBe(0)
+      await expectSoon(() => row.evaluate((element) => element === document.activeElement), true)
+    },
+    BROWSER_TEST_MS,
+  )
+
+  test(
+    'the stock was set below what is reserved: it is marked, and the order cannot be completed',
+    async () => {
+      const id = await order(4, 5)
+      await shop.setElsewhere(4n, 1)
+      const page = await shop.signedIn({ viewport: { width: 1280, height: 800 }, provokes: [409] })
+      await reserved(page, 4n, '5 reserved, 4 too many')
+      const isWhole = ({ scrollWidth, clientWidth }: Element) => scrollWidth <= clientWidth
+      expect(await page.locator('.reserved--short').first().evaluate(isWhole)).toBe(true)
+      await page.getByRole('link', { name: 'Orders' }).click()
+      const row = orderRow(page, id)
+      await button(row, /^Complete/).click()
+      await button(row, /^Yes/).click()
+      await row
+        .getByText('It takes 5, but only 1 is in stock. Correct the stock, or cancel the order.')
+        .waitFor()
+      expect((await stateOf(shop.service, id)).state).toBe('open')
+      await axe(page)
+    },
+    BROWSER_TEST_MS,
+  )
+})
+
+test(
+  'a hold counts down, never below nothing, and is expired when its time is over',
+  async () => {
+    const later = await order(5, 1, { holdSeconds: 7_200 })
+    const page = await shop.signedIn({ path: '/#/orders' })
+    await page.getByText('Live', { exact: true }).waitFor()
+    await orderRow(page, later).waitFor()
+    const seen = new Set<string>()
+    let id = 0n
+    // On a machine that stands still for seconds, a short hold is over before it is seen.
+    for (const holdSeconds of [3, 20]) {
+      id = await order(5, 1, { holdSeconds })
+      const row = orderRow(page, id)
+      await row.waitFor()
+      for (const left = row.locator('.order__left'); (await left.count()) > 0; await Bun.sleep(100)) {
+        for (const words of await left.allInnerTexts()) seen.add(words)
+      }
+      await isNow(row, 'Expired')
+      if (seen.size > 1) break
+    }
+    expect(seen.size).toBeGreaterThan(1)
+    for (const words of seen) expect(words).toMatch(/^(0:[012]\d left|ending)$/)
+    // The test itself takes no more than its timeout of four minutes.
+    expect(await orderRow(page, later).locator('.order__left').innerText()).toMatch(/^1:5[5-9]:\d\d left$/)
+    await page.getByRole('button', { name: 'Held', exact: true }).click()
+    await page.getByText('1 held order', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Expired', exact: true }).click()
+    await orderRow(page, id).waitFor()
+    await page.getByRole('link', { name: 'Stock', exact: true }).click()
+    await reserved(page, 5n, '1 reserved, 9 available')
+  },
+  2 * BROWSER_TEST_MS,
+)
+
+test(
+  'orders are found by their id in any state, by the id of their pet, and by its name',
+  async () => {
+    const done = await order(6, 1)
+    await shop.service.call('DELETE', `/store/orders/${done}`)
+    const open = await order(6, 2)
+    const page = await shop.signedIn({ path: '/#/orders', provokes: [404] })
+    const search = page.getByRole('searchbox')
+    await orderRow(page, open).waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type(String(done))
+    await isNow(orderRow(page, done), 'Cancelled')
+    await search.fill('RUBY')
+    await page.getByText('1 found', { exact: true }).waitFor()
+    await orderRow(page, open).waitFor()
+    await search.fill('6')
+    await orderRow(page, open).waitFor()
+    await search.fill('no such pet')
+    await page.getByText('Nothing found', { exact: true }).waitFor()
+    // What is made now belongs to the search only where it fits.
+    await search.fill('ruby')
+    await orderRow(page, open).waitFor()
+    const stranger = await order(7, 1)
+    const another = await order(6, 1)
+    await orderRow(page, another).waitFor()
+    expect(await orderRow(page, stranger).count()).toBe(0)
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'many orders come page by page, and what is made behind the last page waits for its turn',
+  async () => {
+    await shop.setElsewhere(8n, 1_000)
+    const ids: bigint[] = []
+    for (let made = 0; made < 205; made++) ids.push(await order(8, 1))
+    const page = await shop.signedIn({ path: '/#/orders' })
+    await page.getByRole('searchbox').fill('olive')
+    await page.getByText('100 found among the first 100', { exact: true }).waitFor()
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(request.url()))
+    const latest = await order(8, 1)
+    await page.getByRole('button', { name: 'Load more' }).click()
+    await page.getByText('200 found among the first 200', { exact: true }).waitFor()
+    expect(await orderRow(page, latest).count()).toBe(0)
+    expect(asked.filter((url) => url.includes('/store/orders'))).toHaveLength(1)
+    await page.getByRole('button', { name: 'Load more' }).click()
+    await page.getByText('206 found', { exact: true }).waitFor()
+    await orderRow(page, latest).waitFor()
+    expect(await page.getByRole('button', { name: 'Load more' }).count()).toBe(0)
+  },
+  2 * BROWSER_TEST_MS,
+)
+
+test(
+  'a key that may not change anything is offered nothing that does',
+  async () => {
+    const id = await order(9, 1)
+    const { secret } = await shop.service.createKey('enterprise', { permissions: ['stock'] })
+    const page = await shop.signedIn({ path: '/#/orders', key: secret })
+    await page.getByRole('searchbox').fill('ziggy')
+    await orderRow(page, id).waitFor()
+    expect(await orderRow(page, id).getByRole('button').count()).toBe(0)
+    await orderRow(page, id).getByRole('link', { name: 'Ziggy' }).click()
+    await page.getByRole('heading', { name: 'Open orders' }).waitFor()
+    await orderRow(page, id).waitFor()
+    expect(await page.getByRole('button', { name: /order|Complete|Cancel/i }).count()).toBe(0)
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'a pet shows its open orders and what they leave of it, and can be ordered there, for good or for a while',
+  async () => {
+    await shop.setElsewhere(7n, 5)
+    const page = await shop.signedIn({ path: '/#/pets/7', provokes: [409] })
+    const stock = page.locator('.pet-quantity')
+    const form = page.getByRole('textbox', { name: 'How many to order' })
+    await form.fill('0')
+    await page.keyboard.press('Enter')
+    await page.getByText('Enter a whole number of 1 or more.').waitFor()
+    await form.fill('2')
+    await page.getByLabel('For how long').selectOption('Hold for 1 hour')
+    await page.getByRole('button', { name: 'Order', exact: true }).click()
+    await page.locator('.order__left').waitFor()
+    await form.fill('9')
+    await page.getByRole('button', { name: 'Order', exact: true }).click()
+    await page
+      .getByRole('alert')
+      .getByText(/^Only \d can be ordered now, not 9\.$/)
+      .waitFor()
+    await axe(page)
+    const { json } = await shop.service.call('GET', '/inventory/7/availability')
+    const { reserved: taken, available } = json as { reserved: number; available: number }
+    await stock.getByText(`${taken} reserved, ${available} available`).waitFor()
+    const elsewhere = await order(7, 1)
+    await orderRow(page, elsewhere).waitFor()
+    await stock.getByText(`${taken + 1} reserved, ${available - 1} available`).waitFor()
+    await shop.setElsewhere(7n, 1)
+    await stock.getByText(`${taken + 1} reserved, ${taken} too many`).waitFor()
+  },
+  BROWSER_TEST_MS,
+)

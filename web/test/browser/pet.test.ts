@@ -1,0 +1,249 @@
+import { afterEach, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { axe } from '../support/axe.ts'
+import { BROWSER_TEST_MS, useShop } from '../support/shop.ts'
+import { activeRow, goToRow } from '../support/stock-table.ts'
+
+let isHistoryBroken = false
+let isStockBroken = false
+
+const shop = useShop({
+  wrapStore: (store) => ({
+    ...store,
+    listHistoryPage: (...page) =>
+      isHistoryBroken ? Promise.reject(new Error('the disk is on fire')) : store.listHistoryPage(...page),
+    stockChangesSince: (...request) =>
+      isStockBroken ? Promise.reject(new Error('the disk is on fire')) : store.stockChangesSince(...request),
+  }),
+})
+
+afterEach(() => {
+  isHistoryBroken = false
+  isStockBroken = false
+})
+
+const historyRows = (page: Page) =>
+  page
+    .getByRole('table')
+    .getByRole('row')
+    .filter({ has: page.getByRole('cell') })
+const chart = (page: Page) => page.getByRole('slider', { name: /Quantity over time/ })
+const line = (page: Page) => page.locator('.step-chart__line')
+
+async function set(petId: bigint, quantity: number, key = shop.service.key): Promise<void> {
+  const { status } = await shop.service.setQuantity(petId, JSON.stringify({ quantity }), { key })
+  expect(status).toBe(200)
+}
+
+test(
+  'a pet shows what it is, and who changed its quantity when, from what to what',
+  async () => {
+    const { secret } = await shop.service.createKey('enterprise', { name: 'Front desk' })
+    await set(1n, 9, secret)
+    await set(1n, 6, secret)
+    const page = await shop.signedIn({ path: '/#/pets/1' })
+    await page.getByRole('heading', { level: 1, name: 'Biscuit' }).waitFor()
+    expect(await page.locator('.pet__facts').innerText()).toMatch(
+      /available\s+Pet id\s+1\s+Category\s+Category 1/,
+    )
+    expect(await page.getByLabel('In stock').inputValue()).toBe('6')
+    await historyRows(page).nth(1).waitFor()
+    const rows = await historyRows(page).allInnerTexts()
+    expect(rows).toHaveLength(2)
+    expect(rows[0]).toMatch(/just now\s+\d+ \w+, \d\d:\d\d\s+Front desk\s+9\s*→\s*to\s+6\s+−3/i)
+    expect(rows[1]).toMatch(/Front desk\s+4\s*→\s*to\s+9\s+\+5/)
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'the history is drawn as steps, one for each change, which the arrow keys read out',
+  async () => {
+    const { secret } = await shop.service.createKey('enterprise', { name: 'Stockroom' })
+    for (const quantity of [12, 3, 7]) await set(2n, quantity, secret)
+    const page = await shop.signedIn({ path: '/#/pets/2' })
+    await line(page).waitFor()
+    const path = (await line(page).getAttribute('d')) ?? ''
+    expect(path.match(/V/g)).toHaveLength(3)
+    const box = await line(page).boundingBox()
+    expect(box?.width).toBeGreaterThan(500)
+    expect(box?.height).toBeGreaterThan(100)
+    await page.getByText(/^3 changes since .*: lowest 1, highest 12, now 7\.$/).waitFor()
+
+    await chart(page).focus()
+    expect(await chart(page).getAttribute('aria-valuetext')).toMatch(/^7 from .*, by Stockroom$/)
+    await page.keyboard.press('ArrowLeft')
+    expect(await chart(page).getAttribute('aria-valuetext')).toMatch(/^3 from .*, by Stockroom$/)
+    expect(await page.locator('.step-chart__readout').innerText()).toMatch(/^3\s.*by Stockroom$/s)
+    await page.keyboard.press('Home')
+    expect(await chart(page).getAttribute('aria-valuetext')).toMatch(/^1 from .*, before the first change$/)
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'a change by somebody else appears in the quantity, the list and the chart as it happens',
+  async () => {
+    const page = await shop.signedIn({ path: '/#/pets/3' })
+    await page.getByText('Nobody has changed it yet.').waitFor()
+    const { secret } = await shop.service.createKey('enterprise', { name: 'Online shop' })
+    await set(3n, 5, secret)
+    await historyRows(page).filter({ hasText: 'Online shop' }).filter({ hasText: '+5' }).waitFor()
+    expect(await page.getByLabel('In stock').inputValue()).toBe('5')
+    expect(((await line(page).getAttribute('d')) ?? '').match(/V/g)).toHaveLength(1)
+    await set(3n, 2, secret)
+    await historyRows(page).filter({ hasText: '−3' }).waitFor()
+    expect(await historyRows(page).count()).toBe(2)
+    await page.waitForFunction(
+      () => document.querySelector('.step-chart__line')?.getAttribute('d')?.match(/V/g)?.length === 2,
+    )
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'the history says what a change was made for and what it refers to, listed and as it happens',
+  async () => {
+    const long = 'x'.repeat(200)
+    const adjust = async (reason: string, reference: string | undefined, delta: number) => {
+      const body = JSON.stringify({ reason, reference, changes: [{ petId: 3, delta }] })
+      const headers = { 'Content-Type': 'application/json' }
+      expect((await shop.service.call('POST', '/inventory/adjustments', { body, headers })).status).toBe(200)
+    }
+    await adjust('received', 'PO-1043', 12)
+    const page = await shop.signedIn({ path: '/#/pets/3', viewport: { width: 390, height: 844 } })
+    const rows = historyRows(page)
+    expect(await rows.first().innerText()).toMatch(/Received · PO-1043/)
+    await adjust('sold', 'order <b>17</b>', -2)
+    await rows.getByText('Sold · order <b>17</b>').waitFor()
+    await adjust('damaged', undefined, -1)
+    await rows.getByText('Damaged', { exact: true }).waitFor()
+    await adjust('returned', long, 1)
+    await rows.getByText(`Returned · ${long}`).waitFor()
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+    await chart(page).focus()
+    expect(await chart(page).getAttribute('aria-valuetext')).toMatch(/, Returned by /)
+    // What was set without saying what for has only who set it.
+    await set(3n, 50)
+    await rows.filter({ hasText: /→\s*to\s*50/ }).waitFor()
+    expect(await rows.first().locator('.history-table__why').count()).toBe(0)
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'the quantity is corrected by typing and by steps, over what was seen and nothing else',
+  async () => {
+    const petId = 9007199254740993n
+    const page = await shop.signedIn({ path: `/#/pets/${petId}`, provokes: [412] })
+    const field = page.getByLabel('In stock')
+    await field.fill('20')
+    await field.press('Enter')
+    await historyRows(page).filter({ hasText: '+13' }).waitFor()
+    await page.getByRole('button', { name: 'One less' }).click()
+    await historyRows(page).filter({ hasText: '−1' }).waitFor()
+    expect((await shop.service.call('GET', `/inventory/${petId}`)).text).toContain('"quantity":19')
+
+    await field.fill('x')
+    await page.getByText('A whole number of 0 or more.').waitFor()
+    await field.fill('30')
+    await set(petId, 25)
+    await historyRows(page).filter({ hasText: '+6' }).waitFor()
+    await field.press('Enter')
+    await page.getByRole('button', { name: /^Set 30/ }).waitFor()
+    expect((await shop.service.call('GET', `/inventory/${petId}`)).text).toContain('"quantity":25')
+    await page.getByRole('button', { name: /^Set 30/ }).click()
+    await historyRows(page).filter({ hasText: '+5' }).waitFor()
+    expect(await field.inputValue()).toBe('30')
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'a long history is shown page by page, and the chart draws what is loaded',
+  async () => {
+    const petId = 9223372036854775807n
+    for (let quantity = 1; quantity <= 130; quantity++) await set(petId, quantity + 1_000)
+    const page = await shop.signedIn({ path: `/#/pets/${petId}` })
+    await page.getByText(/^The last 100 changes, since/).waitFor()
+    expect(await historyRows(page).count()).toBeLessThan(100)
+    const more = page.getByRole('button', { name: 'Show more' })
+    while ((await historyRows(page).count()) < 130) await more.click()
+    await page.getByText(/^130 changes since/).waitFor()
+    expect(await historyRows(page).count()).toBe(130)
+    expect(await more.count()).toBe(0)
+    expect(await historyRows(page).last().innerText()).toMatch(/8\s*→\s*to\s+1,001/)
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'a pet that does not exist is said not to, by its exact id',
+  async () => {
+    const page = await shop.signedIn({ path: '/#/pets/9223372036854775806' })
+    await page.getByRole('heading', { name: 'There is no pet 9223372036854775806' }).waitFor()
+    await page.getByRole('link', { name: 'Go to the stock' }).click()
+    await page.getByRole('grid').waitFor()
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'a history that cannot be read says so, leaves the pet usable, and can be asked for again',
+  async () => {
+    isHistoryBroken = true
+    const page = await shop.signedIn({ path: '/#/pets/2', provokes: [500] })
+    const failure = page.getByRole('alert').filter({ has: page.getByRole('button', { name: 'Try again' }) })
+    await failure.waitFor()
+    expect(await failure.innerText()).not.toContain('fire')
+    await axe(page)
+    isHistoryBroken = false
+    await failure.getByRole('button').click()
+    await historyRows(page).first().waitFor()
+    expect(await failure.count()).toBe(0)
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'a stock that cannot be read can be asked for again, from the pet and from the overview',
+  async () => {
+    for (const path of ['/#/pets/2', '/#/overview']) {
+      isStockBroken = true
+      await set(2n, path.length)
+      const page = await shop.signedIn({ path, provokes: [500] })
+      const failure = page.getByRole('alert').filter({ has: page.getByRole('button', { name: 'Try again' }) })
+      await failure.waitFor()
+      isStockBroken = false
+      await failure.getByRole('button').click()
+      await page.getByText('Mittens').first().waitFor()
+      expect(await failure.count()).toBe(0)
+    }
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'the keyboard goes to a pet and back without losing its place, and the title names the pet',
+  async () => {
+    const page = await shop.signedIn()
+    const focused = () =>
+      page.evaluate(() => document.activeElement?.getAttribute('role') ?? document.activeElement?.tagName)
+    await page.getByRole('link', { name: 'Goldie' }).waitFor()
+    await goToRow(page, 3n)
+    await page.keyboard.press('ArrowRight')
+    await page.getByRole('heading', { level: 1, name: 'Goldie' }).waitFor()
+    expect(await focused()).toBe('MAIN')
+    expect(await page.title()).toBe('Goldie · Petstore')
+    await page.goBack()
+    await page.getByRole('grid').waitFor()
+    expect(await focused()).toBe('grid')
+    expect(await activeRow(page)).toBe('pet-3')
+    await page.getByRole('searchbox').fill('no such pet')
+    await page.getByText('Nothing found').waitFor()
+    await page.getByRole('searchbox').fill('')
+    await page.getByRole('grid').waitFor()
+    expect(await focused()).toBe('INPUT')
+  },
+  BROWSER_TEST_MS,
+)

@@ -1,0 +1,146 @@
+import { expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { BROWSER_TEST_MS, signIn, useShop } from '../support/shop.ts'
+import { rowOf } from '../support/stock-table.ts'
+
+const shop = useShop()
+
+const keyField = (page: Page) => page.getByLabel('API key')
+const stored = (page: Page) =>
+  page.evaluate(() => [...Object.values({ ...localStorage }), ...Object.values({ ...sessionStorage })])
+
+test(
+  'a key opens the stock and is kept for the tab alone',
+  async () => {
+    const page = await shop.signedIn()
+    await rowOf(page, 1n).getByText('Biscuit').waitFor()
+    await page.getByText('enterprise key').waitFor()
+    await page.reload()
+    await rowOf(page, 1n).waitFor()
+    expect(await page.evaluate(() => localStorage.length)).toBe(0)
+
+    const next = await page.context().newPage()
+    await next.goto(shop.service.address)
+    await keyField(next).waitFor()
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'a wrong key says so and keeps nothing, and so does one that no key can be',
+  async () => {
+    const page = await shop.page({ provokes: [401] })
+    await keyField(page).fill('pst_live_wrong')
+    await page.keyboard.press('Enter')
+    await page.getByRole('alert').getByText('This key is not valid.').waitFor()
+    expect(await keyField(page).getAttribute('aria-invalid')).toBe('true')
+    expect(await keyField(page).inputValue()).toBe('pst_live_wrong')
+    expect(await stored(page)).toEqual([])
+
+    await keyField(page).fill('two words')
+    await page.keyboard.press('Enter')
+    await page.getByRole('alert').getByText('no spaces').waitFor()
+    await keyField(page).fill(' ')
+    await page.keyboard.press('Enter')
+    await page.getByRole('alert').getByText('Enter your API key.').waitFor()
+
+    await signIn(page, `  ${shop.service.key} `)
+    await rowOf(page, 1n).waitFor()
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'a remembered key opens every tab, and signing out of one forgets it in all',
+  async () => {
+    const page = await shop.page()
+    await page.getByLabel('Remember the key').check()
+    await signIn(page, shop.service.key)
+    const next = await page.context().newPage()
+    await next.goto(`${shop.service.address}/#/overview`)
+    await next.getByRole('button', { name: 'Sign out' }).waitFor()
+
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    for (const tab of [page, next]) {
+      await keyField(tab).waitFor()
+      expect(await stored(tab)).toEqual([])
+      expect(await tab.locator('body').innerText()).not.toContain('Biscuit')
+    }
+    await page.reload()
+    await keyField(page).waitFor()
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'what is stored but cannot be a key is forgotten, and the page asks for one',
+  async () => {
+    const page = await shop.page()
+    for (const noKey of ['two words', '\u201ccurly\u201d']) {
+      await page.evaluate((text) => sessionStorage.setItem('petstore.api-key', text), noKey)
+      await page.reload()
+      await keyField(page).waitFor()
+      expect(await stored(page)).toEqual([])
+    }
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'a key that is revoked ends the session and says why',
+  async () => {
+    const { id, secret } = await shop.service.createKey('enterprise')
+    const page = await shop.signedIn({ key: secret, provokes: [401] })
+    await rowOf(page, 1n).waitFor()
+    await shop.service.store.revokeKey(id, { at: Date.now(), actor: 'test' })
+    // By itself, or by what is done next: whichever comes first.
+    const change = page.getByRole('button', { name: 'One more Biscuit' }).click()
+    await Promise.all([
+      page.getByText('the key is not valid any more').waitFor(),
+      change.catch(() => 'the session was over already'),
+    ])
+    expect(await stored(page)).toEqual([])
+    expect(await page.getByRole('grid').count()).toBe(0)
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'the theme can be chosen, and stays chosen',
+  async () => {
+    const page = await shop.page({ colorScheme: 'light' })
+    const canvas = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)
+    const light = await canvas()
+    const change = page.getByRole('button', { name: /^Theme/ })
+    await change.click()
+    expect(await canvas()).toBe(light)
+    await change.click()
+    const dark = await canvas()
+    expect(dark).not.toBe(light)
+    await page.reload()
+    await page.getByRole('button', { name: 'Theme: Dark' }).waitFor()
+    expect(await canvas()).toBe(dark)
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'the page says Live only while it is told of changes',
+  async () => {
+    const page = await shop.page()
+    let letThrough = () => {}
+    const held = new Promise<void>((resolve) => {
+      letThrough = resolve
+    })
+    await page.route('**/v1/inventory/events', async (route) => {
+      await held
+      await route.continue()
+    })
+    await signIn(page, shop.service.key)
+    await page.getByRole('link', { name: 'Biscuit' }).waitFor()
+    await page.getByText('Connecting', { exact: true }).waitFor()
+    letThrough()
+    await page.getByText('Live', { exact: true }).waitFor()
+  },
+  BROWSER_TEST_MS,
+)

@@ -1,0 +1,285 @@
+import { expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import type { StockedPet } from '../../../server/src/core/catalog/pet.ts'
+import { axe } from '../support/axe.ts'
+import { BROWSER_TEST_MS, useShop } from '../support/shop.ts'
+
+const NAMES = ['Biscuit', 'Mittens', 'Goldie', 'Coco', 'Pebbles'] as const
+const PETS: readonly StockedPet[] = NAMES.map((name, index) => ({
+  ...{ id: BigInt(index + 1), name, categoryId: BigInt(1 + (index % 2)), status: 'available', quantity: 10 },
+}))
+const shop = useShop({ pets: PETS })
+const PHONE = { width: 390, height: 844 }
+
+const send = async (method: string, path: string, body?: object) => {
+  const sent = body === undefined ? {} : { body: JSON.stringify(body) }
+  const headers = { 'Content-Type': 'application/json' }
+  const answer = await shop.service.call(method, path, { ...sent, headers })
+  if (answer.status >= 300) throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`)
+  return (answer.text === '' ? {} : answer.json) as Record<string, unknown>
+}
+const item = (page: Page, name: string) => page.getByRole('listitem', { name, exact: true })
+const dialog = (page: Page) => page.getByRole('dialog')
+const field = (page: Page, name: string) => dialog(page).getByLabel(name, { exact: true })
+const press = (page: Page, name: string | RegExp) => dialog(page).getByRole('button', { name }).click()
+const toast = (page: Page, text: string) => page.locator('.toast').getByText(text).waitFor()
+
+/** Nobody has to scroll sideways. */
+async function fits(page: Page): Promise<void> {
+  const wide = await page.evaluate(() =>
+    [document.documentElement, ...document.querySelectorAll('main, .card, dialog')]
+      .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+      .map(({ className, tagName }) => `${tagName} ${className}`),
+  )
+  expect(wide).toEqual([])
+}
+
+test(
+  'a category and a pet are added, edited and removed, each after what is asked, and named everywhere',
+  async () => {
+    const page = await shop.signedIn({ path: '/#/pets', provokes: [409] })
+    await item(page, 'Biscuit').getByText('Category 1').waitFor()
+    await page.getByRole('button', { name: 'Categories' }).click()
+    const first = dialog(page).getByRole('form', { name: 'Category 1' })
+    await first.getByLabel('Name').fill('Dogs')
+    await first.getByLabel('Low at').fill('4')
+    await page.keyboard.press('Enter')
+    await item(page, 'Biscuit').getByText('Dogs').waitFor()
+    await field(page, 'New category').fill('Reptiles')
+    await dialog(page).getByRole('button', { name: 'Add' }).click()
+    const made = dialog(page).getByRole('form', { name: 'Reptiles' })
+    await made.getByRole('button', { name: /^Remove/ }).waitFor()
+    const used = dialog(page).getByRole('form', { name: 'Dogs' })
+    await used.getByRole('button', { name: /^Remove/ }).click()
+    await used.getByRole('button', { name: 'Yes, remove' }).click()
+    await used.getByText('It still has pets. Give them another category first').waitFor()
+    await axe(page)
+    await press(page, 'Done')
+
+    await page.getByRole('button', { name: 'Add a pet' }).click()
+    await press(page, 'Add')
+    await dialog(page).getByText('Enter a name.').waitFor()
+    await dialog(page).getByText('Choose a category.').waitFor()
+    await axe(page)
+    // The first that is wrong has the focus.
+    await page.keyboard.type('Corn snake')
+    await field(page, 'Category').selectOption('Reptiles')
+    await field(page, 'Barcode').fill('2000000010007')
+    await field(page, 'Low at').fill('2')
+    await field(page, 'In stock').fill('3')
+    await press(page, 'Add')
+    await toast(page, 'Corn snake is added')
+    await item(page, 'Corn snake').getByText('low at 2').waitFor()
+    await page.getByRole('searchbox').fill('2000000010007')
+    await page.getByText('1 found').waitFor()
+
+    await page.getByRole('button', { name: 'Edit Corn snake' }).click()
+    await field(page, 'Barcode').fill('')
+    const asked = page.waitForRequest((request) => request.method() === 'PATCH')
+    await press(page, 'Save')
+    expect((await asked).postData()).toBe('{"barcode":null}')
+    await toast(page, 'Corn snake is saved.')
+    await page.getByRole('button', { name: 'Edit Corn snake' }).click()
+    await press(page, 'Remove…')
+    await dialog(page).getByText('The 3 in stock go with it.').waitFor()
+    await press(page, 'Keep it')
+    const [snake] = (await send('GET', '/inventory/search?q=snake')) as unknown as { petId: number }[]
+    const order = await send('POST', '/store/orders', { petId: snake?.petId, quantity: 1 })
+    await press(page, 'Remove…')
+    await press(page, 'Yes, remove it')
+    await dialog(page).getByText('It has open orders. Complete or cancel them first').waitFor()
+    await axe(page)
+    await send('DELETE', `/store/orders/${order.id}`)
+    await press(page, 'Yes, remove it')
+    await toast(page, 'Corn snake is removed.')
+    await item(page, 'Corn snake').waitFor({ state: 'detached' })
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'two people edit one pet: what the other changes shows, and each changes only what is theirs',
+  async () => {
+    const page = await shop.signedIn({ path: '/#/pets/2' })
+    await page.getByRole('button', { name: 'Edit this pet' }).click()
+    await field(page, 'Name').fill('Tiger')
+    await send('PATCH', '/pets/2', { barcode: '42' })
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll('dialog input')].some(
+        (one) => one instanceof HTMLInputElement && one.value === '42',
+      ),
+    )
+    expect(await field(page, 'Name').inputValue()).toBe('Tiger')
+    await send('PATCH', '/pets/2', { name: 'Leo' })
+    await dialog(page).getByText('Somebody else just set the name to “Leo”.').waitFor()
+    await page.getByRole('heading', { level: 2, name: 'Edit Leo' }).waitFor()
+    await press(page, 'Save')
+    await page.getByRole('heading', { level: 1, name: 'Tiger' }).waitFor()
+    expect(await page.locator('.pet__facts').innerText()).toMatch(/Barcode\s+42/)
+    expect(await send('GET', '/pets/2')).toMatchObject({ name: 'Tiger', barcode: '42' })
+    await send('PATCH', '/pets/2', { name: 'Mittens', barcode: null })
+    await page.getByRole('heading', { level: 1, name: 'Mittens' }).waitFor()
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'what runs low is listed by its threshold as it happens, with the time, and goes when it recovers',
+  async () => {
+    const page = await shop.signedIn({ path: '/#/low-stock', viewport: PHONE, colorScheme: 'dark' })
+    await page.getByText('Nothing is low', { exact: true }).waitFor()
+    await axe(page)
+    await send('PATCH', '/pets/3', { lowStockAt: 5 })
+    await shop.setElsewhere(3n, 5)
+    await item(page, 'Goldie').getByText('Just now').waitFor()
+    await item(page, 'Goldie').getByText('low at 5').waitFor()
+    await page.getByText('1 pet is low.').waitFor()
+    await send('POST', '/store/orders', { petId: 3, quantity: 2 })
+    await item(page, 'Goldie').getByText('5 on the shelf, 2 reserved').waitFor()
+    await axe(page)
+    await fits(page)
+    await shop.setElsewhere(3n, 1)
+    await item(page, 'Goldie').getByText('1 too few').waitFor()
+    await shop.setElsewhere(3n, 8)
+    await item(page, 'Goldie').waitFor({ state: 'detached' })
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'all changes are listed as they happen, and found by who, reason, day and pet, also after a reload',
+  async () => {
+    const { secret } = await shop.service.createKey('enterprise', { name: 'Stockroom' })
+    const changed = (petId: number, delta: number, reason: string, key = shop.service.key) =>
+      shop.service.call('POST', '/inventory/adjustments', {
+        body: JSON.stringify({ reason, changes: [{ petId, delta }] }),
+        headers: { 'Content-Type': 'application/json' },
+        key,
+      })
+    await changed(4, -1, 'sold')
+    await changed(4, 5, 'received', secret)
+    const page = await shop.signedIn({ path: '/#/activity', viewport: PHONE })
+    const rows = page.locator('.activity-row')
+    await rows.filter({ hasText: 'Stockroom' }).filter({ hasText: 'Received' }).waitFor()
+    await changed(5, -2, 'damaged', secret)
+    await rows.first().filter({ hasText: 'Pebbles' }).filter({ hasText: 'Damaged' }).waitFor()
+    await axe(page)
+    await fits(page)
+
+    await page.getByLabel('Who').fill('Stockroom')
+    await page.getByText('2 found').waitFor()
+    await page.getByLabel('Reason').selectOption('Received')
+    await page.getByText('1 found').waitFor()
+    await changed(5, 3, 'received')
+    await changed(4, 1, 'received', secret)
+    await page.getByText('2 found').waitFor()
+    await page.getByRole('combobox', { name: 'Pet' }).fill('coc')
+    await page.getByRole('option', { name: /Coco/ }).waitFor()
+    await axe(page)
+    await page.keyboard.press('Enter')
+    await page.waitForFunction(() => location.hash.includes('pet=4'))
+    await page.reload()
+    await page.getByText('2 found').waitFor()
+    expect(await page.getByLabel('Who').inputValue()).toBe('Stockroom')
+    await page.getByLabel('To', { exact: true }).fill('2020-01-01')
+    await page.getByText('Nothing found', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Show all' }).click()
+    await rows.filter({ hasText: 'Damaged' }).waitFor()
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'a file is shown line by line before anything is changed, then brought in, and said what came of it',
+  async () => {
+    const page = await shop.signedIn({ path: '/#/pets' })
+    await page.getByRole('link', { name: 'Import…' }).click()
+    const choose = async (text: string) =>
+      page.getByLabel('CSV file').setInputFiles({
+        ...{ name: 'winter.csv', mimeType: 'text/csv', buffer: Buffer.from(text) },
+      })
+    await choose('petId;name\n1;Biscuit\n')
+    await page.getByRole('alert').getByText('categoryId, status, quantity are missing').waitFor()
+    await axe(page)
+    await choose(
+      '\ufeffpetId;name;categoryId;status;quantity\r\n1;Kürbis;1;available;12\r\n70;Neu;1;sold;3\r\n71;Neu;1;gone;3\r\n5;Pebbles;1;available;15\r\n',
+    )
+    await page.getByText('1 to add, 2 to change, 1 refused').waitFor()
+    const table = page.getByRole('table')
+    await table.getByRole('row', { name: /3 Neu id 70, .*3 in stock/ }).waitFor()
+    await page.getByRole('button', { name: 'To change 2' }).click()
+    await table.getByRole('row', { name: /2 Kürbis name to Kürbis, quantity from 10 to 12/ }).waitFor()
+    await page.getByRole('button', { name: 'Refused 1' }).click()
+    await table.getByRole('row', { name: /4 status must be one of/ }).waitFor()
+    await axe(page)
+    await page.getByText('The import needs 2 requests').waitFor()
+    await page.getByRole('button', { name: 'Import…' }).click()
+    expect(await shop.inStock(1n)).toBe(10)
+    await page.getByRole('button', { name: 'Yes, import' }).click()
+    await page.getByRole('heading', { name: 'winter.csv is imported' }).waitFor()
+    await page.getByText('1 added, 2 changed.').waitFor()
+    await axe(page)
+    expect([await shop.inStock(1n), await shop.inStock(70n)]).toEqual([12, 3])
+    expect(await send('GET', '/pets/1')).toMatchObject({ name: 'Kürbis' })
+    await send('PATCH', '/pets/1', { name: 'Biscuit' })
+    await send('DELETE', '/pets/70')
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'a pet is printed whole and without what can be pressed',
+  async () => {
+    for (let quantity = 20; quantity < 36; quantity++) await shop.setElsewhere(1n, quantity)
+    const page = await shop.signedIn({ path: '/#/pets/1', colorScheme: 'dark' })
+    await page.locator('.history-table tbody tr').nth(10).waitFor()
+    await page.emulateMedia({ media: 'print' })
+    const seen = await page.evaluate(() => {
+      const last = document.querySelector('.history-table tbody tr:last-child')
+      const main = document.querySelector('main')
+      return {
+        header: document.querySelector('header')?.checkVisibility(),
+        buttons: [...document.querySelectorAll('button')].filter((one) => one.checkVisibility()).length,
+        isCut: (last?.getBoundingClientRect().bottom ?? 0) > (main?.getBoundingClientRect().bottom ?? 0),
+        scheme: getComputedStyle(document.documentElement).colorScheme,
+      }
+    })
+    expect(seen).toEqual({ header: false, buttons: 0, isCut: false, scheme: 'light' })
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'the sign-in page speaks to the staff, and what operators need is behind a link',
+  async () => {
+    const page = await shop.page({ viewport: PHONE, colorScheme: 'dark' })
+    await page.getByText('Ask whoever looks after the shop’s computers.').waitFor()
+    const command = page.getByText('petstore keys create')
+    expect(await command.isVisible()).toBe(false)
+    await page.getByText('For whoever runs the service').click()
+    await command.waitFor()
+    expect(await page.getByRole('link', { name: 'the API docs' }).getAttribute('href')).toBe('/docs')
+    await axe(page)
+    await fits(page)
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'what a key may not do is not offered',
+  async () => {
+    const { secret } = await shop.service.createKey('enterprise', { permissions: ['orders'] })
+    const page = await shop.signedIn({ path: '/#/pets', key: secret, viewport: PHONE })
+    await item(page, 'Coco').waitFor()
+    expect(await page.getByRole('button', { name: /^(Edit|Add|Categories)/ }).count()).toBe(0)
+    expect(await page.getByRole('link', { name: /^Import/ }).count()).toBe(0)
+    await axe(page)
+    await fits(page)
+    await item(page, 'Coco').getByRole('link').click()
+    await page.getByLabel('In stock').waitFor()
+    expect(await page.getByRole('button', { name: /^(Edit this pet|One less|One more)/ }).count()).toBe(0)
+    expect(await page.getByLabel('In stock').isEditable()).toBe(false)
+    await page.getByRole('button', { name: 'Order', exact: true }).waitFor()
+  },
+  BROWSER_TEST_MS,
+)

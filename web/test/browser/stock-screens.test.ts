@@ -1,0 +1,137 @@
+import { expect, test } from 'bun:test'
+import type { Locator, Page } from 'playwright-core'
+import { axe } from '../support/axe.ts'
+import { BROWSER_TEST_MS, useShop } from '../support/shop.ts'
+import { goToRow, rowOf, shows } from '../support/stock-table.ts'
+
+const LARGEST = 9007199254740991
+const PETS = Array.from({ length: 120 }, (_, index) => ({
+  id: index === 119 ? 9223372036854775807n : BigInt(index + 1),
+  name: `Pet with quite a long name, number ${index + 1}`,
+  categoryId: index === 1 ? 1234567890123456789n : 1n,
+  status: 'available' as const,
+  quantity: index === 2 ? LARGEST : 10,
+}))
+
+const shop = useShop({ pets: PETS })
+
+/** Whether a click in the middle of it reaches it: it is on the screen, and nothing is on top of it. */
+async function canBeHit(part: Locator): Promise<boolean> {
+  return part.evaluate((element) => {
+    const { x, y, width, height } = element.getBoundingClientRect()
+    const hit = document.elementFromPoint(x + width / 2, y + height / 2)
+    return hit !== null && element.contains(hit) && x >= 0 && x + width <= innerWidth
+  })
+}
+
+/** Whether one begins where the other ends, or later. */
+async function isBeside(left: Locator, right: Locator): Promise<boolean> {
+  const [one, other] = await Promise.all([left.boundingBox(), right.boundingBox()])
+  return one !== null && other !== null && one.x + one.width <= other.x + 1
+}
+
+async function rowsInSight(page: Page): Promise<number> {
+  return page.evaluate(() => {
+    const main = document.querySelector('main')?.getBoundingClientRect()
+    return [...document.querySelectorAll('.stock-row')].filter((row) => {
+      const { top, bottom } = row.getBoundingClientRect()
+      return main !== undefined && top >= main.top && bottom <= main.bottom
+    }).length
+  })
+}
+
+test(
+  'what waits for a choice can be chosen on every screen, and nothing runs into anything else',
+  async () => {
+    const page = await shop.signedIn({ provokes: [409, 412] })
+    await shows(page, 5n, 10)
+    await goToRow(page, 5n)
+    await page.keyboard.press('Enter')
+    await shop.setElsewhere(5n, 12_345)
+    await page.keyboard.type('678')
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('-12')
+    await page.keyboard.press('Enter')
+    await rowOf(page, 6n).getByText('Not saved: −12.').waitFor()
+    const choices = [
+      ...['Keep 12,345 for Pet with', 'Set 678 for Pet with', 'Try again to change Pet with'],
+      'Leave it: Pet with',
+    ]
+    for (const width of [768, 900, 1024, 1440, 390]) {
+      await page.setViewportSize({ width, height: 900 })
+      for (const name of choices) {
+        const choice = page.getByRole('grid').getByRole('button', { name })
+        expect([width, name, await canBeHit(choice)]).toEqual([width, name, true])
+      }
+      const navigation = page.getByRole('navigation', { name: 'Main' })
+      const isWhole = await navigation.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)
+      expect([width, isWhole]).toEqual([width, width >= 1024])
+      if (width < 768) continue
+      const cell = (petId: bigint, part: string) => rowOf(page, petId).locator(`.stock-row__${part}`)
+      expect([width, await isBeside(cell(2n, 'status').locator('.badge'), cell(2n, 'quantity'))]).toEqual([
+        ...[width, true],
+      ])
+      const parts = rowOf(page, 3n).locator('.stepper > :visible')
+      for (let index = 1; index < (await parts.count()); index++) {
+        expect([width, await isBeside(parts.nth(index - 1), parts.nth(index))]).toEqual([width, true])
+      }
+      expect(await rowOf(page, 3n).locator('.stepper__value').textContent()).toBe(
+        LARGEST.toLocaleString('en'),
+      )
+    }
+    await axe(page)
+    // The last of a phone's rows shows the editor where the choice was.
+    await goToRow(page, 6n)
+    await page.keyboard.press('Enter')
+    expect(await rowOf(page, 6n).getByRole('textbox').inputValue()).toBe('-12')
+    await page.keyboard.press('Escape')
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'on a phone held sideways the tools scroll away, and keys still show the row that they go to',
+  async () => {
+    const page = await shop.signedIn({ viewport: { width: 844, height: 390 }, isTouch: true })
+    await shows(page, 1n, 10)
+    const more = page.getByRole('button', { name: /^One more .* number 1$/ })
+    const { width = 0, height = 0 } = (await more.boundingBox()) ?? {}
+    expect(Math.min(width, height)).toBeGreaterThanOrEqual(44)
+    const check = rowOf(page, 1n).locator('.stock-row__check')
+    expect((await check.boundingBox())?.height).toBeGreaterThanOrEqual(44)
+
+    const search = page.getByRole('searchbox')
+    await page.locator('main').evaluate((main) => main.scrollBy(0, 260))
+    await page.waitForFunction(
+      () => (document.querySelector('.toolbar')?.getBoundingClientRect().bottom ?? 1) < 56,
+    )
+    expect(await rowsInSight(page)).toBeGreaterThanOrEqual(5)
+    expect(await canBeHit(search)).toBe(false)
+    await page.getByRole('grid').focus()
+    await page.keyboard.press('End')
+    await rowOf(page, 9223372036854775807n).waitFor()
+    expect(await canBeHit(rowOf(page, 9223372036854775807n))).toBe(true)
+    await page.keyboard.press('Home')
+    expect(await canBeHit(rowOf(page, 1n))).toBe(true)
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'printing gives every row that is shown, and no tools',
+  async () => {
+    const page = await shop.signedIn()
+    await shows(page, 1n, 10)
+    await page.emulateMedia({ media: 'print' })
+    await page.evaluate(() => dispatchEvent(new Event('beforeprint')))
+    expect(await page.locator('.printed-stock tbody tr:visible').count()).toBe(120)
+    expect(await page.getByRole('searchbox').isVisible()).toBe(false)
+    expect(await page.locator('.topbar').isVisible()).toBe(false)
+    const sheets = (await page.pdf()).toString('latin1').match(/\/Type\s*\/Page\b/g)?.length ?? 0
+    expect(sheets).toBeGreaterThan(1)
+    await page.evaluate(() => dispatchEvent(new Event('afterprint')))
+    await page.emulateMedia({ media: 'screen' })
+    expect(await page.locator('.printed-stock').count()).toBe(0)
+  },
+  BROWSER_TEST_MS,
+)

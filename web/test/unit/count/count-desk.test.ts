@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { TestService } from '../../../../server/test/support/test-service.ts'
+import { CountDesk } from '../../../src/staff-page/count/count-desk.ts'
+import { KeptCount } from '../../../src/staff-page/count/kept-count.ts'
+import { inOrder, isIn, scopeWords } from '../../../src/staff-page/count/scope.ts'
+import { isShown, tallyOf } from '../../../src/staff-page/count/tally.ts'
+import { KeptWork } from '../../../src/staff-page/data/kept-work.ts'
+import { breakOff, Desk, idsFrom } from '../../support/desk.ts'
+import { Shelf } from '../../support/shelf.ts'
+
+const PETS = 2_200
+/** Those that the tests of single pets use. */
+const FEW = idsFrom(1, 9)
+
+let service: TestService
+
+beforeAll(async () => {
+  const pets = idsFrom(1, PETS).map((id) => ({
+    ...{ id, name: `Pet ${id}`, categoryId: 1n },
+    ...{ status: 'available' as const, quantity: 10 },
+  }))
+  service = await TestService.start({ pets, realTime: true })
+})
+
+beforeEach(async () => {
+  for (const petId of FEW) await service.setQuantity(petId, '{"quantity":10}')
+})
+
+afterAll(() => service.stop())
+
+const inStock = async (petId: bigint) => (await service.call('GET', `/inventory/${petId}`)).item.quantity
+const bodies = ({ sent }: Desk) => sent.map(({ body }) => JSON.parse(body))
+const keys = ({ sent }: Desk) => sent.map(({ idempotencyKey }) => idempotencyKey)
+
+function open(shelf = new Shelf(), ownerId = 'key_1') {
+  const page = new Desk(service).open(PETS)
+  let reloads = 0
+  const count = new CountDesk({
+    saving: page.saving,
+    kept: new KeptCount(new KeptWork(ownerId, 'count', shelf)),
+    reloadStock: () => reloads++,
+  })
+  const quantityOf = (petId: bigint) => count.get().entries.get(petId)
+  return { page, shelf, count, quantityOf, reloads: () => reloads, reload: () => open(shelf, ownerId) }
+}
+
+test('what was counted is applied by one request, over what the page showed when each was counted', async () => {
+  const { page, shelf, count, quantityOf } = open()
+  count.begin({ kind: 'all' })
+  count.setReference('Stocktake')
+  for (let scan = 1; scan <= 3; scan++) expect(count.addOne(1n)).toBe(scan)
+  count.set(2n, 10)
+  count.set(3n, 99)
+  count.forget(3n)
+  await count.apply()
+  expect(bodies(page)).toEqual([
+    {
+      ...{ reason: 'counted', reference: 'Stocktake' },
+      changes: [
+        { petId: 1, quantity: 3, expected: 10 },
+        { petId: 2, quantity: 10, expected: 10 },
+      ],
+    },
+  ])
+  expect([await inStock(1n), await inStock(2n), await inStock(3n)]).toEqual([3, 10, 10])
+  expect(count.get().head?.applied).toMatchObject([{ pets: 2, corrected: 1, difference: -7 }])
+  expect(quantityOf(1n)).toEqual({ quantity: 3, expected: 3, isApplied: true })
+  // Once applied, another scan of it begins anew.
+  expect(count.addOne(1n)).toBe(1)
+  await count.apply()
+  expect(await inStock(1n)).toBe(1)
+  count.end()
+  expect([count.get().head, shelf.texts.size]).toEqual([undefined, 0])
+})
+
+test('what was sold meanwhile is shown and not overwritten, and all others are applied', async () => {
+  const { page, count, quantityOf, reloads } = open()
+  count.begin({ kind: 'all' })
+  for (const petId of [1n, 2n, 3n, 4n]) count.set(petId, 8)
+  // Three are sold, which the page has not heard of.
+  for (const petId of [1n, 2n, 3n]) await service.setQuantity(petId, '{"quantity":9}')
+  page.stock.setConnection('lost')
+  await count.apply()
+  expect(bodies(page).map(({ changes }) => changes.length)).toEqual([4, 1])
+  expect(await Promise.all(FEW.slice(0, 4).map(inStock))).toEqual([9, 9, 9, 8])
+  expect([...count.get().refused]).toEqual([1n, 2n, 3n])
+  expect(reloads()).toBe(1)
+  // Nothing is sent again before somebody has decided.
+  await count.apply()
+  expect(page.sent).toHaveLength(2)
+  for (const petId of [1n, 2n, 3n]) page.stock.apply({ petId, quantity: 9, status: 'available' }, true)
+  count.resolve([1n], 'keep the change')
+  count.resolve([2n], 'as counted')
+  count.resolve([3n], 'count again')
+  expect(quantityOf(1n)).toEqual({ quantity: 7, expected: 9, isApplied: false })
+  expect(quantityOf(2n)).toEqual({ quantity: 8, expected: 9, isApplied: false })
+  expect(quantityOf(3n)).toBeUndefined()
+  await count.apply()
+  expect(await Promise.all(FEW.slice(0, 4).map(inStock))).toEqual([7, 8, 9, 8])
+})
+
+test('what the page sees change after it was counted is not even sent', async () => {
+  const { page, count } = open()
+  count.begin({ kind: 'all' })
+  count.addOne(5n)
+  page.stock.apply({ petId: 5n, quantity: 9, status: 'available' }, true)
+  // It began to be counted when the page showed 10.
+  count.addOne(5n)
+  expect(count.get().entries.get(5n)).toEqual({ quantity: 2, expected: 10, isApplied: false })
+  await count.apply()
+  expect(page.sent).toEqual([])
+  page.stock.apply({ petId: 5n, quantity: 1, status: 'available' }, true)
+  // Two were counted, nine have gone: less than nothing is no count.
+  count.resolve([5n], 'keep the change')
+  expect(count.get().entries.get(5n)).toMatchObject({ quantity: 2, expected: 10 })
+})
+
+test('more than 1,000 pets are several adjustments, and a lost answer is asked for after a reload', async () => {
+  const first = open()
+  first.count.begin({ kind: 'all' })
+  for (const petId of idsFrom(10, PETS)) first.count.set(petId, 11)
+  let answers = 0
+  first.page.beforeAnswer = () => {
+    if (++answers === 2) breakOff()
+  }
+  await first.count.apply()
+  expect(first.count.get().head?.applied).toMatchObject([
+    { pets: 1_000, corrected: 1_000, difference: 1_000 },
+  ])
+  expect(first.count.get().failure).toMatch(/Some of it may have been applied/)
+  const second = first.reload()
+  expect(second.count.get().head?.sent?.changes).toHaveLength(1_000)
+  await second.count.apply()
+  expect(second.count.get().head?.applied.map(({ pets }) => pets)).toEqual([1_000, 1_000, 191])
+  expect(second.count.get()).toMatchObject({ failure: undefined, applying: undefined })
+  // The one without an answer went out again under its own key, and was not made twice.
+  expect(keys(second.page)[0]).toBe(keys(first.page)[1] ?? null)
+  expect(new Set([...keys(first.page), ...keys(second.page)]).size).toBe(3)
+  const { json } = await service.call('GET', '/inventory/1500/history')
+  expect(json).toMatchObject([{ before: 10, after: 11, reason: 'counted' }])
+  expect(await inStock(2_200n)).toBe(11)
+})
+
+test('a count is kept for one key at every step, and tells where the browser has no room', async () => {
+  const { shelf, count, reload } = open()
+  count.begin({ kind: 'category', categoryId: 9223372036854775807n, name: 'Dogs' })
+  count.setReference('May')
+  count.set(7n, 3)
+  count.addOne(71n)
+  const { head, entries } = reload().count.get()
+  expect(head).toMatchObject({
+    scope: { kind: 'category', categoryId: 9223372036854775807n, name: 'Dogs' },
+    reference: 'May',
+  })
+  expect([...entries].sort(([one], [other]) => Number(one - other))).toEqual([
+    [7n, { quantity: 3, expected: 10, isApplied: false }],
+    [71n, { quantity: 1, expected: 10, isApplied: false }],
+  ])
+  expect(open(shelf, 'key_2').count.get().head).toBeUndefined()
+  expect([...shelf.texts].join()).not.toContain(service.key)
+  shelf.isFull = true
+  count.set(8n, 1)
+  expect(count.get().isKept).toBe(false)
+  for (const [name, text] of shelf.texts) shelf.texts.set(name, text.replaceAll('"', ''))
+  expect(reload().count.get().head).toBeUndefined()
+})
+
+test('which pets it is about, in which order, and how far it is', () => {
+  const { page, count } = open()
+  page.stock.addNames(
+    [
+      { petId: 1n, name: 'Zoë', categoryId: 2n },
+      { petId: 2n, name: 'Pet 10', categoryId: 2n },
+      { petId: 3n, name: 'Pet 9', categoryId: 1n },
+    ],
+    true,
+  )
+  const rows = page.stock.get().rows.slice(0, 3)
+  const among = (scope: Parameters<typeof isIn>[0]) =>
+    inOrder(rows.filter(isIn(scope))).map(({ name }) => name)
+  expect(among({ kind: 'all' })).toEqual(['Pet 9', 'Pet 10', 'Zoë'])
+  expect(among({ kind: 'category', categoryId: 2n, name: 'Cats' })).toEqual(['Pet 10', 'Zoë'])
+  expect(among({ kind: 'search', query: 'zoe' })).toEqual(['Zoë'])
+  expect(scopeWords({ kind: 'search', query: 'zoe' })).toBe('“zoe”')
+  count.begin({ kind: 'all' })
+  count.set(1n, 10)
+  count.set(2n, 4)
+  const { entries } = count.get()
+  expect(tallyOf(rows, entries)).toEqual({ all: 3, uncounted: 1, counted: 2, differences: 1 })
+  const shown = (filter: Parameters<typeof isShown>[0]) =>
+    rows.filter(({ petId }) => isShown(filter, entries.get(petId))).map(({ petId }) => petId)
+  expect([shown('uncounted'), shown('counted'), shown('differences')]).toEqual([[3n], [1n, 2n], [2n]])
+})

@@ -1,0 +1,187 @@
+import { expect, test } from 'bun:test'
+import type { Order, OrderState } from '@petstore/client'
+import { LiveChanges } from '../../../src/staff-page/data/history/live-changes.ts'
+import { MAX_OPEN_ORDERS, OpenOrders } from '../../../src/staff-page/data/orders/open-orders.ts'
+import type { OrderQuery } from '../../../src/staff-page/data/orders/order-calls.ts'
+import { OrderList } from '../../../src/staff-page/data/orders/order-list.ts'
+import { searchOrders } from '../../../src/staff-page/data/orders/order-search.ts'
+import { leftWords } from '../../../src/staff-page/data/orders/order-words.ts'
+import { StockModel } from '../../../src/staff-page/data/stock/stock-model.ts'
+
+function order(id: number, state: OrderState = 'open', petId = 1n): Order {
+  const createdAt = '2026-11-16T12:00:00Z'
+  return { id: BigInt(id), petId, quantity: 2, state, complete: state === 'complete', createdAt }
+}
+
+/** A service whose answers wait until the test lets them go. */
+class SlowService {
+  readonly asked: OrderQuery[] = []
+  readonly #orders: readonly Order[]
+  #answer = () => {}
+
+  constructor(orders: readonly Order[]) {
+    this.#orders = orders
+  }
+
+  readonly list = (query: OrderQuery): AsyncIterable<Order> => this.#pages(query)
+
+  readonly get = async (): Promise<Order> => {
+    throw new Error('nobody asks for one')
+  }
+
+  /** Lets the page that was asked for arrive, as it was when it was asked for. */
+  async answer(): Promise<void> {
+    await Bun.sleep(0)
+    this.#answer()
+    for (let turn = 0; turn < 5; turn++) await Bun.sleep(0)
+  }
+
+  async *#pages(query: OrderQuery): AsyncGenerator<Order> {
+    const fitting = this.#orders.filter(({ state }) => state === (query.state ?? state))
+    for (let from = 0; from === 0 || from < fitting.length; from += query.pageSize) {
+      this.asked.push(query)
+      await new Promise<void>((resolve) => {
+        this.#answer = resolve
+      })
+      yield* fitting.slice(from, from + query.pageSize)
+    }
+  }
+}
+
+function stocked(): StockModel {
+  const stock = new StockModel()
+  stock.replaceAll([
+    { petId: 1n, quantity: 9, status: 'available' },
+    { petId: 2n, quantity: 9, status: 'available' },
+  ])
+  return stock
+}
+
+const signal = new AbortController().signal
+const named = (stock: StockModel) => stock.addNames([{ petId: 1n, name: 'Biscuit', categoryId: 1n }], true)
+
+test('open orders are read only once the names are there, and give what is reserved of each pet', async () => {
+  const stock = stocked()
+  const service = new SlowService([order(1), order(2), order(3, 'open', 2n), order(4, 'complete')])
+  const open = new OpenOrders({ calls: service, stock, live: new LiveChanges(), signal })
+  open.start()
+  stock.setConnection('live')
+  await Bun.sleep(1)
+  expect(service.asked).toEqual([])
+  named(stock)
+  await service.answer()
+  expect(open.get()).toBe('ready')
+  expect([stock.find(1n)?.reserved, stock.find(2n)?.reserved]).toEqual([4, 2])
+  stock.apply({ petId: 3n, quantity: 1, status: 'available' }, false)
+  stock.replaceAll([{ petId: 1n, quantity: 5, status: 'sold' }])
+  expect(stock.find(1n)).toMatchObject({ quantity: 5, reserved: 4 })
+  stock.clear()
+})
+
+test('what happens while they are read counts once, whichever of both is the older', async () => {
+  const stock = stocked()
+  const live = new LiveChanges<Order>()
+  const service = new SlowService([order(1), order(2)])
+  const open = new OpenOrders({ calls: service, stock, live, signal })
+  open.start()
+  named(stock)
+  const tell = (change: Order) => live.tell({ type: 'change', change })
+  tell(order(1, 'cancelled'))
+  tell(order(2))
+  tell(order(3))
+  await service.answer()
+  expect(stock.find(1n)?.reserved).toBe(4)
+  tell(order(3))
+  tell(order(3, 'complete'))
+  tell(order(3, 'complete'))
+  tell(order(4, 'expired'))
+  expect(stock.find(1n)?.reserved).toBe(2)
+  // After a gap they are read again, and what was known is replaced.
+  live.tell({ type: 'missed' })
+  await service.answer()
+  expect(stock.find(1n)?.reserved).toBe(4)
+  stock.clear()
+})
+
+test('of more open orders than are read, the table tells nothing rather than something wrong', async () => {
+  const stock = stocked()
+  const service = new SlowService(Array.from({ length: MAX_OPEN_ORDERS + 1 }, (_, index) => order(index)))
+  const live = new LiveChanges<Order>()
+  const open = new OpenOrders({ calls: service, stock, live, signal })
+  open.start()
+  named(stock)
+  while (open.get() === 'loading') await service.answer()
+  expect(open.get()).toBe('too many')
+  live.tell({ type: 'change', change: order(1, 'cancelled') })
+  expect(stock.find(1n)?.reserved).toBe(0)
+  expect(service.asked.length).toBeLessThanOrEqual(MAX_OPEN_ORDERS / 1_000 + 1)
+  stock.clear()
+})
+
+function listOf(orders: readonly Order[], kind: 'open' | 'held' = 'open') {
+  const service = new SlowService(orders)
+  const news = { events: new LiveChanges<Order>(), answers: new LiveChanges<Order>() }
+  const list = new OrderList(searchOrders(service, { kind, query: '' }, []), news)
+  const stop = list.start()
+  const tell = (change: Order) => news.answers.tell({ type: 'change', change })
+  const ids = () => list.get().orders.map(({ id, state }) => `${id} ${state}`)
+  return { service, list, news, tell, ids, stop }
+}
+
+test('a page that is older than what was told of its orders does not bring back what was', async () => {
+  const { service, tell, ids, stop } = listOf([order(1), order(2)])
+  tell(order(1, 'complete'))
+  tell(order(3))
+  await service.answer()
+  // It was open when the page was made, so it is here, with what became of it.
+  expect(ids()).toEqual(['1 complete', '2 open', '3 open'])
+  tell(order(1))
+  expect(ids()).toEqual(['1 complete', '2 open', '3 open'])
+  stop()
+})
+
+test('what does not fit any more stays until the user hides it; the list never shows what it has not come to', async () => {
+  const many = Array.from({ length: 150 }, (_, index) => order(2 * (index + 1)))
+  const { service, list, tell, stop } = listOf(many)
+  await service.answer()
+  expect(list.get()).toMatchObject({ hasMore: true, isLoading: false })
+  expect(list.get().orders).toHaveLength(100)
+  tell(order(1))
+  tell(order(299))
+  tell(order(2, 'cancelled'))
+  expect(list.get().orders).toHaveLength(101)
+  list.hideSettled()
+  expect(
+    list
+      .get()
+      .orders.map(({ id }) => id)
+      .slice(0, 2),
+  ).toEqual([1n, 4n])
+  void list.loadMore()
+  await service.answer()
+  expect(list.get()).toMatchObject({ hasMore: false })
+  expect(list.get().orders).toHaveLength(150)
+  stop()
+})
+
+test('a search that finds little stops after some thousands, and says how far it has come', async () => {
+  const many = Array.from({ length: 12_000 }, (_, index) => order(index))
+  const { service, list, stop } = listOf(many, 'held')
+  while (list.get().isLoading) await service.answer()
+  expect(service.asked).toHaveLength(5)
+  expect(list.get()).toMatchObject({ orders: [], hasMore: true, lookedAt: 4_999 })
+  stop()
+})
+
+test.each([
+  [-5_000, '0:00'],
+  [0, '0:00'],
+  [1, '0:01'],
+  [59_001, '1:00'],
+  [3_599_000, '59:59'],
+  [7_147_000, '1:59:07'],
+  [86_399_000, '23:59:59'],
+  [2_592_000_000, '30 d 0 h'],
+])('%p ms are %j', (ms, words) => {
+  expect(leftWords(ms)).toBe(words)
+})

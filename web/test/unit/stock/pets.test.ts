@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type InventoryEvent, PetstoreClient, type SearchRow } from '@petstore/client'
+import { TestService } from '../../../../server/test/support/test-service.ts'
+import { Categories } from '../../../src/staff-page/data/catalog/categories.ts'
+import { byName, categoryName } from '../../../src/staff-page/data/catalog/category-list.ts'
+import { afterEvent } from '../../../src/staff-page/data/catalog/pet-after-event.ts'
+import { PetList } from '../../../src/staff-page/data/catalog/pet-list.ts'
+import { LiveChanges } from '../../../src/staff-page/data/history/live-changes.ts'
+import { StockModel } from '../../../src/staff-page/data/stock/stock-model.ts'
+import { lowStockSource } from '../../../src/staff-page/low-stock/low-stock-source.ts'
+import {
+  draftOf,
+  followed,
+  newDraft,
+  newPetOf,
+  problemsOf,
+  updateOf,
+} from '../../../src/staff-page/pet-form/pet-draft.ts'
+
+const ROW: SearchRow = {
+  ...{ petId: 1n, name: 'Biscuit', categoryId: 1n, status: 'available', quantity: 4 },
+  ...{ reserved: 1, available: 3, barcode: '42', lowStockAt: 3, ownLowStockAt: 3 },
+}
+const NONE = { byId: new Map([[2n, { id: 2n, name: 'Cats', lowStockAt: 7 }]]), isKnown: true }
+
+describe('the draft of a pet', () => {
+  test('sends what was changed, and nothing else', () => {
+    const before = draftOf(ROW)
+    expect(updateOf(before, { ...before, name: ' Biscuit ' })).toEqual({})
+    expect(updateOf(before, { ...before, name: 'Rex', categoryId: '2', status: 'sold' })).toEqual({
+      ...{ name: 'Rex', categoryId: 2n, status: 'sold' },
+    })
+    expect(updateOf(before, { ...before, barcode: ' ', lowStockAt: '' })).toEqual({
+      ...{ barcode: null, lowStockAt: null },
+    })
+    expect(updateOf(before, { ...before, lowStockAt: '0' })).toEqual({ lowStockAt: 0 })
+  })
+
+  test('of a new one leaves out what is empty, and says what is missing', () => {
+    const draft = { ...newDraft(1n), name: ' Rex ' }
+    expect(newPetOf(draft)).toEqual({ name: 'Rex', categoryId: 1n, status: 'available', quantity: 0 })
+    expect(problemsOf(draft, true)).toEqual({})
+    const wrong = { ...newDraft(undefined), barcode: 'a b', lowStockAt: '-1', quantity: '' }
+    expect(new Set(Object.keys(problemsOf(wrong, true)))).toEqual(
+      new Set(['barcode', 'categoryId', 'lowStockAt', 'name', 'quantity']),
+    )
+    expect(problemsOf({ ...draftOf(ROW), quantity: '' }, false)).toEqual({})
+  })
+
+  test('follows what somebody else changes, but for what the user has changed too', () => {
+    const before = draftOf(ROW)
+    const mine = { ...before, name: 'Rex' }
+    const theirs = { ...before, name: 'Max', barcode: '43' }
+    expect(followed(mine, before, theirs)).toEqual({
+      draft: { ...mine, barcode: '43' },
+      overtaken: ['name'],
+    })
+    expect(followed(mine, before, { ...before, name: 'Rex' }).overtaken).toEqual([])
+  })
+})
+
+test('a row is what the events say, and goes with its pet', () => {
+  const by = { id: '1', at: '2026-11-16T10:00:00Z', keyId: 'key_a' }
+  const told = { petId: 1n, name: 'Rex', categoryId: 2n, status: 'sold', quantity: 9 } as const
+  const pet: InventoryEvent = { type: 'pet', ...by, ...told, change: 'changed' }
+  const { barcode: _, ownLowStockAt: __, ...rest } = ROW
+  const moved = afterEvent(ROW, pet, NONE)
+  expect(moved).toEqual({ ...rest, ...told, available: 8, lowStockAt: 7 })
+  expect(afterEvent(ROW, { ...pet, lowStockAt: 2 }, NONE)).toMatchObject({ ownLowStockAt: 2, lowStockAt: 2 })
+  const change = { type: 'change', ...by, petId: 1n, before: 4, after: 6, status: 'available' } as const
+  expect(afterEvent(ROW, change, NONE)).toEqual({ ...ROW, quantity: 6, available: 5 })
+  expect(afterEvent(ROW, { ...change, petId: 2n }, NONE)).toBe(ROW)
+  expect(
+    afterEvent(
+      ROW,
+      { type: 'removed', id: '1', petId: 1n, at: '2026-11-16T12:00:00Z', keyId: 'key_a' },
+      NONE,
+    ),
+  ).toBeUndefined()
+})
+
+describe('on a live service', () => {
+  let service: TestService
+  let client: PetstoreClient
+  const events = new LiveChanges<InventoryEvent>()
+  const ending = new AbortController()
+  beforeAll(async () => {
+    service = await TestService.start({ realTime: true })
+    client = new PetstoreClient({ baseUrl: `${service.address}/v1`, apiKey: service.key })
+    void (async () => {
+      for await (const event of client.inventory.events({ signal: ending.signal })) {
+        events.tell({ type: 'change', change: event })
+      }
+    })().catch(() => {})
+  })
+  afterAll(async () => {
+    ending.abort()
+    await service.stop()
+  })
+
+  const until = (list: PetList, holds: (rows: readonly SearchRow[]) => boolean) =>
+    new Promise<readonly SearchRow[]>((resolve) => {
+      const look = () => {
+        if (!holds(list.get().rows)) return
+        unsubscribe()
+        resolve(list.get().rows)
+      }
+      const unsubscribe = list.subscribe(look)
+      look()
+    })
+
+  test('categories have their names once the stock has its own, and anew when an unknown one is told of', async () => {
+    const stock = new StockModel()
+    const categories = new Categories({ client, stock, events, signal: ending.signal })
+    categories.start()
+    expect(categoryName(categories.get(), 1n)).toBe('')
+    const known = new Promise<void>((resolve) => {
+      const leave = categories.subscribe(() => {
+        leave()
+        resolve()
+      })
+    })
+    stock.addNames([], true)
+    await known
+    expect(categoryName(categories.get(), 1n)).toBe('Category 1')
+    const { id } = await client.categories.create({ name: 'Ants' })
+    const named = new Promise<void>((resolve) => {
+      categories.subscribe(() => {
+        if (categories.get().byId.has(id)) resolve()
+      })
+    })
+    await client.pets.create({ name: 'Anton', categoryId: id })
+    await named
+    expect(categoryName(categories.get(), id)).toBe('Ants')
+    expect(byName(categories.get())[0]?.name).toBe('Ants')
+    categories.drop(id)
+    expect(categoryName(categories.get(), id)).toBe(`Category ${id}`)
+  })
+
+  test('what becomes low comes with the time, and what recovers goes', async () => {
+    const categories = new Categories({ client, stock: new StockModel(), events, signal: ending.signal })
+    const source = lowStockSource({ client, events, categories }, undefined)
+    const list = new PetList(source)
+    list.follow(source)
+    const made = await client.pets.create({ name: 'Rex', categoryId: 1n, quantity: 9, lowStockAt: 3 })
+    const isThere = (rows: readonly SearchRow[]) => rows.some(({ petId }) => petId === made.id)
+    expect(isThere(list.get().rows)).toBe(false)
+    const before = Date.now()
+    await client.inventory.set(made.id, { quantity: 3 })
+    const rows = await until(list, isThere)
+    const { lowSince, lowStockAt } = rows.find(({ petId }) => petId === made.id) ?? {}
+    expect(lowStockAt).toBe(3)
+    expect(Date.parse(lowSince ?? '')).toBeGreaterThanOrEqual(before)
+    await client.inventory.set(made.id, { quantity: 4 })
+    await until(list, (now) => !isThere(now))
+    await client.pets.update(made.id, { lowStockAt: 4 })
+    await until(list, isThere)
+    await client.pets.remove(made.id)
+    await until(list, (now) => !isThere(now))
+    list.stop()
+  })
+})

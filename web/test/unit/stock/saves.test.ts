@@ -1,0 +1,204 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { TestService } from '../../../../server/test/support/test-service.ts'
+import { askForBarcode } from '../../../src/staff-page/data/stock/barcode-lookup.ts'
+import { undoLast } from '../../../src/staff-page/data/stock/undo-last.ts'
+import { breakOff, Desk } from '../../support/desk.ts'
+
+let service: TestService
+
+beforeAll(async () => {
+  const pets = Array.from({ length: 60 }, (_, index) => ({
+    id: BigInt(index + 1),
+    name: `Pet ${index + 1}`,
+    categoryId: 1n,
+    status: 'available' as const,
+    quantity: 10,
+  }))
+  service = await TestService.start({ pets, realTime: true })
+})
+
+afterAll(() => service.stop())
+
+const inStock = async (petId: bigint) => (await service.call('GET', `/inventory/${petId}`)).item.quantity
+const seen = { quantity: 10, status: 'available' as const }
+const openDesk = () => new Desk(service).open(60)
+
+test('a change that was made though its answer was lost is saved when it is tried again', async () => {
+  const desk = openDesk()
+  desk.beforeAnswer = breakOff
+  expect((await desk.editor.save(1n, 5, seen)).kind).toBe('failed')
+  desk.beforeAnswer = () => {}
+  await desk.editor.retry(1n)
+  expect(desk.editor.get().get(1n)?.kind).toBe('saved')
+  expect(desk.undo.get()).toEqual([{ changes: [{ petId: 1n, before: 10, after: 5 }] }])
+  expect(await inStock(1n)).toBe(5)
+})
+
+test('a lost answer is asked for again with the key of the change, though others have changed the pet since', async () => {
+  const desk = openDesk()
+  desk.beforeAnswer = breakOff
+  await desk.editor.save(51n, 5, seen)
+  desk.beforeAnswer = () => {}
+  await service.setQuantity(51n, '{"quantity": 7}')
+  desk.stock.apply({ petId: 51n, quantity: 7, status: 'available' }, true)
+  await desk.editor.retry(51n)
+  expect(desk.editor.get().get(51n)?.kind).toBe('saved')
+  expect(desk.sent.map(({ idempotencyKey }) => idempotencyKey)).toEqual(
+    Array(2).fill(expect.stringMatching(/./)),
+  )
+  expect(new Set(desk.sent.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1)
+  // The answer is as old as the change: the events have told what came after it.
+  expect(desk.stock.find(51n)?.quantity).toBe(7)
+  expect(await inStock(51n)).toBe(7)
+})
+
+test('what was typed while an answer got lost is saved once that is known', async () => {
+  const desk = openDesk()
+  let saving: Promise<unknown> | undefined
+  desk.beforeAnswer = () => {
+    saving = desk.editor.save(52n, 6, seen)
+    breakOff()
+  }
+  await desk.editor.save(52n, 5, seen)
+  await saving
+  expect(desk.editor.get().get(52n)).toMatchObject({ kind: 'failed', target: 6 })
+  desk.beforeAnswer = () => {}
+  await desk.editor.retry(52n)
+  expect(desk.editor.get().get(52n)?.kind).toBe('saved')
+  expect(desk.sent.map(({ body }) => body)).toEqual(['{"quantity":5}', '{"quantity":5}', '{"quantity":6}'])
+  expect(desk.undo.get()).toEqual([{ changes: [{ petId: 52n, before: 10, after: 6 }] }])
+  expect(await inStock(52n)).toBe(6)
+})
+
+test('a repeated change that meets a conflict which is over has a key of its own then', async () => {
+  const desk = openDesk()
+  desk.beforeSending = breakOff
+  await desk.editor.save(53n, 5, seen)
+  desk.beforeSending = () => {}
+  await service.setQuantity(53n, '{"quantity": 11}')
+  desk.beforeAnswer = async () => {
+    if (desk.sent.length === 2) await service.setQuantity(53n, '{"quantity": 10}')
+  }
+  await desk.editor.retry(53n)
+  expect(desk.editor.get().get(53n)?.kind).toBe('saved')
+  const [first, repeated, anew] = desk.sent.map(({ idempotencyKey }) => idempotencyKey)
+  expect(repeated).toBe(first ?? null)
+  expect(anew).not.toBe(first ?? null)
+  expect(await inStock(53n)).toBe(5)
+})
+
+test('a row never says that it was saved while it shows what stood before', async () => {
+  const desk = openDesk()
+  const shown: (number | undefined)[] = []
+  desk.editor.subscribe(() => {
+    if (desk.editor.get().get(50n)?.kind !== 'saved') return
+    shown.push(desk.stock.get().rows.find(({ petId }) => petId === 50n)?.quantity)
+  })
+  // The second comes so soon that the list waits a moment before it shows it.
+  await desk.editor.save(50n, 20, seen)
+  await desk.editor.save(50n, 21, { ...seen, quantity: 20 })
+  expect(shown).toEqual([20, 21])
+})
+
+test('what is added while an undo is under way is a change of its own', async () => {
+  const desk = openDesk()
+  await desk.editor.save(2n, 20, seen)
+  let stepping: Promise<void> | undefined
+  desk.beforeAnswer = () => {
+    stepping ??= desk.editor.step(2n, 1)
+  }
+  await undoLast(desk)
+  await stepping
+  expect(await inStock(2n)).toBe(11)
+  expect(desk.undo.get()).toEqual([{ changes: [{ petId: 2n, before: 10, after: 11 }] }])
+})
+
+test('an undo that fails can be undone still, until it is tried again and made', async () => {
+  const desk = openDesk()
+  await desk.editor.save(3n, 20, seen)
+  desk.beforeAnswer = breakOff
+  expect(await undoLast(desk)).toBeUndefined()
+  expect(desk.undo.get()).toHaveLength(1)
+  desk.beforeAnswer = () => {}
+  await desk.editor.retry(3n)
+  expect(desk.undo.get()).toEqual([])
+  expect(await inStock(3n)).toBe(10)
+})
+
+test('an answer does not overwrite what came after it, though a new list came between', async () => {
+  const desk = openDesk()
+  const { stock, own } = desk
+  desk.beforeAnswer = () => {
+    stock.replaceAll([{ petId: 4n, quantity: 20, status: 'available' }])
+    own.forgetAnswered()
+    stock.apply({ petId: 4n, quantity: 10, status: 'available' }, true)
+  }
+  await desk.editor.save(4n, 20, seen)
+  expect(stock.find(4n)?.quantity).toBe(10)
+})
+
+test('an answer is shown at once where no event tells of the change', async () => {
+  const desk = openDesk()
+  desk.stock.setConnection('lost')
+  await desk.editor.save(5n, 20, seen)
+  expect(desk.stock.find(5n)?.quantity).toBe(20)
+})
+
+test('a difference is right whatever others do, and is undone as what it was', async () => {
+  const desk = openDesk()
+  await service.setQuantity(53n, '{"quantity": 100}')
+  expect(await desk.editor.adjust(53n, 12)).toMatchObject({ kind: 'saved' })
+  expect(await inStock(53n)).toBe(112)
+  expect(desk.undo.get()).toEqual([{ changes: [{ petId: 53n, before: 100, after: 112 }] }])
+  await undoLast(desk)
+  expect(await inStock(53n)).toBe(100)
+})
+
+test('a difference that is refused can be tried anew; one whose answer was lost is made once', async () => {
+  const desk = openDesk()
+  expect(await desk.editor.adjust(54n, -12)).toMatchObject({
+    ...{ kind: 'failed', reason: 'There were not enough to take 12.', adjustment: { delta: -12 } },
+  })
+  await service.setQuantity(54n, '{"quantity": 20}')
+  await desk.editor.retry(54n)
+  expect(desk.editor.get().get(54n)?.kind).toBe('saved')
+  expect(await inStock(54n)).toBe(8)
+
+  desk.beforeAnswer = breakOff
+  expect((await desk.editor.adjust(54n, 5))?.kind).toBe('failed')
+  desk.beforeAnswer = () => {}
+  await desk.editor.retry(54n)
+  expect(desk.editor.get().get(54n)?.kind).toBe('saved')
+  const keys = desk.sent.map(({ idempotencyKey }) => idempotencyKey)
+  expect(new Set(keys.slice(-2)).size).toBe(1)
+  expect(new Set(keys).size).toBe(3)
+  expect(await inStock(54n)).toBe(13)
+})
+
+test('a difference goes behind what is being saved, and what is typed meanwhile behind it', async () => {
+  const desk = openDesk()
+  const saving = desk.editor.save(55n, 20, seen)
+  const adding = desk.editor.adjust(55n, 3)
+  await saving
+  while (desk.sent.length < 2) await Bun.sleep(1)
+  // The difference is on its way.
+  const setting = desk.editor.save(55n, 50, { quantity: 23, status: 'available' })
+  await Promise.all([adding, setting])
+  expect(
+    desk.sent.map(({ body }) => JSON.parse(body).changes?.[0]?.delta ?? JSON.parse(body).quantity),
+  ).toEqual([...[20, 3, 50]])
+  expect(await inStock(55n)).toBe(50)
+})
+
+test('a barcode that the page does not know costs one request, and no second one', async () => {
+  const desk = openDesk()
+  const made = await service.call('POST', '/pets', {
+    body: JSON.stringify({ name: 'With a code', categoryId: 1, barcode: '4006381333931' }),
+    headers: { 'Content-Type': 'application/json' },
+  })
+  const petId = BigInt((made.json as { id: number }).id)
+  expect(desk.stock.barcodes.find('4006381333931')).toBeUndefined()
+  expect(await askForBarcode(desk.saving, '4006381333931')).toBe(petId)
+  expect(desk.stock.barcodes.find('4006381333931')).toBe(petId)
+  expect(await askForBarcode(desk.saving, '9999999999994')).toBeUndefined()
+})

@@ -1,0 +1,148 @@
+import { expect, test } from 'bun:test'
+import type { CategoryList } from '../../../src/staff-page/data/catalog/category-list.ts'
+import { isLow } from '../../../src/staff-page/data/stock/is-low.ts'
+import { searchable } from '../../../src/staff-page/data/stock/search-text.ts'
+import type { EditState, Edits } from '../../../src/staff-page/data/stock/stock-editor.ts'
+import type { StockRow } from '../../../src/staff-page/data/stock/stock-model.ts'
+import { NO_FILTER, type Sort, type TableFilter } from '../../../src/staff-page/data/stock/table-state.ts'
+import { KeptRows } from '../../../src/staff-page/stock/kept-rows.ts'
+import { bestMatch, VisibleRows } from '../../../src/staff-page/stock/visible-rows.ts'
+
+function row(
+  petId: bigint,
+  name: string | undefined,
+  quantity: number,
+  status: StockRow['status'],
+): StockRow {
+  const categoryId = name === undefined ? undefined : petId % 2n
+  const searchText = searchable(name, petId)
+  return { petId, name, categoryId, lowStockAt: undefined, status, quantity, reserved: 0, searchText }
+}
+
+const ROWS = [
+  row(-3n, 'zebra finch', 4, 'sold'),
+  row(1n, 'Beagle', 9, 'available'),
+  row(2n, undefined, 1, 'pending'),
+  row(9007199254740993n, 'Ärmel', 9, 'available'),
+  row(9223372036854775807n, 'beagle', 0, 'pending'),
+]
+
+/** The ids the other way round than the names. */
+const CATEGORIES: CategoryList = {
+  isKnown: true,
+  byId: new Map([
+    [-1n, { id: -1n, name: 'Zoo', lowStockAt: 4 }],
+    [1n, { id: 1n, name: 'aviary', lowStockAt: 0 }],
+  ]),
+}
+
+interface Setup {
+  readonly filter?: Partial<TableFilter>
+  readonly sort?: Partial<Sort>
+  readonly kept?: readonly bigint[]
+}
+
+function wanted({ filter, sort, kept = [] }: Setup = {}) {
+  return {
+    filter: { ...NO_FILTER, ...filter },
+    sort: { column: 'petId' as const, isDescending: false, ...sort },
+    categories: CATEGORIES,
+    scanned: undefined as bigint | undefined,
+    kept: new Set(kept),
+  }
+}
+
+const places = (shown: readonly StockRow[]) => shown.map((one) => ROWS.indexOf(one))
+const shown = (setup: Setup) => places(new VisibleRows().of({ rows: ROWS, structure: 1 }, wanted(setup)))
+
+test.each([
+  ['petId', false, [0, 1, 2, 3, 4]],
+  ['petId', true, [4, 3, 2, 1, 0]],
+  // Without case and marks; of two equal names the smaller id first; the one without a name is last either way.
+  ['name', false, [3, 1, 4, 0, 2]],
+  ['name', true, [0, 4, 1, 3, 2]],
+  ['quantity', false, [4, 2, 0, 1, 3]],
+  ['status', false, [1, 3, 2, 4, 0]],
+  // By the names of the categories, and not by their ids.
+  ['category', false, [1, 3, 4, 0, 2]],
+  ['category', true, [0, 1, 3, 4, 2]],
+] as const)('sorts by %s, descending: %p', (column, isDescending, expected) => {
+  expect(shown({ sort: { column, isDescending } })).toEqual([...expected])
+})
+
+test.each([
+  [{ query: 'BEAGLE' }, [1, 4]],
+  [{ query: 'gle bea' }, [1, 4]],
+  [{ query: 'armel' }, [3]],
+  [{ query: '775807' }, [4]],
+  [{ query: 'finch-3' }, []],
+  [{ query: '  ' }, [0, 1, 2, 3, 4]],
+  [{ status: 'pending' }, [2, 4]],
+  [{ lowOnly: true }, [0, 4]],
+  [{ lowOnly: true, status: 'pending', query: 'bea' }, [4]],
+] as const)('the filter %j leaves %j', (filter, expected) => {
+  expect(shown({ filter })).toEqual([...expected])
+})
+
+test('low is what is available, by the threshold of its own before that of its category', () => {
+  const low = (more: Partial<StockRow>) => isLow({ ...row(-3n, 'finch', 9, 'sold'), ...more }, CATEGORIES)
+  expect([low({}), low({ reserved: 4 }), low({ reserved: 5 })]).toEqual([false, false, true])
+  expect([low({ lowStockAt: 9 }), low({ lowStockAt: 0, quantity: 1 })]).toEqual([true, false])
+  expect(low({ categoryId: 77n, quantity: 0 })).toBe(false)
+})
+
+test('a row that somebody is at work on stays, whatever the filter says', () => {
+  expect(shown({ filter: { query: 'beagle' }, kept: [2n] })).toEqual([1, 2, 4])
+})
+
+test('a change of quantity does not move a row, until the order or the filter is chosen anew', () => {
+  const visible = new VisibleRows()
+  const byQuantity = wanted({ sort: { column: 'quantity' } })
+  expect(places(visible.of({ rows: ROWS, structure: 1 }, byQuantity))).toEqual([4, 2, 0, 1, 3])
+
+  const changed = ROWS.map((one) => (one.petId === 2n ? { ...one, quantity: 100 } : one))
+  const ids = (setup: typeof byQuantity, structure: number) =>
+    visible.of({ rows: changed, structure }, setup).map(({ petId }) => petId)
+  expect(ids(byQuantity, 1)[1]).toBe(2n)
+  expect(ids({ ...byQuantity, sort: { ...byQuantity.sort } }, 1).at(-1)).toBe(2n)
+})
+
+test('what did not change is the very same array, so that nothing is drawn anew', () => {
+  const visible = new VisibleRows()
+  const setup = wanted({ filter: { status: 'pending' } })
+  const first = visible.of({ rows: ROWS, structure: 1 }, setup)
+  expect(visible.of({ rows: ROWS, structure: 1 }, { ...setup, kept: new Set<bigint>() })).toBe(first)
+})
+
+test('what is scanned is found by its barcode, and Enter goes to an exact id or barcode before the first match', () => {
+  const scanned = { ...wanted({ filter: { query: '4006381333931' } }), scanned: 2n }
+  expect(places(new VisibleRows().of({ rows: ROWS, structure: 1 }, scanned))).toEqual([2])
+  expect(bestMatch(ROWS, scanned)?.petId).toBe(2n)
+  expect(bestMatch(ROWS, wanted({ filter: { query: '2' } }))?.petId).toBe(2n)
+  expect(bestMatch(ROWS, wanted({ filter: { query: ' -3' } }))?.petId).toBe(-3n)
+  expect(bestMatch(ROWS, wanted({ filter: { query: '3' } }))?.petId).toBe(-3n)
+  // One that stays for another reason is no match.
+  const kept = wanted({ filter: { query: 'beagle' }, kept: [-3n] })
+  expect(bestMatch(ROWS, kept)?.petId).toBe(1n)
+  expect(bestMatch(ROWS, wanted({ filter: { query: 'no such' } }))).toBeUndefined()
+})
+
+test('what was saved stays until another filter is chosen; what waits for a choice stays until it is made', () => {
+  const rows = new KeptRows()
+  const states: Record<'saving' | 'saved' | 'conflict', EditState> = {
+    saving: { kind: 'saving', target: 1 },
+    saved: { kind: 'saved', step: undefined },
+    conflict: { kind: 'conflict', target: 1, theirs: { quantity: 1, status: 'available' } },
+  }
+  const edits = (entries: Record<string, keyof typeof states>): Edits =>
+    new Map(Object.entries(entries).map(([id, kind]) => [BigInt(id), states[kind]]))
+  const all = edits({ 1: 'saved', 2: 'saving', 3: 'conflict' })
+  const [first, second] = [{ ...NO_FILTER }, { ...NO_FILTER, query: 'x' }]
+  rows.of(edits({}), undefined, first)
+  expect([...rows.of(all, 9n, first)]).toEqual([1n, 2n, 3n, 9n])
+  expect([...rows.of(all, undefined, second)]).toEqual([3n])
+  // It is saved by now, but under another filter than it was begun.
+  expect([...rows.of(edits({ 2: 'saved', 4: 'saved' }), undefined, second)]).toEqual([4n])
+  rows.of(edits({}), undefined, second)
+  expect([...rows.of(edits({ 2: 'saving' }), undefined, second)]).toEqual([2n])
+})
