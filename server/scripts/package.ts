@@ -13,8 +13,8 @@ const FILES_TO_COPY = [
   'SECURITY.md',
   'openapi.json',
   'examples',
-  'docs/operating.md',
-  'docs/scaling.md',
+  'README.md',
+  'docs',
 ]
 
 const name = `petstore-${VERSION}-${process.platform}-${process.arch}`
