@@ -1,5 +1,5 @@
 import { createContext, useContext, useLayoutEffect } from 'react'
-import { href, type PageRoute, partId } from './page-route.ts'
+import { href, type PageRoute, partId, partName } from './page-route.ts'
 
 const PageContext = createContext<PageRoute>({ page: 'start' })
 
@@ -45,14 +45,6 @@ export function Heading({
       </a>
     </div>
   )
-}
-
-/** "What a 409 means" is `what-a-409-means` in the address. */
-function partName(title: string): string {
-  return title
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-|-$/g, '')
 }
 
 /** Goes to the part that the address names, once the page is drawn; what is folded up around it is opened. */

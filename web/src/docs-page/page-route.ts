@@ -21,6 +21,14 @@ export function partId(route: PageRoute, part: string): string {
   return href(route, part).slice(1)
 }
 
+/** "What a 409 means" is `what-a-409-means` in the address. */
+export function partName(title: string): string {
+  return title
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '')
+}
+
 /** The page, whichever part of it is named; `undefined` for an address that names nothing here. */
 export function readRoute(hash: string): PageRoute | undefined {
   const [folder = '', id = '', ...rest] = hash.replace(/^#?\/?/, '').split('/')

@@ -174,6 +174,7 @@ test(
     await links.first().waitFor()
     const titles = await links.allTextContents()
     expect(titles).toEqual([
+      'Keys and people',
       'Limits',
       'Errors',
       'Change stock safely',
@@ -240,7 +241,7 @@ describe('the drawing of a guide', () => {
         path: '/docs#/guides/never-oversell',
         viewport: { width: 360, height: 740 },
       })
-      const texts = page.locator('.drawing--tall g:has(> rect) > text')
+      const texts = page.locator('.drawing g:has(> rect) > text')
       await texts.first().waitFor()
       const sizes = await texts.evaluateAll((all) =>
         all.map((text) => {

@@ -1,5 +1,5 @@
 import type { Contract, Operation } from '../contract.ts'
-import { errorsGuide, WHAT_TO_DO } from '../guides/errors-guide.tsx'
+import { WHAT_TO_DO } from '../guides/contract-tables.tsx'
 import type { Guide } from '../guides/guide.ts'
 import { href } from '../page-route.ts'
 import { statusPhrase } from '../reference/status-tag.tsx'
@@ -55,7 +55,7 @@ export function pageGroups(contract: Contract, guides: readonly Guide[]): readon
 export function partGroups(contract: Contract, sections: readonly GuideSection[]): readonly EntryGroup[] {
   const codes = contract.errorCodes.map(({ code, status, description }) => ({
     title: code,
-    address: href({ page: 'guide', id: errorsGuide.id }, code),
+    address: href({ page: 'guide', id: 'errors' }, code),
     words: inSmall(code, String(status), statusPhrase(status), description, WHAT_TO_DO[code]),
   }))
   const answers = contract.operations.flatMap((operation) =>
