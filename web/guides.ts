@@ -9,7 +9,7 @@ import {
   type TableName,
 } from './src/docs-page/guides/guide.ts'
 import { partName } from './src/docs-page/page-route.ts'
-import type { CodeSample } from './src/docs-page/samples/code-tabs.tsx'
+import type { CodeSample } from './src/docs-page/samples/code-block.tsx'
 
 const GUIDES = join(import.meta.dir, 'src/docs-page/guides')
 const CONTRACT = join(import.meta.dir, '../openapi.json')
@@ -119,14 +119,16 @@ function createMarked(id: string, operations: ReadonlyMap<string, string>, links
         return `<a href="${href}">${this.parser.parseInline(tokens)}</a>`
       },
       table({ header, rows }) {
-        const row = (cells: readonly Tokens.TableCell[]) =>
-          `<tr>${cells.map((cell) => this.tablecell(cell)).join('')}</tr>`
-        const stacking = header.length > 2 ? ' table--stacking' : ''
-        return `<table class="table${stacking} prose__table"><thead>${row(header)}</thead><tbody>${rows.map(row).join('')}</tbody></table>`
-      },
-      tablecell({ tokens, header }) {
-        const content = this.parser.parseInline(tokens)
-        return header ? `<th scope="col">${content}</th>` : `<td>${content}</td>`
+        const heads = header.map(({ tokens }) => `<th scope="col">${this.parser.parseInline(tokens)}</th>`)
+        const rowOf = (cells: readonly Tokens.TableCell[]) => {
+          const columns = cells.map(
+            ({ tokens }, place) =>
+              `<td data-label="${header[place]?.text}">${this.parser.parseInline(tokens)}</td>`,
+          )
+          return `<tr>${columns.join('')}</tr>`
+        }
+        const layout = header.length > 2 ? 'stacking' : 'plain'
+        return `<table class="table table--${layout} prose__table"><thead><tr>${heads.join('')}</tr></thead><tbody>${rows.map(rowOf).join('')}</tbody></table>`
       },
     },
   })
@@ -139,7 +141,7 @@ async function textPart(token: Token, marked: Marked, path: string): Promise<Gui
   const [, caption = '', drawing] = /^!\[(.*)\]\((.*\.svg)\)$/s.exec(token.raw.trim()) ?? []
   if (drawing !== undefined) {
     const svg = await Bun.file(join(path, '..', drawing)).text()
-    const html = `<figure class="drawing">${svg}<figcaption>${marked.parseInline(caption)}</figcaption></figure>`
+    const html = `<figure class="card drawing">${svg}<figcaption>${marked.parseInline(caption)}</figcaption></figure>`
     return { type: 'html', html }
   }
   return { type: 'html', html: marked.parser([token]) }

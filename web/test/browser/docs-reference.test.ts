@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { OpenApiDocument, Parameter, Reference } from '../../src/docs-page/openapi-document.ts'
-import { statusPhrase } from '../../src/docs-page/reference/status-tag.tsx'
+import { statusPhrase } from '../../src/docs-page/reference/tags.tsx'
 import { axeInBothThemes } from '../support/axe.ts'
 import { BROWSER_TEST_MS, useShop } from '../support/shop.ts'
 
@@ -117,7 +117,7 @@ describe('the reference', () => {
       await heading(page, 'Set the stock quantity of one pet').waitFor()
       await page.keyboard.press('Control+k')
       await page.keyboard.type(' of unicorns')
-      await page.getByText('Nothing has').waitFor()
+      await page.getByText('Nothing contains').waitFor()
     },
     BROWSER_TEST_MS,
   )

@@ -1,7 +1,6 @@
 import { baseUrlOf, useContract } from '../contract-context.tsx'
 import { Heading } from '../page-parts.tsx'
-import { CodeBlock } from '../samples/code-block.tsx'
-import { CodeTabs } from '../samples/code-tabs.tsx'
+import { CodeBlock, CodeTabs } from '../samples/code-block.tsx'
 import { ContractTable } from './contract-tables.tsx'
 import { type Guide, type GuidePart, SAMPLE_BASE_URL } from './guide.ts'
 

@@ -1,4 +1,4 @@
-import type { CodeSample } from '../samples/code-tabs.tsx'
+import type { CodeSample } from '../samples/code-block.tsx'
 
 /** A guide as web/guides.ts compiles it from Markdown. */
 export interface Guide {

@@ -5,10 +5,9 @@ import type { Schema } from '../openapi-document.ts'
 import { Heading } from '../page-parts.tsx'
 import { href } from '../page-route.ts'
 import { CodeBlock } from '../samples/code-block.tsx'
-import { exampleOf } from '../schema-example.ts'
-import { resourceIn, typeWords } from '../schema-words.ts'
-import { MethodTag } from './operation-badges.tsx'
+import { exampleOf, resourceIn, typeWords } from '../schema-words.ts'
 import { SchemaFields } from './schema-fields.tsx'
+import { MethodTag } from './tags.tsx'
 
 /** One resource: its fields, an example, and where it comes and goes. */
 export function SchemaPage({ name, schema }: { readonly name: string; readonly schema: Schema }) {

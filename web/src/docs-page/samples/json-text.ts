@@ -1,4 +1,4 @@
-import type { CodeLine, CodeToken } from './code-token.ts'
+import type { CodeLine, CodeToken } from './code-tokens.ts'
 
 type JsonToken = CodeToken & { readonly sign?: string }
 

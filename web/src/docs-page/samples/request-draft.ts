@@ -1,6 +1,6 @@
 import type { Contract, Operation } from '../contract.ts'
 import type { Parameter } from '../openapi-document.ts'
-import { startingBody, startingValue } from '../schema-example.ts'
+import { startingBody, startingValue } from '../schema-words.ts'
 
 /** A request as the reader has filled it in so far. Empty values are not sent. */
 export interface RequestDraft {
