@@ -6,13 +6,13 @@ import { expectSoon } from '../support/soon.ts'
 
 const shop = useShop()
 
-/** Low enough that no page below is shown as a whole. */
+/** So low that every page scrolls. */
 const viewport = { width: 1200, height: 500 }
 
 const hash = (page: Page) => new URL(page.url()).hash
 const results = (page: Page) => page.getByRole('navigation', { name: 'Reference' })
 
-/** Waits until it stands right below the bar, where a reader looks first. */
+/** Waits until the element is right below the sticky bar and has the focus. */
 async function arrivedAt(page: Page, id: string): Promise<void> {
   await page.waitForFunction((wanted) => {
     const top = document.getElementById(wanted)?.getBoundingClientRect().top ?? 0
@@ -25,7 +25,7 @@ async function search(page: Page, query: string): Promise<void> {
   await page.getByRole('searchbox', { name: 'Search the reference' }).fill(query)
 }
 
-/** By group, what was found in it. */
+/** The titles of the results, by group. */
 function found(page: Page): Promise<Record<string, (string | null)[]>> {
   return results(page)
     .getByRole('region')
