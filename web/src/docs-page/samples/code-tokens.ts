@@ -1,4 +1,14 @@
-import type { CodeLine, CodeToken } from './code-token.ts'
+/** A piece of code and its colour. */
+export interface CodeToken {
+  readonly kind: 'plain' | 'key' | 'string' | 'number' | 'keyword' | 'comment'
+  readonly text: string
+}
+
+export type CodeLine = readonly CodeToken[]
+
+export function plainLines(text: string): readonly CodeLine[] {
+  return text.split('\n').map((line) => [{ kind: 'plain', text: line }])
+}
 
 export type Language = 'typescript' | 'python' | 'shell' | 'http'
 
@@ -7,7 +17,7 @@ const KEYWORDS = 'import|from|const|let|new|await|async|for|of|if|else|try|catch
 const PYTHON_KEYWORDS =
   'import|from|def|with|as|return|yield|for|in|try|except|if|elif|else|is|not|and|break|raise|None|True|False'
 
-/** Each alternative is a group; the names of the groups are the kinds. */
+/** Each group of a pattern is named after the kind of its token. */
 const PATTERNS: Readonly<Record<Language, RegExp>> = {
   typescript: new RegExp(
     `(?<comment>//.*)|(?<string>'(?:[^'\\\\]|\\\\.)*'|\`[^\`]*\`)|\\b(?<keyword>${KEYWORDS})\\b|(?<number>\\b\\d[\\d_]*n?\\b)`,
@@ -22,7 +32,7 @@ const PATTERNS: Readonly<Record<Language, RegExp>> = {
   http: /(?<key>^[A-Za-z-]+(?=: ))|(?<keyword>^(?:GET|PATCH|POST|HTTP\/1\.1)\b)|(?<comment>^#.*)/g,
 }
 
-/** Enough colour to read by; strings that go over several lines stay plain from the second on. */
+/** Works line by line: a string of several lines is coloured in its first line only. */
 export function colourCode(code: string, language: Language): readonly CodeLine[] {
   return code.split('\n').map((line) => colourLine(line, PATTERNS[language]))
 }
