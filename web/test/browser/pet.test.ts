@@ -261,7 +261,7 @@ test(
     for (const text of ['Received or returned', 'Sold', 'Damaged or lost', 'Warn at 5']) {
       await legend.getByText(text).waitFor()
     }
-    await page.locator('.step-chart .step-chart__threshold').waitFor()
+    await page.locator('.step-chart .step-chart__threshold').waitFor({ state: 'attached' })
     expect(await page.locator('.step-chart .step-chart__mark--lost').count()).toBe(1)
     await page.getByText('Warn me at').waitFor()
     await axe(page)

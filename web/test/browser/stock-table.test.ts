@@ -190,9 +190,9 @@ test(
     expect(await Bun.file(await download.path()).text()).toBe(
       [
         'petId,name,categoryId,status,quantity,barcode,lowStockAt,category',
-        '9223372036854775807,Zebra finch,3,available,0,,,Category 3',
-        '5000,"Ørsted, ""the Pérez""",1,sold,2,,,Category 1',
-        "5001,'=SUM(A1),2,pending,5,,,Category 2",
+        '9223372036854775807,Zebra finch,3,available,0,,5,Category 3',
+        '5000,"Ørsted, ""the Pérez""",1,sold,2,,5,Category 1',
+        "5001,'=SUM(A1),2,pending,5,,5,Category 2",
         '',
       ].join('\n'),
     )

@@ -94,7 +94,7 @@ export function planImport(file: PetFile, { pets, categories, mayChangeStock }: 
       continue
     }
     const newCategory = category.type === 'new' && category.id === undefined ? category.name : undefined
-    const hasUpdate = newCategory !== undefined || Object.keys(saved).length > (known === undefined ? 0 : 1)
+    const hasUpdate = newCategory !== undefined || hasFields(saved)
     if (!isCounted && !hasUpdate) {
       unchanged++
       continue
@@ -113,14 +113,15 @@ export function planImport(file: PetFile, { pets, categories, mayChangeStock }: 
       sameNameAs: id == null ? idsByName.get(`${category.id} ${nameKey(name)}`) : undefined,
     })
   }
-  const needsSaving = ({ pet, newCategory }: PetLine) =>
-    newCategory !== undefined || Object.keys(pet).some((field) => field !== 'id')
   return {
     lines,
     unchanged,
     refused: refused.sort((a, b) => a.line - b.line),
     categories: [...newCategories.values()],
-    batches: batchesOf(lines.filter(needsSaving), barcodeOwners),
+    batches: batchesOf(
+      lines.filter(({ pet, newCategory }) => newCategory !== undefined || hasFields(pet)),
+      barcodeOwners,
+    ),
   }
 }
 
@@ -150,6 +151,10 @@ function acceptedLines(file: PetFile, barcodeOwners: ReadonlyMap<string, bigint>
     }
   }
   return { lines, refused }
+}
+
+function hasFields(pet: PetUpsert): boolean {
+  return Object.keys(pet).some((field) => field !== 'id')
 }
 
 function keepsBarcode(pet: FileLine['pet'] | undefined, barcode: string | null | undefined): boolean {

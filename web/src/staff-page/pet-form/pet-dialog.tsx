@@ -6,7 +6,7 @@ import { showToast } from '../data/toasts.ts'
 import { useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { ask } from '../ui/confirm.tsx'
-import { Dialog } from '../ui/dialog.tsx'
+import { DISCARD_QUESTION, Dialog } from '../ui/dialog.tsx'
 import { goTo, href } from '../ui/navigation.ts'
 import {
   draftOf,
@@ -109,7 +109,7 @@ export function PetDialog({ pet, isGone = false, categoryId, barcode, onClose, o
   }
   const hasInput = !isSameDraft(draft, base)
   const showPet = async (petId: bigint, close: () => void) => {
-    if (hasInput && !(await ask(LEAVE_QUESTION))) return
+    if (hasInput && !(await ask(DISCARD_QUESTION))) return
     close()
     goTo({ view: 'pet', petId })
   }
@@ -178,13 +178,6 @@ export function PetDialog({ pet, isGone = false, categoryId, barcode, onClose, o
       )}
     </Dialog>
   )
-}
-
-const LEAVE_QUESTION = {
-  title: 'Discard what you entered?',
-  text: ['Nothing of it has been saved.'],
-  yes: 'Discard',
-  no: 'Keep editing',
 }
 
 function Conflicts({ fields, theirs }: { readonly fields: readonly PetField[]; readonly theirs: PetDraft }) {
