@@ -3,6 +3,7 @@ import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { catalogFailure } from '../data/catalog/catalog-failure.ts'
 import { showToast } from '../data/toasts.ts'
+import { useScan } from '../scanner/scanner.ts'
 import { useSession } from '../session/session-context.ts'
 import { href } from '../ui/navigation.ts'
 import {
@@ -28,15 +29,16 @@ interface Props {
   readonly isGone?: boolean
   /** What a new one begins with. */
   readonly categoryId?: bigint | undefined
+  readonly barcode?: string
   readonly onClose: () => void
-  readonly onSaved?: () => void
+  readonly onSaved?: (petId: bigint) => void
 }
 
 /** Adds a pet, or edits one while others may do the same: what they change shows, and only what the user changed is sent. */
-export function PetDialog({ pet, isGone = false, categoryId, onClose, onSaved }: Props) {
+export function PetDialog({ pet, isGone = false, categoryId, barcode, onClose, onSaved }: Props) {
   const { client } = useSession()
   const dialog = useRef<HTMLDialogElement>(null)
-  const [base, setBase] = useState(() => (pet === undefined ? newDraft(categoryId) : draftOf(pet)))
+  const [base, setBase] = useState(() => (pet === undefined ? newDraft(categoryId, barcode) : draftOf(pet)))
   const [draft, setDraft] = useState(base)
   const [overtaken, setOvertaken] = useState<readonly PetField[]>([])
   const [problems, setProblems] = useState<PetProblems>({})
@@ -64,6 +66,7 @@ export function PetDialog({ pet, isGone = false, categoryId, onClose, onSaved }:
       Object.fromEntries(Object.entries(problems).filter(([field]) => !(field in changes))) as PetProblems,
     )
   }
+  useScan((scanned) => change({ barcode: scanned }), 'dialog')
   const save = async () => {
     const found = problemsOf(draft, pet === undefined)
     setFailure(undefined)
@@ -77,11 +80,12 @@ export function PetDialog({ pet, isGone = false, categoryId, onClose, onSaved }:
       if (pet === undefined) {
         const { id, name } = await client.pets.create(newPetOf(draft))
         showToast({ name: 'pet', text: `${name} is added, with the id ${id}.` })
+        onSaved?.(id)
       } else {
         await client.pets.update(pet.petId, update)
         showToast({ name: 'pet', text: `${draft.name.trim()} is saved.` })
+        onSaved?.(pet.petId)
       }
-      onSaved?.()
       close()
     } catch (error) {
       setFailure(catalogFailure(error, 'pet'))

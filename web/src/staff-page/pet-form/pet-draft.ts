@@ -26,10 +26,10 @@ export const FIELD_WORDS: Readonly<Record<PetField, string>> = {
 
 const FIELDS = Object.keys(FIELD_WORDS) as readonly PetField[]
 
-export function newDraft(categoryId: bigint | undefined): PetDraft {
+export function newDraft(categoryId: bigint | undefined, barcode = ''): PetDraft {
   return {
     ...{ name: '', categoryId: categoryId === undefined ? '' : String(categoryId), status: 'available' },
-    ...{ barcode: '', lowStockAt: '', quantity: '0' },
+    ...{ barcode, lowStockAt: '', quantity: '0' },
   }
 }
 

@@ -79,7 +79,7 @@ export function PetFields({ draft, problems, isNew, onChange }: Props) {
           label={FIELD_WORDS.barcode}
           value={draft.barcode}
           problem={problems.barcode}
-          hint="Click here and scan it, or leave it empty."
+          hint="Scan it, or leave it empty."
           onChange={(barcode) => onChange({ barcode })}
         />
         <TextField
