@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { flushSync } from 'react-dom'
 import { catalogFailure } from '../data/catalog/catalog-failure.ts'
 import { showToast } from '../data/toasts.ts'
+import { useScan } from '../scanner/scanner.ts'
 import { useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { ask } from '../ui/confirm.tsx'
@@ -66,6 +67,7 @@ export function PetDialog({ pet, isGone = false, categoryId, barcode, onClose, o
     const others = Object.entries(problems).filter(([field]) => !Object.hasOwn(changes, field))
     setProblems(Object.fromEntries(others))
   }
+  useScan((scanned) => change({ barcode: scanned }), 'dialog')
   const attempt = async (request: () => Promise<void>) => {
     setBusy(true)
     setFailure(undefined)

@@ -1,6 +1,6 @@
 /** In the order of the navigation. */
 export const VIEW_NAMES = [
-  ...(['stock', 'receive', 'count', 'orders', 'low-stock', 'pets'] as const),
+  ...(['stock', 'sell', 'receive', 'count', 'orders', 'low-stock', 'pets'] as const),
   ...(['activity', 'overview', 'import', 'webhooks'] as const),
 ] as const
 export type ViewName = (typeof VIEW_NAMES)[number]
