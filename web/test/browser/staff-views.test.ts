@@ -283,3 +283,73 @@ test(
   },
   BROWSER_TEST_MS,
 )
+
+test(
+  'the link back on a pet leads to the view that the user came from, with its filters',
+  async () => {
+    const page = await shop.signedIn({ path: '/#/pets/4' })
+    await page.getByRole('link', { name: 'Back to Stock' }).waitFor()
+    await page.goto(`${shop.service.address}/#/activity`)
+    await page.getByLabel('Reason').selectOption('Received')
+    await page.waitForFunction(() => location.hash.includes('reason=received'))
+    await page.evaluate(() => {
+      location.hash = '#/pets/2'
+    })
+    await page.getByRole('link', { name: 'Back to Activity' }).waitFor()
+    await page.getByRole('link', { name: 'Orders', exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
+    await page.goBack()
+    await page.getByRole('link', { name: 'Back to Activity' }).click()
+    await page.waitForFunction(() => location.hash === '#/activity?reason=received')
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'daily work comes first, administration is a group of its own, and a phone has a bar at the bottom',
+  async () => {
+    const page = await shop.signedIn()
+    const navigation = page.getByRole('navigation', { name: 'Main' })
+    const titles = () => navigation.getByRole('link').allInnerTexts()
+    const isDailyFirst = (shown: readonly string[]) =>
+      shown.indexOf('Activity') < shown.indexOf('Pets') && shown.indexOf('Stock') === 0
+    expect(isDailyFirst(await titles())).toBe(true)
+
+    await page.setViewportSize({ width: 820, height: 900 })
+    await page.getByRole('link', { name: 'Overview' }).waitFor({ state: 'hidden' })
+    await page.getByRole('button', { name: 'Manage' }).click()
+    await page.getByRole('link', { name: 'Overview' }).focus()
+    await page.keyboard.press('Escape')
+    await page.getByRole('link', { name: 'Overview' }).waitFor({ state: 'hidden' })
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Manage')
+
+    await page.setViewportSize(PHONE)
+    const more = page.getByRole('button', { name: 'More', exact: true })
+    const box = await more.boundingBox()
+    expect(box !== null && box.y + box.height > PHONE.height - 4 && box.height >= 44).toBe(true)
+    expect((await titles()).slice(0, 1)).toEqual(['Stock'])
+    await more.click()
+    await axe(page)
+    await page.getByRole('link', { name: 'Webhooks' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor()
+    await page.getByRole('link', { name: 'Overview' }).waitFor({ state: 'hidden' })
+    expect(await more.getAttribute('aria-current')).toBe('true')
+    await fits(page)
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'all views begin at the same edge and have the same width',
+  async () => {
+    const page = await shop.signedIn({ viewport: { width: 1600, height: 900 } })
+    const boxes = new Set<string>()
+    for (const view of ['stock', 'receive', 'orders', 'low-stock', 'pets', 'overview', 'pets/1']) {
+      await page.goto(`${shop.service.address}/#/${view}`)
+      const box = await page.locator('main > :has(h1)').first().boundingBox()
+      boxes.add(`${box?.x} ${box?.width}`)
+    }
+    expect([...boxes]).toHaveLength(1)
+  },
+  BROWSER_TEST_MS,
+)

@@ -1,7 +1,7 @@
 import type { LimitState } from '@petstore/client'
 import { LimitMeter } from '../../shared/limit-meter.tsx'
 import { untilWords } from '../data/time-words.ts'
-import { RetryNotice } from '../ui/retry-notice.tsx'
+import { RetryNotice } from '../ui/notices.tsx'
 import { useLimits } from './use-limits.ts'
 
 /** How many requests this key has used and has left, in the minute and in the day. */

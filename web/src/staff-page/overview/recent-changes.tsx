@@ -5,10 +5,10 @@ import { type Change, changeOf } from '../data/history/change-log.ts'
 import { whyWords } from '../data/reason-words.ts'
 import { agoWords, exactMomentWords } from '../data/time-words.ts'
 import { useSession } from '../session/session-context.ts'
+import { QuantityChange } from '../ui/changes.tsx'
+import { useNow } from '../ui/hooks.ts'
 import { href } from '../ui/navigation.ts'
-import { useNow } from '../ui/now.ts'
-import { QuantityChange } from '../ui/quantity-change.tsx'
-import { RetryNotice } from '../ui/retry-notice.tsx'
+import { RetryNotice } from '../ui/notices.tsx'
 
 const SHOWN = 12
 

@@ -2,7 +2,7 @@ import type { LimitState } from '@petstore/client'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { failureWords } from '../data/failure-words.ts'
 import { useSession } from '../session/session-context.ts'
-import { useNow } from '../ui/now.ts'
+import { useNow } from '../ui/hooks.ts'
 import { type LimitWindows, windowsAt, withAnswer } from './limit-windows.ts'
 
 export interface FollowedLimits {

@@ -10,7 +10,7 @@ import { summarise } from './stock-summary.ts'
 import './overview.css'
 
 /** How the store stands, at a glance. */
-export function Overview() {
+export function OverviewView() {
   const { rows, phase } = useStock()
   const summary = useMemo(() => summarise(rows), [rows])
   const isWaiting = phase !== 'ready' && rows.length === 0
