@@ -27,7 +27,7 @@ import { PlanUsage } from './plan-usage.tsx'
 import './overview.css'
 
 const CHART_DAYS = 14
-const SHOWN = 8
+const SHOWN = 6
 const HORIZONS = ['3', '7', '14', '30'] as const
 const SHORT_DAY = new Intl.DateTimeFormat('en-GB', { weekday: 'narrow' })
 const LONG_DAY = new Intl.DateTimeFormat('en-GB', { weekday: 'long', day: 'numeric', month: 'long' })
@@ -121,28 +121,32 @@ export function OverviewView() {
         />
       </ul>
       <div className="overview__columns">
-        <Card title="Sold and received, last 14 days">
-          <DayChart sold={sold} received={received} now={now} />
-        </Card>
-        <OrdersCard due={due} isLoaded={openOrders.listed !== undefined} nameOf={nameOf} now={now} />
-        <RunsOutCard sold={sold} isLoading={isLoading} now={now} />
-        <Card title="Sold most, last 7 days">
-          <BarList
-            name="Sold most"
-            unit="units"
-            bars={biggestMovers(sold.trades, week, SHOWN).map(([petId, units]) => ({
-              key: String(petId),
-              label: nameOf(petId),
-              value: units,
-              href: href({ view: 'pet', petId }),
-            }))}
-          />
-          {!isLoading && unitsBetween(sold.trades, week, end) === 0 && (
-            <p className="muted">Nothing was sold in the last 7 days.</p>
-          )}
-        </Card>
-        {isAdmin && <PlanUsage />}
+        <div className="stack">
+          <Card title="Sold and received, last 14 days">
+            <DayChart sold={sold} received={received} now={now} />
+          </Card>
+          <RunsOutCard sold={sold} isLoading={isLoading} now={now} />
+        </div>
+        <div className="stack">
+          <OrdersCard due={due} isLoaded={openOrders.listed !== undefined} nameOf={nameOf} now={now} />
+          <Card title="Sold most, last 7 days">
+            <BarList
+              name="Sold most"
+              unit="units"
+              bars={biggestMovers(sold.trades, week, SHOWN).map(([petId, units]) => ({
+                key: String(petId),
+                label: nameOf(petId),
+                value: units,
+                href: href({ view: 'pet', petId }),
+              }))}
+            />
+            {!isLoading && unitsBetween(sold.trades, week, end) === 0 && (
+              <p className="muted">Nothing was sold in the last 7 days.</p>
+            )}
+          </Card>
+        </div>
       </div>
+      {isAdmin && <PlanUsage />}
     </section>
   )
 }
