@@ -1,2 +1,2 @@
-/** What the bundler understands beside TypeScript. */
+/** Files other than TypeScript that the bundler can import. */
 declare module '*.css'
