@@ -7,21 +7,21 @@ import './charts.css'
 
 const HEIGHT = 240
 const PAGE = 10
-/** More dots than this would be a smear. */
+/** More dots would run into each other. */
 const MAX_DOTS = 60
 
 interface Props {
-  /** Of what, for those who hear it. */
+  /** The name of the quantity, for screen readers. */
   readonly name: string
-  /** By time, the earliest first, and at least one. */
+  /** At least one, the earliest first. */
   readonly steps: readonly Step[]
-  /** Where the chart ends: now. */
+  /** The end of the chart: now. */
   readonly until: number
 }
 
 /**
- * A quantity over time. The pointer, or the arrow keys once it has the focus, go from step to step and read it out:
- * to a screen reader it is a slider over the steps.
+ * A quantity over time. The pointer and the arrow keys go from step to step. For screen readers the chart is a slider
+ * over the steps.
  */
 export function StepChart({ name, steps, until }: Props) {
   const { ref, width } = useElementWidth()
@@ -125,7 +125,7 @@ function Axes({ geometry }: { readonly geometry: StepGeometry }) {
   )
 }
 
-/** At the edges a label in the middle of its tick would be cut off. */
+/** A centred label would be cut off at the edges. */
 function anchorAt(x: number, { left, right }: StepGeometry): 'start' | 'middle' | 'end' {
   if (x < left + 24) return 'start'
   return x > right - 24 ? 'end' : 'middle'
@@ -150,7 +150,7 @@ function Marker({ step, geometry }: { readonly step: Step; readonly geometry: St
   )
 }
 
-/** Beside the marker, on the side where there is room. */
+/** Beside the marker, on the side that has room. */
 function ReadOut({ step, x, width }: { readonly step: Step; readonly x: number; readonly width: number }) {
   const place = x > width / 2 ? { right: width - x + 10 } : { left: x + 10 }
   return (

@@ -1,11 +1,11 @@
 import { quantityTicks, tickLabel } from './quantity-axis.ts'
 import { type TimeTick, timeTicks } from './time-axis.ts'
 
-/** From this moment on there were so many, until the next step. */
+/** The quantity from this moment until the next step. */
 export interface Step {
   readonly at: number
   readonly quantity: number
-  /** Who or what made it, such as the name of a key. */
+  /** The cause of the step, such as the name of a key. */
   readonly note: string
 }
 
@@ -14,16 +14,16 @@ export interface StepGeometry {
   readonly right: number
   readonly top: number
   readonly bottom: number
-  /** Of an SVG path. */
+  /** Commands of an SVG path, as are `area` and `dots`. */
   readonly line: string
   readonly area: string
-  /** A point of no length for each change: round line ends make dots of them. */
+  /** A line of length 0 per change, which round line ends turn into a dot. */
   readonly dots: string
   readonly timeTicks: readonly TimeTick[]
   readonly quantityTicks: readonly number[]
   x(at: number): number
   y(quantity: number): number
-  /** The step that was in force at this place. */
+  /** The step that covers this position. */
   indexAt(x: number): number
 }
 
@@ -33,7 +33,7 @@ const RIGHT = 14
 const LETTER = 7
 const TIME_LABEL = 72
 
-/** `steps` by time, the earliest first, and at least one. */
+/** `steps` has at least one step, the earliest first. */
 export function stepGeometry(
   steps: readonly Step[],
   until: number,
@@ -51,7 +51,13 @@ export function stepGeometry(
   const [first, ...rest] = steps.map(({ at, quantity }) => ({ x: round(x(at)), y: round(y(quantity)) }))
   const line = `M${first?.x ?? left} ${first?.y ?? bottom}${rest.map((to) => `H${to.x}V${to.y}`).join('')}H${round(right)}`
   return {
-    ...{ left, right, top: TOP, bottom, line, x, y },
+    left,
+    right,
+    top: TOP,
+    bottom,
+    line,
+    x,
+    y,
     area: `${line}V${bottom}H${round(left)}Z`,
     dots: rest.map((dot) => `M${dot.x} ${dot.y}h0`).join(''),
     timeTicks: timeTicks(from, from + span, Math.floor((right - left) / TIME_LABEL)),
