@@ -363,6 +363,7 @@ test(
     await page.setViewportSize({ width: 820, height: 900 })
     await page.getByRole('link', { name: 'Overview' }).waitFor({ state: 'hidden' })
     await page.getByRole('button', { name: 'Manage' }).click()
+    await axe(page)
     await page.getByRole('link', { name: 'Overview' }).focus()
     await page.keyboard.press('Escape')
     await page.getByRole('link', { name: 'Overview' }).waitFor({ state: 'hidden' })
