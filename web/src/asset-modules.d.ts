@@ -1,4 +1,4 @@
-/** What the bundler understands beside TypeScript. */
+/** Files other than TypeScript that the bundler can import. */
 declare module '*.css'
 declare module '*.svg' {
   const address: string

@@ -5,12 +5,11 @@ import type { Change } from '../data/history/change-log.ts'
 import { REASON_WORDS, whyWords } from '../data/reason-words.ts'
 import { momentWords } from '../data/time-words.ts'
 import { Button } from '../ui/button.tsx'
+import { Moment, QuantityChange } from '../ui/changes.tsx'
 import { wholeNumber } from '../ui/charts/quantity-axis.ts'
 import { ChartMark, MAX_MARKS, StepChart } from '../ui/charts/step-chart.tsx'
 import type { Step, StepMark } from '../ui/charts/step-geometry.ts'
-import { Moment } from '../ui/moment.tsx'
-import { QuantityChange } from '../ui/quantity-change.tsx'
-import { RetryNotice } from '../ui/retry-notice.tsx'
+import { RetryNotice } from '../ui/notices.tsx'
 
 interface Props {
   readonly history: ChangeHistory

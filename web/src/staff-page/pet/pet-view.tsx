@@ -9,9 +9,10 @@ import { usePetDetails } from '../pet-form/pet-details.ts'
 import { PetDialog } from '../pet-form/pet-dialog.tsx'
 import { useMayChange, useSession, useStock } from '../session/session-context.ts'
 import { StockFailure } from '../session/stock-failure.tsx'
+import { BackLink } from '../ui/back-link.tsx'
 import { Button } from '../ui/button.tsx'
-import { href, previousView } from '../ui/navigation.ts'
-import { useNow } from '../ui/now.ts'
+import { useNow } from '../ui/hooks.ts'
+import { href } from '../ui/navigation.ts'
 import { PetHistory } from './pet-history.tsx'
 import { PetQuantity } from './pet-quantity.tsx'
 import './pet.css'
@@ -98,17 +99,6 @@ function Pet({ row }: { readonly row: StockRow }) {
       <PetHistory history={history} log={log} now={now} threshold={details?.lowStockAt} />
       {isEditing && details !== undefined && <PetDialog pet={details} onClose={() => setEditing(false)} />}
     </article>
-  )
-}
-
-/** Leads to the view that the user came from. */
-function BackLink() {
-  const [from] = useState(previousView)
-  return (
-    <a className="back-link" href={from?.href ?? href({ view: 'stock' })}>
-      <span aria-hidden="true">← </span>
-      {from?.title ?? 'Stock'}
-    </a>
   )
 }
 

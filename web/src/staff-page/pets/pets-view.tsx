@@ -7,11 +7,10 @@ import { CategoryName } from '../pet-form/category-name.tsx'
 import { PetDialog } from '../pet-form/pet-dialog.tsx'
 import { useMayChange, useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
+import { useDebounced, useLostFocus } from '../ui/hooks.ts'
 import { Empty, ListFrame } from '../ui/list-frame.tsx'
-import { useLostFocus } from '../ui/lost-focus.ts'
 import { href } from '../ui/navigation.ts'
 import { SearchField } from '../ui/search-field.tsx'
-import { useLater } from '../ui/typed-search.ts'
 import { CategoriesDialog } from './categories-dialog.tsx'
 import '../pet-form/pets.css'
 
@@ -28,7 +27,7 @@ export function PetsView() {
   const [query, setQuery] = useState('')
   const [categoryId, setCategoryId] = useState<bigint>()
   const [open, setOpen] = useState<OpenDialog>()
-  const q = useLater(query, SEARCH_AFTER_MS).trim()
+  const q = useDebounced(query, SEARCH_AFTER_MS).trim()
   const source = useMemo(
     (): PetListSource => ({
       events: feed.events,

@@ -6,7 +6,7 @@ import { useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
-import { useLater } from '../ui/typed-search.ts'
+import { useDebounced } from '../ui/hooks.ts'
 
 const MAX_ORDERS = 100
 const SEARCH_AFTER_MS = 250
@@ -18,7 +18,7 @@ export function PickUpDialog({ onClose }: { readonly onClose: () => void }) {
   const [orders, setOrders] = useState<readonly Order[]>([])
   const [failure, setFailure] = useState<string>()
   const [isWorking, setWorking] = useState(false)
-  const customer = useLater(name, SEARCH_AFTER_MS).trim()
+  const customer = useDebounced(name, SEARCH_AFTER_MS).trim()
   useEffect(() => {
     setOrders([])
     setFailure(undefined)

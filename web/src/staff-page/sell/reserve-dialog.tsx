@@ -7,7 +7,7 @@ import { useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Field, TextField } from '../ui/field.tsx'
-import { petsWords } from '../ui/receive-words.ts'
+import { petsWords } from '../ui/words.ts'
 import type { Till } from './till.ts'
 
 /** How long the pets are kept for the customer, in seconds; 0 is without a time limit. */

@@ -7,7 +7,7 @@ import { useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
-import { piecesWords } from '../ui/receive-words.ts'
+import { piecesWords } from '../ui/words.ts'
 
 /** What was sold with a receipt and has not come back yet. */
 interface SoldPet {

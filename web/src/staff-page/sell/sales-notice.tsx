@@ -4,7 +4,7 @@ import type { KeyOwner } from '../session/session.ts'
 import { useMayChange, useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { ask } from '../ui/confirm.tsx'
-import { piecesWords } from '../ui/receive-words.ts'
+import { piecesWords } from '../ui/words.ts'
 import { type Till, tillOf } from './till.ts'
 
 /** On every view: the sales that wait for the service, and those that a person has to decide on. */

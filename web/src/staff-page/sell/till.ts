@@ -7,7 +7,7 @@ import type { QuantityChange } from '../data/stock/undo-history.ts'
 import { showToast } from '../data/toasts.ts'
 import { onWorkElsewhere } from '../data/work-elsewhere.ts'
 import type { KeyOwner, Session } from '../session/session.ts'
-import { piecesWords } from '../ui/receive-words.ts'
+import { piecesWords } from '../ui/words.ts'
 
 interface TillState {
   /** The latest first. */

@@ -4,11 +4,12 @@ import { ThemeSwitch } from '../../design/theme-switch.tsx'
 import { failureWords } from '../data/failure-words.ts'
 import { useReadable } from '../data/observable.ts'
 import { hideAllToasts } from '../data/toasts.ts'
-import { RequestNotice } from '../ui/request-notice.tsx'
+import { Button } from '../ui/button.tsx'
+import { RequestNotice } from '../ui/notices.tsx'
 import type { Session } from './session.ts'
 import { KEY_FORM, signIn } from './signed-in.ts'
 
-/** `reason` is why somebody who was signed in is not any more. */
+/** `reason` says why the session before ended. */
 export function SignIn({ reason }: { readonly reason: string | undefined }) {
   const [key, setKey] = useState('')
   const [remember, setRemember] = useState(false)
@@ -59,7 +60,9 @@ export function SignIn({ reason }: { readonly reason: string | undefined }) {
         <form className="card sign-in__card" onSubmit={onSubmit} aria-labelledby={`${id}-title`}>
           <div>
             <h1 id={`${id}-title`}>Sign in</h1>
-            <p className="muted">See what is in stock, count it, correct it, and look after orders.</p>
+            <p className="muted">
+              See what is in stock, receive, count and correct it, and look after orders.
+            </p>
           </div>
           {reason !== undefined && failure === undefined && (
             <p className="notice notice--caution" role="status">
@@ -83,8 +86,8 @@ export function SignIn({ reason }: { readonly reason: string | undefined }) {
               onChange={({ currentTarget }) => setKey(currentTarget.value)}
             />
             <p id={`${id}-hint`} className="field__hint">
-              The long code that you were given for this shop; it begins with <code>pst_</code>. You have
-              none, or it does not work? Ask whoever looks after the shop’s computers.
+              The long code that you were given for this shop; it begins with <code>pst_</code>. If you have
+              none, or it does not work, ask whoever looks after the shop’s computers.
             </p>
             <p id={`${id}-failure`} className="field__error" role="alert">
               {failure}
@@ -100,27 +103,27 @@ export function SignIn({ reason }: { readonly reason: string | undefined }) {
             Remember the key on this machine
           </label>
           {typeof trying === 'object' && <Waiting session={trying} />}
-          <button type="submit" className="button button--primary" aria-disabled={trying !== undefined}>
-            {trying !== undefined && <span className="spinner" aria-hidden="true" />}
+          <Button type="submit" tone="primary" isBusy={trying !== undefined}>
             {trying === undefined ? 'Sign in' : 'Signing in'}
-          </button>
+          </Button>
           <p className="field__hint">
             {remember
               ? 'You stay signed in until you sign out. Do this only where nobody else uses this browser.'
-              : 'You are signed out when this tab is closed.'}
+              : 'You are signed out when the last tab of this page is closed.'}
           </p>
         </form>
         <details className="sign-in__operators">
           <summary>For whoever runs the service</summary>
           <p>
-            Make a key for each person or till, so that the history tells who changed what. It is shown once:
+            Create a key for each person or till, so that the history shows who changed what. The key is
+            displayed once:
           </p>
           <pre className="sign-in__command">
             <code>petstore keys create --name "Front desk" --plan pro</code>
           </pre>
           <p>
-            <code>--may stock,orders</code> says what it may change. The demo has the key{' '}
-            <code>pst_demo_pro</code>. What else there is: <a href="/docs">the API docs</a>.
+            <code>--may stock,orders</code> limits what it may change. The demo has the key{' '}
+            <code>pst_demo_pro</code>. More in <a href="/docs">the API docs</a>.
           </p>
         </details>
       </main>
@@ -128,7 +131,7 @@ export function SignIn({ reason }: { readonly reason: string | undefined }) {
   )
 }
 
-/** Why signing in takes long, where it does. */
+/** Says why signing in takes long. */
 function Waiting({ session }: { readonly session: Session }) {
   const state = useReadable(session.requests)
   return (

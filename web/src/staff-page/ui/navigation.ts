@@ -1,53 +1,66 @@
-/** In the order of the navigation. */
-export const VIEW_NAMES = [
-  ...(['stock', 'sell', 'receive', 'count', 'orders', 'low-stock', 'pets'] as const),
-  ...(['activity', 'overview', 'import', 'webhooks'] as const),
-] as const
-export type ViewName = (typeof VIEW_NAMES)[number]
+import { Observable, type Readable } from '../data/observable.ts'
 
-export type Route =
-  /** `query` is what the view keeps in the address, so that a reload and a link find it again. */
-  { readonly view: ViewName; readonly query?: string } | { readonly view: 'pet'; readonly petId: bigint }
+/** A view, or one pet if `petId` is given. `shell/views.ts` lists the names of the views. */
+export interface Route {
+  readonly view: string
+  /** The state that the view keeps in the address, so that a reload and a link restore it. */
+  readonly query?: string
+  readonly petId?: bigint
+}
 
 const LARGEST_PET_ID = 2n ** 63n - 1n
 
-export function href(route: Route): string {
-  if ('petId' in route) return `#/pets/${route.petId}`
-  return `#/${route.view}${route.query ? `?${route.query}` : ''}`
+export function href({ view, query, petId }: Route): string {
+  if (petId !== undefined) return `#/pets/${petId}`
+  return `#/${view}${query ? `?${query}` : ''}`
 }
 
 export function goTo(route: Route): void {
   location.hash = href(route)
 }
 
-/** The route that the address names; the stock where it names none. */
+/** The route of an address; the stock if the address has none. */
 export function routeOf(hash: string): Route {
   const pet = /^#\/pets\/(-?\d{1,19})$/.exec(hash)?.[1]
   if (pet !== undefined && BigInt(pet) <= LARGEST_PET_ID) return { view: 'pet', petId: BigInt(pet) }
   const [, view, query] = /^#\/([a-z-]+)(?:\?(.*))?$/.exec(hash) ?? []
-  const name = VIEW_NAMES.find((one) => one === view)
-  if (name === undefined) return { view: 'stock' }
-  return query === undefined ? { view: name } : { view: name, query }
+  if (view === undefined) return { view: 'stock' }
+  return query === undefined ? { view } : { view, query }
 }
 
-/** The view that the user came from. */
-export interface PreviousView {
-  readonly href: string
+/** An address within the page, with the title of its view. */
+export interface Place {
+  readonly hash: string
   readonly title: string
 }
 
-let previous: PreviousView | undefined
+const MAX_TRAIL = 50
+const trail = new Observable<readonly Place[]>([])
 
-// Unit tests have no window.
-if (typeof window !== 'undefined') {
-  // This listener is the first, so the document still has the title of the old view.
-  window.addEventListener('hashchange', ({ oldURL }) => {
-    const [title = ''] = document.title.split(' · ')
-    previous = { href: new URL(oldURL).hash || href({ view: 'stock' }), title }
+/** The places that led to the current one, the latest last. */
+export const visitedPlaces: Readable<readonly Place[]> = trail
+
+let currentTitle = ''
+
+export function setPlaceTitle(title: string): void {
+  currentTitle = title
+}
+
+/** Records the places that the user visits. Call it before the page is rendered, which changes the title. */
+export function followNavigation(): void {
+  window.addEventListener('hashchange', ({ oldURL, newURL }) => {
+    const from = { hash: new URL(oldURL).hash, title: currentTitle }
+    trail.set(trailAfter(trail.get(), from, new URL(newURL).hash))
   })
 }
 
-/** `undefined` if the page was opened with the current view. */
-export function previousView(): PreviousView | undefined {
-  return previous
+/** Returning to the place before shortens the trail. */
+function trailAfter(places: readonly Place[], from: Place, to: string): readonly Place[] {
+  const last = places.at(-1)
+  if (last !== undefined && pathOf(last.hash) === pathOf(to)) return places.slice(0, -1)
+  return pathOf(from.hash) === pathOf(to) ? places : [...places, from].slice(-MAX_TRAIL)
+}
+
+function pathOf(hash: string): string {
+  return hash.split('?')[0] ?? ''
 }

@@ -18,14 +18,14 @@ export interface StepGeometry {
   readonly right: number
   readonly top: number
   readonly bottom: number
-  /** Of an SVG path. */
+  /** Commands of an SVG path, as are `area` and `dots`. */
   readonly line: string
   readonly area: string
   readonly timeTicks: readonly TimeTick[]
   readonly quantityTicks: readonly number[]
   x(at: number): number
   y(quantity: number): number
-  /** The step that was in force at this place. */
+  /** The step that covers this position. */
   indexAt(x: number): number
 }
 
@@ -35,7 +35,7 @@ const RIGHT = 14
 const LETTER = 7
 const TIME_LABEL = 72
 
-/** `steps` by time, the earliest first, and at least one. */
+/** `steps` has at least one step, the earliest first. */
 export function stepGeometry(
   steps: readonly Step[],
   until: number,
