@@ -25,7 +25,7 @@ interface View {
 const VIEWS = {
   stock: { path: '/#/stock', ownPart: '.stock-row__name' },
   pet: { path: '/#/pets/16', ownPart: '.step-chart__line' },
-  receive: { path: '/#/receive', ownPart: '.receive__entry', prepare: receiveSome },
+  receive: { path: '/#/receive', ownPart: '.receive', prepare: receiveSome },
   count: { path: '/#/count', ownPart: '.count', prepare: countSome },
   orders: { path: '/#/orders', ownPart: '.order' },
   'low-stock': { path: '/#/low-stock', ownPart: '.low-row' },
@@ -115,7 +115,7 @@ async function receiveSome(page: Page): Promise<void> {
 
 /** A count that has found some differences. */
 async function countSome(page: Page): Promise<void> {
-  await page.locator('button:enabled', { hasText: 'Begin' }).click()
+  await page.locator('button:not([aria-disabled])', { hasText: 'Begin' }).click()
   await page.locator('.count__field').first().focus()
   for (const counted of ['1', '5', '17', '', '3', '21']) {
     await page.keyboard.type(counted)

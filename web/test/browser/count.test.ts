@@ -29,12 +29,11 @@ test(
   async () => {
     const page = await shop.signedIn({ path: '/#/count', provokes: [400, 412] })
     await loaded(page)
-    await page.getByRole('radio', { name: 'A search' }).check()
-    await page.getByLabel('Pets with this in their name or id').fill('number 12')
+    await page.getByLabel('Only pets with this in their name or id').fill('number 12')
     await says(page, '12 pets')
     await axe(page)
     await begin(page)
-    await page.getByRole('heading', { level: 1, name: 'Count “number 12”' }).waitFor()
+    await page.getByRole('heading', { level: 1, name: 'Count pets “number 12”' }).waitFor()
     await expectSoon(() => focused(page), 'Scan: each scan counts one more')
     for (let scans = 1; scans <= 3; scans++) await scan(page, barcodeOf(12))
     await says(page, 'Pet number 12: 3 counted')
@@ -200,7 +199,7 @@ test(
   async () => {
     const page = await shop.signedIn({ path: '/#/count' })
     await loaded(page)
-    await page.getByRole('radio', { name: 'All pets' }).focus()
+    await page.getByLabel('Category').focus()
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Tab')
     await page.keyboard.press('Tab')
@@ -224,10 +223,16 @@ test(
     await page.getByRole('button', { name: 'Review' }).focus()
     await page.keyboard.press('Enter')
     await page.getByRole('row', { name: /^Pet number 40 10 2 −8$/ }).waitFor()
+    // A scan in the review, into the reference, resumes counting.
+    await page.getByLabel('Reference').focus()
+    await scan(page, barcodeOf(40))
+    await page.getByRole('button', { name: 'Review' }).click()
+    await page.getByRole('row', { name: /^Pet number 40 10 3 −7$/ }).waitFor()
+    expect(await page.getByLabel('Reference').inputValue()).toBe('')
     await page.getByRole('button', { name: 'Apply 1 pet' }).focus()
     await page.keyboard.press('Enter')
     await says(page, '1 pet applied, 1 corrected.')
-    expect(await shop.inStock(40n)).toBe(2)
+    expect(await shop.inStock(40n)).toBe(3)
   },
   BROWSER_TEST_MS,
 )

@@ -1,81 +1,55 @@
-import { type FormEvent, useId, useMemo, useState } from 'react'
-import { categoryName } from '../data/catalog/category-list.ts'
+import { type FormEvent, useMemo, useState } from 'react'
+import { byName } from '../data/catalog/category-list.ts'
 import { useReadable } from '../data/observable.ts'
-import type { StockRow } from '../data/stock/stock-model.ts'
 import { useSession, useStock } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { Field, TextField } from '../ui/field.tsx'
 import { petsWords } from '../ui/receive-words.ts'
 import type { CountDraft } from './count-draft.ts'
-import { isIn, type Scope } from './scope.ts'
-
-type Kind = Scope['kind']
-
-const KINDS: readonly { readonly kind: Kind; readonly label: string }[] = [
-  { kind: 'all', label: 'All pets' },
-  { kind: 'category', label: 'A category' },
-  { kind: 'search', label: 'A search' },
-]
+import { isIn } from './scope.ts'
 
 /** Chooses which pets to count. */
 export function BeginCount({ count }: { readonly count: CountDraft }) {
   const { rows, structure, hasNames } = useStock()
-  const [kind, setKind] = useState<Kind>('all')
+  const categories = byName(useReadable(useSession().categories))
+  const [chosen, setChosen] = useState('')
   const [query, setQuery] = useState('')
-  const [chosen, setChosen] = useState<string>()
   const [isBlind, setBlind] = useState(false)
-  const categories = useUsedCategories(rows, structure)
-  const name = useId()
-  const category = categories.find(({ categoryId }) => String(categoryId) === chosen) ?? categories[0]
-  const scope = scopeOf(kind, category, query)
-  const pets = useMemo(
-    () => (scope === undefined ? 0 : rows.filter(isIn(scope)).length),
-    [kind, category?.categoryId, query, structure],
-  )
+  const category = categories.find(({ id }) => String(id) === chosen)
+  const scope = { category: category && { id: category.id, name: category.name }, query: query.trim() }
+  const pets = useMemo(() => rows.filter(isIn(scope)).length, [chosen, query, structure])
   const canBegin = hasNames && pets > 0
   const onSubmit = (event: FormEvent) => {
     event.preventDefault()
-    if (scope !== undefined && canBegin) count.begin(scope, isBlind)
+    if (canBegin) count.begin(scope, isBlind)
   }
   return (
     <>
       <h1>Count</h1>
       <form className="card card__body stack count__begin" onSubmit={onSubmit} aria-label="Begin a count">
-        <fieldset className="cluster">
-          <legend className="field__label">What do you count?</legend>
-          {KINDS.map((option) => (
-            <label key={option.kind} className="count__choice">
-              <input
-                type="radio"
-                name={name}
-                checked={kind === option.kind}
-                onChange={() => setKind(option.kind)}
-              />
-              {option.label}
-            </label>
-          ))}
-        </fieldset>
-        {kind === 'category' && (
-          <Field label="Category">
-            {(control) => (
-              <select
-                {...control}
-                className="select"
-                value={category === undefined ? '' : String(category.categoryId)}
-                onChange={({ currentTarget }) => setChosen(currentTarget.value)}
-              >
-                {categories.map((option) => (
-                  <option key={String(option.categoryId)} value={String(option.categoryId)}>
-                    {option.name}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
-        )}
-        {kind === 'search' && (
-          <TextField label="Pets with this in their name or id" value={query} onChange={setQuery} />
-        )}
+        <Field label="Category">
+          {(control) => (
+            <select
+              {...control}
+              className="select"
+              value={chosen}
+              onChange={({ currentTarget }) => setChosen(currentTarget.value)}
+            >
+              <option value="">All categories</option>
+              {categories.map(({ id, name }) => (
+                <option key={String(id)} value={String(id)}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <TextField
+          label="Only pets with this in their name or id"
+          placeholder="All pets"
+          value={query}
+          onChange={setQuery}
+        />
         <label className="count__choice">
           <input
             type="checkbox"
@@ -99,27 +73,4 @@ export function BeginCount({ count }: { readonly count: CountDraft }) {
       </form>
     </>
   )
-}
-
-interface NamedCategory {
-  readonly categoryId: bigint
-  readonly name: string
-}
-
-/** The categories that have pets, by name. */
-function useUsedCategories(rows: readonly StockRow[], structure: number): readonly NamedCategory[] {
-  const categories = useReadable(useSession().categories)
-  return useMemo(() => {
-    const ids = new Set(rows.flatMap(({ categoryId }) => categoryId ?? []))
-    return Array.from(ids, (categoryId) => ({
-      categoryId,
-      name: categoryName(categories, categoryId) || `Category ${categoryId}`,
-    })).sort((one, other) => one.name.localeCompare(other.name, 'en', { numeric: true }))
-  }, [categories, structure])
-}
-
-function scopeOf(kind: Kind, category: NamedCategory | undefined, query: string): Scope | undefined {
-  if (kind === 'all') return { kind }
-  if (kind === 'category') return category === undefined ? undefined : { kind, ...category }
-  return query.trim() === '' ? undefined : { kind, query: query.trim() }
 }

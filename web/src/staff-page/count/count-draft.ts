@@ -1,5 +1,5 @@
 import { Draft, type DraftFormat } from '../data/draft.ts'
-import { KeptWork, keptCount, keptFields, keptId, keptText } from '../data/kept-work.ts'
+import { KeptWork, keptCount, keptFields, keptId, keptRows, keptText } from '../data/kept-work.ts'
 import { Observable } from '../data/observable.ts'
 import { type Batch, MAX_CHANGES } from '../data/stock/adjustment-batch.ts'
 import type { SaveContext } from '../data/stock/own-request.ts'
@@ -7,15 +7,7 @@ import { MAX_QUANTITY } from '../data/stock/stock-editor.ts'
 import type { QuantityChange } from '../data/stock/undo-history.ts'
 import { readReference } from '../quantity/purpose-fields.tsx'
 import { perSession } from '../session/work-frame.tsx'
-import type { Scope } from './scope.ts'
-
-/** How many of a pet were counted. */
-export interface CountEntry {
-  readonly quantity: number
-  /** The stock that the page showed when counting began. If it has changed since, it is not overwritten. */
-  readonly expected: number
-  readonly isApplied: boolean
-}
+import type { CountEntry, Scope } from './scope.ts'
 
 export interface CountHead {
   readonly scope: Scope
@@ -216,15 +208,14 @@ export function withChange({ quantity, expected }: CountEntry, now: number): num
   return changed >= 0 && changed <= MAX_QUANTITY ? changed : undefined
 }
 
-function writeScope(scope: Scope): unknown {
-  return scope.kind === 'category' ? { ...scope, categoryId: String(scope.categoryId) } : scope
+function writeScope({ category, query }: Scope): unknown {
+  return { category: category && [String(category.id), category.name], query }
 }
 
 function readScope(value: unknown): Scope | undefined {
-  const { kind, categoryId, name, query } = keptFields(value)
-  if (kind === 'all') return { kind }
-  if (kind === 'search' && typeof query === 'string') return { kind, query }
-  const id = keptId(categoryId)
-  if (kind !== 'category' || id === undefined || typeof name !== 'string') return undefined
-  return { kind, categoryId: id, name }
+  const { category, query } = keptFields(value)
+  if (typeof query !== 'string') return undefined
+  const [[id, name] = []] = keptRows([category])
+  const categoryId = keptId(id)
+  return { category: categoryId === undefined ? undefined : { id: categoryId, name: keptText(name) }, query }
 }

@@ -7,8 +7,8 @@ import { useSession, useStock } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { Empty } from '../ui/list-frame.tsx'
 import { PetTableHead } from '../ui/pet-table-head.tsx'
-import type { CountDraft, CountEntry } from './count-draft.ts'
-import { type CountFilter, differenceWords, isShown } from './scope.ts'
+import type { CountDraft } from './count-draft.ts'
+import { type CountEntry, type CountFilter, differenceWords, isShown } from './scope.ts'
 
 /** A phone draws this many fields without a pause. */
 const PAGE_SIZE = 100

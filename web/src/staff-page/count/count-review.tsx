@@ -1,29 +1,29 @@
 import type { FormEvent } from 'react'
 import { useReadable } from '../data/observable.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
+import { showToast } from '../data/toasts.ts'
+import { askImplausible } from '../quantity/ask-implausible.ts'
 import { isSurprising } from '../quantity/typed-change.ts'
 import { UndoAdjustment } from '../quantity/undo-adjustment.tsx'
+import { findScanned } from '../scanner/scan-layer.tsx'
+import { useScan } from '../scanner/scanner.ts'
 import { useRequestState, useSession, useStock } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
-import { ask } from '../ui/confirm.tsx'
 import { TextField } from '../ui/field.tsx'
 import { PetTableHead } from '../ui/pet-table-head.tsx'
 import { petsWords } from '../ui/receive-words.ts'
 import {
   type AppliedBatch,
   type CountDraft,
-  type CountEntry,
   type CountHead,
   type Resolution,
   withChange,
 } from './count-draft.ts'
-import { differenceWords } from './scope.ts'
+import { type CountEntry, differenceWords } from './scope.ts'
 
 /** Shorter than the service allows, so that an undo has room to name it. */
 const MAX_REFERENCE_LENGTH = 190
 const MAX_LISTED = 500
-/** A question names this many pets. */
-const MAX_NAMED = 5
 
 interface Props {
   readonly count: CountDraft
@@ -42,7 +42,8 @@ interface CountedPet {
 export function CountReview({ count, head, rows, onBack }: Props) {
   const { lines: entries, failure, sent, phase } = useReadable(count)
   const progress = useReadable(count.progress)
-  const { stock } = useSession()
+  const session = useSession()
+  const { stock } = session
   const { connection } = useStock()
   const { isUnreachable } = useRequestState()
   const counted = rows.flatMap(({ petId }): CountedPet[] => {
@@ -59,8 +60,21 @@ export function CountReview({ count, head, rows, onBack }: Props) {
   const isBusy = progress !== undefined
   const isDone = open.length === 0 && changed.length === 0 && sent === undefined
   const canApply = (open.length > 0 || sent !== undefined) && !isBusy && !isOffline
+  // A scan resumes counting.
+  useScan((barcode) => {
+    void findScanned(session, barcode, (petId) => {
+      const isCounted = rows.some((row) => row.petId === petId) && count.addOne(petId) !== undefined
+      if (isCounted) onBack()
+      else showToast({ name: 'scan', tone: 'negative', text: 'This pet is not part of the count.' })
+    })
+  })
   const apply = async () => {
-    if (await isConfirmed(different)) await count.apply()
+    const implausible = different.filter(({ entry }) => isSurprising(entry.expected, entry.quantity))
+    const lines = implausible.map(({ row: { petId, name }, entry: { quantity, expected } }) => {
+      const figures = `${quantity.toLocaleString('en')} counted, ${expected.toLocaleString('en')} expected`
+      return `${name ?? `Pet ${petId}`}: ${figures}.`
+    })
+    if (await askImplausible(lines, 'Apply them')) await count.apply()
   }
   const onSubmit = (event: FormEvent) => {
     event.preventDefault()
@@ -129,18 +143,6 @@ function uncountedWords(uncounted: number): string {
   return uncounted === 1
     ? ', 1 not: it stays as it is'
     : `, ${uncounted.toLocaleString('en')} not: they stay as they are`
-}
-
-/** Asks about counts that are so much higher than the stock that they may be mistakes. */
-async function isConfirmed(different: readonly CountedPet[]): Promise<boolean> {
-  const implausible = different.filter(({ entry }) => isSurprising(entry.expected, entry.quantity))
-  if (implausible.length === 0) return true
-  const text = implausible.slice(0, MAX_NAMED).map(({ row: { petId, name }, entry }) => {
-    const [counted, expected] = [entry.quantity.toLocaleString('en'), entry.expected.toLocaleString('en')]
-    return `${name ?? `Pet ${petId}`}: ${counted} counted, ${expected} expected.`
-  })
-  if (implausible.length > MAX_NAMED) text.push(`And ${petsWords(implausible.length - MAX_NAMED)} more.`)
-  return ask({ title: 'Are so many right?', text, yes: 'Apply them', no: 'Look at it again' })
 }
 
 function Differences({ different }: { readonly different: readonly CountedPet[] }) {

@@ -3,8 +3,8 @@ import { flushSync } from 'react-dom'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import { useSession } from '../session/session-context.ts'
 import { petsWords } from '../ui/receive-words.ts'
-import type { CountEntry, CountHead } from './count-draft.ts'
-import { scopeWords } from './scope.ts'
+import type { CountHead } from './count-draft.ts'
+import { type CountEntry, scopeWords } from './scope.ts'
 
 /** Two hundred pages of paper. */
 const MAX_PRINTED = 10_000

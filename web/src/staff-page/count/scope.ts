@@ -1,24 +1,25 @@
 import { searchTerms } from '../data/stock/search-text.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
-import type { CountEntry } from './count-draft.ts'
 
 /** Which pets are counted. */
-export type Scope =
-  | { readonly kind: 'all' }
-  | { readonly kind: 'category'; readonly categoryId: bigint; readonly name: string }
-  | { readonly kind: 'search'; readonly query: string }
+export interface Scope {
+  readonly category: { readonly id: bigint; readonly name: string } | undefined
+  /** Only pets with this in their name or id; empty for all. */
+  readonly query: string
+}
 
-export function scopeWords(scope: Scope): string {
-  if (scope.kind === 'all') return 'all pets'
-  return scope.kind === 'category' ? scope.name : `“${scope.query}”`
+export const ALL_PETS: Scope = { category: undefined, query: '' }
+
+export function scopeWords({ category, query }: Scope): string {
+  const name = category?.name ?? (query === '' ? 'all pets' : 'pets')
+  return query === '' ? name : `${name} “${query}”`
 }
 
 /** Returns a function that tells whether a pet is in the scope. */
-export function isIn(scope: Scope): (row: StockRow) => boolean {
-  if (scope.kind === 'all') return () => true
-  if (scope.kind === 'category') return ({ categoryId }) => categoryId === scope.categoryId
-  const terms = searchTerms(scope.query)
-  return ({ searchText }) => terms.every((term) => searchText.includes(term))
+export function isIn({ category, query }: Scope): (row: StockRow) => boolean {
+  const terms = searchTerms(query)
+  return ({ categoryId, searchText }) =>
+    (category === undefined || categoryId === category.id) && terms.every((term) => searchText.includes(term))
 }
 
 /** Sorts pets as they are counted and printed: by name, then by id. */
@@ -27,6 +28,14 @@ export function inOrder(rows: readonly StockRow[]): readonly StockRow[] {
   return rows.toSorted(
     (one, other) => collator.compare(one.name ?? '', other.name ?? '') || (one.petId < other.petId ? -1 : 1),
   )
+}
+
+/** How many of a pet were counted. */
+export interface CountEntry {
+  readonly quantity: number
+  /** The stock that the page showed when counting began. If it has changed since, it is not overwritten. */
+  readonly expected: number
+  readonly isApplied: boolean
 }
 
 /** Which pets of the scope the list shows. */

@@ -1,10 +1,10 @@
 import { type FormEvent, useEffect, useRef } from 'react'
 import { useReadable } from '../data/observable.ts'
+import { askImplausible } from '../quantity/ask-implausible.ts'
 import { findScanned } from '../scanner/scan-layer.tsx'
 import { useScan } from '../scanner/scanner.ts'
 import { useSession, useStock } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
-import { ask } from '../ui/confirm.tsx'
 import { TextField } from '../ui/field.tsx'
 import { href } from '../ui/navigation.ts'
 import { PetTableHead } from '../ui/pet-table-head.tsx'
@@ -13,8 +13,6 @@ import { type DeliveryDraft, piecesOf } from './delivery-draft.ts'
 
 /** Shorter than the service allows, so that an undo has room to name it. */
 const MAX_REFERENCE_LENGTH = 190
-/** A question names this many pets. */
-const MAX_NAMED = 5
 
 interface Props {
   readonly delivery: DeliveryDraft
@@ -35,13 +33,12 @@ export function DeliveryReview({ delivery, onBack }: Props) {
   })
   const book = async () => {
     const implausible = [...lines].filter(([petId, amount]) => delivery.isImplausible(petId, amount))
-    const text = implausible.slice(0, MAX_NAMED).map(([petId, amount]) => {
+    const questions = implausible.map(([petId, amount]) => {
       const row = session.stock.find(petId)
-      const name = row?.name ?? `Pet ${petId}`
-      return `${name}: ${piecesWords(amount)}, with ${(row?.quantity ?? 0).toLocaleString('en')} in stock.`
+      const quantity = (row?.quantity ?? 0).toLocaleString('en')
+      return `${row?.name ?? `Pet ${petId}`}: ${piecesWords(amount)}, with ${quantity} in stock.`
     })
-    if (implausible.length > MAX_NAMED) text.push(`And ${petsWords(implausible.length - MAX_NAMED)} more.`)
-    if (implausible.length > 0 && !(await ask({ ...IMPLAUSIBLE_QUESTION, text }))) return
+    if (!(await askImplausible(questions, 'Receive them'))) return
     onBack()
     void delivery.book()
   }
@@ -75,8 +72,6 @@ export function DeliveryReview({ delivery, onBack }: Props) {
     </form>
   )
 }
-
-const IMPLAUSIBLE_QUESTION = { title: 'Are so many right?', yes: 'Receive them', no: 'Look at it again' }
 
 /** The lines with the stock before and after. */
 export function DeliveryTable({ delivery }: { readonly delivery: DeliveryDraft }) {

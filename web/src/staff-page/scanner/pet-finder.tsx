@@ -50,7 +50,7 @@ const MAX_OPTIONS = 8
 /** Finds a pet by a scan, a barcode, its name or its id. Enter picks the first match. Has the focus of its view. */
 export function PetFinder({ ref, label, hint, message, onMessage, onPick }: Props) {
   const { stock, saving } = useSession()
-  const { hasNames } = useStock()
+  const { hasNames, connection } = useStock()
   const mayAddPets = useMayChange('pets')
   const [text, setText] = useState('')
   const field = useRef<HTMLInputElement>(null)
@@ -81,7 +81,8 @@ export function PetFinder({ ref, label, hint, message, onMessage, onPick }: Prop
     const known = petNamed(stock, barcode)?.petId
     if (known !== undefined) return pick(known)
     try {
-      const petId = hasNames ? undefined : await askForBarcode(saving, barcode)
+      const canAsk = connection !== 'lost' || !hasNames
+      const petId = canAsk ? await askForBarcode(saving, barcode) : undefined
       if (petId !== undefined) return pick(petId)
       const action = mayAddPets && (
         <Button size="small" onClick={() => void add(barcode)}>

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { TestService } from '../../../../server/test/support/test-service.ts'
 import { CountDraft } from '../../../src/staff-page/count/count-draft.ts'
-import { inOrder, isIn, isShown, scopeWords, tallyOf } from '../../../src/staff-page/count/scope.ts'
+import { ALL_PETS, inOrder, isIn, isShown, scopeWords, tallyOf } from '../../../src/staff-page/count/scope.ts'
 import { KeptWork } from '../../../src/staff-page/data/kept-work.ts'
 import { breakOff, Desk, idsFrom } from '../../support/desk.ts'
 import { Shelf } from '../../support/shelf.ts'
@@ -52,7 +52,7 @@ function open(shelf = new Shelf(), ownerId = 'key_1') {
 
 test('what was counted is applied by one request, over what the page showed when each was counted', async () => {
   const { page, shelf, count, quantityOf } = open()
-  count.begin({ kind: 'all' })
+  count.begin(ALL_PETS)
   count.setReference('Stocktake')
   for (let scan = 1; scan <= 3; scan++) expect(count.addOne(1n)).toBe(scan)
   count.set(2n, 10)
@@ -84,7 +84,7 @@ test('what was counted is applied by one request, over what the page showed when
 
 test('an adjustment that was undone can be applied again', async () => {
   const { count, quantityOf } = open()
-  count.begin({ kind: 'all' }, true)
+  count.begin(ALL_PETS, true)
   count.set(6n, 4)
   await count.apply()
   const [batch] = count.applied.get()
@@ -96,7 +96,7 @@ test('an adjustment that was undone can be applied again', async () => {
 
 test('what was sold meanwhile is shown and not overwritten, and all others are applied', async () => {
   const { page, count, quantityOf, reloads } = open()
-  count.begin({ kind: 'all' })
+  count.begin(ALL_PETS)
   for (const petId of [1n, 2n, 3n, 4n]) count.set(petId, 8)
   // Three are sold, which the page has not heard of.
   for (const petId of [1n, 2n, 3n]) await service.setQuantity(petId, '{"quantity":9}')
@@ -122,7 +122,7 @@ test('what was sold meanwhile is shown and not overwritten, and all others are a
 
 test('what the page sees change after it was counted is not even sent', async () => {
   const { page, count } = open()
-  count.begin({ kind: 'all' })
+  count.begin(ALL_PETS)
   count.addOne(5n)
   page.stock.apply({ petId: 5n, quantity: 9, status: 'available' }, true)
   // It began to be counted when the page showed 10.
@@ -138,7 +138,7 @@ test('what the page sees change after it was counted is not even sent', async ()
 
 test('more than 1,000 pets are several adjustments, and a lost answer is asked for after a reload', async () => {
   const first = open()
-  first.count.begin({ kind: 'all' })
+  first.count.begin(ALL_PETS)
   for (const petId of idsFrom(10, PETS)) first.count.set(petId, 11)
   let answers = 0
   first.page.beforeAnswer = () => {
@@ -162,13 +162,13 @@ test('more than 1,000 pets are several adjustments, and a lost answer is asked f
 
 test('a count is kept for one key at every step, and tells where the browser has no room', async () => {
   const { shelf, count, reload } = open()
-  count.begin({ kind: 'category', categoryId: 9223372036854775807n, name: 'Dogs' })
+  count.begin({ category: { id: 9223372036854775807n, name: 'Dogs' }, query: 'old' })
   count.setReference('May')
   count.set(7n, 3)
   count.addOne(71n)
   const { head, lines: entries } = reload().count.get()
   expect(head).toMatchObject({
-    scope: { kind: 'category', categoryId: 9223372036854775807n, name: 'Dogs' },
+    scope: { category: { id: 9223372036854775807n, name: 'Dogs' }, query: 'old' },
     reference: 'May',
   })
   expect([...entries].sort(([one], [other]) => Number(one - other))).toEqual([
@@ -197,11 +197,11 @@ test('which pets it is about, in which order, and how far it is', () => {
   const rows = page.stock.get().rows.slice(0, 3)
   const among = (scope: Parameters<typeof isIn>[0]) =>
     inOrder(rows.filter(isIn(scope))).map(({ name }) => name)
-  expect(among({ kind: 'all' })).toEqual(['Pet 9', 'Pet 10', 'Zoë'])
-  expect(among({ kind: 'category', categoryId: 2n, name: 'Cats' })).toEqual(['Pet 10', 'Zoë'])
-  expect(among({ kind: 'search', query: 'zoe' })).toEqual(['Zoë'])
-  expect(scopeWords({ kind: 'search', query: 'zoe' })).toBe('“zoe”')
-  count.begin({ kind: 'all' })
+  expect(among(ALL_PETS)).toEqual(['Pet 9', 'Pet 10', 'Zoë'])
+  expect(among({ category: { id: 2n, name: 'Cats' }, query: '' })).toEqual(['Pet 10', 'Zoë'])
+  expect(among({ category: undefined, query: 'zoe' })).toEqual(['Zoë'])
+  expect(scopeWords({ category: undefined, query: 'zoe' })).toBe('pets “zoe”')
+  count.begin(ALL_PETS)
   count.set(1n, 10)
   count.set(2n, 4)
   const { lines: entries } = count.get()
