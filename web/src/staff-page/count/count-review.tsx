@@ -198,12 +198,14 @@ function AppliedNotice({ count, pets }: AppliedProps) {
         {applied.map((batch, index) => (
           <li key={batch.at} className="cluster">
             Adjustment {index + 1}: {adjustmentWords(batch)}
-            <UndoAdjustment
-              what={`adjustment ${index + 1}`}
-              changes={batch.changes}
-              purpose={{ reason: 'counted', reference: batch.reference, at: batch.at }}
-              onUndone={() => count.reopen(batch)}
-            />
+            {correctedIn(batch).length > 0 && (
+              <UndoAdjustment
+                what={`adjustment ${index + 1}`}
+                changes={batch.changes}
+                purpose={{ reason: 'counted', reference: batch.reference, at: batch.at }}
+                onUndone={() => count.reopen(batch)}
+              />
+            )}
           </li>
         ))}
       </ul>

@@ -70,13 +70,15 @@ export function Counting({ count, head: { scope, isBlind }, rows, onReview }: Pr
     <>
       <div className="view__head">
         <h1>Count {scopeWords(scope)}</h1>
-        <Button tone="quiet" onClick={() => void discard()}>
-          Discard
-        </Button>
-        <Button onClick={() => print()}>Print sheet</Button>
-        <Button tone="primary" isDisabled={entries.size === 0} onClick={onReview}>
-          Review
-        </Button>
+        <span className="cluster">
+          <Button tone="quiet" onClick={() => void discard()}>
+            Discard
+          </Button>
+          <Button onClick={() => print()}>Print sheet</Button>
+          <Button tone="primary" isDisabled={entries.size === 0} onClick={onReview}>
+            Review
+          </Button>
+        </span>
       </div>
       <p className="muted number" role="status">
         {tally.counted.toLocaleString('en')} of {petsWords(rows.length)} counted
