@@ -1,5 +1,5 @@
 import type { Category, ImportedCategory } from '../catalog/category.ts'
-import type { ImportedPet, StockedPet } from '../catalog/pet.ts'
+import type { ExportedPet, ImportedPet } from '../catalog/pet.ts'
 import type { OrderRow } from '../orders/order.ts'
 import type { AdjustmentChange } from '../stock/command.ts'
 import type { StagedImport } from './import.ts'
@@ -11,7 +11,7 @@ import type { StagedImport } from './import.ts'
 export interface WritePause {
   /** Whether a service is running on the database now. */
   isServiceRunning(): boolean
-  /** Makes the service tell its callers to retry after these seconds. Replaces the last announcement. */
+  /** Makes the service reply with a retry delay of this many seconds. Replaces the last announcement. */
   announce(seconds: number): void
   /** Ends the announcement. Must be called at the end of the import, even if nothing was announced. */
   withdraw(): void
@@ -26,7 +26,7 @@ export interface TransferStore {
   /** Starts an adjustment of any number of pets, which counts as a single adjustment. */
   stageAdjustment(): Promise<StagedImport<AdjustmentChange>>
   /** Exports yield batches by ascending id, from one snapshot. */
-  exportPets(): AsyncIterable<readonly StockedPet[]>
+  exportPets(): AsyncIterable<readonly ExportedPet[]>
   exportCategories(): AsyncIterable<readonly Category[]>
   /** Only open and complete orders. */
   exportOrders(): AsyncIterable<readonly OrderRow[]>

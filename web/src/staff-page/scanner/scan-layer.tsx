@@ -1,3 +1,4 @@
+import type { Pet } from '@petstore/client'
 import type { ComponentType } from 'react'
 import { failureWords } from '../data/failure-words.ts'
 import { Observable, useReadable } from '../data/observable.ts'
@@ -17,7 +18,7 @@ interface NewPetForm {
 
 interface NewPetDialogProps {
   readonly barcode: string
-  readonly onSaved: (petId: bigint) => void
+  readonly onSaved: (pet: Pet) => void
   readonly onClose: () => void
 }
 
@@ -36,7 +37,7 @@ export function ScanLayer() {
     openForm.set(undefined)
     finish(undefined)
   }
-  return <Dialog key={barcode} barcode={barcode} onSaved={finish} onClose={close} />
+  return <Dialog key={barcode} barcode={barcode} onSaved={({ id }) => finish(id)} onClose={close} />
 }
 
 /**

@@ -29,3 +29,25 @@ export function routeOf(hash: string): Route {
   if (name === undefined) return { view: 'stock' }
   return query === undefined ? { view: name } : { view: name, query }
 }
+
+/** The view that the user came from. */
+export interface PreviousView {
+  readonly href: string
+  readonly title: string
+}
+
+let previous: PreviousView | undefined
+
+// Unit tests have no window.
+if (typeof window !== 'undefined') {
+  // This listener is the first, so the document still has the title of the old view.
+  window.addEventListener('hashchange', ({ oldURL }) => {
+    const [title = ''] = document.title.split(' · ')
+    previous = { href: new URL(oldURL).hash || href({ view: 'stock' }), title }
+  })
+}
+
+/** `undefined` if the page was opened with the current view. */
+export function previousView(): PreviousView | undefined {
+  return previous
+}
