@@ -107,7 +107,7 @@ async function receiveSome(page: Page): Promise<void> {
 
 /** A count that has found some differences. */
 async function countSome(page: Page): Promise<void> {
-  await page.locator('button:enabled', { hasText: 'Begin' }).click()
+  await page.locator('button:not([aria-disabled])', { hasText: 'Begin' }).click()
   await page.locator('.count__field').first().focus()
   for (const counted of ['1', '5', '17', '', '3', '21']) {
     await page.keyboard.type(counted)

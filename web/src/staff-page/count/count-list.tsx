@@ -4,109 +4,89 @@ import type { StockRow } from '../data/stock/stock-model.ts'
 import { readQuantity } from '../quantity/typed-change.ts'
 import { scannedIn } from '../scanner/find-pets.ts'
 import { useSession, useStock } from '../session/session-context.ts'
+import { Button } from '../ui/button.tsx'
+import { Empty } from '../ui/list-frame.tsx'
 import { PetTableHead } from '../ui/pet-table-head.tsx'
-import type { CountDesk } from './count-desk.ts'
-import type { CountEntry } from './kept-count.ts'
-import { type CountFilter, differenceWords, isShown } from './tally.ts'
+import type { CountDraft } from './count-draft.ts'
+import { type CountEntry, type CountFilter, differenceWords, isShown } from './scope.ts'
 
-/** As many fields as a phone draws at once without a pause. */
-const TO_A_PAGE = 100
+/** A phone draws this many fields without a pause. */
+const PAGE_SIZE = 100
 
-interface Props {
-  readonly desk: CountDesk
-  readonly rows: readonly StockRow[]
-  readonly filter: CountFilter
-  readonly onScan: (code: string) => void
-  /** Told of what was typed and left with Enter: what is wrong with it in words, if anything is. */
-  readonly onTyped: (wrong: string | undefined) => void
+interface RowActions {
+  readonly count: CountDraft
+  readonly isBlind: boolean
+  readonly onScan: (barcode: string) => void
+  /** Reports what is wrong with a typed count, or `undefined` if nothing is. */
+  readonly onProblem: (problem: string | undefined) => void
 }
 
-/** The pets with a field for each. Those that a filter shows stay until another is chosen, so that none runs away. */
-export function CountList({ desk, rows, filter, onScan, onTyped }: Props) {
+interface Props extends RowActions {
+  readonly rows: readonly StockRow[]
+  readonly filter: CountFilter
+}
+
+/** The pets with a field for each. Pets stay in the list until another filter is chosen, so that no row moves away. */
+export function CountList({ rows, filter, ...actions }: Props) {
+  const { count, isBlind } = actions
   const { stock } = useSession()
   useStock()
-  const { entries } = useReadable(desk)
+  const { lines: entries } = useReadable(count)
   const [page, setPage] = useState(0)
   const list = useRef<HTMLTableSectionElement>(null)
-  const goTo = useRef<'first' | 'last'>(undefined)
-  const fitting = useMemo(
+  const focusAfterTurn = useRef<'first' | 'last'>(undefined)
+  const matching = useMemo(
     () => rows.filter(({ petId }) => isShown(filter, entries.get(petId))).map(({ petId }) => petId),
     [rows, filter],
   )
-  const pages = Math.max(1, Math.ceil(fitting.length / TO_A_PAGE))
+  const pages = Math.max(1, Math.ceil(matching.length / PAGE_SIZE))
   const current = Math.min(page, pages - 1)
-  const shown = fitting.slice(current * TO_A_PAGE, (current + 1) * TO_A_PAGE)
+  const shown = matching.slice(current * PAGE_SIZE, (current + 1) * PAGE_SIZE)
 
   const fields = () => [...(list.current?.querySelectorAll('input') ?? [])]
-  const turn = (to: number, end: 'first' | 'last') => {
-    if (to < 0 || to >= pages) return
-    goTo.current = end
-    setPage(to)
+  const turnTo = (next: number, focus: 'first' | 'last') => {
+    if (next < 0 || next >= pages) return
+    focusAfterTurn.current = focus
+    setPage(next)
   }
   useEffect(() => {
-    if (goTo.current === undefined) return
-    focusField(goTo.current === 'first' ? fields().at(0) : fields().at(-1))
-    goTo.current = undefined
+    if (focusAfterTurn.current === undefined) return
+    focusField(fields().at(focusAfterTurn.current === 'first' ? 0 : -1))
+    focusAfterTurn.current = undefined
   }, [current])
   const move = (field: HTMLInputElement, step: 1 | -1) => {
     const all = fields()
     const next = all[all.indexOf(field) + step]
     if (next !== undefined) focusField(next)
-    else turn(current + step, step === 1 ? 'first' : 'last')
+    else turnTo(current + step, step === 1 ? 'first' : 'last')
   }
 
-  if (fitting.length === 0) {
-    return (
-      <div className="empty">
-        <p className="empty__title">{EMPTY[filter]}</p>
-      </div>
-    )
-  }
+  if (matching.length === 0) return <Empty title={EMPTY[filter]} />
   return (
-    <div className="card count__card">
-      <table className="table count__table">
-        <PetTableHead figures={['In stock', 'Counted', 'Differs']} />
+    <div className="card">
+      <table className="table work-table">
+        <PetTableHead figures={isBlind ? ['Counted'] : ['In stock', 'Counted', 'Differs']} />
         <tbody ref={list}>
           {shown.map((petId) => {
             const row = stock.find(petId)
             if (row === undefined) return null
-            return (
-              <Row
-                key={String(petId)}
-                desk={desk}
-                row={row}
-                entry={entries.get(petId)}
-                onMove={move}
-                onScan={onScan}
-                onTyped={onTyped}
-              />
-            )
+            return <Row key={String(petId)} row={row} entry={entries.get(petId)} onMove={move} {...actions} />
           })}
         </tbody>
       </table>
       {pages > 1 && (
-        <nav className="count__pages" aria-label="Pages of the list">
-          <button
-            type="button"
-            className="button"
-            disabled={current === 0}
-            onClick={() => setPage(current - 1)}
-          >
+        <nav className="cluster count__pages" aria-label="Pages of the list">
+          <Button isDisabled={current === 0} onClick={() => setPage(current - 1)}>
             Back
-          </button>
+          </Button>
           <span className="muted number">
-            {(current * TO_A_PAGE + 1).toLocaleString('en')} to{' '}
-            {(current * TO_A_PAGE + shown.length).toLocaleString('en')} of{' '}
-            {fitting.length.toLocaleString('en')}
+            {(current * PAGE_SIZE + 1).toLocaleString('en')} to{' '}
+            {(current * PAGE_SIZE + shown.length).toLocaleString('en')} of{' '}
+            {matching.length.toLocaleString('en')}
           </span>
-          <button
-            type="button"
-            className="button"
-            disabled={current === pages - 1}
-            onClick={() => turn(current + 1, 'first')}
-          >
+          <Button isDisabled={current === pages - 1} onClick={() => turnTo(current + 1, 'first')}>
             Next
-          </button>
+          </Button>
         </nav>
       )}
     </div>
@@ -120,34 +100,31 @@ const EMPTY: Readonly<Record<CountFilter, string>> = {
   differences: 'No differences so far',
 }
 
-interface RowProps {
-  readonly desk: CountDesk
+interface RowProps extends RowActions {
   readonly row: StockRow
   readonly entry: CountEntry | undefined
   readonly onMove: (field: HTMLInputElement, step: 1 | -1) => void
-  readonly onScan: (code: string) => void
-  readonly onTyped: (wrong: string | undefined) => void
 }
 
-function Row({ desk, row, entry, onMove, onScan, onTyped }: RowProps) {
+function Row({ count, row, entry, isBlind, onMove, onScan, onProblem }: RowProps) {
   const { stock } = useSession()
   const [draft, setDraft] = useState<string>()
   const { petId, quantity } = row
   const name = row.name ?? `Pet ${petId}`
-  const known = entry === undefined ? '' : String(entry.quantity)
-  const text = draft ?? known
+  const counted = entry === undefined ? '' : String(entry.quantity)
+  const text = draft ?? counted
   const isValid = text.trim() === '' || readQuantity(text) !== undefined
   const save = () => {
     setDraft(undefined)
-    if (draft === undefined || draft.trim() === known) return
-    const counted = readQuantity(draft)
-    if (draft.trim() === '') desk.forget(petId)
-    else if (counted !== undefined) desk.set(petId, counted)
+    if (draft === undefined || draft.trim() === counted) return
+    const typed = readQuantity(draft)
+    if (draft.trim() === '') count.remove(petId)
+    else if (typed !== undefined) count.set(petId, typed)
   }
   const leave = (field: HTMLInputElement, step: 1 | -1) => {
-    onTyped(isValid ? undefined : `Enter a whole number of 0 or more for ${name}, or nothing.`)
+    onProblem(isValid ? undefined : `Enter a whole number of 0 or more for ${name}, or nothing.`)
     if (!isValid) return
-    // Which saves it, also in the last row.
+    // Saves the count, also in the last row.
     field.blur()
     onMove(field, step)
   }
@@ -155,10 +132,10 @@ function Row({ desk, row, entry, onMove, onScan, onTyped }: RowProps) {
     const field = event.currentTarget
     const scanned = event.key === 'Enter' && draft !== undefined ? scannedIn(stock, draft) : undefined
     if (scanned !== undefined) {
-      // What stood there before it is what was counted of this one.
+      // A number before the barcode is the count of this pet.
       const before = readQuantity(scanned.before)
       setDraft(undefined)
-      if (before !== undefined) desk.set(petId, before)
+      if (before !== undefined) count.set(petId, before)
       onScan(scanned.barcode)
     } else if (event.key === 'Enter' || event.key === 'ArrowDown') {
       leave(field, event.shiftKey ? -1 : 1)
@@ -167,14 +144,13 @@ function Row({ desk, row, entry, onMove, onScan, onTyped }: RowProps) {
     else return
     event.preventDefault()
   }
-  const isChanged = entry !== undefined && desk.isChanged(petId, entry)
-  const difference = entry === undefined ? undefined : entry.quantity - entry.expected
   return (
     <tr className={entry === undefined ? undefined : 'count__row--done'}>
-      <td className="count__name">
-        <span>{name}</span> <span className="muted number count__id">{String(petId)}</span>
+      <td>
+        <span className="list-row__name">{name}</span>{' '}
+        <span className="muted number count__id">{String(petId)}</span>
       </td>
-      <td className="table__number">{quantity.toLocaleString('en')}</td>
+      {!isBlind && <td className="table__number">{quantity.toLocaleString('en')}</td>}
       <td className="table__number">
         <input
           className="input number count__field"
@@ -189,16 +165,26 @@ function Row({ desk, row, entry, onMove, onScan, onTyped }: RowProps) {
           onBlur={save}
         />
       </td>
-      <td className="table__number">{stateWords(entry, difference, isChanged)}</td>
+      {!isBlind && (
+        <td className="table__number">
+          <EntryState entry={entry} isChanged={entry !== undefined && count.isChanged(petId, entry)} />
+        </td>
+      )}
     </tr>
   )
 }
 
-function stateWords(entry: CountEntry | undefined, difference: number | undefined, isChanged: boolean) {
-  if (entry?.isApplied) return <span className="badge badge--positive">Applied</span>
-  // The difference is to what it was when it was counted, and would not fit to what it is now.
+interface EntryStateProps {
+  readonly entry: CountEntry | undefined
+  readonly isChanged: boolean
+}
+
+function EntryState({ entry, isChanged }: EntryStateProps) {
+  if (entry === undefined) return <span className="muted">–</span>
+  if (entry.isApplied) return <span className="badge badge--positive">Applied</span>
+  // The difference would not match the stock that is shown now.
   if (isChanged) return <span className="badge badge--caution">Changed</span>
-  if (difference === undefined) return <span className="muted">–</span>
+  const difference = entry.quantity - entry.expected
   if (difference === 0) return <span className="muted number">±0</span>
   return <strong className="count__difference">{differenceWords(difference)}</strong>
 }

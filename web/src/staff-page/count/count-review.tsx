@@ -1,105 +1,129 @@
-import { type FormEvent, useId } from 'react'
+import type { FormEvent } from 'react'
 import { useReadable } from '../data/observable.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
+import { showToast } from '../data/toasts.ts'
+import { askImplausible } from '../quantity/ask-implausible.ts'
+import { isSurprising } from '../quantity/typed-change.ts'
+import { UndoAdjustment } from '../quantity/undo-adjustment.tsx'
+import { findScanned } from '../scanner/scan-layer.tsx'
+import { useScan } from '../scanner/scanner.ts'
 import { useRequestState, useSession, useStock } from '../session/session-context.ts'
+import { Button } from '../ui/button.tsx'
+import { TextField } from '../ui/field.tsx'
 import { PetTableHead } from '../ui/pet-table-head.tsx'
 import { petsWords } from '../ui/words.ts'
-import { ChangedSince } from './changed-since.tsx'
-import type { CountDesk } from './count-desk.ts'
-import type { AppliedBatch, CountEntry, CountHead } from './kept-count.ts'
-import { differenceWords } from './tally.ts'
+import {
+  type AppliedBatch,
+  type CountDraft,
+  type CountHead,
+  type Resolution,
+  withChange,
+} from './count-draft.ts'
+import { type CountEntry, differenceWords } from './scope.ts'
 
 /** Shorter than the service allows, so that an undo has room to name it. */
 const MAX_REFERENCE_LENGTH = 190
 const MAX_LISTED = 500
 
 interface Props {
-  readonly desk: CountDesk
+  readonly count: CountDraft
   readonly head: CountHead
-  /** Which pets, in their order; what they have now, the stock says. */
+  /** In the order in which they are counted. */
   readonly rows: readonly StockRow[]
   readonly onBack: () => void
 }
 
-interface Counted {
+interface CountedPet {
   readonly row: StockRow
   readonly entry: CountEntry
 }
 
-/** What would change, what has changed meanwhile, and what was applied. */
-export function CountReview({ desk, head, rows, onBack }: Props) {
-  const { entries, applying, failure } = useReadable(desk)
-  const { stock } = useSession()
+/** Shows the differences, the pets whose stock has changed since, and the adjustments that were made. */
+export function CountReview({ count, head, rows, onBack }: Props) {
+  const { lines: entries, failure, sent, phase } = useReadable(count)
+  const progress = useReadable(count.progress)
+  const session = useSession()
+  const { stock } = session
   const { connection } = useStock()
   const { isUnreachable } = useRequestState()
-  const id = useId()
-  const counted = rows.flatMap(({ petId }): Counted[] => {
+  const counted = rows.flatMap(({ petId }): CountedPet[] => {
     const entry = entries.get(petId)
     const row = stock.find(petId)
     return entry === undefined || row === undefined ? [] : [{ row, entry }]
   })
-  const changed = counted.filter(({ row, entry }) => desk.isChanged(row.petId, entry))
-  const open = counted.filter(({ row, entry }) => !entry.isApplied && !desk.isChanged(row.petId, entry))
+  const changed = counted.filter(({ row, entry }) => count.isChanged(row.petId, entry))
+  const open = counted.filter(({ row, entry }) => !entry.isApplied && !count.isChanged(row.petId, entry))
   const different = open.filter(({ entry }) => entry.quantity !== entry.expected)
+  const appliedCount = counted.length - changed.length - open.length
   const uncounted = rows.length - counted.length
   const isOffline = connection === 'lost' || isUnreachable
-  const isDone = open.length === 0 && changed.length === 0 && head.sent === undefined
-  const canApply = (open.length > 0 || head.sent !== undefined) && applying === undefined && !isOffline
+  const isBusy = progress !== undefined
+  const isDone = open.length === 0 && changed.length === 0 && sent === undefined
+  const canApply = (open.length > 0 || sent !== undefined) && !isBusy && !isOffline
+  // A scan resumes counting.
+  useScan((barcode) => {
+    void findScanned(session, barcode, (petId) => {
+      const isCounted = rows.some((row) => row.petId === petId) && count.addOne(petId) !== undefined
+      if (isCounted) onBack()
+      else showToast({ name: 'scan', tone: 'negative', text: 'This pet is not part of the count.' })
+    })
+  })
+  const apply = async () => {
+    const implausible = different.filter(({ entry }) => isSurprising(entry.expected, entry.quantity))
+    const lines = implausible.map(({ row: { petId, name }, entry: { quantity, expected } }) => {
+      const figures = `${quantity.toLocaleString('en')} counted, ${expected.toLocaleString('en')} expected`
+      return `${name ?? `Pet ${petId}`}: ${figures}.`
+    })
+    if (await askImplausible(lines, 'Apply them')) await count.apply()
+  }
   const onSubmit = (event: FormEvent) => {
     event.preventDefault()
-    if (canApply) void desk.apply()
+    if (canApply) void apply()
   }
   return (
     <>
-      <div className="count__head">
-        <div>
-          <h1>Review the count</h1>
-          <p className="muted number" role="status">
-            {petsWords(counted.length)} counted
-            {uncounted > 0 && uncountedWords(uncounted)}
-          </p>
-        </div>
-        <div className="count__tools">
-          <button type="button" className="button" disabled={applying !== undefined} onClick={onBack}>
-            {isDone && uncounted === 0 ? 'Back' : 'Go on counting'}
-          </button>
-          {isDone && head.applied.length > 0 && (
-            <button type="button" className="button button--primary" onClick={() => desk.end()}>
-              Finish
-            </button>
-          )}
-        </div>
+      <div className="view__head">
+        <h1>Review the count</h1>
+        <Button isDisabled={isBusy} onClick={onBack}>
+          {isDone && uncounted === 0 ? 'Back' : 'Resume counting'}
+        </Button>
+        {isDone && appliedCount > 0 && (
+          <Button tone="primary" onClick={() => count.clear()}>
+            Finish
+          </Button>
+        )}
       </div>
-      {failure !== undefined && (
+      <p className="muted number" role="status">
+        {petsWords(counted.length)} counted
+        {uncounted > 0 && uncountedWords(uncounted)}
+      </p>
+      {!isBusy && (failure !== undefined || phase === 'unsettled' || phase === 'forgotten') && (
         <p className="notice notice--negative" role="alert">
-          {failure}
+          {failure} {phase !== 'open' && 'Not sure it was saved. Check now; it is never counted twice.'}
         </p>
       )}
-      <Applied applied={head.applied} />
-      {changed.length > 0 && <ChangedSince desk={desk} changed={changed} />}
+      <AppliedNotice count={count} pets={appliedCount} />
+      {changed.length > 0 && <ChangedPets count={count} changed={changed} />}
       {!isDone && (
-        <form className="card count__apply" onSubmit={onSubmit} aria-label="Apply the count">
-          <div className="field count__reference">
-            <label className="field__label" htmlFor={`${id}-reference`}>
-              Reference
-            </label>
-            <input
-              id={`${id}-reference`}
-              className="input"
-              autoComplete="off"
-              placeholder="Such as Stocktake November"
-              maxLength={MAX_REFERENCE_LENGTH}
-              value={head.reference}
-              onChange={({ currentTarget }) => desk.setReference(currentTarget.value)}
-            />
-          </div>
-          <button type="submit" className="button button--primary" aria-disabled={!canApply}>
-            {applying !== undefined && <span className="spinner" aria-hidden="true" />}
-            {applyWords(open.length, head, applying)}
-          </button>
+        <form className="card card__body count__apply" onSubmit={onSubmit} aria-label="Apply the count">
+          <TextField
+            className="count__reference"
+            label="Reference"
+            placeholder="Such as Stocktake November"
+            maxLength={MAX_REFERENCE_LENGTH}
+            value={head.reference}
+            onChange={(reference) => count.setReference(reference)}
+          />
+          <Button type="submit" tone="primary" isBusy={isBusy} isDisabled={!canApply}>
+            {progress !== undefined
+              ? `Applying ${progress.done.toLocaleString('en')} of ${progress.total.toLocaleString('en')}`
+              : sent === undefined
+                ? `Apply ${petsWords(open.length)}`
+                : 'Check now'}
+          </Button>
           {isOffline && (
             <p className="field__hint">
-              There is no connection. The count is kept; apply it when it is back.
+              There is no connection. The count is kept; apply it when the connection is back.
             </p>
           )}
         </form>
@@ -108,7 +132,7 @@ export function CountReview({ desk, head, rows, onBack }: Props) {
       {open.length > different.length && (
         <p className="muted number">
           {petsWords(open.length - different.length)} {open.length - different.length === 1 ? 'is' : 'are'} as
-          the stock says.
+          expected.
         </p>
       )}
     </>
@@ -121,34 +145,22 @@ function uncountedWords(uncounted: number): string {
     : `, ${uncounted.toLocaleString('en')} not: they stay as they are`
 }
 
-function applyWords(
-  open: number,
-  { sent }: CountHead,
-  applying: { readonly done: number; readonly total: number } | undefined,
-): string {
-  if (applying !== undefined) {
-    return `Applying ${applying.done.toLocaleString('en')} of ${applying.total.toLocaleString('en')}`
-  }
-  return sent === undefined ? `Apply ${petsWords(open)}` : 'Apply it again'
-}
-
-function Differences({ different }: { readonly different: readonly Counted[] }) {
-  const rest = different.length - MAX_LISTED
+function Differences({ different }: { readonly different: readonly CountedPet[] }) {
   const sum = different.reduce((total, { entry }) => total + entry.quantity - entry.expected, 0)
   return (
-    <div className="card count__card">
+    <div className="card">
       <div className="card__header">
-        <h2 className="count__title">Differences</h2>
+        <h2>Differences</h2>
         <span className="muted number">
           {petsWords(different.length)}, {differenceWords(sum)} together
         </span>
       </div>
-      <table className="table count__table">
+      <table className="table work-table">
         <PetTableHead figures={['In stock', 'Counted', 'Differs']} />
         <tbody>
           {different.slice(0, MAX_LISTED).map(({ row: { petId, name }, entry: { quantity, expected } }) => (
             <tr key={String(petId)}>
-              <td className="count__name">{name ?? `Pet ${petId}`}</td>
+              <td className="list-row__name">{name ?? `Pet ${petId}`}</td>
               <td className="table__number">{expected.toLocaleString('en')}</td>
               <td className="table__number">{quantity.toLocaleString('en')}</td>
               <td className="table__number">
@@ -158,36 +170,137 @@ function Differences({ different }: { readonly different: readonly Counted[] }) 
           ))}
         </tbody>
       </table>
-      {rest > 0 && <p className="muted count__rest">and {rest.toLocaleString('en')} more</p>}
+      <MorePets count={different.length - MAX_LISTED} />
     </div>
   )
 }
 
-/** A request takes 1,000 pets: each says what it did. */
-function Applied({ applied }: { readonly applied: readonly AppliedBatch[] }) {
-  if (applied.length === 0) return null
-  const pets = applied.reduce((sum, one) => sum + one.pets, 0)
-  const corrected = applied.reduce((sum, one) => sum + one.corrected, 0)
+function MorePets({ count }: { readonly count: number }) {
+  return count <= 0 ? null : <p className="muted count__more">and {count.toLocaleString('en')} more</p>
+}
+
+interface AppliedProps {
+  readonly count: CountDraft
+  readonly pets: number
+}
+
+/** An adjustment has at most 1,000 pets, so a large count is made by several. Each can be undone. */
+function AppliedNotice({ count, pets }: AppliedProps) {
+  const applied = useReadable(count.applied)
+  if (pets === 0) return null
+  const corrected = applied.reduce((sum, batch) => sum + correctedIn(batch).length, 0)
   return (
     <div className="notice notice--accent count__applied" role="status">
       <strong>
-        {petsWords(pets)} applied, {correctedWords(pets, corrected)}.
+        {petsWords(pets)} applied{applied.length > 0 && `, ${corrected.toLocaleString('en')} corrected`}.
       </strong>
-      {applied.length > 1 && (
-        <ul className="number">
-          {applied.map(({ at, pets, corrected, difference }, index) => (
-            <li key={`${at}-${index}`}>
-              Adjustment {index + 1}: {petsWords(pets)}, {corrected.toLocaleString('en')} corrected by{' '}
-              {differenceWords(difference)}
-            </li>
-          ))}
-        </ul>
-      )}
+      <ul className="stack number">
+        {applied.map((batch, index) => (
+          <li key={batch.at} className="cluster">
+            Adjustment {index + 1}: {adjustmentWords(batch)}
+            {correctedIn(batch).length > 0 && (
+              <UndoAdjustment
+                what={`adjustment ${index + 1}`}
+                changes={batch.changes}
+                purpose={{ reason: 'counted', reference: batch.reference, at: batch.at }}
+                onUndone={() => count.reopen(batch)}
+              />
+            )}
+          </li>
+        ))}
+      </ul>
     </div>
   )
 }
 
-function correctedWords(pets: number, corrected: number): string {
-  if (pets === 1) return corrected === 1 ? 'and corrected' : 'which was right'
-  return `${corrected.toLocaleString('en')} of them corrected`
+function correctedIn({ changes }: AppliedBatch): AppliedBatch['changes'] {
+  return changes.filter(({ before, after }) => before !== after)
+}
+
+function adjustmentWords(batch: AppliedBatch): string {
+  const corrected = correctedIn(batch)
+  const difference = corrected.reduce((sum, { before, after }) => sum + after - before, 0)
+  const correctedWords = `${corrected.length.toLocaleString('en')} corrected by ${differenceWords(difference)}`
+  return `${petsWords(batch.changes.length)}, ${correctedWords}`
+}
+
+interface ChangedProps {
+  readonly count: CountDraft
+  readonly changed: readonly CountedPet[]
+}
+
+/** Pets that were sold or arrived between counting and applying. The user decides about each. */
+function ChangedPets({ count, changed }: ChangedProps) {
+  const petIds = changed.map(({ row }) => row.petId)
+  const resolveAll = (resolution: Resolution) => () => count.resolve(petIds, resolution)
+  return (
+    <section className="card" aria-label="Changed since it was counted">
+      <div className="card__header">
+        <h2>Changed since it was counted</h2>
+        {changed.length > 1 && (
+          <span className="cluster">
+            All of them:
+            <Choice onChoose={resolveAll('keep the change')}>Changed after counting</Choice>
+            <Choice onChoose={resolveAll('as counted')}>As counted</Choice>
+            <Choice onChoose={resolveAll('count again')}>Count again</Choice>
+          </span>
+        )}
+      </div>
+      <ul>
+        {changed.slice(0, MAX_LISTED).map(({ row, entry }) => (
+          <ChangedPet key={String(row.petId)} count={count} row={row} entry={entry} />
+        ))}
+      </ul>
+      <MorePets count={changed.length - MAX_LISTED} />
+    </section>
+  )
+}
+
+function ChangedPet({ count, row, entry }: CountedPet & { readonly count: CountDraft }) {
+  const { petId, quantity: now } = row
+  const { quantity, expected } = entry
+  const name = row.name ?? `Pet ${petId}`
+  const changed = withChange(entry, now)
+  const resolve = (resolution: Resolution) => () => count.resolve([petId], resolution)
+  return (
+    <li className="list-row count__changed">
+      <span>
+        <strong>{name}</strong>
+        <br />
+        <span className="number">
+          You counted {quantity.toLocaleString('en')} when the stock was {expected.toLocaleString('en')}; it
+          is {now.toLocaleString('en')} now.
+        </span>
+      </span>
+      <span className="cluster">
+        {changed !== undefined && changed !== quantity && (
+          <Choice name={name} onChoose={resolve('keep the change')}>
+            Changed after counting: {changed.toLocaleString('en')}
+          </Choice>
+        )}
+        <Choice name={name} onChoose={resolve('as counted')}>
+          As counted: {quantity.toLocaleString('en')}
+        </Choice>
+        <Choice name={name} onChoose={resolve('count again')}>
+          Count again
+        </Choice>
+      </span>
+    </li>
+  )
+}
+
+interface ChoiceProps {
+  /** The name of the pet, unless the choice is for all pets. */
+  readonly name?: string
+  readonly onChoose: () => void
+  readonly children: React.ReactNode
+}
+
+function Choice({ name, onChoose, children }: ChoiceProps) {
+  return (
+    <Button size="small" onClick={onChoose}>
+      {children}
+      {name !== undefined && <span className="visually-hidden"> for {name}</span>}
+    </Button>
+  )
 }

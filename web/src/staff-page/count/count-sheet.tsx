@@ -3,8 +3,8 @@ import { flushSync } from 'react-dom'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import { useSession } from '../session/session-context.ts'
 import { petsWords } from '../ui/words.ts'
-import type { CountEntry, CountHead } from './kept-count.ts'
-import { scopeWords } from './scope.ts'
+import type { CountHead } from './count-draft.ts'
+import { type CountEntry, scopeWords } from './scope.ts'
 
 /** Two hundred pages of paper. */
 const MAX_PRINTED = 10_000
@@ -15,11 +15,11 @@ interface Props {
   readonly entries: ReadonlyMap<bigint, CountEntry>
 }
 
-/** The sheet to count on, which is there while the page is printed, however that was begun. */
+/** The sheet to count on. It exists only while the page is printed. */
 export function PrintedSheet(props: Props) {
   const [isPrinting, setPrinting] = useState(false)
   useEffect(() => {
-    // The browser takes the page as it is when the event ends.
+    // The browser prints the page as it is when the event ends.
     const begin = () => flushSync(() => setPrinting(true))
     const end = () => setPrinting(false)
     addEventListener('beforeprint', begin)
@@ -32,7 +32,7 @@ export function PrintedSheet(props: Props) {
   return isPrinting ? <Sheet {...props} /> : null
 }
 
-function Sheet({ head: { scope }, rows, entries }: Props) {
+function Sheet({ head: { scope, isBlind }, rows, entries }: Props) {
   const { stock } = useSession()
   const barcodes = stock.barcodes.byPet()
   const rest = rows.length - MAX_PRINTED
@@ -48,9 +48,7 @@ function Sheet({ head: { scope }, rows, entries }: Props) {
             <th scope="col">Pet</th>
             <th scope="col">Id</th>
             <th scope="col">Barcode</th>
-            <th scope="col" className="sheet__number">
-              In stock
-            </th>
+            {!isBlind && <th scope="col">In stock</th>}
             <th scope="col">Counted</th>
           </tr>
         </thead>
@@ -60,7 +58,7 @@ function Sheet({ head: { scope }, rows, entries }: Props) {
               <td>{name ?? `Pet ${petId}`}</td>
               <td className="number">{String(petId)}</td>
               <td className="number">{barcodes.get(petId)}</td>
-              <td className="sheet__number">{stock.find(petId)?.quantity.toLocaleString('en')}</td>
+              {!isBlind && <td className="number">{stock.find(petId)?.quantity.toLocaleString('en')}</td>}
               <td className="sheet__counted number">{entries.get(petId)?.quantity.toLocaleString('en')}</td>
             </tr>
           ))}

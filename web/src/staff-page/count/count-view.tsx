@@ -5,14 +5,14 @@ import { useRequestState, useSession, useStock } from '../session/session-contex
 import { WorkFrame } from '../session/work-frame.tsx'
 import { useLostFocus } from '../ui/hooks.ts'
 import { BeginCount } from './begin-count.tsx'
-import { countOf } from './count-of.ts'
+import { countOf } from './count-draft.ts'
 import { CountReview } from './count-review.tsx'
 import { PrintedSheet } from './count-sheet.tsx'
 import { Counting } from './counting.tsx'
 import { inOrder, isIn } from './scope.ts'
 import './count.css'
 
-/** What is really on the shelves: choose what to count, count it, look at the differences, apply them. */
+/** Corrects the stock by a count: choose the pets, count them, review the differences, apply them. */
 export function CountView() {
   const section = useRef<HTMLElement>(null)
   return (
@@ -30,27 +30,27 @@ interface Props {
 function Count({ owner, section }: Props) {
   const session = useSession()
   const { stock } = session
-  const desk = countOf(session, owner)
-  const { head, entries, version, isKept } = useReadable(desk)
+  const count = countOf(session, owner)
+  const { head, lines: entries, version, isKept } = useReadable(count)
   const { rows, structure, connection } = useStock()
   const { isUnreachable } = useRequestState()
   const [isReviewing, setReviewing] = useState(false)
   useLostFocus(section, `${isReviewing} ${version}`)
   const scope = head?.scope
-  const meant = useMemo(
+  const inScope = useMemo(
     () => (scope === undefined ? [] : rows.filter(isIn(scope))),
-    // Quantities are read where they are shown: which pets it is about does not depend on them.
+    // Quantities are read when they are shown: the scope does not depend on them.
     [scope, structure],
   )
-  const beyond = useMemo(() => {
-    const known = new Set(meant.map(({ petId }) => petId))
+  const extraIds = useMemo(() => {
+    const known = new Set(inScope.map(({ petId }) => petId))
     return [...entries.keys()].filter((petId) => !known.has(petId))
-  }, [meant, entries, version])
+  }, [inScope, entries, version])
   const counted = useMemo(
-    () => inOrder([...meant, ...beyond.flatMap((petId) => stock.find(petId) ?? [])]),
-    [meant, beyond.join()],
+    () => inOrder([...inScope, ...extraIds.flatMap((petId) => stock.find(petId) ?? [])]),
+    [inScope, extraIds.join()],
   )
-  if (head === undefined) return <BeginCount desk={desk} />
+  if (head === undefined) return <BeginCount count={count} />
   return (
     <>
       {!isKept && (
@@ -59,14 +59,14 @@ function Count({ owner, section }: Props) {
         </p>
       )}
       {(connection === 'lost' || isUnreachable) && isKept && (
-        <p className="notice count__offline" role="status">
-          Go on counting: it is kept in this browser. Apply it when the connection is back.
+        <p className="notice" role="status">
+          You can count without a connection: this browser keeps it. Apply it when the connection is back.
         </p>
       )}
       {isReviewing ? (
-        <CountReview desk={desk} head={head} rows={counted} onBack={() => setReviewing(false)} />
+        <CountReview count={count} head={head} rows={counted} onBack={() => setReviewing(false)} />
       ) : (
-        <Counting desk={desk} head={head} rows={counted} onReview={() => setReviewing(true)} />
+        <Counting count={count} head={head} rows={counted} onReview={() => setReviewing(true)} />
       )}
       <PrintedSheet head={head} rows={counted} entries={entries} />
     </>

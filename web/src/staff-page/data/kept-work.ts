@@ -1,9 +1,9 @@
-/** What this takes of `localStorage`. */
+/** The part of `localStorage` that is used here. */
 export type WorkStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
 
 /**
- * Work that is not sent yet, kept in this browser over a reload and a lost network, for the owner of one key: the id
- * of a key belongs to the database that made it, and says nothing of the key itself.
+ * Unsent work that this browser keeps across reloads and lost connections, for the owner of one key. The id of a key
+ * reveals nothing about the key itself.
  */
 export class KeptWork {
   readonly #storage: WorkStorage
@@ -11,10 +11,10 @@ export class KeptWork {
 
   constructor(ownerId: string, name: string, storage: WorkStorage = localStorage) {
     this.#storage = storage
-    this.#prefix = `petstore.${name}.1.${ownerId}.`
+    this.#prefix = `petstore.${name}.2.${ownerId}.`
   }
 
-  /** `undefined` where there is none, or it is not what was written. */
+  /** Returns `undefined` if there is no such part, or it is not valid JSON. */
   read(part: string): unknown {
     try {
       return JSON.parse(this.#storage.getItem(this.#prefix + part) ?? 'null') ?? undefined
@@ -23,7 +23,7 @@ export class KeptWork {
     }
   }
 
-  /** Keeps a value, or forgets it where it is `undefined`. False where the browser has no room for it. */
+  /** Keeps a value, or removes it if it is `undefined`. Returns false if the browser has no room for it. */
   write(part: string, value: unknown): boolean {
     try {
       if (value === undefined) this.#storage.removeItem(this.#prefix + part)
@@ -34,27 +34,35 @@ export class KeptWork {
     }
   }
 
-  /** Whether it is in what another tab has written; `null` is all there is. */
-  isIn(storageKey: string | null): boolean {
-    return storageKey === null || storageKey.startsWith(this.#prefix)
+  /** Calls back when another tab has changed this work, until the signal ends. */
+  onChangeElsewhere(listener: () => void, signal: AbortSignal): void {
+    const onStorage = ({ key }: StorageEvent) => {
+      // The key is `null` if all of the storage was cleared.
+      if (key === null || key.startsWith(this.#prefix)) listener()
+    }
+    addEventListener('storage', onStorage, { signal })
   }
 }
 
-/** The fields of a kept value; none where it is not an object. */
+/** The fields of a kept object; none if the value is not an object. */
 export function keptFields(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? { ...value } : {}
 }
 
-/** The rows of a kept value; none where it is not an array. */
+/** The rows of a kept array; none if the value is not an array. */
 export function keptRows(value: unknown): readonly (readonly unknown[])[] {
   return Array.isArray(value) ? value.filter((row) => Array.isArray(row)) : []
 }
 
-/** An id as it is kept, since JSON knows no bigint. */
+/** An id is kept as text, since JSON has no bigint. */
 export function keptId(value: unknown): bigint | undefined {
   return typeof value === 'string' && /^-?\d{1,19}$/.test(value) ? BigInt(value) : undefined
 }
 
 export function keptCount(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+}
+
+export function keptText(value: unknown): string {
+  return typeof value === 'string' ? value : ''
 }

@@ -66,7 +66,7 @@ export function PetFields({ draft, problems, isNew, onChange }: Props) {
             </select>
           )}
         </Field>
-        {text('barcode', 'Click here and scan it, or leave it empty.')}
+        {text('barcode', 'Scan it, or leave it empty.')}
         {text('lowStockAt', thresholdHint(threshold))}
         {isNew && text('quantity')}
       </div>

@@ -1,136 +1,120 @@
-import { useRef, useState } from 'react'
-import { Icon } from '../../design/icon.tsx'
+import { useState } from 'react'
 import { useReadable } from '../data/observable.ts'
 import { readQuantity } from '../quantity/typed-change.ts'
 import { useSession } from '../session/session-context.ts'
-import { useLostFocus } from '../ui/hooks.ts'
+import { Button } from '../ui/button.tsx'
+import { ask } from '../ui/confirm.tsx'
+import { Empty } from '../ui/list-frame.tsx'
 import { href } from '../ui/navigation.ts'
 import { petsWords, piecesWords } from '../ui/words.ts'
-import type { DeliveryDesk } from './delivery-desk.ts'
-import type { DeliveryLine } from './kept-delivery.ts'
+import { type DeliveryDraft, piecesOf } from './delivery-draft.ts'
 
 interface Props {
-  readonly desk: DeliveryDesk
+  readonly delivery: DeliveryDraft
   readonly onReview: () => void
 }
 
-/** What has come so far, the latest first. */
-export function DeliveryList({ desk, onReview }: Props) {
-  const { lines, refused, failure, received } = useReadable(desk)
-  const [isGivingUp, setGivingUp] = useState(false)
-  const safe = useRef<HTMLButtonElement>(null)
-  useLostFocus(safe, isGivingUp)
-  if (lines.length === 0 && received !== undefined) return null
-  if (lines.length === 0) {
+/** The lines of the delivery, the latest first. */
+export function DeliveryList({ delivery, onReview }: Props) {
+  const { lines, refused, failure } = useReadable(delivery)
+  const received = useReadable(delivery.received)
+  if (lines.size === 0 && received !== undefined) return null
+  if (lines.size === 0) {
     return (
-      <div className="empty">
-        <p className="empty__title">Nothing received yet</p>
-        <p>What you scan is kept in this browser until you book it in.</p>
-      </div>
+      <Empty title="Nothing received yet">
+        <p>This browser keeps the list until you book it.</p>
+      </Empty>
     )
   }
-  const pieces = lines.reduce((sum, { amount }) => sum + amount, 0)
+  const discard = async () => {
+    if (await ask(DISCARD_QUESTION)) delivery.clear()
+  }
   return (
-    <div className="card receive__card">
-      <div className="receive__line-head">
+    <div className="card">
+      <div className="card__header">
         <strong className="number">
-          {petsWords(lines.length)}, {piecesWords(pieces)}
+          {petsWords(lines.size)}, {piecesWords(piecesOf(lines))}
         </strong>
-        {isGivingUp ? (
-          <span className="receive__question">
-            Give up this list?
-            <button
-              type="button"
-              className="button button--small button--danger"
-              onClick={() => desk.clear()}
-            >
-              Give it up
-            </button>
-            <button
-              ref={safe}
-              type="button"
-              className="button button--small"
-              onClick={() => setGivingUp(false)}
-            >
-              Keep it
-            </button>
-          </span>
-        ) : (
-          <span className="receive__question">
-            <button
-              ref={safe}
-              type="button"
-              className="button button--quiet button--small"
-              onClick={() => setGivingUp(true)}
-            >
-              Give up
-            </button>
-            <button type="button" className="button button--primary" onClick={onReview}>
-              Review
-            </button>
-          </span>
-        )}
+        <span className="cluster">
+          <Button tone="quiet" onClick={() => void discard()}>
+            Discard
+          </Button>
+          <Button tone="primary" onClick={onReview}>
+            Review
+          </Button>
+        </span>
       </div>
       {(failure !== undefined || refused.size > 0) && (
         <p className="notice notice--negative receive__notice" role="alert">
-          {failure ??
-            'Nothing was booked in, since some of it cannot be. Take out what is marked, then go on.'}
+          {failure ?? 'Nothing was booked. Remove the marked pets, then try again.'}
         </p>
       )}
-      <ul className="receive__lines" aria-label="Received so far">
-        {lines.map((line) => (
-          <Line key={String(line.petId)} desk={desk} line={line} refusal={refused.get(line.petId)} />
+      {/* biome-ignore lint/a11y/noRedundantRoles: Safari drops the role of a list without markers */}
+      <ul role="list" aria-label="Received so far">
+        {[...lines].reverse().map(([petId, amount]) => (
+          <Line key={String(petId)} delivery={delivery} petId={petId} amount={amount} />
         ))}
       </ul>
     </div>
   )
 }
 
-interface LineProps {
-  readonly desk: DeliveryDesk
-  readonly line: DeliveryLine
-  readonly refusal: string | undefined
+const DISCARD_QUESTION = {
+  title: 'Discard this delivery?',
+  text: ['The list is emptied. The stock does not change.'],
+  yes: 'Discard',
+  no: 'Keep it',
 }
 
-function Line({ desk, line: { petId, amount }, refusal }: LineProps) {
-  const row = useSession().stock.find(petId)
+interface LineProps {
+  readonly delivery: DeliveryDraft
+  readonly petId: bigint
+  readonly amount: number
+}
+
+function Line({ delivery, petId, amount }: LineProps) {
+  const { stock } = useSession()
+  const { refused } = useReadable(delivery)
   const [draft, setDraft] = useState<string>()
-  const name = row?.name ?? `Pet ${petId}`
+  const name = stock.find(petId)?.name ?? `Pet ${petId}`
   const wanted = draft === undefined ? amount : readQuantity(draft)
   const isValid = wanted !== undefined && wanted > 0
-  const end = () => {
-    if (isValid && wanted !== amount) desk.setAmount(petId, wanted)
+  const save = () => {
+    if (isValid && wanted !== amount) delivery.setAmount(petId, wanted)
     setDraft(undefined)
   }
   return (
-    <li className="receive__line">
-      <span className="receive__name">
-        <a href={href({ view: 'pet', petId })}>{name}</a>
+    <li className="list-row receive__row">
+      <span className="cluster">
+        <a className="list-row__name" href={href({ view: 'pet', petId })}>
+          {name}
+        </a>
         <span className="muted number">{String(petId)}</span>
-        {refusal !== undefined && <span className="field__error">{refusal}</span>}
+        {delivery.isImplausible(petId, amount) && (
+          <span className="badge badge--caution">Unusually many</span>
+        )}
+        <span className="field__error">{refused.get(petId)}</span>
       </span>
       <input
-        className="input number receive__pieces"
+        className="input number receive__amount"
         inputMode="numeric"
         autoComplete="off"
         aria-label={`How many ${name}`}
         aria-invalid={!isValid}
         value={draft ?? String(amount)}
         onChange={({ currentTarget }) => setDraft(currentTarget.value)}
-        onBlur={end}
+        onBlur={save}
         onKeyDown={({ key }) => {
-          if (key === 'Enter') end()
+          if (key === 'Enter') save()
           if (key === 'Escape') setDraft(undefined)
         }}
       />
-      <button
-        type="button"
-        className="button button--quiet button--icon"
-        aria-label={`Take out ${name}`}
-        onClick={() => desk.remove(petId)}
-      >
-        <Icon name="close" />
-      </button>
+      <Button
+        tone="quiet"
+        icon="close"
+        aria-label={`Remove ${name}`}
+        onClick={() => delivery.setAmount(petId, 0)}
+      />
     </li>
   )
 }

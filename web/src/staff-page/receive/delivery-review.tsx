@@ -1,60 +1,109 @@
-import { type FormEvent, useEffect, useId, useRef } from 'react'
+import { type FormEvent, useEffect, useRef } from 'react'
 import { useReadable } from '../data/observable.ts'
+import { askImplausible } from '../quantity/ask-implausible.ts'
+import { findScanned } from '../scanner/scan-layer.tsx'
+import { useScan } from '../scanner/scanner.ts'
+import { useSession, useStock } from '../session/session-context.ts'
+import { Button } from '../ui/button.tsx'
+import { TextField } from '../ui/field.tsx'
+import { href } from '../ui/navigation.ts'
+import { PetTableHead } from '../ui/pet-table-head.tsx'
 import { petsWords, piecesWords } from '../ui/words.ts'
-import type { DeliveryDesk } from './delivery-desk.ts'
-import { DeliveryTable } from './delivery-table.tsx'
+import { type DeliveryDraft, piecesOf } from './delivery-draft.ts'
 
 /** Shorter than the service allows, so that an undo has room to name it. */
 const MAX_REFERENCE_LENGTH = 190
 
 interface Props {
-  readonly desk: DeliveryDesk
+  readonly delivery: DeliveryDraft
   readonly onBack: () => void
 }
 
-/** All of it once more, with what the stock will be, before it is booked in. */
-export function DeliveryReview({ desk, onBack }: Props) {
-  const { lines, reference, phase } = useReadable(desk)
+/** The whole delivery with the stock that it leads to, before it is booked. A scan adds one more pet. */
+export function DeliveryReview({ delivery, onBack }: Props) {
+  const session = useSession()
+  const { lines, head, phase } = useReadable(delivery)
   const field = useRef<HTMLInputElement>(null)
-  const id = useId()
   const isSending = phase === 'sending'
-  const pieces = lines.reduce((sum, { amount }) => sum + amount, 0)
   useEffect(() => field.current?.focus(), [])
+  useScan((barcode) => {
+    void findScanned(session, barcode, (petId) => {
+      if (delivery.open(petId) === undefined) onBack()
+    })
+  })
+  const book = async () => {
+    const implausible = [...lines].filter(([petId, amount]) => delivery.isImplausible(petId, amount))
+    const questions = implausible.map(([petId, amount]) => {
+      const row = session.stock.find(petId)
+      const quantity = (row?.quantity ?? 0).toLocaleString('en')
+      return `${row?.name ?? `Pet ${petId}`}: ${piecesWords(amount)}, with ${quantity} in stock.`
+    })
+    if (!(await askImplausible(questions, 'Receive them'))) return
+    onBack()
+    void delivery.book()
+  }
   const onSubmit = (event: FormEvent) => {
     event.preventDefault()
-    onBack()
-    void desk.book()
+    if (!isSending) void book()
   }
   return (
-    <form className="card receive__card" onSubmit={onSubmit} aria-label="Review the delivery">
-      <div className="receive__review-head">
-        <div className="field receive__reference">
-          <label className="field__label" htmlFor={`${id}-reference`}>
-            Reference
-          </label>
-          <input
-            ref={field}
-            id={`${id}-reference`}
-            className="input"
-            autoComplete="off"
-            placeholder="Delivery note or order, such as PO-1043"
-            maxLength={MAX_REFERENCE_LENGTH}
-            value={reference}
-            readOnly={isSending}
-            onChange={({ currentTarget }) => desk.setReference(currentTarget.value)}
-          />
-        </div>
-        <div className="receive__question">
-          <button type="button" className="button" disabled={isSending} onClick={onBack}>
+    <form className="card" onSubmit={onSubmit} aria-label="Review the delivery">
+      <div className="card__header receive__booking">
+        <TextField
+          field={field}
+          className="receive__reference"
+          label="Reference"
+          placeholder="Delivery note or order, such as PO-1043"
+          maxLength={MAX_REFERENCE_LENGTH}
+          value={head?.reference ?? ''}
+          readOnly={isSending}
+          onChange={(reference) => delivery.setReference(reference)}
+        />
+        <span className="cluster">
+          <Button isDisabled={isSending} onClick={onBack}>
             Back
-          </button>
-          <button type="submit" className="button button--primary" aria-disabled={isSending}>
-            {isSending && <span className="spinner" aria-hidden="true" />}
-            {isSending ? 'Receiving' : `Receive ${piecesWords(pieces)} of ${petsWords(lines.length)}`}
-          </button>
-        </div>
+          </Button>
+          <Button type="submit" tone="primary" isBusy={isSending}>
+            {isSending ? 'Receiving' : `Receive ${piecesWords(piecesOf(lines))} of ${petsWords(lines.size)}`}
+          </Button>
+        </span>
       </div>
-      <DeliveryTable lines={lines} />
+      <DeliveryTable delivery={delivery} />
     </form>
+  )
+}
+
+/** The lines with the stock before and after. */
+export function DeliveryTable({ delivery }: { readonly delivery: DeliveryDraft }) {
+  const { stock } = useSession()
+  const { lines } = useReadable(delivery)
+  useStock()
+  return (
+    <table className="table work-table">
+      <PetTableHead figures={['In stock', 'Arrived', 'Then']} />
+      <tbody>
+        {[...lines].reverse().map(([petId, amount]) => {
+          const row = stock.find(petId)
+          const quantity = row?.quantity ?? 0
+          return (
+            <tr key={String(petId)}>
+              <td>
+                <a className="list-row__name" href={href({ view: 'pet', petId })}>
+                  {row?.name ?? `Pet ${petId}`}
+                </a>{' '}
+                {delivery.isImplausible(petId, amount) && (
+                  <span className="badge badge--caution">Unusually many</span>
+                )}
+              </td>
+              <td className="table__number">{quantity.toLocaleString('en')}</td>
+              <td className="table__number">+{amount.toLocaleString('en')}</td>
+              <td className="table__number">
+                <strong>{(quantity + amount).toLocaleString('en')}</strong>
+              </td>
+            </tr>
+          )
+        })}
+      </tbody>
+    </table>
   )
 }

@@ -1,119 +1,107 @@
-import { type KeyboardEvent, useCallback, useEffect, useId, useRef, useState } from 'react'
-import type { StockRow } from '../data/stock/stock-model.ts'
+import { type KeyboardEvent, useRef, useState } from 'react'
+import { useReadable } from '../data/observable.ts'
 import { readQuantity } from '../quantity/typed-change.ts'
 import { scannedIn } from '../scanner/find-pets.ts'
-import { PetFinder, type PetFinderHandle } from '../scanner/pet-finder.tsx'
-import { useScan } from '../scanner/scanner.ts'
-import { useTypingInto } from '../scanner/use-typing-into.ts'
-import { useSession } from '../session/session-context.ts'
-import type { DeliveryDesk } from './delivery-desk.ts'
+import { type FinderMessage, PetFinder, type PetFinderHandle } from '../scanner/pet-finder.tsx'
+import { useSession, useStock } from '../session/session-context.ts'
+import { Button } from '../ui/button.tsx'
+import { TextField } from '../ui/field.tsx'
+import type { DeliveryDraft } from './delivery-draft.ts'
 
-/** Scan or search, how many, next. */
-export function LineEntry({ desk }: { readonly desk: DeliveryDesk }) {
+/** Scan or search a pet, type how many have arrived, continue with the next one. */
+export function LineEntry({ delivery }: { readonly delivery: DeliveryDraft }) {
   const { stock } = useSession()
-  const [chosen, setChosen] = useState<StockRow>()
-  const [amount, setAmount] = useState('1')
-  const [said, setSaid] = useState<{ readonly words: string; readonly isTrouble: boolean }>()
+  useStock()
+  const line = useReadable(delivery.openLine)
+  const [text, setText] = useState(() => String(line?.amount ?? 1))
+  const [message, setMessage] = useState<FinderMessage>()
+  const [problem, setProblem] = useState<string>()
+  /** Each pick gets a new field, which takes the focus. */
+  const [picks, setPicks] = useState(0)
   const finder = useRef<PetFinderHandle>(null)
-  const id = useId()
-  const pieces = readQuantity(amount)
-  const focusFinder = useCallback(() => finder.current?.focus(), [])
-  useTypingInto(focusFinder)
-  useScan((barcode) => {
-    if (chosen === undefined || add(chosen, pieces)) finder.current?.take(barcode)
-  })
-  useEffect(() => {
-    // On a touch screen the keyboard would cover half of it before anybody asked for it.
-    if (matchMedia('(pointer: fine)').matches) focusFinder()
-  }, [focusFinder])
+  const nameOf = (petId: bigint) => stock.find(petId)?.name ?? `Pet ${petId}`
 
-  const choose = (row: StockRow) => {
-    setChosen(row)
-    setAmount('1')
+  const close = () => {
+    const closed = delivery.openLine.get()
+    if (closed === undefined) return
+    delivery.openLine.set(undefined)
+    const pieces = closed.amount.toLocaleString('en')
+    setMessage({ text: `${pieces} × ${nameOf(closed.petId)} added.`, isProblem: false })
   }
-  /** Whether the chosen one is in the list now. */
-  const add = (row: StockRow, count: number | undefined): boolean => {
+  const pick = (petId: bigint) => {
+    close()
+    const refusal = delivery.open(petId)
+    setText('1')
+    setProblem(undefined)
+    setPicks(picks + 1)
+    if (refusal !== undefined) setMessage({ text: refusal, isProblem: true })
+  }
+  const type = (typed: string) => {
+    setText(typed)
+    // Until the number is valid, the line has the one piece that was scanned.
+    setProblem(delivery.setOpenAmount(readQuantity(typed) || 1))
+  }
+  const finish = () => {
+    const amount = readQuantity(text) || undefined
     const refusal =
-      count === undefined || count === 0 ? 'Enter a whole number of 1 or more.' : desk.add(row.petId, count)
-    setSaid(
-      refusal === undefined
-        ? { words: `${count?.toLocaleString('en')} × ${nameOf(row)} added.`, isTrouble: false }
-        : { words: refusal, isTrouble: true },
-    )
-    if (refusal !== undefined) return false
-    setChosen(undefined)
-    return true
+      amount === undefined ? 'Enter a whole number of 1 or more.' : delivery.setOpenAmount(amount)
+    setProblem(refusal)
+    if (refusal !== undefined) return
+    close()
+    finder.current?.focus()
   }
-  const addAndGoOn = (count: number | undefined) => {
-    if (chosen !== undefined && add(chosen, count)) focusFinder()
-  }
-  const onAmountKey = (event: KeyboardEvent) => {
-    if (event.key === 'Escape') {
-      setChosen(undefined)
-      setSaid(undefined)
-      focusFinder()
-    } else if (event.key === 'Enter' && chosen !== undefined) {
-      const scanned = scannedIn(stock, amount)
-      // The next one was scanned: what stood there before it is how many of this one there are.
-      if (scanned === undefined) addAndGoOn(pieces)
-      else if (add(chosen, scanned.before === '' ? 1 : readQuantity(scanned.before))) {
-        finder.current?.take(scanned.barcode)
-      }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const scanned = event.key === 'Enter' ? scannedIn(stock, text) : undefined
+    if (scanned !== undefined) {
+      type(scanned.before)
+      finder.current?.find(scanned.barcode)
+    } else if (event.key === 'Enter') finish()
+    else if (event.key === 'Escape') {
+      delivery.cancelOpenLine()
+      setMessage(undefined)
+      finder.current?.focus()
     } else return
     event.preventDefault()
   }
-  const isWrong = said?.isTrouble === true && chosen !== undefined
   return (
-    <div className="card receive__entry">
+    <div className="card card__body stack">
       <PetFinder
         ref={finder}
         label="Scan or search"
-        onPick={choose}
-        onUnknown={(words) => setSaid(words === undefined ? undefined : { words, isTrouble: true })}
+        hint="Scan, type how many, press Enter. The same pet twice adds up."
+        message={message}
+        onMessage={setMessage}
+        onPick={pick}
       />
-      {chosen !== undefined && (
-        <div className="receive__amount">
-          <div className="receive__chosen">
-            <strong>{nameOf(chosen)}</strong>
+      {line !== undefined && (
+        <div className="receive__line">
+          <span className="receive__pet">
+            <strong>{nameOf(line.petId)}</strong>
             <span className="muted number">
-              {String(chosen.petId)} · {(stock.find(chosen.petId)?.quantity ?? 0).toLocaleString('en')} in
-              stock
+              {String(line.petId)} · {(stock.find(line.petId)?.quantity ?? 0).toLocaleString('en')} in stock
             </span>
-          </div>
-          <label className="visually-hidden" htmlFor={`${id}-amount`}>
-            How many {nameOf(chosen)} have come
-          </label>
-          <input
-            key={String(chosen.petId)}
-            ref={selected}
-            id={`${id}-amount`}
-            className="input number receive__pieces"
-            inputMode="numeric"
-            autoComplete="off"
-            enterKeyHint="next"
-            value={amount}
-            aria-invalid={isWrong}
-            aria-describedby={`${id}-said`}
-            onChange={({ currentTarget }) => setAmount(currentTarget.value)}
-            onKeyDown={onAmountKey}
+          </span>
+          <TextField
+            key={picks}
+            field={focusAndSelect}
+            className="receive__amount"
+            label={`How many ${nameOf(line.petId)} have arrived`}
+            isNumber
+            value={text}
+            problem={problem}
+            onChange={type}
+            onKeyDown={onKeyDown}
           />
-          <button type="button" className="button button--primary" onClick={() => addAndGoOn(pieces)}>
+          <Button tone="primary" onClick={finish}>
             Add
-          </button>
+          </Button>
         </div>
       )}
-      <p id={`${id}-said`} className={said?.isTrouble ? 'field__error' : 'field__hint'} role="status">
-        {said?.words ?? 'Scan, type how many, press Enter. The same pet twice adds up.'}
-      </p>
     </div>
   )
 }
 
-function nameOf({ name, petId }: StockRow): string {
-  return name ?? `Pet ${petId}`
-}
-
-function selected(field: HTMLInputElement | null): void {
+function focusAndSelect(field: HTMLInputElement | null): void {
   field?.focus()
   field?.select()
 }

@@ -1,19 +1,21 @@
 import { type RefObject, useRef, useState } from 'react'
 import { useReadable } from '../data/observable.ts'
+import { momentWords } from '../data/time-words.ts'
+import { UndoAdjustment } from '../quantity/undo-adjustment.tsx'
+import { useScan } from '../scanner/scanner.ts'
 import type { KeyOwner } from '../session/session.ts'
 import { useSession, useStock } from '../session/session-context.ts'
 import { WorkFrame } from '../session/work-frame.tsx'
+import { Button } from '../ui/button.tsx'
 import { useLostFocus } from '../ui/hooks.ts'
 import { petsWords, piecesWords } from '../ui/words.ts'
-import type { Received } from './delivery-desk.ts'
+import { type DeliveryDraft, deliveryOf, type Received } from './delivery-draft.ts'
 import { DeliveryList } from './delivery-list.tsx'
-import { deliveryOf } from './delivery-of.ts'
-import { DeliveryReview } from './delivery-review.tsx'
-import { DeliveryTrouble } from './delivery-trouble.tsx'
+import { DeliveryReview, DeliveryTable } from './delivery-review.tsx'
 import { LineEntry } from './line-entry.tsx'
 import './receive.css'
 
-/** A delivery comes in: scan or search, say how many, look over it, and book all of it in at once. */
+/** Receives a delivery: scan or search, type how many, review it, and book all of it at once. */
 export function ReceiveView() {
   const section = useRef<HTMLElement>(null)
   return (
@@ -30,40 +32,101 @@ interface Props {
 }
 
 function Delivery({ owner, section }: Props) {
-  const desk = deliveryOf(useSession(), owner)
-  const { lines, phase, received, isKept } = useReadable(desk)
+  const delivery = deliveryOf(useSession(), owner)
+  const { lines, phase, isKept } = useReadable(delivery)
+  const received = useReadable(delivery.received)
   const [isReviewing, setReviewing] = useState(false)
   useStock()
-  useLostFocus(section, `${phase} ${lines.length}`)
-  if (phase === 'unsettled' || phase === 'forgotten') return <DeliveryTrouble desk={desk} />
-  const isReview = phase === 'sending' || (isReviewing && lines.length > 0)
+  useLostFocus(section, `${phase} ${lines.size}`)
+  if (phase === 'unsettled' || phase === 'forgotten') return <UnsettledDelivery delivery={delivery} />
+  const isReview = phase === 'sending' || (isReviewing && lines.size > 0)
+  const review = () => {
+    delivery.openLine.set(undefined)
+    setReviewing(true)
+  }
   return (
     <>
       {!isKept && (
         <p className="notice notice--caution" role="alert">
-          This browser has no room to keep the delivery. Receive it before you close or reload the page.
+          This browser has no room to keep the delivery. Book it before you close or reload the page.
         </p>
       )}
       {isReview ? (
-        <DeliveryReview desk={desk} onBack={() => setReviewing(false)} />
+        <DeliveryReview delivery={delivery} onBack={() => setReviewing(false)} />
       ) : (
         <>
-          {received !== undefined && lines.length === 0 && <ReceivedNotice received={received} />}
-          <LineEntry desk={desk} />
-          <DeliveryList desk={desk} onReview={() => setReviewing(true)} />
+          {received !== undefined && <ReceivedNotice key={received.at} received={received} />}
+          <LineEntry delivery={delivery} />
+          <DeliveryList delivery={delivery} onReview={review} />
         </>
       )}
     </>
   )
 }
 
-function ReceivedNotice({ received: { pets, pieces, reference } }: { readonly received: Received }) {
+function ReceivedNotice({ received }: { readonly received: Received }) {
+  const { pieces, reference, at, changes, step } = received
+  const { undo } = useSession()
+  const steps = useReadable(undo)
+  const [isUndone, setUndone] = useState(false)
+  const title = reference === undefined ? 'Received' : `Received ${reference}`
+  const amount = `${piecesWords(pieces)} of ${petsWords(changes.length)}`
+  // The stock view can undo it as well.
+  const canUndo = step !== undefined && steps.includes(step)
+  const onUndone = () => {
+    setUndone(true)
+    if (step !== undefined) undo.take(step)
+  }
   return (
-    <p className="notice notice--accent" role="status">
+    <div className="notice notice--accent" role="status">
       <span>
-        <strong>Received{reference !== undefined && ` ${reference}`}</strong>: {piecesWords(pieces)} of{' '}
-        {petsWords(pets)} {pieces === 1 ? 'is' : 'are'} in stock now.
+        <strong>{title}</strong>: {amount}{' '}
+        {isUndone ? 'taken out of the stock again.' : `${pieces === 1 ? 'is' : 'are'} in stock now.`}
       </span>
-    </p>
+      {canUndo && !isUndone && (
+        <UndoAdjustment
+          what="the delivery"
+          changes={changes}
+          purpose={{ reason: 'received', reference, at }}
+          onUndone={onUndone}
+        />
+      )}
+    </div>
+  )
+}
+
+/** The delivery was sent and the response was lost. */
+function UnsettledDelivery({ delivery }: { readonly delivery: DeliveryDraft }) {
+  const { phase, failure, sent } = useReadable(delivery)
+  // Nothing can be added until this is settled.
+  useScan(() => {})
+  return (
+    <div className="card">
+      <div className="notice notice--caution receive__notice" role="alert">
+        {phase === 'unsettled' ? (
+          <>
+            <span className="receive__words">
+              {failure} <strong>Not sure it was saved.</strong> Check now; it is never counted twice.
+            </span>
+            <Button tone="primary" onClick={() => void delivery.book()}>
+              Check now
+            </Button>
+          </>
+        ) : (
+          <>
+            <span className="receive__words">
+              <strong>
+                This delivery was sent {sent === undefined ? 'before' : momentWords(sent.madeAt)}, and no
+                answer came.
+              </strong>{' '}
+              That is too long ago to check. Look at the history of one of its pets: was it received?
+            </span>
+            <Button onClick={() => delivery.clear()}>Yes, it was received</Button>
+            <Button onClick={() => void delivery.bookAgain()}>No, receive it now</Button>
+          </>
+        )}
+      </div>
+      <DeliveryTable delivery={delivery} />
+    </div>
   )
 }

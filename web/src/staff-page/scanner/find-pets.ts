@@ -1,22 +1,21 @@
 import { searchTerms } from '../data/stock/search-text.ts'
 import type { StockModel, StockRow } from '../data/stock/stock-model.ts'
 
-/** No amount and no id of a shop is that long; what a scanner reads is. */
+/** Amounts and ids of a shop are shorter, or longer. */
 const BARCODE = /^\d{8,14}$/
 const MIN_LENGTH = 6
 
-/** What a scanner has typed into a field, and what hands had typed there before it. */
-export interface Scanned {
+export interface ScannedText {
+  /** The text that a person had typed before the barcode. */
   readonly before: string
   readonly barcode: string
 }
 
 /**
- * To the browser a scanner is a keyboard that types into whatever has the focus. Told by what is there when Enter is
- * pressed, and not by how fast it came: a busy machine, or a slow scanner, must not cut a code in two. `undefined` where
- * nobody has scanned anything.
+ * Finds a barcode at the end of a text, however fast it was typed or pasted: a slow scanner or a busy machine must not
+ * turn a barcode into an amount.
  */
-export function scannedIn(stock: StockModel, typed: string): Scanned | undefined {
+export function scannedIn(stock: StockModel, typed: string): ScannedText | undefined {
   const text = typed.trim()
   for (let start = 0; start <= text.length - MIN_LENGTH; start++) {
     const barcode = text.slice(start)
@@ -25,7 +24,7 @@ export function scannedIn(stock: StockModel, typed: string): Scanned | undefined
   return BARCODE.test(text) ? { before: '', barcode: text } : undefined
 }
 
-/** The one that this names: by its barcode first, then by its id. */
+/** The pet with this barcode, or else with this id. */
 export function petNamed(stock: StockModel, text: string): StockRow | undefined {
   const wanted = text.trim()
   const scanned = stock.barcodes.find(wanted)
@@ -34,19 +33,19 @@ export function petNamed(stock: StockModel, text: string): StockRow | undefined 
   return /^-?\d{1,19}$/.test(wanted) ? stock.find(BigInt(wanted)) : undefined
 }
 
-/** Those that fit, at most so many: the one that is named exactly, then names that begin so, then all others by id. */
+/** The pets that match, at most `limit`: an exact barcode or id first, then names that start with the text. */
 export function petsLike(stock: StockModel, text: string, limit: number): readonly StockRow[] {
   const terms = searchTerms(text)
   if (terms.length === 0) return []
   const named = petNamed(stock, text)
-  const begin: StockRow[] = []
+  const startMatches: StockRow[] = []
   const others: StockRow[] = []
   const start = terms.join(' ')
   for (const row of stock.get().rows) {
     if (row === named || !terms.every((term) => row.searchText.includes(term))) continue
-    if (row.searchText.startsWith(start)) begin.push(row)
+    if (row.searchText.startsWith(start)) startMatches.push(row)
     else if (others.length < limit) others.push(row)
-    if (begin.length === limit) break
+    if (startMatches.length === limit) break
   }
-  return [...(named === undefined ? [] : [named]), ...begin, ...others].slice(0, limit)
+  return [...(named === undefined ? [] : [named]), ...startMatches, ...others].slice(0, limit)
 }

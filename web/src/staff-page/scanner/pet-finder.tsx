@@ -1,138 +1,164 @@
-import { type KeyboardEvent, type Ref, useId, useImperativeHandle, useRef, useState } from 'react'
-import { flushSync } from 'react-dom'
+import {
+  type ReactNode,
+  type Ref,
+  useCallback,
+  useEffect,
+  useImperativeHandle,
+  useRef,
+  useState,
+} from 'react'
 import { Icon } from '../../design/icon.tsx'
-import type { StockRow } from '../data/stock/stock-model.ts'
-import { useSession, useStock } from '../session/session-context.ts'
+import { failureWords } from '../data/failure-words.ts'
+import { askForBarcode } from '../data/stock/barcode-lookup.ts'
+import { useMayChange, useSession, useStock } from '../session/session-context.ts'
+import { Button } from '../ui/button.tsx'
+import { Combobox, type Option } from '../ui/combobox.tsx'
+import { isTyping } from '../ui/hooks.ts'
 import { petNamed, petsLike, scannedIn } from './find-pets.ts'
-import './finding.css'
+import { addPetWithBarcode } from './scan-layer.tsx'
+import { useScan } from './scanner.ts'
+import './work.css'
 
 export interface PetFinderHandle {
-  focus(): void
-  /** As if this had been typed there, and Enter pressed. */
-  take(text: string): void
+  readonly focus: () => void
+  /** Finds a pet as if the text had been typed and Enter pressed. */
+  readonly find: (text: string) => void
+}
+
+export interface FinderMessage {
+  readonly text: string
+  readonly isProblem: boolean
+  readonly action?: ReactNode
 }
 
 interface Props {
   readonly ref: Ref<PetFinderHandle>
   readonly label: string
-  readonly onPick: (row: StockRow) => void
-  /** Told of what it found nothing for, in words; `undefined` once something else is looked for. */
-  readonly onUnknown: (words: string | undefined) => void
+  readonly hint: string
+  /** Shown instead of the hint. */
+  readonly message: FinderMessage | undefined
+  readonly onMessage: (message: FinderMessage | undefined) => void
+  readonly onPick: (petId: bigint) => void
+}
+
+interface PetOption extends Option {
+  readonly petId: bigint
 }
 
 const MAX_OPTIONS = 8
 
-/** Where a barcode is scanned, or a pet is looked for by its name or id. Enter takes the first that fits. */
-export function PetFinder({ ref, label, onPick, onUnknown }: Props) {
-  const { stock } = useSession()
-  const { hasNames } = useStock()
+/** Finds a pet by a scan, a barcode, its name or its id. Enter picks the first match. Has the focus of its view. */
+export function PetFinder({ ref, label, hint, message, onMessage, onPick }: Props) {
+  const { stock, saving } = useSession()
+  const { hasNames, connection } = useStock()
+  const mayAddPets = useMayChange('pets')
   const [text, setText] = useState('')
-  const [active, setActive] = useState<number>()
   const field = useRef<HTMLInputElement>(null)
-  const id = useId()
-  const options = text.trim() === '' ? [] : petsLike(stock, text, MAX_OPTIONS)
+  const focus = useCallback(() => field.current?.focus(), [])
+  useTypingInto(focus)
+  useEffect(() => {
+    // On a touch screen the keyboard would cover half of the view.
+    if (matchMedia('(pointer: fine)').matches) focus()
+  }, [focus])
 
-  const pick = (row: StockRow) => {
-    change('')
-    onPick(row)
+  const report = (problem: string, action?: ReactNode) => {
+    onMessage({ text: problem, isProblem: true, action })
   }
-  const take = (wanted: string) => {
+  const type = (typed: string) => {
+    setText(typed)
+    onMessage(undefined)
+  }
+  const pick = (petId: bigint) => {
+    type('')
+    onPick(petId)
+  }
+  const add = async (barcode: string) => {
+    const petId = await addPetWithBarcode(barcode)
+    if (petId !== undefined) pick(petId)
+  }
+  const findBarcode = async (barcode: string) => {
+    setText('')
+    const known = petNamed(stock, barcode)?.petId
+    if (known !== undefined) return pick(known)
+    try {
+      const canAsk = connection !== 'lost' || !hasNames
+      const petId = canAsk ? await askForBarcode(saving, barcode) : undefined
+      if (petId !== undefined) return pick(petId)
+      const action = mayAddPets && (
+        <Button size="small" onClick={() => void add(barcode)}>
+          Add a pet with this barcode
+        </Button>
+      )
+      report(`No pet has the barcode ${barcode}.`, action)
+    } catch (error) {
+      if (!saving.signal.aborted) report(`${barcode} was not looked up. ${failureWords(error)}`)
+    }
+  }
+  const find = (wanted: string) => {
+    const named = petNamed(stock, wanted)
     const scanned = scannedIn(stock, wanted)
-    const named = petNamed(stock, wanted) ?? (scanned && petNamed(stock, scanned.barcode))
-    // A code that nobody knows is not a part of some other pet's id.
-    const row = named ?? (scanned === undefined ? petsLike(stock, wanted, 1)[0] : undefined)
-    if (row !== undefined) return pick(row)
-    // The next scan, or another word, takes its place: what it types may come at once.
-    flushSync(() => {
-      setText(wanted)
-      onUnknown(unknownWords(wanted.trim(), hasNames))
-    })
-    field.current?.focus()
+    if (named !== undefined) return pick(named.petId)
+    if (scanned !== undefined) return void findBarcode(scanned.barcode)
+    const [match] = petsLike(stock, wanted, 1)
+    if (match !== undefined) return pick(match.petId)
+    report(
+      hasNames
+        ? `No pet matches “${wanted.trim()}”. Try a part of its name, or its id.`
+        : 'Names and barcodes are still loading. Try again in a moment.',
+    )
+    // The next word replaces it.
     field.current?.select()
   }
-  const change = (changed: string) => {
-    setText(changed)
-    setActive(undefined)
-    onUnknown(undefined)
-  }
-  useImperativeHandle(ref, () => ({ focus: () => field.current?.focus(), take }))
+  useScan((barcode) => void findBarcode(barcode))
+  useImperativeHandle(ref, () => ({ focus, find }))
 
-  const onKeyDown = (event: KeyboardEvent) => {
-    const move = MOVES[event.key]
-    if (event.key === 'Enter') {
-      const chosen = active === undefined ? undefined : options[active]
-      if (chosen !== undefined) pick(chosen)
-      else if (text.trim() !== '') take(text)
-    } else if (event.key === 'Escape' && text !== '') change('')
-    else if (move !== undefined && options.length > 0) {
-      const from = active ?? (move > 0 ? -1 : 0)
-      setActive((from + move + options.length) % options.length)
-    } else return
-    event.preventDefault()
-  }
+  const matches = text.trim() === '' ? [] : petsLike(stock, text, MAX_OPTIONS)
+  const options = matches.map(({ petId, name, quantity }): PetOption => {
+    const content = (
+      <>
+        <span className="finder__name">{name ?? `Pet ${petId}`}</span>
+        <span className="muted number">{String(petId)}</span>
+        <span className="muted number">{quantity.toLocaleString('en')} in stock</span>
+      </>
+    )
+    return { key: String(petId), petId, content }
+  })
   return (
-    <div className="finder">
-      <label className="field__label" htmlFor={`${id}-field`}>
-        {label}
-      </label>
-      <div className="finder__field">
-        <Icon name="search" />
-        <input
-          ref={field}
-          id={`${id}-field`}
-          className="input"
-          type="text"
-          role="combobox"
-          aria-expanded={options.length > 0}
-          aria-controls={`${id}-options`}
-          aria-autocomplete="list"
-          aria-activedescendant={active === undefined ? undefined : `${id}-${active}`}
-          autoComplete="off"
-          autoCapitalize="off"
-          spellCheck={false}
-          enterKeyHint="next"
-          placeholder={hasNames ? 'Barcode, name or id' : 'Names and barcodes are loading'}
-          value={text}
-          onChange={({ currentTarget }) => change(currentTarget.value)}
-          onKeyDown={onKeyDown}
-        />
-      </div>
-      <div
-        id={`${id}-options`}
-        className="finder__options"
-        role="listbox"
-        aria-label="Pets that fit"
-        hidden={options.length === 0}
-      >
-        {options.map((row, index) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the field, which keeps the focus
-          <div
-            key={String(row.petId)}
-            id={`${id}-${index}`}
-            className="finder__option"
-            role="option"
-            tabIndex={-1}
-            aria-selected={index === active}
-            // Before the field loses the focus.
-            onMouseDown={(event) => event.preventDefault()}
-            onClick={() => pick(row)}
-          >
-            <span className="finder__name">{row.name ?? `Pet ${row.petId}`}</span>
-            <span className="muted number">{String(row.petId)}</span>
-            <span className="muted number finder__stock">{row.quantity.toLocaleString('en')} in stock</span>
-          </div>
-        ))}
-      </div>
-    </div>
+    <>
+      <Combobox
+        label={label}
+        noun="pets"
+        text={text}
+        onType={type}
+        options={options}
+        onPick={({ petId }) => pick(petId)}
+        onEnter={(typed) => {
+          if (typed.trim() !== '') find(typed)
+        }}
+        placeholder={hasNames ? 'Barcode, name or id' : 'Names and barcodes are loading'}
+        field={field}
+        icon={<Icon name="search" />}
+      />
+      <p className={message?.isProblem ? 'field__error cluster' : 'field__hint cluster'} role="status">
+        {message?.text ?? hint}
+        {message?.action}
+      </p>
+    </>
   )
 }
 
-const MOVES: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 }
-
-function unknownWords(wanted: string, hasNames: boolean): string {
-  if (!hasNames) return 'Names and barcodes are still loading. Try it again in a moment.'
-  if (/^\d{6,}$/.test(wanted)) {
-    return `No pet has the barcode ${wanted}. Search for it by name, or go on with the next one.`
-  }
-  return `No pet fits “${wanted}”. Try a part of its name, or its id.`
+/** Text that is typed while no field has the focus goes into the field that `focus` focuses. */
+function useTypingInto(focus: () => void): void {
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      const { key, ctrlKey, metaKey, altKey, target } = event
+      if (key.length !== 1 || key === ' ' || ctrlKey || metaKey || altKey || isTyping(target)) return
+      if (document.querySelector('dialog:modal') !== null) return
+      // The browser types the key after this, into the new focus. The search key is not part of the text.
+      if (key === '/') event.preventDefault()
+      focus()
+    }
+    addEventListener('keydown', onKeyDown)
+    return () => removeEventListener('keydown', onKeyDown)
+  }, [focus])
 }

@@ -79,7 +79,7 @@ export async function findScanned(
 }
 
 /** Opens the form for a new pet. Resolves with its id, or with `undefined` if none was added. */
-async function addPetWithBarcode(barcode: string): Promise<bigint | undefined> {
+export async function addPetWithBarcode(barcode: string): Promise<bigint | undefined> {
   try {
     const { PetDialog } = await import('../pet-form/pet-dialog.tsx')
     return await new Promise((finish) => openForm.set({ barcode, Dialog: PetDialog, finish }))

@@ -3,8 +3,7 @@ import { Icon } from '../../design/icon.tsx'
 import { useReadable } from '../data/observable.ts'
 import type { RefusedPet, SaleLine } from '../data/sales/sale-queue.ts'
 import { readQuantity } from '../quantity/typed-change.ts'
-import { PetFinder, type PetFinderHandle } from '../scanner/pet-finder.tsx'
-import { findScanned } from '../scanner/scan-layer.tsx'
+import { type FinderMessage, PetFinder, type PetFinderHandle } from '../scanner/pet-finder.tsx'
 import { useScan } from '../scanner/scanner.ts'
 import type { KeyOwner } from '../session/session.ts'
 import { useMayChange, useSession, useStock } from '../session/session-context.ts'
@@ -40,17 +39,16 @@ export function SellView() {
 type OpenDialog = 'reserve' | 'return' | 'pick-up' | 'camera'
 
 function OpenTill({ owner }: { readonly owner: KeyOwner }) {
-  const session = useSession()
-  const till = tillOf(session, owner)
+  const till = tillOf(useSession(), owner)
   const { lines, receipt, isSelling, failure } = useReadable(till)
   const mayOrder = useMayChange('orders')
   const [dialog, setDialog] = useState<OpenDialog>()
-  const [unknown, setUnknown] = useState<string>()
+  const [message, setMessage] = useState<FinderMessage>()
   const finder = useRef<PetFinderHandle>(null)
   const pieces = lines.reduce((sum, { quantity }) => sum + quantity, 0)
   const onScan = (barcode: string) => {
     if (barcode === DONE) void till.sell()
-    else void findScanned(session, barcode, (petId) => till.add(petId))
+    else finder.current?.find(barcode)
   }
   useScan(onScan)
   const close = () => setDialog(undefined)
@@ -62,16 +60,15 @@ function OpenTill({ owner }: { readonly owner: KeyOwner }) {
         {mayOrder && <Button onClick={() => setDialog('pick-up')}>Pick up…</Button>}
         <Button onClick={() => setDialog('return')}>Return…</Button>
       </div>
-      <div className="card sell__entry">
+      <div className="card card__body stack">
         <PetFinder
           ref={finder}
           label="Scan or search"
-          onPick={({ petId }) => till.add(petId)}
-          onUnknown={setUnknown}
+          hint="Each scan adds one piece."
+          message={message}
+          onMessage={setMessage}
+          onPick={(petId) => till.add(petId)}
         />
-        <p className="field__error" role="alert">
-          {unknown}
-        </p>
       </div>
       <div className="card sell__cart">
         {lines.length === 0 ? (

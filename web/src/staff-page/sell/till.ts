@@ -5,8 +5,7 @@ import { type RefusedPet, type SaleLine, SaleQueue } from '../data/sales/sale-qu
 import type { SaveContext } from '../data/stock/own-request.ts'
 import type { QuantityChange } from '../data/stock/undo-history.ts'
 import { showToast } from '../data/toasts.ts'
-import { onWorkElsewhere } from '../data/work-elsewhere.ts'
-import type { KeyOwner, Session } from '../session/session.ts'
+import { perSession } from '../session/work-frame.tsx'
 import { piecesWords } from '../ui/words.ts'
 
 interface TillState {
@@ -146,21 +145,15 @@ export class Till implements Readable<TillState> {
   }
 }
 
-const tills = new WeakMap<Session, Till>()
-
 /** The till of the person who is signed in. Its queue keeps sending while other views are shown. */
-export function tillOf(session: Session, owner: KeyOwner): Till {
-  const known = tills.get(session)
-  if (known !== undefined) return known
-  const { saving } = session
+export const tillOf = perSession(({ saving }, owner) => {
   const queue = new SaleQueue(saving, owner.id)
   const kept = new KeptWork(owner.id, 'sell')
   const till = new Till(saving, kept, queue)
   queue.start()
-  onWorkElsewhere(kept, till.readAgain, saving.signal)
-  tills.set(session, till)
+  kept.onChangeElsewhere(till.readAgain, saving.signal)
   return till
-}
+})
 
 /** Such as `261117`. */
 function today(): string {

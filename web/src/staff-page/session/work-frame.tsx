@@ -1,20 +1,20 @@
 import type { ReactNode } from 'react'
 import { useReadable } from '../data/observable.ts'
-import type { KeyOwner } from './session.ts'
+import { Empty } from '../ui/list-frame.tsx'
+import type { KeyOwner, Session } from './session.ts'
 import { useMayChange, useSession, useStock } from './session-context.ts'
 import { StockFailure } from './stock-failure.tsx'
 
-/** Around work that changes the stock and is kept for the owner of the key: what has to be there before it can go on. */
+/** Shows work that changes the stock once the stock and the owner of the key are known. */
 export function WorkFrame({ children }: { readonly children: (owner: KeyOwner) => ReactNode }) {
   const owner = useReadable(useSession().owner)
   const mayChange = useMayChange('stock')
   const { phase, rows } = useStock()
   if (!mayChange) {
     return (
-      <div className="empty">
-        <p className="empty__title">This key may not change the stock</p>
+      <Empty title="This key may not change the stock">
         <p>Sign in with one that may.</p>
-      </div>
+      </Empty>
     )
   }
   if (phase === 'failed' && rows.length === 0) return <StockFailure />
@@ -27,4 +27,16 @@ export function WorkFrame({ children }: { readonly children: (owner: KeyOwner) =
     )
   }
   return children(owner)
+}
+
+/** Creates a value once for each session, so that it lives on while another view is shown. */
+export function perSession<Value>(
+  create: (session: Session, owner: KeyOwner) => Value,
+): (session: Session, owner: KeyOwner) => Value {
+  const values = new WeakMap<Session, Value>()
+  return (session, owner) => {
+    const value = values.get(session) ?? create(session, owner)
+    values.set(session, value)
+    return value
+  }
 }

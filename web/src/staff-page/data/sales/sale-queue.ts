@@ -83,13 +83,10 @@ export class SaleQueue implements Readable<readonly Sale[]> {
     const timer = setInterval(send, RETRY_MS)
     signal.addEventListener('abort', () => clearInterval(timer))
     addEventListener('online', send, { signal })
-    addEventListener(
-      'storage',
-      ({ key }) => {
-        if (key === null || key.startsWith(this.#prefix)) this.#sales.set(this.#read())
-      },
-      { signal },
-    )
+    const onStorage = ({ key }: StorageEvent) => {
+      if (key === null || key.startsWith(this.#prefix)) this.#sales.set(this.#read())
+    }
+    addEventListener('storage', onStorage, { signal })
     send()
   }
 
