@@ -1,6 +1,7 @@
 import '../design/tokens.css'
 import '../design/base.css'
 import './staff-page.css'
+import './ui/ui.css'
 import './stock/table.css'
 import './stock/grid.css'
 import './stock/row-parts.css'

@@ -3,7 +3,7 @@ import { byName, categoryName } from '../data/catalog/category-list.ts'
 import { useReadable } from '../data/observable.ts'
 import { STATUSES } from '../data/stock/table-state.ts'
 import { useSession } from '../session/session-context.ts'
-import { TextField } from '../ui/text-field.tsx'
+import { TextField } from '../ui/field.tsx'
 import { FIELD_WORDS, type PetDraft, type PetProblems } from './pet-draft.ts'
 
 interface Props {

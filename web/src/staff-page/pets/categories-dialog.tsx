@@ -5,7 +5,7 @@ import { byName } from '../data/catalog/category-list.ts'
 import { useReadable } from '../data/observable.ts'
 import { readQuantity } from '../quantity/typed-change.ts'
 import { useSession } from '../session/session-context.ts'
-import { TextField } from '../ui/text-field.tsx'
+import { TextField } from '../ui/field.tsx'
 import '../pet-form/pets.css'
 
 /** The categories: what they are called, and when their pets are low. */

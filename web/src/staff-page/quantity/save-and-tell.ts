@@ -3,7 +3,7 @@ import type { StockRow } from '../data/stock/stock-model.ts'
 import { undoLast } from '../data/stock/undo-last.ts'
 import { hideToast, showToast } from '../data/toasts.ts'
 import type { Session } from '../session/session.ts'
-import { ask } from '../ui/questions.tsx'
+import { ask } from '../ui/confirm.tsx'
 import { isSurprising, type TypedChange } from './typed-change.ts'
 
 /** Saves what was typed over the state that was seen, and offers to take it back. */

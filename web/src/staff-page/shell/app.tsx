@@ -5,8 +5,8 @@ import type { StockModel } from '../data/stock/stock-model.ts'
 import { SessionContext, useSession } from '../session/session-context.ts'
 import { SignIn } from '../session/sign-in.tsx'
 import { signedIn } from '../session/signed-in.ts'
+import { Confirm } from '../ui/confirm.tsx'
 import { type Route, routeOf } from '../ui/navigation.ts'
-import { Questions } from '../ui/questions.tsx'
 import { Toasts } from '../ui/toasts.tsx'
 import { FailureToasts } from './failure-toasts.tsx'
 import { Header } from './header.tsx'
@@ -62,7 +62,7 @@ function Shell() {
       </main>
       <FailureToasts />
       <Toasts />
-      <Questions />
+      <Confirm />
     </div>
   )
 }

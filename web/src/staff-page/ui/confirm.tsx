@@ -1,46 +1,48 @@
-import { useEffect, useRef } from 'react'
+import { useEffect, useId, useRef } from 'react'
 import { Observable, useReadable } from '../data/observable.ts'
 
-interface Question {
+export interface Question {
   readonly title: string
-  /** Each is a paragraph. */
+  /** One paragraph each. */
   readonly text: readonly string[]
-  /** What the button says that goes on. */
+  /** The label of the button that confirms. */
   readonly yes: string
-  /** What the button says that leaves all as it is; it has the focus. */
+  /** The label of the button that changes nothing. It has the focus. */
   readonly no: string
 }
 
-interface Asked extends Question {
+interface OpenQuestion extends Question {
   readonly answer: (isYes: boolean) => void
 }
 
-const asked = new Observable<Asked | undefined>(undefined)
+const openQuestion = new Observable<OpenQuestion | undefined>(undefined)
 
-/** Asks before something is done that is hard to take back. One at a time: another question answers the last with no. */
+/** Asks before an action that is hard to undo. A new question answers an open one with no. */
 export function ask(question: Question): Promise<boolean> {
-  asked.get()?.answer(false)
+  openQuestion.get()?.answer(false)
   return new Promise((resolve) => {
     const answer = (isYes: boolean) => {
-      asked.set(undefined)
+      openQuestion.set(undefined)
       resolve(isYes)
     }
-    asked.set({ ...question, answer })
+    openQuestion.set({ ...question, answer })
   })
 }
 
-export function Questions() {
-  const question = useReadable(asked)
-  return question === undefined ? null : <QuestionDialog key={question.title} {...question} />
+/** Shows the question that is open, if any. The page has one of these. */
+export function Confirm() {
+  const question = useReadable(openQuestion)
+  return question === undefined ? null : <ConfirmDialog key={question.title} {...question} />
 }
 
-function QuestionDialog({ title, text, yes, no, answer }: Asked) {
+function ConfirmDialog({ title, text, yes, no, answer }: OpenQuestion) {
   const dialog = useRef<HTMLDialogElement>(null)
+  const id = useId()
   useEffect(() => {
     dialog.current?.showModal()
   }, [])
   const close = (isYes: boolean) => {
-    // Before it goes: the browser gives the focus back to what had it.
+    // Close it before it is removed, so that the browser returns the focus.
     dialog.current?.close()
     answer(isYes)
   }
@@ -48,14 +50,14 @@ function QuestionDialog({ title, text, yes, no, answer }: Asked) {
     <dialog
       ref={dialog}
       className="dialog"
-      aria-labelledby="question-title"
+      aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault()
         close(false)
       }}
     >
       <div className="dialog__body">
-        <h2 id="question-title">{title}</h2>
+        <h2 id={id}>{title}</h2>
         {text.map((paragraph) => (
           <p key={paragraph}>{paragraph}</p>
         ))}

@@ -1,0 +1,67 @@
+import { type FormEvent, type ReactNode, useEffect, useId, useRef } from 'react'
+import { ask } from './confirm.tsx'
+
+interface Props {
+  readonly title: string
+  /** Called once the dialog is closed. The browser has returned the focus by then. */
+  readonly onClose: () => void
+  /** Makes the content a form. */
+  readonly onSubmit?: () => void
+  /** The user has typed something: Escape asks before it discards the input. */
+  readonly hasUnsavedInput?: boolean
+  /** Gets `close`, which closes the dialog without a question. */
+  readonly children: (close: () => void) => ReactNode
+}
+
+/** A modal dialog. */
+export function Dialog({ title, onClose, onSubmit, hasUnsavedInput = false, children }: Props) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    dialog.current?.showModal()
+  }, [])
+  const close = () => dialog.current?.close()
+  const cancel = async () => {
+    const isSure = !hasUnsavedInput || (await ask(DISCARD_QUESTION))
+    if (isSure) close()
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    onSubmit?.()
+  }
+  const content = (
+    <>
+      <h2 id={id}>{title}</h2>
+      {children(close)}
+    </>
+  )
+  return (
+    <dialog
+      ref={dialog}
+      className="dialog"
+      aria-labelledby={id}
+      onCancel={(event) => {
+        // A `cancel` event of a file input inside bubbles up to here.
+        if (event.target !== dialog.current) return
+        event.preventDefault()
+        void cancel()
+      }}
+      onClose={onClose}
+    >
+      {onSubmit === undefined ? (
+        <div className="dialog__body">{content}</div>
+      ) : (
+        <form className="dialog__body" onSubmit={submit} noValidate>
+          {content}
+        </form>
+      )}
+    </dialog>
+  )
+}
+
+const DISCARD_QUESTION = {
+  title: 'Discard what you entered?',
+  text: ['Nothing of it has been saved.'],
+  yes: 'Discard',
+  no: 'Keep editing',
+}

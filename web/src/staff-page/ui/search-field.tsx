@@ -1,0 +1,37 @@
+import { type RefObject, useRef } from 'react'
+import { Icon } from '../../design/icon.tsx'
+import { useSearchKey } from './typed-search.ts'
+
+interface Props {
+  readonly label: string
+  readonly placeholder: string
+  readonly value: string
+  readonly onChange: (value: string) => void
+  readonly field?: RefObject<HTMLInputElement | null>
+}
+
+/** The search of a view. The key `/` focuses it and Escape clears it. */
+export function SearchField({ label, placeholder, value, onChange, field }: Props) {
+  const own = useRef<HTMLInputElement>(null)
+  const input = field ?? own
+  useSearchKey(input)
+  return (
+    <div className="toolbar__search">
+      <Icon name="search" />
+      <input
+        ref={input}
+        className="input"
+        type="search"
+        aria-label={label}
+        aria-keyshortcuts="/"
+        placeholder={placeholder}
+        maxLength={200}
+        value={value}
+        onChange={({ currentTarget }) => onChange(currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') onChange('')
+        }}
+      />
+    </div>
+  )
+}
