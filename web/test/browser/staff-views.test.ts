@@ -279,7 +279,7 @@ test(
     await page.getByLabel('In stock').waitFor()
     expect(await page.getByRole('button', { name: /^(Edit this pet|One less|One more)/ }).count()).toBe(0)
     expect(await page.getByLabel('In stock').isEditable()).toBe(false)
-    await page.getByRole('button', { name: 'Order', exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Reserve', exact: true }).waitFor()
   },
   BROWSER_TEST_MS,
 )

@@ -2,13 +2,16 @@ import type { Locator, Page } from 'playwright-core'
 import type { StockedPet } from '../../../server/src/core/catalog/pet.ts'
 import type { TestService } from '../../../server/test/support/test-service.ts'
 
-interface Draft {
+export interface OrderDraft {
   readonly petId: number
   readonly quantity: number
   readonly holdSeconds?: number
+  readonly shipDate?: string
+  readonly customer?: string
+  readonly note?: string
 }
 
-interface WireOrder extends Draft {
+interface WireOrder extends OrderDraft {
   readonly id: number
   readonly state: string
 }
@@ -21,7 +24,7 @@ export function petsNamed(...names: readonly string[]): readonly StockedPet[] {
 }
 
 /** Somebody orders; gives the id. */
-export async function makeOrder(service: TestService, draft: Draft): Promise<bigint> {
+export async function makeOrder(service: TestService, draft: OrderDraft): Promise<bigint> {
   const headers = { 'Content-Type': 'application/json' }
   const answer = await service.call('POST', '/store/orders', { body: JSON.stringify(draft), headers })
   if (answer.status !== 201) throw new Error(`the service answered ${answer.status}: ${answer.text}`)

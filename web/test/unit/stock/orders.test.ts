@@ -1,9 +1,10 @@
 import { expect, test } from 'bun:test'
 import type { Order, OrderState } from '@petstore/client'
 import { LiveChanges } from '../../../src/staff-page/data/history/live-changes.ts'
+import { LiveList } from '../../../src/staff-page/data/live-list.ts'
 import { MAX_OPEN_ORDERS, OpenOrders } from '../../../src/staff-page/data/orders/open-orders.ts'
 import type { OrderQuery } from '../../../src/staff-page/data/orders/order-calls.ts'
-import { OrderList } from '../../../src/staff-page/data/orders/order-list.ts'
+import { orderListSource } from '../../../src/staff-page/data/orders/order-list.ts'
 import { searchOrders } from '../../../src/staff-page/data/orders/order-search.ts'
 import { leftWords } from '../../../src/staff-page/data/orders/order-words.ts'
 import { StockModel } from '../../../src/staff-page/data/stock/stock-model.ts'
@@ -120,12 +121,12 @@ test('of more open orders than are read, the table tells nothing rather than som
 
 function listOf(orders: readonly Order[], kind: 'open' | 'held' = 'open') {
   const service = new SlowService(orders)
-  const news = { events: new LiveChanges<Order>(), answers: new LiveChanges<Order>() }
-  const list = new OrderList(searchOrders(service, { kind, query: '' }, []), news)
-  const stop = list.start()
-  const tell = (change: Order) => news.answers.tell({ type: 'change', change })
-  const ids = () => list.get().orders.map(({ id, state }) => `${id} ${state}`)
-  return { service, list, news, tell, ids, stop }
+  const source = searchOrders(service, { kind, query: '' }, new StockModel())
+  const list = new LiveList(orderListSource(source, new LiveChanges<Order>()))
+  list.follow()
+  const tell = (order: Order) => list.apply(order)
+  const ids = () => list.get().rows.map(({ id, state }) => `${id} ${state}`)
+  return { service, list, tell, ids, stop: () => list.stop() }
 }
 
 test('a page that is older than what was told of its orders does not bring back what was', async () => {
@@ -144,23 +145,23 @@ test('what does not fit any more stays until the user hides it; the list never s
   const many = Array.from({ length: 150 }, (_, index) => order(2 * (index + 1)))
   const { service, list, tell, stop } = listOf(many)
   await service.answer()
-  expect(list.get()).toMatchObject({ hasMore: true, isLoading: false })
-  expect(list.get().orders).toHaveLength(100)
+  expect(list.get()).toMatchObject({ next: expect.anything(), isLoading: false })
+  expect(list.get().rows).toHaveLength(100)
   tell(order(1))
   tell(order(299))
   tell(order(2, 'cancelled'))
-  expect(list.get().orders).toHaveLength(101)
+  expect(list.get().rows).toHaveLength(101)
   list.hideSettled()
   expect(
     list
       .get()
-      .orders.map(({ id }) => id)
+      .rows.map(({ id }) => id)
       .slice(0, 2),
   ).toEqual([1n, 4n])
   void list.loadMore()
   await service.answer()
-  expect(list.get()).toMatchObject({ hasMore: false })
-  expect(list.get().orders).toHaveLength(150)
+  expect(list.get()).toMatchObject({ next: undefined })
+  expect(list.get().rows).toHaveLength(150)
   stop()
 })
 
@@ -169,7 +170,7 @@ test('a search that finds little stops after some thousands, and says how far it
   const { service, list, stop } = listOf(many, 'held')
   while (list.get().isLoading) await service.answer()
   expect(service.asked).toHaveLength(5)
-  expect(list.get()).toMatchObject({ orders: [], hasMore: true, lookedAt: 4_999 })
+  expect(list.get()).toMatchObject({ rows: [], next: expect.anything(), examined: 4_999 })
   stop()
 })
 
