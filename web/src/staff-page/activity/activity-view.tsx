@@ -1,122 +1,104 @@
 import { useEffect, useMemo, useState } from 'react'
 import { useHash } from '../../shared/hash-navigation.ts'
-import { type HistorySnapshot, useChangeHistory } from '../data/history/change-history.ts'
+import { changeListSource } from '../data/history/change-history.ts'
+import { type Change, changeKey } from '../data/history/change-log.ts'
+import { type ListSnapshot, useSearchedList } from '../data/live-list.ts'
 import { useSession, useStock } from '../session/session-context.ts'
+import { Empty, ListFrame } from '../ui/list-frame.tsx'
 import { href, routeOf } from '../ui/navigation.ts'
 import { useNow } from '../ui/now.ts'
-import { RetryNotice } from '../ui/retry-notice.tsx'
 import { useLater } from '../ui/typed-search.ts'
+import { ActivityEntry, groupAdjustments } from './activity-entry.tsx'
 import {
   type ActivityFilter,
+  activitySource,
   fromAddress,
   isFilteringActivity,
-  NO_ACTIVITY_FILTER,
-  queryOf,
   toAddress,
 } from './activity-filter.ts'
 import { ActivityFilters } from './activity-filters.tsx'
-import { ActivityRow } from './activity-row.tsx'
-import { activitySource } from './activity-source.ts'
 import './activity.css'
 
-/** Whoever types is not searched for at every letter: a search is a request. */
 const SEARCH_AFTER_MS = 300
 
-/** Everything that happened to the stock: who changed what, when and why, as it happens. */
+/** All changes of the stock as they happen: who changed what, when and why. */
 export function ActivityView() {
-  const { client, stock, feed } = useSession()
+  const { client, feed } = useSession()
   const route = routeOf(useHash())
   const [filter, setFilter] = useState(() => fromAddress('query' in route ? route.query : undefined))
   const [keyNames] = useState(() => new Map<string, string>())
-  const asked = useLater(filter, SEARCH_AFTER_MS)
-  const source = useMemo(
-    () => activitySource(client, feed.changes, queryOf(asked), keyNames),
-    [client, feed, asked, keyNames],
+  const applied = useLater(filter, SEARCH_AFTER_MS)
+  const list = useSearchedList(
+    useMemo(
+      () => changeListSource(activitySource(client, feed.changes, applied, keyNames)),
+      [client, feed, applied, keyNames],
+    ),
   )
-  const { history, log } = useChangeHistory(source)
   const now = useNow(15_000)
-  // Names that come later are drawn when they are there.
+  // Shows the names of pets once they are loaded.
   useStock()
   useEffect(() => {
-    const address = href({ view: 'activity', query: toAddress(asked) })
+    const address = href({ view: 'activity', query: toAddress(applied) })
     if (location.hash.startsWith('#/activity') && location.hash !== address) {
-      window.history.replaceState(window.history.state, '', address)
+      history.replaceState(history.state, '', address)
     }
-  }, [asked])
-  const { changes, phase, failure, next, isLoadingOlder } = log
-  const change = (changed: Partial<ActivityFilter>) => setFilter({ ...filter, ...changed })
-  const isFiltered = isFilteringActivity(asked)
+  }, [applied])
+  const snapshot = list.get()
+  const { rows, phase, failure, next, isLoadingMore } = snapshot
+  const adjustments = useMemo(() => groupAdjustments(rows), [rows])
+  const hasMore = next !== undefined
   return (
     <section className="view view--list activity" aria-label="Activity">
       <h1>Activity</h1>
-      <ActivityFilters
-        filter={filter}
-        people={[...new Set(keyNames.values())].sort()}
-        onChange={change}
-        onClear={() => setFilter(NO_ACTIVITY_FILTER)}
-      />
-      <p className="activity__line muted number" role="status">
-        {countWords(log, isFiltered)}
+      <ActivityFilters filter={filter} people={[...new Set(keyNames.values())].sort()} onChange={setFilter} />
+      <p className="view__status muted number" role="status">
+        {countWords(snapshot, isFilteringActivity(applied))}
       </p>
-      <div className="card">
-        {phase === 'loading' && changes.length === 0 && (
-          <div className="list__loading" role="status" aria-label="Loading the changes">
-            <span className="skeleton" />
-            <span className="skeleton" />
-            <span className="skeleton" />
-          </div>
-        )}
-        {failure !== undefined && (
-          <RetryNotice tone="negative" onRetry={() => void history.reload()}>
-            {failure}
-          </RetryNotice>
-        )}
-        <ol aria-label="Changes">
-          {changes.map((one) => (
-            <ActivityRow
-              key={`${one.petId} ${one.at} ${one.before} ${one.after} ${one.keyId}`}
-              change={one}
-              name={stock.find(one.petId)?.name}
-              now={now}
-            />
-          ))}
-        </ol>
-        {phase === 'ready' && changes.length === 0 && (
-          <div className="empty">
-            <p className="empty__title">{emptyTitle(isFiltered, next !== undefined)}</p>
-            <p>{isFiltered ? noneWords(asked) : 'As soon as somebody changes a quantity, it shows here.'}</p>
-          </div>
-        )}
-        {next !== undefined && (
-          <button
-            type="button"
-            className="button list__more"
-            aria-disabled={isLoadingOlder}
-            onClick={() => void history.loadOlder()}
-          >
-            {isLoadingOlder ? 'Loading …' : changes.length === 0 ? 'Look further back' : 'Show more'}
-          </button>
-        )}
-      </div>
+      <ListFrame
+        label="Changes"
+        phase={phase}
+        failure={failure}
+        isEmpty={rows.length === 0}
+        hasMore={hasMore}
+        isLoadingMore={isLoadingMore}
+        onRetry={() => void list.reload()}
+        onLoadMore={() => void list.loadMore()}
+        empty={<NoChanges filter={applied} hasMore={hasMore} />}
+      >
+        {adjustments.map((adjustment, index) => (
+          <ActivityEntry
+            key={changeKey(adjustment.changes.at(-1) ?? adjustment.first)}
+            adjustment={adjustment}
+            mayHaveMore={hasMore && index === adjustments.length - 1 && adjustment.first.reason !== undefined}
+            now={now}
+          />
+        ))}
+      </ListFrame>
     </section>
   )
 }
 
-function noneWords({ who, from, to }: ActivityFilter): string {
-  if (from !== '' && to !== '' && from > to)
-    return '“From” is after “To”: choose the days the other way round.'
-  return `No change that was looked at fits.${who === '' ? '' : ' A name has to be written as the key has it.'}`
+function NoChanges({ filter, hasMore }: { readonly filter: ActivityFilter; readonly hasMore: boolean }) {
+  if (!isFilteringActivity(filter)) {
+    return (
+      <Empty title="Nothing was changed yet">
+        <p>Every change of a quantity is listed here.</p>
+      </Empty>
+    )
+  }
+  const { from, to } = filter
+  return (
+    <Empty title={hasMore ? 'No changes match so far.' : 'No changes match.'}>
+      {from !== '' && to !== '' && from > to && <p>“From” is after “To”: swap the days.</p>}
+      {hasMore && <p>Show more to look further back.</p>}
+    </Empty>
+  )
 }
 
-function emptyTitle(isFiltered: boolean, hasMore: boolean): string {
-  if (!isFiltered) return 'Nothing was changed yet'
-  return hasMore ? 'Nothing found so far' : 'Nothing found'
-}
-
-function countWords({ changes, phase, next }: HistorySnapshot, isFiltered: boolean): string {
+function countWords({ rows, phase, next }: ListSnapshot<Change>, isFiltered: boolean): string {
   if (phase !== 'ready') return phase === 'loading' ? 'Loading' : ''
-  const count = changes.length.toLocaleString('en')
-  const noun = changes.length === 1 ? 'change' : 'changes'
-  if (next !== undefined) return `The last ${count} ${noun}${isFiltered ? ' that fit' : ''}, newest first`
+  const count = rows.length.toLocaleString('en')
+  const noun = rows.length === 1 ? 'change' : 'changes'
+  if (next !== undefined) return `The last ${count} ${isFiltered ? 'matching ' : ''}${noun}, newest first`
   return isFiltered ? `${count} found` : `${count} ${noun}`
 }

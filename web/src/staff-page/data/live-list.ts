@@ -208,8 +208,9 @@ export class LiveList<Row, Event = never, Cursor = string> implements Readable<L
   async #loadFirst(signal: AbortSignal): Promise<() => void> {
     const { load, isLog = false } = this.#source
     const first = await load(undefined, signal)
-    if (isLog) return () => this.#joinLog(first)
-    const wanted = Math.min(MAX_RELOADED, this.get().phase === 'ready' ? this.#rows.length : 0)
+    const isReload = this.get().phase === 'ready'
+    if (isLog && isReload) return () => this.#joinLog(first)
+    const wanted = isReload ? Math.min(MAX_RELOADED, this.#rows.length) : 0
     const pages = [first]
     let shown = this.#countBelonging(first)
     for (let { next } = first; next !== undefined && shown < wanted; next = pages.at(-1)?.next) {
