@@ -15,7 +15,7 @@ import { StockFeed } from '../data/stock/stock-feed.ts'
 import { StockModel } from '../data/stock/stock-model.ts'
 import { FIRST_TABLE_STATE } from '../data/stock/table-state.ts'
 import { UndoHistory } from '../data/stock/undo-history.ts'
-import { WebhookList } from '../data/webhooks/webhook-list.ts'
+import { Webhooks } from '../data/webhooks/webhooks.ts'
 
 export interface KeyOwner {
   readonly id: string
@@ -42,7 +42,7 @@ export class Session {
   readonly orderActions: OrderActions
   readonly orderNews: OrderNews
   readonly openOrders: OpenOrders
-  readonly webhooks: WebhookList
+  readonly webhooks: Webhooks
   readonly categories: Categories
   readonly table = new Observable(FIRST_TABLE_STATE)
   readonly orderFilter = new Observable(FIRST_ORDER_FILTER)
@@ -69,7 +69,7 @@ export class Session {
     this.orderNews = { events: this.feed.orders, answers: this.orderActions.answered }
     this.categories = new Categories({ client, stock, events: this.feed.events, signal })
     this.openOrders = new OpenOrders({ calls, stock, live: this.feed.orders, signal })
-    this.webhooks = new WebhookList(client.webhooks, signal)
+    this.webhooks = new Webhooks(client.webhooks, signal)
   }
 
   /** Throws where the key is not valid, or the service does not answer. */
