@@ -193,6 +193,26 @@ test(
 )
 
 test(
+  'a pet that is added, edited or removed is listed in Activity',
+  async () => {
+    const page = await shop.signedIn({ path: '/#/activity', viewport: PHONE })
+    await page.getByText('Live', { exact: true }).waitFor()
+    const rows = page.locator('.activity-row')
+    const { id } = await send('POST', '/pets', { name: 'Ivy', categoryId: 1 })
+    await rows.filter({ hasText: 'Ivy' }).getByText('Added').waitFor()
+    await send('PATCH', `/pets/${id}`, { name: 'Fern', barcode: '77', lowStockAt: 3 })
+    await rows.filter({ hasText: 'Fern' }).getByText('Edited: name Fern, barcode 77, warn at 3').waitFor()
+    await axe(page)
+    await fits(page)
+    await send('DELETE', `/pets/${id}`)
+    await rows.filter({ hasText: 'Fern' }).getByText('Removed').waitFor()
+    await page.getByLabel('Reason').selectOption('Sold')
+    await rows.filter({ hasText: 'Removed' }).waitFor({ state: 'detached' })
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
   'a whole delivery is one entry in Activity, and is reversed as a whole or not at all',
   async () => {
     const receive = (reference: string, petIds: readonly number[]) =>

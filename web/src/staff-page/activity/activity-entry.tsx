@@ -1,5 +1,7 @@
 import { memo, useState } from 'react'
+import { type CategoryList, categoryName } from '../data/catalog/category-list.ts'
 import { type Change, changeKey } from '../data/history/change-log.ts'
+import type { PetEdit, PetFields } from '../data/history/pet-edits.ts'
 import { isSameAdjustment } from '../data/history/reverse.ts'
 import { whyWords } from '../data/reason-words.ts'
 import type { StockModel } from '../data/stock/stock-model.ts'
@@ -37,7 +39,7 @@ interface Props {
 export function ActivityEntry({ adjustment: { first, changes }, mayHaveMore, now }: Props) {
   const { stock } = useSession()
   const [isOpen, setOpen] = useState(false)
-  if (changes.length === 1 && !mayHaveMore)
+  if (changes.length === 1 && !(mayHaveMore && first.reason !== undefined))
     return <ChangeRow change={first} stock={stock} now={now} isAlone />
   const { at, keyId, keyName } = first
   return (
@@ -64,6 +66,51 @@ export function ActivityEntry({ adjustment: { first, changes }, mayHaveMore, now
         ))}
     </>
   )
+}
+
+interface EditRowProps {
+  readonly edit: PetEdit
+  readonly who: string
+  readonly now: number
+}
+
+export function EditRow({ edit, who, now }: EditRowProps) {
+  const { stock, categories } = useSession()
+  const { petId, at, type, fields } = edit
+  const name = edit.name ?? `Pet ${petId}`
+  return (
+    <li className="list-row activity-row">
+      <span className="activity-row__when">
+        <Moment at={at} now={now} />
+      </span>
+      {stock.find(petId) === undefined ? (
+        <span className="activity-row__pet">{name}</span>
+      ) : (
+        <a className="activity-row__pet list-row__name" href={href({ view: 'pet', petId })}>
+          {name}
+        </a>
+      )}
+      <span className="activity-row__edit">
+        {EDIT_WORDS[type]}
+        {type === 'edited' && `: ${fieldWords(fields, categories.get())}`}
+      </span>
+      <span className="activity-row__who muted">{who}</span>
+    </li>
+  )
+}
+
+const EDIT_WORDS = { added: 'Added', edited: 'Edited', removed: 'Removed' } as const
+
+function fieldWords(fields: Partial<PetFields>, categories: CategoryList): string {
+  const { name, categoryId, status, barcode, lowStockAt } = fields
+  const words = [
+    ...('name' in fields ? [`name ${name}`] : []),
+    ...('categoryId' in fields ? [`category ${categoryName(categories, categoryId)}`] : []),
+    ...('status' in fields ? [`status ${status}`] : []),
+    ...('barcode' in fields ? [`barcode ${barcode ?? 'none'}`] : []),
+    ...('lowStockAt' in fields ? [`warn at ${lowStockAt ?? 'none'}`] : []),
+  ]
+  return words.length === 0 ? 'nothing' : words.join(', ')
 }
 
 interface ChangeRowProps {

@@ -1,6 +1,7 @@
 import type { ChangeFilter, Page, PetstoreClient, Reason } from '@petstore/client'
 import type { HistorySource } from '../data/history/change-history.ts'
 import { type Change, changeOf } from '../data/history/change-log.ts'
+import type { PetEdit } from '../data/history/pet-edits.ts'
 import { REASON_WORDS } from '../data/reason-words.ts'
 import { fold } from '../data/stock/search-text.ts'
 
@@ -73,6 +74,15 @@ export function activitySource(
   }
 }
 
+/** Whether an edit of a pet matches. Edits have no reason. */
+export function fitsEdit({ petId, at }: PetEdit, who: string, filter: ActivityFilter): boolean {
+  return (
+    filter.reason === '' &&
+    fitsQuery({ petId, at }, queryOf(filter)) &&
+    fold(who).includes(fold(filter.who.trim()))
+  )
+}
+
 function queryOf({ reason, from, to, petId }: ActivityFilter): ChangeFilter {
   const [since, until] = [startOf(from, 0), startOf(to, 1)]
   return {
@@ -83,7 +93,10 @@ function queryOf({ reason, from, to, petId }: ActivityFilter): ChangeFilter {
   }
 }
 
-function fitsQuery({ petId, reason, at }: Change, query: ChangeFilter): boolean {
+function fitsQuery(
+  { petId, reason, at }: Pick<Change, 'petId' | 'reason' | 'at'>,
+  query: ChangeFilter,
+): boolean {
   return (
     (query.petId === undefined || query.petId === petId) &&
     (query.reason === undefined || query.reason === reason) &&

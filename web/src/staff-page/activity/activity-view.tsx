@@ -2,16 +2,19 @@ import { useEffect, useMemo, useState } from 'react'
 import { useHash } from '../../shared/hash-navigation.ts'
 import { changeListSource } from '../data/history/change-history.ts'
 import { type Change, changeKey } from '../data/history/change-log.ts'
+import type { PetEdit } from '../data/history/pet-edits.ts'
 import { type ListSnapshot, useSearchedList } from '../data/live-list.ts'
+import { useReadable } from '../data/observable.ts'
 import { useSession, useStock } from '../session/session-context.ts'
 import { Empty, ListFrame } from '../ui/list-frame.tsx'
 import { href, routeOf } from '../ui/navigation.ts'
 import { useNow } from '../ui/now.ts'
 import { useLater } from '../ui/typed-search.ts'
-import { ActivityEntry, groupAdjustments } from './activity-entry.tsx'
+import { ActivityEntry, type Adjustment, EditRow, groupAdjustments } from './activity-entry.tsx'
 import {
   type ActivityFilter,
   activitySource,
+  fitsEdit,
   fromAddress,
   isFilteringActivity,
   toAddress,
@@ -21,9 +24,12 @@ import './activity.css'
 
 const SEARCH_AFTER_MS = 300
 
-/** All changes of the stock as they happen: who changed what, when and why. */
+/** All changes of the stock, and the edits of pets since the session began: who changed what, when and why. */
 export function ActivityView() {
-  const { client, feed } = useSession()
+  const session = useSession()
+  const { client, feed } = session
+  const petEdits = useReadable(session.petEdits)
+  const owner = useReadable(session.owner)
   const route = routeOf(useHash())
   const [filter, setFilter] = useState(() => fromAddress('query' in route ? route.query : undefined))
   const [keyNames] = useState(() => new Map<string, string>())
@@ -45,8 +51,14 @@ export function ActivityView() {
   }, [applied])
   const snapshot = list.get()
   const { rows, phase, failure, next, isLoadingMore } = snapshot
-  const adjustments = useMemo(() => groupAdjustments(rows), [rows])
   const hasMore = next !== undefined
+  const whoOf = (keyId: string) =>
+    keyNames.get(keyId) ?? (owner !== undefined && owner.id === keyId ? owner.name : keyId)
+  const oldest = hasMore ? (rows.at(-1)?.at ?? Number.POSITIVE_INFINITY) : Number.NEGATIVE_INFINITY
+  const edits = petEdits.filter((edit) => edit.at >= oldest && fitsEdit(edit, whoOf(edit.keyId), applied))
+  const adjustments = useMemo(() => groupAdjustments(rows), [rows])
+  const lastAdjustment = adjustments.at(-1)
+  const entries = merge(adjustments, edits)
   return (
     <section className="view view--list activity" aria-label="Activity">
       <h1>Activity</h1>
@@ -58,24 +70,45 @@ export function ActivityView() {
         label="Changes"
         phase={phase}
         failure={failure}
-        isEmpty={rows.length === 0}
+        isEmpty={entries.length === 0}
         hasMore={hasMore}
         isLoadingMore={isLoadingMore}
         onRetry={() => void list.reload()}
         onLoadMore={() => void list.loadMore()}
         empty={<NoChanges filter={applied} hasMore={hasMore} />}
       >
-        {adjustments.map((adjustment, index) => (
-          <ActivityEntry
-            key={changeKey(adjustment.changes.at(-1) ?? adjustment.first)}
-            adjustment={adjustment}
-            mayHaveMore={hasMore && index === adjustments.length - 1 && adjustment.first.reason !== undefined}
-            now={now}
-          />
-        ))}
+        {entries.map((entry) =>
+          entry.type === 'edit' ? (
+            <EditRow key={entry.edit.id} edit={entry.edit} who={whoOf(entry.edit.keyId)} now={now} />
+          ) : (
+            <ActivityEntry
+              key={changeKey(entry.adjustment.changes.at(-1) ?? entry.adjustment.first)}
+              adjustment={entry.adjustment}
+              mayHaveMore={hasMore && entry.adjustment === lastAdjustment}
+              now={now}
+            />
+          ),
+        )}
       </ListFrame>
+      <p className="muted view__status">Edits of pets are listed since you opened this page.</p>
     </section>
   )
+}
+
+type Entry =
+  | { readonly type: 'adjustment'; readonly at: number; readonly adjustment: Adjustment }
+  | { readonly type: 'edit'; readonly at: number; readonly edit: PetEdit }
+
+/** Newest first. */
+function merge(adjustments: readonly Adjustment[], edits: readonly PetEdit[]): readonly Entry[] {
+  const entries: Entry[] = adjustments.map((adjustment) => ({
+    type: 'adjustment',
+    at: adjustment.first.at,
+    adjustment,
+  }))
+  for (const edit of edits) entries.push({ type: 'edit', at: edit.at, edit })
+  // The sort is stable, so adjustments of the same time keep their order.
+  return edits.length === 0 ? entries : entries.sort((a, b) => b.at - a.at)
 }
 
 function NoChanges({ filter, hasMore }: { readonly filter: ActivityFilter; readonly hasMore: boolean }) {
