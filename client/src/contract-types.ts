@@ -58,7 +58,7 @@ export interface PetEvent {
   /** Identifier of the category that the pet belongs to. The category must exist. */
   readonly categoryId: bigint
   readonly status: PetStatus
-  /** Barcode of the pet: visible ASCII characters. No two pets have the same. */
+  /** Barcode of the pet: visible ASCII characters. No two pets have the same barcode. */
   readonly barcode?: string
   /** The pet is low if at most this many are available. If it is absent, the category decides. */
   readonly lowStockAt?: number
@@ -129,7 +129,7 @@ export interface NewPet {
   /** Identifier of the category that the pet belongs to. The category must exist. */
   readonly categoryId: bigint
   readonly status?: PetStatus
-  /** Barcode of the pet: visible ASCII characters. No two pets have the same. */
+  /** Barcode of the pet: visible ASCII characters. No two pets have the same barcode. */
   readonly barcode?: string
   /** The pet is low if at most this many are available. If it is absent, the category decides. */
   readonly lowStockAt?: number
@@ -147,7 +147,7 @@ export interface Pet {
   /** Identifier of the category that the pet belongs to. The category must exist. */
   readonly categoryId: bigint
   readonly status: PetStatus
-  /** Barcode of the pet: visible ASCII characters. No two pets have the same. */
+  /** Barcode of the pet: visible ASCII characters. No two pets have the same barcode. */
   readonly barcode?: string
   /** The pet is low if at most this many are available. If it is absent, the category decides. */
   readonly lowStockAt?: number
@@ -626,7 +626,7 @@ export interface SearchRow {
   /** Identifier of the category that the pet belongs to. The category must exist. */
   readonly categoryId: bigint
   readonly status: PetStatus
-  /** Barcode of the pet: visible ASCII characters. No two pets have the same. */
+  /** Barcode of the pet: visible ASCII characters. No two pets have the same barcode. */
   readonly barcode?: string
   /** Units on the shelf. */
   readonly quantity: number
@@ -649,7 +649,7 @@ export interface CatalogEntry {
   readonly name: string
   /** Identifier of the category that the pet belongs to. The category must exist. */
   readonly categoryId: bigint
-  /** Barcode of the pet: visible ASCII characters. No two pets have the same. */
+  /** Barcode of the pet: visible ASCII characters. No two pets have the same barcode. */
   readonly barcode?: string
   /** The pet is low if at most this many are available. If it is absent, the category decides. */
   readonly lowStockAt?: number
@@ -734,7 +734,7 @@ export interface PetUpsert {
   readonly status?: PetStatus
   readonly barcode?: string | null
   readonly lowStockAt?: number | null
-  /** Units on the shelf. If the pet exists, its stock is set to this quantity with the reason `corrected`; a new pet has 0 units if it is absent. */
+  /** Units on the shelf. If the pet exists, its stock is set to this quantity with the reason `corrected`; if the quantity is absent, a new pet has 0 units. */
   readonly quantity?: number
 }
 

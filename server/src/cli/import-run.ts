@@ -62,7 +62,7 @@ export function addFileOptions(command: Command): Command {
     .addOption(settingOption('data'))
 }
 
-/** Opens a file, detects its kind, and runs `work` until a signal interrupts it. */
+/** Opens a file, detects its kind, and runs `work`. A signal such as Ctrl-C interrupts it. */
 export async function withFile<Name extends string>(
   file: string,
   { encoding }: Pick<FileFlags, 'encoding'>,
@@ -140,7 +140,7 @@ function purposeText({ reason, reference }: Pick<ChangeOrigin, 'reason' | 'refer
   return reference === undefined ? ` (${reason})` : ` (${reason}, ${reference})`
 }
 
-/** Prints the dry run, or only the refused lines if there is none. Throws if lines are refused and may not be skipped. */
+/** Prints the report of a dry run; without `--dry-run`, only the refused lines. Throws if refused lines may not be skipped. */
 async function previewImport<Value>(
   { name }: OpenFile<string>,
   { dryRun, show }: RunFlags,

@@ -6,7 +6,7 @@ import type { Store } from '../store/store.ts'
 import type { SettingFlags } from './arguments.ts'
 
 /** The caller closes the store. */
-export function openConfigured(config: Config, options: OpenOptions): Promise<Store> {
+export function openConfiguredStore(config: Config, options: OpenOptions): Promise<Store> {
   return openStore(config.databaseUrl, options, {
     poolSize: config.pgPoolSize,
     connectTimeoutSeconds: config.pgConnectTimeoutSeconds,
@@ -37,7 +37,7 @@ export async function withStore<Result>(
   const config = readConfig(flags)
   const isNew = tables !== 'require_current' && isMissingFile(config)
   // Commands that expect tables, such as an export, may also run on a read-only standby.
-  const store = await openConfigured(config, { tables, mayBeReadOnly: tables === 'require_current' })
+  const store = await openConfiguredStore(config, { tables, mayBeReadOnly: tables === 'require_current' })
   if (isNew) console.error(`petstore: created a new database, ${databaseName(config)}`)
   try {
     return await work(store, config)

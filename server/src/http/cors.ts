@@ -34,12 +34,12 @@ const EXPOSED_HEADERS = [
   'X-Request-Id',
   'traceresponse',
 ].join(', ')
-const EXPOSE_HEADERS = headerLines({ 'Access-Control-Expose-Headers': EXPOSED_HEADERS })
+const EXPOSE_HEADERS_LINE = headerLines({ 'Access-Control-Expose-Headers': EXPOSED_HEADERS })
 
 /** How long browsers cache a preflight response. Chromium allows no more. */
 const PREFLIGHT_SECONDS = 7_200
 
-const ANY_ORIGIN = `Access-Control-Allow-Origin: *\r\n${EXPOSE_HEADERS}`
+const ANY_ORIGIN = `Access-Control-Allow-Origin: *\r\n${EXPOSE_HEADERS_LINE}`
 /** Caches must not reuse an answer for a page of another origin. */
 const VARY_ORIGIN = 'Vary: Origin\r\n'
 
@@ -48,7 +48,7 @@ export function corsLines(origins: CorsOrigins, origin: string | null): string {
   if (origins.has('*')) return ANY_ORIGIN
   // The origins in the set are validated settings, so they contain no line break.
   return origin !== null && origins.has(origin)
-    ? `Access-Control-Allow-Origin: ${origin}\r\n${EXPOSE_HEADERS}${VARY_ORIGIN}`
+    ? `Access-Control-Allow-Origin: ${origin}\r\n${EXPOSE_HEADERS_LINE}${VARY_ORIGIN}`
     : VARY_ORIGIN
 }
 

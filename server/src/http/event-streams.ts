@@ -16,7 +16,7 @@ export interface EventStreamParts {
   readonly heartbeatMs: number
 }
 
-/** After this many events that a filter has left out, the reader gets their position, so that it need not read them again. */
+/** After the filter skips this many events, the reader gets the cursor after them, so that it can resume from there. */
 const MAX_SKIPPED_EVENTS = 1_000
 const RETRY_AFTER_SECONDS = 5
 /** Often enough to end a stream within a second after its key is revoked or expires. */
@@ -209,7 +209,7 @@ class EventStream implements EventReader, LiveBody {
 
   onBytesSent(): void {
     this.#hasProgressed = true
-    this.#hub.ready(this)
+    this.#hub.resumeReader(this)
   }
 
   onClose(): void {

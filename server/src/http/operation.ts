@@ -232,11 +232,11 @@ export function deprecationHeaders(
       '</openapi.json>; rel="sunset"; type="application/json"',
       ...(operation.successor === undefined
         ? []
-        : [`<${filled(operation.successor, segments)}>; rel="successor-version"`]),
+        : [`<${fillPathTemplate(operation.successor, segments)}>; rel="successor-version"`]),
     ].join(', '),
   }
 }
 
-function filled(address: string, segments: PathSegments): string {
+function fillPathTemplate(address: string, segments: PathSegments): string {
   return address.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(segments[name] ?? ''))
 }

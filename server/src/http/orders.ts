@@ -178,7 +178,7 @@ export const createOrders = defineOperation({
   path: '/store/orders/batch',
   summary: 'Create several orders',
   description:
-    'Creates 1 to 100 orders, for example everything that one customer reserves. Either all orders are created, in one commit, or none. Orders of the same pet count together. If none is created, `details` of the error lists every order that cannot be created. A batch counts as one request.',
+    'Creates 1 to 100 orders, for example everything that one customer reserves. Either all orders are created, in one commit, or none. Orders of the same pet must together fit into its available units. If none is created, `details` of the error lists every order that cannot be created. A batch counts as one request.',
   tag: 'store',
   stability: 'experimental',
   needs: 'orders',

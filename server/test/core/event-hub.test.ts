@@ -107,14 +107,14 @@ describe('the event hub', () => {
           } else if (one.act === 'leave') leave(reader)
           else {
             reader.isOpen = one.act === 'go on'
-            hub.ready(reader)
+            hub.resumeReader(reader)
           }
           for (let count = 0; count < turns; count++) await turn()
           for (const each of readers) expectInOrder(each)
         }
         for (const reader of readers) {
           reader.isOpen = true
-          hub.ready(reader)
+          hub.resumeReader(reader)
         }
         const isBehind = () => [...starts].some(([reader, start]) => start + reader.taken.length < log.length)
         while (log.isAsked || isBehind()) {
@@ -155,7 +155,7 @@ describe('the event hub', () => {
     await Bun.sleep(150)
     expect(reader.taken).toEqual([])
     reader.isOpen = true
-    hub.ready(reader)
+    hub.resumeReader(reader)
     await until(() => reader.petIds.length >= 1_200)
     expect(reader.petIds).toEqual(upTo(1, 1_200))
     hub.leave(reader)

@@ -318,7 +318,7 @@ describe('a key grants no more than it has', () => {
 })
 
 describe('the last key that manages keys', () => {
-  test('cannot revoke or pause itself or give up the permission, until another key has it', async () => {
+  test('cannot revoke or pause itself, set its expiry or give up the permission, until another key has it', async () => {
     const own = await TestService.start()
     const call = (method: string, path: string, key: string, body?: object) =>
       own.call(method, path, {
@@ -335,6 +335,7 @@ describe('the last key that manages keys', () => {
       () => call('DELETE', `/keys/${id}`, own.key),
       () => call('PATCH', `/keys/${id}`, own.key, { paused: true }),
       () => call('PATCH', `/keys/${id}`, own.key, { permissions: ['stock'] }),
+      () => call('PATCH', `/keys/${id}`, own.key, { expiresAt: new Date(own.now + 60_000).toISOString() }),
     ]) {
       expect(refusal(await attempt())).toEqual([409, 'in_use'])
     }

@@ -5,7 +5,7 @@ import { readConfig } from '../../service/config.ts'
 import { canBeShared, restoreStore } from '../../store/open-store.ts'
 import { type PetstoreCommand, type SettingFlags, throwUsageError } from '../arguments.ts'
 import { describeFullDisk, writeNewFile } from '../files.ts'
-import { databaseName, openConfigured, withStore } from '../with-store.ts'
+import { databaseName, openConfiguredStore, withStore } from '../with-store.ts'
 
 interface RestoreFlags extends SettingFlags {
   readonly newIdentity?: true
@@ -92,7 +92,7 @@ function restoreDatabase(
   }
 }
 
-/** The same steps as in docs/operating.md. */
+/** The same steps as in docs/backup.md. */
 function postgresSteps(file: string): string {
   return [
     'Stop all instances, then run:',
@@ -111,7 +111,7 @@ function quoteForShell(word: string): string {
 
 async function renewIdentity(flags: RestoreFlags): Promise<void> {
   const config = readConfig(flags)
-  const store = await openConfigured(config, { tables: 'require_current', exclusive: true })
+  const store = await openConfiguredStore(config, { tables: 'require_current', exclusive: true })
   try {
     await store.renewIdentity()
   } finally {

@@ -8,7 +8,7 @@ import type { Store } from '../../store/store.ts'
 import type { JsonFlags, PetstoreCommand } from '../arguments.ts'
 import { findExposedFiles } from '../files.ts'
 import { failureText, formatNumber, printJson } from '../terminal.ts'
-import { openConfigured } from '../with-store.ts'
+import { openConfiguredStore } from '../with-store.ts'
 import { findWebhookProblem } from './webhooks.ts'
 
 /** A `problem` makes the command fail. */
@@ -156,7 +156,7 @@ function isAllowed(path: string, access: number): boolean {
 async function checkContents(config: Config, kind: keyof typeof RESTORE_ADVICE): Promise<Finding[]> {
   let store: Store
   try {
-    store = await openConfigured(config, { tables: 'require_current', mayBeReadOnly: true })
+    store = await openConfiguredStore(config, { tables: 'require_current', mayBeReadOnly: true })
   } catch (error) {
     const isReachable = kind === 'sqlite' || error instanceof OpenRefused
     const advice = isReachable ? undefined : 'try psql "$DATABASE_URL" on this machine'

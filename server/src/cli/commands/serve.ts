@@ -19,7 +19,7 @@ import type { PetstoreCommand, SettingFlags } from '../arguments.ts'
 import { findExposedFiles } from '../files.ts'
 import { READY, Supervisor, sharedPort } from '../supervisor.ts'
 import { failureText, formatNumber } from '../terminal.ts'
-import { databaseName, isMissingFile, openConfigured } from '../with-store.ts'
+import { databaseName, isMissingFile, openConfiguredStore } from '../with-store.ts'
 
 const DEMO_FILE = 'demo.db'
 
@@ -71,7 +71,7 @@ async function serve(flags: Flags): Promise<void> {
   if (flags.worker !== undefined) return runWorker(config, Number(flags.worker), isDemo)
   const isNew = isMissingFile(config)
   const flushFailure = Promise.withResolvers<Error>()
-  const store = await openConfigured(config, {
+  const store = await openConfiguredStore(config, {
     tables: 'migrate',
     exclusive: true,
     onFlushFailure: flushFailure.resolve,
@@ -164,7 +164,7 @@ async function runSupervisor(config: Config, isDemo: boolean): Promise<void> {
 }
 
 async function runWorker(config: Config, index: number, isDemo: boolean): Promise<void> {
-  const store = await openConfigured(config, { tables: 'require_current' })
+  const store = await openConfiguredStore(config, { tables: 'require_current' })
   // Each worker has its own metrics port.
   const hasFixedPort = config.metricsPort !== 'off' && config.metricsPort !== 0
   const metricsPort = hasFixedPort ? Number(config.metricsPort) + index : config.metricsPort

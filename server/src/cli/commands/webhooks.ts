@@ -51,7 +51,7 @@ const ID_HELP = 'id of the webhook; petstore webhooks list shows all ids'
 export function addWebhooksCommands(program: PetstoreCommand): void {
   const webhooks = program
     .command('webhooks')
-    .description('Manage webhooks while the service runs. Deliveries that start later obey the changes.')
+    .description('Manage webhooks while the service runs. Changes apply to deliveries that start later.')
   webhooks
     .command('list')
     .description('List all webhooks with their backlog. Times are in UTC.')
@@ -280,7 +280,7 @@ async function replay(
   })
 }
 
-/** A replay from a time after the position of the webhook would skip events. */
+/** Explains why the replay is refused: it would move the webhook forward, past events that it has not sent yet. */
 function describePending({ id, progress }: Webhook, { since }: WebhookLag, from: number): string {
   if (progress.relistAt !== undefined) {
     return `webhook ${id} has to send a relist first, because its position in the log was pruned; replay after that delivery`

@@ -35,7 +35,7 @@ export interface LockedCatalog {
   readonly categories: ReadonlyMap<bigint, Category>
   /** The pet ids by barcode, for the barcodes that the commands name and that are in use. */
   readonly barcodes: ReadonlyMap<string, bigint>
-  /** The categories that have pets, among those that the commands remove. */
+  /** The categories that the commands remove and that have pets. */
   readonly categoriesWithPets: ReadonlySet<bigint>
   /** Free ids, enough for the pets and categories that the commands create without an id. */
   readonly newPetIds: readonly bigint[]
@@ -48,7 +48,7 @@ export interface CatalogChanges {
   readonly pets: ReadonlyMap<bigint, { readonly pet: Pet; readonly entry: LockedEntry } | undefined>
   /** Each changed category; `undefined` for a removed category. */
   readonly categories: ReadonlyMap<bigint, Category | undefined>
-  /** Categories with a new threshold. It applies to those of their pets that have no threshold of their own. */
+  /** Categories with a new threshold. The threshold applies to each pet of the category without a threshold of its own. */
   readonly newThresholds: readonly (Category & { readonly by: ChangeOrigin })[]
 }
 
@@ -69,7 +69,7 @@ interface PlannedPet {
 
 type PetPlan = PlannedPet | InvalidCategory | BarcodeTaken
 
-/** A new pet has no name or no category. */
+/** The upsert would create a pet, but lacks its name or its category. */
 interface MissingFields {
   readonly type: 'missing_fields'
 }
@@ -321,8 +321,8 @@ function problemOf(failure: Exclude<PetPlan | MissingFields, PlannedPet>, upsert
 }
 
 function missingFields({ id, name, categoryId }: PetUpsert): ServiceError {
-  const isNew = id === undefined ? 'a pet without an id is new' : `there is no pet ${id}`
-  const advice = `${isNew}, and a new pet needs a name and a categoryId`
+  const reason = id === undefined ? 'a pet without an id is new' : `there is no pet ${id}`
+  const advice = `${reason}, and a new pet needs a name and a categoryId`
   if (name !== undefined) return invalidField('categoryId', `categoryId is missing: ${advice}`)
   if (categoryId !== undefined) return invalidField('name', `name is missing: ${advice}`)
   return new ServiceError('invalid_request', `name and categoryId are missing: ${advice}`)

@@ -2,7 +2,7 @@ import { isWithinLength, Text } from '../values/field.ts'
 
 export const MAX_NAME_LENGTH = 200
 export const MAX_BARCODE_LENGTH = 48
-/** Control characters, and U+FFFD, by which decoders replace damaged text. */
+/** Control characters, and U+FFFD, which decoders substitute for damaged text. */
 const INVALID_IN_NAME = /[\p{Cc}\ufffd]/u
 const BARCODE = new RegExp(`^[!-~]{1,${MAX_BARCODE_LENGTH}}$`)
 export const EXPECTED_NAME = `1 to ${MAX_NAME_LENGTH} characters of UTF-8 text that are not all blank, without line ends and other control characters`
@@ -17,7 +17,7 @@ export const Barcode = Text(
     minLength: 1,
     maxLength: MAX_BARCODE_LENGTH,
     pattern: '^[\\x21-\\x7e]+$',
-    description: 'Barcode of the pet: visible ASCII characters. No two pets have the same.',
+    description: 'Barcode of the pet: visible ASCII characters. No two pets have the same barcode.',
   },
   EXPECTED_BARCODE,
   isBarcode,

@@ -43,7 +43,7 @@ export const PET_UPSERT = {
   ...PET_UPDATE,
   quantity: Type.Optional(
     Quantity(
-      'Units on the shelf. If the pet exists, its stock is set to this quantity with the reason `corrected`; a new pet has 0 units if it is absent.',
+      'Units on the shelf. If the pet exists, its stock is set to this quantity with the reason `corrected`; if the quantity is absent, a new pet has 0 units.',
     ),
   ),
 }
@@ -53,7 +53,7 @@ const { id, name, categoryId, status, ...optionalFields } = PET
 /** The columns of a file of pets, in this order. */
 export const PET_ROW = { id, name, categoryId, status, quantity: STOCKED_PET.quantity, ...optionalFields }
 
-/** A row of a file. Null clears an optional field; the pet keeps its value of an absent field. */
+/** A row of a file. Null clears an optional field; an absent field keeps its value. */
 export type ImportedPet = Pick<StockedPet, 'id' | 'name' | 'categoryId' | 'status' | 'quantity'> &
   Omit<PetPatch, 'name' | 'categoryId' | 'status'>
 

@@ -31,9 +31,9 @@ export interface LockedKeys {
 }
 
 /**
- * Throws if the actor may not run the command. A key grants no more than it has itself, manages only keys whose permissions
- * it has itself, and cannot end its own management of keys if no other active key could continue it. Every other command
- * leaves the actor, so the store always keeps a key that manages keys.
+ * Throws if the actor may not run the command. A key grants no more than it has itself. It manages only keys whose
+ * permissions it has itself. The only active key with the permission `keys` cannot revoke or pause itself, set its own
+ * expiry, or give up that permission. No other command takes the permission from the actor, so the store always keeps a key that manages keys.
  */
 export function requireAllowed(command: KeyCommand, keys: LockedKeys, at: number): void {
   const actor = requireManager(keys.actor, at)
@@ -80,7 +80,9 @@ export function keyNotFound(keyId: string): ServiceError {
 function requireManageable(actor: ApiKey, target: ApiKey): void {
   const missing = target.permissions.find((permission) => !actor.permissions.includes(permission))
   if (missing === undefined) return
-  throw forbidden(`this key may not manage ${target.id}, which has the permission "${missing}" that it lacks`)
+  throw forbidden(
+    `this key lacks the permission "${missing}", so it may not manage ${target.id}, which has that permission`,
+  )
 }
 
 type Grant = Pick<KeyChange, 'permissions' | 'allowance' | 'expiresAt'>
@@ -114,8 +116,12 @@ function exceeds(one: Pick<ApiKey, 'plan' | 'limits'>, other: Pick<ApiKey, 'plan
   )
 }
 
-function endsManagement({ paused, permissions }: KeyChange): boolean {
-  return paused === true || (permissions !== undefined && !permissions.includes('keys'))
+function endsManagement({ paused, permissions, expiresAt }: KeyChange): boolean {
+  return (
+    paused === true ||
+    (permissions !== undefined && !permissions.includes('keys')) ||
+    typeof expiresAt === 'number'
+  )
 }
 
 function requireAnotherManager(actor: ApiKey, target: ApiKey, managers: readonly ApiKey[], at: number): void {

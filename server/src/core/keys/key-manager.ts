@@ -25,7 +25,7 @@ interface KeyManagerParts {
   readonly environment: KeyEnvironment
 }
 
-/** The changes of keys that other keys may make. They take effect in this process at once. */
+/** Changes keys for callers of the API. Each change takes effect in this process at once. */
 export class KeyManager {
   readonly #parts: KeyManagerParts
 

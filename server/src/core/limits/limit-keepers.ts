@@ -277,7 +277,7 @@ export class SharedLimits implements LimitKeeper {
   }
 }
 
-/** Reports to each request the windows as they were right after it, without the requests that were counted after it. */
+/** The counts include all of these requests, so each request gets the counts minus the requests after it. */
 function resolveCountedRequests(
   requests: readonly WaitingRequest[],
   { minute, day, at }: CountedRequests,

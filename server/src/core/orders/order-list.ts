@@ -27,7 +27,7 @@ export function readOrderPage(
   })
 }
 
-/** The place of an order in every list that has it. */
+/** The place of an order in a list by id or by customer. */
 export function placeOf(order: Order): OrderPlace {
   return { id: order.id, customerWords: customerWordsOf(order) }
 }

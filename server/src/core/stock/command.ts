@@ -133,7 +133,7 @@ export interface MoveWebhook extends CommandOfType<'move_webhook'> {
   readonly webhookId: bigint
   readonly cursor: string
   /**
-   * When a relist became due, which is sent before any event; `undefined` if no relist is needed. A relist asks the
+   * When a relist became due; `undefined` if no relist is needed. The relist is sent before any event. It asks the
    * receiver to read the whole stock again.
    */
   readonly relistAt?: number | undefined

@@ -225,7 +225,7 @@ function failureOf(change: AdjustmentChange, quantity: number): Failure | undefi
   return undefined
 }
 
-/** Why the change would take units that open orders reserve. A change that takes nothing is always possible. */
+/** The failure if the change would take units that open orders reserve. A change that takes no units never fails. */
 function reservedFailure(change: AdjustmentChange, entry: LockedEntry | undefined): Failure | undefined {
   if (entry === undefined) return undefined
   const { quantity, reserved } = entry

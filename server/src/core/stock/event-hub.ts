@@ -80,7 +80,7 @@ export class EventHub implements CommitObserver {
   }
 
   /** Must be called when a reader becomes ready. */
-  ready(reader: EventReader): void {
+  resumeReader(reader: EventReader): void {
     if (this.#lateReaders.has(reader)) this.wake()
   }
 

@@ -4,7 +4,6 @@ import { type Fields, Int64, OneOf, type RecordOf } from '../values/field.ts'
 import { HISTORY_ENTRY } from './history.ts'
 import { PetStatus } from './inventory.ts'
 
-/** An event of the stock. */
 export type StockEvent = QuantityEvent | PetEvent | RemovedEvent | OrderEvent | LowStockEvent | RelistEvent
 
 interface AnyEvent {
@@ -94,7 +93,7 @@ export const EVENT_KINDS = [
   'removed',
 ] as const satisfies readonly StockEvent['kind'][]
 
-/** An absent filter accepts all events. */
+/** An absent field accepts all events. */
 export interface EventFilter {
   readonly kinds?: readonly StockEvent['kind'][] | undefined
   readonly petId?: bigint | undefined

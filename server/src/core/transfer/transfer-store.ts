@@ -11,7 +11,7 @@ import type { StagedImport } from './import.ts'
 export interface WritePause {
   /** Whether a service is running on the database now. */
   isServiceRunning(): boolean
-  /** Makes the service tell its callers to retry after these seconds. Replaces the last announcement. */
+  /** Makes the service reply with a retry delay of this many seconds. Replaces the last announcement. */
   announce(seconds: number): void
   /** Ends the announcement. Must be called at the end of the import, even if nothing was announced. */
   withdraw(): void

@@ -2,7 +2,10 @@ import type { ChangeOrigin, MoveWebhook } from '../stock/command.ts'
 import type { Webhook } from './webhook.ts'
 import type { Rewind } from './webhook-store.ts'
 
-/** Takes the webhook back to that place, unless it was changed after it was read: it must never skip events. */
+/**
+ * Moves the webhook back to the cursor of the rewind. The command fails if the webhook has changed since it was read, so
+ * that the webhook never skips events.
+ */
 export function rewindCommand(
   { id, revision, progress }: Webhook,
   { type, cursor }: Rewind,

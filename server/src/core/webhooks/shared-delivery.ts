@@ -109,7 +109,7 @@ export class SharedRevisions {
     this.#store = store
   }
 
-  /** The result was read after the call. */
+  /** The result comes from a read that starts after this call. */
   read(): Promise<ReadonlyMap<bigint, number>> {
     if (this.#next !== undefined) return this.#next
     const read = this.#running.then(() => {

@@ -106,7 +106,7 @@ export class InventoryPages {
   }
 }
 
-/** A compromise: a change serialises a whole page, and small pages would mean many pages. */
+/** Larger pages make each change slower, because it serialises a whole page. Smaller pages make the list of pages longer. */
 const PAGE_CAPACITY = 512
 
 const ID_TEXT = bytesOf('{"petId":')
