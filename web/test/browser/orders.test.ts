@@ -47,7 +47,7 @@ test(
     expect((await stateOf(shop.service, id)).state).toBe('complete')
     await shows(other, 1n, 8)
     await rowOf(other, 1n).locator('.reserved').waitFor({ state: 'detached' })
-    // The row stays where it is until the user is done with it.
+    // The row stays in place until the user hides it.
     await page.getByText('0 open orders').waitFor()
     await page.getByRole('button', { name: 'Hide the order closed since' }).click()
     await page.getByText('No open orders').waitFor()
@@ -56,7 +56,7 @@ test(
 )
 
 test(
-  'cancelling is done at once, and is taken back by another order where there is stock',
+  'an order is cancelled at once, and another order undoes that if enough units are free',
   async () => {
     const id = await order(2, 3)
     const page = await shop.signedIn({ path: '/#/orders', provokes: [409] })
@@ -79,15 +79,15 @@ test(
     expect(await stateOf(shop.service, again)).toMatchObject({ petId: 2, quantity: 3, state: 'open' })
     await button(orderRow(page, again), /^Cancel/).click()
     await toast(page, /is cancelled/)
-    // What the toast offers is the same.
+    // The toast offers the same.
     await page.locator('.toast').getByRole('button', { name: 'Order again' }).click()
     await orderRow(page, again + 1n).waitFor()
   },
   BROWSER_TEST_MS,
 )
 
-describe('what somebody else did in the meantime is told kindly', () => {
-  /** Another one is quicker by a moment: what the page sends comes second. */
+describe('the page says what somebody else did in the meantime', () => {
+  /** Somebody else is a moment faster than the page. */
   async function overtaken(page: Page, method: string, act: () => Promise<void>): Promise<void> {
     await page.route(/\/store\/orders\/\d+$/, async (route) => {
       if (route.request().method() === method) await act()
@@ -144,7 +144,7 @@ describe('what somebody else did in the meantime is told kindly', () => {
   )
 
   test(
-    'the stock was set below what is reserved: it is marked, and the order cannot be completed',
+    'if the stock is below the reserved units, the row is marked and the order cannot be completed',
     async () => {
       const id = await order(4, 5)
       await shop.setElsewhere(4n, 1)
@@ -194,7 +194,7 @@ test(
 )
 
 test(
-  'a hold counts down, never below nothing, and is expired when its time is over',
+  'a hold counts down to zero, and then expires',
   async () => {
     const later = await order(5, 1, { holdSeconds: 7_200 })
     const page = await shop.signedIn({ path: '/#/orders' })
@@ -202,7 +202,7 @@ test(
     await orderRow(page, later).waitFor()
     const seen = new Set<string>()
     let id = 0n
-    // On a machine that stands still for seconds, a short hold is over before it is seen.
+    // On a machine that hangs for seconds, a short hold ends before it is seen.
     for (const holdSeconds of [3, 20]) {
       id = await order(5, 1, { holdSeconds })
       const row = orderRow(page, id)
@@ -260,7 +260,7 @@ test(
     await orderRow(page, open).waitFor()
     await search.fill('no such pet')
     await page.getByText('Nothing found', { exact: true }).waitFor()
-    // What is made now belongs to the search only where it fits.
+    // A new order appears only if it matches the search.
     await search.fill('ruby')
     await orderRow(page, open).waitFor()
     const stranger = await order(7, 1)
@@ -272,7 +272,7 @@ test(
 )
 
 test(
-  'many orders come page by page, and what is made behind the last page waits for its turn',
+  'many orders load page by page, and a new order beyond the last page waits for its page',
   async () => {
     await shop.setElsewhere(8n, 1_000)
     const ids: bigint[] = []
@@ -296,7 +296,7 @@ test(
 )
 
 test(
-  'a key that may not change anything is offered nothing that does',
+  'a key without the permission for orders gets no buttons',
   async () => {
     const id = await order(9, 1)
     const { secret } = await shop.service.createKey('enterprise', { permissions: ['stock'] })
@@ -313,7 +313,7 @@ test(
 )
 
 test(
-  'a pet shows its open orders and what they leave of it, and can be ordered there, for good or for a while',
+  'a pet shows its open orders and the free units, and can be reserved there, with and without a time limit',
   async () => {
     await shop.setElsewhere(7n, 5)
     const page = await shop.signedIn({ path: '/#/pets/7', provokes: [409] })

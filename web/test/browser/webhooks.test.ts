@@ -9,9 +9,9 @@ import { BROWSER_TEST_MS, JSON_HEADERS, mayLeave, useShop } from '../support/sho
 const NAMES = Array.from({ length: 30 }, (_, index) => `Pet ${index + 1}`)
 const LONG_ANSWER = `{"error":"${'no room on the shelf, '.repeat(12)}"}`
 
-/** What the receiver got, by its path. */
+/** The deliveries that the receiver got. */
 const received: { readonly path: string; readonly headers: Headers; readonly body: string }[] = []
-/** What it answers to each path. */
+/** The responses of the receiver, by path. */
 const answers = new Map<string, () => Response>()
 const receiver = Bun.serve({
   port: 0,
@@ -44,13 +44,13 @@ async function make(path: string): Promise<void> {
   expect(status).toBe(201)
 }
 
-/** What the service says of it, past every page. */
+/** The webhook as the service has it. */
 async function found(path: string): Promise<WireWebhook | undefined> {
   const all = (await shop.service.call('GET', '/webhooks')).json as readonly WireWebhook[]
   return all.find(({ url }) => url === at(path))
 }
 
-/** Waits until so many attempts were taken, and are written down: that is a moment after the receiver got them. */
+/** Waits until this many deliveries are recorded, which is a moment after the receiver got them. */
 function taken(path: string, count: number): Promise<void> {
   return until(async () => {
     const answer = await shop.service.call('GET', `/webhooks/${(await found(path))?.id}/deliveries?limit=100`)
@@ -100,7 +100,7 @@ test(
     await refused('The address must begin with https:// or http://.')
     await axe(page)
     await address.fill(at('/first'))
-    // What keeps another shop in step is chosen already.
+    // The events that keep another shop in sync are preselected.
     const chosen = form.getByRole('checkbox', { checked: true })
     expect(await chosen.count()).toBe(3)
     for (const _ of '123') await chosen.first().uncheck()
@@ -118,7 +118,7 @@ test(
     await box.getByText('Copied').waitFor()
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(secret)
     await axe(page)
-    // Somebody who goes elsewhere first finds it again.
+    // The secret is still there after a visit to another view.
     await page.getByRole('link', { name: 'Orders' }).click()
     await page.getByRole('link', { name: 'Webhooks' }).click()
     await box.getByRole('button', { name: 'I have kept it' }).click()
@@ -143,7 +143,7 @@ test(
     await tested.getByText('Delivered (200)').waitFor()
     await tested.getByText('thank you').waitFor()
     await tested.getByText(/^\d+ ms$/).waitFor()
-    // The newest is the first, without being asked for.
+    // The newest is first, without a refresh.
     await deliveries.first().getByText('Test event', { exact: true }).waitFor()
     expect(await deliveries.count()).toBe(2)
     await axe(page)
@@ -168,7 +168,7 @@ test(
 )
 
 test(
-  'one that fails says since when and what to do; it is paused, goes on, gets a new secret, is changed, is removed',
+  'a failing webhook says since when and what to do; it is paused, resumed, edited and removed, and gets a new secret',
   async () => {
     answers.set('/broken', () => new Response(LONG_ANSWER, { status: 500 }))
     await make('/broken')
@@ -193,7 +193,7 @@ test(
     await press(page, '/broken', 'Send test event')
     await hook.locator('.delivery').getByText('Test event', { exact: true }).waitFor()
 
-    // A change tries again at once: more than a page is delivered.
+    // A change of the webhook retries at once: more than a page is delivered.
     const held = Promise.withResolvers<void>()
     await page.route('**/v1/webhooks/*', (route) => held.promise.then(() => route.continue()))
     await press(page, '/broken', 'Pause')
@@ -225,7 +225,7 @@ test(
     await press(page, '/broken', 'New secret')
     const question = page.getByRole('dialog')
     await question.getByText('For 24 hours every delivery is signed with both').waitFor()
-    // The focus is on what changes nothing.
+    // The button that changes nothing has the focus.
     await page.keyboard.press('Enter')
     await question.waitFor({ state: 'detached' })
     await press(page, '/broken', 'New secret')
@@ -254,7 +254,7 @@ test(
     expect(await found('/fixed')).toBeUndefined()
     await page.locator(':focus', { hasText: /^New webhook$/ }).waitFor()
 
-    // What somebody else removed meanwhile is told, and goes.
+    // A webhook that somebody else has removed disappears with a notice.
     await shop.service.call('DELETE', `/webhooks/${(await found('/first'))?.id}`)
     await press(page, '/first', 'Pause')
     await page
@@ -267,7 +267,7 @@ test(
 )
 
 test(
-  'one that was turned off is a line on every view, asked for rarely and only for a key that may change webhooks',
+  'a webhook that is off has a notice on every view, with few requests, and only for keys that may change webhooks',
   async () => {
     answers.set('/gone', () => new Response('moved away', { status: 410 }))
     await make('/gone')
@@ -309,7 +309,7 @@ test(
     await other.getByRole('button', { name: 'Sign in' }).click()
     await other.getByRole('heading', { name: 'This key may not see webhooks' }).waitFor()
     await other.getByText('Live', { exact: true }).waitFor()
-    // Nor does a page ask that is opened again, and does not know yet what its key may do.
+    // A reloaded page, which does not know the permissions of its key yet, does not request webhooks either.
     await other.reload()
     await other.getByRole('heading', { name: 'This key may not see webhooks' }).waitFor()
     expect(await other.getByRole('link', { name: 'Webhooks' }).count()).toBe(0)

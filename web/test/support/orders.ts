@@ -16,14 +16,14 @@ interface WireOrder extends OrderDraft {
   readonly state: string
 }
 
-/** Ten of each, their ids from 1. */
+/** Ten of each, with ids from 1. */
 export function petsNamed(...names: readonly string[]): readonly StockedPet[] {
   return names.map((name, index) => ({
     ...{ id: BigInt(index + 1), name, categoryId: 1n, status: 'available', quantity: 10 },
   }))
 }
 
-/** Somebody orders; gives the id. */
+/** Creates an order, and returns its id. */
 export async function makeOrder(service: TestService, draft: OrderDraft): Promise<bigint> {
   const headers = { 'Content-Type': 'application/json' }
   const answer = await service.call('POST', '/store/orders', { body: JSON.stringify(draft), headers })
@@ -31,7 +31,7 @@ export async function makeOrder(service: TestService, draft: OrderDraft): Promis
   return BigInt((answer.json as WireOrder).id)
 }
 
-/** What the service says of it, past every page. */
+/** The order as the service has it. */
 export async function stateOf(service: TestService, orderId: bigint): Promise<WireOrder> {
   return (await service.call('GET', `/store/orders/${orderId}`)).json as WireOrder
 }
