@@ -2,6 +2,7 @@ import { useEffect, useRef, useSyncExternalStore } from 'react'
 import { useArrival, useHash } from '../../shared/hash-navigation.ts'
 import { useReadable } from '../data/observable.ts'
 import type { StockModel } from '../data/stock/stock-model.ts'
+import { ScanLayer } from '../scanner/scan-layer.tsx'
 import { SessionContext, useSession } from '../session/session-context.ts'
 import { SignIn } from '../session/sign-in.tsx'
 import { signedIn } from '../session/signed-in.ts'
@@ -63,6 +64,7 @@ function Shell() {
       <FailureToasts />
       <Toasts />
       <Confirm />
+      <ScanLayer />
     </div>
   )
 }

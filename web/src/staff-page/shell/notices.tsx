@@ -1,4 +1,5 @@
 import { Icon } from '../../design/icon.tsx'
+import { SalesNotice } from '../sell/sales-notice.tsx'
 import { useRequestState, useSession, useStock } from '../session/session-context.ts'
 import { RequestNotice } from '../ui/request-notice.tsx'
 import { WebhookNotice } from '../webhooks/webhook-notice.tsx'
@@ -22,6 +23,7 @@ export function Notices() {
           </button>
         </div>
       )}
+      <SalesNotice />
       <WebhookNotice />
     </div>
   )

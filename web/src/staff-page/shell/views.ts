@@ -17,6 +17,11 @@ const loads: (() => Promise<unknown>)[] = []
 /** What is not the first view is loaded when somebody goes there, or ahead of that. */
 export const VIEWS: Readonly<Record<ViewName, View>> = {
   stock: { title: 'Stock', Content: StockView },
+  sell: {
+    title: 'Sell',
+    Content: later(async () => ({ default: (await import('../sell/sell-view.tsx')).SellView })),
+    needs: 'stock',
+  },
   receive: {
     title: 'Receive',
     Content: later(async () => ({ default: (await import('../receive/receive-view.tsx')).ReceiveView })),

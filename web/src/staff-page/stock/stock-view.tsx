@@ -8,7 +8,6 @@ import { useMediaQuery } from '../ui/media-query.ts'
 import { isTyping } from '../ui/typing.ts'
 import { BulkBar } from './bulk-bar.tsx'
 import { ChangeAnnouncer } from './change-announcer.tsx'
-import { csvOf, saveFile } from './csv-export.ts'
 import type { Editing } from './grid-machine.ts'
 import { KeyHelp } from './key-help.tsx'
 import { PrintedStock } from './printed-stock.tsx'
@@ -59,7 +58,10 @@ export function StockView() {
     return () => removeEventListener('keydown', onKeyDown)
   }, [session])
 
-  const exportShown = () => saveFile(`stock-${today()}.csv`, 'text/csv;charset=utf-8', csvOf(rows))
+  const exportShown = async () => {
+    const { exportPets } = await import('../data/catalog-export.ts')
+    await exportPets(session, rows, `stock-${today()}.csv`)
+  }
 
   return (
     <section ref={view} className="stock-view" aria-label="Stock" tabIndex={-1}>
@@ -68,7 +70,7 @@ export function StockView() {
         table={table}
         search={search}
         canExport={stock.hasNames}
-        onExport={exportShown}
+        onExport={() => void exportShown()}
         onHelp={() => setHelping(true)}
         onFind={find}
       />

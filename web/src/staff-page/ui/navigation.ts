@@ -1,6 +1,6 @@
 /** In the order of the navigation. */
 export const VIEW_NAMES = [
-  ...(['stock', 'receive', 'count', 'orders', 'low-stock', 'pets'] as const),
+  ...(['stock', 'sell', 'receive', 'count', 'orders', 'low-stock', 'pets'] as const),
   ...(['activity', 'overview', 'import', 'webhooks'] as const),
 ] as const
 export type ViewName = (typeof VIEW_NAMES)[number]
@@ -28,4 +28,26 @@ export function routeOf(hash: string): Route {
   const name = VIEW_NAMES.find((one) => one === view)
   if (name === undefined) return { view: 'stock' }
   return query === undefined ? { view: name } : { view: name, query }
+}
+
+/** The view that the user came from. */
+export interface PreviousView {
+  readonly href: string
+  readonly title: string
+}
+
+let previous: PreviousView | undefined
+
+// Unit tests have no window.
+if (typeof window !== 'undefined') {
+  // This listener is the first, so the document still has the title of the old view.
+  window.addEventListener('hashchange', ({ oldURL }) => {
+    const [title = ''] = document.title.split(' · ')
+    previous = { href: new URL(oldURL).hash || href({ view: 'stock' }), title }
+  })
+}
+
+/** `undefined` if the page was opened with the current view. */
+export function previousView(): PreviousView | undefined {
+  return previous
 }
