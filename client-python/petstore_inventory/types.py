@@ -352,9 +352,11 @@ class CatalogEntry(TypedDict):
 
 class OrderCompletion(TypedDict):
     complete: Literal[True]
+    onlyIfOpen: NotRequired[bool]
 
 
 class OrderChange(TypedDict):
+    onlyIfOpen: NotRequired[bool]
     shipDate: NotRequired[Optional[str]]
     customer: NotRequired[Optional[str]]
     note: NotRequired[Optional[str]]

@@ -661,9 +661,13 @@ export type OrderState = 'open' | 'complete' | 'cancelled' | 'expired'
 export interface OrderCompletion {
   /** The order is fulfilled: its units leave the stock and are no longer reserved. */
   readonly complete: boolean
+  /** If true, completing an order that is already complete fails with 409 order_closed, so that the caller knows whether this request completed it. */
+  readonly onlyIfOpen?: boolean
 }
 
 export interface OrderChange {
+  /** If true, completing an order that is already complete fails with 409 order_closed, so that the caller knows whether this request completed it. */
+  readonly onlyIfOpen?: boolean
   readonly shipDate?: string | null
   readonly customer?: string | null
   readonly note?: string | null

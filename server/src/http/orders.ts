@@ -92,6 +92,12 @@ const OrderUpdate = Type.Object(
         () => 'true (DELETE cancels an order)',
       ),
     ),
+    onlyIfOpen: Type.Optional(
+      Type.Boolean({
+        description:
+          'If true, completing an order that is already complete fails with 409 order_closed, so that the caller knows whether this request completed it.',
+      }),
+    ),
     ...ORDER_UPDATE,
   },
   {
@@ -221,7 +227,7 @@ export const updateOrder = defineOperation({
   path: '/store/orders/{orderId}',
   summary: 'Complete or change an order',
   description:
-    '`{"complete": true}` completes the order: its units leave the stock, and the history records the reason `sold` and a reference such as `order 17`. Completing it again changes nothing; `closedAt` shows when it was completed. The other fields change an open order, and null clears them: `{"shipDate": null}`.',
+    '`{"complete": true}` completes the order: its units leave the stock, and the history records the reason `sold` and a reference such as `order 17`. Completing it again changes nothing; `closedAt` shows when it was completed. With `onlyIfOpen`, completing it again fails. The other fields change an open order, and null clears them: `{"shipDate": null}`.',
   tag: 'store',
   stability: 'beta',
   needs: 'orders',
@@ -235,11 +241,11 @@ export const updateOrder = defineOperation({
   prepare: ({ orderId }, { store }) => store.findOrder(orderId),
   reply: ({ params: { orderId }, body, key, idempotency }, { commits, clock }, order) => {
     const target = { orderId, petId: order?.petId, keyId: key.id, at: clock() }
-    const { complete, ...patch } = body
+    const { complete, onlyIfOpen, ...patch } = body
     const command: CompleteOrder | ChangeOrder =
       complete === undefined
         ? { type: 'change_order', ...target, patch }
-        : { type: 'complete_order', ...target }
+        : { type: 'complete_order', ...target, onlyIfOpen }
     return commitAndReply(commits, command, idempotency, (outcome) =>
       changeOrderReply(outcome, orderId, orderReply),
     )

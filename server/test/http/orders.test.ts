@@ -146,6 +146,20 @@ describe('POST /store/orders', () => {
 })
 
 describe('PATCH /store/orders/{orderId}', () => {
+  test('with onlyIfOpen, exactly one of two callers completes the order', async () => {
+    const { id } = await made(2)
+    const body = { complete: true, onlyIfOpen: true }
+    const answers = await Promise.all([patch(id, body), patch(id, body)])
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
+    const refused = answers.find(({ status }) => status === 409)
+    expect(refused?.json).toMatchObject({
+      code: 'order_closed',
+      details: [{ code: 'order_closed', state: 'complete' }],
+    })
+    expect(await available()).toEqual({ petId: 1, quantity: 8, reserved: 0, available: 8 })
+    expect((await patch(id, { complete: true })).status).toBe(200)
+  })
+
   test('completing reduces quantity and reserved, and the history has the reason; repeating it is 200 and changes nothing', async () => {
     const { id } = await made(4)
     await made(1)

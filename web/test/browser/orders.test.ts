@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import { axe } from '../support/axe.ts'
-import { makeOrder, orderRow, petsNamed, stateOf } from '../support/orders.ts'
-import { BROWSER_TEST_MS, useShop } from '../support/shop.ts'
+import { makeOrder, type OrderDraft, orderRow, petsNamed, stateOf } from '../support/orders.ts'
+import { BROWSER_TEST_MS, JSON_HEADERS, useShop } from '../support/shop.ts'
 import { expectSoon } from '../support/soon.ts'
 import { rowOf, shows } from '../support/stock-table.ts'
 
 const shop = useShop({
   pets: petsNamed('Biscuit', 'Mittens', 'Goldie', 'Coco', 'Pebbles', 'Ruby', 'Shadow', 'Olive', 'Ziggy'),
 })
-const order = (petId: number, quantity: number, more: { readonly holdSeconds?: number } = {}) =>
+const order = (petId: number, quantity: number, more: Partial<OrderDraft> = {}) =>
   makeOrder(shop.service, { petId, quantity, ...more })
 const button = (row: Locator, name: RegExp) => row.getByRole('button', { name })
 const isNow = (row: Locator, state: string) =>
@@ -47,16 +47,16 @@ test(
     expect((await stateOf(shop.service, id)).state).toBe('complete')
     await shows(other, 1n, 8)
     await rowOf(other, 1n).locator('.reserved').waitFor({ state: 'detached' })
-    // The row stays where it is until the user is done with it.
+    // The row stays in place until the user hides it.
     await page.getByText('0 open orders').waitFor()
-    await page.getByRole('button', { name: 'Hide the one settled since' }).click()
+    await page.getByRole('button', { name: 'Hide the order closed since' }).click()
     await page.getByText('No open orders').waitFor()
   },
   BROWSER_TEST_MS,
 )
 
 test(
-  'cancelling is done at once, and is taken back by another order where there is stock',
+  'an order is cancelled at once, and another order undoes that if enough units are free',
   async () => {
     const id = await order(2, 3)
     const page = await shop.signedIn({ path: '/#/orders', provokes: [409] })
@@ -79,15 +79,15 @@ test(
     expect(await stateOf(shop.service, again)).toMatchObject({ petId: 2, quantity: 3, state: 'open' })
     await button(orderRow(page, again), /^Cancel/).click()
     await toast(page, /is cancelled/)
-    // What the toast offers is the same.
+    // The toast offers the same.
     await page.locator('.toast').getByRole('button', { name: 'Order again' }).click()
     await orderRow(page, again + 1n).waitFor()
   },
   BROWSER_TEST_MS,
 )
 
-describe('what somebody else did in the meantime is told kindly', () => {
-  /** Another one is quicker by a moment: what the page sends comes second. */
+describe('the page says what somebody else did in the meantime', () => {
+  /** Somebody else is a moment faster than the page. */
   async function overtaken(page: Page, method: string, act: () => Promise<void>): Promise<void> {
     await page.route(/\/store\/orders\/\d+$/, async (route) => {
       if (route.request().method() === method) await act()
@@ -95,14 +95,30 @@ describe('what somebody else did in the meantime is told kindly', () => {
     })
   }
 
+  test(
+    'of two people who complete one order, only one is told that it was taken out',
+    async () => {
+      await shop.setElsewhere(3n, 10)
+      const id = await order(3, 1)
+      const page = await shop.signedIn({ path: '/#/orders', provokes: [409] })
+      await overtaken(page, 'PATCH', async () => {
+        const body = '{"complete":true}'
+        await shop.service.call('PATCH', `/store/orders/${id}`, { body, headers: JSON_HEADERS })
+      })
+      const row = orderRow(page, id)
+      await button(row, /^Complete/).click()
+      await button(row, /^Yes/).click()
+      await toast(page, 'Somebody else already completed it. You changed nothing.')
+      await isNow(row, 'Complete')
+      expect(await page.getByText('taken out of the stock').count()).toBe(0)
+      expect(await shop.inStock(3n)).toBe(9)
+    },
+    BROWSER_TEST_MS,
+  )
+
   test.each([
-    [
-      'completed',
-      'DELETE',
-      /^Cancel/,
-      'Somebody else completed it in the meantime, so it cannot be cancelled',
-    ],
-    ['cancelled', 'PATCH', /^Complete/, 'Somebody else cancelled it in the meantime. Nothing was taken'],
+    ['completed', 'DELETE', /^Cancel/, 'Somebody else already completed it. You changed nothing.'],
+    ['cancelled', 'PATCH', /^Complete/, 'Somebody else already cancelled it. Nothing was taken'],
   ] as const)(
     'it was %s',
     async (what, method, action, words) => {
@@ -128,7 +144,7 @@ describe('what somebody else did in the meantime is told kindly', () => {
   )
 
   test(
-    'the stock was set below what is reserved: it is marked, and the order cannot be completed',
+    'if the stock is below the reserved units, the row is marked and the order cannot be completed',
     async () => {
       const id = await order(4, 5)
       await shop.setElsewhere(4n, 1)
@@ -151,7 +167,34 @@ describe('what somebody else did in the meantime is told kindly', () => {
 })
 
 test(
-  'a hold counts down, never below nothing, and is expired when its time is over',
+  'the question before completing does not move the columns, and an overdue order stands out',
+  async () => {
+    const late = await order(9, 1, { shipDate: '2026-01-05T10:00:00Z' })
+    const page = await shop.signedIn({ path: '/#/orders' })
+    const row = orderRow(page, late)
+    await isNow(row, 'Overdue')
+    await row.getByText('Was due').waitFor()
+    const columns = () =>
+      row.evaluate((element) =>
+        ['pet', 'quantity', 'id', 'state', 'times', 'actions'].map((name) => {
+          const { left, width } = element.querySelector(`.order__${name}`)?.getBoundingClientRect() ?? {}
+          return [name, left, width]
+        }),
+      )
+    const before = await columns()
+    await button(row, /^Complete/).click()
+    await row.getByText('Take 1 out of the stock?').waitFor()
+    expect(await columns()).toEqual(before)
+    await axe(page)
+    await page.keyboard.press('Escape')
+    await button(row, /^Cancel/).click()
+    await isNow(row, 'Cancelled')
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'a hold counts down to zero, and then expires',
   async () => {
     const later = await order(5, 1, { holdSeconds: 7_200 })
     const page = await shop.signedIn({ path: '/#/orders' })
@@ -159,7 +202,7 @@ test(
     await orderRow(page, later).waitFor()
     const seen = new Set<string>()
     let id = 0n
-    // On a machine that stands still for seconds, a short hold is over before it is seen.
+    // On a machine that hangs for seconds, a short hold ends before it is seen.
     for (const holdSeconds of [3, 20]) {
       id = await order(5, 1, { holdSeconds })
       const row = orderRow(page, id)
@@ -185,17 +228,31 @@ test(
 )
 
 test(
-  'orders are found by their id in any state, by the id of their pet, and by its name',
+  'the search respects the state, and finds an order by its id, its customer, and the pet’s name, id or barcode',
   async () => {
     const done = await order(6, 1)
     await shop.service.call('DELETE', `/store/orders/${done}`)
-    const open = await order(6, 2)
+    const open = await order(6, 2, { customer: 'Anna Smith, 555 0134', note: 'Calls before noon' })
+    const barcode = { headers: JSON_HEADERS, body: '{"barcode":"4006381333931"}' }
+    await shop.service.call('PATCH', '/pets/6', barcode)
     const page = await shop.signedIn({ path: '/#/orders', provokes: [404] })
     const search = page.getByRole('searchbox')
     await orderRow(page, open).waitFor()
+    await orderRow(page, open).getByText('Anna Smith, 555 0134').waitFor()
+    await orderRow(page, open).getByText('Calls before noon').waitFor()
     await page.keyboard.press('/')
     await page.keyboard.type(String(done))
+    await page.getByText('Nothing found', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Cancelled', exact: true }).click()
     await isNow(orderRow(page, done), 'Cancelled')
+    await page.getByRole('button', { name: 'Open', exact: true }).click()
+    for (const query of [String(open), '4006381333931', 'anna s', 'ANNA, S']) {
+      await search.fill('no such order')
+      await page.getByText('Nothing found', { exact: true }).waitFor()
+      await search.fill(query)
+      await orderRow(page, open).waitFor()
+      expect(await orderRow(page, done).count()).toBe(0)
+    }
     await search.fill('RUBY')
     await page.getByText('1 found', { exact: true }).waitFor()
     await orderRow(page, open).waitFor()
@@ -203,7 +260,7 @@ test(
     await orderRow(page, open).waitFor()
     await search.fill('no such pet')
     await page.getByText('Nothing found', { exact: true }).waitFor()
-    // What is made now belongs to the search only where it fits.
+    // A new order appears only if it matches the search.
     await search.fill('ruby')
     await orderRow(page, open).waitFor()
     const stranger = await order(7, 1)
@@ -215,7 +272,7 @@ test(
 )
 
 test(
-  'many orders come page by page, and what is made behind the last page waits for its turn',
+  'many orders load page by page, and a new order beyond the last page waits for its page',
   async () => {
     await shop.setElsewhere(8n, 1_000)
     const ids: bigint[] = []
@@ -226,20 +283,20 @@ test(
     const asked: string[] = []
     page.on('request', (request) => asked.push(request.url()))
     const latest = await order(8, 1)
-    await page.getByRole('button', { name: 'Load more' }).click()
+    await page.getByRole('button', { name: 'Show more' }).click()
     await page.getByText('200 found among the first 200', { exact: true }).waitFor()
     expect(await orderRow(page, latest).count()).toBe(0)
     expect(asked.filter((url) => url.includes('/store/orders'))).toHaveLength(1)
-    await page.getByRole('button', { name: 'Load more' }).click()
+    await page.getByRole('button', { name: 'Show more' }).click()
     await page.getByText('206 found', { exact: true }).waitFor()
     await orderRow(page, latest).waitFor()
-    expect(await page.getByRole('button', { name: 'Load more' }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0)
   },
   2 * BROWSER_TEST_MS,
 )
 
 test(
-  'a key that may not change anything is offered nothing that does',
+  'a key without the permission for orders gets no buttons',
   async () => {
     const id = await order(9, 1)
     const { secret } = await shop.service.createKey('enterprise', { permissions: ['stock'] })
@@ -256,21 +313,21 @@ test(
 )
 
 test(
-  'a pet shows its open orders and what they leave of it, and can be ordered there, for good or for a while',
+  'a pet shows its open orders and the free units, and can be reserved there, with and without a time limit',
   async () => {
     await shop.setElsewhere(7n, 5)
     const page = await shop.signedIn({ path: '/#/pets/7', provokes: [409] })
     const stock = page.locator('.pet-quantity')
-    const form = page.getByRole('textbox', { name: 'How many to order' })
+    const form = page.getByRole('textbox', { name: 'How many' })
     await form.fill('0')
     await page.keyboard.press('Enter')
     await page.getByText('Enter a whole number of 1 or more.').waitFor()
     await form.fill('2')
-    await page.getByLabel('For how long').selectOption('Hold for 1 hour')
-    await page.getByRole('button', { name: 'Order', exact: true }).click()
+    await page.getByLabel('For how long').selectOption('1 hour')
+    await page.getByRole('button', { name: 'Reserve', exact: true }).click()
     await page.locator('.order__left').waitFor()
     await form.fill('9')
-    await page.getByRole('button', { name: 'Order', exact: true }).click()
+    await page.getByRole('button', { name: 'Reserve', exact: true }).click()
     await page
       .getByRole('alert')
       .getByText(/^Only \d can be ordered now, not 9\.$/)

@@ -212,7 +212,10 @@ test(
     await axe(page)
     await fits(page)
 
-    await page.getByLabel('Who').fill('Stockroom')
+    // It filters while somebody types, by a part of the name, in any case.
+    await page.getByLabel('Who').pressSequentially('ckRO')
+    await page.getByText('2 found').waitFor()
+    await page.getByRole('option', { name: 'Stockroom' }).click()
     await page.getByText('2 found').waitFor()
     await page.getByLabel('Reason').selectOption('Received')
     await page.getByText('1 found').waitFor()
@@ -228,9 +231,88 @@ test(
     await page.getByText('2 found').waitFor()
     expect(await page.getByLabel('Who').inputValue()).toBe('Stockroom')
     await page.getByLabel('To', { exact: true }).fill('2020-01-01')
-    await page.getByText('Nothing found', { exact: true }).waitFor()
+    await page.getByText('No changes match.', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Show all' }).click()
     await rows.filter({ hasText: 'Damaged' }).waitFor()
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'a pet that is added, edited or removed is listed in Activity',
+  async () => {
+    const page = await shop.signedIn({ path: '/#/activity', viewport: PHONE })
+    await page.getByText('Live', { exact: true }).waitFor()
+    const rows = page.locator('.activity-row')
+    const { id } = await send('POST', '/pets', { name: 'Ivy', categoryId: 1 })
+    await rows.filter({ hasText: 'Ivy' }).getByText('Added').waitFor()
+    await send('PATCH', `/pets/${id}`, { name: 'Fern', barcode: '77', lowStockAt: 3 })
+    await rows.filter({ hasText: 'Fern' }).getByText('Edited: name Fern, barcode 77, warn at 3').waitFor()
+    await axe(page)
+    await fits(page)
+    await send('DELETE', `/pets/${id}`)
+    await rows.filter({ hasText: 'Fern' }).getByText('Removed').waitFor()
+    await page.getByLabel('Reason').selectOption('Sold')
+    await rows.filter({ hasText: 'Removed' }).waitFor({ state: 'detached' })
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'a whole delivery is one entry in Activity, and is reversed as a whole or not at all',
+  async () => {
+    const receive = (reference: string, petIds: readonly number[]) =>
+      send('POST', '/inventory/adjustments', {
+        reason: 'received',
+        reference,
+        changes: petIds.map((petId) => ({ petId, delta: 6 })),
+      })
+    const before = [await shop.inStock(1n), await shop.inStock(2n)]
+    await receive('PO-1043', [1, 2])
+    const page = await shop.signedIn({ path: '/#/activity' })
+    const entry = page.locator('.activity-row').filter({ hasText: 'Received · PO-1043' })
+    await entry.getByRole('button', { name: '2 pets, 12 pieces' }).click()
+    await page.locator('.activity-row--part').filter({ hasText: 'Biscuit' }).waitFor()
+    await axe(page)
+    const reverse = () => entry.getByRole('button', { name: 'Reverse Received · PO-1043' }).click()
+    await reverse()
+    await dialog(page).getByText('2 pets, 12 pieces').waitFor()
+    await press(page, 'Keep it')
+    await reverse()
+    await press(page, 'Reverse')
+    await toast(page, 'Reversed. Stock updated for 2 pets.')
+    expect([await shop.inStock(1n), await shop.inStock(2n)]).toEqual(before)
+    const correction = page.locator('.activity-row').filter({ hasText: 'Corrected · reverses PO-1043' })
+    await correction.getByText('2 pets, 12 pieces').waitFor()
+    await reverse()
+    await dialog(page).getByText('already reversed it').waitFor()
+    await press(page, 'Keep it')
+    expect([await shop.inStock(1n), await shop.inStock(2n)]).toEqual(before)
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'a delivery that was partly sold is not reversed, and the page says which pets and why',
+  async () => {
+    const changes = [1, 2].map((petId) => ({ petId, delta: 6 }))
+    await send('POST', '/inventory/adjustments', { reason: 'received', reference: 'PO-1044', changes })
+    const kept = await shop.inStock(1n)
+    await shop.setElsewhere(2n, 2)
+    const page = await shop.signedIn({ path: '/#/activity', viewport: PHONE, provokes: [409] })
+    await page.getByRole('button', { name: 'Reverse Received · PO-1044' }).click()
+    await press(page, 'Reverse')
+    await dialog(page).getByText('Only 2 can be taken back, not 6.').waitFor()
+    await dialog(page).getByText('Mittens').waitFor()
+    await axe(page)
+    await press(page, 'Close')
+    expect([await shop.inStock(1n), await shop.inStock(2n)]).toEqual([kept, 2])
+    await fits(page)
+    const { secret } = await shop.service.createKey('enterprise', { permissions: ['orders'] })
+    const reader = await shop.signedIn({ path: '/#/activity', key: secret })
+    await reader.getByText('Received · PO-1044').waitFor()
+    expect(await reader.getByRole('button', { name: /^Reverse/ }).count()).toBe(0)
+    for (const petId of [1n, 2n]) await shop.setElsewhere(petId, 10)
   },
   BROWSER_TEST_MS,
 )
@@ -325,7 +407,7 @@ test(
     await page.getByLabel('In stock').waitFor()
     expect(await page.getByRole('button', { name: /^(Edit this pet|One less|One more)/ }).count()).toBe(0)
     expect(await page.getByLabel('In stock').isEditable()).toBe(false)
-    await page.getByRole('button', { name: 'Order', exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Reserve', exact: true }).waitFor()
   },
   BROWSER_TEST_MS,
 )

@@ -9,9 +9,9 @@ import { BROWSER_TEST_MS, JSON_HEADERS, mayLeave, useShop } from '../support/sho
 const NAMES = Array.from({ length: 30 }, (_, index) => `Pet ${index + 1}`)
 const LONG_ANSWER = `{"error":"${'no room on the shelf, '.repeat(12)}"}`
 
-/** What the receiver got, by its path. */
+/** The deliveries that the receiver got. */
 const received: { readonly path: string; readonly headers: Headers; readonly body: string }[] = []
-/** What it answers to each path. */
+/** The responses of the receiver, by path. */
 const answers = new Map<string, () => Response>()
 const receiver = Bun.serve({
   port: 0,
@@ -44,13 +44,13 @@ async function make(path: string): Promise<void> {
   expect(status).toBe(201)
 }
 
-/** What the service says of it, past every page. */
+/** The webhook as the service has it. */
 async function found(path: string): Promise<WireWebhook | undefined> {
   const all = (await shop.service.call('GET', '/webhooks')).json as readonly WireWebhook[]
   return all.find(({ url }) => url === at(path))
 }
 
-/** Waits until so many attempts were taken, and are written down: that is a moment after the receiver got them. */
+/** Waits until this many deliveries are recorded, which is a moment after the receiver got them. */
 function taken(path: string, count: number): Promise<void> {
   return until(async () => {
     const answer = await shop.service.call('GET', `/webhooks/${(await found(path))?.id}/deliveries?limit=100`)
@@ -60,6 +60,8 @@ function taken(path: string, count: number): Promise<void> {
 }
 
 const card = (page: Page, path: string) => page.getByRole('listitem', { name: `Webhook to ${at(path)}` })
+const sure = (page: Page, name: string) =>
+  page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
 const press = (page: Page, path: string, label: string) =>
   card(page, path)
     .getByRole('button', { name: `${label}: ${at(path)}` })
@@ -87,7 +89,7 @@ test(
     const form = page.getByRole('form', { name: 'New webhook' })
     const address = form.getByLabel('Address of the receiver')
     const refused = async (words: string | RegExp) => {
-      await form.getByRole('alert').getByText(words).waitFor()
+      await form.getByText(words).waitFor()
       expect(await address.getAttribute('aria-invalid')).toBe('true')
       await page.locator('[type=url]:focus').waitFor()
     }
@@ -98,7 +100,7 @@ test(
     await refused('The address must begin with https:// or http://.')
     await axe(page)
     await address.fill(at('/first'))
-    // What keeps another shop in step is chosen already.
+    // The events that keep another shop in sync are preselected.
     const chosen = form.getByRole('checkbox', { checked: true })
     expect(await chosen.count()).toBe(3)
     for (const _ of '123') await chosen.first().uncheck()
@@ -116,14 +118,14 @@ test(
     await box.getByText('Copied').waitFor()
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(secret)
     await axe(page)
-    // Somebody who goes elsewhere first finds it again.
+    // The secret is still there after a visit to another view.
     await page.getByRole('link', { name: 'Orders' }).click()
     await page.getByRole('link', { name: 'Webhooks' }).click()
     await box.getByRole('button', { name: 'I have kept it' }).click()
     await box.waitFor({ state: 'detached' })
     expect(await page.content()).not.toContain(secret)
 
-    await card(page, '/first').getByText('Told of quantities').waitFor()
+    await card(page, '/first').getByText('Sends quantities').waitFor()
     await isNow(page, '/first', 'On')
     await shop.setElsewhere(1n, 11)
     await taken('/first', 1)
@@ -136,21 +138,37 @@ test(
     await press(page, '/first', 'Deliveries')
     const deliveries = card(page, '/first').locator('.delivery')
     await deliveries.getByText('A quantity changed', { exact: true }).waitFor()
-    await press(page, '/first', 'Test')
-    const tested = card(page, '/first').locator('.webhook-test')
-    await tested.getByText('Taken (200)').waitFor()
+    await press(page, '/first', 'Send test event')
+    const tested = card(page, '/first').locator('.webhook-panel')
+    await tested.getByText('Delivered (200)').waitFor()
     await tested.getByText('thank you').waitFor()
     await tested.getByText(/^\d+ ms$/).waitFor()
-    // The newest is the first, without being asked for.
-    await deliveries.first().getByText('Test', { exact: true }).waitFor()
+    // The newest is first, without a refresh.
+    await deliveries.first().getByText('Test event', { exact: true }).waitFor()
     expect(await deliveries.count()).toBe(2)
     await axe(page)
+
+    // The receiver has lost an event, and gets it again.
+    await press(page, '/first', 'Send again since…')
+    const again = page.getByRole('form', { name: 'Send again' })
+    const since = again.getByLabel('Send everything again since')
+    await since.fill('2999-01-01T10:00')
+    await keyboard.press('Enter')
+    await again.getByText('Since must not be in the future').waitFor()
+    await axe(page)
+    await since.fill('2020-01-01T10:00')
+    await again.getByRole('button', { name: 'Send again' }).click()
+    await page
+      .locator('.toast')
+      .getByText(/^\d+ events? (is|are) sent again\.$/)
+      .waitFor()
+    await taken('/first', 3)
   },
   2 * BROWSER_TEST_MS,
 )
 
 test(
-  'one that fails says since when and what to do; it is paused, goes on, gets a new secret, is changed, is removed',
+  'a failing webhook says since when and what to do; it is paused, resumed, edited and removed, and gets a new secret',
   async () => {
     answers.set('/broken', () => new Response(LONG_ANSWER, { status: 500 }))
     await make('/broken')
@@ -162,7 +180,7 @@ test(
     const page = await shop.signedIn({ path: '/#/webhooks', colorScheme: 'dark', viewport, provokes: [404] })
     const hook = card(page, '/broken')
     await isNow(page, '/broken', 'Failing')
-    await hook.getByText(/^\d+ events behind, the first of them just now$/).waitFor()
+    await hook.getByText(/^\d+ events waiting, the first just now$/).waitFor()
     await hook.getByText(/^Next attempt in \d/).waitFor()
     await hook.getByText(/^Failing since .*Nothing is lost/).waitFor()
     await press(page, '/broken', 'Deliveries')
@@ -172,24 +190,24 @@ test(
     await row.locator('summary').click()
     await row.locator('pre').getByText(LONG_ANSWER).waitFor()
     answers.delete('/broken')
-    await press(page, '/broken', 'Test')
-    await hook.locator('.delivery').getByText('Test', { exact: true }).waitFor()
+    await press(page, '/broken', 'Send test event')
+    await hook.locator('.delivery').getByText('Test event', { exact: true }).waitFor()
 
-    // A change tries again at once: more than a page is delivered.
+    // A change of the webhook retries at once: more than a page is delivered.
     const held = Promise.withResolvers<void>()
     await page.route('**/v1/webhooks/*', (route) => held.promise.then(() => route.continue()))
     await press(page, '/broken', 'Pause')
     expect(await mayLeave(page)).toBe(false)
     held.resolve()
     await isNow(page, '/broken', 'Paused')
-    await hook.getByText('Nothing is sent until it goes on').waitFor()
-    await press(page, '/broken', 'Go on')
+    await hook.getByText('Nothing is sent until you resume it').waitFor()
+    await press(page, '/broken', 'Resume')
     await isNow(page, '/broken', 'On')
     // And the test.
     await taken('/broken', 31)
     await page.getByRole('button', { name: 'Refresh deliveries' }).click()
     await hook.getByText('The latest 25').waitFor()
-    await page.getByRole('button', { name: 'Load more' }).click()
+    await page.getByRole('button', { name: 'Show more' }).click()
     await hook.getByText(/^(The latest 50|\d+ in all)$/).waitFor()
     expect(await hook.locator('.delivery').count()).toBeGreaterThan(25)
     await page.getByLabel('Only failed').check()
@@ -205,12 +223,13 @@ test(
     await axe(page)
 
     await press(page, '/broken', 'New secret')
-    await hook.getByText('For 24 hours every delivery is signed with both').waitFor()
-    // The focus is on what changes nothing.
+    const question = page.getByRole('dialog')
+    await question.getByText('For 24 hours every delivery is signed with both').waitFor()
+    // The button that changes nothing has the focus.
     await page.keyboard.press('Enter')
-    await hook.getByText('For 24 hours').waitFor({ state: 'detached' })
+    await question.waitFor({ state: 'detached' })
     await press(page, '/broken', 'New secret')
-    await hook.getByRole('button', { name: 'Yes, make a new secret' }).click()
+    await sure(page, 'Make a new secret')
     await hook
       .locator('.webhook-secret code')
       .getByText(/^whsec_/)
@@ -218,24 +237,24 @@ test(
     await axe(page)
     await hook.getByRole('button', { name: 'I have kept it' }).click()
 
-    await press(page, '/broken', 'Change')
-    await hook.getByLabel('Address of the receiver').fill(at('/mended'))
+    await press(page, '/broken', 'Edit')
+    await hook.getByLabel('Address of the receiver').fill(at('/fixed'))
     await hook.getByLabel('An order was made').check()
     await page.getByRole('button', { name: 'Save' }).click()
-    await card(page, '/mended').getByText('Told of quantities, new orders').waitFor()
-    expect(await found('/mended')).toMatchObject({ kinds: ['stock.changed', 'order.created'] })
+    await card(page, '/fixed').getByText('Sends quantities, new orders').waitFor()
+    expect(await found('/fixed')).toMatchObject({ kinds: ['stock.changed', 'order.created'] })
 
-    await press(page, '/mended', 'Remove')
-    await card(page, '/mended').getByText('This cannot be undone.').waitFor()
+    await press(page, '/fixed', 'Remove')
+    await question.getByText('This cannot be undone.').waitFor()
     await page.keyboard.press('Escape')
-    expect((await found('/mended'))?.state).toBe('on')
-    await press(page, '/mended', 'Remove')
-    await card(page, '/mended').getByRole('button', { name: 'Yes, remove it' }).click()
-    await card(page, '/mended').waitFor({ state: 'detached' })
-    expect(await found('/mended')).toBeUndefined()
+    expect((await found('/fixed'))?.state).toBe('on')
+    await press(page, '/fixed', 'Remove')
+    await sure(page, 'Remove')
+    await card(page, '/fixed').waitFor({ state: 'detached' })
+    expect(await found('/fixed')).toBeUndefined()
     await page.locator(':focus', { hasText: /^New webhook$/ }).waitFor()
 
-    // What somebody else removed meanwhile is told, and goes.
+    // A webhook that somebody else has removed disappears with a notice.
     await shop.service.call('DELETE', `/webhooks/${(await found('/first'))?.id}`)
     await press(page, '/first', 'Pause')
     await page
@@ -248,7 +267,7 @@ test(
 )
 
 test(
-  'one that was turned off is a line on every view, asked for rarely and only for a key that may change webhooks',
+  'a webhook that is off has a notice on every view, with few requests, and only for keys that may change webhooks',
   async () => {
     answers.set('/gone', () => new Response('moved away', { status: 410 }))
     await make('/gone')
@@ -277,7 +296,7 @@ test(
       .getByText(/^Turned off .*: the receiver answered 410 Gone\. /)
       .waitFor()
     answers.delete('/gone')
-    await press(page, '/gone', 'Turn on again')
+    await press(page, '/gone', 'Turn on')
     await isNow(page, '/gone', 'On')
     await line.waitFor({ state: 'detached' })
     await until(() => got('/gone').length === 2)
@@ -290,7 +309,7 @@ test(
     await other.getByRole('button', { name: 'Sign in' }).click()
     await other.getByRole('heading', { name: 'This key may not see webhooks' }).waitFor()
     await other.getByText('Live', { exact: true }).waitFor()
-    // Nor does a page ask that is opened again, and does not know yet what its key may do.
+    // A reloaded page, which does not know the permissions of its key yet, does not request webhooks either.
     await other.reload()
     await other.getByRole('heading', { name: 'This key may not see webhooks' }).waitFor()
     expect(await other.getByRole('link', { name: 'Webhooks' }).count()).toBe(0)

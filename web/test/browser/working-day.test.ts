@@ -44,7 +44,7 @@ test(
     await shop.service.call('POST', '/webhooks', { body, headers: JSON_HEADERS })
     await page.getByRole('link', { name: 'Webhooks' }).click()
     await page.getByRole('button', { name: /^Pause/ }).click()
-    await page.getByRole('button', { name: /^Go on/ }).waitFor()
+    await page.getByRole('button', { name: /^Resume/ }).waitFor()
     await expectSoon(() => focused(page), 'Webhook to http://127.0.0.1:9999/')
   },
   BROWSER_TEST_MS,

@@ -129,7 +129,9 @@ export class OrdersDraft {
 
   complete(command: CompleteOrder): OutcomeOf<CompleteOrder> {
     const order = this.#findLocked(command)
-    return order === undefined ? { type: 'unknown_order' } : this.completeOrder(order, command)
+    if (order === undefined) return { type: 'unknown_order' }
+    if (command.onlyIfOpen && order.state !== 'open') return { type: 'order_closed', order }
+    return this.completeOrder(order, command)
   }
 
   cancel(command: CancelOrder): OutcomeOf<CancelOrder> {

@@ -65,7 +65,10 @@ interface OrderCommandOfType<Type extends string> extends CommandOfType<Type> {
   readonly petId: bigint | undefined
 }
 
-export interface CompleteOrder extends OrderCommandOfType<'complete_order'> {}
+export interface CompleteOrder extends OrderCommandOfType<'complete_order'> {
+  /** If true, an order that is already complete is refused as closed. */
+  readonly onlyIfOpen?: boolean | undefined
+}
 
 export interface CancelOrder extends OrderCommandOfType<'cancel_order'> {}
 

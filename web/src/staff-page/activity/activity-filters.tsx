@@ -1,121 +1,133 @@
-import { useEffect, useId, useState } from 'react'
+import { useState } from 'react'
 import { REASON_WORDS } from '../data/reason-words.ts'
+import { fold, searchTerms } from '../data/stock/search-text.ts'
+import type { StockRow } from '../data/stock/stock-model.ts'
 import { useSession } from '../session/session-context.ts'
-import { type ActivityFilter, isFilteringActivity, REASONS } from './activity-filter.ts'
-import { PetPicker } from './pet-picker.tsx'
+import { Button } from '../ui/button.tsx'
+import { Combobox } from '../ui/combobox.tsx'
+import { Field, TextField } from '../ui/field.tsx'
+import { type ActivityFilter, isFilteringActivity, NO_ACTIVITY_FILTER, REASONS } from './activity-filter.ts'
+
+const MAX_OPTIONS = 8
 
 interface Props {
   readonly filter: ActivityFilter
-  /** Whose changes were seen. */
+  /** The names of the keys that occur in the loaded changes. */
   readonly people: readonly string[]
-  readonly onChange: (changes: Partial<ActivityFilter>) => void
-  readonly onClear: () => void
+  readonly onChange: (filter: ActivityFilter) => void
 }
 
-export function ActivityFilters({ filter, people, onChange, onClear }: Props) {
-  const { stock } = useSession()
-  const id = useId()
+export function ActivityFilters({ filter, people, onChange }: Props) {
+  const change = (changes: Partial<ActivityFilter>) => onChange({ ...filter, ...changes })
   return (
     <search className="activity-filters">
-      <PetPicker label="Pet" petId={filter.petId} stock={stock} onPick={(petId) => onChange({ petId })} />
-      <WhoField who={filter.who} people={people} onChoose={(who) => onChange({ who })} />
-      <div className="field">
-        <label className="field__label" htmlFor={`${id}-reason`}>
-          Reason
-        </label>
-        <select
-          id={`${id}-reason`}
-          className="select"
-          value={filter.reason}
-          onChange={({ currentTarget: { value } }) =>
-            onChange({ reason: REASONS.find((reason) => reason === value) ?? '' })
-          }
-        >
-          <option value="">Any</option>
-          {REASONS.map((reason) => (
-            <option key={reason} value={reason}>
-              {REASON_WORDS[reason]}
-            </option>
-          ))}
-        </select>
-      </div>
-      <Day label="From" value={filter.from} onChange={(from) => onChange({ from })} />
-      <Day label="To" value={filter.to} onChange={(to) => onChange({ to })} />
-      {isFilteringActivity(filter) && (
-        <button type="button" className="button activity-filters__clear" onClick={onClear}>
-          Show all
-        </button>
-      )}
+      <PetFilter petId={filter.petId} onPick={(petId) => change({ petId })} />
+      <WhoFilter who={filter.who} people={people} onChange={(who) => change({ who })} />
+      <Field label="Reason">
+        {(control) => (
+          <select
+            {...control}
+            className="select"
+            value={filter.reason}
+            onChange={({ currentTarget: { value } }) =>
+              change({ reason: REASONS.find((reason) => reason === value) ?? '' })
+            }
+          >
+            <option value="">Any</option>
+            {REASONS.map((reason) => (
+              <option key={reason} value={reason}>
+                {REASON_WORDS[reason]}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <TextField
+        label="From"
+        type="date"
+        isNumber
+        value={filter.from}
+        onChange={(from) => change({ from })}
+      />
+      <TextField label="To" type="date" isNumber value={filter.to} onChange={(to) => change({ to })} />
+      {isFilteringActivity(filter) && <Button onClick={() => onChange(NO_ACTIVITY_FILTER)}>Show all</Button>}
     </search>
   )
 }
 
-interface DayProps {
-  readonly label: string
-  readonly value: string
-  readonly onChange: (value: string) => void
+interface PetFilterProps {
+  readonly petId: bigint | undefined
+  readonly onPick: (petId: bigint | undefined) => void
 }
 
-function Day({ label, value, onChange }: DayProps) {
-  const id = useId()
+function PetFilter({ petId, onPick }: PetFilterProps) {
+  const { stock } = useSession()
+  const [typed, setTyped] = useState<string>()
+  const pick = (picked: bigint | undefined) => {
+    onPick(picked)
+    setTyped(undefined)
+  }
+  const options = typed === undefined ? [] : matchingPets(stock.get().rows, typed)
   return (
-    <div className="field">
-      <label className="field__label" htmlFor={id}>
-        {label}
-      </label>
-      <input
-        id={id}
-        className="input number"
-        type="date"
-        value={value}
-        onChange={({ currentTarget }) => onChange(currentTarget.value)}
-      />
-    </div>
+    <Combobox
+      label="Pet"
+      noun="pets"
+      placeholder="Any"
+      text={typed ?? (petId === undefined ? '' : (stock.find(petId)?.name ?? `Pet ${petId}`))}
+      onType={(text) => (text.trim() === '' ? pick(undefined) : setTyped(text))}
+      onBlur={() => setTyped(undefined)}
+      options={options.map((row) => ({
+        key: String(row.petId),
+        petId: row.petId,
+        content: (
+          <>
+            {row.name ?? `Pet ${row.petId}`} <span className="muted number">{String(row.petId)}</span>
+          </>
+        ),
+      }))}
+      onPick={(option) => pick(option.petId)}
+    />
   )
 }
 
-interface WhoProps {
-  readonly who: string
-  readonly people: readonly string[]
-  readonly onChoose: (who: string) => void
+function matchingPets(rows: readonly StockRow[], typed: string): readonly StockRow[] {
+  const terms = searchTerms(typed)
+  const matching: StockRow[] = []
+  for (const row of rows) {
+    if (matching.length === MAX_OPTIONS) break
+    if (terms.every((term) => row.searchText.includes(term))) matching.push(row)
+  }
+  return matching
 }
 
-/** A name is looked for once it is whole: each look may go a long way back. */
-function WhoField({ who, people, onChoose }: WhoProps) {
-  const id = useId()
-  const [typed, setTyped] = useState(who)
-  useEffect(() => setTyped(who), [who])
-  const type = (text: string) => {
-    setTyped(text)
-    if (text === '' || people.includes(text)) onChoose(text)
-  }
-  const choose = () => {
-    if (typed.trim() !== who) onChoose(typed.trim())
-  }
+interface WhoFilterProps {
+  readonly who: string
+  readonly people: readonly string[]
+  readonly onChange: (who: string) => void
+}
+
+/** Filters while the user types, by a part of the name. */
+function WhoFilter({ who, people, onChange }: WhoFilterProps) {
+  const [isOpen, setOpen] = useState(false)
+  const part = fold(who.trim())
+  const matching = part === '' ? [] : people.filter((name) => fold(name).includes(part))
   return (
-    <div className="field">
-      <label className="field__label" htmlFor={id}>
-        Who
-      </label>
-      <input
-        id={id}
-        className="input"
-        list={`${id}-people`}
-        placeholder="Anybody"
-        autoComplete="off"
-        maxLength={200}
-        value={typed}
-        onChange={({ currentTarget }) => type(currentTarget.value)}
-        onBlur={choose}
-        onKeyDown={({ key }) => {
-          if (key === 'Enter') choose()
-        }}
-      />
-      <datalist id={`${id}-people`}>
-        {people.map((name) => (
-          <option key={name} value={name} />
-        ))}
-      </datalist>
-    </div>
+    <Combobox
+      label="Who"
+      noun="people"
+      placeholder="Anybody"
+      text={who}
+      onType={(text) => {
+        setOpen(true)
+        onChange(text)
+      }}
+      onBlur={() => setOpen(false)}
+      onEnter={() => setOpen(false)}
+      options={(isOpen ? matching.slice(0, MAX_OPTIONS) : []).map((name) => ({ key: name, content: name }))}
+      onPick={({ key }) => {
+        setOpen(false)
+        onChange(key)
+      }}
+    />
   )
 }

@@ -1,121 +1,136 @@
 import { useEffect, useMemo, useState } from 'react'
 import { useHash } from '../../shared/hash-navigation.ts'
-import { type HistorySnapshot, useChangeHistory } from '../data/history/change-history.ts'
+import { changeListSource } from '../data/history/change-history.ts'
+import { type Change, changeKey } from '../data/history/change-log.ts'
+import type { PetEdit } from '../data/history/pet-edits.ts'
+import { type ListSnapshot, useSearchedList } from '../data/live-list.ts'
+import { useReadable } from '../data/observable.ts'
 import { useSession, useStock } from '../session/session-context.ts'
 import { useDebounced, useNow } from '../ui/hooks.ts'
+import { Empty, ListFrame } from '../ui/list-frame.tsx'
 import { href, routeOf } from '../ui/navigation.ts'
-import { RetryNotice } from '../ui/notices.tsx'
+import { ActivityEntry, type Adjustment, EditRow, groupAdjustments } from './activity-entry.tsx'
 import {
   type ActivityFilter,
+  activitySource,
+  fitsEdit,
   fromAddress,
   isFilteringActivity,
-  NO_ACTIVITY_FILTER,
-  queryOf,
   toAddress,
 } from './activity-filter.ts'
 import { ActivityFilters } from './activity-filters.tsx'
-import { ActivityRow } from './activity-row.tsx'
-import { activitySource } from './activity-source.ts'
 import './activity.css'
 
-/** Whoever types is not searched for at every letter: a search is a request. */
 const SEARCH_AFTER_MS = 300
 
-/** Everything that happened to the stock: who changed what, when and why, as it happens. */
+/** All changes of the stock, and the edits of pets since the session began: who changed what, when and why. */
 export function ActivityView() {
-  const { client, stock, feed } = useSession()
+  const session = useSession()
+  const { client, feed } = session
+  const petEdits = useReadable(session.petEdits)
+  const owner = useReadable(session.owner)
   const route = routeOf(useHash())
   const [filter, setFilter] = useState(() => fromAddress('query' in route ? route.query : undefined))
   const [keyNames] = useState(() => new Map<string, string>())
-  const asked = useDebounced(filter, SEARCH_AFTER_MS)
-  const source = useMemo(
-    () => activitySource(client, feed.changes, queryOf(asked), keyNames),
-    [client, feed, asked, keyNames],
+  const applied = useDebounced(filter, SEARCH_AFTER_MS)
+  const list = useSearchedList(
+    useMemo(
+      () => changeListSource(activitySource(client, feed.changes, applied, keyNames)),
+      [client, feed, applied, keyNames],
+    ),
   )
-  const { history, log } = useChangeHistory(source)
   const now = useNow(15_000)
-  // Names that come later are drawn when they are there.
+  // Shows the names of pets once they are loaded.
   useStock()
   useEffect(() => {
-    const address = href({ view: 'activity', query: toAddress(asked) })
+    const address = href({ view: 'activity', query: toAddress(applied) })
     if (location.hash.startsWith('#/activity') && location.hash !== address) {
-      window.history.replaceState(window.history.state, '', address)
+      history.replaceState(history.state, '', address)
     }
-  }, [asked])
-  const { changes, phase, failure, next, isLoadingOlder } = log
-  const change = (changed: Partial<ActivityFilter>) => setFilter({ ...filter, ...changed })
-  const isFiltered = isFilteringActivity(asked)
+  }, [applied])
+  const snapshot = list.get()
+  const { rows, phase, failure, next, isLoadingMore } = snapshot
+  const hasMore = next !== undefined
+  const whoOf = (keyId: string) =>
+    keyNames.get(keyId) ?? (owner !== undefined && owner.id === keyId ? owner.name : keyId)
+  const oldest = hasMore ? (rows.at(-1)?.at ?? Number.POSITIVE_INFINITY) : Number.NEGATIVE_INFINITY
+  const edits = petEdits.filter((edit) => edit.at >= oldest && fitsEdit(edit, whoOf(edit.keyId), applied))
+  const adjustments = useMemo(() => groupAdjustments(rows), [rows])
+  const lastAdjustment = adjustments.at(-1)
+  const entries = merge(adjustments, edits)
   return (
     <section className="view view--list activity" aria-label="Activity">
       <h1>Activity</h1>
-      <ActivityFilters
-        filter={filter}
-        people={[...new Set(keyNames.values())].sort()}
-        onChange={change}
-        onClear={() => setFilter(NO_ACTIVITY_FILTER)}
-      />
-      <p className="activity__line muted number" role="status">
-        {countWords(log, isFiltered)}
+      <ActivityFilters filter={filter} people={[...new Set(keyNames.values())].sort()} onChange={setFilter} />
+      <p className="view__status muted number" role="status">
+        {countWords(snapshot, isFilteringActivity(applied))}
       </p>
-      <div className="card">
-        {phase === 'loading' && changes.length === 0 && (
-          <div className="list__loading" role="status" aria-label="Loading the changes">
-            <span className="skeleton" />
-            <span className="skeleton" />
-            <span className="skeleton" />
-          </div>
-        )}
-        {failure !== undefined && (
-          <RetryNotice tone="negative" onRetry={() => void history.reload()}>
-            {failure}
-          </RetryNotice>
-        )}
-        <ol aria-label="Changes">
-          {changes.map((one) => (
-            <ActivityRow
-              key={`${one.petId} ${one.at} ${one.before} ${one.after} ${one.keyId}`}
-              change={one}
-              name={stock.find(one.petId)?.name}
+      <ListFrame
+        label="Changes"
+        phase={phase}
+        failure={failure}
+        isEmpty={entries.length === 0}
+        hasMore={hasMore}
+        isLoadingMore={isLoadingMore}
+        onRetry={() => void list.reload()}
+        onLoadMore={() => void list.loadMore()}
+        empty={<NoChanges filter={applied} hasMore={hasMore} />}
+      >
+        {entries.map((entry) =>
+          entry.type === 'edit' ? (
+            <EditRow key={entry.edit.id} edit={entry.edit} who={whoOf(entry.edit.keyId)} now={now} />
+          ) : (
+            <ActivityEntry
+              key={changeKey(entry.adjustment.changes.at(-1) ?? entry.adjustment.first)}
+              adjustment={entry.adjustment}
+              mayHaveMore={hasMore && entry.adjustment === lastAdjustment}
               now={now}
             />
-          ))}
-        </ol>
-        {phase === 'ready' && changes.length === 0 && (
-          <div className="empty">
-            <p className="empty__title">{emptyTitle(isFiltered, next !== undefined)}</p>
-            <p>{isFiltered ? noneWords(asked) : 'As soon as somebody changes a quantity, it shows here.'}</p>
-          </div>
+          ),
         )}
-        {next !== undefined && (
-          <button
-            type="button"
-            className="button list__more"
-            aria-disabled={isLoadingOlder}
-            onClick={() => void history.loadOlder()}
-          >
-            {isLoadingOlder ? 'Loading …' : changes.length === 0 ? 'Look further back' : 'Show more'}
-          </button>
-        )}
-      </div>
+      </ListFrame>
+      <p className="muted view__status">Edits of pets are listed since you opened this page.</p>
     </section>
   )
 }
 
-function noneWords({ who, from, to }: ActivityFilter): string {
-  if (from !== '' && to !== '' && from > to)
-    return '“From” is after “To”: choose the days the other way round.'
-  return `No change that was looked at fits.${who === '' ? '' : ' A name has to be written as the key has it.'}`
+type Entry =
+  | { readonly type: 'adjustment'; readonly at: number; readonly adjustment: Adjustment }
+  | { readonly type: 'edit'; readonly at: number; readonly edit: PetEdit }
+
+/** Newest first. */
+function merge(adjustments: readonly Adjustment[], edits: readonly PetEdit[]): readonly Entry[] {
+  const entries: Entry[] = adjustments.map((adjustment) => ({
+    type: 'adjustment',
+    at: adjustment.first.at,
+    adjustment,
+  }))
+  for (const edit of edits) entries.push({ type: 'edit', at: edit.at, edit })
+  // The sort is stable, so adjustments of the same time keep their order.
+  return edits.length === 0 ? entries : entries.sort((a, b) => b.at - a.at)
 }
 
-function emptyTitle(isFiltered: boolean, hasMore: boolean): string {
-  if (!isFiltered) return 'Nothing was changed yet'
-  return hasMore ? 'Nothing found so far' : 'Nothing found'
+function NoChanges({ filter, hasMore }: { readonly filter: ActivityFilter; readonly hasMore: boolean }) {
+  if (!isFilteringActivity(filter)) {
+    return (
+      <Empty title="Nothing was changed yet">
+        <p>Every change of a quantity is listed here.</p>
+      </Empty>
+    )
+  }
+  const { from, to } = filter
+  return (
+    <Empty title={hasMore ? 'No changes match so far.' : 'No changes match.'}>
+      {from !== '' && to !== '' && from > to && <p>“From” is after “To”: swap the days.</p>}
+      {hasMore && <p>Show more to look further back.</p>}
+    </Empty>
+  )
 }
 
-function countWords({ changes, phase, next }: HistorySnapshot, isFiltered: boolean): string {
+function countWords({ rows, phase, next }: ListSnapshot<Change>, isFiltered: boolean): string {
   if (phase !== 'ready') return phase === 'loading' ? 'Loading' : ''
-  const count = changes.length.toLocaleString('en')
-  const noun = changes.length === 1 ? 'change' : 'changes'
-  if (next !== undefined) return `The last ${count} ${noun}${isFiltered ? ' that fit' : ''}, newest first`
+  const count = rows.length.toLocaleString('en')
+  const noun = rows.length === 1 ? 'change' : 'changes'
+  if (next !== undefined) return `The last ${count} ${isFiltered ? 'matching ' : ''}${noun}, newest first`
   return isFiltered ? `${count} found` : `${count} ${noun}`
 }

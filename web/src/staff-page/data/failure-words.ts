@@ -1,6 +1,6 @@
 import { isPetstoreError } from '@petstore/client'
 
-/** A failed call in words for the shop's staff: what is wrong and what to do next. */
+/** Why a request failed, and what to do next. */
 export function failureWords(error: unknown): string {
   if (!isPetstoreError(error)) return error instanceof Error ? error.message : String(error)
   switch (error.code) {
@@ -15,11 +15,11 @@ export function failureWords(error: unknown): string {
     case 'rate_limit_exceeded':
       return 'The limit of this key is reached. Try again later.'
     case 'key_banned':
-      return 'This key is locked for a while, since it kept sending requests over its limit. Try again later.'
+      return 'This key is locked for a while, because it kept exceeding its limit. Try again later.'
     case 'connection_failed':
       return 'The service cannot be reached. Check the connection and try again.'
     case 'service_unavailable':
-      return 'The service cannot do its work at the moment. Try again soon.'
+      return 'The service is not available at the moment. Try again soon.'
     case 'insufficient_stock':
       return 'There are not that many in stock.'
     default:

@@ -1,29 +1,28 @@
 import { Observable, type Readable } from './observable.ts'
 import { ServerClock } from './server-clock.ts'
 
-/** What stands between the page and the service at the moment, as the last answers told. */
+/** Problems between the page and the service, by the latest responses. */
 export interface RequestState {
-  /** Until when the service has asked to wait, in milliseconds since 1970. */
+  /** The end of the wait that the service has asked for, in milliseconds since 1970. */
   readonly throttledUntil: number | undefined
-  /** It answers, but says that it cannot do its work. */
+  /** It responds with 502, 503 or 504. */
   readonly isUnavailable: boolean
   readonly isUnreachable: boolean
 }
 
-/** The client tries again sooner than that. */
-const FADES_AFTER_MS = 15_000
+/** Longer than the client waits before it retries. */
+const CLEARED_AFTER_MS = 15_000
 
-const ALL_IS_WELL: RequestState = { throttledUntil: undefined, isUnavailable: false, isUnreachable: false }
+const NO_PROBLEM: RequestState = { throttledUntil: undefined, isUnavailable: false, isUnreachable: false }
 
 /**
- * Sees every request of the session go out and its answer come back. The client waits and tries again by itself;
- * this is how the page can say so meanwhile.
+ * Watches every request of the session. The client waits and retries by itself, and the page shows that meanwhile.
  */
 export class RequestWatch implements Readable<RequestState> {
-  readonly #state = new Observable(ALL_IS_WELL)
+  readonly #state = new Observable(NO_PROBLEM)
   readonly #onRefusedKey: () => void
-  #ending: ReturnType<typeof setTimeout> | undefined
-  #fading: ReturnType<typeof setTimeout> | undefined
+  #throttleTimer: ReturnType<typeof setTimeout> | undefined
+  #clearTimer: ReturnType<typeof setTimeout> | undefined
 
   readonly clock = new ServerClock()
   readonly get = this.#state.get
@@ -33,7 +32,7 @@ export class RequestWatch implements Readable<RequestState> {
     this.#onRefusedKey = onRefusedKey
   }
 
-  /** To be given to the client. */
+  /** The client sends its requests with this. */
   readonly fetch = async (url: string, init: RequestInit): Promise<Response> => {
     const sentAt = Date.now()
     try {
@@ -42,19 +41,19 @@ export class RequestWatch implements Readable<RequestState> {
       this.#note(response)
       return response
     } catch (error) {
-      const isOurs = init.signal?.aborted === true && !isTimeout(init.signal.reason)
-      if (!isOurs) this.#trouble({ isUnreachable: true })
+      const isAbortedByPage = init.signal?.aborted === true && !isTimeout(init.signal.reason)
+      if (!isAbortedByPage) this.#trouble({ isUnreachable: true })
       throw error
     }
   }
 
-  /** The browser says that there is no network: that holds until something is answered. */
+  /** The browser reports that it is offline. The next response ends this state. */
   readonly noteOffline = (): void => this.#change({ isUnreachable: true })
 
   stop(): void {
-    clearTimeout(this.#ending)
-    clearTimeout(this.#fading)
-    this.#state.set(ALL_IS_WELL)
+    clearTimeout(this.#throttleTimer)
+    clearTimeout(this.#clearTimer)
+    this.#state.set(NO_PROBLEM)
   }
 
   #note({ status, headers }: Response): void {
@@ -64,21 +63,21 @@ export class RequestWatch implements Readable<RequestState> {
     if (status === 429) this.#throttle(Number(headers.get('Retry-After') ?? '1'))
   }
 
-  /** Where nothing is sent any more, no answer will say that it is over. */
+  /** Clears the problem after a while: without requests, no response would clear it. */
   #trouble(changes: Partial<RequestState>): void {
     this.#change(changes)
-    clearTimeout(this.#fading)
-    this.#fading = setTimeout(() => {
+    clearTimeout(this.#clearTimer)
+    this.#clearTimer = setTimeout(() => {
       if (navigator.onLine) this.#change({ isUnreachable: false, isUnavailable: false })
-    }, FADES_AFTER_MS)
+    }, CLEARED_AFTER_MS)
   }
 
   #throttle(seconds: number): void {
     const until = Date.now() + Math.max(1, seconds) * 1000
     if (!Number.isFinite(until) || until <= (this.get().throttledUntil ?? 0)) return
     this.#change({ throttledUntil: until })
-    clearTimeout(this.#ending)
-    this.#ending = setTimeout(() => this.#change({ throttledUntil: undefined }), until - Date.now())
+    clearTimeout(this.#throttleTimer)
+    this.#throttleTimer = setTimeout(() => this.#change({ throttledUntil: undefined }), until - Date.now())
   }
 
   #change(changes: Partial<RequestState>): void {

@@ -1,46 +1,53 @@
 import type { Order } from '@petstore/client'
-import { type KeyboardEvent, memo, type ReactNode, useRef } from 'react'
+import { type KeyboardEvent, memo, useRef } from 'react'
 import type { OrderActions, OrderWork } from '../data/orders/order-actions.ts'
-import { KIND_WORDS, kindOf, leftWords } from '../data/orders/order-words.ts'
+import { isOverdue, KIND_WORDS, kindOf, leftWords } from '../data/orders/order-words.ts'
 import { agoWords, exactMomentWords, momentWords } from '../data/time-words.ts'
+import { Button } from '../ui/button.tsx'
 import { href } from '../ui/navigation.ts'
 
-export interface OrderRowProps {
+export interface OrderRowProps extends OrderTimes {
   readonly order: Order
   readonly name: string | undefined
-  /** It stays for a while though it does not belong here any more. */
+  /** It no longer belongs to the list, and stays until the user hides it. */
   readonly isSettled: boolean
   readonly work: OrderWork | undefined
-  /** How long its hold still lasts, in words. */
-  readonly left: string | undefined
-  readonly madeAgo: string
-  /** Without them it can only be looked at. */
+  /** `undefined` if the key may not change orders. */
   readonly actions: OrderActions | undefined
-  /** Where the pet is known from around it, it is not named again. */
-  readonly hasPet: boolean
+  /** False in the view of one pet. */
+  readonly showsPet: boolean
 }
 
-/** What of a row depends on the time: so that the others are not drawn again each second. */
-export function timesOf(order: Order, now: number): Pick<OrderRowProps, 'left' | 'madeAgo'> {
+/** The parts of a row that depend on the time. Rows whose times stay the same are not rendered again each second. */
+interface OrderTimes {
+  /** The time left in the hold. */
+  readonly left: string | undefined
+  readonly madeAgo: string
+  readonly isLate: boolean
+}
+
+export function timesOf(order: Order, now: number): OrderTimes {
   const isHeld = order.state === 'open' && order.expiresAt !== undefined
   return {
     left: isHeld ? leftWords(Date.parse(order.expiresAt) - now) : undefined,
     madeAgo: agoWords(Date.parse(order.createdAt), now),
+    isLate: isOverdue(order, now),
   }
 }
 
 export const OrderRow = memo(function OrderRow(props: OrderRowProps) {
-  const { order, name, isSettled, work, left, madeAgo, actions, hasPet } = props
-  const { id, petId, quantity, shipDate, createdAt, expiresAt } = order
+  const { order, name, isSettled, work, left, madeAgo, isLate, actions, showsPet } = props
+  const { id, petId, quantity, shipDate, createdAt, expiresAt, customer, note } = order
   const kind = kindOf(order)
   const row = useRef<HTMLLIElement>(null)
-  const classes = ['order']
+  const focusRow = () => row.current?.focus()
+  const classes = ['list-row', 'order']
   if (isSettled) classes.push('order--settled')
-  if (!hasPet) classes.push('order--of-pet')
+  if (!showsPet) classes.push('order--of-pet')
   return (
     <li ref={row} className={classes.join(' ')} tabIndex={-1} aria-label={`Order ${id}`}>
-      {hasPet && (
-        <a className="order__pet" href={href({ view: 'pet', petId })}>
+      {showsPet && (
+        <a className="order__pet list-row__name" href={href({ view: 'pet', petId })}>
           {name ?? `Pet ${petId}`}
         </a>
       )}
@@ -49,13 +56,15 @@ export const OrderRow = memo(function OrderRow(props: OrderRowProps) {
         {quantity.toLocaleString('en')}
         <span className="visually-hidden"> ordered</span>
       </span>
-      <span className="order__id number">
+      <span className="order__id number muted">
         <span className="visually-hidden">Order </span>
         <span aria-hidden="true">#</span>
         {String(id)}
       </span>
-      <span className="order__state">
-        <span className={`badge badge--${TONES[kind]}`}>{KIND_WORDS[kind]}</span>
+      <span className="order__state cluster">
+        <span className={`badge badge--${isLate ? 'negative' : TONES[kind]}`}>
+          {isLate ? 'Overdue' : KIND_WORDS[kind]}
+        </span>
         {left !== undefined && expiresAt !== undefined && (
           <time
             className="order__left number"
@@ -71,29 +80,39 @@ export const OrderRow = memo(function OrderRow(props: OrderRowProps) {
           Made {madeAgo}
         </time>
         {shipDate !== undefined && (
-          <time dateTime={shipDate} title={exactMomentWords(Date.parse(shipDate))}>
-            {order.complete ? 'Shipped' : 'Ships'} {momentWords(Date.parse(shipDate))}
+          <time
+            className={isLate ? 'order__late' : undefined}
+            dateTime={shipDate}
+            title={exactMomentWords(Date.parse(shipDate))}
+          >
+            {shipWords(order, isLate)} {momentWords(Date.parse(shipDate))}
           </time>
         )}
       </span>
-      <span className="order__actions">
-        {actions !== undefined && (
-          <Actions order={order} work={work} actions={actions} onBegun={() => row.current?.focus()} />
-        )}
+      <span className="order__actions cluster cluster--end">
+        {actions !== undefined && <Actions order={order} work={work} actions={actions} onBegin={focusRow} />}
       </span>
+      {(customer !== undefined || note !== undefined) && (
+        <span className="order__for list-row__detail">
+          {customer !== undefined && <strong>{customer}</strong>}
+          {note !== undefined && <span className="order__note">{note}</span>}
+        </span>
+      )}
+      {actions !== undefined && order.state === 'open' && work?.kind === 'asking' && (
+        <Question order={order} actions={actions} onAnswer={focusRow} />
+      )}
       {work?.kind === 'failed' && (
-        <span className="order__note order__note--failed">
+        <span className="order__below order__below--failed cluster">
           {work.reason}
-          <button
-            type="button"
-            className="button button--small"
+          <Button
+            size="small"
             onClick={() => {
-              row.current?.focus()
+              focusRow()
               actions?.dismiss(id)
             }}
           >
             Close
-          </button>
+          </Button>
         </span>
       )}
     </li>
@@ -108,18 +127,23 @@ const TONES = {
   expired: 'neutral',
 } as const
 
+function shipWords({ complete }: Order, isLate: boolean): string {
+  if (isLate) return 'Was due'
+  return complete ? 'Shipped' : 'Ships'
+}
+
 interface ActionsProps {
   readonly order: Order
   readonly work: OrderWork | undefined
   readonly actions: OrderActions
-  /** The button that was pressed goes, and the focus with it. */
-  readonly onBegun: () => void
+  /** The pressed button disappears, so the row takes the focus. */
+  readonly onBegin: () => void
 }
 
-function Actions({ order, work, actions, onBegun }: ActionsProps) {
-  const { id } = order
+function Actions({ order, work, actions, onBegin }: ActionsProps) {
+  const { id, state } = order
   const begin = (act: (order: Order) => unknown) => () => {
-    onBegun()
+    onBegin()
     void act(order)
   }
   if (work?.kind === 'working') {
@@ -130,70 +154,82 @@ function Actions({ order, work, actions, onBegun }: ActionsProps) {
       </span>
     )
   }
-  if (work?.kind === 'ordered again')
+  if (work?.kind === 'ordered again') {
     return <span className="muted">Ordered again as #{String(work.as)}</span>
-  if (order.state === 'open' && work?.kind === 'asking') {
-    const leave = () => {
-      onBegun()
-      actions.dismiss(id)
-    }
-    const onKey = ({ key }: KeyboardEvent) => {
-      if (key === 'Escape') leave()
-    }
+  }
+  if (state === 'complete') return null
+  if (state !== 'open') {
     return (
-      // biome-ignore lint/a11y/noStaticElementInteractions: Escape does what one of the buttons does
-      <span className="order__question" onKeyDown={onKey}>
-        <span id={`order-question-${id}`}>Take {order.quantity.toLocaleString('en')} out of the stock?</span>
-        <button
-          ref={focused}
-          type="button"
-          className="button button--small button--primary"
-          aria-label={`Yes, complete order ${id}`}
-          aria-describedby={`order-question-${id}`}
-          onClick={begin((one) => actions.complete(one))}
-        >
-          Yes, complete
-        </button>
-        <Button label={`Not yet: order ${id} stays open`} onClick={leave}>
-          Not yet
-        </Button>
-      </span>
+      <Button
+        size="small"
+        aria-label={`Order again what order ${id} was for`}
+        onClick={begin((again) => actions.orderAgain(again))}
+      >
+        Order again
+      </Button>
     )
   }
-  if (order.state === 'open') {
-    return (
-      <>
-        <Button label={`Complete order ${id}`} onClick={() => actions.ask(id)}>
-          Complete
-        </Button>
-        <Button label={`Cancel order ${id}`} onClick={begin((one) => actions.cancel(one))}>
-          Cancel
-        </Button>
-      </>
-    )
-  }
-  if (order.state === 'complete') return null
   return (
-    <Button label={`Order again what order ${id} was for`} onClick={begin((one) => actions.orderAgain(one))}>
-      Order again
-    </Button>
+    <>
+      <Button
+        size="small"
+        aria-label={`Complete order ${id}`}
+        aria-expanded={work?.kind === 'asking'}
+        onClick={() => actions.ask(id)}
+      >
+        Complete
+      </Button>
+      <Button
+        size="small"
+        aria-label={`Cancel order ${id}`}
+        onClick={begin((cancelled) => actions.cancel(cancelled))}
+      >
+        Cancel
+      </Button>
+    </>
   )
 }
 
-interface ButtonProps {
-  readonly label: string
-  readonly onClick: () => void
-  readonly children: ReactNode
+interface QuestionProps {
+  readonly order: Order
+  readonly actions: OrderActions
+  readonly onAnswer: () => void
 }
 
-function Button({ label, onClick, children }: ButtonProps) {
+/** Asks in a line of its own, so that the columns of the row stay in place. */
+function Question({ order, actions, onAnswer }: QuestionProps) {
+  const { id, quantity } = order
+  const leave = () => {
+    onAnswer()
+    actions.dismiss(id)
+  }
+  const onKey = ({ key }: KeyboardEvent) => {
+    if (key === 'Escape') leave()
+  }
   return (
-    <button type="button" className="button button--small" aria-label={label} onClick={onClick}>
-      {children}
-    </button>
+    // biome-ignore lint/a11y/noStaticElementInteractions: Escape is a shortcut for one of the buttons
+    <span className="order__below cluster cluster--end" onKeyDown={onKey}>
+      <span id={`order-question-${id}`}>Take {quantity.toLocaleString('en')} out of the stock?</span>
+      <Button
+        ref={focus}
+        size="small"
+        tone="primary"
+        aria-label={`Yes, complete order ${id}`}
+        aria-describedby={`order-question-${id}`}
+        onClick={() => {
+          onAnswer()
+          void actions.complete(order)
+        }}
+      >
+        Yes, complete
+      </Button>
+      <Button size="small" aria-label={`Not yet: order ${id} stays open`} onClick={leave}>
+        Not yet
+      </Button>
+    </span>
   )
 }
 
-function focused(button: HTMLButtonElement | null): void {
+function focus(button: HTMLButtonElement | null): void {
   button?.focus()
 }

@@ -1,12 +1,13 @@
+import type { Order } from '@petstore/client'
 import { useCallback, useEffect, useMemo, useState } from 'react'
 import { useReadable } from '../data/observable.ts'
-import { ORDERS_TO_A_PAGE, useOrderList } from '../data/orders/order-list.ts'
+import { ORDERS_PER_PAGE, useOrderList } from '../data/orders/order-list.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import { useMayChange, useSession } from '../session/session-context.ts'
 import { OrderForm } from './order-form.tsx'
 import { OrderRows } from './order-rows.tsx'
 
-/** The open orders of one pet, and how to make another one. */
+/** The open orders of one pet, and the form for another one. */
 export function PetOrders({ row }: { readonly row: StockRow }) {
   const { petId } = row
   const { orderCalls, orderNews } = useSession()
@@ -14,46 +15,41 @@ export function PetOrders({ row }: { readonly row: StockRow }) {
   const source = useMemo(
     () => ({
       read: (signal: AbortSignal) =>
-        orderCalls.list({ state: 'open', petId, pageSize: ORDERS_TO_A_PAGE + 1 }, signal),
-      fits: (order: { readonly petId: bigint; readonly state: string }) =>
-        order.petId === petId && order.state === 'open',
+        orderCalls.list({ state: 'open', petId, pageSize: ORDERS_PER_PAGE + 1 }, signal),
+      fits: (order: Order) => order.petId === petId && order.state === 'open',
     }),
     [orderCalls, petId],
   )
   const { list, orders } = useOrderList(source, orderNews)
   return (
-    <section className="card" aria-labelledby="orders-title">
-      <div className="card__header">
-        <h2 id="orders-title">Open orders</h2>
-      </div>
-      <div className="card__body pet-orders">
-        {mayChange && <OrderForm row={row} />}
-        <div>
-          <OrderRows list={list} orders={orders} hasPet={false} />
-          {orders.phase === 'ready' && orders.orders.length === 0 && (
-            <p className="muted">Nobody has ordered it at the moment.</p>
-          )}
-        </div>
-      </div>
+    <section className="stack" aria-labelledby="orders-title">
+      <h2 id="orders-title">Open orders</h2>
+      <OrderRows
+        list={list}
+        orders={orders}
+        showsPet={false}
+        empty={<p className="empty">No open orders.</p>}
+      />
+      {mayChange && <OrderForm row={row} />}
     </section>
   )
 }
 
-/** Several events in a row are followed by one question. */
-const ASK_AFTER_MS = 150
+/** Several events in a row cause one request. */
+const REQUEST_AFTER_MS = 150
 
 /**
- * What is reserved of the pet; `undefined` until that is known. The stock knows it once all open orders are read;
- * until then, and where there are too many of them, the service is asked about this one pet.
+ * The reserved units of the pet; `undefined` until they are known. The stock has them once all open orders are loaded.
+ * Until then, and if there are too many orders, the service is asked about this pet.
  */
 export function usePetReserved({ petId, reserved }: StockRow): number | undefined {
   const { orderCalls, openOrders, feed } = useSession()
   const isKnown = useReadable(openOrders) === 'ready'
   const [answered, setAnswered] = useState<number>()
-  const ask = useCallback(
+  const request = useCallback(
     () =>
       orderCalls.availability(petId).then(
-        (told) => setAnswered(told.reserved),
+        (availability) => setAnswered(availability.reserved),
         () => {},
       ),
     [orderCalls, petId],
@@ -64,13 +60,13 @@ export function usePetReserved({ petId, reserved }: StockRow): number | undefine
     const leave = feed.orders.subscribe((notice) => {
       if (notice.type === 'change' && notice.change.petId !== petId) return
       clearTimeout(timer)
-      timer = setTimeout(() => void ask(), ASK_AFTER_MS)
+      timer = setTimeout(() => void request(), REQUEST_AFTER_MS)
     })
-    void ask()
+    void request()
     return () => {
       leave()
       clearTimeout(timer)
     }
-  }, [isKnown, ask, feed, petId])
+  }, [isKnown, request, feed, petId])
   return isKnown ? reserved : answered
 }

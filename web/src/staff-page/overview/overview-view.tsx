@@ -3,7 +3,7 @@ import { type ReactNode, useMemo, useState } from 'react'
 import type { LiveChanges } from '../data/history/live-changes.ts'
 import { type RecordSource, useLiveRecords } from '../data/live-records.ts'
 import { useReadable } from '../data/observable.ts'
-import { whatWords } from '../data/orders/order-words.ts'
+import { itemWords } from '../data/orders/order-words.ts'
 import { momentWords } from '../data/time-words.ts'
 import { pacePerDay, type TradeLog, unitsBetween, useTrades } from '../data/trades.ts'
 import { useSession, useStock } from '../session/session-context.ts'
@@ -242,7 +242,7 @@ function OrdersCard({ due, isLoaded, nameOf, now }: OrdersCardProps) {
         {rows.slice(0, SHOWN).map(([order, tone, words]) => (
           <li key={`${words} ${order.id}`} className="overview__row">
             <a className="list-row__name" href={href({ view: 'pet', petId: order.petId })}>
-              {whatWords(order, nameOf(order.petId))}
+              {itemWords(order, nameOf(order.petId))}
             </a>
             <span className={`badge badge--${tone}`}>{words}</span>
             <span className="list-row__detail">

@@ -1,5 +1,6 @@
 import { type Permission, PetstoreClient } from '@petstore/client'
 import { Categories } from '../data/catalog/categories.ts'
+import { PetEdits } from '../data/history/pet-edits.ts'
 import { Observable, type Readable } from '../data/observable.ts'
 import { OpenOrders } from '../data/orders/open-orders.ts'
 import { OrderActions } from '../data/orders/order-actions.ts'
@@ -15,7 +16,7 @@ import { StockFeed } from '../data/stock/stock-feed.ts'
 import { StockModel } from '../data/stock/stock-model.ts'
 import { FIRST_TABLE_STATE } from '../data/stock/table-state.ts'
 import { UndoHistory } from '../data/stock/undo-history.ts'
-import { WebhookList } from '../data/webhooks/webhook-list.ts'
+import { Webhooks } from '../data/webhooks/webhooks.ts'
 
 export interface KeyOwner {
   readonly id: string
@@ -42,8 +43,9 @@ export class Session {
   readonly orderActions: OrderActions
   readonly orderNews: OrderNews
   readonly openOrders: OpenOrders
-  readonly webhooks: WebhookList
+  readonly webhooks: Webhooks
   readonly categories: Categories
+  readonly petEdits: PetEdits
   readonly table = new Observable(FIRST_TABLE_STATE)
   readonly orderFilter = new Observable(FIRST_ORDER_FILTER)
   /** Whose key it is; `undefined` until the service has told. */
@@ -63,13 +65,14 @@ export class Session {
     this.editor = new StockEditor(this.saving, this.undo)
     this.bulk = new BulkChanges(this.saving, this.undo)
     this.feed = new StockFeed({ client, stock, own, requests: this.requests, signal })
+    this.petEdits = new PetEdits(this.feed.events)
     const calls = new OrderCalls(client, signal)
     this.orderCalls = calls
     this.orderActions = new OrderActions({ calls, stock, now: this.requests.clock.now, signal })
     this.orderNews = { events: this.feed.orders, answers: this.orderActions.answered }
     this.categories = new Categories({ client, stock, events: this.feed.events, signal })
     this.openOrders = new OpenOrders({ calls, stock, live: this.feed.orders, signal })
-    this.webhooks = new WebhookList(client.webhooks, signal)
+    this.webhooks = new Webhooks(client.webhooks, signal)
   }
 
   /** Throws where the key is not valid, or the service does not answer. */

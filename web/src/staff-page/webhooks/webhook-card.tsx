@@ -1,9 +1,8 @@
-import { isPetstoreError, type Webhook, type WebhookTest, type WebhookUpdate } from '@petstore/client'
-import { useMemo, useRef, useState } from 'react'
+import { isPetstoreError, type Webhook, type WebhookTest } from '@petstore/client'
+import { type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react'
 import { Icon } from '../../design/icon.tsx'
+import { CopyButton } from '../../shared/copy-button.tsx'
 import { showToast } from '../data/toasts.ts'
-import { DeliveryList } from '../data/webhooks/delivery-list.ts'
-import type { WebhookList } from '../data/webhooks/webhook-list.ts'
 import {
   behindWords,
   CONDITION_WORDS,
@@ -14,14 +13,13 @@ import {
   type WebhookCondition,
   webhookFailure,
 } from '../data/webhooks/webhook-words.ts'
+import type { Webhooks } from '../data/webhooks/webhooks.ts'
+import { Button } from '../ui/button.tsx'
+import { ask } from '../ui/confirm.tsx'
 import { useLostFocus } from '../ui/hooks.ts'
-import { CameBack, Outcome } from './came-back.tsx'
-import { Deliveries } from './deliveries.tsx'
+import { DeliveryList, TestResult } from './delivery-list.tsx'
+import { RedeliverForm } from './redeliver-form.tsx'
 import { WebhookForm } from './webhook-form.tsx'
-import { WebhookQuestion } from './webhook-question.tsx'
-import { WebhookSecret } from './webhook-secret.tsx'
-
-const DELIVERIES_A_PAGE = 25
 
 const TONES: Readonly<Record<WebhookCondition, string>> = {
   on: 'positive',
@@ -32,91 +30,101 @@ const TONES: Readonly<Record<WebhookCondition, string>> = {
 
 interface Props {
   readonly webhook: Webhook
-  readonly webhooks: WebhookList
+  readonly webhooks: Webhooks
   readonly secret: string | undefined
   readonly now: number
-  /** It is gone, and the focus with it. */
+  /** The card is gone, and the focus with it. */
   readonly onRemoved: () => void
 }
 
-type Panel = 'change' | 'new secret' | 'remove'
-
-/** One webhook: how it stands, what can be done with it, what was sent for it. */
+/** One webhook: its state, its actions, its deliveries. */
 export function WebhookCard({ webhook, webhooks, secret, now, onRemoved }: Props) {
   const { id, url, kinds } = webhook
-  const [panel, setPanel] = useState<Panel>()
+  const [panel, setPanel] = useState<'edit' | 'send again'>()
   const [work, setWork] = useState<string>()
   const [failure, setFailure] = useState<string>()
-  const [tested, setTested] = useState<WebhookTest>()
-  const [hasDeliveries, setDeliveries] = useState(false)
-  const list = useMemo(
-    () => new DeliveryList((cursor) => webhooks.deliveries(id, cursor, DELIVERIES_A_PAGE)),
-    [webhooks, id],
-  )
+  const [test, setTest] = useState<WebhookTest>()
+  const [showsDeliveries, setShowsDeliveries] = useState(false)
+  const deliveries = useMemo(() => webhooks.deliveries(id), [webhooks, id])
   const card = useRef<HTMLLIElement>(null)
   const condition = conditionOf(webhook)
   const trouble = troubleWords(webhook, now)
   useLostFocus(card, condition)
 
-  const leave = () => {
+  const focusCard = () => card.current?.focus()
+  const closePanel = () => {
     setPanel(undefined)
-    card.current?.focus()
+    focusCard()
   }
-  const begin = async (words: string, act: () => Promise<unknown>) => {
+  const run = async (words: string, act: () => Promise<unknown>) => {
     if (work !== undefined) return
-    setPanel(undefined)
     setFailure(undefined)
     setWork(words)
     try {
       await act()
     } catch (error) {
       setFailure(webhookFailure(error))
-      if (isPetstoreError(error, 'not_found')) goneElsewhere()
+      if (isPetstoreError(error, 'not_found')) {
+        showToast({ name: 'webhook', text: `Somebody else has removed the webhook to ${url}.` })
+        void webhooks.list.reload()
+        onRemoved()
+      }
     }
     setWork(undefined)
   }
-  const goneElsewhere = () => {
-    showToast({ name: 'webhook', text: `Somebody else has removed the webhook to ${url}.` })
-    void webhooks.refresh()
-    onRemoved()
-  }
-  const test = () =>
-    begin('Testing', async () => {
-      setTested(undefined)
-      setTested(await webhooks.test(id))
-      if (hasDeliveries) await list.refresh()
+  const sendTest = () =>
+    run('Sending', async () => {
+      setTest(undefined)
+      setTest(await webhooks.test(id))
+      if (showsDeliveries) await deliveries.reload()
     })
-  const change = (words: string, update: WebhookUpdate) => begin(words, () => webhooks.change(id, update))
-  const remove = () => {
-    card.current?.focus()
-    return begin('Removing', async () => {
+  const setPaused = (words: string, paused: boolean) => run(words, () => webhooks.update(id, { paused }))
+  const rotateSecret = async () => {
+    const isSure = await ask(NEW_SECRET_QUESTION)
+    if (isSure) await run('Making a new secret', () => webhooks.rotateSecret(id))
+  }
+  const remove = async () => {
+    const isSure = await ask(REMOVE_QUESTION)
+    if (!isSure) return
+    focusCard()
+    await run('Removing', async () => {
       await webhooks.remove(id)
       showToast({ name: 'webhook', text: `The webhook to ${url} is removed.` })
       onRemoved()
     })
   }
-  const save = async (draft: Pick<Webhook, 'url' | 'kinds'>) => {
-    await webhooks.change(id, draft)
-    leave()
+  const sendAgain = async (since: Date) => {
+    const events = await webhooks.redeliver(id, since)
+    showToast({ name: 'webhook', text: againWords(events) })
+    closePanel()
   }
   const toggleDeliveries = () => {
-    setDeliveries(!hasDeliveries)
-    if (!hasDeliveries) void list.refresh()
+    setShowsDeliveries(!showsDeliveries)
+    if (!showsDeliveries) void deliveries.reload()
   }
-  const button = (label: string, onClick: () => void, more: Partial<ButtonProps> = {}) => (
-    <Button label={label} url={url} isWaiting={work !== undefined} onClick={onClick} {...more} />
+  const action = (label: string, onClick: () => unknown, isOpen?: boolean) => (
+    <Button
+      size="small"
+      tone={label === 'Turn on' ? 'primary' : 'plain'}
+      aria-label={`${label}: ${url}`}
+      aria-expanded={isOpen}
+      isDisabled={work !== undefined}
+      onClick={() => void onClick()}
+    >
+      {label}
+    </Button>
   )
   return (
-    <li ref={card} className="card webhook" tabIndex={-1} aria-label={`Webhook to ${url}`}>
+    <li ref={card} className="card webhook stack" tabIndex={-1} aria-label={`Webhook to ${url}`}>
       <div className="webhook__head">
         <h2 className="webhook__url">{url}</h2>
         <span className={`badge badge--${TONES[condition]}`}>{CONDITION_WORDS[condition]}</span>
       </div>
       <p className="muted">{kindsWords(kinds)}</p>
-      <p className="webhook__progress number">
+      <p className="cluster number">
         <span>{behindWords(webhook, now)}</span>
         {condition === 'failing' && <span>{nextAttemptWords(webhook, now)}</span>}
-        {condition === 'paused' && <span>Nothing is sent until it goes on, from where it stopped</span>}
+        {condition === 'paused' && <span>Nothing is sent until you resume it. Nothing is lost.</span>}
       </p>
       {trouble !== undefined && (
         <div className={`notice notice--${condition === 'off' ? 'negative' : 'caution'}`}>
@@ -125,30 +133,27 @@ export function WebhookCard({ webhook, webhooks, secret, now, onRemoved }: Props
         </div>
       )}
       {secret !== undefined && (
-        <WebhookSecret
+        <Secret
           key={secret}
           secret={secret}
           url={url}
           onKept={() => {
             webhooks.hideSecret(id)
-            card.current?.focus()
+            focusCard()
           }}
         />
       )}
-      <div className="webhook__actions">
-        {condition === 'off' &&
-          button('Turn on again', () => void change('Turning on', { paused: false }), {
-            isPrimary: true,
-          })}
-        {button('Test', () => void test())}
-        {button('Deliveries', toggleDeliveries, { isOpen: hasDeliveries })}
-        {condition === 'paused' && button('Go on', () => void change('Going on', { paused: false }))}
-        {(condition === 'on' || condition === 'failing') &&
-          button('Pause', () => void change('Pausing', { paused: true }))}
-        {button('Change', () => setPanel('change'))}
-        {button('New secret', () => setPanel('new secret'))}
-        {button('Remove', () => setPanel('remove'))}
-        <span className="webhook__work muted" role="status">
+      <div className="cluster">
+        {condition === 'off' && action('Turn on', () => setPaused('Turning on', false))}
+        {action('Send test event', sendTest)}
+        {action('Send again since…', () => setPanel('send again'), panel === 'send again')}
+        {action('Deliveries', toggleDeliveries, showsDeliveries)}
+        {condition === 'paused' && action('Resume', () => setPaused('Resuming', false))}
+        {(condition === 'on' || condition === 'failing') && action('Pause', () => setPaused('Pausing', true))}
+        {action('Edit', () => setPanel('edit'), panel === 'edit')}
+        {action('New secret', rotateSecret)}
+        {action('Remove', remove)}
+        <span className="cluster muted" role="status">
           {work !== undefined && (
             <>
               <span className="spinner" aria-hidden="true" />
@@ -162,80 +167,86 @@ export function WebhookCard({ webhook, webhooks, secret, now, onRemoved }: Props
           {failure}
         </p>
       )}
-      {panel === 'change' && (
-        <div className="webhook__change">
+      {panel === 'edit' && (
+        <Panel>
           <WebhookForm
-            title="Change the webhook"
+            title="Edit the webhook"
             first={webhook}
             submitWords="Save"
-            onSubmit={save}
-            onLeave={leave}
+            onSubmit={async (draft) => {
+              await webhooks.update(id, draft)
+              closePanel()
+            }}
+            onLeave={closePanel}
           />
-        </div>
+        </Panel>
       )}
-      {panel === 'new secret' && (
-        <WebhookQuestion
-          yes="Yes, make a new secret"
-          no="Not now"
-          onYes={() => void begin('Making a new secret', () => webhooks.rotateSecret(id))}
-          onNo={leave}
-        >
-          Make a new secret? It is shown once. For 24 hours every delivery is signed with both, so that the
-          receiver has the time to take on the new one; then the old one counts no more.
-        </WebhookQuestion>
+      {panel === 'send again' && (
+        <Panel>
+          <RedeliverForm now={now} onSubmit={sendAgain} onLeave={closePanel} />
+        </Panel>
       )}
-      {panel === 'remove' && (
-        <WebhookQuestion
-          yes="Yes, remove it"
-          no="Keep it"
-          isDangerous
-          onYes={() => void remove()}
-          onNo={leave}
-        >
-          Remove this webhook? What it has not been told yet is never sent, and its deliveries are forgotten.
-          This cannot be undone.
-        </WebhookQuestion>
-      )}
-      <div role="status">{tested !== undefined && <TestResult tested={tested} />}</div>
-      {hasDeliveries && <Deliveries list={list} url={url} />}
+      <div role="status">{test !== undefined && <TestResult test={test} />}</div>
+      {showsDeliveries && <DeliveryList list={deliveries} url={url} />}
     </li>
   )
 }
 
-function TestResult({ tested }: { readonly tested: WebhookTest }) {
-  return (
-    <div className="webhook-test">
-      <span className="webhook-test__outcome">
-        <strong>Test</strong>
-        <Outcome {...tested} />
-        <span className="muted number">{tested.durationMs.toLocaleString('en')} ms</span>
-      </span>
-      <CameBack {...tested} />
-    </div>
-  )
+const NEW_SECRET_QUESTION = {
+  title: 'Make a new secret?',
+  text: [
+    'It is shown once. For 24 hours every delivery is signed with both secrets, so that the receiver can switch in that time. Then the old secret is no longer valid.',
+  ],
+  yes: 'Make a new secret',
+  no: 'Not now',
 }
 
-interface ButtonProps {
-  readonly label: string
+const REMOVE_QUESTION = {
+  title: 'Remove this webhook?',
+  text: [
+    'Events that were not sent yet are never sent, and its deliveries are deleted. This cannot be undone.',
+  ],
+  yes: 'Remove',
+  no: 'Keep it',
+}
+
+function againWords(events: number): string {
+  if (events === 0) return 'Nothing has happened since then.'
+  return events === 1 ? '1 event is sent again.' : `${events.toLocaleString('en')} events are sent again.`
+}
+
+function Panel({ children }: { readonly children: ReactNode }) {
+  return <div className="webhook-panel">{children}</div>
+}
+
+interface SecretProps {
+  readonly secret: string
   readonly url: string
-  readonly isWaiting: boolean
-  readonly isPrimary?: boolean
-  /** Of one that opens and closes something. */
-  readonly isOpen?: boolean
-  readonly onClick: () => void
+  readonly onKept: () => void
 }
 
-function Button({ label, url, isWaiting, isPrimary = false, isOpen, onClick }: ButtonProps) {
+/** Shows a secret until the user has kept it. */
+function Secret({ secret, url, onKept }: SecretProps) {
+  const box = useRef<HTMLFieldSetElement>(null)
+  const id = useId()
+  useEffect(() => {
+    box.current?.focus()
+    box.current?.scrollIntoView({ block: 'nearest' })
+  }, [])
   return (
-    <button
-      type="button"
-      className={`button button--small${isPrimary ? ' button--primary' : ''}`}
-      aria-label={`${label}: ${url}`}
-      aria-disabled={isWaiting}
-      aria-expanded={isOpen}
-      onClick={onClick}
-    >
-      {label}
-    </button>
+    <fieldset ref={box} className="webhook-panel webhook-secret" tabIndex={-1} aria-describedby={id}>
+      <legend className="visually-hidden">Secret of the webhook to {url}</legend>
+      <p id={id}>
+        <strong>Keep this secret now: it is not shown again.</strong> The receiver needs it to check that a
+        delivery really comes from this shop.
+      </p>
+      <div className="cluster">
+        <code className="webhook-secret__text">{secret}</code>
+        <CopyButton text={secret} what="the secret" />
+      </div>
+      <Button size="small" onClick={onKept}>
+        I have kept it
+      </Button>
+    </fieldset>
   )
 }

@@ -1,17 +1,19 @@
 import type { NewWebhook, WebhookKind } from '@petstore/client'
-import { type FormEvent, type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
+import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
 import { KIND_GROUPS, KIND_WORDS, type Refusal, refusalOf } from '../data/webhooks/webhook-words.ts'
+import { Button } from '../ui/button.tsx'
+import { TextField } from '../ui/field.tsx'
 
 interface Props {
   readonly title: string
   readonly first: NewWebhook
   readonly submitWords: string
-  /** Rejects where the service refuses it: the form stays, and says why at the field. */
+  /** Rejects if the service refuses the draft: the form stays open and shows why. */
   readonly onSubmit: (draft: NewWebhook) => Promise<void>
   readonly onLeave: () => void
 }
 
-/** Where to send, and what of. */
+/** The address of the receiver, and the events that are sent there. */
 export function WebhookForm({ title, first, submitWords, onSubmit, onLeave }: Props) {
   const [url, setUrl] = useState(first.url)
   const [kinds, setKinds] = useState<ReadonlySet<WebhookKind>>(new Set(first.kinds))
@@ -22,10 +24,10 @@ export function WebhookForm({ title, first, submitWords, onSubmit, onLeave }: Pr
   const id = useId()
   useEffect(() => address.current?.focus(), [])
 
-  const refuse = (why: Refusal) => {
-    setRefusal(why)
-    if (why.field === 'url') address.current?.focus()
-    if (why.field === 'kinds') choices.current?.querySelector('input')?.focus()
+  const refuse = (reason: Refusal) => {
+    setRefusal(reason)
+    if (reason.field === 'url') address.current?.focus()
+    if (reason.field === 'kinds') choices.current?.querySelector('input')?.focus()
   }
   const send = async () => {
     const draft = { url: url.trim(), kinds: [...kinds] }
@@ -50,46 +52,36 @@ export function WebhookForm({ title, first, submitWords, onSubmit, onLeave }: Pr
     else chosen.delete(kind)
     setKinds(chosen)
   }
-  const onKeyDown = ({ key }: KeyboardEvent) => {
-    if (key === 'Escape') onLeave()
-  }
-  const wordsFor = (field: Refusal['field']) => (refusal?.field === field ? refusal?.words : undefined)
+  const problemOf = (field: Refusal['field']) => (refusal?.field === field ? refusal?.words : undefined)
   return (
-    <form className="webhook-form" aria-label={title} noValidate onSubmit={submit} onKeyDown={onKeyDown}>
+    <form
+      className="stack"
+      aria-label={title}
+      noValidate
+      onSubmit={submit}
+      onKeyDown={({ key }) => {
+        if (key === 'Escape') onLeave()
+      }}
+    >
       <h2>{title}</h2>
-      <div className="field">
-        <label className="field__label" htmlFor={`${id}-url`}>
-          Address of the receiver
-        </label>
-        <input
-          ref={address}
-          id={`${id}-url`}
-          className="input"
-          type="url"
-          autoComplete="off"
-          spellCheck={false}
-          placeholder="https://"
-          value={url}
-          aria-invalid={refusal?.field === 'url'}
-          aria-describedby={`${id}-url-hint ${id}-url-error`}
-          onChange={({ currentTarget }) => setUrl(currentTarget.value)}
-        />
-        <span id={`${id}-url-hint`} className="field__hint">
-          Whoever runs the other system knows it. It begins with https:// and can be reached from the
-          internet.
-        </span>
-        <span id={`${id}-url-error`} className="field__error" role="alert">
-          {wordsFor('url')}
-        </span>
-      </div>
-      <fieldset ref={choices} className="field" aria-describedby={`${id}-kinds-error`}>
-        <legend className="field__label">Tell it when</legend>
-        <div className="webhook-form__groups">
+      <TextField
+        field={address}
+        label="Address of the receiver"
+        type="url"
+        placeholder="https://"
+        hint="Ask whoever runs the other system. It starts with https:// and is on the internet."
+        problem={problemOf('url')}
+        value={url}
+        onChange={setUrl}
+      />
+      <fieldset ref={choices} className="field" aria-describedby={`${id}-kinds`}>
+        <legend className="field__label">Send an event when</legend>
+        <div className="webhook-kinds">
           {KIND_GROUPS.map((group) => (
-            <fieldset key={group.title} className="webhook-form__group">
+            <fieldset key={group.title}>
               <legend className="field__hint">{group.title}</legend>
               {group.kinds.map((kind) => (
-                <label key={kind} className="webhook-form__kind">
+                <label key={kind} className="webhook-kinds__kind cluster">
                   <input
                     type="checkbox"
                     className="checkbox"
@@ -102,20 +94,18 @@ export function WebhookForm({ title, first, submitWords, onSubmit, onLeave }: Pr
             </fieldset>
           ))}
         </div>
-        <span id={`${id}-kinds-error`} className="field__error" role="alert">
-          {wordsFor('kinds')}
-        </span>
+        <p id={`${id}-kinds`} className="field__error" role="alert">
+          {problemOf('kinds')}
+        </p>
       </fieldset>
-      <div className="webhook-form__actions">
-        <button type="submit" className="button button--primary" aria-disabled={isSending}>
+      <div className="cluster">
+        <Button type="submit" tone="primary" isBusy={isSending}>
           {submitWords}
-        </button>
-        <button type="button" className="button" onClick={onLeave}>
-          Cancel
-        </button>
-        <span className="field__error" role="alert">
-          {wordsFor(undefined)}
-        </span>
+        </Button>
+        <Button onClick={onLeave}>Cancel</Button>
+        <p className="field__error" role="alert">
+          {problemOf(undefined)}
+        </p>
       </div>
     </form>
   )

@@ -5,16 +5,16 @@ import { offWords } from '../data/webhooks/webhook-words.ts'
 import { useSession } from '../session/session-context.ts'
 import { href } from '../ui/navigation.ts'
 
-/** A look is a request of the key's limit. */
-const LOOK_EVERY_MS = 5 * 60_000
+/** Each reload is a request that counts against the key's limit. */
+const RELOAD_EVERY_MS = 5 * 60_000
 
-/** Says in a line that a webhook is off, to those who can do something about it. */
+/** Says in a line that a webhook is off, if the key may change webhooks. */
 export function WebhookNotice() {
   const { webhooks, owner } = useSession()
   const mayChange = useReadable(owner)?.permissions.includes('webhooks') === true
-  const words = offWords(useReadable(webhooks).webhooks)
+  const words = offWords(useReadable(webhooks.list).rows)
   useEffect(() => {
-    if (mayChange) return webhooks.follow(LOOK_EVERY_MS)
+    if (mayChange) return webhooks.follow(RELOAD_EVERY_MS)
   }, [webhooks, mayChange])
   if (!mayChange || words === undefined) return null
   return (

@@ -1,27 +1,28 @@
 import type { NewWebhook } from '@petstore/client'
 import { useEffect, useRef, useState } from 'react'
-import { Icon } from '../../design/icon.tsx'
 import { useReadable } from '../data/observable.ts'
 import { FIRST_KINDS } from '../data/webhooks/webhook-words.ts'
 import { useSession } from '../session/session-context.ts'
+import { Button } from '../ui/button.tsx'
 import { useNow } from '../ui/hooks.ts'
+import { Empty } from '../ui/list-frame.tsx'
 import { RetryNotice } from '../ui/notices.tsx'
 import { WebhookCard } from './webhook-card.tsx'
 import { WebhookForm } from './webhook-form.tsx'
 import './webhooks.css'
 
-/** How far they are behind changes all the time; a look is a request of the key's limit. */
-const LOOK_EVERY_MS = 30_000
+/** Each reload is a request that counts against the key's limit. */
+const RELOAD_EVERY_MS = 30_000
 const FIRST_DRAFT: NewWebhook = { url: '', kinds: FIRST_KINDS }
 const DOCS = '/docs#/guides/webhooks'
 
-/** Whom the shop tells what happens in it. */
+/** The webhooks of the store, for keys that may change them. */
 export function WebhooksView() {
   const owner = useReadable(useSession().owner)
   const mayChange = owner?.permissions.includes('webhooks')
   return (
     <section className="view webhooks" aria-label="Webhooks">
-      {mayChange === true && <Webhooks />}
+      {mayChange === true && <WebhookCards />}
       {mayChange === false && (
         <div className="card empty">
           <h1 className="empty__title">This key may not see webhooks</h1>
@@ -33,70 +34,69 @@ export function WebhooksView() {
   )
 }
 
-function Webhooks() {
-  const { webhooks: list, requests } = useSession()
-  const { phase, webhooks, failure, secrets } = useReadable(list)
-  const [isMaking, setMaking] = useState(false)
+function WebhookCards() {
+  const { webhooks, requests } = useSession()
+  const { list } = webhooks
+  const { phase, rows, failure } = useReadable(list)
+  const secrets = useReadable(webhooks.secrets)
+  const [isCreating, setCreating] = useState(false)
   const now = useNow(1_000, requests.clock.now)
-  const make = useRef<HTMLButtonElement>(null)
+  const createButton = useRef<HTMLButtonElement>(null)
   useEffect(() => {
-    void list.refresh()
-    return list.follow(LOOK_EVERY_MS)
-  }, [list])
+    void list.reload()
+    return webhooks.follow(RELOAD_EVERY_MS)
+  }, [webhooks, list])
   const create = async (draft: NewWebhook) => {
-    await list.create(draft)
-    setMaking(false)
+    await webhooks.create(draft)
+    setCreating(false)
   }
-  const leave = () => {
-    setMaking(false)
-    make.current?.focus()
-  }
+  const focusCreate = () => createButton.current?.focus()
   return (
     <>
-      <div className="webhooks__head">
+      <div className="view__head">
         <h1>Webhooks</h1>
-        <button type="button" className="button" onClick={() => void list.refresh()}>
-          Refresh
-        </button>
-        <button
-          ref={make}
-          type="button"
-          className="button button--primary"
-          aria-expanded={isMaking}
-          onClick={() => setMaking(true)}
+        <Button onClick={() => void list.reload()}>Refresh</Button>
+        <Button
+          ref={createButton}
+          tone="primary"
+          icon="plus"
+          aria-expanded={isCreating}
+          onClick={() => setCreating(true)}
         >
-          <Icon name="plus" />
           New webhook
-        </button>
+        </Button>
       </div>
       {failure !== undefined && (
-        <RetryNotice tone="caution" onRetry={() => void list.refresh()}>
+        <RetryNotice tone="caution" onRetry={() => void list.reload()}>
           {failure}
         </RetryNotice>
       )}
-      {isMaking && (
-        <div className="card webhooks__new">
+      {isCreating && (
+        <div className="card webhook">
           <WebhookForm
             title="New webhook"
             first={FIRST_DRAFT}
-            submitWords="Make the webhook"
+            submitWords="Create the webhook"
             onSubmit={create}
-            onLeave={leave}
+            onLeave={() => {
+              setCreating(false)
+              focusCreate()
+            }}
           />
         </div>
       )}
       {phase === 'loading' && <Loading />}
-      {phase === 'ready' && webhooks.length === 0 && !isMaking && <Empty />}
-      {webhooks.length > 0 && (
-        <ul className="webhooks__list" aria-label="Webhooks">
-          {webhooks.map((webhook) => (
+      {phase === 'ready' && rows.length === 0 && !isCreating && <NoWebhooks />}
+      {rows.length > 0 && (
+        <ul className="stack" aria-label="Webhooks">
+          {rows.map((webhook) => (
             <WebhookCard
               key={String(webhook.id)}
               webhook={webhook}
-              webhooks={list}
+              webhooks={webhooks}
               secret={secrets.get(webhook.id)}
               now={now}
-              onRemoved={() => make.current?.focus()}
+              onRemoved={focusCreate}
             />
           ))}
         </ul>
@@ -105,22 +105,23 @@ function Webhooks() {
   )
 }
 
-function Empty() {
+function NoWebhooks() {
   return (
-    <div className="card empty">
-      <p className="empty__title">No webhooks yet</p>
-      <p className="webhooks__about">
-        A webhook tells another system what happens here, at the moment it happens: an online shop that shows
-        the same stock, a supplier when something runs low, a chat when an order comes in.
-      </p>
-      <a href={DOCS}>How webhooks work</a>
+    <div className="card">
+      <Empty title="No webhooks yet">
+        <p className="webhooks__about">
+          A webhook informs another system at once about what happens here: an online shop that shows the same
+          stock, a supplier when something runs low, a chat when an order comes in.
+        </p>
+        <a href={DOCS}>How webhooks work</a>
+      </Empty>
     </div>
   )
 }
 
 function Loading() {
   return (
-    <div className="webhooks__list" role="status" aria-label="Loading the webhooks">
+    <div className="stack webhooks__loading" role="status" aria-label="Loading webhooks">
       <span className="skeleton" />
       <span className="skeleton" />
     </div>

@@ -1,9 +1,10 @@
 import { expect, test } from 'bun:test'
 import type { Order, OrderState } from '@petstore/client'
 import { LiveChanges } from '../../../src/staff-page/data/history/live-changes.ts'
+import { LiveList } from '../../../src/staff-page/data/live-list.ts'
 import { MAX_OPEN_ORDERS, OpenOrders } from '../../../src/staff-page/data/orders/open-orders.ts'
 import type { OrderQuery } from '../../../src/staff-page/data/orders/order-calls.ts'
-import { OrderList } from '../../../src/staff-page/data/orders/order-list.ts'
+import { orderListSource } from '../../../src/staff-page/data/orders/order-list.ts'
 import { searchOrders } from '../../../src/staff-page/data/orders/order-search.ts'
 import { leftWords } from '../../../src/staff-page/data/orders/order-words.ts'
 import { StockModel } from '../../../src/staff-page/data/stock/stock-model.ts'
@@ -13,7 +14,7 @@ function order(id: number, state: OrderState = 'open', petId = 1n): Order {
   return { id: BigInt(id), petId, quantity: 2, state, complete: state === 'complete', createdAt }
 }
 
-/** A service whose answers wait until the test lets them go. */
+/** A service whose responses wait for `answer`. */
 class SlowService {
   readonly asked: OrderQuery[] = []
   readonly #orders: readonly Order[]
@@ -26,10 +27,10 @@ class SlowService {
   readonly list = (query: OrderQuery): AsyncIterable<Order> => this.#pages(query)
 
   readonly get = async (): Promise<Order> => {
-    throw new Error('nobody asks for one')
+    throw new Error('no test requests a single order')
   }
 
-  /** Lets the page that was asked for arrive, as it was when it was asked for. */
+  /** Sends the response to the pending request, with the state at the time of the request. */
   async answer(): Promise<void> {
     await Bun.sleep(0)
     this.#answer()
@@ -60,7 +61,7 @@ function stocked(): StockModel {
 const signal = new AbortController().signal
 const named = (stock: StockModel) => stock.addNames([{ petId: 1n, name: 'Biscuit', categoryId: 1n }], true)
 
-test('open orders are read only once the names are there, and give what is reserved of each pet', async () => {
+test('open orders are loaded after the names, and give the reserved units of each pet', async () => {
   const stock = stocked()
   const service = new SlowService([order(1), order(2), order(3, 'open', 2n), order(4, 'complete')])
   const open = new OpenOrders({ calls: service, stock, live: new LiveChanges(), signal })
@@ -78,7 +79,7 @@ test('open orders are read only once the names are there, and give what is reser
   stock.clear()
 })
 
-test('what happens while they are read counts once, whichever of both is the older', async () => {
+test('an order that changes while they load counts once, whether the response has the change or not', async () => {
   const stock = stocked()
   const live = new LiveChanges<Order>()
   const service = new SlowService([order(1), order(2)])
@@ -96,14 +97,14 @@ test('what happens while they are read counts once, whichever of both is the old
   tell(order(3, 'complete'))
   tell(order(4, 'expired'))
   expect(stock.find(1n)?.reserved).toBe(2)
-  // After a gap they are read again, and what was known is replaced.
+  // After a gap, all of them are loaded again.
   live.tell({ type: 'missed' })
   await service.answer()
   expect(stock.find(1n)?.reserved).toBe(4)
   stock.clear()
 })
 
-test('of more open orders than are read, the table tells nothing rather than something wrong', async () => {
+test('if there are too many open orders, no reserved units are shown rather than wrong ones', async () => {
   const stock = stocked()
   const service = new SlowService(Array.from({ length: MAX_OPEN_ORDERS + 1 }, (_, index) => order(index)))
   const live = new LiveChanges<Order>()
@@ -120,56 +121,56 @@ test('of more open orders than are read, the table tells nothing rather than som
 
 function listOf(orders: readonly Order[], kind: 'open' | 'held' = 'open') {
   const service = new SlowService(orders)
-  const news = { events: new LiveChanges<Order>(), answers: new LiveChanges<Order>() }
-  const list = new OrderList(searchOrders(service, { kind, query: '' }, []), news)
-  const stop = list.start()
-  const tell = (change: Order) => news.answers.tell({ type: 'change', change })
-  const ids = () => list.get().orders.map(({ id, state }) => `${id} ${state}`)
-  return { service, list, news, tell, ids, stop }
+  const source = searchOrders(service, { kind, query: '' }, new StockModel())
+  const list = new LiveList(orderListSource(source, new LiveChanges<Order>()))
+  list.follow()
+  const tell = (order: Order) => list.apply(order)
+  const ids = () => list.get().rows.map(({ id, state }) => `${id} ${state}`)
+  return { service, list, tell, ids, stop: () => list.stop() }
 }
 
-test('a page that is older than what was told of its orders does not bring back what was', async () => {
+test('a page that is older than an event does not undo it', async () => {
   const { service, tell, ids, stop } = listOf([order(1), order(2)])
   tell(order(1, 'complete'))
   tell(order(3))
   await service.answer()
-  // It was open when the page was made, so it is here, with what became of it.
+  // It was open when the page was read, so it is in the list, in its new state.
   expect(ids()).toEqual(['1 complete', '2 open', '3 open'])
   tell(order(1))
   expect(ids()).toEqual(['1 complete', '2 open', '3 open'])
   stop()
 })
 
-test('what does not fit any more stays until the user hides it; the list never shows what it has not come to', async () => {
+test('a closed order stays until the user hides it; an order beyond the last page does not show', async () => {
   const many = Array.from({ length: 150 }, (_, index) => order(2 * (index + 1)))
   const { service, list, tell, stop } = listOf(many)
   await service.answer()
-  expect(list.get()).toMatchObject({ hasMore: true, isLoading: false })
-  expect(list.get().orders).toHaveLength(100)
+  expect(list.get()).toMatchObject({ next: expect.anything(), isLoading: false })
+  expect(list.get().rows).toHaveLength(100)
   tell(order(1))
   tell(order(299))
   tell(order(2, 'cancelled'))
-  expect(list.get().orders).toHaveLength(101)
+  expect(list.get().rows).toHaveLength(101)
   list.hideSettled()
   expect(
     list
       .get()
-      .orders.map(({ id }) => id)
+      .rows.map(({ id }) => id)
       .slice(0, 2),
   ).toEqual([1n, 4n])
   void list.loadMore()
   await service.answer()
-  expect(list.get()).toMatchObject({ hasMore: false })
-  expect(list.get().orders).toHaveLength(150)
+  expect(list.get()).toMatchObject({ next: undefined })
+  expect(list.get().rows).toHaveLength(150)
   stop()
 })
 
-test('a search that finds little stops after some thousands, and says how far it has come', async () => {
+test('a search that finds little stops after some thousands, and reports how many it has examined', async () => {
   const many = Array.from({ length: 12_000 }, (_, index) => order(index))
   const { service, list, stop } = listOf(many, 'held')
   while (list.get().isLoading) await service.answer()
   expect(service.asked).toHaveLength(5)
-  expect(list.get()).toMatchObject({ orders: [], hasMore: true, lookedAt: 4_999 })
+  expect(list.get()).toMatchObject({ rows: [], next: expect.anything(), examined: 4_999 })
   stop()
 })
 

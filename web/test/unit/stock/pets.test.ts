@@ -4,8 +4,9 @@ import { TestService } from '../../../../server/test/support/test-service.ts'
 import { Categories } from '../../../src/staff-page/data/catalog/categories.ts'
 import { byName, categoryName } from '../../../src/staff-page/data/catalog/category-list.ts'
 import { afterEvent } from '../../../src/staff-page/data/catalog/pet-after-event.ts'
-import { PetList } from '../../../src/staff-page/data/catalog/pet-list.ts'
+import { type PetList, petListSource } from '../../../src/staff-page/data/catalog/pet-list.ts'
 import { LiveChanges } from '../../../src/staff-page/data/history/live-changes.ts'
+import { LiveList } from '../../../src/staff-page/data/live-list.ts'
 import { StockModel } from '../../../src/staff-page/data/stock/stock-model.ts'
 import { lowStockSource } from '../../../src/staff-page/low-stock/low-stock-source.ts'
 import {
@@ -140,8 +141,8 @@ describe('on a live service', () => {
   test('what becomes low comes with the time, and what recovers goes', async () => {
     const categories = new Categories({ client, stock: new StockModel(), events, signal: ending.signal })
     const source = lowStockSource({ client, events, categories }, undefined)
-    const list = new PetList(source)
-    list.follow(source)
+    const list = new LiveList(petListSource(source))
+    list.follow()
     const made = await client.pets.create({ name: 'Rex', categoryId: 1n, quantity: 9, lowStockAt: 3 })
     const isThere = (rows: readonly SearchRow[]) => rows.some(({ petId }) => petId === made.id)
     expect(isThere(list.get().rows)).toBe(false)

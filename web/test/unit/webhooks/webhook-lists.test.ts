@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Webhook, WebhookDelivery } from '@petstore/client'
-import { DeliveryList } from '../../../src/staff-page/data/webhooks/delivery-list.ts'
-import { WebhookList } from '../../../src/staff-page/data/webhooks/webhook-list.ts'
+import type { LiveList } from '../../../src/staff-page/data/live-list.ts'
+import { Webhooks } from '../../../src/staff-page/data/webhooks/webhooks.ts'
 
 const AT = '2026-11-16T12:00:00.000Z'
 
@@ -12,14 +12,34 @@ function delivery(id: number): WebhookDelivery {
   }
 }
 
-/** Some attempts that a service has kept, given out in pages of two. */
-class Kept {
+const { signal } = new AbortController()
+const refuse = () => Promise.reject(new Error('not in this test'))
+const NO_CALLS = {
+  list: refuse,
+  create: refuse,
+  update: refuse,
+  remove: refuse,
+  rotateSecret: refuse,
+  redeliver: refuse,
+  test: refuse,
+  deliveries: refuse,
+}
+
+/** The attempts that a service has kept, in pages of two. */
+class KeptAttempts {
   latest = 0
   isDown = false
-  asked = 0
+  requests = 0
 
-  readonly read = async (cursor: string | undefined) => {
-    this.asked++
+  openList() {
+    return new Webhooks(
+      { ...NO_CALLS, deliveries: (_, { cursor }) => this.#read(cursor) },
+      signal,
+    ).deliveries(1n)
+  }
+
+  async #read(cursor: string | undefined) {
+    this.requests++
     if (this.isDown) throw new Error('no connection')
     const from = cursor === undefined ? this.latest : Number(cursor) - 1
     const items = [from, from - 1].filter((id) => id > 0).map(delivery)
@@ -27,69 +47,70 @@ class Kept {
   }
 }
 
-describe('the deliveries that are loaded', () => {
-  const shown = (list: DeliveryList) => list.get().deliveries?.map(({ id }) => Number(id))
+describe('the deliveries of a webhook', () => {
+  const shown = (list: LiveList<WebhookDelivery>) => list.get().rows.map(({ id }) => Number(id))
+  const hasMore = (list: LiveList<WebhookDelivery>) => list.get().next !== undefined
 
-  test('come page by page, and what has come since is put before them', async () => {
-    const kept = new Kept()
-    const list = new DeliveryList(kept.read)
+  test('load page by page, and newer ones come before them', async () => {
+    const kept = new KeptAttempts()
+    const list = kept.openList()
     kept.latest = 5
-    await list.refresh()
-    expect([shown(list), list.get().hasMore]).toEqual([[5, 4], true])
+    await list.reload()
+    expect([shown(list), hasMore(list)]).toEqual([[5, 4], true])
     await list.loadMore()
     kept.latest = 6
-    await list.refresh()
-    expect([shown(list), list.get().hasMore]).toEqual([[6, 5, 4, 3, 2], true])
+    await list.reload()
+    expect([shown(list), hasMore(list)]).toEqual([[6, 5, 4, 3, 2], true])
     await list.loadMore()
-    expect([shown(list), list.get().hasMore]).toEqual([[6, 5, 4, 3, 2, 1], false])
-    const { asked } = kept
+    expect([shown(list), hasMore(list)]).toEqual([[6, 5, 4, 3, 2, 1], false])
+    const { requests } = kept
     await list.loadMore()
-    expect(kept.asked).toBe(asked)
+    expect(kept.requests).toBe(requests)
   })
 
-  test('never have a gap: where more than a page has come since, they begin anew', async () => {
-    const kept = new Kept()
-    const list = new DeliveryList(kept.read)
+  test('never have a gap: if there is more than a page of newer ones, the list starts again', async () => {
+    const kept = new KeptAttempts()
+    const list = kept.openList()
     kept.latest = 3
-    await list.refresh()
+    await list.reload()
     await list.loadMore()
     kept.latest = 9
-    // Both are asked for at once, and take their turns.
-    await Promise.all([list.refresh(), list.loadMore()])
-    expect([shown(list), list.get().hasMore]).toEqual([[9, 8, 7, 6], true])
+    // Both are requested at once, and run one after the other.
+    await Promise.all([list.reload(), list.loadMore()])
+    expect([shown(list), hasMore(list)]).toEqual([[9, 8, 7, 6], true])
   })
 
-  test('stay where a look fails, and it can be tried again', async () => {
-    const kept = new Kept()
-    const list = new DeliveryList(kept.read)
+  test('stay if a request fails, and it can be repeated', async () => {
+    const kept = new KeptAttempts()
+    const list = kept.openList()
     kept.latest = 2
-    await list.refresh()
+    await list.reload()
     kept.isDown = true
-    await list.refresh()
+    await list.reload()
     expect([shown(list), list.get().failure]).toEqual([[2, 1], 'no connection'])
     kept.isDown = false
-    await list.refresh()
+    await list.reload()
     expect(list.get()).toMatchObject({ failure: undefined, isLoading: false })
   })
 })
 
-describe('the webhooks that the page knows', () => {
+describe('the list of webhooks', () => {
   const webhook = (id: bigint, more: Partial<Webhook> = {}): Webhook => ({
     ...{ id, url: 'https://shop.example/', kinds: ['stock.low'], paused: false, state: 'on' },
     ...{ createdAt: AT, behind: { events: 0 }, ...more },
   })
 
-  /** A service with one webhook; what it answers to a look can be held back. */
-  function desk() {
+  /** A service with one webhook. The response to a request for the list can be held back. */
+  function open() {
     let first = webhook(1n)
     let held: Promise<void> | undefined
-    const refuse = () => Promise.reject(new Error('not in this test'))
-    const list = new WebhookList(
+    const webhooks = new Webhooks(
       {
+        ...NO_CALLS,
         list: async () => {
-          const told = [first]
+          const items = [first]
           await held
-          return { items: told, next: undefined }
+          return { items, next: undefined }
         },
         update: async (_, { paused = false }) => {
           first = webhook(1n, { paused, state: paused ? 'paused' : 'on' })
@@ -98,46 +119,45 @@ describe('the webhooks that the page knows', () => {
         create: async (draft) => ({ ...webhook(2n), ...draft, secret: 'whsec_first' }),
         rotateSecret: async (id) => ({ ...webhook(BigInt(id)), secret: 'whsec_next' }),
         remove: async () => {},
-        test: refuse,
-        deliveries: refuse,
       },
-      new AbortController().signal,
+      signal,
     )
-    return { list, hold: (until: Promise<void>) => (held = until) }
+    return { webhooks, hold: (until: Promise<void>) => (held = until) }
   }
 
-  test('a look that began before a change does not bring back what was', async () => {
-    const { list, hold } = desk()
-    await list.refresh()
+  test('a reload that began before a change does not undo it', async () => {
+    const { webhooks, hold } = open()
+    await webhooks.list.reload()
     const answer = Promise.withResolvers<void>()
     hold(answer.promise)
-    const looking = list.refresh()
-    await list.change(1n, { paused: true })
+    const reload = webhooks.list.reload()
+    await webhooks.update(1n, { paused: true })
     answer.resolve()
-    await looking
-    expect(list.get().webhooks.map(({ state }) => state)).toEqual(['paused'])
+    await reload
+    expect(webhooks.list.get().rows.map(({ state }) => state)).toEqual(['paused'])
   })
 
   test('a change is under way until it is answered', async () => {
-    const { list } = desk()
-    const changing = list.change(1n, { paused: true })
-    expect(list.isWorking()).toBe(true)
-    await changing
-    expect(list.isWorking()).toBe(false)
+    const { webhooks } = open()
+    const change = webhooks.update(1n, { paused: true })
+    expect(webhooks.isWorking()).toBe(true)
+    await change
+    expect(webhooks.isWorking()).toBe(false)
   })
 
-  test('a secret stays until somebody says that it is kept, and is in no webhook of the list', async () => {
-    const { list } = desk()
-    await list.refresh()
-    const id = await list.create({ url: 'https://shop.example/b', kinds: ['stock.low'] })
-    await list.rotateSecret(1n)
-    expect([...list.get().secrets]).toEqual([
-      [id, 'whsec_first'],
+  test('a secret stays until the user has kept it, and is in no webhook of the list', async () => {
+    const { webhooks } = open()
+    await webhooks.list.reload()
+    await webhooks.create({ url: 'https://shop.example/b', kinds: ['stock.low'] })
+    await webhooks.rotateSecret(1n)
+    expect([...webhooks.secrets.get()]).toEqual([
+      [2n, 'whsec_first'],
       [1n, 'whsec_next'],
     ])
-    expect(Object.values(list.get().webhooks).some((one) => 'secret' in one)).toBe(false)
-    list.hideSecret(1n)
-    await list.remove(id)
-    expect(list.get()).toMatchObject({ secrets: new Map(), webhooks: [{ id: 1n }] })
+    expect(webhooks.list.get().rows.some((row) => 'secret' in row)).toBe(false)
+    webhooks.hideSecret(1n)
+    await webhooks.remove(2n)
+    expect(webhooks.list.get().rows).toMatchObject([{ id: 1n }])
+    expect(webhooks.secrets.get().size).toBe(0)
   })
 })

@@ -35,17 +35,17 @@ test('every kind is in one group, and has words', () => {
 })
 
 test.each<[readonly WebhookKind[], string]>([
-  [FIRST_KINDS, 'Told of all about stock'],
-  [['order.created', 'stock.low'], 'Told of low stock, new orders'],
-  [['pet.changed', 'pet.removed', 'stock.changed'], 'Told of quantities, all about pets'],
-  [KIND_GROUPS.flatMap(({ kinds }) => kinds), 'Told of everything'],
+  [FIRST_KINDS, 'Sends all about stock'],
+  [['order.created', 'stock.low'], 'Sends low stock, new orders'],
+  [['pet.changed', 'pet.removed', 'stock.changed'], 'Sends quantities, all about pets'],
+  [KIND_GROUPS.flatMap(({ kinds }) => kinds), 'Sends everything'],
 ])('%j is told in a line', (kinds, words) => expect(kindsWords(kinds)).toBe(words))
 
 test('a delivery says what it told of, a test that it is one, and an unknown type is named as it is', () => {
   expect(subjectWords({ type: 'stock.low', messageId: 'evt_1' })).toBe('A pet is low')
   expect(subjectWords({ type: 'stock.low', messageId: 'test_1' })).toBe('Test: A pet is low')
-  expect(subjectWords({ type: 'webhook.test', messageId: 'test_1' })).toBe('Test')
-  expect(subjectWords({ type: 'relist', messageId: 'relist_1' })).toBe('Read the whole list again')
+  expect(subjectWords({ type: 'webhook.test', messageId: 'test_1' })).toBe('Test event')
+  expect(subjectWords({ type: 'relist', messageId: 'relist_1' })).toBe('Load the whole list again')
   expect(subjectWords({ type: 'shelf.moved', messageId: 'evt_1' })).toBe('shelf.moved')
 })
 
@@ -58,9 +58,9 @@ describe('how a webhook stands', () => {
 
   test.each([
     [{ events: 0 }, 'Up to date'],
-    [{ events: 1, since: ago(0) }, '1 event behind, the first of them just now'],
-    [{ events: 1_200, since: ago(5) }, '1,200 events behind, the first of them 5 minutes ago'],
-    [{ events: 2 }, '2 events behind'],
+    [{ events: 1, since: ago(0) }, '1 event waiting, the first just now'],
+    [{ events: 1_200, since: ago(5) }, '1,200 events waiting, the first 5 minutes ago'],
+    [{ events: 2 }, '2 events waiting'],
   ])('behind by %j', (behind, words) => expect(behindWords({ behind }, NOW)).toEqual(words))
 
   test('when the next attempt is, where one failed', () => {
@@ -74,7 +74,7 @@ describe('how a webhook stands', () => {
     expect(troubleWords(webhook(), NOW)).toBeUndefined()
     expect(troubleWords(FAILING, NOW)).toMatch(/^Failing since .*Nothing is lost.*turned off\.$/)
     expect(troubleWords(OFF, NOW)).toMatch(
-      /^Turned off 3 minutes ago: the receiver answered 410 Gone\. .*turn it on again/,
+      /^Turned off 3 minutes ago: the receiver answered 410 Gone\. .*turn it on/,
     )
   })
 
@@ -87,7 +87,7 @@ describe('how a webhook stands', () => {
 
 test.each([
   ['url must begin with https://', 'url', 'The address must begin with https://.'],
-  ['kinds must be a list', 'kinds', 'What it is told of must be a list.'],
+  ['kinds must be a list', 'kinds', 'The choice of events must be a list.'],
   ['there are 100 webhooks; remove one first', undefined, 'There are 100 webhooks; remove one first.'],
 ] as const)('what the service says of %j is shown at its field', (said, field, words) => {
   const error = new PetstoreError('invalid_request', said, { request: 'POST /webhooks' })
@@ -101,6 +101,6 @@ test('what has nothing to do with a field is said of webhooks, not of pets', () 
   expect(refused('forbidden').words).toContain('may not change webhooks')
   const lost = { request: 'POST /webhooks', mayHaveBeenMade: true }
   expect(refusalOf(new PetstoreError('connection_failed', 'got no answer', lost)).words).toContain(
-    'it may have been done',
+    'Not sure it was saved',
   )
 })

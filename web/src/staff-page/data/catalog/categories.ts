@@ -1,5 +1,6 @@
 import type { Category, InventoryEvent, PetstoreClient } from '@petstore/client'
 import type { LiveChanges } from '../history/live-changes.ts'
+import { LiveList } from '../live-list.ts'
 import { Observable, type Readable } from '../observable.ts'
 import { thresholdOf } from '../stock/is-low.ts'
 import type { StockModel } from '../stock/stock-model.ts'
@@ -12,83 +13,73 @@ interface CategoriesContext {
   readonly signal: AbortSignal
 }
 
-const AGAIN_MS = 15_000
+const RETRY_MS = 15_000
 
-/** The categories of the store, so that the page can call them by their names. They are few and change rarely. */
+/** The categories of the store. They are few and change rarely. */
 export class Categories implements Readable<CategoryList> {
-  readonly #list = new Observable<CategoryList>({ byId: new Map(), isKnown: false })
+  readonly #byId = new Observable<CategoryList>({ byId: new Map(), isKnown: false })
   readonly #context: CategoriesContext
-  #reading: Promise<void> | undefined
-  #retrying: ReturnType<typeof setTimeout> | undefined
+  readonly #list: LiveList<Category, InventoryEvent>
 
-  readonly get = this.#list.get
-  readonly subscribe = this.#list.subscribe
+  readonly get = this.#byId.get
+  readonly subscribe = this.#byId.subscribe
 
   constructor(context: CategoriesContext) {
     this.#context = context
+    this.#list = new LiveList<Category, InventoryEvent>({
+      keyOf: ({ id }) => id,
+      events: context.events,
+      effectOf: (event) => (this.#isNews(event) ? { type: 'reload' } : undefined),
+      load: async (_, signal) => {
+        const items: Category[] = []
+        for await (const category of context.client.categories.list({ signal })) items.push(category)
+        return { items }
+      },
+    })
+    this.#list.subscribe(() => {
+      const { rows, phase } = this.#list.get()
+      if (phase === 'ready')
+        this.#byId.set({ byId: new Map(rows.map((row) => [row.id, row])), isKnown: true })
+    })
   }
 
-  /**
-   * Reads them once the table has its names, and whenever a pet is told of that is in an unknown one, or low by another
-   * threshold than is known.
-   */
+  /** Loads the categories once the stock has its names, and again when an event shows that they have changed. */
   start(): void {
-    const { stock, events, signal } = this.#context
-    const leave = events.subscribe((notice) => {
-      const isNews = notice.type === 'missed' || this.#isNewTo(notice.change)
-      if (isNews && this.get().isKnown) void this.reload()
-    })
+    const { stock, signal } = this.#context
     const unsubscribe = stock.subscribe(() => {
       if (!stock.get().hasNames) return
       unsubscribe()
-      void this.reload()
+      this.#list.follow()
     })
+    const retry = setInterval(() => {
+      if (this.#list.get().failure !== undefined) void this.reload()
+    }, RETRY_MS)
     signal.addEventListener('abort', () => {
-      leave()
       unsubscribe()
-      clearTimeout(this.#retrying)
+      clearInterval(retry)
+      this.#list.stop()
     })
   }
 
-  /** Reads them anew. Nobody is told when somebody else renames one, so a view that edits them asks when it opens. */
+  /** Events do not report that a category was renamed, so a view that edits categories calls this when it opens. */
   reload(): Promise<void> {
-    this.#reading ??= this.#read().finally(() => {
-      this.#reading = undefined
-    })
-    return this.#reading
+    return this.#list.reload()
   }
 
-  /** Takes one as the service answered with it. */
+  /** Adds or replaces a category that the service has returned. */
   take(category: Category): void {
-    this.#show(new Map(this.get().byId).set(category.id, category))
+    this.#list.put(category)
   }
 
   drop(categoryId: bigint): void {
-    const byId = new Map(this.get().byId)
-    byId.delete(categoryId)
-    this.#show(byId)
+    this.#list.remove(categoryId)
   }
 
-  #isNewTo(event: InventoryEvent): boolean {
+  /** Whether a pet is in an unknown category, or its threshold is not the known one of its category. */
+  #isNews(event: InventoryEvent): boolean {
     if (event.type === 'pet') return !this.get().byId.has(event.categoryId)
     if (event.type !== 'low' && event.type !== 'recovered') return false
     const row = this.#context.stock.find(event.petId)
     return row?.categoryId !== undefined && thresholdOf(row, this.get()) !== event.lowStockAt
-  }
-
-  async #read(): Promise<void> {
-    const { client, signal } = this.#context
-    try {
-      const byId = new Map<bigint, Category>()
-      for await (const category of client.categories.list({ signal })) byId.set(category.id, category)
-      this.#list.set({ byId, isKnown: true })
-    } catch {
-      clearTimeout(this.#retrying)
-      if (!signal.aborted) this.#retrying = setTimeout(() => void this.reload(), AGAIN_MS)
-    }
-  }
-
-  #show(byId: ReadonlyMap<bigint, Category>): void {
-    this.#list.set({ ...this.get(), byId })
   }
 }

@@ -1,7 +1,7 @@
 import type { InventoryEvent, SearchRow } from '@petstore/client'
 import type { CategoryList } from './category-list.ts'
 
-/** The row after an event of its pet; `undefined` where it is gone, the same row where the event is not about it. */
+/** The row after an event; `undefined` if its pet was removed, the same object if the event does not concern it. */
 export function afterEvent(
   row: SearchRow,
   event: InventoryEvent,
@@ -21,13 +21,17 @@ export function afterEvent(
     case 'pet': {
       const { name, categoryId, status, quantity, barcode, lowStockAt: own } = event
       const { barcode: _, ownLowStockAt: __, ...rest } = row
-      const told = {
+      const changed = {
         ...rest,
-        ...{ name, categoryId, status, quantity, available: quantity - row.reserved },
+        name,
+        categoryId,
+        status,
+        quantity,
+        available: quantity - row.reserved,
         ...(barcode === undefined ? {} : { barcode }),
         ...(own === undefined ? {} : { ownLowStockAt: own }),
       }
-      return withThreshold(told, own ?? byId.get(categoryId)?.lowStockAt)
+      return withThreshold(changed, own ?? byId.get(categoryId)?.lowStockAt)
     }
     default:
       return row

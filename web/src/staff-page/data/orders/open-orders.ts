@@ -11,25 +11,27 @@ interface OpenOrdersContext {
   readonly signal: AbortSignal
 }
 
-/** `ready`: the stock knows what is reserved of every pet. `too many`: it does not, and shows nothing of it. */
+/** `ready`: the stock knows the reserved units of every pet. `too many`: it does not, and shows none. */
 export type OpenOrdersPhase = 'loading' | 'ready' | 'too many'
 
-/** So that reading them costs a key of the smallest plan a sixth of its minute at most. */
+/** Loading this many orders takes a key of the smallest plan a sixth of its requests per minute. */
 export const MAX_OPEN_ORDERS = 10_000
-const TO_A_PAGE = 1_000
-const AGAIN_MS = 15_000
+const PAGE_SIZE = 1_000
+const RETRY_MS = 15_000
 
 /**
- * Tells the stock what open orders reserve of each pet. The list of the inventory does not say it, so the open orders
- * are read once, after the table has its names, and kept by the events that arrive anyway.
+ * Keeps the reserved units of each pet in the stock. The list of the inventory does not have them, so the open orders
+ * are loaded once, after the names of the pets, and then kept current by events.
+ *
+ * This is not a `LiveList`: nothing shows the orders, and each event changes only one number.
  */
 export class OpenOrders implements Readable<OpenOrdersPhase> {
   readonly #phase = new Observable<OpenOrdersPhase>('loading')
   readonly #context: OpenOrdersContext
   #orders = new Map<bigint, Order>()
-  /** What was told of while the list was on its way, which may be older. */
-  #duringList: Order[] | undefined
-  #isListDue = false
+  /** Events since the load began. Its result may be older. */
+  #duringLoad: Order[] | undefined
+  #isLoadDue = false
 
   readonly get = this.#phase.get
   readonly subscribe = this.#phase.subscribe
@@ -56,53 +58,53 @@ export class OpenOrders implements Readable<OpenOrdersPhase> {
   }
 
   async #load(): Promise<void> {
-    this.#isListDue = true
-    if (this.#duringList !== undefined) return
+    this.#isLoadDue = true
+    if (this.#duringLoad !== undefined) return
     try {
-      while (this.#isListDue) {
-        this.#isListDue = false
-        this.#duringList = []
-        const listed = await this.#list()
-        if (!this.#isListDue) this.#show(listed, this.#duringList)
+      while (this.#isLoadDue) {
+        this.#isLoadDue = false
+        this.#duringLoad = []
+        const loaded = await this.#list()
+        if (!this.#isLoadDue) this.#show(loaded, this.#duringLoad)
       }
     } catch {
-      if (!this.#context.signal.aborted) setTimeout(() => void this.#load(), AGAIN_MS)
+      if (!this.#context.signal.aborted) setTimeout(() => void this.#load(), RETRY_MS)
     } finally {
-      this.#duringList = undefined
+      this.#duringLoad = undefined
     }
   }
 
-  /** All open orders; `undefined` where there are too many. */
+  /** All open orders; `undefined` if there are too many. */
   async #list(): Promise<Map<bigint, Order> | undefined> {
     const { calls, signal } = this.#context
-    const listed = new Map<bigint, Order>()
-    for await (const order of calls.list({ state: 'open', pageSize: TO_A_PAGE }, signal)) {
-      if (listed.size === MAX_OPEN_ORDERS) return undefined
-      listed.set(order.id, order)
+    const loaded = new Map<bigint, Order>()
+    for await (const order of calls.list({ state: 'open', pageSize: PAGE_SIZE }, signal)) {
+      if (loaded.size === MAX_OPEN_ORDERS) return undefined
+      loaded.set(order.id, order)
     }
-    return listed
+    return loaded
   }
 
-  #show(listed: Map<bigint, Order> | undefined, told: readonly Order[]): void {
+  #show(loaded: Map<bigint, Order> | undefined, events: readonly Order[]): void {
     const { stock } = this.#context
-    this.#orders = listed ?? new Map()
-    if (listed !== undefined) for (const order of told) this.#keep(order)
+    this.#orders = loaded ?? new Map()
+    if (loaded !== undefined) for (const order of events) this.#keep(order)
     const reserved = new Map<bigint, number>()
     for (const { petId, quantity } of this.#orders.values()) {
       reserved.set(petId, (reserved.get(petId) ?? 0) + quantity)
     }
     stock.replaceReserved(reserved)
-    this.#phase.set(listed === undefined ? 'too many' : 'ready')
+    this.#phase.set(loaded === undefined ? 'too many' : 'ready')
   }
 
   #take(order: Order): void {
-    this.#duringList?.push(order)
+    this.#duringLoad?.push(order)
     if (this.get() !== 'ready') return
     const difference = this.#keep(order)
     if (difference !== 0) this.#context.stock.reserve(order.petId, difference)
   }
 
-  /** Gives by how much it changes what is reserved of its pet. */
+  /** Returns the change of the reserved units of the pet. */
   #keep(order: Order): number {
     const isKnown = this.#orders.has(order.id)
     if (order.state === 'open') {

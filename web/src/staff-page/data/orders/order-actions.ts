@@ -1,15 +1,15 @@
-import { isPetstoreError, type NewOrder, type Order } from '@petstore/client'
+import { isPetstoreError, type Order } from '@petstore/client'
 import { failureWords } from '../failure-words.ts'
 import { LiveChanges } from '../history/live-changes.ts'
 import { Observable, type Readable } from '../observable.ts'
 import type { StockModel } from '../stock/stock-model.ts'
-import { showToast } from '../toasts.ts'
-import type { OrderCalls } from './order-calls.ts'
-import { whatWords } from './order-words.ts'
+import { showToast, type Toast } from '../toasts.ts'
+import type { OrderCalls, OrderDraft } from './order-calls.ts'
+import { itemWords } from './order-words.ts'
 
-/** What is being done with one order. */
+/** An action on one order. */
 export type OrderWork =
-  /** The user is asked whether it is to be completed: that cannot be taken back. */
+  /** The user is asked whether to complete it, which cannot be undone. */
   | { readonly kind: 'asking' }
   | { readonly kind: 'working'; readonly words: string }
   | { readonly kind: 'failed'; readonly reason: string }
@@ -26,14 +26,14 @@ interface ActionContext {
 }
 
 /**
- * Completes, cancels and repeats orders, and tells how that stands.
+ * Completes, cancels and repeats orders, and reports the progress.
  *
- * Completing cannot be undone, so it is asked for in two steps, in the row itself. A grace period before it is sent
- * would look done to the one who pressed it and open to everybody else, and be lost with the tab. Cancelling is sent
- * at once; what takes it back is another order for the same, where that much is still available.
+ * Completing cannot be undone, so the row asks first. A delay before the request would show the order as complete here
+ * and as open everywhere else, and would be lost with the tab. Cancelling is sent at once: another order for the same
+ * undoes it, if enough units are free.
  */
 export class OrderActions implements Readable<OrderWorks> {
-  /** Orders as the service answered with them. */
+  /** Orders in responses of the service. */
   readonly answered = new LiveChanges<Order>()
   readonly #works = new Observable<OrderWorks>(new Map())
   readonly #context: ActionContext
@@ -49,7 +49,6 @@ export class OrderActions implements Readable<OrderWorks> {
     return [...this.get().values()].some(({ kind }) => kind === 'working')
   }
 
-  /** Asks whether it is to be completed. */
   ask(orderId: bigint): void {
     this.#show(orderId, { kind: 'asking' })
   }
@@ -61,7 +60,7 @@ export class OrderActions implements Readable<OrderWorks> {
   complete(order: Order): Promise<void> {
     return this.#work(order, 'Completing', async () => {
       this.#answer(await this.#context.calls.complete(order.id))
-      tell(`Order ${order.id} is complete: ${this.#what(order)} taken out of the stock.`)
+      notify(`Order ${order.id} is complete: ${this.#items(order)} taken out of the stock.`)
       return undefined
     })
   }
@@ -70,35 +69,30 @@ export class OrderActions implements Readable<OrderWorks> {
     return this.#work(order, 'Cancelling', async () => {
       const { calls } = this.#context
       await calls.cancel(order.id)
-      // A hold that had ended before is expired, not cancelled, and the answer is the same.
+      // The response is the same if the hold had already expired.
       const after = await calls.get(order.id)
       this.#answer(after)
-      const what = after.state === 'expired' ? 'had expired before' : 'is cancelled'
+      const outcome = after.state === 'expired' ? 'had already expired' : 'is cancelled'
       const action = { label: 'Order again', run: () => void this.orderAgain(after) }
-      tell(`Order ${order.id} ${what}: ${this.#what(order)} no longer reserved.`, action)
+      notify(`Order ${order.id} ${outcome}: ${this.#items(order)} no longer reserved.`, action)
       return undefined
     })
   }
 
-  /** Makes another order for the same. A hold ends when the first one would have, or lasts as long as that did. */
+  /** Creates the same order again. A hold ends when the first one would have ended, or lasts as long. */
   orderAgain(order: Order): Promise<void> {
-    if (this.get().get(order.id) !== undefined && this.get().get(order.id)?.kind !== 'failed')
-      return Promise.resolve()
+    const work = this.get().get(order.id)
+    if (work !== undefined && work.kind !== 'failed') return Promise.resolve()
     return this.#work(order, 'Ordering', async () => {
-      const { petId, quantity, shipDate } = order
+      const { petId, quantity, shipDate, customer, note } = order
       const holdSeconds = holdAgain(order, this.#context.now())
-      const made = await this.#create({
-        petId,
-        quantity,
-        ...(shipDate === undefined ? {} : { shipDate }),
-        ...(holdSeconds === undefined ? {} : { holdSeconds }),
-      })
+      const made = await this.#create({ petId, quantity, shipDate, customer, note, holdSeconds })
       return { kind: 'ordered again', as: made.id }
     })
   }
 
-  /** Throws with words for the user where it cannot be made. */
-  async order(draft: NewOrder): Promise<void> {
+  /** Throws an error whose message is for the user. */
+  async order(draft: OrderDraft): Promise<void> {
     try {
       await this.#create(draft)
     } catch (error) {
@@ -110,10 +104,10 @@ export class OrderActions implements Readable<OrderWorks> {
     this.#works.set(new Map())
   }
 
-  async #create(draft: NewOrder): Promise<Order> {
+  async #create(draft: OrderDraft): Promise<Order> {
     const made = await this.#context.calls.create(draft)
     this.#answer(made)
-    tell(`Order ${made.id} is made: ${this.#what(made)} reserved.`)
+    notify(`Order ${made.id} is made: ${this.#items(made)} reserved.`)
     return made
   }
 
@@ -131,25 +125,26 @@ export class OrderActions implements Readable<OrderWorks> {
     }
   }
 
-  async #reason(error: unknown, order: Order | NewOrder): Promise<string> {
+  async #reason(error: unknown, order: Order | OrderDraft): Promise<string> {
     const { calls } = this.#context
+    const existing = 'id' in order ? order : undefined
     try {
-      if (isPetstoreError(error, 'order_closed') && 'id' in order) {
-        const now = await calls.get(order.id)
+      if (isPetstoreError(error, 'order_closed') && existing !== undefined) {
+        const now = await calls.get(existing.id)
         this.#answer(now)
         return CLOSED_WORDS[now.state]
       }
       if (isPetstoreError(error, 'insufficient_stock')) {
         const { available, quantity } = await calls.availability(order.petId)
-        return 'id' in order && order.state === 'open'
+        return existing?.state === 'open'
           ? `It takes ${count(order.quantity)}, but ${onlyWords(quantity)} in stock. Correct the stock, or cancel the order.`
           : `${available <= 0 ? 'None' : `Only ${count(available)}`} can be ordered now, not ${count(order.quantity)}.`
       }
     } catch {
-      // What was refused is known well enough without the rest.
+      // The refusal is known without these details.
     }
-    if (isPetstoreError(error) && error.mayHaveBeenMade && !('state' in order && order.state === 'open')) {
-      return 'No answer came, so it may have been ordered. Look among the open orders before you try again.'
+    if (isPetstoreError(error) && error.mayHaveBeenMade && existing?.state !== 'open') {
+      return 'Not sure it was ordered. Look among the open orders before you try again.'
     }
     if (isPetstoreError(error, 'order_closed')) return 'Somebody else closed it in the meantime.'
     return failureWords(error)
@@ -159,9 +154,9 @@ export class OrderActions implements Readable<OrderWorks> {
     this.answered.tell({ type: 'change', change: order })
   }
 
-  #what(order: Order): string {
-    const what = whatWords(order, this.#context.stock.find(order.petId)?.name)
-    return `${what} ${order.quantity === 1 ? 'is' : 'are'}`
+  #items(order: Order): string {
+    const items = itemWords(order, this.#context.stock.find(order.petId)?.name)
+    return `${items} ${order.quantity === 1 ? 'is' : 'are'}`
   }
 
   #show(orderId: bigint, work: OrderWork | undefined): void {
@@ -172,12 +167,12 @@ export class OrderActions implements Readable<OrderWorks> {
   }
 }
 
-/** Why an order that somebody wanted to complete or to cancel is not to be had any more. */
+/** Why an order could not be completed or cancelled, by its state. */
 const CLOSED_WORDS: Readonly<Record<Order['state'], string>> = {
   open: 'It could not be changed just now. Try again.',
-  complete: 'Somebody else completed it in the meantime, so it cannot be cancelled any more.',
-  cancelled: 'Somebody else cancelled it in the meantime. Nothing was taken out of the stock.',
-  expired: 'Its hold ended before that. Nothing was taken out of the stock.',
+  complete: 'Somebody else already completed it. You changed nothing.',
+  cancelled: 'Somebody else already cancelled it. Nothing was taken out of the stock.',
+  expired: 'Its hold had already ended. Nothing was taken out of the stock.',
 }
 
 function holdAgain({ createdAt, expiresAt }: Order, now: number): number | undefined {
@@ -186,7 +181,7 @@ function holdAgain({ createdAt, expiresAt }: Order, now: number): number | undef
   return Math.max(1, Math.round((until - (until > now ? now : from)) / 1_000))
 }
 
-function tell(text: string, action?: { readonly label: string; readonly run: () => void }): void {
+function notify(text: string, action?: Toast['action']): void {
   showToast({ name: 'order', text, ...(action === undefined ? {} : { action }) })
 }
 

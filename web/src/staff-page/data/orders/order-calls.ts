@@ -1,13 +1,17 @@
-import type { Availability, NewOrder, Order, OrderState, PetstoreClient } from '@petstore/client'
+import type { Availability, Order, OrderState, PetstoreClient } from '@petstore/client'
+
+export type OrderDraft = Parameters<PetstoreClient['orders']['create']>[0] & { readonly petId: bigint }
 
 export interface OrderQuery {
-  /** Open and complete ones without it. */
+  /** Open and complete orders without it. */
   readonly state?: OrderState | undefined
   readonly petId?: bigint | undefined
+  /** The beginning of the customer's name. The orders are then sorted by customer. */
+  readonly customer?: string | undefined
   readonly pageSize: number
 }
 
-/** Every call about orders that the page makes. */
+/** The requests about orders. */
 export class OrderCalls {
   readonly #client: PetstoreClient
   readonly #signal: AbortSignal
@@ -17,22 +21,23 @@ export class OrderCalls {
     this.#signal = signal
   }
 
-  /** By id, each page asked for when it is needed. */
-  list({ state, petId, pageSize }: OrderQuery, signal: AbortSignal): AsyncIterable<Order> {
+  /** By id. Each page is requested when it is needed. */
+  list({ pageSize, ...query }: OrderQuery, signal: AbortSignal): AsyncIterable<Order> {
     const either = AbortSignal.any([signal, this.#signal])
-    return this.#client.orders.list({ state, petId, limit: pageSize, signal: either })
+    return this.#client.orders.list({ ...query, limit: pageSize, signal: either })
   }
 
   get(orderId: bigint): Promise<Order> {
     return this.#client.orders.get(orderId, { signal: this.#signal })
   }
 
-  create(order: NewOrder): Promise<Order> {
+  create(order: OrderDraft): Promise<Order> {
     return this.#client.orders.create(order, { signal: this.#signal })
   }
 
+  /** Throws `order_closed` if somebody else has completed the order. */
   complete(orderId: bigint): Promise<Order> {
-    return this.#client.orders.complete(orderId, { signal: this.#signal })
+    return this.#client.orders.update(orderId, { complete: true, onlyIfOpen: true }, { signal: this.#signal })
   }
 
   cancel(orderId: bigint): Promise<void> {

@@ -1,10 +1,10 @@
 import { isPetstoreError, type Order, type OrderState } from '@petstore/client'
-import { searchTerms } from '../stock/search-text.ts'
-import type { StockRow } from '../stock/stock-model.ts'
+import { fold, searchTerms } from '../stock/search-text.ts'
+import type { StockModel } from '../stock/stock-model.ts'
 import type { OrderCalls } from './order-calls.ts'
-import { ORDERS_TO_A_PAGE, type OrderSource } from './order-list.ts'
+import { ORDERS_PER_PAGE, type OrderSource } from './order-list.ts'
 
-/** Held ones are open ones that expire by themselves. */
+/** A held order is an open one that expires by itself. */
 export type OrderKind = OrderState | 'held'
 
 export interface OrderFilter {
@@ -14,40 +14,62 @@ export interface OrderFilter {
 
 export const FIRST_ORDER_FILTER: OrderFilter = { kind: 'open', query: '' }
 
-/** The orders of so many pets are asked for one by one; for more of them, all orders are looked through. */
-const MAX_PETS_ASKED = 8
-const LOOKED_THROUGH_AT_A_TIME = 1_000
+/** The orders of this many pets are requested pet by pet. For more pets, all orders are examined. */
+const MAX_PETS = 8
+/** The orders of more than this many matches by customer are not shown. */
+const MAX_CUSTOMER_ORDERS = 1_000
+const EXAMINED_PER_PAGE = 1_000
 const MAX_INT64 = 2n ** 63n - 1n
 
-/** An id is that of an order, whatever its state, or of a pet; anything else is looked for in the names of pets. */
+/** Finds the orders of one kind by the id of the order, by the customer, and by the pet's name, id or barcode. */
 export function searchOrders(
   calls: Pick<OrderCalls, 'list' | 'get'>,
   { kind, query }: OrderFilter,
-  pets: readonly StockRow[],
+  stock: StockModel,
 ): OrderSource {
   const state = kind === 'held' ? 'open' : kind
   const isOfKind = (order: Order) =>
     order.state === state && (kind !== 'held' || order.expiresAt !== undefined)
-  const listed = (petId: bigint | undefined, pageSize: number) => (signal: AbortSignal) =>
-    calls.list({ state, petId, pageSize }, signal)
-  const pageSize = kind === 'held' ? LOOKED_THROUGH_AT_A_TIME : ORDERS_TO_A_PAGE + 1
-  if (query.trim() === '') return { read: listed(undefined, pageSize), fits: isOfKind }
-
-  const id = idIn(query)
-  if (id !== undefined) {
-    return {
-      read: (signal) => merged([found(calls, id), listed(id, pageSize)(signal)]),
-      fits: (order) => order.id === id || (order.petId === id && isOfKind(order)),
-    }
+  const pageSize = kind === 'held' ? EXAMINED_PER_PAGE : ORDERS_PER_PAGE + 1
+  if (query.trim() === '') {
+    return { read: (signal) => calls.list({ state, pageSize }, signal), fits: isOfKind }
   }
+  const scanned = stock.barcodes.find(query.trim())
+  const orderId = scanned === undefined ? idIn(query) : undefined
+  const petIds = scanned === undefined ? matchingPets(stock, query) : new Set([scanned])
+  const customer = customerWords(query)
+  const fits = (order: Order) =>
+    isOfKind(order) &&
+    (order.id === orderId ||
+      petIds.has(order.petId) ||
+      (customer !== '' && customerWords(order.customer ?? '').startsWith(customer)))
+  if (petIds.size > MAX_PETS) {
+    return { fits, read: (signal) => calls.list({ state, pageSize: EXAMINED_PER_PAGE }, signal) }
+  }
+  const read = (signal: AbortSignal) =>
+    merged([
+      ...(orderId === undefined ? [] : [orderWithId(calls, orderId)]),
+      ...[...petIds].map((petId) => calls.list({ state, petId, pageSize }, signal)),
+      ...(customer === ''
+        ? []
+        : [byId(calls.list({ state, customer, pageSize: MAX_CUSTOMER_ORDERS }, signal))]),
+    ])
+  return { fits, read }
+}
+
+/** Digits are the id of a pet; anything else is searched for in the names. */
+function matchingPets(stock: StockModel, query: string): ReadonlySet<bigint> {
+  const id = idIn(query)
+  if (id !== undefined) return new Set([id])
   const terms = searchTerms(query)
-  const wanted = pets.filter(({ searchText }) => terms.every((term) => searchText.includes(term)))
-  const petIds = new Set(wanted.map(({ petId }) => petId))
-  const read =
-    petIds.size > MAX_PETS_ASKED
-      ? listed(undefined, LOOKED_THROUGH_AT_A_TIME)
-      : (signal: AbortSignal) => merged([...petIds].map((petId) => listed(petId, pageSize)(signal)))
-  return { read, fits: (order) => petIds.has(order.petId) && isOfKind(order) }
+  const { rows } = stock.get()
+  const matching = rows.filter(({ searchText }) => terms.every((term) => searchText.includes(term)))
+  return new Set(matching.map(({ petId }) => petId))
+}
+
+/** The words of a customer as the service compares them: letters and digits without case and accents. */
+function customerWords(text: string): string {
+  return (fold(text).match(/[\p{L}\p{N}]+/gu) ?? []).join(' ')
 }
 
 function idIn(query: string): bigint | undefined {
@@ -56,7 +78,7 @@ function idIn(query: string): bigint | undefined {
   return id !== undefined && id <= MAX_INT64 ? id : undefined
 }
 
-async function* found(calls: Pick<OrderCalls, 'get'>, orderId: bigint): AsyncGenerator<Order> {
+async function* orderWithId(calls: Pick<OrderCalls, 'get'>, orderId: bigint): AsyncGenerator<Order> {
   try {
     yield await calls.get(orderId)
   } catch (error) {
@@ -64,24 +86,30 @@ async function* found(calls: Pick<OrderCalls, 'get'>, orderId: bigint): AsyncGen
   }
 }
 
-/** Several lists by id as one, each order once. */
+/** The first orders of a list that is sorted by customer, sorted by id. */
+async function* byId(list: AsyncIterable<Order>): AsyncGenerator<Order> {
+  const orders: Order[] = []
+  for await (const order of list) {
+    if (orders.push(order) === MAX_CUSTOMER_ORDERS) break
+  }
+  yield* orders.sort((a, b) => (a.id < b.id ? -1 : 1))
+}
+
+/** Merges lists that are sorted by id, each order once. */
 async function* merged(lists: readonly AsyncIterable<Order>[]): AsyncGenerator<Order> {
   const iterators = lists.map((list) => list[Symbol.asyncIterator]())
   const heads = await Promise.all(iterators.map((iterator) => iterator.next()))
   for (;;) {
-    const ids = heads.flatMap(({ done, value }) => (done === true ? [] : [value.id]))
-    const least = ids.reduce<bigint | undefined>(
-      (one, id) => (one === undefined || id < one ? id : one),
-      undefined,
-    )
-    if (least === undefined) return
-    let isGiven = false
+    const first = heads
+      .flatMap(({ done, value }) => (done === true ? [] : [value]))
+      .reduce<Order | undefined>((least, order) => (least && least.id < order.id ? least : order), undefined)
+    if (first === undefined) return
+    yield first
     for (const [index, head] of heads.entries()) {
-      if (head.done === true || head.value.id !== least) continue
-      if (!isGiven) yield head.value
-      isGiven = true
       const iterator = iterators[index]
-      if (iterator !== undefined) heads[index] = await iterator.next()
+      if (head.done !== true && head.value.id === first.id && iterator !== undefined) {
+        heads[index] = await iterator.next()
+      }
     }
   }
 }

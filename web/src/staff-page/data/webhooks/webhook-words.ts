@@ -4,7 +4,7 @@ import { agoWords, momentWords, untilWords } from '../time-words.ts'
 
 interface KindGroup {
   readonly title: string
-  /** Where all of it is chosen. */
+  /** The words for the whole group. */
   readonly whole: string
   readonly kinds: readonly WebhookKind[]
 }
@@ -23,10 +23,10 @@ export const KIND_GROUPS: readonly KindGroup[] = [
   { title: 'Pets', whole: 'all about pets', kinds: ['pet.changed', 'pet.removed'] },
 ]
 
-/** What keeps another shop in step, and warns before a shelf is empty. */
+/** Keeps another shop in sync, and warns before a shelf is empty. */
 export const FIRST_KINDS: readonly WebhookKind[] = ['stock.changed', 'stock.low', 'stock.recovered']
 
-/** As a choice in the form, and as the subject of a delivery. */
+/** Names a kind in the form and in the list of deliveries. */
 export const KIND_WORDS: Readonly<Record<WebhookKind, string>> = {
   'stock.changed': 'A quantity changed',
   'stock.low': 'A pet is low',
@@ -51,26 +51,26 @@ const SHORT_WORDS: Readonly<Record<WebhookKind, string>> = {
   'pet.removed': 'removed pets',
 }
 
-/** Everything a webhook is told of, in a line. */
+/** The kinds of a webhook in a line. */
 export function kindsWords(kinds: readonly WebhookKind[]): string {
-  if (KIND_GROUPS.every((group) => isWhole(group, kinds))) return 'Told of everything'
+  if (KIND_GROUPS.every((group) => isWhole(group, kinds))) return 'Sends everything'
   const parts = KIND_GROUPS.flatMap((group) =>
     isWhole(group, kinds)
       ? [group.whole]
       : group.kinds.filter((kind) => kinds.includes(kind)).map((kind) => SHORT_WORDS[kind]),
   )
-  return `Told of ${parts.join(', ')}`
+  return `Sends ${parts.join(', ')}`
 }
 
 function isWhole(group: KindGroup, kinds: readonly WebhookKind[]): boolean {
   return group.kinds.every((kind) => kinds.includes(kind))
 }
 
-/** What a delivery told of; the types of a service that is newer than the page are named as they are. */
+/** The subject of a delivery. A type that this version of the page does not know keeps its technical name. */
 export function subjectWords({ type, messageId }: { type: string; messageId: string }): string {
-  if (type === 'webhook.test') return 'Test'
+  if (type === 'webhook.test') return 'Test event'
   const words = Object.entries(KIND_WORDS).find(([kind]) => kind === type)?.[1]
-  const subject = type === 'relist' ? 'Read the whole list again' : (words ?? type)
+  const subject = type === 'relist' ? 'Load the whole list again' : (words ?? type)
   return messageId.startsWith('test_') ? `Test: ${subject}` : subject
 }
 
@@ -87,56 +87,56 @@ export const CONDITION_WORDS: Readonly<Record<WebhookCondition, string>> = {
   off: 'Off',
 }
 
-/** How far it is behind, in events and in time. */
+/** How many events wait, and since when. */
 export function behindWords({ behind }: Pick<Webhook, 'behind'>, now: number): string {
   const { events, since } = behind
   if (events === 0) return 'Up to date'
-  const count = events === 1 ? '1 event behind' : `${events.toLocaleString('en')} events behind`
-  return since === undefined ? count : `${count}, the first of them ${agoWords(Date.parse(since), now)}`
+  const count = events === 1 ? '1 event waiting' : `${events.toLocaleString('en')} events waiting`
+  return since === undefined ? count : `${count}, the first ${agoWords(Date.parse(since), now)}`
 }
 
-/** When what failed is tried again; `undefined` where nothing waits for that. */
+/** When the next attempt is; `undefined` if none is planned. */
 export function nextAttemptWords(webhook: Webhook, now: number): string | undefined {
   if (conditionOf(webhook) !== 'failing' || webhook.retryAt === undefined) return undefined
   const at = Date.parse(webhook.retryAt)
   return at <= now ? 'Next attempt now' : `Next attempt ${untilWords(at, now)}`
 }
 
-/** What is wrong with it and what to do; `undefined` where nothing is. */
+/** What is wrong with it and what to do; `undefined` if nothing is wrong. */
 export function troubleWords(webhook: Webhook, now: number): string | undefined {
   const { failingSince, offAt, offReason } = webhook
   const condition = conditionOf(webhook)
   if (condition === 'off') {
     const when = offAt === undefined ? '' : ` ${agoWords(Date.parse(offAt), now)}`
     const why = offReason === undefined ? '' : `: ${offReason}`
-    return `Turned off${when}${why}. Nothing is sent any more. Have the receiver mended, send a test, then turn it on again: it goes on from where it stopped.`
+    return `Turned off${when}${why}. Nothing is sent any more. Get the receiver fixed, send a test event, then turn it on: it continues where it stopped.`
   }
   if (condition === 'failing' && failingSince !== undefined) {
-    return `Failing since ${momentWords(Date.parse(failingSince))}. Nothing is lost: it is tried again by itself, and goes on from where it stopped. The deliveries show what came back. After 3 days it is turned off.`
+    return `Failing since ${momentWords(Date.parse(failingSince))}. Nothing is lost: it retries by itself and continues where it stopped. The deliveries show the answers. After 3 days it is turned off.`
   }
   return undefined
 }
 
-/** One line for the whole page; `undefined` where none is off. */
+/** A line for the whole page; `undefined` if no webhook is off. */
 export function offWords(webhooks: readonly Webhook[]): string | undefined {
   const off = webhooks.filter(({ state }) => state === 'off')
   const [first] = off
   if (first === undefined) return undefined
-  if (off.length > 1) return `${off.length} webhooks are turned off: what happens is not sent there any more.`
-  return `The webhook to ${hostOf(first.url)} is turned off: what happens is not sent there any more.`
+  if (off.length > 1) return `${off.length} webhooks are turned off: nothing is sent there any more.`
+  return `The webhook to ${hostOf(first.url)} is turned off: nothing is sent there any more.`
 }
 
 function hostOf(url: string): string {
   return URL.parse(url)?.host ?? url
 }
 
-/** A refused request in words, and the field that it is about. */
+/** Why the service refused a form, and the field that is wrong. */
 export interface Refusal {
   readonly field: 'url' | 'kinds' | undefined
   readonly words: string
 }
 
-const FIELD_WORDS = { url: 'The address', kinds: 'What it is told of' } as const
+const FIELD_WORDS = { url: 'The address', kinds: 'The choice of events' } as const
 
 export function refusalOf(error: unknown): Refusal {
   if (!isPetstoreError(error, 'invalid_request')) return { field: undefined, words: webhookFailure(error) }
@@ -146,10 +146,10 @@ export function refusalOf(error: unknown): Refusal {
   return { field, words: `${words}.` }
 }
 
-/** What failed, in words for the one who pressed the button. */
+/** Why a request about a webhook failed. */
 export function webhookFailure(error: unknown): string {
   if (isPetstoreError(error) && error.mayHaveBeenMade)
-    return 'No answer came, so it may have been done. Refresh the webhooks before you try again.'
+    return 'Not sure it was saved. Refresh the webhooks before you try again.'
   if (isPetstoreError(error, 'not_found')) return 'Somebody else has removed this webhook.'
   if (isPetstoreError(error, 'forbidden'))
     return 'This key may not change webhooks. Sign in with one that may.'
