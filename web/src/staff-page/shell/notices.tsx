@@ -1,14 +1,16 @@
-import { useEffect, useRef } from 'react'
+import { lazy, Suspense, useEffect, useRef } from 'react'
 import { Icon } from '../../design/icon.tsx'
 import { useReadable } from '../data/observable.ts'
 import type { EditState } from '../data/stock/stock-editor.ts'
 import { hideToast, showToast } from '../data/toasts.ts'
-import { SalesNotice } from '../sell/sales-notice.tsx'
 import { useRequestState, useSession, useStock } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { goTo } from '../ui/navigation.ts'
 import { RequestNotice } from '../ui/notices.tsx'
 import { WebhookNotice } from '../webhooks/webhook-notice.tsx'
+
+/** Also sends the sales that still wait after a reload. */
+const SalesNotice = lazy(async () => ({ default: (await import('../sell/sales-notice.tsx')).SalesNotice }))
 
 /** Says why the page cannot work at the moment, and how it recovers. */
 export function Notices() {
@@ -29,7 +31,9 @@ export function Notices() {
           </Button>
         </div>
       )}
-      <SalesNotice />
+      <Suspense fallback={null}>
+        <SalesNotice />
+      </Suspense>
       <WebhookNotice />
     </div>
   )
