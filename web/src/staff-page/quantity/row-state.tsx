@@ -1,21 +1,25 @@
+import { type ReactNode, useLayoutEffect, useRef } from 'react'
 import { Icon } from '../../design/icon.tsx'
 import type { EditState, StockEditor } from '../data/stock/stock-editor.ts'
+import { REASONS_FOR, ReasonSelect } from './purpose-fields.tsx'
 
 interface Props {
   readonly petId: bigint
   readonly name: string
   readonly state: EditState | undefined
   readonly editor: StockEditor
-  /** The buttons go with the choice, and the focus with them. */
-  readonly onChosen?: () => void
+  /** The buttons disappear after the choice, and the focus with them. */
+  readonly onChosen?: (() => void) | undefined
 }
 
-/** As many characters of both quantities fit on the buttons, also on a tablet. */
+/** If both quantities together are longer, the buttons show words instead. */
 const MAX_ON_BUTTONS = 14
 
-/** How the change of a row stands, and what can be done where it did not go through. */
+/** The state of a row's change, and what the user can do if it was not saved. */
 export function RowState({ petId, name, state, editor, onChosen }: Props) {
   if (state === undefined) return null
+  if (state.kind === 'stepping')
+    return <Steps petId={petId} name={name} steps={state} editor={editor} onChosen={onChosen} />
   if (state.kind === 'saving') {
     return (
       <span className="row-state muted">
@@ -43,8 +47,8 @@ export function RowState({ petId, name, state, editor, onChosen }: Props) {
     const what = adjustment === undefined ? `set ${name} to ${wanted}` : `change ${name} by ${wanted}`
     return (
       <span className="row-state row-state--failed">
-        <span className="row-state__text" title={state.reason}>
-          Not saved: {wanted}. {state.reason}
+        <span className="row-state__outcome" title={state.reason}>
+          <span>Not saved: {wanted}.</span> <span className="row-state__text">{state.reason}</span>
         </span>
         <Choice label={`Try again to ${what}`} onClick={choose('retry')}>
           Try again
@@ -73,6 +77,45 @@ export function RowState({ petId, name, state, editor, onChosen }: Props) {
   )
 }
 
+interface StepsProps extends Omit<Props, 'state'> {
+  readonly steps: Extract<EditState, { kind: 'stepping' }>
+}
+
+/** Steps that are not sent yet, and their reason. */
+function Steps({ petId, name, steps, editor, onChosen }: StepsProps) {
+  const element = useRef<HTMLSpanElement>(null)
+  const giveBackFocus = useRef(onChosen)
+  giveBackFocus.current = onChosen
+  useLayoutEffect(() => {
+    const span = element.current
+    return () => {
+      if (span?.contains(document.activeElement) === true) giveBackFocus.current?.()
+    }
+  }, [])
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the events are those of the select
+    <span
+      ref={element}
+      className="row-state"
+      onClick={(event) => event.stopPropagation()}
+      onFocus={() => editor.holdSteps(petId)}
+      onBlur={() => void editor.sendSteps(petId)}
+      onKeyDown={(event) => {
+        event.stopPropagation()
+        if (event.key === 'Enter' || event.key === 'Escape') void editor.sendSteps(petId)
+      }}
+    >
+      <strong className="number">{signed(steps.delta)}</strong>
+      <ReasonSelect
+        label={`Reason for ${name}`}
+        reasons={REASONS_FOR[steps.delta > 0 ? 'add' : 'subtract']}
+        reason={steps.reason}
+        onReason={(reason) => editor.setReason(petId, reason)}
+      />
+    </span>
+  )
+}
+
 function signed(delta: number): string {
   return `${delta < 0 ? '−' : '+'}${Math.abs(delta).toLocaleString('en')}`
 }
@@ -80,7 +123,7 @@ function signed(delta: number): string {
 interface ChoiceProps {
   readonly label: string
   readonly onClick: () => void
-  readonly children: React.ReactNode
+  readonly children: ReactNode
 }
 
 function Choice({ label, onClick, children }: ChoiceProps) {

@@ -1,16 +1,16 @@
-import type { StockRow } from '../data/stock/stock-model.ts'
+import type { StockModel, StockRow } from '../data/stock/stock-model.ts'
 
-const HEADER = 'petId,name,categoryId,status,quantity'
+const HEADER = 'petId,name,categoryId,status,quantity,lowStockAt,barcode'
 
 /**
- * RFC 4180, with the very columns that `petstore import` takes. A name is written as it is, even where a spreadsheet
- * would take it for a formula: a sign put before it would come back with the next import and rename the pet, and
- * names are the shop's own, from its own import.
+ * CSV of RFC 4180 with the columns that `petstore import` reads. Names that a spreadsheet would take for a formula are
+ * written as they are: a character in front of the name would rename the pet at the next import.
  */
-export function csvOf(rows: readonly StockRow[]): string {
-  const lines = rows.map(({ petId, name = '', categoryId = '', status, quantity }) =>
-    [petId, field(name), categoryId, status, quantity].join(','),
-  )
+export function csvOf(rows: readonly StockRow[], { barcodes }: Pick<StockModel, 'barcodes'>): string {
+  const lines = rows.map(({ petId, name = '', categoryId = '', status, quantity, lowStockAt = '' }) => {
+    const barcode = barcodes.byPet().get(petId) ?? ''
+    return [petId, field(name), categoryId, status, quantity, lowStockAt, field(barcode)].join(',')
+  })
   return `${[HEADER, ...lines].join('\r\n')}\r\n`
 }
 
@@ -25,6 +25,6 @@ export function saveFile(name: string, type: string, text: string): void {
   link.href = address
   link.download = name
   link.click()
-  // The browser may only begin to read it now.
+  // The browser may not have read it yet.
   setTimeout(() => URL.revokeObjectURL(address), 60_000)
 }

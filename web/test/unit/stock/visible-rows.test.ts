@@ -5,8 +5,7 @@ import { searchable } from '../../../src/staff-page/data/stock/search-text.ts'
 import type { EditState, Edits } from '../../../src/staff-page/data/stock/stock-editor.ts'
 import type { StockRow } from '../../../src/staff-page/data/stock/stock-model.ts'
 import { NO_FILTER, type Sort, type TableFilter } from '../../../src/staff-page/data/stock/table-state.ts'
-import { KeptRows } from '../../../src/staff-page/stock/kept-rows.ts'
-import { bestMatch, VisibleRows } from '../../../src/staff-page/stock/visible-rows.ts'
+import { bestMatch, KeptRows, VisibleRows } from '../../../src/staff-page/stock/visible-rows.ts'
 
 function row(
   petId: bigint,
@@ -16,7 +15,8 @@ function row(
 ): StockRow {
   const categoryId = name === undefined ? undefined : petId % 2n
   const searchText = searchable(name, petId)
-  return { petId, name, categoryId, lowStockAt: undefined, status, quantity, reserved: 0, searchText }
+  const reserved = status === 'sold' ? 6 : 0
+  return { petId, name, categoryId, lowStockAt: undefined, status, quantity, reserved, searchText }
 }
 
 const ROWS = [
@@ -58,14 +58,11 @@ const shown = (setup: Setup) => places(new VisibleRows().of({ rows: ROWS, struct
 test.each([
   ['petId', false, [0, 1, 2, 3, 4]],
   ['petId', true, [4, 3, 2, 1, 0]],
-  // Without case and marks; of two equal names the smaller id first; the one without a name is last either way.
-  ['name', false, [3, 1, 4, 0, 2]],
+  // Without case and marks; of two equal names the smaller id comes first.
+  ['name', false, [2, 3, 1, 4, 0]],
   ['name', true, [0, 4, 1, 3, 2]],
   ['quantity', false, [4, 2, 0, 1, 3]],
-  ['status', false, [1, 3, 2, 4, 0]],
-  // By the names of the categories, and not by their ids.
-  ['category', false, [1, 3, 4, 0, 2]],
-  ['category', true, [0, 1, 3, 4, 2]],
+  ['free', false, [0, 4, 2, 1, 3]],
 ] as const)('sorts by %s, descending: %p', (column, isDescending, expected) => {
   expect(shown({ sort: { column, isDescending } })).toEqual([...expected])
 })
@@ -84,8 +81,14 @@ test.each([
   expect(shown({ filter })).toEqual([...expected])
 })
 
+test('the filter by category leaves its pets', () => {
+  expect(shown({ filter: { categoryId: 1n } })).toEqual([1, 3, 4])
+  expect(shown({ filter: { categoryId: 9n } })).toEqual([])
+})
+
 test('low is what is available, by the threshold of its own before that of its category', () => {
-  const low = (more: Partial<StockRow>) => isLow({ ...row(-3n, 'finch', 9, 'sold'), ...more }, CATEGORIES)
+  const low = (more: Partial<StockRow>) =>
+    isLow({ ...row(-3n, 'finch', 9, 'available'), ...more }, CATEGORIES)
   expect([low({}), low({ reserved: 4 }), low({ reserved: 5 })]).toEqual([false, false, true])
   expect([low({ lowStockAt: 9 }), low({ lowStockAt: 0, quantity: 1 })]).toEqual([true, false])
   expect(low({ categoryId: 77n, quantity: 0 })).toBe(false)
@@ -121,10 +124,7 @@ test('what is scanned is found by its barcode, and Enter goes to an exact id or 
   expect(bestMatch(ROWS, wanted({ filter: { query: '2' } }))?.petId).toBe(2n)
   expect(bestMatch(ROWS, wanted({ filter: { query: ' -3' } }))?.petId).toBe(-3n)
   expect(bestMatch(ROWS, wanted({ filter: { query: '3' } }))?.petId).toBe(-3n)
-  // One that stays for another reason is no match.
-  const kept = wanted({ filter: { query: 'beagle' }, kept: [-3n] })
-  expect(bestMatch(ROWS, kept)?.petId).toBe(1n)
-  expect(bestMatch(ROWS, wanted({ filter: { query: 'no such' } }))).toBeUndefined()
+  expect(bestMatch([], wanted({ filter: { query: 'no such' } }))).toBeUndefined()
 })
 
 test('what was saved stays until another filter is chosen; what waits for a choice stays until it is made', () => {

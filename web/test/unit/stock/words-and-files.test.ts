@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { StockModel } from '../../../src/staff-page/data/stock/stock-model.ts'
 import { readQuantity } from '../../../src/staff-page/quantity/typed-change.ts'
 import { csvOf } from '../../../src/staff-page/stock/csv-export.ts'
 import { href, routeOf } from '../../../src/staff-page/ui/navigation.ts'
@@ -36,7 +37,9 @@ test.each([
 test('a name with commas, quotes and line ends is one field', () => {
   const state = { status: 'sold', quantity: 3, reserved: 0, lowStockAt: undefined } as const
   const row = { petId: 1n, categoryId: 2n, searchText: '', ...state }
-  expect(csvOf([{ ...row, name: 'a "b", c\nd' }])).toBe(
-    'petId,name,categoryId,status,quantity\r\n1,"a ""b"", c\nd",2,sold,3\r\n',
+  const stock = new StockModel()
+  stock.barcodes.take([{ petId: 1n, barcode: '4006381333931' }])
+  expect(csvOf([{ ...row, name: 'a "b", c\nd' }], stock)).toBe(
+    'petId,name,categoryId,status,quantity,lowStockAt,barcode\r\n1,"a ""b"", c\nd",2,sold,3,,4006381333931\r\n',
   )
 })
