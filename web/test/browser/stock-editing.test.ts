@@ -221,7 +221,7 @@ test(
     await saved(page, 10n)
     await expectSoon(() => focusedRole(page), 'grid')
     const { json } = await shop.service.call('GET', '/inventory/10/history')
-    expect(json).toMatchObject([{ before, after: before + 3, reason: 'returned' }])
+    expect((json as readonly unknown[])[0]).toMatchObject({ before, after: before + 3, reason: 'returned' })
     expect(await rowOf(page, 10n).getAttribute('aria-label')).toBe(`Pet number 10, ${before + 3}`)
     await page.keyboard.press('Control+z')
     await page.getByText(`Undone. Pet number 10 is back at ${before}.`).waitFor()

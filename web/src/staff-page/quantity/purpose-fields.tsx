@@ -1,5 +1,4 @@
 import type { Reason } from '@petstore/client'
-import { useId } from 'react'
 import { REASON_WORDS } from '../data/reason-words.ts'
 import { TAKES_SCANS } from '../scanner/scanner.ts'
 
@@ -50,16 +49,12 @@ interface Props extends ReasonProps {
 
 /** The reason and the reference of a change; the history of each pet shows both. */
 export function PurposeFields({ reference, onReference, ...reason }: Props) {
-  const id = useId()
   return (
     <>
       <ReasonSelect {...reason} />
-      <label htmlFor={`${id}-reference`} className="visually-hidden">
-        Reference
-      </label>
       <input
-        id={`${id}-reference`}
         className="input bulk-bar__reference"
+        aria-label="Reference"
         {...TAKES_SCANS}
         autoComplete="off"
         placeholder="Reference, such as PO-1043"

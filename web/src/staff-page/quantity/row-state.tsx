@@ -1,6 +1,8 @@
-import { type ReactNode, useLayoutEffect, useRef } from 'react'
+import { useLayoutEffect, useRef } from 'react'
 import { Icon } from '../../design/icon.tsx'
 import type { EditState, StockEditor } from '../data/stock/stock-editor.ts'
+import { Button } from '../ui/button.tsx'
+import { wholeNumber } from '../ui/charts/quantity-axis.ts'
 import { REASONS_FOR, ReasonSelect } from './purpose-fields.tsx'
 
 interface Props {
@@ -43,36 +45,36 @@ export function RowState({ petId, name, state, editor, onChosen }: Props) {
   const dismiss = choose('dismiss')
   if (state.kind === 'failed') {
     const { adjustment, target } = state
-    const wanted = adjustment === undefined ? target.toLocaleString('en') : signed(adjustment.delta)
+    const wanted = adjustment === undefined ? wholeNumber(target) : signed(adjustment.delta)
     const what = adjustment === undefined ? `set ${name} to ${wanted}` : `change ${name} by ${wanted}`
     return (
       <span className="row-state row-state--failed">
         <span className="row-state__outcome" title={state.reason}>
           <span>Not saved: {wanted}.</span> <span className="row-state__text">{state.reason}</span>
         </span>
-        <Choice label={`Try again to ${what}`} onClick={choose('retry')}>
+        <Button size="small" aria-label={`Try again to ${what}`} onClick={choose('retry')}>
           Try again
-        </Choice>
-        <Choice label={`Leave it: ${name} stays as it is`} onClick={dismiss}>
+        </Button>
+        <Button size="small" aria-label={`Leave it: ${name} stays as it is`} onClick={dismiss}>
           Leave it
-        </Choice>
+        </Button>
       </span>
     )
   }
-  const theirs = state.theirs.quantity.toLocaleString('en')
-  const mine = state.target.toLocaleString('en')
+  const theirs = wholeNumber(state.theirs.quantity)
+  const mine = wholeNumber(state.target)
   const isLong = theirs.length + mine.length > MAX_ON_BUTTONS
   return (
     <span className="row-state row-state--conflict">
       <span className="row-state__text" title={`Somebody else set it to ${theirs} meanwhile`}>
         Somebody set {theirs}
       </span>
-      <Choice label={`Keep ${theirs} for ${name}`} onClick={dismiss}>
+      <Button size="small" aria-label={`Keep ${theirs} for ${name}`} onClick={dismiss}>
         {isLong ? 'Keep theirs' : `Keep ${theirs}`}
-      </Choice>
-      <Choice label={`Set ${mine} for ${name}`} onClick={choose('setMine')}>
+      </Button>
+      <Button size="small" aria-label={`Set ${mine} for ${name}`} onClick={choose('setMine')}>
         {isLong ? 'Set mine' : `Set ${mine}`}
-      </Choice>
+      </Button>
     </span>
   )
 }
@@ -117,19 +119,5 @@ function Steps({ petId, name, steps, editor, onChosen }: StepsProps) {
 }
 
 function signed(delta: number): string {
-  return `${delta < 0 ? '−' : '+'}${Math.abs(delta).toLocaleString('en')}`
-}
-
-interface ChoiceProps {
-  readonly label: string
-  readonly onClick: () => void
-  readonly children: ReactNode
-}
-
-function Choice({ label, onClick, children }: ChoiceProps) {
-  return (
-    <button type="button" className="button button--small" aria-label={label} onClick={onClick}>
-      {children}
-    </button>
-  )
+  return `${delta < 0 ? '−' : '+'}${wholeNumber(Math.abs(delta))}`
 }

@@ -3,6 +3,7 @@ import type { StockRow } from '../data/stock/stock-model.ts'
 import { undoLast } from '../data/stock/undo-last.ts'
 import { hideToast, showToast } from '../data/toasts.ts'
 import type { Session } from '../session/session.ts'
+import { wholeNumber } from '../ui/charts/quantity-axis.ts'
 import { ask } from '../ui/confirm.tsx'
 import { isImplausible, quantityAfter, type TypedChange } from './typed-change.ts'
 
@@ -21,9 +22,9 @@ export async function changeAndTell(session: Session, seen: StockRow, change: Ty
 /** Asks before a quantity that is implausible. */
 export function isMeant(name: string, before: number, after: number): Promise<boolean> {
   return ask({
-    title: `Set ${name} to ${inWords(after)}?`,
-    text: [`There are ${inWords(before)} now, and ${inWords(after)} is far more than that.`],
-    yes: `Set ${inWords(after)}`,
+    title: `Set ${name} to ${wholeNumber(after)}?`,
+    text: [`There are ${wholeNumber(before)} now, and ${wholeNumber(after)} is far more than that.`],
+    yes: `Set ${wholeNumber(after)}`,
     no: 'Look at it again',
   })
 }
@@ -34,7 +35,7 @@ function offerUndo(session: Session, seen: StockRow, outcome: EditState | undefi
   if (change === undefined || session.undo.get().at(-1) !== step) return
   showToast({
     name: 'change',
-    text: `${nameOf(seen)}: ${inWords(change.before)} → ${inWords(change.after)}`,
+    text: `${nameOf(seen)}: ${wholeNumber(change.before)} → ${wholeNumber(change.after)}`,
     action: { label: 'Undo', run: () => void undoAndTell(session) },
   })
   // The toast names this change, so it goes once another change is the last.
@@ -56,14 +57,10 @@ export async function undoAndTell(session: Session): Promise<void> {
   const row = session.stock.find(change.petId)
   showToast({
     name: 'change',
-    text: `Undone. ${row === undefined ? change.petId : nameOf(row)} is back at ${inWords(change.before)}.`,
+    text: `Undone. ${row === undefined ? change.petId : nameOf(row)} is back at ${wholeNumber(change.before)}.`,
   })
 }
 
 function nameOf({ name, petId }: StockRow): string {
   return name ?? `Pet ${petId}`
-}
-
-function inWords(quantity: number): string {
-  return quantity.toLocaleString('en')
 }

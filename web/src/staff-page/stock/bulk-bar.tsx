@@ -9,6 +9,7 @@ import { undoAndTell } from '../quantity/save-and-tell.ts'
 import { isImplausible, readQuantity } from '../quantity/typed-change.ts'
 import { useSession, useStock } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
+import { wholeNumber } from '../ui/charts/quantity-axis.ts'
 import { ask } from '../ui/confirm.tsx'
 import { href } from '../ui/navigation.ts'
 import { SegmentedControl } from '../ui/segmented-control.tsx'
@@ -87,17 +88,17 @@ function quantityAfter(before: number, { kind, amount }: BulkChange): number {
 }
 
 function questionOf({ kind, amount }: BulkChange, count: number, isHuge: boolean) {
-  const pets = count === 1 ? '1 pet' : `${inWords(count)} pets`
+  const pets = count === 1 ? '1 pet' : `${wholeNumber(count)} pets`
   const titles: Readonly<Record<Kind, string>> = {
-    set: `Set ${pets} to ${inWords(amount)}?`,
-    add: `Add ${inWords(amount)} to ${pets}?`,
-    subtract: `Subtract ${inWords(amount)} from ${pets}?`,
+    set: `Set ${pets} to ${wholeNumber(amount)}?`,
+    add: `Add ${wholeNumber(amount)} to ${pets}?`,
+    subtract: `Subtract ${wholeNumber(amount)} from ${pets}?`,
   }
-  const warning = isHuge ? [`${inWords(amount)} is far more than there are now.`] : []
+  const warning = isHuge ? [`${wholeNumber(amount)} is far more than there are now.`] : []
   return {
     title: titles[kind],
     text: [...warning, 'You can stop it on the way, and undo it.'],
-    yes: `Change ${inWords(count)}`,
+    yes: `Change ${wholeNumber(count)}`,
     no: 'Do not change them',
   }
 }
@@ -133,8 +134,8 @@ function BulkForm({ count, hidden, all, onApply, onClear, onLeaveOutHidden, onSe
   return (
     <form className="cluster" onSubmit={onSubmit}>
       <strong className="number" role="status">
-        {inWords(count)} selected
-        {hidden > 0 && `, ${inWords(hidden)} of them not shown`}
+        {wholeNumber(count)} selected
+        {hidden > 0 && `, ${wholeNumber(hidden)} of them not shown`}
       </strong>
       <SegmentedControl label="What to do" options={KINDS} value={kind} onChange={setKind} />
       <input
@@ -156,7 +157,7 @@ function BulkForm({ count, hidden, all, onApply, onClear, onLeaveOutHidden, onSe
         onReference={setReference}
       />
       <Button type="submit" tone="primary">
-        Apply to {inWords(count)}
+        Apply to {wholeNumber(count)}
       </Button>
       {hidden > 0 && (
         <Button tone="quiet" onClick={onLeaveOutHidden}>
@@ -165,7 +166,7 @@ function BulkForm({ count, hidden, all, onApply, onClear, onLeaveOutHidden, onSe
       )}
       {all > count - hidden && (
         <Button tone="quiet" onClick={onSelectAll}>
-          Select all {inWords(all)}
+          Select all {wholeNumber(all)}
         </Button>
       )}
       <Button tone="quiet" icon="close" onClick={onClear}>
@@ -185,7 +186,7 @@ function Running({ progress }: { readonly progress: BulkProgress }) {
   return (
     <div className="cluster">
       <strong className="number">
-        {phase === 'stopping' ? 'Stopping' : 'Changing'} {inWords(done)} of {inWords(total)}
+        {phase === 'stopping' ? 'Stopping' : 'Changing'} {wholeNumber(done)} of {wholeNumber(total)}
       </strong>
       <div
         className="progress bulk-bar__progress"
@@ -245,7 +246,7 @@ function LeftOutList({ leftOut }: { readonly leftOut: readonly LeftOut[] }) {
           )}
         </li>
       ))}
-      {rest > 0 && <li className="muted">and {inWords(rest)} more</li>}
+      {rest > 0 && <li className="muted">and {wholeNumber(rest)} more</li>}
     </ul>
   )
 }
@@ -261,10 +262,8 @@ function summaryOf({ action, changed, unchanged, leftOut }: BulkProgress): strin
     [countOf('failed'), 'failed'],
     [countOf('stopped'), 'stopped'],
   ]
-  const rest = parts.filter(([count]) => count > 0).map(([count, what]) => `${inWords(count)} ${what}`)
-  return [`${inWords(changed)} ${action.kind === 'undo' ? 'changed back' : 'changed'}`, ...rest].join(' · ')
-}
-
-function inWords(count: number): string {
-  return count.toLocaleString('en')
+  const rest = parts.filter(([count]) => count > 0).map(([count, what]) => `${wholeNumber(count)} ${what}`)
+  return [`${wholeNumber(changed)} ${action.kind === 'undo' ? 'changed back' : 'changed'}`, ...rest].join(
+    ' · ',
+  )
 }

@@ -5,6 +5,7 @@ import {
   type KeyboardEvent,
   useEffect,
   useImperativeHandle,
+  useLayoutEffect,
   useMemo,
   useRef,
 } from 'react'
@@ -42,7 +43,7 @@ const NEAR_END_ROWS = 200
 export function StockGrid({ rows, table, grid: { editing, input, screen }, hasMore, onNearEnd }: Props) {
   const session = useSession()
   const { recentlyChanged } = useStock()
-  const { selected, active } = useReadable(session.table)
+  const { selected, active, filter } = useReadable(session.table)
   const edits = useReadable(session.editor)
   const categories = useReadable(session.categories)
   const mayChange = useMayChange('stock')
@@ -84,6 +85,13 @@ export function StockGrid({ rows, table, grid: { editing, input, screen }, hasMo
     reveal(activeIndex)
     if (document.activeElement?.contains(grid.current)) grid.current?.focus({ preventScroll: true })
   }, [])
+
+  // Another filter starts at the top.
+  const lastFilter = useRef(filter)
+  useLayoutEffect(() => {
+    if (lastFilter.current !== filter) reveal(0)
+    lastFilter.current = filter
+  }, [filter, reveal])
 
   const isNearEnd = hasMore && view.end > rows.length - NEAR_END_ROWS
   useEffect(() => {

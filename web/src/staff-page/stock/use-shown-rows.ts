@@ -5,7 +5,7 @@ import type { StockModel, StockRow } from '../data/stock/stock-model.ts'
 import { type SearchState, StockSearch, searchQueryOf } from '../data/stock/stock-search.ts'
 import { isFiltering, type Sort, type TableFilter } from '../data/stock/table-state.ts'
 import { useSession, useStock } from '../session/session-context.ts'
-import { bestMatch, fitting, KeptRows, VisibleRows, type Wanted } from './visible-rows.ts'
+import { bestMatch, fitting, VisibleRows, type Wanted } from './visible-rows.ts'
 
 export interface ShownRows {
   readonly rows: readonly StockRow[]
@@ -30,9 +30,9 @@ export function useShownRows(edited: bigint | undefined): ShownRows {
   const { filter, sort } = useReadable(session.table)
   const edits = useReadable(session.editor)
   const categories = useReadable(session.categories)
-  const [visible, keptRows] = useMemo(() => [new VisibleRows(), new KeptRows()] as const, [])
+  const visible = useMemo(() => new VisibleRows(), [])
   const server = useServerSearch(!stock.isComplete, filter, sort)
-  const kept = keptRows.of(edits, edited, filter)
+  const kept = new Set(edited === undefined ? edits.keys() : [...edits.keys(), edited])
   const scanned = session.stock.barcodes.find(filter.query.trim())
   const wanted = { filter, sort, categories, scanned, kept }
   const { petIds } = server.state

@@ -1,7 +1,7 @@
 import type { CategoryList } from '../data/catalog/category-list.ts'
 import { isLow } from '../data/stock/is-low.ts'
 import { searchTerms } from '../data/stock/search-text.ts'
-import type { EditState, Edits } from '../data/stock/stock-editor.ts'
+import type { EditState } from '../data/stock/stock-editor.ts'
 import type { StockRow, StockSnapshot } from '../data/stock/stock-model.ts'
 import { isFiltering, type Sort, type TableFilter } from '../data/stock/table-state.ts'
 
@@ -108,26 +108,4 @@ export function typedBefore(state: EditState | undefined): string | undefined {
   const delta = state.kind === 'failed' ? state.adjustment?.delta : undefined
   if (delta === undefined) return String(state.target)
   return delta > 0 ? `+${delta}` : String(delta)
-}
-
-/**
- * The rows that stay although the filter excludes them: the user works on them. A row that was saved, or is being
- * saved, stays only until the user chooses another filter.
- */
-export class KeptRows {
-  #filter: TableFilter | undefined
-  #left: ReadonlySet<bigint> = new Set()
-
-  of(edits: Edits, edited: bigint | undefined, filter: TableFilter): ReadonlySet<bigint> {
-    if (filter !== this.#filter) {
-      this.#filter = filter
-      this.#left = new Set(edits.keys())
-    }
-    this.#left = new Set([...this.#left].filter((petId) => edits.has(petId)))
-    const kept = [...edits].filter(
-      ([petId, state]) => typedBefore(state) !== undefined || !this.#left.has(petId),
-    )
-    const petIds = kept.map(([petId]) => petId)
-    return new Set(edited === undefined ? petIds : [...petIds, edited])
-  }
 }

@@ -2,10 +2,9 @@ import { expect, test } from 'bun:test'
 import type { CategoryList } from '../../../src/staff-page/data/catalog/category-list.ts'
 import { isLow } from '../../../src/staff-page/data/stock/is-low.ts'
 import { searchable } from '../../../src/staff-page/data/stock/search-text.ts'
-import type { EditState, Edits } from '../../../src/staff-page/data/stock/stock-editor.ts'
 import type { StockRow } from '../../../src/staff-page/data/stock/stock-model.ts'
 import { NO_FILTER, type Sort, type TableFilter } from '../../../src/staff-page/data/stock/table-state.ts'
-import { bestMatch, KeptRows, VisibleRows } from '../../../src/staff-page/stock/visible-rows.ts'
+import { bestMatch, VisibleRows } from '../../../src/staff-page/stock/visible-rows.ts'
 
 function row(
   petId: bigint,
@@ -125,24 +124,4 @@ test('what is scanned is found by its barcode, and Enter goes to an exact id or 
   expect(bestMatch(ROWS, wanted({ filter: { query: ' -3' } }))?.petId).toBe(-3n)
   expect(bestMatch(ROWS, wanted({ filter: { query: '3' } }))?.petId).toBe(-3n)
   expect(bestMatch([], wanted({ filter: { query: 'no such' } }))).toBeUndefined()
-})
-
-test('what was saved stays until another filter is chosen; what waits for a choice stays until it is made', () => {
-  const rows = new KeptRows()
-  const states: Record<'saving' | 'saved' | 'conflict', EditState> = {
-    saving: { kind: 'saving', target: 1 },
-    saved: { kind: 'saved', step: undefined },
-    conflict: { kind: 'conflict', target: 1, theirs: { quantity: 1, status: 'available' } },
-  }
-  const edits = (entries: Record<string, keyof typeof states>): Edits =>
-    new Map(Object.entries(entries).map(([id, kind]) => [BigInt(id), states[kind]]))
-  const all = edits({ 1: 'saved', 2: 'saving', 3: 'conflict' })
-  const [first, second] = [{ ...NO_FILTER }, { ...NO_FILTER, query: 'x' }]
-  rows.of(edits({}), undefined, first)
-  expect([...rows.of(all, 9n, first)]).toEqual([1n, 2n, 3n, 9n])
-  expect([...rows.of(all, undefined, second)]).toEqual([3n])
-  // It is saved by now, but under another filter than it was begun.
-  expect([...rows.of(edits({ 2: 'saved', 4: 'saved' }), undefined, second)]).toEqual([4n])
-  rows.of(edits({}), undefined, second)
-  expect([...rows.of(edits({ 2: 'saving' }), undefined, second)]).toEqual([2n])
 })

@@ -1,11 +1,13 @@
-import { isPetstoreError, type Reason } from '@petstore/client'
+import { entryTag, type InventoryItem, isPetstoreError, type Reason } from '@petstore/client'
 import { failureWords } from '../failure-words.ts'
 import { Observable, type Readable } from '../observable.ts'
 import { adjustRows, type Batch, batchesOf } from './adjustment-batch.ts'
-import { type EntryState, saveIfUnchanged } from './conditional-save.ts'
-import type { SaveContext } from './own-request.ts'
+import { type SaveContext, sendOwn } from './own-request.ts'
 import type { StockRow } from './stock-model.ts'
 import type { UndoHistory, UndoStep } from './undo-history.ts'
+
+/** The state that the user saw when they decided on a change. */
+export type EntryState = Pick<InventoryItem, 'quantity' | 'status'>
 
 /** The state of a row's change. */
 export type EditState =
@@ -273,4 +275,65 @@ function unsettledIn(error: unknown, quantity: number): Unsettled | undefined {
   if (!isPetstoreError(error) || !error.mayHaveBeenMade || error.idempotencyKey === undefined)
     return undefined
   return { quantity, idempotencyKey: error.idempotencyKey }
+}
+
+type SaveOutcome =
+  | { readonly kind: 'saved'; readonly item: InventoryItem }
+  /** Somebody else changed it first; nothing was saved. */
+  | { readonly kind: 'conflict'; readonly theirs: EntryState }
+
+interface Save {
+  readonly petId: bigint
+  readonly quantity: number
+  readonly seen: EntryState
+  /** The key of an earlier attempt whose response was lost. */
+  readonly idempotencyKey?: string | undefined
+}
+
+/** Sets a quantity only if the entry still is in the state that the user saw. Throws if the service does. */
+async function saveIfUnchanged(context: SaveContext, save: Save): Promise<SaveOutcome> {
+  const { client, stock, signal } = context
+  const { petId, quantity, seen } = save
+  try {
+    return { kind: 'saved', item: await write(context, save, entryTag(seen)) }
+  } catch (error) {
+    if (!isPetstoreError(error, 'precondition_failed')) throw error
+  }
+  let current = await client.inventory.get(petId, { signal })
+  // It was changed and changed back, or the format of tags differs. The key of the first attempt would get 412 again.
+  if (isSameState(current, seen)) {
+    try {
+      const again = { petId, quantity, seen }
+      return { kind: 'saved', item: await write(context, again, current.etag) }
+    } catch (error) {
+      if (!isPetstoreError(error, 'precondition_failed')) throw error
+    }
+    current = await client.inventory.get(petId, { signal })
+  }
+  // An earlier attempt may have been made, although its response was lost.
+  const isThere = current.quantity === quantity
+  // While events arrive, they are newer than this response.
+  if (stock.get().connection !== 'live') stock.apply(current, !isThere)
+  if (isThere) return { kind: 'saved', item: current }
+  return { kind: 'conflict', theirs: { quantity: current.quantity, status: current.status } }
+}
+
+async function write(
+  context: SaveContext,
+  { petId, quantity, idempotencyKey }: Save,
+  ifMatch: string,
+): Promise<InventoryItem> {
+  const { client, signal } = context
+  const [item] = await sendOwn(context, {
+    targets: [{ petId, quantity }],
+    isRepeat: idempotencyKey !== undefined,
+    send: async (): Promise<[InventoryItem]> => [
+      await client.inventory.set(petId, { quantity }, { ifMatch, idempotencyKey, signal }),
+    ],
+  })
+  return item
+}
+
+function isSameState(one: EntryState, other: EntryState): boolean {
+  return one.quantity === other.quantity && one.status === other.status
 }
