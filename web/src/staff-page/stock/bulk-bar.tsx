@@ -42,7 +42,7 @@ export function BulkBar({ table, rows }: Props) {
     return selected.size === 0 ? null : <Selection table={table} rows={rows} selected={selected} />
   }
   return (
-    <section className="bulk-bar" aria-label="Change several rows">
+    <section className="card bulk-bar" aria-label="Change several rows">
       {progress.phase === 'done' ? <Summary progress={progress} /> : <Running progress={progress} />}
     </section>
   )
@@ -51,33 +51,82 @@ export function BulkBar({ table, rows }: Props) {
 function Selection({ table, rows, selected }: Props & { readonly selected: ReadonlySet<bigint> }) {
   const { bulk, stock } = useSession()
   const { structure } = useStock()
+  const [kind, setKind] = useState<Kind>('set')
+  const [text, setText] = useState('')
+  const [chosen, setReason] = useState<Reason>('corrected')
+  const [reference, setReference] = useState('')
+  const [isTried, setTried] = useState(false)
+  const errorId = useId()
   // Pets that were removed since do not count.
   const present = useMemo(
     () => [...selected].flatMap((petId) => stock.find(petId) ?? []),
     [selected, stock, structure],
   )
-  const count = present.length
   const shown = useMemo(() => rows.filter(({ petId }) => selected.has(petId)), [rows, selected])
+  const count = present.length
+  const hidden = Math.max(0, count - shown.length)
+  const amount = readQuantity(text)
+  const reasons = REASONS_FOR[kind]
+  const reason = reasons.includes(chosen) ? chosen : reasons[0]
   if (count === 0) return null
   const apply = async (change: BulkChange) => {
     const isHuge = present.some(({ quantity }) => isImplausible(quantity, quantityAfter(quantity, change)))
     if ((count >= ASK_FROM || isHuge) && !(await ask(questionOf(change, count, isHuge)))) return
-    await bulk.run(
-      change,
-      present.map(({ petId }) => petId),
-    )
+    const petIds = present.map(({ petId }) => petId)
+    await bulk.run(change, petIds)
+  }
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault()
+    setTried(true)
+    if (amount === undefined) return
+    void apply({ kind, amount, purpose: { reason, reference: readReference(reference) } })
   }
   return (
-    <section className="bulk-bar" aria-label="Change several rows">
-      <BulkForm
-        count={count}
-        hidden={Math.max(0, count - shown.length)}
-        all={rows.length}
-        onApply={(change) => void apply(change)}
-        onClear={table.clearSelection}
-        onLeaveOutHidden={() => table.selectAll(shown)}
-        onSelectAll={() => table.selectAll(rows)}
-      />
+    <section className="card bulk-bar" aria-label="Change several rows">
+      <form className="cluster" onSubmit={onSubmit}>
+        <strong className="number" role="status">
+          {wholeNumber(count)} selected
+          {hidden > 0 && `, ${wholeNumber(hidden)} of them not shown`}
+        </strong>
+        <SegmentedControl label="What to do" options={KINDS} value={kind} onChange={setKind} />
+        <input
+          className="input bulk-bar__amount number"
+          aria-label="Amount"
+          inputMode="numeric"
+          autoComplete="off"
+          placeholder="Amount"
+          value={text}
+          aria-invalid={isTried && amount === undefined}
+          aria-describedby={errorId}
+          onChange={({ currentTarget }) => setText(currentTarget.value)}
+        />
+        <PurposeFields
+          reasons={reasons}
+          reason={reason}
+          reference={reference}
+          onReason={setReason}
+          onReference={setReference}
+        />
+        <Button type="submit" tone="primary">
+          Apply to {wholeNumber(count)}
+        </Button>
+        {hidden > 0 && (
+          <Button tone="quiet" onClick={() => table.selectAll(shown)}>
+            Leave those out
+          </Button>
+        )}
+        {rows.length > shown.length && (
+          <Button tone="quiet" onClick={() => table.selectAll(rows)}>
+            Select all {wholeNumber(rows.length)}
+          </Button>
+        )}
+        <Button tone="quiet" icon="close" onClick={table.clearSelection}>
+          Clear selection
+        </Button>
+        <span id={errorId} className="field__error" role="alert">
+          {isTried && amount === undefined ? 'Enter a whole number of 0 or more.' : ''}
+        </span>
+      </form>
     </section>
   )
 }
@@ -101,82 +150,6 @@ function questionOf({ kind, amount }: BulkChange, count: number, isHuge: boolean
     yes: `Change ${wholeNumber(count)}`,
     no: 'Do not change them',
   }
-}
-
-interface FormProps {
-  readonly count: number
-  /** How many of the selected rows are not shown, as after another search. */
-  readonly hidden: number
-  /** How many rows are shown. */
-  readonly all: number
-  readonly onApply: (change: BulkChange) => void
-  readonly onClear: () => void
-  readonly onLeaveOutHidden: () => void
-  readonly onSelectAll: () => void
-}
-
-function BulkForm({ count, hidden, all, onApply, onClear, onLeaveOutHidden, onSelectAll }: FormProps) {
-  const [kind, setKind] = useState<Kind>('set')
-  const [text, setText] = useState('')
-  const [chosen, setReason] = useState<Reason>('corrected')
-  const [reference, setReference] = useState('')
-  const [isTried, setTried] = useState(false)
-  const id = useId()
-  const amount = readQuantity(text)
-  const reasons = REASONS_FOR[kind]
-  const reason = reasons.includes(chosen) ? chosen : reasons[0]
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault()
-    setTried(true)
-    if (amount === undefined) return
-    onApply({ kind, amount, purpose: { reason, reference: readReference(reference) } })
-  }
-  return (
-    <form className="cluster" onSubmit={onSubmit}>
-      <strong className="number" role="status">
-        {wholeNumber(count)} selected
-        {hidden > 0 && `, ${wholeNumber(hidden)} of them not shown`}
-      </strong>
-      <SegmentedControl label="What to do" options={KINDS} value={kind} onChange={setKind} />
-      <input
-        className="input bulk-bar__amount number"
-        aria-label="Amount"
-        inputMode="numeric"
-        autoComplete="off"
-        placeholder="Amount"
-        value={text}
-        aria-invalid={isTried && amount === undefined}
-        aria-describedby={`${id}-error`}
-        onChange={({ currentTarget }) => setText(currentTarget.value)}
-      />
-      <PurposeFields
-        reasons={reasons}
-        reason={reason}
-        reference={reference}
-        onReason={setReason}
-        onReference={setReference}
-      />
-      <Button type="submit" tone="primary">
-        Apply to {wholeNumber(count)}
-      </Button>
-      {hidden > 0 && (
-        <Button tone="quiet" onClick={onLeaveOutHidden}>
-          Leave those out
-        </Button>
-      )}
-      {all > count - hidden && (
-        <Button tone="quiet" onClick={onSelectAll}>
-          Select all {wholeNumber(all)}
-        </Button>
-      )}
-      <Button tone="quiet" icon="close" onClick={onClear}>
-        Clear selection
-      </Button>
-      <span id={`${id}-error`} className="field__error" role="alert">
-        {isTried && amount === undefined ? 'Enter a whole number of 0 or more.' : ''}
-      </span>
-    </form>
-  )
 }
 
 function Running({ progress }: { readonly progress: BulkProgress }) {

@@ -172,14 +172,9 @@ function NoRows({ isFiltered, onClear }: { readonly isFiltered: boolean; readonl
 
 function Skeleton() {
   return (
-    <div role="status">
-      <span className="visually-hidden">Loading the stock</span>
+    <div className="list__loading" role="status" aria-label="Loading the stock">
       {Array.from({ length: SKELETON_ROWS }, (_, index) => (
-        <div key={index} className="stock-skeleton">
-          <span className="skeleton" />
-          <span className="skeleton" />
-          <span className="skeleton" />
-        </div>
+        <span key={index} className="skeleton" />
       ))}
     </div>
   )

@@ -68,7 +68,7 @@ export function Toolbar({ table, search, isExporting, onExport, onHelp, onFind }
           </option>
         ))}
       </select>
-      <label className="toolbar__low">
+      <label className="cluster">
         <input
           type="checkbox"
           className="checkbox"
@@ -109,7 +109,7 @@ export function SortChoice({ table }: { readonly table: TableActions }) {
   const { sort } = useReadable(useSession().table)
   const id = useId()
   return (
-    <div className="toolbar__sort">
+    <div className="cluster toolbar__sort">
       <label htmlFor={id} className="muted">
         Sort by
       </label>
@@ -140,20 +140,22 @@ export function KeyHelp({ onClose }: { readonly onClose: () => void }) {
     <Dialog title="Keyboard" onClose={onClose}>
       {(close) => (
         <>
-          <dl className="key-help">
-            {KEY_HELP.map(([keys, does]) => (
-              <div key={does} className="key-help__row">
-                <dt>
-                  {keys.map((key) => (
-                    <kbd key={key} className="key">
-                      {key}
-                    </kbd>
-                  ))}
-                </dt>
-                <dd>{does}</dd>
-              </div>
-            ))}
-          </dl>
+          <table className="table">
+            <tbody>
+              {KEY_HELP.map(([keys, does]) => (
+                <tr key={does}>
+                  <th scope="row">
+                    {keys.map((key) => (
+                      <kbd key={key} className="key">
+                        {key}
+                      </kbd>
+                    ))}
+                  </th>
+                  <td>{does}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
           <div className="dialog__actions">
             <Button onClick={close}>Close</Button>
           </div>
