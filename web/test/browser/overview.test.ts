@@ -34,7 +34,9 @@ test(
   'units and pets are those of the store, in all and in each status, and follow its changes',
   async () => {
     const page = await shop.signedIn({ path: '/#/overview' })
-    await tile(page, 'All units').waitFor()
+    await tile(page, 'All units')
+      .getByText(/units of/)
+      .waitFor()
     const stored = await stockOf(shop.service.store)
     expect(stored).toHaveLength(60)
     expect(await tile(page, 'All units').innerText()).toMatch(tileText(stored))
