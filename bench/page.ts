@@ -1,4 +1,4 @@
-/** The staff page with 100,000 pets, or `--pets`, in real Chromium: how soon, how quick, how much memory. */
+/** The staff page with 1,000,000 pets, or `--pets`, in real Chromium: how soon, how quick, how much memory. */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { chromium } from 'playwright-core'
@@ -9,19 +9,17 @@ import { measurePage, type PageMeasures } from './page/measure-page.ts'
 import { inRunFolder } from './run-folder.ts'
 import { ours } from './targets/ours.ts'
 
-/** What the goals are for; with another number the figures are told, and nothing is asked of them. */
-const USUAL_PETS = 100_000
-const { values: options } = parseArgs({ options: { pets: { type: 'string', default: String(USUAL_PETS) } } })
+const DEFAULT_PETS = 1_000_000
+const { values: options } = parseArgs({
+  options: { pets: { type: 'string', default: String(DEFAULT_PETS) } },
+})
 const PETS = Number(options.pets)
 if (!Number.isSafeInteger(PETS) || PETS < 1)
   throw new Error(`--pets takes a whole number, got ${options.pets}`)
 
 const FIRST_ROWS_MS = 1_000
-const SEARCH_MS = 100
 const LONGEST_TASK_MS = 100
-const HEAP_MB = 60
-/** More than is in use right after the load: scrolling and changes by others may not pile anything up. */
-const HEAP_GROWTH_MB = 10
+const HEAP_MB = 200
 
 await inRunFolder(async (folder) => {
   const goals = goalsOf(await measure(folder))
@@ -30,12 +28,12 @@ await inRunFolder(async (folder) => {
 })
 
 async function measure(folder: string): Promise<PageMeasures> {
-  const tell = (what: string) => console.error(what)
-  tell(`import and start with ${inWords(PETS)} pets`)
+  const log = (what: string) => console.error(what)
+  log(`import and start with ${inWords(PETS)} pets`)
   const store = await ours.start(createDataset(PETS, join(folder, 'page')))
   const browser = await chromium.launch({ executablePath: await chromiumPath(), args: CHROMIUM_FLAGS })
   try {
-    return await measurePage({ browser, store, pets: PETS, tell })
+    return await measurePage({ browser, store, pets: PETS, log })
   } finally {
     await browser.close()
     await store.stop()
@@ -43,44 +41,34 @@ async function measure(folder: string): Promise<PageMeasures> {
 }
 
 function goalsOf(measures: PageMeasures): readonly Goal[] {
-  const { arrivals, keystrokes, scrolling, heapMb, changes, lastRowMs } = measures
-  const slowest = keystrokes.reduce((worst, each) => (each.ms > worst.ms ? each : worst))
-  const most = heapMb.loaded + HEAP_GROWTH_MB
+  const { firstRowsMs, searchMs, sortMs, filterMs, longestTaskMs, mostElements, heapMb, changes } = measures
   return [
-    goal(
-      `sign-in to first rows, worst of ${arrivals.length}`,
-      Math.max(...arrivals.map(({ rowsMs }) => rowsMs)),
-      { most: FIRST_ROWS_MS, unit: 'ms' },
-    ),
-    goal('sign-in to all names', Math.max(...arrivals.map(({ namesMs }) => namesMs)), { unit: 'ms' }),
-    goal(
-      `keystroke to painted result, worst of ${keystrokes.length} ("${slowest.query}", ${inWords(slowest.rows)} found)`,
-      slowest.ms,
-      { most: SEARCH_MS, unit: 'ms' },
-    ),
-    goal('scrolling through all: longest task', scrolling.longestTaskMs, {
-      most: LONGEST_TASK_MS,
+    goal(`sign-in to first rows, worst of ${firstRowsMs.length}`, Math.max(...firstRowsMs), {
+      most: FIRST_ROWS_MS,
       unit: 'ms',
     }),
-    goal('scrolling through all: median frame', scrolling.medianFrameMs, { unit: 'ms' }),
-    goal('scrolling through all: longest frame', scrolling.longestFrameMs, { unit: 'ms' }),
-    goal('elements in the page at most', scrolling.mostElements, { unit: '' }),
-    goal('the last row gone to, edited and saved', lastRowMs, { unit: 'ms' }),
+    goal('a search, from the keystroke to painted rows', searchMs, { unit: 'ms' }),
+    goal('a sort, from the click to painted rows', sortMs, { unit: 'ms' }),
+    goal('a filter, from the click to painted rows', filterMs, { unit: 'ms' }),
+    goal('longest task of the whole session', longestTaskMs, { most: LONGEST_TASK_MS, unit: 'ms' }),
+    goal('elements in the page at most', mostElements, { unit: '' }),
     goal('JS heap after the load', heapMb.loaded, { most: HEAP_MB, unit: 'MB' }),
-    goal('JS heap after scrolling through all', heapMb.scrolled, { most, unit: 'MB' }),
-    goal(`JS heap after ${inWords(changes)} live changes`, heapMb.changed, { most, unit: 'MB' }),
+    goal(`JS heap after scrolling and ${inWords(changes)} live changes`, heapMb.atEnd, {
+      most: HEAP_MB,
+      unit: 'MB',
+    }),
   ]
 }
 
-/** Without `most` it is told, and nothing is asked of it. */
+/** Without `most` the figure is only reported. */
 function goal(what: string, got: number, { most, unit }: { most?: number; unit: string }): Goal {
   const shown = (value: number) =>
     `${value < 10 ? value.toFixed(1) : inWords(Math.round(value))} ${unit}`.trim()
   return {
     what,
-    wanted: most === undefined || PETS !== USUAL_PETS ? '' : `at most ${shown(most)}`,
+    wanted: most === undefined ? '' : `at most ${shown(most)}`,
     got: shown(got),
-    met: most === undefined || PETS !== USUAL_PETS || got <= most,
+    met: most === undefined || got <= most,
   }
 }
 

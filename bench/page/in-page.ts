@@ -1,86 +1,60 @@
 /// <reference lib="dom" />
-/** What Chromium runs in the page. Each function stands alone, since it is sent there as text. */
+/** Functions that run in the page. Each stands alone, because it is sent there as text. */
 
-export interface Arrival {
-  /** From the press of the button until rows are painted. */
-  readonly rowsMs: number
-  /** Until the last row of all has its name as well: names come page by page, by petId. */
-  readonly namesMs: number
+/** Starts to record long tasks. The browser calls a task long from 50 ms on. */
+export function recordLongTasks(): void {
+  const tasks: number[] = []
+  Object.assign(window, { longTasks: tasks })
+  new PerformanceObserver((list) => {
+    tasks.push(...list.getEntries().map(({ duration }) => duration))
+  }).observe({ type: 'longtask', buffered: true })
 }
 
-/** Begins to wait for somebody to sign in. */
-export function arrivalAfterSignIn(pets: number): Promise<Arrival> {
-  const painted = () =>
-    new Promise<number>((resolve) =>
-      requestAnimationFrame(() => setTimeout(() => resolve(performance.now()))),
-    )
-  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
-  const isNamed = () => document.querySelector(`#pet-${pets} a`) !== null
-  return new Promise((resolve) => {
-    const watch = async ({ timeStamp }: Event) => {
-      while (document.querySelector('[role=gridcell]') === null) await frame()
-      const rowsMs = (await painted()) - timeStamp
-      const grid = document.querySelector('[role=grid]')
-      grid?.scrollTo(0, grid.scrollHeight)
-      while (!isNamed()) await frame()
-      const namesMs = (await painted()) - timeStamp
-      grid?.scrollTo(0, 0)
-      resolve({ rowsMs, namesMs })
-    }
-    document.addEventListener('submit', (event) => void watch(event), { capture: true, once: true })
-  })
+/** The longest task since the page was opened; 0 if none was long. */
+export function longestTask(): number {
+  const { longTasks } = window as unknown as { readonly longTasks: readonly number[] }
+  return Math.max(0, ...longTasks)
 }
 
-/** Begins to wait for a keystroke in the search; resolves when its rows, another number than before, are painted. */
-export function resultAfterInput(rows: number): Promise<number> {
-  const shown = () => Number(document.querySelector('[role=grid]')?.getAttribute('aria-rowcount') ?? '1') - 1
+export interface Expectation {
+  /** The event that starts the clock. */
+  readonly event: 'submit' | 'input' | 'click'
+  /** The first row has a cell with this text, and no search is pending. */
+  readonly firstRow: string
+}
+
+/** Waits for the event; resolves with the time until the expected rows are painted. */
+export function paintedAfter({ event, firstRow }: Expectation): Promise<number> {
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
+  const isShown = () => {
+    const row = document.querySelector('.stock-row[aria-rowindex="2"]')
+    const status = document.querySelector('.stock-view__line [role=status]')?.textContent ?? 'Loading'
+    const cells = [...(row?.querySelectorAll('[role=gridcell]') ?? [])]
+    return !/^(Loading$|Searching)/.test(status) && cells.some((cell) => cell.textContent === firstRow)
+  }
   return new Promise((resolve) => {
     const watch = async ({ timeStamp }: Event) => {
-      while (shown() !== rows) await frame()
+      while (!isShown()) await frame()
       requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - timeStamp)))
     }
-    document.addEventListener('input', (event) => void watch(event), { capture: true, once: true })
+    document.addEventListener(event, (happened) => void watch(happened), { capture: true, once: true })
   })
 }
 
-export interface Scrolling {
-  readonly frames: number
-  readonly medianFrameMs: number
-  readonly longestFrameMs: number
-  /** 0 where no task took the 50 ms from which the browser calls it long. */
-  readonly longestTaskMs: number
-  readonly mostElements: number
-}
-
-/** From the first row to the last in so many frames, each of which shows other rows than the one before. */
-export async function scrollThrough(frames: number): Promise<Scrolling> {
+/** Scrolls to the end of the loaded rows again and again, so that further pages are loaded. */
+export async function scrollOn(pages: number): Promise<number> {
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
   const grid = document.querySelector('[role=grid]')
   if (grid === null) throw new Error('the page shows no table')
-  const tasks: number[] = []
-  const observer = new PerformanceObserver((list) => {
-    tasks.push(...list.getEntries().map(({ duration }) => duration))
-  })
-  observer.observe({ type: 'longtask' })
-  const frame = () => new Promise<number>((resolve) => requestAnimationFrame(resolve))
-  const durations: number[] = []
   let mostElements = 0
-  let before = await frame()
-  for (let count = 1; count <= frames; count++) {
-    grid.scrollTop = ((grid.scrollHeight - grid.clientHeight) * count) / frames
-    const now = await frame()
-    durations.push(now - before)
-    before = now
-    mostElements = Math.max(mostElements, document.getElementsByTagName('*').length)
+  for (let page = 0; page < pages; page++) {
+    const { scrollHeight } = grid
+    // The row count is unknown, -1, until the last page is loaded.
+    while (grid.scrollHeight === scrollHeight && grid.getAttribute('aria-rowcount') === '-1') {
+      grid.scrollTop = scrollHeight
+      await frame()
+      mostElements = Math.max(mostElements, document.getElementsByTagName('*').length)
+    }
   }
-  await frame()
-  observer.disconnect()
-  durations.sort((a, b) => a - b)
-  return {
-    frames,
-    medianFrameMs: durations[Math.floor(durations.length / 2)] ?? Number.NaN,
-    longestFrameMs: durations.at(-1) ?? Number.NaN,
-    longestTaskMs: Math.max(0, ...tasks),
-    mostElements,
-  }
+  return mostElements
 }

@@ -10,9 +10,9 @@ let isBroken = false
 const shop = useShop({
   wrapStore: (store) => ({
     ...store,
-    stockChangesSince: async (...request) => {
+    searchPets: async (...request) => {
       if (isBroken) throw new TypeError('a bug, as far as the service can tell')
-      return store.stockChangesSince(...request)
+      return store.searchPets(...request)
     },
   }),
 })

@@ -24,7 +24,7 @@ test(
     const id = await order(1, 2)
     const page = await shop.signedIn()
     const other = await shop.signedIn()
-    await reserved(other, 1n, '2 reserved, 8 available')
+    await reserved(other, 1n, '8 free, 2 reserved')
     const link = page.getByRole('link', { name: 'Orders' })
     await link.focus()
     await page.keyboard.press('Enter')
@@ -222,7 +222,7 @@ test(
     await page.getByRole('button', { name: 'Expired', exact: true }).click()
     await orderRow(page, id).waitFor()
     await page.getByRole('link', { name: 'Stock', exact: true }).click()
-    await reserved(page, 5n, '1 reserved, 9 available')
+    await reserved(page, 5n, '9 free, 1 reserved')
   },
   2 * BROWSER_TEST_MS,
 )
@@ -335,10 +335,10 @@ test(
     await axe(page)
     const { json } = await shop.service.call('GET', '/inventory/7/availability')
     const { reserved: taken, available } = json as { reserved: number; available: number }
-    await stock.getByText(`${taken} reserved, ${available} available`).waitFor()
+    await stock.getByText(`${available} free, ${taken} reserved`).waitFor()
     const elsewhere = await order(7, 1)
     await orderRow(page, elsewhere).waitFor()
-    await stock.getByText(`${taken + 1} reserved, ${available - 1} available`).waitFor()
+    await stock.getByText(`${available - 1} free, ${taken + 1} reserved`).waitFor()
     await shop.setElsewhere(7n, 1)
     await stock.getByText(`${taken + 1} reserved, ${taken} too many`).waitFor()
   },

@@ -12,8 +12,8 @@ const shop = useShop({
     ...store,
     listHistoryPage: (...page) =>
       isHistoryBroken ? Promise.reject(new Error('the disk is on fire')) : store.listHistoryPage(...page),
-    stockChangesSince: (...request) =>
-      isStockBroken ? Promise.reject(new Error('the disk is on fire')) : store.stockChangesSince(...request),
+    searchPets: (...request) =>
+      isStockBroken ? Promise.reject(new Error('the disk is on fire')) : store.searchPets(...request),
   }),
 })
 

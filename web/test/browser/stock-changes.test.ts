@@ -169,7 +169,7 @@ test(
     const { secret } = await shop.service.createKey('enterprise', { permissions: ['orders'] })
     const reader = await shop.signedIn({ key: secret })
     const before = await shop.inStock(9n)
-    await rowOf(reader, 9n).getByText(String(before), { exact: true }).waitFor()
+    await shows(reader, 9n, before)
     await reader.getByRole('grid').focus()
     for (const key of ['ArrowDown', '7', 'Enter', '+', 'Space']) await reader.keyboard.press(key)
     expect(

@@ -179,3 +179,90 @@ test(
   },
   BROWSER_TEST_MS,
 )
+
+test(
+  'Ctrl+Z does nothing while a dialog is open',
+  async () => {
+    const page = await shop.signedIn()
+    const before = await shop.inStock(9n)
+    await shows(page, 9n, before)
+    await typeQuantity(page, 9n, before + 2)
+    await page.getByText(`Pet number 9: ${before} → ${before + 2}`).waitFor()
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keyboard' }).waitFor()
+    await page.keyboard.press('Control+z')
+    await page.getByRole('button', { name: 'Close' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(await shop.inStock(9n)).toBe(before + 2)
+    await page.keyboard.press('Control+z')
+    await page.getByText(`Undone. Pet number 9 is back at ${before}.`).waitFor()
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'rapid steps are one change, with the reason that was chosen, and screen readers hear the new quantity',
+  async () => {
+    const page = await shop.signedIn()
+    const before = await shop.inStock(10n)
+    await shows(page, 10n, before)
+    const sent = page.waitForRequest('**/v1/inventory/adjustments')
+    const more = page.getByRole('button', { name: 'One more Pet number 10' })
+    for (let step = 0; step < 3; step++) await more.click()
+    await page
+      .getByRole('status')
+      .getByText(`Pet number 10: ${before + 3}`, { exact: true })
+      .waitFor()
+    await page.getByLabel('Reason for Pet number 10').focus()
+    await axe(page)
+    await page.getByLabel('Reason for Pet number 10').selectOption('Returned')
+    await page.keyboard.press('Enter')
+    expect((await sent).postDataJSON()).toEqual({ reason: 'returned', changes: [{ petId: 10, delta: 3 }] })
+    await saved(page, 10n)
+    await expectSoon(() => focusedRole(page), 'grid')
+    const { json } = await shop.service.call('GET', '/inventory/10/history')
+    expect((json as readonly unknown[])[0]).toMatchObject({ before, after: before + 3, reason: 'returned' })
+    expect(await rowOf(page, 10n).getAttribute('aria-label')).toBe(`Pet number 10, ${before + 3}`)
+    await page.keyboard.press('Control+z')
+    await page.getByText(`Undone. Pet number 10 is back at ${before}.`).waitFor()
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'Enter in the quantity of a pet asks before a large jump, and then saves it',
+  async () => {
+    const page = await shop.signedIn({ path: '/#/pets/2' })
+    const field = page.getByLabel('In stock')
+    await field.fill('20000000001831')
+    await field.press('Enter')
+    const question = page.getByRole('dialog', { name: 'Set Pet number 2 to 20,000,000,001,831?' })
+    await question.getByRole('button', { name: 'Look at it again' }).click()
+    await field.fill('4000')
+    await field.press('Enter')
+    await page.getByRole('dialog').getByRole('button', { name: 'Set 4,000' }).click()
+    await expectSoon(() => shop.inStock(2n), 4_000)
+    const before = await shop.inStock(2n)
+    await page.getByRole('button', { name: 'One less' }).click()
+    await page.getByRole('status').getByText('3,999 in stock').first().waitFor()
+    await expectSoon(() => shop.inStock(2n), before - 1)
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'an implausible amount for several rows asks first',
+  async () => {
+    const page = await shop.signedIn()
+    await rowOf(page, 1n).waitFor()
+    const before = await shop.inStock(1n)
+    await goToRow(page, 1n)
+    await page.keyboard.press('Space')
+    await page.getByLabel('Amount').fill('4006381333931')
+    await page.keyboard.press('Enter')
+    const question = page.getByRole('dialog', { name: 'Set 1 pet to 4,006,381,333,931?' })
+    await question.getByRole('button', { name: 'Do not change them' }).click()
+    expect(await shop.inStock(1n)).toBe(before)
+  },
+  BROWSER_TEST_MS,
+)

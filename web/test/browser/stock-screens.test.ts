@@ -58,7 +58,7 @@ test(
       'Leave it: Pet with',
     ]
     for (const width of [768, 900, 1024, 1440, 390]) {
-      await page.setViewportSize({ width, height: 900 })
+      await page.setViewportSize({ width, height: 1_000 })
       for (const name of choices) {
         const choice = page.getByRole('grid').getByRole('button', { name })
         expect([width, name, await canBeHit(choice)]).toEqual([width, name, true])
@@ -132,6 +132,37 @@ test(
     await page.evaluate(() => dispatchEvent(new Event('afterprint')))
     await page.emulateMedia({ media: 'screen' })
     expect(await page.locator('.printed-stock').count()).toBe(0)
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'a toast never covers a row, "Not saved" is whole, and no row sticks out of the rounded table at 200 %',
+  async () => {
+    const page = await shop.signedIn({ viewport: { width: 390, height: 844 }, provokes: [409] })
+    await shows(page, 8n, 10)
+    await goToRow(page, 8n)
+    await page.keyboard.type('-99')
+    await page.keyboard.press('Enter')
+    const outcome = rowOf(page, 8n).getByText('Not saved: −99.', { exact: true })
+    await outcome.waitFor()
+    const isWhole = ({ scrollWidth, clientWidth }: Element) => scrollWidth <= clientWidth
+    expect(await outcome.evaluate(isWhole)).toBe(true)
+    await page.locator('.toast').waitFor()
+    const bottomOfMain = await page.locator('main').evaluate((main) => main.getBoundingClientRect().bottom)
+    expect((await page.locator('.toast').boundingBox())?.y).toBeGreaterThanOrEqual(bottomOfMain)
+    await page.getByRole('button', { name: /^Leave it/ }).click()
+
+    // A window of 1280 × 800 pixels at 200 %.
+    await page.setViewportSize({ width: 640, height: 400 })
+    const corner = await page.locator('.stock-view__table').evaluate((table) => {
+      const { left, top } = table.getBoundingClientRect()
+      const main = document.querySelector('main')
+      main?.scrollBy(0, top - 200)
+      const after = table.getBoundingClientRect()
+      return table.contains(document.elementFromPoint(left + 1.5, after.top + 1.5))
+    })
+    expect(corner).toBe(false)
   },
   BROWSER_TEST_MS,
 )

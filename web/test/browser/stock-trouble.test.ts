@@ -28,9 +28,9 @@ const shop = useShop({
   settings: { port: String(freePort()) },
   wrapStore: (store) => ({
     ...store,
-    stockChangesSince: async (...request) => {
+    searchPets: async (...request) => {
       if (isBroken) throw new TypeError('a bug, as far as the service can tell')
-      return store.stockChangesSince(...request)
+      return store.searchPets(...request)
     },
   }),
 })

@@ -56,6 +56,6 @@ export async function namesShown(page: Page): Promise<readonly string[]> {
 }
 
 /** Waits until this is how many are shown, such as `3 of 2,000 pets`. */
-export async function countIs(page: Page, words: string): Promise<void> {
+export async function countIs(page: Page, words: string | RegExp): Promise<void> {
   await page.getByRole('status').getByText(words, { exact: true }).waitFor()
 }

@@ -3,7 +3,7 @@ import { useReadable } from '../data/observable.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import { showToast } from '../data/toasts.ts'
 import { askImplausible } from '../quantity/ask-implausible.ts'
-import { isSurprising } from '../quantity/typed-change.ts'
+import { isImplausible } from '../quantity/typed-change.ts'
 import { UndoAdjustment } from '../quantity/undo-adjustment.tsx'
 import { findScanned } from '../scanner/scan-layer.tsx'
 import { useScan } from '../scanner/scanner.ts'
@@ -69,7 +69,7 @@ export function CountReview({ count, head, rows, onBack }: Props) {
     })
   })
   const apply = async () => {
-    const implausible = different.filter(({ entry }) => isSurprising(entry.expected, entry.quantity))
+    const implausible = different.filter(({ entry }) => isImplausible(entry.expected, entry.quantity))
     const lines = implausible.map(({ row: { petId, name }, entry: { quantity, expected } }) => {
       const figures = `${quantity.toLocaleString('en')} counted, ${expected.toLocaleString('en')} expected`
       return `${name ?? `Pet ${petId}`}: ${figures}.`

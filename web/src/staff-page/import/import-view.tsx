@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
-import { saveFile } from '../data/catalog-export.ts'
 import { failureWords } from '../data/failure-words.ts'
 import { useReadable } from '../data/observable.ts'
+import { saveCsv } from '../data/save-csv.ts'
 import type { Session } from '../session/session.ts'
 import { useMayChange, useSession, useStock } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
@@ -74,7 +74,7 @@ export function ImportView() {
             )}
           </Field>
           <span>
-            <Button onClick={() => saveFile('pets-template.csv', TEMPLATE)}>Download a template</Button>
+            <Button onClick={() => saveCsv('pets-template.csv', TEMPLATE)}>Download a template</Button>
           </span>
           <p role="status">{state === 'reading' && 'Comparing the file with the store …'}</p>
           {typeof state === 'object' && (

@@ -4,6 +4,7 @@ import { categoryName } from '../data/catalog/category-list.ts'
 import type { PetListSnapshot } from '../data/catalog/pet-list.ts'
 import { usePetList } from '../data/catalog/use-pet-list.ts'
 import { Observable, useReadable } from '../data/observable.ts'
+import { saveCsv } from '../data/save-csv.ts'
 import { momentWords } from '../data/time-words.ts'
 import { pacePerDay, useTrades } from '../data/trades.ts'
 import { CategoryChoice } from '../pet-form/category-choice.tsx'
@@ -11,7 +12,6 @@ import type { Session } from '../session/session.ts'
 import { useMayChange, useSession, useStock } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { Moment } from '../ui/changes.tsx'
-import { saveFile } from '../ui/files.ts'
 import { useNow } from '../ui/hooks.ts'
 import { Empty, ListFrame } from '../ui/list-frame.tsx'
 import { href } from '../ui/navigation.ts'
@@ -76,7 +76,7 @@ export function LowStockView() {
         <Button
           icon="download"
           isDisabled={lines.length === 0}
-          onClick={() => saveFile('reorder-list.csv', 'text/csv;charset=utf-8', reorderCsv(lines))}
+          onClick={() => saveCsv('reorder-list.csv', reorderCsv(lines))}
         >
           Download CSV
         </Button>

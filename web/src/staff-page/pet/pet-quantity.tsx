@@ -1,20 +1,21 @@
 import { type KeyboardEvent, useId, useRef, useState } from 'react'
-import { Icon } from '../../design/icon.tsx'
 import { useReadable } from '../data/observable.ts'
+import { shownQuantity } from '../data/stock/stock-editor.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import { Reserved } from '../quantity/reserved.tsx'
 import { RowState } from '../quantity/row-state.tsx'
-import { saveAndTell } from '../quantity/save-and-tell.ts'
+import { changeAndTell } from '../quantity/save-and-tell.ts'
 import { readQuantity } from '../quantity/typed-change.ts'
 import { useMayChange, useSession } from '../session/session-context.ts'
+import { Button } from '../ui/button.tsx'
 
 interface Props {
   readonly row: StockRow
-  /** By open orders; `undefined` where it is not known. */
+  /** By open orders; `undefined` if it is not known. */
   readonly reserved: number | undefined
 }
 
-/** How many there are, to be corrected by typing or one by one. Saves only over what the user saw. */
+/** The quantity of a pet, to be changed by typing or one by one. Saves only over the state that the user saw. */
 export function PetQuantity({ row, reserved }: Props) {
   const { petId } = row
   const session = useSession()
@@ -25,7 +26,7 @@ export function PetQuantity({ row, reserved }: Props) {
   const seen = useRef(row)
   const field = useRef<HTMLInputElement>(null)
   const id = useId()
-  const shown = edit?.kind === 'saving' ? edit.target : row.quantity
+  const shown = shownQuantity(row, edit)
   const target = draft === undefined ? undefined : readQuantity(draft)
   const isInvalid = draft !== undefined && target === undefined
 
@@ -33,17 +34,19 @@ export function PetQuantity({ row, reserved }: Props) {
     if (draft === undefined) seen.current = row
     setDraft(text)
   }
-  const save = () => {
+  const save = async () => {
     if (target === undefined) return
     setDraft(undefined)
     if (target === seen.current.quantity) return
-    void saveAndTell(session, seen.current, target).then((isMeant) => {
-      if (!isMeant) setDraft(draft)
-    })
+    const isSaved = await changeAndTell(session, seen.current, { kind: 'set', quantity: target })
+    if (!isSaved) setDraft(draft)
   }
   const onKey = (event: KeyboardEvent) => {
-    if (event.key === 'Enter') save()
-    else if (event.key === 'Escape') setDraft(undefined)
+    if (event.key === 'Escape') setDraft(undefined)
+    if (event.key !== 'Enter') return
+    // Otherwise the same Enter answers the question that it opens.
+    event.preventDefault()
+    void save()
   }
   return (
     <div className="pet-quantity">
@@ -52,7 +55,12 @@ export function PetQuantity({ row, reserved }: Props) {
       </label>
       <div className="pet-quantity__row">
         {mayChange && (
-          <StepButton label="One less" icon="minus" onClick={() => void editor.step(petId, -1)} />
+          <Button
+            icon="minus"
+            aria-label="One less"
+            isDisabled={shown === 0}
+            onClick={() => editor.step(petId, -1)}
+          />
         )}
         <input
           ref={field}
@@ -67,20 +75,22 @@ export function PetQuantity({ row, reserved }: Props) {
           onChange={({ currentTarget }) => type(currentTarget.value)}
           onKeyDown={onKey}
         />
-        {mayChange && <StepButton label="One more" icon="plus" onClick={() => void editor.step(petId, 1)} />}
+        {mayChange && <Button icon="plus" aria-label="One more" onClick={() => editor.step(petId, 1)} />}
         {draft !== undefined && (
-          <button type="button" className="button button--primary" disabled={isInvalid} onClick={save}>
+          <Button tone="primary" isDisabled={isInvalid} onClick={() => void save()}>
             Save
-          </button>
+          </Button>
         )}
       </div>
       <p className="pet-quantity__reserved">
         {reserved === 0 && <span className="muted">None of them is reserved.</span>}
         {reserved !== undefined && <Reserved quantity={shown} reserved={reserved} />}
       </p>
-      <div id={`${id}-state`} className="pet-quantity__state" role="status">
+      <div id={`${id}-state`} className="pet-quantity__state">
         {isInvalid ? (
-          <span className="field__error">A whole number of 0 or more.</span>
+          <span className="field__error" role="alert">
+            A whole number of 0 or more.
+          </span>
         ) : (
           <RowState
             petId={petId}
@@ -90,21 +100,11 @@ export function PetQuantity({ row, reserved }: Props) {
             onChosen={() => field.current?.focus()}
           />
         )}
+        <span className="visually-hidden" role="status">
+          {edit?.kind === 'stepping' ? `${shown.toLocaleString('en')} in stock` : ''}
+          {edit?.kind === 'saved' ? `Saved, ${shown.toLocaleString('en')} in stock` : ''}
+        </span>
       </div>
     </div>
-  )
-}
-
-interface StepButtonProps {
-  readonly label: string
-  readonly icon: 'minus' | 'plus'
-  readonly onClick: () => void
-}
-
-function StepButton({ label, icon, onClick }: StepButtonProps) {
-  return (
-    <button type="button" className="button button--icon" aria-label={label} onClick={onClick}>
-      <Icon name={icon} />
-    </button>
   )
 }

@@ -7,7 +7,7 @@ import { PetOrders, usePetReserved } from '../order-rows/pet-orders.tsx'
 import { CategoryName } from '../pet-form/category-name.tsx'
 import { usePetDetails } from '../pet-form/pet-details.ts'
 import { PetDialog } from '../pet-form/pet-dialog.tsx'
-import { useMayChange, useSession, useStock } from '../session/session-context.ts'
+import { useMayChange, useSession, useStock, useStockRow } from '../session/session-context.ts'
 import { StockFailure } from '../session/stock-failure.tsx'
 import { BackLink } from '../ui/back-link.tsx'
 import { Button } from '../ui/button.tsx'
@@ -21,20 +21,19 @@ const HISTORY_PAGE = 100
 
 /** One pet: its stock, its orders and its history. */
 export function PetView({ petId }: { readonly petId: bigint }) {
-  const { stock } = useSession()
   const { phase } = useStock()
-  const row = stock.find(petId)
+  const { row, isLoading } = useStockRow(petId)
   if (row !== undefined) return <Pet key={String(petId)} row={row} />
   return (
     <div className="view pet">
       <BackLink />
-      {phase === 'loading' && (
+      {isLoading && phase !== 'failed' && (
         <div className="list__loading" role="status" aria-label="Loading the pet">
           <span className="skeleton" />
           <span className="skeleton" />
         </div>
       )}
-      {phase === 'ready' && (
+      {phase === 'ready' && !isLoading && (
         <div className="empty">
           <h1 className="empty__title">There is no pet {String(petId)}</h1>
           <p>It may have been removed. Search the stock for its name.</p>

@@ -1,49 +1,59 @@
 import type { Reason } from '@petstore/client'
-import { useId } from 'react'
 import { REASON_WORDS } from '../data/reason-words.ts'
 
-/** Shorter than the service allows, so that an undo has room to name it. */
+/** Shorter than the service allows, so that the reference of an undo can name it. */
 const MAX_REFERENCE_LENGTH = 190
-/** And halves of characters. */
+/** Includes halves of surrogate pairs. */
 const CONTROL_CHARACTERS = /[\p{Cc}\p{Cs}]+/gu
 
-interface Props {
+/** The reasons that fit a kind of change; the first is the default. */
+export const REASONS_FOR: Readonly<Record<'set' | 'add' | 'subtract', readonly [Reason, ...Reason[]]>> = {
+  set: ['corrected', 'counted', 'received', 'returned', 'sold', 'damaged', 'lost'],
+  add: ['corrected', 'received', 'returned'],
+  subtract: ['corrected', 'sold', 'damaged', 'lost'],
+}
+
+interface ReasonProps {
+  /** `Reason` by default. */
+  readonly label?: string
   readonly reasons: readonly Reason[]
   readonly reason: Reason
-  readonly reference: string
   readonly onReason: (reason: Reason) => void
+}
+
+export function ReasonSelect({ label = 'Reason', reasons, reason, onReason }: ReasonProps) {
+  return (
+    <select
+      className="select reason-select"
+      aria-label={label}
+      value={reason}
+      onChange={({ currentTarget }) => {
+        const chosen = reasons.find((each) => each === currentTarget.value)
+        if (chosen !== undefined) onReason(chosen)
+      }}
+    >
+      {reasons.map((each) => (
+        <option key={each} value={each}>
+          {REASON_WORDS[each]}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+interface Props extends ReasonProps {
+  readonly reference: string
   readonly onReference: (text: string) => void
 }
 
-/** What a change is made for, and what it refers to: both stand in the history of each pet. */
-export function PurposeFields({ reasons, reason, reference, onReason, onReference }: Props) {
-  const id = useId()
+/** The reason and the reference of a change; the history of each pet shows both. */
+export function PurposeFields({ reference, onReference, ...reason }: Props) {
   return (
     <>
-      <label htmlFor={`${id}-reason`} className="visually-hidden">
-        Reason
-      </label>
-      <select
-        id={`${id}-reason`}
-        className="select bulk-bar__reason"
-        value={reason}
-        onChange={({ currentTarget }) => {
-          const chosen = reasons.find((each) => each === currentTarget.value)
-          if (chosen !== undefined) onReason(chosen)
-        }}
-      >
-        {reasons.map((each) => (
-          <option key={each} value={each}>
-            {REASON_WORDS[each]}
-          </option>
-        ))}
-      </select>
-      <label htmlFor={`${id}-reference`} className="visually-hidden">
-        Reference
-      </label>
+      <ReasonSelect {...reason} />
       <input
-        id={`${id}-reference`}
         className="input bulk-bar__reference"
+        aria-label="Reference"
         autoComplete="off"
         placeholder="Reference, such as PO-1043"
         maxLength={MAX_REFERENCE_LENGTH}
@@ -54,7 +64,7 @@ export function PurposeFields({ reasons, reason, reference, onReason, onReferenc
   )
 }
 
-/** The reference as the service takes it; `undefined` where there is none. */
+/** The reference as the service accepts it; `undefined` if there is none. */
 export function readReference(text: string): string | undefined {
   const reference = text.replace(CONTROL_CHARACTERS, ' ').trim()
   return reference === '' ? undefined : reference

@@ -5,26 +5,19 @@ interface Props {
   readonly reserved: number
 }
 
-/** What open orders leave of a pet; nothing where there are none. Marked where more is reserved than there is. */
+/** How many units are free and how many are reserved by open orders; nothing if none are reserved. */
 export function Reserved({ quantity, reserved }: Props) {
   if (reserved === 0) return null
-  const available = quantity - reserved
-  if (available >= 0) {
-    const words = `${wholeNumber(reserved)} reserved, ${wholeNumber(available)} available`
+  const free = quantity - reserved
+  if (free >= 0) {
     return (
-      <span className="reserved muted number" title={words}>
-        {words}
-      </span>
+      <span className="reserved muted number">{`${wholeNumber(free)} free, ${wholeNumber(reserved)} reserved`}</span>
     )
   }
-  const words = `${wholeNumber(reserved)} reserved, ${wholeNumber(-available)} too many`
   return (
-    <span
-      className="reserved reserved--short number"
-      title={`${words}: there are only ${wholeNumber(quantity)}`}
-    >
+    <span className="reserved reserved--short number">
       <span aria-hidden="true">▾ </span>
-      {words}
+      {`${wholeNumber(reserved)} reserved, ${wholeNumber(-free)} too many`}
     </span>
   )
 }

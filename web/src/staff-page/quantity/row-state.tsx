@@ -1,21 +1,27 @@
+import { useLayoutEffect, useRef } from 'react'
 import { Icon } from '../../design/icon.tsx'
 import type { EditState, StockEditor } from '../data/stock/stock-editor.ts'
+import { Button } from '../ui/button.tsx'
+import { wholeNumber } from '../ui/charts/quantity-axis.ts'
+import { REASONS_FOR, ReasonSelect } from './purpose-fields.tsx'
 
 interface Props {
   readonly petId: bigint
   readonly name: string
   readonly state: EditState | undefined
   readonly editor: StockEditor
-  /** The buttons go with the choice, and the focus with them. */
-  readonly onChosen?: () => void
+  /** The buttons disappear after the choice, and the focus with them. */
+  readonly onChosen?: (() => void) | undefined
 }
 
-/** As many characters of both quantities fit on the buttons, also on a tablet. */
+/** If both quantities together are longer, the buttons show words instead. */
 const MAX_ON_BUTTONS = 14
 
-/** How the change of a row stands, and what can be done where it did not go through. */
+/** The state of a row's change, and what the user can do if it was not saved. */
 export function RowState({ petId, name, state, editor, onChosen }: Props) {
   if (state === undefined) return null
+  if (state.kind === 'stepping')
+    return <Steps petId={petId} name={name} steps={state} editor={editor} onChosen={onChosen} />
   if (state.kind === 'saving') {
     return (
       <span className="row-state muted">
@@ -39,54 +45,79 @@ export function RowState({ petId, name, state, editor, onChosen }: Props) {
   const dismiss = choose('dismiss')
   if (state.kind === 'failed') {
     const { adjustment, target } = state
-    const wanted = adjustment === undefined ? target.toLocaleString('en') : signed(adjustment.delta)
+    const wanted = adjustment === undefined ? wholeNumber(target) : signed(adjustment.delta)
     const what = adjustment === undefined ? `set ${name} to ${wanted}` : `change ${name} by ${wanted}`
     return (
       <span className="row-state row-state--failed">
-        <span className="row-state__text" title={state.reason}>
-          Not saved: {wanted}. {state.reason}
+        <span className="row-state__outcome" title={state.reason}>
+          <span>Not saved: {wanted}.</span> <span className="row-state__text">{state.reason}</span>
         </span>
-        <Choice label={`Try again to ${what}`} onClick={choose('retry')}>
+        <Button size="small" aria-label={`Try again to ${what}`} onClick={choose('retry')}>
           Try again
-        </Choice>
-        <Choice label={`Leave it: ${name} stays as it is`} onClick={dismiss}>
+        </Button>
+        <Button size="small" aria-label={`Leave it: ${name} stays as it is`} onClick={dismiss}>
           Leave it
-        </Choice>
+        </Button>
       </span>
     )
   }
-  const theirs = state.theirs.quantity.toLocaleString('en')
-  const mine = state.target.toLocaleString('en')
+  const theirs = wholeNumber(state.theirs.quantity)
+  const mine = wholeNumber(state.target)
   const isLong = theirs.length + mine.length > MAX_ON_BUTTONS
   return (
     <span className="row-state row-state--conflict">
       <span className="row-state__text" title={`Somebody else set it to ${theirs} meanwhile`}>
         Somebody set {theirs}
       </span>
-      <Choice label={`Keep ${theirs} for ${name}`} onClick={dismiss}>
+      <Button size="small" aria-label={`Keep ${theirs} for ${name}`} onClick={dismiss}>
         {isLong ? 'Keep theirs' : `Keep ${theirs}`}
-      </Choice>
-      <Choice label={`Set ${mine} for ${name}`} onClick={choose('setMine')}>
+      </Button>
+      <Button size="small" aria-label={`Set ${mine} for ${name}`} onClick={choose('setMine')}>
         {isLong ? 'Set mine' : `Set ${mine}`}
-      </Choice>
+      </Button>
+    </span>
+  )
+}
+
+interface StepsProps extends Omit<Props, 'state'> {
+  readonly steps: Extract<EditState, { kind: 'stepping' }>
+}
+
+/** Steps that are not sent yet, and their reason. */
+function Steps({ petId, name, steps, editor, onChosen }: StepsProps) {
+  const element = useRef<HTMLSpanElement>(null)
+  const giveBackFocus = useRef(onChosen)
+  giveBackFocus.current = onChosen
+  useLayoutEffect(() => {
+    const span = element.current
+    return () => {
+      if (span?.contains(document.activeElement) === true) giveBackFocus.current?.()
+    }
+  }, [])
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the events are those of the select
+    <span
+      ref={element}
+      className="row-state"
+      onClick={(event) => event.stopPropagation()}
+      onFocus={() => editor.holdSteps(petId)}
+      onBlur={() => void editor.sendSteps(petId)}
+      onKeyDown={(event) => {
+        event.stopPropagation()
+        if (event.key === 'Enter' || event.key === 'Escape') void editor.sendSteps(petId)
+      }}
+    >
+      <strong className="number">{signed(steps.delta)}</strong>
+      <ReasonSelect
+        label={`Reason for ${name}`}
+        reasons={REASONS_FOR[steps.delta > 0 ? 'add' : 'subtract']}
+        reason={steps.reason}
+        onReason={(reason) => editor.setReason(petId, reason)}
+      />
     </span>
   )
 }
 
 function signed(delta: number): string {
-  return `${delta < 0 ? '−' : '+'}${Math.abs(delta).toLocaleString('en')}`
-}
-
-interface ChoiceProps {
-  readonly label: string
-  readonly onClick: () => void
-  readonly children: React.ReactNode
-}
-
-function Choice({ label, onClick, children }: ChoiceProps) {
-  return (
-    <button type="button" className="button button--small" aria-label={label} onClick={onClick}>
-      {children}
-    </button>
-  )
+  return `${delta < 0 ? '−' : '+'}${wholeNumber(Math.abs(delta))}`
 }

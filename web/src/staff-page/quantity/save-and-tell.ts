@@ -3,30 +3,30 @@ import type { StockRow } from '../data/stock/stock-model.ts'
 import { undoLast } from '../data/stock/undo-last.ts'
 import { hideToast, showToast } from '../data/toasts.ts'
 import type { Session } from '../session/session.ts'
+import { wholeNumber } from '../ui/charts/quantity-axis.ts'
 import { ask } from '../ui/confirm.tsx'
-import { isSurprising, type TypedChange } from './typed-change.ts'
+import { isImplausible, quantityAfter, type TypedChange } from './typed-change.ts'
 
-/** Saves what was typed over the state that was seen, and offers to take it back. */
-export function saveAndTell(session: Session, seen: StockRow, quantity: number): Promise<boolean> {
-  return changeAndTell(session, seen, { kind: 'set', quantity })
-}
-
-/** Makes a change that was typed. Whoever is asked about it first may say no: then it resolves with `false`. */
+/** Saves a typed change over the state that the user saw, and offers to undo it. `false` if the user took it back. */
 export async function changeAndTell(session: Session, seen: StockRow, change: TypedChange): Promise<boolean> {
   const { editor } = session
-  const { petId } = seen
-  const after = change.kind === 'set' ? change.quantity : seen.quantity + change.delta
-  if (isSurprising(seen.quantity, after) && !(await isMeant(seen, after))) return false
-  if (change.kind === 'step') await editor.step(petId, change.delta)
+  const { petId, quantity } = seen
+  const after = quantityAfter(quantity, change)
+  if (isImplausible(quantity, after) && !(await isMeant(nameOf(seen), quantity, after))) return false
+  if (change.kind === 'step') editor.step(petId, change.delta)
   else if (change.kind === 'add') offerUndo(session, seen, await editor.adjust(petId, change.delta))
   else offerUndo(session, seen, await editor.save(petId, change.quantity, seen))
   return true
 }
 
-function isMeant(seen: StockRow, after: number): Promise<boolean> {
-  const title = `Set ${nameOf(seen)} to ${inWords(after)}?`
-  const text = [`There are ${inWords(seen.quantity)} now, and ${inWords(after)} is far more than that.`]
-  return ask({ title, text, yes: `Set ${inWords(after)}`, no: 'Look at it again' })
+/** Asks before a quantity that is implausible. */
+export function isMeant(name: string, before: number, after: number): Promise<boolean> {
+  return ask({
+    title: `Set ${name} to ${wholeNumber(after)}?`,
+    text: [`There are ${wholeNumber(before)} now, and ${wholeNumber(after)} is far more than that.`],
+    yes: `Set ${wholeNumber(after)}`,
+    no: 'Look at it again',
+  })
 }
 
 function offerUndo(session: Session, seen: StockRow, outcome: EditState | undefined): void {
@@ -35,17 +35,17 @@ function offerUndo(session: Session, seen: StockRow, outcome: EditState | undefi
   if (change === undefined || session.undo.get().at(-1) !== step) return
   showToast({
     name: 'change',
-    text: `${nameOf(seen)}: ${inWords(change.before)} → ${inWords(change.after)}`,
+    text: `${nameOf(seen)}: ${wholeNumber(change.before)} → ${wholeNumber(change.after)}`,
     action: { label: 'Undo', run: () => void undoAndTell(session) },
   })
-  // It offers to undo the change that it names: not once another is the last, or this one is undone.
+  // The toast names this change, so it goes once another change is the last.
   const unsubscribe = session.undo.subscribe(() => {
     unsubscribe()
     hideToast('change')
   })
 }
 
-/** Takes back the last change and says which one it was. */
+/** Undoes the last change and names it. */
 export async function undoAndTell(session: Session): Promise<void> {
   if (session.editor.isSaving() || session.bulk.isRunning()) {
     showToast({ name: 'undo', text: 'A change is still being saved. Undo it once it is.' })
@@ -57,14 +57,10 @@ export async function undoAndTell(session: Session): Promise<void> {
   const row = session.stock.find(change.petId)
   showToast({
     name: 'change',
-    text: `Undone. ${row === undefined ? change.petId : nameOf(row)} is back at ${inWords(change.before)}.`,
+    text: `Undone. ${row === undefined ? change.petId : nameOf(row)} is back at ${wholeNumber(change.before)}.`,
   })
 }
 
 function nameOf({ name, petId }: StockRow): string {
   return name ?? `Pet ${petId}`
-}
-
-function inWords(quantity: number): string {
-  return quantity.toLocaleString('en')
 }

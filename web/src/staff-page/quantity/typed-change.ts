@@ -1,28 +1,30 @@
 import { MAX_QUANTITY } from '../data/stock/stock-editor.ts'
 
-/** What is typed into the cell of a quantity asks for. */
+/** The change that a text in a quantity field stands for. */
 export type TypedChange =
   | { readonly kind: 'set'; readonly quantity: number }
-  /** `+12` or `-3`: so many more or fewer than there are, whoever changes it meanwhile. */
+  /** `+12` or `-3`: a difference, which is right whatever others change meanwhile. */
   | { readonly kind: 'add'; readonly delta: number }
-  /** `+` or `--`: one more or one less for each. */
+  /** `+` or `--`: one more or one less for each sign. */
   | { readonly kind: 'step'; readonly delta: number }
 
 const SIGNS = /^[+-]+$/
+/** A quantity of ten digits is a barcode rather than a stock. */
+const MAX_PLAUSIBLE = 999_999_999
 
-/** A whole number of 0 or more, with or without separators of thousands; `undefined` for anything else. */
+/** A whole number of 0 or more, with or without thousands separators; `undefined` for anything else. */
 export function readQuantity(text: string): number | undefined {
   const digits = text.trim().replace(/(?<=\d)[\s_'](?=\d{3})/g, '')
   const value = /^\d+$/.test(digits) ? Number(digits) : Number.NaN
   return value <= MAX_QUANTITY ? value : undefined
 }
 
-/** `undefined` for what is no change at all. */
+/** `undefined` if the text is no change. */
 export function readChange(text: string): TypedChange | undefined {
   const typed = text.trim().replaceAll('−', '-')
   if (SIGNS.test(typed)) {
-    const less = typed.replaceAll('+', '').length
-    return { kind: 'step', delta: typed.length - 2 * less }
+    const minuses = typed.replaceAll('+', '').length
+    return { kind: 'step', delta: typed.length - 2 * minuses }
   }
   const isSigned = /^[+-]/.test(typed)
   const amount = readQuantity(isSigned ? typed.slice(1) : typed)
@@ -31,7 +33,12 @@ export function readChange(text: string): TypedChange | undefined {
   return { kind: 'add', delta: typed.startsWith('-') ? 0 - amount : amount }
 }
 
-/** So much more than there was that it may be a slip, or what a scanner typed: worth a question. */
-export function isSurprising(before: number, after: number): boolean {
-  return after > 1_000 && after > 100 * before
+export function quantityAfter(before: number, change: TypedChange): number {
+  return change.kind === 'set' ? change.quantity : before + change.delta
+}
+
+/** Whether a new quantity is so much more than the present one that it may be a slip or a scanned barcode. */
+export function isImplausible(before: number, after: number): boolean {
+  if (after <= before) return false
+  return after > MAX_PLAUSIBLE || (after - before > 1_000 && after > 100 * before)
 }

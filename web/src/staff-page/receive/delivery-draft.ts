@@ -6,7 +6,7 @@ import type { SaveContext } from '../data/stock/own-request.ts'
 import { MAX_QUANTITY } from '../data/stock/stock-editor.ts'
 import type { QuantityChange, UndoHistory, UndoStep } from '../data/stock/undo-history.ts'
 import { readReference } from '../quantity/purpose-fields.tsx'
-import { isSurprising } from '../quantity/typed-change.ts'
+import { isImplausible } from '../quantity/typed-change.ts'
 import { perSession } from '../session/work-frame.tsx'
 
 interface DeliveryHead {
@@ -126,7 +126,7 @@ export class DeliveryDraft extends Draft<number, DeliveryHead> {
   /** Whether the amount is so large that it may be a mistake. */
   isImplausible(petId: bigint, amount: number): boolean {
     const quantity = this.saving.stock.find(petId)?.quantity ?? 0
-    return isSurprising(quantity, quantity + amount)
+    return isImplausible(quantity, quantity + amount)
   }
 }
 

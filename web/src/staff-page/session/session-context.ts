@@ -1,8 +1,9 @@
 import type { Permission } from '@petstore/client'
-import { createContext, useContext } from 'react'
+import { createContext, useContext, useEffect, useState } from 'react'
 import { useReadable } from '../data/observable.ts'
 import type { RequestState } from '../data/request-watch.ts'
-import type { StockSnapshot } from '../data/stock/stock-model.ts'
+import type { StockRow, StockSnapshot } from '../data/stock/stock-model.ts'
+import { loadPet } from '../data/stock/stock-search.ts'
 import type { Session } from './session.ts'
 
 export const SessionContext = createContext<Session | undefined>(undefined)
@@ -16,6 +17,22 @@ export function useSession(): Session {
 
 export function useStock(): StockSnapshot {
   return useReadable(useSession().stock)
+}
+
+/** The row of one pet. A pet of a large store that the page does not hold is loaded first. */
+export function useStockRow(petId: bigint): {
+  readonly row: StockRow | undefined
+  readonly isLoading: boolean
+} {
+  const { stock, saving } = useSession()
+  const { phase, hasNames, isComplete } = useStock()
+  const row = stock.find(petId)
+  const [isLookedUp, setLookedUp] = useState(false)
+  const isNeeded = hasNames && !isComplete && row === undefined && !isLookedUp
+  useEffect(() => {
+    if (isNeeded) void loadPet(saving, petId).catch(() => setLookedUp(true))
+  }, [isNeeded, saving, petId])
+  return { row, isLoading: row === undefined && (phase === 'loading' || !hasNames || isNeeded) }
 }
 
 /** Whether the key has this permission; true until the service has reported its permissions. */

@@ -1,165 +1,242 @@
 import type { Reason } from '@petstore/client'
 import { type FormEvent, useId, useMemo, useState } from 'react'
-import { Icon } from '../../design/icon.tsx'
 import { useReadable } from '../data/observable.ts'
+import type { LeftOut } from '../data/stock/adjustment-batch.ts'
+import { type BulkAction, type BulkProgress, retryable } from '../data/stock/bulk-changes.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
-import { PurposeFields, readReference } from '../quantity/purpose-fields.tsx'
-import { readQuantity } from '../quantity/typed-change.ts'
+import { PurposeFields, REASONS_FOR, readReference } from '../quantity/purpose-fields.tsx'
+import { undoAndTell } from '../quantity/save-and-tell.ts'
+import { isImplausible, readQuantity } from '../quantity/typed-change.ts'
 import { useSession, useStock } from '../session/session-context.ts'
+import { Button } from '../ui/button.tsx'
+import { wholeNumber } from '../ui/charts/quantity-axis.ts'
 import { ask } from '../ui/confirm.tsx'
-import { ASK_FROM, type BulkChange, bulkQuestion } from './bulk-question.ts'
-import { BulkResult } from './bulk-result.tsx'
-import type { TableActions } from './use-table.ts'
+import { href } from '../ui/navigation.ts'
+import { SegmentedControl } from '../ui/segmented-control.tsx'
+import type { TableActions } from './use-grid.ts'
 
+type BulkChange = Exclude<BulkAction, { readonly kind: 'undo' }>
 type Kind = BulkChange['kind']
 
-const KINDS: Readonly<Record<Kind, string>> = { set: 'Set to', add: 'Add', subtract: 'Subtract' }
-
-/** Those that fit, the one that is right unless somebody says more at the head. */
-const REASONS: Readonly<Record<Kind, readonly [Reason, ...Reason[]]>> = {
-  set: ['corrected', 'counted', 'received', 'returned', 'sold', 'damaged', 'lost'],
-  add: ['corrected', 'received', 'returned'],
-  subtract: ['corrected', 'sold', 'damaged', 'lost'],
-}
+const KINDS: readonly { readonly value: Kind; readonly label: string }[] = [
+  { value: 'set', label: 'Set to' },
+  { value: 'add', label: 'Add' },
+  { value: 'subtract', label: 'Subtract' },
+]
+/** Fewer rows are changed without a question. */
+const ASK_FROM = 100
+const MAX_LISTED = 50
 
 interface Props {
   readonly table: TableActions
-  /** Those shown. */
+  /** The rows that are shown. */
   readonly rows: readonly StockRow[]
 }
 
-/** Stands below the table while rows are selected, and while and after several are changed at once. */
+/** Changes the selected rows at once. It stays until the user has seen the result. */
 export function BulkBar({ table, rows }: Props) {
   const session = useSession()
   const { selected } = useReadable(session.table)
   const progress = useReadable(session.bulk)
-  if (progress !== undefined) {
-    return (
-      <section className="bulk-bar" aria-label="Change several rows">
-        <BulkResult progress={progress} />
-      </section>
-    )
-  }
-  if (selected.size === 0) return null
-  return <Selection table={table} rows={rows} selected={selected} />
-}
-
-function Selection({ table, rows, selected }: Props & { readonly selected: ReadonlySet<bigint> }) {
-  const { bulk, stock, client, requests } = useSession()
-  const { structure } = useStock()
-  // Pets that were removed since do not count; none is removed without another structure.
-  const present = useMemo(
-    () => [...selected].filter((petId) => stock.find(petId) !== undefined),
-    [selected, stock, structure],
-  )
-  const count = present.length
-  const shown = useMemo(() => rows.filter(({ petId }) => selected.has(petId)), [rows, selected])
-  if (count === 0) return null
-  const apply = async (action: BulkChange) => {
-    if (count >= ASK_FROM) {
-      const limits = await client.limits.get().catch(() => undefined)
-      if (!(await ask(bulkQuestion(action, count, limits, requests.clock.now())))) return
-    }
-    await bulk.run(action, present)
+  if (progress === undefined) {
+    return selected.size === 0 ? null : <Selection table={table} rows={rows} selected={selected} />
   }
   return (
-    <section className="bulk-bar" aria-label="Change several rows">
-      <BulkForm
-        count={count}
-        hidden={Math.max(0, count - shown.length)}
-        all={rows.length}
-        onApply={(action) => void apply(action)}
-        onClear={table.clearSelection}
-        onLeaveOutHidden={() => table.selectAll(shown)}
-        onSelectAll={() => table.selectAll(rows)}
-      />
+    <section className="card bulk-bar" aria-label="Change several rows">
+      {progress.phase === 'done' ? <Summary progress={progress} /> : <Running progress={progress} />}
     </section>
   )
 }
 
-interface FormProps {
-  readonly count: number
-  /** How many of those are not among the rows shown, as after another search. */
-  readonly hidden: number
-  /** How many rows are shown. */
-  readonly all: number
-  readonly onApply: (action: BulkChange) => void
-  readonly onClear: () => void
-  readonly onLeaveOutHidden: () => void
-  readonly onSelectAll: () => void
-}
-
-function BulkForm({ count, hidden, all, onApply, onClear, onLeaveOutHidden, onSelectAll }: FormProps) {
+function Selection({ table, rows, selected }: Props & { readonly selected: ReadonlySet<bigint> }) {
+  const { bulk, stock } = useSession()
+  const { structure } = useStock()
   const [kind, setKind] = useState<Kind>('set')
   const [text, setText] = useState('')
   const [chosen, setReason] = useState<Reason>('corrected')
   const [reference, setReference] = useState('')
   const [isTried, setTried] = useState(false)
-  const id = useId()
+  const errorId = useId()
+  // Pets that were removed since do not count.
+  const present = useMemo(
+    () => [...selected].flatMap((petId) => stock.find(petId) ?? []),
+    [selected, stock, structure],
+  )
+  const shown = useMemo(() => rows.filter(({ petId }) => selected.has(petId)), [rows, selected])
+  const count = present.length
+  const hidden = Math.max(0, count - shown.length)
   const amount = readQuantity(text)
-  const reasons = REASONS[kind]
+  const reasons = REASONS_FOR[kind]
   const reason = reasons.includes(chosen) ? chosen : reasons[0]
+  if (count === 0) return null
+  const apply = async (change: BulkChange) => {
+    const isHuge = present.some(({ quantity }) => isImplausible(quantity, quantityAfter(quantity, change)))
+    if ((count >= ASK_FROM || isHuge) && !(await ask(questionOf(change, count, isHuge)))) return
+    const petIds = present.map(({ petId }) => petId)
+    await bulk.run(change, petIds)
+  }
   const onSubmit = (event: FormEvent) => {
     event.preventDefault()
     setTried(true)
     if (amount === undefined) return
-    onApply({ kind, amount, purpose: { reason, reference: readReference(reference) } })
+    void apply({ kind, amount, purpose: { reason, reference: readReference(reference) } })
   }
   return (
-    <form className="bulk-bar__form" onSubmit={onSubmit}>
-      <strong className="bulk-bar__count number" role="status">
-        {count.toLocaleString('en')} selected
-        {hidden > 0 && `, ${hidden.toLocaleString('en')} of them not shown`}
+    <section className="card bulk-bar" aria-label="Change several rows">
+      <form className="cluster" onSubmit={onSubmit}>
+        <strong className="number" role="status">
+          {wholeNumber(count)} selected
+          {hidden > 0 && `, ${wholeNumber(hidden)} of them not shown`}
+        </strong>
+        <SegmentedControl label="What to do" options={KINDS} value={kind} onChange={setKind} />
+        <input
+          className="input bulk-bar__amount number"
+          aria-label="Amount"
+          inputMode="numeric"
+          autoComplete="off"
+          placeholder="Amount"
+          value={text}
+          aria-invalid={isTried && amount === undefined}
+          aria-describedby={errorId}
+          onChange={({ currentTarget }) => setText(currentTarget.value)}
+        />
+        <PurposeFields
+          reasons={reasons}
+          reason={reason}
+          reference={reference}
+          onReason={setReason}
+          onReference={setReference}
+        />
+        <Button type="submit" tone="primary">
+          Apply to {wholeNumber(count)}
+        </Button>
+        {hidden > 0 && (
+          <Button tone="quiet" onClick={() => table.selectAll(shown)}>
+            Leave those out
+          </Button>
+        )}
+        {rows.length > shown.length && (
+          <Button tone="quiet" onClick={() => table.selectAll(rows)}>
+            Select all {wholeNumber(rows.length)}
+          </Button>
+        )}
+        <Button tone="quiet" icon="close" onClick={table.clearSelection}>
+          Clear selection
+        </Button>
+        <span id={errorId} className="field__error" role="alert">
+          {isTried && amount === undefined ? 'Enter a whole number of 0 or more.' : ''}
+        </span>
+      </form>
+    </section>
+  )
+}
+
+function quantityAfter(before: number, { kind, amount }: BulkChange): number {
+  if (kind === 'set') return amount
+  return kind === 'add' ? before + amount : before - amount
+}
+
+function questionOf({ kind, amount }: BulkChange, count: number, isHuge: boolean) {
+  const pets = count === 1 ? '1 pet' : `${wholeNumber(count)} pets`
+  const titles: Readonly<Record<Kind, string>> = {
+    set: `Set ${pets} to ${wholeNumber(amount)}?`,
+    add: `Add ${wholeNumber(amount)} to ${pets}?`,
+    subtract: `Subtract ${wholeNumber(amount)} from ${pets}?`,
+  }
+  const warning = isHuge ? [`${wholeNumber(amount)} is far more than there are now.`] : []
+  return {
+    title: titles[kind],
+    text: [...warning, 'You can stop it on the way, and undo it.'],
+    yes: `Change ${wholeNumber(count)}`,
+    no: 'Do not change them',
+  }
+}
+
+function Running({ progress }: { readonly progress: BulkProgress }) {
+  const { bulk } = useSession()
+  const { total, changed, unchanged, leftOut, phase } = progress
+  const done = changed + unchanged + leftOut.length
+  return (
+    <div className="cluster">
+      <strong className="number">
+        {phase === 'stopping' ? 'Stopping' : 'Changing'} {wholeNumber(done)} of {wholeNumber(total)}
       </strong>
-      <fieldset className="segmented">
-        <legend className="visually-hidden">What to do</legend>
-        {Object.entries(KINDS).map(([name, label]) => (
-          <button
-            key={name}
-            type="button"
-            className="segmented__option"
-            aria-pressed={kind === name}
-            onClick={() => setKind(name as Kind)}
-          >
-            {label}
-          </button>
-        ))}
-      </fieldset>
-      <label htmlFor={id} className="visually-hidden">
-        Amount
-      </label>
-      <input
-        id={id}
-        className="input bulk-bar__amount number"
-        inputMode="numeric"
-        autoComplete="off"
-        placeholder="Amount"
-        value={text}
-        aria-invalid={isTried && amount === undefined}
-        aria-describedby={`${id}-error`}
-        onChange={({ currentTarget }) => setText(currentTarget.value)}
-      />
-      <PurposeFields {...{ reasons, reason, reference, onReason: setReason, onReference: setReference }} />
-      <button type="submit" className="button button--primary">
-        Apply to {count.toLocaleString('en')}
-      </button>
-      {hidden > 0 && (
-        <button type="button" className="button button--quiet" onClick={onLeaveOutHidden}>
-          Leave those out
-        </button>
-      )}
-      {all > count - hidden && (
-        <button type="button" className="button button--quiet" onClick={onSelectAll}>
-          Select all {all.toLocaleString('en')}
-        </button>
-      )}
-      <button type="button" className="button button--quiet" onClick={onClear}>
-        <Icon name="close" />
-        Clear selection
-      </button>
-      <span id={`${id}-error`} className="field__error" role="alert">
-        {isTried && amount === undefined ? 'Enter a whole number of 0 or more.' : ''}
-      </span>
-    </form>
+      <div
+        className="progress bulk-bar__progress"
+        role="progressbar"
+        aria-label="Rows done"
+        aria-valuemin={0}
+        aria-valuemax={total}
+        aria-valuenow={done}
+      >
+        <div className="progress__bar" style={{ width: `${total === 0 ? 100 : (100 * done) / total}%` }} />
+      </div>
+      <Button isDisabled={phase === 'stopping'} onClick={() => bulk.stop()}>
+        Stop
+      </Button>
+    </div>
+  )
+}
+
+function Summary({ progress }: { readonly progress: BulkProgress }) {
+  const session = useSession()
+  const { bulk, table } = session
+  const { step, leftOut } = progress
+  const end = () => {
+    bulk.clear()
+    table.set({ ...table.get(), selected: new Set() })
+  }
+  // Undo takes back the last change, which may be another one by now.
+  const canUndo = useReadable(session.undo).at(-1) === step && step !== undefined
+  return (
+    <>
+      <div className="cluster">
+        <strong role="status">{summaryOf(progress)}</strong>
+        {retryable(progress).length > 0 && <Button onClick={() => void bulk.retry()}>Try those again</Button>}
+        {canUndo && <Button onClick={() => void undoAndTell(session)}>Undo</Button>}
+        <Button tone="primary" onClick={end}>
+          Done
+        </Button>
+      </div>
+      {leftOut.length > 0 && <LeftOutList leftOut={leftOut} />}
+    </>
+  )
+}
+
+function LeftOutList({ leftOut }: { readonly leftOut: readonly LeftOut[] }) {
+  const { stock } = useSession()
+  const rest = leftOut.length - MAX_LISTED
+  return (
+    <ul className="bulk-bar__left-out">
+      {leftOut.slice(0, MAX_LISTED).map(({ petId, reason, unsettled }) => (
+        <li key={String(petId)}>
+          <strong>{stock.find(petId)?.name ?? `Pet ${petId}`}</strong> {reason}
+          {unsettled !== undefined && (
+            <>
+              {' '}
+              <a href={href({ view: 'pet', petId })}>Look at its history</a>
+            </>
+          )}
+        </li>
+      ))}
+      {rest > 0 && <li className="muted">and {wholeNumber(rest)} more</li>}
+    </ul>
+  )
+}
+
+/** Every pet is in exactly one of the counts. */
+function summaryOf({ action, changed, unchanged, leftOut }: BulkProgress): string {
+  const countOf = (why: LeftOut['why']) => leftOut.filter((each) => each.why === why).length
+  const parts: [number, string][] = [
+    [unchanged, 'had that quantity already'],
+    [countOf('conflict'), 'left alone, since somebody else changed them'],
+    [countOf('gone'), 'not in the store any more'],
+    [countOf('refused'), 'refused'],
+    [countOf('failed'), 'failed'],
+    [countOf('stopped'), 'stopped'],
+  ]
+  const rest = parts.filter(([count]) => count > 0).map(([count, what]) => `${wholeNumber(count)} ${what}`)
+  return [`${wholeNumber(changed)} ${action.kind === 'undo' ? 'changed back' : 'changed'}`, ...rest].join(
+    ' · ',
   )
 }

@@ -1,37 +1,62 @@
 import { useEffect, useRef, useState } from 'react'
+import { useReadable } from '../data/observable.ts'
+import type { StockRow } from '../data/stock/stock-model.ts'
 import { useSession, useStock } from '../session/session-context.ts'
 
-/** Often enough to follow, seldom enough to be listened to. */
-const SPEAK_EVERY_MS = 4_000
+/** Often enough to follow, and rarely enough to listen to. */
+const ANNOUNCE_EVERY_MS = 4_000
 
-/** Tells those who cannot see the marks how many quantities others changed, all in one sentence. */
+/** Announces changes to screen readers: the user's own steps at once, those of others together in one sentence. */
 export function ChangeAnnouncer() {
+  return (
+    <>
+      <OwnSteps />
+      <ChangesByOthers />
+    </>
+  )
+}
+
+function OwnSteps() {
+  const { editor, stock } = useSession()
+  const edits = useReadable(editor)
+  const sentences = [...edits].flatMap(([petId, state]) => {
+    const row = stock.find(petId)
+    return state.kind === 'stepping' && row !== undefined ? [`${nameOf(row)}: ${state.target}`] : []
+  })
+  return (
+    <div className="visually-hidden" role="status">
+      {sentences.join(', ')}
+    </div>
+  )
+}
+
+function ChangesByOthers() {
   const { stock } = useSession()
   const { recentlyChanged } = useStock()
   const [sentence, setSentence] = useState('')
   const seen = useRef<ReadonlyMap<bigint, number>>(new Map())
-  /** What is yet to be told: marks do not last until the next sentence. */
-  const news = useRef(new Set<bigint>())
+  /** Changes that are not announced yet: their marks may end before the next sentence. */
+  const pending = useRef(new Set<bigint>())
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  const spokeAt = useRef(0)
+  const announcedAt = useRef(0)
 
   useEffect(() => {
-    for (const [petId, at] of recentlyChanged) if (seen.current.get(petId) !== at) news.current.add(petId)
+    for (const [petId, at] of recentlyChanged) if (seen.current.get(petId) !== at) pending.current.add(petId)
     seen.current = recentlyChanged
-    if (news.current.size === 0 || timer.current !== undefined) return
-    const speak = () => {
+    if (pending.current.size === 0 || timer.current !== undefined) return
+    const announce = () => {
       timer.current = undefined
-      spokeAt.current = Date.now()
-      const [first = 0n, ...others] = news.current
+      announcedAt.current = Date.now()
+      const [first = 0n, ...others] = pending.current
       const row = others.length === 0 ? stock.find(first) : undefined
       setSentence(
         row === undefined
-          ? `${news.current.size} rows were changed by others.`
-          : `${row.name ?? `Pet ${row.petId}`} is now ${row.quantity}, changed by somebody else.`,
+          ? `${pending.current.size} rows were changed by others.`
+          : `${nameOf(row)} is now ${row.quantity}, changed by somebody else.`,
       )
-      news.current.clear()
+      pending.current.clear()
     }
-    timer.current = setTimeout(speak, Math.max(0, spokeAt.current + SPEAK_EVERY_MS - Date.now()))
+    timer.current = setTimeout(announce, Math.max(0, announcedAt.current + ANNOUNCE_EVERY_MS - Date.now()))
   }, [recentlyChanged, stock])
 
   useEffect(
@@ -47,4 +72,8 @@ export function ChangeAnnouncer() {
       {sentence}
     </div>
   )
+}
+
+function nameOf({ name, petId }: StockRow): string {
+  return name ?? `Pet ${petId}`
 }

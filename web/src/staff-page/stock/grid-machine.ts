@@ -1,12 +1,11 @@
 import type { StockRow } from '../data/stock/stock-model.ts'
-import { isSurprising, readChange, type TypedChange } from '../quantity/typed-change.ts'
-import { actionOf, type GridAction, type Pressed } from './grid-keys.ts'
+import { isImplausible, quantityAfter, readChange, type TypedChange } from '../quantity/typed-change.ts'
 
 /** The quantity that is being typed. */
 export interface Editing {
-  /** As the user saw it when they began: a save holds only over this state. */
+  /** The row that the user saw when they began: the change is saved only over this state. */
   readonly row: StockRow
-  /** What the field begins with; all of it is selected unless the user typed it. */
+  /** The first text of the field; all of it is selected unless the user typed it. */
   readonly text: string
   readonly isTyped: boolean
 }
@@ -17,29 +16,28 @@ export interface GridState {
   readonly editing: Editing | undefined
 }
 
-/** What the table shows when something happens. */
+/** What the table shows when an input arrives. */
 export interface GridView {
-  /** Those that fit what is searched for now, in their order. */
   readonly rows: readonly StockRow[]
-  /** The first of them that is in sight, and how many fit on the screen. */
+  /** The first visible row, and how many fit on the screen. */
   readonly top: number
   readonly fitting: number
   readonly mayChange: boolean
-  /** What was typed for a row and could not be saved; `undefined` where all is settled. */
-  readonly unsettled: (petId: bigint) => string | undefined
+  /** The text that was typed for a row and not saved; `undefined` if there is none. */
+  readonly unsaved: (petId: bigint) => string | undefined
 }
 
 export type GridInput =
   /** The table itself has the focus. */
   | { readonly kind: 'key'; readonly pressed: Pressed }
   | { readonly kind: 'editorKey'; readonly key: EditorKey; readonly text: string }
-  /** The focus has gone elsewhere, or nothing more was typed after signs alone. */
+  /** The focus left the field, or the user typed only signs and stopped. */
   | { readonly kind: 'editorLeft' | 'editorPaused'; readonly petId: bigint; readonly text: string }
   | { readonly kind: 'entered' }
   | { readonly kind: 'pointed'; readonly petId: bigint }
-  /** Somebody looked for this pet. */
+  /** A search or a scan found this pet. */
   | { readonly kind: 'found'; readonly petId: bigint }
-  /** `text` is what was typed before, and is to be looked at again. */
+  /** `text` is the text that was typed before. */
   | { readonly kind: 'edit'; readonly petId: bigint; readonly text?: string }
 
 export type EditorKey = 'Enter' | 'Escape' | 'ArrowUp' | 'ArrowDown' | 'Tab' | 'Shift+Tab'
@@ -55,7 +53,7 @@ export interface GridStep {
   readonly effects: readonly GridEffect[]
 }
 
-/** Where the focus and the active row go, and what is to be done: all that keys and clicks in the table mean. */
+/** The state machine of the table: where keys and clicks move the focus and the active row, and what they do. */
 export function gridStep(state: GridState, input: GridInput, view: GridView): GridStep {
   switch (input.kind) {
     case 'key': {
@@ -66,7 +64,7 @@ export function gridStep(state: GridState, input: GridInput, view: GridView): Gr
       return editorKey(state, input.key, input.text, view)
     case 'editorLeft':
     case 'editorPaused': {
-      // The field may tell of it once another row is being edited.
+      // The event may arrive when another row is being edited.
       if (state.editing?.row.petId !== input.petId) return stay(state)
       const effects = changeOf(state.editing, input.text)
       const focus: GridEffect[] = input.kind === 'editorPaused' ? [{ kind: 'focus' }] : []
@@ -74,7 +72,7 @@ export function gridStep(state: GridState, input: GridInput, view: GridView): Gr
     }
     case 'entered': {
       if (indexOf(view, state.active) !== -1) return stay(state)
-      // Nothing moves: it may be a click on its way to a row.
+      // Do not scroll: the focus may come from a click on a row.
       return stay({ ...state, active: view.rows[view.top]?.petId ?? state.active })
     }
     case 'pointed':
@@ -101,7 +99,7 @@ function act(state: GridState, action: GridAction, view: GridView): GridStep {
     case 'last':
       return goTo(state, view.rows.length - 1, view)
     case 'escape':
-      if (row === undefined || view.unsettled(row.petId) === undefined)
+      if (row === undefined || view.unsaved(row.petId) === undefined)
         return stay(state, { kind: 'clearSelection' })
       return stay(state, { kind: 'dismiss', petId: row.petId })
     case 'open':
@@ -121,12 +119,12 @@ function editorKey(state: GridState, key: EditorKey, text: string, view: GridVie
   if (editing === undefined) return stay(state)
   const done = { ...state, editing: undefined }
   if (key === 'Escape') return stay(done, { kind: 'focus' })
-  // The field says what is wrong with it.
+  // The field shows what is wrong.
   if (readChange(text) === undefined) return stay(state)
   const effects = changeOf(editing, text)
   const index = indexOf(view, editing.row.petId)
-  // Whoever answers a question is still at that row.
-  if (index === -1 || effects.some(isQuestionable)) {
+  // The answer to the question may return to this row.
+  if (index === -1 || effects.some(isImplausibleChange)) {
     return { state: done, effects: [{ kind: 'focus' }, ...effects] }
   }
   const next = key === 'ArrowUp' || key === 'Shift+Tab' ? index - 1 : index + 1
@@ -135,11 +133,11 @@ function editorKey(state: GridState, key: EditorKey, text: string, view: GridVie
   return { state: step.state, effects: [...step.effects, ...effects] }
 }
 
-/** Begins to edit a row; `typed` is what the user began to type. */
+/** Begins to edit a row; `typed` is the first character that the user typed. */
 function begin(state: GridState, index: number, view: GridView, typed?: string): GridStep {
   const row = view.rows[index]
   if (row === undefined || !view.mayChange) return stay(state)
-  const text = typed ?? view.unsettled(row.petId) ?? String(row.quantity)
+  const text = typed ?? view.unsaved(row.petId) ?? String(row.quantity)
   const editing = { row, text, isTyped: typed !== undefined }
   return { state: { active: row.petId, editing }, effects: [{ kind: 'reveal', index }] }
 }
@@ -151,7 +149,7 @@ function goTo(state: GridState, wanted: number, { rows }: GridView): GridStep {
   return { state: { ...state, active: row.petId }, effects: [{ kind: 'reveal', index }] }
 }
 
-/** Nothing where what was typed changes nothing, or cannot be read. */
+/** Empty if the text changes nothing or is invalid. */
 function changeOf({ row }: Editing, text: string): readonly GridEffect[] {
   const change = readChange(text)
   if (change === undefined) return []
@@ -159,18 +157,17 @@ function changeOf({ row }: Editing, text: string): readonly GridEffect[] {
   return isChange ? [{ kind: 'change', row, change, text }] : []
 }
 
-function isQuestionable(effect: GridEffect): boolean {
+function isImplausibleChange(effect: GridEffect): boolean {
   if (effect.kind !== 'change') return false
-  const { row, change } = effect
-  const after = change.kind === 'set' ? change.quantity : row.quantity + change.delta
-  return isSurprising(row.quantity, after)
+  const { quantity } = effect.row
+  return isImplausible(quantity, quantityAfter(quantity, effect.change))
 }
 
 function indexOf({ rows }: GridView, petId: bigint | undefined): number {
   return petId === undefined ? -1 : rows.findIndex((row) => row.petId === petId)
 }
 
-/** The focus first: what it leaves is settled before anything else is done. */
+/** The focus moves first, so that the field that it leaves saves before the other effects. */
 function focused({ state, effects }: GridStep): GridStep {
   return { state, effects: [{ kind: 'focus' }, ...effects] }
 }
@@ -178,3 +175,56 @@ function focused({ state, effects }: GridStep): GridStep {
 function stay(state: GridState, ...effects: readonly GridEffect[]): GridStep {
   return { state, effects }
 }
+
+/** The action of a key while the table has the focus. */
+type GridAction =
+  | { readonly kind: 'move'; readonly by: number }
+  | { readonly kind: 'page'; readonly by: 1 | -1 }
+  | { readonly kind: 'first' | 'last' | 'edit' | 'toggle' | 'selectAll' | 'open' | 'escape' }
+  /** A digit begins a new quantity, a sign a difference. */
+  | { readonly kind: 'type'; readonly text: string }
+
+export interface Pressed {
+  readonly key: string
+  readonly ctrlKey: boolean
+  readonly metaKey: boolean
+  readonly altKey: boolean
+}
+
+const ACTIONS: Readonly<Record<string, GridAction>> = {
+  ArrowUp: { kind: 'move', by: -1 },
+  ArrowDown: { kind: 'move', by: 1 },
+  PageUp: { kind: 'page', by: -1 },
+  PageDown: { kind: 'page', by: 1 },
+  Home: { kind: 'first' },
+  End: { kind: 'last' },
+  Enter: { kind: 'edit' },
+  F2: { kind: 'edit' },
+  ' ': { kind: 'toggle' },
+  ArrowRight: { kind: 'open' },
+  Escape: { kind: 'escape' },
+}
+
+export function actionOf({ key, ctrlKey, metaKey, altKey }: Pressed): GridAction | undefined {
+  if (ctrlKey || metaKey) return key === 'a' ? { kind: 'selectAll' } : undefined
+  if (altKey) return undefined
+  return /^[\d+-]$/.test(key) ? { kind: 'type', text: key } : ACTIONS[key]
+}
+
+/** The keys that the help lists. */
+export const KEY_HELP: readonly (readonly [keys: readonly string[], does: string])[] = [
+  [['↑', '↓'], 'Go to the row above or below'],
+  [['Page Up', 'Page Down'], 'Go one screen up or down'],
+  [['Home', 'End'], 'Go to the first or the last row'],
+  [['Enter'], 'Edit the quantity; save it and go down a row'],
+  [['Tab'], 'Save the quantity and edit the next one; with Shift the one before'],
+  [['0', '…', '9'], 'Begin to type a new quantity'],
+  [['+', '−'], 'One more, one less; with a number, that many: +12, −3'],
+  [['Esc'], 'Keep the old quantity; clear the selection'],
+  [['→'], 'Open the pet and its history'],
+  [['Space'], 'Select the row'],
+  [['Ctrl', 'A'], 'Select all rows shown'],
+  [['Ctrl', 'Z'], 'Undo the last change'],
+  [['/'], 'Search; Enter there goes to the first row found, by an exact id or barcode first'],
+  [['?'], 'Show these keys'],
+]

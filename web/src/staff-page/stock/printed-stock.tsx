@@ -7,18 +7,17 @@ interface Props {
   readonly rows: readonly StockRow[]
   /** How many there are, and of how many. */
   readonly title: string
-  /** What of a row is its category. */
   readonly categoryOf: (row: StockRow) => string
 }
 
-/** More than a hundred sheets of paper are a mistake; a file holds them all. */
+/** More than a hundred sheets of paper are a mistake. */
 const MAX_PRINTED = 5_000
 
-/** All rows shown, on paper alone: the table draws those in sight, and a printer has no sight. */
+/** The rows for the printer: the grid renders only the visible ones. */
 export function PrintedStock({ rows, title, categoryOf }: Props) {
   const [isPrinting, setPrinting] = useState(false)
   useEffect(() => {
-    // The browser takes the page as it is when this returns.
+    // The browser prints the page as it is when this returns.
     const begin = () => flushSync(() => setPrinting(true))
     const end = () => setPrinting(false)
     addEventListener('beforeprint', begin)
@@ -35,7 +34,7 @@ export function PrintedStock({ rows, title, categoryOf }: Props) {
       <p>
         <strong>Stock</strong> · {title} · {new Date().toLocaleString('en-GB')}
       </p>
-      <table>
+      <table className="table">
         <thead>
           <tr>
             <th>Name</th>

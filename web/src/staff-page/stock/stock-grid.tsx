@@ -1,42 +1,49 @@
-// biome-ignore-all lint/a11y/useSemanticElements: a <table> cannot leave out the rows that are not in sight
+// biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus, and names its active row
+// biome-ignore-all lint/a11y/useSemanticElements: a <table> cannot leave out the rows that are not visible
 import {
   type CSSProperties,
   type KeyboardEvent,
   useEffect,
   useImperativeHandle,
+  useLayoutEffect,
   useMemo,
   useRef,
 } from 'react'
+import { Icon } from '../../design/icon.tsx'
 import { useReadable } from '../data/observable.ts'
 import { isLow } from '../data/stock/is-low.ts'
+import { shownQuantity } from '../data/stock/stock-editor.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
+import { COLUMN_NAMES, type SortColumn } from '../data/stock/table-state.ts'
 import { useMayChange, useSession, useStock } from '../session/session-context.ts'
 import { useMediaQuery } from '../ui/hooks.ts'
-import { GridHeader } from './grid-header.tsx'
-import { actionOf } from './grid-keys.ts'
+import { actionOf } from './grid-machine.ts'
 import { useRowWindow } from './row-window.ts'
 import { type RowActions, rowId, StockTableRow } from './stock-row.tsx'
-import type { Grid, GridScreen } from './use-grid.ts'
-import type { TableActions } from './use-table.ts'
+import type { Grid, GridScreen, TableActions } from './use-grid.ts'
 
 interface Props {
   readonly rows: readonly StockRow[]
   readonly table: TableActions
   readonly grid: Grid
+  readonly hasMore: boolean
+  /** Called when the last rows are near. */
+  readonly onNearEnd: () => void
 }
 
 const ROW_PX = { wide: 44, coarse: 52, narrow: 84 }
 const HEADER_PX = { wide: 40, coarse: 40, narrow: 0 }
 const DIGIT_REM = 0.5625
-/** So low that the tools scroll away with the rows. */
+/** Screens on which the toolbar scrolls away with the rows. */
 const SHORT = '(max-height: 34rem)'
 export const NARROW = '(max-width: 47.99rem)'
+const NEAR_END_ROWS = 200
 
-/** The table: an ARIA grid that draws only the rows in sight. It has the focus, and names its active row. */
-export function StockGrid({ rows, table, grid: { editing, input, screen } }: Props) {
+/** An ARIA grid that renders only the visible rows. It has the focus, and names its active row. */
+export function StockGrid({ rows, table, grid: { editing, input, screen }, hasMore, onNearEnd }: Props) {
   const session = useSession()
-  const { recentlyChanged, rows: all } = useStock()
-  const { selected, active } = useReadable(session.table)
+  const { recentlyChanged } = useStock()
+  const { selected, active, filter } = useReadable(session.table)
   const edits = useReadable(session.editor)
   const categories = useReadable(session.categories)
   const mayChange = useMayChange('stock')
@@ -52,6 +59,7 @@ export function StockGrid({ rows, table, grid: { editing, input, screen } }: Pro
   const indexOf = (petId: bigint | undefined) =>
     petId === undefined ? -1 : rows.findIndex((row) => row.petId === petId)
   const activeIndex = useMemo(() => indexOf(active), [rows, active])
+  const idWidth = useMemo(() => widthOfIds(rows), [rows])
 
   useImperativeHandle(
     screen,
@@ -62,6 +70,7 @@ export function StockGrid({ rows, table, grid: { editing, input, screen } }: Pro
     () => ({
       editor: session.editor,
       input,
+      focusGrid: () => grid.current?.focus({ preventScroll: true }),
       toggle: (petId, isRange) => {
         table.toggle(petId, isRange)
         input({ kind: 'pointed', petId })
@@ -70,13 +79,24 @@ export function StockGrid({ rows, table, grid: { editing, input, screen } }: Pro
     [session, table, input],
   )
 
-  // Coming back to the table finds the row where it was left, and the focus unless it is somewhere else, as in the
-  // search; after that the keys see to it.
+  // A user who returns to the table finds the active row, and the focus unless it is in another control.
   useEffect(() => {
     if (activeIndex === -1) return
     reveal(activeIndex)
     if (document.activeElement?.contains(grid.current)) grid.current?.focus({ preventScroll: true })
   }, [])
+
+  // Another filter starts at the top.
+  const lastFilter = useRef(filter)
+  useLayoutEffect(() => {
+    if (lastFilter.current !== filter) reveal(0)
+    lastFilter.current = filter
+  }, [filter, reveal])
+
+  const isNearEnd = hasMore && view.end > rows.length - NEAR_END_ROWS
+  useEffect(() => {
+    if (isNearEnd) onNearEnd()
+  }, [isNearEnd, rows.length])
 
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.target !== grid.current || actionOf(event) === undefined) return
@@ -87,11 +107,14 @@ export function StockGrid({ rows, table, grid: { editing, input, screen } }: Pro
     if (event.target === grid.current) input({ kind: 'entered' })
   }
 
-  const drawn = range(view.first, view.end)
+  const rendered = Array.from(
+    { length: Math.max(0, view.end - view.first) },
+    (_, offset) => view.first + offset,
+  )
   const editedIndex = indexOf(editing?.row.petId)
-  // What is being edited stays, however far away one scrolls.
-  if (editedIndex !== -1 && !drawn.includes(editedIndex)) drawn.push(editedIndex)
-  const isActiveDrawn = drawn.includes(activeIndex)
+  // The edited row stays, however far the user scrolls.
+  if (editedIndex !== -1 && !rendered.includes(editedIndex)) rendered.push(editedIndex)
+  const isActiveRendered = rendered.includes(activeIndex)
 
   return (
     <div
@@ -100,33 +123,34 @@ export function StockGrid({ rows, table, grid: { editing, input, screen } }: Pro
       role="grid"
       tabIndex={0}
       aria-label="Stock"
-      aria-rowcount={rows.length + 1}
-      aria-colcount={7}
+      aria-rowcount={hasMore ? -1 : rows.length + 1}
+      aria-colcount={8}
       aria-multiselectable={mayChange}
-      aria-activedescendant={isActiveDrawn && active !== undefined ? rowId(active) : undefined}
-      style={{ '--row-height': `${rowHeight}px`, '--id-width': idWidth(all) } as CSSProperties}
+      aria-activedescendant={isActiveRendered && active !== undefined ? rowId(active) : undefined}
+      style={{ '--row-height': `${rowHeight}px`, '--id-width': idWidth } as CSSProperties}
       onKeyDown={onKeyDown}
       onFocus={onFocus}
     >
       <GridHeader rows={rows} table={table} />
-      <div role="rowgroup" className="stock-grid__rows" style={{ height: view.height }}>
-        {drawn.map((index) => {
+      <div role="rowgroup" className="stock-grid__rows" style={{ height: rows.length * rowHeight }}>
+        {rendered.map((index) => {
           const row = rows[index]
           if (row === undefined) return null
           const { petId } = row
           const state = edits.get(petId)
-          const shown = state?.kind === 'saving' ? { ...row, quantity: state.target } : row
+          const quantity = shownQuantity(row, state)
           return (
             <StockTableRow
-              // A row that scrolls out of sight lends its elements to the one that scrolls in.
+              // A row that scrolls out of sight hands its elements to one that scrolls in.
               key={editing?.row.petId === petId ? 'edited' : index % view.most}
               row={row}
+              quantity={quantity}
               index={index}
-              top={view.topOf(index)}
+              top={index * rowHeight}
               isActive={petId === active}
               isSelected={selected.has(petId)}
               mayChange={mayChange}
-              isLow={isLow(shown, categories)}
+              isLow={isLow({ ...row, quantity }, categories)}
               changedAt={recentlyChanged.get(petId)}
               state={state}
               typed={editing?.row.petId === petId ? editing : undefined}
@@ -139,12 +163,73 @@ export function StockGrid({ rows, table, grid: { editing, input, screen } }: Pro
   )
 }
 
-/** As wide as the longest id of rows that are sorted by it, and as its column's name. */
-function idWidth(all: readonly StockRow[]): string {
-  const digits = [all[0], all.at(-1)].map((row) => String(row?.petId ?? '').length)
-  return `${Math.max(3, DIGIT_REM * Math.max(...digits))}rem`
+/** Sorts by a column, and selects all rows. */
+function GridHeader({ rows, table }: Pick<Props, 'rows' | 'table'>) {
+  const { selected } = useReadable(useSession().table)
+  const mayChange = useMayChange('stock')
+  const isAll =
+    rows.length > 0 && selected.size >= rows.length && rows.every(({ petId }) => selected.has(petId))
+  const isSome = selected.size > 0 && !isAll
+  return (
+    <div role="rowgroup" className="stock-grid__header">
+      <div role="row" aria-rowindex={1} className="stock-header">
+        <div role="columnheader" className="stock-row__select">
+          {mayChange && (
+            <label className="stock-row__check">
+              <input
+                type="checkbox"
+                className="checkbox"
+                aria-label="Select all rows shown"
+                checked={isAll}
+                ref={(box) => {
+                  if (box !== null) box.indeterminate = isSome
+                }}
+                onChange={() => (isAll ? table.clearSelection() : table.selectAll(rows))}
+              />
+            </label>
+          )}
+        </div>
+        <SortHeader column="name" className="stock-row__name" onSort={table.sortBy} />
+        <SortHeader column="petId" className="stock-row__id" onSort={table.sortBy} />
+        <div role="columnheader" className="stock-row__category">
+          Category
+        </div>
+        <div role="columnheader" className="stock-row__status">
+          Status
+        </div>
+        <div role="columnheader" className="stock-row__state">
+          <span className="visually-hidden">State</span>
+        </div>
+        <SortHeader column="free" className="stock-row__free" onSort={table.sortBy} />
+        <SortHeader column="quantity" className="stock-row__quantity" onSort={table.sortBy} />
+      </div>
+    </div>
+  )
 }
 
-function range(first: number, end: number): number[] {
-  return Array.from({ length: Math.max(0, end - first) }, (_, offset) => first + offset)
+interface SortHeaderProps {
+  readonly column: SortColumn
+  readonly className: string
+  readonly onSort: (column: SortColumn) => void
+}
+
+function SortHeader({ column, className, onSort }: SortHeaderProps) {
+  const { sort } = useReadable(useSession().table)
+  const isSorted = sort.column === column
+  const direction = sort.isDescending ? 'descending' : 'ascending'
+  return (
+    <div role="columnheader" aria-sort={isSorted ? direction : undefined} className={className}>
+      <button type="button" className="stock-header__sort" onClick={() => onSort(column)}>
+        {COLUMN_NAMES[column]}
+        {isSorted && <Icon name={direction} size={12} />}
+      </button>
+    </div>
+  )
+}
+
+/** As wide as the longest id and the name of the column. */
+function widthOfIds(rows: readonly StockRow[]): string {
+  let digits = 0
+  for (const { petId } of rows) digits = Math.max(digits, String(petId).length)
+  return `${Math.max(3, DIGIT_REM * digits)}rem`
 }

@@ -1,25 +1,29 @@
 // biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus, and names its active row
-// biome-ignore-all lint/a11y/useSemanticElements: a <table> cannot leave out the rows that are not in sight
-import { type MouseEvent, memo } from 'react'
+// biome-ignore-all lint/a11y/useSemanticElements: a <table> cannot leave out the rows that are not visible
+import { type KeyboardEvent, type MouseEvent, memo, useEffect, useRef, useState } from 'react'
 import { Icon } from '../../design/icon.tsx'
 import type { EditState, StockEditor } from '../data/stock/stock-editor.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import { CategoryName } from '../pet-form/category-name.tsx'
 import { Reserved } from '../quantity/reserved.tsx'
 import { RowState } from '../quantity/row-state.tsx'
+import { readChange } from '../quantity/typed-change.ts'
+import { wholeNumber } from '../ui/charts/quantity-axis.ts'
 import { href } from '../ui/navigation.ts'
-import type { Editing } from './grid-machine.ts'
-import { QuantityEditor } from './quantity-editor.tsx'
+import type { Editing, EditorKey } from './grid-machine.ts'
 import type { Grid } from './use-grid.ts'
 
 export interface RowActions {
   readonly editor: StockEditor
   readonly input: Grid['input']
+  readonly focusGrid: () => void
   readonly toggle: (petId: bigint, isRange: boolean) => void
 }
 
 interface Props {
   readonly row: StockRow
+  /** The quantity to show, which may not be saved yet. */
+  readonly quantity: number
   readonly index: number
   readonly top: number
   readonly isActive: boolean
@@ -28,12 +32,12 @@ interface Props {
   readonly isLow: boolean
   readonly changedAt: number | undefined
   readonly state: EditState | undefined
-  /** While this row is edited. */
+  /** Set while this row is edited. */
   readonly typed: Editing | undefined
   readonly actions: RowActions
 }
 
-/** As many digits fit beside the status on a phone. */
+/** The digits that fit beside the status on a phone. */
 const SHORT_ID = 8
 
 export function rowId(petId: bigint): string {
@@ -41,16 +45,17 @@ export function rowId(petId: bigint): string {
 }
 
 export const StockTableRow = memo(function StockTableRow(props: Props) {
-  const { row, index, top, isActive, isSelected, mayChange, isLow, changedAt, state, typed, actions } = props
+  const { row, quantity, index, top, isActive, isSelected, mayChange, isLow, changedAt } = props
+  const { state, typed, actions } = props
   const { input } = actions
-  const { petId, status } = row
+  const { petId, status, reserved } = row
   const name = row.name ?? `pet ${petId}`
-  const shown = state?.kind === 'saving' ? state.target : row.quantity
+  const free = quantity - reserved
   const classes = ['stock-row']
   if (isActive) classes.push('stock-row--active')
   if (typed !== undefined) classes.push('stock-row--edited')
-  if (state !== undefined) classes.push(`stock-row--${state.kind}`)
-  else if (row.reserved > 0) classes.push('stock-row--reserved')
+  if (state !== undefined) classes.push('stock-row--changed', `stock-row--${state.kind}`)
+  if (reserved > 0) classes.push('stock-row--reserved')
   if (String(petId).length > SHORT_ID) classes.push('stock-row--long-id')
   const toggle = (event: MouseEvent) => {
     event.stopPropagation()
@@ -62,6 +67,7 @@ export const StockTableRow = memo(function StockTableRow(props: Props) {
       id={rowId(petId)}
       role="row"
       aria-rowindex={index + 2}
+      aria-label={`${name}, ${wholeNumber(quantity)}${isLow ? ', low' : ''}`}
       aria-selected={isSelected}
       className={classes.join(' ')}
       style={{ top }}
@@ -70,7 +76,7 @@ export const StockTableRow = memo(function StockTableRow(props: Props) {
       {changedAt !== undefined && <div key={changedAt} className="stock-row__mark" role="presentation" />}
       <div role="gridcell" className="stock-row__select">
         {mayChange && (
-          // The whole cell is there for a finger.
+          // A finger may hit the whole cell.
           <label className="stock-row__check">
             <input
               type="checkbox"
@@ -86,7 +92,7 @@ export const StockTableRow = memo(function StockTableRow(props: Props) {
       </div>
       <div role="gridcell" className="stock-row__name">
         {row.name === undefined ? (
-          <span className="skeleton stock-row__name-to-come" />
+          <span className="skeleton" />
         ) : (
           <a href={href({ view: 'pet', petId })} tabIndex={-1}>
             {row.name}
@@ -104,17 +110,29 @@ export const StockTableRow = memo(function StockTableRow(props: Props) {
       </div>
       <div role="gridcell" className="stock-row__state">
         {state === undefined ? (
-          <Reserved quantity={shown} reserved={row.reserved} />
+          <Reserved quantity={quantity} reserved={reserved} />
         ) : (
-          <RowState petId={petId} name={name} state={state} editor={actions.editor} />
+          <RowState
+            petId={petId}
+            name={name}
+            state={state}
+            editor={actions.editor}
+            onChosen={actions.focusGrid}
+          />
         )}
+      </div>
+      <div
+        role="gridcell"
+        className={free > 0 ? 'stock-row__free number' : 'stock-row__free stock-row__free--none number'}
+      >
+        {wholeNumber(free)}
       </div>
       <div role="gridcell" className="stock-row__quantity">
         {typed === undefined ? (
           <Quantity
-            row={row}
+            petId={petId}
             name={name}
-            shown={shown}
+            quantity={quantity}
             isLow={isLow}
             mayChange={mayChange}
             actions={actions}
@@ -136,26 +154,27 @@ export const StockTableRow = memo(function StockTableRow(props: Props) {
 })
 
 interface QuantityProps {
-  readonly row: StockRow
+  readonly petId: bigint
   readonly name: string
-  readonly shown: number
+  readonly quantity: number
   readonly isLow: boolean
   readonly mayChange: boolean
   readonly actions: RowActions
 }
 
-/** As many characters fit between the buttons. */
+/** The characters that fit between the buttons. */
 const SHORT_QUANTITY = 9
 
-function Quantity({ row: { petId }, name, shown, isLow: low, mayChange, actions }: QuantityProps) {
-  const words = shown.toLocaleString('en')
+function Quantity({ petId, name, quantity, isLow: low, mayChange, actions }: QuantityProps) {
+  const words = wholeNumber(quantity)
   const classes = ['stepper__value', 'number']
-  if (low) classes.push('stepper__value--low')
+  if (quantity === 0) classes.push('stepper__value--none')
+  else if (low) classes.push('stepper__value--low')
   if (words.length > SHORT_QUANTITY) classes.push('stepper__value--long')
   const step = (event: MouseEvent, delta: number) => {
     event.stopPropagation()
     actions.input({ kind: 'pointed', petId })
-    void actions.editor.step(petId, delta)
+    actions.editor.step(petId, delta)
   }
   const edit = (event: MouseEvent) => {
     event.stopPropagation()
@@ -176,7 +195,7 @@ function Quantity({ row: { petId }, name, shown, isLow: low, mayChange, actions 
         className="stepper__button"
         tabIndex={-1}
         aria-label={`One less ${name}`}
-        disabled={shown === 0}
+        disabled={quantity === 0}
         onClick={(event) => step(event, -1)}
       >
         <Icon name="minus" />
@@ -201,4 +220,84 @@ function Quantity({ row: { petId }, name, shown, isLow: low, mayChange, actions 
       </button>
     </div>
   )
+}
+
+interface EditorProps {
+  readonly label: string
+  /** The first text; all of it is selected unless the user typed it. */
+  readonly text: string
+  readonly isTyped: boolean
+  readonly onKey: (key: EditorKey, text: string) => void
+  /** The focus left the field. */
+  readonly onLeave: (text: string) => void
+  /** The user typed only signs and stopped. */
+  readonly onPause: (text: string) => void
+}
+
+/** Long enough to type the 1 of `+12`. */
+const PAUSE_MS = 500
+const KEYS: readonly string[] = ['Enter', 'Escape', 'ArrowUp', 'ArrowDown'] satisfies EditorKey[]
+
+/** The field for a new quantity or a difference. */
+function QuantityEditor({ label, text, isTyped, onKey, onLeave, onPause }: EditorProps) {
+  const [value, setValue] = useState(text)
+  const field = useRef<HTMLInputElement>(null)
+  const change = readChange(value)
+  const isStep = change?.kind === 'step'
+  const pause = useRef(onPause)
+  pause.current = onPause
+
+  useEffect(() => {
+    const input = field.current
+    input?.focus()
+    if (isTyped) input?.setSelectionRange(input.value.length, input.value.length)
+    else input?.select()
+  }, [isTyped])
+
+  useEffect(() => {
+    field.current?.setCustomValidity(
+      change === undefined ? 'Enter a whole number of 0 or more, or how many more or fewer: +12, -3.' : '',
+    )
+  }, [change])
+
+  useEffect(() => {
+    if (!isStep) return
+    const timer = setTimeout(() => pause.current(value), PAUSE_MS)
+    return () => clearTimeout(timer)
+  }, [value, isStep])
+
+  const onBlur = () => {
+    // If another window has the focus, the field gets it back later.
+    if (document.activeElement !== field.current) onLeave(value)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    event.stopPropagation()
+    const key = editorKeyOf(event)
+    if (key === undefined) return
+    event.preventDefault()
+    if (change === undefined && key !== 'Escape') field.current?.reportValidity()
+    else onKey(key, value)
+  }
+
+  return (
+    <input
+      ref={field}
+      className="input quantity-editor number"
+      // Not `numeric`: on some phones that keyboard has no signs.
+      inputMode="tel"
+      autoComplete="off"
+      aria-label={label}
+      aria-invalid={change === undefined}
+      value={value}
+      onChange={({ currentTarget }) => setValue(currentTarget.value)}
+      onKeyDown={onKeyDown}
+      onBlur={onBlur}
+    />
+  )
+}
+
+function editorKeyOf({ key, shiftKey, ctrlKey, metaKey, altKey }: KeyboardEvent): EditorKey | undefined {
+  if (ctrlKey || metaKey || altKey) return undefined
+  if (key === 'Tab') return shiftKey ? 'Shift+Tab' : 'Tab'
+  return KEYS.includes(key) ? (key as EditorKey) : undefined
 }

@@ -1,27 +1,28 @@
 import { useEffect, useRef, useState } from 'react'
 import { categoryName } from '../data/catalog/category-list.ts'
 import { useReadable } from '../data/observable.ts'
+import type { StockSnapshot } from '../data/stock/stock-model.ts'
+import { searchQueryOf } from '../data/stock/stock-search.ts'
 import { isFiltering } from '../data/stock/table-state.ts'
 import { undoAndTell } from '../quantity/save-and-tell.ts'
 import { useMayChange, useSession, useStock } from '../session/session-context.ts'
+import { Button } from '../ui/button.tsx'
 import { isTyping, useMediaQuery } from '../ui/hooks.ts'
+import { Empty } from '../ui/list-frame.tsx'
 import { BulkBar } from './bulk-bar.tsx'
 import { ChangeAnnouncer } from './change-announcer.tsx'
 import type { Editing } from './grid-machine.ts'
-import { KeyHelp } from './key-help.tsx'
 import { PrintedStock } from './printed-stock.tsx'
-import { SortChoice } from './sort-choice.tsx'
 import { NARROW, StockGrid } from './stock-grid.tsx'
-import { Toolbar } from './toolbar.tsx'
-import { useAddress } from './use-address.ts'
+import { useAddress } from './table-address.ts'
+import { KeyHelp, SortChoice, Toolbar } from './toolbar.tsx'
 import { useFinding } from './use-finding.ts'
-import { useGrid } from './use-grid.ts'
-import { useShownRows } from './use-shown-rows.ts'
-import { useTable } from './use-table.ts'
+import { useGrid, useTable } from './use-grid.ts'
+import { type ShownRows, useShownRows } from './use-shown-rows.ts'
 
 const SKELETON_ROWS = 12
 
-/** The stock of the store: find a pet, correct its quantity. */
+/** The stock of the store: find a pet, change its quantity. */
 export function StockView() {
   const session = useSession()
   const stock = useStock()
@@ -32,7 +33,7 @@ export function StockView() {
   const view = useRef<HTMLElement>(null)
   const editing = useState<Editing>()
   const shown = useShownRows(editing[0]?.row.petId)
-  const { rows } = shown
+  const { rows, search: serverSearch } = shown
   const table = useTable(rows)
   const grid = useGrid(shown, table, editing)
   const leaveTable = () => view.current?.focus({ preventScroll: true })
@@ -40,16 +41,19 @@ export function StockView() {
   useAddress()
   const [isHelping, setHelping] = useState(false)
   const search = useRef<HTMLInputElement>(null)
+  const { isExporting, exportAll } = useExport()
+  const failure = serverSearch?.phase === 'failed' ? serverSearch.failure : stock.failure
+  const isFailed = stock.phase === 'failed' || (serverSearch?.phase === 'failed' && rows.length === 0)
+  const isLoading =
+    !isFailed && (stock.phase === 'loading' || (serverSearch?.isPending === true && rows.length === 0))
+  const words = countWords(shown, stock)
 
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
-      if (isTyping(event.target) || event.altKey) return
+      if (isTyping(event.target) || event.altKey || document.querySelector('dialog:modal') !== null) return
       const isCommand = event.ctrlKey || event.metaKey
       if (isCommand && event.key === 'z' && !event.shiftKey) void undoAndTell(session)
-      else if (!isCommand && event.key === '/') {
-        search.current?.focus()
-        search.current?.select()
-      } else if (!isCommand && event.key === '?') setHelping(true)
+      else if (!isCommand && event.key === '?') setHelping(true)
       else return
       event.preventDefault()
     }
@@ -57,56 +61,59 @@ export function StockView() {
     return () => removeEventListener('keydown', onKeyDown)
   }, [session])
 
-  const exportShown = async () => {
-    const { exportPets } = await import('../data/catalog-export.ts')
-    await exportPets(session, rows, `stock-${today()}.csv`)
-  }
-
   return (
     <section ref={view} className="stock-view" aria-label="Stock" tabIndex={-1}>
       <h1 className="visually-hidden">Stock</h1>
       <Toolbar
         table={table}
         search={search}
-        canExport={stock.hasNames}
-        onExport={() => void exportShown()}
+        isExporting={isExporting}
+        onExport={() => void exportAll()}
         onHelp={() => setHelping(true)}
-        onFind={find}
+        onFind={() => void find()}
       />
       <div className="stock-view__line">
         <p className="muted number" role="status">
-          {stock.phase === 'ready' ? countWords(rows.length, stock.rows.length) : 'Loading'}
+          {isLoading ? 'Loading' : words}
         </p>
         {openOrders === 'too many' && (
-          <p className="muted">So many orders are open that only a pet’s page tells what is reserved.</p>
+          <p className="muted">Many orders are open: “Free” may be out of date. A pet’s page is exact.</p>
         )}
         {isNarrow && <SortChoice table={table} />}
       </div>
       <div className="card stock-view__table">
-        {stock.phase === 'loading' && <Skeleton />}
-        {stock.phase === 'failed' && (
-          <div className="empty" role="alert">
-            <p className="empty__title">The stock could not be loaded</p>
-            <p>{stock.failure}</p>
-            <button
-              type="button"
-              className="button button--primary"
-              onClick={() => void session.feed.reload()}
-            >
-              Try again
-            </button>
+        {isLoading && <Skeleton />}
+        {isFailed && (
+          <div role="alert">
+            <Empty title="The stock could not be loaded">
+              <p>{failure}</p>
+              <Button
+                tone="primary"
+                onClick={() => (stock.phase === 'failed' ? void session.feed.reload() : shown.retry())}
+              >
+                Try again
+              </Button>
+            </Empty>
           </div>
         )}
-        {stock.phase === 'ready' && rows.length > 0 && <StockGrid rows={rows} table={table} grid={grid} />}
-        {stock.phase === 'ready' && rows.length === 0 && (
-          <Empty isFiltered={isFiltering(shown.wanted.filter)} onClear={table.clearFilter} />
+        {!isLoading && !isFailed && rows.length > 0 && (
+          <StockGrid
+            rows={rows}
+            table={table}
+            grid={grid}
+            hasMore={serverSearch?.hasMore === true}
+            onNearEnd={shown.loadMore}
+          />
+        )}
+        {!isLoading && !isFailed && rows.length === 0 && (
+          <NoRows isFiltered={isFiltering(shown.wanted.filter)} onClear={table.clearFilter} />
         )}
       </div>
       {mayChange && <BulkBar table={table} rows={rows} />}
       <ChangeAnnouncer />
       <PrintedStock
         rows={rows}
-        title={countWords(rows.length, stock.rows.length)}
+        title={words}
         categoryOf={({ categoryId }) => categoryName(categories, categoryId)}
       />
       {isHelping && <KeyHelp onClose={() => setHelping(false)} />}
@@ -114,49 +121,59 @@ export function StockView() {
   )
 }
 
-function Empty({ isFiltered, onClear }: { readonly isFiltered: boolean; readonly onClear: () => void }) {
+/** Exports what the filter shows, also the pets that are not loaded. */
+function useExport() {
+  const session = useSession()
+  const [isExporting, setExporting] = useState(false)
+  const exportAll = async () => {
+    const { filter, sort } = session.table.get()
+    const today = new Date().toISOString().slice(0, 10)
+    setExporting(true)
+    const { exportPets } = await import('../data/catalog-export.ts')
+    await exportPets(session, searchQueryOf(filter, sort), `stock-${today}.csv`)
+    setExporting(false)
+  }
+  return { isExporting, exportAll }
+}
+
+function NoRows({ isFiltered, onClear }: { readonly isFiltered: boolean; readonly onClear: () => void }) {
   if (!isFiltered) {
     return (
-      <div className="empty">
-        <p className="empty__title">No pets yet</p>
+      <Empty title="No pets yet">
         <p>
           Bring them in with <code>petstore import pets.csv</code>; they appear here at once.
         </p>
-      </div>
+      </Empty>
     )
   }
   return (
-    <div className="empty">
-      <p className="empty__title">Nothing found</p>
+    <Empty title="Nothing found">
       <p>No pet fits the search and the filters.</p>
-      <button type="button" className="button" onClick={onClear}>
-        Show all
-      </button>
-    </div>
+      <Button onClick={onClear}>Show all</Button>
+    </Empty>
   )
 }
 
 function Skeleton() {
   return (
-    <div className="stock-skeleton" role="status">
-      <span className="visually-hidden">Loading the stock</span>
+    <div className="list__loading" role="status" aria-label="Loading the stock">
       {Array.from({ length: SKELETON_ROWS }, (_, index) => (
-        <div key={index} className="stock-skeleton__row">
-          <span className="skeleton" />
-          <span className="skeleton" />
-          <span className="skeleton" />
-        </div>
+        <span key={index} className="skeleton" />
       ))}
     </div>
   )
 }
 
-function countWords(shown: number, all: number): string {
-  const pets = all === 1 ? 'pet' : 'pets'
-  const count = all.toLocaleString('en')
-  return shown === all ? `${count} ${pets}` : `${shown.toLocaleString('en')} of ${count} ${pets}`
-}
-
-function today(): string {
-  return new Date().toISOString().slice(0, 10)
+function countWords({ rows, search, wanted }: ShownRows, stock: StockSnapshot): string {
+  const shown = rows.length.toLocaleString('en')
+  const pets = rows.length === 1 ? 'pet' : 'pets'
+  if (search === undefined) {
+    const all = stock.rows.length
+    if (rows.length === all) return `${shown} ${pets}`
+    return `${shown} of ${all.toLocaleString('en')} ${all === 1 ? 'pet' : 'pets'}`
+  }
+  if (search.isPending) return 'Searching…'
+  if (!stock.hasNames && !isFiltering(wanted.filter)) return `Loading: ${shown} pets so far`
+  if (search.hasMore) return `Showing the first ${shown} pets`
+  return isFiltering(wanted.filter) ? `${shown} ${pets} found` : `${shown} ${pets}`
 }

@@ -1,64 +1,74 @@
-import type { KeyboardEvent, RefObject } from 'react'
-import { Icon } from '../../design/icon.tsx'
+import { type KeyboardEvent, type RefObject, useId } from 'react'
+import { byName } from '../data/catalog/category-list.ts'
 import { useReadable } from '../data/observable.ts'
-import { STATUSES } from '../data/stock/table-state.ts'
+import { COLUMN_NAMES, type SortColumn, STATUSES } from '../data/stock/table-state.ts'
 import { undoAndTell } from '../quantity/save-and-tell.ts'
 import { useMayChange, useSession } from '../session/session-context.ts'
-import type { TableActions } from './use-table.ts'
+import { Button } from '../ui/button.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { SearchField } from '../ui/search-field.tsx'
+import { SegmentedControl } from '../ui/segmented-control.tsx'
+import { KEY_HELP } from './grid-machine.ts'
+import type { TableActions } from './use-grid.ts'
 
 interface Props {
   readonly table: TableActions
   readonly search: RefObject<HTMLInputElement | null>
-  /** Not before the names are there: the file could not be imported without them. */
-  readonly canExport: boolean
+  readonly isExporting: boolean
   readonly onExport: () => void
   readonly onHelp: () => void
   /** Goes to the first row that is found. */
   readonly onFind: () => void
 }
 
-export function Toolbar({ table, search, canExport, onExport, onHelp, onFind }: Props) {
+const STATUS_OPTIONS = (['all', ...STATUSES] as const).map((value) => ({
+  value,
+  label: `${value[0]?.toUpperCase()}${value.slice(1)}`,
+}))
+
+export function Toolbar({ table, search, isExporting, onExport, onHelp, onFind }: Props) {
   const session = useSession()
   const { filter } = useReadable(session.table)
+  const categories = useReadable(session.categories)
   const mayChange = useMayChange('stock')
-  const undoable = useReadable(session.undo).length > 0
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'Escape' && filter.query !== '') table.changeFilter({ query: '' })
-    else if (event.key === 'Enter' || event.key === 'ArrowDown') onFind()
-    else return
+  const isUndoable = useReadable(session.undo).length > 0
+  const onSearchKey = (event: KeyboardEvent) => {
+    if (event.target !== search.current || (event.key !== 'Enter' && event.key !== 'ArrowDown')) return
     event.preventDefault()
+    onFind()
   }
   return (
-    <div className="toolbar">
-      <div className="toolbar__search">
-        <Icon name="search" />
-        <input
-          ref={search}
-          className="input"
-          type="search"
-          aria-label="Search by name or id"
-          placeholder="Search name, id or barcode"
-          aria-keyshortcuts="/"
-          value={filter.query}
-          onChange={({ currentTarget }) => table.changeFilter({ query: currentTarget.value })}
-          onKeyDown={onKeyDown}
-        />
-      </div>
-      <fieldset className="segmented">
-        <legend className="visually-hidden">Status</legend>
-        {(['all', ...STATUSES] as const).map((status) => (
-          <button
-            key={status}
-            type="button"
-            className="segmented__option"
-            aria-pressed={filter.status === status}
-            onClick={() => table.changeFilter({ status })}
-          >
-            {status === 'all' ? 'All' : status[0]?.toUpperCase() + status.slice(1)}
-          </button>
+    // biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of the search field
+    <div className="toolbar" onKeyDown={onSearchKey}>
+      <SearchField
+        label="Search by name or id"
+        placeholder="Search name, id or barcode"
+        value={filter.query}
+        onChange={(query) => table.changeFilter({ query })}
+        field={search}
+      />
+      <SegmentedControl
+        label="Status"
+        options={STATUS_OPTIONS}
+        value={filter.status}
+        onChange={(status) => table.changeFilter({ status })}
+      />
+      <select
+        className="select toolbar__category"
+        aria-label="Category"
+        value={String(filter.categoryId ?? '')}
+        onChange={({ currentTarget: { value } }) =>
+          table.changeFilter({ categoryId: value === '' ? undefined : BigInt(value) })
+        }
+      >
+        <option value="">All categories</option>
+        {byName(categories).map(({ id, name }) => (
+          <option key={String(id)} value={String(id)}>
+            {name}
+          </option>
         ))}
-      </fieldset>
-      <label className="toolbar__low">
+      </select>
+      <label className="cluster">
         <input
           type="checkbox"
           className="checkbox"
@@ -69,37 +79,88 @@ export function Toolbar({ table, search, canExport, onExport, onHelp, onFind }: 
       </label>
       <div className="toolbar__tools">
         {mayChange && (
-          <button
-            type="button"
-            className="button"
-            disabled={!undoable}
+          <Button
+            icon="undo"
+            isDisabled={!isUndoable}
             aria-keyshortcuts="Control+Z"
             onClick={() => void undoAndTell(session)}
           >
-            <Icon name="undo" />
             <span className="toolbar__tool-name">Undo</span>
-          </button>
+          </Button>
         )}
-        <button
-          type="button"
-          className="button"
-          disabled={!canExport}
-          title={canExport ? undefined : 'The names are still loading'}
-          onClick={onExport}
-        >
-          <Icon name="download" />
+        <Button icon="download" isBusy={isExporting} onClick={onExport}>
           <span className="toolbar__tool-name">Export CSV</span>
-        </button>
-        <button
-          type="button"
-          className="button button--quiet button--icon toolbar__keys"
+        </Button>
+        <Button
+          icon="keyboard"
+          tone="quiet"
+          className="toolbar__keys"
           aria-label="Keyboard shortcuts"
           title="Keyboard shortcuts (?)"
           onClick={onHelp}
-        >
-          <Icon name="keyboard" />
-        </button>
+        />
       </div>
     </div>
+  )
+}
+
+/** Sorts on screens that are too narrow for a header with the columns. */
+export function SortChoice({ table }: { readonly table: TableActions }) {
+  const { sort } = useReadable(useSession().table)
+  const id = useId()
+  return (
+    <div className="cluster toolbar__sort">
+      <label htmlFor={id} className="muted">
+        Sort by
+      </label>
+      <select
+        id={id}
+        className="select"
+        value={sort.column}
+        onChange={({ currentTarget }) => table.sortBy(currentTarget.value as SortColumn)}
+      >
+        {Object.entries(COLUMN_NAMES).map(([column, name]) => (
+          <option key={column} value={column}>
+            {name}
+          </option>
+        ))}
+      </select>
+      <Button
+        icon={sort.isDescending ? 'descending' : 'ascending'}
+        aria-label={sort.isDescending ? 'Descending. Sort ascending' : 'Ascending. Sort descending'}
+        onClick={() => table.sortBy(sort.column)}
+      />
+    </div>
+  )
+}
+
+/** Lists the keys and what they do. */
+export function KeyHelp({ onClose }: { readonly onClose: () => void }) {
+  return (
+    <Dialog title="Keyboard" onClose={onClose}>
+      {(close) => (
+        <>
+          <table className="table">
+            <tbody>
+              {KEY_HELP.map(([keys, does]) => (
+                <tr key={does}>
+                  <th scope="row">
+                    {keys.map((key) => (
+                      <kbd key={key} className="key">
+                        {key}
+                      </kbd>
+                    ))}
+                  </th>
+                  <td>{does}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+          <div className="dialog__actions">
+            <Button onClick={close}>Close</Button>
+          </div>
+        </>
+      )}
+    </Dialog>
   )
 }

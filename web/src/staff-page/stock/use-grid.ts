@@ -1,13 +1,66 @@
 import { type RefObject, useCallback, useLayoutEffect, useMemo, useRef } from 'react'
+import type { StockRow } from '../data/stock/stock-model.ts'
+import {
+  NO_FILTER,
+  type SortColumn,
+  sortedBy,
+  type TableFilter,
+  type TableState,
+} from '../data/stock/table-state.ts'
 import { changeAndTell } from '../quantity/save-and-tell.ts'
 import { useMayChange, useSession } from '../session/session-context.ts'
 import { goTo } from '../ui/navigation.ts'
 import { type Editing, type GridEffect, type GridInput, gridStep } from './grid-machine.ts'
-import { typedBefore } from './kept-rows.ts'
 import type { ShownRows } from './use-shown-rows.ts'
-import type { TableActions } from './use-table.ts'
+import { typedBefore } from './visible-rows.ts'
 
-/** What the table on the screen can do. */
+/** The actions of the table that do not change the stock. */
+export interface TableActions {
+  readonly activate: (petId: bigint | undefined) => void
+  /** Selects or deselects a row; as a range, selects all rows from the active one. */
+  readonly toggle: (petId: bigint, isRange: boolean) => void
+  readonly selectAll: (rows: readonly StockRow[]) => void
+  readonly clearSelection: () => void
+  readonly changeFilter: (changes: Partial<TableFilter>) => void
+  readonly clearFilter: () => void
+  readonly sortBy: (column: SortColumn) => void
+}
+
+/** `rows` are the shown rows, in their order. */
+export function useTable(rows: readonly StockRow[]): TableActions {
+  const { table } = useSession()
+  const shown = useRef(rows)
+  shown.current = rows
+  return useMemo(() => {
+    const change = (changes: Partial<TableState>) => table.set({ ...table.get(), ...changes })
+    return {
+      activate: (active) => {
+        if (table.get().active !== active) change({ active })
+      },
+      toggle: (petId, isRange) => {
+        const { selected: before, active } = table.get()
+        const selected = new Set(before)
+        if (isRange && active !== undefined) {
+          for (const id of between(shown.current, active, petId)) selected.add(id)
+        } else if (!selected.delete(petId)) selected.add(petId)
+        change({ selected, active: petId })
+      },
+      selectAll: (all) => change({ selected: new Set(all.map(({ petId }) => petId)) }),
+      clearSelection: () => change({ selected: new Set() }),
+      changeFilter: (changes) => change({ filter: { ...table.get().filter, ...changes } }),
+      clearFilter: () => change({ filter: NO_FILTER }),
+      sortBy: (column) => change({ sort: sortedBy(table.get().sort, column) }),
+    }
+  }, [table])
+}
+
+function between(rows: readonly StockRow[], one: bigint, other: bigint): bigint[] {
+  const ends = [one, other].map((id) => rows.findIndex(({ petId }) => petId === id))
+  if (ends.includes(-1)) return [other]
+  return rows.slice(Math.min(...ends), Math.max(...ends) + 1).map(({ petId }) => petId)
+}
+
+/** The table on the screen. */
 export interface GridScreen {
   readonly top: number
   readonly fitting: number
@@ -17,9 +70,8 @@ export interface GridScreen {
 
 export interface Grid {
   readonly editing: Editing | undefined
-  /** Tells of what the user did. */
   readonly input: (happened: GridInput) => void
-  /** Set by the table while it is shown. */
+  /** Set while the table is shown. */
   readonly screen: RefObject<GridScreen | undefined>
 }
 
@@ -34,7 +86,7 @@ export function useGrid(shown: ShownRows, table: TableActions, [editing, show]: 
   useLayoutEffect(() => {
     current.current = { mayChange, editing }
   })
-  const { settle, latest } = shown
+  const { latest } = shown
 
   const input = useCallback(
     (happened: GridInput) => {
@@ -45,7 +97,7 @@ export function useGrid(shown: ShownRows, table: TableActions, [editing, show]: 
           case 'reveal':
             return screen.current?.reveal(effect.index)
           case 'selectAll':
-            return table.selectAll(latest().rows)
+            return table.selectAll(latest())
           case 'clearSelection':
             return table.clearSelection()
           case 'toggle':
@@ -62,23 +114,22 @@ export function useGrid(shown: ShownRows, table: TableActions, [editing, show]: 
         const isMeant = await changeAndTell(session, row, typed)
         if (!isMeant) input({ kind: 'edit', petId: row.petId, text })
       }
-      settle()
       const { active } = session.table.get()
       const view = {
-        rows: latest().rows,
+        rows: latest(),
         top: screen.current?.top ?? 0,
         fitting: screen.current?.fitting ?? 1,
         mayChange: current.current.mayChange,
-        unsettled: (petId: bigint) => typedBefore(session.editor.get().get(petId)),
+        unsaved: (petId: bigint) => typedBefore(session.editor.get().get(petId)),
       }
       const { state, effects } = gridStep({ active, editing: current.current.editing }, happened, view)
-      // What the effects bring about, such as a field that loses the focus, finds the new state.
+      // Effects may cause further inputs, such as a field that loses the focus.
       current.current = { ...current.current, editing: state.editing }
       show(state.editing)
       table.activate(state.active)
       for (const effect of effects) run(effect)
     },
-    [session, table, settle, latest, show],
+    [session, table, latest, show],
   )
   return useMemo(() => ({ editing, input, screen }), [editing, input])
 }

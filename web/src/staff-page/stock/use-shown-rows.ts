@@ -1,56 +1,134 @@
-import { startTransition, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { useReadable } from '../data/observable.ts'
-import type { StockRow } from '../data/stock/stock-model.ts'
-import type { TableFilter } from '../data/stock/table-state.ts'
+import type { StockModel, StockRow } from '../data/stock/stock-model.ts'
+import { type SearchState, StockSearch, searchQueryOf } from '../data/stock/stock-search.ts'
+import { isFiltering, type Sort, type TableFilter } from '../data/stock/table-state.ts'
 import { useSession, useStock } from '../session/session-context.ts'
-import { KeptRows } from './kept-rows.ts'
-import { VisibleRows, type Wanted } from './visible-rows.ts'
+import { bestMatch, fitting, VisibleRows, type Wanted } from './visible-rows.ts'
 
 export interface ShownRows {
   readonly rows: readonly StockRow[]
   readonly wanted: Wanted
-  /** What is shown now, for whatever happens between two drawings. */
-  readonly latest: () => { readonly rows: readonly StockRow[]; readonly wanted: Wanted }
-  /** Shows at once what is searched for by now: a key that comes before the rows have followed is meant for those. */
-  readonly settle: () => void
+  /** The search on the server; `undefined` if the page holds every pet and searches by itself. */
+  readonly search: (SearchState & { readonly isPending: boolean }) | undefined
+  readonly loadMore: () => void
+  readonly retry: () => void
+  /** The rows at the moment of an event, between two renderings. */
+  readonly latest: () => readonly StockRow[]
+  /** The row that Enter in the search goes to, once the rows match the text. */
+  readonly findBest: () => Promise<StockRow | undefined>
 }
 
-/** The rows of the table, in their order. `edited` is the one that is being typed into. */
+/** A search waits until the user has stopped typing for this long. */
+const TYPING_MS = 200
+
+/** The rows of the table, in their order. `edited` is the pet whose quantity is being typed. */
 export function useShownRows(edited: bigint | undefined): ShownRows {
   const session = useSession()
   const stock = useStock()
-  const { sort } = useReadable(session.table)
+  const { filter, sort } = useReadable(session.table)
   const edits = useReadable(session.editor)
   const categories = useReadable(session.categories)
-  const [filter, settle] = useAppliedFilter()
-  const [visible, keptRows] = useMemo(() => [new VisibleRows(), new KeptRows()] as const, [])
-  const kept = keptRows.of(edits, edited, filter)
+  const visible = useMemo(() => new VisibleRows(), [])
+  const server = useServerSearch(!stock.isComplete, filter, sort)
+  const kept = new Set(edited === undefined ? edits.keys() : [...edits.keys(), edited])
   const scanned = session.stock.barcodes.find(filter.query.trim())
   const wanted = { filter, sort, categories, scanned, kept }
-  const rows = visible.of(stock, wanted)
+  const { petIds } = server.state
+  const found = useMemo(
+    () => (stock.isComplete ? [] : petIds.flatMap((petId) => session.stock.find(petId) ?? [])),
+    [stock, petIds, session],
+  )
+  const rows = stock.isComplete ? visible.of(stock, wanted) : withKept(found, kept, session.stock)
   const current = useRef({ rows, wanted })
   useLayoutEffect(() => {
     current.current = { rows, wanted }
   })
-  const latest = useCallback(() => current.current, [])
-  return { rows, wanted, latest, settle }
+  const latest = useCallback(() => current.current.rows, [])
+  const findBest = async () => {
+    const petIdsFound = stock.isComplete ? undefined : await server.settle()
+    const { rows: shown, wanted: latestWanted } = current.current
+    if (petIdsFound === undefined) return bestMatch(shown.filter(fitting(latestWanted)), latestWanted)
+    return bestMatch(
+      petIdsFound.flatMap((petId) => session.stock.find(petId) ?? []),
+      { filter, scanned: session.stock.barcodes.find(filter.query.trim()) },
+    )
+  }
+  return {
+    rows,
+    wanted,
+    search: stock.isComplete ? undefined : { ...server.state, isPending: server.isPending },
+    loadMore: server.loadMore,
+    retry: server.retry,
+    latest,
+    findBest,
+  }
 }
 
-/** The filter as the rows follow it: typing goes on while a long list is searched. */
-function useAppliedFilter(): readonly [TableFilter, () => void] {
-  const { table } = useSession()
-  const { filter } = useReadable(table)
-  const [applied, apply] = useState(filter)
-  const shown = useRef(applied)
-  // Not while drawing: what is drawn in a transition may never be shown.
-  useLayoutEffect(() => {
-    shown.current = applied
-  })
-  useEffect(() => startTransition(() => apply(filter)), [filter])
-  const settle = useCallback(() => {
-    const { filter: wanted } = table.get()
-    if (shown.current !== wanted) flushSync(() => apply(wanted))
-  }, [table])
-  return [applied, settle]
+function withKept(
+  found: readonly StockRow[],
+  kept: ReadonlySet<bigint>,
+  stock: StockModel,
+): readonly StockRow[] {
+  if (kept.size === 0) return found
+  const foundIds = new Set(found.map(({ petId }) => petId))
+  const missing = [...kept].filter((petId) => !foundIds.has(petId))
+  return [...found, ...missing.flatMap((petId) => stock.find(petId) ?? [])]
+}
+
+interface ServerSearch {
+  readonly state: SearchState
+  /** The rows are still those of an earlier search. */
+  readonly isPending: boolean
+  readonly loadMore: () => void
+  readonly retry: () => void
+  /** Resolves with the pets that match the current filter. */
+  readonly settle: () => Promise<readonly bigint[]>
+}
+
+/** Searches on the server while `isActive`. The rows of the last search stay until the next one has its first page. */
+function useServerSearch(isActive: boolean, filter: TableFilter, sort: Sort): ServerSearch {
+  const { feed } = useSession()
+  const [shown, show] = useState(feed.all)
+  const isPlain = !isFiltering(filter) && sort.column === 'petId' && !sort.isDescending
+  const wanted = useMemo(
+    () => (isPlain ? feed.all : new StockSearch(feed.read, searchQueryOf(filter, sort))),
+    [feed, isPlain, filter, sort],
+  )
+  const start = useRef(async () => {})
+  const lastQuery = useRef(filter.query)
+  useEffect(() => {
+    if (!isActive) return
+    let isCancelled = false
+    let loading: Promise<void> | undefined
+    const load = async () => {
+      loading ??= wanted === feed.all ? Promise.resolve() : wanted.reload()
+      await loading
+      if (!isCancelled) flushSync(() => show(wanted))
+    }
+    start.current = load
+    const timer = setTimeout(load, filter.query === lastQuery.current ? 0 : TYPING_MS)
+    lastQuery.current = filter.query
+    // After a gap in the events the rows may be out of date.
+    const leave = feed.events.subscribe(({ type }) => {
+      if (type === 'missed' && wanted !== feed.all) void wanted.reload()
+    })
+    return () => {
+      isCancelled = true
+      clearTimeout(timer)
+      leave()
+    }
+  }, [isActive, feed, wanted, filter.query])
+  const state = useReadable(shown)
+  return {
+    state,
+    isPending: isActive && shown !== wanted,
+    loadMore: () => void shown.loadMore(),
+    retry: () => void shown.reload(),
+    settle: async () => {
+      await start.current()
+      return wanted.get().petIds
+    },
+  }
 }

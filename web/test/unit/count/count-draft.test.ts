@@ -186,14 +186,12 @@ test('a count is kept for one key at every step, and tells where the browser has
 
 test('which pets it is about, in which order, and how far it is', () => {
   const { page, count } = open()
-  page.stock.addNames(
-    [
-      { petId: 1n, name: 'Zoë', categoryId: 2n },
-      { petId: 2n, name: 'Pet 10', categoryId: 2n },
-      { petId: 3n, name: 'Pet 9', categoryId: 1n },
-    ],
-    true,
-  )
+  const state = { quantity: 10, status: 'available' as const }
+  page.stock.take([
+    { petId: 1n, name: 'Zoë', categoryId: 2n, ...state },
+    { petId: 2n, name: 'Pet 10', categoryId: 2n, ...state },
+    { petId: 3n, name: 'Pet 9', categoryId: 1n, ...state },
+  ])
   const rows = page.stock.get().rows.slice(0, 3)
   const among = (scope: Parameters<typeof isIn>[0]) =>
     inOrder(rows.filter(isIn(scope))).map(({ name }) => name)

@@ -6,7 +6,6 @@ const NAMES = ['Golden Hamster', 'Goldie', 'Marigold', 'Zoë Gold', 'Plain']
 
 function stocked(): StockModel {
   const stock = new StockModel()
-  stock.replaceAll(NAMES.map((_, index) => ({ petId: BigInt(index + 1), quantity: 1, status: 'available' })))
   stock.barcodes.take([
     { petId: 1n, barcode: '4006381333931' },
     { petId: 2n, barcode: '036000291452' },
@@ -14,10 +13,8 @@ function stocked(): StockModel {
     { petId: 4n, barcode: 'LONG-AB' },
     { petId: 9n, barcode: '77777777' },
   ])
-  stock.addNames(
-    NAMES.map((name, index) => ({ petId: BigInt(index + 1), name, categoryId: 1n })),
-    true,
-  )
+  const state = { categoryId: 1n, quantity: 1, status: 'available' as const }
+  stock.replaceAll(NAMES.map((name, index) => ({ petId: BigInt(index + 1), name, ...state })))
   return stock
 }
 

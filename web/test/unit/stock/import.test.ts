@@ -3,7 +3,7 @@ import { PetstoreClient, stringify } from '@petstore/client'
 import { TestService } from '../../../../server/test/support/test-service.ts'
 import { Categories } from '../../../src/staff-page/data/catalog/categories.ts'
 import { LiveChanges } from '../../../src/staff-page/data/history/live-changes.ts'
-import { OwnChanges } from '../../../src/staff-page/data/stock/own-changes.ts'
+import { OwnChanges } from '../../../src/staff-page/data/stock/own-request.ts'
 import { StockModel } from '../../../src/staff-page/data/stock/stock-model.ts'
 import {
   costWords,

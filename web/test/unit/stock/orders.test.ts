@@ -51,7 +51,7 @@ class SlowService {
 
 function stocked(): StockModel {
   const stock = new StockModel()
-  stock.replaceAll([
+  stock.take([
     { petId: 1n, quantity: 9, status: 'available' },
     { petId: 2n, quantity: 9, status: 'available' },
   ])
@@ -59,7 +59,7 @@ function stocked(): StockModel {
 }
 
 const signal = new AbortController().signal
-const named = (stock: StockModel) => stock.addNames([{ petId: 1n, name: 'Biscuit', categoryId: 1n }], true)
+const named = (stock: StockModel) => stock.endLoading()
 
 test('open orders are loaded after the names, and give the reserved units of each pet', async () => {
   const stock = stocked()

@@ -121,7 +121,7 @@ describe('on a live service', () => {
         resolve()
       })
     })
-    stock.addNames([], true)
+    stock.endLoading()
     await known
     expect(categoryName(categories.get(), 1n)).toBe('Category 1')
     const { id } = await client.categories.create({ name: 'Ants' })

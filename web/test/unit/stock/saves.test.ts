@@ -103,12 +103,12 @@ test('a row never says that it was saved while it shows what stood before', asyn
 test('what is added while an undo is under way is a change of its own', async () => {
   const desk = openDesk()
   await desk.editor.save(2n, 20, seen)
-  let stepping: Promise<void> | undefined
+  let isStepped = false
   desk.beforeAnswer = () => {
-    stepping ??= desk.editor.step(2n, 1)
+    if (!isStepped) desk.editor.step(2n, 1)
+    isStepped = true
   }
   await undoLast(desk)
-  await stepping
   expect(await inStock(2n)).toBe(11)
   expect(desk.undo.get()).toEqual([{ changes: [{ petId: 2n, before: 10, after: 11 }] }])
 })

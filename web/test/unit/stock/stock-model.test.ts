@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { OwnChanges } from '../../../src/staff-page/data/stock/own-changes.ts'
+import { OwnChanges } from '../../../src/staff-page/data/stock/own-request.ts'
 import { StockModel } from '../../../src/staff-page/data/stock/stock-model.ts'
 
 const LAST = 9223372036854775807n
@@ -7,14 +7,14 @@ const LAST = 9223372036854775807n
 function listed(): StockModel {
   const model = new StockModel()
   model.replaceAll([
-    { petId: 1n, quantity: 4, status: 'available' },
-    { petId: 3n, quantity: 0, status: 'sold' },
+    { petId: 1n, quantity: 4, status: 'available', name: 'Biscuit', categoryId: 2n },
+    { petId: 3n, quantity: 0, status: 'sold', name: 'Mittens', categoryId: 2n },
     { petId: LAST, quantity: 8, status: 'available' },
   ])
   return model
 }
 
-/** What the model shows once it has told of everything. */
+/** The snapshot after all pending changes. */
 async function settled(model: StockModel) {
   const { version } = model.get()
   while (model.get().version === version) await Bun.sleep(1)
@@ -23,9 +23,9 @@ async function settled(model: StockModel) {
 
 test('rows stay in the order of their ids, whatever comes and goes', async () => {
   const model = listed()
-  expect(model.apply({ petId: 2n, quantity: 5, status: 'pending' }, false)).toBe('new')
-  expect(model.apply({ petId: -7n, quantity: 5, status: 'pending' }, false)).toBe('new')
-  expect(model.apply({ petId: LAST, quantity: 9, status: 'available' }, false)).toBe('known')
+  model.apply({ petId: 2n, quantity: 5, status: 'pending' }, false)
+  model.apply({ petId: -7n, quantity: 5, status: 'pending' }, false)
+  model.apply({ petId: LAST, quantity: 9, status: 'available' }, false)
   model.remove(3n)
   model.remove(999n)
   const { rows } = await settled(model)
@@ -38,32 +38,44 @@ test('rows stay in the order of their ids, whatever comes and goes', async () =>
   model.clear()
 })
 
-test('names come later, stay over a new list, and leave pets without stock alone', async () => {
+test('a change without a name keeps the details, and one with a name replaces them', () => {
   const model = listed()
   const before = model.get().rows
-  model.addNames(
-    [
-      { petId: 1n, name: 'Biscuit', categoryId: 2n },
-      { petId: 2n, name: 'No stock', categoryId: 2n },
-    ],
-    true,
-  )
-  expect(model.get()).toMatchObject({ hasNames: true, phase: 'ready' })
-  model.replaceAll([
-    { petId: 1n, quantity: 6, status: 'available' },
-    { petId: 5n, quantity: 1, status: 'available' },
-  ])
-  const { rows } = model.get()
-  expect(rows.map(({ name, quantity }) => [name, quantity])).toEqual([
-    ['Biscuit', 6],
-    [undefined, 1],
-  ])
-  expect(rows[0]?.searchText).toBe('biscuit\n1')
-  // Whoever holds an older snapshot sees it as it was.
-  expect(before[0]).toMatchObject({ name: undefined, quantity: 4 })
+  model.take([{ petId: 1n, quantity: 6, status: 'available' }])
+  expect(model.find(1n)).toMatchObject({ name: 'Biscuit', quantity: 6, searchText: 'biscuit\n1' })
+  model.take([{ petId: 1n, quantity: 6, status: 'available', name: 'Zoë', categoryId: 3n, lowStockAt: 2 }])
+  expect(model.find(1n)).toMatchObject({ name: 'Zoë', lowStockAt: 2, searchText: 'zoe\n1' })
+  model.take([{ petId: 1n, quantity: 6, status: 'available', name: 'Zoë', categoryId: 3n }])
+  expect(model.find(1n)?.lowStockAt).toBeUndefined()
+  // An older snapshot stays as it was.
+  expect(before[0]).toMatchObject({ name: 'Biscuit', quantity: 4 })
 })
 
-test('a change by others is marked, and one of a quantity alone leaves the structure as it is', async () => {
+test('a store that is loaded completely loses the pets that are gone, and a large one keeps what it has', () => {
+  const model = listed()
+  expect(model.get()).toMatchObject({ hasNames: true, isComplete: true, phase: 'ready' })
+  model.replaceAll([{ petId: 1n, quantity: 6, status: 'available' }])
+  expect(model.get().rows).toHaveLength(1)
+  model.take([{ petId: 5n, quantity: 1, status: 'available' }])
+  model.endLoading()
+  expect(model.get()).toMatchObject({ hasNames: true, isComplete: false })
+  expect(model.get().rows).toHaveLength(2)
+})
+
+test('reserved units come with the row until the open orders are known', () => {
+  const model = new StockModel()
+  model.take([{ petId: 1n, quantity: 6, status: 'available', reserved: 2 }])
+  model.reserve(1n, 5)
+  expect(model.find(1n)?.reserved).toBe(2)
+  model.replaceReserved(new Map([[1n, 3]]))
+  model.take([{ petId: 1n, quantity: 6, status: 'available', reserved: 2 }])
+  expect(model.find(1n)?.reserved).toBe(3)
+  model.reserve(1n, -3)
+  expect(model.find(1n)?.reserved).toBe(0)
+  model.clear()
+})
+
+test('a change by others is marked, and a change of quantity leaves the structure as it is', async () => {
   const model = listed()
   const { structure } = model.get()
   model.apply({ petId: 1n, quantity: 5, status: 'available' }, true)
@@ -77,7 +89,7 @@ test('a change by others is marked, and one of a quantity alone leaves the struc
   expect(model.get().rows).toEqual([])
 })
 
-test('an event of the own change is recognised once, and another one is not', () => {
+test('the event of an own change is recognised once, and another event is not', () => {
   const own = new OwnChanges()
   own.expect(1n, 5)
   const dropped = own.expect(2n, 5)
@@ -88,7 +100,7 @@ test('an event of the own change is recognised once, and another one is not', ()
   expect(own.recognise(2n, 5)).toBe(false)
 })
 
-test('a new list ends the wait for what was answered before it, but not for what is under way', () => {
+test('after a reload, changes that were answered are no longer expected', () => {
   const own = new OwnChanges()
   own.expect(1n, 5).isAnswered = true
   own.expect(1n, 6)

@@ -2,10 +2,8 @@ import { expect, test } from 'bun:test'
 import type { CategoryList } from '../../../src/staff-page/data/catalog/category-list.ts'
 import { isLow } from '../../../src/staff-page/data/stock/is-low.ts'
 import { searchable } from '../../../src/staff-page/data/stock/search-text.ts'
-import type { EditState, Edits } from '../../../src/staff-page/data/stock/stock-editor.ts'
 import type { StockRow } from '../../../src/staff-page/data/stock/stock-model.ts'
 import { NO_FILTER, type Sort, type TableFilter } from '../../../src/staff-page/data/stock/table-state.ts'
-import { KeptRows } from '../../../src/staff-page/stock/kept-rows.ts'
 import { bestMatch, VisibleRows } from '../../../src/staff-page/stock/visible-rows.ts'
 
 function row(
@@ -16,7 +14,8 @@ function row(
 ): StockRow {
   const categoryId = name === undefined ? undefined : petId % 2n
   const searchText = searchable(name, petId)
-  return { petId, name, categoryId, lowStockAt: undefined, status, quantity, reserved: 0, searchText }
+  const reserved = status === 'sold' ? 6 : 0
+  return { petId, name, categoryId, lowStockAt: undefined, status, quantity, reserved, searchText }
 }
 
 const ROWS = [
@@ -58,14 +57,11 @@ const shown = (setup: Setup) => places(new VisibleRows().of({ rows: ROWS, struct
 test.each([
   ['petId', false, [0, 1, 2, 3, 4]],
   ['petId', true, [4, 3, 2, 1, 0]],
-  // Without case and marks; of two equal names the smaller id first; the one without a name is last either way.
-  ['name', false, [3, 1, 4, 0, 2]],
+  // Without case and marks; of two equal names the smaller id comes first.
+  ['name', false, [2, 3, 1, 4, 0]],
   ['name', true, [0, 4, 1, 3, 2]],
   ['quantity', false, [4, 2, 0, 1, 3]],
-  ['status', false, [1, 3, 2, 4, 0]],
-  // By the names of the categories, and not by their ids.
-  ['category', false, [1, 3, 4, 0, 2]],
-  ['category', true, [0, 1, 3, 4, 2]],
+  ['free', false, [0, 4, 2, 1, 3]],
 ] as const)('sorts by %s, descending: %p', (column, isDescending, expected) => {
   expect(shown({ sort: { column, isDescending } })).toEqual([...expected])
 })
@@ -84,8 +80,14 @@ test.each([
   expect(shown({ filter })).toEqual([...expected])
 })
 
+test('the filter by category leaves its pets', () => {
+  expect(shown({ filter: { categoryId: 1n } })).toEqual([1, 3, 4])
+  expect(shown({ filter: { categoryId: 9n } })).toEqual([])
+})
+
 test('low is what is available, by the threshold of its own before that of its category', () => {
-  const low = (more: Partial<StockRow>) => isLow({ ...row(-3n, 'finch', 9, 'sold'), ...more }, CATEGORIES)
+  const low = (more: Partial<StockRow>) =>
+    isLow({ ...row(-3n, 'finch', 9, 'available'), ...more }, CATEGORIES)
   expect([low({}), low({ reserved: 4 }), low({ reserved: 5 })]).toEqual([false, false, true])
   expect([low({ lowStockAt: 9 }), low({ lowStockAt: 0, quantity: 1 })]).toEqual([true, false])
   expect(low({ categoryId: 77n, quantity: 0 })).toBe(false)
@@ -121,28 +123,5 @@ test('what is scanned is found by its barcode, and Enter goes to an exact id or 
   expect(bestMatch(ROWS, wanted({ filter: { query: '2' } }))?.petId).toBe(2n)
   expect(bestMatch(ROWS, wanted({ filter: { query: ' -3' } }))?.petId).toBe(-3n)
   expect(bestMatch(ROWS, wanted({ filter: { query: '3' } }))?.petId).toBe(-3n)
-  // One that stays for another reason is no match.
-  const kept = wanted({ filter: { query: 'beagle' }, kept: [-3n] })
-  expect(bestMatch(ROWS, kept)?.petId).toBe(1n)
-  expect(bestMatch(ROWS, wanted({ filter: { query: 'no such' } }))).toBeUndefined()
-})
-
-test('what was saved stays until another filter is chosen; what waits for a choice stays until it is made', () => {
-  const rows = new KeptRows()
-  const states: Record<'saving' | 'saved' | 'conflict', EditState> = {
-    saving: { kind: 'saving', target: 1 },
-    saved: { kind: 'saved', step: undefined },
-    conflict: { kind: 'conflict', target: 1, theirs: { quantity: 1, status: 'available' } },
-  }
-  const edits = (entries: Record<string, keyof typeof states>): Edits =>
-    new Map(Object.entries(entries).map(([id, kind]) => [BigInt(id), states[kind]]))
-  const all = edits({ 1: 'saved', 2: 'saving', 3: 'conflict' })
-  const [first, second] = [{ ...NO_FILTER }, { ...NO_FILTER, query: 'x' }]
-  rows.of(edits({}), undefined, first)
-  expect([...rows.of(all, 9n, first)]).toEqual([1n, 2n, 3n, 9n])
-  expect([...rows.of(all, undefined, second)]).toEqual([3n])
-  // It is saved by now, but under another filter than it was begun.
-  expect([...rows.of(edits({ 2: 'saved', 4: 'saved' }), undefined, second)]).toEqual([4n])
-  rows.of(edits({}), undefined, second)
-  expect([...rows.of(edits({ 2: 'saving' }), undefined, second)]).toEqual([2n])
+  expect(bestMatch([], wanted({ filter: { query: 'no such' } }))).toBeUndefined()
 })

@@ -3,52 +3,51 @@ import { failureWords } from '../failure-words.ts'
 import { type SaveContext, sendOwn } from './own-request.ts'
 import type { QuantityChange } from './undo-history.ts'
 
-/** What a change of several rows is made for, as the history tells it. */
+/** The reason and the reference of a change, as the history shows them. */
 export interface Purpose {
   readonly reason: Reason
   readonly reference?: string | undefined
 }
 
-/** A change of one row: by a difference, which is right whatever others do, or to a count over what the user saw. */
+/** A difference, which is right whatever others do, or a new quantity over the one that the user saw. */
 export type RowChange = { readonly petId: bigint } & (
   | { readonly delta: number }
   | { readonly quantity: number; readonly expected: number }
 )
 
-/** Changes that go out as one adjustment: all of them are made, or none. */
+/** Changes that are sent as one adjustment, all or nothing. */
 export interface Batch {
   readonly changes: readonly RowChange[]
   readonly purpose: Purpose
-  /** Sent again with it, the changes are not made again. */
   readonly idempotencyKey: string
   readonly madeAt: number
-  /** It was sent before, and no answer told what came of it. */
+  /** It was sent before and got no response. */
   readonly isRepeat: boolean
 }
 
-/** A pet that was not changed, or of which that is not known. */
+/** A pet that was not changed, or may not have been. */
 export interface LeftOut {
   readonly petId: bigint
-  /** `refused` by the service, for what the row itself is; `failed` for what has nothing to do with it. */
+  /** `refused` because of the row itself; `failed` for another reason. */
   readonly why: 'conflict' | 'gone' | 'refused' | 'failed' | 'stopped'
   readonly reason: string
-  /** Where it may have been changed all the same: what tells, when it is sent again. */
+  /** The request to repeat if the pet may have been changed all the same. */
   readonly unsettled?: Batch
 }
 
 export interface Stopping {
-  /** Once it is aborted, nothing more is sent; its reason says why. */
+  /** After its abort nothing more is sent; its reason says why. */
   readonly begun: AbortController
-  /** Ends what is on its way. */
+  /** Aborts requests in flight. */
   readonly letGo: AbortSignal
 }
 
-/** As many as an adjustment may have. */
+/** The limit of an adjustment. */
 export const MAX_CHANGES = 1_000
-/** How often the rest of a batch is sent without those that others changed meanwhile. */
+/** How often a batch is sent again without the rows that others changed meanwhile. */
 const MAX_ROUNDS = 5
 
-/** The service remembers a change for a day; whoever repeats it has to come before that. */
+/** The service remembers an idempotency key for a day. */
 const REPEATABLE_FOR_MS = 23 * 60 * 60 * 1_000
 
 export const GONE = 'This pet is not in the store any more.'
@@ -66,14 +65,14 @@ export function newBatch(changes: readonly RowChange[], purpose: Purpose): Batch
   return { changes, purpose, idempotencyKey, madeAt: Date.now(), isRepeat: false }
 }
 
-/** Whether the same key still keeps it from being made twice. */
+/** Whether the service still knows the idempotency key. */
 export function isRemembered({ madeAt }: Pick<Batch, 'madeAt'>): boolean {
   return Date.now() - madeAt < REPEATABLE_FOR_MS
 }
 
 /**
- * Makes as many of the changes as can be made, and tells of each what came of it. The service makes all or none, and
- * names those that it cannot make: they are taken out, and the rest is sent again.
+ * Makes as many of the changes as possible and returns the outcome of each. The service makes all or none and names
+ * those that it rejects; the rest is sent again without them.
  */
 export async function adjustRows(
   context: SaveContext,
@@ -98,13 +97,12 @@ export async function adjustRows(
   }
 }
 
-/** What was never sent. */
 export function notBegun(changes: readonly RowChange[], { begun }: Stopping): LeftOut[] {
   const reason = `It was not changed: ${begun.signal.reason}.`
   return changes.map(({ petId }) => ({ petId, why: 'stopped', reason }))
 }
 
-/** Sends it once, and gives what it changed, in the order of its changes. Throws where the service does. */
+/** Sends a batch once and returns its changes in order. Throws if the service does. */
 export async function sendBatch(
   context: SaveContext,
   batch: Batch,
@@ -128,7 +126,7 @@ export async function sendBatch(
   })
 }
 
-/** Those that the service cannot make, with what it says of each. */
+/** The changes that the service rejected. */
 export function refusedOf(error: unknown, { changes }: Batch): ReadonlyMap<RowChange, FailedPart> {
   const details = isPetstoreError(error) ? error.details : []
   return new Map(
@@ -160,10 +158,9 @@ function refusalOf(
   return { petId, why: 'refused', reason: `It was not changed: ${message}.` }
 }
 
-/** The service has said nothing about single changes: it is the same for all of them. */
+/** The outcome of all changes if the response names none of them. */
 function unanswered(batch: Batch, { begun, letGo }: Stopping, error: unknown): LeftOut[] {
   const isUnsettled = letGo.aborted || (isPetstoreError(error) && error.mayHaveBeenMade)
-  // None of the others would fare better.
   if (isPetstoreError(error, 'forbidden')) begun.abort('this key may not change the stock')
   const unsettled = isUnsettled ? { unsettled: { ...batch, isRepeat: true } } : {}
   const why = letGo.aborted ? 'stopped' : 'failed'

@@ -8,14 +8,14 @@ export class Barcodes {
   readonly #petIds = new Map<string, bigint>()
   readonly #codes = new Map<bigint, string>()
 
-  /** Also where a scanner gives the twelve digits of a UPC with a 0 before them, or without it. */
+  /** Also finds the twelve digits of a UPC with or without the leading 0 that some scanners add. */
   find(barcode: string): bigint | undefined {
     return this.#petIds.get(barcode) ?? this.#petIds.get(otherForm(barcode))
   }
 
-  /** What these pets have from now on, which may be none. */
+  /** Sets the barcodes of these pets, or removes them. */
   take(entries: readonly Coded[]): void {
-    // All of the old ones first: two pets may have swapped theirs.
+    // Two pets may have swapped their barcodes.
     for (const { petId } of entries) this.#forget(petId)
     for (const { petId, barcode } of entries) {
       if (barcode === undefined) continue

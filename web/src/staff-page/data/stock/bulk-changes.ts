@@ -15,18 +15,17 @@ import type { QuantityChange, UndoHistory, UndoStep } from './undo-history.ts'
 
 export type BulkAction =
   | { readonly kind: 'set' | 'add' | 'subtract'; readonly amount: number; readonly purpose: Purpose }
-  /** Each back to what it was. */
   | { readonly kind: 'undo'; readonly step: UndoStep }
 
 export interface BulkProgress {
   readonly action: BulkAction
   readonly total: number
   readonly changed: number
-  /** They had the quantity already. */
+  /** How many had the quantity already. */
   readonly unchanged: number
   readonly leftOut: readonly LeftOut[]
   readonly phase: 'running' | 'stopping' | 'done'
-  /** What undoes it, once it is done. */
+  /** Undoes the change, once it is done. */
   readonly step: UndoStep | undefined
 }
 
@@ -36,15 +35,15 @@ interface Tally {
   readonly leftOut: LeftOut[]
 }
 
-/** What is to be sent, and what is known before anything is. */
 interface Plan {
   readonly batches: readonly Batch[]
   readonly tally: Tally
 }
 
-/** How long a stop waits for what is on its way before it lets go of it. */
+/** How long a stop waits for requests in flight before it aborts them. */
 const STOP_GRACE_MS = 2_000
-/** Changes several rows at once: one such job at a time, which can be stopped, and which tells what came of it. */
+
+/** Changes several rows at once. One job runs at a time; it can be stopped, and reports its outcome. */
 export class BulkChanges implements Readable<BulkProgress | undefined> {
   readonly #context: SaveContext
   readonly #history: UndoHistory
@@ -59,12 +58,12 @@ export class BulkChanges implements Readable<BulkProgress | undefined> {
     this.#history = history
   }
 
-  /** Changes these pets. What they have now is what the user saw: a `set` leaves alone what others change meanwhile. */
+  /** Changes these pets. A `set` leaves pets alone that others change meanwhile. */
   async run(action: BulkAction, petIds: Iterable<bigint>): Promise<void> {
     if (!this.isRunning()) await this.#run(action, this.#plan(action, petIds))
   }
 
-  /** Each back to what it was, where nobody has changed it since. Where nothing came of it, it can be undone still. */
+  /** Undoes a step for the pets that nobody has changed since. If it fails as a whole, the step can still be undone. */
   async undo(step: UndoStep): Promise<void> {
     if (this.isRunning()) return
     const last = this.get()
@@ -101,7 +100,7 @@ export class BulkChanges implements Readable<BulkProgress | undefined> {
     show('done', signal.aborted ? undefined : this.#record(action, tally))
   }
 
-  /** Gives what undoes it. An undo takes out what it undid, or cannot undo any more. */
+  /** Returns the step that undoes the action. An undo removes its own step. */
   #record(action: BulkAction, { made, leftOut }: Tally): UndoStep | undefined {
     if (action.kind !== 'undo') return this.#history.record(made, action.purpose.reference)
     const isOver = made.length > 0 || leftOut.every(({ why }) => why === 'conflict' || why === 'gone')
@@ -109,7 +108,7 @@ export class BulkChanges implements Readable<BulkProgress | undefined> {
     return undefined
   }
 
-  /** Begins no more changes; those that are on their way are waited for a moment. */
+  /** Sends no more changes, and waits a moment for those in flight. */
   stop(): void {
     const progress = this.get()
     if (progress?.phase !== 'running') return
@@ -117,7 +116,7 @@ export class BulkChanges implements Readable<BulkProgress | undefined> {
     this.#progress.set({ ...progress, phase: 'stopping' })
   }
 
-  /** Tries those again that were left out and may be: what is not settled as it was, all others on what they have now. */
+  /** Retries the pets that were left out: requests without a response unchanged, the others over their present state. */
   async retry(): Promise<void> {
     const progress = this.get()
     if (progress?.phase !== 'done') return
@@ -148,7 +147,7 @@ export class BulkChanges implements Readable<BulkProgress | undefined> {
   }
 }
 
-/** Those that may be tried again: not what is gone, nor what may have been added so long ago that nobody remembers. */
+/** The pets that can be retried: not those that are gone, nor additions whose idempotency key has expired. */
 export function retryable({ action, leftOut }: BulkProgress): readonly LeftOut[] {
   const isConditional = action.kind === 'set' || action.kind === 'undo'
   return leftOut.filter(
@@ -157,7 +156,7 @@ export function retryable({ action, leftOut }: BulkProgress): readonly LeftOut[]
   )
 }
 
-/** What an action asks of a row with this quantity; `undefined` where there is nothing to do. */
+/** The change of a row with this quantity; `undefined` if there is nothing to do. */
 function changesOf(action: BulkAction): (petId: bigint, seen: number) => RowChange | undefined {
   if (action.kind === 'undo') {
     const undone = new Map(action.step.changes.map((change) => [change.petId, change]))
@@ -191,7 +190,7 @@ function count(tally: Tally, outcome: QuantityChange | LeftOut): void {
   else tally.made.push(outcome)
 }
 
-/** Ends some time after another signal does. */
+/** Aborts some time after another signal. */
 function after(ms: number, signal: AbortSignal): AbortSignal {
   const later = new AbortController()
   signal.addEventListener('abort', () => setTimeout(() => later.abort(), ms), { once: true })

@@ -3,7 +3,7 @@ import type { StockRow } from './stock-model.ts'
 
 type Thresholds = Pick<CategoryList, 'byId'>
 
-/** A pet is low with so many available: by its own threshold, or its category's. */
+/** The threshold of a pet: its own, or that of its category. */
 export function thresholdOf(
   { lowStockAt, categoryId }: Pick<StockRow, 'lowStockAt' | 'categoryId'>,
   { byId }: Thresholds,
@@ -11,7 +11,7 @@ export function thresholdOf(
   return lowStockAt ?? (categoryId === undefined ? undefined : byId.get(categoryId)?.lowStockAt)
 }
 
-/** As the service decides it: by what can still be ordered, whatever the status. */
+/** Decides as the service does: by the free units, whatever the status. */
 export function isLow(
   row: Pick<StockRow, 'quantity' | 'reserved' | 'lowStockAt' | 'categoryId'>,
   categories: Thresholds,

@@ -1,5 +1,4 @@
 import type { InventoryItem, PetstoreClient } from '@petstore/client'
-import type { OwnChanges } from './own-changes.ts'
 import type { StockModel } from './stock-model.ts'
 
 export interface SaveContext {
@@ -9,21 +8,53 @@ export interface SaveContext {
   readonly signal: AbortSignal
 }
 
-/** What a change of this page is to lead to. */
-export interface Target {
+/** A change of this page whose event has not arrived yet. */
+export interface ExpectedChange {
   readonly petId: bigint
-  readonly quantity: number
+  readonly after: number
+  isAnswered: boolean
+}
+
+/** Distinguishes the events of this page's changes from those of others: many users may share one key. */
+export class OwnChanges {
+  readonly #expected = new Map<bigint, ExpectedChange[]>()
+
+  expect(petId: bigint, after: number): ExpectedChange {
+    const change = { petId, after, isAnswered: false }
+    this.#expected.set(petId, [...(this.#expected.get(petId) ?? []), change])
+    return change
+  }
+
+  /** Whether the event belongs to an expected change, which is then no longer expected. */
+  recognise(petId: bigint, after: number): boolean {
+    const change = this.#expected.get(petId)?.find((expected) => expected.after === after)
+    if (change !== undefined) this.forget(change)
+    return change !== undefined
+  }
+
+  /** The change was not made, or it has no event. */
+  forget(change: ExpectedChange): void {
+    const rest = (this.#expected.get(change.petId) ?? []).filter((other) => other !== change)
+    if (rest.length === 0) this.#expected.delete(change.petId)
+    else this.#expected.set(change.petId, rest)
+  }
+
+  /** After a reload no event of an answered change follows. */
+  forgetAnswered(): void {
+    for (const change of [...this.#expected.values()].flat()) if (change.isAnswered) this.forget(change)
+  }
 }
 
 export interface OwnRequest<Answer extends readonly InventoryItem[]> {
-  readonly targets: readonly Target[]
-  /** It was sent before, and its answer was lost. */
+  /** The quantity of each pet after the request. */
+  readonly targets: readonly { readonly petId: bigint; readonly quantity: number }[]
+  /** The request was sent before, and its response was lost. */
   readonly isRepeat: boolean
-  /** Its answer has an item for each target, in their order. */
+  /** The response has an item for each target, in their order. */
   readonly send: () => Promise<Answer>
 }
 
-/** Sends changes of this page in one request, and shows what the service answers. */
+/** Sends changes of this page in one request, and shows the response. */
 export async function sendOwn<Answer extends readonly InventoryItem[]>(
   { stock, own }: SaveContext,
   { targets, isRepeat, send }: OwnRequest<Answer>,
@@ -37,11 +68,10 @@ export async function sendOwn<Answer extends readonly InventoryItem[]>(
     const isLive = stock.get().connection === 'live'
     for (const [index, { before, change }] of sent.entries()) {
       const item = items[index]
-      if (item === undefined) throw new Error('the answer has no item for a change')
+      if (item === undefined) throw new Error('the response has no item for a change')
       change.isAnswered = true
       if (item.quantity !== change.after) own.forget(change)
-      // Where the row is another one by now, events told of this change, or of later ones. The answer to what was
-      // sent before may be as old as that, too.
+      // If the row was replaced, an event of this change or a later one has arrived. A repeated response may be old.
       const isNews = !isRepeat && stock.find(item.petId) === before
       if (isNews || !isLive) stock.apply(item, false)
     }

@@ -1,15 +1,20 @@
-import { isPetstoreError } from '@petstore/client'
+import { entryTag, type InventoryItem, isPetstoreError, type Reason } from '@petstore/client'
 import { failureWords } from '../failure-words.ts'
 import { Observable, type Readable } from '../observable.ts'
-import { adjustRows, type Batch, batchesOf, type Purpose } from './adjustment-batch.ts'
-import { type EntryState, saveIfUnchanged } from './conditional-save.ts'
-import type { SaveContext } from './own-request.ts'
+import { adjustRows, type Batch, batchesOf } from './adjustment-batch.ts'
+import { type SaveContext, sendOwn } from './own-request.ts'
+import type { StockRow } from './stock-model.ts'
 import type { UndoHistory, UndoStep } from './undo-history.ts'
 
-/** How a change of one row stands. */
+/** The state that the user saw when they decided on a change. */
+export type EntryState = Pick<InventoryItem, 'quantity' | 'status'>
+
+/** The state of a row's change. */
 export type EditState =
+  /** Steps of one that are collected into one change. */
+  | { readonly kind: 'stepping'; readonly target: number; readonly delta: number; readonly reason: Reason }
   | { readonly kind: 'saving'; readonly target: number }
-  /** `step` undoes it; `undefined` where nothing is left to undo. */
+  /** `step` undoes it; `undefined` if nothing is left to undo. */
   | { readonly kind: 'saved'; readonly step: UndoStep | undefined }
   | {
       readonly kind: 'failed'
@@ -18,12 +23,16 @@ export type EditState =
       readonly reason: string
       readonly undoes: UndoStep | undefined
       readonly unsettled: Unsettled | undefined
-      /** Where it was to be changed by a difference. */
-      readonly adjustment?: { readonly delta: number; readonly sent: Batch | undefined }
+      /** Set if the change was a difference. */
+      readonly adjustment?: {
+        readonly delta: number
+        readonly reason: Reason
+        readonly sent: Batch | undefined
+      }
     }
   | { readonly kind: 'conflict'; readonly target: number; readonly theirs: EntryState }
 
-/** An attempt that may have been made: sent again with its key, it tells, and is made once at most. */
+/** A request without a response. Sent again with its key, it takes effect at most once. */
 interface Unsettled {
   readonly quantity: number
   readonly idempotencyKey: string
@@ -31,27 +40,30 @@ interface Unsettled {
 
 export type Edits = ReadonlyMap<bigint, EditState>
 
-/** A difference that is typed into a row says no more than that. */
-const CORRECTED: Purpose = { reason: 'corrected' }
 /** How long a row says that it was saved. */
 const SAVED_FOR_MS = 2_500
+/** Steps are sent when none follows within this time. */
+const STEPS_MERGE_MS = 1_200
+/** Arrow keys may pass several reasons before the right one. */
+const REASON_CHOSEN_MS = 2_500
 export const MAX_QUANTITY = Number.MAX_SAFE_INTEGER
 
 interface SaveOptions {
-  /** An undo is not recorded: undoing twice would do it again. It takes its step out of the history. */
+  /** An undo is not recorded; it removes its step from the history. */
   readonly undoes?: UndoStep | undefined
-  /** What is to be settled first. */
+  /** The request to repeat first. */
   readonly unsettled?: Unsettled | undefined
 }
 
-/** Saves changes of single rows, one at a time for each pet, and tells how each stands. */
+/** Saves changes of single rows, one at a time for each pet, and reports the state of each. */
 export class StockEditor implements Readable<Edits> {
   readonly #context: SaveContext
   readonly #history: UndoHistory
   readonly #edits = new Observable<Edits>(new Map())
-  /** What a pet that is being saved is to be set to next. */
+  /** The quantity to save after the one that is being saved. */
   readonly #next = new Map<bigint, number>()
-  readonly #clearing = new Map<bigint, ReturnType<typeof setTimeout>>()
+  /** Removes the state `saved`, or sends collected steps. */
+  readonly #timers = new Map<bigint, ReturnType<typeof setTimeout>>()
 
   readonly get = this.#edits.get
   readonly subscribe = this.#edits.subscribe
@@ -61,7 +73,7 @@ export class StockEditor implements Readable<Edits> {
     this.#history = history
   }
 
-  /** Sets the quantity if the entry still is what was seen. Resolves when nothing of it is under way any more. */
+  /** Sets the quantity if the entry still is in the state that the user saw. Resolves when nothing is left to send. */
   async save(
     petId: bigint,
     target: number,
@@ -90,7 +102,7 @@ export class StockEditor implements Readable<Edits> {
           break
         }
         state = result.item
-        // What is asked for while an undo is under way is a change of its own.
+        // A quantity that is typed during an undo is a change of its own.
         if (undoes !== undefined && wanted === target) before = target
         outcome = { kind: 'saved', step: undefined }
       } catch (error) {
@@ -98,7 +110,9 @@ export class StockEditor implements Readable<Edits> {
         const next = this.#next.get(petId) ?? wanted
         const failure = { target: next, seen: state, reason: failureWords(error) }
         outcome = {
-          ...{ kind: 'failed', ...failure, undoes: next === target ? undoes : undefined },
+          kind: 'failed',
+          ...failure,
+          undoes: next === target ? undoes : undefined,
           unsettled: unsettledIn(error, wanted),
         }
         break
@@ -116,27 +130,59 @@ export class StockEditor implements Readable<Edits> {
   }
 
   isSaving(): boolean {
-    return [...this.get().values()].some(({ kind }) => kind === 'saving')
+    return [...this.get().values()].some(({ kind }) => kind === 'saving' || kind === 'stepping')
   }
 
-  /** Adds to what the row shows, never below 0; quick steps are saved together. */
-  async step(petId: bigint, delta: number): Promise<void> {
+  /** Changes the shown quantity, never below 0. Steps in quick succession are sent as one change. */
+  step(petId: bigint, by: number): void {
     const row = this.#context.stock.find(petId)
     if (row === undefined) return
     const edit = this.get().get(petId)
-    const shown = edit?.kind === 'saving' ? edit.target : row.quantity
-    const target = Math.min(MAX_QUANTITY, Math.max(0, shown + delta))
-    if (target !== shown) await this.save(petId, target, row)
+    const shown = shownQuantity(row, edit)
+    const target = Math.min(MAX_QUANTITY, Math.max(0, shown + by))
+    if (target === shown) return
+    if (edit?.kind === 'saving') return void this.save(petId, target, row)
+    const before = edit?.kind === 'stepping' ? edit : { delta: 0, reason: 'corrected' as const }
+    const delta = before.delta + target - shown
+    // The reasons to add units are not those to take them.
+    const reason = Math.sign(delta) === Math.sign(before.delta) ? before.reason : 'corrected'
+    this.#show(petId, delta === 0 ? undefined : { kind: 'stepping', target, delta, reason })
+    if (delta !== 0) this.#later(petId, STEPS_MERGE_MS, () => void this.sendSteps(petId))
+  }
+
+  /** Sets the reason of the collected steps. */
+  setReason(petId: bigint, reason: Reason): void {
+    const edit = this.get().get(petId)
+    if (edit?.kind !== 'stepping') return
+    this.#show(petId, { ...edit, reason })
+    this.#later(petId, REASON_CHOSEN_MS, () => void this.sendSteps(petId))
+  }
+
+  /** Does not send the collected steps until `sendSteps`: the user is choosing a reason. */
+  holdSteps(petId: bigint): void {
+    if (this.get().get(petId)?.kind === 'stepping') clearTimeout(this.#timers.get(petId))
+  }
+
+  /** Sends the collected steps now. */
+  async sendSteps(petId: bigint): Promise<void> {
+    const edit = this.get().get(petId)
+    if (edit?.kind === 'stepping') await this.#adjust(petId, edit.delta, edit.reason)
   }
 
   /**
-   * Changes it by a difference, which is right whatever others do; refused where too few are left. It goes behind what
-   * is being saved. `sent` is an earlier attempt that may have been made.
+   * Changes the quantity by a difference, after the change that is being saved. It is right whatever others do, and
+   * refused if too few are left.
    */
-  async adjust(petId: bigint, delta: number, sent?: Batch): Promise<EditState | undefined> {
-    const { signal, stock } = this.#context
+  async adjust(petId: bigint, delta: number): Promise<EditState | undefined> {
+    await this.sendSteps(petId)
     await this.#whenSaved(petId)
-    const [batch] = sent === undefined ? batchesOf([{ petId, delta }], CORRECTED) : [sent]
+    return this.#adjust(petId, delta, 'corrected')
+  }
+
+  /** `sent` is an earlier request without a response. */
+  async #adjust(petId: bigint, delta: number, reason: Reason, sent?: Batch): Promise<EditState | undefined> {
+    const { signal, stock } = this.#context
+    const [batch] = sent === undefined ? batchesOf([{ petId, delta }], { reason }) : [sent]
     const seen = stock.find(petId)
     if (seen === undefined || batch === undefined) return undefined
     const target = seen.quantity + delta
@@ -149,22 +195,28 @@ export class StockEditor implements Readable<Edits> {
     const outcome: EditState =
       'after' in made
         ? { kind: 'saved', step: this.#history.record([made]) }
-        : { kind: 'failed', ...failure, reason: made.reason, adjustment: { delta, sent: made.unsettled } }
+        : {
+            kind: 'failed',
+            ...failure,
+            reason: made.reason,
+            adjustment: { delta, reason, sent: made.unsettled },
+          }
     stock.publishNow()
     this.#show(petId, outcome)
     const now = stock.find(petId)
     return next === undefined || now === undefined ? outcome : this.save(petId, next, now)
   }
 
-  /** Tries once more what failed, on the state that the user saw then; what may have been made is settled first. */
+  /** Tries a failed change again, over the state that the user saw then. */
   async retry(petId: bigint): Promise<void> {
     const edit = this.get().get(petId)
     if (edit?.kind !== 'failed') return
-    if (edit.adjustment === undefined) await this.save(petId, edit.target, edit.seen, edit)
-    else await this.adjust(petId, edit.adjustment.delta, edit.adjustment.sent)
+    const { adjustment } = edit
+    if (adjustment === undefined) await this.save(petId, edit.target, edit.seen, edit)
+    else await this.#adjust(petId, adjustment.delta, adjustment.reason, adjustment.sent)
   }
 
-  /** Sets it after all, but only over what the conflict showed. */
+  /** Sets the user's quantity, but only over the one that the conflict showed. */
   async setMine(petId: bigint): Promise<void> {
     const edit = this.get().get(petId)
     if (edit?.kind !== 'conflict') return
@@ -178,8 +230,8 @@ export class StockEditor implements Readable<Edits> {
   }
 
   clear(): void {
-    for (const timer of this.#clearing.values()) clearTimeout(timer)
-    this.#clearing.clear()
+    for (const timer of this.#timers.values()) clearTimeout(timer)
+    this.#timers.clear()
     this.#next.clear()
     this.#edits.set(new Map())
   }
@@ -196,23 +248,92 @@ export class StockEditor implements Readable<Edits> {
   }
 
   #show(petId: bigint, state: EditState | undefined): void {
-    clearTimeout(this.#clearing.get(petId))
-    this.#clearing.delete(petId)
+    clearTimeout(this.#timers.get(petId))
+    this.#timers.delete(petId)
     const edits = new Map(this.get())
     if (state === undefined) edits.delete(petId)
     else edits.set(petId, state)
     this.#edits.set(edits)
-    if (state?.kind === 'saved') {
-      this.#clearing.set(
-        petId,
-        setTimeout(() => this.#show(petId, undefined), SAVED_FOR_MS),
-      )
-    }
+    if (state?.kind === 'saved') this.#later(petId, SAVED_FOR_MS, () => this.#show(petId, undefined))
   }
+
+  #later(petId: bigint, ms: number, run: () => void): void {
+    clearTimeout(this.#timers.get(petId))
+    this.#timers.set(petId, setTimeout(run, ms))
+  }
+}
+
+/** The quantity that a row shows while it is changed. */
+export function shownQuantity(
+  { quantity }: Pick<StockRow, 'quantity'>,
+  state: EditState | undefined,
+): number {
+  return state?.kind === 'saving' || state?.kind === 'stepping' ? state.target : quantity
 }
 
 function unsettledIn(error: unknown, quantity: number): Unsettled | undefined {
   if (!isPetstoreError(error) || !error.mayHaveBeenMade || error.idempotencyKey === undefined)
     return undefined
   return { quantity, idempotencyKey: error.idempotencyKey }
+}
+
+type SaveOutcome =
+  | { readonly kind: 'saved'; readonly item: InventoryItem }
+  /** Somebody else changed it first; nothing was saved. */
+  | { readonly kind: 'conflict'; readonly theirs: EntryState }
+
+interface Save {
+  readonly petId: bigint
+  readonly quantity: number
+  readonly seen: EntryState
+  /** The key of an earlier attempt whose response was lost. */
+  readonly idempotencyKey?: string | undefined
+}
+
+/** Sets a quantity only if the entry still is in the state that the user saw. Throws if the service does. */
+async function saveIfUnchanged(context: SaveContext, save: Save): Promise<SaveOutcome> {
+  const { client, stock, signal } = context
+  const { petId, quantity, seen } = save
+  try {
+    return { kind: 'saved', item: await write(context, save, entryTag(seen)) }
+  } catch (error) {
+    if (!isPetstoreError(error, 'precondition_failed')) throw error
+  }
+  let current = await client.inventory.get(petId, { signal })
+  // It was changed and changed back, or the format of tags differs. The key of the first attempt would get 412 again.
+  if (isSameState(current, seen)) {
+    try {
+      const again = { petId, quantity, seen }
+      return { kind: 'saved', item: await write(context, again, current.etag) }
+    } catch (error) {
+      if (!isPetstoreError(error, 'precondition_failed')) throw error
+    }
+    current = await client.inventory.get(petId, { signal })
+  }
+  // An earlier attempt may have been made, although its response was lost.
+  const isThere = current.quantity === quantity
+  // While events arrive, they are newer than this response.
+  if (stock.get().connection !== 'live') stock.apply(current, !isThere)
+  if (isThere) return { kind: 'saved', item: current }
+  return { kind: 'conflict', theirs: { quantity: current.quantity, status: current.status } }
+}
+
+async function write(
+  context: SaveContext,
+  { petId, quantity, idempotencyKey }: Save,
+  ifMatch: string,
+): Promise<InventoryItem> {
+  const { client, signal } = context
+  const [item] = await sendOwn(context, {
+    targets: [{ petId, quantity }],
+    isRepeat: idempotencyKey !== undefined,
+    send: async (): Promise<[InventoryItem]> => [
+      await client.inventory.set(petId, { quantity }, { ifMatch, idempotencyKey, signal }),
+    ],
+  })
+  return item
+}
+
+function isSameState(one: EntryState, other: EntryState): boolean {
+  return one.quantity === other.quantity && one.status === other.status
 }

@@ -1,17 +1,18 @@
 import {
   type InventoryEvent,
-  type InventoryItem,
+  type InventorySearch,
   isPetstoreError,
   type Order,
+  type Page,
   type PetstoreClient,
+  type SearchRow,
 } from '@petstore/client'
-import { failureWords } from '../failure-words.ts'
 import { changeOf } from '../history/change-log.ts'
 import { LiveChanges } from '../history/live-changes.ts'
 import type { RequestWatch } from '../request-watch.ts'
-import type { OwnChanges } from './own-changes.ts'
-import { followSight } from './page-sight.ts'
+import type { OwnChanges } from './own-request.ts'
 import type { StockModel } from './stock-model.ts'
+import { StockSearch, takeFound } from './stock-search.ts'
 
 interface FeedContext {
   readonly client: PetstoreClient
@@ -21,64 +22,69 @@ interface FeedContext {
   readonly signal: AbortSignal
 }
 
-/** The list is better read once the stream has begun, but not at the price of a page that stays empty. */
+/** A store with more pets is not loaded: the service searches and sorts it. */
+export const MAX_PETS_IN_MEMORY = 10_000
+const PETS_PER_PAGE = 1_000
+/** The first page is loaded after the stream has started, but not later than this. */
 const WAIT_FOR_STREAM_MS = 1_000
 const RECONNECT_MS = 5_000
-const ONE_MOMENT_MS = 500
-const NAMES_TO_A_PAGE = 10_000
-/** Pets that come together, as by an import, get their names together. */
-const NAMES_SOON_MS = 1_500
-const NAMES_AGAIN_MS = 15_000
+const RECONNECT_AFTER_RESPONSE_MS = 500
+/** Pets that are added together, as by an import, cause one reload. */
+const RELOAD_MS = 1_500
+/** A glance at another tab does not close the stream. */
+const PAUSE_WHEN_HIDDEN_MS = 2_000
 
-/** Brings the model what the service says: the list, the names, and every change as it happens. */
+/** Fills the model: the pets of the store, or the first of a large one, and every change as it happens. */
 export class StockFeed {
-  /** Every change as it is told of, for the views that show changes. */
+  /** The changes of quantities. */
   readonly changes = new LiveChanges()
-  /** Every order that something happened to, as it then is. */
+  /** The orders that were created or changed. */
   readonly orders = new LiveChanges<Order>()
-  /** Every event as it comes, for the views that follow something else. */
   readonly events = new LiveChanges<InventoryEvent>()
+  /** All pets by petId: every pet of a small store. */
+  readonly all: StockSearch
   readonly #context: FeedContext
   #lastEventId: string | undefined
-  #streamBegan = () => {}
+  #streamStarted = () => {}
   #attempt = new AbortController()
   #wake = () => {}
-  /** Events that came while a list was on its way, which may be older than they are. */
-  #duringList: InventoryEvent[] | undefined
-  #isListDue = false
-  #namesTimer: ReturnType<typeof setTimeout> | undefined
-  #isNaming = false
-  #isResting = false
+  /** Events that arrive while a page loads: the page may be older. One array for each request. */
+  readonly #duringRequests = new Set<InventoryEvent[]>()
+  #reloading: Promise<void> | undefined
+  #isReloadDue = false
+  #reloadTimer: ReturnType<typeof setTimeout> | undefined
+  #isPaused = false
 
   constructor(context: FeedContext) {
     this.#context = context
+    this.all = new StockSearch(this.read)
   }
 
   start(): void {
     const { signal, requests } = this.#context
-    const began = new Promise<void>((resolve) => {
-      this.#streamBegan = resolve
+    const started = new Promise<void>((resolve) => {
+      this.#streamStarted = resolve
     })
     const late = new Promise<void>((resolve) => setTimeout(resolve, WAIT_FOR_STREAM_MS))
-    followSight({ rest: () => this.#rest(), wake: () => this.#goOn(), signal })
+    this.#pauseWhenHidden()
     void this.#follow()
-    void Promise.race([began, late]).then(() => this.reload())
+    void Promise.race([started, late]).then(() => this.reload())
     let wasUnreachable = false
     const unsubscribe = requests.subscribe(() => {
       const { isUnreachable } = requests.get()
-      // The answer may be that of the stream itself, which then stands in a moment.
-      if (wasUnreachable && !isUnreachable) setTimeout(this.reconnectNow, ONE_MOMENT_MS)
+      // The response may be that of the stream itself, which is then about to start.
+      if (wasUnreachable && !isUnreachable) setTimeout(this.reconnectNow, RECONNECT_AFTER_RESPONSE_MS)
       wasUnreachable = isUnreachable
     })
     addEventListener('offline', requests.noteOffline, { signal })
     addEventListener('online', this.reconnectNow, { signal })
     signal.addEventListener('abort', () => {
       unsubscribe()
-      clearTimeout(this.#namesTimer)
+      clearTimeout(this.#reloadTimer)
     })
   }
 
-  /** Does not wait for the next attempt. Does nothing while the connection stands, as far as anybody can tell. */
+  /** Reconnects without waiting for the next attempt. Does nothing while the connection seems to work. */
   readonly reconnectNow = (): void => {
     const { stock, requests } = this.#context
     if (stock.get().connection === 'live' && !requests.get().isUnreachable) return
@@ -86,35 +92,68 @@ export class StockFeed {
     this.#wake()
   }
 
-  /** Reads the whole list anew, and the names behind it. */
-  async reload(): Promise<void> {
-    const { client, stock, own, signal } = this.#context
-    this.#isListDue = true
-    if (this.#duringList !== undefined || signal.aborted) return
-    if (stock.get().phase === 'failed') stock.beginLoading()
+  /** Reads a page of a search into the model. */
+  readonly read = async (query: InventorySearch, cursor: string | undefined): Promise<Page<SearchRow>> => {
+    const { client, stock, signal } = this.#context
+    const events = this.#collectEvents()
     try {
-      while (this.#isListDue) {
-        this.#isListDue = false
-        this.#duringList = []
-        const { items } = await client.inventory.list({ signal })
-        stock.replaceAll(items)
-        for (const event of this.#duringList) this.#apply(event, false)
-      }
-      own.forgetAnswered()
-      this.#nameSoon(0)
-    } catch (error) {
-      if (signal.aborted) return
-      if (stock.get().phase === 'ready') setTimeout(() => void this.reload(), RECONNECT_MS)
-      else stock.fail(failureWords(error))
+      const page = await client.inventory.search({ limit: PETS_PER_PAGE, ...query, cursor, signal })
+      takeFound(stock, page.items)
+      for (const event of events) this.#apply(event, false)
+      return page
     } finally {
-      this.#duringList = undefined
+      this.#duringRequests.delete(events)
     }
+  }
+
+  /** Loads the stock again. */
+  async reload(): Promise<void> {
+    this.#isReloadDue = true
+    this.#reloading ??= this.#reload().finally(() => {
+      this.#reloading = undefined
+    })
+    await this.#reloading
+  }
+
+  async #reload(): Promise<void> {
+    const { stock, own, signal } = this.#context
+    if (stock.get().phase === 'failed') stock.beginLoading()
+    while (this.#isReloadDue && !signal.aborted) {
+      this.#isReloadDue = false
+      const events = this.#collectEvents()
+      await this.all.reload()
+      while (this.#isLoadingMore()) await this.all.loadMore()
+      this.#duringRequests.delete(events)
+      const { phase, failure = '', petIds, hasMore } = this.all.get()
+      if (signal.aborted) return
+      if (phase === 'failed') {
+        if (stock.get().phase === 'ready') this.#reloadSoon(RECONNECT_MS)
+        else stock.fail(failure)
+        return
+      }
+      stock.endLoading(hasMore ? undefined : new Set(petIds))
+      for (const event of events) this.#apply(event, false)
+      own.forgetAnswered()
+    }
+  }
+
+  #isLoadingMore(): boolean {
+    const { phase, petIds, hasMore } = this.all.get()
+    const { hasNames, isComplete } = this.#context.stock.get()
+    const isLarge = hasNames && !isComplete
+    return phase === 'ready' && hasMore && petIds.length < MAX_PETS_IN_MEMORY && !isLarge
+  }
+
+  #collectEvents(): InventoryEvent[] {
+    const events: InventoryEvent[] = []
+    this.#duringRequests.add(events)
+    return events
   }
 
   async #follow(): Promise<void> {
     const { client, stock, signal } = this.#context
     while (!signal.aborted) {
-      while (this.#isResting && !signal.aborted) await this.#pause()
+      while (this.#isPaused && !signal.aborted) await this.#wait()
       const attempt = new AbortController()
       this.#attempt = attempt
       const lastEventId = this.#lastEventId
@@ -131,9 +170,9 @@ export class StockFeed {
         if (signal.aborted) return
         if (attempt.signal.aborted) continue
         stock.setConnection('lost')
-        // The service does not know the point where we left off: begin anew, with a new list.
+        // The service does not know the last event: start again, and reload.
         if (isPetstoreError(error, 'invalid_request')) this.#lastEventId = undefined
-        else await this.#pause()
+        else await this.#wait()
       }
     }
   }
@@ -142,23 +181,22 @@ export class StockFeed {
     const isRestart = event.type === 'ready' && this.#lastEventId !== undefined
     this.#lastEventId = event.id
     if (event.type === 'change') this.changes.tell({ type: 'change', change: changeOf(event) })
-    if (event.type === 'pet') this.#context.stock.barcodes.take([event])
     if (event.type === 'order') this.orders.tell({ type: 'change', change: event.order })
-    if (event.type === 'relist' || isRestart) this.#beginAnew()
+    if (event.type === 'relist' || isRestart) this.#reloadAfterGap()
     else if (event.type === 'ready') this.#begin()
-    else if (this.#duringList !== undefined) this.#duringList.push(event)
+    else for (const events of this.#duringRequests) events.push(event)
     if (this.#context.stock.get().phase === 'ready') this.#apply(event, true)
     this.events.tell({ type: 'change', change: event })
   }
 
-  /** A list that was asked for before the stream began may lack what happened in between. */
+  /** A page that was requested before the stream started may lack changes in between. */
   #begin(): void {
-    const wasLate = this.#duringList !== undefined || this.#context.stock.get().phase !== 'loading'
-    this.#streamBegan()
-    if (wasLate) this.#beginAnew()
+    const isLate = this.#reloading !== undefined || this.#context.stock.get().phase !== 'loading'
+    this.#streamStarted()
+    if (isLate) this.#reloadAfterGap()
   }
 
-  #beginAnew(): void {
+  #reloadAfterGap(): void {
     this.changes.tell({ type: 'missed' })
     this.orders.tell({ type: 'missed' })
     this.events.tell({ type: 'missed' })
@@ -168,66 +206,55 @@ export class StockFeed {
   #apply(event: InventoryEvent, isNews: boolean): void {
     const { stock, own } = this.#context
     if (event.type === 'removed') stock.remove(event.petId)
-    else if (event.type === 'change') {
-      const { petId, after: quantity, status } = event
-      const isOwn = own.recognise(petId, quantity)
-      this.#applyItem({ petId, quantity, status }, isNews && !isOwn)
-    } else if (event.type === 'pet') {
-      const { petId, quantity, status } = event
-      stock.apply({ petId, quantity, status }, isNews)
-      stock.rename(event)
-    }
+    if (event.type !== 'change' && event.type !== 'pet') return
+    const isOwn = event.type === 'change' && own.recognise(event.petId, event.after)
+    const isKnown = stock.find(event.petId) !== undefined
+    const { isComplete } = stock.get()
+    if (event.type === 'pet' && (isKnown || isComplete)) {
+      stock.barcodes.take([event])
+      stock.apply(event, isNews)
+    } else if (event.type === 'change' && isKnown) {
+      stock.apply({ petId: event.petId, quantity: event.after, status: event.status }, isNews && !isOwn)
+    } else if (event.type === 'change' && isComplete) this.#reloadSoon(RELOAD_MS)
   }
 
-  #applyItem(item: InventoryItem, byOthers: boolean): void {
-    if (this.#context.stock.apply(item, byOthers) === 'new') this.#nameSoon(NAMES_SOON_MS)
+  #reloadSoon(ms: number): void {
+    clearTimeout(this.#reloadTimer)
+    this.#reloadTimer = setTimeout(() => void this.reload(), ms)
   }
 
-  #nameSoon(ms: number): void {
-    clearTimeout(this.#namesTimer)
-    this.#namesTimer = setTimeout(() => void this.#loadNames(), ms)
-  }
-
-  async #loadNames(): Promise<void> {
-    const { client, stock, signal } = this.#context
-    if (this.#isNaming) return this.#nameSoon(NAMES_SOON_MS)
-    this.#isNaming = true
-    try {
-      let cursor: string | undefined
-      do {
-        const { items, next } = await client.catalog.list({ limit: NAMES_TO_A_PAGE, cursor, signal })
-        stock.barcodes.take(items)
-        stock.addNames(items, next === undefined)
-        cursor = next
-      } while (cursor !== undefined)
-    } catch {
-      if (!signal.aborted) this.#nameSoon(NAMES_AGAIN_MS)
-    } finally {
-      this.#isNaming = false
-    }
-  }
-
-  async #pause(): Promise<void> {
+  async #wait(): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#wake = resolve
       setTimeout(resolve, RECONNECT_MS)
     })
   }
 
-  /** A browser has six connections to one host for all tabs together: one that nobody looks at gives back its own. */
-  #rest(): void {
-    this.#isResting = true
-    this.#leaveStream()
+  /** A browser has six connections per host for all tabs together, so a hidden tab closes its stream. */
+  #pauseWhenHidden(): void {
+    const { signal } = this.#context
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const pause = () => {
+      this.#isPaused = true
+      this.#leaveStream()
+    }
+    const onVisibility = () => {
+      clearTimeout(timer)
+      if (document.visibilityState === 'hidden') {
+        timer = setTimeout(pause, PAUSE_WHEN_HIDDEN_MS)
+        return
+      }
+      this.#isPaused = false
+      this.#wake()
+      this.reconnectNow()
+    }
+    if (document.visibilityState === 'hidden') pause()
+    document.addEventListener('visibilitychange', onVisibility, { signal })
+    signal.addEventListener('abort', () => clearTimeout(timer))
   }
 
   #leaveStream(): void {
     this.#attempt.abort()
     this.#context.stock.setConnection('connecting')
-  }
-
-  #goOn(): void {
-    this.#isResting = false
-    this.#wake()
-    this.reconnectNow()
   }
 }

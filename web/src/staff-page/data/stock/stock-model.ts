@@ -3,54 +3,58 @@ import { Observable, type Readable } from '../observable.ts'
 import { Barcodes } from './barcodes.ts'
 import { searchable } from './search-text.ts'
 
-/** One pet's stock. A row is never changed: a pet whose stock changes gets another row. */
+/** The stock of one pet. Rows are immutable: a change replaces the row. */
 export interface StockRow {
   readonly petId: bigint
-  /** Names and categories come a little later than quantities. */
+  /** `undefined` until the details of a new pet are loaded. */
   readonly name: string | undefined
   readonly categoryId: bigint | undefined
-  /** Its own threshold; without one its category's counts. */
+  /** The pet's own threshold; without one the category's applies. */
   readonly lowStockAt: number | undefined
   readonly status: PetStatus
   readonly quantity: number
-  /** How many of them open orders reserve, as far as that is known: 0 until it is. */
+  /** Units that open orders reserve. */
   readonly reserved: number
-  /** The name and the id as the search compares them. */
+  /** The name and the id, folded for searches. */
   readonly searchText: string
 }
 
+/** An entry of the stock. Without a name, the details of the pet stay as they are. */
+export interface StockItem extends InventoryItem {
+  readonly name?: string | undefined
+  readonly categoryId?: bigint | undefined
+  readonly lowStockAt?: number | undefined
+  readonly reserved?: number | undefined
+}
+
 export interface StockSnapshot {
-  /** By petId, ascending. */
+  /** All rows that the page holds, by petId, ascending. */
   readonly rows: readonly StockRow[]
+  /** Whether `rows` has every pet of the store. A large store is searched on the server instead. */
+  readonly isComplete: boolean
   readonly phase: 'loading' | 'ready' | 'failed'
   /** Why the phase is `failed`, in words for the user. */
   readonly failure: string | undefined
-  /** `live` while the stream of changes stands. */
+  /** `live` while the event stream is connected. */
   readonly connection: 'connecting' | 'live' | 'lost'
-  /** Whether all names are there. */
+  /** Whether the load has ended: `rows` has all names and barcodes that it will get. */
   readonly hasNames: boolean
   /** Grows with every change. */
   readonly version: number
-  /** Grows when rows come, go or get their names, but not when a quantity changes. */
+  /** Grows when a row is added, removed or renamed, or changes its status. A change of quantity leaves it as it is. */
   readonly structure: number
-  /** What others changed a moment ago, and when, in milliseconds since 1970. */
+  /** The pets that others changed within the last seconds, with the time in milliseconds since 1970. */
   readonly recentlyChanged: ReadonlyMap<bigint, number>
-}
-
-export interface CatalogEntry {
-  readonly petId: bigint
-  readonly name: string
-  readonly categoryId: bigint
-  readonly lowStockAt?: number | undefined
 }
 
 /** How long a change by somebody else stays marked. */
 const MARKED_FOR_MS = 3_000
-/** Changes that come within this time are drawn together, so that a busy store does not keep the page busy. */
+/** Changes within this time are rendered together. */
 const FLUSH_MS = 60
 
-const NOTHING: StockSnapshot = {
+const EMPTY: StockSnapshot = {
   rows: [],
+  isComplete: false,
   phase: 'loading',
   failure: undefined,
   connection: 'connecting',
@@ -60,15 +64,16 @@ const NOTHING: StockSnapshot = {
   recentlyChanged: new Map(),
 }
 
-/** The stock as the page knows it. It asks nobody: `StockFeed` tells it what the service says. */
+/** The stock as the page knows it. `StockFeed` fills it. */
 export class StockModel implements Readable<StockSnapshot> {
   readonly barcodes = new Barcodes()
-  readonly #snapshot = new Observable<StockSnapshot>(NOTHING)
-  /** The rows to come; the snapshot's own array is never touched. */
-  #rows: StockRow[] = []
-  #ownsRows = true
+  readonly #snapshot = new Observable<StockSnapshot>(EMPTY)
+  readonly #rows = new Map<bigint, StockRow>()
+  /** Ascending; `undefined` after a row was added or removed. */
+  #petIds: readonly bigint[] | undefined
   #structure = 0
-  #reserved = new Map<bigint, number>()
+  /** By pet; `undefined` until the open orders are loaded. Until then each row has what its search returned. */
+  #reserved: Map<bigint, number> | undefined
   #marks = new Map<bigint, number>()
   #flushing: ReturnType<typeof setTimeout> | undefined
   #unmarking: ReturnType<typeof setTimeout> | undefined
@@ -78,83 +83,56 @@ export class StockModel implements Readable<StockSnapshot> {
   readonly subscribe = this.#snapshot.subscribe
 
   find(petId: bigint): StockRow | undefined {
-    const row = this.#rows[this.#place(petId)]
-    return row?.petId === petId ? row : undefined
+    return this.#rows.get(petId)
   }
 
-  /** Takes the whole list, by petId; keeps the names that are known. */
-  replaceAll(items: readonly InventoryItem[]): void {
-    const known = this.#rows
-    let next = 0
-    this.#rows = items.map((item) => {
-      while (next < known.length && (known[next]?.petId ?? 0n) < item.petId) next++
-      const before = known[next]
-      return before?.petId === item.petId ? withState(before, item) : this.#newRow(item)
-    })
-    this.#ownsRows = true
-    this.#structure++
+  /** Takes every pet of the store. */
+  replaceAll(items: readonly StockItem[]): void {
+    this.take(items)
+    this.endLoading(new Set(items.map(({ petId }) => petId)))
+  }
+
+  /** Adds rows or replaces them. Details that an item lacks stay as they are. */
+  take(items: readonly StockItem[]): void {
+    for (const item of items) this.#put(item)
     this.#publish({ phase: 'ready', failure: undefined })
   }
 
-  /** Takes names, by petId; those of pets without stock are left out. */
-  addNames(entries: readonly CatalogEntry[], isLast: boolean): void {
-    for (const entry of entries) this.#setName(entry)
-    this.#structure++
-    this.#publish({ hasNames: isLast || this.get().hasNames })
-  }
-
-  /** Takes what one pet is, as it was just told of. */
-  rename(entry: CatalogEntry): void {
-    if (!this.#setName(entry)) return
-    this.#structure++
-    this.#publishSoon()
-  }
-
-  /** Sets the state of one entry, which may be new. `byOthers` marks it for a moment. */
-  apply(item: InventoryItem, byOthers: boolean): 'known' | 'new' {
-    const place = this.#place(item.petId)
-    const before = this.#rows[place]
-    const isKnown = before?.petId === item.petId
-    if (isKnown) {
-      if (before.quantity !== item.quantity || before.status !== item.status) {
-        this.#writable()[place] = withState(before, item)
-        if (before.status !== item.status) this.#structure++
-      }
-    } else {
-      this.#writable().splice(place, 0, this.#newRow(item))
-      this.#structure++
+  /** The load has ended. `all` has every pet of the store; without it the store is too large to be held here. */
+  endLoading(all?: ReadonlySet<bigint>): void {
+    if (all !== undefined) {
+      for (const petId of this.#rows.keys()) if (!all.has(petId)) this.#delete(petId)
     }
+    this.#publish({ phase: 'ready', failure: undefined, hasNames: true, isComplete: all !== undefined })
+  }
+
+  /** Sets the state of one pet, which may be new. `byOthers` marks it for a moment. */
+  apply(item: StockItem, byOthers: boolean): void {
+    this.#put(item)
     if (byOthers) this.#mark(item.petId)
     this.#publishSoon()
-    return isKnown ? 'known' : 'new'
   }
 
   remove(petId: bigint): void {
-    const place = this.#place(petId)
-    if (this.#rows[place]?.petId !== petId) return
-    this.#writable().splice(place, 1)
-    this.#structure++
-    this.#publishSoon()
+    if (this.#delete(petId)) this.#publishSoon()
   }
 
-  /** Takes what is reserved of every pet. */
+  /** Sets the reserved units of every pet; pets that are not in the map have none. */
   replaceReserved(reserved: ReadonlyMap<bigint, number>): void {
-    const before = this.#reserved
     this.#reserved = new Map(reserved)
-    for (const petId of new Set([...before.keys(), ...reserved.keys()])) this.#showReserved(petId)
+    for (const petId of this.#rows.keys()) this.#showReserved(petId)
     this.#publishSoon()
   }
 
-  /** So many more are reserved of a pet, or fewer. */
+  /** Changes the reserved units of one pet. */
   reserve(petId: bigint, difference: number): void {
-    const reserved = (this.#reserved.get(petId) ?? 0) + difference
-    if (reserved === 0) this.#reserved.delete(petId)
-    else this.#reserved.set(petId, reserved)
+    if (this.#reserved === undefined) return
+    this.#reserved.set(petId, (this.#reserved.get(petId) ?? 0) + difference)
     this.#showReserved(petId)
     this.#publishSoon()
   }
 
-  /** Shows at once what was applied, where it waits for more: so that what a user has saved is not shown as it was. */
+  /** Publishes pending changes at once, so that a user never sees the old value of their own change. */
   publishNow(): void {
     if (this.#flushing !== undefined) this.#publish({})
   }
@@ -171,60 +149,47 @@ export class StockModel implements Readable<StockSnapshot> {
     this.#publish({ phase: 'loading', failure: undefined })
   }
 
-  /** Forgets everything and stops its timers. */
+  /** Forgets everything and stops the timers. */
   clear(): void {
     clearTimeout(this.#flushing)
     clearTimeout(this.#unmarking)
     this.barcodes.clear()
-    this.#rows = []
-    this.#ownsRows = true
-    this.#reserved = new Map()
+    this.#rows.clear()
+    this.#petIds = undefined
+    this.#reserved = undefined
     this.#marks = new Map()
-    this.#snapshot.set({ ...NOTHING, version: this.get().version + 1, structure: ++this.#structure })
+    this.#snapshot.set({ ...EMPTY, version: this.get().version + 1, structure: ++this.#structure })
   }
 
-  /** Where this pet is, or where it would be. */
-  #place(petId: bigint): number {
-    let low = 0
-    let high = this.#rows.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if ((this.#rows[middle]?.petId ?? 0n) < petId) low = middle + 1
-      else high = middle
-    }
-    return low
+  #put(item: StockItem): void {
+    const { petId, status, quantity } = item
+    const before = this.#rows.get(petId)
+    const { name, categoryId, lowStockAt } =
+      item.name === undefined ? (before ?? UNKNOWN) : { ...UNKNOWN, ...item }
+    const reserved =
+      this.#reserved === undefined
+        ? (item.reserved ?? before?.reserved ?? 0)
+        : (this.#reserved.get(petId) ?? 0)
+    const isRenamed =
+      before?.name !== name || before?.categoryId !== categoryId || before?.lowStockAt !== lowStockAt
+    const isSame = before?.quantity === quantity && before.status === status && before.reserved === reserved
+    if (before !== undefined && isSame && !isRenamed) return
+    const searchText = before === undefined || isRenamed ? searchable(name, petId) : before.searchText
+    this.#rows.set(petId, { petId, name, categoryId, lowStockAt, status, quantity, reserved, searchText })
+    if (before === undefined) this.#petIds = undefined
+    if (isRenamed || before?.status !== status) this.#structure++
   }
 
-  /** Whether that is another one than before. */
-  #setName({ petId, name, categoryId, lowStockAt }: CatalogEntry): boolean {
-    const place = this.#place(petId)
-    const row = this.#rows[place]
-    if (row?.petId !== petId) return false
-    if (row.name === name && row.categoryId === categoryId && row.lowStockAt === lowStockAt) return false
-    this.#writable()[place] = { ...row, name, categoryId, lowStockAt, searchText: searchable(name, petId) }
+  #delete(petId: bigint): boolean {
+    if (!this.#rows.delete(petId)) return false
+    this.#petIds = undefined
+    this.#structure++
     return true
   }
 
-  #newRow({ petId, status, quantity }: InventoryItem): StockRow {
-    const reserved = this.#reserved.get(petId) ?? 0
-    const searchText = searchable(undefined, petId)
-    const unknown = { name: undefined, categoryId: undefined, lowStockAt: undefined }
-    return { petId, ...unknown, status, quantity, reserved, searchText }
-  }
-
   #showReserved(petId: bigint): void {
-    const place = this.#place(petId)
-    const row = this.#rows[place]
-    const reserved = this.#reserved.get(petId) ?? 0
-    if (row?.petId === petId && row.reserved !== reserved) this.#writable()[place] = { ...row, reserved }
-  }
-
-  #writable(): StockRow[] {
-    if (!this.#ownsRows) {
-      this.#rows = this.#rows.slice()
-      this.#ownsRows = true
-    }
-    return this.#rows
+    const row = this.#rows.get(petId)
+    if (row !== undefined) this.#put({ ...row, name: undefined })
   }
 
   #mark(petId: bigint): void {
@@ -256,12 +221,12 @@ export class StockModel implements Readable<StockSnapshot> {
     clearTimeout(this.#flushing)
     this.#flushing = undefined
     this.#lastFlush = Date.now()
-    this.#ownsRows = false
+    this.#petIds ??= [...this.#rows.keys()].sort((one, other) => (one < other ? -1 : 1))
     const before = this.get()
     this.#snapshot.set({
       ...before,
       ...changes,
-      rows: this.#rows,
+      rows: this.#petIds.flatMap((petId) => this.#rows.get(petId) ?? []),
       version: before.version + 1,
       structure: this.#structure,
       recentlyChanged: new Map(this.#marks),
@@ -269,6 +234,4 @@ export class StockModel implements Readable<StockSnapshot> {
   }
 }
 
-function withState(row: StockRow, { status, quantity }: InventoryItem): StockRow {
-  return row.status === status && row.quantity === quantity ? row : { ...row, status, quantity }
-}
+const UNKNOWN = { name: undefined, categoryId: undefined, lowStockAt: undefined }

@@ -1,6 +1,7 @@
 import type { PetStatus } from '@petstore/client'
 
-export type SortColumn = 'name' | 'petId' | 'category' | 'status' | 'quantity'
+/** The orders that the page and the service share, so that a large store is sorted by the service. */
+export type SortColumn = 'name' | 'petId' | 'quantity' | 'free'
 
 export interface Sort {
   readonly column: SortColumn
@@ -10,10 +11,11 @@ export interface Sort {
 export interface TableFilter {
   readonly query: string
   readonly status: PetStatus | 'all'
+  readonly categoryId: bigint | undefined
   readonly lowOnly: boolean
 }
 
-/** How the user has set up the table. It goes with the session, so that coming back finds it as it was. */
+/** How the user has set up the table. The session keeps it while other views are shown. */
 export interface TableState {
   readonly filter: TableFilter
   readonly sort: Sort
@@ -21,7 +23,7 @@ export interface TableState {
   readonly active: bigint | undefined
 }
 
-export const NO_FILTER: TableFilter = { query: '', status: 'all', lowOnly: false }
+export const NO_FILTER: TableFilter = { query: '', status: 'all', categoryId: undefined, lowOnly: false }
 
 export const FIRST_TABLE_STATE: TableState = {
   filter: NO_FILTER,
@@ -35,16 +37,15 @@ export const STATUSES: readonly PetStatus[] = ['available', 'pending', 'sold']
 export const COLUMN_NAMES: Readonly<Record<SortColumn, string>> = {
   name: 'Name',
   petId: 'ID',
-  category: 'Category',
-  status: 'Status',
+  free: 'Free',
   quantity: 'Quantity',
 }
 
-/** The same column once more turns the order round. */
+/** The same column again reverses the order. */
 export function sortedBy(sort: Sort, column: SortColumn): Sort {
   return { column, isDescending: sort.column === column && !sort.isDescending }
 }
 
-export function isFiltering({ query, status, lowOnly }: TableFilter): boolean {
-  return query.trim() !== '' || status !== 'all' || lowOnly
+export function isFiltering({ query, status, categoryId, lowOnly }: TableFilter): boolean {
+  return query.trim() !== '' || status !== 'all' || categoryId !== undefined || lowOnly
 }

@@ -6,32 +6,31 @@ export interface QuantityChange {
   readonly after: number
 }
 
-/** What one action changed: one pet, or several at once. */
+/** The changes of one action, to one pet or several. */
 export interface UndoStep {
   readonly changes: readonly QuantityChange[]
-  /** What the changes referred to, where they told. */
   readonly reference?: string | undefined
 }
 
 const MAX_STEPS = 50
 
-/** The last changes that this page made, the newest at the end. */
+/** The last changes of this page, oldest first. */
 export class UndoHistory implements Readable<readonly UndoStep[]> {
   readonly #steps = new Observable<readonly UndoStep[]>([])
 
   readonly get = this.#steps.get
   readonly subscribe = this.#steps.subscribe
 
-  /** Gives the new step; `undefined` where nothing was changed. */
+  /** Returns the new step; `undefined` if nothing was changed. */
   record(changes: readonly QuantityChange[], reference?: string): UndoStep | undefined {
-    const made = changes.filter(({ before, after }) => before !== after)
-    if (made.length === 0) return undefined
-    const step = reference === undefined ? { changes: made } : { changes: made, reference }
+    const actual = changes.filter(({ before, after }) => before !== after)
+    if (actual.length === 0) return undefined
+    const step = reference === undefined ? { changes: actual } : { changes: actual, reference }
     this.#steps.set([...this.get(), step].slice(-MAX_STEPS))
     return step
   }
 
-  /** Takes a step out, wherever it is: it was undone, or cannot be. */
+  /** Removes a step that was undone or cannot be. */
   take(step: UndoStep): void {
     this.#steps.set(this.get().filter((other) => other !== step))
   }

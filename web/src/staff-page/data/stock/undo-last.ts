@@ -11,9 +11,8 @@ interface Undoing {
 }
 
 /**
- * Takes back the last change, only where nobody has changed it since: else the row shows a conflict, as with any
- * other save. Gives what it undid; `undefined` where there was nothing to undo, or it could not be done. Nothing
- * must be under way: what is the last change is not known before.
+ * Undoes the last change if nobody has changed it since; otherwise the row shows a conflict, as with any other save.
+ * Returns the step that it undid, if any. No change may be in flight.
  */
 export async function undoLast({ undo, editor, bulk, stock }: Undoing): Promise<UndoStep | undefined> {
   const step = undo.get().at(-1)
