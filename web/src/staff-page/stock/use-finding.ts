@@ -49,7 +49,7 @@ export function useFinding({ shown, table, grid, leaveTable }: Finding): () => P
     if (known !== undefined && session.stock.find(known) !== undefined) return void goTo(code, known)
     leaveTable()
     void findScanned(session, code, (petId) => {
-      if (asked.current === code) goTo(code, petId)
+      if (asked.current === code) void goTo(code, petId)
     })
   })
 
