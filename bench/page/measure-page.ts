@@ -75,6 +75,7 @@ async function signIn(
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
   const page = await context.newPage()
   await page.goto(store.url)
+  await page.getByRole('button', { name: 'Use an API key' }).click()
   await page.getByLabel('API key').fill(store.secrets.unlimited)
   const arriving = page.evaluate(arrivalAfterSignIn, pets)
   await page.getByRole('button', { name: 'Sign in' }).click()

@@ -16,6 +16,8 @@ const PATHS = {
   ascending: 'M8 13V3M4.5 6.5 8 3l3.5 3.5',
   descending: 'M8 3v10M4.5 9.5 8 13l3.5-3.5',
   signOut: 'M6 2.5H3v11h3M10.5 5 13.5 8l-3 3M13.5 8H6.5',
+  person: 'M8 8a3 3 0 1 0 0-6 3 3 0 0 0 0 6ZM2.5 14c.6-2.6 2.8-4 5.5-4s4.9 1.4 5.5 4',
+  lock: 'M3.5 7.5h9V14h-9zM5.5 7.5v-2a2.5 2.5 0 0 1 5 0v2',
   chevron: 'M6 3.5 10.5 8 6 12.5',
 } as const
 

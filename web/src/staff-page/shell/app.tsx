@@ -16,7 +16,7 @@ import { PetView, VIEWS } from './views.ts'
 
 export function App() {
   const state = useReadable(signedIn)
-  if (state.session === undefined) return <SignIn reason={state.reason} />
+  if (state.session === undefined) return <SignIn reason={state.reason} personId={state.personId} />
   return (
     <SessionContext value={state.session}>
       <Shell />

@@ -1,10 +1,8 @@
 import { useEffect, useRef } from 'react'
 import { Brand } from '../../design/brand.tsx'
-import { Icon } from '../../design/icon.tsx'
 import { ThemeSwitch } from '../../design/theme-switch.tsx'
-import { useReadable } from '../data/observable.ts'
-import { useMayChange, useRequestState, useSession, useStock } from '../session/session-context.ts'
-import { signOut } from '../session/signed-in.ts'
+import { PersonMenu } from '../session/person-menu.tsx'
+import { useMayChange, useRequestState, useStock } from '../session/session-context.ts'
 import { href, type Route, VIEW_NAMES, type ViewName } from '../ui/navigation.ts'
 import { VIEWS } from './views.ts'
 
@@ -22,12 +20,8 @@ export function Header({ current }: { readonly current: Route['view'] }) {
       </nav>
       <div className="topbar__end">
         <ConnectionState />
-        <KeyName />
         <ThemeSwitch />
-        <button type="button" className="button button--quiet header__sign-out" onClick={signOut}>
-          <Icon name="signOut" />
-          <span className="header__sign-out-text">Sign out</span>
-        </button>
+        <PersonMenu />
       </div>
     </header>
   )
@@ -81,16 +75,6 @@ function Connection({ tone, text, title }: ConnectionProps) {
   return (
     <span className={`badge badge--${tone}`} title={title}>
       <span className="connection__text">{text}</span>
-    </span>
-  )
-}
-
-function KeyName() {
-  const owner = useReadable(useSession().owner)
-  if (owner === undefined) return null
-  return (
-    <span className="header__key muted" title={`Signed in with the key ${owner.id}, plan ${owner.plan}`}>
-      {owner.name}
     </span>
   )
 }

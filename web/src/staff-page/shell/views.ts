@@ -53,6 +53,11 @@ export const VIEWS: Readonly<Record<ViewName, View>> = {
     title: 'Overview',
     Content: later(async () => ({ default: (await import('../overview/overview.tsx')).Overview })),
   },
+  people: {
+    title: 'People',
+    Content: later(async () => ({ default: (await import('../people/people-view.tsx')).PeopleView })),
+    needs: 'keys',
+  },
   webhooks: {
     title: 'Webhooks',
     Content: later(async () => ({ default: (await import('../webhooks/webhooks-view.tsx')).WebhooksView })),

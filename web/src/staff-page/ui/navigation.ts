@@ -1,7 +1,7 @@
 /** In the order of the navigation. */
 export const VIEW_NAMES = [
   ...(['stock', 'receive', 'count', 'orders', 'low-stock', 'pets'] as const),
-  ...(['activity', 'overview', 'import', 'webhooks'] as const),
+  ...(['activity', 'overview', 'import', 'people', 'webhooks'] as const),
 ] as const
 export type ViewName = (typeof VIEW_NAMES)[number]
 
