@@ -1,54 +1,53 @@
-/** Takes a picture of every view, light and dark, on a desk and on a phone. `npm run screenshots` runs it. */
+/**
+ * Takes screenshots of a demo store with some weeks of history. `npm run screenshots` takes the four of the README;
+ * `npm run screenshots -- <folder>` takes every view, light and dark, at three widths, into that folder.
+ */
 import { mkdirSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { chromium, type Page } from 'playwright-core'
 import { CHROMIUM_FLAGS, chromiumPath } from '../../client/test/support/chromium.ts'
+import { VIEWS } from '../src/staff-page/shell/views.ts'
 import { type LivelyShop, startLivelyShop } from './lively-shop.ts'
 
-const FOLDER = join(import.meta.dir, '../../docs/screenshots')
-/** These are in the README, and so in git; all others go to a folder that is not. */
-const KEPT: ReadonlySet<string> = new Set([
+const README_FOLDER = join(import.meta.dir, '../../docs/screenshots')
+const README_PICTURES: ReadonlySet<string> = new Set([
   'stock-desktop-light',
   'overview-desktop-dark',
   'count-desktop-light',
   'pet-desktop-dark',
 ])
 
-interface View {
-  readonly path: string
-  /** Something that no other one has. */
-  readonly ownPart: string
-  /** Brings it to where there is something to see. */
-  readonly prepare?: (page: Page) => Promise<void>
+const PATHS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(VIEWS.map(({ name }) => [name, `/#/${name}`])),
+  pet: '/#/pets/16',
+  docs: '/docs',
 }
 
-const VIEWS = {
-  stock: { path: '/#/stock', ownPart: '.stock-row__name' },
-  pet: { path: '/#/pets/16', ownPart: '.step-chart__line' },
-  receive: { path: '/#/receive', ownPart: '.receive__entry', prepare: receiveSome },
-  count: { path: '/#/count', ownPart: '.count', prepare: countSome },
-  orders: { path: '/#/orders', ownPart: '.order' },
-  'low-stock': { path: '/#/low-stock', ownPart: '.low-row' },
-  pets: { path: '/#/pets', ownPart: '.pet-row' },
-  import: { path: '/#/import', ownPart: '.import__choose' },
-  activity: { path: '/#/activity', ownPart: '.activity-row' },
-  overview: { path: '/#/overview', ownPart: '.limit-meter' },
-  webhooks: { path: '/#/webhooks', ownPart: '.webhook' },
-  docs: { path: '/docs', ownPart: '.docs-main h1' },
-} as const satisfies Record<string, View>
-type ViewName = keyof typeof VIEWS
+/** Brings a view to a state in which there is something to see. */
+const PREPARE: Readonly<Record<string, (page: Page) => Promise<void>>> = {
+  receive: receiveSome,
+  count: countSome,
+}
 
 const SCREENS = {
-  desktop: { viewport: { width: 1440, height: 900 }, isMobile: false, hasTouch: false },
+  desktop: { viewport: { width: 1280, height: 800 }, isMobile: false, hasTouch: false },
+  tablet: { viewport: { width: 820, height: 1180 }, isMobile: true, hasTouch: true },
   phone: { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
 } as const
 type Screen = keyof typeof SCREENS
 
+const folder = process.argv[2]
+const target = folder ?? README_FOLDER
+const isWanted = (picture: string) => folder !== undefined || README_PICTURES.has(picture)
+
+mkdirSync(target, { recursive: true })
 const shop = await startLivelyShop()
 const browser = await chromium.launch({ executablePath: await chromiumPath(), args: CHROMIUM_FLAGS })
 try {
   for (const screen of Object.keys(SCREENS) as Screen[]) {
     for (const colorScheme of ['light', 'dark'] as const) {
+      const views = Object.keys(PATHS).filter((view) => isWanted(`${view}-${screen}-${colorScheme}`))
+      if (views.length === 0) continue
       const context = await browser.newContext({
         ...SCREENS[screen],
         colorScheme,
@@ -58,10 +57,10 @@ try {
       })
       const page = await context.newPage()
       await signIn(page, shop)
-      for (const view of Object.keys(VIEWS) as ViewName[]) {
+      for (const view of views) {
         await show(page, shop, view)
-        const path = pathOf(`${view}-${screen}-${colorScheme}`)
         await page.mouse.move(0, 0)
+        const path = join(target, `${view}-${screen}-${colorScheme}.png`)
         await page.screenshot({ path })
         console.log(path)
       }
@@ -81,18 +80,11 @@ async function signIn(page: Page, { address, apiKey }: LivelyShop): Promise<void
   await page.getByRole('button', { name: 'Signed in as' }).waitFor()
 }
 
-async function show(page: Page, { address }: LivelyShop, view: ViewName): Promise<void> {
-  const { path, ownPart, prepare }: View = VIEWS[view]
-  await page.goto(address + path)
-  await page.locator(ownPart).first().waitFor()
-  await prepare?.(page)
-  await page.waitForFunction(() => document.querySelector('.skeleton') === null)
-}
-
-function pathOf(name: string): string {
-  const path = join(FOLDER, KEPT.has(name) ? '' : 'all', `${name}.png`)
-  mkdirSync(dirname(path), { recursive: true })
-  return path
+async function show(page: Page, { address }: LivelyShop, view: string): Promise<void> {
+  await page.goto(address + PATHS[view])
+  await page.locator('h1').first().waitFor({ state: 'attached' })
+  await PREPARE[view]?.(page)
+  await page.waitForFunction(() => document.querySelector('.skeleton, .shell__loading') === null)
 }
 
 /** A delivery that is half scanned; the demo's barcodes. */

@@ -19,11 +19,27 @@ const PATHS = {
   person: 'M8 8a3 3 0 1 0 0-6 3 3 0 0 0 0 6ZM2.5 14c.6-2.6 2.8-4 5.5-4s4.9 1.4 5.5 4',
   lock: 'M3.5 7.5h9V14h-9zM5.5 7.5v-2a2.5 2.5 0 0 1 5 0v2',
   chevron: 'M6 3.5 10.5 8 6 12.5',
+  chevronDown: 'M3.5 6 8 10.5 12.5 6',
+  back: 'M10 3.5 5.5 8 10 12.5',
+  more: 'M3 8h.1M8 8h.1M13 8h.1',
+  print: 'M4.5 5.5V2h7v3.5M4.5 11.5h-3v-6h13v6h-3M4.5 9.5h7V14h-7z',
+  stock: 'M2 5.5 8 2l6 3.5v6L8 14l-6-2.5zM2 5.5 8 8.5l6-3M8 8.5V14',
+  sell: 'M2 2h5.5l6.5 6.5-5.5 5.5L2 7.5zM5 5h.1',
+  receive: 'M8 1.5v8M4.5 6.5 8 10l3.5-3.5M1.5 9.5v4.5h13V9.5',
+  count: 'M3 2.5h10v12H3zM5.5 1.5h5v2h-5zM5.5 8l1.5 1.5 3.5-3.5M5.5 12h5',
+  orders: 'M2.5 5h11l-.8 9H3.300zM5.5 7V4.5a2.5 2.5 0 0 1 5 0V7',
+  activity: 'M1.5 8h3l2-5 3 10 2-5h3',
+  pets: 'M4 7.5v.1M6.5 4v.1M9.5 4v.1M12 7.5v.1M8 8.5c2 0 3.5 2 3.5 3.5S10 13.5 8 13.5 4.5 13.5 4.5 12 6 8.5 8 8.5Z',
+  people:
+    'M6 7.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5ZM1.5 13.5c0-2.5 2-4 4.5-4s4.5 1.5 4.5 4M10.5 3a2.5 2.5 0 0 1 0 4.5M12 9.800c1.5.5 2.5 1.800 2.5 3.700',
+  webhooks: 'M5.5 10.5 8 5.5M8 5.5l2.5 5M5 11.5h6M8 5.5v-1M4.5 12v.1M11.5 12v.1',
+  overview: 'M2 14h12M4 11.5V8M8 11.5V3M12 11.5V6',
+  docs: 'M3 2h7l3 3v9H3zM5.5 7h5M5.5 10h5',
 } as const
 
 export type IconName = keyof typeof PATHS
 
-/** Decoration: what stands beside it, or its button's label, says the same in words. */
+/** Decoration: the text beside it or the label of its button says the same in words. */
 export function Icon({ name, size = 16 }: { readonly name: IconName; readonly size?: number }) {
   return (
     <svg width={size} height={size} viewBox="0 0 16 16" fill="none" aria-hidden="true" focusable="false">

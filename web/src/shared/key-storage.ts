@@ -1,19 +1,20 @@
 const STAFF_KEY = 'petstore.api-key'
-/** Whatever is typed at the docs, right or wrong: it must not become the key of the staff page. */
+/** The key that was typed into the docs. It must not become the key of the staff page. */
 const DOCS_KEY = 'petstore.docs-key'
 
-/** The key of this tab, or the one that this browser was asked to remember. */
+/** The key of this tab, or the key that this browser remembers. */
 export function storedKey(): string | undefined {
   return sessionStorage.getItem(STAFF_KEY) ?? localStorage.getItem(STAFF_KEY) ?? undefined
 }
 
+/** Keeps the key in this tab, or on disk if the user asked to remember it. */
 export function keepKey(key: string, remember: boolean): void {
   forgetKey()
   const storage = remember ? localStorage : sessionStorage
   storage.setItem(STAFF_KEY, key)
 }
 
-/** What was typed at the docs in this tab; until then the key of the staff page. */
+/** The key that was typed into the docs in this tab; without one, the key of the staff page. */
 export function storedDocsKey(): string {
   return sessionStorage.getItem(DOCS_KEY) ?? storedKey() ?? ''
 }
@@ -30,9 +31,9 @@ export function forgetKey(): void {
 
 /** Calls back when another tab makes the browser forget its remembered key. */
 export function onForgottenElsewhere(listener: () => void): () => void {
-  const hear = ({ key, newValue }: StorageEvent) => {
+  const onStorage = ({ key, newValue }: StorageEvent) => {
     if ((key === STAFF_KEY || key === null) && newValue === null) listener()
   }
-  addEventListener('storage', hear)
-  return () => removeEventListener('storage', hear)
+  addEventListener('storage', onStorage)
+  return () => removeEventListener('storage', onStorage)
 }

@@ -11,10 +11,12 @@ import { createRoot } from 'react-dom/client'
 import { applyTheme } from '../design/theme.ts'
 import { resumeSession } from './session/signed-in.ts'
 import { App } from './shell/app.tsx'
+import { followNavigation } from './ui/navigation.ts'
 
 applyTheme()
+followNavigation()
 resumeSession()
 const place = document.getElementById('page')
 if (place === null) throw new Error('index.html has no element with the id "page"')
-// What is caught is shown where it was caught; everything else is still an error of the page.
+// Error boundaries show the errors that they catch.
 createRoot(place, { onCaughtError: () => {} }).render(<App />)

@@ -1,112 +1,129 @@
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { StockedPet } from '../../../server/src/core/catalog/pet.ts'
-import type { InventoryItem } from '../../../server/src/core/stock/inventory.ts'
-import { stockOf } from '../../../server/test/support/whole-store.ts'
+import { makeOrder } from '../support/orders.ts'
 import { BROWSER_TEST_MS, JSON_HEADERS, signIn, useShop } from '../support/shop.ts'
+import { expectSoon } from '../support/soon.ts'
 
-const STATUSES = ['available', 'pending', 'sold'] as const
-const PETS: readonly StockedPet[] = Array.from({ length: 60 }, (_, index) => ({
+const PETS: readonly StockedPet[] = Array.from({ length: 20 }, (_, index) => ({
   id: BigInt(index + 1),
   name: `Pet no. ${index + 1}`,
   categoryId: 1n,
-  status: STATUSES[index % 5 === 4 ? 2 : index % 3 === 2 ? 1 : 0] ?? 'available',
-  quantity: index < 4 ? index : 10 + index * 7,
+  status: 'available',
+  quantity: 100,
 }))
 
 const shop = useShop({ pets: PETS })
 
 const tile = (page: Page, name: string) => page.locator('.tile', { hasText: name })
-const lowRows = (page: Page) => page.getByRole('list', { name: 'Low stock' }).getByRole('listitem')
-const recentRows = (page: Page) => page.getByRole('list', { name: 'Recent changes' }).getByRole('listitem')
+const tileText = async (page: Page, name: string) =>
+  (await tile(page, name).innerText()).replaceAll(/\s+/g, ' ')
+const rowsOf = (page: Page, name: string) =>
+  page.getByRole('list', { name, exact: true }).getByRole('listitem')
 
-async function set(petId: bigint, quantity: number, key = shop.service.key): Promise<void> {
-  const { status } = await shop.service.setQuantity(petId, JSON.stringify({ quantity }), { key })
+async function adjust(reason: string, petId: number, delta: number): Promise<void> {
+  const body = JSON.stringify({ reason, changes: [{ petId, delta }] })
+  const { status } = await shop.service.call('POST', '/inventory/adjustments', {
+    body,
+    headers: JSON_HEADERS,
+  })
   expect(status).toBe(200)
 }
 
-function tileText(items: readonly InventoryItem[]): RegExp {
-  const units = items.reduce((sum, { quantity }) => sum + quantity, 0).toLocaleString('en')
-  return new RegExp(`\\s${units}\\s+units of ${items.length} pets$`)
-}
-
 test(
-  'units and pets are those of the store, in all and in each status, and follow its changes',
+  'sales and deliveries are counted as they happen, drawn by day, and lead to the place to act',
   async () => {
+    await adjust('sold', 1, -30)
     const page = await shop.signedIn({ path: '/#/overview' })
-    await tile(page, 'All units').waitFor()
-    const stored = await stockOf(shop.service.store)
-    expect(stored).toHaveLength(60)
-    expect(await tile(page, 'All units').innerText()).toMatch(tileText(stored))
-    for (const status of STATUSES) {
-      const expected = tileText(stored.filter((item) => item.status === status))
-      expect(await tile(page, status.charAt(0).toUpperCase() + status.slice(1)).innerText()).toMatch(expected)
-    }
-    const before = await tile(page, 'Available').innerText()
-    await set(58n, 100_000)
-    await page.waitForFunction((text) => !document.body.innerText.includes(text), before)
-    expect(await tile(page, 'All units').innerText()).toMatch(tileText(await stockOf(shop.service.store)))
-    expect(
-      await page.getByRole('list', { name: 'Largest stock' }).getByRole('listitem').first().innerText(),
-    ).toMatch(/^Pet no\. 58\s+100,000\s+units$/)
-  },
-  BROWSER_TEST_MS,
-)
-
-test(
-  'the low-stock list goes by the thresholds, as they and what is available change, and leads to the pets',
-  async () => {
-    const page = await shop.signedIn({ path: '/#/overview' })
-    await page.getByText('Nothing is low.').waitFor()
-    await shop.setLowStockAt('categories/1', 1)
-    await page.getByText('2 pets are low, 1 of them with nothing left.').waitFor()
-    expect(await lowRows(page).allInnerTexts()).toEqual([
-      expect.stringMatching(/^Pet no\. 1\s+available\s+0$/),
-      expect.stringMatching(/^Pet no\. 2\s+available\s+1$/),
+    await expectSoon(() => tileText(page, 'Sold today'), 'Sold today 30 0 yesterday')
+    await adjust('sold', 2, -12)
+    await adjust('received', 3, 40)
+    // A return and a correction are neither sold nor received.
+    await adjust('corrected', 3, -5)
+    await expectSoon(() => tileText(page, 'Sold today'), 'Sold today 42 0 yesterday')
+    await expectSoon(() => tileText(page, 'Sold in 7 days'), 'Sold in 7 days 42 0 in the 7 days before')
+    await expectSoon(() => tileText(page, 'Received in 7 days'), 'Received in 7 days 40 40 today')
+    expect(await rowsOf(page, 'Sold most').allInnerTexts()).toEqual([
+      expect.stringMatching(/^Pet no\. 1\s+30\s/),
+      expect.stringMatching(/^Pet no\. 2\s+12\s/),
     ])
-    // What is reserved cannot be sold any more.
-    const body = '{"petId": 4, "quantity": 3}'
-    const ordered = await shop.service.call('POST', '/store/orders', { body, headers: JSON_HEADERS })
-    expect(ordered.status).toBe(201)
-    await page.getByText('3 pets are low, 2 of them with nothing left.').waitFor()
-    expect((await lowRows(page).allInnerTexts())[1]).toMatch(/^Pet no\. 4\s+available\s+0$/)
-    await shop.setLowStockAt('pets/60', 1_000)
-    await page.getByText('4 pets are low, 2 of them with nothing left.').waitFor()
-    await shop.setLowStockAt('categories/1', 80)
-    await page.getByRole('link', { name: 'Show all 12' }).click()
-    await page.getByText('12 pets are low, 2 of them with nothing left.').waitFor()
-    await page.goBack()
-    await page.getByRole('link', { name: 'Pet no. 1', exact: true }).click()
-    await page.getByRole('heading', { level: 1, name: 'Pet no. 1' }).waitFor()
+    const table = page.getByRole('table', { name: 'Units per day' })
+    expect(await table.getByRole('row').last().getByRole('cell').allInnerTexts()).toEqual(['42', '40'])
+    expect(await table.getByRole('row').count()).toBe(15)
+    await tile(page, 'Received in 7 days').getByRole('link').click()
+    await page.waitForFunction(() => location.hash === '#/activity?reason=received')
   },
   BROWSER_TEST_MS,
 )
 
 test(
-  'recent changes are listed newest first with who made them, and new ones appear as they happen',
+  'overdue orders, orders of today and holds that expire soon are listed, and leave when they are done',
   async () => {
-    const { secret } = await shop.service.createKey('enterprise', { name: 'Stockroom' })
-    await set(50n, 1_000, secret)
+    const days = (count: number) => new Date(Date.now() + count * 86_400_000).toISOString()
+    const shipped = async (petId: number, shipDate: string) => {
+      const body = JSON.stringify({ petId, quantity: 1, shipDate })
+      const { status, json } = await shop.service.call('POST', '/store/orders', {
+        body,
+        headers: JSON_HEADERS,
+      })
+      expect(status).toBe(201)
+      return (json as { id: number }).id
+    }
+    const overdue = await shipped(4, days(-3))
+    await shipped(5, days(5))
+    await makeOrder(shop.service, { petId: 6, quantity: 2, holdSeconds: 1_800 })
     const page = await shop.signedIn({ path: '/#/overview' })
-    await recentRows(page).filter({ hasText: 'Pet no. 50' }).waitFor()
-    expect(await recentRows(page).first().innerText()).toMatch(
-      /^Pet no\. 50\s.*\s1,000\s.*just now · Stockroom$/s,
-    )
-    const { secret: other } = await shop.service.createKey('enterprise', { name: 'Online shop' })
-    await set(51n, 999, other)
-    await recentRows(page).filter({ hasText: 'Online shop' }).waitFor()
-    expect(await recentRows(page).first().innerText()).toMatch(
-      /^Pet no\. 51\s.*\s999\s.*just now · Online shop$/s,
-    )
+    await expectSoon(() => tileText(page, 'Orders due'), 'Orders due 1 1 overdue')
+    await expectSoon(() => tileText(page, 'Holds that'), 'Holds that expire soon 1 Within 24 hours')
+    const rows = rowsOf(page, 'Orders that need you')
+    expect(await rows.allInnerTexts()).toEqual([
+      expect.stringMatching(/^1 × Pet no\. 4\s+Overdue/),
+      expect.stringMatching(/^2 × Pet no\. 6\s+Expires in (30|29) min/),
+    ])
+    await shop.service.call('DELETE', `/store/orders/${overdue}`)
+    await expectSoon(() => rows.count(), 1)
+    await page.getByRole('link', { name: 'All orders' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
   },
   BROWSER_TEST_MS,
 )
 
 test(
-  'the meter shows what the key has used and left, whoever used it, and asks for it once',
+  'pets that run out within the chosen time at the current pace are listed, the earliest first',
   async () => {
-    await set(60n, 500)
-    const { secret } = await shop.service.createKey('free')
+    // A week is the shortest time for a pace: 70 sold are 10 a day, so 30 last for 3 days.
+    await adjust('sold', 7, -70)
+    await adjust('sold', 8, -49)
+    await adjust('sold', 9, -7)
+    const page = await shop.signedIn({ path: '/#/overview' })
+    const rows = rowsOf(page, 'Runs out soon')
+    await page.getByRole('button', { name: '3 days' }).click()
+    await expectSoon(() => rows.count(), 1)
+    expect(await rows.first().innerText()).toMatch(/^Pet no\. 7\s+3 d · 30 free · 70 a week/)
+    await page.getByRole('button', { name: '14 days' }).click()
+    await expectSoon(() => rows.count(), 2)
+    expect(await rows.last().innerText()).toMatch(/^Pet no\. 8\s+7 d · 51 free · 49 a week/)
+    // Reserved units cannot be sold.
+    await makeOrder(shop.service, { petId: 8, quantity: 51 })
+    await rows.first().getByText('Nothing free · 49 a week').waitFor()
+    await rows.first().getByRole('link').click()
+    await page.getByRole('heading', { level: 1, name: 'Pet no. 8' }).waitFor()
+    await page.getByRole('link', { name: 'Back to Overview' }).click()
+    await page.getByRole('link', { name: 'Reorder list' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Low stock' }).waitFor()
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'the plan usage is for administrators, follows every response, and costs one request',
+  async () => {
+    const plain = await shop.service.createKey('free', { permissions: ['stock'] })
+    const other = await shop.signedIn({ path: '/#/overview', key: plain.secret })
+    await tile(other, 'Sold today').waitFor()
+    expect(await other.getByText('Plan usage').count()).toBe(0)
+
+    const { secret } = await shop.service.createKey('free', { permissions: ['stock', 'keys'] })
     const page = await shop.page()
     let asked = 0
     let left = 60
@@ -116,8 +133,8 @@ test(
     })
     const minute = page.locator('.limit-meter', { hasText: 'This minute' })
     const day = page.locator('.limit-meter', { hasText: 'This day' })
-    // How many requests the page needs depends on how quick the machine is: the service counts them.
-    const showsWhatIsLeft = async () => {
+    // The number of requests depends on the speed of the machine: the service counts them.
+    const showsLeft = async () => {
       const end = Date.now() + 30_000
       const expected = () =>
         new RegExp(
@@ -130,20 +147,19 @@ test(
     }
     await signIn(page, secret)
     await page.getByRole('link', { name: 'Overview' }).click()
-    await recentRows(page).first().waitFor()
-    await showsWhatIsLeft()
-    // Once to sign in, and once for the meter.
+    await showsLeft()
+    // One request to sign in, and one for the meter.
     expect(asked).toBe(2)
 
     const before = left
     for (let count = 0; count < 20; count++) await shop.service.call('GET', '/inventory/1', { key: secret })
-    // A pet of a category that is not known lets the page ask for the categories.
+    // A pet of an unknown category makes the page request the categories.
     const naming = page.waitForResponse(/\/v1\/categories/)
     await shop.service.store.addPets([
-      { ...PETS[0], id: 61n, name: 'New one', categoryId: 61n } as StockedPet,
+      { id: 61n, name: 'New one', categoryId: 61n, status: 'available', quantity: 1 },
     ])
     await naming
-    await showsWhatIsLeft()
+    await showsLeft()
     expect(left).toBeLessThan(before - 20)
     expect(asked).toBe(2)
   },

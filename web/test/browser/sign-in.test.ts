@@ -9,17 +9,42 @@ const stored = (page: Page) =>
   page.evaluate(() => [...Object.values({ ...localStorage }), ...Object.values({ ...sessionStorage })])
 
 test(
-  'a key opens the stock and is kept for the tab alone',
+  'a key opens the stock and is never written to disk unless the user asks for it',
   async () => {
-    const page = await shop.signedIn()
+    const page = await shop.signedIn({ viewport: { width: 1500, height: 800 } })
     await rowOf(page, 1n).getByText('Biscuit').waitFor()
-    await page.getByText('enterprise key').first().waitFor()
+    await personMenu(page).getByText('enterprise key').waitFor()
     await page.reload()
     await rowOf(page, 1n).waitFor()
     expect(await page.evaluate(() => localStorage.length)).toBe(0)
+  },
+  BROWSER_TEST_MS,
+)
 
+test(
+  'a new tab gets the key from a tab that is signed in, and signing out of one tab signs out all',
+  async () => {
+    const page = await shop.signedIn()
     const next = await page.context().newPage()
-    await next.goto(shop.service.address)
+    await next.goto(`${shop.service.address}/#/orders`)
+    await personMenu(next).waitFor()
+    expect(await next.evaluate(() => localStorage.length)).toBe(0)
+    // The second tab keeps the key for itself.
+    await page.close()
+    await next.reload()
+    await personMenu(next).waitFor()
+    const third = await next.context().newPage()
+    await third.goto(shop.service.address)
+    await personMenu(third).click()
+    await third.getByRole('button', { name: 'Sign out' }).click()
+    for (const tab of [third, next]) {
+      await (await keyField(tab)).waitFor()
+      expect(await stored(tab)).toEqual([])
+    }
+    await next.reload()
+    await (await keyField(next)).waitFor()
+    // Tabs of another browser share nothing.
+    await shop.signedIn()
     await (await keyField(next)).waitFor()
   },
   BROWSER_TEST_MS,

@@ -132,16 +132,61 @@ test(
     await send('PATCH', '/pets/3', { lowStockAt: 5 })
     await shop.setElsewhere(3n, 5)
     await item(page, 'Goldie').getByText('Just now').waitFor()
-    await item(page, 'Goldie').getByText('low at 5').waitFor()
+    await item(page, 'Goldie').getByText('Warn me at 5').waitFor()
     await page.getByText('1 pet is low.').waitFor()
     await send('POST', '/store/orders', { petId: 3, quantity: 2 })
-    await item(page, 'Goldie').getByText('5 on the shelf, 2 reserved').waitFor()
+    await item(page, 'Goldie').getByText('3 free, 2 reserved of 5').waitFor()
     await axe(page)
     await fits(page)
     await shop.setElsewhere(3n, 1)
     await item(page, 'Goldie').getByText('1 too few').waitFor()
     await shop.setElsewhere(3n, 8)
     await item(page, 'Goldie').waitFor({ state: 'detached' })
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'the reorder list suggests amounts by the pace of sales, keeps edits, and is printed and saved as CSV',
+  async () => {
+    const changes = [{ petId: 5, delta: -7 }]
+    await send('POST', '/inventory/adjustments', { reason: 'sold', changes })
+    await send('PATCH', '/pets/5', { name: '=HYPERLINK("x"),1', lowStockAt: 4, barcode: '2000000000053' })
+    await send('PATCH', '/pets/4', { lowStockAt: 12 })
+    const page = await shop.signedIn({ path: '/#/low-stock' })
+    // 7 in a week are 28 in 4 weeks, plus 4, minus the 3 that are free.
+    const order = page.getByRole('textbox', { name: /Order units of =HYPERLINK/ })
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll('.low-row input')].some(
+        (field) => field instanceof HTMLInputElement && field.value === '29',
+      ),
+    )
+    expect(await page.getByRole('textbox', { name: 'Order units of Coco' }).inputValue()).toBe('2')
+    await order.fill('40')
+    await page.getByRole('textbox', { name: 'Order units of Coco' }).fill('0')
+    await axe(page)
+    // The edited amounts are still there after a visit to another view.
+    await page.getByRole('link', { name: 'Orders', exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
+    await page.goBack()
+    await order.waitFor()
+    expect(await order.inputValue()).toBe('40')
+    const downloading = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Download CSV' }).click()
+    const text = await Bun.file(await (await downloading).path()).text()
+    expect(text.replace('\ufeff', '').split('\r\n')).toEqual([
+      'Pet id,Name,Barcode,Category,Free,Warn me at,Sold in 4 weeks,Order',
+      `5,"'=HYPERLINK(""x""),1",'2000000000053,Dogs,3,4,28,40`,
+      '',
+    ])
+    await page.emulateMedia({ media: 'print' })
+    expect(await page.getByText('2000000000053').isVisible()).toBe(true)
+    expect(await order.isVisible()).toBe(true)
+    expect(await page.getByRole('button', { name: 'Print' }).isVisible()).toBe(false)
+    expect(await page.getByRole('navigation').isVisible()).toBe(false)
+    await send('PATCH', '/pets/5', { name: 'Pebbles', lowStockAt: null, barcode: null })
+    await send('PATCH', '/pets/4', { lowStockAt: null })
+    await shop.setElsewhere(5n, 10)
   },
   BROWSER_TEST_MS,
 )
@@ -280,6 +325,76 @@ test(
     expect(await page.getByRole('button', { name: /^(Edit this pet|One less|One more)/ }).count()).toBe(0)
     expect(await page.getByLabel('In stock').isEditable()).toBe(false)
     await page.getByRole('button', { name: 'Order', exact: true }).waitFor()
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'the link back on a pet leads to the view that the user came from, with its filters',
+  async () => {
+    const page = await shop.signedIn({ path: '/#/pets/4' })
+    await page.getByRole('link', { name: 'Back to Stock' }).waitFor()
+    await page.goto(`${shop.service.address}/#/activity`)
+    await page.getByLabel('Reason').selectOption('Received')
+    await page.waitForFunction(() => location.hash.includes('reason=received'))
+    await page.evaluate(() => {
+      location.hash = '#/pets/2'
+    })
+    await page.getByRole('link', { name: 'Back to Activity' }).waitFor()
+    await page.getByRole('link', { name: 'Orders', exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
+    await page.goBack()
+    await page.getByRole('link', { name: 'Back to Activity' }).click()
+    await page.waitForFunction(() => location.hash === '#/activity?reason=received')
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'daily work comes first, administration is a group of its own, and a phone has a bar at the bottom',
+  async () => {
+    const page = await shop.signedIn()
+    const navigation = page.getByRole('navigation', { name: 'Main' })
+    const titles = () => navigation.getByRole('link').allInnerTexts()
+    const isDailyFirst = (shown: readonly string[]) =>
+      shown.indexOf('Activity') < shown.indexOf('Pets') && shown.indexOf('Stock') === 0
+    expect(isDailyFirst(await titles())).toBe(true)
+
+    await page.setViewportSize({ width: 820, height: 900 })
+    await page.getByRole('link', { name: 'Overview' }).waitFor({ state: 'hidden' })
+    await page.getByRole('button', { name: 'Manage' }).click()
+    await page.getByRole('link', { name: 'Overview' }).focus()
+    await page.keyboard.press('Escape')
+    await page.getByRole('link', { name: 'Overview' }).waitFor({ state: 'hidden' })
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Manage')
+
+    await page.setViewportSize(PHONE)
+    const more = page.getByRole('button', { name: 'More', exact: true })
+    const box = await more.boundingBox()
+    expect(box !== null && box.y + box.height > PHONE.height - 4 && box.height >= 44).toBe(true)
+    expect((await titles()).slice(0, 1)).toEqual(['Stock'])
+    await more.click()
+    await axe(page)
+    await page.getByRole('link', { name: 'Webhooks' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor()
+    await page.getByRole('link', { name: 'Overview' }).waitFor({ state: 'hidden' })
+    expect(await more.getAttribute('aria-current')).toBe('true')
+    await fits(page)
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'all views begin at the same edge and have the same width',
+  async () => {
+    const page = await shop.signedIn({ viewport: { width: 1600, height: 900 } })
+    const boxes = new Set<string>()
+    for (const view of ['stock', 'receive', 'orders', 'low-stock', 'pets', 'overview', 'pets/1']) {
+      await page.goto(`${shop.service.address}/#/${view}`)
+      const box = await page.locator('main > :has(h1)').first().boundingBox()
+      boxes.add(`${box?.x} ${box?.width}`)
+    }
+    expect([...boxes]).toHaveLength(1)
   },
   BROWSER_TEST_MS,
 )

@@ -50,7 +50,7 @@ test(
     await rowOf(page, 1n).getByText('Saved').waitFor()
     await page.keyboard.press('+')
     await page.getByText('The limit of this key is reached.').waitFor()
-    await page.getByText(/^Goes on in \d s$/).waitFor()
+    await page.getByText(/^Continues in \d s$/).waitFor()
     await rowOf(page, 1n).getByText('Saving').waitFor()
     await axe(page)
     service.now += 10_000

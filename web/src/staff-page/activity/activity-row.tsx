@@ -1,9 +1,8 @@
 import { memo } from 'react'
 import type { Change } from '../data/history/change-log.ts'
 import { whyWords } from '../data/reason-words.ts'
-import { Moment } from '../ui/moment.tsx'
+import { Moment, QuantityChange } from '../ui/changes.tsx'
 import { href } from '../ui/navigation.ts'
-import { QuantityChange } from '../ui/quantity-change.tsx'
 
 interface Props {
   readonly change: Change

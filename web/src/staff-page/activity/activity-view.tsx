@@ -2,10 +2,9 @@ import { useEffect, useMemo, useState } from 'react'
 import { useHash } from '../../shared/hash-navigation.ts'
 import { type HistorySnapshot, useChangeHistory } from '../data/history/change-history.ts'
 import { useSession, useStock } from '../session/session-context.ts'
+import { useDebounced, useNow } from '../ui/hooks.ts'
 import { href, routeOf } from '../ui/navigation.ts'
-import { useNow } from '../ui/now.ts'
-import { RetryNotice } from '../ui/retry-notice.tsx'
-import { useLater } from '../ui/typed-search.ts'
+import { RetryNotice } from '../ui/notices.tsx'
 import {
   type ActivityFilter,
   fromAddress,
@@ -28,7 +27,7 @@ export function ActivityView() {
   const route = routeOf(useHash())
   const [filter, setFilter] = useState(() => fromAddress('query' in route ? route.query : undefined))
   const [keyNames] = useState(() => new Map<string, string>())
-  const asked = useLater(filter, SEARCH_AFTER_MS)
+  const asked = useDebounced(filter, SEARCH_AFTER_MS)
   const source = useMemo(
     () => activitySource(client, feed.changes, queryOf(asked), keyNames),
     [client, feed, asked, keyNames],

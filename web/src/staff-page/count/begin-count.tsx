@@ -3,7 +3,7 @@ import { categoryName } from '../data/catalog/category-list.ts'
 import { useReadable } from '../data/observable.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import { useSession, useStock } from '../session/session-context.ts'
-import { petsWords } from '../ui/receive-words.ts'
+import { petsWords } from '../ui/words.ts'
 import type { CountDesk } from './count-desk.ts'
 import { isIn, type Scope } from './scope.ts'
 

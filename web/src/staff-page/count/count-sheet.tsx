@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 import { flushSync } from 'react-dom'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import { useSession } from '../session/session-context.ts'
-import { petsWords } from '../ui/receive-words.ts'
+import { petsWords } from '../ui/words.ts'
 import type { CountEntry, CountHead } from './kept-count.ts'
 import { scopeWords } from './scope.ts'
 

@@ -11,9 +11,9 @@ interface Context {
   readonly categories: Readable<CategoryList>
 }
 
-const TO_A_PAGE = 100
+const PAGE_SIZE = 500
 
-/** What runs low by its own threshold or its category's, those with the fewest available first. */
+/** Low pets, those with the fewest free units first. */
 export function lowStockSource(
   { client, events, categories }: Context,
   categoryId: bigint | undefined,
@@ -24,14 +24,18 @@ export function lowStockSource(
     load: (cursor, signal) =>
       client.inventory.search({
         ...(categoryId === undefined ? {} : { categoryId }),
-        ...{ low: true, sort: 'available', limit: TO_A_PAGE, cursor, signal },
+        low: true,
+        sort: 'available',
+        limit: PAGE_SIZE,
+        cursor,
+        signal,
       }),
     mayAdd: ({ type }) => type === 'low',
     after: (row, event) => afterCrossing(row, event, categories.get()),
   }
 }
 
-/** Those that have recovered go, and one that crosses again does so anew. */
+/** A pet that recovered leaves the list. A pet that becomes low again has a new time. */
 function afterCrossing(
   row: SearchRow,
   event: InventoryEvent,

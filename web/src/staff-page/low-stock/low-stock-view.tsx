@@ -1,137 +1,192 @@
 import type { SearchRow } from '@petstore/client'
 import { useMemo, useState } from 'react'
+import { categoryName } from '../data/catalog/category-list.ts'
 import type { PetListSnapshot } from '../data/catalog/pet-list.ts'
 import { usePetList } from '../data/catalog/use-pet-list.ts'
-import { useReadable } from '../data/observable.ts'
+import { Observable, useReadable } from '../data/observable.ts'
+import { momentWords } from '../data/time-words.ts'
+import { pacePerDay, useTrades } from '../data/trades.ts'
 import { CategoryChoice } from '../pet-form/category-choice.tsx'
-import { CategoryName } from '../pet-form/category-name.tsx'
+import type { Session } from '../session/session.ts'
 import { useMayChange, useSession, useStock } from '../session/session-context.ts'
-import { Moment } from '../ui/moment.tsx'
+import { Button } from '../ui/button.tsx'
+import { Moment } from '../ui/changes.tsx'
+import { saveFile } from '../ui/files.ts'
+import { useNow } from '../ui/hooks.ts'
+import { Empty, ListFrame } from '../ui/list-frame.tsx'
 import { href } from '../ui/navigation.ts'
-import { useNow } from '../ui/now.ts'
-import { RetryNotice } from '../ui/retry-notice.tsx'
 import { lowStockSource } from './low-stock-source.ts'
+import { orderOf, type ReorderLine, reorderCsv, suggestedOrder } from './reorder-list.ts'
 import './low-stock.css'
 
-/** What is running out, by the threshold of each pet or of its category, and since when. */
+const NO_PACE: ReadonlyMap<bigint, number> = new Map()
+
+type EditedOrders = Observable<ReadonlyMap<bigint, string>>
+
+/** The amounts that the user has typed, kept until they sign out. */
+const editedOrders = new WeakMap<Session, EditedOrders>()
+
+function useEditedOrders(): EditedOrders {
+  const session = useSession()
+  const kept = editedOrders.get(session) ?? new Observable<ReadonlyMap<bigint, string>>(new Map())
+  editedOrders.set(session, kept)
+  return kept
+}
+
+/** Pets that are low by their own threshold or that of their category, with the amounts to reorder. */
 export function LowStockView() {
-  const { client, feed, categories } = useSession()
+  const session = useSession()
+  const { client, feed, stock, openOrders, categories: categoryStore } = session
+  const categories = useReadable(categoryStore)
   const mayChange = useMayChange('pets')
   const [categoryId, setCategoryId] = useState<bigint>()
   const source = useMemo(
-    () => lowStockSource({ client, events: feed.events, categories }, categoryId),
-    [client, feed, categories, categoryId],
+    () => lowStockSource({ client, events: feed.events, categories: categoryStore }, categoryId),
+    [client, feed, categoryStore, categoryId],
   )
   const { list, found } = usePetList(source)
   const now = useNow(15_000)
+  const tradeSource = useMemo(() => ({ client, changes: feed.changes }), [client, feed])
+  const { log } = useTrades(tradeSource, 'sold')
+  const pace = useMemo(() => (log === undefined ? NO_PACE : pacePerDay(log, now)), [log, now])
+  const edited = useEditedOrders()
+  const orders = useReadable(edited)
+  const hasReserved = useReadable(openOrders) === 'ready'
+  useStock()
+
+  const lines = found.rows.map((row) => {
+    // The stock is newer than the list: an order changes it without an event of its pet.
+    const live = stock.find(row.petId)
+    const quantity = live?.quantity ?? row.quantity
+    const reserved = live !== undefined && hasReserved ? live.reserved : row.reserved
+    const free = quantity - reserved
+    const soldPerDay = pace.get(row.petId) ?? 0
+    const text = orders.get(row.petId) ?? String(suggestedOrder(free, row.lowStockAt, soldPerDay))
+    const category = categoryName(categories, row.categoryId)
+    return { row, category, quantity, reserved, free, soldPerDay, text, order: orderOf(text) }
+  })
+  const edit = (petId: bigint, text: string) => edited.set(new Map(orders).set(petId, text))
   return (
     <section className="view view--list low-stock" aria-label="Low stock">
-      <h1>Low stock</h1>
-      <div className="low-stock__head">
-        <p role="status" className="number">
-          {sumWords(found)}
-        </p>
+      <div className="view__head">
+        <h1>Low stock</h1>
         <CategoryChoice chosen={categoryId} onChoose={setCategoryId} />
+        <Button icon="print" isDisabled={lines.length === 0} onClick={() => print()}>
+          Print
+        </Button>
+        <Button
+          icon="download"
+          isDisabled={lines.length === 0}
+          onClick={() => saveFile('reorder-list.csv', 'text/csv;charset=utf-8', reorderCsv(lines))}
+        >
+          Download CSV
+        </Button>
       </div>
-      <div className="card">
-        {found.phase === 'loading' && found.rows.length === 0 && (
-          <div className="list__loading" role="status" aria-label="Loading what is low">
-            <span className="skeleton" />
-            <span className="skeleton" />
-            <span className="skeleton" />
-          </div>
-        )}
-        {found.failure !== undefined && (
-          <RetryNotice tone="negative" onRetry={() => void list.reload()}>
-            {found.failure}
-          </RetryNotice>
-        )}
-        <ol aria-label="Low stock">
-          {found.rows.map((row) => (
-            <LowRow key={String(row.petId)} row={row} now={now} />
-          ))}
-        </ol>
-        {found.phase === 'ready' && found.rows.length === 0 && (
-          <div className="empty">
-            <p className="empty__title">Nothing is low</p>
+      <p role="status" className="number">
+        {sumWords(found)}
+      </p>
+      {lines.length > 0 && (
+        <p className="muted low-stock__rule">
+          Suggested order: what sells in 4 weeks at the pace of the last 4 weeks, plus the level of the
+          warning, minus what is free.
+          {log?.isComplete === false && ` The pace is that of the sales since ${momentWords(log.since)}.`}
+        </p>
+      )}
+      <ListFrame
+        label="Low stock"
+        phase={found.phase}
+        failure={found.failure}
+        isEmpty={found.rows.length === 0}
+        hasMore={found.next !== undefined}
+        isLoadingMore={found.isLoadingMore}
+        onRetry={() => void list.reload()}
+        onLoadMore={() => void list.loadMore()}
+        empty={
+          <Empty title="Nothing is low">
             <p>
-              A pet shows here at once when as many are left as its threshold says, or its category’s.
-              {mayChange && ' Thresholds are set under Pets.'}
+              A pet appears here as soon as no more are free than its “Warn me at”, or that of its category.
             </p>
             {mayChange && (
               <a className="button" href={href({ view: 'pets' })}>
-                Go to the pets
+                Set “Warn me at” in Pets
               </a>
             )}
-          </div>
-        )}
-        {found.next !== undefined && (
-          <button
-            type="button"
-            className="button list__more"
-            disabled={found.isLoadingMore}
-            onClick={() => void list.loadMore()}
-          >
-            {found.isLoadingMore ? 'Loading …' : 'Show more'}
-          </button>
-        )}
-      </div>
+          </Empty>
+        }
+      >
+        {lines.map((line) => (
+          <LowRow key={String(line.row.petId)} line={line} now={now} onEdit={edit} />
+        ))}
+      </ListFrame>
     </section>
   )
 }
 
-function LowRow({ row, now }: { readonly row: SearchRow; readonly now: number }) {
-  const { petId, name, categoryId, lowStockAt, lowSince } = row
-  const { quantity, reserved } = useLiveStock(row)
-  const available = quantity - reserved
+interface LowRowProps {
+  readonly line: ReorderLine & {
+    readonly row: SearchRow
+    readonly quantity: number
+    readonly reserved: number
+    readonly text: string
+  }
+  readonly now: number
+  readonly onEdit: (petId: bigint, text: string) => void
+}
+
+function LowRow({ line, now, onEdit }: LowRowProps) {
+  const { row, category, quantity, reserved, free, soldPerDay, text, order } = line
+  const { petId, name, barcode, lowStockAt, lowSince } = row
+  const soldWeekly = Math.round(soldPerDay * 7)
   return (
-    <li className="low-row" aria-label={name}>
-      <a className="low-row__name" href={href({ view: 'pet', petId })}>
-        {name}
-      </a>
-      <span className="low-row__category muted">
-        <CategoryName id={categoryId} />
+    <li className="list-row low-row" aria-label={name}>
+      <span className="low-row__name">
+        <a className="list-row__name" href={href({ view: 'pet', petId })}>
+          {name}
+        </a>
+        <span className="list-row__detail">{category}</span>
+        {barcode !== undefined && <span className="list-row__detail low-row__barcode">{barcode}</span>}
       </span>
-      <span className="low-row__left number">
-        <strong className={available <= 0 ? 'low-row__none' : undefined}>
-          {Math.abs(available).toLocaleString('en')}
-        </strong>{' '}
-        {available < 0 ? 'too few' : 'left'}
-        {lowStockAt !== undefined && (
-          <span className="muted"> · low at {lowStockAt.toLocaleString('en')}</span>
-        )}
-        {reserved > 0 && (
-          <span className="low-row__reserved muted">
-            {quantity.toLocaleString('en')} on the shelf, {reserved.toLocaleString('en')} reserved
-          </span>
-        )}
+      <span className="low-row__free number">
+        <span>
+          <strong className={free <= 0 ? 'low-row__none' : undefined}>
+            {Math.abs(free).toLocaleString('en')}
+          </strong>{' '}
+          {free < 0 ? 'too few' : 'free'}
+          {reserved > 0 && `, ${reserved.toLocaleString('en')} reserved of ${quantity.toLocaleString('en')}`}
+        </span>
+        <span className="list-row__detail">
+          {lowStockAt !== undefined && `Warn me at ${lowStockAt.toLocaleString('en')}`}
+          {soldPerDay > 0 && ` · ${soldWeekly < 1 ? 'under 1' : soldWeekly.toLocaleString('en')} sold a week`}
+        </span>
       </span>
       <span className="low-row__since">
         {lowSince === undefined ? (
-          <span className="muted">for a long time</span>
+          <span className="muted">Long ago</span>
         ) : (
           <Moment at={Date.parse(lowSince)} now={now} />
         )}
       </span>
+      <label className="low-row__order">
+        <span className="list-row__detail">Order</span>
+        <span className="visually-hidden"> units of {name}</span>
+        <input
+          className="input number"
+          inputMode="numeric"
+          autoComplete="off"
+          value={text}
+          aria-invalid={order === undefined}
+          onChange={({ currentTarget }) => onEdit(petId, currentTarget.value)}
+        />
+      </label>
     </li>
   )
-}
-
-/** The figures that the page follows anyway are newer than the list: an order changes what is left without an event of its pet. */
-function useLiveStock(row: SearchRow): { readonly quantity: number; readonly reserved: number } {
-  const { stock, openOrders } = useSession()
-  useStock()
-  const live = stock.find(row.petId)
-  const isKnown = useReadable(openOrders) === 'ready'
-  if (live === undefined) return row
-  return { quantity: live.quantity, reserved: isKnown ? live.reserved : row.reserved }
 }
 
 function sumWords({ rows, next, phase }: PetListSnapshot): string {
   if (phase !== 'ready') return phase === 'loading' ? 'Loading' : ''
   if (rows.length === 0) return 'Nothing is low.'
   const empty = rows.filter(({ available }) => available <= 0).length
-  const none = empty === 0 ? '' : `, ${empty.toLocaleString('en')} of them with nothing left`
-  if (next !== undefined) return `The ${rows.length.toLocaleString('en')} with the fewest left${none}.`
+  const none = empty === 0 ? '' : `, ${empty.toLocaleString('en')} of them with nothing free`
+  if (next !== undefined) return `The ${rows.length.toLocaleString('en')} with the fewest free${none}.`
   return `${rows.length === 1 ? '1 pet is' : `${rows.length.toLocaleString('en')} pets are`} low${none}.`
 }

@@ -1,8 +1,8 @@
 import { useReadable } from '../data/observable.ts'
 import type { OrderList, OrderListSnapshot } from '../data/orders/order-list.ts'
 import { useMayChange, useSession, useStock } from '../session/session-context.ts'
-import { useNow } from '../ui/now.ts'
-import { RetryNotice } from '../ui/retry-notice.tsx'
+import { useNow } from '../ui/hooks.ts'
+import { RetryNotice } from '../ui/notices.tsx'
 import { OrderRow, timesOf } from './order-row.tsx'
 import './orders.css'
 

@@ -11,7 +11,7 @@ import {
 import { KIND_WORDS } from '../data/orders/order-words.ts'
 import { OrderRows } from '../order-rows/order-rows.tsx'
 import { useSession, useStock } from '../session/session-context.ts'
-import { useLater, useSearchKey } from '../ui/typed-search.ts'
+import { useDebounced, useSearchKey } from '../ui/hooks.ts'
 
 const KINDS = Object.keys(KIND_WORDS) as readonly OrderKind[]
 /** Whoever types is not searched for at every letter: a search is a request. */
@@ -23,7 +23,7 @@ export function OrdersView() {
   const { stock, orderCalls, orderNews, orderFilter } = session
   const filter = useReadable(orderFilter)
   const { hasNames } = useStock()
-  const query = useLater(filter.query, SEARCH_AFTER_MS)
+  const query = useDebounced(filter.query, SEARCH_AFTER_MS)
   const source = useMemo(
     () => searchOrders(orderCalls, { kind: filter.kind, query }, stock.get().rows),
     // Names are looked through once they are there, and not again with every change of the stock.

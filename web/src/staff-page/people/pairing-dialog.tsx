@@ -6,7 +6,7 @@ import { pairingLink } from '../session/pairing.ts'
 import { useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { useNow } from '../ui/now.ts'
+import { useNow } from '../ui/hooks.ts'
 
 const QrCode = lazy(async () => ({ default: (await import('./qr-code.tsx')).QrCode }))
 

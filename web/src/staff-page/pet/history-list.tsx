@@ -2,8 +2,7 @@ import { useState } from 'react'
 import type { ChangeHistory, HistorySnapshot } from '../data/history/change-history.ts'
 import type { Change } from '../data/history/change-log.ts'
 import { whyWords } from '../data/reason-words.ts'
-import { Moment } from '../ui/moment.tsx'
-import { QuantityChange } from '../ui/quantity-change.tsx'
+import { Moment, QuantityChange } from '../ui/changes.tsx'
 
 interface Props {
   readonly history: ChangeHistory

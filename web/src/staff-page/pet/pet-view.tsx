@@ -9,9 +9,10 @@ import { usePetDetails } from '../pet-form/pet-details.ts'
 import { PetDialog } from '../pet-form/pet-dialog.tsx'
 import { useMayChange, useSession, useStock } from '../session/session-context.ts'
 import { StockFailure } from '../session/stock-failure.tsx'
+import { BackLink } from '../ui/back-link.tsx'
+import { useNow } from '../ui/hooks.ts'
 import { href } from '../ui/navigation.ts'
-import { useNow } from '../ui/now.ts'
-import { RetryNotice } from '../ui/retry-notice.tsx'
+import { RetryNotice } from '../ui/notices.tsx'
 import { HistoryChart } from './history-chart.tsx'
 import { HistoryList } from './history-list.tsx'
 import { PetQuantity } from './pet-quantity.tsx'
@@ -139,14 +140,6 @@ function History({ history, log, now }: Parameters<typeof HistoryList>[0]) {
         </div>
       </section>
     </>
-  )
-}
-
-function BackLink() {
-  return (
-    <a className="pet__back" href={href({ view: 'stock' })}>
-      <span aria-hidden="true">← </span>Stock
-    </a>
   )
 }
 

@@ -6,10 +6,9 @@ import { usePetList } from '../data/catalog/use-pet-list.ts'
 import { CategoryChoice } from '../pet-form/category-choice.tsx'
 import { PetDialog } from '../pet-form/pet-dialog.tsx'
 import { useMayChange, useSession } from '../session/session-context.ts'
-import { useLostFocus } from '../ui/lost-focus.ts'
+import { useDebounced, useLostFocus, useSearchKey } from '../ui/hooks.ts'
 import { href } from '../ui/navigation.ts'
-import { RetryNotice } from '../ui/retry-notice.tsx'
-import { useLater, useSearchKey } from '../ui/typed-search.ts'
+import { RetryNotice } from '../ui/notices.tsx'
 import { CategoriesDialog } from './categories-dialog.tsx'
 import { PetRow } from './pet-row.tsx'
 import '../pet-form/pets.css'
@@ -28,7 +27,7 @@ export function PetsView() {
   const [categoryId, setCategoryId] = useState<bigint>()
   const [open, setOpen] = useState<Open>()
   const search = useRef<HTMLInputElement>(null)
-  const q = useLater(query, SEARCH_AFTER_MS).trim()
+  const q = useDebounced(query, SEARCH_AFTER_MS).trim()
   const source = useMemo(
     (): PetListSource => ({
       events: feed.events,

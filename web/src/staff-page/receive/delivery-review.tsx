@@ -1,6 +1,6 @@
 import { type FormEvent, useEffect, useId, useRef } from 'react'
 import { useReadable } from '../data/observable.ts'
-import { petsWords, piecesWords } from '../ui/receive-words.ts'
+import { petsWords, piecesWords } from '../ui/words.ts'
 import type { DeliveryDesk } from './delivery-desk.ts'
 import { DeliveryTable } from './delivery-table.tsx'
 

@@ -1,5 +1,5 @@
 import { useEffect } from 'react'
-import { isTyping } from '../ui/typing.ts'
+import { isTyping } from '../ui/hooks.ts'
 
 /** What is typed while nothing that takes text has the focus goes into a field: nobody has to click there first. */
 export function useTypingInto(focus: () => void): void {

@@ -7,10 +7,10 @@ import type { Session } from './session.ts'
 
 export const SessionContext = createContext<Session | undefined>(undefined)
 
-/** The session of whoever is signed in; only for what is shown to them. */
+/** The current session. Throws outside of `SessionContext`. */
 export function useSession(): Session {
   const session = useContext(SessionContext)
-  if (session === undefined) throw new Error('useSession is for what stands inside of SessionContext')
+  if (session === undefined) throw new Error('useSession needs a SessionContext around the component')
   return session
 }
 
@@ -18,7 +18,7 @@ export function useStock(): StockSnapshot {
   return useReadable(useSession().stock)
 }
 
-/** Whether the key has this permission, if any is needed; as long as the service has not told, it is offered. */
+/** Whether the key has this permission; true until the service has reported its permissions. */
 export function useMayChange(what: Permission | undefined): boolean {
   const owner = useReadable(useSession().owner)
   return what === undefined || owner?.permissions.includes(what) !== false

@@ -9,7 +9,7 @@ import { hideAllToasts } from '../data/toasts.ts'
 import { Button } from '../ui/button.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { TextField } from '../ui/field.tsx'
-import { RequestNotice } from '../ui/request-notice.tsx'
+import { RequestNotice } from '../ui/notices.tsx'
 import { canUsePins, vault } from './device-people.ts'
 import { forgetLinkedCode, linkedCode, pair, pairingFailure, parseCode } from './pairing.ts'
 import { PinForm, useNewPin } from './pin-forms.tsx'
@@ -305,7 +305,7 @@ function KeyForm() {
       <p className="field__hint">
         {remember
           ? 'You stay signed in until you sign out. Do this only if nobody else uses this browser.'
-          : 'You are signed out when this tab is closed.'}
+          : 'You are signed out when the last tab of this page is closed.'}
       </p>
     </CardForm>
   )

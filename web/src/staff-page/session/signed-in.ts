@@ -1,4 +1,4 @@
-import { forgetKey, keepKey, onForgottenElsewhere, storedKey } from '../../shared/key-storage.ts'
+import { forgetKey, keepKey, storedKey } from '../../shared/key-storage.ts'
 import { Observable, type Readable } from '../data/observable.ts'
 import { vault } from './device-people.ts'
 import { takeLinkedCode } from './pairing.ts'
@@ -15,57 +15,95 @@ interface OpenSession {
 interface NoSession {
   readonly session: undefined
   /** Why the last session ended by itself. */
-  readonly reason: string | undefined
+  readonly reason?: string | undefined
   /** The person to ask for the PIN first. */
-  readonly personId: string | undefined
+  readonly personId?: string | undefined
 }
 
 export type SignedIn = OpenSession | NoSession
 
-/** The characters that a header can contain. */
+/** The characters that a header can carry. */
 export const KEY_FORM = /^[\x21-\x7e]+$/
+
+type TabMessage =
+  /** A new tab asks for the key of the tabs that are signed in without a PIN. */
+  | { readonly type: 'key wanted' }
+  | { readonly type: 'key'; readonly key: string }
+  | { readonly type: 'locked' }
+  | { readonly type: 'signed out' }
 
 const KEY_REFUSED =
   'You were signed out: your access was paused or has ended. Ask the person who manages People in your shop.'
 
-const state = new Observable<SignedIn>({ session: undefined, reason: undefined, personId: undefined })
+const state = new Observable<SignedIn>({ session: undefined })
+/** Reaches the other tabs of this page only, and keeps nothing on disk. */
+const tabs = new BroadcastChannel('petstore.tabs')
+let wantsKey = false
 
 export const signedIn: Readable<SignedIn> = state
 
-/** Locking one tab locks all of them. */
-const lockChannel = new BroadcastChannel('petstore.lock')
-lockChannel.onmessage = () => {
-  if (state.get().personId !== undefined) leave({ reason: undefined })
-}
-
-/** Continues with the key that is stored, if any, unless the address is a link with a sign-in code. */
-export function resumeSession(): void {
-  addEventListener('hashchange', () => {
-    if (takeLinkedCode()) leave({ reason: undefined })
-  })
-  if (!takeLinkedCode()) openStoredKey()
-}
-
-export function openStoredKey(): void {
-  const key = storedKey()
-  if (key === undefined) return
-  if (KEY_FORM.test(key)) openSession(key, undefined)
-  else forgetKey()
-}
-
 /**
- * Resolves when the service has accepted the key, and rejects if it does not. `onSession` gets the session that tries, so
- * that the form can show its state.
+ * Continues with the key that is stored, or with the key of another tab, unless the address is a link with a sign-in
+ * code.
  */
+export function resumeSession(): void {
+  tabs.addEventListener('message', ({ data }: MessageEvent<TabMessage>) => onTabMessage(data))
+  vault.people.subscribe(leaveIfRemoved)
+  addEventListener('hashchange', () => {
+    if (takeLinkedCode()) leave({})
+  })
+  if (takeLinkedCode() || openStoredKey()) return
+  wantsKey = true
+  post({ type: 'key wanted' })
+}
+
+/** Returns false if no key is stored. */
+export function openStoredKey(): boolean {
+  const key = storedKey()
+  if (key !== undefined && KEY_FORM.test(key)) {
+    openSession(key, undefined)
+    return true
+  }
+  if (key !== undefined) forgetKey()
+  return false
+}
+
+function onTabMessage(message: TabMessage): void {
+  const { session, personId } = state.get()
+  switch (message.type) {
+    case 'key wanted': {
+      const key = storedKey()
+      if (session !== undefined && key !== undefined) post({ type: 'key', key })
+      return
+    }
+    case 'key':
+      if (!wantsKey) return
+      keepKey(message.key, false)
+      openSession(message.key, undefined)
+      return
+    case 'locked':
+      if (session !== undefined && personId !== undefined) leave({})
+      return
+    case 'signed out':
+      forgetKey()
+      leave({})
+  }
+}
+
+function post(message: TabMessage): void {
+  tabs.postMessage(message)
+}
+
+/** Resolves if the service accepts the key, and throws otherwise. `onSession` gets the session that tries it. */
 export async function signIn(
   apiKey: string,
   remember: boolean,
   onSession: (session: Session) => void,
 ): Promise<void> {
-  // While the key is checked, the form reports a refusal; afterwards it ends the session.
+  // Until the key is accepted, the form reports a refusal; later a refusal ends the session.
   let isAccepted = false
   const session = new Session(apiKey, () => {
-    if (isAccepted) endRefused(session)
+    if (isAccepted) onRefusedKey(session)
   })
   onSession(session)
   try {
@@ -81,9 +119,9 @@ export async function signIn(
 
 /** Opens a session without asking the service first, so that a device also unlocks while the service is down. */
 export function openSession(apiKey: string, personId: string | undefined): void {
-  const session: Session = new Session(apiKey, () => endRefused(session))
+  const session: Session = new Session(apiKey, () => onRefusedKey(session))
   show({ session, apiKey, personId })
-  // If this fails, the stock reports it: the same request fails there.
+  // If it fails for another reason, the stock reports it: its requests fail as well.
   void session.findOwner()
 }
 
@@ -92,7 +130,7 @@ export async function setPin(pin: string): Promise<void> {
   const open = state.get()
   const owner = open.session?.owner.get()
   if (open.session === undefined || owner === undefined)
-    throw new Error('a PIN needs somebody who is signed in')
+    throw new Error('only a person who is signed in can set a PIN')
   await vault.add({ id: owner.id, name: owner.name }, open.apiKey, pin)
   forgetKey()
   if (state.get() === open) state.set({ ...open, personId: owner.id })
@@ -100,33 +138,34 @@ export async function setPin(pin: string): Promise<void> {
 
 /** Ends the session in all tabs. Only a session with a PIN can be locked: any other key would be lost. */
 export function lock(reason?: string): void {
-  const { personId } = state.get()
-  leave({ reason, personId })
-  lockChannel.postMessage('lock')
+  leave({ reason, personId: state.get().personId })
+  post({ type: 'locked' })
 }
 
-/** Like `lock`, but shows all people of this device. */
+/** Locks, and shows all people of this device. */
 export function switchPerson(): void {
   lock()
-  leave({ reason: undefined })
+  leave({})
 }
 
-/** Removes the key from this device, and everything that the page holds. */
+/** Removes the key from this device, and ends the session in all tabs. */
 export async function signOut(): Promise<void> {
   const { personId } = state.get()
   forgetKey()
-  leave({ reason: undefined })
+  leave({})
+  post({ type: 'signed out' })
   if (personId !== undefined) await vault.remove(personId)
 }
 
 function show(open: OpenSession): void {
+  wantsKey = false
   state.get().session?.end()
   state.set(open)
   open.session.start()
   open.session.owner.subscribe(() => void renamePerson(open))
 }
 
-/** People may have renamed the person. */
+/** The name may have changed in People. */
 async function renamePerson({ session, personId }: OpenSession): Promise<void> {
   const name = session.owner.get()?.name
   const person = vault.people.get().find(({ id }) => id === personId)
@@ -134,31 +173,21 @@ async function renamePerson({ session, personId }: OpenSession): Promise<void> {
     await vault.rename({ id: person.id, name })
 }
 
-function endRefused(session: Session): void {
+/** Another tab may remove the person from this device. */
+function leaveIfRemoved(): void {
+  const { session, personId } = state.get()
+  const isKnown = vault.people.get().some(({ id }) => id === personId)
+  if (session !== undefined && personId !== undefined && !isKnown) leave({})
+}
+
+function onRefusedKey(session: Session): void {
   if (state.get().session !== session) return
   forgetKey()
   leave({ reason: KEY_REFUSED })
 }
 
-function leave({
-  reason,
-  personId,
-}: {
-  readonly reason: string | undefined
-  readonly personId?: string | undefined
-}): void {
+function leave(next: Omit<NoSession, 'session'>): void {
   const { session } = state.get()
-  state.set({ session: undefined, reason, personId })
+  state.set({ ...next, session: undefined })
   session?.end()
 }
-
-onForgottenElsewhere(() => {
-  if (storedKey() === undefined && state.get().personId === undefined) leave({ reason: undefined })
-})
-
-// Somebody was removed from this device in another tab.
-vault.people.subscribe(() => {
-  const { personId } = state.get()
-  const isHere = vault.people.get().some(({ id }) => id === personId)
-  if (personId !== undefined && !isHere) leave({ reason: undefined })
-})

@@ -1,4 +1,4 @@
-import { RetryNotice } from '../ui/retry-notice.tsx'
+import { RetryNotice } from '../ui/notices.tsx'
 import { useSession, useStock } from './session-context.ts'
 
 /** For a view that has nothing to show, since the stock could not be read. */

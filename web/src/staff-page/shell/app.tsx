@@ -6,13 +6,12 @@ import { SessionContext, useSession } from '../session/session-context.ts'
 import { SignIn } from '../session/sign-in.tsx'
 import { signedIn } from '../session/signed-in.ts'
 import { Confirm } from '../ui/confirm.tsx'
-import { type Route, routeOf } from '../ui/navigation.ts'
+import { type Route, routeOf, setPlaceTitle } from '../ui/navigation.ts'
 import { Toasts } from '../ui/toasts.tsx'
-import { FailureToasts } from './failure-toasts.tsx'
-import { Header } from './header.tsx'
-import { Notices } from './notices.tsx'
+import { BottomBar, Header } from './navigation.tsx'
+import { FailureToasts, Notices } from './notices.tsx'
 import { ViewFrame } from './view-frame.tsx'
-import { PetView, VIEWS } from './views.ts'
+import { PetView, viewNamed } from './views.ts'
 
 export function App() {
   const state = useReadable(signedIn)
@@ -24,20 +23,6 @@ export function App() {
   )
 }
 
-/** Asks before the page is left while a change is on its way: it would be lost where it still waits. */
-function useLeavingWarning(): void {
-  const { editor, bulk, orderActions, webhooks } = useSession()
-  useEffect(() => {
-    const isAtWork = () =>
-      editor.isSaving() || bulk.isRunning() || orderActions.isWorking() || webhooks.isWorking()
-    const warn = (event: BeforeUnloadEvent) => {
-      if (isAtWork()) event.preventDefault()
-    }
-    addEventListener('beforeunload', warn)
-    return () => removeEventListener('beforeunload', warn)
-  }, [editor, bulk, orderActions, webhooks])
-}
-
 function Shell() {
   const { stock } = useSession()
   const hash = useHash()
@@ -45,21 +30,28 @@ function Shell() {
   const main = useRef<HTMLElement>(null)
   const title = useSyncExternalStore(stock.subscribe, () => titleOf(route, stock))
   useLeavingWarning()
+  useEffect(() => setPlaceTitle(title), [title])
   // Another query is the same view.
   useArrival(hash.split('?')[0] ?? '', `${title} · Petstore`, main)
+  const current = route.petId === undefined ? viewNamed(route.view) : viewNamed('stock')
   return (
     <div className="shell">
-      {/* A button, since the address holds the route: a link could not put its target there. */}
+      {/* A button, because a link would replace the route in the address. */}
       <button type="button" className="skip-link" onClick={() => main.current?.focus()}>
         Skip to the content
       </button>
-      <Header current={route.view} />
+      <Header current={current} />
       <Notices />
       <main ref={main} className="shell__main" tabIndex={-1}>
-        <ViewFrame key={route.view}>
-          <Content route={route} />
+        <ViewFrame key={route.petId === undefined ? current.name : 'pet'}>
+          {route.petId === undefined ? (
+            <current.Content />
+          ) : (
+            <PetView key={String(route.petId)} petId={route.petId} />
+          )}
         </ViewFrame>
       </main>
+      <BottomBar current={current} />
       <FailureToasts />
       <Toasts />
       <Confirm />
@@ -67,13 +59,21 @@ function Shell() {
   )
 }
 
-function Content({ route }: { readonly route: Route }) {
-  if (route.view === 'pet') return <PetView key={String(route.petId)} petId={route.petId} />
-  const { Content: View } = VIEWS[route.view]
-  return <View />
+function titleOf({ view, petId }: Route, stock: StockModel): string {
+  if (petId === undefined) return viewNamed(view).title
+  return stock.find(petId)?.name ?? `Pet ${petId}`
 }
 
-function titleOf(route: Route, stock: StockModel): string {
-  if (route.view === 'pet') return stock.find(route.petId)?.name ?? `Pet ${route.petId}`
-  return VIEWS[route.view].title
+/** Asks before the page is closed while a change is being sent: a change that still waits would be lost. */
+function useLeavingWarning(): void {
+  const { editor, bulk, orderActions, webhooks } = useSession()
+  useEffect(() => {
+    const isSending = () =>
+      editor.isSaving() || bulk.isRunning() || orderActions.isWorking() || webhooks.isWorking()
+    const warn = (event: BeforeUnloadEvent) => {
+      if (isSending()) event.preventDefault()
+    }
+    addEventListener('beforeunload', warn)
+    return () => removeEventListener('beforeunload', warn)
+  }, [editor, bulk, orderActions, webhooks])
 }

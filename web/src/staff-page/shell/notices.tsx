@@ -1,9 +1,15 @@
+import { useEffect, useRef } from 'react'
 import { Icon } from '../../design/icon.tsx'
+import { useReadable } from '../data/observable.ts'
+import type { EditState } from '../data/stock/stock-editor.ts'
+import { hideToast, showToast } from '../data/toasts.ts'
 import { useRequestState, useSession, useStock } from '../session/session-context.ts'
-import { RequestNotice } from '../ui/request-notice.tsx'
+import { Button } from '../ui/button.tsx'
+import { goTo } from '../ui/navigation.ts'
+import { RequestNotice } from '../ui/notices.tsx'
 import { WebhookNotice } from '../webhooks/webhook-notice.tsx'
 
-/** What keeps the page from working at the moment, and when or how it goes on. */
+/** Says why the page cannot work at the moment, and how it recovers. */
 export function Notices() {
   const { feed } = useSession()
   const { connection } = useStock()
@@ -17,12 +23,45 @@ export function Notices() {
           <span className="notices__text">
             Connection lost. What you see may be out of date; the page reconnects by itself.
           </span>
-          <button type="button" className="button button--small" onClick={feed.reconnectNow}>
+          <Button size="small" onClick={feed.reconnectNow}>
             Reconnect now
-          </button>
+          </Button>
         </div>
       )}
       <WebhookNotice />
     </div>
   )
+}
+
+/** Says on every view why a change was not saved: the row has no room for it, or is not visible. */
+export function FailureToasts() {
+  const { editor, stock } = useSession()
+  const edits = useReadable(editor)
+  const announced = useRef(new WeakSet<EditState>())
+  const shown = useRef<readonly [petId: bigint, state: EditState]>(undefined)
+  useEffect(() => {
+    if (shown.current !== undefined && edits.get(shown.current[0]) !== shown.current[1]) {
+      shown.current = undefined
+      hideToast('failure')
+    }
+    for (const [petId, state] of edits) {
+      const reason = failureReason(state)
+      if (reason === undefined || announced.current.has(state)) continue
+      announced.current.add(state)
+      shown.current = [petId, state]
+      showToast({
+        name: 'failure',
+        tone: 'negative',
+        text: `${stock.find(petId)?.name ?? `Pet ${petId}`} was not saved. ${reason}`,
+        action: { label: 'Show', run: () => goTo({ view: 'pet', petId }) },
+      })
+    }
+  }, [edits, stock])
+  return null
+}
+
+function failureReason(state: EditState): string | undefined {
+  if (state.kind === 'failed') return state.reason
+  if (state.kind !== 'conflict') return undefined
+  return `Somebody else set it to ${state.theirs.quantity.toLocaleString('en')}: choose which one to keep.`
 }

@@ -1,8 +1,9 @@
 import { Component, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { useSession } from '../session/session-context.ts'
+import { Button } from '../ui/button.tsx'
 import { loadViewsAhead, ViewNotLoaded } from './views.ts'
 
-/** Around a view: what is shown until it is loaded, and where it cannot be. */
+/** Around a view: a placeholder until it is loaded, and a message if it cannot be loaded. */
 export function ViewFrame({ children }: { readonly children: ReactNode }) {
   useLoadingAhead()
   return (
@@ -12,14 +13,14 @@ export function ViewFrame({ children }: { readonly children: ReactNode }) {
   )
 }
 
-/** Once the first view has what it shows, and the browser has nothing else to do. */
+/** Loads the other views once the first view has its data and the browser is idle. */
 function useLoadingAhead(): void {
   const { stock } = useSession()
   useEffect(() => {
     const begin = () => {
       if (stock.get().phase !== 'ready') return
       unsubscribe()
-      // Not every browser tells when it is idle.
+      // Safari has no requestIdleCallback.
       if (typeof requestIdleCallback === 'function') requestIdleCallback(() => void loadViewsAhead())
       else setTimeout(() => void loadViewsAhead(), 1_000)
     }
@@ -48,12 +49,12 @@ class NotLoadedBoundary extends Component<{ readonly children: ReactNode }, Boun
   }
 }
 
-/** The files of a view are gone with the program that they belong to, so the whole page is loaded again. */
+/** After an upgrade of the service the files of a view are gone, so the whole page has to be loaded again. */
 function NotLoaded() {
   const [isUnreachable, setUnreachable] = useState(false)
   const loadAgain = async () => {
     setUnreachable(false)
-    // Without an answer there would be nothing left to look at, nor to go on with.
+    // Reloading without a connection would lose the page.
     const isThere = await fetch(location.pathname, { method: 'HEAD', cache: 'no-store' }).then(
       ({ ok }) => ok,
       () => false,
@@ -64,11 +65,11 @@ function NotLoaded() {
   return (
     <div className="empty" role="alert">
       <p className="empty__title">This view could not be loaded</p>
-      <p>The connection is gone, or the program was upgraded meanwhile. What you have under way is kept.</p>
+      <p>The connection is lost, or the service was upgraded. Your unfinished work is kept.</p>
       {isUnreachable && <p>The service still cannot be reached.</p>}
-      <button type="button" className="button button--primary" onClick={() => void loadAgain()}>
+      <Button tone="primary" onClick={() => void loadAgain()}>
         Load again
-      </button>
+      </Button>
     </div>
   )
 }

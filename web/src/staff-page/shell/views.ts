@@ -1,90 +1,132 @@
 import type { Permission } from '@petstore/client'
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react'
+import type { IconName } from '../../design/icon.tsx'
 import { StockView } from '../stock/stock-view.tsx'
-import type { ViewName } from '../ui/navigation.ts'
 
-interface View {
+export interface View {
+  /** Names the view in the address: `#/stock`. */
+  readonly name: string
   readonly title: string
-  readonly Content: ComponentType | LazyExoticComponent<ComponentType>
-  /** Of no use to a key without it, and not offered to one. */
+  readonly icon: IconName
+  /** The group of the navigation. A view without one is reached from its `parent`. */
+  readonly group?: 'daily' | 'admin'
+  readonly parent?: string
+  /** Keys without this permission do not see the view in the navigation. */
   readonly needs?: Permission
-  /** It is reached from that view, and has no place of its own in the navigation. */
-  readonly within?: ViewName
+  readonly Content: ComponentType | LazyExoticComponent<ComponentType>
 }
 
-const loads: (() => Promise<unknown>)[] = []
+const STOCK: View = { name: 'stock', title: 'Stock', icon: 'stock', group: 'daily', Content: StockView }
 
-/** What is not the first view is loaded when somebody goes there, or ahead of that. */
-export const VIEWS: Readonly<Record<ViewName, View>> = {
-  stock: { title: 'Stock', Content: StockView },
-  receive: {
+const loaders: (() => Promise<unknown>)[] = []
+
+/** All views in the order of the navigation. Only the first is part of the first download. */
+export const VIEWS: readonly View[] = [
+  STOCK,
+  {
+    name: 'receive',
     title: 'Receive',
-    Content: later(async () => ({ default: (await import('../receive/receive-view.tsx')).ReceiveView })),
+    icon: 'receive',
+    group: 'daily',
     needs: 'stock',
+    Content: lazyView(async () => (await import('../receive/receive-view.tsx')).ReceiveView),
   },
-  count: {
+  {
+    name: 'count',
     title: 'Count',
-    Content: later(async () => ({ default: (await import('../count/count-view.tsx')).CountView })),
+    icon: 'count',
+    group: 'daily',
     needs: 'stock',
+    Content: lazyView(async () => (await import('../count/count-view.tsx')).CountView),
   },
-  orders: {
+  {
+    name: 'orders',
     title: 'Orders',
-    Content: later(async () => ({ default: (await import('../orders/orders-view.tsx')).OrdersView })),
+    icon: 'orders',
+    group: 'daily',
+    Content: lazyView(async () => (await import('../orders/orders-view.tsx')).OrdersView),
   },
-  'low-stock': {
+  {
+    name: 'low-stock',
     title: 'Low stock',
-    Content: later(async () => ({ default: (await import('../low-stock/low-stock-view.tsx')).LowStockView })),
+    icon: 'warning',
+    group: 'daily',
+    Content: lazyView(async () => (await import('../low-stock/low-stock-view.tsx')).LowStockView),
   },
-  pets: {
-    title: 'Pets',
-    Content: later(async () => ({ default: (await import('../pets/pets-view.tsx')).PetsView })),
-  },
-  import: {
-    title: 'Import',
-    Content: later(async () => ({ default: (await import('../import/import-view.tsx')).ImportView })),
-    needs: 'pets',
-    within: 'pets',
-  },
-  activity: {
+  {
+    name: 'activity',
     title: 'Activity',
-    Content: later(async () => ({ default: (await import('../activity/activity-view.tsx')).ActivityView })),
+    icon: 'activity',
+    group: 'daily',
+    Content: lazyView(async () => (await import('../activity/activity-view.tsx')).ActivityView),
   },
-  overview: {
-    title: 'Overview',
-    Content: later(async () => ({ default: (await import('../overview/overview.tsx')).Overview })),
+  {
+    name: 'pets',
+    title: 'Pets',
+    icon: 'pets',
+    group: 'admin',
+    Content: lazyView(async () => (await import('../pets/pets-view.tsx')).PetsView),
   },
-  people: {
+  {
+    name: 'import',
+    title: 'Import',
+    icon: 'pets',
+    parent: 'pets',
+    needs: 'pets',
+    Content: lazyView(async () => (await import('../import/import-view.tsx')).ImportView),
+  },
+  {
+    name: 'people',
     title: 'People',
-    Content: later(async () => ({ default: (await import('../people/people-view.tsx')).PeopleView })),
+    icon: 'people',
+    group: 'admin',
     needs: 'keys',
+    Content: lazyView(async () => (await import('../people/people-view.tsx')).PeopleView),
   },
-  webhooks: {
+  {
+    name: 'webhooks',
     title: 'Webhooks',
-    Content: later(async () => ({ default: (await import('../webhooks/webhooks-view.tsx')).WebhooksView })),
+    icon: 'webhooks',
+    group: 'admin',
     needs: 'webhooks',
+    Content: lazyView(async () => (await import('../webhooks/webhooks-view.tsx')).WebhooksView),
   },
+  {
+    name: 'overview',
+    title: 'Overview',
+    icon: 'overview',
+    group: 'admin',
+    Content: lazyView(async () => (await import('../overview/overview-view.tsx')).OverviewView),
+  },
+]
+
+export const PetView = lazyView(async () => (await import('../pet/pet-view.tsx')).PetView)
+
+/** The view of this name; the stock if there is none. */
+export function viewNamed(name: string): View {
+  return VIEWS.find((view) => view.name === name) ?? STOCK
 }
 
-export const PetView = later(async () => ({ default: (await import('../pet/pet-view.tsx')).PetView }))
-
-/** Loads all views, one after the other: without a network, only what is here can be gone to. */
+/** Loads all views one after the other, so that they also open while the network is down. */
 export async function loadViewsAhead(): Promise<void> {
-  for (const load of loads) {
-    // Whoever goes there loads it again, and is told where that fails.
+  for (const load of loaders) {
+    // Opening the view loads it again and reports the failure.
     await load().catch(() => {})
   }
 }
 
-/** Its files could not be had. */
+/** The files of a view could not be loaded. */
 export class ViewNotLoaded extends Error {}
 
-function later<Props>(
-  load: () => Promise<{ default: ComponentType<Props> }>,
+function lazyView<Props>(
+  load: () => Promise<ComponentType<Props>>,
 ): LazyExoticComponent<ComponentType<Props>> {
-  loads.push(load)
-  return lazy(() =>
-    load().catch((cause: unknown) => {
+  loaders.push(load)
+  return lazy(async () => {
+    try {
+      return { default: await load() }
+    } catch (cause) {
       throw new ViewNotLoaded('the view could not be loaded', { cause })
-    }),
-  )
+    }
+  })
 }

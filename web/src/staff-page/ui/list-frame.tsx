@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { Button } from './button.tsx'
-import { RetryNotice } from './retry-notice.tsx'
+import { RetryNotice } from './notices.tsx'
 
 interface Props {
   /** Names the list for screen readers, such as `Orders`. */

@@ -1,6 +1,6 @@
 import { type RefObject, useRef } from 'react'
 import { Icon } from '../../design/icon.tsx'
-import { useSearchKey } from './typed-search.ts'
+import { useSearchKey } from './hooks.ts'
 
 interface Props {
   readonly label: string

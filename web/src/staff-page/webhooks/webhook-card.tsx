@@ -14,7 +14,7 @@ import {
   type WebhookCondition,
   webhookFailure,
 } from '../data/webhooks/webhook-words.ts'
-import { useLostFocus } from '../ui/lost-focus.ts'
+import { useLostFocus } from '../ui/hooks.ts'
 import { CameBack, Outcome } from './came-back.tsx'
 import { Deliveries } from './deliveries.tsx'
 import { WebhookForm } from './webhook-form.tsx'

@@ -5,32 +5,40 @@ export interface Bar {
   readonly key: string
   readonly label: string
   readonly value: number
-  /** Where the label leads to. */
+  /** Shown instead of the value. */
+  readonly text?: string
+  /** The target of the label. */
   readonly href?: string | undefined
 }
 
 interface Props {
   readonly name: string
   readonly bars: readonly Bar[]
-  /** What a bar counts, said once for each to those who hear it: "units". */
+  /** The unit of the values, for screen readers: "units". */
   readonly unit: string
+  /** The value of a full bar; the largest value by default. */
+  readonly full?: number
 }
 
-/** Values side by side: a bar from the same start for each, as long as its share of the largest. */
-export function BarList({ name, bars, unit }: Props) {
-  const largest = Math.max(1, ...bars.map(({ value }) => value))
+/** Values as horizontal bars from a common start. */
+export function BarList({ name, bars, unit, full }: Props) {
+  const largest = full ?? Math.max(1, ...bars.map(({ value }) => value))
   return (
     <ol className="bar-list" aria-label={name}>
-      {bars.map(({ key, label, value, href }) => (
+      {bars.map(({ key, label, value, text, href }) => (
         <li key={key} className="bar-list__row">
           <span className="bar-list__label">{href === undefined ? label : <a href={href}>{label}</a>}</span>
           <span className="bar-list__value number">
-            {wholeNumber(value)}
-            <span className="visually-hidden"> {unit}</span>
+            {text ?? wholeNumber(value)}
+            {text === undefined && <span className="visually-hidden"> {unit}</span>}
           </span>
           <svg className="bar-list__bar" aria-hidden="true">
             <rect className="chart-track" width="100%" height="100%" />
-            <rect className="bar-list__fill" width={`${(100 * value) / largest}%`} height="100%" />
+            <rect
+              className="bar-list__fill"
+              width={`${Math.min(100, (100 * value) / largest)}%`}
+              height="100%"
+            />
           </svg>
         </li>
       ))}

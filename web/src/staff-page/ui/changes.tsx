@@ -1,11 +1,22 @@
+import { agoWords, exactMomentWords, momentWords } from '../data/time-words.ts'
 import { wholeNumber } from './charts/quantity-axis.ts'
 import './changes.css'
 
-/** From here on it may take more than one line. */
+/** A point in time: how long ago, with the local time below. */
+export function Moment({ at, now }: { readonly at: number; readonly now: number }) {
+  return (
+    <time className="moment" dateTime={new Date(at).toISOString()} title={exactMomentWords(at)}>
+      <span className="moment__ago">{agoWords(at, now)}</span>
+      <span className="moment__local number">{momentWords(at)}</span>
+    </time>
+  )
+}
+
+/** Quantities from here on may wrap. */
 const LONG = 1_000_000
 const PILL = 'quantity-change__difference'
 
-/** From what to what, and by how much: an arrow for the eye, words for the ear. */
+/** The quantity before and after a change, and the difference. Screen readers hear "to" instead of the arrow. */
 export function QuantityChange({ before, after }: { readonly before: number; readonly after: number }) {
   const difference = after - before
   const isLong = Math.max(before, after) >= LONG

@@ -1,0 +1,308 @@
+import type { Order } from '@petstore/client'
+import { type ReactNode, useMemo, useState } from 'react'
+import { useReadable } from '../data/observable.ts'
+import { whatWords } from '../data/orders/order-words.ts'
+import { momentWords } from '../data/time-words.ts'
+import { pacePerDay, type TradeLog, unitsBetween, useTrades } from '../data/trades.ts'
+import { useSession, useStock } from '../session/session-context.ts'
+import { StockFailure } from '../session/stock-failure.tsx'
+import { BarList } from '../ui/charts/bar-list.tsx'
+import { ColumnChart } from '../ui/charts/column-chart.tsx'
+import { shortNumber, wholeNumber } from '../ui/charts/quantity-axis.ts'
+import { useNow } from '../ui/hooks.ts'
+import { href } from '../ui/navigation.ts'
+import { RetryNotice } from '../ui/notices.tsx'
+import { SegmentedControl } from '../ui/segmented-control.tsx'
+import { useOpenOrders } from './open-orders.ts'
+import {
+  biggestMovers,
+  countLow,
+  type DueOrders,
+  dueOrders,
+  runningOut,
+  startOfDay,
+  unitsPerDay,
+} from './overview-figures.ts'
+import { PlanUsage } from './plan-usage.tsx'
+import './overview.css'
+
+const CHART_DAYS = 14
+const SHOWN = 8
+const HORIZONS = ['3', '7', '14', '30'] as const
+const SHORT_DAY = new Intl.DateTimeFormat('en-GB', { weekday: 'narrow' })
+const LONG_DAY = new Intl.DateTimeFormat('en-GB', { weekday: 'long', day: 'numeric', month: 'long' })
+const NO_TRADES: TradeLog = { trades: [], since: 0, isComplete: true }
+
+/** The figures that a manager looks at in the morning. */
+export function OverviewView() {
+  const { client, feed, owner, stock, categories: categoryStore } = useSession()
+  const { rows, phase } = useStock()
+  const categories = useReadable(categoryStore)
+  const isAdmin = useReadable(owner)?.permissions.includes('keys') === true
+  const now = useNow(30_000)
+  const source = useMemo(() => ({ client, changes: feed.changes }), [client, feed])
+  const soldTrades = useTrades(source, 'sold')
+  const receivedTrades = useTrades(source, 'received')
+  const openOrders = useOpenOrders()
+  const low = useMemo(() => countLow(rows, categories), [rows, categories])
+
+  const sold = soldTrades.log ?? NO_TRADES
+  const received = receivedTrades.log ?? NO_TRADES
+  const due = useMemo(
+    () => dueOrders(openOrders.listed?.orders.values() ?? [], now),
+    [openOrders.listed, now],
+  )
+  const nameOf = (petId: bigint) => stock.find(petId)?.name ?? `Pet ${petId}`
+  const [today, week, weekBefore] = [startOfDay(now), startOfDay(now, -6), startOfDay(now, -13)]
+  const isLoading = soldTrades.log === undefined || receivedTrades.log === undefined
+  const failed = [soldTrades, receivedTrades, openOrders].find(({ failure }) => failure !== undefined)
+  const partial = [soldTrades.log, receivedTrades.log].find((log) => log?.isComplete === false)
+  const figure = (units: number) => (isLoading ? undefined : units)
+  const end = Number.POSITIVE_INFINITY
+  return (
+    <section className="view overview" aria-label="Overview">
+      <h1>Overview</h1>
+      {phase === 'failed' && rows.length === 0 && <StockFailure />}
+      {failed?.failure !== undefined && (
+        <RetryNotice tone="caution" onRetry={failed.reload}>
+          {failed.failure}
+        </RetryNotice>
+      )}
+      {partial !== undefined && (
+        <p className="notice notice--caution">
+          There are very many changes. The figures of sales and deliveries cover the time since{' '}
+          {momentWords(partial.since)}.
+        </p>
+      )}
+      {openOrders.listed?.isComplete === false && (
+        <p className="notice notice--caution">
+          There are very many open orders. The figures cover the first{' '}
+          {wholeNumber(openOrders.listed.orders.size)}.
+        </p>
+      )}
+      <ul className="tiles" aria-label="Today">
+        <Tile
+          name="Sold today"
+          value={figure(unitsBetween(sold.trades, today, end))}
+          note={`${shortNumber(unitsBetween(sold.trades, startOfDay(now, -1), today))} yesterday`}
+          href={href({ view: 'activity', query: 'reason=sold' })}
+        />
+        <Tile
+          name="Sold in 7 days"
+          value={figure(unitsBetween(sold.trades, week, end))}
+          note={`${shortNumber(unitsBetween(sold.trades, weekBefore, week))} in the 7 days before`}
+          href={href({ view: 'activity', query: 'reason=sold' })}
+        />
+        <Tile
+          name="Received in 7 days"
+          value={figure(unitsBetween(received.trades, week, end))}
+          note={`${shortNumber(unitsBetween(received.trades, today, end))} today`}
+          href={href({ view: 'activity', query: 'reason=received' })}
+        />
+        <Tile
+          name="Orders due"
+          value={openOrders.listed && due.dueToday.length + due.overdue.length}
+          note={due.overdue.length === 0 ? 'None overdue' : `${wholeNumber(due.overdue.length)} overdue`}
+          isUrgent={due.overdue.length > 0}
+          href={href({ view: 'orders' })}
+        />
+        <Tile
+          name="Holds that expire soon"
+          value={openOrders.listed && due.expiring.length}
+          note="Within 24 hours"
+          href={href({ view: 'orders' })}
+        />
+        <Tile
+          name="Low stock"
+          value={phase === 'ready' ? low.low : undefined}
+          note={low.empty === 0 ? 'None sold out' : `${wholeNumber(low.empty)} with nothing free`}
+          isUrgent={low.empty > 0}
+          href={href({ view: 'low-stock' })}
+        />
+      </ul>
+      <div className="overview__columns">
+        <Card title="Sold and received, last 14 days">
+          <DayChart sold={sold} received={received} now={now} />
+        </Card>
+        <OrdersCard due={due} isLoaded={openOrders.listed !== undefined} nameOf={nameOf} now={now} />
+        <RunsOutCard sold={sold} isLoading={isLoading} now={now} />
+        <Card title="Sold most, last 7 days">
+          <BarList
+            name="Sold most"
+            unit="units"
+            bars={biggestMovers(sold.trades, week, SHOWN).map(([petId, units]) => ({
+              key: String(petId),
+              label: nameOf(petId),
+              value: units,
+              href: href({ view: 'pet', petId }),
+            }))}
+          />
+          {!isLoading && unitsBetween(sold.trades, week, end) === 0 && (
+            <p className="muted">Nothing was sold in the last 7 days.</p>
+          )}
+        </Card>
+        {isAdmin && <PlanUsage />}
+      </div>
+    </section>
+  )
+}
+
+interface TileProps {
+  readonly name: string
+  /** `undefined` while it is loaded. */
+  readonly value: number | undefined
+  readonly note: string
+  readonly isUrgent?: boolean
+  readonly href: string
+}
+
+function Tile({ name, value, note, isUrgent = false, href: target }: TileProps) {
+  return (
+    <li className="card tile">
+      <a className="tile__name" href={target}>
+        {name}
+      </a>
+      {value === undefined ? (
+        <span className="tile__value skeleton" />
+      ) : (
+        <span className="tile__value number">{shortNumber(value)}</span>
+      )}
+      <span className={isUrgent ? 'tile__note tile__note--urgent' : 'tile__note'}>
+        {value === undefined ? 'Loading' : note}
+      </span>
+    </li>
+  )
+}
+
+interface CardProps {
+  readonly title: string
+  readonly controls?: ReactNode
+  readonly children: ReactNode
+}
+
+function Card({ title, controls, children }: CardProps) {
+  return (
+    <section className="card" aria-label={title}>
+      <div className="card__header">
+        <h2>{title}</h2>
+        {controls}
+      </div>
+      <div className="card__body stack">{children}</div>
+    </section>
+  )
+}
+
+interface DayChartProps {
+  readonly sold: TradeLog
+  readonly received: TradeLog
+  readonly now: number
+}
+
+function DayChart({ sold, received, now }: DayChartProps) {
+  const receivedPerDay = unitsPerDay(received.trades, now, CHART_DAYS)
+  const columns = unitsPerDay(sold.trades, now, CHART_DAYS).map(({ day, units }, index) => ({
+    key: String(day),
+    label: SHORT_DAY.format(day),
+    title: LONG_DAY.format(day),
+    values: [units, receivedPerDay[index]?.units ?? 0],
+  }))
+  return <ColumnChart name="Units per day" series={['Sold', 'Received']} columns={columns} />
+}
+
+interface OrdersCardProps {
+  readonly due: DueOrders
+  readonly isLoaded: boolean
+  readonly nameOf: (petId: bigint) => string
+  readonly now: number
+}
+
+/** Overdue orders, then orders of today, then holds that expire soon. */
+function OrdersCard({ due, isLoaded, nameOf, now }: OrdersCardProps) {
+  const { overdue, dueToday, expiring } = due
+  const count = overdue.length + dueToday.length + expiring.length
+  const rows: readonly (readonly [Order, string, string])[] = [
+    ...overdue.map((order) => [order, 'negative', 'Overdue'] as const),
+    ...dueToday.map((order) => [order, 'caution', 'Due today'] as const),
+    ...expiring.map((order) => [order, 'neutral', expiresWords(order, now)] as const),
+  ]
+  return (
+    <Card title="Orders that need you">
+      {isLoaded && count === 0 && <p className="muted">No order is due, and no hold expires soon.</p>}
+      <ol aria-label="Orders that need you">
+        {rows.slice(0, SHOWN).map(([order, tone, words]) => (
+          <li key={`${words} ${order.id}`} className="overview__row">
+            <a className="list-row__name" href={href({ view: 'pet', petId: order.petId })}>
+              {whatWords(order, nameOf(order.petId))}
+            </a>
+            <span className={`badge badge--${tone}`}>{words}</span>
+            <span className="list-row__detail">
+              Order {String(order.id)}
+              {order.customer !== undefined && ` · ${order.customer}`}
+            </span>
+          </li>
+        ))}
+      </ol>
+      <a className="overview__more" href={href({ view: 'orders' })}>
+        {count > SHOWN ? `All ${wholeNumber(count)} in Orders` : 'All orders'}
+      </a>
+    </Card>
+  )
+}
+
+function expiresWords({ expiresAt }: Order, now: number): string {
+  const minutes = Math.max(1, Math.ceil((Date.parse(expiresAt ?? '') - now) / 60_000))
+  return minutes < 60 ? `Expires in ${minutes} min` : `Expires in ${Math.floor(minutes / 60)} h`
+}
+
+interface RunsOutProps {
+  readonly sold: TradeLog
+  readonly isLoading: boolean
+  readonly now: number
+}
+
+function RunsOutCard({ sold, isLoading, now }: RunsOutProps) {
+  const { stock } = useSession()
+  const [horizon, setHorizon] = useState<(typeof HORIZONS)[number]>('7')
+  const days = Number(horizon)
+  const pace = useMemo(() => pacePerDay(sold, now), [sold, now])
+  const found = runningOut((petId) => stock.find(petId), pace, days)
+  return (
+    <Card
+      title="Runs out soon"
+      controls={
+        <SegmentedControl
+          label="Runs out within"
+          options={HORIZONS.map((value) => ({ value, label: `${value} days` }))}
+          value={horizon}
+          onChange={setHorizon}
+        />
+      }
+    >
+      {!isLoading && found.length === 0 && (
+        <p className="muted">Nothing runs out within {horizon} days at the pace of the last 4 weeks.</p>
+      )}
+      <BarList
+        name="Runs out soon"
+        unit="days"
+        full={days}
+        bars={found.slice(0, SHOWN).map(({ row, daysLeft, perDay }) => ({
+          key: String(row.petId),
+          label: row.name ?? `Pet ${row.petId}`,
+          value: daysLeft,
+          text: runsOutWords(row.quantity - row.reserved, daysLeft, perDay),
+          href: href({ view: 'pet', petId: row.petId }),
+        }))}
+      />
+      <a className="overview__more" href={href({ view: 'low-stock' })}>
+        {found.length > SHOWN ? `${wholeNumber(found.length)} pets run out. ` : ''}Reorder list
+      </a>
+    </Card>
+  )
+}
+
+function runsOutWords(free: number, daysLeft: number, perDay: number): string {
+  const pace = `${wholeNumber(Math.max(1, Math.round(perDay * 7)))} a week`
+  if (free <= 0) return `Nothing free · ${pace}`
+  const left = daysLeft < 1 ? 'today' : `${Math.floor(daysLeft)} d`
+  return `${left} · ${wholeNumber(free)} free · ${pace}`
+}
