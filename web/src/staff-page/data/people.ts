@@ -4,7 +4,6 @@ import {
   type KeyUpdate,
   type NewKey,
   type PairingCode,
-  type Permission,
   type PetstoreClient,
 } from '@petstore/client'
 import { failureWords } from './failure-words.ts'
@@ -21,21 +20,19 @@ interface PeopleSnapshot {
 export class PeopleList implements Readable<PeopleSnapshot> {
   readonly #snapshot = new Observable<PeopleSnapshot>({ phase: 'loading', people: [], failure: undefined })
   readonly #keys: PetstoreClient['keys']
-  readonly #signal: AbortSignal
 
   readonly get = this.#snapshot.get
   readonly subscribe = this.#snapshot.subscribe
 
-  constructor(keys: PetstoreClient['keys'], signal: AbortSignal) {
+  constructor(keys: PetstoreClient['keys']) {
     this.#keys = keys
-    this.#signal = signal
   }
 
   /** Never rejects: the snapshot has the failure. */
   readonly refresh = async (): Promise<void> => {
     try {
       const people: Key[] = []
-      for await (const key of this.#keys.list({ signal: this.#signal })) people.push(key)
+      for await (const key of this.#keys.list()) people.push(key)
       this.#snapshot.set({ phase: 'ready', people, failure: undefined })
     } catch (error) {
       this.#snapshot.set({ ...this.get(), phase: 'failed', failure: peopleFailure(error) })
@@ -44,29 +41,29 @@ export class PeopleList implements Readable<PeopleSnapshot> {
 
   /** Drops the secret of the new key: the person gets another one with a sign-in code. */
   async add(draft: NewKey): Promise<Key> {
-    const { key } = await this.#keys.create(draft, { signal: this.#signal })
+    const { key } = await this.#keys.create(draft)
     this.#put(key)
     return key
   }
 
   async change(keyId: string, update: KeyUpdate): Promise<void> {
-    this.#put(await this.#keys.update(keyId, update, { signal: this.#signal }))
+    this.#put(await this.#keys.update(keyId, update))
   }
 
   async revoke(keyId: string): Promise<void> {
-    await this.#keys.revoke(keyId, { signal: this.#signal })
+    await this.#keys.revoke(keyId)
     await this.refresh()
   }
 
   /** A code that signs in one more device of the person. `devices` identifies the devices before that. */
   async createCode(keyId: string): Promise<PairingCode & { readonly devices: string }> {
-    const code = await this.#keys.createPairingCode(keyId, { signal: this.#signal })
+    const code = await this.#keys.createPairingCode(keyId)
     return { ...code, devices: await this.devicesOf(keyId) }
   }
 
   /** Another text after each sign-in with a code, which adds a secret to the key. */
   async devicesOf(keyId: string): Promise<string> {
-    const key = await this.#keys.get(keyId, { signal: this.#signal })
+    const key = await this.#keys.get(keyId)
     this.#put(key)
     return key.secrets.map(({ createdAt, hint }) => `${createdAt} ${hint}`).join()
   }
@@ -77,23 +74,6 @@ export class PeopleList implements Readable<PeopleSnapshot> {
     const next = isKnown ? people.map((person) => (person.id === key.id ? key : person)) : [...people, key]
     this.#snapshot.set({ ...this.get(), people: next })
   }
-}
-
-/** What a person may change, in the words of the shop. */
-export const PERMISSION_WORDS: Readonly<Record<Permission, string>> = {
-  stock: 'Stock',
-  orders: 'Orders',
-  pets: 'Pets',
-  webhooks: 'Webhooks',
-  keys: 'People',
-}
-export const ALL_PERMISSIONS: readonly Permission[] = ['stock', 'orders', 'pets', 'webhooks', 'keys']
-
-export function permissionWords(permissions: readonly Permission[]): string {
-  if (permissions.length === 0) return 'May only look'
-  if (permissions.length === ALL_PERMISSIONS.length) return 'May change everything'
-  const words = ALL_PERMISSIONS.filter((one) => permissions.includes(one)).map((one) => PERMISSION_WORDS[one])
-  return `May change ${words.join(', ').toLowerCase()}`
 }
 
 export type PersonState = 'active' | 'paused' | 'expired' | 'revoked'

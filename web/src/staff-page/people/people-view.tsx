@@ -1,13 +1,8 @@
 import type { Key } from '@petstore/client'
 import { useCallback, useEffect, useState } from 'react'
 import { useReadable } from '../data/observable.ts'
-import {
-  type PeopleList,
-  type PersonState,
-  peopleFailure,
-  permissionWords,
-  personState,
-} from '../data/people.ts'
+import { PeopleList, type PersonState, peopleFailure, personState } from '../data/people.ts'
+import { permissionWords } from '../data/permission-words.ts'
 import { showToast } from '../data/toasts.ts'
 import { useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
@@ -50,7 +45,8 @@ export function PeopleView() {
 }
 
 function People({ ownId }: { readonly ownId: string | undefined }) {
-  const { people: list, requests } = useSession()
+  const { client, requests } = useSession()
+  const [list] = useState(() => new PeopleList(client.keys))
   const { phase, people, failure } = useReadable(list)
   const [shown, setShown] = useState<'current' | 'revoked'>('current')
   const [dialog, setDialog] = useState<OpenDialog>()

@@ -1,6 +1,7 @@
 import type { Key, NewKey, Permission } from '@petstore/client'
 import { useState } from 'react'
-import { ALL_PERMISSIONS, PERMISSION_WORDS, type PeopleList, peopleFailure } from '../data/people.ts'
+import { type PeopleList, peopleFailure } from '../data/people.ts'
+import { ALL_PERMISSIONS, PERMISSION_WORDS } from '../data/permission-words.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Field, TextField } from '../ui/field.tsx'

@@ -1,16 +1,16 @@
-import { useCallback, useEffect, useId, useState } from 'react'
+import { lazy, Suspense, useCallback, useEffect, useId, useState } from 'react'
 import { Icon } from '../../design/icon.tsx'
 import { useReadable } from '../data/observable.ts'
-import { permissionWords } from '../data/people.ts'
+import { permissionWords } from '../data/permission-words.ts'
 import { Button } from '../ui/button.tsx'
 import { ask } from '../ui/confirm.tsx'
-import { Dialog } from '../ui/dialog.tsx'
 import { Field } from '../ui/field.tsx'
 import { canUsePins } from './device-people.ts'
 import { LOCK_MINUTES, lockMinutes, setLockMinutes, useIdleLock } from './idle-lock.ts'
-import { useNewPin } from './pin-forms.tsx'
 import { useSession } from './session-context.ts'
-import { lock, setPin, signedIn, signOut, switchPerson } from './signed-in.ts'
+import { lock, signedIn, signOut, switchPerson } from './signed-in.ts'
+
+const PinDialog = lazy(async () => ({ default: (await import('./pin-forms.tsx')).PinDialog }))
 
 const lockIdle = () => lock(`Locked, because nobody used this device for ${minuteWords(lockMinutes())}.`)
 
@@ -79,7 +79,11 @@ export function PersonMenu() {
           Sign out
         </Button>
       </div>
-      {isSettingPin && <PinDialog onClose={closeDialog} />}
+      {isSettingPin && (
+        <Suspense>
+          <PinDialog onClose={closeDialog} />
+        </Suspense>
+      )}
     </>
   )
 }
@@ -113,28 +117,4 @@ function useLockKey(isOn: boolean): void {
     addEventListener('keydown', onKeyDown)
     return () => removeEventListener('keydown', onKeyDown)
   }, [isOn])
-}
-
-function PinDialog({ onClose }: { readonly onClose: () => void }) {
-  const { fields, button, submit } = useNewPin({
-    submitLabel: 'Save the PIN',
-    onPin: async (pin) => {
-      await setPin(pin)
-      onClose()
-    },
-  })
-  return (
-    <Dialog title="PIN for this device" onClose={onClose} onSubmit={() => void submit()}>
-      {(close) => (
-        <>
-          <p>With a PIN, several people can use this device, and you can lock it.</p>
-          {fields}
-          <div className="dialog__actions">
-            <Button onClick={close}>Cancel</Button>
-            {button}
-          </div>
-        </>
-      )}
-    </Dialog>
-  )
 }

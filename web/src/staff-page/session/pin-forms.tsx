@@ -1,9 +1,10 @@
 import { useState } from 'react'
 import { Button } from '../ui/button.tsx'
 import { ask } from '../ui/confirm.tsx'
+import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { vault } from './device-people.ts'
-import { openSession } from './signed-in.ts'
+import { setPin as encryptWithPin, openSession } from './signed-in.ts'
 import { MAX_WRONG_PINS, type Person, PIN_FORM } from './vault.ts'
 
 const NOT_A_PIN = 'A PIN has 4 to 8 digits.'
@@ -58,7 +59,7 @@ export function PinForm({ person, onRemoved }: PinFormProps) {
         Unlock
       </Button>
       <Button tone="quiet" size="small" onClick={() => void remove()}>
-        Forgot the PIN? Remove {person.name} from this device
+        Forgot the PIN?
       </Button>
     </form>
   )
@@ -101,6 +102,31 @@ export function useNewPin({ submitLabel, onPin }: NewPinProps) {
     </Button>
   )
   return { fields, button, submit }
+}
+
+/** Sets or changes the PIN of the person who is signed in. */
+export function PinDialog({ onClose }: { readonly onClose: () => void }) {
+  const { fields, button, submit } = useNewPin({
+    submitLabel: 'Save the PIN',
+    onPin: async (pin) => {
+      await encryptWithPin(pin)
+      onClose()
+    },
+  })
+  return (
+    <Dialog title="PIN for this device" onClose={onClose} onSubmit={() => void submit()}>
+      {(close) => (
+        <>
+          <p>With a PIN, several people can use this device, and you can lock it.</p>
+          {fields}
+          <div className="dialog__actions">
+            <Button onClick={close}>Cancel</Button>
+            {button}
+          </div>
+        </>
+      )}
+    </Dialog>
+  )
 }
 
 interface PinFieldProps {

@@ -6,7 +6,6 @@ import { OrderActions } from '../data/orders/order-actions.ts'
 import { OrderCalls } from '../data/orders/order-calls.ts'
 import type { OrderNews } from '../data/orders/order-list.ts'
 import { FIRST_ORDER_FILTER } from '../data/orders/order-search.ts'
-import { PeopleList } from '../data/people.ts'
 import { RequestWatch } from '../data/request-watch.ts'
 import { BulkChanges } from '../data/stock/bulk-changes.ts'
 import { OwnChanges } from '../data/stock/own-changes.ts'
@@ -47,7 +46,6 @@ export class Session {
   readonly orderNews: OrderNews
   readonly openOrders: OpenOrders
   readonly webhooks: WebhookList
-  readonly people: PeopleList
   readonly categories: Categories
   readonly table = new Observable(FIRST_TABLE_STATE)
   readonly orderFilter = new Observable(FIRST_ORDER_FILTER)
@@ -75,7 +73,6 @@ export class Session {
     this.categories = new Categories({ client, stock, events: this.feed.events, signal })
     this.openOrders = new OpenOrders({ calls, stock, live: this.feed.orders, signal })
     this.webhooks = new WebhookList(client.webhooks, signal)
-    this.people = new PeopleList(client.keys, signal)
   }
 
   /** Throws where the key is not valid, or the service does not answer. */

@@ -100,6 +100,9 @@ export const VIEWS: readonly View[] = [
   },
 ]
 
+/** Loaded ahead like the views, so that a device that is locked while the network is down can be unlocked. */
+export const SignIn = lazyView(async () => (await import('../session/sign-in.tsx')).SignIn)
+
 export const PetView = lazyView(async () => (await import('../pet/pet-view.tsx')).PetView)
 
 /** The view of this name; the stock if there is none. */
