@@ -1,28 +1,35 @@
-/** Bundles the two pages into web/dist, with all that the service needs to serve them. `npm run build:web` runs it. */
+/** Bundles the two pages into web/dist, for the service to serve. `npm run build:web` runs it. */
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { compileGuides } from './guides.ts'
 
 const ROOT = join(import.meta.dir, '..')
 const DIST = join(import.meta.dir, 'dist')
-/** Written last: what it names is there. The service and the executable import it. */
+/** Written last, so that every file it names exists. The service and the executable import it. */
 const MODULE = join(DIST, 'pages.ts')
 const PAGES = { 'staff-page': '/', 'docs-page': '/docs' } as const
 type PageName = keyof typeof PAGES
 /** Everything that the bundles depend on. */
 const SOURCES = [
-  ...['web/src/**/*', 'client/src/**/*', 'server/src/core/**/*', 'web/build.ts', 'package-lock.json'],
+  'web/src/**/*',
+  'client/src/**/*',
+  'server/src/core/**/*',
+  'web/build.ts',
+  'web/guides.ts',
+  'openapi.json',
+  'package-lock.json',
 ]
 
-/** Below this, the compressed form saves less than a packet. */
+/** Compressing a smaller file saves less than a packet. */
 const LEAST_BYTES_TO_COMPRESS = 1_400
-/** A service that is just starting may still read the files of the build before. */
+/** A service that is starting may still read the files of the previous build. */
 const KEEP_OUTDATED_MS = 60_000
 
 interface BuiltFile {
-  /** Under which address it is served. */
+  /** The path of its URL. */
   readonly path: string
-  /** Where it is in DIST. */
+  /** Its path in DIST. */
   readonly name: string
   readonly type: string
   readonly bytes: Uint8Array
@@ -47,7 +54,7 @@ async function digestOfSources(): Promise<string> {
   return hash.digest('base64url')
 }
 
-async function bundle(page: PageName, links: string): Promise<BuiltFile[]> {
+async function bundle(page: PageName, links: string, plugins: Bun.BunPlugin[]): Promise<BuiltFile[]> {
   const { outputs } = await Bun.build({
     entrypoints: [join(import.meta.dir, 'src', page, 'index.html')],
     target: 'browser',
@@ -56,6 +63,7 @@ async function bundle(page: PageName, links: string): Promise<BuiltFile[]> {
     minify: true,
     splitting: true,
     publicPath: '/',
+    plugins,
     naming: {
       entry: `${page}.[ext]`,
       chunk: `assets/${page}-[hash].[ext]`,
@@ -74,9 +82,23 @@ async function bundle(page: PageName, links: string): Promise<BuiltFile[]> {
   )
 }
 
+/** Importing a guide gives its compiled form. */
+async function guidesPlugin(): Promise<Bun.BunPlugin> {
+  const guides = await compileGuides()
+  return {
+    name: 'guides',
+    setup: (build) => {
+      build.onLoad({ filter: /\.md$/ }, ({ path }) => ({
+        loader: 'js',
+        contents: `export const guide = ${JSON.stringify(guides.get(basename(path, '.md')))}`,
+      }))
+    },
+  }
+}
+
 /**
- * All but the styles of views that are loaded later: what the page itself links to has those already, and nothing
- * loads the files that the bundler makes of them beside it.
+ * Leaves out the separate style sheets of views that are loaded later: the style sheet of the page includes their
+ * rules, and nothing loads these files.
  */
 async function usedOutputs(outputs: readonly Bun.BuildArtifact[]): Promise<readonly Bun.BuildArtifact[]> {
   const isStyle = ({ path }: Bun.BuildArtifact) => path.endsWith('.css')
@@ -85,7 +107,7 @@ async function usedOutputs(outputs: readonly Bun.BuildArtifact[]): Promise<reado
   return outputs.filter((output) => !isStyle(output) || isNamed(output))
 }
 
-/** The icon and the web manifest that names it, which no bundler follows. */
+/** The icon and the web manifest, which the bundler does not find. */
 async function iconFiles(): Promise<BuiltFile[]> {
   const icon = hashed(
     'icon',
@@ -110,11 +132,11 @@ function hashed(stem: string, extension: string, type: string, bytes: Uint8Array
   return { path: `/${name}`, name, type, bytes }
 }
 
-/** The bytes themselves, and where it pays compressed. */
+/** The file itself, and its compressed forms if compression pays off. */
 function formsOf({ name, bytes }: BuiltFile): Form[] {
   const identity: Form = { coding: 'identity', name, bytes }
   if (bytes.length < LEAST_BYTES_TO_COMPRESS) return [identity]
-  // 11, the highest, takes off another 7 %, for some 15 times the time.
+  // The highest quality, 11, saves another 7 % and takes 15 times as long.
   const params = { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length }
   return [
     identity,
@@ -123,7 +145,7 @@ function formsOf({ name, bytes }: BuiltFile): Form[] {
   ]
 }
 
-/** Never half written, whoever reads it meanwhile. */
+/** Atomic: a reader sees the old or the new content. */
 async function replaceFile(path: string, content: string | Uint8Array): Promise<void> {
   await mkdir(dirname(path), { recursive: true })
   const draft = `${path}.${process.pid}`
@@ -131,7 +153,7 @@ async function replaceFile(path: string, content: string | Uint8Array): Promise<
   await rename(draft, path)
 }
 
-/** Imports of the type `file` are what `bun build --compile` takes into the executable. */
+/** `bun build --compile` embeds imports of the type `file` in the executable. */
 function moduleText(digest: string, files: readonly ServedFile[]): string {
   const names = files.flatMap(({ forms }) => forms.map(({ name }) => name))
   const imports = names.map((name, index) => `import f${index} from './${name}' with { type: 'file' }`)
@@ -140,15 +162,15 @@ function moduleText(digest: string, files: readonly ServedFile[]): string {
     const isHashed = name.startsWith('assets/')
     return `  { path: '${path}', type: '${type}', isHashed: ${isHashed}, forms: { ${variables.join(', ')} } },`
   })
-  return `// Made by web/build.ts from sources with the digest ${digest}.
-// @ts-nocheck: what it imports are files, not modules.
+  return `// Generated by web/build.ts from sources with the digest ${digest}.
+// @ts-nocheck: it imports files, not modules.
 ${imports.join('\n')}
 
 export const FILES: readonly {
   readonly path: string
   readonly type: string
   readonly isHashed: boolean
-  /** Where each form of it is, by its coding. */
+  /** The path of each form, by its coding. */
   readonly forms: { readonly identity: string; readonly br?: string; readonly gzip?: string }
 }[] = [
 ${entries.join('\n')}
@@ -156,7 +178,7 @@ ${entries.join('\n')}
 `
 }
 
-/** Somebody else may be building at the same time: what is young stays, and what has gone is no trouble. */
+/** Another build may be running at the same time, so recent files stay, and files may disappear meanwhile. */
 async function removeOutdated(names: readonly string[]): Promise<void> {
   for (const name of await readdir(DIST, { recursive: true })) {
     const path = join(DIST, name)
@@ -168,7 +190,7 @@ async function removeOutdated(names: readonly string[]): Promise<void> {
   }
 }
 
-/** Builds both pages, unless what is there was made of the same sources. */
+/** Builds both pages, unless the existing build has the same sources. */
 async function build(): Promise<'built' | 'unchanged'> {
   const digest = await digestOfSources()
   const module = Bun.file(MODULE)
@@ -176,7 +198,10 @@ async function build(): Promise<'built' | 'unchanged'> {
   const icons = await iconFiles()
   const [icon, manifest] = icons.map(({ path }) => path)
   const links = `<link rel="icon" type="image/svg+xml" href="${icon}"><link rel="manifest" href="${manifest}">`
-  const bundles = await Promise.all((Object.keys(PAGES) as PageName[]).map((page) => bundle(page, links)))
+  const plugins = [await guidesPlugin()]
+  const bundles = await Promise.all(
+    (Object.keys(PAGES) as PageName[]).map((page) => bundle(page, links, plugins)),
+  )
   const files = [...icons, ...bundles.flat()].map((file) => ({ ...file, forms: formsOf(file) }))
   const forms = files.flatMap((file) => file.forms)
   for (const { name, bytes } of forms) await replaceFile(join(DIST, name), bytes)

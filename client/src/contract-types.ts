@@ -891,6 +891,7 @@ export interface Operations {
       readonly petId?: bigint
       readonly who?: string
       readonly reason?: Reason
+      readonly reference?: string
       readonly since?: string
       readonly until?: string
       readonly limit?: number

@@ -29,6 +29,7 @@ const SERVICE_MAY_IMPORT = [
 ]
 
 const STAFF = 'web/src/staff-page/'
+const FILE_FORMATS = ['csv.ts', 'rows.ts'].map((name) => `${CORE}transfer/${name}`)
 const PAGE_LIBRARIES = [
   'web/src/design/',
   'web/src/shared/',
@@ -153,6 +154,12 @@ const LAYERS: readonly Layer[] = [
     advice: 'the client uses web standards only and has no dependencies',
   },
   {
+    // The page writes files by the same rules as `petstore export`.
+    files: `${STAFF}data/catalog-export.ts`,
+    mayImport: [...PAGE_LIBRARIES, `${STAFF}data/`, ...FILE_FORMATS],
+    advice: 'the export uses only the file formats of core; everything else goes through @petstore/client',
+  },
+  {
     files: `${STAFF}data/`,
     mayImport: PAGE_LIBRARIES,
     advice: 'data/ is what the page knows and sends, without a view; move the component into ui/ or a view',
@@ -170,11 +177,7 @@ const LAYERS: readonly Layer[] = [
   {
     // The page reads files by the same rules as `petstore import`.
     files: `${STAFF}import/`,
-    mayImport: [
-      ...PAGE_LIBRARIES,
-      ...VIEWS_MAY_IMPORT,
-      ...['csv.ts', 'rows.ts'].map((name) => `${CORE}transfer/${name}`),
-    ],
+    mayImport: [...PAGE_LIBRARIES, ...VIEWS_MAY_IMPORT, ...FILE_FORMATS],
     advice:
       'the import view uses only the file readers of core; everything else goes through @petstore/client',
   },

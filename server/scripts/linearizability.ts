@@ -7,7 +7,7 @@ import {
   driveInstances,
   driveThroughCrashes,
   driveViolations,
-} from '../test/faults/linearizability.ts'
+} from '../test/faults/linearizability/linearizability.ts'
 
 const DEFAULT_REQUESTS = 50_000
 const CRASHES = 5

@@ -9,10 +9,10 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { runLong } from '../test/faults/long-run.ts'
-import { toSvg } from '../test/faults/long-run-plot.ts'
-import { toMarkdown } from '../test/faults/long-run-report.ts'
-import { checksOf } from '../test/faults/long-run-results.ts'
+import { runLong } from '../test/faults/long-run/long-run.ts'
+import { toSvg } from '../test/faults/long-run/plot.ts'
+import { toMarkdown } from '../test/faults/long-run/report.ts'
+import { checksOf } from '../test/faults/long-run/results.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const MIN_MINUTES_FOR_DOCS = 20

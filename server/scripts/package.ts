@@ -8,14 +8,7 @@ import { VERSION } from '../src/core/values/version.ts'
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const DIST = join(ROOT, 'dist')
 const EXECUTABLE = join(DIST, 'petstore')
-const FILES_TO_COPY = [
-  'CHANGELOG.md',
-  'SECURITY.md',
-  'openapi.json',
-  'examples',
-  'docs/operating.md',
-  'docs/scaling.md',
-]
+const FILES_TO_COPY = ['CHANGELOG.md', 'SECURITY.md', 'openapi.json', 'examples', 'README.md', 'docs']
 
 const name = `petstore-${VERSION}-${process.platform}-${process.arch}`
 const folder = join(DIST, name)

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { Reason } from '../core/stock/adjustment-fields.ts'
+import { Reason, Reference } from '../core/stock/adjustment-fields.ts'
 import { HISTORY_ENTRY } from '../core/stock/history.ts'
 import { noEntry } from '../core/stock/inventory.ts'
 import type { HistoryStore } from '../core/stock/stock-store.ts'
@@ -68,7 +68,7 @@ export const listRecentChanges = defineOperation({
   path: '/inventory/history',
   summary: 'List the stock changes of all pets',
   description:
-    'Returns the changes of stock quantities that match every given parameter, newest first, in pages. Removed pets keep their history. With `who` or `reason`, a page examines at most 100,000 rows of the log, so it may have fewer changes than `limit`, or none, and still link to the next page.',
+    'Returns the changes of stock quantities that match every given parameter, newest first, in pages. Removed pets keep their history. With `who`, `reason` or `reference`, a page examines at most 100,000 rows of the log, so it may have fewer changes than `limit`, or none, and still link to the next page.',
   tag: 'inventory',
   stability: 'beta',
   query: {
@@ -81,6 +81,7 @@ export const listRecentChanges = defineOperation({
       }),
     ),
     reason: Type.Optional(Reason),
+    reference: Type.Optional(Reference),
     since: Type.Optional(DateTime('Return only changes at or after this time.')),
     until: Type.Optional(DateTime('Return only changes before this time.')),
     ...pageParameters(),

@@ -57,12 +57,13 @@ const FIRST_ID_SINCE = `
   )
   SELECT low AS id FROM bisection WHERE low >= high`
 
-/** A condition on log rows: the row matches the filter, whose values are $3 to $7. */
+/** A condition on log rows: the row matches the filter, whose values are $3 to $8. */
 const MATCHES_FILTER = `(CAST($3 AS TEXT) IS NULL OR key_id = CAST($3 AS TEXT)
       OR key_id IN (SELECT id FROM keys WHERE name = CAST($3 AS TEXT)))
     AND (CAST($4 AS TEXT) IS NULL OR reason = CAST($4 AS TEXT))
     AND at >= CAST($5 AS BIGINT) AND at < CAST($6 AS BIGINT)
-    AND (CAST($7 AS BIGINT) IS NULL OR pet_id = CAST($7 AS BIGINT))`
+    AND (CAST($7 AS BIGINT) IS NULL OR pet_id = CAST($7 AS BIGINT))
+    AND (CAST($8 AS TEXT) IS NULL OR reference = CAST($8 AS TEXT))`
 
 /** Follows the links from log row $1 to earlier rows of the same pet, until $2 changes are found. */
 const selectChain = (otherColumns: string) => `
@@ -271,7 +272,7 @@ async function searchLog(
     const rows = await database.rows<HistoryRow>(
       `SELECT recent.*, name FROM (
         SELECT ${COLUMNS} FROM log WHERE id < $1 AND id >= $2 AND kind = 'change' AND ${MATCHES_FILTER}
-        ORDER BY id DESC LIMIT CAST($8 AS BIGINT)
+        ORDER BY id DESC LIMIT CAST($9 AS BIGINT)
       ) AS recent LEFT JOIN keys ON keys.id = key_id ORDER BY recent.id DESC`,
       before,
       step.last,
@@ -285,13 +286,14 @@ async function searchLog(
   return { ...toPage(found, limit), next: String(before) }
 }
 
-function filterValues({ who, reason, since, until, petId }: HistoryFilter): readonly SqlValue[] {
+function filterValues({ who, reason, since, until, petId, reference }: HistoryFilter): readonly SqlValue[] {
   return [
     who ?? null,
     reason ?? null,
     since ?? -Number.MAX_SAFE_INTEGER,
     until ?? Number.MAX_SAFE_INTEGER,
     petId ?? null,
+    reference ?? null,
   ]
 }
 

@@ -19,12 +19,16 @@ const MAX_LOGGED_PETS = 1_000
 
 const PET_LAYOUT = layoutOf<ImportedPet>(PET_ROW, {
   keepsAbsentFields: true,
-  computed: { words: ({ name }) => nameWords(name) },
+  computed: { words: ({ name }) => nameWords(name), category: ({ category = '' }) => category },
 })
 const STORED_PET: StoredColumns = {
   joins: 'LEFT JOIN pets ON pets.id = sorted.id LEFT JOIN stock ON stock.pet_id = sorted.id',
   id: 'stock.pet_id',
-  column: (column) => `${column in PET_COLUMNS ? 'pets' : 'stock'}.${column}`,
+  column: (column) => {
+    // The name is only for a new category. An existing category keeps its name, so this column never differs.
+    if (column === 'category') return 'sorted.category'
+    return `${column in PET_COLUMNS ? 'pets' : 'stock'}.${column}`
+  },
 }
 
 /** The columns of `pets` except the id. */
@@ -44,7 +48,8 @@ const petWrites = (condition: string) => {
   const rows = `differing WHERE id BETWEEN $1 AND $2 AND ${condition}`
   return [
     `INSERT INTO categories (id, name)
-    SELECT DISTINCT category_id, 'Category ' || category_id FROM ${rows} ON CONFLICT (id) DO NOTHING`,
+    SELECT DISTINCT category_id, coalesce(nullif(category, ''), 'Category ' || category_id) FROM ${rows}
+    ON CONFLICT (id) DO NOTHING`,
     `INSERT INTO pets (id, ${COLUMNS_WITHOUT_BARCODE}) SELECT id, ${COLUMNS_WITHOUT_BARCODE} FROM ${rows} AND ${CHANGES_RECORD} ORDER BY id
     ${updateOnConflict(COLUMNS_WITHOUT_BARCODE)}`,
     // If a pet was removed and is imported again, its history continues.

@@ -1,5 +1,5 @@
 import { CATEGORY } from '../core/catalog/category.ts'
-import { STOCKED_PET } from '../core/catalog/pet.ts'
+import { EXPORTED_PET } from '../core/catalog/pet.ts'
 import { ORDER_ROW } from '../core/orders/order.ts'
 import {
   type ContentBatch,
@@ -36,7 +36,13 @@ export function transferMethods(
     stageCategories: async () => ImportTables.create(await openImport(), CATEGORY_IMPORT),
     stageOrders: async () => ImportTables.create(await openImport(), ORDER_IMPORT),
     stageAdjustment: async () => ImportTables.create(await openImport(), ADJUSTMENT_IMPORT),
-    exportPets: () => exportRecords(database, STOCKED_PET, 'pets JOIN stock ON stock.pet_id = pets.id'),
+    exportPets: () =>
+      exportRecords(
+        database,
+        EXPORTED_PET,
+        `pets JOIN stock ON stock.pet_id = pets.id
+        JOIN (SELECT id AS named_id, name AS category FROM categories) AS named ON named_id = category_id`,
+      ),
     exportCategories: () => exportRecords(database, CATEGORY, 'categories'),
     exportOrders: () =>
       exportRecords(database, ORDER_ROW, async (session) => {

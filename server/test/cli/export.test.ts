@@ -91,16 +91,28 @@ describe('petstore export', () => {
   })
 
   test('a file of many rows has all of them and nothing more', async () => {
-    const header = 'petId,name,categoryId,status,quantity,barcode,lowStockAt\n'
+    const header = 'petId,name,categoryId,status,quantity,barcode,lowStockAt,category\n'
     const rows = Array.from(
       { length: 3_000 },
-      (_, index) => `${index},Pet ${index},1,available,5,b-${index},${index}\n`,
+      (_, index) => `${index},Pet ${index},1,available,5,b-${index},${index},Dogs\n`,
     )
     writeFileSync(join(cwd, 'given'), header + rows.join(''))
     const many = ['--database-url', 'sqlite:many.db']
     expect((await run('import', 'given', ...many)).exitCode).toBe(0)
     expect((await run('export', 'taken', ...many)).exitCode).toBe(0)
     expect(read('taken').equals(read('given'))).toBe(true)
+  })
+
+  test('guards cells against spreadsheets that run formulas, and warns about barcodes that they alter', async () => {
+    const file = ['--database-url', 'sqlite:guarded.db']
+    const rows = "1,=1+1,1,sold,5,-7,,@Dogs\n2,'=1,1,sold,5,4006381333931,,@Dogs\n"
+    const guarded = "1,'=1+1,1,sold,5,'-7,,'@Dogs\n2,''=1,1,sold,5,4006381333931,,'@Dogs\n"
+    const header = 'petId,name,categoryId,status,quantity,barcode,lowStockAt,category\n'
+    writeFileSync(join(cwd, 'given'), header + rows.replace("'=1", "''=1"))
+    expect((await run('import', 'given', ...file)).exitCode).toBe(0)
+    const { stdout, stderr } = await run('export', ...file)
+    expect(stdout).toBe(header + guarded)
+    expect(stderr).toStartWith('petstore: 1 barcode would be altered by a spreadsheet')
   })
 
   test('export and import reproduce the list exactly', async () => {

@@ -14,7 +14,8 @@ beforeEach(() => {
 afterEach(() => rmSync(cwd, { recursive: true, force: true }))
 
 const run = (...args: string[]) => petstore(args, { cwd })
-const exported = async () => (await run('export')).stdout
+/** The exported pets, without the names of their categories. */
+const exported = async () => (await run('export')).stdout.replaceAll(/,(?:"[^"\n]*"|[^",\n]*)$/gm, '')
 
 function file(content: string, name = 'pets.csv'): string {
   writeFileSync(join(cwd, name), content)

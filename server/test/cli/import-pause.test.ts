@@ -8,8 +8,8 @@ import { ROWS_PER_STEP } from '../../src/store/import-tables.ts'
 import { announcedSeconds, writePause } from '../../src/store/sqlite/database-files.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Store } from '../../src/store/store.ts'
-import { FaultyShop } from '../faults/faulty-shop.ts'
-import { lockedFile } from '../faults/spoilt-file.ts'
+import { lockedFile } from '../faults/disk/spoilt-file.ts'
+import { FaultyShop } from '../faults/webhooks/faulty-shop.ts'
 import { petstore, petstoreInTerminal } from './petstore.ts'
 
 setDefaultTimeout(120_000)

@@ -20,7 +20,8 @@ beforeEach(async () => {
 afterEach(() => rmSync(cwd, { recursive: true, force: true }))
 
 const run = (...args: string[]) => petstore(args, { cwd })
-const exported = async () => (await run('export')).stdout
+/** The exported pets, without the names of their categories. */
+const exported = async () => (await run('export')).stdout.replaceAll(/,(?:"[^"\n]*"|[^",\n]*)$/gm, '')
 
 function file(content: string | Uint8Array, name = 'pets.csv'): string {
   writeFileSync(join(cwd, name), content)
@@ -57,7 +58,7 @@ describe('petstore import', () => {
       orders.replace('2026-09-01T12:00:00+02:00', '2026-09-01T10:00:00.000Z'),
     )
     const line =
-      '{"petId":9007199254740993,"name":"Odd","categoryId":1,"status":"sold","quantity":9007199254740991}'
+      '{"petId":9007199254740993,"name":"Odd","categoryId":1,"status":"sold","quantity":9007199254740991,"category":"Dogs"}'
     expect((await petstore(['import', '-'], { cwd, stdin: `${line}\n` })).exitCode).toBe(0)
     expect((await run('export', '--format', 'jsonl')).stdout).toBe(`${line}\n`)
   })

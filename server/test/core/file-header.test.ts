@@ -54,15 +54,15 @@ describe('A header', () => {
       'quantitiy is not a column of pets; did you mean quantity?',
     ],
     [
-      'petId;Name;Category;Status;Quantity',
+      'petId;Name;Category_Id;Status;Quantity',
       'pets',
-      'Category is not a column of pets; did you mean categoryId?',
+      'Category_Id is not a column of pets; did you mean categoryId?',
     ],
     ['pet_id,quantity', 'a count', 'pet_id is not a column of a count; did you mean petId?'],
     ['petId,quantity,colour', 'a count', 'colour is not a column of a count; remove it'],
     [
       ...['petId,naem', 'pets'],
-      'naem is not a column of pets; did you mean name? categoryId, status, quantity are missing; add them',
+      'naem is not a column of pets; did you mean name? status, quantity are missing; add them',
     ],
     ['petId,name,categoryId,status', 'pets', 'quantity is missing; add it'],
     ['petId,quantity,Quantity', 'a count', 'quantity appears twice; remove one of them'],

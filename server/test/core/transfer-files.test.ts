@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { parse } from 'csv-parse/sync'
 import { array, asyncProperty, assert as check, constantFrom, integer, string } from 'fast-check'
-import type { ImportedPet } from '../../src/core/catalog/pet.ts'
 import { ADJUSTMENT_ROWS } from '../../src/core/transfer/adjustment.ts'
 import { fileText, IMPORT_KINDS, openRows } from '../../src/core/transfer/files.ts'
-import { PET_ROWS, type RawRow } from '../../src/core/transfer/rows.ts'
+import { type FilePet, PET_ROWS, type RawRow } from '../../src/core/transfer/rows.ts'
 
 const HEADER = 'petId,name,categoryId,status,quantity\n'
 
@@ -41,6 +40,8 @@ describe('The kind of a file', () => {
     ['a header with semicolons', 'petId;name;categoryId;status;quantity\r\n', 'pets'],
     ['a header after rows of blank fields', ';;;;\r\n; ;\r\n,,\npetId;quantity\r\n', 'count'],
     ['a header with tabs', 'petId\tquantity\n', 'count'],
+    ['a header after the delimiter for Excel', 'sep=;\r\npetId;quantity\r\n', 'count'],
+    ['a header of new pets with the names of categories', 'name,category,status,quantity\n', 'pets'],
     ['a header with semicolons in quotes', '"quantity";"petId"\n', 'count'],
     ['a header of pets with further columns', `lowStockAt,${HEADER.trim()},barcode\n`, 'pets'],
     ['JSON of a pet that lacks some', '{"petId":1,"quantity":5,"status":"sold"}', 'pets'],
@@ -56,11 +57,16 @@ describe('The kind of a file', () => {
     ['a quote that is not closed', '"petId,name\n', 'begins with'],
     [
       ...['a column too few', 'petId;name\n'],
-      'the file looks like pets, but its header is wrong: categoryId, status, quantity are missing; add them',
+      'the file looks like pets, but its header is wrong: status, quantity are missing; add them',
     ],
     ['a column twice', 'petId,petId,categoryId,status,quantity\n', 'petId appears twice'],
     ['a column too many', `${HEADER.trim()},colour\n`, 'colour is not a column of pets; remove it'],
     ['UTF-16', new Uint8Array([0xff, 0xfe, 0x70, 0]), 'is UTF-16; save it as UTF-8'],
+    [
+      'a workbook',
+      new Uint8Array([0x50, 0x4b, 3, 4, 0xff]),
+      'is a spreadsheet workbook, not a CSV file; save it as CSV',
+    ],
   ])('is not recognised by %s', async (_, text, message) => {
     await expect(readAll(text)).rejects.toThrow(message)
   })
@@ -115,9 +121,9 @@ describe('CSV', () => {
     const text =
       'quantity,status,categoryId,name,petId\r\n\r\n5,sold,1,"two\nlines",7\r\n"6","sold",1,,8\n\n7,sold,1,last,9'
     expect((await readAll(text)).rows).toEqual([
-      { line: 3, fields: ['7', 'two\nlines', '1', 'sold', '5', undefined, undefined] },
-      { line: 5, fields: ['8', '', '1', 'sold', '6', undefined, undefined] },
-      { line: 7, fields: ['9', 'last', '1', 'sold', '7', undefined, undefined] },
+      { line: 3, fields: ['7', 'two\nlines', '1', 'sold', '5', undefined, undefined, undefined] },
+      { line: 5, fields: ['8', '', '1', 'sold', '6', undefined, undefined, undefined] },
+      { line: 7, fields: ['9', 'last', '1', 'sold', '7', undefined, undefined, undefined] },
     ])
   })
 
@@ -236,12 +242,17 @@ describe('A written file', () => {
     await check(
       asyncProperty(array(name, { minLength: 1 }), integer({ min: 1, max: 99 }), async (names, chunkSize) => {
         const pets = names.map(
-          (text, index): ImportedPet => ({
-            ...{ id: 9223372036854775807n - BigInt(index), name: ` ${text},"; `, categoryId: -1n },
+          (text, index): FilePet => ({
+            ...{
+              id: 9223372036854775807n - BigInt(index),
+              name: `${index % 2 === 0 ? ' ' : '=-'}${text},"; `,
+              categoryId: -1n,
+            },
             ...{ status: 'pending', quantity: index },
             ...{
               barcode: index % 2 === 0 ? null : `",;${index}`,
               lowStockAt: index % 3 === 0 ? null : index,
+              category: `${['', '=', "'=", '-', '@', "''+", "'"][index % 7]}${text}.`,
             },
           }),
         )
@@ -249,7 +260,7 @@ describe('A written file', () => {
           yield pets
         }
         let written = ''
-        for await (const part of fileText<ImportedPet>(batches(), PET_ROWS, format)) written += part
+        for await (const part of fileText(batches(), PET_ROWS, format)) written += part
         const { rows } = await readAll(written, chunkSize)
         expect(rows.map((row) => ('fields' in row ? PET_ROWS.read(row.fields) : row.reason))).toEqual(pets)
       }),

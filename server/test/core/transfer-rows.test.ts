@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { fieldsOfJson } from '../../src/core/transfer/files.ts'
-import { CATEGORY_ROWS, type FieldText, ORDER_ROWS, PET_ROWS } from '../../src/core/transfer/rows.ts'
+import {
+  CATEGORY_ROWS,
+  categoryFinder,
+  type FieldText,
+  importedPetRows,
+  ORDER_ROWS,
+  PET_ROWS,
+} from '../../src/core/transfer/rows.ts'
 import { reasonOf } from './bad-row.ts'
 
 const PET = ['7', 'Biscuit', '1', 'available', '5']
@@ -33,7 +40,6 @@ describe('A pet in a file', () => {
   const BARCODE = 'barcode must be 1 to 48 visible ASCII characters without blanks'
   const LOW = 'lowStockAt must be an integer from 0 to 9007199254740991'
   test.each([
-    [0, '', `petId ${INT64}, got ""`],
     [0, '9223372036854775808', `petId ${INT64}, got "9223372036854775808"`],
     [0, '007', `petId ${INT64}, got "007"`],
     [0, ' 7', `petId ${INT64}, got " 7"`],
@@ -60,6 +66,11 @@ describe('A pet in a file', () => {
     [5, 'ä', `${BARCODE}, got "ä"`],
     [5, '1\n', `${BARCODE}, got "1\\n"`],
     [5, '1'.repeat(49), `${BARCODE}, got "${'1'.repeat(40)}…"`],
+    [
+      5,
+      '4.00638E+12',
+      'a spreadsheet has shortened the barcode to 4.00638E+12; format the column as text, enter the whole barcode and save the file again',
+    ],
     [6, '-1', `${LOW}, got "-1"`],
     [6, '9007199254740992', `${LOW}, got "9007199254740992"`],
     [1, 'x'.repeat(201), `${NAME}, got "${'x'.repeat(40)}…"`],
@@ -70,6 +81,50 @@ describe('A pet in a file', () => {
   test('may have a name of any 200 characters', () => {
     const name = '🐶'.repeat(200)
     expect(PET_ROWS.read(withField(PET, 1, name)).name).toBe(name)
+  })
+})
+
+describe('The category of a pet in a file', () => {
+  const categories = [
+    { id: 1n, name: 'Dogs' },
+    { id: 2n, name: 'Cats' },
+    { id: 3n, name: 'cats' },
+  ]
+  const find = categoryFinder(categories)
+
+  test('is found by id or by name, or is new', () => {
+    expect(find({ categoryId: 1n })).toEqual({ type: 'known', id: 1n })
+    expect(find({ category: ' dogs ' })).toEqual({ type: 'known', id: 1n })
+    expect(find({ categoryId: 1n, category: 'DOGS' })).toEqual({ type: 'known', id: 1n })
+    expect(find({ categoryId: 9n, category: 'Birds' })).toEqual({ type: 'new', id: 9n, name: 'Birds' })
+    expect(find({ categoryId: null, category: 'Birds' })).toEqual({
+      type: 'new',
+      id: undefined,
+      name: 'Birds',
+    })
+  })
+
+  test('is refused if it is missing, contradictory or ambiguous', () => {
+    expect(reasonOf(() => find({}))).toBe('the category is missing; fill in categoryId or category')
+    expect(reasonOf(() => find({ categoryId: 1n, category: 'Cats' }))).toBe(
+      'category 1 is "Dogs", but the row says "Cats"; leave categoryId empty to use the name',
+    )
+    expect(reasonOf(() => find({ category: 'Cats' }))).toBe(
+      'several categories are called "Cats" (2, 3); fill in categoryId',
+    )
+  })
+
+  test('must exist or have an id in petstore import, and so must the pet', () => {
+    const { read } = importedPetRows(categories)
+    const row = (petId: string, categoryId: string, category: string) =>
+      read([petId, 'Rex', categoryId, 'sold', '1', undefined, undefined, category])
+    const rex = { id: 7n, name: 'Rex', status: 'sold', quantity: 1 } as const
+    expect(row('7', '', 'Dogs')).toEqual({ ...rex, categoryId: 1n })
+    expect(row('7', '9', 'Birds')).toEqual({ ...rex, categoryId: 9n, category: 'Birds' })
+    expect(reasonOf(() => row('7', '', 'Birds'))).toStartWith(
+      'there is no category "Birds"; fill in a categoryId',
+    )
+    expect(reasonOf(() => row('', '1', ''))).toStartWith('petId is missing; give each new pet an id')
   })
 })
 
@@ -199,7 +254,7 @@ describe('A line of JSON', () => {
     ],
     [
       JSON.stringify({ ...GOOD, colour: 'red' }),
-      '"colour" is not one of the names petId,name,categoryId,status,quantity,barcode,lowStockAt',
+      '"colour" is not one of the names petId,name,categoryId,status,quantity,barcode,lowStockAt,category',
     ],
   ])('%s is rejected with the reason', (line, reason) => {
     expect(reasonOf(() => pet(line))).toBe(reason)

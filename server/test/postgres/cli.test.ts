@@ -7,10 +7,10 @@ import { createDatabase, type TestDatabase } from '../support/postgres-databases
 
 setDefaultTimeout(120_000)
 
-const CSV = `petId,name,categoryId,status,quantity,barcode,lowStockAt
--9223372036854775808,"A ""quoted"" name, ключ",1,available,5,,
-7,Biscuit,2,sold,0,4006381333931,3
-9223372036854775807,Last,3,pending,9007199254740991,,0
+const CSV = `petId,name,categoryId,status,quantity,barcode,lowStockAt,category
+-9223372036854775808,"A ""quoted"" name, ключ",1,available,5,,,Dogs
+7,Biscuit,2,sold,0,4006381333931,3,'=Cats
+9223372036854775807,Last,3,pending,9007199254740991,,0,Birds
 `
 
 let database: TestDatabase

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { StockedPet } from '../../src/core/catalog/pet.ts'
+import type { ExportedPet, ImportedPet, StockedPet } from '../../src/core/catalog/pet.ts'
 import type { OrderRow } from '../../src/core/orders/order.ts'
 import type { StagedImport } from '../../src/core/transfer/import.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -53,7 +53,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       return staged
     }
 
-    async function apply(...pets: StockedPet[]) {
+    async function apply(...pets: ImportedPet[]) {
       const staged = await stage(await store.stagePets(), pets)
       try {
         return await staged.apply(ACT)
@@ -67,7 +67,8 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       for await (const batch of batches) values.push(...batch)
       return values
     }
-    const pets = () => all(store.exportPets())
+    /** Without the names of the categories. */
+    const pets = async () => (await all(store.exportPets())).map(({ category: _, ...pet }) => pet)
 
     test('adds new pets, changes those that differ, and leaves the others', async () => {
       await store.addPets([pet(1n), pet(2n), pet(3n), pet(4n)])
@@ -98,6 +99,16 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       ]
       expect(await apply(...wanted)).toEqual({ added: 0, changed: 4, unchanged: 0 })
       expect(await pets()).toEqual(wanted)
+    })
+
+    test('a new category gets the name in the file, and an existing category keeps its name', async () => {
+      await store.addPets([pet(1n, { categoryId: 1n })])
+      const counts = await apply(
+        { ...pet(1n, { categoryId: 1n }), category: 'Dogs' },
+        { ...pet(2n, { categoryId: 9n }), category: 'Birds' },
+      )
+      expect(counts).toEqual({ added: 1, changed: 0, unchanged: 1 })
+      expect((await all(store.exportPets())).map(({ category }) => category)).toEqual(['Category 1', 'Birds'])
     })
 
     test('applying the same file again changes and logs nothing', async () => {
@@ -278,7 +289,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
     test('an export is a snapshot, even if records change meanwhile', async () => {
       const many = Array.from({ length: 12_000 }, (_, index) => pet(BigInt(index)))
       await apply(...many)
-      const exported: StockedPet[] = []
+      const exported: ExportedPet[] = []
       for await (const batch of store.exportPets()) {
         if (exported.length === 0) {
           await store.changeStock([
@@ -288,7 +299,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
         }
         exported.push(...batch)
       }
-      expect(exported).toEqual(many)
+      expect(exported).toEqual(many.map((one) => ({ ...one, category: 'Category 1' })))
     })
 
     test('an export of an empty store yields no batch', async () => {

@@ -161,7 +161,12 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
           { hash: 'hash', hint: 'hint', createdAt: 1 },
           { at: 1, actor: 'test' },
         )
-        const received = { type: 'adjust', reason: 'received', changes: [{ petId: 11n, delta: 1 }] } as const
+        const received = {
+          type: 'adjust',
+          reason: 'received',
+          reference: 'PO-1043',
+          changes: [{ petId: 11n, delta: 1 }],
+        } as const
         await store.changeStock([
           change(10n, 1, 'key_desk'),
           change(2n, 2),
@@ -179,6 +184,9 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
         [{ who: 'front desk' }, []],
         [{ reason: 'received' }, [6]],
         [{ reason: 'sold' }, []],
+        [{ reference: 'PO-1043' }, [6]],
+        [{ reference: 'PO-1043', petId: 11n }, [6]],
+        [{ reference: 'PO-104' }, []],
         [{ since: 3 }, [50, 6, 3]],
         [{ until: 3 }, [2, 1]],
         [{ since: 2, until: 40 }, [3, 2]],

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { backUp, isBackup } from '../../src/store/sqlite/backup.ts'
 import { Connection } from '../../src/store/sqlite/connection.ts'
 import { migrate } from '../../src/store/sqlite/migrations.ts'
-import { lockedFile } from '../faults/spoilt-file.ts'
+import { lockedFile } from '../faults/disk/spoilt-file.ts'
 
 let folder: string
 let connection: Connection

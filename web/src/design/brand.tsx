@@ -1,4 +1,4 @@
-/** The paw of the shop with its name, which leads to the staff page. */
+/** The logo and name of the shop, as a link to the staff page. */
 export function Brand() {
   return (
     <a className="topbar__brand" href="/">

@@ -21,7 +21,7 @@ const PATHS = {
   chevron: 'M6 3.5 10.5 8 6 12.5',
   chevronDown: 'M3.5 6 8 10.5 12.5 6',
   back: 'M10 3.5 5.5 8 10 12.5',
-  more: 'M3 8h.1M8 8h.1M13 8h.1',
+  more: 'M2.5 4h11M2.5 8h11M2.5 12h11',
   print: 'M4.5 5.5V2h7v3.5M4.5 11.5h-3v-6h13v6h-3M4.5 9.5h7V14h-7z',
   stock: 'M2 5.5 8 2l6 3.5v6L8 14l-6-2.5zM2 5.5 8 8.5l6-3M8 8.5V14',
   sell: 'M2 2h5.5l6.5 6.5-5.5 5.5L2 7.5zM5 5h.1',

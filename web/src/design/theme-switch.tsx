@@ -4,7 +4,7 @@ import { chooseTheme, chosenTheme, THEMES } from './theme.ts'
 
 const NAMES = { system: 'System', light: 'Light', dark: 'Dark' } as const
 
-/** Goes round the three themes; the label says which one it is. */
+/** Cycles through the three themes. The label names the current one. */
 export function ThemeSwitch() {
   const [theme, setTheme] = useState(chosenTheme)
   const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'system'

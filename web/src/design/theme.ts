@@ -1,4 +1,4 @@
-/** `system` follows the machine; the others are somebody's choice, kept on it. Both pages share it. */
+/** `system` follows the operating system. Both pages share the choice, which is kept in this browser. */
 export type Theme = 'system' | 'light' | 'dark'
 
 export const THEMES: readonly Theme[] = ['system', 'light', 'dark']
@@ -16,7 +16,7 @@ export function chooseTheme(theme: Theme): void {
   applyTheme()
 }
 
-/** To be called once before the page is drawn. */
+/** Call it once before the page is rendered. */
 export function applyTheme(): void {
   const theme = chosenTheme()
   if (theme === 'system') delete document.documentElement.dataset.theme

@@ -1,4 +1,5 @@
 import type {
+  ErrorCodeFacts,
   Media,
   OpenApiDocument,
   OpenApiOperation,
@@ -11,11 +12,10 @@ import type {
 
 export type Stability = 'stable' | 'beta' | 'experimental'
 
-/** One operation of the contract, as the pages show it. */
 export interface Operation {
   readonly id: string
   readonly method: string
-  /** Relative to the base address, with parameters in braces. */
+  /** Relative to the base URL, with parameters in braces. */
   readonly path: string
   readonly summary: string
   readonly description: string
@@ -29,14 +29,14 @@ export interface Operation {
   readonly answers: readonly Answer[]
 }
 
-/** What an operation can answer with, by status. */
+/** A response of an operation. */
 export interface Answer {
   readonly status: number
   readonly description: string
   readonly headers: readonly AnswerHeader[]
   readonly schema: Schema | undefined
   readonly mediaType: string | undefined
-  /** Of an event stream: the data of each kind of event. */
+  /** The data of each kind of event, if the response is an event stream. */
   readonly events: ReadonlyMap<string, Schema> | undefined
 }
 
@@ -44,14 +44,7 @@ export interface AnswerHeader {
   readonly name: string
   readonly description: string
   readonly schema: Schema
-  readonly isAlwaysThere: boolean
-}
-
-/** What is sent to webhooks. */
-export interface WebhookFacts {
-  readonly type: string
-  readonly summary: string
-  readonly schema: Schema
+  readonly isRequired: boolean
 }
 
 export interface OperationGroup {
@@ -60,21 +53,10 @@ export interface OperationGroup {
   readonly operations: readonly Operation[]
 }
 
-export interface ErrorCodeFacts {
-  readonly code: string
-  readonly status: number
-  readonly description: string
-}
-
-export interface Ban {
-  readonly firstSeconds: number
-  readonly longestSeconds: number
-}
-
 const METHODS = ['get', 'put', 'post', 'patch', 'delete'] as const
 const REFERENCE = /^#\/components\/(\w+)\/(.+)$/
 
-/** The OpenAPI document of the service, with its references followed. */
+/** The OpenAPI document of the service with its references resolved. */
 export class Contract {
   readonly title: string
   readonly version: string
@@ -83,11 +65,11 @@ export class Contract {
   readonly groups: readonly OperationGroup[]
   readonly operations: readonly Operation[]
   readonly schemas: ReadonlyMap<string, Schema>
-  readonly webhooks: readonly WebhookFacts[]
+  readonly webhooks: readonly { readonly type: string; readonly summary: string; readonly schema: Schema }[]
   readonly errorCodes: readonly ErrorCodeFacts[]
-  /** By name; `null` where the limits are agreed for each key. */
+  /** By name; `null` if the limits are agreed for each key. */
   readonly plans: ReadonlyMap<string, PlanLimits | null>
-  readonly ban: Ban
+  readonly ban: OpenApiDocument['x-rate-limits']['ban']
   readonly #document: OpenApiDocument
 
   constructor(document: OpenApiDocument) {
@@ -105,14 +87,14 @@ export class Contract {
     this.errorCodes = document['x-error-codes']
     this.plans = new Map(Object.entries(document['x-rate-limits'].plans))
     this.ban = document['x-rate-limits'].ban
-    const found = Object.entries(document.paths).flatMap(([path, item]) =>
+    const operations = Object.entries(document.paths).flatMap(([path, item]) =>
       METHODS.flatMap((method) => {
         const operation = item[method]
         return operation === undefined ? [] : [this.#operation(method, path, operation)]
       }),
     )
-    this.groups = groupsOf(document, found)
-    // In the order that the navigation shows them in, so that "next" is what the reader sees below.
+    this.groups = groupsOf(document, operations)
+    // In the order of the navigation.
     this.operations = this.groups.flatMap(({ operations }) => operations)
   }
 
@@ -120,7 +102,7 @@ export class Contract {
     return this.operations.find((operation) => operation.id === id)
   }
 
-  /** The schema itself, where it was given by reference. */
+  /** Follows a reference and merges the variants of an object. */
   resolve(schema: Schema): Schema {
     const name = nameOf(schema)
     const resolved = name === undefined ? schema : (this.schemas.get(name) ?? {})
@@ -139,7 +121,7 @@ export class Contract {
     }
   }
 
-  /** The last segment of the base address, which is the version: `v1`. */
+  /** The last segment of the base URL, such as `v1`. */
   get versionSegment(): string {
     const path = new URL(this.servers[0]?.url ?? '/v1', 'http://localhost').pathname
     return path.split('/').findLast((segment) => segment !== '') ?? 'v1'
@@ -159,12 +141,12 @@ export class Contract {
       isDeprecated: described.deprecated ?? false,
       sunset: described['x-sunset'],
       parameters: (described.parameters ?? []).map((parameter) =>
-        followed(parameter, this.#document.components.parameters),
+        resolveReference(parameter, this.#document.components.parameters),
       ),
       body:
         bodySchema === undefined ? undefined : { schema: bodySchema, isRequired: body?.required ?? false },
       answers: Object.entries(described.responses).map(([status, answer]) =>
-        this.#answer(Number(status), followed(answer, this.#document.components.responses)),
+        this.#answer(Number(status), resolveReference(answer, this.#document.components.responses)),
       ),
     }
   }
@@ -182,7 +164,7 @@ export class Contract {
           name,
           description: resolved?.description ?? '',
           schema: resolved?.schema ?? {},
-          isAlwaysThere: resolved?.required ?? false,
+          isRequired: resolved?.required ?? false,
         }
       }),
       mediaType,
@@ -203,7 +185,7 @@ function withNullableTypes(schema: Schema): Schema {
   return { ...schema, properties: Object.fromEntries(properties) }
 }
 
-function followed<Component extends object>(
+function resolveReference<Component extends object>(
   described: Component | Reference,
   components: Readonly<Record<string, Component>>,
 ): Component {
@@ -213,12 +195,12 @@ function followed<Component extends object>(
   return component
 }
 
-/** The name of the resource that a schema is, or refers to. */
+/** The name of the resource that a schema refers to. */
 export function nameOf(schema: Schema): string | undefined {
   return REFERENCE.exec(schema.$ref ?? '')?.[2]
 }
 
-/** The codes that an answer's description begins its sentences with: `` `code`: when it happens. `` */
+/** The error codes in a description of the form `` `code`: when it occurs. `` */
 export function codesOf({
   description,
 }: Answer): readonly { readonly code: string; readonly when: string }[] {

@@ -2,11 +2,11 @@ import type { ReactNode } from 'react'
 import { useContract } from './contract-context.tsx'
 import { href } from './page-route.ts'
 
-/** A code span, a link, or the name of an operation such as `GET /pets`. Everything else is text. */
+/** A code span, a link, or the name of an operation such as `GET /pets`. */
 const MARK = /`([^`]+)`|\[([^\]]+)\]\(([^)\s]+)\)|\b((?:GET|PUT|POST|PATCH|DELETE) \/[\w/{}-]*)/g
 const SAFE_ADDRESS = /^(?:#\/|\/(?!\/)|https:\/\/)/
 
-/** Text of the contract with the little markup that it uses. It becomes elements, never HTML. */
+/** Text of the contract, whose little markup becomes elements. */
 export function InlineText({ text }: { readonly text: string }) {
   const contract = useContract()
   const parts: ReactNode[] = []
@@ -33,12 +33,4 @@ export function InlineText({ text }: { readonly text: string }) {
   }
   parts.push(text.slice(done))
   return parts
-}
-
-export function Paragraph({ text }: { readonly text: string }) {
-  return (
-    <p>
-      <InlineText text={text} />
-    </p>
-  )
 }

@@ -5,7 +5,7 @@ export interface OpenApiDocument {
   readonly servers: readonly { readonly url: string; readonly description?: string }[]
   readonly tags?: readonly { readonly name: string; readonly description?: string }[]
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation | undefined>>>>
-  /** What is sent to those who have made a webhook, by its type. */
+  /** By the type of the delivery. */
   readonly webhooks: Readonly<Record<string, { readonly post: OpenApiOperation }>>
   readonly components: {
     readonly headers: Readonly<Record<string, OpenApiHeader>>
@@ -13,16 +13,18 @@ export interface OpenApiDocument {
     readonly responses: Readonly<Record<string, OpenApiResponse>>
     readonly schemas: Readonly<Record<string, Schema>>
   }
-  readonly 'x-error-codes': readonly {
-    readonly code: string
-    readonly status: number
-    readonly description: string
-  }[]
+  readonly 'x-error-codes': readonly ErrorCodeFacts[]
   readonly 'x-rate-limits': {
-    /** `null` where the limits are agreed for each key. */
+    /** `null` if the limits are agreed for each key. */
     readonly plans: Readonly<Record<string, PlanLimits | null>>
     readonly ban: { readonly firstSeconds: number; readonly longestSeconds: number }
   }
+}
+
+export interface ErrorCodeFacts {
+  readonly code: string
+  readonly status: number
+  readonly description: string
 }
 
 export interface PlanLimits {
@@ -43,7 +45,6 @@ export interface OpenApiOperation {
   readonly responses: Readonly<Record<string, OpenApiResponse | Reference>>
 }
 
-/** Names a shared component. */
 export interface Reference {
   readonly $ref: string
 }
@@ -91,8 +92,8 @@ export interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
   readonly items?: Schema
-  /** A value, or null. */
+  /** A value or null. */
   readonly anyOf?: readonly Schema[]
-  /** The objects that the value can be. */
+  /** The variants of an object. */
   readonly oneOf?: readonly Schema[]
 }

@@ -1,17 +1,15 @@
 import { createContext, useContext, useLayoutEffect } from 'react'
-import { href, type PageRoute, partId } from './page-route.ts'
+import { href, type PageRoute, partId, partName } from './page-route.ts'
 
-const PageContext = createContext<PageRoute>({ page: 'start' })
+/** The page that its headings and other parts belong to. */
+export const PageContext = createContext<PageRoute>({ page: 'start' })
 
-/** Around a page: what its parts are parts of. */
-export const PageProvider = PageContext
-
-/** What makes an element a part with an address of its own. */
+/** Gives an element an address of its own. */
 export function usePart(part: string): { readonly id: string; readonly tabIndex: -1 } {
   return { id: partId(useContext(PageContext), part), tabIndex: -1 }
 }
 
-/** A heading with a link to itself. That of the whole page, of level 1, leads to the page. */
+/** A heading with a link to itself; the link of level 1 leads to the page. */
 export function Heading({
   level = 2,
   part,
@@ -20,9 +18,9 @@ export function Heading({
   children: title,
 }: {
   readonly level?: 1 | 2 | 3
-  /** Its name in the address, where it is not that of its words. */
+  /** Its name in the address; derived from the title by default. */
   readonly part?: string
-  /** What stands in it beside the title, in less loud letters. */
+  /** Muted text after the title. */
   readonly note?: string
   readonly className?: string
   readonly children: string
@@ -47,15 +45,7 @@ export function Heading({
   )
 }
 
-/** "What a 409 means" is `what-a-409-means` in the address. */
-function partName(title: string): string {
-  return title
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-|-$/g, '')
-}
-
-/** Goes to the part that the address names, once the page is drawn; what is folded up around it is opened. */
+/** Scrolls to the part in the address after the page was rendered. */
 export function usePartArrival(hash: string): void {
   useLayoutEffect(() => goToPart(hash.slice(1)), [hash])
 }

@@ -1,4 +1,4 @@
-/** What the part of the address behind # names. */
+/** The page in the fragment of the URL. */
 export type PageRoute =
   | { readonly page: 'start' }
   | { readonly page: 'guide'; readonly id: string }
@@ -6,7 +6,7 @@ export type PageRoute =
   | { readonly page: 'schema'; readonly id: string }
 
 const FOLDERS = { guide: 'guides', operation: 'operations', schema: 'schemas' } as const
-/** The start is `#/`, and needs a name only where a part of it is meant. */
+/** The start page is `#/`; its parts need a folder. */
 const START_FOLDER = 'start'
 
 /** The address of a page, or of a part of it, such as one of its headings. */
@@ -16,12 +16,20 @@ export function href(route: PageRoute, part?: string): string {
   return behind === '' ? '#/' : `#/${START_FOLDER}${behind}`
 }
 
-/** The id of the element that `href(route, part)` leads to: the browser itself goes there within a page. */
+/** The id of the element that `href(route, part)` leads to, so that the browser scrolls there itself. */
 export function partId(route: PageRoute, part: string): string {
   return href(route, part).slice(1)
 }
 
-/** The page, whichever part of it is named; `undefined` for an address that names nothing here. */
+/** "What a 409 means" is `what-a-409-means` in the address. */
+export function partName(title: string): string {
+  return title
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '')
+}
+
+/** `undefined` if the address has no page. */
 export function readRoute(hash: string): PageRoute | undefined {
   const [folder = '', id = '', ...rest] = hash.replace(/^#?\/?/, '').split('/')
   if (folder === '' || (folder === START_FOLDER && rest.length === 0)) return { page: 'start' }
@@ -29,7 +37,6 @@ export function readRoute(hash: string): PageRoute | undefined {
   return page === undefined || id === '' || rest.length > 1 ? undefined : { page, id: decoded(id) }
 }
 
-/** An address that somebody mistyped names a page that does not exist, which the page says. */
 function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment)

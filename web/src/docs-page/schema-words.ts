@@ -1,7 +1,7 @@
-import { type Contract, nameOf } from './contract.ts'
-import type { Schema } from './openapi-document.ts'
+import { type Contract, nameOf, type Operation } from './contract.ts'
+import type { Parameter, Schema } from './openapi-document.ts'
 
-/** The type as a reader would say it: `integer (int64)`, `array of Pet`. */
+/** The type as text, such as `integer (int64)` or `array of Pet`. */
 export function typeWords(schema: Schema): string {
   const name = nameOf(schema)
   if (name !== undefined) return name
@@ -11,7 +11,7 @@ export function typeWords(schema: Schema): string {
   return schema.format === undefined ? base : `${base} (${schema.format})`
 }
 
-/** The name of the resource that is in it, alone or in an array. */
+/** The name of the resource that the schema is, or is an array of. */
 export function resourceIn(schema: Schema): string | undefined {
   return nameOf(schema) ?? (schema.items === undefined ? undefined : resourceIn(schema.items))
 }
@@ -38,4 +38,48 @@ export function choicesOf(contract: Contract, schema: Schema): readonly string[]
 
 function digits(value: number): string {
   return value.toLocaleString('en-US')
+}
+
+const EXAMPLE_TIME = '2026-11-15T12:00:00.000Z'
+
+/** A value that the schema allows: its own example, or one composed of the examples of its parts. */
+export function exampleOf(contract: Contract, schema: Schema): unknown {
+  const resolved = contract.resolve(schema)
+  if (resolved.examples?.[0] !== undefined) return resolved.examples[0]
+  if (resolved.default !== undefined) return resolved.default
+  if (resolved.enum?.[0] !== undefined) return resolved.enum[0]
+  if (resolved.properties !== undefined) {
+    const parts = Object.entries(resolved.properties)
+    return Object.fromEntries(parts.map(([name, part]) => [name, namedExample(contract, name, part)]))
+  }
+  if (resolved.items !== undefined) return [exampleOf(contract, resolved.items)]
+  if (resolved.type === 'integer' || resolved.type === 'number') return Math.max(1, resolved.minimum ?? 1)
+  if (resolved.type === 'boolean') return true
+  return resolved.format === 'date-time' ? EXAMPLE_TIME : ''
+}
+
+/** Uses the example that another resource has for a field of this name and type. */
+function namedExample(contract: Contract, name: string, schema: Schema): unknown {
+  const borrowed = nameOf(schema) === undefined ? borrowedExample(contract, name, schema) : undefined
+  return borrowed ?? exampleOf(contract, schema)
+}
+
+function borrowedExample(contract: Contract, name: string, schema: Schema): unknown {
+  for (const { properties, examples } of contract.schemas.values()) {
+    if (properties?.[name]?.type !== schema.type) continue
+    const example = examples?.[0]
+    if (typeof example === 'object' && example !== null && name in example) {
+      return (example as Readonly<Record<string, unknown>>)[name]
+    }
+  }
+  return undefined
+}
+
+/** Only required parameters have an initial value. */
+export function startingValue(contract: Contract, { name, required, schema }: Parameter): string {
+  return required === true ? String(namedExample(contract, name, schema)) : ''
+}
+
+export function startingBody(contract: Contract, { body }: Operation): string {
+  return body === undefined ? '' : JSON.stringify(exampleOf(contract, body.schema), null, 2)
 }

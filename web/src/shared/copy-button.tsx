@@ -27,7 +27,7 @@ export function CopyButton({ text, what }: { readonly text: string; readonly wha
   )
 }
 
-/** Browsers offer the clipboard to pages over https and of this machine alone; the old way works everywhere. */
+/** `navigator.clipboard` exists only on https and localhost; `execCommand` works everywhere. */
 async function copyText(text: string): Promise<void> {
   if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text)
   const field = document.createElement('textarea')

@@ -6,8 +6,8 @@ export function useHash(): string {
 }
 
 /**
- * Another view begins at its top, and with its own title; for a screen reader it is where the focus is. Before the
- * effects of the view itself, which may have a better place for it.
+ * Scrolls a new view to its top, sets the title and focuses the view for screen readers. It runs before the effects of
+ * the view itself, which may move the focus.
  */
 export function useArrival(hash: string, title: string, main: RefObject<HTMLElement | null>): void {
   const last = useRef(hash)

@@ -2,22 +2,22 @@ import { useId } from 'react'
 import './limit-meter.css'
 
 interface Props {
-  /** Which limit, such as "This minute". */
+  /** The name of the limit, such as "This minute". */
   readonly name: string
   readonly limit: number
   readonly remaining: number
-  /** When it begins anew, in words. */
+  /** When the limit resets, in words. */
   readonly reset: string
 }
 
-/** Under this share of the limit it is time to say so. */
-const LITTLE = 0.1
+/** The meter warns below this share of the limit. */
+const LOW_SHARE = 0.1
 
-/** How much of a limit is used and left, in a bar and in words. */
+/** Shows how much of a limit is used and left, as a bar and in words. */
 export function LimitMeter({ name, limit, remaining, reset }: Props) {
   const id = useId()
   const used = Math.max(0, limit - remaining)
-  const state = remaining === 0 ? 'spent' : remaining <= limit * LITTLE ? 'low' : 'fine'
+  const state = remaining === 0 ? 'spent' : remaining <= limit * LOW_SHARE ? 'low' : 'fine'
   const left = `${wholeNumber(remaining)} left`
   return (
     <div className={`limit-meter limit-meter--${state}`}>

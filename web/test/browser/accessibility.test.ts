@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { axeInBothThemes } from '../support/axe.ts'
 import { VIEWS } from '../../src/staff-page/shell/views.ts'
+import { axeInBothThemes } from '../support/axe.ts'
 import { keyField, signIn, useShop } from '../support/shop.ts'
 import { goToRow, rowOf } from '../support/stock-table.ts'
 

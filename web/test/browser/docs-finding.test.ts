@@ -6,13 +6,13 @@ import { expectSoon } from '../support/soon.ts'
 
 const shop = useShop()
 
-/** Low enough that no page below is shown as a whole. */
+/** So low that every page scrolls. */
 const viewport = { width: 1200, height: 500 }
 
 const hash = (page: Page) => new URL(page.url()).hash
 const results = (page: Page) => page.getByRole('navigation', { name: 'Reference' })
 
-/** Waits until it stands right below the bar, where a reader looks first. */
+/** Waits until the element is right below the sticky bar and has the focus. */
 async function arrivedAt(page: Page, id: string): Promise<void> {
   await page.waitForFunction((wanted) => {
     const top = document.getElementById(wanted)?.getBoundingClientRect().top ?? 0
@@ -25,7 +25,7 @@ async function search(page: Page, query: string): Promise<void> {
   await page.getByRole('searchbox', { name: 'Search the reference' }).fill(query)
 }
 
-/** By group, what was found in it. */
+/** The titles of the results, by group. */
 function found(page: Page): Promise<Record<string, (string | null)[]>> {
   return results(page)
     .getByRole('region')
@@ -75,12 +75,12 @@ describe('a heading', () => {
     'is where a link to it leads: from its own link, from another page, on reload, and once more after scrolling',
     async () => {
       const page = await shop.page({ path: '/docs#/guides/limits', viewport })
-      await page.getByRole('link', { name: 'Link to “What is left”' }).click()
-      expect(hash(page)).toBe('#/guides/limits/what-is-left')
-      await arrivedAt(page, '/guides/limits/what-is-left')
+      await page.getByRole('link', { name: 'Link to “Remaining requests”' }).click()
+      expect(hash(page)).toBe('#/guides/limits/remaining-requests')
+      await arrivedAt(page, '/guides/limits/remaining-requests')
       await page.reload()
       await page.getByRole('heading', { level: 1, name: 'Limits', exact: true }).waitFor()
-      await arrivedAt(page, '/guides/limits/what-is-left')
+      await arrivedAt(page, '/guides/limits/remaining-requests')
       expect(
         await results(page).getByRole('link', { name: 'Limits', exact: true }).getAttribute('aria-current'),
       ).toBe('page')
@@ -92,10 +92,10 @@ describe('a heading', () => {
         '/operations/createOrder/try-it',
       )
       await page.goBack()
-      await arrivedAt(page, '/guides/limits/what-is-left')
+      await arrivedAt(page, '/guides/limits/remaining-requests')
       await page.evaluate(() => scrollTo(0, 0))
-      await page.getByRole('link', { name: 'Link to “What is left”' }).click()
-      await arrivedAt(page, '/guides/limits/what-is-left')
+      await page.getByRole('link', { name: 'Link to “Remaining requests”' }).click()
+      await arrivedAt(page, '/guides/limits/remaining-requests')
     },
     BROWSER_TEST_MS,
   )
@@ -140,12 +140,12 @@ test(
     await search(page, 'conflict')
     expect((await found(page)).Answers?.every((title) => title?.startsWith('409 · '))).toBe(true)
 
-    await search(page, 'some randomness')
-    expect(await found(page)).toEqual({ 'In the guides': ['Limits: When it is used up'] })
+    await search(page, 'random jitter')
+    expect(await found(page)).toEqual({ 'In the guides': ['Limits: When the limit is exceeded'] })
     await axe(page)
     await page.keyboard.press('Enter')
-    await arrivedAt(page, '/guides/limits/when-it-is-used-up')
-    expect(hash(page)).toBe('#/guides/limits/when-it-is-used-up')
+    await arrivedAt(page, '/guides/limits/when-the-limit-is-exceeded')
+    expect(hash(page)).toBe('#/guides/limits/when-the-limit-is-exceeded')
   },
   BROWSER_TEST_MS,
 )

@@ -1,19 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { run } from '../../../client/test/support/built-client.ts'
 import { TestService } from '../../../server/test/support/test-service.ts'
 import { Contract } from '../../src/docs-page/contract.ts'
-import { REFUSED_ANSWER, REFUSED_BODY } from '../../src/docs-page/guides/change-stock-guide.tsx'
-import { changeStockSamples, type SampleName } from '../../src/docs-page/guides/change-stock-samples.ts'
-import { ERROR_EXAMPLE, WHAT_TO_DO } from '../../src/docs-page/guides/errors-guide.tsx'
-import { copySamples } from '../../src/docs-page/guides/events-samples.ts'
-import { EXACT } from '../../src/docs-page/guides/ids-guide.tsx'
-import { NONE_LEFT } from '../../src/docs-page/guides/never-oversell-guide.tsx'
-import {
-  neverOversellSamples,
-  type OrderSampleName,
-} from '../../src/docs-page/guides/never-oversell-samples.ts'
+import { WHAT_TO_DO } from '../../src/docs-page/guides/contract-tables.tsx'
+import { SAMPLE_BASE_URL } from '../../src/docs-page/guides/guide.ts'
 import { KEY_PLACEHOLDER } from '../../src/docs-page/samples/request-samples.ts'
-import { LANGUAGES, orderOne, post, stockTheExample, testWith } from '../support/guide-samples.ts'
+import {
+  codeBlocks,
+  guideSample,
+  guidesWithSamples,
+  LANGUAGES,
+  type Language,
+  orderOne,
+  post,
+  sampleTitles,
+  stockTheExample,
+  testWith,
+} from '../support/guide-samples.ts'
 import { printed } from '../support/printed-sample.ts'
 import { usePython } from '../support/python-samples.ts'
 
@@ -24,112 +27,224 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 const inPython = usePython()
 
-describe('the samples of the guide on changing stock run as they stand', () => {
-  /** What pets 1 and 2 have afterwards, of 12 and 28. */
-  const AFTERWARDS: Readonly<Record<SampleName, readonly [number, number]>> = {
-    set: [30, 28],
-    setIfUnchanged: [10, 28],
-    adjust: [10, 28],
-    adjustMany: [24, 30],
-    repeat: [24, 28],
-  }
-  const runners = {
-    curl: (code: string) => run(['sh', '-c', `${code} --silent --fail`]),
-    client: (code: string) => printed(code, false),
-    python: (code: string) => inPython(code),
+/** Runs a sample and returns its output: of curl the text, otherwise each printed line. */
+async function outputOf(code: string, language: Language): Promise<unknown> {
+  if (language === 'client') return printed(code, false)
+  if (language === 'python') return inPython(code)
+  return (await run(['sh', '-c', code.replaceAll('curl ', 'curl --silent ')])).stdout
+}
+
+/** A key of its own for each sample: idempotency keys of one sample do not affect the next. */
+async function ownKey(): Promise<{ readonly address: string; readonly key: string }> {
+  const { secret } = await service.createKey('enterprise')
+  return { address: service.address, key: secret }
+}
+
+describe('every sample of the guide on changing stock runs', () => {
+  const guide = 'change-stock-safely'
+  /** The quantities of pets 1 and 2 afterwards, from 12 and 28. */
+  const AFTERWARDS: Readonly<Record<string, number[]>> = {
+    'Set the quantity': [30, 28],
+    'Set the quantity if it is unchanged': [10, 28],
+    'Adjust the quantity': [10, 28],
+    'Sell only units that are not reserved': [10, 28],
+    'Adjust several pets': [24, 30],
+    'Retry a delivery': [24, 28],
   }
 
-  for (const id of LANGUAGES) {
-    testWith(id, async () => {
-      for (const [name, samples] of Object.entries(changeStockSamples(`${service.address}/v1`))) {
+  for (const language of LANGUAGES) {
+    testWith(language, async () => {
+      for (const title of sampleTitles(guide)) {
         await stockTheExample(service)
-        const { secret } = await service.createKey('enterprise')
-        const code = samples.find((sample) => sample.id === id)?.code.replaceAll(KEY_PLACEHOLDER, secret)
-        if (code === undefined) throw new Error(`${name} has no sample with ${id}`)
-        await runners[id](code)
-        // Repeated, it is answered as before, and changes nothing.
-        if (name === 'repeat') await runners[id](code)
+        const code = guideSample(await ownKey(), { guide, title, language })
+        await outputOf(code, language)
+        if (title === 'Retry a delivery') await outputOf(code, language)
         const { items } = await service.call('GET', '/inventory')
         const quantities = items.slice(0, 2).map(({ quantity }) => quantity)
-        expect([name, ...quantities]).toEqual([name, ...AFTERWARDS[name as SampleName]])
+        expect([title, quantities]).toEqual([title, AFTERWARDS[title] ?? []])
       }
     })
   }
 
-  test('and what it shows of a refusal is what the service answers', async () => {
+  test('and it shows a refusal exactly as the service sends it', async () => {
     await stockTheExample(service)
-    const answer = await post(service, '/inventory/adjustments', REFUSED_BODY)
-    expect(answer.text).toBe(REFUSED_ANSWER)
+    const body =
+      '{"reason":"received","changes":[{"petId":1,"delta":12},{"petId":404,"delta":5},{"petId":2,"delta":-100}]}'
+    const answer = await post(service, '/inventory/adjustments', body)
+    expect(answer.text).toBe(codeBlocks(guide).get('Two of three changes cannot be made') ?? '')
     expect((await service.call('GET', '/inventory/1')).item.quantity).toBe(12)
+  })
+
+  test('and reserved units are not sold', async () => {
+    await stockTheExample(service)
+    await post(service, '/store/orders', '{"petId":1,"quantity":11}')
+    const title = 'Sell only units that are not reserved'
+    const code = guideSample(service, { guide, title, language: 'client' })
+    await expect(printed(code, false)).rejects.toMatchObject({ code: 'insufficient_stock' })
   })
 })
 
-describe('the samples of the guide on orders run as they stand', () => {
-  /** What is on the shelf and reserved of pet 1 afterwards, of 12. */
-  const AFTERWARDS: Readonly<Record<OrderSampleName, readonly [number, number]>> = {
-    hold: [12, 1],
-    complete: [11, 0],
-    cancel: [12, 0],
-    conflict: [12, 0],
-    repeat: [12, 1],
+describe('every sample of the guide on orders runs', () => {
+  const guide = 'never-oversell'
+  /** The shelf and the reserved units of pet 1 afterwards, from 12 and 0. */
+  const AFTERWARDS: Readonly<Record<string, number[]>> = {
+    'Hold a unit': [12, 1],
+    'Complete an order': [11, 0],
+    'Cancel an order': [12, 0],
+    'Order several pets': [12, 2],
+    'Handle a 409': [12, 0],
+    'Retry an order': [12, 1],
   }
-  const PRINTED: Readonly<Partial<Record<OrderSampleName, string>>> = { conflict: 'only 12 are left' }
 
-  for (const id of LANGUAGES) {
-    testWith(id, async () => {
-      for (const [name, samples] of Object.entries(neverOversellSamples(`${service.address}/v1`))) {
+  for (const language of LANGUAGES) {
+    testWith(language, async () => {
+      for (const title of sampleTitles(guide)) {
         await stockTheExample(service)
-        const { secret } = await service.createKey('enterprise')
-        const code = samples.find((sample) => sample.id === id)?.code.replaceAll(KEY_PLACEHOLDER, secret)
-        if (code === undefined) throw new Error(`${name} has no sample with ${id}`)
-        const runs = name === 'repeat' ? 2 : 1
-        for (let count = 0; count < runs; count++) {
-          if (id === 'curl') await run(['sh', '-c', `${code} --silent`])
-          else {
-            const said = PRINTED[name as OrderSampleName]
-            const told = await (id === 'client' ? printed(code, false) : inPython(code))
-            if (said !== undefined) expect(told).toEqual([said])
-          }
-        }
+        const code = guideSample(await ownKey(), { guide, title, language })
+        const output = await outputOf(code, language)
+        if (title === 'Retry an order') await outputOf(code, language)
+        if (title === 'Handle a 409' && language !== 'curl') expect(output).toEqual(['only 12 are left'])
         const { quantity, reserved } = (await service.call('GET', '/inventory/1/availability')).json as {
           readonly quantity: number
           readonly reserved: number
         }
-        expect([name, quantity, reserved]).toEqual([name, ...AFTERWARDS[name as OrderSampleName]])
+        expect([title, [quantity, reserved]]).toEqual([title, AFTERWARDS[title] ?? []])
       }
     })
   }
 
-  test('and what it shows of a refusal is what the service answers', async () => {
+  test('and it shows a refusal exactly as the service sends it', async () => {
     await stockTheExample(service)
     await service.setQuantity(1n, '{"quantity":1}')
     expect((await orderOne(service)).status).toBe(201)
-    expect((await orderOne(service)).text).toBe(NONE_LEFT)
+    expect((await orderOne(service)).text).toBe(codeBlocks(guide).get('The last unit is reserved') ?? '')
   })
 })
 
-describe('the samples of keeping a copy run as they stand', () => {
-  for (const id of ['client', 'python'] as const) {
-    testWith(id, async () => {
-      const sample = copySamples(`${service.address}/v1`).find((each) => each.id === id)
-      const code = sample?.code.replaceAll(KEY_PLACEHOLDER, service.key) ?? ''
-      const { items } = await service.call('GET', '/inventory')
-      const told = await (id === 'client' ? printed(code, true) : inPython(code, true))
-      expect(told).toEqual([`ready: ${items.length} pets`])
+describe('every sample of the guide on the catalogue runs', () => {
+  const guide = 'keep-the-catalogue'
+  const PRINTED: Readonly<Record<string, readonly unknown[]>> = {
+    'Create a category': ['Reptiles are low at 5'],
+    'Create a pet': [expect.stringMatching(/^pet \d+ has the barcode 2000000010007$/)],
+    'Save several pets': ['1 created, 1 updated'],
+    'Change a threshold': ['Biscuit is low at 3'],
+    'Follow low stock': ['low: 2 left', 'recovered: 26 again'],
+  }
+  const SENT: Readonly<Record<string, unknown>> = {
+    'Create a category': { name: 'Reptiles', lowStockAt: 5 },
+    'Create a pet': { name: 'Corn snake', categoryId: 1, status: 'available', barcode: '2000000010007' },
+    'Save several pets': { created: 1, updated: 1 },
+    'Change a threshold': { id: 1, name: 'Biscuit', lowStockAt: 3 },
+  }
+  beforeEach(() => stockTheExample(service))
+
+  for (const language of LANGUAGES) {
+    testWith(language, async () => {
+      for (const title of sampleTitles(guide)) {
+        // curl follows the stream without an end.
+        if (language === 'curl' && title === 'Follow low stock') continue
+        const output = await outputOf(guideSample(service, { guide, title, language }), language)
+        if (language === 'curl') expect(JSON.parse(String(output))).toMatchObject(SENT[title] as object)
+        else expect([title, output]).toEqual([title, PRINTED[title] ?? []])
+      }
+    })
+  }
+
+  testWith(
+    'curl',
+    async () => {
+      const code = guideSample(service, { guide, title: 'Follow low stock', language: 'curl' })
+      const stream = Bun.spawn(['sh', '-c', `exec ${code.replace('curl ', 'curl --silent ')}`], {
+        stdout: 'pipe',
+      })
+      try {
+        const { value } = await stream.stdout.getReader().read()
+        expect(new TextDecoder().decode(value)).toMatch(/^(retry: \d+\n+)?event: ready\n/)
+      } finally {
+        stream.kill()
+        await stream.exited
+      }
+    },
+    'and curl opens the stream of low stock',
+  )
+})
+
+describe('every sample of the guide on keys runs', () => {
+  const guide = 'keys-and-people'
+  const PRINTED: Readonly<Record<string, readonly string[]>> = {
+    'Create a key': ['Anna', 'Anna stock orders True'],
+    'Pair a device': ['Ben', 'Ben True'],
+  }
+
+  for (const language of LANGUAGES) {
+    testWith(language, async () => {
+      for (const title of sampleTitles(guide)) {
+        const created = await post(service, '/keys', '{"name":"Ben","plan":"free"}')
+        const { id } = (created.json as { readonly key: { readonly id: string } }).key
+        const code = guideSample(service, { guide, title, language }).replaceAll('KEY_ID', id)
+        const output = await outputOf(code, language)
+        const [name, line] = PRINTED[title] ?? []
+        if (language === 'curl')
+          expect(JSON.parse(String(output))).toMatchObject({ key: { name }, secret: expect.any(String) })
+        else expect(output).toEqual([language === 'client' ? name : line])
+      }
     })
   }
 })
 
-testWith(
-  'python',
-  async () => {
-    expect(await inPython(EXACT.find(({ id }) => id === 'python')?.code ?? '')).toEqual(['9007199254740993'])
-  },
-  'the sample of an exact id keeps every digit in Python',
-)
+describe('the samples of a copy of the stock run', () => {
+  for (const language of ['client', 'python'] as const) {
+    testWith(language, async () => {
+      const code = guideSample(service, { guide: 'events', title: 'Keep a copy', language })
+      const { items } = await service.call('GET', '/inventory')
+      const output = await (language === 'client' ? printed(code, true) : inPython(code, true))
+      expect(output).toEqual([`ready: ${items.length} pets`])
+    })
+  }
+})
 
-test('the guide on errors shows what the service answers, and knows what to do about every code', async () => {
+describe('the samples of an exact id keep every digit', () => {
+  for (const language of ['client', 'python'] as const) {
+    testWith(language, async () => {
+      const code = guideSample(service, { guide: 'ids-and-json', title: 'Keep every digit', language })
+      expect((await outputOf(code, language)) as unknown[]).toEqual([
+        language === 'client' ? 9007199254740993n : '9007199254740993',
+      ])
+    })
+  }
+})
+
+test('no other guide has samples', () => {
+  expect(guidesWithSamples()).toEqual([
+    'change-stock-safely',
+    'events',
+    'ids-and-json',
+    'keep-the-catalogue',
+    'keys-and-people',
+    'never-oversell',
+    // See docs-webhooks-guide.test.ts.
+    'webhooks',
+  ])
+})
+
+test('the code of the guide on the client runs from top to bottom', async () => {
+  await stockTheExample(service)
+  await service.setQuantity(1n, '{"quantity":4}')
+  await post(service, '/pets', '{"id":16,"name":"Neon tetra","categoryId":1,"quantity":10}')
+  const code = [...codeBlocks('typescript-client').values()].join('\n')
+  const values = await printed(
+    code.replaceAll(SAMPLE_BASE_URL, `${service.address}/v1`).replaceAll(KEY_PLACEHOLDER, service.key),
+    false,
+  )
+  // The entry, the quantity after the loss, a page, and at the end the message about pet 404.
+  expect(values.slice(0, 2)).toEqual([expect.objectContaining({ petId: 1n, quantity: 4 }), 57])
+  expect(values.at(-1)).toContain('petId 404')
+  expect((await service.call('GET', '/inventory/1')).item.quantity).toBe(14)
+})
+
+test('the guide on errors shows an error of the service, and says what to do about every code', async () => {
   const contract = new Contract((await service.fetch('GET', '/openapi.json')).json as never)
-  expect((await service.setQuantity(1n, '{"quantity":"5"}')).text).toBe(ERROR_EXAMPLE)
+  const shown = codeBlocks('errors').get('An error') ?? ''
+  expect((await service.setQuantity(1n, '{"quantity":"5"}')).text).toBe(shown)
   expect(Object.keys(WHAT_TO_DO)).toEqual(contract.errorCodes.map(({ code }) => code))
 })

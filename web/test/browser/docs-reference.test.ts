@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { OpenApiDocument, Parameter, Reference } from '../../src/docs-page/openapi-document.ts'
-import { statusPhrase } from '../../src/docs-page/reference/status-tag.tsx'
+import { statusPhrase } from '../../src/docs-page/reference/tags.tsx'
 import { axeInBothThemes } from '../support/axe.ts'
 import { BROWSER_TEST_MS, useShop } from '../support/shop.ts'
 
@@ -117,7 +117,7 @@ describe('the reference', () => {
       await heading(page, 'Set the stock quantity of one pet').waitFor()
       await page.keyboard.press('Control+k')
       await page.keyboard.type(' of unicorns')
-      await page.getByText('Nothing has').waitFor()
+      await page.getByText('Nothing contains').waitFor()
     },
     BROWSER_TEST_MS,
   )
@@ -174,6 +174,7 @@ test(
     await links.first().waitFor()
     const titles = await links.allTextContents()
     expect(titles).toEqual([
+      'Keys and people',
       'Limits',
       'Errors',
       'Change stock safely',
@@ -240,7 +241,7 @@ describe('the drawing of a guide', () => {
         path: '/docs#/guides/never-oversell',
         viewport: { width: 360, height: 740 },
       })
-      const texts = page.locator('.drawing--tall g:has(> rect) > text')
+      const texts = page.locator('.drawing g:has(> rect) > text')
       await texts.first().waitFor()
       const sizes = await texts.evaluateAll((all) =>
         all.map((text) => {

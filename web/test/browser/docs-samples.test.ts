@@ -37,7 +37,7 @@ async function tokenOf({ id }: Operation): Promise<string> {
   return (answer.json as { readonly code: string }).code
 }
 
-/** Every optional value that can be given without knowing an earlier answer. */
+/** Sets every optional parameter that does not depend on an earlier response. */
 function fullDraft(operation: Operation): RequestDraft {
   const draft = startingDraft(contract, operation)
   const values = { ...draft.values }
@@ -52,12 +52,12 @@ function fullDraft(operation: Operation): RequestDraft {
   return { ...draft, values }
 }
 
-/** Nobody listens there. */
+/** No receiver listens on this port. */
 const UNHEARD_WEBHOOK = '{"url":"http://127.0.0.1:1025/","kinds":["pet.removed"]}'
 
 const NEW_KEY = '{"name":"Anna","plan":"free"}'
 
-/** What makes the order that is open, or the pet or category that may go, of which a reader fills in one of theirs. */
+/** Creates the order, webhook, key, pet or category that the operation needs, and names its parameter. */
 function makingOwn({ id, path }: Operation): readonly [field: string, made: Promise<Answer>] | undefined {
   if (path.includes('{orderId}')) return ['path-orderId', orderOne(service)]
   if (path.includes('{webhookId}')) return ['path-webhookId', post(service, '/webhooks', UNHEARD_WEBHOOK)]

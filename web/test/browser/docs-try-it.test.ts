@@ -53,7 +53,7 @@ describe('a try', () => {
       const page = await operationPage('listInventory', { key: 'pst_live_wrong', provokes: [401] })
       await send(page)
       expect(await status(page)).toBe('401')
-      expect(await page.getByRole('status').textContent()).toContain('The key was not accepted')
+      expect(await page.getByRole('status').textContent()).toContain('The API key is missing or invalid')
       await axe(page)
       await page.getByLabel('API key').fill('')
       await send(page)
@@ -74,7 +74,7 @@ describe('a try', () => {
 
       await page.getByLabel('If-Match header').fill('"7-available"')
       await send(page)
-      await page.getByText('Somebody was faster').waitFor()
+      await page.locator('.exchange strong', { hasText: 'The entry is not in the state' }).waitFor()
       expect(await status(page)).toBe('412')
 
       await page.getByLabel('Body application/json').fill('{"quantity": ')
@@ -95,7 +95,7 @@ describe('a try', () => {
       // With one request a minute, the second refusal brings the ban.
       await shop.service.call('GET', '/inventory', { key: secret })
       await send(page)
-      expect(await page.getByRole('status').textContent()).toContain('This key is banned for a while')
+      expect(await page.getByRole('status').textContent()).toContain('is banned temporarily')
       const wait = page.getByRole('button', { name: /^Wait \d+ s$/ })
       const before = await wait.textContent()
       expect(await wait.isDisabled()).toBe(true)
@@ -116,9 +116,7 @@ describe('a try', () => {
       await shop.service.run('ALTER TABLE pets RENAME TO away')
       await send(page)
       await shop.service.run('ALTER TABLE away RENAME TO pets')
-      expect(await page.getByRole('status').textContent()).toContain(
-        'The service cannot answer at the moment',
-      )
+      expect(await page.getByRole('status').textContent()).toContain('The database is not available')
       await page.context().setOffline(true)
       await send(page)
       await page.getByText('The service cannot be reached').waitFor()

@@ -6,18 +6,18 @@ import { ROOT, run } from '../../../client/test/support/built-client.ts'
 import { startReceiver } from '../../../client/test/support/receiver-process.ts'
 import { freePort } from '../../../server/test/support/free-port.ts'
 import { TestService } from '../../../server/test/support/test-service.ts'
-import { createSamples, receiverSamples } from '../../src/docs-page/guides/webhooks-samples.ts'
-import { KEY_PLACEHOLDER } from '../../src/docs-page/samples/request-samples.ts'
+import { guideSample, LANGUAGES, testWith } from '../support/guide-samples.ts'
 import { printed } from '../support/printed-sample.ts'
+import { usePython } from '../support/python-samples.ts'
 
-/** Where the client resolves by its name, and git does not look. */
+/** The client can be imported by its name from here, and git ignores the folder. */
 const FOLDER = join(ROOT, 'client/dist')
 const TOOLS = {
   client: { program: process.execPath, file: join(FOLDER, 'guide-receiver.ts') },
   python: { program: 'python3', file: join(FOLDER, 'guide-receiver.py') },
 } as const
 
-describe('the samples of the guide on webhooks run as they stand', () => {
+describe('every sample of the guide on webhooks runs', () => {
   let service: TestService
   let client: PetstoreClient
   beforeAll(async () => {
@@ -29,15 +29,17 @@ describe('the samples of the guide on webhooks run as they stand', () => {
     for (const { file } of Object.values(TOOLS)) rmSync(file, { force: true })
   })
 
-  const codeOf = (samples: ReturnType<typeof createSamples>, id: string) =>
-    samples.find((sample) => sample.id === id)?.code.replaceAll(KEY_PLACEHOLDER, service.key) ?? ''
+  const inPython = usePython()
 
   for (const id of ['client', 'python'] as const) {
     const { program, file } = TOOLS[id]
     test.skipIf(Bun.which(program) === null)(
-      `a receiver in ${id} takes real deliveries, reads the list on a relist, and refuses others`,
+      `a receiver in ${id} accepts real deliveries, reads the list on a relist, and rejects others`,
       async () => {
-        await Bun.write(file, codeOf(receiverSamples(`${service.address}/v1`), id))
+        await Bun.write(
+          file,
+          guideSample(service, { guide: 'webhooks', title: 'Receive deliveries', language: id }),
+        )
         const port = freePort()
         const url = `http://127.0.0.1:${port}/`
         const webhook = await client.webhooks.create({ url, kinds: ['stock.changed', 'pet.removed'] })
@@ -51,7 +53,7 @@ describe('the samples of the guide on webhooks run as they stand', () => {
           await client.pets.remove(pet.id)
           const removed = 'pet.removed: 9007199254740993,41'
           expect(await receiver.lines(3)).toEqual([...changes, removed])
-          // A place of another database.
+          // A position in the log of another database.
           await service.store.changeStock([
             {
               type: 'move_webhook',
@@ -79,16 +81,23 @@ describe('the samples of the guide on webhooks run as they stand', () => {
     )
   }
 
-  test('a webhook is made with the client and with curl', async () => {
-    const samples = createSamples(`${service.address}/v1`)
-    await printed(codeOf(samples, 'client'), false)
-    await run(['sh', '-c', `${codeOf(samples, 'curl')} --silent --fail`])
-    const { items: made } = await client.webhooks.list()
-    expect(made.map(({ url, kinds }) => [url, kinds.length])).toEqual(
-      Array.from({ length: Bun.which('curl') === null ? 1 : 2 }, () => [
-        'https://shop.example/hooks/stock',
-        2,
-      ]),
+  for (const language of LANGUAGES) {
+    testWith(
+      language,
+      async () => {
+        const code = guideSample(service, { guide: 'webhooks', title: 'Create a webhook', language })
+        if (language === 'client') await printed(code, false)
+        else if (language === 'python') await inPython(code)
+        else await run(['sh', '-c', `${code} --silent --fail`])
+        const [webhook, ...others] = (await client.webhooks.list()).items
+        expect(webhook).toMatchObject({
+          url: 'https://shop.example/hooks/stock',
+          kinds: ['stock.changed', 'pet.removed'],
+        })
+        expect(others).toEqual([])
+        if (webhook !== undefined) await client.webhooks.remove(webhook.id)
+      },
+      `a webhook is created with ${language}`,
     )
-  })
+  }
 })

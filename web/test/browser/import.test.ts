@@ -83,3 +83,67 @@ test(
   },
   BROWSER_TEST_MS,
 )
+
+async function choose(page: Page, text: string, name = 'new.csv'): Promise<void> {
+  const file = { name, mimeType: 'text/csv', buffer: Buffer.from(text) }
+  await page.getByLabel('CSV file').setInputFiles(file)
+}
+
+test(
+  'the template adds a pet in a category by its name, which is created after a question',
+  async () => {
+    const page = await shop.signedIn({ path: '/#/import' })
+    const downloading = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Download a template' }).click()
+    const template = await Bun.file(await (await downloading).path()).text()
+    await choose(page, `sep=,\n${template}`)
+    await page.getByText('1 to add, 0 to change, 0 refused').waitFor()
+    await page.getByText('new id, Fish, available, 12 in stock').waitFor()
+    await page.getByRole('button', { name: 'Import…' }).click()
+    await page.getByRole('dialog').getByText('Category “Fish” is new and will be added.').waitFor()
+    await axe(page)
+    await page.getByRole('button', { name: 'Yes, import' }).click()
+    await page.getByText('1 added, 0 changed.').waitFor()
+    const { text } = await shop.service.call('GET', '/inventory/search?q=goldfish')
+    expect(text).toContain('"quantity":12')
+    await choose(page, template)
+    await page.getByText('1 pet without a petId').waitFor()
+    await axe(page)
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'files that a spreadsheet has spoiled are refused with an explanation',
+  async () => {
+    const page = await shop.signedIn({ path: '/#/import' })
+    await choose(page, 'PK\x03\x04', 'pets.xlsx')
+    await page.getByRole('alert').getByText('pets.xlsx is a spreadsheet workbook, not a CSV file').waitFor()
+    const header = 'petId,name,categoryId,status,quantity,barcode'
+    await choose(page, `${header}\n1,Biscuit,1,available,4,4.00638E+12\n`)
+    await page.getByText('0 to add, 0 to change, 1 refused').waitFor()
+    await page.getByText('a spreadsheet has shortened the barcode to 4.00638E+12').waitFor()
+    await axe(page)
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'an export is imported unchanged, and warns about barcodes that spreadsheets shorten',
+  async () => {
+    const body = JSON.stringify({ name: '=1+1', barcode: '4006381333931', lowStockAt: 2 })
+    expect((await shop.service.call('PATCH', '/pets/1', { headers: JSON_HEADERS, body })).status).toBe(200)
+    const page = await shop.signedIn()
+    const downloading = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Export CSV' }).click()
+    const text = await Bun.file(await (await downloading).path()).text()
+    expect(text).toContain("\n1,'=1+1,1,available,4,4006381333931,2,Category 1\n")
+    await page.getByText('would alter 1 barcode.').waitFor()
+    await page.evaluate(() => location.assign('#/import'))
+    await choose(page, text)
+    await page.getByText('0 to add, 0 to change, 0 refused').waitFor()
+    await page.getByText('protects a cell from spreadsheets').waitFor()
+    await axe(page)
+  },
+  BROWSER_TEST_MS,
+)

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { axe } from '../support/axe.ts'
-import { BROWSER_TEST_MS, useShop } from '../support/shop.ts'
+import { BROWSER_TEST_MS, JSON_HEADERS, useShop } from '../support/shop.ts'
 import { activeRow, goToRow } from '../support/stock-table.ts'
 
 let isHistoryBroken = false
@@ -68,7 +68,7 @@ test(
     const box = await line(page).boundingBox()
     expect(box?.width).toBeGreaterThan(500)
     expect(box?.height).toBeGreaterThan(100)
-    await page.getByText(/^3 changes since .*: lowest 1, highest 12, now 7\.$/).waitFor()
+    await page.getByText(/^3 changes since .*: lowest 1, highest 12, now 7\./).waitFor()
 
     await chart(page).focus()
     expect(await chart(page).getAttribute('aria-valuetext')).toMatch(/^7 from .*, by Stockroom$/)
@@ -244,6 +244,86 @@ test(
     await page.getByRole('searchbox').fill('')
     await page.getByRole('grid').waitFor()
     expect(await focused()).toBe('INPUT')
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'the chart marks the reasons of changes and the warning threshold, each with an entry in the legend',
+  async () => {
+    await shop.service.call('PATCH', '/pets/2', { headers: JSON_HEADERS, body: '{"lowStockAt":5}' })
+    for (const reason of ['received', 'sold', 'damaged']) {
+      const body = JSON.stringify({ reason, changes: [{ petId: 2, delta: reason === 'received' ? 9 : -1 }] })
+      await shop.service.call('POST', '/inventory/adjustments', { headers: JSON_HEADERS, body })
+    }
+    const page = await shop.signedIn({ path: '/#/pets/2' })
+    const legend = page.getByRole('list', { name: 'Legend' })
+    for (const text of ['Received or returned', 'Sold', 'Damaged or lost', 'Warn at 5']) {
+      await legend.getByText(text).waitFor()
+    }
+    await page.locator('.step-chart .step-chart__threshold').waitFor({ state: 'attached' })
+    expect(await page.locator('.step-chart .step-chart__mark--lost').count()).toBe(1)
+    await page.getByText('Warn me at').waitFor()
+    await axe(page)
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'the link back leads to the view that the user came from',
+  async () => {
+    const page = await shop.signedIn({ path: '/#/pets' })
+    await page.getByRole('listitem', { name: 'Goldie' }).getByRole('link').click()
+    await page.getByRole('heading', { level: 1, name: 'Goldie' }).waitFor()
+    await page.locator('.back-link').getByText('Pets').click()
+    await page.getByRole('heading', { level: 1, name: 'Pets' }).waitFor()
+    const direct = await shop.signedIn({ path: '/#/pets/3' })
+    await direct.locator('.back-link').getByText('Stock').click()
+    await direct.getByRole('grid').waitFor()
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'Escape asks before it discards a new pet, and closes an empty form at once',
+  async () => {
+    const page = await shop.signedIn({ path: '/#/pets' })
+    const open = () => page.getByRole('button', { name: 'Add a pet' }).click()
+    await open()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await open()
+    const name = page.getByRole('dialog', { name: 'Add a pet' }).getByLabel('Name')
+    await name.fill('Corn snake')
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog', { name: 'Discard what you entered?' }).waitFor()
+    await axe(page)
+    await page.getByRole('button', { name: 'Keep editing' }).click()
+    expect(await name.inputValue()).toBe('Corn snake')
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Discard' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'a barcode that another pet has names that pet, and leads to it after a question',
+  async () => {
+    const body = '{"barcode":"4006381333931"}'
+    await shop.service.call('PATCH', '/pets/3', { headers: JSON_HEADERS, body })
+    const page = await shop.signedIn({ path: '/#/pets', provokes: [409] })
+    await page.getByRole('button', { name: 'Add a pet' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Add a pet' })
+    await dialog.getByLabel('Name').fill('Corn snake')
+    await dialog.getByLabel('Category').selectOption({ index: 1 })
+    await dialog.getByLabel('Barcode').fill('4006381333931')
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+    await dialog.getByText('Barcode 4006381333931 belongs to').waitFor()
+    await axe(page)
+    await dialog.getByRole('link', { name: 'Goldie' }).click()
+    await page.getByRole('button', { name: 'Discard' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Goldie' }).waitFor()
   },
   BROWSER_TEST_MS,
 )

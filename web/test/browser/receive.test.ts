@@ -46,7 +46,7 @@ test(
     await axe(page)
     await page.getByRole('button', { name: 'Review' }).click()
     await axe(page)
-    await page.keyboard.type('PO-1043')
+    await page.keyboard.type('PO-1043', { delay: 60 })
     await page.keyboard.press('Enter')
     await page
       .getByRole('status')

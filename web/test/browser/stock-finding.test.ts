@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { axe } from '../support/axe.ts'
-import { scan } from '../support/scanner.ts'
+import { scan } from '../support/scanning.ts'
 import { BROWSER_TEST_MS, useShop } from '../support/shop.ts'
 import { expectSoon } from '../support/soon.ts'
 import { activeRow, countIs, fieldOf, goToRow, rowOf, saved, shows } from '../support/stock-table.ts'

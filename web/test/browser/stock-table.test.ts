@@ -189,12 +189,12 @@ test(
     expect(download.suggestedFilename()).toMatch(/^stock-\d{4}-\d\d-\d\d\.csv$/)
     expect(await Bun.file(await download.path()).text()).toBe(
       [
-        'petId,name,categoryId,status,quantity',
-        '9223372036854775807,Zebra finch,3,available,0',
-        '5000,"Ørsted, ""the Pérez""",1,sold,2',
-        '5001,=SUM(A1),2,pending,5',
+        'petId,name,categoryId,status,quantity,barcode,lowStockAt,category',
+        '9223372036854775807,Zebra finch,3,available,0,,5,Category 3',
+        '5000,"Ørsted, ""the Pérez""",1,sold,2,,5,Category 1',
+        "5001,'=SUM(A1),2,pending,5,,5,Category 2",
         '',
-      ].join('\r\n'),
+      ].join('\n'),
     )
   },
   BROWSER_TEST_MS,

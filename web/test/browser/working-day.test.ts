@@ -24,7 +24,7 @@ test(
   async () => {
     const page = await shop.signedIn({ path: '/#/pets' })
     await page.getByRole('button', { name: 'Edit Mittens' }).click()
-    await page.getByRole('dialog').getByLabel('Low at').fill('3')
+    await page.getByRole('dialog').getByLabel('Warn me at').fill('3')
     await page.keyboard.press('Enter')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     await expectSoon(() => focused(page), 'Edit Mittens')

@@ -1,9 +1,9 @@
-import { InsufficientStockError, OrderClosedError, PetstoreClient } from '@petstore/client'
+import { InsufficientStockError, isPetstoreError, OrderClosedError, PetstoreClient } from '@petstore/client'
 
-/** What stops an endless stream after its first event. */
+/** Stops an endless stream after its first event. */
 const ENOUGH = new Error('enough')
 
-/** Runs a sample as it would run in a module, and gives what it prints. */
+/** Runs a sample like a module, and returns the first argument of each `console.log`. */
 export async function printed(code: string, isStream: boolean): Promise<unknown[]> {
   const values: unknown[] = []
   const log = (value: unknown) => {
@@ -14,7 +14,13 @@ export async function printed(code: string, isStream: boolean): Promise<unknown[
   const AsyncFunction = (async () => {}).constructor as new (
     ...source: string[]
   ) => (...values: unknown[]) => Promise<void>
-  const given = { PetstoreClient, InsufficientStockError, OrderClosedError, console: { log } }
+  const given = {
+    PetstoreClient,
+    InsufficientStockError,
+    OrderClosedError,
+    isPetstoreError,
+    console: { log },
+  }
   await new AsyncFunction(...Object.keys(given), body)(...Object.values(given)).catch((error) => {
     if (error !== ENOUGH) throw error
   })

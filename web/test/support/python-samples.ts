@@ -28,7 +28,7 @@ interface Outcome {
   readonly error: string | null
 }
 
-/** One Python for a whole test file, since starting it takes longer than any sample: each gets names of its own. */
+/** Runs all samples of a test file in one process, because starting Python takes longer than any sample. */
 class PythonSamples {
   readonly #program = Bun.spawn(['python3', '-c', RUNNER], {
     stdin: 'pipe',
@@ -54,8 +54,8 @@ class PythonSamples {
 }
 
 /**
- * To be called once in a test file: gives what runs a sample as it would run in a file, and tells what it prints. Of an
- * endless stream it runs until something else than a number is printed.
+ * Returns a function that runs a sample like a file and returns what it prints. An endless stream runs until it prints
+ * something other than a number. Call it once per test file.
  */
 export function usePython(): (code: string, isStream?: boolean) => Promise<string[]> {
   let samples: PythonSamples | undefined

@@ -1,11 +1,18 @@
 import type { Page } from 'playwright-core'
 import type { StockedPet } from '../../../server/src/core/catalog/pet.ts'
 
-/** Ten of each in three categories, their ids from 1, with barcodes of thirteen digits. */
+/** Slow for a scanner, and too fast for a person. */
+const SECONDS_PER_KEY = 0.012
+
+/** Ten of each pet in three categories, with ids from 1 and barcodes of thirteen digits. */
 export function scannedPets(count: number): readonly StockedPet[] {
   return Array.from({ length: count }, (_, index) => ({
-    ...{ id: BigInt(index + 1), name: `Pet number ${index + 1}`, categoryId: BigInt((index % 3) + 1) },
-    ...{ status: 'available' as const, quantity: 10, barcode: barcodeOf(index + 1) },
+    id: BigInt(index + 1),
+    name: `Pet number ${index + 1}`,
+    categoryId: BigInt((index % 3) + 1),
+    status: 'available',
+    quantity: 10,
+    barcode: barcodeOf(index + 1),
   }))
 }
 
@@ -13,13 +20,30 @@ export function barcodeOf(petId: number): string {
   return String(4_006_381_000_000 + petId)
 }
 
-/** What a scanner is to the page: a keyboard. */
+/** Types as a scanner does. The keys have their own time stamps, so a busy machine does not change the result. */
 export async function scan(page: Page, barcode: string): Promise<void> {
-  await page.keyboard.type(barcode)
+  const debug = await page.context().newCDPSession(page)
+  try {
+    // Keeps a distance from keys that were typed before.
+    const start = Date.now() / 1_000 + 0.2
+    for (const [index, key] of [...barcode, 'Enter'].entries()) {
+      const text = key === 'Enter' ? '\r' : key
+      const timestamp = start + index * SECONDS_PER_KEY
+      await debug.send('Input.dispatchKeyEvent', { type: 'keyDown', key, text, timestamp })
+      await debug.send('Input.dispatchKeyEvent', { type: 'keyUp', key, timestamp: timestamp + 0.001 })
+    }
+  } finally {
+    await debug.detach()
+  }
+}
+
+/** Types a barcode and Enter as a person does, or a scanner that is too slow to be recognized. */
+export async function typeBarcode(page: Page, barcode: string): Promise<void> {
+  await page.keyboard.type(barcode, { delay: 60 })
   await page.keyboard.press('Enter')
 }
 
-/** Nobody has to scroll sideways. */
+/** Whether nothing has to be scrolled sideways. */
 export async function fits(page: Page): Promise<boolean> {
   return page.evaluate(() =>
     [document.documentElement, ...document.querySelectorAll('main, .card')].every(

@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs'
+import {
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { buildPages } from '../support/built-pages.ts'
@@ -9,7 +18,17 @@ const root = mkdtempSync(join(tmpdir(), 'petstore-web-build-'))
 const dist = join(root, 'web/dist')
 
 beforeAll(async () => {
-  cpSync(join(import.meta.dir, '../../build.ts'), join(root, 'web/build.ts'))
+  const web = join(import.meta.dir, '../..')
+  for (const name of [
+    'build.ts',
+    'guides.ts',
+    'src/docs-page/guides/guide.ts',
+    'src/docs-page/page-route.ts',
+  ])
+    cpSync(join(web, name), join(root, 'web', name))
+  cpSync(join(web, '../openapi.json'), join(root, 'openapi.json'))
+  symlinkSync(join(web, '../node_modules'), join(root, 'node_modules'))
+  await writeGuide('See GET /pets, [the start](#/) and [this](#/guides/feeding/first-heading).')
   await Bun.write(join(root, 'package-lock.json'), '{}')
   await Bun.write(join(root, 'client/src/price.ts'), 'export const price = 5')
   await Bun.write(join(root, 'web/src/design/icon.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>')
@@ -29,6 +48,15 @@ beforeAll(async () => {
   }
 })
 afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+/** The docs page of this tree imports this guide. */
+async function writeGuide(text: string): Promise<void> {
+  const header = '---\ntitle: Feeding\nsummary: How to feed\nkeywords: food\n---\n'
+  await Bun.write(
+    join(root, 'web/src/docs-page/guides/feeding.md'),
+    `${header}\n## First heading\n\n${text}\n\n{{plans}}\n`,
+  )
+}
 
 async function build() {
   const program = Bun.spawn([process.execPath, 'web/build.ts'], { cwd: root, stdout: 'pipe', stderr: 'pipe' })
@@ -89,8 +117,33 @@ test('an edit, also one of the client, gives new names to what it changes and ke
   expect(readdirSync(dist, { recursive: true })).not.toContain(changed[0] ?? '')
 })
 
+test('a guide is compiled into the page, with links to operations', async () => {
+  await Bun.write(
+    join(root, 'web/src/docs-page/main.ts'),
+    "import './page.css'\nimport { guide } from './guides/feeding.md'\ndocument.title = JSON.stringify(guide)\nimport('./later.ts')",
+  )
+  expect((await build()).exitCode).toBe(0)
+  const script = textOf(linksOf('docs-page').find((name) => name.endsWith('.js')) ?? '')
+  expect(script).toContain('href="#/operations/listPets"')
+  expect(script).toContain('First heading')
+})
+
+test.each([
+  ['See [limits](#/guides/limits).', 'feeding.md links to #/guides/limits'],
+  ['See [more](#/guides/feeding/second-heading).', 'feeding.md links to #/guides/feeding/second-heading'],
+  ['See [a schema](#/schemas/Unicorn).', 'feeding.md links to #/schemas/Unicorn'],
+  ['See GET /unicorns.', 'feeding.md mentions GET /unicorns'],
+  ['See <b>this</b>.', 'feeding.md contains HTML'],
+  ['{{unicorns}}', 'feeding.md: there is no table {{unicorns}}'],
+])('a guide with %p fails the build', async (text, problem) => {
+  await writeGuide(text)
+  const { exitCode, stderr } = await build()
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining(problem)])
+})
+
 test('a source that does not compile is named, and the last build stays', async () => {
   const before = html('staff-page')
+  await writeGuide('Nothing wrong here.')
   await Bun.write(join(root, 'web/src/docs-page/main.ts'), "import './missing.ts'")
   const { exitCode, stderr } = await build()
   expect([exitCode, stderr]).toEqual([1, expect.stringContaining('web/src/docs-page/main.ts:1')])

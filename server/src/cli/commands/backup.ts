@@ -92,7 +92,7 @@ function restoreDatabase(
   }
 }
 
-/** The same steps as in docs/operating.md. */
+/** The same steps as in docs/backup.md. */
 function postgresSteps(file: string): string {
   return [
     'Stop all instances, then run:',

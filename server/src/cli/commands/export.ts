@@ -1,10 +1,11 @@
 import { Option } from 'commander'
+import type { ExportedPet } from '../../core/catalog/pet.ts'
 import { FORMATS, type Format, fileText } from '../../core/transfer/files.ts'
-import { CATEGORY_ROWS, ORDER_ROWS, PET_ROWS } from '../../core/transfer/rows.ts'
+import { CATEGORY_ROWS, isAlteredBySpreadsheets, ORDER_ROWS, PET_ROWS } from '../../core/transfer/rows.ts'
 import type { TransferStore } from '../../core/transfer/transfer-store.ts'
 import { choiceParser, type PetstoreCommand, type SettingFlags } from '../arguments.ts'
 import { writeNewFile, writeToFile, writeToStdout } from '../files.ts'
-import { runInterruptible } from '../terminal.ts'
+import { formatCount, runInterruptible } from '../terminal.ts'
 import { withStore } from '../with-store.ts'
 
 interface Flags extends SettingFlags {
@@ -41,5 +42,20 @@ async function exportRows(path: string, flags: Flags): Promise<void> {
 function exportText(store: TransferStore, { format, orders, categories }: Flags): AsyncIterable<string> {
   if (orders === true) return fileText(store.exportOrders(), ORDER_ROWS, format)
   if (categories === true) return fileText(store.exportCategories(), CATEGORY_ROWS, format)
-  return fileText(store.exportPets(), PET_ROWS, format)
+  const pets = format === 'csv' ? warnAboutBarcodes(store.exportPets()) : store.exportPets()
+  return fileText(pets, PET_ROWS, format)
+}
+
+async function* warnAboutBarcodes(
+  batches: AsyncIterable<readonly ExportedPet[]>,
+): AsyncGenerator<readonly ExportedPet[]> {
+  let altered = 0
+  for await (const batch of batches) {
+    altered += batch.filter(({ barcode = '' }) => isAlteredBySpreadsheets(barcode)).length
+    yield batch
+  }
+  if (altered === 0) return
+  console.error(
+    `petstore: ${formatCount(altered, 'barcode')} would be altered by a spreadsheet, which shortens long numbers (4.00638E+12) and drops leading zeros; open the file with the barcode column as text`,
+  )
 }

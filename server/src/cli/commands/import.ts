@@ -1,8 +1,10 @@
 import type { Command } from 'commander'
+import type { Category } from '../../core/catalog/category.ts'
 import { COUNT_ROWS } from '../../core/transfer/adjustment.ts'
 import { IMPORT_KINDS } from '../../core/transfer/files.ts'
 import { IMPORT_KEY_ID } from '../../core/transfer/import.ts'
-import { CATEGORY_ROWS, ORDER_ROWS, PET_ROWS } from '../../core/transfer/rows.ts'
+import { CATEGORY_ROWS, importedPetRows, ORDER_ROWS } from '../../core/transfer/rows.ts'
+import type { Store } from '../../store/store.ts'
 import { addFileOptions, type FileFlags, runImport, withFile } from '../import-run.ts'
 import { databaseName, withStore } from '../with-store.ts'
 
@@ -42,7 +44,11 @@ async function importFile(path: string, flags: Flags): Promise<void> {
         }
         switch (kind) {
           case 'pets':
-            return runImport(file, flags, { ...options, rows: PET_ROWS, staged: await store.stagePets() })
+            return runImport(file, flags, {
+              ...options,
+              rows: importedPetRows(await allCategories(store)),
+              staged: await store.stagePets(),
+            })
           case 'categories':
             return runImport(file, flags, {
               ...options,
@@ -62,4 +68,15 @@ async function importFile(path: string, flags: Flags): Promise<void> {
       },
     )
   })
+}
+
+const CATEGORIES_PER_QUERY = 1_000
+
+async function allCategories(store: Pick<Store, 'listCategories'>): Promise<readonly Category[]> {
+  const categories: Category[] = []
+  for (;;) {
+    const page = await store.listCategories(categories.at(-1)?.id, CATEGORIES_PER_QUERY)
+    categories.push(...page)
+    if (page.length < CATEGORIES_PER_QUERY) return categories
+  }
 }

@@ -22,6 +22,10 @@ export type Pet = RecordOf<typeof PET>
 export const STOCKED_PET = { ...PET, quantity: Quantity('Units on the shelf.') }
 export type StockedPet = RecordOf<typeof STOCKED_PET>
 
+/** A pet in an export, with the name of its category. */
+export const EXPORTED_PET = { ...STOCKED_PET, category: Name('Name of the category.') }
+export type ExportedPet = RecordOf<typeof EXPORTED_PET>
+
 export const NEW_PET = {
   ...CHANGEABLE,
   status: Type.Optional(PetStatus),
@@ -50,12 +54,15 @@ export const PET_UPSERT = {
 export type PetUpsert = RecordOf<typeof PET_UPSERT>
 
 const { id, name, categoryId, status, ...optionalFields } = PET
-/** The columns of a file of pets, in this order. */
+/** The fields of a file of pets that the store keeps, in this order. */
 export const PET_ROW = { id, name, categoryId, status, quantity: STOCKED_PET.quantity, ...optionalFields }
 
-/** A row of a file. Null clears an optional field; an absent field keeps its value. */
+/**
+ * A row of a file. Null clears an optional field; an absent field keeps its value. If the category does not exist, it is
+ * created with the name `category`.
+ */
 export type ImportedPet = Pick<StockedPet, 'id' | 'name' | 'categoryId' | 'status' | 'quantity'> &
-  Omit<PetPatch, 'name' | 'categoryId' | 'status'>
+  Omit<PetPatch, 'name' | 'categoryId' | 'status'> & { readonly category?: string }
 
 export interface PetFilter {
   readonly status?: PetStatus | undefined

@@ -29,6 +29,7 @@ export interface HistoryFilter {
   /** The name or the id of the key that made the change. */
   readonly who?: string | undefined
   readonly reason?: string | undefined
+  readonly reference?: string | undefined
   /** From this time on. */
   readonly since?: number | undefined
   /** Before this time. */

@@ -1,6 +1,44 @@
 import { closestName } from '../values/closest-name.ts'
 import { quote } from '../values/exact-json.ts'
-import { type Column, MAX_LINE_LENGTH, type RawRow, type ReadLines, TOO_LONG } from './rows.ts'
+import {
+  type Column,
+  type FieldText,
+  MAX_LINE_LENGTH,
+  type RawRow,
+  type ReadLines,
+  TOO_LONG,
+} from './rows.ts'
+
+/** Throws if the bytes are the start of a workbook (.xlsx or .xls) instead of text. */
+export function rejectWorkbook(start: Uint8Array, file: string): void {
+  const signature = Array.from(start.subarray(0, 4), (byte) => byte.toString(16).padStart(2, '0')).join('')
+  if (signature !== '504b0304' && signature !== 'd0cf11e0') return
+  throw new Error(`${file} is a spreadsheet workbook, not a CSV file; save it as CSV (in Excel: CSV UTF-8)`)
+}
+
+/** Whether a line comes before the header: it is blank, or names the delimiter for Excel (`sep=;`). */
+export function isBeforeHeader(line: string): boolean {
+  return /^[\s,;]*$/.test(line) || /^"?sep=.?"?\s*$/i.test(line)
+}
+
+/** Spreadsheets run a cell that begins with one of these characters as a formula, unless an apostrophe precedes it. */
+const FORMULA = /^'*[=+\-@\t\r]/
+const GUARDED_FORMULA = /^'+[=+\-@\t\r]/
+
+/** Writes a line. `csvReader` reads the same texts from it. */
+export function csvLine(columns: readonly Column[], fields: readonly FieldText[]): string {
+  const cells = columns.map(({ json }, index) => {
+    const text = fields[index] ?? ''
+    const guarded = json === 'string' && FORMULA.test(text) ? `'${text}` : text
+    return /[",\r\n]/.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded
+  })
+  return `${cells.join(',')}\n`
+}
+
+/** Removes the apostrophe that `csvLine` writes before a formula. */
+function withoutGuard(text: FieldText): FieldText {
+  return text?.startsWith("'") && GUARDED_FORMULA.test(text) ? text.slice(1) : text
+}
 
 /** Which of these a spreadsheet writes depends on the country. */
 const DELIMITERS = [',', ';', '\t'] as const
@@ -24,7 +62,7 @@ export function csvReader(
   const width = columnIndexes.filter((index) => index !== -1).length
   const toRow = (line: number, record: readonly string[]): RawRow =>
     record.length === width
-      ? { line, fields: columnIndexes.map((index) => record[index]) }
+      ? { line, fields: columnIndexes.map((index) => withoutGuard(record[index])) }
       : { line, reason: `must have ${width} fields, got ${record.length}` }
   let line = firstLine
   /** The lines of a record that is still open. */

@@ -7,7 +7,15 @@ import {
   quote,
 } from '../values/exact-json.ts'
 import { COUNT_ROWS } from './adjustment.ts'
-import { csvReader, type FileKind, kindOfNames, readHeader } from './csv.ts'
+import {
+  csvLine,
+  csvReader,
+  type FileKind,
+  isBeforeHeader,
+  kindOfNames,
+  readHeader,
+  rejectWorkbook,
+} from './csv.ts'
 import {
   BadRow,
   CATEGORY_ROWS,
@@ -46,7 +54,7 @@ function fileKind<Name extends string>(
 }
 
 /**
- * Detects the kind of a file from its first line that is not blank. Throws if that line fits none of the kinds. Reading the
+ * Detects the kind of a file from its header or its first line of JSON. Throws if that line fits none of the kinds. Reading the
  * batches throws `NotUtf8` if the file has another encoding.
  */
 export async function openRows<Name extends string>(
@@ -62,7 +70,7 @@ export async function openRows<Name extends string>(
   for (;;) {
     const { value: batch, done } = await lines.next()
     if (done === true) throw new Error(`${name} is empty; ${expected}`)
-    const start = batch.findIndex((text) => !/^[\s,;]*$/.test(text))
+    const start = batch.findIndex((text) => !isBeforeHeader(text))
     line += start === -1 ? batch.length : start
     if (start === -1) continue
     const [first = '', ...linesAfter] = batch.slice(start)
@@ -160,21 +168,14 @@ export async function* fileText<Value>(
   format: Format,
 ): AsyncGenerator<string> {
   const { columns } = kind
-  const lineOf = format === 'csv' ? csvLine : jsonLine(columns)
+  const lineOf =
+    format === 'csv' ? (fields: readonly FieldText[]) => csvLine(columns, fields) : jsonLine(columns)
   if (format === 'csv') yield `${headerOf(columns)}\n`
   for await (const batch of batches) {
     let text = ''
     for (const value of batch) text += lineOf(kind.write(value))
     yield text
   }
-}
-
-function csvLine(fields: readonly FieldText[]): string {
-  return `${fields.map((text = '') => csvField(text)).join(',')}\n`
-}
-
-function csvField(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
 function jsonLine(columns: readonly Column[]): (fields: readonly FieldText[]) => string {
@@ -222,7 +223,10 @@ export async function* linesOf(
   /** The bytes of the last character, which may continue in the next chunk. Empty if it is ASCII. */
   let lastCharacter: Uint8Array = new Uint8Array()
   for await (const chunk of chunks) {
-    if (unfinishedLine === undefined) rejectWrongByteOrderMark(chunk, file, encoding)
+    if (unfinishedLine === undefined) {
+      rejectWorkbook(chunk, file)
+      rejectWrongByteOrderMark(chunk, file, encoding)
+    }
     let text: string
     try {
       text = decoder.decode(chunk, { stream: true })

@@ -1,8 +1,9 @@
-import { CATEGORY, type ImportedCategory } from '../catalog/category.ts'
-import { type ImportedPet, PET_ROW } from '../catalog/pet.ts'
+import Type from 'typebox'
+import { CATEGORY, type Category, type ImportedCategory } from '../catalog/category.ts'
+import { EXPORTED_PET, type ImportedPet, PET_ROW } from '../catalog/pet.ts'
 import { ORDER_ROW, type OrderRow } from '../orders/order.ts'
 import { quote } from '../values/exact-json.ts'
-import { codecsOf, type FieldCodec, type Fields } from '../values/field.ts'
+import { codecOf, codecsOf, type FieldCodec, type Fields } from '../values/field.ts'
 
 /** A row that cannot be read. The message is for the person who fixes the file. */
 export class BadRow extends Error {
@@ -112,9 +113,112 @@ function readField(column: Column, text = ''): unknown {
   return value
 }
 
-export const PET_ROWS = rowKind<ImportedPet>('pet', 'pets', PET_ROW, {
-  columns: { id: { name: 'petId' } },
+/** A pet as a file has it. A new pet may lack its id, and the category may be given by its name. */
+export type FilePet = Omit<ImportedPet, 'id' | 'categoryId' | 'category'> & {
+  readonly id?: bigint | null
+  readonly categoryId?: bigint | null
+  readonly category?: string | null
+}
+
+const { id, name, categoryId, ...otherFields } = PET_ROW
+const barcode = codecOf('barcode', PET_ROW.barcode)
+/** Such as 4.00638E+12 for 4006381333931. */
+const SHORTENED_NUMBER = /^\d(?:[.,]\d+)?E\+\d{2}$/i
+
+const PET_FILE = {
+  id: Type.Optional(id),
+  name,
+  categoryId: Type.Optional(categoryId),
+  ...otherFields,
+  category: Type.Optional(EXPORTED_PET.category),
+}
+
+export const PET_ROWS = rowKind<FilePet>('pet', 'pets', PET_FILE, {
+  columns: {
+    id: { name: 'petId' },
+    barcode: {
+      fromText: (text) => {
+        if (!SHORTENED_NUMBER.test(text)) return barcode.fromText(text)
+        throw new BadRow(
+          `a spreadsheet has shortened the barcode to ${text}; format the column as text, enter the whole barcode and save the file again`,
+        )
+      },
+    },
+  },
   blank: null,
 })
+
+/** Whether a spreadsheet alters the barcode when it opens a CSV file: it shortens long numbers and drops leading zeros. */
+export function isAlteredBySpreadsheets(text: string): boolean {
+  return /^(?:\d{12,}|0\d+)$/.test(text)
+}
+
+/** The category of a row. A new category has an id or a name, or both. */
+export type RowCategory =
+  | { readonly type: 'known'; readonly id: bigint }
+  | { readonly type: 'new'; readonly id: bigint | undefined; readonly name: string | undefined }
+
+/** Finds categories by id, or by name regardless of case. The result throws `BadRow` if a row is ambiguous. */
+export function categoryFinder(
+  categories: Iterable<Pick<Category, 'id' | 'name'>>,
+): (row: Pick<FilePet, 'categoryId' | 'category'>) => RowCategory {
+  const names = new Map<bigint, string>()
+  const idsByName = new Map<string, bigint[]>()
+  for (const known of categories) {
+    names.set(known.id, known.name)
+    const key = nameKey(known.name)
+    idsByName.set(key, [...(idsByName.get(key) ?? []), known.id])
+  }
+  return (row) => {
+    const wanted = row.category ?? undefined
+    if (row.categoryId != null) {
+      const found = names.get(row.categoryId)
+      if (found === undefined) return { type: 'new', id: row.categoryId, name: wanted }
+      if (wanted === undefined || nameKey(wanted) === nameKey(found))
+        return { type: 'known', id: row.categoryId }
+      throw new BadRow(
+        `category ${row.categoryId} is ${quote(found)}, but the row says ${quote(wanted)}; leave categoryId empty to use the name`,
+      )
+    }
+    if (wanted === undefined) throw new BadRow('the category is missing; fill in categoryId or category')
+    const [found, ...others] = idsByName.get(nameKey(wanted)) ?? []
+    if (found === undefined) return { type: 'new', id: undefined, name: wanted }
+    if (others.length === 0) return { type: 'known', id: found }
+    throw new BadRow(
+      `several categories are called ${quote(wanted)} (${[found, ...others].join(', ')}); fill in categoryId`,
+    )
+  }
+}
+
+/** Names with the same key are the same category. */
+export function nameKey(text: string): string {
+  return text.trim().toLowerCase()
+}
+
+/** The rows of `petstore import`. It does not choose ids, neither for pets nor for categories. */
+export function importedPetRows(categories: Iterable<Pick<Category, 'id' | 'name'>>): RowKind<ImportedPet> {
+  const findCategory = categoryFinder(categories)
+  return {
+    ...PET_ROWS,
+    read: (texts) => {
+      const row = PET_ROWS.read(texts)
+      const { id: petId, categoryId: _, category: __, ...pet } = row
+      if (petId == null) {
+        throw new BadRow('petId is missing; give each new pet an id, or import the file on the staff page')
+      }
+      const found = findCategory(row)
+      if (found.id === undefined) {
+        throw new BadRow(
+          `there is no category ${quote(row.category ?? '')}; fill in a categoryId to create it, or import the categories first`,
+        )
+      }
+      const imported = { ...pet, id: petId, categoryId: found.id }
+      return found.type === 'new' && found.name !== undefined
+        ? { ...imported, category: found.name }
+        : imported
+    },
+  }
+}
+
 export const CATEGORY_ROWS = rowKind<ImportedCategory>('category', 'categories', CATEGORY, { blank: null })
 export const ORDER_ROWS = rowKind<OrderRow>('order', 'orders', ORDER_ROW, { blank: 'absent' })

@@ -1,5 +1,5 @@
 import type { Category, ImportedCategory } from '../catalog/category.ts'
-import type { ImportedPet, StockedPet } from '../catalog/pet.ts'
+import type { ExportedPet, ImportedPet } from '../catalog/pet.ts'
 import type { OrderRow } from '../orders/order.ts'
 import type { AdjustmentChange } from '../stock/command.ts'
 import type { StagedImport } from './import.ts'
@@ -26,7 +26,7 @@ export interface TransferStore {
   /** Starts an adjustment of any number of pets, which counts as a single adjustment. */
   stageAdjustment(): Promise<StagedImport<AdjustmentChange>>
   /** Exports yield batches by ascending id, from one snapshot. */
-  exportPets(): AsyncIterable<readonly StockedPet[]>
+  exportPets(): AsyncIterable<readonly ExportedPet[]>
   exportCategories(): AsyncIterable<readonly Category[]>
   /** Only open and complete orders. */
   exportOrders(): AsyncIterable<readonly OrderRow[]>

@@ -1,25 +1,27 @@
-import { changeStockGuide } from './change-stock-guide.tsx'
-import { clientGuide } from './client-guide.tsx'
-import { concurrencyGuide } from './concurrency-guide.tsx'
-import { errorsGuide } from './errors-guide.tsx'
-import { eventsGuide } from './events-guide.tsx'
+import { guide as changeStockSafely } from './change-stock-safely.md'
+import { guide as concurrency } from './concurrency.md'
+import { guide as errors } from './errors.md'
+import { guide as events } from './events.md'
 import type { Guide } from './guide.ts'
-import { idsGuide } from './ids-guide.tsx'
-import { keepCatalogGuide } from './keep-catalog-guide.tsx'
-import { limitsGuide } from './limits-guide.tsx'
-import { neverOversellGuide } from './never-oversell-guide.tsx'
-import { webhooksGuide } from './webhooks-guide.tsx'
+import { guide as idsAndJson } from './ids-and-json.md'
+import { guide as keepTheCatalogue } from './keep-the-catalogue.md'
+import { guide as keysAndPeople } from './keys-and-people.md'
+import { guide as limits } from './limits.md'
+import { guide as neverOversell } from './never-oversell.md'
+import { guide as typescriptClient } from './typescript-client.md'
+import { guide as webhooks } from './webhooks.md'
 
 /** In the order in which a newcomer needs them. */
 export const GUIDES: readonly Guide[] = [
-  limitsGuide,
-  errorsGuide,
-  changeStockGuide,
-  neverOversellGuide,
-  keepCatalogGuide,
-  concurrencyGuide,
-  eventsGuide,
-  webhooksGuide,
-  idsGuide,
-  clientGuide,
+  keysAndPeople,
+  limits,
+  errors,
+  changeStockSafely,
+  neverOversell,
+  keepTheCatalogue,
+  concurrency,
+  events,
+  webhooks,
+  idsAndJson,
+  typescriptClient,
 ]

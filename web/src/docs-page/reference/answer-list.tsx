@@ -1,17 +1,18 @@
 import { type Answer, codesOf } from '../contract.ts'
 import { useContract } from '../contract-context.tsx'
-import { InlineText, Paragraph } from '../inline-text.tsx'
+import { InlineText } from '../inline-text.tsx'
+import type { Schema } from '../openapi-document.ts'
 import { usePart } from '../page-parts.tsx'
 import { href } from '../page-route.ts'
 import { CodeBlock } from '../samples/code-block.tsx'
-import { exampleOf } from '../schema-example.ts'
+import { exampleOf } from '../schema-words.ts'
 import { FieldList, SchemaFields, TypeLink } from './schema-fields.tsx'
-import { StatusTag, statusPhrase } from './status-tag.tsx'
+import { StatusTag, statusPhrase } from './tags.tsx'
 
-/** Every status that an operation answers with; the first one, when all is well, is open. */
+/** The responses of an operation. The first one, the success, is open. */
 export function AnswerList({ answers }: { readonly answers: readonly Answer[] }) {
   return (
-    <div className="answer-list">
+    <div className="card">
       {answers.map((answer, place) => (
         <AnswerPart key={answer.status} answer={answer} isOpen={place === 0} />
       ))}
@@ -59,11 +60,11 @@ function AnswerDetails({ answer }: { readonly answer: Answer }) {
         <summary>Headers ({headers.length})</summary>
         <FieldList
           label={`Headers of the ${status} answer`}
-          fields={headers.map(({ name, description, schema: type, isAlwaysThere }) => ({
+          fields={headers.map(({ name, description, schema: type, isRequired }) => ({
             name,
             description,
             schema: type,
-            presence: isAlwaysThere ? 'always there' : 'sometimes there',
+            presence: isRequired ? 'always' : 'sometimes',
           }))}
         />
       </details>
@@ -73,7 +74,12 @@ function AnswerDetails({ answer }: { readonly answer: Answer }) {
 
 function AnswerWords({ answer }: { readonly answer: Answer }) {
   const codes = codesOf(answer)
-  if (codes.length === 0) return <Paragraph text={answer.description} />
+  if (codes.length === 0)
+    return (
+      <p>
+        <InlineText text={answer.description} />
+      </p>
+    )
   return (
     <ul className="code-meanings">
       {codes.map(({ code, when }) => (
@@ -99,15 +105,11 @@ function ExampleBody({ answer }: { readonly answer: Answer }) {
   return <CodeBlock title={`Example of ${answer.status}`} language="json" code={JSON.stringify(value)} />
 }
 
-function EventKinds({
-  events,
-}: {
-  readonly events: ReadonlyMap<string, Parameters<typeof TypeLink>[0]['schema']>
-}) {
+function EventKinds({ events }: { readonly events: ReadonlyMap<string, Schema> }) {
   const contract = useContract()
   const frames = [...events].map(
-    ([name, schema], place) =>
-      `event: ${name}\nid: ${place + 1}\ndata: ${JSON.stringify(exampleOf(contract, schema))}`,
+    ([name, schema], index) =>
+      `event: ${name}\nid: ${index + 1}\ndata: ${JSON.stringify(exampleOf(contract, schema))}`,
   )
   return (
     <>
@@ -117,16 +119,11 @@ function EventKinds({
       <ul className="event-kinds">
         {[...events].map(([name, schema]) => (
           <li key={name}>
-            <code>{name}</code>{' '}
-            {schema.$ref === undefined ? (
-              <span className="muted">no data</span>
-            ) : (
-              <TypeLink schema={schema} />
-            )}
+            <code>{name}</code> {schema.$ref !== undefined && <TypeLink schema={schema} />}
           </li>
         ))}
       </ul>
-      <CodeBlock title="Each kind once" language="http" code={frames.join('\n\n')} />
+      <CodeBlock title="One event of each kind" language="http" code={frames.join('\n\n')} />
     </>
   )
 }

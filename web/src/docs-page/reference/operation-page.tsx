@@ -4,14 +4,14 @@ import type { Operation } from '../contract.ts'
 import { baseUrlOf, useContract } from '../contract-context.tsx'
 import { InlineText } from '../inline-text.tsx'
 import { goToPart, Heading, usePart } from '../page-parts.tsx'
-import { CodeBlock } from '../samples/code-block.tsx'
+import { CodeBlock, CodeTabs } from '../samples/code-block.tsx'
 import { startingDraft } from '../samples/request-draft.ts'
-import { SampleTabs } from '../samples/sample-tabs.tsx'
-import { startingBody } from '../schema-example.ts'
+import { requestSamples } from '../samples/request-samples.ts'
+import { startingBody } from '../schema-words.ts'
 import { TryIt } from '../try-it/try-it.tsx'
 import { AnswerList } from './answer-list.tsx'
-import { MethodTag, OperationBadges, STABILITY_WORDS } from './operation-badges.tsx'
 import { FieldList, SchemaFields, TypeLink } from './schema-fields.tsx'
+import { MethodTag, OperationBadges, STABILITY_WORDS } from './tags.tsx'
 
 const PLACES = [
   { place: 'path', title: 'Path parameters' },
@@ -19,7 +19,6 @@ const PLACES = [
   { place: 'header', title: 'Request headers' },
 ] as const
 
-/** One operation: what it takes and answers on the left, samples and a try on the right. */
 export function OperationPage({ operation }: { readonly operation: Operation }) {
   const contract = useContract()
   const [draft, setDraft] = useState(() => startingDraft(contract, operation))
@@ -36,7 +35,10 @@ export function OperationPage({ operation }: { readonly operation: Operation }) 
         </div>
         <div className="operation__aside">
           <TryIt operation={operation} draft={draft} onDraft={setDraft} />
-          <SampleTabs operation={operation} draft={draft} />
+          <CodeTabs
+            label="Request samples"
+            samples={requestSamples(contract, operation, draft, baseUrlOf(contract))}
+          />
         </div>
       </div>
     </article>
@@ -60,7 +62,7 @@ function OperationHeader({ operation }: { readonly operation: Operation }) {
         <OperationBadges operation={operation} />
       </div>
       <div className="operation__bar">
-        <div className="operation__address">
+        <div className="card operation__address">
           <MethodTag method={method} />
           <code>
             <span className="muted">/{contract.versionSegment}</span>
@@ -68,7 +70,7 @@ function OperationHeader({ operation }: { readonly operation: Operation }) {
           </code>
           <CopyButton text={address} what="the address" />
         </div>
-        {/* Where both stand below each other, the try is far down. */}
+        {/* On a narrow screen, the form is far below. */}
         <button type="button" className="button operation__jump" onClick={() => goToPart(tryIt.id)}>
           Try it
         </button>
@@ -77,28 +79,28 @@ function OperationHeader({ operation }: { readonly operation: Operation }) {
       <p className="lead">
         <InlineText text={description} />
       </p>
-      {!isToldIn(description, stability) && <p className="muted">{STABILITY_WORDS[stability]}</p>}
+      {!mentions(description, stability) && <p className="muted">{STABILITY_WORDS[stability]}</p>}
     </header>
   )
 }
 
-function isToldIn(description: string, stability: Operation['stability']): boolean {
+function mentions(description: string, stability: Operation['stability']): boolean {
   return stability === 'stable' || description.toLowerCase().includes(stability)
 }
 
 function Deprecation({ operation: { sunset } }: { readonly operation: Operation }) {
   return (
-    <div className="notice notice--negative operation__deprecation" role="note">
+    <div className="notice notice--negative" role="note">
       <strong>Deprecated.</strong>{' '}
       {sunset === undefined ? (
-        'It will end; use what takes its place.'
+        'It will end. Use the operation that replaces it.'
       ) : (
         <span>
           It ends on{' '}
           <strong>
             <time dateTime={sunset}>{inWords(sunset)}</time>
           </strong>{' '}
-          (<code>{sunset}</code>) and answers 410 from then on. Every answer says so in its{' '}
+          (<code>{sunset}</code>) and returns 410 after that. Every response says so in its{' '}
           <code>Sunset</code> header.
         </span>
       )}
@@ -128,9 +130,7 @@ function OperationRequest({ operation }: { readonly operation: Operation }) {
           </section>
         )
       })}
-      {parameters.length === 0 && body === undefined && (
-        <p className="muted">It takes no parameters; only the key, as every operation does.</p>
-      )}
+      {parameters.length === 0 && body === undefined && <p className="muted">No parameters; only the key.</p>}
       {body !== undefined && (
         <section aria-label="Request body">
           <Heading>Request body</Heading>

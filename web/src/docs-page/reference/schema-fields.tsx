@@ -9,11 +9,11 @@ interface FieldFacts {
   readonly name: string
   readonly schema: Schema
   readonly description?: string | undefined
-  /** Such as "required"; what may be missing says so. */
+  /** Such as "required" or "optional". */
   readonly presence?: string
 }
 
-/** Names with their types, bounds and meanings: parameters, headers, or the properties of a resource. */
+/** Parameters, headers or the fields of a resource, with types, bounds and descriptions. */
 export function FieldList({
   fields,
   label,
@@ -68,7 +68,7 @@ function Choices({ of }: { readonly of: readonly string[] }) {
   return of.map((choice, place): ReactNode => [place > 0 && ' ', <code key={choice}>{choice}</code>])
 }
 
-/** The type in words; where a resource is in it, a link to it. */
+/** The type as text, with a link to its resource. */
 export function TypeLink({ schema }: { readonly schema: Schema }) {
   const name = resourceIn(schema)
   const words = typeWords(schema)
@@ -81,7 +81,7 @@ export function TypeLink({ schema }: { readonly schema: Schema }) {
   )
 }
 
-/** The properties of a schema, followed through references and arrays. */
+/** The fields of a schema, of the schema that it refers to, or of the items of an array. */
 export function SchemaFields({ schema, label }: { readonly schema: Schema; readonly label: string }) {
   const contract = useContract()
   const resolved = contract.resolve(schema.items ?? schema)

@@ -5,12 +5,10 @@ import type { Schema } from '../openapi-document.ts'
 import { Heading } from '../page-parts.tsx'
 import { href } from '../page-route.ts'
 import { CodeBlock } from '../samples/code-block.tsx'
-import { exampleOf } from '../schema-example.ts'
-import { resourceIn, typeWords } from '../schema-words.ts'
-import { MethodTag } from './operation-badges.tsx'
+import { exampleOf, resourceIn, typeWords } from '../schema-words.ts'
 import { SchemaFields } from './schema-fields.tsx'
+import { MethodTag } from './tags.tsx'
 
-/** One resource: its fields, an example, and where it comes and goes. */
 export function SchemaPage({ name, schema }: { readonly name: string; readonly schema: Schema }) {
   const contract = useContract()
   const users = operationsWith(contract, name)
@@ -56,7 +54,7 @@ export function SchemaPage({ name, schema }: { readonly name: string; readonly s
   )
 }
 
-/** Those that take it or answer with it, in a field of another resource as well. */
+/** The operations that accept or return the resource, directly or in a field of another resource. */
 function operationsWith(contract: Contract, name: string): readonly Operation[] {
   const holders = new Set([name])
   for (const [holder, { properties = {} }] of contract.schemas) {

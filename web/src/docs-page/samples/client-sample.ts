@@ -1,10 +1,9 @@
 import type { OperationId } from '@petstore/client'
 import type { Contract, Operation } from '../contract.ts'
 import type { Parameter, Schema } from '../openapi-document.ts'
-import { startingBody } from '../schema-example.ts'
+import { startingBody } from '../schema-words.ts'
 import { exactValue } from './json-text.ts'
 import { fieldId, isEventStream, type RequestDraft } from './request-draft.ts'
-import { inQuotes } from './string-literal.ts'
 
 type Fields<Value> = Readonly<Record<string, Value>>
 
@@ -112,15 +111,12 @@ function parameterOptions(contract: Contract, { parameters }: Operation, draft: 
   })
 }
 
-/** Only the fields of the schema: the client's types allow no others. */
-function fieldLiterals(contract: Contract, properties: Fields<Schema>, given: Fields<unknown>): string[] {
-  return Object.entries(properties).flatMap(([name, part]) =>
+/** Only fields of the schema: the types of the client allow no others. */
+function objectLiteral(contract: Contract, { properties = {} }: Schema, given: Fields<unknown>): string {
+  const fields = Object.entries(properties).flatMap(([name, part]) =>
     given[name] === undefined ? [] : [`${name}: ${literal(contract, part, given[name])}`],
   )
-}
-
-function objectLiteral(contract: Contract, { properties = {} }: Schema, given: Fields<unknown>): string {
-  return `{ ${fieldLiterals(contract, properties, given).join(', ')} }`
+  return `{ ${fields.join(', ')} }`
 }
 
 function objectIn(text: string): Fields<unknown> | undefined {
@@ -151,4 +147,10 @@ function givenValue({ values }: RequestDraft, parameter: Parameter): string {
 function inCamelCase(name: string): string {
   if (!name.includes('-')) return name
   return name.toLowerCase().replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+}
+
+/** A string literal of TypeScript in single quotes. */
+export function inQuotes(text: string): string {
+  const escaped = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")
+  return `'${escaped}'`
 }

@@ -1,10 +1,8 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useSyncExternalStore } from 'react'
 import { CopyButton } from '../../shared/copy-button.tsx'
-import { colourCode, type Language } from './code-colours.ts'
-import { type CodeLine, plainLines } from './code-token.ts'
+import { type CodeLine, colourCode, type Language, plainLines } from './code-tokens.ts'
 import { layOutJson } from './json-text.ts'
 
-/** A framed piece of code with a title and a button that copies it. */
 export function CodeBlock({
   title,
   code,
@@ -31,30 +29,23 @@ export function CodeFrame({
 }: {
   readonly header: ReactNode
   readonly label: string
-  /** What the copy button gives. */
+  /** The text that the copy button copies. */
   readonly copies: string
   readonly children: ReactNode
 }) {
   return (
-    <div className="code-frame">
+    <div className="card code-frame">
       <div className="code-frame__header">
         {header}
         <CopyButton text={copies} what={label} />
       </div>
-      <CodeArea label={label}>{children}</CodeArea>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to scroll it */}
+      <section className="code-area" aria-label={label} tabIndex={0}>
+        <pre>
+          <code>{children}</code>
+        </pre>
+      </section>
     </div>
-  )
-}
-
-/** Code that is wider than its frame is scrolled, with the keyboard too. */
-export function CodeArea({ label, children }: { readonly label: string; readonly children: ReactNode }) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what can be scrolled must be within reach of the keyboard
-    <section className="code-area" aria-label={label} tabIndex={0}>
-      <pre>
-        <code>{children}</code>
-      </pre>
-    </section>
   )
 }
 
@@ -73,4 +64,60 @@ export function CodeLines({ lines }: { readonly lines: readonly CodeLine[] }) {
       {'\n'}
     </span>
   ))
+}
+
+/** A sample in one language. */
+export interface CodeSample {
+  readonly id: 'curl' | 'client' | 'fetch' | 'python'
+  readonly title: string
+  readonly language: Language
+  readonly code: string
+}
+
+const CHOSEN = 'docs-sample'
+const listeners = new Set<() => void>()
+
+/** A sample in several languages. The chosen language applies to all samples, for the session of the tab. */
+export function CodeTabs({
+  label,
+  samples,
+}: {
+  readonly label: string
+  readonly samples: readonly CodeSample[]
+}) {
+  const chosen = useSyncExternalStore(subscribe, () => sessionStorage.getItem(CHOSEN))
+  const shown = samples.find(({ id }) => id === chosen) ?? samples[0]
+  if (shown === undefined) return null
+  const tabs = (
+    <fieldset className="segmented" aria-label="Language of the sample">
+      {samples.map(({ id, title }) => (
+        <button
+          key={id}
+          type="button"
+          className="segmented__option"
+          aria-pressed={id === shown.id}
+          onClick={() => choose(id)}
+        >
+          {title}
+        </button>
+      ))}
+    </fieldset>
+  )
+  return (
+    <section aria-label={label}>
+      <CodeFrame header={tabs} label={`${shown.title} sample`} copies={shown.code}>
+        <CodeLines lines={colourCode(shown.code, shown.language)} />
+      </CodeFrame>
+    </section>
+  )
+}
+
+function choose(id: CodeSample['id']): void {
+  sessionStorage.setItem(CHOSEN, id)
+  for (const listener of [...listeners]) listener()
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
 }

@@ -1,15 +1,15 @@
-import type { CodeLine, CodeToken } from './code-token.ts'
+import type { CodeLine, CodeToken } from './code-tokens.ts'
 
 type JsonToken = CodeToken & { readonly sign?: string }
 
-/** White space, then one string (a key where a colon follows), number, word or sign. */
+/** White space, then a string (a key if a colon follows), a number, a literal or a sign. */
 const TOKEN = /\s*(?:("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d[\d.eE+-]*)|(true|false|null)|([{}[\],]))/y
 const ONE_LINE = 84
 const LONG_INTEGER = /^-?\d{16,}$/
 
 /**
- * Lays out JSON text for reading. It works on the text and never on parsed values, so that every digit of an id beyond
- * 2^53 stays. Of a longer text it shows the beginning. `undefined` where the text is not JSON.
+ * Formats JSON for reading. It works on the text, never on parsed values, so that ids beyond 2^53 keep every digit. Cuts
+ * off longer text. `undefined` if the text is not JSON.
  */
 export function layOutJson(
   text: string,
@@ -32,7 +32,7 @@ export function layOutJson(
   return { lines: layout.finish(), isCut }
 }
 
-/** The same JSON without white space, digit for digit; the text itself where it is not JSON. */
+/** The JSON without white space, digit for digit; the text itself if it is not JSON. */
 export function compactJson(text: string): string {
   return (
     tokensOf(text, false)
@@ -41,7 +41,7 @@ export function compactJson(text: string): string {
   )
 }
 
-/** What JSON says, with integers that a number would round as strings of their digits; `undefined` for other text. */
+/** Parses JSON, with large integers as strings of their digits; `undefined` if the text is not JSON. */
 export function exactValue(text: string): unknown {
   const tokens = tokensOf(text, false)
   const parts = tokens?.map(({ kind, text }) =>
@@ -61,7 +61,7 @@ function tokensOf(text: string, isCut: boolean): readonly JsonToken[] | undefine
   TOKEN.lastIndex = 0
   while (TOKEN.lastIndex < end) {
     const found = TOKEN.exec(text)
-    // Where the text was cut, so may be its last token.
+    // The last token of cut-off text may be incomplete.
     if (found === null) return isCut ? tokens : undefined
     const [, string, colon, number, word, sign] = found
     if (sign === '{' || sign === '[') depth++
@@ -75,7 +75,7 @@ function tokensOf(text: string, isCut: boolean): readonly JsonToken[] | undefine
   return tokens.length === 0 || (depth !== 0 && !isCut) ? undefined : tokens
 }
 
-/** Where an object or array of plain values closes, if all of it fits on one line. */
+/** The index of the closing sign of an object or array of plain values that fits on one line. */
 function closeOnOneLine(tokens: readonly JsonToken[], open: number): number | undefined {
   const sign = tokens[open]?.sign
   if (sign !== '{' && sign !== '[') return undefined

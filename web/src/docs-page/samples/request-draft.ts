@@ -1,24 +1,24 @@
 import type { Contract, Operation } from '../contract.ts'
 import type { Parameter } from '../openapi-document.ts'
-import { startingBody, startingValue } from '../schema-example.ts'
+import { startingBody, startingValue } from '../schema-words.ts'
 
-/** A request as the reader has filled it in so far. Empty values are not sent. */
+/** The values that the reader has entered. Empty values are not sent. */
 export interface RequestDraft {
   /** By `fieldId`. */
   readonly values: Readonly<Record<string, string>>
   readonly body: string
 }
 
-/** A request that can be sent, but for its key. */
+/** A request without its key. */
 export interface PreparedRequest {
   readonly method: string
-  /** Behind the base address, query included. */
+  /** Relative to the base URL, with the query. */
   readonly path: string
   readonly headers: readonly (readonly [string, string])[]
   readonly body: string | undefined
 }
 
-/** Parameters of one name can stand in several places. */
+/** A name can occur in the path, the query and the headers. */
 export function fieldId({ in: place, name }: Pick<Parameter, 'in' | 'name'>): string {
   return `${place}-${name}`
 }

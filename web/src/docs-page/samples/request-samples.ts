@@ -1,15 +1,14 @@
 import type { Contract, Operation } from '../contract.ts'
-import { clientSample } from './client-sample.ts'
-import type { CodeSample } from './code-tabs.tsx'
-import { compactJson } from './json-text.ts'
-import { type AnswerKind, pythonSample } from './python-sample.ts'
+import { clientSample, inQuotes } from './client-sample.ts'
+import type { CodeSample } from './code-block.tsx'
+import type { CodeLine } from './code-tokens.ts'
+import { compactJson, exactValue, layOutJson } from './json-text.ts'
 import { isEventStream, type PreparedRequest, prepareRequest, type RequestDraft } from './request-draft.ts'
-import { inQuotes } from './string-literal.ts'
 
-/** Stands where the key belongs: a sample on the screen never shows a real one. */
+/** Samples never show a real key. */
 export const KEY_PLACEHOLDER = 'YOUR_API_KEY'
 
-/** The request in the words of each tool, with what the reader has filled in. */
+/** The request in each language, with the values that the reader has entered. */
 export function requestSamples(
   contract: Contract,
   operation: Operation,
@@ -77,4 +76,55 @@ function allHeaders({ headers }: PreparedRequest): readonly (readonly [string, s
 
 function inShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
+}
+
+type AnswerKind = 'json' | 'empty' | 'stream'
+
+const PYTHON_LITERALS: Readonly<Record<string, string>> = { true: 'True', false: 'False', null: 'None' }
+
+const READ_ANSWER: Readonly<Record<AnswerKind, readonly string[]>> = {
+  json: ['    print(json.load(answer))'],
+  empty: [],
+  stream: ['    for line in answer:', '        print(line.decode().rstrip())'],
+}
+
+/** Uses only the standard library. */
+function pythonSample(request: PreparedRequest, baseUrl: string, answer: AnswerKind): string {
+  const { method, path, headers, body } = request
+  const value = body === undefined ? undefined : pythonValue(body)
+  const lines = [
+    'from urllib.request import Request, urlopen',
+    '',
+    'request = Request(',
+    `    ${inQuotes(baseUrl + path)},`,
+    ...(method === 'GET' ? [] : [`    method='${method}',`]),
+    '    headers={',
+    ...headers.map(([name, text]) => `        ${inQuotes(name)}: ${inQuotes(text)},`),
+    '    },',
+    ...(value !== undefined ? [`    data=json.dumps(${value}).encode(),`] : []),
+    ...(body !== undefined && value === undefined ? [`    data=${inQuotes(body)}.encode(),`] : []),
+    ')',
+    'with urlopen(request) as answer:',
+    '    print(answer.status)',
+    ...READ_ANSWER[answer],
+  ]
+  const isJsonUsed = lines.some((line) => line.includes('json.'))
+  return [...(isJsonUsed ? ['import json'] : []), ...lines].join('\n')
+}
+
+/** JSON as a Python value, digit for digit, indented by four spaces; `undefined` if the text is not JSON. */
+function pythonValue(json: string): string | undefined {
+  if (exactValue(json) === undefined) return undefined
+  return layOutJson(json)?.lines.map(pythonLine).join('\n    ')
+}
+
+function pythonLine(line: CodeLine): string {
+  const words = line.map(({ kind, text }, index) => {
+    if (kind === 'string' || kind === 'key') return inQuotes(JSON.parse(text))
+    if (kind === 'keyword') return PYTHON_LITERALS[text] ?? text
+    if (text !== ' ') return index === 0 && text.trim() === '' ? text.repeat(2) : text
+    // Python has no spaces inside of braces.
+    return line[index - 1]?.text === '{' || line[index + 1]?.text === '}' ? '' : text
+  })
+  return words.join('')
 }

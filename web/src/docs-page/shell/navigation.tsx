@@ -1,19 +1,34 @@
-import { type KeyboardEvent, type RefObject, useEffect, useMemo, useRef, useState } from 'react'
+import {
+  type KeyboardEvent,
+  type RefObject,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
 import { useContract } from '../contract-context.tsx'
+import type { Guide } from '../guides/guide.ts'
 import { GUIDES } from '../guides/guide-list.ts'
+import { GuidePage } from '../guides/guide-page.tsx'
+import { PageContext } from '../page-parts.tsx'
 import { href, type PageRoute } from '../page-route.ts'
-import { MethodTag } from '../reference/operation-badges.tsx'
-import { type GuideSection, GuideSectionReader } from './guide-sections.tsx'
-import { type Entry, type EntryGroup, findEntries, pageGroups, partGroups } from './search.ts'
+import { MethodTag } from '../reference/tags.tsx'
+import {
+  type Entry,
+  type EntryGroup,
+  findEntries,
+  type GuideSection,
+  pageGroups,
+  partGroups,
+} from './search.ts'
 
 interface Props {
   readonly current: PageRoute | undefined
   readonly searchField: RefObject<HTMLInputElement | null>
-  /** Something was chosen: on a small screen the menu closes. */
   readonly onChoose: () => void
 }
 
-/** Guides, operations and resources, with a search through all of them and what stands on them. */
 export function Navigation({ current, searchField, onChoose }: Props) {
   const contract = useContract()
   const [query, setQuery] = useState('')
@@ -69,7 +84,7 @@ export function Navigation({ current, searchField, onChoose }: Props) {
         ))}
       </div>
       <p className="docs-nav__none muted" role="status">
-        {found.length === 0 ? `Nothing has “${query}” in it.` : ''}
+        {found.length === 0 ? `Nothing contains “${query}”.` : ''}
       </p>
     </nav>
   )
@@ -78,7 +93,7 @@ export function Navigation({ current, searchField, onChoose }: Props) {
 const START: Entry = { title: 'Start here', address: href({ page: 'start' }), words: '' }
 
 interface ListProps extends Pick<Props, 'onChoose'> {
-  /** The address of the page that is shown. */
+  /** The address of the current page. */
   readonly current: string | undefined
 }
 
@@ -113,4 +128,36 @@ function NavLink({
       {operation !== undefined && <MethodTag method={operation.method} />}
     </a>
   )
+}
+
+/** Renders every guide invisibly and reads its text, so that the search also finds the tables from the contract. */
+function GuideSectionReader({ onRead }: { readonly onRead: (sections: readonly GuideSection[]) => void }) {
+  const container = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => {
+    const rendered = [...(container.current?.children ?? [])]
+    onRead(GUIDES.flatMap((guide, index) => sectionsIn(guide, rendered[index])))
+  }, [onRead])
+  return (
+    <div ref={container} hidden>
+      {GUIDES.map((guide) => (
+        <PageContext key={guide.id} value={{ page: 'guide', id: guide.id }}>
+          <GuidePage guide={guide} />
+        </PageContext>
+      ))}
+    </div>
+  )
+}
+
+function sectionsIn(guide: Guide, rendered: Element | undefined): readonly GuideSection[] {
+  if (rendered === undefined) throw new Error(`the guide ${guide.id} was not rendered`)
+  const sections: { title: string; address: string; texts: string[] }[] = []
+  const walker = document.createTreeWalker(rendered, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT)
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+    if (node instanceof Text) sections.at(-1)?.texts.push(node.data)
+    else if (node instanceof HTMLHeadingElement) {
+      const address = node.tagName === 'H1' ? href({ page: 'guide', id: guide.id }) : `#${node.id}`
+      sections.push({ title: node.textContent, address, texts: [] })
+    }
+  }
+  return sections.map(({ texts, ...section }) => ({ guide, ...section, text: texts.join(' ') }))
 }

@@ -1,18 +1,17 @@
 import type { Contract, Operation } from '../contract.ts'
-import { errorsGuide, WHAT_TO_DO } from '../guides/errors-guide.tsx'
+import { WHAT_TO_DO } from '../guides/contract-tables.tsx'
 import type { Guide } from '../guides/guide.ts'
 import { href } from '../page-route.ts'
-import { statusPhrase } from '../reference/status-tag.tsx'
-import type { GuideSection } from './guide-sections.tsx'
+import { statusPhrase } from '../reference/tags.tsx'
 
 /** One line of the navigation. */
 export interface Entry {
   readonly title: string
   readonly address: string
   readonly operation?: Operation
-  /** What it can be found by, in small letters. */
+  /** The words that the search finds it by, in lower case. */
   readonly words: string
-  /** Of a part of a page: what is in the part itself. Something of it must be asked for, not its page alone. */
+  /** The words of a part of a page without those of its page. At least one of them must match. */
   readonly ownWords?: string
 }
 
@@ -21,7 +20,15 @@ export interface EntryGroup {
   readonly entries: readonly Entry[]
 }
 
-/** Every page that can be read here, in the order of the navigation. */
+/** A heading of a guide and the text below it. */
+export interface GuideSection {
+  readonly guide: Guide
+  readonly title: string
+  readonly address: string
+  readonly text: string
+}
+
+/** All pages, in the order of the navigation. */
 export function pageGroups(contract: Contract, guides: readonly Guide[]): readonly EntryGroup[] {
   const groups = contract.groups.map(({ tag, operations }) => ({
     title: tag,
@@ -35,7 +42,7 @@ export function pageGroups(contract: Contract, guides: readonly Guide[]): readon
   const schemas = [...contract.schemas].map(([name, schema]) => ({
     title: name,
     address: href({ page: 'schema', id: name }),
-    words: inSmall(name, schema.description, ...Object.keys(schema.properties ?? {})),
+    words: inLowerCase(name, schema.description, ...Object.keys(schema.properties ?? {})),
   }))
   return [
     {
@@ -43,7 +50,7 @@ export function pageGroups(contract: Contract, guides: readonly Guide[]): readon
       entries: guides.map(({ id, title, summary, keywords }) => ({
         title,
         address: href({ page: 'guide', id }),
-        words: inSmall(title, summary, keywords),
+        words: inLowerCase(title, summary, keywords),
       })),
     },
     ...groups,
@@ -51,16 +58,16 @@ export function pageGroups(contract: Contract, guides: readonly Guide[]): readon
   ]
 }
 
-/** What stands on those pages: each code, each answer, each section of a guide. */
+/** The parts of the pages: error codes, responses, sections of guides. */
 export function partGroups(contract: Contract, sections: readonly GuideSection[]): readonly EntryGroup[] {
   const codes = contract.errorCodes.map(({ code, status, description }) => ({
     title: code,
-    address: href({ page: 'guide', id: errorsGuide.id }, code),
-    words: inSmall(code, String(status), statusPhrase(status), description, WHAT_TO_DO[code]),
+    address: href({ page: 'guide', id: 'errors' }, code),
+    words: inLowerCase(code, String(status), statusPhrase(status), description, WHAT_TO_DO[code]),
   }))
   const answers = contract.operations.flatMap((operation) =>
     operation.answers.map(({ status, description, events }) => {
-      const ownWords = inSmall(`${status}`, statusPhrase(status), description, ...(events?.keys() ?? []))
+      const ownWords = inLowerCase(`${status}`, statusPhrase(status), description, ...(events?.keys() ?? []))
       return {
         title: `${status} · ${operation.summary}`,
         address: href({ page: 'operation', id: operation.id }, String(status)),
@@ -71,12 +78,12 @@ export function partGroups(contract: Contract, sections: readonly GuideSection[]
     }),
   )
   const texts = sections.map(({ guide, title, address, text }) => {
-    const ownWords = inSmall(title, text)
+    const ownWords = inLowerCase(title, text)
     const isWhole = title === guide.title
     return {
       title: isWhole ? title : `${guide.title}: ${title}`,
       address,
-      words: `${inSmall(guide.title, guide.keywords)} ${ownWords}`,
+      words: `${inLowerCase(guide.title, guide.keywords)} ${ownWords}`,
       ownWords,
     }
   })
@@ -87,24 +94,14 @@ export function partGroups(contract: Contract, sections: readonly GuideSection[]
   ]
 }
 
-function wordsOf({
-  id,
-  method,
-  path,
-  summary,
-  description,
-  stability,
-  isDeprecated,
-  parameters,
-}: Operation): string {
-  return inSmall(
-    ...[id, `${method} ${path}`, summary, description, stability],
-    isDeprecated ? 'deprecated' : '',
-    ...parameters.map(({ name }) => name),
-  )
+function wordsOf(operation: Operation): string {
+  const { id, method, path, summary, description, stability, isDeprecated, parameters } = operation
+  const names = parameters.map(({ name }) => name)
+  const deprecated = isDeprecated ? 'deprecated' : ''
+  return inLowerCase(id, `${method} ${path}`, summary, description, stability, deprecated, ...names)
 }
 
-/** The groups with what has all words of the query in it, each address once; groups without any are left out. */
+/** The entries that contain all words of the query, each address once, without empty groups. */
 export function findEntries(groups: readonly EntryGroup[], query: string): readonly EntryGroup[] {
   const wanted = query.toLowerCase().split(/\s+/).filter(Boolean)
   const found = new Set<string>()
@@ -121,6 +118,6 @@ export function findEntries(groups: readonly EntryGroup[], query: string): reado
     .filter(({ entries }) => entries.length > 0)
 }
 
-function inSmall(...words: readonly (string | undefined)[]): string {
+function inLowerCase(...words: readonly (string | undefined)[]): string {
   return words.join(' ').toLowerCase()
 }

@@ -4,10 +4,9 @@ import { GUIDES } from '../guides/guide-list.ts'
 import { InlineText } from '../inline-text.tsx'
 import { Heading } from '../page-parts.tsx'
 import { href } from '../page-route.ts'
-import { MethodTag, OperationBadges } from '../reference/operation-badges.tsx'
+import { MethodTag, OperationBadges } from '../reference/tags.tsx'
 import { CodeBlock } from '../samples/code-block.tsx'
 
-/** Where a newcomer begins: the address, the key, the first request, and all there is. */
 export function StartPage() {
   const contract = useContract()
   const { title, version, description, servers, groups } = contract
@@ -20,8 +19,8 @@ export function StartPage() {
       </p>
       <Heading>The first request</Heading>
       <p>
-        Whoever runs the service makes your key with <code>petstore keys create</code>; a demo store shows its
-        keys when it starts. Send it with every request:
+        The operator of the service creates your key with <code>petstore keys create</code>. A demo store
+        shows its keys when it starts. Send the key with every request:
       </p>
       <CodeBlock
         title="List the stock"
@@ -32,11 +31,16 @@ export function StartPage() {
         Or enter the key on the page of any operation and press <em>Send</em>.
       </p>
       <Heading>Guides</Heading>
-      <ul className="guide-cards">
+      <ul className="card operation-table">
         {GUIDES.map(({ id, title: name, summary }) => (
-          <li key={id} className="card guide-card">
-            <a href={href({ page: 'guide', id })}>{name}</a>
-            <p className="muted">{summary}</p>
+          <li key={id}>
+            <a
+              className="operation-table__row operation-table__row--guide"
+              href={href({ page: 'guide', id })}
+            >
+              <strong>{name}</strong>
+              <span className="muted">{summary}</span>
+            </a>
           </li>
         ))}
       </ul>
@@ -45,25 +49,17 @@ export function StartPage() {
         <OperationTable key={group.tag} group={group} />
       ))}
       <Heading>Addresses</Heading>
-      <dl className="address-list">
-        <div>
-          <dt>This service</dt>
-          <dd>
-            <code>{baseUrlOf(contract)}</code>
-          </dd>
-        </div>
-        {servers.map(({ url, description: name }) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              <code>{url}</code>
-            </dd>
+      <dl className="header-list">
+        {[{ url: baseUrlOf(contract), description: 'This service' }, ...servers].map((server) => (
+          <div key={server.description} className="header-list__row">
+            <dt>{server.description}</dt>
+            <dd>{server.url}</dd>
           </div>
         ))}
       </dl>
       <p>
-        The contract itself is <a href="/openapi.json">/openapi.json</a> (OpenAPI 3.1): generators and other
-        tools read it.
+        The contract is <a href="/openapi.json">/openapi.json</a> (OpenAPI 3.1), for generators and other
+        tools.
       </p>
     </article>
   )
@@ -75,13 +71,13 @@ function OperationTable({ group: { tag, description, operations } }: { readonly 
       <Heading level={3} className="operation-table__title" part={`operations-${tag}`} note={description}>
         {tag}
       </Heading>
-      <ul className="operation-table">
+      <ul className="card operation-table">
         {operations.map((operation) => (
           <li key={operation.id}>
             <a className="operation-table__row" href={href({ page: 'operation', id: operation.id })}>
               <MethodTag method={operation.method} />
               <code className="operation-table__path">{operation.path}</code>
-              <span className="operation-table__summary">{operation.summary}</span>
+              <span className="operation-table__summary muted">{operation.summary}</span>
               <span className="operation-table__badges">
                 <OperationBadges operation={operation} />
               </span>

@@ -1,23 +1,28 @@
-import { memo } from 'react'
+import { memo, useMemo } from 'react'
 import { LimitMeter } from '../../shared/limit-meter.tsx'
 import { useContract } from '../contract-context.tsx'
 import { InlineText } from '../inline-text.tsx'
-import { href } from '../page-route.ts'
-import { StatusTag, statusPhrase } from '../reference/status-tag.tsx'
+import { StatusTag, statusPhrase } from '../reference/tags.tsx'
+import { CodeFrame, CodeLines } from '../samples/code-block.tsx'
+import { plainLines } from '../samples/code-tokens.ts'
+import { layOutJson } from '../samples/json-text.ts'
 import { type Advice, adviceOn, UNREACHABLE, UNSENDABLE } from './advice.ts'
-import { AnswerBody } from './answer-body.tsx'
-import { EventLog } from './event-log.tsx'
-import type { Exchange } from './exchange.ts'
-import { limitHeadersOf, type ReceivedAnswer, waitUntil } from './received-answer.ts'
+import {
+  type Exchange,
+  limitHeadersOf,
+  type ReceivedAnswer,
+  type ReceivedEvent,
+  waitUntil,
+} from './exchange.ts'
 import { useSecondsUntil } from './seconds-until.ts'
 
 interface Props {
   readonly exchange: Exchange
-  /** What it was sent with, which may not be what the field holds now. */
+  /** The key that the request was sent with. */
   readonly sentKey: string
 }
 
-/** What came of a try: the answer, the stream, or why there is none. A large one is not drawn anew with each key typed. */
+/** The response, the stream, or why there is none. Memoized, so that typing does not redraw a large response. */
 export const ExchangeView = memo(function ExchangeView(props: Props) {
   return (
     <div className="exchange" aria-busy={props.exchange.phase === 'sending'}>
@@ -27,11 +32,12 @@ export const ExchangeView = memo(function ExchangeView(props: Props) {
 })
 
 function ExchangeParts({ exchange, sentKey }: Props) {
+  const contract = useContract()
   switch (exchange.phase) {
     case 'sending':
       return (
         <p className="muted">
-          <span className="spinner" aria-hidden="true" /> Waiting for the answer
+          <span className="spinner" aria-hidden="true" /> Waiting for the response
         </p>
       )
     case 'unreachable':
@@ -39,17 +45,14 @@ function ExchangeParts({ exchange, sentKey }: Props) {
     case 'unsendable':
       return <Outcome advice={UNSENDABLE} />
     case 'answered': {
-      const advice = adviceOn(exchange.answer, sentKey)
+      const { answer } = exchange
       return (
         <>
-          <div className="exchange__outcome" role="status">
-            <AnswerFacts answer={exchange.answer} />
-            {advice !== undefined && <AdviceNotice advice={advice} />}
-          </div>
-          <WaitNote answer={exchange.answer} />
-          <AnswerLimits answer={exchange.answer} />
-          <AnswerHeaders answer={exchange.answer} />
-          <AnswerBody answer={exchange.answer} />
+          <Outcome answer={answer} advice={adviceOn(contract, answer, sentKey)} />
+          <WaitNote answer={answer} />
+          <AnswerLimits answer={answer} />
+          <AnswerHeaders answer={answer} />
+          <AnswerBody answer={answer} />
         </>
       )
     }
@@ -65,10 +68,24 @@ function ExchangeParts({ exchange, sentKey }: Props) {
   }
 }
 
-function Outcome({ advice }: { readonly advice: Advice }) {
+interface OutcomeProps {
+  readonly answer?: ReceivedAnswer
+  readonly advice: Advice | undefined
+}
+
+function Outcome({ answer, advice }: OutcomeProps) {
   return (
     <div className="exchange__outcome" role="status">
-      <AdviceNotice advice={advice} />
+      {answer !== undefined && <AnswerFacts answer={answer} />}
+      {advice !== undefined && (
+        <div className="notice notice--negative exchange__advice">
+          <strong>{advice.title}</strong>
+          <p>
+            <InlineText text={advice.text} />{' '}
+            {advice.link !== undefined && <a href={advice.link}>Read more</a>}
+          </p>
+        </div>
+      )}
     </div>
   )
 }
@@ -84,7 +101,7 @@ function AnswerFacts({ answer, isStream }: { readonly answer: ReceivedAnswer; re
   )
 }
 
-/** Counts down beside the advice: inside of it, every second would be read out. */
+/** Not part of the advice, because a screen reader would read out every second. */
 function WaitNote({ answer }: { readonly answer: ReceivedAnswer }) {
   const until = waitUntil(answer)
   const seconds = useSecondsUntil(until)
@@ -93,24 +110,6 @@ function WaitNote({ answer }: { readonly answer: ReceivedAnswer }) {
     <p className="exchange__wait number">
       {seconds > 0 ? `You can send again in ${seconds} s.` : 'You can send again now.'}
     </p>
-  )
-}
-
-function AdviceNotice({ advice }: { readonly advice: Advice }) {
-  const { title, text, guide } = advice
-  return (
-    <div className="notice notice--negative exchange__advice">
-      <strong>{title}</strong>
-      <p>
-        <InlineText text={text} />
-        {guide !== undefined && (
-          <>
-            {' '}
-            <a href={href({ page: 'guide', id: guide })}>Read more</a>
-          </>
-        )}
-      </p>
-    </div>
   )
 }
 
@@ -123,14 +122,14 @@ function AnswerLimits({ answer }: { readonly answer: ReceivedAnswer }) {
       name={answer.status === 401 ? 'Limit without a valid key' : 'Limit of this key'}
       limit={limits.limit}
       remaining={limits.remaining}
-      reset={seconds === 0 ? 'begins anew now' : `begins anew in ${inTime(seconds)}`}
+      reset={seconds === 0 ? 'resets now' : `resets in ${inTime(seconds)}`}
     />
   )
 }
 
 function AnswerHeaders({ answer }: { readonly answer: ReceivedAnswer }) {
   const contract = useContract()
-  // The browser gives names in small letters; those of the contract are known as it writes them.
+  // Browsers report names in lower case; the contract has their usual case.
   const known = new Map(
     contract.operations.flatMap(({ answers }) =>
       answers.flatMap(({ headers }) => headers.map(({ name }) => [name.toLowerCase(), name] as const)),
@@ -138,9 +137,9 @@ function AnswerHeaders({ answer }: { readonly answer: ReceivedAnswer }) {
   )
   return (
     <details className="exchange__headers">
-      <summary>Headers ({answer.headers.length})</summary>
+      <summary>Headers ({[...answer.headers].length})</summary>
       <dl className="header-list">
-        {answer.headers.map(([name, value]) => (
+        {[...answer.headers].map(([name, value]) => (
           <div key={name} className="header-list__row">
             <dt>{known.get(name) ?? name}</dt>
             <dd>{value}</dd>
@@ -163,4 +162,96 @@ function size(bytes: number): string {
 function inTime(seconds: number): string {
   if (seconds < 120) return `${seconds} s`
   return seconds < 7_200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3_600)} h`
+}
+
+/** The page would be slow with more. The copy button copies everything. */
+const MAX_CHARACTERS = 20_000
+
+function AnswerBody({ answer: { text, status } }: { readonly answer: ReceivedAnswer }) {
+  const { lines, isCut } = useMemo(() => layOut(text), [text])
+  if (text === '')
+    return <p className="muted">{status === 304 ? 'No body: nothing has changed.' : 'No body.'}</p>
+  return (
+    <>
+      <CodeFrame
+        header={<span className="code-frame__title">Body</span>}
+        label="Body of the answer"
+        copies={text}
+      >
+        <CodeLines lines={lines} />
+      </CodeFrame>
+      {isCut && (
+        <p className="exchange__cut">
+          These are the first {MAX_CHARACTERS.toLocaleString('en-US')} of{' '}
+          {text.length.toLocaleString('en-US')} characters. Copy gives all of them.
+        </p>
+      )}
+    </>
+  )
+}
+
+function layOut(text: string) {
+  return (
+    layOutJson(text, MAX_CHARACTERS) ?? {
+      lines: plainLines(text.slice(0, MAX_CHARACTERS)),
+      isCut: text.length > MAX_CHARACTERS,
+    }
+  )
+}
+
+type Stream = Extract<Exchange, { readonly eventCount: number }>
+
+function EventLog({ stream }: { readonly stream: Stream }) {
+  const { phase, events, eventCount, lastSignAt } = stream
+  const isLive = phase === 'streaming'
+  return (
+    <div className="event-log">
+      <p className="event-log__state">
+        <span className={`badge ${isLive ? 'badge--positive' : 'badge--neutral'}`}>
+          {isLive ? 'live' : 'ended'}
+        </span>
+        <span className="number">{eventCount === 1 ? '1 event' : `${eventCount} events`}</span>
+        <span className="muted number">{stateWords(stream, clockTime(lastSignAt))}</span>
+      </p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to scroll it */}
+      <ol className="card event-log__events" aria-label="Events, newest first" tabIndex={0}>
+        {events.map((event) => (
+          <EventEntry key={event.place} event={event} />
+        ))}
+      </ol>
+      {eventCount > events.length && (
+        <p className="exchange__cut">Only the latest {events.length} events are shown.</p>
+      )}
+    </div>
+  )
+}
+
+function EventEntry({ event: { kind, id, data, at } }: { readonly event: ReceivedEvent }) {
+  return (
+    <li className="event-entry">
+      <div className="event-entry__head">
+        <code className="event-entry__kind">{kind}</code>
+        <span className="muted number">{clockTime(at)}</span>
+        <code className="event-entry__id muted">id {id}</code>
+      </div>
+      {data !== '{}' && (
+        <pre>
+          <code>
+            <CodeLines lines={layOutJson(data)?.lines ?? plainLines(data)} />
+          </code>
+        </pre>
+      )}
+    </li>
+  )
+}
+
+function stateWords({ phase, ending }: Stream, lastSign: string): string {
+  if (phase === 'streaming') return `last data at ${lastSign}`
+  return ending === 'by the reader'
+    ? `stopped at ${lastSign}`
+    : `ended by the service or the network at ${lastSign}; reopen it with Last-Event-ID to continue`
+}
+
+function clockTime(at: number): string {
+  return new Date(at).toLocaleTimeString('en-GB')
 }

@@ -1,39 +1,33 @@
 import { EventStreamParser } from '@petstore/client'
 import type { PreparedRequest } from '../samples/request-draft.ts'
-import type { ReceivedAnswer, ReceivedEvent } from './received-answer.ts'
 
-/** One try: the request that was sent and what has come of it so far. */
+/** A request that was sent, and its result so far. */
 export type Exchange =
   | { readonly phase: 'sending' }
   | { readonly phase: 'answered'; readonly answer: ReceivedAnswer }
   | {
       readonly phase: 'streaming' | 'ended'
       readonly answer: ReceivedAnswer
-      /** Newest first; only the latest ones are kept. */
+      /** Newest first; only the latest are kept. */
       readonly events: readonly ReceivedEvent[]
       readonly eventCount: number
       readonly lastSignAt: number
-      /** Why it ended. */
       readonly ending?: 'by the reader' | 'by the service'
     }
   | { readonly phase: 'unreachable' }
-  /** The key or a header holds what no header may hold. */
+  /** The key or a header has a character that headers cannot have. */
   | { readonly phase: 'unsendable' }
 
 export interface SendOptions {
   readonly baseUrl: string
   readonly apiKey: string
   readonly signal: AbortSignal
-  /** Is told of every step. */
   readonly onStep: (exchange: Exchange) => void
 }
 
 const MAX_EVENTS = 100
 
-/**
- * Sends the request as it is: one time, without the repetitions and the care that the client takes, since the reader
- * wants to see what the service answers.
- */
+/** Sends the request once, without the retries of the client: the reader wants to see the response itself. */
 export async function sendRequest(request: PreparedRequest, options: SendOptions): Promise<void> {
   const { baseUrl, apiKey, signal, onStep } = options
   const began = performance.now()
@@ -48,7 +42,7 @@ export async function sendRequest(request: PreparedRequest, options: SendOptions
       method: request.method,
       headers,
       ...(request.body === undefined ? {} : { body: request.body }),
-      // The reader wants the service's own answer, and 304 rather than what the browser makes of it.
+      // Otherwise the browser would answer from its cache, and hide a 304.
       cache: 'no-store',
       signal,
     })
@@ -56,7 +50,7 @@ export async function sendRequest(request: PreparedRequest, options: SendOptions
     const bytes = isStream ? new Uint8Array() : new Uint8Array(await response.arrayBuffer())
     const answer: ReceivedAnswer = {
       status: response.status,
-      headers: [...response.headers],
+      headers: response.headers,
       text: new TextDecoder().decode(bytes),
       bytes: bytes.length,
       milliseconds: performance.now() - began,
@@ -103,7 +97,59 @@ async function followStream(
       onStep({ phase: 'streaming', ...step() })
     }
   } catch {
-    // A broken connection ends a stream just as the service does; which it was shows in what came before.
+    // The connection broke.
   }
   onStep({ phase: 'ended', ...step(), ending: signal.aborted ? 'by the reader' : 'by the service' })
+}
+
+export interface ReceivedAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  readonly bytes: number
+  readonly milliseconds: number
+  /** When it arrived, in milliseconds. */
+  readonly at: number
+}
+
+export interface ReceivedEvent {
+  /** Counts from 1. */
+  readonly place: number
+  readonly kind: string
+  readonly id: string
+  readonly data: string
+  readonly at: number
+}
+
+/** NaN if the header is missing. */
+function numberIn(headers: Headers, name: string): number {
+  return Number(headers.get(name) ?? Number.NaN)
+}
+
+/** `undefined` if the response came from a proxy, without these headers. `resetAt` is by the clock of this machine. */
+export function limitHeadersOf({ headers, at }: ReceivedAnswer) {
+  const limit = numberIn(headers, 'X-RateLimit-Limit')
+  const remaining = numberIn(headers, 'X-RateLimit-Remaining')
+  const reset = numberIn(headers, 'X-RateLimit-Reset')
+  if (Number.isNaN(limit + remaining + reset)) return undefined
+  const difference = at - Date.parse(headers.get('Date') ?? '')
+  // The Date header has whole seconds, and the response took time: ignore small differences.
+  return { limit, remaining, resetAt: reset * 1000 + (Math.abs(difference) > 2_000 ? difference : 0) }
+}
+
+/** When Retry-After allows the next request. */
+export function waitUntil({ headers, at }: ReceivedAnswer): number | undefined {
+  const seconds = numberIn(headers, 'Retry-After')
+  return Number.isNaN(seconds) ? undefined : at + seconds * 1000
+}
+
+/** The error code in the body; `undefined` if the body is not an Error. */
+export function errorCodeOf({ status, text }: ReceivedAnswer): string | undefined {
+  if (status < 400) return undefined
+  try {
+    const { code } = JSON.parse(text)
+    return typeof code === 'string' ? code : undefined
+  } catch {
+    return undefined
+  }
 }

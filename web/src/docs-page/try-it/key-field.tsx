@@ -1,7 +1,6 @@
-import { useId, useState } from 'react'
-import { useTabKey } from './tab-key.ts'
+import { useId, useState, useSyncExternalStore } from 'react'
+import { keepDocsKey, onForgottenElsewhere, storedDocsKey } from '../../shared/key-storage.ts'
 
-/** Where the key is entered. It is hidden like a password, since screens are shared. */
 export function KeyField() {
   const id = useId()
   const [key, setKey] = useTabKey()
@@ -29,9 +28,30 @@ export function KeyField() {
         </button>
       </div>
       <p id={`${id}-hint`} className="field__hint">
-        Whoever is signed in on the staff page finds that key here. What you type is kept for this tab only,
-        and the staff page does not use it.
+        If you are signed in on the staff page, its key is used here. A key that you enter is kept for this
+        tab only, and the staff page does not use it.
       </p>
     </div>
   )
+}
+
+const listeners = new Set<() => void>()
+
+/** The key that requests are sent with. A key that is typed here is kept for this tab only. */
+export function useTabKey(): readonly [string, (key: string) => void] {
+  return [useSyncExternalStore(subscribe, storedDocsKey), setTabKey]
+}
+
+function setTabKey(key: string): void {
+  keepDocsKey(key.trim())
+  for (const listener of listeners) listener()
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  const stopListening = onForgottenElsewhere(listener)
+  return () => {
+    listeners.delete(listener)
+    stopListening()
+  }
 }

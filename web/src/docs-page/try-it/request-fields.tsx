@@ -12,7 +12,7 @@ interface Props {
   readonly onDraft: (draft: RequestDraft) => void
 }
 
-/** The parameters and the body, ready to be changed. Nothing is checked here: trying an error is a try as well. */
+/** Nothing is validated here, so that readers can try errors too. */
 export function RequestFields({ operation, draft, onDraft }: Props) {
   const setValue = (field: string, value: string) =>
     onDraft({ ...draft, values: { ...draft.values, [field]: value } })
@@ -36,15 +36,12 @@ export function RequestFields({ operation, draft, onDraft }: Props) {
   )
 }
 
-function ParameterField({
-  parameter,
-  value,
-  onValue,
-}: {
-  readonly parameter: Parameter
+interface FieldProps {
   readonly value: string
   readonly onValue: (value: string) => void
-}) {
+}
+
+function ParameterField({ parameter, value, onValue }: FieldProps & { readonly parameter: Parameter }) {
   const id = useId()
   const contract = useContract()
   const { name, in: place, required = false, schema } = parameter
@@ -56,7 +53,7 @@ function ParameterField({
       </label>
       {choices.length > 0 ? (
         <select id={id} className="select" value={value} onChange={(event) => onValue(event.target.value)}>
-          {!required && <option value="">not given</option>}
+          {!required && <option value="">not sent</option>}
           {choices.map((choice) => (
             <option key={choice}>{choice}</option>
           ))}
@@ -66,9 +63,9 @@ function ParameterField({
           id={id}
           className="input try-field__input"
           value={value}
-          // An empty segment would be another address.
+          // An empty value would give the path of another operation.
           required={place === 'path'}
-          placeholder={schema.default === undefined ? 'not given' : boundsWords(schema).join(' · ')}
+          placeholder={schema.default === undefined ? 'not sent' : boundsWords(schema).join(' · ')}
           inputMode={schema.type === 'integer' ? 'numeric' : 'text'}
           autoComplete="off"
           spellCheck={false}
@@ -79,13 +76,7 @@ function ParameterField({
   )
 }
 
-function BodyField({
-  value,
-  onValue,
-}: {
-  readonly value: string
-  readonly onValue: (value: string) => void
-}) {
+function BodyField({ value, onValue }: FieldProps) {
   const id = useId()
   const isJson = layOutJson(value) !== undefined
   return (
@@ -103,7 +94,7 @@ function BodyField({
         onChange={(event) => onValue(event.target.value)}
       />
       <p id={`${id}-hint`} className="field__hint" aria-live="polite">
-        {isJson ? '' : 'This is not JSON yet; it can be sent all the same, to see the answer.'}
+        {isJson ? '' : 'This is not JSON yet. You can send it to see the error.'}
       </p>
     </div>
   )

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 
-/** Whole seconds until a moment, counting down to 0; 0 where there is none. Nothing ticks once it has passed. */
+/** Whole seconds until a moment, counting down to 0. */
 export function useSecondsUntil(moment: number | undefined): number {
   const [seconds, setSeconds] = useState(() => secondsUntil(moment))
   useEffect(() => {

@@ -3,13 +3,11 @@ import type { Operation } from '../contract.ts'
 import { baseUrlOf, useContract } from '../contract-context.tsx'
 import { Heading } from '../page-parts.tsx'
 import { isEventStream, prepareRequest, type RequestDraft } from '../samples/request-draft.ts'
-import { type Exchange, sendRequest } from './exchange.ts'
+import { type Exchange, sendRequest, waitUntil } from './exchange.ts'
 import { ExchangeView } from './exchange-view.tsx'
-import { KeyField } from './key-field.tsx'
-import { waitUntil } from './received-answer.ts'
+import { KeyField, useTabKey } from './key-field.tsx'
 import { RequestFields } from './request-fields.tsx'
 import { useSecondsUntil } from './seconds-until.ts'
-import { useTabKey } from './tab-key.ts'
 
 interface Props {
   readonly operation: Operation
@@ -17,7 +15,6 @@ interface Props {
   readonly onDraft: (draft: RequestDraft) => void
 }
 
-/** Sends one request to this very service and shows what comes back. */
 export function TryIt({ operation, draft, onDraft }: Props) {
   const { exchange, sentKey, send, stop } = useExchange(operation, draft)
   const pausedSeconds = usePause(exchange)
@@ -35,7 +32,7 @@ export function TryIt({ operation, draft, onDraft }: Props) {
         <KeyField />
         <RequestFields operation={operation} draft={draft} onDraft={onDraft} />
         {operation.method !== 'GET' && (
-          <p className="try-it__warning">This is the real thing: it changes the stock of this store.</p>
+          <p className="try-it__warning">This changes the data of this store.</p>
         )}
         <div className="try-it__actions">
           <button type="submit" className="button button--primary" disabled={isOpen || pausedSeconds > 0}>
@@ -63,30 +60,30 @@ function useExchange(operation: Operation, draft: RequestDraft) {
   const [apiKey] = useTabKey()
   const [exchange, setExchange] = useState<Exchange>()
   const [sentKey, setSentKey] = useState('')
-  const under = useRef<AbortController>(undefined)
-  useEffect(() => () => under.current?.abort(), [])
+  const pending = useRef<AbortController>(undefined)
+  useEffect(() => () => pending.current?.abort(), [])
 
   const send = () => {
-    under.current?.abort()
+    pending.current?.abort()
     const own = new AbortController()
-    under.current = own
+    pending.current = own
     setSentKey(apiKey)
     void sendRequest(prepareRequest(operation, draft), {
       baseUrl: baseUrlOf(contract),
       apiKey,
       signal: own.signal,
-      onStep: (step) => under.current === own && setExchange(step),
+      onStep: (step) => pending.current === own && setExchange(step),
     })
   }
   const stop = () => {
-    under.current?.abort()
-    // A stream tells by itself that it has ended; an answer that never came leaves nothing to show.
+    pending.current?.abort()
+    // A stream reports its end itself.
     setExchange((last) => (last?.phase === 'sending' ? undefined : last))
   }
   return { exchange, sentKey, send, stop }
 }
 
-/** How many seconds the service has asked to wait; the page keeps to it, so that trying brings no ban. */
+/** The page respects Retry-After, so that trying does not lead to a ban. */
 function usePause(exchange: Exchange | undefined): number {
   return useSecondsUntil(exchange?.phase === 'answered' ? waitUntil(exchange.answer) : undefined)
 }

@@ -2,6 +2,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useReadable } from '../data/observable.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import { PetFinder, type PetFinderHandle } from '../scanner/pet-finder.tsx'
+import { useScan } from '../scanner/scanner.ts'
 import { useTypingInto } from '../scanner/use-typing-into.ts'
 import { useLostFocus } from '../ui/hooks.ts'
 import { petsWords } from '../ui/words.ts'
@@ -36,6 +37,7 @@ export function Counting({ desk, head, rows, onReview }: Props) {
   const focusFinder = useCallback(() => finder.current?.focus(), [])
   const safe = useRef<HTMLButtonElement>(null)
   useTypingInto(focusFinder)
+  useScan((barcode) => finder.current?.take(barcode))
   useLostFocus(safe, isEnding)
   useEffect(() => {
     // On a touch screen the keyboard would cover half of it before anybody asked for it.

@@ -1,6 +1,12 @@
-import type { NewPet, PetStatus, PetUpdate } from '@petstore/client'
-import type { RowChange } from '../data/stock/adjustment-batch.ts'
-import { batchesOf, type PetBatch, type PetLine } from './import-batches.ts'
+import { type Category, type KeyLimits, type PetStatus, type PetUpsert, stringify } from '@petstore/client'
+import {
+  categoryFinder,
+  nameKey,
+  type RefusedLine,
+  type RowCategory,
+  rowOrReason,
+} from '../../../../server/src/core/transfer/rows.ts'
+import { MAX_CHANGES, type RowChange } from '../data/stock/adjustment-batch.ts'
 import type { FileLine, PetFile } from './pet-file.ts'
 
 /** A pet as it is in the store. */
@@ -15,97 +21,112 @@ export interface KnownPet {
   readonly lowStockAt?: number | undefined
 }
 
-export interface AddedLine {
+/** A line that adds or changes a pet. */
+export interface PetLine {
   readonly line: number
-  readonly pet: NewPet & { readonly id: bigint }
-}
-
-export interface ChangedLine {
-  readonly line: number
-  readonly petId: bigint
   /** As the file has it. */
   readonly name: string
-  readonly update: PetUpdate
-  readonly quantity?: RowChange & { readonly quantity: number; readonly expected: number }
+  readonly type: 'added' | 'changed'
+  /** The fields to save: all fields of a new pet, the changed fields of another. A new pet may lack its id. */
+  readonly pet: PetUpsert
+  /** The name of the pet's category, which does not exist yet and has no id. */
+  readonly newCategory?: string | undefined
+  /** The counted quantity of an existing pet. */
+  readonly quantity?: (RowChange & { readonly quantity: number; readonly expected: number }) | undefined
+  /** A pet of the same name and category, if the new pet has no id: the line may have been imported before. */
+  readonly sameNameAs?: bigint | undefined
+  /** The pet only gives up its barcode, because another pet gets it in an earlier batch. */
+  readonly isRelease?: true
 }
 
-export interface RefusedLine {
-  readonly line: number
-  readonly reason: string
-}
+export type PetBatch = readonly PetLine[]
+export type NewCategory = Pick<Category, 'name'> & { readonly id: bigint | undefined }
 
 /** What a file would change in the store. */
 export interface ImportPlan {
-  readonly added: readonly AddedLine[]
-  readonly changed: readonly ChangedLine[]
+  readonly lines: readonly PetLine[]
   readonly refused: readonly RefusedLine[]
   readonly unchanged: number
-  /** Categories that do not exist yet. */
-  readonly categories: readonly bigint[]
-  /** Saves everything except the quantities of existing pets. */
+  readonly categories: readonly NewCategory[]
+  /** Save everything except the quantities of existing pets, in this order. */
   readonly batches: readonly PetBatch[]
+}
+
+/** A file, the changes that it would make, and the limits of the key. */
+export interface PreparedImport {
+  readonly file: PetFile
+  readonly plan: ImportPlan
+  readonly limits: Pick<KeyLimits, 'minute' | 'day'>
 }
 
 interface Store {
   readonly pets: ReadonlyMap<bigint, KnownPet>
-  readonly categories: ReadonlySet<bigint>
+  readonly categories: Iterable<Category>
   /** Whether the key may change quantities. */
   readonly mayChangeStock: boolean
 }
 
 /** Compares a file with the store, line by line. */
 export function planImport(file: PetFile, { pets, categories, mayChangeStock }: Store): ImportPlan {
-  const barcodeOwners = barcodeOwnersOf(pets)
-  const taken = takenLines(file, barcodeOwners)
-  const refused: RefusedLine[] = [...file.refused, ...taken.refused]
-  const added: AddedLine[] = []
-  const changed: ChangedLine[] = []
-  const saved: PetLine[] = []
+  const barcodeOwners = new Map<string, bigint>()
+  for (const { barcode, petId } of pets.values()) if (barcode !== undefined) barcodeOwners.set(barcode, petId)
+  const findCategory = categoryFinder(categories)
+  const accepted = acceptedLines(file, barcodeOwners)
+  const refused: RefusedLine[] = [...file.refused, ...accepted.refused]
+  const newCategories = new Map<string, NewCategory>()
+  const idsByName = new Map(
+    Array.from(pets.values(), ({ petId, name, categoryId }) => [`${categoryId} ${nameKey(name)}`, petId]),
+  )
+  const lines: PetLine[] = []
   let unchanged = 0
-  for (const { line, pet } of taken.lines) {
-    const { id, name } = pet
-    const known = pets.get(id)
-    if (known === undefined) {
-      const newPet = newPetOf(pet)
-      added.push({ line, pet: newPet })
-      saved.push({ line, name, pet: newPet, isNew: true, completes: 'added' })
+  for (const { line, pet } of accepted.lines) {
+    const category = rowOrReason(line, () => findCategory(pet))
+    if ('reason' in category) {
+      refused.push(category)
       continue
     }
-    const update = updateOf(known, pet)
-    const hasUpdate = Object.keys(update).length > 0
-    const isCounted = pet.quantity !== known.quantity
+    const { id, name, quantity } = pet
+    const known = id == null ? undefined : pets.get(id)
+    const isCounted = known !== undefined && quantity !== known.quantity
+    const saved = known === undefined ? newPetOf(pet, category) : updateOf(known, pet, category)
     if (isCounted && !mayChangeStock) {
       refused.push({ line, reason: 'quantity differs, and this key may not change the stock' })
-    } else if (isCounted || hasUpdate) {
-      const quantity = { petId: id, quantity: pet.quantity, expected: known.quantity }
-      changed.push({ line, petId: id, name, update, ...(isCounted ? { quantity } : {}) })
-      const completes = isCounted ? undefined : 'changed'
-      if (hasUpdate) saved.push({ line, name, pet: { ...update, id }, isNew: false, completes })
-    } else unchanged++
+      continue
+    }
+    const newCategory = category.type === 'new' && category.id === undefined ? category.name : undefined
+    const hasUpdate = newCategory !== undefined || hasFields(saved)
+    if (!isCounted && !hasUpdate) {
+      unchanged++
+      continue
+    }
+    if (category.type === 'new') {
+      const { id: newId, name: newName = `Category ${newId}` } = category
+      newCategories.set(newId === undefined ? nameKey(newName) : String(newId), { id: newId, name: newName })
+    }
+    lines.push({
+      line,
+      name,
+      type: known === undefined ? 'added' : 'changed',
+      pet: saved,
+      newCategory,
+      quantity: isCounted ? { petId: known.petId, quantity, expected: known.quantity } : undefined,
+      sameNameAs: id == null ? idsByName.get(`${category.id} ${nameKey(name)}`) : undefined,
+    })
   }
   return {
-    added,
-    changed,
+    lines,
     unchanged,
     refused: refused.sort((a, b) => a.line - b.line),
-    categories: missingCategories(saved, categories),
-    batches: batchesOf(saved, barcodeOwners),
+    categories: [...newCategories.values()],
+    batches: batchesOf(
+      lines.filter(({ pet, newCategory }) => newCategory !== undefined || hasFields(pet)),
+      barcodeOwners,
+    ),
   }
-}
-
-function missingCategories(saved: readonly PetLine[], existing: ReadonlySet<bigint>): readonly bigint[] {
-  const wanted = new Set(saved.flatMap(({ pet }) => pet.categoryId ?? []))
-  return [...wanted].filter((id) => !existing.has(id))
-}
-
-function barcodeOwnersOf(pets: ReadonlyMap<bigint, KnownPet>): ReadonlyMap<string, bigint> {
-  const owners = new Map<string, bigint>()
-  for (const { barcode, petId } of pets.values()) if (barcode !== undefined) owners.set(barcode, petId)
-  return owners
 }
 
 /** If an id or a barcode occurs twice, the first line counts. A barcode that another pet keeps is refused. */
-function takenLines(file: PetFile, barcodeOwners: ReadonlyMap<string, bigint>) {
+function acceptedLines(file: PetFile, barcodeOwners: ReadonlyMap<string, bigint>) {
   const ids = new Map<bigint, number>()
   const barcodes = new Map<string, number>()
   const inFile = new Map(file.lines.map(({ pet }) => [pet.id, pet]))
@@ -114,7 +135,7 @@ function takenLines(file: PetFile, barcodeOwners: ReadonlyMap<string, bigint>) {
   for (const fileLine of file.lines) {
     const { line, pet } = fileLine
     const { id, barcode } = pet
-    const lineOfId = ids.get(id)
+    const lineOfId = id == null ? undefined : ids.get(id)
     const lineOfBarcode = barcode == null ? undefined : barcodes.get(barcode)
     const owner = barcode == null ? undefined : barcodeOwners.get(barcode)
     if (lineOfId !== undefined) {
@@ -125,32 +146,116 @@ function takenLines(file: PetFile, barcodeOwners: ReadonlyMap<string, bigint>) {
       refused.push({ line, reason: `barcode ${barcode} is already used by pet ${owner}` })
     } else {
       lines.push(fileLine)
-      ids.set(id, line)
+      if (id != null) ids.set(id, line)
       if (barcode != null) barcodes.set(barcode, line)
     }
   }
   return { lines, refused }
 }
 
+function hasFields(pet: PetUpsert): boolean {
+  return Object.keys(pet).some((field) => field !== 'id')
+}
+
 function keepsBarcode(pet: FileLine['pet'] | undefined, barcode: string | null | undefined): boolean {
   return pet?.barcode === undefined || pet.barcode === barcode
 }
 
-function newPetOf({ barcode, lowStockAt, ...pet }: FileLine['pet']): AddedLine['pet'] {
+function newPetOf(row: FileLine['pet'], category: RowCategory): PetUpsert {
+  const { id, name, status, quantity, barcode, lowStockAt } = row
   return {
-    ...pet,
+    name,
+    status,
+    quantity,
+    ...(id == null ? {} : { id }),
+    ...(category.id === undefined ? {} : { categoryId: category.id }),
     ...(barcode == null ? {} : { barcode }),
     ...(lowStockAt == null ? {} : { lowStockAt }),
   }
 }
 
-function updateOf(known: KnownPet, pet: FileLine['pet']): PetUpdate {
-  const { name, categoryId, status, barcode, lowStockAt } = pet
+function updateOf(known: KnownPet, row: FileLine['pet'], category: RowCategory): PetUpsert {
+  const { name, status, barcode, lowStockAt } = row
   return {
+    id: known.petId,
     ...(name === known.name ? {} : { name }),
-    ...(categoryId === known.categoryId ? {} : { categoryId }),
+    ...(category.id === undefined || category.id === known.categoryId ? {} : { categoryId: category.id }),
     ...(status === known.status ? {} : { status }),
     ...(barcode === undefined || (barcode ?? undefined) === known.barcode ? {} : { barcode }),
     ...(lowStockAt === undefined || (lowStockAt ?? undefined) === known.lowStockAt ? {} : { lowStockAt }),
   }
+}
+
+const MAX_PETS = 1_000
+/** Below the limit of the service for the body of a batch, 256 KiB, also with the ids of new categories. */
+const MAX_BYTES = 220_000
+
+/** The lines in batches that fit into one request each, to be sent in this order. */
+function batchesOf(
+  lines: readonly PetLine[],
+  barcodeOwners: ReadonlyMap<string, bigint>,
+): readonly PetBatch[] {
+  const batches = splitLines(lines)
+  return [...splitLines(barcodeReleases(batches, barcodeOwners)), ...batches]
+}
+
+function splitLines(lines: readonly PetLine[]): readonly PetBatch[] {
+  const encoder = new TextEncoder()
+  const batches: PetLine[][] = []
+  let bytes = 0
+  for (const line of lines) {
+    const size = encoder.encode(stringify(line.pet)).length + 1
+    const last = batches.at(-1)
+    if (last === undefined || last.length === MAX_PETS || bytes + size > MAX_BYTES) {
+      batches.push([line])
+      bytes = size
+    } else {
+      last.push(line)
+      bytes += size
+    }
+  }
+  return batches
+}
+
+/**
+ * Pets of one batch may swap their barcodes. But if a pet gets the barcode of a pet in a later batch, that pet has to
+ * give it up first.
+ */
+function barcodeReleases(
+  batches: readonly PetBatch[],
+  barcodeOwners: ReadonlyMap<string, bigint>,
+): readonly PetLine[] {
+  const places = new Map(
+    batches.flatMap((batch, index) => batch.map((line) => [line.pet.id, { line, index }] as const)),
+  )
+  const releases: PetLine[] = []
+  for (const [index, batch] of batches.entries()) {
+    for (const { pet } of batch) {
+      const id = pet.barcode == null ? undefined : barcodeOwners.get(pet.barcode)
+      const place = id === undefined ? undefined : places.get(id)
+      if (id === undefined || place === undefined || place.index <= index) continue
+      const { line, name } = place.line
+      releases.push({ line, name, type: 'changed', pet: { id, barcode: null }, isRelease: true })
+    }
+  }
+  return releases
+}
+
+export function requestsOf({ lines, categories, batches }: ImportPlan): number {
+  const quantities = lines.filter(({ quantity }) => quantity !== undefined).length
+  return categories.length + batches.length + Math.ceil(quantities / MAX_CHANGES)
+}
+
+/** How many requests the import needs, and how long it takes within the limits of the key. */
+export function costWords(plan: ImportPlan, { minute, day }: Pick<KeyLimits, 'minute' | 'day'>): string {
+  const requests = requestsOf(plan)
+  const count = requests === 1 ? '1 request' : `${requests.toLocaleString('en')} requests`
+  const overDay = requests - day.remaining
+  if (overDay > 0) {
+    return `The import needs ${count}, ${overDay.toLocaleString('en')} more than this key may send today. Import part of the file, or use a key with a higher limit.`
+  }
+  const minutes = Math.ceil(Math.max(0, requests - minute.remaining) / Math.max(1, minute.limit))
+  if (minutes === 0) return `The import needs ${count} and takes less than a minute.`
+  const duration = minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+  return `The import needs ${count} and takes about ${duration}, because of the limits of this key. Keep this page open until it is done.`
 }

@@ -1,46 +1,46 @@
-import { useRef, useState } from 'react'
+import { useState } from 'react'
+import { type CategoryList, categoryName } from '../data/catalog/category-list.ts'
 import { useReadable } from '../data/observable.ts'
 import { useSession } from '../session/session-context.ts'
-import { useLostFocus } from '../ui/hooks.ts'
+import { Button } from '../ui/button.tsx'
+import { ask } from '../ui/confirm.tsx'
+import { SegmentedControl } from '../ui/segmented-control.tsx'
 import { petsWords } from '../ui/words.ts'
-import { costOf, costWords } from './import-cost.ts'
-import { LineTable, type ShownLine } from './line-table.tsx'
-import { addedWords, changedWords } from './line-words.ts'
-import type { Prepared } from './prepare-import.ts'
+import { costWords, type ImportPlan, type PetLine, type PreparedImport } from './import-plan.ts'
+import type { ImportProgress, ImportRun } from './import-run.ts'
 
-interface Props {
-  readonly prepared: Prepared
-  readonly onStart: () => void
-}
-
-const KINDS = { added: 'To add', changed: 'To change', refused: 'Refused' } as const
-type Kind = keyof typeof KINDS
+type Kind = PetLine['type'] | 'refused'
 
 /** Shows what the import would change, and asks before it starts. */
-export function ImportPreview({ prepared: { file, plan, limits }, onStart }: Props) {
+export function ImportPreview(props: { readonly prepared: PreparedImport; readonly onStart: () => void }) {
+  const { file, plan, limits } = props.prepared
   const categories = useReadable(useSession().categories)
-  const { added, changed, refused, unchanged } = plan
-  const count = { added: added.length, changed: changed.length, refused: refused.length }
-  const kinds = Object.keys(KINDS) as readonly Kind[]
   const [chosen, setChosen] = useState<Kind>()
-  const [isAsking, setAsking] = useState(false)
-  const safe = useRef<HTMLButtonElement>(null)
-  useLostFocus(safe, isAsking)
-  const kind = chosen ?? kinds.find((candidate) => count[candidate] > 0) ?? 'added'
-  const lines: Readonly<Record<Kind, () => readonly ShownLine[]>> = {
-    added: () => added.map(({ line, pet }) => ({ line, name: pet.name, text: addedWords(pet, categories) })),
-    changed: () =>
-      changed.map((change) => ({
-        line: change.line,
-        name: change.name,
-        text: changedWords(change, categories),
-      })),
-    refused: () => refused.map(({ line, reason }) => ({ line, name: '', text: reason })),
+  const linesOf = (type: PetLine['type']) => plan.lines.filter((line) => line.type === type)
+  const count = {
+    added: linesOf('added').length,
+    changed: linesOf('changed').length,
+    refused: plan.refused.length,
   }
-  const work = count.added + count.changed
-  const cost = costOf(plan, limits)
+  const options = [
+    { value: 'added' as const, label: `To add ${count.added.toLocaleString('en')}` },
+    { value: 'changed' as const, label: `To change ${count.changed.toLocaleString('en')}` },
+    { value: 'refused' as const, label: `Refused ${count.refused.toLocaleString('en')}` },
+  ]
+  const kind = chosen ?? options.find(({ value }) => count[value] > 0)?.value ?? 'added'
+  const shown =
+    kind === 'refused'
+      ? plan.refused.map(({ line, reason }) => ({ line, name: '', text: reason }))
+      : linesOf(kind).map((line) => ({ ...line, text: lineWords(line, categories) }))
+  const repeated = plan.lines.filter(({ sameNameAs }) => sameNameAs !== undefined).length
+  const cost = `${costWords(plan, limits)}${count.refused > 0 ? ' Refused lines are left out.' : ''}`
+  const start = async () => {
+    const text = [categoryWords(plan), cost].filter((words) => words !== '')
+    const question = { title: `${actionWords(count)}?`, text, yes: 'Yes, import', no: 'Not yet' }
+    if (await ask(question)) props.onStart()
+  }
   return (
-    <section className="card import__preview" aria-labelledby="import-preview-title">
+    <section className="card card__body stack import__preview" aria-labelledby="import-preview-title">
       <h2 id="import-preview-title">Changes from {file.name}</h2>
       {file.isLatin && (
         <p className="notice notice--caution">
@@ -48,53 +48,31 @@ export function ImportPreview({ prepared: { file, plan, limits }, onStart }: Pro
           accents and umlauts before you continue.
         </p>
       )}
+      {file.hasGuards && (
+        <p className="notice">
+          An apostrophe before =, +, - or @ protects a cell from spreadsheets. It is not imported.
+        </p>
+      )}
+      {repeated > 0 && (
+        <p className="notice notice--caution">
+          {petsWords(repeated)} without a petId: a pet of the same name exists. The import adds another pet.
+          To change the existing pet, fill in its petId.
+        </p>
+      )}
       <p role="status">
-        {sumWords(count, unchanged)}
-        {plan.categories.length > 0 &&
-          ` ${plan.categories.length === 1 ? 'Category' : 'Categories'} ${plan.categories.join(', ')} ${plan.categories.length === 1 ? 'is' : 'are'} new and will be added.`}
+        {sumWords(count, plan.unchanged)} {categoryWords(plan)}
       </p>
-      <fieldset className="segmented import__kinds">
-        <legend className="visually-hidden">Lines</legend>
-        {kinds.map((option) => (
-          <button
-            key={option}
-            type="button"
-            className="segmented__option"
-            aria-pressed={kind === option}
-            onClick={() => setChosen(option)}
-          >
-            {KINDS[option]} {count[option].toLocaleString('en')}
-          </button>
-        ))}
-      </fieldset>
-      <LineTable key={kind} name={KINDS[kind]} lines={lines[kind]()} />
-      {work > 0 && (
-        <div className="import__ask">
-          <p>
-            {costWords(cost)}
-            {count.refused > 0 && ' Refused lines are left out.'}
-          </p>
-          {isAsking ? (
-            <div className="import__question" role="alert">
-              <strong>{doWords(count)}?</strong>
-              <button type="button" className="button button--primary" onClick={onStart}>
-                Yes, import
-              </button>
-              <button ref={safe} type="button" className="button" onClick={() => setAsking(false)}>
-                Not yet
-              </button>
-            </div>
-          ) : (
-            <button
-              ref={safe}
-              type="button"
-              className="button button--primary"
-              onClick={() => setAsking(true)}
-            >
+      <SegmentedControl label="Lines" options={options} value={kind} onChange={setChosen} />
+      <LineTable key={kind} name={kind} lines={shown} />
+      {plan.lines.length > 0 && (
+        <>
+          <p>{cost}</p>
+          <span>
+            <Button tone="primary" onClick={() => void start()}>
               Import…
-            </button>
-          )}
-        </div>
+            </Button>
+          </span>
+        </>
       )}
     </section>
   )
@@ -105,8 +83,148 @@ function sumWords(count: Readonly<Record<Kind, number>>, unchanged: number): str
   return `${numbers}, ${unchanged.toLocaleString('en')} already ${unchanged === 1 ? 'as it is' : 'as they are'} in the file.`
 }
 
+function categoryWords({ categories }: ImportPlan): string {
+  if (categories.length === 0) return ''
+  const [noun, verb] = categories.length === 1 ? ['Category', 'is'] : ['Categories', 'are']
+  return `${noun} ${categories.map(({ name }) => `“${name}”`).join(', ')} ${verb} new and will be added.`
+}
+
 /** Such as `Add 1 pet and change 12`. */
-function doWords({ added, changed }: Readonly<Record<Kind, number>>): string {
+function actionWords({ added, changed }: Readonly<Record<Kind, number>>): string {
   if (added === 0) return `Change ${petsWords(changed)}`
   return `Add ${petsWords(added)}${changed === 0 ? '' : ` and change ${changed.toLocaleString('en')}`}`
+}
+
+/** All fields of a new pet, or the fields of a pet that would change. */
+export function lineWords(line: PetLine, categories: CategoryList): string {
+  const { pet, quantity, newCategory, sameNameAs } = line
+  const category = newCategory ?? categoryName(categories, pet.categoryId)
+  const number = (value = 0) => value.toLocaleString('en')
+  const parts =
+    line.type === 'added'
+      ? [
+          pet.id === undefined ? 'new id' : `id ${pet.id}`,
+          category,
+          pet.status,
+          `${number(pet.quantity)} in stock`,
+          pet.barcode == null ? '' : `barcode ${pet.barcode}`,
+          pet.lowStockAt == null ? '' : `warn at ${number(pet.lowStockAt)}`,
+          sameNameAs === undefined ? '' : `pet ${sameNameAs} has the same name`,
+        ]
+      : [
+          pet.name === undefined ? '' : `name to ${pet.name}`,
+          category === '' ? '' : `category to ${category}`,
+          pet.status === undefined ? '' : `status to ${pet.status}`,
+          pet.barcode === undefined ? '' : pet.barcode === null ? 'no barcode' : `barcode to ${pet.barcode}`,
+          pet.lowStockAt === undefined ? '' : thresholdWords(pet.lowStockAt),
+          quantity === undefined
+            ? ''
+            : `quantity from ${number(quantity.expected)} to ${number(quantity.quantity)}`,
+        ]
+  return parts.filter((part) => part !== '').join(', ')
+}
+
+function thresholdWords(lowStockAt: number | null): string {
+  return lowStockAt === null ? 'no warning of its own' : `warn at ${lowStockAt.toLocaleString('en')}`
+}
+
+/** The progress of an import, and its result. */
+export function ImportResult({
+  run,
+  progress,
+}: {
+  readonly run: ImportRun
+  readonly progress: ImportProgress
+}) {
+  const { phase, total, added, changed, failed, stoppedBy } = progress
+  const isDone = phase === 'done'
+  const done = added + changed + failed.length
+  const saved = `${added.toLocaleString('en')} added, ${changed.toLocaleString('en')} changed`
+  const failures = failed.length === 0 ? '' : `, ${failed.length.toLocaleString('en')} failed`
+  return (
+    <section className="card card__body stack import__preview" aria-labelledby="import-result-title">
+      <h2 id="import-result-title">{titleOf(progress)}</h2>
+      {!isDone && (
+        <>
+          <div
+            className="progress"
+            role="progressbar"
+            aria-label="Pets"
+            aria-valuemin={0}
+            aria-valuemax={total}
+            aria-valuenow={done}
+          >
+            <div className="progress__bar" style={{ width: `${(100 * done) / Math.max(1, total)}%` }} />
+          </div>
+          <p className="number muted">
+            {done.toLocaleString('en')} of {petsWords(total)}
+          </p>
+        </>
+      )}
+      <p role="status">{isDone || failures !== '' ? `${saved}${failures}.` : ''}</p>
+      {isDone && stoppedBy !== undefined && (
+        <p className="notice notice--caution">
+          The import stopped early: {stoppedBy.replace(/\.$/, '')}. Saved pets stay saved. Import the same
+          file again to import the rest.
+        </p>
+      )}
+      {!isDone && (
+        <span>
+          <Button isDisabled={phase === 'stopping'} onClick={() => run.stop()}>
+            {phase === 'stopping' ? 'Stopping' : 'Stop'}
+          </Button>
+        </span>
+      )}
+      {failed.length > 0 && (
+        <LineTable name="Failed" lines={failed.map((line) => ({ ...line, text: line.reason }))} />
+      )}
+    </section>
+  )
+}
+
+function titleOf({ fileName, phase, stoppedBy }: ImportProgress): string {
+  if (phase !== 'done') return `Importing ${fileName}`
+  return stoppedBy === undefined ? `${fileName} is imported` : `Import of ${fileName} stopped`
+}
+
+const LINES_PER_PAGE = 100
+
+interface LineTableProps {
+  readonly name: string
+  readonly lines: readonly { readonly line: number; readonly name: string; readonly text: string }[]
+}
+
+/** Lines of a file, each with a text about it. Shows 100, and more on request. */
+function LineTable({ name, lines }: LineTableProps) {
+  const [shown, setShown] = useState(LINES_PER_PAGE)
+  if (lines.length === 0) return <p className="muted">None.</p>
+  return (
+    <>
+      <table className="table line-table" aria-label={name}>
+        <thead>
+          <tr>
+            <th scope="col" className="table__number">
+              Line
+            </th>
+            <th scope="col">Pet</th>
+            <th scope="col">Details</th>
+          </tr>
+        </thead>
+        <tbody>
+          {lines.slice(0, shown).map(({ line, name: pet, text }) => (
+            <tr key={`${line} ${text}`}>
+              <td className="table__number">{line.toLocaleString('en')}</td>
+              <td>{pet}</td>
+              <td>{text}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {lines.length > shown && (
+        <Button onClick={() => setShown(shown + LINES_PER_PAGE)}>
+          Show more of {lines.length.toLocaleString('en')}
+        </Button>
+      )}
+    </>
+  )
 }

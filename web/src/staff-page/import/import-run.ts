@@ -1,11 +1,12 @@
-import { type FailedPart, isPetstoreError, type PetstoreClient } from '@petstore/client'
+import { type FailedPart, isPetstoreError, type PetstoreClient, type PetUpsert } from '@petstore/client'
+import { nameKey } from '../../../../server/src/core/transfer/rows.ts'
 import { catalogFailure } from '../data/catalog/catalog-failure.ts'
 import type { Categories } from '../data/catalog/categories.ts'
 import { Observable, type Readable } from '../data/observable.ts'
 import { adjustRows, batchesOf, GONE } from '../data/stock/adjustment-batch.ts'
 import type { SaveContext } from '../data/stock/own-request.ts'
-import type { PetBatch, PetLine } from './import-batches.ts'
-import type { ImportPlan } from './import-plan.ts'
+import type { Session } from '../session/session.ts'
+import type { ImportPlan, PetBatch, PetLine } from './import-plan.ts'
 
 export interface FailedLine {
   readonly line: number
@@ -34,11 +35,23 @@ interface ImportContext {
 /** The limit of the service for the reference of a change. */
 const MAX_REFERENCE = 200
 
+const runs = new WeakMap<Session, ImportRun>()
+
+/** The import of a session. It continues while the user looks at another view. */
+export function importOf(session: Session): ImportRun {
+  const { client, saving, categories } = session
+  const run = runs.get(session) ?? new ImportRun({ client, saving, categories })
+  runs.set(session, run)
+  return run
+}
+
 /** Imports the lines of a plan, batch by batch. If it is stopped, the saved batches stay saved. */
 export class ImportRun implements Readable<ImportProgress | undefined> {
   readonly #progress = new Observable<ImportProgress | undefined>(undefined)
   readonly #context: ImportContext
   #stopping = new AbortController()
+  /** The ids of the categories that the import has added, by the key of their name. */
+  #newCategories = new Map<string, bigint>()
 
   readonly get = this.#progress.get
   readonly subscribe = this.#progress.subscribe
@@ -58,7 +71,7 @@ export class ImportRun implements Readable<ImportProgress | undefined> {
     this.#progress.set({
       fileName,
       phase: 'running',
-      total: plan.added.length + plan.changed.length,
+      total: plan.lines.length,
       added: 0,
       changed: 0,
       failed: [],
@@ -90,11 +103,14 @@ export class ImportRun implements Readable<ImportProgress | undefined> {
 
   async #addCategories(plan: ImportPlan): Promise<void> {
     const { client, categories, saving } = this.#context
-    for (const id of plan.categories) {
+    this.#newCategories = new Map()
+    for (const { id, name } of plan.categories) {
       if (this.#isStopped()) return
       try {
-        const category = { id, name: `Category ${id}` }
-        categories.take(await client.categories.create(category, { signal: saving.signal }))
+        const category = id === undefined ? { name } : { id, name }
+        const added = await client.categories.create(category, { signal: saving.signal })
+        this.#newCategories.set(nameKey(name), added.id)
+        categories.take(added)
       } catch (error) {
         // Somebody else may have added the category meanwhile.
         if (!isPetstoreError(error, 'already_exists')) this.#stopping.abort(catalogFailure(error, 'pet'))
@@ -108,7 +124,8 @@ export class ImportRun implements Readable<ImportProgress | undefined> {
     let rest = this.#withoutOutdated(this.#withoutFailed(batch))
     while (rest.length > 0 && !this.#isStopped()) {
       try {
-        await client.pets.upsert({ pets: rest.map(({ pet }) => pet) }, { signal: saving.signal })
+        const pets = rest.map((line) => this.#withCategory(line))
+        await client.pets.upsert({ pets }, { signal: saving.signal })
         this.#count({ added: completed(rest, 'added'), changed: completed(rest, 'changed') })
         return
       } catch (error) {
@@ -120,6 +137,13 @@ export class ImportRun implements Readable<ImportProgress | undefined> {
     }
   }
 
+  #withCategory({ pet, newCategory }: PetLine): PetUpsert {
+    if (newCategory === undefined) return pet
+    const categoryId = this.#newCategories.get(nameKey(newCategory))
+    if (categoryId === undefined) throw new Error(`the category ${newCategory} was not added`)
+    return { ...pet, categoryId }
+  }
+
   #withoutFailed<Line extends { readonly line: number }>(lines: readonly Line[]): readonly Line[] {
     const failed = new Set(this.get()?.failed.map(({ line }) => line))
     return lines.filter(({ line }) => !failed.has(line))
@@ -128,21 +152,23 @@ export class ImportRun implements Readable<ImportProgress | undefined> {
   /** A batch would overwrite a pet that somebody else added meanwhile, and add a removed pet again. */
   #withoutOutdated(batch: PetBatch): PetBatch {
     const { stock } = this.#context.saving
-    const isOutdated = ({ pet, isNew }: PetLine) => isNew === (stock.find(pet.id) !== undefined)
+    const isOutdated = ({ pet: { id }, type }: PetLine) =>
+      id !== undefined && (type === 'added') === (stock.find(id) !== undefined)
     this.#fail(
-      batch.filter(isOutdated).map(({ line, name, pet, isNew }) => ({
+      batch.filter(isOutdated).map(({ line, name, pet, type }) => ({
         line,
         name,
-        reason: isNew ? `Somebody else added pet ${pet.id} meanwhile. Import the file again.` : GONE,
+        reason:
+          type === 'added' ? `Somebody else added pet ${pet.id} meanwhile. Import the file again.` : GONE,
       })),
     )
     return batch.filter((line) => !isOutdated(line))
   }
 
-  async #changeQuantities({ changed }: ImportPlan, fileName: string): Promise<void> {
+  async #changeQuantities(plan: ImportPlan, fileName: string): Promise<void> {
     const { saving } = this.#context
-    const lines = new Map(changed.map((line) => [line.petId, line]))
-    const changes = this.#withoutFailed(changed).flatMap(({ quantity }) => quantity ?? [])
+    const lines = new Map(plan.lines.map((line) => [line.pet.id, line]))
+    const changes = this.#withoutFailed(plan.lines).flatMap(({ quantity }) => quantity ?? [])
     const reference = fileName.replace(/\p{Cc}/gu, '').slice(0, MAX_REFERENCE)
     for (const batch of batchesOf(changes, { reason: 'corrected', reference })) {
       if (this.#isStopped()) break
@@ -183,8 +209,10 @@ export class ImportRun implements Readable<ImportProgress | undefined> {
   }
 }
 
-function completed(batch: PetBatch, kind: PetLine['completes']): number {
-  return batch.filter(({ completes }) => completes === kind).length
+/** How many lines need no further request. */
+function completed(batch: PetBatch, type: PetLine['type']): number {
+  return batch.filter((line) => line.type === type && line.isRelease !== true && line.quantity === undefined)
+    .length
 }
 
 /** The lines that the service refuses; none if the whole request failed. */

@@ -1,14 +1,17 @@
-import { Fragment, useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
+import { saveFile } from '../data/catalog-export.ts'
 import { failureWords } from '../data/failure-words.ts'
 import { useReadable } from '../data/observable.ts'
+import type { Session } from '../session/session.ts'
 import { useMayChange, useSession, useStock } from '../session/session-context.ts'
+import { Button } from '../ui/button.tsx'
+import { Field } from '../ui/field.tsx'
 import { useLostFocus } from '../ui/hooks.ts'
 import { href } from '../ui/navigation.ts'
-import { importOf } from './import-of.ts'
-import { ImportPreview } from './import-preview.tsx'
-import { ImportResult } from './import-result.tsx'
-import { PET_COLUMNS } from './pet-file.ts'
-import { type Prepared, prepareImport } from './prepare-import.ts'
+import { type KnownPet, type PreparedImport, planImport } from './import-plan.ts'
+import { ImportPreview, ImportResult } from './import-preview.tsx'
+import { importOf } from './import-run.ts'
+import { readPetFile, TEMPLATE } from './pet-file.ts'
 import './import.css'
 
 /** Imports pets from a file, after a preview that shows every line. */
@@ -19,7 +22,7 @@ export function ImportView() {
   const { phase } = useStock()
   const mayChangeStock = useMayChange('stock')
   const mayImport = useMayChange('pets')
-  const [prepared, setPrepared] = useState<Prepared>()
+  const [prepared, setPrepared] = useState<PreparedImport>()
   const [state, setState] = useState<'idle' | 'reading' | { readonly failure: string }>('idle')
 
   const read = async (chosen: File) => {
@@ -42,7 +45,7 @@ export function ImportView() {
 
   return (
     <section ref={section} className="view import" aria-label="Import" tabIndex={-1}>
-      <a className="import__back" href={href({ view: 'pets' })}>
+      <a className="back-link" href={href({ view: 'pets' })}>
         <span aria-hidden="true">← </span>Pets
       </a>
       <h1>Import pets from a file</h1>
@@ -50,41 +53,29 @@ export function ImportView() {
         <p className="notice notice--caution">This key may not change pets. Sign in with a key that may.</p>
       )}
       {mayImport && !run.isRunning() && (
-        <div className="card import__choose">
-          <div className="field">
-            <label className="field__label" htmlFor="import-file">
-              CSV file
-            </label>
-            <input
-              id="import-file"
-              className="import__file"
-              type="file"
-              accept=".csv,.txt,text/csv"
-              disabled={state === 'reading' || phase !== 'ready'}
-              aria-describedby="import-hint"
-              // The browser reports a file that is chosen again only if the field was cleared.
-              onClick={({ currentTarget }) => {
-                currentTarget.value = ''
-              }}
-              onChange={({ currentTarget: { files } }) => {
-                const [chosen] = files ?? []
-                if (chosen !== undefined) void read(chosen)
-              }}
-            />
-            <p id="import-hint" className="field__hint">
-              As Excel saves it, with commas or semicolons. The first line has the columns{' '}
-              <code className="import__columns">
-                {PET_COLUMNS.split(',').map((column, index) => (
-                  <Fragment key={column}>
-                    {index > 0 && ','}
-                    <wbr />
-                    {column}
-                  </Fragment>
-                ))}
-              </code>
-              ; the last two are optional. You see all changes before anything is saved.
-            </p>
-          </div>
+        <div className="card card__body stack import__choose">
+          <Field label="CSV file" hint={HINT}>
+            {(control) => (
+              <input
+                {...control}
+                className="import__file"
+                type="file"
+                accept=".csv,.txt,text/csv"
+                disabled={state === 'reading' || phase !== 'ready'}
+                // The browser reports a file that is chosen again only if the field was cleared.
+                onClick={({ currentTarget }) => {
+                  currentTarget.value = ''
+                }}
+                onChange={({ currentTarget: { files } }) => {
+                  const [chosen] = files ?? []
+                  if (chosen !== undefined) void read(chosen)
+                }}
+              />
+            )}
+          </Field>
+          <span>
+            <Button onClick={() => saveFile('pets-template.csv', TEMPLATE)}>Download a template</Button>
+          </span>
           <p role="status">{state === 'reading' && 'Comparing the file with the store …'}</p>
           {typeof state === 'object' && (
             <p className="notice notice--negative" role="alert">
@@ -102,4 +93,25 @@ export function ImportView() {
       )}
     </section>
   )
+}
+
+const HINT =
+  'As Excel saves it, with commas or semicolons. The first line names the columns: name, category (or categoryId), status and quantity; petId, barcode and lowStockAt are optional. A line without a petId adds a pet. You see all changes before anything is saved.'
+
+/** Compares a file with the current store. */
+async function prepareImport(
+  session: Session,
+  chosen: File,
+  mayChangeStock: boolean,
+): Promise<PreparedImport> {
+  const file = readPetFile(chosen.name, new Uint8Array(await chosen.arrayBuffer()))
+  const { client, stock, categories, saving } = session
+  await categories.reload()
+  const pets = new Map<bigint, KnownPet>()
+  for await (const entry of client.catalog.list({ signal: saving.signal })) {
+    const row = stock.find(entry.petId)
+    if (row !== undefined) pets.set(entry.petId, { ...entry, status: row.status, quantity: row.quantity })
+  }
+  const known = { pets, categories: categories.get().byId.values(), mayChangeStock }
+  return { file, plan: planImport(file, known), limits: await client.limits.get() }
 }

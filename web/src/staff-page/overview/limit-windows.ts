@@ -1,14 +1,14 @@
 import type { LimitState } from '@petstore/client'
 
-/** Both windows of a key, as GET /limits tells them. */
+/** Both windows of a key, as GET /limits returns them. */
 export interface LimitWindows {
   readonly minute: LimitState
   readonly day: LimitState
 }
 
 /**
- * With what an answer to any other request told. That is the tighter window alone, the minute's as a rule; what was
- * used of it was used of the day as well.
+ * Applies the limit headers of a response. They describe only the tighter window, usually the minute; requests of the
+ * minute count for the day as well.
  */
 export function withAnswer(windows: LimitWindows, seen: LimitState): LimitWindows {
   const { minute, day } = windows
@@ -22,7 +22,7 @@ export function withAnswer(windows: LimitWindows, seen: LimitState): LimitWindow
   return { minute: seen, day: lower(day, day.remaining - used) }
 }
 
-/** As it stands at this time: a window that is over is full again until the next request begins another. */
+/** The windows at this time. A window that has ended is full again. */
 export function windowsAt({ minute, day }: LimitWindows, now: number): LimitWindows {
   return { minute: atTime(minute, now), day: atTime(day, now) }
 }
@@ -31,7 +31,7 @@ function atTime(window: LimitState, now: number): LimitState {
   return window.reset * 1000 > now ? window : { ...window, remaining: window.limit }
 }
 
-/** Answers may overtake each other: within a window, the lower figure is the later one. */
+/** Responses may overtake each other: within a window, the lower figure is the later one. */
 function lower(window: LimitState, remaining: number): LimitState {
   return { ...window, remaining: Math.max(0, Math.min(window.remaining, remaining)) }
 }

@@ -12,9 +12,8 @@ export interface DueOrders {
   readonly expiring: readonly Order[]
 }
 
-export function dueOrders(orders: Iterable<Order>, now: number): DueOrders {
+export function dueOrders(open: readonly Order[], now: number): DueOrders {
   const [today, tomorrow] = [startOfDay(now), startOfDay(now, 1)]
-  const open = [...orders]
   const shipping = open.filter(({ shipDate }) => shipDate !== undefined).sort(by('shipDate'))
   return {
     overdue: shipping.filter((order) => timeOf(order, 'shipDate') < today),

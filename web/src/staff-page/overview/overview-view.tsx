@@ -1,5 +1,7 @@
-import type { Order } from '@petstore/client'
+import type { Order, PetstoreClient } from '@petstore/client'
 import { type ReactNode, useMemo, useState } from 'react'
+import type { LiveChanges } from '../data/history/live-changes.ts'
+import { type RecordSource, useLiveRecords } from '../data/live-records.ts'
 import { useReadable } from '../data/observable.ts'
 import { whatWords } from '../data/orders/order-words.ts'
 import { momentWords } from '../data/time-words.ts'
@@ -13,7 +15,6 @@ import { useNow } from '../ui/hooks.ts'
 import { href } from '../ui/navigation.ts'
 import { RetryNotice } from '../ui/notices.tsx'
 import { SegmentedControl } from '../ui/segmented-control.tsx'
-import { useOpenOrders } from './open-orders.ts'
 import {
   biggestMovers,
   countLow,
@@ -27,7 +28,7 @@ import { PlanUsage } from './plan-usage.tsx'
 import './overview.css'
 
 const CHART_DAYS = 14
-const SHOWN = 8
+const SHOWN = 6
 const HORIZONS = ['3', '7', '14', '30'] as const
 const SHORT_DAY = new Intl.DateTimeFormat('en-GB', { weekday: 'narrow' })
 const LONG_DAY = new Intl.DateTimeFormat('en-GB', { weekday: 'long', day: 'numeric', month: 'long' })
@@ -40,18 +41,14 @@ export function OverviewView() {
   const categories = useReadable(categoryStore)
   const isAdmin = useReadable(owner)?.permissions.includes('keys') === true
   const now = useNow(30_000)
-  const source = useMemo(() => ({ client, changes: feed.changes }), [client, feed])
-  const soldTrades = useTrades(source, 'sold')
-  const receivedTrades = useTrades(source, 'received')
-  const openOrders = useOpenOrders()
+  const soldTrades = useTrades(client, feed.changes, 'sold')
+  const receivedTrades = useTrades(client, feed.changes, 'received')
+  const openOrders = useLiveRecords(useMemo(() => openOrdersSource(client, feed.orders), [client, feed]))
   const low = useMemo(() => countLow(rows, categories), [rows, categories])
 
   const sold = soldTrades.log ?? NO_TRADES
   const received = receivedTrades.log ?? NO_TRADES
-  const due = useMemo(
-    () => dueOrders(openOrders.listed?.orders.values() ?? [], now),
-    [openOrders.listed, now],
-  )
+  const due = useMemo(() => dueOrders(openOrders.records?.items ?? [], now), [openOrders.records, now])
   const nameOf = (petId: bigint) => stock.find(petId)?.name ?? `Pet ${petId}`
   const [today, week, weekBefore] = [startOfDay(now), startOfDay(now, -6), startOfDay(now, -13)]
   const isLoading = soldTrades.log === undefined || receivedTrades.log === undefined
@@ -74,10 +71,10 @@ export function OverviewView() {
           {momentWords(partial.since)}.
         </p>
       )}
-      {openOrders.listed?.isComplete === false && (
+      {openOrders.records?.isComplete === false && (
         <p className="notice notice--caution">
           There are very many open orders. The figures cover the first{' '}
-          {wholeNumber(openOrders.listed.orders.size)}.
+          {wholeNumber(openOrders.records.items.length)}.
         </p>
       )}
       <ul className="tiles" aria-label="Today">
@@ -101,14 +98,14 @@ export function OverviewView() {
         />
         <Tile
           name="Orders due"
-          value={openOrders.listed && due.dueToday.length + due.overdue.length}
+          value={openOrders.records && due.dueToday.length + due.overdue.length}
           note={due.overdue.length === 0 ? 'None overdue' : `${wholeNumber(due.overdue.length)} overdue`}
           isUrgent={due.overdue.length > 0}
           href={href({ view: 'orders' })}
         />
         <Tile
           name="Holds that expire soon"
-          value={openOrders.listed && due.expiring.length}
+          value={openOrders.records && due.expiring.length}
           note="Within 24 hours"
           href={href({ view: 'orders' })}
         />
@@ -121,30 +118,43 @@ export function OverviewView() {
         />
       </ul>
       <div className="overview__columns">
-        <Card title="Sold and received, last 14 days">
-          <DayChart sold={sold} received={received} now={now} />
-        </Card>
-        <OrdersCard due={due} isLoaded={openOrders.listed !== undefined} nameOf={nameOf} now={now} />
-        <RunsOutCard sold={sold} isLoading={isLoading} now={now} />
-        <Card title="Sold most, last 7 days">
-          <BarList
-            name="Sold most"
-            unit="units"
-            bars={biggestMovers(sold.trades, week, SHOWN).map(([petId, units]) => ({
-              key: String(petId),
-              label: nameOf(petId),
-              value: units,
-              href: href({ view: 'pet', petId }),
-            }))}
-          />
-          {!isLoading && unitsBetween(sold.trades, week, end) === 0 && (
-            <p className="muted">Nothing was sold in the last 7 days.</p>
-          )}
-        </Card>
-        {isAdmin && <PlanUsage />}
+        <div className="stack">
+          <Card title="Sold and received, last 14 days">
+            <DayChart sold={sold} received={received} now={now} />
+          </Card>
+          <RunsOutCard sold={sold} isLoading={isLoading} now={now} />
+        </div>
+        <div className="stack">
+          <OrdersCard due={due} isLoaded={openOrders.records !== undefined} nameOf={nameOf} now={now} />
+          <Card title="Sold most, last 7 days">
+            <BarList
+              name="Sold most"
+              unit="units"
+              bars={biggestMovers(sold.trades, week, SHOWN).map(([petId, units]) => ({
+                key: String(petId),
+                label: nameOf(petId),
+                value: units,
+                href: href({ view: 'pet', petId }),
+              }))}
+            />
+            {!isLoading && unitsBetween(sold.trades, week, end) === 0 && (
+              <p className="muted">Nothing was sold in the last 7 days.</p>
+            )}
+          </Card>
+        </div>
       </div>
+      {isAdmin && <PlanUsage />}
     </section>
   )
+}
+
+function openOrdersSource(client: PetstoreClient, live: LiveChanges<Order>): RecordSource<Order> {
+  return {
+    live,
+    idOf: ({ id }) => String(id),
+    belongs: ({ state }) => state === 'open',
+    load: (cursor, signal) => client.orders.list({ state: 'open', limit: 1_000, cursor, signal }),
+  }
 }
 
 interface TileProps {

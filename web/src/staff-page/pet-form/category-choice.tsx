@@ -8,7 +8,7 @@ interface Props {
   readonly onChoose: (categoryId: bigint | undefined) => void
 }
 
-/** One category, or all. */
+/** Filters by one category, or shows all. */
 export function CategoryChoice({ chosen, onChoose }: Props) {
   const categories = useReadable(useSession().categories)
   return (

@@ -4,7 +4,7 @@ import type { PetListSource } from '../data/catalog/pet-list.ts'
 import { usePetList } from '../data/catalog/use-pet-list.ts'
 import { useSession } from '../session/session-context.ts'
 
-/** All that is known of one pet, as it changes; `undefined` until it is there. */
+/** The catalogue entry of one pet, kept up to date; `undefined` until it is loaded. */
 export function usePetDetails(petId: bigint): SearchRow | undefined {
   const { client, feed, categories } = useSession()
   const source = useMemo(
@@ -14,7 +14,7 @@ export function usePetDetails(petId: bigint): SearchRow | undefined {
       mayAdd: (event) => 'petId' in event && event.petId === petId && event.type === 'pet',
       load: async (_, signal) => {
         const { items } = await client.inventory.search({ q: String(petId), signal })
-        // Others may have the id as a barcode, or as a word of their names.
+        // Other pets may have the id as a barcode, or as a word of their names.
         return { items: items.filter((row) => row.petId === petId), next: undefined }
       },
     }),

@@ -1,167 +1,225 @@
-import type { SearchRow } from '@petstore/client'
-import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { isPetstoreError, type Pet, type PetstoreClient, type SearchRow } from '@petstore/client'
+import { useState } from 'react'
 import { flushSync } from 'react-dom'
 import { catalogFailure } from '../data/catalog/catalog-failure.ts'
 import { showToast } from '../data/toasts.ts'
+import { useScan } from '../scanner/scanner.ts'
 import { useSession } from '../session/session-context.ts'
-import { href } from '../ui/navigation.ts'
+import { Button } from '../ui/button.tsx'
+import { ask } from '../ui/confirm.tsx'
+import { DISCARD_QUESTION, Dialog } from '../ui/dialog.tsx'
+import { goTo, href } from '../ui/navigation.ts'
 import {
   draftOf,
-  FIELD_WORDS,
-  followed,
+  FIELD_LABELS,
+  isSameDraft,
   newDraft,
   newPetOf,
   type PetDraft,
   type PetField,
   type PetProblems,
   problemsOf,
+  rebaseDraft,
   updateOf,
 } from './pet-draft.ts'
 import { PetFields } from './pet-fields.tsx'
-import { RemovePet } from './remove-pet.tsx'
 import './pets.css'
 
 interface Props {
-  /** The pet to edit, as it is now; a new one without it. */
+  /** The pet to edit, as it is now. Without it, the dialog adds a pet. */
   readonly pet?: SearchRow | undefined
-  /** It is gone, or was never there. */
+  /** The pet has been removed. */
   readonly isGone?: boolean
-  /** What a new one begins with. */
+  /** The category of a new pet. */
   readonly categoryId?: bigint | undefined
+  /** The barcode of a new pet. */
+  readonly barcode?: string | undefined
   readonly onClose: () => void
-  readonly onSaved?: () => void
+  /** Called with the pet that was created or changed. */
+  readonly onSaved?: (pet: Pet) => void
 }
 
-/** Adds a pet, or edits one while others may do the same: what they change shows, and only what the user changed is sent. */
-export function PetDialog({ pet, isGone = false, categoryId, onClose, onSaved }: Props) {
+interface Failure {
+  readonly text: string
+  /** A pet to look at: the owner of the barcode, or the pet itself with its open orders. */
+  readonly link?: { readonly petId: bigint; readonly label: string }
+}
+
+/** Adds a pet, or edits a pet that others may edit too: their changes appear, and only the user's changes are sent. */
+export function PetDialog({ pet, isGone = false, categoryId, barcode, onClose, onSaved }: Props) {
   const { client } = useSession()
-  const dialog = useRef<HTMLDialogElement>(null)
   const [base, setBase] = useState(() => (pet === undefined ? newDraft(categoryId) : draftOf(pet)))
-  const [draft, setDraft] = useState(base)
-  const [overtaken, setOvertaken] = useState<readonly PetField[]>([])
+  const [draft, setDraft] = useState(() => (barcode === undefined ? base : { ...base, barcode }))
+  const [conflicts, setConflicts] = useState<readonly PetField[]>([])
   const [problems, setProblems] = useState<PetProblems>({})
-  const [failure, setFailure] = useState<string>()
-  const [isWorking, setWorking] = useState(false)
-  const [isRemoving, setRemoving] = useState(false)
+  const [failure, setFailure] = useState<Failure>()
+  const [isBusy, setBusy] = useState(false)
 
-  useEffect(() => {
-    dialog.current?.showModal()
-  }, [])
-
-  // Not by taking it away: the browser gives the focus back to what had it.
-  const close = () => dialog.current?.close()
-  const now = pet === undefined ? base : draftOf(pet)
-  if (!isWorking && !isSame(now, base)) {
-    const next = followed(draft, base, now)
-    setBase(now)
+  const current = pet === undefined ? base : draftOf(pet)
+  if (!isBusy && !isSameDraft(current, base)) {
+    const next = rebaseDraft(draft, base, current)
+    setBase(current)
     setDraft(next.draft)
-    setOvertaken([...new Set([...overtaken, ...next.overtaken])])
+    setConflicts([...new Set([...conflicts, ...next.conflicts])])
   }
-
   const change = (changes: Partial<PetDraft>) => {
     setDraft({ ...draft, ...changes })
-    setProblems(
-      Object.fromEntries(Object.entries(problems).filter(([field]) => !(field in changes))) as PetProblems,
-    )
+    const others = Object.entries(problems).filter(([field]) => !Object.hasOwn(changes, field))
+    setProblems(Object.fromEntries(others))
   }
-  const save = async () => {
-    const found = problemsOf(draft, pet === undefined)
+  useScan((scanned) => change({ barcode: scanned }), 'dialog')
+  const attempt = async (request: () => Promise<void>) => {
+    setBusy(true)
     setFailure(undefined)
-    flushSync(() => setProblems(found))
-    if (Object.keys(found).length > 0)
-      return dialog.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
-    const update = updateOf(base, draft)
-    if (pet !== undefined && Object.keys(update).length === 0) return close()
-    setWorking(true)
     try {
-      if (pet === undefined) {
-        const { id, name } = await client.pets.create(newPetOf(draft))
-        showToast({ name: 'pet', text: `${name} is added, with the id ${id}.` })
-      } else {
-        await client.pets.update(pet.petId, update)
-        showToast({ name: 'pet', text: `${draft.name.trim()} is saved.` })
-      }
-      onSaved?.()
-      close()
+      await request()
     } catch (error) {
-      setFailure(catalogFailure(error, 'pet'))
-      setWorking(false)
+      setFailure(await failureOf(client, error, draft.barcode.trim(), pet))
+      setBusy(false)
     }
   }
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault()
-    if (!isWorking) void save()
+  const save = async (form: HTMLFormElement, close: () => void) => {
+    const found = problemsOf(draft, pet === undefined)
+    flushSync(() => setProblems(found))
+    if (Object.keys(found).length > 0)
+      return form.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
+    const update = updateOf(base, draft)
+    if (pet !== undefined && Object.keys(update).length === 0) return close()
+    await attempt(async () => {
+      const saved =
+        pet === undefined
+          ? await client.pets.create(newPetOf(draft))
+          : await client.pets.update(pet.petId, update)
+      const text =
+        pet === undefined ? `${saved.name} is added, with the id ${saved.id}.` : `${saved.name} is saved.`
+      showToast({ name: 'pet', text })
+      onSaved?.(saved)
+      close()
+    })
   }
-  const title = pet === undefined ? 'Add a pet' : `Edit ${pet.name}`
+  const remove = async ({ petId, name, quantity }: SearchRow, close: () => void) => {
+    const text = [`${stockWords(quantity)}This cannot be undone. Its changes stay in the history.`]
+    if (!(await ask({ title: `Remove ${name}?`, text, yes: 'Yes, remove it', no: 'Keep it' }))) return
+    await attempt(async () => {
+      await client.pets.remove(petId).catch((error: unknown) => {
+        // Somebody else has removed it already.
+        if (!isPetstoreError(error, 'not_found')) throw error
+      })
+      showToast({ name: 'pet', text: `${name} is removed.` })
+      close()
+    })
+  }
+  const hasInput = !isSameDraft(draft, base)
+  const showPet = async (petId: bigint, close: () => void) => {
+    if (hasInput && !(await ask(DISCARD_QUESTION))) return
+    close()
+    goTo({ view: 'pet', petId })
+  }
   return (
-    <dialog ref={dialog} className="dialog" aria-labelledby="pet-dialog-title" onClose={onClose}>
-      <form className="dialog__body" onSubmit={onSubmit} noValidate>
-        <h2 id="pet-dialog-title">{title}</h2>
-        {isGone && (
-          <p className="notice notice--caution" role="alert">
-            Somebody removed it in the meantime.
+    <Dialog
+      title={pet === undefined ? 'Add a pet' : `Edit ${pet.name}`}
+      hasUnsavedInput={hasInput}
+      onClose={onClose}
+    >
+      {(close) => (
+        <form
+          className="stack"
+          noValidate
+          onSubmit={(event) => {
+            event.preventDefault()
+            if (!isBusy && !isGone) void save(event.currentTarget, close)
+          }}
+        >
+          {isGone && (
+            <p className="notice notice--caution" role="alert">
+              Somebody has removed this pet.
+            </p>
+          )}
+          <Conflicts fields={conflicts} theirs={base} />
+          <PetFields draft={draft} problems={problems} isNew={pet === undefined} onChange={change} />
+          <p className="field__error" role="alert">
+            {failure?.text}{' '}
+            {failure?.link !== undefined && (
+              <a
+                href={href({ view: 'pet', petId: failure.link.petId })}
+                onClick={(event) => {
+                  event.preventDefault()
+                  if (failure.link !== undefined) void showPet(failure.link.petId, close)
+                }}
+              >
+                {failure.link.label}
+              </a>
+            )}
           </p>
-        )}
-        <Overtaken fields={overtaken} now={base} />
-        <PetFields draft={draft} problems={problems} isNew={pet === undefined} onChange={change} />
-        <p className="field__error" role="alert">
-          {failure}
-        </p>
-        {isRemoving && pet !== undefined ? (
-          <RemovePet pet={pet} onKeep={() => setRemoving(false)} onRemoved={close} />
-        ) : (
           <div className="dialog__actions">
             {pet !== undefined && !isGone && (
-              <button
-                type="button"
-                className="button button--danger pet-dialog__remove"
-                onClick={() => setRemoving(true)}
+              <Button
+                tone="danger"
+                className="pet-dialog__remove"
+                isDisabled={isBusy}
+                onClick={() => void remove(pet, close)}
               >
                 Remove…
-              </button>
+              </Button>
             )}
-            <button type="button" className="button" onClick={close}>
-              Cancel
-            </button>
-            <button type="submit" className="button button--primary" aria-disabled={isWorking || isGone}>
-              {isWorking && <span className="spinner" aria-hidden="true" />}
+            <Button onClick={close}>Cancel</Button>
+            <Button type="submit" tone="primary" isBusy={isBusy} isDisabled={isGone}>
               {pet === undefined ? 'Add' : 'Save'}
-            </button>
+            </Button>
           </div>
-        )}
-        {pet !== undefined && (
-          <p className="field__hint">
-            How many there are is changed in the stock, or on{' '}
-            <a href={href({ view: 'pet', petId: pet.petId })} onClick={close}>
-              its page
-            </a>
-            .
-          </p>
-        )}
-      </form>
-    </dialog>
+          {pet !== undefined && (
+            <p className="field__hint">
+              Change the quantity in the stock or on{' '}
+              <a href={href({ view: 'pet', petId: pet.petId })} onClick={close}>
+                the pet’s page
+              </a>
+              .
+            </p>
+          )}
+        </form>
+      )}
+    </Dialog>
   )
 }
 
-interface OvertakenProps {
-  readonly fields: readonly PetField[]
-  readonly now: PetDraft
-}
-
-/** What somebody else has changed as well while the user was typing. */
-function Overtaken({ fields, now }: OvertakenProps) {
+function Conflicts({ fields, theirs }: { readonly fields: readonly PetField[]; readonly theirs: PetDraft }) {
   if (fields.length === 0) return null
-  const told = fields.map((field) => {
-    const value = field === 'categoryId' ? 'another one' : now[field] === '' ? 'nothing' : `“${now[field]}”`
-    return `${FIELD_WORDS[field].toLowerCase()} to ${value}`
+  const changes = fields.map((field) => {
+    const value =
+      field === 'categoryId' ? 'another one' : theirs[field] === '' ? 'nothing' : `“${theirs[field]}”`
+    return `${FIELD_LABELS[field].toLowerCase()} to ${value}`
   })
   return (
     <p className="notice notice--caution" role="status">
-      Somebody else just set the {told.join(', the ')}. Yours takes its place when you save.
+      Somebody else just set the {changes.join(', the ')}. If you save, yours replaces it.
     </p>
   )
 }
 
-function isSame(one: PetDraft, other: PetDraft): boolean {
-  return (Object.keys(one) as PetField[]).every((field) => one[field] === other[field])
+async function failureOf(
+  client: PetstoreClient,
+  error: unknown,
+  barcode: string,
+  pet: SearchRow | undefined,
+): Promise<Failure> {
+  const text = catalogFailure(error, 'pet')
+  if (pet !== undefined && isPetstoreError(error, 'in_use')) {
+    return { text, link: { petId: pet.petId, label: 'Show its orders' } }
+  }
+  if (!isPetstoreError(error, 'already_exists')) return { text }
+  try {
+    const { items } = await client.inventory.search({ q: barcode })
+    const owner = items.find((row) => row.barcode === barcode)
+    if (owner === undefined) return { text }
+    return { text: `Barcode ${barcode} belongs to`, link: { petId: owner.petId, label: owner.name } }
+  } catch {
+    return { text }
+  }
+}
+
+function stockWords(quantity: number): string {
+  if (quantity === 0) return ''
+  return quantity === 1
+    ? 'The one in stock goes with it. '
+    : `The ${quantity.toLocaleString('en')} in stock go with it. `
 }

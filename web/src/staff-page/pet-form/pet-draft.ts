@@ -1,35 +1,39 @@
 import type { NewPet, PetStatus, PetUpdate, SearchRow } from '@petstore/client'
 import { readQuantity } from '../quantity/typed-change.ts'
 
-/** A pet as a form holds it: as it is typed. */
+/** The texts in the form of a pet. */
 export interface PetDraft {
   readonly name: string
   readonly categoryId: string
   readonly status: PetStatus
   readonly barcode: string
   readonly lowStockAt: string
-  /** Of a new one; the quantity of others has its own ways. */
+  /** Only of a new pet. */
   readonly quantity: string
 }
 
 export type PetField = keyof PetDraft
 export type PetProblems = Readonly<Partial<Record<PetField, string>>>
 
-export const FIELD_WORDS: Readonly<Record<PetField, string>> = {
+export const FIELD_LABELS: Readonly<Record<PetField, string>> = {
   name: 'Name',
   categoryId: 'Category',
   status: 'Status',
   barcode: 'Barcode',
-  lowStockAt: 'Low at',
+  lowStockAt: 'Warn me at',
   quantity: 'In stock',
 }
 
-const FIELDS = Object.keys(FIELD_WORDS) as readonly PetField[]
+const FIELDS = Object.keys(FIELD_LABELS) as readonly PetField[]
 
 export function newDraft(categoryId: bigint | undefined): PetDraft {
   return {
-    ...{ name: '', categoryId: categoryId === undefined ? '' : String(categoryId), status: 'available' },
-    ...{ barcode: '', lowStockAt: '', quantity: '0' },
+    name: '',
+    categoryId: categoryId === undefined ? '' : String(categoryId),
+    status: 'available',
+    barcode: '',
+    lowStockAt: '',
+    quantity: '0',
   }
 }
 
@@ -38,21 +42,23 @@ export function draftOf({ name, categoryId, status, barcode = '', ownLowStockAt 
   return { name, categoryId: String(categoryId), status, barcode, lowStockAt, quantity: '' }
 }
 
-/** What keeps it from being sent. What else is allowed the service decides. */
+/** Problems that the form can find. The service checks the rest. */
 export function problemsOf(draft: PetDraft, isNew: boolean): PetProblems {
   const { name, categoryId, barcode, lowStockAt, quantity } = draft
   return {
     ...(name.trim() === '' ? { name: 'Enter a name.' } : {}),
     ...(categoryId === '' ? { categoryId: 'Choose a category.' } : {}),
-    ...(/\s/.test(barcode.trim()) ? { barcode: 'A barcode has no blanks in it.' } : {}),
+    ...(/\s/.test(barcode.trim()) ? { barcode: 'A barcode has no spaces.' } : {}),
     ...(lowStockAt.trim() !== '' && readQuantity(lowStockAt) === undefined
-      ? { lowStockAt: 'A whole number of 0 or more, or nothing.' }
+      ? { lowStockAt: 'Enter a whole number of 0 or more, or nothing.' }
       : {}),
-    ...(isNew && readQuantity(quantity) === undefined ? { quantity: 'A whole number of 0 or more.' } : {}),
+    ...(isNew && readQuantity(quantity) === undefined
+      ? { quantity: 'Enter a whole number of 0 or more.' }
+      : {}),
   }
 }
 
-/** Only of a draft without problems. */
+/** Takes a draft without problems. */
 export function newPetOf(draft: PetDraft): NewPet {
   const [barcode, lowStockAt] = [draft.barcode.trim(), readQuantity(draft.lowStockAt)]
   return {
@@ -65,7 +71,7 @@ export function newPetOf(draft: PetDraft): NewPet {
   }
 }
 
-/** What was changed, and nothing else: so two who change different things both get their way. */
+/** Only the changed fields, so that two people can change different fields at once. */
 export function updateOf(before: PetDraft, after: PetDraft): PetUpdate {
   const isOther = (field: PetField) => before[field].trim() !== after[field].trim()
   return {
@@ -78,13 +84,22 @@ export function updateOf(before: PetDraft, after: PetDraft): PetUpdate {
 }
 
 /**
- * The draft once somebody else has changed the pet: what the user has not touched follows it. `overtaken` are the fields
- * that both have changed, where the user's own stays.
+ * The draft after somebody else has changed the pet. Fields that the user has not touched follow the pet. `conflicts` are
+ * the fields that both have changed; they keep the user's text.
  */
-export function followed(draft: PetDraft, before: PetDraft, now: PetDraft) {
-  const theirs = FIELDS.filter((field) => now[field] !== before[field])
-  const overtaken = theirs.filter((field) => draft[field] !== before[field] && draft[field] !== now[field])
-  const taken = theirs.filter((field) => draft[field] === before[field])
-  const next: PetDraft = { ...draft, ...Object.fromEntries(taken.map((field) => [field, now[field]])) }
-  return { draft: next, overtaken }
+export function rebaseDraft(draft: PetDraft, before: PetDraft, current: PetDraft) {
+  const changed = FIELDS.filter((field) => current[field] !== before[field])
+  const conflicts = changed.filter(
+    (field) => draft[field] !== before[field] && draft[field] !== current[field],
+  )
+  const untouched = changed.filter((field) => draft[field] === before[field])
+  const next: PetDraft = {
+    ...draft,
+    ...Object.fromEntries(untouched.map((field) => [field, current[field]])),
+  }
+  return { draft: next, conflicts }
+}
+
+export function isSameDraft(one: PetDraft, other: PetDraft): boolean {
+  return FIELDS.every((field) => one[field] === other[field])
 }

@@ -10,27 +10,26 @@ import { PetDialog } from '../pet-form/pet-dialog.tsx'
 import { useMayChange, useSession, useStock } from '../session/session-context.ts'
 import { StockFailure } from '../session/stock-failure.tsx'
 import { BackLink } from '../ui/back-link.tsx'
+import { Button } from '../ui/button.tsx'
 import { useNow } from '../ui/hooks.ts'
 import { href } from '../ui/navigation.ts'
-import { RetryNotice } from '../ui/notices.tsx'
-import { HistoryChart } from './history-chart.tsx'
-import { HistoryList } from './history-list.tsx'
+import { PetHistory } from './pet-history.tsx'
 import { PetQuantity } from './pet-quantity.tsx'
 import './pet.css'
 
 const HISTORY_PAGE = 100
 
-/** One pet: how many there are, and how that came to be. */
+/** One pet: its stock, its orders and its history. */
 export function PetView({ petId }: { readonly petId: bigint }) {
   const { stock } = useSession()
   const { phase } = useStock()
   const row = stock.find(petId)
   if (row !== undefined) return <Pet key={String(petId)} row={row} />
   return (
-    <div className="pet">
+    <div className="view pet">
       <BackLink />
       {phase === 'loading' && (
-        <div className="pet__loading" role="status" aria-label="Loading the pet">
+        <div className="list__loading" role="status" aria-label="Loading the pet">
           <span className="skeleton" />
           <span className="skeleton" />
         </div>
@@ -38,7 +37,7 @@ export function PetView({ petId }: { readonly petId: bigint }) {
       {phase === 'ready' && (
         <div className="empty">
           <h1 className="empty__title">There is no pet {String(petId)}</h1>
-          <p>It may have been removed from the store. Look for it in the stock by its name.</p>
+          <p>It may have been removed. Search the stock for its name.</p>
           <a className="button" href={href({ view: 'stock' })}>
             Go to the stock
           </a>
@@ -60,10 +59,10 @@ function Pet({ row }: { readonly row: StockRow }) {
   const now = useNow(10_000)
   const title = name ?? `Pet ${petId}`
   return (
-    <article className="pet">
+    <article className="view pet">
       <BackLink />
       <header className="pet__head">
-        <div className="pet__title">
+        <div className="stack">
           <h1>{title}</h1>
           <dl className="pet__facts">
             <Fact name="Status">
@@ -81,65 +80,25 @@ function Pet({ row }: { readonly row: StockRow }) {
               </Fact>
             )}
             {details?.lowStockAt !== undefined && (
-              <Fact name="Low at">
+              <Fact name="Warn me at">
                 <span className="number">{details.lowStockAt.toLocaleString('en')}</span>
               </Fact>
             )}
           </dl>
           {mayEdit && details !== undefined && (
-            <button type="button" className="button button--small pet__edit" onClick={() => setEditing(true)}>
-              Edit this pet
-            </button>
+            <span>
+              <Button size="small" onClick={() => setEditing(true)}>
+                Edit this pet
+              </Button>
+            </span>
           )}
         </div>
         <PetQuantity row={row} reserved={usePetReserved(row)} />
       </header>
       <PetOrders row={row} />
-      <History history={history} log={log} now={now} />
+      <PetHistory history={history} log={log} now={now} threshold={details?.lowStockAt} />
       {isEditing && details !== undefined && <PetDialog pet={details} onClose={() => setEditing(false)} />}
     </article>
-  )
-}
-
-function History({ history, log, now }: Parameters<typeof HistoryList>[0]) {
-  const { changes, phase, failure, next } = log
-  const isEmpty = phase === 'ready' && changes.length === 0
-  return (
-    <>
-      <section className="card" aria-labelledby="chart-title">
-        <div className="card__header">
-          <h2 id="chart-title">Quantity over time</h2>
-        </div>
-        <div className="card__body">
-          {phase === 'loading' && changes.length === 0 && <span className="skeleton pet__chart-skeleton" />}
-          {isEmpty && (
-            <p className="muted">The quantity was not changed yet. The chart begins with the first change.</p>
-          )}
-          <HistoryChart changes={changes} hasOlder={next !== undefined} now={now} />
-        </div>
-      </section>
-      <section className="card" aria-labelledby="history-title">
-        <div className="card__header">
-          <h2 id="history-title">History</h2>
-        </div>
-        <div className="card__body">
-          {phase === 'loading' && changes.length === 0 && (
-            <div className="pet__loading" role="status" aria-label="Loading the history">
-              <span className="skeleton" />
-              <span className="skeleton" />
-              <span className="skeleton" />
-            </div>
-          )}
-          {failure !== undefined && (
-            <RetryNotice tone="caution" onRetry={() => void history.reload()}>
-              {failure}
-            </RetryNotice>
-          )}
-          {isEmpty && <p className="muted">Nobody has changed it yet.</p>}
-          {changes.length > 0 && <HistoryList history={history} log={log} now={now} />}
-        </div>
-      </section>
-    </>
   )
 }
 

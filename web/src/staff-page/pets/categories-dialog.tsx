@@ -1,129 +1,108 @@
 import type { Category } from '@petstore/client'
-import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { type FormEvent, useState } from 'react'
 import { catalogFailure } from '../data/catalog/catalog-failure.ts'
 import { byName } from '../data/catalog/category-list.ts'
 import { useReadable } from '../data/observable.ts'
 import { readQuantity } from '../quantity/typed-change.ts'
 import { useSession } from '../session/session-context.ts'
+import { Button } from '../ui/button.tsx'
+import { ask } from '../ui/confirm.tsx'
+import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
-import '../pet-form/pets.css'
 
-/** The categories: what they are called, and when their pets are low. */
+/** Edits the names and the thresholds of all categories. */
 export function CategoriesDialog({ onClose }: { readonly onClose: () => void }) {
-  const { categories } = useSession()
-  const list = useReadable(categories)
-  const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
-    dialog.current?.showModal()
-  }, [])
+  const list = useReadable(useSession().categories)
   return (
-    <dialog ref={dialog} className="dialog" aria-labelledby="categories-title" onClose={onClose}>
-      <div className="dialog__body">
-        <h2 id="categories-title">Categories</h2>
-        <p className="muted">
-          “Low at” counts for every pet of the category that has none of its own. Empty: never.
-        </p>
-        <ul className="categories" aria-label="Categories">
-          {byName(list).map((category) => (
-            <li key={String(category.id)}>
-              <CategoryForm category={category} />
+    <Dialog title="Categories" onClose={onClose}>
+      {(close) => (
+        <>
+          <p className="muted">
+            “Warn me at” applies to every pet of the category that has no number of its own. Empty: never.
+          </p>
+          <ul className="stack" aria-label="Categories">
+            {byName(list).map((category) => (
+              <li key={String(category.id)}>
+                <CategoryForm category={category} />
+              </li>
+            ))}
+            <li key={list.byId.size}>
+              <CategoryForm />
             </li>
-          ))}
-          <li key={list.byId.size}>
-            <CategoryForm />
-          </li>
-        </ul>
-        <form method="dialog" className="dialog__actions">
-          <button type="submit" className="button">
-            Done
-          </button>
-        </form>
-      </div>
-    </dialog>
+          </ul>
+          <div className="dialog__actions">
+            <Button onClick={close}>Done</Button>
+          </div>
+        </>
+      )}
+    </Dialog>
   )
 }
 
-/** One category, or without one the place where another is added. */
+/** Edits a category; without one, adds a category. */
 function CategoryForm({ category }: { readonly category?: Category }) {
   const { client, categories } = useSession()
   const [name, setName] = useState(category?.name ?? '')
-  const [low, setLow] = useState(thresholdText(category))
+  const [threshold, setThreshold] = useState(thresholdText(category))
   const [failure, setFailure] = useState<string>()
-  const [isAsking, setAsking] = useState(false)
-  const [isWorking, setWorking] = useState(false)
-  const isChanged = name.trim() !== (category?.name ?? '') || low.trim() !== thresholdText(category)
-  const lowStockAt = readQuantity(low)
-  const problem = name.trim() === '' ? 'Enter a name.' : undefined
-  const lowProblem =
-    low.trim() !== '' && lowStockAt === undefined ? 'A whole number of 0 or more, or nothing.' : undefined
+  const [isBusy, setBusy] = useState(false)
+  const isChanged = name.trim() !== (category?.name ?? '') || threshold.trim() !== thresholdText(category)
+  const lowStockAt = readQuantity(threshold)
 
-  const work = async (act: () => Promise<void>) => {
-    setWorking(true)
+  const attempt = async (request: () => Promise<void>) => {
+    setBusy(true)
     setFailure(undefined)
-    try {
-      await act()
-    } catch (error) {
-      setFailure(catalogFailure(error, 'category'))
-    }
-    setWorking(false)
-    setAsking(false)
+    await request().catch((error: unknown) => setFailure(catalogFailure(error, 'category')))
+    setBusy(false)
   }
   const save = async () => {
     if (category === undefined) {
-      const threshold = lowStockAt === undefined ? {} : { lowStockAt }
-      categories.take(await client.categories.create({ name: name.trim(), ...threshold }))
+      const added = { name: name.trim(), ...(lowStockAt === undefined ? {} : { lowStockAt }) }
+      categories.take(await client.categories.create(added))
       return
     }
     const update = {
       ...(name.trim() === category.name ? {} : { name: name.trim() }),
-      ...(low.trim() === thresholdText(category) ? {} : { lowStockAt: lowStockAt ?? null }),
+      ...(threshold.trim() === thresholdText(category) ? {} : { lowStockAt: lowStockAt ?? null }),
     }
     categories.take(await client.categories.update(category.id, update))
   }
-  const remove = async ({ id }: Category) => {
-    await client.categories.remove(id)
-    categories.drop(id)
+  const remove = async ({ id, name: removed }: Category) => {
+    const text = ['This cannot be undone.']
+    if (!(await ask({ title: `Remove ${removed}?`, text, yes: 'Yes, remove', no: 'Keep' }))) return
+    await attempt(async () => {
+      await client.categories.remove(id)
+      categories.drop(id)
+    })
   }
   const onSubmit = (event: FormEvent) => {
     event.preventDefault()
-    if (problem ?? lowProblem) setFailure(problem ?? lowProblem)
-    else if (!isWorking) void work(save)
+    if (name.trim() === '') setFailure('Enter a name.')
+    else if (threshold.trim() !== '' && lowStockAt === undefined) {
+      setFailure('Enter a whole number of 0 or more, or nothing.')
+    } else if (!isBusy) void attempt(save)
   }
-  const what = category?.name ?? 'new category'
+  const label = category?.name ?? 'new category'
   return (
-    <form className="category-form" onSubmit={onSubmit} aria-label={what} noValidate>
+    <form className="category-form" onSubmit={onSubmit} aria-label={label} noValidate>
       <TextField label={category === undefined ? 'New category' : 'Name'} value={name} onChange={setName} />
-      <TextField label="Low at" value={low} isNumber onChange={setLow} />
-      <span className="category-form__actions">
+      <TextField label="Warn me at" value={threshold} isNumber onChange={setThreshold} />
+      <span className="category-form__actions cluster">
         {isChanged && (
-          <button type="submit" className="button button--primary button--small" disabled={isWorking}>
+          <Button type="submit" tone="primary" size="small" isBusy={isBusy}>
             {category === undefined ? 'Add' : 'Save'}
-          </button>
+          </Button>
         )}
-        {category !== undefined && !isChanged && !isAsking && (
-          <button
-            type="button"
-            className="button button--quiet button--small"
-            aria-label={`Remove ${what}…`}
-            onClick={() => setAsking(true)}
+        {category !== undefined && !isChanged && (
+          <Button
+            tone="quiet"
+            size="small"
+            isBusy={isBusy}
+            aria-label={`Remove ${label}…`}
+            onClick={() => void remove(category)}
           >
             Remove…
-          </button>
-        )}
-        {category !== undefined && isAsking && (
-          <>
-            <button
-              type="button"
-              className="button button--danger button--small"
-              disabled={isWorking}
-              onClick={() => void work(() => remove(category))}
-            >
-              Yes, remove
-            </button>
-            <button type="button" className="button button--small" onClick={() => setAsking(false)}>
-              Keep
-            </button>
-          </>
+          </Button>
         )}
       </span>
       <p className="field__error category-form__failure" role="alert">

@@ -1,32 +1,32 @@
 import type { InventoryEvent, SearchRow } from '@petstore/client'
-import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react'
-import { Icon } from '../../design/icon.tsx'
+import { memo, useEffect, useMemo, useRef, useState } from 'react'
 import type { PetListSnapshot, PetListSource } from '../data/catalog/pet-list.ts'
 import { usePetList } from '../data/catalog/use-pet-list.ts'
 import { CategoryChoice } from '../pet-form/category-choice.tsx'
+import { CategoryName } from '../pet-form/category-name.tsx'
 import { PetDialog } from '../pet-form/pet-dialog.tsx'
 import { useMayChange, useSession } from '../session/session-context.ts'
-import { useDebounced, useLostFocus, useSearchKey } from '../ui/hooks.ts'
+import { Button } from '../ui/button.tsx'
+import { useDebounced, useLostFocus } from '../ui/hooks.ts'
+import { Empty, ListFrame } from '../ui/list-frame.tsx'
 import { href } from '../ui/navigation.ts'
-import { RetryNotice } from '../ui/notices.tsx'
+import { SearchField } from '../ui/search-field.tsx'
 import { CategoriesDialog } from './categories-dialog.tsx'
-import { PetRow } from './pet-row.tsx'
 import '../pet-form/pets.css'
 
-const TO_A_PAGE = 50
-/** Whoever types is not searched for at every letter: a search is a request. */
+const PETS_PER_PAGE = 50
+/** Each search is a request, so the search waits until the user stops typing. */
 const SEARCH_AFTER_MS = 250
 
-type Open = { readonly kind: 'new' | 'categories' } | { readonly kind: 'edit'; readonly pet: SearchRow }
+type OpenDialog = { readonly type: 'new' | 'categories' } | { readonly type: 'edit'; readonly pet: SearchRow }
 
-/** The pets of the store as such: add, edit and remove them, and their categories. */
+/** The catalogue of pets: add, edit and remove pets and their categories. */
 export function PetsView() {
   const { client, feed, categories } = useSession()
   const mayChange = useMayChange('pets')
   const [query, setQuery] = useState('')
   const [categoryId, setCategoryId] = useState<bigint>()
-  const [open, setOpen] = useState<Open>()
-  const search = useRef<HTMLInputElement>(null)
+  const [open, setOpen] = useState<OpenDialog>()
   const q = useDebounced(query, SEARCH_AFTER_MS).trim()
   const source = useMemo(
     (): PetListSource => ({
@@ -37,93 +37,75 @@ export function PetsView() {
         client.inventory.search({
           ...(q === '' ? {} : { q }),
           ...(categoryId === undefined ? {} : { categoryId }),
-          ...{ sort: 'name', limit: TO_A_PAGE, cursor, signal },
+          sort: 'name',
+          limit: PETS_PER_PAGE,
+          cursor,
+          signal,
         }),
     }),
     [client, feed, categories, q, categoryId],
   )
   const { list, found } = usePetList(source)
-  useSearchKey(search)
-  // Nobody tells of a category that somebody else renames.
+  // There is no event when somebody else renames a category.
   useEffect(() => void categories.reload(), [categories])
   const close = () => setOpen(undefined)
   const section = useRef<HTMLElement>(null)
-  useLostFocus(section, `${open?.kind} ${found.rows.length}`)
+  useLostFocus(section, `${open?.type} ${found.rows.length}`)
+  const isFiltered = q !== '' || categoryId !== undefined
   return (
     <section ref={section} className="view view--list pets" aria-label="Pets" tabIndex={-1}>
       <h1>Pets</h1>
       <div className="toolbar">
-        <div className="toolbar__search">
-          <Icon name="search" />
-          <input
-            ref={search}
-            className="input"
-            type="search"
-            aria-label="Search by name, id or barcode"
-            placeholder="Search name, id or barcode"
-            aria-keyshortcuts="/"
-            maxLength={200}
-            value={query}
-            onChange={({ currentTarget }) => setQuery(currentTarget.value)}
-            onKeyDown={(event: KeyboardEvent) => {
-              if (event.key === 'Escape') setQuery('')
-            }}
-          />
-        </div>
+        <SearchField
+          label="Search by name, id or barcode"
+          placeholder="Search name, id or barcode"
+          value={query}
+          onChange={setQuery}
+        />
         <CategoryChoice chosen={categoryId} onChoose={setCategoryId} />
         {mayChange && (
-          <div className="pets__actions">
-            <button type="button" className="button button--primary" onClick={() => setOpen({ kind: 'new' })}>
-              <Icon name="plus" />
+          <div className="cluster">
+            <Button tone="primary" icon="plus" onClick={() => setOpen({ type: 'new' })}>
               Add a pet
-            </button>
-            <button type="button" className="button" onClick={() => setOpen({ kind: 'categories' })}>
-              Categories
-            </button>
+            </Button>
+            <Button onClick={() => setOpen({ type: 'categories' })}>Categories</Button>
             <a className="button" href={href({ view: 'import' })}>
               Import…
             </a>
           </div>
         )}
       </div>
-      <p className="pets__line muted number" role="status">
-        {countWords(found, q !== '' || categoryId !== undefined)}
+      <p className="view__status muted number" role="status">
+        {countWords(found, isFiltered)}
       </p>
-      <div className="card">
-        {found.phase === 'loading' && found.rows.length === 0 && <Loading />}
-        {found.failure !== undefined && (
-          <RetryNotice tone="negative" onRetry={() => void list.reload()}>
-            {found.failure}
-          </RetryNotice>
-        )}
-        <ul className="pets__list" aria-label="Pets">
-          {found.rows.map((pet) => (
-            <PetRow
-              key={String(pet.petId)}
-              pet={pet}
-              onEdit={mayChange ? () => setOpen({ kind: 'edit', pet }) : undefined}
-            />
-          ))}
-        </ul>
-        {found.phase === 'ready' && found.rows.length === 0 && (
-          <Empty isFiltered={q !== '' || categoryId !== undefined} />
-        )}
-        {found.next !== undefined && (
-          <button
-            type="button"
-            className="button list__more"
-            aria-disabled={found.isLoadingMore}
-            onClick={() => void list.loadMore()}
-          >
-            {found.isLoadingMore ? 'Loading …' : 'Show more'}
-          </button>
-        )}
-      </div>
-      {open?.kind === 'categories' && <CategoriesDialog onClose={close} />}
-      {open?.kind === 'new' && (
+      <ListFrame
+        label="Pets"
+        phase={found.phase}
+        failure={found.failure}
+        isEmpty={found.rows.length === 0}
+        hasMore={found.next !== undefined}
+        isLoadingMore={found.isLoadingMore}
+        onRetry={() => void list.reload()}
+        onLoadMore={() => void list.loadMore()}
+        empty={
+          <Empty title={isFiltered ? 'Nothing found' : 'No pets yet'}>
+            <p>{isFiltered ? 'No pet matches.' : 'Add the first pet, or import a file.'}</p>
+          </Empty>
+        }
+      >
+        {found.rows.map((pet) => (
+          <PetRow
+            key={String(pet.petId)}
+            pet={pet}
+            onEdit={mayChange ? () => setOpen({ type: 'edit', pet }) : undefined}
+          />
+        ))}
+      </ListFrame>
+      {open?.type === 'categories' && <CategoriesDialog onClose={close} />}
+      {open?.type === 'new' && (
         <PetDialog categoryId={categoryId} onClose={close} onSaved={() => void list.reload()} />
       )}
-      {open?.kind === 'edit' && <Edited pet={open.pet} rows={found.rows} onClose={close} />}
+      {open?.type === 'edit' && <EditDialog pet={open.pet} rows={found.rows} onClose={close} />}
     </section>
   )
 }
@@ -132,37 +114,16 @@ function isAdded(event: InventoryEvent): boolean {
   return event.type === 'pet' && event.change === 'created'
 }
 
-interface EditedProps {
+interface EditDialogProps {
   readonly pet: SearchRow
   readonly rows: readonly SearchRow[]
   readonly onClose: () => void
 }
 
-/** The pet as it is by now; as it was where it is gone. */
-function Edited({ pet, rows, onClose }: EditedProps) {
-  const now = rows.find(({ petId }) => petId === pet.petId)
-  return <PetDialog pet={now ?? pet} isGone={now === undefined} onClose={onClose} />
-}
-
-function Empty({ isFiltered }: { readonly isFiltered: boolean }) {
-  return (
-    <div className="empty">
-      <p className="empty__title">{isFiltered ? 'Nothing found' : 'No pets yet'}</p>
-      <p>
-        {isFiltered ? 'No pet fits the search and the category.' : 'Add the first one, or import a file.'}
-      </p>
-    </div>
-  )
-}
-
-function Loading() {
-  return (
-    <div className="list__loading" role="status" aria-label="Loading the pets">
-      <span className="skeleton" />
-      <span className="skeleton" />
-      <span className="skeleton" />
-    </div>
-  )
+/** Edits the current row of the pet. If the pet was removed, shows the last row. */
+function EditDialog({ pet, rows, onClose }: EditDialogProps) {
+  const current = rows.find(({ petId }) => petId === pet.petId)
+  return <PetDialog pet={current ?? pet} isGone={current === undefined} onClose={onClose} />
 }
 
 function countWords({ rows, next, phase }: PetListSnapshot, isFiltered: boolean): string {
@@ -172,3 +133,55 @@ function countWords({ rows, next, phase }: PetListSnapshot, isFiltered: boolean)
   if (next !== undefined) return `The first ${count} ${pets} by name`
   return isFiltered ? `${count} found` : `${count} ${pets}`
 }
+
+interface PetRowProps {
+  readonly pet: SearchRow
+  /** Absent if the key may not change pets. */
+  readonly onEdit: (() => void) | undefined
+}
+
+const PetRow = memo(function PetRow({ pet, onEdit }: PetRowProps) {
+  const { petId, name, categoryId, status, quantity, reserved, barcode, lowStockAt, ownLowStockAt } = pet
+  return (
+    <li className="list-row pet-row" aria-label={name}>
+      <a className="list-row__name" href={href({ view: 'pet', petId })}>
+        {name}
+      </a>
+      <span className="pet-row__category">
+        <CategoryName id={categoryId} />
+      </span>
+      <span className="pet-row__codes list-row__detail number">
+        #{String(petId)}
+        {barcode !== undefined && (
+          <span>
+            <span className="visually-hidden">Barcode </span>
+            {barcode}
+          </span>
+        )}
+      </span>
+      <span className="pet-row__low list-row__detail number">
+        {lowStockAt !== undefined && `Warn at ${lowStockAt.toLocaleString('en')}`}
+        {lowStockAt !== undefined && ownLowStockAt === undefined && ', like its category'}
+      </span>
+      <span className="pet-row__status">
+        <span className={`badge badge--${status}`}>{status}</span>
+      </span>
+      <span className="pet-row__quantity list-row__number number">
+        {quantity.toLocaleString('en')}
+        <span className="visually-hidden"> in stock</span>
+        {reserved > 0 && (
+          <span className="pet-row__free list-row__detail">
+            {(quantity - reserved).toLocaleString('en')} free, {reserved.toLocaleString('en')} reserved
+          </span>
+        )}
+      </span>
+      <span className="pet-row__actions">
+        {onEdit !== undefined && (
+          <Button size="small" aria-label={`Edit ${name}`} onClick={onEdit}>
+            Edit
+          </Button>
+        )}
+      </span>
+    </li>
+  )
+})

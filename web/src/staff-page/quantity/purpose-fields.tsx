@@ -1,7 +1,6 @@
 import type { Reason } from '@petstore/client'
 import { useId } from 'react'
 import { REASON_WORDS } from '../data/reason-words.ts'
-import { TAKES_SCANS } from '../scanner/scanner.ts'
 
 /** Shorter than the service allows, so that an undo has room to name it. */
 const MAX_REFERENCE_LENGTH = 190
@@ -45,7 +44,6 @@ export function PurposeFields({ reasons, reason, reference, onReason, onReferenc
       <input
         id={`${id}-reference`}
         className="input bulk-bar__reference"
-        {...TAKES_SCANS}
         autoComplete="off"
         placeholder="Reference, such as PO-1043"
         maxLength={MAX_REFERENCE_LENGTH}

@@ -3,6 +3,7 @@ import type { StockRow } from '../data/stock/stock-model.ts'
 import { readQuantity } from '../quantity/typed-change.ts'
 import { scannedIn } from '../scanner/find-pets.ts'
 import { PetFinder, type PetFinderHandle } from '../scanner/pet-finder.tsx'
+import { useScan } from '../scanner/scanner.ts'
 import { useTypingInto } from '../scanner/use-typing-into.ts'
 import { useSession } from '../session/session-context.ts'
 import type { DeliveryDesk } from './delivery-desk.ts'
@@ -18,6 +19,9 @@ export function LineEntry({ desk }: { readonly desk: DeliveryDesk }) {
   const pieces = readQuantity(amount)
   const focusFinder = useCallback(() => finder.current?.focus(), [])
   useTypingInto(focusFinder)
+  useScan((barcode) => {
+    if (chosen === undefined || add(chosen, pieces)) finder.current?.take(barcode)
+  })
   useEffect(() => {
     // On a touch screen the keyboard would cover half of it before anybody asked for it.
     if (matchMedia('(pointer: fine)').matches) focusFinder()

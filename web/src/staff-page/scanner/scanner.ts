@@ -1,107 +1,151 @@
 import { useEffect, useRef } from 'react'
+import { isAsking } from '../ui/confirm.tsx'
 
-/** What is known of a key when it goes down; a `KeyboardEvent` has all of it. */
+/** The part of a `KeyboardEvent` that the reader needs. */
 export interface PressedKey {
   readonly key: string
-  /** When it went down, in milliseconds: as the system tells it, so that a busy page does not change it. */
+  /** The system's time of the key press in milliseconds. A busy page does not change it. */
   readonly timeStamp: number
   readonly ctrlKey: boolean
   readonly metaKey: boolean
   readonly altKey: boolean
-  /** It is held down. */
   readonly repeat: boolean
 }
 
-/** Slow scanners need half of it for a character; hands that type several keys need twice as much. */
+/** Slow scanners need half of this for a character; people who type several keys need twice as much. */
 const MAX_GAP_MS = 50
-/** On a busy machine one character of a code may come as late as this, where the whole is still as fast as a scanner. */
+/** On a busy machine one character may be this late, if the whole code is still as fast as a scanner. */
 const MAX_LATE_MS = 150
-/** The shortest codes on goods, UPC-E without its check digit and its first one, have as many. */
+/** The length of the shortest codes on goods: UPC-E without its first and its check digit. */
 const MIN_LENGTH = 6
-/** What the service takes for a part of a barcode. */
+/** The characters that the service accepts in a barcode. */
 const CHARACTER = /^[!-~]$/
 
 /**
- * Tells a barcode scanner from hands. To the browser it is a keyboard: one that types a whole code faster than anybody
- * could, and ends it with Enter.
+ * Distinguishes a barcode scanner from a person. To the browser a scanner is a keyboard that types a whole code faster
+ * than a person could, and then Enter.
  */
 export class ScanReader {
   #run = ''
-  #began = Number.NEGATIVE_INFINITY
-  #last = Number.NEGATIVE_INFINITY
-  /** Whether one of the run came late. */
-  #isLate = false
+  #startedAt = Number.NEGATIVE_INFINITY
+  #lastAt = Number.NEGATIVE_INFINITY
+  #hasLateKey = false
 
-  /** What may be a scan so far. Of one character nobody can tell yet. */
+  /** The characters that may become a scan. */
   get run(): string {
     return this.#run
   }
 
-  /** Takes the next key. Gives the code where this Enter ends one; every other key is what it always is. */
+  /** Returns the code if this key is the Enter that ends a scan. */
   take({ key, timeStamp, ctrlKey, metaKey, altKey, repeat }: PressedKey): string | undefined {
-    // It goes down before a capital letter, and is no part of it.
+    // Shift goes down before a capital letter.
     if (key === 'Shift') return undefined
-    const gap = timeStamp - this.#last
-    this.#last = timeStamp
-    const before = this.#run
+    const gap = timeStamp - this.#lastAt
+    this.#lastAt = timeStamp
+    const run = this.#run
     const isCharacter = CHARACTER.test(key) && !ctrlKey && !metaKey && !altKey && !repeat
     if (!isCharacter) {
       this.#run = ''
-      // Hands that rush through some digits still need their time to get to Enter, so that is never late.
-      const isQuick = gap <= MAX_GAP_MS && timeStamp - this.#began <= MAX_GAP_MS * before.length
-      // A word without a digit is none of a code, however fast somebody's fingers are.
-      return key === 'Enter' && isQuick && before.length >= MIN_LENGTH && /\d/.test(before)
-        ? before
-        : undefined
+      // A person who types digits fast still needs a moment to reach Enter, so Enter is never late.
+      const isQuick = gap <= MAX_GAP_MS && timeStamp - this.#startedAt <= MAX_GAP_MS * run.length
+      // A word without a digit is not a code, however fast it was typed.
+      const isScan = key === 'Enter' && isQuick && run.length >= MIN_LENGTH && /\d/.test(run)
+      return isScan ? run : undefined
     }
     const isLate = gap > MAX_GAP_MS
-    const goesOn = before !== '' && (!isLate || (!this.#isLate && gap <= MAX_LATE_MS))
-    if (!goesOn) this.#began = timeStamp
-    this.#isLate = goesOn && (this.#isLate || isLate)
-    this.#run = goesOn ? before + key : key
+    const continues = run !== '' && (!isLate || (!this.#hasLateKey && gap <= MAX_LATE_MS))
+    if (!continues) this.#startedAt = timeStamp
+    this.#hasLateKey = continues && (this.#hasLateKey || isLate)
+    this.#run = continues ? run + key : key
     return undefined
   }
 }
 
-/** Marks a field that wants what is scanned as its text, such as the number of a delivery note. */
-export const TAKES_SCANS = { 'data-takes-scans': true }
+type ScanHandler = (barcode: string) => void
+
+interface Registration {
+  readonly place: 'view' | 'dialog'
+  readonly handle: ScanHandler
+}
+
+const registrations: Registration[] = []
 
 /**
- * Hears every scan, wherever the focus is. What the scanner typed into a field is taken out of it again, and its Enter
- * does nothing there.
+ * Handles every scan while the component is mounted, wherever the focus is. The handler that was mounted last wins.
+ * While a modal dialog is open, only handlers with the place `dialog` are called.
  */
-export function useScanner(onScan: (code: string) => void): void {
-  const told = useRef(onScan)
-  told.current = onScan
+export function useScan(handler: ScanHandler, place: Registration['place'] = 'view'): void {
+  const latest = useRef(handler)
+  latest.current = handler
+  useEffect(() => {
+    const registration = { place, handle: (barcode: string) => latest.current(barcode) }
+    registrations.push(registration)
+    return () => {
+      registrations.splice(registrations.indexOf(registration), 1)
+    }
+  }, [place])
+}
+
+/**
+ * Reads the scanner for the whole page. The characters of a scan are removed from the field again, and neither they nor
+ * Enter reach a form, a button or a shortcut. `fallback` handles scans that no view handles.
+ */
+export function useScannerKeys(fallback: ScanHandler): void {
+  const latest = useRef(fallback)
+  latest.current = fallback
   useEffect(() => {
     const reader = new ScanReader()
-    let undoTyping = () => {}
+    let removeTyped = () => {}
     const onKeyDown = (event: KeyboardEvent) => {
-      const code = reader.take(event)
-      if (reader.run.length === 1) undoTyping = typingUndone(event.target)
-      if (code === undefined) return
+      const barcode = reader.take(event)
+      if (reader.run.length === 1) removeTyped = typedTextRemover(event.target)
+      // So fast, it is no shortcut. The browser still types it, in case it is no scan.
+      if (reader.run.length > 1) event.stopPropagation()
+      if (barcode === undefined) return
       event.preventDefault()
       event.stopPropagation()
-      if (event.target instanceof HTMLElement && event.target.matches('[data-takes-scans]')) return
-      undoTyping()
-      told.current(code)
+      removeTyped()
+      dispatchScan(barcode, latest.current)
     }
     addEventListener('keydown', onKeyDown, { capture: true })
     return () => removeEventListener('keydown', onKeyDown, { capture: true })
   }, [])
 }
 
-/** Gives what takes out again whatever is typed from now on, as if the user did. */
-function typingUndone(target: EventTarget | null): () => void {
-  const before = target instanceof HTMLInputElement ? target.value : ''
+function dispatchScan(barcode: string, fallback: ScanHandler): void {
+  // A question waits for its answer, and a dialog without a handler has no use for a pet.
+  if (isAsking()) return
+  const isModal = document.querySelector('dialog:modal') !== null
+  const place = isModal ? 'dialog' : 'view'
+  const registration = registrations.findLast((each) => each.place === place)
+  if (registration !== undefined) registration.handle(barcode)
+  else if (!isModal) fallback(barcode)
+}
+
+type Control = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
+
+/** Returns a function that removes all text that is typed from now on, as if the user did. */
+function typedTextRemover(target: EventTarget | null): () => void {
+  const textBefore = isControl(target) ? target.value : ''
   return () => {
-    const field = document.activeElement
-    if (!(field instanceof HTMLInputElement)) return
-    // A field that the first characters opened, as in a table, holds nothing else.
-    const value = field === target ? before : ''
-    if (field.value === value) return
-    // Past React, which takes a value that it set itself for no change.
-    Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')?.set?.call(field, value)
-    field.dispatchEvent(new Event('input', { bubbles: true }))
+    const focused = document.activeElement
+    if (isControl(target)) setValue(target, textBefore)
+    // A field that the first character opened, as in a table, contains nothing but the scan.
+    if (isControl(focused) && focused !== target) setValue(focused, '')
   }
+}
+
+function isControl(target: EventTarget | null): target is Control {
+  return (
+    (target instanceof HTMLInputElement && target.type !== 'file') ||
+    target instanceof HTMLTextAreaElement ||
+    target instanceof HTMLSelectElement
+  )
+}
+
+function setValue(control: Control, value: string): void {
+  // React overrides the setter of the element, and ignores values that were set with it.
+  Object.getOwnPropertyDescriptor(Object.getPrototypeOf(control), 'value')?.set?.call(control, value)
+  const type = control instanceof HTMLSelectElement ? 'change' : 'input'
+  control.dispatchEvent(new Event(type, { bubbles: true }))
 }

@@ -2,6 +2,7 @@ import { Suspense, useEffect, useRef, useSyncExternalStore } from 'react'
 import { useArrival, useHash } from '../../shared/hash-navigation.ts'
 import { useReadable } from '../data/observable.ts'
 import type { StockModel } from '../data/stock/stock-model.ts'
+import { ScanLayer } from '../scanner/scan-layer.tsx'
 import { SessionContext, useSession } from '../session/session-context.ts'
 import { signedIn } from '../session/signed-in.ts'
 import { Confirm } from '../ui/confirm.tsx'
@@ -62,6 +63,7 @@ function Shell() {
       <FailureToasts />
       <Toasts />
       <Confirm />
+      <ScanLayer />
     </div>
   )
 }

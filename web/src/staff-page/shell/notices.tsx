@@ -3,6 +3,7 @@ import { Icon } from '../../design/icon.tsx'
 import { useReadable } from '../data/observable.ts'
 import type { EditState } from '../data/stock/stock-editor.ts'
 import { hideToast, showToast } from '../data/toasts.ts'
+import { SalesNotice } from '../sell/sales-notice.tsx'
 import { useRequestState, useSession, useStock } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { goTo } from '../ui/navigation.ts'
@@ -28,6 +29,7 @@ export function Notices() {
           </Button>
         </div>
       )}
+      <SalesNotice />
       <WebhookNotice />
     </div>
   )

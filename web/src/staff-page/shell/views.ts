@@ -24,6 +24,14 @@ const loaders: (() => Promise<unknown>)[] = []
 export const VIEWS: readonly View[] = [
   STOCK,
   {
+    name: 'sell',
+    title: 'Sell',
+    icon: 'sell',
+    group: 'daily',
+    needs: 'stock',
+    Content: lazyView(async () => (await import('../sell/sell-view.tsx')).SellView),
+  },
+  {
     name: 'receive',
     title: 'Receive',
     icon: 'receive',

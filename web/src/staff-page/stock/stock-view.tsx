@@ -7,7 +7,6 @@ import { useMayChange, useSession, useStock } from '../session/session-context.t
 import { isTyping, useMediaQuery } from '../ui/hooks.ts'
 import { BulkBar } from './bulk-bar.tsx'
 import { ChangeAnnouncer } from './change-announcer.tsx'
-import { csvOf, saveFile } from './csv-export.ts'
 import type { Editing } from './grid-machine.ts'
 import { KeyHelp } from './key-help.tsx'
 import { PrintedStock } from './printed-stock.tsx'
@@ -58,7 +57,10 @@ export function StockView() {
     return () => removeEventListener('keydown', onKeyDown)
   }, [session])
 
-  const exportShown = () => saveFile(`stock-${today()}.csv`, 'text/csv;charset=utf-8', csvOf(rows))
+  const exportShown = async () => {
+    const { exportPets } = await import('../data/catalog-export.ts')
+    await exportPets(session, rows, `stock-${today()}.csv`)
+  }
 
   return (
     <section ref={view} className="stock-view" aria-label="Stock" tabIndex={-1}>
@@ -67,7 +69,7 @@ export function StockView() {
         table={table}
         search={search}
         canExport={stock.hasNames}
-        onExport={exportShown}
+        onExport={() => void exportShown()}
         onHelp={() => setHelping(true)}
         onFind={find}
       />

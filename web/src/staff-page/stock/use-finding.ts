@@ -2,7 +2,8 @@ import { useRef } from 'react'
 import { failureWords } from '../data/failure-words.ts'
 import { askForBarcode } from '../data/stock/barcode-lookup.ts'
 import { showToast } from '../data/toasts.ts'
-import { useScanner } from '../scanner/scanner.ts'
+import { findScanned } from '../scanner/scan-layer.tsx'
+import { useScan } from '../scanner/scanner.ts'
 import { useSession } from '../session/session-context.ts'
 import type { Grid } from './use-grid.ts'
 import type { ShownRows } from './use-shown-rows.ts'
@@ -41,14 +42,14 @@ export function useFinding({ shown, table, grid, leaveTable }: Finding): () => v
       if (!session.saving.signal.aborted) tellUnknown(`${code} was not looked up. ${failureWords(error)}`)
     }
   }
-  useScanner((code) => {
-    // A question waits for its answer, not for a pet.
-    if (document.querySelector('dialog[open]') !== null) return
+  useScan((code) => {
     asked.current = code
     const known = session.stock.barcodes.find(code)
     if (known !== undefined && session.stock.find(known) !== undefined) return goTo(code, known)
     leaveTable()
-    void lookUp(code)
+    void findScanned(session, code, (petId) => {
+      if (asked.current === code) goTo(code, petId)
+    })
   })
 
   return () => {

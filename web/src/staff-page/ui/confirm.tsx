@@ -29,6 +29,11 @@ export function ask(question: Question): Promise<boolean> {
   })
 }
 
+/** Whether a question is open. */
+export function isAsking(): boolean {
+  return openQuestion.get() !== undefined
+}
+
 /** Shows the question that is open, if any. The page has one of these. */
 export function Confirm() {
   const question = useReadable(openQuestion)

@@ -59,7 +59,7 @@ export function Dialog({ title, onClose, onSubmit, hasUnsavedInput = false, chil
   )
 }
 
-const DISCARD_QUESTION = {
+export const DISCARD_QUESTION = {
   title: 'Discard what you entered?',
   text: ['Nothing of it has been saved.'],
   yes: 'Discard',

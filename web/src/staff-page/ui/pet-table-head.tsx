@@ -1,4 +1,4 @@
-/** Of a table of pets with figures. */
+/** The head of a table with one pet per row and figures in columns. */
 export function PetTableHead({ figures }: { readonly figures: readonly string[] }) {
   return (
     <thead>

@@ -11,8 +11,8 @@ export function Toasts() {
       before.current = relatedTarget
     }
   }
-  /** What was pressed goes with the toast, so whatever had the focus before has it again. */
-  const giveBack = (act: () => void) => () => {
+  /** The pressed button disappears with its toast, so the focus returns to the element that had it before. */
+  const withFocusReturned = (act: () => void) => () => {
     before.current?.focus({ preventScroll: true })
     act()
   }
@@ -22,7 +22,7 @@ export function Toasts() {
         <div key={name} className={tone === 'negative' ? 'toast toast--negative' : 'toast'}>
           <span className="toast__text">{text}</span>
           {action !== undefined && (
-            <button type="button" className="button button--small" onClick={giveBack(action.run)}>
+            <button type="button" className="button button--small" onClick={withFocusReturned(action.run)}>
               {action.label}
             </button>
           )}
@@ -30,7 +30,7 @@ export function Toasts() {
             type="button"
             className="button button--quiet button--icon button--small"
             aria-label="Dismiss"
-            onClick={giveBack(() => hideToast(name))}
+            onClick={withFocusReturned(() => hideToast(name))}
           >
             <Icon name="close" />
           </button>

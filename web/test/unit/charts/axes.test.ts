@@ -53,8 +53,8 @@ test('the axis of time has a handful of local calendar moments, whatever the spa
 
 test('a step holds until the next one and the last one until the end', () => {
   const steps = [
-    { at: 0, quantity: 4, note: '' },
-    { at: 50, quantity: 2, note: '' },
+    { at: 0, quantity: 4, note: '', mark: 'other' as const },
+    { at: 50, quantity: 2, note: '', mark: 'other' as const },
   ]
   const { line, left, right, bottom, top, indexAt } = stepGeometry(steps, 100, { width: 400, height: 200 })
   const middle = (left + right) / 2

@@ -5,10 +5,15 @@ import { Categories } from '../../../src/staff-page/data/catalog/categories.ts'
 import { LiveChanges } from '../../../src/staff-page/data/history/live-changes.ts'
 import { OwnChanges } from '../../../src/staff-page/data/stock/own-changes.ts'
 import { StockModel } from '../../../src/staff-page/data/stock/stock-model.ts'
-import { costOf, costWords, requestsOf } from '../../../src/staff-page/import/import-cost.ts'
-import { type ImportPlan, type KnownPet, planImport } from '../../../src/staff-page/import/import-plan.ts'
+import {
+  costWords,
+  type ImportPlan,
+  type KnownPet,
+  planImport,
+  requestsOf,
+} from '../../../src/staff-page/import/import-plan.ts'
+import { lineWords } from '../../../src/staff-page/import/import-preview.tsx'
 import { ImportRun } from '../../../src/staff-page/import/import-run.ts'
-import { addedWords, changedWords } from '../../../src/staff-page/import/line-words.ts'
 import { type PetFile, readPetFile } from '../../../src/staff-page/import/pet-file.ts'
 
 const HEADER = 'petId,name,categoryId,status,quantity'
@@ -28,8 +33,9 @@ const known = (petId: bigint, more: Partial<KnownPet> = {}): [bigint, KnownPet] 
   { petId, name: `Pet ${petId}`, categoryId: 1n, status: 'available', quantity: 5, ...more },
 ]
 const petsOf = ({ batches }: ImportPlan) => batches.map((batch) => batch.map(({ pet }) => pet))
+const DOGS = { id: 1n, name: 'Dogs' }
 const plan = (file: PetFile, ...pets: readonly [bigint, KnownPet][]) =>
-  planImport(file, { pets: new Map(pets), categories: new Set([1n]), mayChangeStock: true })
+  planImport(file, { pets: new Map(pets), categories: [DOGS], mayChangeStock: true })
 
 describe('a file', () => {
   test('may have commas or semicolons, a byte order mark, quotes and Windows line ends', () => {
@@ -56,9 +62,10 @@ describe('a file', () => {
   test.each([
     ['', 'is empty'],
     ['hello\n', 'has no column names'],
-    ['petId,name\n1,A\n', 'categoryId, status, quantity are missing'],
-    ['petId,name,category,status,quantity\n', 'did you mean categoryId?'],
-    ['PK\0\0', 'is not text'],
+    ['petId,name\n1,A\n', 'status, quantity are missing'],
+    ['petId,name,category_id,status,quantity\n', 'did you mean categoryId?'],
+    ['PK\x03\x04', 'is a spreadsheet workbook, not a CSV file; save it as CSV'],
+    ['P\0\0', 'is not text'],
   ])('that begins with %p is refused', (text, words) => {
     expect(() => read(text)).toThrow(words)
   })
@@ -70,10 +77,18 @@ describe('a plan', () => {
       `${HEADER},barcode,lowStockAt\n1,Pet 1,1,available,5,,\n2,Rex,9,sold,8,42,\n3,New,1,sold,2,43,4\n`,
     )
     const made = plan(file, known(1n), known(2n, { lowStockAt: 3 }), known(5n))
-    expect(made).toMatchObject({ unchanged: 1, refused: [], categories: [9n] })
-    expect(made.added).toEqual([
+    expect(made).toMatchObject({ unchanged: 1, refused: [], categories: [{ id: 9n, name: 'Category 9' }] })
+    expect(made.lines).toMatchObject([
+      {
+        line: 3,
+        type: 'changed',
+        name: 'Rex',
+        pet: { id: 2n, name: 'Rex', categoryId: 9n, status: 'sold', barcode: '42', lowStockAt: null },
+        quantity: { petId: 2n, quantity: 8, expected: 5 },
+      },
       {
         line: 4,
+        type: 'added',
         pet: {
           id: 3n,
           name: 'New',
@@ -85,30 +100,47 @@ describe('a plan', () => {
         },
       },
     ])
-    expect(made.changed).toEqual([
-      {
-        line: 3,
-        petId: 2n,
-        name: 'Rex',
-        update: { name: 'Rex', categoryId: 9n, status: 'sold', barcode: '42', lowStockAt: null },
-        quantity: { petId: 2n, quantity: 8, expected: 5 },
-      },
+    const list = { byId: new Map([[1n, DOGS]]), isKnown: true }
+    expect(made.lines.map((line) => lineWords(line, list))).toEqual([
+      'name to Rex, category to Category 9, status to sold, barcode to 42, no warning of its own, quantity from 5 to 8',
+      'id 3, Dogs, sold, 2 in stock, barcode 43, warn at 4',
     ])
-    const list = { byId: new Map([[1n, { id: 1n, name: 'Dogs' }]]), isKnown: true }
-    expect(made.added.map(({ pet }) => addedWords(pet, list))).toEqual([
-      'id 3, Dogs, sold, 2 in stock, barcode 43, low at 4',
+  })
+
+  test('finds categories by name, and adds pets without an id', () => {
+    const file = read(
+      'sep=;\nname;category;status;quantity;petId\nRex;dogs;sold;1;\nTom;Cats;sold;2;\nTim;cats;sold;3;4\nPet 2;Dogs;sold;4;\n',
+    )
+    const made = plan(file, known(2n), known(4n, { name: 'Tim' }))
+    expect(made).toMatchObject({ refused: [], categories: [{ id: undefined, name: 'cats' }] })
+    expect(
+      made.lines.map(({ line, type, pet, newCategory, sameNameAs }) => [
+        line,
+        type,
+        pet.id,
+        pet.categoryId,
+        newCategory,
+        sameNameAs,
+      ]),
+    ).toEqual([
+      [3, 'added', undefined, 1n, undefined, undefined],
+      [4, 'added', undefined, undefined, 'Cats', undefined],
+      [5, 'changed', 4n, undefined, 'cats', undefined],
+      [6, 'added', undefined, 1n, undefined, 2n],
     ])
-    expect(made.changed.map((change) => changedWords(change, list))).toEqual([
-      'name to Rex, category to Category 9, status to sold, barcode to 42, no threshold of its own, quantity from 5 to 8',
+  })
+
+  test('refuses a category that contradicts its id, and a barcode that a spreadsheet has shortened', () => {
+    const file = read(`${HEADER},category,barcode\n7,A,1,sold,1,Cats,\n8,B,1,sold,1,Dogs,4.00638E+12\n`)
+    expect(plan(file).refused.map(({ line, reason }) => [line, reason.slice(0, 48)])).toEqual([
+      [2, 'category 1 is "Dogs", but the row says "Cats"; l'],
+      [3, 'a spreadsheet has shortened the barcode to 4.006'],
     ])
   })
 
   test('keeps barcodes and thresholds if the file has no such columns', () => {
     const file = read(`${HEADER}\n1,Pet 1,1,available,5\n`)
-    expect(plan(file, known(1n, { barcode: '42', lowStockAt: 3 }))).toMatchObject({
-      unchanged: 1,
-      changed: [],
-    })
+    expect(plan(file, known(1n, { barcode: '42', lowStockAt: 3 }))).toMatchObject({ unchanged: 1, lines: [] })
   })
 
   test('refuses ids and barcodes that occur twice, and a barcode that another pet keeps', () => {
@@ -157,8 +189,8 @@ describe('a plan', () => {
 
   test('refuses changed quantities if the key may not change the stock', () => {
     const file = read(`${HEADER}\n1,Pet 1,1,available,6\n2,Two,1,available,5\n`)
-    const store = { pets: new Map([known(1n), known(2n)]), categories: new Set([1n]), mayChangeStock: false }
-    expect(planImport(file, store)).toMatchObject({ refused: [{ line: 2 }], changed: [{ line: 3 }] })
+    const store = { pets: new Map([known(1n), known(2n)]), categories: [DOGS], mayChangeStock: false }
+    expect(planImport(file, store)).toMatchObject({ refused: [{ line: 2 }], lines: [{ line: 3 }] })
   })
 
   test('needs requests, and time if the limits of the key are low', () => {
@@ -173,14 +205,11 @@ describe('a plan', () => {
     const withCategories = lines.map((_, index) => `${index + 1},Pet ${index + 1},${index + 2},available,6`)
     const added = plan(read([HEADER, ...withCategories].join('\n')))
     expect(requestsOf(added)).toBe(1_502)
-    const cost = costOf(added, { minute: window(60, 60), day: window(10_000, 1_502) })
-    expect(cost).toEqual({ requests: 1_502, minutes: 25, overDay: 0 })
-    expect(costWords(cost)).toContain('about 25 min')
-    const over = costOf(added, { minute: window(60, 60), day: window(1_000, 902) })
-    expect(costWords(over)).toContain('600 more than this key may send today')
-    expect(costWords(costOf(many, { minute: window(60, 2), day: window(9, 9) }))).toContain(
-      'less than a minute',
+    expect(costWords(added, { minute: window(60, 60), day: window(10_000, 1_502) })).toContain('about 25 min')
+    expect(costWords(added, { minute: window(60, 60), day: window(1_000, 902) })).toContain(
+      '600 more than this key may send today',
     )
+    expect(costWords(many, { minute: window(60, 2), day: window(9, 9) })).toContain('less than a minute')
   })
 })
 
@@ -217,8 +246,8 @@ describe('an import', () => {
       for await (const { ownLowStockAt: lowStockAt, barcode, ...row } of found) {
         pets.set(row.petId, { ...row, barcode, lowStockAt })
       }
-      const ids = new Set(categories.get().byId.keys())
-      return planImport(read(text), { pets, categories: ids, mayChangeStock: true })
+      const known = { pets, categories: categories.get().byId.values(), mayChangeStock: true }
+      return planImport(read(text), known)
     }
     return { run, planNow, stock }
   }
@@ -229,12 +258,26 @@ describe('an import', () => {
     await run.start(await planNow(text), 'pets.csv')
     expect(run.get()).toMatchObject({ phase: 'done', added: 1, changed: 2, failed: [], stoppedBy: undefined })
     expect(run.get()?.total).toBe(3)
-    expect(await planNow(text)).toMatchObject({ added: [], changed: [], refused: [], unchanged: 3 })
+    expect(await planNow(text)).toMatchObject({ lines: [], refused: [], unchanged: 3 })
     const [change] = (await client.inventory.history(1n)).items
     expect(change).toMatchObject({ before: 4, after: 8, reason: 'corrected', reference: 'pets.csv' })
     const swapped = `${HEADER},barcode\n1,Rex,9,sold,8,43\n2,Mittens,77,pending,1,42\n`
     await run.start(await planNow(swapped), 'pets.csv')
     expect(run.get()).toMatchObject({ added: 0, changed: 2, failed: [] })
+  })
+
+  test('adds the categories that a file names, and chooses ids for new pets', async () => {
+    const { run, planNow } = await begin()
+    const text = 'name,category,status,quantity\nIggy,Lizards,available,3\nAda,lizards,sold,1\n'
+    await run.start(await planNow(text), 'pets.csv')
+    expect(run.get()).toMatchObject({ added: 2, changed: 0, failed: [] })
+    const [iggy] = (await client.inventory.search({ q: 'Iggy' })).items
+    const [ada] = (await client.inventory.search({ q: 'Ada' })).items
+    expect(iggy?.quantity).toBe(3)
+    expect(ada?.categoryId).toBe(iggy?.categoryId as bigint)
+    const again = await planNow(text)
+    expect(again.categories).toEqual([])
+    expect(again.lines.map(({ sameNameAs }) => sameNameAs)).toEqual([iggy?.petId, ada?.petId])
   })
 
   test('reports a line whose quantity somebody else changed meanwhile, and keeps that quantity', async () => {
@@ -258,7 +301,7 @@ describe('an import', () => {
     expect([requestsOf(made), writes]).toEqual([3, 3])
     expect(run.get()).toMatchObject({ added: 2_500, total: 2_500, failed: [] })
     expect([...new Set(seen)]).toEqual([0, 1_000, 2_000, 2_500])
-    expect(await planNow(text)).toMatchObject({ added: [], changed: [], unchanged: 2_500 })
+    expect(await planNow(text)).toMatchObject({ lines: [], unchanged: 2_500 })
   })
 
   test('reports the lines that the service refuses, and saves the rest of their batch', async () => {
@@ -346,7 +389,7 @@ describe('an import', () => {
     unsubscribe()
     expect(run.get()).toMatchObject({ phase: 'done', added: 1_000, failed: [], stoppedBy: 'you stopped it' })
     const rest = await planNow(text)
-    expect([rest.added.length, rest.unchanged]).toEqual([1_500, 1_000])
+    expect([rest.lines.length, rest.unchanged]).toEqual([1_500, 1_000])
   })
 
   test('stops if the key may not change pets', async () => {

@@ -10,10 +10,10 @@ import { StockModel } from '../../../src/staff-page/data/stock/stock-model.ts'
 import { lowStockSource } from '../../../src/staff-page/low-stock/low-stock-source.ts'
 import {
   draftOf,
-  followed,
   newDraft,
   newPetOf,
   problemsOf,
+  rebaseDraft,
   updateOf,
 } from '../../../src/staff-page/pet-form/pet-draft.ts'
 
@@ -51,11 +51,11 @@ describe('the draft of a pet', () => {
     const before = draftOf(ROW)
     const mine = { ...before, name: 'Rex' }
     const theirs = { ...before, name: 'Max', barcode: '43' }
-    expect(followed(mine, before, theirs)).toEqual({
+    expect(rebaseDraft(mine, before, theirs)).toEqual({
       draft: { ...mine, barcode: '43' },
-      overtaken: ['name'],
+      conflicts: ['name'],
     })
-    expect(followed(mine, before, { ...before, name: 'Rex' }).overtaken).toEqual([])
+    expect(rebaseDraft(mine, before, { ...before, name: 'Rex' }).conflicts).toEqual([])
   })
 })
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
+import { csvOf } from '../../../src/staff-page/data/catalog-export.ts'
+import { readPetFile } from '../../../src/staff-page/import/pet-file.ts'
 import { readQuantity } from '../../../src/staff-page/quantity/typed-change.ts'
-import { csvOf } from '../../../src/staff-page/stock/csv-export.ts'
 import { href, routeOf } from '../../../src/staff-page/ui/navigation.ts'
 
 test.each([
@@ -33,10 +34,22 @@ test.each([
   if (hash !== '' && route.view !== 'stock') expect(href(route)).toBe(hash)
 })
 
-test('a name with commas, quotes and line ends is one field', () => {
-  const state = { status: 'sold', quantity: 3, reserved: 0, lowStockAt: undefined } as const
-  const row = { petId: 1n, categoryId: 2n, searchText: '', ...state }
-  expect(csvOf([{ ...row, name: 'a "b", c\nd' }])).toBe(
-    'petId,name,categoryId,status,quantity\r\n1,"a ""b"", c\nd",2,sold,3\r\n',
+test('an export has every column, guards formulas, and is imported unchanged', () => {
+  const pet = { id: 1n, categoryId: 2n, status: 'sold', quantity: 3, barcode: '-12', lowStockAt: 4 } as const
+  const pets = [
+    { ...pet, name: 'a "b", c', category: '@home' },
+    { ...pet, id: 2n, name: "'=1+1", category: 'Dogs', barcode: '13' },
+  ]
+  const text = csvOf(pets)
+  expect(text).toBe(
+    [
+      'petId,name,categoryId,status,quantity,barcode,lowStockAt,category',
+      '1,"a ""b"", c",2,sold,3,\'-12,4,\'@home',
+      "2,''=1+1,2,sold,3,13,4,Dogs",
+      '',
+    ].join('\n'),
   )
+  const file = readPetFile('pets.csv', new TextEncoder().encode(text))
+  expect(file.lines.map((line) => line.pet)).toEqual(pets)
+  expect(file.hasGuards).toBe(true)
 })

@@ -1,7 +1,7 @@
 import type { Category, InventoryEvent, PetstoreClient } from '@petstore/client'
 import type { LiveChanges } from '../history/live-changes.ts'
-import { thresholdOf } from '../stock/is-low.ts'
 import { Observable, type Readable } from '../observable.ts'
+import { thresholdOf } from '../stock/is-low.ts'
 import type { StockModel } from '../stock/stock-model.ts'
 import type { CategoryList } from './category-list.ts'
 

@@ -1,6 +1,6 @@
 import type { InventoryEvent, Page, SearchRow } from '@petstore/client'
-import type { LiveChanges } from '../history/live-changes.ts'
 import { failureWords } from '../failure-words.ts'
+import type { LiveChanges } from '../history/live-changes.ts'
 import { Observable, type Readable } from '../observable.ts'
 import type { CategoryList } from './category-list.ts'
 import { afterEvent } from './pet-after-event.ts'

@@ -1,6 +1,6 @@
 import { isPetstoreError, type NewOrder, type Order } from '@petstore/client'
-import { LiveChanges } from '../history/live-changes.ts'
 import { failureWords } from '../failure-words.ts'
+import { LiveChanges } from '../history/live-changes.ts'
 import { Observable, type Readable } from '../observable.ts'
 import type { StockModel } from '../stock/stock-model.ts'
 import { showToast } from '../toasts.ts'

@@ -1,7 +1,7 @@
 import type { Order } from '@petstore/client'
 import { useEffect, useMemo } from 'react'
-import type { LiveChanges } from '../history/live-changes.ts'
 import { failureWords } from '../failure-words.ts'
+import type { LiveChanges } from '../history/live-changes.ts'
 import { Observable, type Readable, useReadable } from '../observable.ts'
 
 /** Which orders a list shows. */

@@ -1,3 +1,4 @@
+import { Observable, type Readable } from '../observable.ts'
 import {
   adjustRows,
   type Batch,
@@ -9,7 +10,6 @@ import {
   type Purpose,
   type RowChange,
 } from './adjustment-batch.ts'
-import { Observable, type Readable } from '../observable.ts'
 import type { SaveContext } from './own-request.ts'
 import type { QuantityChange, UndoHistory, UndoStep } from './undo-history.ts'
 

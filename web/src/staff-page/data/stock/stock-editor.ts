@@ -1,8 +1,8 @@
 import { isPetstoreError } from '@petstore/client'
 import { failureWords } from '../failure-words.ts'
+import { Observable, type Readable } from '../observable.ts'
 import { adjustRows, type Batch, batchesOf, type Purpose } from './adjustment-batch.ts'
 import { type EntryState, saveIfUnchanged } from './conditional-save.ts'
-import { Observable, type Readable } from '../observable.ts'
 import type { SaveContext } from './own-request.ts'
 import type { UndoHistory, UndoStep } from './undo-history.ts'
 

@@ -5,9 +5,9 @@ import {
   type Order,
   type PetstoreClient,
 } from '@petstore/client'
+import { failureWords } from '../failure-words.ts'
 import { changeOf } from '../history/change-log.ts'
 import { LiveChanges } from '../history/live-changes.ts'
-import { failureWords } from '../failure-words.ts'
 import type { RequestWatch } from '../request-watch.ts'
 import type { OwnChanges } from './own-changes.ts'
 import { followSight } from './page-sight.ts'

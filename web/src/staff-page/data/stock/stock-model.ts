@@ -1,6 +1,6 @@
 import type { InventoryItem, PetStatus } from '@petstore/client'
-import { Barcodes } from './barcodes.ts'
 import { Observable, type Readable } from '../observable.ts'
+import { Barcodes } from './barcodes.ts'
 import { searchable } from './search-text.ts'
 
 /** One pet's stock. A row is never changed: a pet whose stock changes gets another row. */

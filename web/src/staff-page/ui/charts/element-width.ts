@@ -1,6 +1,6 @@
 import { type RefObject, useLayoutEffect, useRef, useState } from 'react'
 
-/** The width of an element in pixels, kept as it changes: a chart that is drawn to it keeps its letters in size. */
+/** The width of an element in pixels. A chart that is drawn to it keeps the size of its text. */
 export function useElementWidth(): { ref: RefObject<HTMLDivElement | null>; width: number } {
   const ref = useRef<HTMLDivElement>(null)
   const [width, setWidth] = useState(0)

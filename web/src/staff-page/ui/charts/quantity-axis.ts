@@ -2,8 +2,8 @@ const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumFracti
 const WHOLE = new Intl.NumberFormat('en')
 
 /**
- * Whole, round numbers from 0 to at least `highest`, evenly spaced: at most `most` steps. The axis begins at 0, so
- * that half the height is half the stock.
+ * Whole, round numbers from 0 to at least `highest`, evenly spaced, with at most `most` steps. The axis begins at 0,
+ * so that half the height is half the stock.
  */
 export function quantityTicks(highest: number, most = 4): readonly number[] {
   const step = roundStep(Math.max(highest, 1) / most)
@@ -11,7 +11,7 @@ export function quantityTicks(highest: number, most = 4): readonly number[] {
   return Array.from({ length: count + 1 }, (_, index) => index * step)
 }
 
-/** The next of 1, 2, 5, 10, 20, 50 … that is no smaller. */
+/** The smallest of 1, 2, 5, 10, 20, 50 … that is at least `least`. */
 function roundStep(least: number): number {
   if (least <= 1) return 1
   const power = 10 ** Math.floor(Math.log10(least))
@@ -24,7 +24,7 @@ export function tickLabel(quantity: number): string {
   return quantity < 10_000 ? WHOLE.format(quantity) : COMPACT.format(quantity)
 }
 
-/** For a figure with little room: exact as long as that is short. */
+/** Exact if that is short, for a figure with little room. */
 export function shortNumber(quantity: number): string {
   return quantity < 10_000_000 ? WHOLE.format(quantity) : COMPACT.format(quantity)
 }

@@ -2,33 +2,32 @@ import { type KeyboardEvent, type PointerEvent, useMemo, useState } from 'react'
 import { momentWords } from '../../data/time-words.ts'
 import { useElementWidth } from './element-width.ts'
 import { tickLabel, wholeNumber } from './quantity-axis.ts'
-import { type Step, type StepGeometry, stepGeometry } from './step-geometry.ts'
+import { type Step, type StepGeometry, type StepMark, stepGeometry } from './step-geometry.ts'
 import './charts.css'
 
 const HEIGHT = 240
 const PAGE = 10
-/** More dots than this would be a smear. */
-const MAX_DOTS = 60
+/** More marks than this would overlap. */
+export const MAX_MARKS = 60
 
 interface Props {
-  /** Of what, for those who hear it. */
+  /** Names the quantity for screen readers. */
   readonly name: string
-  /** By time, the earliest first, and at least one. */
+  /** At least one, the earliest first. */
   readonly steps: readonly Step[]
-  /** Where the chart ends: now. */
+  /** The end of the time axis: now. */
   readonly until: number
+  /** Drawn as a dashed line. */
+  readonly threshold?: number | undefined
 }
 
-/**
- * A quantity over time. The pointer, or the arrow keys once it has the focus, go from step to step and read it out:
- * to a screen reader it is a slider over the steps.
- */
-export function StepChart({ name, steps, until }: Props) {
+/** A quantity over time. The pointer and the arrow keys move from step to step; for screen readers it is a slider. */
+export function StepChart({ name, steps, until, threshold }: Props) {
   const { ref, width } = useElementWidth()
   const [chosen, setChosen] = useState<number>()
   const geometry = useMemo(
-    () => (width === 0 ? undefined : stepGeometry(steps, until, { width, height: HEIGHT })),
-    [steps, until, width],
+    () => (width === 0 ? undefined : stepGeometry(steps, until, { width, height: HEIGHT }, threshold)),
+    [steps, until, width, threshold],
   )
   const last = steps.length - 1
   const index = Math.min(chosen ?? last, last)
@@ -51,7 +50,7 @@ export function StepChart({ name, steps, until }: Props) {
       ref={ref}
       role="slider"
       tabIndex={0}
-      aria-label={`${name}: each step of it, by the arrow keys`}
+      aria-label={`${name}. The arrow keys move from change to change.`}
       aria-orientation="horizontal"
       aria-valuemin={0}
       aria-valuemax={last}
@@ -68,7 +67,18 @@ export function StepChart({ name, steps, until }: Props) {
           <Axes geometry={geometry} />
           <path className="step-chart__area" d={geometry.area} />
           <path className="step-chart__line" d={geometry.line} />
-          {steps.length <= MAX_DOTS && <Dots path={geometry.dots} />}
+          {threshold !== undefined && <Threshold y={geometry.y(threshold)} geometry={geometry} />}
+          {steps.length <= MAX_MARKS + 1 &&
+            steps
+              .slice(1)
+              .map(({ at, quantity, mark }) => (
+                <ChartMark
+                  key={`${at} ${quantity}`}
+                  mark={mark}
+                  x={geometry.x(at)}
+                  y={geometry.y(quantity)}
+                />
+              ))}
           {chosen !== undefined && <Marker step={step} geometry={geometry} />}
         </svg>
       )}
@@ -125,18 +135,35 @@ function Axes({ geometry }: { readonly geometry: StepGeometry }) {
   )
 }
 
-/** At the edges a label in the middle of its tick would be cut off. */
+/** A centred label would be cut off at the edges. */
 function anchorAt(x: number, { left, right }: StepGeometry): 'start' | 'middle' | 'end' {
   if (x < left + 24) return 'start'
   return x > right - 24 ? 'end' : 'middle'
 }
 
-function Dots({ path }: { readonly path: string }) {
+function Threshold({ y, geometry }: { readonly y: number; readonly geometry: StepGeometry }) {
+  return <line className="step-chart__threshold" x1={geometry.left} x2={geometry.right} y1={y} y2={y} />
+}
+
+const MARK_PATHS: Readonly<Record<StepMark, string>> = {
+  in: 'M-5 4h10l-5 -9z',
+  out: 'M-5 -4h10l-5 9z',
+  lost: 'M-4 -4l8 8m0 -8l-8 8',
+  counted: 'M0 -6l6 6l-6 6l-6 -6z',
+  other: 'M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0',
+}
+
+interface ChartMarkProps {
+  readonly mark: StepMark
+  readonly x: number
+  readonly y: number
+}
+
+/** The mark of a change. The shapes differ too, not only the colours. */
+export function ChartMark({ mark, x, y }: ChartMarkProps) {
+  const place = `translate(${x} ${y})`
   return (
-    <>
-      <path className="step-chart__dots" d={path} />
-      <path className="step-chart__dots step-chart__dots--inside" d={path} />
-    </>
+    <path className={`step-chart__mark step-chart__mark--${mark}`} d={MARK_PATHS[mark]} transform={place} />
   )
 }
 
@@ -150,7 +177,7 @@ function Marker({ step, geometry }: { readonly step: Step; readonly geometry: St
   )
 }
 
-/** Beside the marker, on the side where there is room. */
+/** Beside the marker, on the side that has room. */
 function ReadOut({ step, x, width }: { readonly step: Step; readonly x: number; readonly width: number }) {
   const place = x > width / 2 ? { right: width - x + 10 } : { left: x + 10 }
   return (

@@ -1,12 +1,16 @@
 import { quantityTicks, tickLabel } from './quantity-axis.ts'
 import { type TimeTick, timeTicks } from './time-axis.ts'
 
-/** From this moment on there were so many, until the next step. */
+/** What a change was: stock came in, went out, was lost, was counted, or no reason was given. */
+export type StepMark = 'in' | 'out' | 'lost' | 'counted' | 'other'
+
+/** The quantity from this moment until the next step. */
 export interface Step {
   readonly at: number
   readonly quantity: number
-  /** Who or what made it, such as the name of a key. */
+  /** Who changed it and why. */
   readonly note: string
+  readonly mark: StepMark
 }
 
 export interface StepGeometry {
@@ -14,16 +18,14 @@ export interface StepGeometry {
   readonly right: number
   readonly top: number
   readonly bottom: number
-  /** Of an SVG path. */
+  /** Commands of an SVG path, as are `area` and `dots`. */
   readonly line: string
   readonly area: string
-  /** A point of no length for each change: round line ends make dots of them. */
-  readonly dots: string
   readonly timeTicks: readonly TimeTick[]
   readonly quantityTicks: readonly number[]
   x(at: number): number
   y(quantity: number): number
-  /** The step that was in force at this place. */
+  /** The step that covers this position. */
   indexAt(x: number): number
 }
 
@@ -33,15 +35,17 @@ const RIGHT = 14
 const LETTER = 7
 const TIME_LABEL = 72
 
-/** `steps` by time, the earliest first, and at least one. */
+/** `steps` has at least one step, the earliest first. */
 export function stepGeometry(
   steps: readonly Step[],
   until: number,
   { width, height }: { readonly width: number; readonly height: number },
+  /** A quantity that must be in the chart, too. */
+  threshold = 0,
 ): StepGeometry {
   const from = steps[0]?.at ?? until
   const span = Math.max(1, until - from)
-  const ticks = quantityTicks(Math.max(...steps.map(({ quantity }) => quantity)))
+  const ticks = quantityTicks(Math.max(threshold, ...steps.map(({ quantity }) => quantity)))
   const highest = ticks.at(-1) ?? 1
   const left = 14 + LETTER * Math.max(...ticks.map((tick) => tickLabel(tick).length))
   const right = Math.max(left + 1, width - RIGHT)
@@ -51,9 +55,14 @@ export function stepGeometry(
   const [first, ...rest] = steps.map(({ at, quantity }) => ({ x: round(x(at)), y: round(y(quantity)) }))
   const line = `M${first?.x ?? left} ${first?.y ?? bottom}${rest.map((to) => `H${to.x}V${to.y}`).join('')}H${round(right)}`
   return {
-    ...{ left, right, top: TOP, bottom, line, x, y },
+    left,
+    right,
+    top: TOP,
+    bottom,
+    line,
+    x,
+    y,
     area: `${line}V${bottom}H${round(left)}Z`,
-    dots: rest.map((dot) => `M${dot.x} ${dot.y}h0`).join(''),
     timeTicks: timeTicks(from, from + span, Math.floor((right - left) / TIME_LABEL)),
     quantityTicks: ticks,
     indexAt: (place) => {

@@ -12,7 +12,7 @@ type Unit = 'time' | 'day' | 'month'
 
 interface Step {
   readonly unit: Unit
-  /** Of milliseconds, days or months. */
+  /** In milliseconds, days or months, according to the unit. */
   readonly count: number
   readonly length: number
 }
@@ -21,7 +21,7 @@ const time = (length: number): Step => ({ unit: 'time', count: length, length })
 const days = (count: number): Step => ({ unit: 'day', count, length: count * DAY })
 const months = (count: number): Step => ({ unit: 'month', count, length: count * 30 * DAY })
 
-/** What people count in: nobody looks for 37 minutes. */
+/** The steps that people expect on a time axis. */
 const STEPS: readonly Step[] = [
   ...[1, 2, 5, 10, 15, 30].map((count) => time(count * SECOND)),
   ...[1, 2, 5, 10, 15, 30].map((count) => time(count * MINUTE)),
@@ -35,7 +35,7 @@ const CLOCK_SECONDS = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
 const DATE = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
 const MONTH = new Intl.DateTimeFormat('en-GB', { month: 'short', year: 'numeric' })
 
-/** Round moments of the local calendar between the two, at most about `most`. */
+/** Round moments of the local calendar between the two, about `most` at most. */
 export function timeTicks(from: number, to: number, most: number): readonly TimeTick[] {
   const least = (to - from) / Math.max(1, most)
   const step = STEPS.find(({ length }) => length >= least) ?? months(1200)
@@ -47,7 +47,7 @@ export function timeTicks(from: number, to: number, most: number): readonly Time
   return ticks
 }
 
-/** Endless, and begins at or before `from`. Days and months are not all of one length: the calendar counts them. */
+/** Endless; starts at or before `from`. The calendar counts days and months, because their lengths differ. */
 function* moments({ unit, count }: Step, from: number): Generator<number, never, undefined> {
   const start = new Date(from)
   const [year, month, day] = [start.getFullYear(), start.getMonth(), start.getDate()]

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PROGRAM, startPetstore } from '../cli/petstore.ts'
+import { freePort } from '../support/free-port.ts'
+import { runProgram } from '../support/run-program.ts'
+import { until } from '../support/until.ts'
+
+const ROOT = join(import.meta.dir, '..', '..', '..')
+const PAGES = [
+  'README.md',
+  ...readdirSync(join(ROOT, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+]
+
+/** Blocks that this test does not run, by their first words, and where they are run instead. */
+const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
+  'npm ci': 'CI runs it',
+  'npm run torture': 'server/test/faults has the short forms',
+  'npm run bench': 'it takes minutes',
+  'docker ': 'needs a container engine',
+  'npx quicktype': 'npm run check:generators',
+  'npx openapi': 'npm run check:generators',
+  'npm install': 'client/test installs the packed client',
+  'pip install': 'client-python is installed by its test',
+  pg_dump: 'server/test/postgres/restore',
+  'export DATABASE_URL=postgres': 'server/test/cli/copy',
+  'apt-get ': 'npm run test:package installs the package',
+  'sudo ': 'npm run test:package installs the package',
+  'systemctl ': 'npm run test:package installs the package',
+  'tar ': 'npm run test:package',
+  'journalctl ': 'needs systemd',
+  'CORS_ORIGINS=': 'server/test/http/cors',
+}
+
+interface Block {
+  readonly page: string
+  readonly text: string
+}
+
+const blocks: readonly Block[] = PAGES.flatMap((page) =>
+  [...readFileSync(join(ROOT, page), 'utf8').matchAll(/^```sh\n(.*?)^```/gms)].map((match) => ({
+    page,
+    text: match[1] ?? '',
+  })),
+)
+const isRunElsewhere = ({ text }: Block) => Object.keys(RUN_ELSEWHERE).some((start) => text.startsWith(start))
+
+const folder = mkdtempSync(join(tmpdir(), 'petstore-docs-'))
+const port = freePort()
+let service: ReturnType<typeof startPetstore>
+
+beforeAll(async () => {
+  const program = PROGRAM.map((word) => `'${word}'`).join(' ')
+  mkdirSync(join(folder, 'bin'))
+  mkdirSync(join(folder, 'backups'))
+  writeFileSync(join(folder, 'bin/petstore'), `#!/bin/sh\nexec ${program} "$@"\n`)
+  writeFileSync(join(folder, 'bin/npx'), '#!/bin/sh\nexec "$@"\n')
+  for (const name of ['petstore', 'npx']) chmodSync(join(folder, 'bin', name), 0o755)
+  cpSync(join(ROOT, 'examples'), join(folder, 'examples'), { recursive: true })
+  cpSync(join(ROOT, 'examples/pets.csv'), join(folder, 'pets.csv'))
+  writeFileSync(join(folder, 'delivery.csv'), 'petId,delta\n1,12\n2,5\n')
+  writeFileSync(join(folder, 'count.csv'), 'petId,quantity\n1,12\n')
+  await bash('petstore import pets.csv')
+  service = startPetstore(['serve', '--demo', '--port', String(port), '--data', join(folder, 'demo')])
+  await until(async () => {
+    const response = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined)
+    return response?.status === 200
+  })
+})
+afterAll(async () => {
+  service.kill('SIGTERM')
+  await service.exited
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function bash(script: string) {
+  return runProgram(['bash', '-e', '-o', 'pipefail', '-c', script], {
+    cwd: folder,
+    env: {
+      PATH: `${folder}/bin:/usr/local/bin:/usr/bin:/bin`,
+      METRICS_PORT: 'off',
+      DATABASE_URL: '',
+      PETSTORE_DATA: join(folder, 'data'),
+    },
+  })
+}
+
+/** The commands of a page as they can be repeated here: in this folder, on a free port, without a person who answers. */
+function repeatable(text: string): string {
+  return text
+    .replaceAll('/var/backups', `${folder}/backups`)
+    .replaceAll(':8080', `:${port}`)
+    .replace(/^petstore export (\S+\.csv)/gm, 'petstore export --force $1')
+    .replace(/^petstore export --categories (\S+)/gm, 'petstore export --force --categories $1')
+    .replace(/^(petstore history prune (?!.*--dry-run).*)$/gm, '$1 --yes')
+    .replace(/^(npx )?petstore serve.*$/gm, '')
+}
+
+test('there are commands to run', () => {
+  expect(blocks.filter((block) => !isRunElsewhere(block)).length).toBeGreaterThan(5)
+})
+
+for (const block of blocks.filter((candidate) => !isRunElsewhere(candidate))) {
+  const [firstLine = ''] = block.text.split('\n')
+  test(`${block.page}: ${firstLine}`, async () => {
+    const { exitCode, stderr } = await bash(repeatable(block.text))
+    expect([exitCode, exitCode === 0 ? '' : stderr]).toEqual([0, ''])
+  })
+}
+
+test('the tour of the README shows what it says', async () => {
+  const tour = blocks.find(({ text }) => text.startsWith('api=http'))
+  const { stdout } = await bash(
+    repeatable(tour?.text ?? '')
+      .replaceAll('pet 7', 'pet 9')
+      .replaceAll(/\b7\b/g, '9'),
+  )
+  expect(stdout).toContain('"state":"open"')
+  expect(stdout).toContain('insufficient_stock')
+  expect(stdout).toContain('event: order')
+})

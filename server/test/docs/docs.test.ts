@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'bun:test'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+const ROOT = join(import.meta.dir, '..', '..', '..')
+const DECISIONS = 'docs/decisions'
+const PAGES = [
+  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'],
+  ...['client/README.md', 'client-python/README.md', 'wire/README.md', 'bench/README.md'],
+  ...markdownIn('docs'),
+  ...markdownIn(DECISIONS),
+]
+
+function markdownIn(folder: string): string[] {
+  return readdirSync(join(ROOT, folder))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `${folder}/${name}`)
+}
+
+function read(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8')
+}
+
+/** The anchors of a page, as GitHub makes them of its headings. */
+function anchorsOf(markdown: string): Set<string> {
+  const withoutCode = markdown.replace(/^```.*?^```/gms, '')
+  const headings = [...withoutCode.matchAll(/^#{1,6} (.+)$/gm)].map((match) => match[1] ?? '')
+  return new Set(
+    headings.map((heading) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\w\- ]/g, '')
+        .replaceAll(' ', '-'),
+    ),
+  )
+}
+
+/** The relative links of a page that lead nowhere. */
+function deadLinks(path: string): string[] {
+  const markdown = read(path).replace(/^```.*?^```/gms, '')
+  return [...markdown.matchAll(/\]\(([^)\s]+)\)/g)]
+    .map((match) => match[1] ?? '')
+    .filter((link) => !/^[a-z]+:/.test(link))
+    .filter((link) => {
+      const [file = '', anchor] = link.split('#')
+      const target = file === '' ? path : join(dirname(path), file)
+      if (!existsSync(join(ROOT, target))) return true
+      return anchor !== undefined && target.endsWith('.md') && !anchorsOf(read(target)).has(anchor)
+    })
+}
+
+test.each(PAGES)('every link of %s leads somewhere', (path) => {
+  expect(deadLinks(path)).toEqual([])
+})
+
+test('the README has at most 1,000 words', () => {
+  expect(read('README.md').split(/\s+/).length).toBeLessThanOrEqual(1_000)
+})
+
+test('every page of docs/ can be reached from the README', () => {
+  const unreachable = markdownIn('docs').filter((path) => !read('README.md').includes(`](${path}`))
+  expect(unreachable).toEqual([])
+})
+
+test('the index of the decisions names every record once', () => {
+  const index = read(`${DECISIONS}/README.md`)
+  const records = markdownIn(DECISIONS).filter((path) => !path.endsWith('README.md'))
+  const rows = index.split('\n').filter((line) => line.startsWith('| 20'))
+  const named = rows.map((row) => /\]\((.+?)\)/.exec(row)?.[1] ?? '')
+  expect(named).toHaveLength(records.length)
+  expect(new Set(named)).toEqual(new Set(records.map((path) => path.slice(DECISIONS.length + 1))))
+})
+
+describe('docs/troubleshooting.md', () => {
+  const page = read('docs/troubleshooting.md')
+
+  test('has a row for every alert, and no other', () => {
+    const alerts = [...read('deploy/prometheus/petstore.rules.yml').matchAll(/alert: (\w+)/g)]
+    const rows = [...page.matchAll(/^\| `(Petstore\w+)`/gm)]
+    expect(rows.map((match) => match[1])).toEqual(alerts.map((match) => match[1]))
+  })
+
+  test('quotes only messages that the program has', () => {
+    const sources = sourcesIn('server/src') + sourcesIn('wire/src') + sourcesIn('web/src/staff-page')
+    const sections = page
+      .split(/^## /m)
+      .filter((section) => /^(The service|`\/readyz|What `pet|What the log)/.test(section))
+    const quotes = sections.flatMap((section) =>
+      section
+        .split('\n')
+        .filter((line) => line.startsWith('| ') && !line.startsWith('| ---'))
+        .flatMap((line) =>
+          [...(line.split(' | ')[0] ?? '').matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? ''),
+        ),
+    )
+    // Messages of PostgreSQL and PgBouncer, and what stands for a value.
+    const foreign = ['prepared statement "P0" already exists', 'unsupported startup parameter']
+    const own = quotes.filter((quote) => !foreign.includes(quote))
+    expect(own.length).toBeGreaterThan(25)
+    const isKnown = (quote: string) =>
+      quote
+        .split(/HOST: |…/)
+        .map((part) => part.replace(/[;:,]\s*$/, '').trim())
+        .every((part) => sources.includes(part))
+    expect(own.filter((quote) => !isKnown(quote))).toEqual([])
+  })
+})
+
+function sourcesIn(folder: string): string {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.tsx?$/.test(name))
+    .map((name) => read(`${folder}/${name}`))
+    .join('\n')
+}

@@ -1,0 +1,76 @@
+import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import { petstore } from '../../cli/petstore.ts'
+import { ALL_READ, FaultyShop, UNAVAILABLE } from '../webhooks/faulty-shop.ts'
+import { canMount, fillDisk, limitFileSize, limitGrowth, mountSmallDisk, unmount } from './full-disk.ts'
+
+setDefaultTimeout(120_000)
+
+/** More than fits into the remaining space. */
+const MAX_UPDATES = 500
+
+let shop: FaultyShop
+afterEach(() => shop.close())
+
+async function updateUntilRefused(): Promise<void> {
+  for (let sent = 0; sent < MAX_UPDATES; sent++) if ((await shop.update()).status !== 200) return
+  throw new Error('no update was refused')
+}
+
+/**
+ * For any cause: updates are refused at once with the Error body, all reads continue, and with free space
+ * updates succeed again.
+ */
+async function expectRefusalsAndRecovery(makeRoom: () => void): Promise<void> {
+  for (let sent = 0; sent < 20; sent++) expect(await shop.update()).toMatchObject(UNAVAILABLE)
+  expect(await shop.reads()).toEqual(ALL_READ)
+  expect(await shop.violations()).toEqual([])
+  makeRoom()
+  expect((await shop.update()).status).toBe(200)
+  expect(await shop.violations()).toEqual([])
+  await shop.kill()
+  await shop.start()
+  expect(await shop.violations()).toEqual([])
+}
+
+describe('when nothing more can be written', () => {
+  test.skipIf(process.platform !== 'linux')(
+    'because files may not grow: updates are refused, reads continue, nothing is lost, and it recovers',
+    async () => {
+      shop = await FaultyShop.open()
+      expect((await shop.update()).status).toBe(200)
+      limitGrowth(shop.pid, shop.path, 20_000)
+      await updateUntilRefused()
+      await shop.untilLogged(`check its free space (${shop.folder} (`)
+      await expectRefusalsAndRecovery(() => limitFileSize(shop.pid, 'unlimited'))
+    },
+  )
+
+  test.skipIf(!canMount())('because the disk is full: the same, and even a start succeeds', async () => {
+    let folder = ''
+    shop = await FaultyShop.open((made) => {
+      folder = made
+      mountSmallDisk(made, 2)
+    })
+    try {
+      expect((await shop.update()).status).toBe(200)
+      const filler = fillDisk(folder)
+      await updateUntilRefused()
+      await shop.untilLogged(`the disk is full: free some space in ${folder} (0.0 MB free)`)
+      const env = { DATABASE_URL: shop.url }
+      for (const args of [
+        ['export', join(folder, 'pets.csv')],
+        ['backup', join(folder, 'backup.db')],
+      ]) {
+        const { exitCode, stderr } = await petstore(args, { env })
+        expect([exitCode, stderr]).toEqual([1, expect.stringContaining(` ${folder} `)])
+        expect(stderr).toMatch(/\(\d\.\d MB free\)/)
+      }
+      await shop.kill()
+      await shop.start()
+      await expectRefusalsAndRecovery(() => filler.free())
+    } finally {
+      unmount(folder)
+    }
+  })
+})

@@ -1,0 +1,72 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { typedResults } from '../../../src/core/stock/command.ts'
+import type { Store } from '../../../src/store/store.ts'
+import { asUpdate } from '../../store/plain-rows.ts'
+import { stockOf } from '../../support/whole-store.ts'
+import { CONTRACT_OPERATIONS } from './contract.ts'
+import { fuzz } from './fuzz.ts'
+
+setDefaultTimeout(120_000)
+
+const SEED = 20_261_115
+
+describe.each([
+  ['SQLite', false],
+  ['PostgreSQL', true],
+])('4,000 requests generated from the contract, valid and invalid, on %s', (_, onPostgres) => {
+  test(`all get the response of the contract, and change nothing when rejected (seed ${SEED})`, async () => {
+    const outcome = await fuzz({
+      seed: SEED,
+      onPostgres,
+      isOver: (requests) => requests >= 4_000,
+    })
+    expect(outcome.violations).toEqual([])
+    expect(outcome.updates).toBeGreaterThan(20)
+    // All kinds of responses occurred: a generator that is always rejected would show nothing.
+    const statuses = Object.keys(outcome.statuses).map(Number)
+    expect(statuses).toEqual(expect.arrayContaining([200, 201, 204, 304, 400, 401, 404, 405, 409, 412, 413]))
+  })
+})
+
+describe('the fuzzing catches', () => {
+  const violationsWith = async (wrapStore: (store: Store) => Store) => {
+    const isOver = (requests: number) => requests >= 6_000
+    return (await fuzz({ seed: SEED, onPostgres: false, isOver, wrapStore })).violations.join('\n')
+  }
+
+  test('an update that is acknowledged but not made', async () => {
+    let updates = 0
+    const found = await violationsWith((store) => ({
+      ...store,
+      changeStock: async (changes) => {
+        const isOther = changes.some(({ type }) => type !== 'set_quantity')
+        if (isOther || ++updates % 5 !== 0) return store.changeStock(changes)
+        const items = await stockOf(store)
+        const results = changes.map(asUpdate).map(({ petId, quantity }) => {
+          const item = items.find((one) => one.petId === petId)
+          return item === undefined
+            ? { type: 'unknown_pet' as const }
+            : { type: 'done' as const, item: { ...item, quantity } }
+        })
+        return typedResults(changes, results)
+      },
+    }))
+    expect(found).toContain('the stock is not what the answers said')
+  })
+
+  test('a query that only an unusual parameter makes fail', async () => {
+    const found = await violationsWith((store) => ({
+      ...store,
+      listPets: (filter, limit) => {
+        if (filter.after !== undefined && filter.after > 9_000n) throw new TypeError('nobody thought of it')
+        return store.listPets(filter, limit)
+      },
+    }))
+    expect(found).toContain('a failure')
+  })
+})
+
+test('the generator covers every operation of the contract', () => {
+  expect(CONTRACT_OPERATIONS.length).toBeGreaterThanOrEqual(8)
+  expect(CONTRACT_OPERATIONS.filter(({ body }) => body !== undefined).length).toBeGreaterThan(0)
+})

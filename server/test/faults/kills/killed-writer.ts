@@ -1,0 +1,13 @@
+import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
+import { change } from '../../store/plain-rows.ts'
+
+/** Changes the stock without end, and prints each acknowledged change. */
+const [path = '', pets = '', first = ''] = process.argv.slice(2)
+// Opened like the service does, with many checkpoints.
+const store = openSqliteStore(path, { exclusive: true, checkpointAfterChanges: 50 })
+await store.loadStock(() => {})
+for (let quantity = Number(first); ; quantity++) {
+  const petIds = Array.from({ length: 5 }, () => BigInt(Math.floor(Math.random() * Number(pets))))
+  await store.changeStock(petIds.map((petId) => change(petId, quantity)))
+  process.stdout.write(petIds.map((petId) => `${petId} ${quantity}\n`).join(''))
+}

@@ -1,0 +1,80 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { runLong } from './long-run.ts'
+import { toSvg } from './plot.ts'
+import { toMarkdown } from './report.ts'
+import { checksOf, type LongRunResults, type Slice } from './results.ts'
+
+setDefaultTimeout(120_000)
+
+/** A steady run of 20 minutes, except for what `change` does to a slice; `part` goes from 0 to 1. */
+function steadyRun(
+  change: (part: number) => Partial<Slice> = () => ({}),
+  facts: Partial<LongRunResults> = {},
+): LongRunResults {
+  const slices = Array.from(
+    { length: 120 },
+    (_, index): Slice => ({
+      ...{ atSeconds: 10 * (index + 1), pace: index % 3 === 2 ? 'flat-out' : 'steady' },
+      ...{ requestsPerSecond: index % 3 === 2 ? 10_000 : 6_000, p50Ms: 1, p99Ms: 5 },
+      ...{ residentBytes: 100_000_000, handles: 47, serverCpu: 1, loadCpu: 0.4, streams: 12, slowReads: 9 },
+      ...change(index / 119),
+    }),
+  )
+  return {
+    ...{ store: 'SQLite', minutes: 20, seed: 1, pets: 3_000, offeredPerSecond: 6_000, began: 'today' },
+    ...{ environment: {}, slices, handlesBefore: 12, handlesAfter: 12, updatesStored: 1, surprises: {} },
+    ...facts,
+  }
+}
+
+const unmet = (results: LongRunResults) =>
+  checksOf(results).flatMap(({ what, isMet }) => (isMet ? [] : [what.split(',')[0]]))
+
+describe('a long run fails', () => {
+  test.each<[string, LongRunResults, readonly string[]]>([
+    [
+      'if memory grows',
+      steadyRun((part) => ({ residentBytes: 1e8 * (1 + 0.2 * part) })),
+      ['resident memory'],
+    ],
+    [
+      'if it slows down',
+      steadyRun((part) => ({ requestsPerSecond: 10_000 - 2_500 * part })),
+      ['requests a second', 'requests for each second of processor time', 'requests a second'],
+    ],
+    [
+      'if handles are not released',
+      steadyRun((part) => ({ handles: Math.round(47 + 10 * part) }), { handlesAfter: 22 }),
+      ['open handles under load', 'open handles before and after the load'],
+    ],
+    [
+      'if a response is wrong',
+      steadyRun(undefined, { surprises: { 'read answered 500': 1 } }),
+      ['answers that a request should not have got'],
+    ],
+    ['unless everything stays constant after the warm-up', steadyRun(), []],
+    [
+      'unless it only changed during the warm-up',
+      steadyRun((part) => (part < 0.2 ? { residentBytes: 5e7, requestsPerSecond: 20_000 } : {})),
+      [],
+    ],
+  ])('%s', (_, results, expected) => {
+    expect(unmet(results)).toEqual([...expected])
+  })
+})
+
+test('a run of seconds, on the real service, sees no wrong response and releases every handle', async () => {
+  const seed = 20_261_115
+  const results = await runLong({ minutes: 0.03, sliceSeconds: 0.3, seed, onPostgres: false, say: () => {} })
+  console.log(`long run: seed ${seed}`)
+  const faults = ['open handles before and after the load', 'answers that a request should not have got']
+  expect(unmet(results).filter((what) => faults.includes(what ?? ''))).toEqual([])
+  expect(results.surprises).toEqual({})
+  expect(results.slices).toHaveLength(6)
+  // A slice of one second may have no request if other tests use the machine.
+  expect(Math.max(...results.slices.map(({ requestsPerSecond }) => requestsPerSecond))).toBeGreaterThan(0)
+  for (const { residentBytes } of results.slices) expect(residentBytes).toBeGreaterThan(0)
+  expect(results.updatesStored).toBeGreaterThan(0)
+  expect(toMarkdown(results, 'long-run', 'npm run long-run')).toContain('| resident memory |')
+  expect(toSvg(results)).toContain('<polyline')
+})

@@ -1,0 +1,147 @@
+import {
+  randomFrom,
+  type TortureSummary,
+  type TortureTask,
+  untilOver,
+} from '../../../scripts/torture-task.ts'
+import { GroupCommit } from '../../../src/core/stock/group-commit.ts'
+import type { Clock } from '../../../src/core/values/clock.ts'
+import type { Store } from '../../../src/store/store.ts'
+import { LowStockModel } from '../../support/low-stock-model.ts'
+import { eventsAfter } from '../../support/oversell-check.ts'
+import type { LowStockKillOptions, LowStockKillReport } from './kills.ts'
+import {
+  CATEGORY,
+  categoryRequest,
+  categoryThresholds,
+  PLAIN_CATEGORY,
+  ThresholdRequests,
+} from './requests.ts'
+
+const START = 1_790_000_000_000
+const CALLERS = 8
+/** After this many changes both instances are closed and reopened. */
+const CHANGES_A_ROUND = 500
+
+export interface LowStockRun {
+  readonly seed: number
+  /** Opens the same store each time. */
+  readonly open: (clock: Clock) => Promise<Store>
+  readonly isOver: (changes: number) => boolean
+  /**
+   * Whether category thresholds change meanwhile: then only alternation and the content of each event are
+   * checked.
+   */
+  readonly movesCategory: boolean
+}
+
+export interface LowStockReport {
+  readonly changes: number
+  readonly events: number
+  readonly crossings: number
+  readonly violations: readonly string[]
+}
+
+/** Random changes around thresholds by callers on two instances, whose events are compared with a simple model. */
+export async function crossThresholds(run: LowStockRun): Promise<LowStockReport> {
+  const random = randomFrom(run.seed)
+  let now = START
+  const openBoth = () => Promise.all([run.open(() => now), run.open(() => now)])
+  const requests = new ThresholdRequests(random, run.movesCategory)
+  const model = new LowStockModel(categoryThresholds(run.movesCategory))
+  const violations: string[] = []
+  let changes = 0
+  let events = 0
+
+  let stores = await openBoth()
+  let cursor = await stores[0].latestEventCursor()
+  await stores[0].changeStock([categoryRequest(PLAIN_CATEGORY), categoryRequest(CATEGORY)])
+  await stores[0].changeStock(requests.first())
+
+  try {
+    while (!run.isOver(changes)) {
+      const commits = stores.map(
+        (store) =>
+          new GroupCommit({
+            store,
+            limits: { afterPendingChecks: (next) => setImmediate(next) },
+            observers: [],
+          }),
+      )
+      const roundEnd = changes + CHANGES_A_ROUND
+      const caller = async (commit: GroupCommit) => {
+        while (changes < roundEnd) {
+          changes++
+          const outcome = await commit.run(requests.next())
+          if ('order' in outcome && outcome.order.state === 'open') requests.opened(outcome.order)
+          if (random() < 0.05) now += 250
+        }
+      }
+      await Promise.all(
+        Array.from({ length: CALLERS }, (_, index) => caller(commits[index % 2] as GroupCommit)),
+      )
+      await Promise.all(stores.map((store) => store.close()))
+      stores = await openBoth()
+      const told = await eventsAfter(stores[1], cursor)
+      cursor = told.at(-1)?.cursor ?? cursor
+      events += told.length
+      model.play(told)
+      violations.push(...(await stores[0].findDamage()))
+    }
+  } finally {
+    await Promise.all(stores.map((store) => store.close()))
+  }
+  return { changes, events, crossings: model.crossings, violations: [...violations, ...model.finish()] }
+}
+
+/** A task of `npm run torture`, on the database that `create` makes; half of its time is for kills. */
+export function lowStockTask(
+  name: string,
+  where: string,
+  create: () => Promise<Pick<LowStockRun, 'open'> & { readonly discard: () => Promise<void> }>,
+  kill: (options: LowStockKillOptions) => Promise<LowStockKillReport>,
+): TortureTask {
+  return {
+    name,
+    promise: `${where}, with 8 callers on two instances, across restarts and kill -9: each threshold crossing is logged once, and no other.`,
+    share: 1,
+    run: async (options) => {
+      const reports: LowStockReport[] = []
+      const killed: LowStockKillReport[] = []
+      const { seed, say } = options
+      for (const movesCategory of [false, true]) {
+        const quarter = { ...options, minutes: options.minutes / 4 }
+        const { open, discard } = await create()
+        try {
+          const isOver = untilOver(quarter, LEAST_CHANGES)
+          reports.push(await crossThresholds({ seed, open, isOver, movesCategory }))
+        } finally {
+          await discard()
+        }
+        killed.push(await kill({ seed, say, movesCategory, isOver: untilOver(quarter, LEAST_KILLS) }))
+      }
+      return summary(reports, killed)
+    },
+  }
+}
+
+const LEAST_CHANGES = 10_000
+const LEAST_KILLS = 10
+
+function summary(reports: readonly LowStockReport[], killed: readonly LowStockKillReport[]): TortureSummary {
+  const sum = <Key extends string>(all: readonly Readonly<Record<Key, number>>[], of: Key) =>
+    String(all.reduce((total, report) => total + report[of], 0))
+  return {
+    figures: [
+      ['changes', sum(reports, 'changes')],
+      ['events played back', sum(reports, 'events')],
+      ['crossings', sum(reports, 'crossings')],
+      ['kills', sum(killed, 'kills')],
+      ['changes answered among them', sum(killed, 'changes')],
+      ['without an answer', sum(killed, 'unsure')],
+      ['events played back then', sum(killed, 'events')],
+      ['crossings then', sum(killed, 'crossings')],
+    ],
+    violations: [...reports, ...killed].flatMap(({ violations }) => violations),
+  }
+}

@@ -1,0 +1,208 @@
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { STORE_KEY_ID } from '../../../src/core/stock/command.ts'
+import { openStore, restoreStore } from '../../../src/store/open-store.ts'
+import { type Outcome, petstore } from '../../cli/petstore.ts'
+import { historyOf, stockOf } from '../../support/whole-store.ts'
+import { listOf } from './answers.ts'
+import { keyOf } from './judge.ts'
+import { asText } from './outcome.ts'
+import { petIdOf } from './plan.ts'
+import { type ModelRun, PLAINLY } from './run.ts'
+import type { Command, PetRow } from './steps.ts'
+import { IMPORT_KEY, type ModelKey } from './world.ts'
+
+const FIXED_DATE = fileURLToPath(new URL('fixed-date.ts', import.meta.url))
+const SECOND = 1_000
+const HOUR = 3_600 * SECOND
+/** A lifted ban takes effect within half a second, counts are saved within 50 ms; a busy machine takes longer. */
+const PATIENCE_MS = 60_000
+const MAX_KEYS = 10
+
+/** Does what an operator does, with the real command line at the time of the test, and in the model. */
+export async function runCommand(run: ModelRun, command: Command): Promise<void> {
+  switch (command.kind) {
+    case 'import':
+      return bringIn(run, command)
+    case 'remove':
+      return remove(run, petIdOf(command.pet))
+    case 'order':
+      return order(run, command)
+    case 'create':
+      return create(run, command)
+    case 'rotate':
+      return rotate(run, command)
+    case 'revoke':
+      return revoke(run, keyOf(run.world, command.key))
+    case 'unban':
+      return unban(run, command.key)
+    case 'backup':
+      return backUp(run)
+  }
+}
+
+/** Returns the standard output; throws on another exit code. */
+async function cli(run: ModelRun, exitCode: number, args: readonly string[], stdin = ''): Promise<Outcome> {
+  const outcome = await petstore(args, {
+    env: {
+      DATABASE_URL: run.shop.databaseUrl,
+      BUN_OPTIONS: `--preload=${FIXED_DATE}`,
+      PETSTORE_TEST_NOW: String(run.shop.now),
+    },
+    stdin,
+  })
+  if (outcome.exitCode !== exitCode) {
+    throw new Error(`petstore ${args.join(' ')} ended with ${outcome.exitCode}: ${outcome.stderr}`)
+  }
+  return outcome
+}
+
+async function bringIn(run: ModelRun, { rows, isBad }: Extract<Command, { kind: 'import' }>): Promise<void> {
+  const lines = rows.map(csvLine)
+  if (isBad) lines.push('7,No quantity,1,available,none')
+  const file = ['petId,name,categoryId,status,quantity', ...lines, ''].join('\n')
+  await run.endHolds()
+  await cli(run, isBad ? 1 : 0, ['import', '-'], file)
+  if (isBad) return
+  for (const { pet, ...wanted } of rows) run.world.bringIn(petIdOf(pet), wanted)
+}
+
+function csvLine({ pet, name, categoryId, status, quantity }: PetRow): string {
+  return [petIdOf(pet), `"${name.replaceAll('"', '""')}"`, categoryId, status, quantity].join(',')
+}
+
+async function remove(run: ModelRun, petId: bigint): Promise<void> {
+  // The pet stays until the expiry of its holds is recorded, which is soon.
+  await run.endHolds()
+  const by = { at: run.world.now, id: STORE_KEY_ID, name: STORE_KEY_ID }
+  const isRemoved = run.world.catalog.remove(petId, by) === undefined
+  await cli(run, isRemoved ? 0 : 1, ['pets', 'remove', '--yes', '--', String(petId)])
+}
+
+async function order(run: ModelRun, command: Extract<Command, { kind: 'order' }>): Promise<void> {
+  const { id, complete } = command
+  const petId = petIdOf(command.pet)
+  const shipDate = run.world.now
+  const isTaken = run.world.orders.bringIn(id, { petId, quantity: 2, shipDate, complete })
+  // PostgreSQL has its own clock, which a command in another process cannot override.
+  if (run.store === 'postgres') {
+    const staged = await run.shop.store.stageOrders()
+    await staged.add([{ line: 1, value: { id, petId, quantity: 2, shipDate, complete } }])
+    await staged.finishStaging(0)
+    const taken = await staged
+      .apply({ at: run.shop.now, keyId: IMPORT_KEY })
+      .then(() => true)
+      .catch(() => false)
+    await staged.discard()
+    if (taken !== isTaken) throw new Error(`order ${id} of pet ${petId}: taken is ${taken}`)
+    return
+  }
+  const line = JSON.stringify({ quantity: 2, shipDate: new Date(shipDate).toISOString(), complete })
+  await cli(run, isTaken ? 0 : 1, ['import', '-'], `{"id":${id},"petId":${petId},${line.slice(1)}\n`)
+}
+
+async function create(run: ModelRun, command: Extract<Command, { kind: 'create' }>): Promise<void> {
+  const { world } = run
+  if (world.keys.length >= MAX_KEYS) return
+  const { perMinute, permissions, hours } = command
+  const limits = { perMinute, perDay: perMinute * 2 }
+  const name = `key ${world.keys.length}`
+  const { stdout, stderr } = await cli(run, 0, [
+    ...['keys', 'create', '--name', name, '--plan', 'enterprise'],
+    ...['--per-minute', String(limits.perMinute), '--per-day', String(limits.perDay)],
+    ...['--may', permissions.join() || 'none'],
+    ...(hours === 0 ? [] : ['--expires', `${hours}h`]),
+  ])
+  const id = /Created (key_\w+)/.exec(stderr)?.[1] ?? ''
+  const expiry = hours === 0 ? {} : { expiresAt: world.now + hours * HOUR }
+  world.addKey({ id, name, secret: stdout.trim(), permissions, ...expiry }, limits)
+}
+
+/** Never the first key, which the test itself uses; that key is not revoked either. */
+async function rotate(run: ModelRun, command: Extract<Command, { kind: 'rotate' }>): Promise<void> {
+  const key = keyOf(run.world, command.key)
+  if (key === run.world.keys[0]) return
+  const { graceSeconds } = command
+  const args = ['keys', 'rotate', key.id, '--grace', `${graceSeconds}s`]
+  const { stdout } = await cli(run, key.isRevoked ? 1 : 0, args)
+  if (key.isRevoked) return
+  // Without grace they are gone, whatever the clock says.
+  const endsAt = graceSeconds === 0 ? Number.NEGATIVE_INFINITY : run.world.now + graceSeconds * SECOND
+  for (const secret of key.secrets) secret.endsAt = Math.min(secret.endsAt, endsAt)
+  key.secrets.unshift({ text: stdout.trim(), endsAt: Number.POSITIVE_INFINITY })
+}
+
+async function revoke(run: ModelRun, key: ModelKey): Promise<void> {
+  if (key === run.world.keys[0]) return
+  await cli(run, key.isRevoked ? 1 : 0, ['keys', 'revoke', key.id, '--yes'])
+  key.isRevoked = true
+}
+
+async function unban(run: ModelRun, number: number): Promise<void> {
+  const { world, shop, store } = run
+  const key = keyOf(world, number)
+  // The service only learns of it when the key is used, and others once it is saved.
+  await askAs(run, number)
+  // It was refused because of its address.
+  if (!world.hasSeen(0, key.secrets[0])) return
+  const endsAt = key.meter.banEnd(world.now)
+  if (endsAt !== undefined) {
+    await until(async () => {
+      const bans = (await shop.store.listBans(0)).filter(({ keyId }) => keyId === key.id)
+      return bans.some((ban) => ban.endsAt === endsAt && ban.liftedAt === undefined)
+    }, `the ban of ${key.id} until ${endsAt} is not stored`)
+  }
+  // PostgreSQL has its own clock, which a command in another process cannot override.
+  if (store === 'postgres') {
+    const isLifted = await shop.store.liftBan(key.id, { at: shop.now, actor: 'test' })
+    if (isLifted !== (endsAt !== undefined))
+      throw new Error(`lifting a ban that ends at ${endsAt}: ${isLifted}`)
+  } else await cli(run, endsAt === undefined ? 1 : 0, ['keys', 'unban', key.id])
+  if (endsAt === undefined) return
+  await until(async () => {
+    const response = await fetch(`${shop.address(0)}/v1/store/orders`, {
+      headers: { Authorization: `Bearer ${key.secrets[0]?.text}` },
+    })
+    const isBanned = response.status === 429 && (await response.text()).includes('key_banned')
+    // The model must see what the service has counted.
+    if (!isBanned) {
+      key.meter.pardon()
+      key.meter.ask(world.now)
+    }
+    return !isBanned
+  }, `${key.id} is banned though its ban was lifted`)
+}
+
+async function askAs(run: ModelRun, key: number): Promise<void> {
+  const sender = { kind: 'key', key, secret: 0 } as const
+  await run.send({ kind: 'request', sender, ...PLAINLY, call: { kind: 'orders' } })
+}
+
+/** A copy of the SQLite file contains everything. PostgreSQL has its own tools. */
+async function backUp(run: ModelRun): Promise<void> {
+  if (run.store === 'postgres') return
+  const file = join(run.shop.folder, `backup-${crypto.randomUUID()}.db`)
+  await cli(run, 0, ['backup', file])
+  const url = `sqlite:${file}.restored`
+  restoreStore(file, url)
+  const copy = await openStore(url, { tables: 'require_current' })
+  try {
+    const items = (await stockOf(copy)).map((item) => ({ ...item, quantity: BigInt(item.quantity) }))
+    if (!Bun.deepEquals(items, listOf(run.world))) throw new Error(`the backup holds ${asText(items)}`)
+    for (const [petId, changes] of run.world.histories) {
+      const kept = (await historyOf(copy, petId)).map(({ petId: _, ...change }) => change)
+      const wanted = changes.map(({ id: _, keyName: __, ...change }) => change)
+      if (!Bun.deepEquals(kept, wanted)) throw new Error(`the backup has the history ${asText(kept)}`)
+    }
+  } finally {
+    await copy.close()
+  }
+}
+
+async function until(happened: () => Promise<boolean>, complaint: string): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS
+  while (!(await happened())) {
+    if (performance.now() > deadline) throw new Error(complaint)
+    await Bun.sleep(10)
+  }
+}

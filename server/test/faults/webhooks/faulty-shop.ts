@@ -1,0 +1,184 @@
+import { Database } from 'bun:sqlite'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Outcome, petstore, startPetstore } from '../../cli/petstore.ts'
+import { serve } from '../../cli/running-petstore.ts'
+import { addKey, PET_IDS, stockUp } from '../../postgres/shop.ts'
+import { checkFile, checkThroughApi } from '../kills/shown-stock.ts'
+import { UpdateLedger } from '../kills/update-ledger.ts'
+import { SCANT } from '../kills/update-load.ts'
+
+export const SHOP_IDS = PET_IDS.map(BigInt)
+
+/** The response to one update. */
+export interface UpdateAnswer {
+  readonly status: number
+  readonly retryAfter: string | null
+  readonly body: unknown
+  readonly ms: number
+}
+
+/** The form of every refusal while the database has a fault. */
+export const UNAVAILABLE = {
+  status: 503,
+  retryAfter: '1',
+  body: {
+    code: 'service_unavailable',
+    message: 'the database cannot answer at the moment; try again shortly',
+    status: 503,
+  },
+} as const
+
+/** Every read of the first pet and related resources. */
+const READS = [
+  '/inventory',
+  '/inventory/1',
+  '/inventory/1/history',
+  '/pets',
+  '/pets/1',
+  '/store/orders',
+] as const
+
+const PATIENCE_MS = 60_000
+
+/** The real service on its own SQLite file, with disk, lock or data faults. */
+export class FaultyShop {
+  readonly folder = mkdtempSync(join(tmpdir(), 'petstore-faults-'))
+  path: string
+  readonly ledger = new UpdateLedger(SHOP_IDS)
+  key = ''
+  scantKey = ''
+  /** A command that starts the service, for example with another disk. */
+  through: readonly string[] = []
+  #running: Awaited<ReturnType<typeof serve>> | undefined
+
+  /** A stocked file without a service. `prepare` gets the folder before anything is in it. */
+  static async closed(prepare: (folder: string) => void = () => {}): Promise<FaultyShop> {
+    const shop = new FaultyShop()
+    prepare(shop.folder)
+    shop.key = await stockUp(shop.url)
+    shop.scantKey = await addKey(shop.url, SCANT)
+    return shop
+  }
+
+  static async open(prepare?: (folder: string) => void): Promise<FaultyShop> {
+    const shop = await FaultyShop.closed(prepare)
+    await shop.start()
+    return shop
+  }
+
+  private constructor() {
+    this.path = join(this.folder, 'petstore.db')
+  }
+
+  get url(): string {
+    return `sqlite:${this.path}`
+  }
+
+  get #service(): Awaited<ReturnType<typeof serve>> {
+    if (this.#running === undefined) throw new Error('nobody serves this file')
+    return this.#running
+  }
+
+  get address(): string {
+    return this.#service.address
+  }
+
+  get pid(): number {
+    return this.#service.program.pid
+  }
+
+  /** Resolves when the log, which is written in the background, contains this. */
+  async untilLogged(text: string): Promise<void> {
+    const deadline = performance.now() + PATIENCE_MS
+    while (!this.#service.output().includes(text)) {
+      if (performance.now() > deadline) throw new Error(`the log does not say "${text}"`)
+      await Bun.sleep(5)
+    }
+  }
+
+  get #settings(): { readonly cwd: string; readonly env: Record<string, string> } {
+    const env = { DATABASE_URL: this.url, LOG_FORMAT: 'json', ANONYMOUS_PER_MINUTE: '1000000' }
+    return { cwd: this.folder, env }
+  }
+
+  async start(through = this.through): Promise<void> {
+    this.#running = await serve([], { ...this.#settings, through })
+  }
+
+  /** Starts it and kills it before the start has finished. */
+  async killDuringStart(afterMs: number): Promise<void> {
+    const starting = startPetstore(['serve', '--port', '0'], { ...this.#settings, through: this.through })
+    await Bun.sleep(afterMs)
+    starting.kill('SIGKILL')
+    await starting.exited
+  }
+
+  /** The exit code of the service, once it has ended by itself. */
+  exitCode(): Promise<number> {
+    return this.#service.program.exited
+  }
+
+  /** The quantity of a pet in the file, flushed or not. */
+  lastQuantityInFile(petId: number): number | undefined {
+    const file = new Database(this.path, { readonly: true })
+    try {
+      const row = file.query<{ quantity: number }, [number]>('SELECT quantity FROM stock WHERE pet_id = ?')
+      return row.get(petId)?.quantity
+    } finally {
+      file.close()
+    }
+  }
+
+  /** Runs a petstore command on this file. */
+  command(args: readonly string[], options: { readonly through?: readonly string[] } = {}): Promise<Outcome> {
+    return petstore(args, { ...options, env: { DATABASE_URL: this.url } })
+  }
+
+  /** Stops it as an operator would; returns the lines of its log. */
+  async stop(): Promise<string[]> {
+    await this.#service.stop()
+    return this.#service.output().split('\n')
+  }
+
+  async kill(): Promise<void> {
+    this.#running?.program.kill('SIGKILL')
+    await this.#running?.program.exited
+  }
+
+  /** Sets a pet to a unique quantity, and records the outcome. */
+  async update(petId = 1n): Promise<UpdateAnswer> {
+    const quantity = this.ledger.nextQuantity()
+    const began = performance.now()
+    const response = await this.#service.call(`/inventory/${petId}`, this.key, {
+      method: 'PATCH',
+      body: `{"quantity": ${quantity}}`,
+    })
+    const ended = performance.now()
+    const fate = response.status === 200 ? 'acknowledged' : 'refused'
+    this.ledger.note({ petId, quantity, began, ended, fate })
+    const retryAfter = response.headers.get('Retry-After')
+    return { status: response.status, retryAfter, body: await response.json(), ms: ended - began }
+  }
+
+  /** The status of every read. */
+  async reads(): Promise<Readonly<Record<string, number>>> {
+    const statuses: Record<string, number> = {}
+    for (const path of READS) statuses[path] = (await this.#service.call(path, this.key)).status
+    return statuses
+  }
+
+  /** All contradictions in what the service shows now. */
+  async violations(): Promise<string[]> {
+    const { address, key } = this
+    return [...(await checkThroughApi(this.ledger, SHOP_IDS, { address, key })), ...checkFile(this.path)]
+  }
+
+  async close(): Promise<void> {
+    await this.kill()
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}
+
+export const ALL_READ = Object.fromEntries(READS.map((path) => [path, 200]))

@@ -1,0 +1,62 @@
+import type { Operation, Stability } from '../contract.ts'
+
+const STABILITY_CLASS: Readonly<Record<Stability, string>> = {
+  stable: 'badge--positive',
+  beta: 'badge--accent',
+  experimental: 'badge--caution',
+}
+
+export const STABILITY_WORDS: Readonly<Record<Stability, string>> = {
+  stable: 'Stable: it does not change.',
+  beta: 'Beta: it is meant to stay, but details may change.',
+  experimental: 'Experimental: its request shape may change before it becomes stable.',
+}
+
+export function MethodTag({ method }: { readonly method: string }) {
+  return <span className={`method method--${method.toLowerCase()}`}>{method}</span>
+}
+
+export function OperationBadges({ operation }: { readonly operation: Operation }) {
+  const { stability, isDeprecated } = operation
+  return (
+    <>
+      {isDeprecated && <span className="badge badge--negative">deprecated</span>}
+      <span
+        className={`badge ${isDeprecated ? 'badge--neutral' : STABILITY_CLASS[stability]}`}
+        title={STABILITY_WORDS[stability]}
+      >
+        {stability}
+      </span>
+    </>
+  )
+}
+
+const PHRASES: Readonly<Record<number, string>> = {
+  200: 'OK',
+  201: 'Created',
+  204: 'No Content',
+  304: 'Not Modified',
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  408: 'Request Timeout',
+  409: 'Conflict',
+  410: 'Gone',
+  412: 'Precondition Failed',
+  413: 'Content Too Large',
+  422: 'Unprocessable Content',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+}
+
+export function statusPhrase(status: number): string {
+  return PHRASES[status] ?? ''
+}
+
+export function StatusTag({ status }: { readonly status: number }) {
+  const kind = status < 300 ? 'fine' : status < 400 ? 'unchanged' : status < 500 ? 'refused' : 'broken'
+  return <span className={`status-tag status-tag--${kind} number`}>{status}</span>
+}

@@ -1,0 +1,205 @@
+import type { Reason } from '@petstore/client'
+import { useMemo, useState } from 'react'
+import type { ChangeHistory, HistorySnapshot } from '../data/history/change-history.ts'
+import type { Change } from '../data/history/change-log.ts'
+import { REASON_WORDS, whyWords } from '../data/reason-words.ts'
+import { momentWords } from '../data/time-words.ts'
+import { Button } from '../ui/button.tsx'
+import { Moment, QuantityChange } from '../ui/changes.tsx'
+import { wholeNumber } from '../ui/charts/quantity-axis.ts'
+import { ChartMark, MAX_MARKS, StepChart } from '../ui/charts/step-chart.tsx'
+import type { Step, StepMark } from '../ui/charts/step-geometry.ts'
+import { RetryNotice } from '../ui/notices.tsx'
+
+interface Props {
+  readonly history: ChangeHistory
+  readonly log: HistorySnapshot
+  readonly now: number
+  /** The pet is low if at most this many are free. */
+  readonly threshold: number | undefined
+}
+
+/** The changes of the quantity as a chart, and as a table. */
+export function PetHistory({ history, log, now, threshold }: Props) {
+  const { changes, phase, failure } = log
+  const isEmpty = phase === 'ready' && changes.length === 0
+  const isLoading = phase === 'loading' && changes.length === 0
+  return (
+    <>
+      <section className="card" aria-labelledby="chart-title">
+        <div className="card__header">
+          <h2 id="chart-title">Quantity over time</h2>
+        </div>
+        <div className="card__body">
+          {isLoading && <span className="skeleton pet__chart-skeleton" />}
+          {isEmpty && <p className="muted">The chart begins with the first change of the quantity.</p>}
+          <HistoryChart log={log} now={now} threshold={threshold} />
+        </div>
+      </section>
+      <section className="card" aria-labelledby="history-title">
+        <div className="card__header">
+          <h2 id="history-title">History</h2>
+        </div>
+        <div className="card__body stack">
+          {isLoading && <span className="skeleton" role="status" aria-label="Loading the history" />}
+          {failure !== undefined && (
+            <RetryNotice tone="caution" onRetry={() => void history.reload()}>
+              {failure}
+            </RetryNotice>
+          )}
+          {isEmpty && <p className="muted">Nobody has changed it yet.</p>}
+          {changes.length > 0 && <HistoryTable history={history} log={log} now={now} />}
+        </div>
+      </section>
+    </>
+  )
+}
+
+const MARKS: Readonly<Record<Reason, StepMark>> = {
+  received: 'in',
+  returned: 'in',
+  sold: 'out',
+  damaged: 'lost',
+  lost: 'lost',
+  counted: 'counted',
+  corrected: 'counted',
+}
+
+const LEGEND: Readonly<Record<StepMark, string>> = {
+  in: 'Received or returned',
+  out: 'Sold',
+  lost: 'Damaged or lost',
+  counted: 'Counted or corrected',
+  other: 'No reason given',
+}
+
+function HistoryChart({ log: { changes, next }, now, threshold }: Omit<Props, 'history'>) {
+  const until = Math.max(now, changes[0]?.at ?? now)
+  const steps = useMemo(() => stepsOf(changes, until), [changes, until])
+  const first = steps[1]
+  if (first === undefined) return null
+  const quantities = steps.map(({ quantity }) => quantity)
+  const marks = new Set(changes.length > MAX_MARKS ? [] : steps.slice(1).map(({ mark }) => mark))
+  return (
+    <figure className="stack">
+      <StepChart name="Quantity over time" steps={steps} until={until} threshold={threshold} />
+      <ul className="cluster history-legend" aria-label="Legend">
+        {[...marks].map((mark) => (
+          <li key={mark} className="cluster">
+            <svg width="16" height="16" aria-hidden="true">
+              <ChartMark mark={mark} x={8} y={8} />
+            </svg>
+            {LEGEND[mark]}
+          </li>
+        ))}
+        {threshold !== undefined && (
+          <li className="cluster">
+            <svg width="24" height="16" aria-hidden="true">
+              <line className="step-chart__threshold" x1="0" x2="24" y1="8" y2="8" />
+            </svg>
+            Warn at {wholeNumber(threshold)}
+          </li>
+        )}
+      </ul>
+      <figcaption className="list-row__detail number">
+        {countWords(changes.length, next !== undefined)} since {momentWords(first.at)}: lowest{' '}
+        {wholeNumber(Math.min(...quantities))}, highest {wholeNumber(Math.max(...quantities))}, now{' '}
+        {wholeNumber(quantities.at(-1) ?? 0)}. The table below lists each change.
+      </figcaption>
+    </figure>
+  )
+}
+
+/** How much of the chart shows the quantity before the oldest change. */
+const LEAD = 0.04
+const MIN_LEAD_MS = 1_000
+
+/** The steps of the chart, the earliest first. The first step is the quantity before the oldest change. */
+function stepsOf(changes: readonly Change[], until: number): readonly Step[] {
+  const oldest = changes.at(-1)
+  if (oldest === undefined) return []
+  const lead = Math.max(MIN_LEAD_MS, (until - oldest.at) * LEAD)
+  const steps = changes.map((change): Step => {
+    const { at, after, reason, keyName, keyId } = change
+    const by = `by ${keyName ?? keyId}`
+    return {
+      at,
+      quantity: after,
+      note: reason === undefined ? by : `${REASON_WORDS[reason]} ${by}`,
+      mark: reason === undefined ? 'other' : MARKS[reason],
+    }
+  })
+  const before: Step = {
+    at: oldest.at - lead,
+    quantity: oldest.before,
+    note: 'before the first change',
+    mark: 'other',
+  }
+  return [before, ...steps.reverse()]
+}
+
+function countWords(count: number, hasOlder: boolean): string {
+  const changes = count === 1 ? 'change' : 'changes'
+  return hasOlder ? `The last ${wholeNumber(count)} ${changes},` : `${wholeNumber(count)} ${changes}`
+}
+
+const ROWS_PER_PAGE = 15
+
+function HistoryTable({ history, log, now }: Omit<Props, 'threshold'>) {
+  const [shown, setShown] = useState(ROWS_PER_PAGE)
+  const { changes, next, isLoadingOlder } = log
+  const showMore = () => {
+    setShown(shown + ROWS_PER_PAGE)
+    if (shown + ROWS_PER_PAGE > changes.length) void history.loadOlder()
+  }
+  return (
+    <>
+      <table className="table history-table">
+        <thead>
+          <tr>
+            <th scope="col">When</th>
+            <th scope="col">Who and why</th>
+            <th scope="col" className="table__number">
+              Change
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {changes.slice(0, shown).map((change) => (
+            <HistoryRow key={keyOf(change)} change={change} now={now} />
+          ))}
+        </tbody>
+      </table>
+      {(shown < changes.length || next !== undefined) && (
+        <span>
+          <Button isBusy={isLoadingOlder} onClick={showMore}>
+            Show more
+          </Button>
+        </span>
+      )}
+    </>
+  )
+}
+
+function HistoryRow({ change, now }: { readonly change: Change; readonly now: number }) {
+  const { at, before, after, keyId, keyName } = change
+  const why = whyWords(change)
+  return (
+    <tr>
+      <td>
+        <Moment at={at} now={now} />
+      </td>
+      <td className="history-table__who">
+        {keyName ?? keyId}
+        {why !== undefined && <span className="history-table__why">{why}</span>}
+      </td>
+      <td className="table__number">
+        <QuantityChange before={before} after={after} />
+      </td>
+    </tr>
+  )
+}
+
+function keyOf({ at, keyId, before, after }: Change): string {
+  return `${at} ${keyId} ${before} ${after}`
+}

@@ -1,0 +1,146 @@
+import { isPetstoreError } from '@petstore/client'
+import { useRef, useState } from 'react'
+import { failureWords } from '../data/failure-words.ts'
+import { showToast } from '../data/toasts.ts'
+import { readQuantity } from '../quantity/typed-change.ts'
+import { useSession } from '../session/session-context.ts'
+import { Button } from '../ui/button.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { TextField } from '../ui/field.tsx'
+import { piecesWords } from '../ui/words.ts'
+
+/** What was sold with a receipt and has not come back yet. */
+interface SoldPet {
+  readonly petId: bigint
+  readonly sold: number
+  readonly returned: number
+}
+
+const PAGE_SIZE = 1_000
+
+/** Takes back a receipt, whole or in part. */
+export function ReturnDialog({ onClose }: { readonly onClose: () => void }) {
+  const { client, saving, stock } = useSession()
+  const [receipt, setReceipt] = useState('')
+  const [pets, setPets] = useState<readonly SoldPet[]>()
+  const [amounts, setAmounts] = useState<ReadonlyMap<bigint, string>>(new Map())
+  const [failure, setFailure] = useState<string>()
+  const [isWorking, setWorking] = useState(false)
+  /** The same key as long as the same units are returned, so that a lost response does not return them twice. */
+  const sent = useRef({ text: '', idempotencyKey: '' })
+  const { signal } = saving
+
+  const find = async () => {
+    setWorking(true)
+    setFailure(undefined)
+    try {
+      const found = await loadReceipt(client, receipt.trim(), signal)
+      setPets(found)
+      setAmounts(new Map())
+      if (found.length === 0) setFailure(`No sale has the receipt ${receipt.trim()}.`)
+    } catch (error) {
+      setFailure(failureWords(error))
+    }
+    setWorking(false)
+  }
+  const changes = (pets ?? []).flatMap(({ petId, sold, returned }) => {
+    const delta = readQuantity(amounts.get(petId) ?? '') ?? 0
+    return delta > 0 && delta <= sold - returned ? [{ petId, delta }] : []
+  })
+  const pieces = changes.reduce((sum, { delta }) => sum + delta, 0)
+  const takeBack = async (close: () => void) => {
+    const text = changes.map(({ petId, delta }) => `${petId}:${delta}`).join()
+    if (sent.current.text !== text) sent.current = { text, idempotencyKey: crypto.randomUUID() }
+    setWorking(true)
+    setFailure(undefined)
+    try {
+      const { idempotencyKey } = sent.current
+      const adjustment = { reason: 'returned', reference: receipt.trim(), changes } as const
+      await client.inventory.adjust(adjustment, { idempotencyKey, signal })
+      showToast({ name: 'sale', text: `Returned ${piecesWords(pieces)} of receipt ${receipt.trim()}.` })
+      close()
+    } catch (error) {
+      const isUnsure = isPetstoreError(error) && error.mayHaveBeenMade
+      setFailure(
+        isUnsure ? 'Not sure it was saved. Press again; it is never counted twice.' : failureWords(error),
+      )
+      setWorking(false)
+    }
+  }
+  const closeRef = useRef(() => {})
+  const submit = () => {
+    if (isWorking) return
+    if (pets === undefined || pieces === 0) void find()
+    else void takeBack(closeRef.current)
+  }
+  return (
+    <Dialog title="Return" onClose={onClose} onSubmit={submit}>
+      {(close) => {
+        closeRef.current = close
+        return (
+          <>
+            <TextField
+              label="Receipt"
+              value={receipt}
+              maxLength={200}
+              autoFocus
+              onChange={(text) => {
+                setReceipt(text)
+                setPets(undefined)
+              }}
+            />
+            <p className="field__error" role="alert">
+              {failure}
+            </p>
+            {pets?.map(({ petId, sold, returned }) => (
+              <TextField
+                key={String(petId)}
+                label={stock.find(petId)?.name ?? `Pet ${petId}`}
+                hint={`${sold} sold${returned > 0 ? `, ${returned} returned before` : ''}`}
+                problem={problemOf(amounts.get(petId), sold - returned)}
+                isNumber
+                value={amounts.get(petId) ?? ''}
+                placeholder="0"
+                onChange={(text) => setAmounts(new Map(amounts).set(petId, text))}
+              />
+            ))}
+            <div className="dialog__actions">
+              <Button onClick={close}>Cancel</Button>
+              <Button type="submit" tone="primary" isBusy={isWorking} isDisabled={receipt.trim() === ''}>
+                {pets === undefined || pieces === 0 ? 'Find the receipt' : `Return ${piecesWords(pieces)}`}
+              </Button>
+            </div>
+          </>
+        )
+      }}
+    </Dialog>
+  )
+}
+
+function problemOf(text: string | undefined, left: number): string | undefined {
+  if (text === undefined || text.trim() === '') return undefined
+  const amount = readQuantity(text)
+  if (amount === undefined) return 'Enter a whole number.'
+  return amount > left ? `At most ${left} can be returned.` : undefined
+}
+
+type Client = ReturnType<typeof useSession>['client']
+
+async function loadReceipt(
+  client: Client,
+  reference: string,
+  signal: AbortSignal,
+): Promise<readonly SoldPet[]> {
+  const pets = new Map<bigint, { sold: number; returned: number }>()
+  for await (const { petId, before, after, reason } of client.inventory.changes({
+    reference,
+    limit: PAGE_SIZE,
+    signal,
+  })) {
+    const pet = pets.get(petId) ?? { sold: 0, returned: 0 }
+    if (reason === 'sold') pet.sold += before - after
+    if (reason === 'returned') pet.returned += after - before
+    pets.set(petId, pet)
+  }
+  return [...pets].flatMap(([petId, { sold, returned }]) => (sold > 0 ? [{ petId, sold, returned }] : []))
+}

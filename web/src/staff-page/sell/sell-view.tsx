@@ -1,0 +1,211 @@
+import { lazy, Suspense, useRef, useState } from 'react'
+import { Icon } from '../../design/icon.tsx'
+import { useReadable } from '../data/observable.ts'
+import type { RefusedPet, SaleLine } from '../data/sales/sale-queue.ts'
+import { readQuantity } from '../quantity/typed-change.ts'
+import { PetFinder, type PetFinderHandle } from '../scanner/pet-finder.tsx'
+import { findScanned } from '../scanner/scan-layer.tsx'
+import { useScan } from '../scanner/scanner.ts'
+import type { KeyOwner } from '../session/session.ts'
+import { useMayChange, useSession, useStock } from '../session/session-context.ts'
+import { WorkFrame } from '../session/work-frame.tsx'
+import { Button } from '../ui/button.tsx'
+import { ask } from '../ui/confirm.tsx'
+import { TextField } from '../ui/field.tsx'
+import { Empty } from '../ui/list-frame.tsx'
+import { href } from '../ui/navigation.ts'
+import { petsWords, piecesWords } from '../ui/words.ts'
+import { CameraScan, hasBarcodeCamera } from './camera-scan.tsx'
+import doneBarcode from './done-barcode.svg'
+import { ReservedFor } from './reserved-for.tsx'
+import { type Till, tillOf } from './till.ts'
+import './sell.css'
+
+/** The text of the printed barcode that ends a sale, see done-barcode.svg. */
+const DONE = 'DONE-1'
+
+const ReserveDialog = lazy(async () => ({ default: (await import('./reserve-dialog.tsx')).ReserveDialog }))
+const ReturnDialog = lazy(async () => ({ default: (await import('./return-dialog.tsx')).ReturnDialog }))
+const PickUpDialog = lazy(async () => ({ default: (await import('./pick-up-dialog.tsx')).PickUpDialog }))
+
+/** The till: scan, scan, scan, sell. */
+export function SellView() {
+  return (
+    <section className="view sell" aria-label="Sell">
+      <WorkFrame>{(owner) => <OpenTill owner={owner} />}</WorkFrame>
+    </section>
+  )
+}
+
+type OpenDialog = 'reserve' | 'return' | 'pick-up' | 'camera'
+
+function OpenTill({ owner }: { readonly owner: KeyOwner }) {
+  const session = useSession()
+  const till = tillOf(session, owner)
+  const { lines, receipt, isSelling, failure } = useReadable(till)
+  const mayOrder = useMayChange('orders')
+  const [dialog, setDialog] = useState<OpenDialog>()
+  const [unknown, setUnknown] = useState<string>()
+  const finder = useRef<PetFinderHandle>(null)
+  const pieces = lines.reduce((sum, { quantity }) => sum + quantity, 0)
+  const onScan = (barcode: string) => {
+    if (barcode === DONE) void till.sell()
+    else void findScanned(session, barcode, (petId) => till.add(petId))
+  }
+  useScan(onScan)
+  const close = () => setDialog(undefined)
+  return (
+    <>
+      <div className="view__head">
+        <h1>Sell</h1>
+        {hasBarcodeCamera() && <Button onClick={() => setDialog('camera')}>Scan with the camera</Button>}
+        {mayOrder && <Button onClick={() => setDialog('pick-up')}>Pick up…</Button>}
+        <Button onClick={() => setDialog('return')}>Return…</Button>
+      </div>
+      <div className="card sell__entry">
+        <PetFinder
+          ref={finder}
+          label="Scan or search"
+          onPick={({ petId }) => till.add(petId)}
+          onUnknown={setUnknown}
+        />
+        <p className="field__error" role="alert">
+          {unknown}
+        </p>
+      </div>
+      <div className="card sell__cart">
+        {lines.length === 0 ? (
+          <Empty title="Nothing scanned yet">
+            <p>Scan what the customer buys. The code below ends a sale without a hand on the keyboard.</p>
+            <img className="sell__done" src={doneBarcode} alt={`Barcode ${DONE}, which ends a sale`} />
+          </Empty>
+        ) : (
+          <>
+            {failure !== undefined && (
+              <p className="notice notice--negative" role="alert">
+                Not sold. {failure}
+              </p>
+            )}
+            <ul aria-label="This sale">
+              {lines.map((line) => (
+                <CartLine key={String(line.petId)} till={till} line={line} />
+              ))}
+            </ul>
+            <div className="sell__foot">
+              <TextField
+                label="Receipt"
+                value={receipt}
+                maxLength={190}
+                onChange={(text) => till.setReceipt(text)}
+              />
+              <div className="cluster cluster--end">
+                <Button tone="quiet" onClick={() => void discard(till, lines)}>
+                  Discard
+                </Button>
+                {mayOrder && <Button onClick={() => setDialog('reserve')}>Reserve…</Button>}
+                <Button
+                  tone="primary"
+                  className="sell__button"
+                  isBusy={isSelling}
+                  onClick={() => void till.sell()}
+                >
+                  Sell {piecesWords(pieces)}
+                </Button>
+              </div>
+            </div>
+          </>
+        )}
+      </div>
+      <Suspense fallback={null}>
+        {dialog === 'reserve' && <ReserveDialog till={till} onClose={close} />}
+        {dialog === 'return' && <ReturnDialog onClose={close} />}
+        {dialog === 'pick-up' && <PickUpDialog onClose={close} />}
+        {dialog === 'camera' && <CameraScan onScan={onScan} onClose={close} />}
+      </Suspense>
+    </>
+  )
+}
+
+async function discard(till: Till, lines: readonly SaleLine[]): Promise<void> {
+  const isSure = await ask({
+    title: 'Discard this sale?',
+    text: [`${petsWords(lines.length)} will be removed from the list. Nothing was sold.`],
+    yes: 'Discard',
+    no: 'Keep it',
+  })
+  if (isSure) till.clear()
+}
+
+interface CartLineProps {
+  readonly till: Till
+  readonly line: SaleLine
+}
+
+function CartLine({ till, line: { petId, quantity } }: CartLineProps) {
+  const { stock } = useSession()
+  useStock()
+  const { refused } = useReadable(till)
+  const row = stock.find(petId)
+  const [draft, setDraft] = useState<string>()
+  const name = row?.name ?? `Pet ${petId}`
+  const free = row === undefined ? undefined : row.quantity - row.reserved
+  const refusal = refused.get(petId)
+  const wanted = draft === undefined ? quantity : readQuantity(draft)
+  const isValid = wanted !== undefined && wanted > 0
+  const save = () => {
+    if (isValid && wanted !== quantity) till.setQuantity(petId, wanted)
+    setDraft(undefined)
+  }
+  return (
+    <li className="list-row sell-line" aria-label={name}>
+      <span>
+        <a className="list-row__name" href={href({ view: 'pet', petId })}>
+          {name}
+        </a>{' '}
+        <FreeUnits free={free} reserved={row?.reserved ?? 0} wanted={quantity} />
+      </span>
+      <input
+        className="input number sell-line__quantity"
+        inputMode="numeric"
+        autoComplete="off"
+        aria-label={`How many ${name}`}
+        aria-invalid={!isValid}
+        value={draft ?? String(quantity)}
+        onChange={({ currentTarget }) => setDraft(currentTarget.value)}
+        onBlur={save}
+        onKeyDown={({ key }) => {
+          if (key === 'Enter') save()
+          if (key === 'Escape') setDraft(undefined)
+        }}
+      />
+      <Button tone="quiet" icon="close" aria-label={`Remove ${name}`} onClick={() => till.remove(petId)} />
+      {refusal !== undefined && <Refused pet={refusal} wanted={quantity} />}
+    </li>
+  )
+}
+
+interface FreeUnitsProps {
+  readonly free: number | undefined
+  readonly reserved: number
+  readonly wanted: number
+}
+
+function FreeUnits({ free, reserved, wanted }: FreeUnitsProps) {
+  if (free === undefined) return null
+  const reservedWords = reserved > 0 ? `, ${reserved.toLocaleString('en')} reserved` : ''
+  return (
+    <span className={free < wanted ? 'sell-line__short number' : 'muted number'}>
+      {Math.max(0, free).toLocaleString('en')} free{reservedWords}
+    </span>
+  )
+}
+
+function Refused({ pet, wanted }: { readonly pet: RefusedPet; readonly wanted: number }) {
+  return (
+    <div className="sell-line__refusal" role="alert">
+      <Icon name="warning" />
+      <span>{pet.why}</span>
+      <ReservedFor petId={pet.petId} missing={wanted - Math.max(0, pet.free ?? 0)} />
+    </div>
+  )
+}

@@ -1,0 +1,182 @@
+import { newReversal, reverseAdjustment } from '../data/history/reverse.ts'
+import { KeptWork, keptCount, keptFields, keptId, keptRows } from '../data/kept-work.ts'
+import { Observable, type Readable } from '../data/observable.ts'
+import { type RefusedPet, type SaleLine, SaleQueue } from '../data/sales/sale-queue.ts'
+import type { SaveContext } from '../data/stock/own-request.ts'
+import type { QuantityChange } from '../data/stock/undo-history.ts'
+import { showToast } from '../data/toasts.ts'
+import { onWorkElsewhere } from '../data/work-elsewhere.ts'
+import type { KeyOwner, Session } from '../session/session.ts'
+import { piecesWords } from '../ui/words.ts'
+
+interface TillState {
+  /** The latest first. */
+  readonly lines: readonly SaleLine[]
+  readonly receipt: string
+  readonly isSelling: boolean
+  /** Why the last try to sell these lines was refused. */
+  readonly failure: string | undefined
+  readonly refused: ReadonlyMap<bigint, RefusedPet>
+}
+
+const CART = 'cart'
+const COUNTER = 'counter'
+const NOTHING_REFUSED = { failure: undefined, refused: new Map<bigint, RefusedPet>() }
+
+/** What is being sold, kept in the browser until it is in the queue of sales. */
+export class Till implements Readable<TillState> {
+  readonly queue: SaleQueue
+  readonly #saving: SaveContext
+  readonly #kept: KeptWork
+  readonly #state: Observable<TillState>
+
+  readonly get: () => TillState
+  readonly subscribe: Readable<TillState>['subscribe']
+
+  constructor(saving: SaveContext, kept: KeptWork, queue: SaleQueue) {
+    this.#saving = saving
+    this.#kept = kept
+    this.queue = queue
+    this.#state = new Observable(this.#read())
+    this.get = this.#state.get
+    this.subscribe = this.#state.subscribe
+  }
+
+  readonly readAgain = (): void => {
+    if (!this.get().isSelling) this.#state.set(this.#read())
+  }
+
+  add(petId: bigint, quantity = 1): void {
+    const { lines } = this.get()
+    const before = lines.find((line) => line.petId === petId)?.quantity ?? 0
+    this.#setLines([{ petId, quantity: before + quantity }, ...lines.filter((line) => line.petId !== petId)])
+  }
+
+  setQuantity(petId: bigint, quantity: number): void {
+    this.#setLines(this.get().lines.map((line) => (line.petId === petId ? { petId, quantity } : line)))
+  }
+
+  remove(petId: bigint): void {
+    this.#setLines(this.get().lines.filter((line) => line.petId !== petId))
+  }
+
+  setReceipt(receipt: string): void {
+    this.#keep({ ...this.get(), receipt })
+  }
+
+  clear(): void {
+    this.#setLines([])
+  }
+
+  /** Starts the next sale, with the next receipt. */
+  next(): void {
+    this.#kept.write(COUNTER, { day: today(), number: this.#receiptNumber() })
+    this.#kept.write(CART, undefined)
+    this.#state.set(this.#read())
+  }
+
+  /** Books all lines as one sale. If the service cannot be reached, the queue books it later. */
+  async sell(): Promise<void> {
+    const { lines, isSelling } = this.get()
+    if (isSelling || lines.length === 0) return
+    const receipt = this.get().receipt.trim() || this.#proposedReceipt()
+    const pieces = lines.reduce((sum, { quantity }) => sum + quantity, 0)
+    this.#state.set({ ...this.get(), ...NOTHING_REFUSED, isSelling: true })
+    const outcome = await this.queue.book(lines, receipt)
+    if (outcome.type === 'refused') {
+      const { message, pets } = outcome.refusal
+      const refused = new Map(pets.map((pet) => [pet.petId, pet]))
+      this.#state.set({ ...this.get(), isSelling: false, failure: message, refused })
+      return
+    }
+    this.next()
+    if (outcome.type === 'waiting') {
+      const text = `Sale ${receipt} is kept here, and booked when the service can be reached.`
+      showToast({ name: 'sale', text })
+      return
+    }
+    const undo = () => void this.#undo(outcome.changes, receipt)
+    const text = `Sold ${piecesWords(pieces)}, receipt ${receipt}.`
+    showToast({ name: 'sale', text, action: { label: 'Undo', run: undo } })
+  }
+
+  async #undo(changes: readonly QuantityChange[], receipt: string): Promise<void> {
+    const purpose = { reason: 'sold', reference: receipt, at: Date.now() } as const
+    let result = await reverseAdjustment(this.#saving, newReversal(changes, purpose))
+    if (result.type === 'unsure') result = await reverseAdjustment(this.#saving, result.repeat)
+    if (result.type === 'done') {
+      showToast({ name: 'sale', text: `Sale ${receipt} is undone.` })
+      return
+    }
+    const why = result.type === 'failed' ? result.why : 'Look for it in Activity, and reverse it there.'
+    showToast({ name: 'sale', tone: 'negative', text: `Sale ${receipt} was not undone. ${why}` })
+  }
+
+  #setLines(lines: readonly SaleLine[]): void {
+    this.#keep({ ...this.get(), lines, ...NOTHING_REFUSED })
+  }
+
+  #keep(state: TillState): void {
+    if (this.get().isSelling) return
+    const { lines, receipt } = state
+    this.#kept.write(CART, { receipt, lines: lines.map(({ petId, quantity }) => [String(petId), quantity]) })
+    this.#state.set(state)
+  }
+
+  #read(): TillState {
+    const { receipt, lines } = keptFields(this.#kept.read(CART))
+    return {
+      lines: keptRows(lines).flatMap(([id, amount]) => {
+        const [petId, quantity] = [keptId(id), keptCount(amount)]
+        return petId === undefined || quantity === undefined ? [] : [{ petId, quantity }]
+      }),
+      receipt: typeof receipt === 'string' ? receipt : this.#proposedReceipt(),
+      isSelling: false,
+      ...NOTHING_REFUSED,
+    }
+  }
+
+  #proposedReceipt(): string {
+    return `R-${today()}-${deviceName(this.#kept)}-${String(this.#receiptNumber()).padStart(3, '0')}`
+  }
+
+  #receiptNumber(): number {
+    const { day, number } = keptFields(this.#kept.read(COUNTER))
+    return day === today() ? (keptCount(number) ?? 0) + 1 : 1
+  }
+}
+
+const tills = new WeakMap<Session, Till>()
+
+/** The till of the person who is signed in. Its queue keeps sending while other views are shown. */
+export function tillOf(session: Session, owner: KeyOwner): Till {
+  const known = tills.get(session)
+  if (known !== undefined) return known
+  const { saving } = session
+  const queue = new SaleQueue(saving, owner.id)
+  const kept = new KeptWork(owner.id, 'sell')
+  const till = new Till(saving, kept, queue)
+  queue.start()
+  onWorkElsewhere(kept, till.readAgain, saving.signal)
+  tills.set(session, till)
+  return till
+}
+
+/** Such as `261117`. */
+function today(): string {
+  const now = new Date()
+  return [now.getFullYear() % 100, now.getMonth() + 1, now.getDate()]
+    .map((part) => String(part).padStart(2, '0'))
+    .join('')
+}
+
+/** Keeps the receipts of two devices apart. */
+function deviceName(kept: KeptWork): string {
+  const known = kept.read('device')
+  if (typeof known === 'string') return known
+  const name = [...crypto.getRandomValues(new Uint8Array(2))]
+    .map((byte) => 'ACDEFGHJKLMNPQRTUVWXYZ34679'[byte % 27])
+    .join('')
+  kept.write('device', name)
+  return name
+}

@@ -1,0 +1,222 @@
+import { expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { axe } from '../support/axe.ts'
+import { stateOf } from '../support/orders.ts'
+import { barcodeOf, fits, scan, scannedPets } from '../support/scanning.ts'
+import { BROWSER_TEST_MS, JSON_HEADERS, signIn, useShop } from '../support/shop.ts'
+
+const shop = useShop({ pets: scannedPets(60) })
+const PHONE = { width: 390, height: 844 }
+const DONE = 'DONE-1'
+
+const ready = async (page: Page) => {
+  await page.getByText('Live', { exact: true }).waitFor({ state: 'attached' })
+  await page.getByPlaceholder('Barcode, name or id').waitFor()
+}
+const line = (page: Page, petId: number) =>
+  page.getByRole('listitem', { name: `Pet number ${petId}`, exact: true })
+
+/** Orders a pet for a customer; returns the id of the order. */
+async function order(petId: number, quantity: number, customer: string): Promise<bigint> {
+  const body = JSON.stringify({ petId, quantity, customer })
+  const answer = await shop.service.call('POST', '/store/orders', { headers: JSON_HEADERS, body })
+  expect(answer.status).toBe(201)
+  return BigInt((answer.json as { id: number }).id)
+}
+
+async function historyOf(petId: number): Promise<readonly object[]> {
+  return (await shop.service.call('GET', `/inventory/${petId}/history`)).json as object[]
+}
+
+test(
+  'five scans and the barcode that ends a sale: one adjustment with a receipt, which Undo takes back',
+  async () => {
+    const page = await shop.signedIn({ path: '/#/sell' })
+    await ready(page)
+    const sent: string[] = []
+    page.on('request', (request) => {
+      if (request.method() === 'POST') sent.push(request.postData() ?? '')
+    })
+    await axe(page)
+    for (const petId of [1, 2, 3, 4, 1]) await scan(page, barcodeOf(petId))
+    await line(page, 1).getByLabel('How many Pet number 1').and(page.locator('[value="2"]')).waitFor()
+    await axe(page)
+    await scan(page, DONE)
+    await page.getByText(/^Sold 5 pieces, receipt R-\d{6}-\w\w-001\.$/).waitFor()
+    expect(sent).toHaveLength(1)
+    expect(JSON.parse(sent[0] ?? '')).toMatchObject({ reason: 'sold', keepReserved: true })
+    expect(await Promise.all([1n, 2n, 3n, 4n].map(shop.inStock))).toEqual([8, 9, 9, 9])
+    await page.getByText('Nothing scanned yet').waitFor()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText(/is undone\.$/).waitFor()
+    expect(await Promise.all([1n, 2n, 3n, 4n].map(shop.inStock))).toEqual([10, 10, 10, 10])
+    expect((await historyOf(1))[0]).toMatchObject({ reason: 'corrected' })
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'a sale survives a change of the view and a reload before it is booked',
+  async () => {
+    const page = await shop.signedIn({ path: '/#/sell' })
+    await ready(page)
+    await scan(page, barcodeOf(6))
+    await line(page, 6).waitFor()
+    await page.getByRole('link', { name: 'Orders' }).click()
+    await page.getByRole('heading', { name: 'Orders', level: 1 }).waitFor()
+    await page.getByRole('link', { name: 'Sell' }).click()
+    await line(page, 6).waitFor()
+    await page.reload()
+    await line(page, 6).waitFor()
+    expect(await shop.inStock(6n)).toBe(10)
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'reserved units are not sold: the page says for whom they are, and can take them from that order',
+  async () => {
+    const orderId = await order(7, 10, 'Ada')
+    const page = await shop.signedIn({ path: '/#/sell', provokes: [409] })
+    await ready(page)
+    await scan(page, barcodeOf(7))
+    await page.getByRole('button', { name: 'Sell 1 piece' }).click()
+    await line(page, 7).getByText('None is free.').waitFor()
+    await line(page, 7).getByText('10 reserved for Ada').waitFor()
+    expect(await shop.inStock(7n)).toBe(10)
+    await axe(page)
+    await line(page, 7).getByRole('button', { name: 'Take from this order…' }).click()
+    await page.getByRole('button', { name: 'Cancel the order' }).click()
+    await page.getByText(`Order ${orderId} is cancelled. Sell again.`).waitFor()
+    await page.getByRole('button', { name: 'Sell 1 piece' }).click()
+    await page.getByText(/^Sold 1 piece,/).waitFor()
+    expect(await shop.inStock(7n)).toBe(9)
+    expect((await stateOf(shop.service, orderId)).state).toBe('cancelled')
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'several pets are reserved for a customer together, and handed over together',
+  async () => {
+    const page = await shop.signedIn({ path: '/#/sell', viewport: PHONE, colorScheme: 'dark' })
+    await ready(page)
+    for (const petId of [10, 11, 11]) await scan(page, barcodeOf(petId))
+    await page.getByRole('button', { name: 'Reserve…' }).click()
+    await axe(page)
+    await page.getByRole('textbox', { name: 'Customer' }).fill('Grace Hopper')
+    await page.getByLabel('Phone').fill('555 0100')
+    await page.getByLabel('Note').fill('Saturday')
+    await page.getByLabel('Keep it').selectOption('no time limit')
+    await page.getByRole('button', { name: 'Reserve', exact: true }).click()
+    await page.getByText('Reserved 2 pets for Grace Hopper.').waitFor()
+    expect(await Promise.all([10n, 11n].map(shop.inStock))).toEqual([10, 10])
+    await page.getByRole('button', { name: 'Pick up…' }).click()
+    await page.getByRole('textbox', { name: 'Customer' }).fill('grace')
+    await page.getByText('Grace Hopper · 555 0100').waitFor()
+    await axe(page)
+    expect(await fits(page)).toBe(true)
+    await page.getByRole('button', { name: 'Hand over all 2 orders' }).click()
+    await page.getByText('Handed over all 2 orders of Grace Hopper · 555 0100.').waitFor()
+    expect(await Promise.all([10n, 11n].map(shop.inStock))).toEqual([9, 8])
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'a customer brings back a part of a receipt, and never more than was sold',
+  async () => {
+    const page = await shop.signedIn({ path: '/#/sell' })
+    await ready(page)
+    for (const petId of [13, 13, 14]) await scan(page, barcodeOf(petId))
+    await page.getByLabel('Receipt').fill('R-7')
+    await page.getByRole('button', { name: 'Sell 3 pieces' }).click()
+    await page.getByText('Sold 3 pieces, receipt R-7.').waitFor()
+    await page.getByRole('button', { name: 'Return…' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Receipt').fill('R-7')
+    await page.keyboard.press('Enter')
+    await dialog.getByLabel('Pet number 13').fill('3')
+    await dialog.getByText('At most 2 can be returned.').waitFor()
+    await dialog.getByLabel('Pet number 13').fill('1')
+    await axe(page)
+    await dialog.getByRole('button', { name: 'Return 1 piece' }).click()
+    await page.getByText('Returned 1 piece of receipt R-7.').waitFor()
+    expect(await Promise.all([13n, 14n].map(shop.inStock))).toEqual([9, 9])
+    expect((await historyOf(13))[0]).toMatchObject({ reason: 'returned', reference: 'R-7' })
+    await page.getByRole('button', { name: 'Return…' }).click()
+    await dialog.getByLabel('Receipt').fill('R-7')
+    await page.keyboard.press('Enter')
+    await dialog.getByText('2 sold, 1 returned before').waitFor()
+  },
+  BROWSER_TEST_MS,
+)
+
+/** Sells one piece of a pet, and waits until the sale is in the queue or booked. */
+async function sell(page: Page, petId: number): Promise<void> {
+  await scan(page, barcodeOf(petId))
+  await line(page, petId).waitFor()
+  await scan(page, DONE)
+  await page.getByText('Nothing scanned yet').waitFor()
+}
+
+for (const isClosed of [false, true]) {
+  const first = isClosed ? 41 : 31
+  test(
+    `50 sales on two devices without a network${isClosed ? ', which are closed meanwhile' : ''}: each is booked once, or shown`,
+    async () => {
+      const devices = await Promise.all(
+        [0, 1].map(() => shop.signedIn({ path: '/#/sell', provokes: [409, 'no connection'] })),
+      )
+      for (const page of devices) {
+        await ready(page)
+        // The view and its files are there before the network goes.
+        await scan(page, barcodeOf(60))
+        await line(page, 60).waitFor()
+        await page.getByRole('button', { name: 'Remove Pet number 60' }).click()
+        await page.context().setOffline(true)
+      }
+      // 25 sales of each device are of five pets, five of each. Others leave 7 of the first pet, so 3 sales are refused.
+      await shop.setElsewhere(BigInt(first), 7)
+      for (const page of devices) {
+        for (let sale = 0; sale < 25; sale++) await sell(page, first + (sale % 5))
+        await page.getByText('25 sales wait to be booked.').waitFor()
+      }
+      const open = await Promise.all(
+        devices.map(async (page) => {
+          if (!isClosed) return page
+          const context = page.context()
+          await page.close()
+          await context.setOffline(false)
+          const next = await context.newPage()
+          await next.goto(`${shop.service.address}/#/sell`)
+          await signIn(next, shop.service.key)
+          return next
+        }),
+      )
+      for (const page of open) await page.context().setOffline(false)
+      for (const page of open)
+        await page.getByText(/sales? waits? to be booked/).waitFor({ state: 'detached' })
+      const refused = await Promise.all(open.map((page) => page.getByText(/was not booked\./).count()))
+      expect(refused.reduce((sum, count) => sum + count, 0)).toBe(3)
+      const stock = await Promise.all([0, 1, 2, 3, 4].map((index) => shop.inStock(BigInt(first + index))))
+      expect(stock).toEqual([0, 0, 0, 0, 0])
+      const receipts = new Set<unknown>()
+      for (let petId = first; petId < first + 5; petId++) {
+        for (const entry of await historyOf(petId)) {
+          const { reason, reference } = entry as { reason?: string; reference?: string }
+          if (reason === 'sold') receipts.add(reference)
+        }
+      }
+      expect(receipts.size).toBe(47)
+      // A person decides on what was refused: it stays until then.
+      const page = open.find((_, index) => (refused[index] ?? 0) > 0)
+      await page?.reload()
+      await page
+        ?.getByText(/was not booked\./)
+        .first()
+        .waitFor()
+    },
+    4 * BROWSER_TEST_MS,
+  )
+}
