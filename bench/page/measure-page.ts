@@ -98,6 +98,7 @@ async function signIn(browser: Browser, store: RunningTarget): Promise<{ page: P
   const page = await context.newPage()
   await page.addInitScript(recordLongTasks)
   await page.goto(store.url)
+  await page.getByRole('button', { name: 'Use an API key' }).click()
   await page.getByLabel('API key').fill(store.secrets.unlimited)
   const painted = page.evaluate(paintedAfter, { event: 'submit', firstRow: '1' } as const)
   await page.getByRole('button', { name: 'Sign in' }).click()

@@ -272,6 +272,7 @@ class Key(TypedDict):
     revokedAt: NotRequired[str]
     paused: bool
     lastUsedAt: NotRequired[str]
+    usedToday: int
     secrets: List[SecretHint]
 
 

@@ -394,6 +394,8 @@ export interface Key {
   readonly paused: boolean
   /** When the key was last used, in UTC; absent if it never was. */
   readonly lastUsedAt?: string
+  /** Requests in the current day window, which `limits.perDay` limits; up to some seconds old. */
+  readonly usedToday: number
   /** Hints of the secrets of the key, newest first. */
   readonly secrets: readonly SecretHint[]
 }

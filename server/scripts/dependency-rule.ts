@@ -196,6 +196,12 @@ const LAYERS: readonly Layer[] = [
     mayImport: [...PAGE_LIBRARIES, ...VIEWS_MAY_IMPORT],
     advice: 'a part that several views share knows no view; pass the value in as an argument',
   })),
+  {
+    // Loaded only with the first code, because no other view draws one.
+    files: `${STAFF}people/qr-code.tsx`,
+    mayImport: [...PAGE_LIBRARIES, 'uqr'],
+    advice: 'this file only draws a QR code',
+  },
   ...VIEWS.map((view) => ({
     files: `${STAFF}${view}/`,
     mayImport: [...PAGE_LIBRARIES, ...VIEWS_MAY_IMPORT],

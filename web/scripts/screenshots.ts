@@ -74,9 +74,10 @@ try {
 
 async function signIn(page: Page, { address, apiKey }: LivelyShop): Promise<void> {
   await page.goto(address)
+  await page.getByRole('button', { name: 'Use an API key' }).click()
   await page.getByLabel('API key').fill(apiKey)
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('button', { name: 'Sign out' }).waitFor()
+  await page.getByRole('button', { name: 'Signed in as' }).waitFor()
 }
 
 async function show(page: Page, { address }: LivelyShop, view: string): Promise<void> {

@@ -12,7 +12,7 @@ import { keyNotFound } from '../core/keys/key-command.ts'
 import type { IssuedKey } from '../core/keys/key-manager.ts'
 import type { KeyRecord } from '../core/keys/key-store.ts'
 import { formatPairingCode, MAX_SECRETS } from '../core/keys/pairing.ts'
-import { SECOND } from '../core/values/clock.ts'
+import { DAY, SECOND } from '../core/values/clock.ts'
 import {
   DateTime,
   invalidField,
@@ -68,6 +68,10 @@ const KEY = {
   revokedAt: Type.Optional(DateTime('When the key was revoked, in UTC; absent if it was not.')),
   paused: Type.Boolean({ description: 'Requests with a paused key get 401 until it is resumed.' }),
   lastUsedAt: Type.Optional(DateTime('When the key was last used, in UTC; absent if it never was.')),
+  usedToday: Type.Integer({
+    minimum: 0,
+    description: 'Requests in the current day window, which `limits.perDay` limits; up to some seconds old.',
+  }),
 }
 
 const SecretHint = Type.Object(SECRET_HINT, {
@@ -88,6 +92,7 @@ const KEY_EXAMPLE = {
   createdAt: EXAMPLE_TIME,
   paused: false,
   lastUsedAt: EXAMPLE_TIME,
+  usedToday: 120,
   secrets: [{ hint: 'pst_live_…9fQx', createdAt: EXAMPLE_TIME }],
 }
 
@@ -188,7 +193,7 @@ export const listKeys = defineOperation({
   headers: IF_NONE_MATCH,
   success: { description: 'A page of keys.', schema: Type.Array(Key), isPaged: true },
   errors: ['invalid_request'],
-  reply: async ({ query, request }, { store }) => {
+  reply: async ({ query, request }, { store, clock }) => {
     const page = await readPage(query, {
       positionOf: (cursor) => {
         if (!KEY_ID.test(cursor)) throw unknownCursor(cursor)
@@ -197,7 +202,7 @@ export const listKeys = defineOperation({
       read: (limit, after) => store.listKeyPage(limit, after),
       cursorOf: ({ key }) => key.id,
     })
-    return pageReply(request, query, page, keyBody)
+    return pageReply(request, query, page, (record) => keyBody(record, clock()))
   },
 })
 
@@ -223,7 +228,7 @@ export const createKey = defineOperation({
       ...(expiresAt === undefined ? {} : { expiresAt: requireFuture(expiresAt, clock()) }),
     })
     const Location = `${request.path}/${issued.record.key.id}`
-    return withoutCaching(jsonReply(bodyWithSecret(issued), { Location }, 201))
+    return withoutCaching(jsonReply(bodyWithSecret(issued, clock()), { Location }, 201))
   },
 })
 
@@ -240,8 +245,8 @@ export const getKey = defineOperation({
   headers: IF_NONE_MATCH,
   success: { description: 'The key.', schema: Key },
   errors: ['invalid_request', 'not_found'],
-  reply: async ({ params: { keyId }, request }, { store }) =>
-    conditionalReply(jsonReply(keyBody(await requireKey(store, keyId))), request),
+  reply: async ({ params: { keyId }, request }, { store, clock }) =>
+    conditionalReply(jsonReply(keyBody(await requireKey(store, keyId), clock())), request),
 })
 
 export const updateKey = defineOperation({
@@ -259,7 +264,7 @@ export const updateKey = defineOperation({
   errors: ['invalid_request', 'not_found', 'in_use', 'payload_too_large'],
   reply: async ({ params: { keyId }, body, key }, { keys, clock }) => {
     const record = await keys.change(key, keyId, toKeyChange(body, clock()))
-    return taggedReply(keyBody(record))
+    return taggedReply(keyBody(record, clock()))
   },
 })
 
@@ -294,10 +299,10 @@ export const rotateKey = defineOperation({
   body: KeyRotation,
   success: { description: 'The key, with its new secret.', schema: KeyWithSecret },
   errors: ['invalid_request', 'not_found', 'payload_too_large'],
-  reply: async ({ params: { keyId }, body, key }, { keys }) => {
+  reply: async ({ params: { keyId }, body, key }, { keys, clock }) => {
     const { graceSeconds = DEFAULT_GRACE_SECONDS } = body
     const issued = await keys.rotate(key, keyId, graceSeconds * SECOND)
-    return withoutCaching(jsonReply(bodyWithSecret(issued)))
+    return withoutCaching(jsonReply(bodyWithSecret(issued, clock())))
   },
 })
 
@@ -332,11 +337,11 @@ export const pairKey = defineOperation({
   isFree: true,
   success: { description: 'The key, with its new secret.', schema: KeyWithSecret },
   errors: ['invalid_request'],
-  reply: async ({ secretHash }, { keys }) => {
+  reply: async ({ secretHash }, { keys, clock }) => {
     const issued = await keys.pair(secretHash)
     // Another request has used the code in the meantime.
     if (issued === undefined) return errorReply(wrongCodeError(), WRONG_CODE_HEADERS)
-    return withoutCaching(jsonReply(bodyWithSecret(issued)))
+    return withoutCaching(jsonReply(bodyWithSecret(issued, clock())))
   },
 })
 
@@ -386,22 +391,22 @@ const keyToJson = jsonWriter(KEY)
 const hintToJson = jsonWriter(SECRET_HINT)
 
 /** A key as callers see it. */
-function keyBody({
-  key,
-  secrets,
-  lastUsedAt,
-}: KeyRecord): JsonOf<typeof KEY> & { readonly secrets: object[] } {
+function keyBody(
+  { key, secrets, lastUsedAt, day }: KeyRecord,
+  now: number,
+): JsonOf<typeof KEY> & { readonly secrets: object[] } {
   const body = keyToJson({
     ...key,
     permissions: [...key.permissions],
     paused: key.pausedAt !== undefined,
     lastUsedAt,
+    usedToday: day !== undefined && now < day.startedAt + DAY ? day.used : 0,
   })
   return { ...body, secrets: secrets.map(hintToJson) }
 }
 
-function bodyWithSecret({ record, secret }: IssuedKey) {
-  return { key: keyBody(record), secret }
+function bodyWithSecret({ record, secret }: IssuedKey, now: number) {
+  return { key: keyBody(record, now), secret }
 }
 
 /** RFC 6749, 5.1: a response with a secret must not be stored. */

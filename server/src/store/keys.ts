@@ -220,6 +220,20 @@ function keyOrder({ dialect }: SqlDatabase): string {
   return `created_at, ${dialect.keyOrder}`
 }
 
+interface KeyUsageRow {
+  readonly id: string
+  /** `null` if the key was never used. */
+  readonly last_used_at: bigint | null
+  readonly day_started_at: bigint | null
+  readonly day_used: bigint | null
+}
+
+function usageOf(row: KeyUsageRow): Pick<KeyRecord, 'lastUsedAt' | 'day'> {
+  if (row.last_used_at === null) return {}
+  const day = { startedAt: Number(row.day_started_at), used: Number(row.day_used) }
+  return { lastUsedAt: Number(row.last_used_at), day }
+}
+
 /** Reads the keys that `selection` selects, with their secrets. */
 async function readRecords(
   database: SqlDatabase,
@@ -228,8 +242,8 @@ async function readRecords(
   ...values: readonly SqlValue[]
 ): Promise<KeyRecord[]> {
   const selectedKeys = `SELECT ${database.dialect.keyOrder} AS key_order, ${KEY_COLUMNS.join()} FROM keys ${selection}`
-  const keyRows = await source.rows<{ id: string; last_used_at: bigint | null }>(
-    `SELECT ${SELECTED_KEY}, last_used_at FROM (${selectedKeys}) AS keys
+  const keyRows = await source.rows<KeyUsageRow>(
+    `SELECT ${SELECTED_KEY}, last_used_at, day_started_at, day_used FROM (${selectedKeys}) AS keys
     LEFT JOIN limit_windows ON limit_windows.key_id = keys.id ORDER BY keys.created_at, key_order`,
     ...values,
   )
@@ -245,7 +259,7 @@ async function readRecords(
       const { hash: _, ...secret } = readSecret(secretRow)
       return secret
     }),
-    ...(row.last_used_at === null ? {} : { lastUsedAt: Number(row.last_used_at) }),
+    ...usageOf(row),
   }))
 }
 

@@ -13,6 +13,7 @@ interface WireKey {
   readonly revokedAt?: string
   readonly paused: boolean
   readonly lastUsedAt?: string
+  readonly usedToday: number
   readonly secrets: readonly { readonly hint: string; readonly expiresAt?: string }[]
 }
 
@@ -69,6 +70,25 @@ describe('keys over HTTP', () => {
     expect(keyIn(shown)).toMatchObject({ id: key.id, name: 'Anna', secrets: [{ hint: expect.any(String) }] })
     await until(async () => keyIn(await send('GET', `/keys/${key.id}`)).lastUsedAt !== undefined)
     expect((await send('GET', '/keys', undefined, secret)).status).toBe(403)
+  })
+
+  test('a key shows its requests of the current day window', async () => {
+    const { id, secret } = await create({})
+    const usedToday = async () => keyIn(await send('GET', `/keys/${id}`)).usedToday
+    expect(await usedToday()).toBe(0)
+    for (let request = 0; request < 3; request++) await read(secret)
+    await until(async () => (await usedToday()) === 3)
+    expect((await send('GET', '/keys?limit=1000')).text).toContain('"usedToday":3')
+    service.now += 86_400_000
+    expect(await usedToday()).toBe(0)
+  })
+
+  test('the history shows the name of a revoked key', async () => {
+    const { id, secret } = await create({ name: 'Greta' })
+    expect((await send('PATCH', '/inventory/1', { quantity: 41 }, secret)).status).toBe(200)
+    await send('DELETE', `/keys/${id}`)
+    const history = (await service.call('GET', '/inventory/history?limit=1')).json as object[]
+    expect(history).toMatchObject([{ keyId: id, keyName: 'Greta' }])
   })
 
   test('an enterprise key needs both limits, and other plans accept none', async () => {

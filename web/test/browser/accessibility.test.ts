@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { VIEWS } from '../../src/staff-page/shell/views.ts'
 import { axeInBothThemes } from '../support/axe.ts'
-import { signIn, useShop } from '../support/shop.ts'
+import { keyField, signIn, useShop } from '../support/shop.ts'
 import { goToRow, rowOf } from '../support/stock-table.ts'
 
 let isBroken = false
@@ -44,7 +44,7 @@ test(
   async () => {
     const page = await shop.page({ provokes: [401] })
     await axeInBothThemes(page)
-    await page.getByLabel('API key').fill('pst_live_wrong')
+    await (await keyField(page)).fill('pst_live_wrong')
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page
       .getByRole('alert')

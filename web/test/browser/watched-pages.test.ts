@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { axe } from '../support/axe.ts'
-import { BROWSER_TEST_MS, useShop } from '../support/shop.ts'
+import { BROWSER_TEST_MS, keyField, useShop } from '../support/shop.ts'
 
 const shop = useShop()
 
@@ -14,7 +14,7 @@ test(
   'a page that logs an error, throws, or asks another host fails its test',
   async () => {
     const page = await shop.page()
-    await page.getByLabel('API key').waitFor()
+    await (await keyField(page)).waitFor()
     const reported = Promise.all([
       page.waitForEvent('console', (message) => message.text().includes('127.0.0.2')),
       page.waitForEvent('pageerror'),
@@ -40,7 +40,7 @@ test(
   async () => {
     for (const provokes of [[], [401]]) {
       const page = await shop.page({ provokes })
-      await page.getByLabel('API key').fill('pst_live_wrong')
+      await (await keyField(page)).fill('pst_live_wrong')
       await page.getByRole('button', { name: 'Sign in' }).click()
       await page.getByText(/not valid/).waitFor()
       const expected = provokes.length === 0 ? /status of 401/ : /^nothing was wrong$/
@@ -54,7 +54,7 @@ test(
   'the accessibility check sees what it is there to see',
   async () => {
     const page = await shop.page()
-    await page.getByLabel('API key').waitFor()
+    await (await keyField(page)).waitFor()
     expect(await messageOf(axe(page))).toBe('nothing was wrong')
     await page.evaluate(() => {
       const button = document.createElement('button')

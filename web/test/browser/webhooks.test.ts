@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { until } from '../../../server/test/support/until.ts'
 import { axe } from '../support/axe.ts'
 import { petsNamed } from '../support/orders.ts'
-import { BROWSER_TEST_MS, JSON_HEADERS, mayLeave, useShop } from '../support/shop.ts'
+import { BROWSER_TEST_MS, JSON_HEADERS, keyField, mayLeave, useShop } from '../support/shop.ts'
 
 const NAMES = Array.from({ length: 30 }, (_, index) => `Pet ${index + 1}`)
 const LONG_ANSWER = `{"error":"${'no room on the shelf, '.repeat(12)}"}`
@@ -278,7 +278,7 @@ test(
     const asked: string[] = []
     page.on('request', (request) => asked.push(new URL(request.url()).pathname))
     const looks = () => asked.filter((path) => path.startsWith('/v1/webhooks')).length
-    await page.getByLabel('API key').fill(shop.service.key)
+    await (await keyField(page)).fill(shop.service.key)
     await page.getByRole('button', { name: 'Sign in' }).click()
     const line = page.locator('.notices').getByText(/^The webhook to 127\.0\.0\.1:\d+ is turned off/)
     await line.waitFor()
@@ -305,7 +305,7 @@ test(
     const other = await shop.page({ path: '/#/webhooks' })
     const theirs: string[] = []
     other.on('request', (request) => theirs.push(new URL(request.url()).pathname))
-    await other.getByLabel('API key').fill(secret)
+    await (await keyField(other)).fill(secret)
     await other.getByRole('button', { name: 'Sign in' }).click()
     await other.getByRole('heading', { name: 'This key may not see webhooks' }).waitFor()
     await other.getByText('Live', { exact: true }).waitFor()

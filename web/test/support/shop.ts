@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll } from 'bun:test'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
 import { CHROMIUM_FLAGS, headlessShellPath } from '../../../client/test/support/chromium.ts'
 import { TestService } from '../../../server/test/support/test-service.ts'
 import { buildPages } from './built-pages.ts'
@@ -116,11 +116,25 @@ export function useShop(options: StartOptions = {}): Shop {
   return shop
 }
 
-/** Fills in the form, and waits until the key was taken. */
+/** The field for a key. It replaces the field for a code. */
+export async function keyField(page: Page): Promise<Locator> {
+  const field = page.getByLabel('API key')
+  const switchToKey = page.getByRole('button', { name: 'Use an API key' })
+  await field.or(switchToKey).waitFor()
+  if (await switchToKey.isVisible()) await switchToKey.click()
+  return field
+}
+
+/** The menu of the person who is signed in. */
+export function personMenu(page: Page): Locator {
+  return page.getByRole('button', { name: 'Signed in as' })
+}
+
+/** Fills in the form, and waits until the key was accepted. */
 export async function signIn(page: Page, key: string): Promise<void> {
-  await page.getByLabel('API key').fill(key)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('button', { name: 'Sign out' }).waitFor()
+  await (await keyField(page)).fill(key)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await personMenu(page).waitFor()
 }
 
 /** Whether the browser would let the page go without a question. */

@@ -1,3 +1,4 @@
+import type { WindowCount } from '../limits/limit-store.ts'
 import type { ApiKey, KeyChange, Plan, StoredSecret } from './api-key.ts'
 import type { KeyCommand } from './key-command.ts'
 import type { StoredPairingCode } from './pairing.ts'
@@ -22,6 +23,8 @@ export interface KeyRecord {
   /** Newest first. */
   readonly secrets: readonly Omit<StoredSecret, 'hash'>[]
   readonly lastUsedAt?: number
+  /** The latest day window of the key, which may have ended. Absent if the key was never used. */
+  readonly day?: WindowCount
 }
 
 interface SecretHashes {

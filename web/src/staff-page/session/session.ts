@@ -1,4 +1,4 @@
-import { type Permission, PetstoreClient } from '@petstore/client'
+import { type CallOptions, type Permission, PetstoreClient } from '@petstore/client'
 import { Categories } from '../data/catalog/categories.ts'
 import { PetEdits } from '../data/history/pet-edits.ts'
 import { Observable, type Readable } from '../data/observable.ts'
@@ -25,7 +25,10 @@ export interface KeyOwner {
   readonly permissions: readonly Permission[]
 }
 
+/** How long to wait before asking again whose key it is. */
 const OWNER_AGAIN_MS = 2_000
+/** How often the name and the permissions are read again, because People may change them. */
+const OWNER_EVERY_MS = 10_000
 
 /** Everything that belongs to one signed-in key, and goes with it. */
 export class Session {
@@ -55,7 +58,7 @@ export class Session {
   constructor(apiKey: string, onRefusedKey: () => void) {
     this.requests = new RequestWatch(onRefusedKey)
     const baseUrl = new URL('v1', document.baseURI).href
-    this.client = new PetstoreClient({ baseUrl, apiKey, fetch: this.requests.fetch })
+    this.client = new PetstoreClient({ baseUrl, apiKey, fetch: this.#fetch })
     const { client, stock } = this
     const signal = this.#ending.signal
     const own = new OwnChanges()
@@ -76,8 +79,7 @@ export class Session {
 
   /** Throws where the key is not valid, or the service does not answer. */
   async checkKey(): Promise<void> {
-    const { key, plan, permissions } = await this.client.limits.get({ signal: this.#ending.signal })
-    this.#owner.set({ ...key, plan, permissions })
+    await this.#readOwner({})
   }
 
   /** Asks whose key it is until the service has told: work that is kept for its owner waits for that. */
@@ -93,6 +95,34 @@ export class Session {
     this.openOrders.start()
     this.categories.start()
     this.feed.start()
+    this.#followOwner()
+  }
+
+  /** A request that the key may not make shows that its permissions have changed. */
+  readonly #fetch = async (url: string, init: RequestInit): Promise<Response> => {
+    const response = await this.requests.fetch(url, init)
+    if (response.status === 403) this.#refreshOwner()
+    return response
+  }
+
+  /** Requests to GET /limits do not count towards the limits of the key. */
+  async #readOwner(options: CallOptions): Promise<void> {
+    const { signal } = this.#ending
+    const { key, plan, permissions } = await this.client.limits.get({ signal, ...options })
+    const owner = { ...key, plan, permissions }
+    if (JSON.stringify(owner) !== JSON.stringify(this.#owner.get())) this.#owner.set(owner)
+  }
+
+  readonly #refreshOwner = (): void => {
+    if (document.visibilityState === 'visible') void this.#readOwner({ retries: 0 }).catch(() => {})
+  }
+
+  #followOwner(): void {
+    const { signal } = this.#ending
+    const timer = setInterval(this.#refreshOwner, OWNER_EVERY_MS)
+    signal.addEventListener('abort', () => clearInterval(timer))
+    addEventListener('focus', this.#refreshOwner, { signal })
+    document.addEventListener('visibilitychange', this.#refreshOwner, { signal })
   }
 
   /** Ends every request and drops all data. */

@@ -1,53 +1,57 @@
-import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
+import type { KeyWithSecret } from '@petstore/client'
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { Brand } from '../../design/brand.tsx'
 import { ThemeSwitch } from '../../design/theme-switch.tsx'
+import { forgetKey, keepKey, storedKey } from '../../shared/key-storage.ts'
 import { failureWords } from '../data/failure-words.ts'
 import { useReadable } from '../data/observable.ts'
 import { hideAllToasts } from '../data/toasts.ts'
 import { Button } from '../ui/button.tsx'
+import { Confirm } from '../ui/confirm.tsx'
+import { TextField } from '../ui/field.tsx'
 import { RequestNotice } from '../ui/notices.tsx'
+import { canUsePins, vault } from './device-people.ts'
+import { forgetLinkedCode, linkedCode, pair, pairingFailure, parseCode } from './pairing.ts'
+import { PinForm, useNewPin } from './pin-forms.tsx'
 import type { Session } from './session.ts'
-import { KEY_FORM, signIn } from './signed-in.ts'
+import { KEY_FORM, openSession, openStoredKey, signIn } from './signed-in.ts'
+import type { Person } from './vault.ts'
 
-/** `reason` says why the session before ended. */
-export function SignIn({ reason }: { readonly reason: string | undefined }) {
-  const [key, setKey] = useState('')
-  const [remember, setRemember] = useState(false)
-  const [trying, setTrying] = useState<Session | 'starting'>()
-  const [failure, setFailure] = useState<string>()
-  const field = useRef<HTMLInputElement>(null)
-  const id = useId()
+type Step =
+  | { readonly type: 'people' }
+  | { readonly type: 'pin'; readonly person: Person }
+  /** `linked` is the code of the link that was opened. */
+  | { readonly type: 'code'; readonly linked?: string }
+  | { readonly type: 'welcome'; readonly paired: KeyWithSecret }
+  | { readonly type: 'key' }
 
+interface Props {
+  /** Why the last session ended by itself. */
+  readonly reason: string | undefined
+  /** The person to ask for the PIN first. */
+  readonly personId: string | undefined
+}
+
+export function SignIn({ reason, personId }: Props) {
+  const linked = useReadable(linkedCode)
+  const people = useReadable(vault.people)
+  const [chosen, setStep] = useState<Step>(() => firstStep(personId))
+  const step = isOffered(chosen, people) ? chosen : firstStep(undefined)
+  const [notice, setNotice] = useState(reason)
   useEffect(() => {
     document.title = 'Sign in · Petstore'
     hideAllToasts()
-    field.current?.focus()
   }, [])
-
-  const submit = async () => {
-    const apiKey = key.trim()
-    if (!KEY_FORM.test(apiKey)) {
-      setFailure(
-        apiKey === '' ? 'Enter your API key.' : 'A key has letters, digits and signs, and no spaces.',
-      )
-      field.current?.focus()
-      return
-    }
-    setFailure(undefined)
-    setTrying('starting')
-    try {
-      await signIn(apiKey, remember, setTrying)
-    } catch (error) {
-      setFailure(failureWords(error))
-      setTrying(undefined)
-      field.current?.focus()
-    }
+  useEffect(() => {
+    if (linked === undefined) return
+    setStep({ type: 'code', linked })
+    forgetLinkedCode()
+  }, [linked])
+  const goTo = (next: Step) => {
+    setNotice(undefined)
+    setStep(next)
   }
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault()
-    if (trying === undefined) void submit()
-  }
-
+  const others = people.length > 0 && step.type !== 'people' && step.type !== 'welcome'
   return (
     <div className="sign-in">
       <header className="topbar">
@@ -57,81 +61,257 @@ export function SignIn({ reason }: { readonly reason: string | undefined }) {
         </div>
       </header>
       <main className="sign-in__main">
-        <form className="card sign-in__card" onSubmit={onSubmit} aria-labelledby={`${id}-title`}>
-          <div>
-            <h1 id={`${id}-title`}>Sign in</h1>
-            <p className="muted">
-              See what is in stock, receive, count and correct it, and look after orders.
-            </p>
+        {notice !== undefined && (
+          <p className="notice notice--caution sign-in__notice" role="status">
+            {notice}
+          </p>
+        )}
+        {step.type === 'people' && (
+          <PersonChoice people={people} onPick={(person) => goTo({ type: 'pin', person })} />
+        )}
+        {step.type === 'pin' && (
+          <PinForm
+            person={step.person}
+            onRemoved={(why) => {
+              setNotice(why)
+              setStep(firstStep(undefined))
+            }}
+          />
+        )}
+        {step.type === 'code' && (
+          <CodeForm
+            key={step.linked}
+            linked={step.linked}
+            onPaired={(paired) => goTo({ type: 'welcome', paired })}
+          />
+        )}
+        {step.type === 'welcome' && <Welcome paired={step.paired} isShared={people.length > 0} />}
+        {step.type === 'key' && <KeyForm />}
+        {step.type !== 'welcome' && (
+          <div className="sign-in__others">
+            {others && <Button onClick={() => goTo({ type: 'people' })}>People on this device</Button>}
+            {storedKey() !== undefined && <Button onClick={openStoredKey}>Continue without a code</Button>}
+            {step.type !== 'code' && <Button onClick={() => goTo({ type: 'code' })}>Use a code</Button>}
+            {step.type === 'code' && <Button onClick={() => goTo({ type: 'key' })}>Use an API key</Button>}
           </div>
-          {reason !== undefined && failure === undefined && (
-            <p className="notice notice--caution" role="status">
-              {reason}
-            </p>
-          )}
-          <div className="field">
-            <label className="field__label" htmlFor={`${id}-key`}>
-              Your API key
-            </label>
-            <input
-              ref={field}
-              id={`${id}-key`}
-              className="input"
-              type="password"
-              autoComplete="off"
-              spellCheck={false}
-              value={key}
-              aria-invalid={failure !== undefined}
-              aria-describedby={`${id}-hint ${id}-failure`}
-              onChange={({ currentTarget }) => setKey(currentTarget.value)}
-            />
-            <p id={`${id}-hint`} className="field__hint">
-              The long code that you were given for this shop; it begins with <code>pst_</code>. If you have
-              none, or it does not work, ask whoever looks after the shop’s computers.
-            </p>
-            <p id={`${id}-failure`} className="field__error" role="alert">
-              {failure}
-            </p>
-          </div>
-          <label className="sign-in__remember">
-            <input
-              className="checkbox"
-              type="checkbox"
-              checked={remember}
-              onChange={({ currentTarget }) => setRemember(currentTarget.checked)}
-            />
-            Remember the key on this machine
-          </label>
-          {typeof trying === 'object' && <Waiting session={trying} />}
-          <Button type="submit" tone="primary" isBusy={trying !== undefined}>
-            {trying === undefined ? 'Sign in' : 'Signing in'}
-          </Button>
-          <p className="field__hint">
-            {remember
-              ? 'You stay signed in until you sign out. Do this only where nobody else uses this browser.'
-              : 'You are signed out when the last tab of this page is closed.'}
-          </p>
-        </form>
-        <details className="sign-in__operators">
-          <summary>For whoever runs the service</summary>
-          <p>
-            Create a key for each person or till, so that the history shows who changed what. The key is
-            displayed once:
-          </p>
-          <pre className="sign-in__command">
-            <code>petstore keys create --name "Front desk" --plan pro</code>
-          </pre>
-          <p>
-            <code>--may stock,orders</code> limits what it may change. The demo has the key{' '}
-            <code>pst_demo_pro</code>. More in <a href="/docs">the API docs</a>.
-          </p>
-        </details>
+        )}
+        {(step.type === 'code' || step.type === 'key') && <OperatorHelp />}
       </main>
+      <Confirm />
     </div>
   )
 }
 
-/** Says why signing in takes long. */
+function firstStep(personId: string | undefined): Step {
+  const linked = linkedCode.get()
+  if (linked !== undefined) return { type: 'code', linked }
+  const people = vault.people.get()
+  const person = people.find(({ id }) => id === personId)
+  if (person !== undefined) return { type: 'pin', person }
+  return people.length > 0 ? { type: 'people' } : { type: 'code' }
+}
+
+/** Whether the person of the step is still on this device. */
+function isOffered(step: Step, people: readonly Person[]): boolean {
+  if (step.type === 'pin') return people.some(({ id }) => id === step.person.id)
+  return step.type !== 'people' || people.length > 0
+}
+
+interface PersonChoiceProps {
+  readonly people: readonly Person[]
+  readonly onPick: (person: Person) => void
+}
+
+function PersonChoice({ people, onPick }: PersonChoiceProps) {
+  return (
+    <div className="card sign-in__card">
+      <h1>Who is working?</h1>
+      <ul className="stack">
+        {people.map((person) => (
+          <li key={person.id}>
+            <Button className="sign-in__person" onClick={() => onPick(person)}>
+              {person.name}
+            </Button>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+interface CardFormProps {
+  readonly title: string
+  readonly onSubmit: () => void
+  readonly children: ReactNode
+}
+
+function CardForm({ title, onSubmit, children }: CardFormProps) {
+  const id = useId()
+  return (
+    <form
+      className="card sign-in__card"
+      aria-labelledby={id}
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        onSubmit()
+      }}
+    >
+      <h1 id={id}>{title}</h1>
+      {children}
+    </form>
+  )
+}
+
+interface CodeFormProps {
+  /** The code of the link that was opened. It is tried at once. */
+  readonly linked: string | undefined
+  readonly onPaired: (paired: KeyWithSecret) => void
+}
+
+function CodeForm({ linked, onPaired }: CodeFormProps) {
+  const [text, setText] = useState(linked ?? '')
+  const [problem, setProblem] = useState<string>()
+  const [isBusy, setBusy] = useState(false)
+  const exchange = async (typed: string) => {
+    const code = parseCode(typed)
+    if (code === undefined) {
+      setProblem('A code has 8 letters and digits.')
+      return
+    }
+    setProblem(undefined)
+    setBusy(true)
+    try {
+      onPaired(await pair(code))
+    } catch (error) {
+      setProblem(pairingFailure(error, Date.now()))
+      setBusy(false)
+    }
+  }
+  const start = useRef(exchange)
+  useEffect(() => {
+    if (linked !== undefined) void start.current(linked)
+  }, [linked])
+  return (
+    <CardForm title="Sign in" onSubmit={() => !isBusy && void exchange(text)}>
+      <TextField
+        className="sign-in__code"
+        label="Sign-in code"
+        hint="8 letters and digits. The person who manages People in your shop gives you one."
+        placeholder="ABCD-EFGH"
+        maxLength={20}
+        autoFocus
+        value={text}
+        onChange={setText}
+        problem={problem}
+      />
+      <Button type="submit" tone="primary" isBusy={isBusy}>
+        {isBusy ? 'Signing in' : 'Sign in'}
+      </Button>
+    </CardForm>
+  )
+}
+
+interface WelcomeProps {
+  readonly paired: KeyWithSecret
+  /** Other people use this device with a PIN, so everybody needs one. */
+  readonly isShared: boolean
+}
+
+/** After a code was accepted: says who is signed in, and asks how to keep the key on this device. */
+function Welcome({ paired: { key, secret }, isShared }: WelcomeProps) {
+  const { fields, button, submit } = useNewPin({
+    submitLabel: 'Save the PIN and start',
+    onPin: async (pin) => {
+      await vault.add({ id: key.id, name: key.name }, secret, pin)
+      forgetKey()
+      openSession(secret, key.id)
+    },
+  })
+  const startWithoutPin = () => {
+    keepKey(secret, true)
+    openStoredKey()
+  }
+  const withoutPin = (
+    <Button onClick={startWithoutPin}>{canUsePins ? 'Only I use this device: no PIN' : 'Start'}</Button>
+  )
+  if (!canUsePins) {
+    return (
+      <CardForm title={`Hello, ${key.name}`} onSubmit={startWithoutPin}>
+        <p>PINs need a secure connection (https). You stay signed in on this device until you sign out.</p>
+        {withoutPin}
+      </CardForm>
+    )
+  }
+  return (
+    <CardForm title={`Hello, ${key.name}`} onSubmit={() => void submit()}>
+      <p>Choose a PIN for this device. You enter it when you come back.</p>
+      {storedKey() !== undefined && (
+        <p className="field__hint">The person who is signed in here without a PIN is signed out.</p>
+      )}
+      {fields}
+      {button}
+      {!isShared && withoutPin}
+    </CardForm>
+  )
+}
+
+function KeyForm() {
+  const [key, setKey] = useState('')
+  const [remember, setRemember] = useState(false)
+  const [trying, setTrying] = useState<Session | 'starting'>()
+  const [problem, setProblem] = useState<string>()
+  const submit = async () => {
+    const apiKey = key.trim()
+    if (!KEY_FORM.test(apiKey)) {
+      setProblem(
+        apiKey === '' ? 'Enter your API key.' : 'A key has letters, digits and signs, and no spaces.',
+      )
+      return
+    }
+    setProblem(undefined)
+    setTrying('starting')
+    try {
+      await signIn(apiKey, remember, setTrying)
+    } catch (error) {
+      setProblem(failureWords(error))
+      setTrying(undefined)
+    }
+  }
+  return (
+    <CardForm title="Sign in with a key" onSubmit={() => trying === undefined && void submit()}>
+      <TextField
+        label="Your API key"
+        hint="For owners and programs. It begins with pst_."
+        type="password"
+        autoFocus
+        value={key}
+        onChange={setKey}
+        problem={problem}
+      />
+      <label className="sign-in__remember">
+        <input
+          className="checkbox"
+          type="checkbox"
+          checked={remember}
+          onChange={({ currentTarget }) => setRemember(currentTarget.checked)}
+        />
+        Remember the key on this machine
+      </label>
+      {typeof trying === 'object' && <Waiting session={trying} />}
+      <Button type="submit" tone="primary" isBusy={trying !== undefined}>
+        {trying === undefined ? 'Sign in' : 'Signing in'}
+      </Button>
+      <p className="field__hint">
+        {remember
+          ? 'You stay signed in until you sign out. Do this only if nobody else uses this browser.'
+          : 'You are signed out when the last tab of this page is closed.'}
+      </p>
+    </CardForm>
+  )
+}
+
+/** Why signing in takes long, if it does. */
 function Waiting({ session }: { readonly session: Session }) {
   const state = useReadable(session.requests)
   return (
@@ -139,5 +319,21 @@ function Waiting({ session }: { readonly session: Session }) {
       <RequestNotice state={state} />
       {state.isUnreachable && <p className="notice notice--caution">No answer yet. Trying again.</p>}
     </div>
+  )
+}
+
+function OperatorHelp() {
+  return (
+    <details className="sign-in__operators">
+      <summary>For the person who runs the service</summary>
+      <p>Create the key of the owner, then a sign-in code for it:</p>
+      <pre className="sign-in__command">
+        <code>petstore keys create --name "Anna" --plan pro --owner{'\n'}petstore keys pair Anna</code>
+      </pre>
+      <p>
+        The owner adds everybody else in People. The demo has the key <code>pst_demo_enterprise</code>. For
+        programs, see <a href="/docs">the API docs</a>.
+      </p>
+    </details>
   )
 }

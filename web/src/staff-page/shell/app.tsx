@@ -1,22 +1,29 @@
-import { useEffect, useRef, useSyncExternalStore } from 'react'
+import { Suspense, useEffect, useRef, useSyncExternalStore } from 'react'
 import { useArrival, useHash } from '../../shared/hash-navigation.ts'
 import { useReadable } from '../data/observable.ts'
 import type { StockModel } from '../data/stock/stock-model.ts'
 import { ScanLayer } from '../scanner/scan-layer.tsx'
 import { SessionContext, useSession } from '../session/session-context.ts'
-import { SignIn } from '../session/sign-in.tsx'
 import { signedIn } from '../session/signed-in.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { type Route, routeOf, setPlaceTitle } from '../ui/navigation.ts'
 import { Toasts } from '../ui/toasts.tsx'
 import { BottomBar, Header } from './navigation.tsx'
 import { FailureToasts, Notices } from './notices.tsx'
-import { ViewFrame } from './view-frame.tsx'
-import { PetView, viewNamed } from './views.ts'
+import { NotLoadedBoundary, ViewFrame } from './view-frame.tsx'
+import { PetView, SignIn, viewNamed } from './views.ts'
 
 export function App() {
   const state = useReadable(signedIn)
-  if (state.session === undefined) return <SignIn reason={state.reason} />
+  if (state.session === undefined) {
+    return (
+      <NotLoadedBoundary>
+        <Suspense>
+          <SignIn reason={state.reason} personId={state.personId} />
+        </Suspense>
+      </NotLoadedBoundary>
+    )
+  }
   return (
     <SessionContext value={state.session}>
       <Shell />

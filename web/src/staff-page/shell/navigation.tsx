@@ -3,8 +3,8 @@ import { Brand } from '../../design/brand.tsx'
 import { Icon } from '../../design/icon.tsx'
 import { ThemeSwitch } from '../../design/theme-switch.tsx'
 import { useReadable } from '../data/observable.ts'
+import { PersonMenu } from '../session/person-menu.tsx'
 import { useRequestState, useSession, useStock } from '../session/session-context.ts'
-import { signOut } from '../session/signed-in.ts'
 import { useMediaQuery } from '../ui/hooks.ts'
 import { href } from '../ui/navigation.ts'
 import { VIEWS, type View } from './views.ts'
@@ -41,12 +41,8 @@ export function Header({ current }: Props) {
       )}
       <div className="topbar__end">
         <ConnectionState />
-        <KeyName />
         <ThemeSwitch />
-        <button type="button" className="button button--quiet header__sign-out" onClick={signOut}>
-          <Icon name="signOut" />
-          <span className="header__sign-out-text">Sign out</span>
-        </button>
+        <PersonMenu />
       </div>
     </header>
   )
@@ -181,16 +177,6 @@ function Connection({ tone, text, title }: ConnectionProps) {
   return (
     <span className={`badge badge--${tone}`} title={title}>
       {text}
-    </span>
-  )
-}
-
-function KeyName() {
-  const owner = useReadable(useSession().owner)
-  if (owner === undefined) return null
-  return (
-    <span className="header__key muted" title={`Signed in with the key ${owner.id}, plan ${owner.plan}`}>
-      {owner.name}
     </span>
   )
 }

@@ -34,7 +34,8 @@ interface BoundaryState {
   readonly error: unknown
 }
 
-class NotLoadedBoundary extends Component<{ readonly children: ReactNode }, BoundaryState> {
+/** Around a lazy component: shows what to do if its files cannot be loaded. */
+export class NotLoadedBoundary extends Component<{ readonly children: ReactNode }, BoundaryState> {
   override state: BoundaryState = { error: undefined }
 
   static getDerivedStateFromError(error: unknown): BoundaryState {

@@ -84,6 +84,14 @@ export const VIEWS: readonly View[] = [
     Content: lazyView(async () => (await import('../import/import-view.tsx')).ImportView),
   },
   {
+    name: 'people',
+    title: 'People',
+    icon: 'people',
+    group: 'admin',
+    needs: 'keys',
+    Content: lazyView(async () => (await import('../people/people-view.tsx')).PeopleView),
+  },
+  {
     name: 'webhooks',
     title: 'Webhooks',
     icon: 'webhooks',
@@ -99,6 +107,9 @@ export const VIEWS: readonly View[] = [
     Content: lazyView(async () => (await import('../overview/overview-view.tsx')).OverviewView),
   },
 ]
+
+/** Loaded ahead like the views, so that a device that is locked while the network is down can be unlocked. */
+export const SignIn = lazyView(async () => (await import('../session/sign-in.tsx')).SignIn)
 
 export const PetView = lazyView(async () => (await import('../pet/pet-view.tsx')).PetView)
 

@@ -32,7 +32,7 @@ export function Field({ label, hint, problem, className, children }: FieldProps)
       <p id={`${id}-hint`} className="field__hint" hidden={hint === undefined}>
         {hint}
       </p>
-      <p id={`${id}-problem`} className="field__error" hidden={problem === undefined}>
+      <p id={`${id}-problem`} className="field__error" role="alert" hidden={problem === undefined}>
         {problem}
       </p>
     </div>
@@ -48,7 +48,7 @@ interface TextFieldProps
   readonly value: string
   readonly onChange: (value: string) => void
   readonly isNumber?: boolean
-  readonly type?: 'text' | 'date' | 'tel' | 'url'
+  readonly type?: 'text' | 'date' | 'tel' | 'url' | 'password'
   readonly field?: ComponentProps<'input'>['ref']
 }
 

@@ -1,0 +1,18 @@
+import type { Permission } from '@petstore/client'
+
+/** What a person may change, in the words of the shop. */
+export const PERMISSION_WORDS: Readonly<Record<Permission, string>> = {
+  stock: 'Stock',
+  orders: 'Orders',
+  pets: 'Pets',
+  webhooks: 'Webhooks',
+  keys: 'People',
+}
+export const ALL_PERMISSIONS: readonly Permission[] = ['stock', 'orders', 'pets', 'webhooks', 'keys']
+
+export function permissionWords(permissions: readonly Permission[]): string {
+  if (permissions.length === 0) return 'May only look'
+  if (permissions.length === ALL_PERMISSIONS.length) return 'May change everything'
+  const words = ALL_PERMISSIONS.filter((one) => permissions.includes(one)).map((one) => PERMISSION_WORDS[one])
+  return `May change ${words.join(', ').toLowerCase()}`
+}
