@@ -99,12 +99,8 @@ test(
     const why = page.locator('.history-table__why')
     await why.nth(1).waitFor()
     expect(await why.allTextContents()).toEqual(['Corrected · undo of shelf 7', 'Counted · shelf 7'])
-    await page.goto(`${shop.service.address}/#/overview`)
-    const recent = page.getByRole('list', { name: 'Recent changes' })
-    await recent
-      .getByText(/ · Corrected · undo of shelf 7$/)
-      .first()
-      .waitFor()
+    await page.goto(`${shop.service.address}/#/activity`)
+    await page.getByText('Corrected · undo of shelf 7', { exact: true }).first().waitFor()
   },
   BROWSER_TEST_MS,
 )

@@ -381,10 +381,10 @@ test(
   'the sign-in page speaks to the staff, and what operators need is behind a link',
   async () => {
     const page = await shop.page({ viewport: PHONE, colorScheme: 'dark' })
-    await page.getByText('Ask whoever looks after the shop’s computers.').waitFor()
+    await page.getByRole('heading', { name: 'Sign in', level: 1 }).waitFor()
     const command = page.getByText('petstore keys create')
     expect(await command.isVisible()).toBe(false)
-    await page.getByText('For whoever runs the service').click()
+    await page.getByText('For the person who runs the service').click()
     await command.waitFor()
     expect(await page.getByRole('link', { name: 'the API docs' }).getAttribute('href')).toBe('/docs')
     await axe(page)

@@ -6,23 +6,18 @@ import {
   isAlteredBySpreadsheets,
   PET_ROWS,
 } from '../../../../server/src/core/transfer/rows.ts'
-import { type CategoryList, categoryName } from './catalog/category-list.ts'
 import { failureWords } from './failure-words.ts'
-import type { Readable } from './observable.ts'
 import { saveCsv } from './save-csv.ts'
 import { showToast } from './toasts.ts'
 
-interface Source {
-  readonly client: Pick<PetstoreClient, 'inventory'>
-  readonly categories: Readable<CategoryList>
-}
+type Client = Pick<PetstoreClient, 'categories' | 'inventory'>
 
 const PETS_PER_PAGE = 1_000
 
 /** Saves a CSV file of the pets that a search finds, with every column. The import reads the same values from it. */
-export async function exportPets(source: Source, query: InventorySearch, fileName: string): Promise<void> {
+export async function exportPets(client: Client, query: InventorySearch, fileName: string): Promise<void> {
   try {
-    const pets = await loadPets(source, query)
+    const pets = await loadPets(client, query)
     saveCsv(fileName, csvOf(pets))
     const altered = pets.filter(({ barcode }) => isAlteredBySpreadsheets(barcode ?? '')).length
     if (altered > 0) showToast({ name: 'export', text: barcodeWarning(altered) })
@@ -32,7 +27,9 @@ export async function exportPets(source: Source, query: InventorySearch, fileNam
   }
 }
 
-async function loadPets({ client, categories }: Source, query: InventorySearch): Promise<FilePet[]> {
+async function loadPets(client: Client, query: InventorySearch): Promise<FilePet[]> {
+  const categories = new Map<bigint, string>()
+  for await (const { id, name } of client.categories.list({ limit: PETS_PER_PAGE })) categories.set(id, name)
   const pets: FilePet[] = []
   for await (const row of client.inventory.search({ ...query, limit: PETS_PER_PAGE })) {
     const { petId: id, name, categoryId, status, quantity, barcode, ownLowStockAt } = row
@@ -44,7 +41,7 @@ async function loadPets({ client, categories }: Source, query: InventorySearch):
       quantity,
       barcode: barcode ?? null,
       lowStockAt: ownLowStockAt ?? null,
-      category: categoryName(categories.get(), categoryId),
+      category: categories.get(categoryId) ?? '',
     })
   }
   return pets

@@ -46,8 +46,9 @@ export class Till implements Readable<TillState> {
   }
 
   add(petId: bigint, quantity = 1): void {
-    const { lines } = this.get()
+    const { lines, receipt } = this.get()
     const before = lines.find((line) => line.petId === petId)?.quantity ?? 0
+    if (receipt === '') this.setReceipt(this.#proposedReceipt())
     this.#setLines([{ petId, quantity: before + quantity }, ...lines.filter((line) => line.petId !== petId)])
   }
 
@@ -129,7 +130,7 @@ export class Till implements Readable<TillState> {
         const [petId, quantity] = [keptId(id), keptCount(amount)]
         return petId === undefined || quantity === undefined ? [] : [{ petId, quantity }]
       }),
-      receipt: typeof receipt === 'string' ? receipt : this.#proposedReceipt(),
+      receipt: typeof receipt === 'string' ? receipt : '',
       isSelling: false,
       ...NOTHING_REFUSED,
     }

@@ -9,8 +9,13 @@ import { goTo } from '../ui/navigation.ts'
 import { RequestNotice } from '../ui/notices.tsx'
 import { WebhookNotice } from '../webhooks/webhook-notice.tsx'
 
-/** Also sends the sales that still wait after a reload. */
-const SalesNotice = lazy(async () => ({ default: (await import('../sell/sales-notice.tsx')).SalesNotice }))
+/** Also sends the sales that still wait after a reload. If it cannot be loaded, the view Sell sends them. */
+const SalesNotice = lazy(() =>
+  import('../sell/sales-notice.tsx').then(
+    (module) => ({ default: module.SalesNotice }),
+    () => ({ default: () => null }),
+  ),
+)
 
 /** Says why the page cannot work at the moment, and how it recovers. */
 export function Notices() {

@@ -130,7 +130,7 @@ function useExport() {
     const today = new Date().toISOString().slice(0, 10)
     setExporting(true)
     const { exportPets } = await import('../data/catalog-export.ts')
-    await exportPets(session, searchQueryOf(filter, sort), `stock-${today}.csv`)
+    await exportPets(session.client, searchQueryOf(filter, sort), `stock-${today}.csv`)
     setExporting(false)
   }
   return { isExporting, exportAll }
