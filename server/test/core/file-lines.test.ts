@@ -72,10 +72,10 @@ describe('Text that is not UTF-8', () => {
     expect(notUtf8(2).message).toBe('the file is not UTF-8 (line 2) but probably Latin-1 (Windows-1252)')
   })
 
-  test('is not text if it contains zeros, like a spreadsheet workbook', async () => {
+  test('is a workbook if it starts like one', async () => {
     const workbook = Buffer.from('PK\x03\x04\x14\0\x06\0\b\0\0\0!\0A7\x82\xcf', 'latin1')
     await expect(linesIn(workbook)).rejects.toThrow(
-      new Error('the file is not text; save it as CSV (in Excel: CSV UTF-8)'),
+      new Error('the file is a spreadsheet workbook, not a CSV file; save it as CSV (in Excel: CSV UTF-8)'),
     )
   })
 
