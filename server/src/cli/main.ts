@@ -1,7 +1,6 @@
 #!/usr/bin/env bun
 import { CommanderError } from 'commander'
 import { hideSecrets } from '../core/keys/api-key.ts'
-import { VERSION } from '../core/values/version.ts'
 import { hasPassword, PetstoreCommand } from './arguments.ts'
 import { addAdjustCommand } from './commands/adjust.ts'
 import { addBackupCommands } from './commands/backup.ts'
@@ -19,6 +18,7 @@ import { addServeCommand } from './commands/serve.ts'
 import { addShellCommands } from './commands/shell.ts'
 import { addUsageCommand } from './commands/usage.ts'
 import { addWebhooksCommands } from './commands/webhooks.ts'
+import { versionText } from './commit.ts'
 import { failureText } from './terminal.ts'
 
 const EXIT_FAILURE = 1
@@ -26,9 +26,13 @@ const EXIT_USAGE_ERROR = 2
 
 const program = new PetstoreCommand('petstore')
   .description('Stock levels of a pet store behind an HTTP/JSON API')
-  .version(VERSION)
+  .option('-V, --version', 'print the version and the commit')
   .exitOverride()
   .configureOutput({ outputError: () => {} })
+program.on('option:version', () => {
+  console.log(versionText())
+  throw new CommanderError(0, 'petstore.version', 'the version was printed')
+})
 addServeCommand(program)
 addKeysCommands(program)
 addUsageCommand(program)

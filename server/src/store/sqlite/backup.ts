@@ -21,7 +21,7 @@ import type { Connection } from './connection.ts'
 import { createPrivateFile, lockForServing, realPathOf } from './database-files.ts'
 import { DIALECT } from './dialect.ts'
 import { isDamage, isLocked, problemText } from './failures.ts'
-import { missingColumns, NEWEST, versionOf } from './migrations.ts'
+import { hasEarlyTables, migrate, missingColumns, NEWEST, versionOf } from './migrations.ts'
 
 /** Marks a file as a backup. It is in the file's header, so it can be read without opening the database, which changes it. */
 const BACKUP_ID = 0x50736261
@@ -218,6 +218,8 @@ function adoptCopy(copy: string, backup: string): boolean {
   let database: Database | undefined
   try {
     database = new Database(copy, { safeIntegers: true, strict: true })
+    // The copy of an early database is converted, because the statements below need tables of a release.
+    if (hasEarlyTables(database)) migrate(database, 'migrate')
     const version = versionOf(database) ?? 0
     const missing = missingColumns(database, version)
     const isForeign = version === 0 || (version <= NEWEST && missing.length > 0)
