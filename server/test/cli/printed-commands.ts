@@ -21,6 +21,17 @@ export function cronCommand(block: string): string {
     .replaceAll('\\%', '%')
 }
 
+/** The commands that systemd runs for a service of the package, for a shell. */
+export function unitCommands(unit: string): string {
+  const text = readFileSync(new URL(`../../../packaging/systemd/${unit}`, import.meta.url), 'utf8')
+  const linesOf = (name: string) =>
+    [...text.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value]) => value)
+  return [...linesOf('Environment'), ...linesOf('ExecStart'), ...linesOf('ExecStartPost')]
+    .join('\n')
+    .replaceAll('%%', '%')
+    .replaceAll('/usr/bin/petstore', 'petstore')
+}
+
 /** A machine for printed commands: `petstore` is on its path, and its /var is a temporary folder. */
 export function openMachine() {
   const root = mkdtempSync(join(tmpdir(), 'petstore-printed-'))

@@ -61,6 +61,14 @@ export function isBackup(path: string): boolean {
   return mark.length === 4 && mark.readUInt32BE() === BACKUP_ID
 }
 
+/** The number of pages, and their size, are in the header of a SQLite file. */
+function expectedSize(path: string): number {
+  const header = bytesAt(path, 0, 32)
+  const pageSize = header.readUInt16BE(16)
+  // A page of 65,536 bytes does not fit into two bytes.
+  return header.readUInt32BE(28) * (pageSize === 1 ? 65_536 : pageSize)
+}
+
 function bytesAt(path: string, position: number, length: number): Buffer {
   const file = openSync(path, 'r')
   try {
@@ -170,6 +178,12 @@ function requireBackup(backup: string, path: string): void {
   if (!stats.isFile()) throw new OpenRefused(`${backup} is not a file`)
   if (existsSync(path) && realPathOf(backup) === realPathOf(path) && !isBackup(backup)) {
     throw new OpenRefused(`${backup} is the database itself, not a backup`)
+  }
+  // SQLite does not notice if the last page is incomplete.
+  if (isBackup(backup) && stats.size !== expectedSize(backup)) {
+    throw new OpenRefused(
+      `${backup} is incomplete: it has ${stats.size} of ${expectedSize(backup)} bytes; use another backup`,
+    )
   }
 }
 
