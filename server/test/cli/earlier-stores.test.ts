@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { VERSION } from '../../src/core/values/version.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
 import { sqliteDatabase } from '../support/test-database.ts'
 import { petstore } from './petstore.ts'
@@ -143,6 +144,45 @@ describe.each(DATABASES)('a store of the development version before 1.0 on %s', 
     const added = 'petId,name,categoryId,status,quantity\n20,New,1,available,1\n'
     const { exitCode } = await petstore(['import', '-'], { env: { DATABASE_URL: early.url }, stdin: added })
     expect(exitCode).toBe(0)
+  })
+})
+
+const RELEASES = readdirSync(FIXTURES).flatMap((name) => /^(\d.*)-sqlite\.db$/.exec(name)?.[1] ?? [])
+
+test('there is a store of this release', () => {
+  expect(RELEASES).toContain(VERSION)
+})
+
+describe.each(RELEASES)('a store of release %s', (release) => {
+  test.each([
+    [
+      'SQLite',
+      async () => {
+        const { url, ...database } = sqliteDatabase(join(folder, `${release}.db`))
+        await output(url, 'restore', join(FIXTURES, `${release}-sqlite.db`))
+        return { url, ...database }
+      },
+    ],
+    ['PostgreSQL', () => postgresStore(release)],
+  ])('is opened on %s', async (_, load) => {
+    const { url, drop } = await load()
+    await output(url, 'migrate')
+    expect(JSON.parse(await output(url, 'doctor', '--json')).ok).toBe(true)
+    expect((await output(url, 'export')).split('\n').slice(1)).toEqual([
+      '1,Beagle puppy,1,available,2,4006381333931,',
+      '2,"Käfig, groß",1,pending,6,,4',
+      '',
+    ])
+    expect(await output(url, 'export', '--categories')).toContain('1,Dogs,2\n2,Cats,\n')
+    expect(await output(url, 'orders', 'show', '1', '--json')).toContain('Ada')
+    const keys = JSON.parse(await output(url, 'keys', 'list', '--json'))
+    expect(keys.map(({ name, state }: Record<string, unknown>) => [name, state])).toEqual([
+      ['Shop', 'active'],
+      ['Reader', 'paused'],
+    ])
+    expect(JSON.parse(await output(url, 'webhooks', 'list', '--json'))).toHaveLength(1)
+    expect(JSON.parse(await output(url, 'history', '2', '--json'))).toMatchObject([{ before: 10, after: 6 }])
+    await drop()
   })
 })
 
