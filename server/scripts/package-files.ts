@@ -13,7 +13,8 @@ const UNITS = 'usr/lib/systemd/system'
 /** The drop-ins of petstore.service, and of the services whose names start with `petstore-`. */
 const DROP_IN_FOLDERS = ['petstore.service.d', 'petstore-.service.d']
 const SETTINGS_FILE = 'etc/petstore/petstore.env'
-const EXECUTABLE_FILES = ['usr/bin/petstore', 'usr/sbin/petstore-admin']
+const EXECUTABLE_FILES = ['bin/petstore', 'lib/petstore/petstore']
+const ADMIN_FILE = 'usr/sbin/petstore-admin'
 const MAINTAINER_SCRIPTS = ['postinst', 'prerm', 'postrm']
 const DEBIAN_ARCHITECTURES: Partial<Record<NodeJS.Architecture, string>> = { x64: 'amd64', arm64: 'arm64' }
 
@@ -47,6 +48,11 @@ function copyDocumentation(folder: string): void {
   copy(join(ROOT, 'examples'), join(folder, 'examples'))
 }
 
+function copyProgram(prefix: string, executable: string): void {
+  copy(join(ROOT, 'packaging/petstore'), join(prefix, 'bin/petstore'))
+  copy(executable, join(prefix, 'lib/petstore/petstore'))
+}
+
 function copyUnits(folder: string): void {
   const units = readdirSync(SYSTEMD).filter((name) => /\.(service|socket|timer)$/.test(name))
   for (const unit of units) copy(join(SYSTEMD, unit), join(folder, unit))
@@ -58,7 +64,7 @@ function copyUnits(folder: string): void {
 /** Writes the folder of the tarball, for systems without dpkg. */
 export function writeTarballFolder(folder: string, executable: string): void {
   const program = createProgram()
-  copy(executable, join(folder, 'petstore'))
+  copyProgram(folder, executable)
   copyUnits(join(folder, 'systemd'))
   copy(join(SYSTEMD, 'petstore.env'), join(folder, 'systemd/petstore.env'))
   write(join(folder, 'petstore.1'), manPage(program))
@@ -66,7 +72,7 @@ export function writeTarballFolder(folder: string, executable: string): void {
     write(join(folder, 'completion', `petstore.${shell}`), completionScript(shell, program))
   }
   copyDocumentation(folder)
-  setPermissions(folder, ['petstore'])
+  setPermissions(folder, EXECUTABLE_FILES)
 }
 
 export function debianArchitecture(): string {
@@ -80,8 +86,8 @@ export function writeDebianFolder(folder: string, executable: string, version = 
   const program = createProgram()
   const share = join(folder, 'usr/share')
   const documents = join(share, 'doc/petstore')
-  copy(executable, join(folder, 'usr/bin/petstore'))
-  copy(join(DEBIAN, 'petstore-admin'), join(folder, 'usr/sbin/petstore-admin'))
+  copyProgram(join(folder, 'usr'), executable)
+  copy(join(DEBIAN, 'petstore-admin'), join(folder, ADMIN_FILE))
   copy(join(SYSTEMD, 'petstore.env'), join(folder, SETTINGS_FILE))
   copyUnits(join(folder, UNITS))
   write(join(share, 'bash-completion/completions/petstore'), completionScript('bash', program))
@@ -96,7 +102,7 @@ export function writeDebianFolder(folder: string, executable: string, version = 
   copy(join(DEBIAN, 'copyright'), join(documents, 'copyright'))
   writeCompressed(join(documents, 'changelog.gz'), changelog(version))
   copy(join(DEBIAN, 'lintian-overrides'), join(share, 'lintian/overrides/petstore'))
-  setPermissions(folder, EXECUTABLE_FILES)
+  setPermissions(folder, [...EXECUTABLE_FILES.map((path) => `usr/${path}`), ADMIN_FILE])
   chmodSync(join(folder, SETTINGS_FILE), 0o640)
   writeControlFiles(folder, version)
 }

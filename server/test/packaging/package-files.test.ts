@@ -43,6 +43,7 @@ test('the Debian package has the program, its units, settings, manual pages and 
   for (const path of [
     'etc/petstore/petstore.env',
     'usr/bin/petstore',
+    'usr/lib/petstore/petstore',
     `${UNITS}/petstore.service`,
     `${UNITS}/petstore.socket`,
     `${UNITS}/petstore-backup.timer`,
