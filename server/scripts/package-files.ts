@@ -36,11 +36,15 @@ export function documentation(): string[] {
   return [...found].sort()
 }
 
-/** The paths, from the root of the repository, of the files that a Markdown file links to. */
+/** The paths, from the root, of the files that a Markdown file links to. A link to a folder is a link to its README.md. */
 export function linkedFiles(path: string, root = ROOT): string[] {
   if (!path.endsWith('.md')) return []
   const text = readFileSync(join(root, path), 'utf8')
-  return [...text.matchAll(RELATIVE_LINK)].map(([, target = '']) => normalize(join(dirname(path), target)))
+  return [...text.matchAll(RELATIVE_LINK)].map(([, link = '']) => {
+    const target = normalize(join(dirname(path), link))
+    const isFolder = statSync(join(root, target), { throwIfNoEntry: false })?.isDirectory() === true
+    return isFolder ? join(target, 'README.md') : target
+  })
 }
 
 function copyDocumentation(folder: string): void {

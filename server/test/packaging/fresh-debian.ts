@@ -9,6 +9,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,7 +25,7 @@ const BOOTSTRAP = [
   'mmdebstrap',
   '--mode=root',
   '--variant=minbase',
-  '--include=ca-certificates,busybox-static',
+  '--include=ca-certificates,busybox-static,systemd,systemd-sysv,dbus',
   'bookworm',
 ]
 
@@ -55,6 +56,15 @@ interface RunOptions {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
 }
+
+const COMMANDS_UNIT = `
+[Unit]
+After=petstore.service
+[Service]
+ExecStart=/bin/sh /root/commands.sh
+[Install]
+WantedBy=multi-user.target
+`
 
 /** A new Debian 12 in a folder, without a running systemd. */
 class DebianRoot {
@@ -96,6 +106,37 @@ class DebianRoot {
     const { exitCode, stdout, stderr } = Bun.spawnSync({ ...this.command(text, options), stdin: 'ignore' })
     if (exitCode !== 0) throw new Error(`${text} failed with ${exitCode}: ${stdout}${stderr}`)
     return stdout.toString()
+  }
+
+  withoutProc(work: () => void): void {
+    run(['umount', join(this.path, 'proc')])
+    try {
+      work()
+    } finally {
+      run(['mount', '--bind', '/proc', join(this.path, 'proc')])
+    }
+  }
+
+  /** Boots systemd, which runs the commands once it is up, and returns their output. */
+  boot(commands: string): string {
+    const script = `exec > /root/output 2>&1\n${commands}\nsystemctl poweroff\n`
+    writeFileSync(join(this.path, 'root/commands.sh'), script)
+    writeFileSync(join(this.path, 'etc/systemd/system/commands.service'), COMMANDS_UNIT)
+    this.must('systemctl enable commands.service')
+    this.withoutProc(() => {
+      run([
+        'systemd-nspawn',
+        '--quiet',
+        '--keep-unit',
+        '--register=no',
+        '--private-network',
+        '-D',
+        this.path,
+        '--boot',
+      ])
+    })
+    this.must('systemctl disable commands.service && rm /etc/systemd/system/commands.service')
+    return readFileSync(join(this.path, 'root/output'), 'utf8')
   }
 
   remove(): void {
@@ -153,6 +194,41 @@ describe.skipIf(missing !== undefined)('the Debian package in a fresh Debian', (
     expect(enabled).not.toContain('timer')
   })
 
+  test.skipIf(Bun.which('systemd-nspawn') === null)(
+    'runs under systemd, and its timers can be enabled',
+    () => {
+      const output = debian.boot(`
+      systemctl is-active petstore.service petstore.socket
+      petstore health
+      systemctl start petstore-backup.service petstore-prune.service
+      systemctl is-failed petstore-backup.service petstore-prune.service
+      systemctl is-enabled petstore-backup.timer petstore-prune.timer
+      systemctl enable --now petstore-backup.timer petstore-prune.timer
+      systemctl is-active petstore-backup.timer petstore-prune.timer
+      systemctl restart petstore.service && petstore health
+      systemctl show petstore.service --property=User --property=ProtectSystem
+      systemctl disable --now petstore-backup.timer petstore-prune.timer`)
+      expect(output.replaceAll(/^Created symlink.*\n|^Removed .*\n/gm, '')).toBe(
+        [
+          ...[
+            'active',
+            'active',
+            'ready',
+            'inactive',
+            'inactive',
+            'disabled',
+            'disabled',
+            'active',
+            'active',
+          ],
+          ...['ready', 'User=petstore', 'ProtectSystem=strict', ''],
+        ].join('\n'),
+      )
+      expect(readdirSync(join(debian.path, 'var/backups/petstore'))).toHaveLength(1)
+      debian.must('rm /var/backups/petstore/*')
+    },
+  )
+
   test('says what it needs instead of crashing: /proc and glibc', () => {
     const start = (root: string) => {
       const { exitCode, stderr } = Bun.spawnSync([
@@ -164,9 +240,9 @@ describe.skipIf(missing !== undefined)('the Debian package in a fresh Debian', (
       ])
       return [exitCode, stderr.toString()]
     }
-    run(['umount', join(debian.path, 'proc')])
-    expect(start(debian.path)).toEqual([1, expect.stringContaining('/proc is missing')])
-    run(['mount', '--bind', '/proc', join(debian.path, 'proc')])
+    debian.withoutProc(() => {
+      expect(start(debian.path)).toEqual([1, expect.stringContaining('/proc is missing')])
+    })
     // A system without glibc: a static shell only.
     const other = join(debian.path, 'other')
     debian.must('mkdir -p /other/bin /other/proc /other/usr/bin && cp /usr/bin/petstore /other/usr/bin')
