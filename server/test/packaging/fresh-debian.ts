@@ -393,6 +393,8 @@ function installNode(root: DebianRoot): void {
 }
 
 const engine = ['docker', 'podman'].find((name) => Bun.spawnSync(['sh', '-c', `${name} info`]).success)
+if (engine === undefined)
+  console.error('skipped: the image is not built, because neither docker nor podman runs here')
 const hasNoNode = Bun.which('node') === null || Bun.which('npm') === null
 
 test.skipIf(engine === undefined)('the image can be built and run', () => {
