@@ -70,8 +70,8 @@ const LAYERS: readonly Layer[] = [
   },
   {
     files: `${CORE}values/`,
-    // Hashing and schemas are computation, not I/O.
-    mayImport: ['node:crypto', 'typebox'],
+    // Hashing and schemas are computation, not I/O. The version is in package.json.
+    mayImport: ['node:crypto', 'typebox', 'package.json'],
     advice: 'values are below every subject; move this file into the subject that it needs',
   },
   {

@@ -5,7 +5,6 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import packageJson from '../../package.json'
 import { missingPackage } from '../../wire/test/debian-package.ts'
 import { memoryFolder } from '../test/support/memory-folder.ts'
 import { missingDebianPostgres } from '../test/support/postgres-server.ts'
@@ -35,8 +34,8 @@ async function succeeds(
 /** Builds with the command of `npm run build`. Returns `undefined` if the folder does not allow execution. */
 async function buildExecutable(folder: string): Promise<string | undefined> {
   const executable = join(folder, 'petstore')
-  const [, ...build] = packageJson.scripts['build:executable'].replace('dist/petstore', executable).split(' ')
-  if (!(await succeeds(build))) throw new Error('building the executable failed')
+  if (!(await succeeds(['server/scripts/build.ts', executable])))
+    throw new Error('building the executable failed')
   const { success } = Bun.spawnSync(['/bin/sh', '-c', '"$0" --version', executable])
   return success ? executable : undefined
 }

@@ -66,6 +66,23 @@ const UNSENT_RESPONSES_BETWEEN_CHECKS = 16
 const CHECKS_PER_QUIET_SECOND = 10
 const MAX_SECONDS_UNTIL_QUIET = 5
 
+/** Below this port, only root and programs with a special permission can listen. */
+const FIRST_UNPRIVILEGED_PORT = 1_024
+
+function listenProblem(
+  error: unknown,
+  { host, port, flags }: Required<Pick<ListenOptions, 'host' | 'port' | 'flags'>>,
+): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'EADDRINUSE') {
+    return `port ${port} on ${host} is in use; stop the program that uses it, or choose another port with ${flags.port}`
+  }
+  if (code === 'EACCES' && port < FIRST_UNPRIVILEGED_PORT) {
+    return `only root can listen on port ${port}, because it is below ${FIRST_UNPRIVILEGED_PORT}; choose another port with ${flags.port}, or let a proxy or systemd listen on port ${port}`
+  }
+  return `cannot listen on ${host} port ${port}; check ${flags.host} and ${flags.port}`
+}
+
 /** Serves HTTP/1.1 on a port. Only this file depends on how Bun listens. */
 export function listen(handler: Handler, options: ListenOptions): Listener {
   const { host, port, flags, tls, isShared, fd, secondMs, ...limits } = { ...DEFAULTS, ...options }
@@ -172,11 +189,7 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
   try {
     server = Bun.listen<Connection>(listenOptions)
   } catch (error) {
-    const reason =
-      error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
-        ? `port ${port} on ${host} is in use; stop the program that uses it, or choose another port with ${flags.port}`
-        : `cannot listen on ${host} port ${port}; check ${flags.host} and ${flags.port}`
-    throw new Error(reason, { cause: error })
+    throw new Error(listenProblem(error, { host, port, flags }), { cause: error })
   }
   const tickTimer = setInterval(() => {
     seconds++

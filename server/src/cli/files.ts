@@ -1,6 +1,15 @@
 // How commands read and write files, standard input and standard output.
-import { createReadStream, existsSync, realpathSync, rmSync, statfsSync, statSync } from 'node:fs'
+import {
+  createReadStream,
+  existsSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from 'node:fs'
 import { open, rename } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { addAbortSignal } from 'node:stream'
 
@@ -89,13 +98,23 @@ async function sync(path: string): Promise<void> {
   }
 }
 
+/** Calls `work` with the path of a file that does not exist yet, in a folder that only this user can read. */
+export async function withTemporaryFile<Result>(work: (path: string) => Promise<Result>): Promise<Result> {
+  const folder = mkdtempSync(join(Bun.env.SQLITE_TMPDIR ?? tmpdir(), 'petstore-'))
+  try {
+    return await work(join(folder, 'petstore.db'))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
 /** Writes each part on its own, because Bun's writeFile of an async iterable can append NUL bytes. */
 export async function writeToFile(
   path: string,
-  text: AsyncIterable<string>,
+  text: AsyncIterable<string | Uint8Array>,
   signal: AbortSignal,
 ): Promise<void> {
-  const handle = await open(path, 'wx')
+  const handle = await open(path, 'wx', 0o600)
   try {
     for await (const part of text) {
       signal.throwIfAborted()
@@ -106,8 +125,11 @@ export async function writeToFile(
   }
 }
 
-/** Writes as fast as the reader reads. Stops without an error if the reader closes the pipe, as `head` does. */
-export async function writeToStdout(text: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
+/** Writes as fast as the reader reads. Returns whether the reader took everything: `head` closes the pipe before the end. */
+export async function writeToStdout(
+  text: AsyncIterable<string | Uint8Array>,
+  signal: AbortSignal,
+): Promise<boolean> {
   // The callback of `write` reports errors. Without this listener, they would also end the process.
   process.stdout.on('error', () => {})
   try {
@@ -117,8 +139,10 @@ export async function writeToStdout(text: AsyncIterable<string>, signal: AbortSi
         process.stdout.write(part, (error) => (error ? reject(error) : resolve()))
       })
     }
+    return true
   } catch (error) {
     if (!hasCode(error, 'EPIPE')) throw error
+    return false
   }
 }
 

@@ -1,50 +1,12 @@
 #!/usr/bin/env bun
 import { CommanderError } from 'commander'
 import { hideSecrets } from '../core/keys/api-key.ts'
-import { VERSION } from '../core/values/version.ts'
-import { hasPassword, PetstoreCommand } from './arguments.ts'
-import { addAdjustCommand } from './commands/adjust.ts'
-import { addBackupCommands } from './commands/backup.ts'
-import { addCopyCommand } from './commands/copy.ts'
-import { addDoctorCommand } from './commands/doctor.ts'
-import { addExportCommand } from './commands/export.ts'
-import { addHealthCommand } from './commands/health.ts'
-import { addHistoryCommands } from './commands/history.ts'
-import { addImportCommand } from './commands/import.ts'
-import { addInstallServiceCommand } from './commands/install-service.ts'
-import { addKeysCommands } from './commands/keys.ts'
-import { addOrdersCommands } from './commands/orders.ts'
-import { addPetsCommands } from './commands/pets.ts'
-import { addServeCommand } from './commands/serve.ts'
-import { addShellCommands } from './commands/shell.ts'
-import { addUsageCommand } from './commands/usage.ts'
-import { addWebhooksCommands } from './commands/webhooks.ts'
+import { hasPassword } from './arguments.ts'
+import { createProgram } from './program.ts'
 import { failureText } from './terminal.ts'
 
 const EXIT_FAILURE = 1
 const EXIT_USAGE_ERROR = 2
-
-const program = new PetstoreCommand('petstore')
-  .description('Stock levels of a pet store behind an HTTP/JSON API')
-  .version(VERSION)
-  .exitOverride()
-  .configureOutput({ outputError: () => {} })
-addServeCommand(program)
-addKeysCommands(program)
-addUsageCommand(program)
-addImportCommand(program)
-addAdjustCommand(program)
-addExportCommand(program)
-addHistoryCommands(program)
-addPetsCommands(program)
-addOrdersCommands(program)
-addWebhooksCommands(program)
-addBackupCommands(program)
-addCopyCommand(program)
-addDoctorCommand(program)
-addHealthCommand(program)
-addInstallServiceCommand(program)
-addShellCommands(program)
 
 if (hasPassword(process.argv)) {
   console.error(
@@ -52,7 +14,7 @@ if (hasPassword(process.argv)) {
   )
 }
 try {
-  await program.parseAsync()
+  await createProgram().parseAsync()
 } catch (error) {
   process.exitCode = reportFailure(error)
 }

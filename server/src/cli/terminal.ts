@@ -194,14 +194,20 @@ const BAR_WIDTH = 24
 export class Progress {
   readonly #output: ProgressOutput
   readonly #now: () => number
+  readonly #noun: string
   #phase = ''
   #phaseStartedAt = 0
   #shownAt: number
   #hasBar = false
 
-  constructor(output: ProgressOutput = process.stderr, now: () => number = () => performance.now()) {
+  constructor(
+    output: ProgressOutput = process.stderr,
+    now: () => number = () => performance.now(),
+    noun: 'rows' | 'changes' = 'rows',
+  ) {
     this.#output = output
     this.#now = now
+    this.#noun = noun
     this.#shownAt = now()
   }
 
@@ -218,7 +224,7 @@ export class Progress {
     const isDue = now - this.#shownAt >= intervalMs || (isTerminal && isNewPhase)
     if (!isDue) return
     this.#shownAt = now
-    const text = progressText(rows, fraction, (now - this.#phaseStartedAt) / 1_000)
+    const text = progressText(rows, this.#noun, fraction, (now - this.#phaseStartedAt) / 1_000)
     if (!isTerminal) this.#output.write(`${phase}: ${text}\n`)
     else {
       const bar = fraction === undefined ? '' : `${drawBar(fraction)} `
@@ -240,10 +246,10 @@ function drawBar(fraction: number): string {
   return '█'.repeat(full) + '░'.repeat(BAR_WIDTH - full)
 }
 
-function progressText(rows: number, fraction: number | undefined, seconds: number): string {
+function progressText(count: number, noun: string, fraction: number | undefined, seconds: number): string {
   const parts = fraction === undefined ? [] : [`${Math.floor(fraction * 100)}%`]
-  parts.push(`${formatNumber(rows)} rows`)
-  if (seconds > 0 && rows > 0) parts.push(`${formatNumber(Math.round(rows / seconds))} rows/s`)
+  parts.push(`${formatNumber(count)} ${noun}`)
+  if (seconds > 0 && count > 0) parts.push(`${formatNumber(Math.round(count / seconds))} ${noun}/s`)
   if (fraction !== undefined && fraction > 0 && seconds > 0.5) {
     parts.push(`${formatDuration((seconds * (1 - fraction)) / fraction)} left`)
   }

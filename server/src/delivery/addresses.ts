@@ -76,7 +76,7 @@ export function checkUrl(
     return refusal('must have the port 443, 80 or a port above 1024')
   }
   const host = hostOf(url)
-  if (!allowsPrivate && isIP(host) !== 0 && !isPublic(host)) return notPublic(host, host)
+  if (!allowsPrivate && isIP(host) !== 0 && !isPublic(host)) return notPublic(host)
   return { type: 'allowed', url }
 }
 
@@ -91,27 +91,26 @@ export interface HostAddresses {
   readonly addresses: readonly string[]
 }
 
-/** Looks up the addresses of a host and checks all of them. */
+/**
+ * Looks up the addresses of a host and checks all of them. If private addresses are not allowed, every refusal has the same
+ * text, so that it does not reveal which internal names exist, and their addresses.
+ */
 export async function findAddresses(
   host: string,
   lookup: Lookup,
   allowsPrivate: boolean,
 ): Promise<HostAddresses | Refusal> {
-  let addresses: readonly string[]
-  try {
-    addresses = isIP(host) === 0 ? await lookup(host) : [host]
-  } catch {
-    return refusal(`names ${host}, which cannot be looked up; check the name`)
+  const addresses = isIP(host) === 0 ? await lookup(host).catch(() => []) : [host]
+  if (allowsPrivate) {
+    return addresses.length === 0
+      ? refusal(`names ${host}, which has no address; check the name`)
+      : { type: 'allowed', addresses }
   }
-  const privateAddress = allowsPrivate ? undefined : addresses.find((address) => !isPublic(address))
-  if (privateAddress !== undefined) return notPublic(host, privateAddress)
-  if (addresses.length === 0) return refusal(`names ${host}, which has no address; check the name`)
-  return { type: 'allowed', addresses }
+  return addresses.length > 0 && addresses.every(isPublic) ? { type: 'allowed', addresses } : notPublic(host)
 }
 
-function notPublic(host: string, address: string): Refusal {
-  const name = host === address ? host : `${host}, which is ${address}`
+function notPublic(host: string): Refusal {
   return refusal(
-    `must be on the public internet, got ${name}; the operator can allow private addresses with WEBHOOK_PRIVATE_ADDRESSES=on`,
+    `must be on the public internet, got ${host}; check the name. The operator can allow private addresses with WEBHOOK_PRIVATE_ADDRESSES=on`,
   )
 }

@@ -138,16 +138,49 @@ export function historyMethods(
       return toPage(rows, limit)
     },
 
-    countPrunable: async (limit) => {
-      const [text, value] = prunableIds(limit, '')
-      const [row] = await database.rows<{ prunable: bigint; total: bigint }>(
-        `SELECT count(*) AS prunable, (SELECT count(*) FROM log) AS total FROM (${text}) AS old`,
-        value,
-      )
-      return { prunable: Number(row?.prunable ?? 0), total: Number(row?.total ?? 0) }
-    },
+    countPrunable: (limit, onProgress) => countPrunable(database, limit, onProgress),
   }
 }
+
+const ROWS_PER_COUNT = 100_000
+
+/** Counts in steps, because counting a long log takes a while and blocks a SQLite connection. */
+async function countPrunable(
+  database: Pick<SqlDatabase, 'rows'>,
+  limit: PruneLimit,
+  onProgress: (rows: number) => void = () => {},
+): Promise<{ prunable: number; total: number }> {
+  const before = 'before' in limit ? limit.before : null
+  let total = 0
+  let firstKept: number | undefined
+  let lastId: bigint | null = LOWEST_ID
+  while (lastId !== null) {
+    onProgress(total)
+    const [step]: CountedStep[] = await database.rows<CountedStep>(COUNT_STEP, lastId, before)
+    if (step === undefined) throw new Error('a count must return a row')
+    if (firstKept === undefined && step.kept_at !== null) firstKept = total + Number(step.kept_at)
+    total += Number(step.rows)
+    lastId = step.last_id
+  }
+  const prunable = 'before' in limit ? (firstKept ?? total) : Math.max(0, total - limit.keep)
+  return { prunable, total }
+}
+
+interface CountedStep {
+  readonly rows: bigint
+  /** Null after the last row. */
+  readonly last_id: bigint | null
+  /** The number of rows before the first row of the step that must be kept. */
+  readonly kept_at: bigint | null
+}
+
+const COUNT_STEP = `
+  SELECT count(*) AS rows, max(id) AS last_id,
+    min(CASE WHEN at >= CAST($2 AS BIGINT) THEN number END) - 1 AS kept_at
+  FROM (
+    SELECT id, at, row_number() OVER (ORDER BY id) AS number
+    FROM log WHERE id > $1 ORDER BY id LIMIT ${ROWS_PER_COUNT}
+  ) AS step`
 
 function isEmpty(filter: HistoryFilter): boolean {
   return Object.values(filter).every((value) => value === undefined)

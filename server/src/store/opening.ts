@@ -1,8 +1,8 @@
 import type { Clock } from '../core/values/clock.ts'
 
 /**
- * What opening a database may do to its tables. `make`: create or migrate them. `make_if_none`: create them if there are none,
- * but not migrate them. `expect`: nothing.
+ * What opening a database may do to its tables. `migrate`: create or migrate them. `create_if_missing`: create them, but not
+ * migrate them. `require_current`: nothing.
  */
 export type TablesMode = 'migrate' | 'create_if_missing' | 'require_current'
 

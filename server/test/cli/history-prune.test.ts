@@ -121,6 +121,16 @@ describe.each([
     expect([exitCode, (await historyOf('1')).length]).toEqual([code, left])
   })
 
+  test('shows on a terminal that it is counting changes', async () => {
+    const { shown } = await petstoreInTerminal(
+      ['history', 'prune', '--keep', '10', '--dry-run'],
+      undefined,
+      undefined,
+      { env: env() },
+    )
+    expect(shown).toMatch(/counting +0 changes.*Would remove/s)
+  })
+
   test('while the service runs: updates continue, and followers of pruned changes list again', async () => {
     const key = await createKey()
     const service = await serve([], { cwd, env: env() })

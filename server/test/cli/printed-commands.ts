@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PROGRAM } from './petstore.ts'
 
-const PAGE = readFileSync(new URL('../../../docs/operating.md', import.meta.url), 'utf8')
+const PAGE = readFileSync(new URL('../../../docs/backup.md', import.meta.url), 'utf8')
 
-/** The command blocks in a section of docs/operating.md, exactly as printed. */
+/** The command blocks in a section of docs/backup.md, exactly as printed. */
 export function printedBlocks(heading: string, language: 'sh' | 'cron'): string[] {
-  const section = PAGE.split(/^### /m).find((text) => text.startsWith(heading)) ?? ''
+  const section = PAGE.split(/^## /m).find((text) => text.startsWith(heading)) ?? ''
   return [...section.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'))].map(
     ([, block]) => block ?? '',
   )
@@ -19,6 +19,17 @@ export function cronCommand(block: string): string {
     .replace(/^(\w+)=(.*)$/gm, "export $1='$2'")
     .replace(/^\S+ \S+ \S+ \S+ \S+ +/m, '')
     .replaceAll('\\%', '%')
+}
+
+/** The commands that systemd runs for a service of the package, for a shell. */
+export function unitCommands(unit: string): string {
+  const text = readFileSync(new URL(`../../../packaging/systemd/${unit}`, import.meta.url), 'utf8')
+  const linesOf = (name: string) =>
+    [...text.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value]) => value)
+  return [...linesOf('Environment'), ...linesOf('ExecStart'), ...linesOf('ExecStartPost')]
+    .join('\n')
+    .replaceAll('%%', '%')
+    .replaceAll('/usr/bin/petstore', 'petstore')
 }
 
 /** A machine for printed commands: `petstore` is on its path, and its /var is a temporary folder. */

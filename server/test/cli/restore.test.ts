@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import {
   copyFileSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -12,8 +13,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStore } from '../../src/store/open-store.ts'
 import { stockOf } from '../support/whole-store.ts'
-import { petstore, startPetstore } from './petstore.ts'
-import { cronCommand, openMachine, printedBlocks } from './printed-commands.ts'
+import { PROGRAM, petstore, startPetstore } from './petstore.ts'
+import { openMachine, printedBlocks, unitCommands } from './printed-commands.ts'
 import { serve } from './running-petstore.ts'
 
 setDefaultTimeout(120_000)
@@ -124,7 +125,7 @@ test.each([
   expect(stderr.trimEnd().split('\n')).toHaveLength(1)
 })
 
-test('petstore restore of a PostgreSQL database prints the commands of docs/operating.md', async () => {
+test('petstore restore of a PostgreSQL database prints the commands of docs/backup.md', async () => {
   const env = { DATABASE_URL: 'postgres://petstore:hidden@db/petstore' }
   const { exitCode, stdout, stderr } = await petstore(['restore', "it's.dump"], { cwd, env })
   expect([exitCode, stderr]).toEqual([
@@ -136,28 +137,18 @@ test('petstore restore of a PostgreSQL database prints the commands of docs/oper
   for (const line of lines.slice(0, 3)) expect(stdout).toContain(`${line}\n`)
 })
 
-test('docs/operating.md: backup by hand and from cron, and restore, exactly as printed', async () => {
+test('docs/backup.md: backup by hand, and restore, exactly as printed', async () => {
   const machine = openMachine()
   try {
     const env = { PETSTORE_DATA: join(cwd, 'data') }
     const [byHand = ''] = printedBlocks('petstore backup', 'sh')
-    const [nightly = ''] = printedBlocks('petstore backup', 'cron')
     const [restore = ''] = printedBlocks('petstore restore', 'sh')
     expect(await machine.run(byHand, env)).toMatchObject({ exitCode: 0, stderr: '' })
     const backups = join(machine.root, 'var', 'backups')
     const [name = ''] = readdirSync(backups)
     expect(name).toMatch(/^petstore-\d{4}-\d\d-\d\d\.db$/)
 
-    // The crontab names the database of the job.
-    await machine.run('mkdir -p /var/lib/petstore && mv "$PETSTORE_DATA"/* /var/lib/petstore/', env)
-    rmSync(join(backups, name))
-    const old = join(backups, 'petstore-2026-01-01.db')
-    copyFileSync(join(cwd, 'backup.db'), old)
-    utimesSync(old, Date.now() / 1_000 - 40 * 86_400, Date.now() / 1_000 - 40 * 86_400)
-    expect(await machine.run(cronCommand(nightly), {})).toMatchObject({ exitCode: 0, stderr: '' })
-    expect(readdirSync(backups)).toEqual([name])
-
-    const data = join(machine.root, 'var', 'lib', 'petstore')
+    const data = join(cwd, 'data')
     const store = await openStore(`sqlite:${join(data, 'petstore.db')}`, { tables: 'require_current' })
     await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 9, keyId: 'key_a', at: 1 }])
     await store.close()
@@ -169,3 +160,114 @@ test('docs/operating.md: backup by hand and from cron, and restore, exactly as p
     machine.close()
   }
 })
+
+test('the job of petstore-backup.timer writes a backup and removes old backups', async () => {
+  const machine = openMachine()
+  try {
+    const backups = join(machine.root, 'var/backups/petstore')
+    mkdirSync(backups)
+    const old = join(backups, 'petstore-20260101T031500Z.db')
+    copyFileSync(join(cwd, 'backup.db'), old)
+    utimesSync(old, Date.now() / 1_000 - 40 * 86_400, Date.now() / 1_000 - 40 * 86_400)
+    const outcome = await machine.run(unitCommands('petstore-backup.service'), { DATABASE_URL: url })
+    expect(outcome).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(readdirSync(backups)).toEqual([expect.stringMatching(/^petstore-\d{8}T\d{6}Z\.db$/)])
+    const [name = ''] = readdirSync(backups)
+    expect((await petstore(['restore', join(backups, name)], { cwd })).exitCode).toBe(0)
+    expect(await quantityIn()).toBe(4)
+  } finally {
+    machine.close()
+  }
+})
+
+test('the job of petstore-prune.timer removes old changes', async () => {
+  const database = `sqlite:${join(cwd, 'old.db')}`
+  const at = Date.now() - 100 * 86_400_000
+  const store = await openStore(database, { tables: 'migrate', clock: () => at })
+  await store.addPets([{ id: 1n, name: 'Biscuit', categoryId: 1n, status: 'available', quantity: 4 }])
+  await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 9, keyId: 'key_a', at }])
+  await store.close()
+  const machine = openMachine()
+  try {
+    const outcome = await machine.run(unitCommands('petstore-prune.service'), { DATABASE_URL: database })
+    expect(outcome).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^Removed \d changes? from/) })
+  } finally {
+    machine.close()
+  }
+})
+
+describe('standard streams', () => {
+  test('backup - writes a backup that restore - reads, and prints nothing else to standard output', async () => {
+    const program = startPetstore(['backup', '-'], { cwd })
+    const backup = await new Response(program.stdout).bytes()
+    expect([await program.exited, await new Response(program.stderr).text()]).toEqual([
+      0,
+      expect.stringMatching(/^Wrote a copy of .*petstore\.db \(\d+\.\d MB\) to standard output\./),
+    ])
+    const store = await openStore(url, { tables: 'require_current' })
+    await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 9, keyId: 'key_a', at: 1 }])
+    await store.close()
+    const { exitCode, stdout } = await petstore(['restore', '-'], { cwd, stdin: streamOf(backup) })
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('from standard input, and checked it.')])
+    expect(await quantityIn()).toBe(4)
+    expect(readdirSync(join(cwd, 'data')).filter((name) => name.includes('restoring'))).toEqual([])
+  })
+
+  test('an input that was cut off changes nothing', async () => {
+    const backup = readFileSync(join(cwd, 'backup.db'))
+    const before = readdirSync(join(cwd, 'data'))
+    for (const length of [
+      0,
+      50,
+      2_048,
+      Math.floor(backup.length / 2),
+      backup.length - 1,
+      backup.length - 2_048,
+    ]) {
+      const { exitCode, stderr } = await petstore(['restore', '-'], {
+        cwd,
+        stdin: streamOf(backup.subarray(0, length)),
+      })
+      expect([length, exitCode, stderr]).toEqual([
+        length,
+        1,
+        expect.stringMatching(/^petstore: cannot restore: standard input is .*Nothing was changed\n$/),
+      ])
+    }
+    expect(readdirSync(join(cwd, 'data')).filter((name) => !name.endsWith('-serving'))).toEqual(before)
+    expect(await quantityIn()).toBe(4)
+  })
+
+  test('backup - fails if the reader closes the pipe', async () => {
+    const program = PROGRAM.map((word) => `'${word}'`).join(' ')
+    const command = `set -o pipefail; ${program} backup - | head -c 100 > /dev/null`
+    // A pipe holds 64 KiB, so the database must be larger.
+    const pets = Array.from({ length: 5_000 }, (_, id) => ({
+      id: BigInt(id + 2),
+      name: `Pet ${'x'.repeat(100)}`,
+      categoryId: 1n,
+      status: 'available' as const,
+      quantity: 1,
+    }))
+    const store = await openStore(url, { tables: 'require_current' })
+    await store.addPets(pets)
+    await store.close()
+    const { exitCode, stderr } = Bun.spawnSync(['bash', '-c', command], {
+      cwd,
+      env: { PATH: '/usr/bin:/bin' },
+    })
+    expect([exitCode, stderr.toString()]).toEqual([
+      1,
+      'petstore: standard output was closed before the backup was complete\n',
+    ])
+  })
+})
+
+function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start: (controller) => {
+      controller.enqueue(bytes)
+      controller.close()
+    },
+  })
+}

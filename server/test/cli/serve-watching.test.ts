@@ -12,6 +12,7 @@ import {
   RENEWED_CERTIFICATE,
   RENEWED_PRIVATE_KEY,
 } from '../../../wire/test/test-certificate.ts'
+import { VERSION } from '../../src/core/values/version.ts'
 import { parsePrometheusText } from '../support/prometheus-text.ts'
 import { until } from '../support/until.ts'
 import { petstore, startPetstore } from './petstore.ts'
@@ -159,7 +160,7 @@ describe('petstore serve: logs', () => {
       .split('\n')
       .map((line) => JSON.parse(line))
     expect(lines).toMatchObject([
-      { level: 'info', message: 'listening', address, version: '1.0.0' },
+      { level: 'info', message: 'listening', address, version: VERSION },
       { level: 'info', message: 'request', operation: 'listInventory', keyId: 'key_demo_free', status: 200 },
       { level: 'info', message: 'stopping' },
       { level: 'info', message: 'stopped' },

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { petstore } from './petstore.ts'
@@ -10,6 +10,13 @@ beforeEach(() => {
   cwd = mkdtempSync(join(tmpdir(), 'petstore-serve-'))
 })
 afterEach(() => rmSync(cwd, { recursive: true, force: true }))
+
+const WITHOUT_LOW_PORTS = ['setpriv', '--bounding-set=-net_bind_service', '--']
+
+function canDropPortPermission(): boolean {
+  const firstPort = readFileSync('/proc/sys/net/ipv4/ip_unprivileged_port_start', 'utf8')
+  return process.getuid?.() === 0 && Number(firstPort) === 1_024 && Bun.which('setpriv') !== null
+}
 
 const serve = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
   serveIn(args, { cwd, env })
@@ -102,7 +109,34 @@ describe('petstore serve', () => {
   test('a used port: one line and exit code 1', async () => {
     const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
     await expectRefused(['--port', String(taken.port)], `port ${taken.port} on 127.0.0.1 is in use`)
+    await expectRefused(['--port', String(taken.port)], 'under npm: npm start -- --port 8081', {
+      npm_lifecycle_event: 'start',
+    })
     await taken.stop()
+  })
+
+  test.skipIf(!canDropPortPermission())('a port below 1024 without the permission: what to do', async () => {
+    const { exitCode, stderr } = await petstore(['serve', '--port', '81'], {
+      cwd,
+      through: WITHOUT_LOW_PORTS,
+    })
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringContaining(
+        'only root can listen on port 81, because it is below 1024; choose another port',
+      ),
+    ])
+  })
+
+  test('the command that creates a key is shown only while there is no key', async () => {
+    const first = await serve(['--log-format', 'text'])
+    expect(first.banner).toContain('petstore keys create')
+    await first.stop()
+    await petstore(['keys', 'create', '--name', 'a', '--plan', 'free'], { cwd })
+    const second = await serve(['--log-format', 'text'])
+    await second.stop()
+    expect(second.output()).toContain('/openapi.json')
+    expect(second.output()).not.toContain('petstore keys create')
   })
 
   test('a database that cannot be opened: one line and exit code 1', async () => {

@@ -68,9 +68,13 @@ describe('the url of a webhook', () => {
       ({ type: 'refused', problem: expect.stringContaining(reason) }) as const
     const found = (host: string, allowsPrivate = false) => findAddresses(host, lookup, allowsPrivate)
     expect(await found('good.example')).toEqual(allowed('8.8.8.8', '2606:4700::1'))
-    expect(await found('half.example')).toEqual(refused('half.example, which is 10.0.0.1'))
-    expect(await found('none.example')).toEqual(refused('has no address'))
-    expect(await found('typo.example')).toEqual(refused('cannot be looked up'))
+    // The texts do not differ, because they would reveal which internal names exist.
+    for (const host of ['half.example', 'none.example', 'typo.example']) {
+      expect(await found(host)).toEqual(
+        refused(`must be on the public internet, got ${host}; check the name.`),
+      )
+    }
+    expect(await found('none.example', true)).toEqual(refused('has no address'))
     expect(await found('half.example', true)).toEqual(allowed('8.8.8.8', '10.0.0.1'))
   })
 })
@@ -88,7 +92,7 @@ test('a name that is public when it is checked and on loopback when it is connec
   const { status, error } = await sender.send(url, ['whsec_AAAA'], MESSAGE)
   expect([status, error]).toEqual([
     undefined,
-    expect.stringContaining('must be on the public internet, got rebinding.example, which is 127.0.0.1'),
+    expect.stringContaining('must be on the public internet, got rebinding.example; check the name'),
   ])
   expect(receiver.all).toHaveLength(0)
   await receiver.stop()
@@ -200,6 +204,6 @@ test('a lookup times out after 5 s', async () => {
     sender.problemOf('https://slow.example/'),
     sender.send('https://slow.example/', ['whsec_AAAA'], MESSAGE),
   ])
-  expect(problem).toBe('names slow.example, which cannot be looked up; check the name')
+  expect(problem).toStartWith('must be on the public internet, got slow.example; check the name.')
   expect([error, status]).toEqual([`the url ${problem}`, undefined])
 }, 120_000)

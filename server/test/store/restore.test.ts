@@ -204,7 +204,7 @@ describe('a file that cannot be restored is refused before anything changes:', (
       () => changed((file) => writeFileSync(file, `PGDMP${'x'.repeat(999)}`)),
       'a dump of PostgreSQL',
     ],
-    ['a part', () => changed((file) => truncateSync(file, 20 * 2_048)), 'is damaged'],
+    ['a part', () => changed((file) => truncateSync(file, 20 * 2_048)), 'is incomplete'],
     ['damage', () => changed((file) => spoil(file)), 'is damaged ('],
     [
       "another program's",

@@ -10,7 +10,7 @@ export function createTestDatabase(folder: string, onPostgres = ON_POSTGRES): Pr
   return onPostgres ? createReadyDatabase() : Promise.resolve(sqliteDatabase(join(folder, 'petstore.db')))
 }
 
-function sqliteDatabase(path: string): TestDatabase {
+export function sqliteDatabase(path: string): TestDatabase {
   return {
     url: `sqlite:${path}`,
     run: async (sql) => {

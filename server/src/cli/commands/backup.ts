@@ -1,11 +1,21 @@
 // The commands that back up, restore and upgrade a whole database.
 import { statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { readConfig } from '../../service/config.ts'
+import { type Config, readConfig } from '../../service/config.ts'
 import { canBeShared, restoreStore } from '../../store/open-store.ts'
 import { type PetstoreCommand, type SettingFlags, throwUsageError } from '../arguments.ts'
-import { describeFullDisk, writeNewFile } from '../files.ts'
+import {
+  describeFullDisk,
+  openByteSource,
+  withTemporaryFile,
+  writeNewFile,
+  writeToFile,
+  writeToStdout,
+} from '../files.ts'
+import { failureText, runInterruptible } from '../terminal.ts'
 import { databaseName, openConfiguredStore, withStore } from '../with-store.ts'
+
+const STANDARD_INPUT = '-'
 
 interface RestoreFlags extends SettingFlags {
   readonly newIdentity?: true
@@ -17,7 +27,7 @@ export function addBackupCommands(program: PetstoreCommand): void {
     .description(
       'Write a snapshot of the whole database to a new file, while the service runs, and check the file. petstore restore restores it.',
     )
-    .argument('<file>', 'path of the new file; an existing file is not overwritten')
+    .argument('<file>', 'path of the new file, which must not exist, or - for standard output')
     .databaseSettings()
     .action(backUp)
   program
@@ -25,7 +35,10 @@ export function addBackupCommands(program: PetstoreCommand): void {
     .description(
       'Restore a backup while the service is stopped. The backup is checked first; the replaced database is kept under another name.',
     )
-    .argument('[file]', 'a file that petstore backup wrote, or a database that a restore replaced')
+    .argument(
+      '[file]',
+      'a file that petstore backup wrote, - for standard input, or a database that a restore replaced',
+    )
     .option(
       '--new-identity',
       'run this after a restore with other tools, such as pg_restore: clients that follow events then list everything again',
@@ -42,12 +55,32 @@ export function addBackupCommands(program: PetstoreCommand): void {
 }
 
 async function backUp(path: string, flags: SettingFlags): Promise<void> {
+  if (path === '-') return backUpToStdout(flags)
   const database = await withStore(flags, 'require_current', async (store, config) => {
     await writeNewFile(path, { advice: 'choose another name' }, (temporary) => store.backupTo(temporary))
     return databaseName(config)
   })
   console.log(
     `Wrote ${path} (${megabytesOf(path)} MB), a copy of ${database}, and checked it. It contains key hashes: protect it like the database.`,
+  )
+}
+
+/** SQLite can write a consistent copy only to a file, so the copy is written to a temporary file first. */
+async function backUpToStdout(flags: SettingFlags): Promise<void> {
+  if (process.stdout.isTTY) throwUsageError('standard output is a terminal: petstore backup - > FILE')
+  await runInterruptible('the output is not a complete backup', (signal) =>
+    withTemporaryFile(async (temporary) => {
+      const database = await withStore(flags, 'require_current', async (store, config) => {
+        await store.backupTo(temporary)
+        return databaseName(config)
+      })
+      if (!(await writeToStdout(openByteSource(temporary, signal).chunks, signal))) {
+        throw new Error('standard output was closed before the backup was complete')
+      }
+      console.error(
+        `Wrote a copy of ${database} (${megabytesOf(temporary)} MB) to standard output. It contains key hashes: protect it like the database.`,
+      )
+    }),
   )
 }
 
@@ -67,27 +100,37 @@ async function restoreFile(file: string, flags: RestoreFlags): Promise<void> {
   const config = readConfig(flags)
   const database = databaseName(config)
   if (canBeShared(config.databaseUrl)) {
-    console.log(postgresSteps(file))
+    console.log(postgresSteps(file === STANDARD_INPUT ? 'FILE' : file))
     throw new Error(`restore ${database} with the tools of PostgreSQL, as shown above; nothing was changed`)
   }
-  const { replaced, isOlder } = restoreDatabase(file, database, config.databaseUrl)
-  console.log(`Restored ${database} (${megabytesOf(database)} MB) from ${file}, and checked it.`)
+  if (file === STANDARD_INPUT) {
+    if (process.stdin.isTTY) throwUsageError('standard input is a terminal: petstore restore - < FILE')
+    await runInterruptible('nothing was changed', (signal) =>
+      withTemporaryFile(async (temporary) => {
+        await writeToFile(temporary, openByteSource(file, signal).chunks, signal)
+        restoreAndReport(temporary, 'standard input', config)
+      }),
+    )
+  } else restoreAndReport(resolve(file), file, config)
+}
+
+/** `source` names the backup in messages. */
+function restoreAndReport(path: string, source: string, { databaseUrl }: Pick<Config, 'databaseUrl'>): void {
+  const database = databaseName({ databaseUrl })
+  const { replaced, isOlder } = restoreDatabase(path, source, databaseUrl)
+  console.log(`Restored ${database} (${megabytesOf(database)} MB) from ${source}, and checked it.`)
   if (replaced !== undefined) {
     console.log(`The replaced database is kept as ${replaced}. To undo: petstore restore ${replaced}`)
   }
   if (isOlder) console.log('Its tables are from an older version: petstore serve upgrades them.')
 }
 
-function restoreDatabase(
-  file: string,
-  database: string,
-  databaseUrl: string,
-): ReturnType<typeof restoreStore> {
+function restoreDatabase(path: string, source: string, databaseUrl: string): ReturnType<typeof restoreStore> {
   try {
-    return restoreStore(resolve(file), databaseUrl)
+    return restoreStore(path, databaseUrl)
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    const reason = describeFullDisk(error, dirname(database)) ?? message
+    const message = failureText(error).replaceAll(path, source)
+    const reason = describeFullDisk(error, dirname(databaseName({ databaseUrl }))) ?? message
     throw new Error(`cannot restore: ${reason}. Nothing was changed`, { cause: error })
   }
 }

@@ -33,7 +33,7 @@ async function exportRows(path: string, flags: Flags): Promise<void> {
   await runInterruptible(path === '-' ? 'the output is incomplete' : 'no file was written', (signal) =>
     withStore(flags, 'require_current', async (store) => {
       const text = exportText(store, flags)
-      if (path === '-') return writeToStdout(text, signal)
+      if (path === '-') return void (await writeToStdout(text, signal))
       await writeNewFile(path, ifExists, (temporary) => writeToFile(temporary, text, signal))
     }),
   )

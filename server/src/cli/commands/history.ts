@@ -61,7 +61,7 @@ export function addHistoryCommands(program: PetstoreCommand): void {
   history
     .command('prune')
     .description(
-      'Remove the oldest changes of all pets permanently, while the service runs. The stock stays the same.',
+      'Remove the oldest changes of stock, orders, pets and categories permanently, while the service runs. The stock stays the same.',
     )
     .option(
       '--before <when>',
@@ -165,7 +165,7 @@ async function pruneHistory(flags: PruneFlags): Promise<void> {
   const limitAt = parseLimit(flags)
   await withStore(flags, 'require_current', async (store, config) => {
     const limit = limitAt(store.clock())
-    const { prunable, total } = await store.countPrunable(limit)
+    const { prunable, total } = await countWithProgress(store, limit)
     const selection = `${formatNumber(prunable)} of ${formatCount(total, 'change')}, all ${describeLimit(limit)}`
     if (flags.dryRun === true) {
       console.log(`Would remove ${selection}. Nothing was changed.`)
@@ -194,19 +194,29 @@ function remainingText(total: number): string {
   return total === 1 ? '1 change is left' : `${formatNumber(total)} changes are left`
 }
 
+const changesProgress = () => new Progress(undefined, undefined, 'changes')
+
+function countWithProgress(
+  store: PrunableStore,
+  limit: PruneLimit,
+): ReturnType<PrunableStore['countPrunable']> {
+  const progress = changesProgress()
+  return store.countPrunable(limit, (rows) => progress.show('counting', rows)).finally(() => progress.end())
+}
+
 async function removeAndReport(
   store: PrunableStore,
   limit: PruneLimit,
   prunable: number,
   database: string,
 ): Promise<void> {
-  const progress = new Progress()
+  const progress = changesProgress()
   await runInterruptible('the changes removed so far stay removed', async (signal) => {
     const removed = await removeInBatches(store, limit, {
       signal,
       onProgress: (rows) => progress.show('removing', rows, Math.min(1, rows / prunable)),
     }).finally(() => progress.end())
-    const { total } = await store.countPrunable(limit)
+    const { total } = await countWithProgress(store, limit)
     console.log(`Removed ${formatCount(removed, 'change')} from ${database}; ${remainingText(total)}.`)
   })
 }

@@ -70,6 +70,7 @@ async function serve(flags: Flags): Promise<void> {
   }
   if (flags.worker !== undefined) return runWorker(config, Number(flags.worker), isDemo)
   const isNew = isMissingFile(config)
+  let hasKeys = false
   const flushFailure = Promise.withResolvers<Error>()
   const store = await openConfiguredStore(config, {
     tables: 'migrate',
@@ -78,9 +79,10 @@ async function serve(flags: Flags): Promise<void> {
   })
   try {
     if (isDemo) await prepareDemo(store, store.clock())
+    hasKeys = (await store.listKeyPage(1, undefined)).length > 0
     if (config.processes > 1 && canBeShared(config.databaseUrl)) {
       await store.close()
-      return await runSupervisor(config, isDemo)
+      return await runSupervisor(config, { isDemo, isNew, hasKeys })
     }
   } catch (error) {
     await store.close()
@@ -97,7 +99,7 @@ async function serve(flags: Flags): Promise<void> {
   process.on('SIGHUP', service.reloadTls)
   stopOnSignal(() => service.stop())
   void flushFailure.promise.then((error) => endAfterFlushFailure(service, error))
-  announce(config, service, isDemo, isNew)
+  announce(config, service, { isDemo, isNew, hasKeys })
 }
 
 /** The first file descriptor after standard input, output and error: sd_listen_fds(3). */
@@ -140,11 +142,18 @@ async function start(
     return await startService(config, store, { demoSecrets, ...listening })
   } catch (error) {
     await store.close()
-    throw error
+    throw withNpmCommand(error)
   }
 }
 
-async function runSupervisor(config: Config, isDemo: boolean): Promise<void> {
+/** npm passes flags on only after `--`. */
+function withNpmCommand(error: unknown): unknown {
+  const isNpmStart = Bun.env.npm_lifecycle_event === 'start'
+  if (!isNpmStart || !(error instanceof Error) || !error.message.includes('--port')) return error
+  return new Error(`${error.message}; under npm: npm start -- --port 8081`, { cause: error })
+}
+
+async function runSupervisor(config: Config, facts: StoreFacts): Promise<void> {
   const port = sharedPort(config)
   const supervisor = new Supervisor(new Logger(config), (index) => [
     ...process.argv.slice(2),
@@ -158,7 +167,7 @@ async function runSupervisor(config: Config, isDemo: boolean): Promise<void> {
   process.on('SIGHUP', () => supervisor.signal('SIGHUP'))
   const metricsPort = config.metricsPort === 'off' ? undefined : config.metricsPort
   const printBanner = () => {
-    if (config.logFormat !== 'json') console.log(banner(config, { port, metricsPort }, isDemo, false))
+    if (config.logFormat !== 'json') console.log(banner(config, { port, metricsPort }, facts))
   }
   process.exit(await supervisor.run(config.processes, printBanner))
 }
@@ -173,7 +182,7 @@ async function runWorker(config: Config, index: number, isDemo: boolean): Promis
   const stop = stopOnSignal(() => service.stop())
   // The supervisor has ended and can no longer stop this worker.
   process.on('disconnect', stop)
-  if (config.logFormat === 'json') announce(config, service, isDemo, false)
+  if (config.logFormat === 'json') announceInLog(config, service)
   process.send?.(READY)
 }
 
@@ -211,12 +220,19 @@ function metricsAddress(config: Config, { metricsPort }: Ports): string | undefi
   return `${reachableAddress('http', config.metricsHost, metricsPort)}/metrics`
 }
 
+interface StoreFacts {
+  readonly isDemo: boolean
+  readonly isNew: boolean
+  readonly hasKeys: boolean
+}
+
 /** Prints the addresses. With LOG_FORMAT=json, logs them instead, so that every line of output is JSON. */
-function announce(config: Config, service: RunningService, isDemo: boolean, isNew: boolean): void {
-  if (config.logFormat !== 'json') {
-    console.log(banner(config, service, isDemo, isNew))
-    return
-  }
+function announce(config: Config, service: RunningService, facts: StoreFacts): void {
+  if (config.logFormat === 'json') announceInLog(config, service)
+  else console.log(banner(config, service, facts))
+}
+
+function announceInLog(config: Config, service: RunningService): void {
   service.logger.info('listening', {
     address: serviceAddress(config, service.port),
     metrics: metricsAddress(config, service),
@@ -225,7 +241,7 @@ function announce(config: Config, service: RunningService, isDemo: boolean, isNe
   })
 }
 
-function banner(config: Config, ports: Ports, isDemo: boolean, isNew: boolean): string {
+function banner(config: Config, ports: Ports, { isDemo, isNew, hasKeys }: StoreFacts): string {
   const address = serviceAddress(config, ports.port)
   const metrics = metricsAddress(config, ports)
   const lines = [
@@ -241,7 +257,7 @@ function banner(config: Config, ports: Ports, isDemo: boolean, isNew: boolean): 
     '',
   ]
   if (!isDemo) {
-    lines.push('  Create a key:  petstore keys create --name "My shop" --plan pro', '')
+    if (!hasKeys) lines.push('  Create a key:  petstore keys create --name "My shop" --plan pro', '')
     return lines.join('\n')
   }
   const row = (key: string, perMinute: string, perDay: string) =>

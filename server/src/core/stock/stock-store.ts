@@ -66,8 +66,11 @@ export interface HistoryStore {
     cursor: string | undefined,
     filter?: HistoryFilter,
   ): Promise<HistoryPage | 'unknown_cursor'>
-  /** The number of log rows, and how many of them `pruneHistory` would remove. */
-  countPrunable(limit: PruneLimit): Promise<{ readonly prunable: number; readonly total: number }>
+  /** The number of log rows, and how many of them `pruneHistory` would remove. Reports the rows counted so far. */
+  countPrunable(
+    limit: PruneLimit,
+    onProgress?: (rows: number) => void,
+  ): Promise<{ readonly prunable: number; readonly total: number }>
   /**
    * Removes at most `batch` prunable log rows, oldest first, in one commit. Resolves to the number of
    * removed rows.

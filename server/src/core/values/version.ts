@@ -1,2 +1,4 @@
+import { version } from '../../../../package.json' with { type: 'json' }
+
 /** The version of the program. The version of the API is in the contract. */
-export const VERSION = '1.0.0'
+export const VERSION: string = version

@@ -1,6 +1,16 @@
+import {
+  areEarly,
+  convertPet,
+  DROP_EARLY_ROWS,
+  type EarlyPet,
+  insertEarlyRows,
+  PET_COLUMNS,
+  SAVE_EARLY_ROWS,
+} from '../early-tables.ts'
 import { needsMigration, OpenRefused, requireOwnTables, type TablesMode } from '../opening.ts'
-import { inLongSession, type SqlDatabase } from '../sql.ts'
+import { inLongSession, type LongSession, type SqlDatabase } from '../sql.ts'
 import type { Connection } from './connection.ts'
+import { DIALECT } from './dialect.ts'
 import { NewerTables } from './failures.ts'
 import { FAILOVER_TABLES, FIRST_TABLES } from './tables.ts'
 
@@ -38,9 +48,11 @@ const PAUSED_KEYS_AND_PAIRING_CODES = `
     created_by text NOT NULL
   )`
 
+const FIRST = 1
+
 /** New migrations are appended. A migration that has been released is never edited. */
 const MIGRATIONS: readonly Migration[] = [
-  { number: 1, sql: FIRST_TABLES, oldestProgram: 1 },
+  { number: FIRST, sql: FIRST_TABLES, oldestProgram: 1 },
   { number: 2, sql: FAILOVER_TABLES, oldestProgram: 1 },
   // The id of the key that created the webhook; NULL for webhooks that are older than this column.
   { number: 3, sql: 'ALTER TABLE webhooks ADD COLUMN created_by text', oldestProgram: 1 },
@@ -76,7 +88,8 @@ export async function migrate(connection: Connection, tables: TablesMode): Promi
     return isNewerButUsable || !needsMigration(version?.number, NEWEST, tables)
   }
   const found = await findTables(connection)
-  if (found !== undefined && found.number > 0) {
+  const isEarly = found !== undefined && areEarly(found.number, found.columns)
+  if (found !== undefined && found.number > 0 && !isEarly) {
     const present = new Set(found.columns)
     const missing = expectedColumns(found.number).filter((name) => !present.has(name))
     requireOwnTables(found.number, NEWEST, missing)
@@ -94,17 +107,54 @@ export async function migrate(connection: Connection, tables: TablesMode): Promi
         ALTER TABLE migrations ADD COLUMN IF NOT EXISTS oldest_program integer`)
       const version = await versionOf(session)
       if (isUpToDate(version.number === 0 ? undefined : version)) return
+      if (isEarly) await dropEarlyTables(session)
+      const applied = isEarly ? 0 : version.number
       for (const { number, sql, oldestProgram } of MIGRATIONS) {
-        if (number <= version.number) continue
+        if (number <= applied) continue
         await session.run(sql)
+        if (isEarly && number === FIRST) await convertEarlyRows(session)
         await session.run(
           'INSERT INTO migrations (number, oldest_program) VALUES ($1, $2)',
           number,
           oldestProgram,
         )
       }
+      if (isEarly) for (const text of DIALECT.newIdentity) await session.run(text)
     }),
   )
+}
+
+/** Instances of the early program have to be stopped: the conversion gives up if one of them uses the tables. */
+const DROP_EARLY_TABLES = `
+  SET LOCAL lock_timeout = '3s';
+  DROP VIEW log_end, stock, late_changes;
+  DROP TABLE settled_stock, settled, history, stock_changes, orders, pets, key_secrets, keys, audit, limit_windows, bans,
+    usage_days, log_head;
+  DROP FUNCTION take_log_ids(bigint), store_time(bigint), day_of(bigint), refuse_change();
+  DELETE FROM migrations`
+
+const PETS_PER_BATCH = 5_000
+
+async function dropEarlyTables(session: LongSession): Promise<void> {
+  await session.run(SAVE_EARLY_ROWS)
+  await session.run(DROP_EARLY_TABLES)
+}
+
+/** Fills the tables of the first migration. */
+async function convertEarlyRows(session: LongSession): Promise<void> {
+  await session.run('CREATE INDEX early_pets_by_id ON early_pets (id)')
+  let last: bigint | null = null
+  for (;;) {
+    const pets: EarlyPet[] = await session.rows<EarlyPet>(
+      `SELECT * FROM early_pets WHERE CAST($1 AS bigint) IS NULL OR id > $1 ORDER BY id LIMIT ${PETS_PER_BATCH}`,
+      last,
+    )
+    if (pets.length > 0) await session.insert('pets', PET_COLUMNS, pets.map(convertPet))
+    last = pets.at(-1)?.id ?? null
+    if (pets.length < PETS_PER_BATCH) break
+  }
+  await session.run(insertEarlyRows(DIALECT, 'CAST(floor(extract(epoch FROM now()) * 1000) AS bigint)'))
+  await session.run(DROP_EARLY_ROWS)
 }
 
 /** The error to report if a newer program has migrated the tables to a version that this program cannot use. */

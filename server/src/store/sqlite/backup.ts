@@ -21,7 +21,7 @@ import type { Connection } from './connection.ts'
 import { createPrivateFile, lockForServing, realPathOf } from './database-files.ts'
 import { DIALECT } from './dialect.ts'
 import { isDamage, isLocked, problemText } from './failures.ts'
-import { missingColumns, NEWEST, versionOf } from './migrations.ts'
+import { hasEarlyTables, migrate, missingColumns, NEWEST, versionOf } from './migrations.ts'
 
 /** Marks a file as a backup. It is in the file's header, so it can be read without opening the database, which changes it. */
 const BACKUP_ID = 0x50736261
@@ -59,6 +59,14 @@ export async function backUp(connection: Connection, path: string): Promise<void
 export function isBackup(path: string): boolean {
   const mark = bytesAt(path, APPLICATION_ID_OFFSET, 4)
   return mark.length === 4 && mark.readUInt32BE() === BACKUP_ID
+}
+
+/** The number of pages, and their size, are in the header of a SQLite file. */
+function expectedSize(path: string): number {
+  const header = bytesAt(path, 0, 32)
+  const pageSize = header.readUInt16BE(16)
+  // A page of 65,536 bytes does not fit into two bytes.
+  return header.readUInt32BE(28) * (pageSize === 1 ? 65_536 : pageSize)
 }
 
 function bytesAt(path: string, position: number, length: number): Buffer {
@@ -171,6 +179,12 @@ function requireBackup(backup: string, path: string): void {
   if (existsSync(path) && realPathOf(backup) === realPathOf(path) && !isBackup(backup)) {
     throw new OpenRefused(`${backup} is the database itself, not a backup`)
   }
+  // SQLite does not notice if the last page is incomplete.
+  if (isBackup(backup) && stats.size !== expectedSize(backup)) {
+    throw new OpenRefused(
+      `${backup} is incomplete: it has ${stats.size} of ${expectedSize(backup)} bytes; use another backup`,
+    )
+  }
 }
 
 /** Copies a database with its side files. Throws if a file changed meanwhile, because the copy would be inconsistent. */
@@ -218,6 +232,8 @@ function adoptCopy(copy: string, backup: string): boolean {
   let database: Database | undefined
   try {
     database = new Database(copy, { safeIntegers: true, strict: true })
+    // The copy of an early database is converted, because the statements below need tables of a release.
+    if (hasEarlyTables(database)) migrate(database, 'migrate')
     const version = versionOf(database) ?? 0
     const missing = missingColumns(database, version)
     const isForeign = version === 0 || (version <= NEWEST && missing.length > 0)

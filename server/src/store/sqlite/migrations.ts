@@ -1,4 +1,13 @@
 import { Database } from 'bun:sqlite'
+import {
+  areEarly,
+  convertPet,
+  DROP_EARLY_ROWS,
+  type EarlyPet,
+  insertEarlyRows,
+  PET_COLUMNS,
+  SAVE_EARLY_ROWS,
+} from '../early-tables.ts'
 import { IS_PET_ROW } from '../log-rows.ts'
 import { CROSSINGS_INDEX } from '../low-stock.ts'
 import { needsMigration, requireOwnTables, type TablesMode } from '../opening.ts'
@@ -165,9 +174,11 @@ const PAUSED_KEYS_AND_PAIRING_CODES = `
     created_by TEXT NOT NULL
   ) STRICT`
 
+const FIRST = 1
+
 /** New migrations are appended. A migration that has been released is never edited. */
 const MIGRATIONS: readonly Migration[] = [
-  { number: 1, sql: FIRST_TABLES },
+  { number: FIRST, sql: FIRST_TABLES },
   // The id of the key that created the webhook; NULL for webhooks that are older than this column.
   { number: 2, sql: 'ALTER TABLE webhooks ADD COLUMN created_by TEXT' },
   { number: 3, sql: DROP_FULL_TEXT_INDEX },
@@ -183,18 +194,58 @@ export function migrate(database: Database, tables: TablesMode): void {
   const apply = database.transaction(() => {
     const version = versionOf(database)
     if (!needsMigration(version, NEWEST, tables)) return
+    const isEarly = hasEarlyTables(database)
+    if (isEarly) convertEarlyTables(database)
+    const applied = isEarly ? FIRST : (version ?? 0)
     for (const migration of MIGRATIONS) {
-      if (migration.number <= (version ?? 0)) continue
+      if (migration.number <= applied) continue
       database.run(migration.sql)
       database.run(`PRAGMA user_version = ${migration.number}`)
     }
+    if (isEarly) for (const text of DIALECT.newIdentity) database.run(text)
   })
   // The version is read before the columns, so columns that another process adds in between do no harm.
   const version = versionOf(database)
-  if (version !== undefined && version > 0) {
+  if (version !== undefined && version > 0 && !hasEarlyTables(database)) {
     requireOwnTables(version, NEWEST, missingColumns(database, version))
   }
   if (needsMigration(version, NEWEST, tables)) apply.immediate()
+}
+
+export function hasEarlyTables(database: Database): boolean {
+  return areEarly(versionOf(database), columnsOf(database))
+}
+
+const DROP_EARLY_TABLES = `
+  DROP VIEW stock;
+  DROP VIEW late_changes;
+  DROP TABLE settled_stock;
+  DROP TABLE settled;
+  DROP TABLE removed_stock;
+  DROP TABLE history;
+  DROP TABLE stock_changes;
+  DROP TABLE orders;
+  DROP TABLE pets;
+  DROP TABLE key_secrets;
+  DROP TABLE keys;
+  DROP TABLE audit;
+  DROP TABLE limit_windows;
+  DROP TABLE bans;
+  DROP TABLE usage_days`
+
+/** Replaces the early tables by those of the first migration. */
+function convertEarlyTables(database: Database): void {
+  database.run(SAVE_EARLY_ROWS)
+  database.run(DROP_EARLY_TABLES)
+  database.run(FIRST_TABLES)
+  const insertPet = database.query<unknown, [bigint, string, string, bigint]>(
+    `INSERT INTO pets (${Object.keys(PET_COLUMNS)}) VALUES (?, ?, ?, ?)`,
+  )
+  for (const pet of database.query<EarlyPet, []>('SELECT * FROM early_pets ORDER BY id').iterate()) {
+    insertPet.run(...convertPet(pet))
+  }
+  database.run(insertEarlyRows(DIALECT, "CAST(unixepoch('subsec') * 1000 AS INTEGER)"))
+  database.run(DROP_EARLY_ROWS)
 }
 
 /**

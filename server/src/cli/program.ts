@@ -1,0 +1,45 @@
+import { CommanderError } from 'commander'
+import { PetstoreCommand } from './arguments.ts'
+import { addAdjustCommand } from './commands/adjust.ts'
+import { addBackupCommands } from './commands/backup.ts'
+import { addCopyCommand } from './commands/copy.ts'
+import { addDoctorCommand } from './commands/doctor.ts'
+import { addExportCommand } from './commands/export.ts'
+import { addHealthCommand } from './commands/health.ts'
+import { addHistoryCommands } from './commands/history.ts'
+import { addImportCommand } from './commands/import.ts'
+import { addKeysCommands } from './commands/keys.ts'
+import { addOrdersCommands } from './commands/orders.ts'
+import { addPetsCommands } from './commands/pets.ts'
+import { addServeCommand } from './commands/serve.ts'
+import { addUsageCommand } from './commands/usage.ts'
+import { addWebhooksCommands } from './commands/webhooks.ts'
+import { versionText } from './commit.ts'
+
+/** All commands of the program. */
+export function createProgram(): PetstoreCommand {
+  const program = new PetstoreCommand('petstore')
+    .description('Stock levels of a pet store behind an HTTP/JSON API')
+    .option('-V, --version', 'print the version and the commit')
+    .exitOverride()
+    .configureOutput({ outputError: () => {} })
+  program.on('option:version', () => {
+    console.log(versionText())
+    throw new CommanderError(0, 'petstore.version', 'the version was printed')
+  })
+  addServeCommand(program)
+  addKeysCommands(program)
+  addUsageCommand(program)
+  addImportCommand(program)
+  addAdjustCommand(program)
+  addExportCommand(program)
+  addHistoryCommands(program)
+  addPetsCommands(program)
+  addOrdersCommands(program)
+  addWebhooksCommands(program)
+  addBackupCommands(program)
+  addCopyCommand(program)
+  addDoctorCommand(program)
+  addHealthCommand(program)
+  return program
+}

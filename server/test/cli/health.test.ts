@@ -1,0 +1,31 @@
+import { afterAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { petstore } from './petstore.ts'
+import { serve } from './running-petstore.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'petstore-health-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+test('petstore health reports whether the service is ready, and can wait for it', async () => {
+  const { address, stop } = await serve(['--demo'], { cwd: folder })
+  const { port } = new URL(address)
+  expect(await petstore(['health', '--port', port])).toEqual({ exitCode: 0, stdout: 'ready\n', stderr: '' })
+  await stop()
+  const { exitCode, stderr } = await petstore(['health', '--port', port])
+  expect([exitCode, stderr]).toEqual([
+    1,
+    expect.stringContaining(`petstore: not ready: ${address} does not answer`),
+  ])
+  const waiting = petstore(['health', '--port', port, '--wait', '60'])
+  const again = await serve(['--demo', '--port', port], { cwd: folder })
+  expect((await waiting).stdout).toBe('ready\n')
+  await again.stop()
+})
+
+test('the example pets can be imported', async () => {
+  const file = join(import.meta.dir, '../../../examples/pets.csv')
+  const { exitCode, stdout } = await petstore(['import', file], { cwd: folder })
+  expect([exitCode, stdout]).toEqual([0, expect.stringContaining('17 pets added, 0 changed')])
+})
