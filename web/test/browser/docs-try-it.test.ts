@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { PETS } from '../../../server/test/support/test-service.ts'
 import { axe } from '../support/axe.ts'
-import { BROWSER_TEST_MS, type PageOptions, signIn, useShop } from '../support/shop.ts'
+import { BROWSER_TEST_MS, keyField, type PageOptions, personMenu, signIn, useShop } from '../support/shop.ts'
 import { rowOf } from '../support/stock-table.ts'
 
 const shop = useShop()
@@ -223,6 +223,7 @@ describe('the samples and the key', () => {
     'whatever is typed here, the staff page keeps its own key',
     async () => {
       const page = await shop.page()
+      await keyField(page)
       await page.getByLabel('Remember the key').check()
       await signIn(page, shop.service.key)
       for (const typed of ['two words', 'pst_live_wrong']) {
@@ -242,11 +243,13 @@ describe('the samples and the key', () => {
     'signing out forgets the key that was found here, in this tab and in another',
     async () => {
       const page = await shop.page()
+      await keyField(page)
       await page.getByLabel('Remember the key').check()
       await signIn(page, shop.service.key)
       const docs = await page.context().newPage()
       await docs.goto(`${shop.service.address}/docs#/operations/listOrders`)
       expect(await docs.getByLabel('API key').inputValue()).toBe(shop.service.key)
+      await personMenu(page).click()
       await page.getByRole('button', { name: 'Sign out' }).click()
       await docs.waitForFunction(
         () => document.querySelector<HTMLInputElement>('.key-field input')?.value === '',

@@ -56,9 +56,8 @@ test(
   async () => {
     const page = await shop.signedIn({ provokes: [404] })
     await large(page)
-    await page.keyboard.press('/')
-    await page.keyboard.type('11990')
-    await page.keyboard.press('Enter')
+    await search(page).fill('11990')
+    await search(page).press('Enter')
     await page.waitForFunction(() => document.activeElement?.role === 'grid')
     expect(await activeRow(page)).toBe('pet-11990')
     await page.keyboard.type('33')

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import { axe } from '../support/axe.ts'
+import { fits } from '../support/scanning.ts'
 import { BROWSER_TEST_MS, useShop } from '../support/shop.ts'
 import { goToRow, rowOf, shows } from '../support/stock-table.ts'
 
@@ -59,6 +60,7 @@ test(
     ]
     for (const width of [768, 900, 1024, 1440, 390]) {
       await page.setViewportSize({ width, height: 1_000 })
+      expect([width, await fits(page)]).toEqual([width, true])
       for (const name of choices) {
         const choice = page.getByRole('grid').getByRole('button', { name })
         expect([width, name, await canBeHit(choice)]).toEqual([width, name, true])

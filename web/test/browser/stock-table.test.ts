@@ -91,7 +91,7 @@ test(
     await page.getByRole('button', { name: 'Sold' }).click()
     await countIs(page, '501 of 2,003 pets')
     await page.getByLabel('Category', { exact: true }).selectOption('Category 1')
-    await countIs(page, '72 of 2,003 pets')
+    await countIs(page, '73 of 2,003 pets')
     await page.waitForURL(/status=sold&category=1$/)
     await page.getByLabel('Category', { exact: true }).selectOption('All categories')
     await page.getByLabel('Low stock').check()

@@ -59,9 +59,9 @@ function Shell() {
           )}
         </ViewFrame>
       </main>
-      <BottomBar current={current} />
       <FailureToasts />
       <Toasts />
+      <BottomBar current={current} />
       <Confirm />
       <ScanLayer />
     </div>
