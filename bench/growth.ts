@@ -36,8 +36,8 @@ export async function runGrowth(session: Session): Promise<GrowthResult> {
   }
 }
 
-async function startStore({ folder, pace, announce }: Session, pets: number): Promise<OwnStore> {
-  announce(`growth · import and start with ${pets} pets`)
+async function startStore({ folder, pace, log }: Session, pets: number): Promise<OwnStore> {
+  log(`growth · import and start with ${pets} pets`)
   const dataset = createDataset(pets, join(folder, `growth-${pets}`))
   const running = await ours.start(dataset)
   const sent = performance.now()
@@ -50,12 +50,12 @@ async function startStore({ folder, pace, announce }: Session, pets: number): Pr
 }
 
 async function compareUpdates(
-  { pace, announce }: Session,
+  { pace, log }: Session,
   small: Entrant,
   large: Entrant,
 ): Promise<GrowthResult['updates']> {
   for (const entrant of [small, large]) {
-    announce(`growth · ${entrant.plan.title} · warm-up`)
+    log(`growth · ${entrant.plan.title} · warm-up`)
     entrant.running.resume()
     await warmUp(entrant, pace.firstWarmUpMs)
     entrant.running.pause()
@@ -63,7 +63,7 @@ async function compareUpdates(
   const rates: { small: number; large: number }[] = []
   const { rounds } = small.plan
   for (let round = 1; round <= rounds; round++) {
-    announce(`growth · updates in turns · round ${round} of ${rounds}`)
+    log(`growth · updates in turns · round ${round} of ${rounds}`)
     const [ofSmall, ofLarge] = await measureInTurns(small, large, round)
     checkSample(small, ofSmall)
     checkSample(large, ofLarge)

@@ -73,20 +73,20 @@ export async function runInstances(
   rows: readonly InstanceRow[],
   targets: readonly SharedTarget[],
 ): Promise<InstanceResult[]> {
-  const { announce, folder } = session
+  const { log, folder } = session
   const dataset = createDataset(PETS, join(folder, 'instances'))
   const groups: InstanceGroup[] = []
   const results = new Map<InstanceRow, InstanceResult>()
   try {
     const control = await createPostgresDatabase('control', BOTH_CORES)
     for (const target of targets) {
-      announce(`instances · ${target.name} · import`)
+      log(`instances · ${target.name} · import`)
       groups.push(await createGroup(target, dataset))
     }
     const byInstances = Map.groupBy(rows, ({ instances }) => instances)
     for (const [instances, rowsOfCount] of [...byInstances].toSorted(([one], [other]) => one - other)) {
       for (const group of groups) {
-        announce(`instances · ${group.target.name} · start ${instances}`)
+        log(`instances · ${group.target.name} · start ${instances}`)
         await growTo(instances, group)
       }
       let warmUpMs = PACE[session.pace.mode].startWarmUpMs
@@ -123,7 +123,7 @@ function growTo(count: number, group: InstanceGroup): Promise<void> {
 }
 
 async function runRow(
-  { announce, pace }: Session,
+  { log, pace }: Session,
   row: InstanceRow,
   groups: readonly InstanceGroup[],
   warmUpMs: number,
@@ -133,7 +133,7 @@ async function runRow(
   const entrants = groups.map((group) => ({ group, samples: [] as CountedSample[] }))
   for (const { group } of entrants) {
     const { target, secrets, instances } = group
-    announce(`${title} · ${target.name} · warm-up`)
+    log(`${title} · ${target.name} · warm-up`)
     await onTurn(group, async () => {
       const url = instances[0]?.url ?? ''
       if (row.load !== 'updates') await checkOrders(target, { url, secrets }, ORDERED_PET)
@@ -143,7 +143,7 @@ async function runRow(
   }
   for (let round = 1; round <= rounds; round++) {
     for (const { group, samples } of entrants) {
-      announce(`${title} · ${group.target.name} · round ${round} of ${rounds}`)
+      log(`${title} · ${group.target.name} · round ${round} of ${rounds}`)
       const sample = await onTurn(group, () => measureRound(group, row, seconds, round))
       checkCounts(`${group.target.name} in "${title}"`, sample)
       samples.push(sample)

@@ -17,7 +17,7 @@ const CASE_NAMES = [...CASES.map(({ name }) => name), 'search', 'instances', 'gr
 export const HELP = `bun bench/run.ts [--quick] [--only CASE,...] [--targets TARGET,...]
 bun bench/run.ts --tables
 
-  --quick    one short round of most cases, three minutes; without it, about 20
+  --quick    one short round of most cases, three minutes; without it, about 17
   --only     only these cases: ${CASE_NAMES.join(', ')}
   --targets  only these targets: ${TARGET_NAMES.join(', ')}
   --tables   print the tables of README.md and docs/performance.md from bench/results/results.json

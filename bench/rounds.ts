@@ -9,7 +9,7 @@ import { LIST_PATH, SEARCH_PATH, type Target } from './target.ts'
 export interface Session {
   readonly folder: string
   readonly pace: Pace
-  announce(step: string): void
+  log(step: string): void
 }
 
 type Started = Pick<Entrant, 'target' | 'running'>
@@ -30,7 +30,7 @@ export async function runStore(
   try {
     for (const target of targets) {
       if (!cases.some((loadCase) => takesPart(target, loadCase))) continue
-      session.announce(`${pets} pets · ${target.name} · start`)
+      session.log(`${pets} pets · ${target.name} · start`)
       const running = await target.start(dataset)
       started.push({ target, running })
       await checkList(target, running, dataset)
@@ -47,7 +47,7 @@ export async function runStore(
 }
 
 async function runCase(
-  { pace, announce }: Session,
+  { pace, log }: Session,
   loadCase: Case,
   dataset: Dataset,
   started: readonly Started[],
@@ -60,7 +60,7 @@ async function runCase(
     .filter(({ target }) => takesPart(target, loadCase))
     .map((each) => ({ ...each, dataset, plan: loadCase, samples: [] as Sample[] }))
   for (const entrant of entrants) {
-    announce(`${title} · ${entrant.target.name} · warm-up`)
+    log(`${title} · ${entrant.target.name} · warm-up`)
     await onTurn(entrant, async () => {
       await checkLoad(entrant)
       await warmUp(entrant, warmUpMs)
@@ -68,7 +68,7 @@ async function runCase(
   }
   for (let round = 1; round <= rounds; round++) {
     for (const entrant of entrants) {
-      announce(`${title} · ${entrant.target.name} · round ${round} of ${rounds}`)
+      log(`${title} · ${entrant.target.name} · round ${round} of ${rounds}`)
       const sample = await onTurn(entrant, () => measure(entrant, round))
       checkSample(entrant, sample)
       entrant.samples.push(sample)

@@ -50,7 +50,7 @@ async function measureAll(options: Options, folder: string): Promise<BenchResult
   const session: Session = {
     folder,
     pace,
-    announce: (step) => console.error(`${elapsed().toFixed(0).padStart(5)} s  ${step}`),
+    log: (step) => console.error(`${elapsed().toFixed(0).padStart(5)} s  ${step}`),
   }
   const results: CaseResult[] = []
   for (const store of storesOf(cases)) results.push(...(await runStore(session, store, targets)))

@@ -16,7 +16,7 @@ const WRITERS = 16
 const PACE = { full: { seconds: 2, rounds: 5 }, quick: { seconds: 1, rounds: 1 } }
 
 /** Ours alone, on a disk with slow flushes: whether readers wait for the flushes of writers. */
-export async function runSlowDisk({ folder, pace, announce }: Session): Promise<SlowDiskResult> {
+export async function runSlowDisk({ folder, pace, log }: Session): Promise<SlowDiskResult> {
   const { seconds, rounds } = PACE[pace.mode]
   const dataset = createDataset(PETS, join(folder, 'slow-disk'))
   const database = `sqlite:${join(dataset.folder, 'ours.db')}`
@@ -38,7 +38,7 @@ export async function runSlowDisk({ folder, pace, announce }: Session): Promise<
     const lists: Sample[] = []
     const updates: Sample[] = []
     for (let round = 1; round <= rounds; round++) {
-      announce(`slow disk · round ${round} of ${rounds}`)
+      log(`slow disk · round ${round} of ${rounds}`)
       alone.push(await measure(readers, round))
       const [listed, updated] = await Promise.all([measure(readers, round), measure(writers, round)])
       checkSample(writers, updated)
