@@ -140,8 +140,8 @@ function firstPage({ pets, catalogueAt }: Dataset, query: string): string {
     if (!isFound(pet, query)) continue
     const { petId, quantity, status } = petAt(index)
     const { name, categoryId, lowStockAt } = pet
-    const stock = { status, quantity, reserved: 0, available: quantity }
-    results.push({ petId, name, categoryId, ...stock, lowStockAt })
+    const stock = { status, quantity, reserved: 0, lowStockAt, available: quantity }
+    results.push({ petId, name, categoryId, ...stock })
   }
   return JSON.stringify(results)
 }

@@ -12,7 +12,6 @@ const SMALL_STORE = 1_000
 const ROUNDS = { full: 11, quick: 1 }
 
 interface OwnStore extends Entrant {
-  /** From the start of the process to the response to the first update. */
   readonly startSeconds: number
 }
 

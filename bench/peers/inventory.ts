@@ -33,13 +33,6 @@ export interface PeerDraft {
   quantity: number
 }
 
-export interface PeerOrder extends PeerDraft {
-  id: number
-  complete: boolean
-  state: string
-  createdAt: string
-}
-
 export type Value = string | number | null
 
 export interface Statement<Row> {
@@ -98,7 +91,7 @@ export function createInventory(database: SqliteDatabase) {
   }
 }
 
-export function openOrder({ petId, quantity }: PeerDraft, id: number, createdAt: number): PeerOrder {
+export function openOrder({ petId, quantity }: PeerDraft, id: number, createdAt: number) {
   return { id, petId, quantity, complete: false, state: 'open', createdAt: new Date(createdAt).toISOString() }
 }
 

@@ -14,7 +14,7 @@ export const SEARCH_SCHEMA = `
   CREATE INDEX lowInventory ON inventory (petId) WHERE lowStockAt >= quantity - reserved;
 `
 
-const COLUMNS = `petId, pets.name, categoryId, status, quantity, reserved, quantity - reserved AS available, lowStockAt`
+const COLUMNS = `petId, pets.name, categoryId, status, quantity, reserved, lowStockAt, quantity - reserved AS available`
 const BY_WORD = `
   SELECT ${COLUMNS} FROM petNames JOIN pets ON pets.id = petNames.rowid JOIN inventory ON petId = petNames.rowid
   WHERE petNames MATCH ? AND petNames.rowid > ? ORDER BY petNames.rowid LIMIT ?`

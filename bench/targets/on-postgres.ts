@@ -7,10 +7,7 @@ import type { RunningTarget, SharedTarget } from '../target.ts'
 import { ours, prepareOurs, serveOurs } from './ours.ts'
 import { PEER_ENVIRONMENT } from './peers.ts'
 
-/**
- * The default of ours and of Bun.SQL. With 20 connections, PostgreSQL used more processor time per request of the
- * peer.
- */
+/** The default of ours and of Bun.SQL. With 20, PostgreSQL used more processor time per request of the peer. */
 const PEER_POOL_SIZE = '10'
 
 export const oursOnPostgres: SharedTarget = {
