@@ -3,77 +3,71 @@ import type { Section, Target } from './target.ts'
 
 export type Load =
   | { readonly kind: 'list' }
-  | { readonly kind: 'unchanged-list' }
-  | { readonly kind: 'updates'; readonly onePet: boolean; readonly readPercent: number }
+  | { readonly kind: 'updates'; readonly readPercent: number }
   | { readonly kind: 'adjustments'; readonly changes: number }
-  | OrderLoad
-  | SearchLoad
+  /** Of one unit each. */
+  | { readonly kind: 'orders' }
+  /** The first hundred results of each query, one search after the other. */
+  | { readonly kind: 'search'; readonly queries: readonly string[] }
+  /** A flood of requests that are answered with 401. */
   | { readonly kind: 'unknown-key' }
-  | { readonly kind: 'used-up-key' }
 
-/** Of one piece each. */
-export interface OrderLoad {
-  readonly kind: 'orders'
-  readonly onePet: boolean
-}
-
-/** The first hundred that each finds, one search after the other. */
-export interface SearchLoad {
-  readonly kind: 'search'
-  readonly queries: readonly string[]
-}
-
-export interface Case {
-  readonly name: string
+/** How a target is loaded. */
+export interface LoadPlan {
   readonly title: string
-  readonly section: Section
-  readonly pets: number
   /**
-   * Few for the long lists: a Node peer answers nobody before it has worked through all that wait, and a
-   * round that ends meanwhile would count too little for it.
+   * Few for the long lists: a Node peer flushes no response before it has processed all waiting requests, so a short
+   * round would count too little for it.
    */
   readonly connections: number
   readonly seconds: number
   readonly rounds: number
   readonly load: Load
-  /** A case that a goal compares it with: whoever asks for this one gets both. */
-  readonly beside?: string
-  /** Before the rounds of a full run, for each target alike; else the pace decides. */
+}
+
+export interface Case extends LoadPlan {
+  readonly name: string
+  readonly section: Section
+  readonly pets: number
+  /** Another case that a goal compares with this one; `--only` runs both. */
+  readonly comparedWith?: string
+  /** Before the rounds of a full run, for all targets alike. */
   readonly warmUpMs?: number
-  /** Left out of a quick run. */
   readonly onlyInFull?: true
 }
 
-const spread = { kind: 'updates', onePet: false, readPercent: 0 } as const
-const onePet = { kind: 'updates', onePet: true, readPercent: 0 } as const
-const mixed = { kind: 'updates', onePet: false, readPercent: 90 } as const
+/** How long a run warms up and measures. A quick run shows that everything works; its figures prove nothing. */
+export interface Pace {
+  readonly mode: 'full' | 'quick'
+  /** Before the first case of a store: Node and Bun take some seconds on one core to get up to speed. */
+  readonly firstWarmUpMs: number
+  readonly warmUpMs: number
+  /** The pets of the large store in the growth comparison. */
+  readonly largestStore: number
+}
 
-/** Nothing is promised for the list of these sizes: a shorter warm-up, and fewer rounds, cost least here. */
-const asideFromGoals = { warmUpMs: 1_500, rounds: 2, onlyInFull: true } as const
-/** Bun takes seconds to get up to speed with these as well, whatever it did before. */
-const updatesWarmUpMs = 3_000
+export const FULL: Pace = { mode: 'full', firstWarmUpMs: 5_500, warmUpMs: 1_000, largestStore: 1_000_000 }
+export const QUICK: Pace = { mode: 'quick', firstWarmUpMs: 1_000, warmUpMs: 500, largestStore: 100_000 }
+
+export const UPDATES = { kind: 'updates', readPercent: 0 } as const
+
+/** No goal depends on these lists, so they get a short warm-up and few rounds. */
+const WITHOUT_GOALS = { warmUpMs: 1_500, rounds: 2, onlyInFull: true } as const
+/** Bun takes seconds to get up to speed with each kind of write. */
+const WRITES_WARM_UP_MS = 3_000
 
 const EMBEDDED: readonly Omit<Case, 'section'>[] = [
   list(20, { connections: 64, seconds: 1, rounds: 4 }),
-  list(1_000, { connections: 16, seconds: 1, ...asideFromGoals }),
+  list(1_000, { connections: 16, seconds: 1, ...WITHOUT_GOALS }),
   list(10_000, { connections: 8, seconds: 2, rounds: 3 }),
-  list(100_000, { connections: 2, seconds: 2, ...asideFromGoals }),
-  {
-    name: 'unchanged-list',
-    title: 'list of 10,000, If-None-Match',
-    pets: 10_000,
-    load: { kind: 'unchanged-list' },
-    connections: 64,
-    seconds: 1,
-    rounds: 4,
-  },
+  list(100_000, { connections: 2, seconds: 2, ...WITHOUT_GOALS }),
   {
     name: 'updates',
     title: 'updates, 64 connections',
     pets: 10_000,
-    load: spread,
+    load: UPDATES,
     connections: 64,
-    warmUpMs: updatesWarmUpMs,
+    warmUpMs: WRITES_WARM_UP_MS,
     seconds: 1,
     rounds: 6,
   },
@@ -81,7 +75,7 @@ const EMBEDDED: readonly Omit<Case, 'section'>[] = [
     name: 'updates-one-connection',
     title: 'updates, 1 connection',
     pets: 10_000,
-    load: spread,
+    load: UPDATES,
     connections: 1,
     seconds: 1,
     rounds: 5,
@@ -91,27 +85,17 @@ const EMBEDDED: readonly Omit<Case, 'section'>[] = [
     title: 'adjustments of 100 pets, 64 connections',
     pets: 10_000,
     load: { kind: 'adjustments', changes: 100 },
-    beside: 'updates',
+    comparedWith: 'updates',
     connections: 64,
-    warmUpMs: updatesWarmUpMs,
+    warmUpMs: WRITES_WARM_UP_MS,
     seconds: 1,
     rounds: 5,
-  },
-  {
-    name: 'updates-one-pet',
-    title: 'updates of one pet, 64 connections',
-    pets: 10_000,
-    onlyInFull: true,
-    load: onePet,
-    connections: 64,
-    seconds: 1,
-    rounds: 2,
   },
   {
     name: 'mixed',
     title: '90 % lists of 10,000, 10 % updates',
     pets: 10_000,
-    load: mixed,
+    load: { kind: 'updates', readPercent: 90 },
     connections: 16,
     seconds: 2,
     rounds: 3,
@@ -120,20 +104,11 @@ const EMBEDDED: readonly Omit<Case, 'section'>[] = [
     name: 'orders',
     title: 'orders, 64 connections',
     pets: 10_000,
-    load: { kind: 'orders', onePet: false },
+    load: { kind: 'orders' },
     connections: 64,
-    warmUpMs: updatesWarmUpMs,
+    warmUpMs: WRITES_WARM_UP_MS,
     seconds: 1,
     rounds: 5,
-  },
-  {
-    name: 'orders-one-pet',
-    title: 'orders of one pet, 64 connections',
-    pets: 10_000,
-    load: { kind: 'orders', onePet: true },
-    connections: 64,
-    seconds: 1,
-    rounds: 2,
   },
   {
     name: 'unknown-key',
@@ -145,59 +120,27 @@ const EMBEDDED: readonly Omit<Case, 'section'>[] = [
     seconds: 1,
     rounds: 2,
   },
-  {
-    name: 'used-up-key',
-    title: '429 flood, a used-up Free key',
-    pets: 20,
-    onlyInFull: true,
-    load: { kind: 'used-up-key' },
-    connections: 64,
-    seconds: 1,
-    rounds: 2,
-  },
   ...searches(),
 ]
 
-/** Updates and orders on PostgreSQL are those of several instances, which instances.ts measures. */
+/** instances.ts measures updates and orders on PostgreSQL. */
 const ON_POSTGRES: readonly Omit<Case, 'section'>[] = [
   onPostgres(list(20, { connections: 64, seconds: 1, rounds: 4 })),
   onPostgres(list(10_000, { connections: 8, seconds: 2, rounds: 3 })),
   ...searches().map(onPostgres),
 ]
 
-/** In the order in which they are reported; a store's cases are run in this order, lists before updates. */
+/** In the order of the report. The cases of a store run in this order, lists before updates. */
 export const CASES: readonly Case[] = [
   ...EMBEDDED.map((loadCase) => ({ ...loadCase, section: 'embedded' as const })),
   ...ON_POSTGRES.map((loadCase) => ({ ...loadCase, section: 'postgres' as const })),
 ]
 
-/** Whether the target can take part at all; who answers 304 shows only when asked. */
 export function takesPart(target: Target, { load, section }: Case): boolean {
-  if (target.section !== section) return false
-  switch (load.kind) {
-    case 'list':
-    case 'unchanged-list':
-      return true
-    case 'updates':
-      return target.takesUpdates
-    case 'adjustments':
-      return target.takesAdjustments
-    case 'orders':
-      return target.takesOrders
-    case 'search':
-      return target.takesSearches
-    case 'unknown-key':
-    case 'used-up-key':
-      return target.checksKeys
-  }
+  return target.section === section && target.loads.includes(load.kind)
 }
 
-/** Whether each caller is looked at as well: all want the same. */
-export function hasFairness({ load }: Case): boolean {
-  return load.kind === 'orders' && load.onePet
-}
-
-/** The cases of one store are run together, on targets that are started once. */
+/** The cases of a store run together, on targets that are started once. */
 export function storesOf(cases: readonly Case[]): (readonly Case[])[] {
   return [...Map.groupBy(cases, ({ section, pets }) => `${section}-${pets}`).values()]
 }
@@ -214,13 +157,13 @@ function list(pets: number, effort: Effort): Omit<Case, 'section'> {
   }
 }
 
-/** On one connection: what is asked is how long one caller waits. */
+/** On one connection: the question is how long a caller waits. */
 function searches(): Omit<Case, 'section'>[] {
   const kinds = [
     { name: 'common-word', title: 'for a word that 5 % have', queries: SEARCHES.commonWord },
     { name: 'rare-word', title: 'for a word that 1 % have', queries: SEARCHES.rareWord },
     { name: 'category', title: 'by category', queries: SEARCHES.category },
-    { name: 'low', title: 'for what runs low', queries: SEARCHES.low },
+    { name: 'low', title: 'for low stock', queries: SEARCHES.low },
   ]
   return kinds.map(({ name, title, queries }) => ({
     name: `search-${name}`,

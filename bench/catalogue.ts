@@ -1,4 +1,4 @@
-/** What a pet of a searched store has beside its stock. */
+/** The names, categories and thresholds of a store that is searched. */
 export interface CataloguePet {
   readonly name: string
   readonly categoryId: number
@@ -6,20 +6,20 @@ export interface CataloguePet {
 }
 
 const CATEGORIES = 20
-/** Each in the name of one pet in twenty. */
+/** Each occurs in the name of one pet in twenty. */
 const KINDS = [
   ...['Beagle', 'Collie', 'Retriever', 'Terrier', 'Siamese', 'Shorthair', 'Angora', 'Persian', 'Budgerigar'],
   ...['Cockatiel', 'Finch', 'Tetra', 'Clownfish', 'Goldfish', 'Hamster', 'Rabbit', 'Chinchilla', 'Gecko'],
   ...['Tortoise', 'Ferret'],
 ]
-/** Each in the name of one pet in a hundred. */
+/** Each occurs in the name of one pet in a hundred. */
 const GIVEN_NAMES = ['Ba', 'Du', 'Fi', 'Jo', 'Ke', 'Lu', 'Mi', 'No', 'Wa', 'Zi'].flatMap((first) =>
   ['bo', 'dra', 'ffy', 'lo', 'mka', 'nni', 'ppi', 'ro', 'ska', 'xie'].map((second) => first + second),
 )
-/** More than any pet has, and less. */
+/** Above every quantity, and below every quantity. */
 const [LOW_AT, NOT_LOW_AT] = [10_000, 10]
 
-/** Drawn evenly, and the same in every run: one pet in a hundred runs low. */
+/** Evenly distributed, and the same in every run. One pet in a hundred is low. */
 export function catalogueAt(index: number): CataloguePet {
   return {
     name: `${GIVEN_NAMES[drawn(index, 1, GIVEN_NAMES.length)]} ${KINDS[drawn(index, 2, KINDS.length)]} ${index + 1}`,
@@ -28,7 +28,7 @@ export function catalogueAt(index: number): CataloguePet {
   }
 }
 
-/** What is asked for, one after the other. */
+/** The queries of each kind of search, one after the other. */
 export const SEARCHES = {
   commonWord: KINDS.map((word) => `q=${word}`),
   rareWord: GIVEN_NAMES.map((word) => `q=${word}`),
@@ -36,7 +36,7 @@ export const SEARCHES = {
   low: ['low=true'],
 } as const
 
-/** What a search is meant to find. No word of these names begins another one. */
+/** Whether a search must find this pet. No word of these names is a prefix of another one. */
 export function isFound({ name, categoryId, lowStockAt }: CataloguePet, query: string): boolean {
   const wanted = new URLSearchParams(query)
   const [word, category] = [wanted.get('q'), wanted.get('categoryId')]
@@ -44,7 +44,7 @@ export function isFound({ name, categoryId, lowStockAt }: CataloguePet, query: s
   return category === null ? lowStockAt === LOW_AT : String(categoryId) === category
 }
 
-/** A number from 0 up to `below`, by the bits of the index well mixed. */
+/** A pseudo-random number from 0 up to `below`. */
 function drawn(index: number, column: number, below: number): number {
   let bits = Math.imul(index + 1, 0x9e3779b1) ^ Math.imul(column, 0x85ebca6b)
   bits = Math.imul(bits ^ (bits >>> 16), 0x7feb352d)

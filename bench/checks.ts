@@ -1,201 +1,195 @@
-import type { Case } from './cases.ts'
-import type { Dataset } from './dataset.ts'
-import type { LoadFacts, Sample } from './measure.ts'
-import { ORDERS_PATH, type RunningTarget, type Target } from './target.ts'
+import { isFound } from './catalogue.ts'
+import { type Dataset, petAt } from './dataset.ts'
+import type { Entrant, Sample } from './measure.ts'
+import { LIST_PATH, ORDERS_PATH, type RunningTarget, SEARCH_PATH, type Target } from './target.ts'
 
 const LIMIT_HEADERS = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']
-const FREE_PER_MINUTE = 60
-/** A status line and headers: an answer without a body is not larger. */
-const MAX_HEADER_BYTES = 2_000
+const SEARCH_PAGE = 100
+const SEARCH_READY_WITHIN_MS = 120_000
+/** Above every order of a load, within 32 bits. */
+const PLENTY = 1_000_000_000
 
-/** A figure that does not mean what the table says is worse than none: the run ends here. */
-export class WrongAnswer extends Error {
-  override readonly name = 'WrongAnswer'
+/** Ends the run: a figure for other work than that of the case would be worse than none. */
+export class WrongResponse extends Error {
+  override readonly name = 'WrongResponse'
 }
 
-/** Every target lists the same pets; all but json-server in the same bytes. */
+type Reachable = Pick<RunningTarget, 'url' | 'secrets'>
+
+/** Every target sends the same bytes. */
 export async function checkList(target: Target, running: RunningTarget, dataset: Dataset): Promise<void> {
-  const response = await ask(target, running, { secret: running.secrets.unlimited })
+  const response = await send(running, 'GET', LIST_PATH)
   const body = await response.text()
-  expectStatus(target, response, 200)
-  if (target.checksKeys) expectLimitHeaders(target, response)
-  const same =
-    target.listEquals === 'bytes' ? body === dataset.body : JSON.stringify(JSON.parse(body)) === dataset.body
-  if (same) return
-  throw new WrongAnswer(
-    `${target.name} lists ${dataset.pets} pets otherwise than the others: ` +
-      `${body.length} bytes ${body.slice(0, 200)}… instead of ${dataset.body.length} ${dataset.body.slice(0, 200)}…`,
+  if (target.kind !== 'ceiling') expectLimitHeaders(target, response)
+  if (response.status === 200 && body === dataset.body) return
+  throw new WrongResponse(
+    `${target.name} lists ${dataset.pets} pets with ${response.status} and ${body.length} bytes ` +
+      `${body.slice(0, 200)}…, expected ${dataset.body.length} bytes ${dataset.body.slice(0, 200)}…`,
   )
 }
 
-/** An update is answered with the new entry. */
-export async function checkUpdate(target: Target, running: RunningTarget): Promise<void> {
-  const response = await fetch(`${running.url}${target.listPath}/1`, {
-    method: 'PATCH',
-    headers: { Authorization: `Bearer ${running.secrets.unlimited}`, 'Content-Type': 'application/json' },
-    body: '{"quantity":1234}',
-    keepalive: false,
-  })
-  const body = JSON.stringify(await response.json())
-  expectStatus(target, response, 200)
-  if (body === '{"petId":1,"quantity":1234,"status":"available"}') return
-  throw new WrongAnswer(`${target.name} answers an update with ${body}`)
+/** Checks that the target does the work that the case measures. */
+export async function checkLoad({ target, running, dataset, plan }: Entrant): Promise<void> {
+  const { load } = plan
+  switch (load.kind) {
+    case 'list':
+      return
+    case 'updates':
+      return checkUpdate(target, running)
+    case 'adjustments':
+      return checkAdjustments(target, running)
+    case 'orders':
+      return checkOrders(target, running)
+    case 'search':
+      return checkSearches(target, running, dataset, load.queries)
+    case 'unknown-key': {
+      const response = await send(running, 'GET', LIST_PATH, { secret: running.secrets.unknown })
+      expectLimitHeaders(target, response)
+      if (response.status === 401) return
+      throw new WrongResponse(`${target.name} answers an unknown key with ${response.status}`)
+    }
+  }
 }
 
-/** An adjustment is answered with the new entries; one of whose pets is unknown changes none. */
-export async function checkAdjustments(target: Target, running: RunningTarget): Promise<void> {
+export async function checkUpdate(target: Target, running: Reachable): Promise<void> {
+  const response = await send(running, 'PATCH', `${LIST_PATH}/1`, { body: '{"quantity":1234}' })
+  const body = JSON.stringify(await response.json())
+  if (response.status === 200 && body === '{"petId":1,"quantity":1234,"status":"available"}') return
+  throw new WrongResponse(`${target.name} answers an update with ${response.status} ${body}`)
+}
+
+/** An adjustment changes all of its pets or none. */
+async function checkAdjustments(target: Target, running: Reachable): Promise<void> {
   await checkUpdate(target, running)
-  const adjust = async (changes: string): Promise<string> => {
-    const response = await fetch(`${running.url}${target.listPath}/adjustments`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${running.secrets.unlimited}`, 'Content-Type': 'application/json' },
-      body: `{"reason":"received","changes":[${changes}]}`,
-      keepalive: false,
-    })
-    const body = JSON.stringify(await response.json())
-    return response.ok ? `${response.status} ${body}` : String(response.status)
-  }
-  const expected: readonly (readonly [changes: string, answer: string])[] = [
+  const expected: readonly (readonly [changes: string, response: string])[] = [
     ['{"petId":1,"delta":1},{"petId":987654321,"delta":1}', '404'],
     ['{"petId":1,"delta":1.5}', '400'],
     ['{"petId":1,"delta":-99999}', '409'],
     ['{"petId":1,"delta":-4}', '200 {"items":[{"petId":1,"quantity":1230,"status":"available"}]}'],
   ]
   for (const [changes, wanted] of expected) {
-    const got = await adjust(changes)
-    if (got !== wanted) throw new WrongAnswer(`${target.name} answers ${changes} with ${got}, not ${wanted}`)
+    const body = `{"reason":"received","changes":[${changes}]}`
+    const response = await send(running, 'POST', `${LIST_PATH}/adjustments`, { body })
+    const content = JSON.stringify(await response.json())
+    const got = response.ok ? `${response.status} ${content}` : String(response.status)
+    if (got !== wanted) throw new WrongResponse(`${target.name} answers ${body} with ${got}, not ${wanted}`)
   }
 }
 
-/** More than any load orders; few enough for those who keep 32 bits. */
-const PLENTY = 1_000_000_000
-
-/** An order is answered with what was made; one of too many, of none and of an unknown pet is refused. */
-export async function checkOrders(
-  { name, listPath }: Target,
-  running: Pick<RunningTarget, 'url' | 'secrets'>,
-  petId = 1,
-): Promise<void> {
-  const send = async (method: string, path: string, body: string): Promise<string> => {
-    const response = await fetch(running.url + path, {
-      method,
-      headers: { Authorization: `Bearer ${running.secrets.unlimited}`, 'Content-Type': 'application/json' },
-      body,
-      keepalive: false,
-    })
-    const { id = 0, ...rest } = (await response.json()) as Record<string, unknown>
-    const isPlaced = response.headers.get('Location') === `${ORDERS_PATH}/${id}`
-    const { createdAt = '', ...told } = response.status === 201 && isPlaced ? rest : {}
-    const isDated = !Number.isNaN(Date.parse(String(createdAt)))
-    return isDated ? `201 ${JSON.stringify(told)}` : String(response.status)
-  }
-  const order = (more: string) => `{"petId":${petId},"quantity":1${more}`
-  const made = { petId, quantity: 1, complete: false, state: 'open' }
-  const expected: readonly (readonly [method: string, path: string, body: string, answer: string])[] = [
-    ['PATCH', `${listPath}/${petId}`, `{"quantity":${PLENTY}}`, '200'],
-    ['POST', ORDERS_PATH, order('000000001}'), '409'],
-    ['POST', ORDERS_PATH, order('.5}'), '400'],
-    ['POST', ORDERS_PATH, '{"petId":987654321,"quantity":1}', '404'],
-    ['POST', ORDERS_PATH, order('}'), `201 ${JSON.stringify(made)}`],
+/** Leaves the pet with more units than any load orders. */
+export async function checkOrders(target: Target, running: Reachable, petId = 1): Promise<void> {
+  const order = (quantity: number, of = petId) => JSON.stringify({ petId: of, quantity })
+  const expected: readonly (readonly [method: string, path: string, body: string, status: number])[] = [
+    ['PATCH', `${LIST_PATH}/${petId}`, `{"quantity":${PLENTY}}`, 200],
+    ['POST', ORDERS_PATH, order(PLENTY + 1), 409],
+    ['POST', ORDERS_PATH, order(1.5), 400],
+    ['POST', ORDERS_PATH, order(1, 987654321), 404],
+    ['POST', ORDERS_PATH, order(1), 201],
   ]
-  for (const [method, path, body, wanted] of expected) {
-    const got = await send(method, path, body)
-    if (got !== wanted) throw new WrongAnswer(`${name} answers ${body} with ${got}, not ${wanted}`)
+  for (const [method, path, body, status] of expected) {
+    const response = await send(running, method, path, { body })
+    const { id, ...rest } = (await response.json()) as Record<string, unknown>
+    const content = JSON.stringify({ ...rest, createdAt: undefined })
+    const isWanted =
+      status !== 201 ||
+      (response.headers.get('Location') === `${ORDERS_PATH}/${id}` &&
+        content === `{"petId":${petId},"quantity":1,"complete":false,"state":"open"}`)
+    if (response.status === status && isWanted) continue
+    throw new WrongResponse(
+      `${target.name} answers ${body} with ${response.status} ${content}, expected ${status}`,
+    )
   }
 }
 
-/** The tag that the target answers 304 to, if it does. */
-export async function findEtag(target: Target, running: RunningTarget): Promise<string | undefined> {
-  const secret = running.secrets.unlimited
-  const whole = await ask(target, running, { secret })
-  await whole.arrayBuffer()
-  const etag = whole.headers.get('etag')
-  if (etag === null) return undefined
-  const conditional = await ask(target, running, { secret, etag })
-  await conditional.arrayBuffer()
-  return conditional.status === 304 ? etag : undefined
-}
+/** Fields that only ours returns. */
+const OWN_FIELDS = /,"ownLowStockAt":\d+|,"lowSince":"[^"]*"/g
 
-/** Before each round of a flood, since a window may have ended: uses up the Free key, or sees the 401. */
-export async function checkFlood(
+/** Every target answers with the same bytes: the first hundred results with their stock, and a link to the next page. */
+async function checkSearches(
   target: Target,
-  running: RunningTarget,
-  { load }: Case,
-  facts: LoadFacts,
-): Promise<void> {
-  if (load.kind !== 'unknown-key' && load.kind !== 'used-up-key') return
-  const unknown = load.kind === 'unknown-key'
-  const secret = unknown ? facts.unknownSecret : running.secrets.free
-  let response = await ask(target, running, { secret })
-  for (let sent = 0; !unknown && response.status === 200 && sent < FREE_PER_MINUTE; sent++) {
-    await response.arrayBuffer()
-    response = await ask(target, running, { secret })
-  }
-  await response.arrayBuffer()
-  expectStatus(target, response, unknown ? 401 : 429)
-  expectLimitHeaders(target, response)
-}
-
-/** Each request was answered, and none refused. */
-export function checkCounts(where: string, { requests, refused, broken }: Sample): void {
-  if (broken > 0) throw new WrongAnswer(`${where}: ${broken} requests failed or were not answered`)
-  if (requests === 0) throw new WrongAnswer(`${where}: not one request was answered`)
-  if (refused > 0) {
-    throw new WrongAnswer(`${where}: ${refused} of ${requests} were refused with a status of 400 or more`)
-  }
-}
-
-/** What wrk counted must be what the case is about. */
-export function checkSample(
-  target: Target,
-  loadCase: Case,
-  facts: LoadFacts,
+  running: Reachable,
   dataset: Dataset,
-  sample: Sample,
-): void {
-  const { requests, refused, bytesPerRequest } = sample
-  const where = `${target.name} in "${loadCase.title}"`
-  const wrong = (what: string): never => {
-    throw new WrongAnswer(`${where}: ${what}`)
-  }
-  const { kind } = loadCase.load
-  const isFlood = kind === 'unknown-key' || kind === 'used-up-key'
-  checkCounts(where, isFlood ? { ...sample, refused: 0 } : sample)
-  if (kind === 'unknown-key' && refused !== requests) wrong(`${requests - refused} of ${requests} got in`)
-  // A window that ends within the round lets one minute's requests through.
-  if (kind === 'used-up-key' && requests - refused > FREE_PER_MINUTE) {
-    wrong(`${requests - refused} of ${requests} got in`)
-  }
-  if (kind === 'list' && bytesPerRequest < dataset.body.length) {
-    wrong(`an answer has ${Math.round(bytesPerRequest)} bytes, the list has ${dataset.body.length}`)
-  }
-  if (facts.etag !== undefined && bytesPerRequest > MAX_HEADER_BYTES) {
-    wrong(`an answer has ${Math.round(bytesPerRequest)} bytes, which is no 304`)
+  queries: readonly string[],
+): Promise<void> {
+  for (const query of queries) {
+    const response = await searchWhenLoaded(running, query)
+    const body = (await response.text()).replaceAll(OWN_FIELDS, '')
+    const wanted = firstPage(dataset, query)
+    if (response.status === 200 && body === wanted && response.headers.get('link')?.includes('next')) continue
+    throw new WrongResponse(
+      `${target.name} answers ${query} with ${response.status} ${body.slice(0, 300)}…, expected ${wanted.slice(0, 300)}…`,
+    )
   }
 }
 
-function ask(
-  target: Target,
-  running: RunningTarget,
-  { secret, etag }: { secret: string; etag?: string },
+/** Ours answers 503 until it has loaded its search index. */
+async function searchWhenLoaded(running: Reachable, query: string): Promise<Response> {
+  const deadline = performance.now() + SEARCH_READY_WITHIN_MS
+  for (;;) {
+    const response = await send(running, 'GET', `${SEARCH_PATH}?${query}`)
+    if (response.status !== 503 || performance.now() > deadline) return response
+    await Bun.sleep(100)
+  }
+}
+
+function firstPage({ pets, catalogueAt }: Dataset, query: string): string {
+  if (catalogueAt === undefined) throw new Error('the store has no catalogue to search')
+  const results: unknown[] = []
+  for (let index = 0; index < pets && results.length < SEARCH_PAGE; index++) {
+    const pet = catalogueAt(index)
+    if (!isFound(pet, query)) continue
+    const { petId, quantity, status } = petAt(index)
+    const { name, categoryId, lowStockAt } = pet
+    const stock = { status, quantity, reserved: 0, lowStockAt, available: quantity }
+    results.push({ petId, name, categoryId, ...stock })
+  }
+  return JSON.stringify(results)
+}
+
+/** Every request was answered, and none was refused. */
+export function checkCounts(subject: string, { requests, refused, broken }: Sample): void {
+  if (broken > 0) throw new WrongResponse(`${subject}: ${broken} requests failed or got no response`)
+  if (requests === 0) throw new WrongResponse(`${subject}: no request was answered`)
+  if (refused > 0)
+    throw new WrongResponse(`${subject}: ${refused} of ${requests} had a status of 400 or above`)
+}
+
+/** The counts of wrk must fit the case. */
+export function checkSample({ target, plan, dataset }: Entrant, sample: Sample): void {
+  const { load, title } = plan
+  const { requests, refused, bytesPerRequest } = sample
+  const subject = `${target.name} in "${title}"`
+  const isFlood = load.kind === 'unknown-key'
+  checkCounts(subject, isFlood ? { ...sample, refused: 0 } : sample)
+  if (isFlood && refused !== requests) {
+    throw new WrongResponse(`${subject}: ${requests - refused} of ${requests} were accepted`)
+  }
+  if (load.kind === 'list' && bytesPerRequest < dataset.body.length) {
+    const bytes = Math.round(bytesPerRequest)
+    throw new WrongResponse(`${subject}: a response has ${bytes} bytes, the list has ${dataset.body.length}`)
+  }
+}
+
+function send(
+  { url, secrets }: Reachable,
+  method: string,
+  path: string,
+  { body, secret = secrets.unlimited }: { body?: string; secret?: string } = {},
 ): Promise<Response> {
-  return fetch(running.url + target.listPath, {
+  return fetch(url + path, {
+    method,
     headers: {
       Authorization: `Bearer ${secret}`,
       'Accept-Encoding': 'identity',
-      ...(etag === undefined ? {} : { 'If-None-Match': etag }),
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
     },
+    ...(body === undefined ? {} : { body }),
     keepalive: false,
   })
-}
-
-function expectStatus(target: Target, response: Response, status: number): void {
-  if (response.status === status) return
-  throw new WrongAnswer(`${target.name} answers ${response.status} to ${response.url}, not ${status}`)
 }
 
 function expectLimitHeaders(target: Target, response: Response): void {
   const missing = LIMIT_HEADERS.filter((name) => !response.headers.has(name))
   if (missing.length === 0) return
-  throw new WrongAnswer(`${target.name} answers ${response.status} without ${missing.join(', ')}`)
+  throw new WrongResponse(`${target.name} answers ${response.status} without ${missing.join(', ')}`)
 }

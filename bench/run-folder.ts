@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { killAll } from './processes.ts'
 
 /**
- * Runs a benchmark in a folder of its own, of which nothing is left, nor of the processes that it started, however it
- * ends. The exit code is 1 where it fails or says that a goal was missed.
+ * Runs a benchmark in a folder of its own, and removes the folder and all processes at the end. The exit code is 1 if the
+ * benchmark fails or returns false.
  */
 export async function inRunFolder(work: (folder: string) => Promise<boolean>): Promise<void> {
   const folder = createRunFolder()
@@ -28,7 +28,7 @@ export async function inRunFolder(work: (folder: string) => Promise<boolean>): P
   }
 }
 
-/** On the disk of the project, not in /tmp, which may be memory: updates have to reach a disk. */
+/** On the disk of the project: /tmp may be in memory. */
 function createRunFolder(): string {
   const base = join(import.meta.dir, 'data')
   mkdirSync(base, { recursive: true })

@@ -1,84 +1,61 @@
 import { join } from 'node:path'
 import { throughDisk } from '../server/test/support/disk-shim.ts'
-import type { Case, Load } from './cases.ts'
+import { type Load, UPDATES } from './cases.ts'
 import { checkSample, checkUpdate } from './checks.ts'
 import { createDataset } from './dataset.ts'
-import { measure, type Sample, warmUp } from './measure.ts'
-import type { SlowDiskResult } from './results.ts'
+import { type Entrant, measure, type Sample, warmUp } from './measure.ts'
+import { type SlowDiskResult, spreadOf } from './results.ts'
 import type { Session } from './rounds.ts'
-import { spreadOf } from './statistics.ts'
-import type { RunningTarget } from './target.ts'
 import { ours, prepareOurs, serveOurs } from './targets/ours.ts'
 
-/** As network disks have it. */
+/** Typical of network disks. */
 const FLUSH_MS = 4
 const PETS = 25
 const READERS = 4
 const WRITERS = 16
 const PACE = { full: { seconds: 2, rounds: 5 }, quick: { seconds: 1, rounds: 1 } }
 
-/** Ours alone, on a disk whose flushes take long: do readers wait for them? */
-export async function runSlowDisk({
-  folder,
-  pace,
-  progress,
-  unknownSecret,
-}: Session): Promise<SlowDiskResult> {
+/** Ours alone, on a disk with slow flushes: whether readers wait for the flushes of writers. */
+export async function runSlowDisk({ folder, pace, log }: Session): Promise<SlowDiskResult> {
   const { seconds, rounds } = PACE[pace.mode]
   const dataset = createDataset(PETS, join(folder, 'slow-disk'))
   const database = `sqlite:${join(dataset.folder, 'ours.db')}`
   const secrets = await prepareOurs(dataset, database)
-  const through = await throughDisk({ DISK_FLUSH_MS: String(FLUSH_MS) })
-  const running: RunningTarget = {
-    ...(await serveOurs('slow-disk', database, { folder: dataset.folder, through })),
-    secrets,
-  }
-  const facts = { unknownSecret }
-  const load = (connections: number, load: Load): Case => ({
-    name: 'slow-disk',
-    title: 'slow disk',
-    section: ours.section,
-    pets: PETS,
-    connections,
-    load,
-    seconds,
-    rounds,
+  const launcher = await throughDisk({ DISK_FLUSH_MS: String(FLUSH_MS) })
+  const server = await serveOurs('slow-disk', database, { folder: dataset.folder, launcher })
+  const entrant = (connections: number, load: Load): Entrant => ({
+    target: ours,
+    running: { ...server, secrets },
+    dataset,
+    plan: { title: 'slow disk', connections, load, seconds, rounds },
   })
-  const lists = load(READERS, { kind: 'list' })
-  const updates = load(WRITERS, { kind: 'updates', onePet: false, readPercent: 0 })
+  const readers = entrant(READERS, { kind: 'list' })
+  const writers = entrant(WRITERS, UPDATES)
   try {
-    await checkUpdate(ours, running)
-    for (const loadCase of [lists, updates]) await warmUp(ours, running, loadCase, facts, pace.firstWarmUpMs)
+    await checkUpdate(ours, readers.running)
+    for (const each of [readers, writers]) await warmUp(each, pace.firstWarmUpMs)
     const alone: Sample[] = []
-    const beside: { lists: Sample; updates: Sample }[] = []
+    const lists: Sample[] = []
+    const updates: Sample[] = []
     for (let round = 1; round <= rounds; round++) {
-      progress.tell(`slow disk · round ${round} of ${rounds}`)
-      alone.push(await measure(ours, running, lists, facts, round))
-      const [listed, updated] = await Promise.all([
-        measure(ours, running, lists, facts, round),
-        measure(ours, running, updates, facts, round),
-      ])
-      checkSample(ours, updates, facts, dataset, updated)
-      beside.push({ lists: listed, updates: updated })
-      progress.finished(2 * seconds)
+      log(`slow disk · round ${round} of ${rounds}`)
+      alone.push(await measure(readers, round))
+      const [listed, updated] = await Promise.all([measure(readers, round), measure(writers, round)])
+      checkSample(writers, updated)
+      lists.push(listed)
+      updates.push(updated)
     }
     return {
       flushMs: FLUSH_MS,
       readers: READERS,
       writers: WRITERS,
       listsAlone: spreadOf(alone.map(({ requestsPerSecond }) => requestsPerSecond)),
-      lists: spreadOf(beside.map((sample) => sample.lists.requestsPerSecond)),
-      listP50Ms: spreadOf(beside.map((sample) => sample.lists.p50Ms)),
-      listP99Ms: spreadOf(beside.map((sample) => sample.lists.p99Ms)),
-      updates: spreadOf(beside.map((sample) => sample.updates.requestsPerSecond)),
+      lists: spreadOf(lists.map(({ requestsPerSecond }) => requestsPerSecond)),
+      listP50Ms: spreadOf(lists.map(({ p50Ms }) => p50Ms)),
+      listP99Ms: spreadOf(lists.map(({ p99Ms }) => p99Ms)),
+      updates: spreadOf(updates.map(({ requestsPerSecond }) => requestsPerSecond)),
     }
   } finally {
-    await running.stop()
+    await server.stop()
   }
-}
-
-/** What it takes in all, about. */
-export function slowDiskSeconds({ mode, firstWarmUpMs }: Session['pace']): number {
-  const { seconds, rounds } = PACE[mode]
-  return 2 * (firstWarmUpMs / 1000) + 2 * seconds * rounds
 }

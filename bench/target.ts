@@ -1,62 +1,48 @@
+import type { Load } from './cases.ts'
 import type { Dataset } from './dataset.ts'
 import type { ServerProcess } from './processes.ts'
 
-/** Ours is compared with the peers; ceilings only show what the machine gives for the same bytes. */
+/** Ours is compared with the peers. Ceilings show how fast the machine can send the same bytes. */
 export type TargetKind = 'ours' | 'peer' | 'ceiling'
 
-/**
- * Only targets of one section are compared: those with their data in the process, those on PostgreSQL, and several
- * instances of those.
- */
+/** Only targets of the same section are compared: embedded database, PostgreSQL, several instances on PostgreSQL. */
 export type Section = 'embedded' | 'postgres' | 'instances'
 
-/** Where all who take orders take them. */
-export const ORDERS_PATH = '/v1/store/orders'
-
-/** Where all who can be searched are. */
+export const LIST_PATH = '/v1/inventory'
 export const SEARCH_PATH = '/v1/inventory/search'
+export const ORDERS_PATH = '/v1/store/orders'
 
 export interface Target {
   readonly name: string
   readonly label: string
   readonly kind: TargetKind
   readonly section: Section
-  readonly listPath: string
-  /** json-server indents its JSON: there the content is compared, elsewhere every byte. */
-  readonly listEquals: 'bytes' | 'content'
-  readonly takesUpdates: boolean
-  /** Those that have them change several pets in one transaction, all or none. */
-  readonly takesAdjustments: boolean
-  /** Those that have them check and reserve in one transaction. */
-  readonly takesOrders: boolean
-  /** Those that can find pets by words of their names, by category, and those that run low, by an index. */
-  readonly takesSearches: boolean
-  readonly checksKeys: boolean
+  readonly loads: readonly Load['kind'][]
   start(dataset: Dataset): Promise<RunningTarget>
 }
 
 export interface Secrets {
   readonly unlimited: string
-  readonly free: string
+  /** Well-formed, but not a key of this store. */
+  readonly unknown: string
 }
 
 export interface RunningTarget extends ServerProcess {
   readonly secrets: Secrets
 }
 
-/** One that several instances can serve together, on one database. */
+/** A target that several instances can serve together from one database. */
 export interface SharedTarget extends Target {
-  /** Where its stock is: a table with the columns pet_id, quantity and status. */
+  /** The table with the columns pet_id, quantity, reserved and status. */
   readonly stockTable: string
   /** Fills an empty database. */
   prepare(dataset: Dataset, database: string): Promise<Secrets>
-  /** One more instance. `name` is for its log. */
-  startInstance(name: string, database: string, where: InstancePlace): Promise<ServerProcess>
+  startInstance(logName: string, database: string, place: InstancePlace): Promise<ServerProcess>
 }
 
 export interface InstancePlace {
   readonly folder: string
   readonly cores?: string
-  /** A command that starts it, such as one that gives it another disk. */
-  readonly through?: readonly string[]
+  /** A command that starts the instance, such as one that simulates another disk. */
+  readonly launcher?: readonly string[]
 }

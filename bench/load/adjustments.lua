@@ -1,14 +1,14 @@
--- Adjustments by a difference, each of so many different pets that are spread over the store.
+-- Adjustments by +1 or -1, each of several pets that are spread over the store.
 -- Arguments: PATH KEY LAST_PET CHANGES SEED
 dofile('load/report.lua')
 
--- So far apart are the pets of an adjustment: hardly two of them are on one page of a database.
+-- The distance between the pets of an adjustment, so that hardly two are on the same page of the database.
 local STRIDE = 97
 
 function init(args)
   last, changes = tonumber(args[3]), tonumber(args[4])
-  -- Else a pet could be there twice.
-  assert(STRIDE * changes <= last, 'there are too few pets')
+  -- Otherwise an adjustment could contain a pet twice.
+  assert(STRIDE * changes <= last, 'too few pets')
   more = true
   math.randomseed(tonumber(args[5]) * 1000003)
 
@@ -22,7 +22,7 @@ function init(args)
   chosen = {}
 end
 
--- As many come as go, so that the list keeps its length.
+-- Alternates between +1 and -1, so that the list keeps its length.
 function request()
   more = not more
   local texts = more and received or sold

@@ -1,5 +1,5 @@
--- For the end of a script: spreads its requests over several instances, a thread for each, and counts answers by tenths
--- of a second. Arguments: those of updates.lua, then the connections of a thread, then the port of each instance.
+-- Included last: spreads the requests over several instances, a thread per instance, and counts responses by tenths of a
+-- second. Arguments: those of updates.lua, then the connections per thread, then the port of each instance.
 
 local ffi = require('ffi')
 ffi.cdef [[
@@ -19,19 +19,19 @@ end
 
 function init(args)
   read_arguments(args)
-  unanswered = tonumber(args[7])
+  first_requests = tonumber(args[7])
   wrk.thread.addr = wrk.lookup('127.0.0.1', args[7 + thread_number])[1]
-  answers = {}
+  responses = {}
 end
 
--- A connection sends its next request when the one before was answered: all but its first stand for an answer.
+-- A connection sends its next request after a response, so every request but the first counts one response.
 function request()
-  if unanswered > 0 then
-    unanswered = unanswered - 1
+  if first_requests > 0 then
+    first_requests = first_requests - 1
   else
     ffi.C.clock_gettime(MONOTONIC, now)
     local tenth = tonumber(now.seconds) * 10 + math.floor(tonumber(now.nanoseconds) / 1e8)
-    answers[tenth] = (answers[tenth] or 0) + 1
+    responses[tenth] = (responses[tenth] or 0) + 1
   end
   return next_request()
 end
@@ -40,7 +40,7 @@ function done(summary, latency)
   report(summary, latency)
   local sums, first, last = {}, math.huge, 0
   for _, thread in ipairs(threads) do
-    for tenth, count in pairs(thread:get('answers')) do
+    for tenth, count in pairs(thread:get('responses')) do
       sums[tenth] = (sums[tenth] or 0) + count
       first, last = math.min(first, tenth), math.max(last, tenth)
     end

@@ -1,4 +1,4 @@
--- Orders of one piece each. Arguments: those of updates.lua, with the path of the orders.
+-- Orders of one unit each. Arguments: those of updates.lua, with the path of the orders.
 dofile('load/updates.lua')
 
 function change(pet)

@@ -1,4 +1,4 @@
--- Prints what wrk counted as one line of JSON, for measure.ts to read.
+-- Prints the counts of wrk as one line of JSON for measure.ts.
 function done(summary, latency)
   local errors = summary.errors
   io.write(string.format(

@@ -1,2 +1,2 @@
--- Sends the request of the command line again and again.
+-- Repeats the request of the command line.
 dofile('load/report.lua')

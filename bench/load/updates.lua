@@ -1,4 +1,4 @@
--- Updates with a quantity that changes from one to the next, and reads between them where asked for.
+-- Updates with a different quantity each time, mixed with READ_PERCENT lists.
 -- Arguments: PATH KEY FIRST_PET LAST_PET READ_PERCENT SEED
 dofile('load/report.lua')
 
@@ -11,14 +11,14 @@ end
 
 function init(args)
   path, first, last, read_percent = args[1], tonumber(args[3]), tonumber(args[4]), tonumber(args[5])
-  -- Another start in every round: the same pet must not get the quantity that it already has.
+  -- Each round starts elsewhere, so that no pet gets the quantity that it already has.
   counter = tonumber(args[6]) * 1000003 + thread_number * 31
   math.randomseed(counter)
 
   local headers = ' HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ' .. args[2] .. '\r\n'
   read_request = 'GET ' .. path .. headers .. '\r\n'
   json_headers = headers .. 'Content-Type: application/json\r\nContent-Length: '
-  -- The quantity has four digits, so the length of the body is known.
+  -- Quantities have four digits, so the body has a fixed length.
   update_tail = json_headers .. '17\r\n\r\n{"quantity":'
 end
 

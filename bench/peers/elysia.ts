@@ -1,9 +1,9 @@
 import { Elysia, status, t } from 'elysia'
 import { openInventory } from './bun-sqlite.ts'
 import { createGate } from './gate.ts'
-import { MAX_CHANGES, REASONS, Refused } from './statements.ts'
+import { MAX_CHANGES, REASONS, Refused } from './inventory.ts'
 
-// Elysia: elysiajs.com/quick-start, /essential/life-cycle (derive runs before the body is validated), /essential/validation.
+// elysiajs.com/quick-start, /essential/life-cycle (derive runs before the body is validated), /essential/validation.
 const [path = '', port = '0'] = process.argv.slice(2)
 const inventory = openInventory(path)
 
@@ -18,14 +18,12 @@ new Elysia()
   .onError(({ code, error }) => {
     if (error instanceof Refused) return status(error.body.status, error.body)
     if (code === 'VALIDATION' || code === 'PARSE')
-      return status(400, { code: 'invalid_request', message: 'the body is not as it must be', status: 400 })
+      return status(400, { code: 'invalid_request', message: 'the body is invalid', status: 400 })
   })
   .get('/v1/inventory', () => inventory.list())
   .patch(
     '/v1/inventory/:petId',
-    ({ params, body, keyId }) =>
-      inventory.setQuantity(Number(params.petId), body.quantity, keyId) ??
-      status(404, { code: 'not_found', message: 'there is no such pet', status: 404 }),
+    ({ params, body, keyId }) => inventory.setQuantity(Number(params.petId), body.quantity, keyId),
     { body: t.Object({ quantity: t.Integer({ minimum: 0 }) }) },
   )
   .post('/v1/inventory/adjustments', ({ body, keyId }) => ({ items: inventory.adjust(body, keyId) }), {

@@ -1,9 +1,18 @@
+import Database from 'better-sqlite3'
 import Fastify from 'fastify'
-import { openInventory } from './better-sqlite.ts'
 import { createGate } from './gate.ts'
-import { MAX_CHANGES, type PeerAdjustment, type PeerDraft, REASONS, Refused } from './statements.ts'
+import {
+  createInventory,
+  MAX_CHANGES,
+  type PeerAdjustment,
+  type PeerDraft,
+  REASONS,
+  Refused,
+  type Statement,
+  type Value,
+} from './inventory.ts'
 
-// Fastify: fastify.dev/docs/latest/Guides/Getting-Started, /Reference/Validation-and-Serialization.
+// fastify.dev/docs/latest/Guides/Getting-Started, /Reference/Validation-and-Serialization.
 declare module 'fastify' {
   interface FastifyRequest {
     keyId: string
@@ -11,28 +20,31 @@ declare module 'fastify' {
 }
 
 const [path = '', port = '0'] = process.argv.slice(2)
-const inventory = openInventory(path)
+const database = new Database(path)
+database.pragma('journal_mode = WAL')
+// better-sqlite3 is compiled with NORMAL as the default in WAL mode.
+database.pragma('synchronous = FULL')
+const inventory = createInventory({
+  prepare: <Row>(sql: string): Statement<Row> => database.prepare<Value[], Row>(sql),
+  transaction: (work) => database.transaction(work),
+})
 const pass = createGate(inventory.findKey)
 
-const item = {
-  type: 'object',
-  properties: { petId: { type: 'integer' }, quantity: { type: 'integer' }, status: { type: 'string' } },
+function object(properties: Record<string, object>) {
+  return { type: 'object', properties, required: Object.keys(properties) }
 }
-const order = {
-  type: 'object',
-  properties: {
-    id: { type: 'integer' },
-    petId: { type: 'integer' },
-    quantity: { type: 'integer' },
-    complete: { type: 'boolean' },
-    state: { type: 'string' },
-    createdAt: { type: 'string' },
-  },
-}
-const error = {
-  type: 'object',
-  properties: { code: { type: 'string' }, message: { type: 'string' }, status: { type: 'integer' } },
-}
+const [integer, string] = [{ type: 'integer' }, { type: 'string' }]
+const item = object({ petId: integer, quantity: integer, status: string })
+const order = object({
+  id: integer,
+  petId: integer,
+  quantity: integer,
+  complete: { type: 'boolean' },
+  state: string,
+  createdAt: string,
+})
+/** Nothing is required, because the errors of Fastify have other properties. */
+const error = { type: 'object', properties: { code: string, message: string, status: integer } }
 
 const app = Fastify()
 app.decorateRequest('keyId', '')
@@ -57,47 +69,26 @@ app.patch<{ Params: { petId: number }; Body: { quantity: number } }>(
   '/v1/inventory/:petId',
   {
     schema: {
-      params: { type: 'object', properties: { petId: { type: 'integer' } }, required: ['petId'] },
-      body: {
-        type: 'object',
-        properties: { quantity: { type: 'integer', minimum: 0 } },
-        required: ['quantity'],
-      },
+      params: object({ petId: integer }),
+      body: object({ quantity: { type: 'integer', minimum: 0 } }),
       response: { 200: item, '4xx': error },
     },
   },
-  async (request, reply) => {
-    const row = inventory.setQuantity(request.params.petId, request.body.quantity, request.keyId)
-    if (row !== undefined) return row
-    return reply.code(404).send({ code: 'not_found', message: 'there is no such pet', status: 404 })
-  },
+  async (request) => inventory.setQuantity(request.params.petId, request.body.quantity, request.keyId),
 )
 
+const changes = {
+  type: 'array',
+  minItems: 1,
+  maxItems: MAX_CHANGES,
+  items: object({ petId: integer, delta: integer }),
+}
 app.post<{ Body: PeerAdjustment }>(
   '/v1/inventory/adjustments',
   {
     schema: {
-      body: {
-        type: 'object',
-        properties: {
-          reason: { enum: REASONS },
-          changes: {
-            type: 'array',
-            minItems: 1,
-            maxItems: MAX_CHANGES,
-            items: {
-              type: 'object',
-              properties: { petId: { type: 'integer' }, delta: { type: 'integer' } },
-              required: ['petId', 'delta'],
-            },
-          },
-        },
-        required: ['reason', 'changes'],
-      },
-      response: {
-        200: { type: 'object', properties: { items: { type: 'array', items: item } } },
-        '4xx': error,
-      },
+      body: object({ reason: { enum: REASONS }, changes }),
+      response: { 200: object({ items: { type: 'array', items: item } }), '4xx': error },
     },
   },
   async (request) => ({ items: inventory.adjust(request.body, request.keyId) }),
@@ -107,17 +98,13 @@ app.post<{ Body: PeerDraft }>(
   '/v1/store/orders',
   {
     schema: {
-      body: {
-        type: 'object',
-        properties: { petId: { type: 'integer' }, quantity: { type: 'integer', minimum: 1 } },
-        required: ['petId', 'quantity'],
-      },
+      body: object({ petId: integer, quantity: { type: 'integer', minimum: 1 } }),
       response: { 201: order, '4xx': error },
     },
   },
   async (request, reply) => {
-    const made = inventory.order(request.body, request.keyId)
-    return reply.code(201).header('Location', `/v1/store/orders/${made.id}`).send(made)
+    const placed = inventory.order(request.body, request.keyId)
+    return reply.code(201).header('Location', `/v1/store/orders/${placed.id}`).send(placed)
   },
 )
 

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 
-/** What a peer keeps of a key. */
 export interface PeerKey {
   readonly id: string
   readonly perMinute: number
@@ -22,12 +21,12 @@ const MINUTE_SECONDS = 60
 const DAY_SECONDS = 86_400
 const BEARER = /^bearer +(\S+)$/i
 
-/** Requests without a valid key are counted by address, as ours does; the harness lifts the limit of ours to this as well. */
+/** Requests without a valid key are counted by address, as in ours, and ours is started with the same limit. */
 const UNAUTHENTICATED = { perMinute: 1_000_000_000, perDay: 1_000_000_000 }
 
 /**
- * The checks that every peer makes before its handler: the key, looked up by its SHA-256, and two windows
- * for each key in memory. Kept as lean as it can be, so that a peer is not slow on account of it.
+ * The checks of every peer before its handler: it looks up the key by its SHA-256 and counts two windows per key in
+ * memory. It does as little as possible, so that it does not slow the peer down.
  */
 export function createGate(findKey: (hash: string) => PeerKey | undefined) {
   const minutes = new Map<string, Window>()

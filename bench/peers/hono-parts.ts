@@ -2,10 +2,10 @@ import { getConnInfo } from 'hono/bun'
 import { createMiddleware } from 'hono/factory'
 import { validator } from 'hono/validator'
 import { createGate, type PeerKey } from './gate.ts'
+import { MAX_CHANGES, type PeerAdjustment, type PeerDraft, REASONS } from './inventory.ts'
 import type { PeerSearch } from './search.ts'
-import { MAX_CHANGES, type PeerAdjustment, type PeerDraft, REASONS } from './statements.ts'
 
-/** What the Hono peers have in common. Hono: hono.dev/docs/helpers/factory, /docs/guides/validation. */
+/** Shared by both Hono peers. hono.dev/docs/helpers/factory, /docs/guides/validation. */
 export function honoGate(findKey: (hash: string) => PeerKey | undefined) {
   const pass = createGate(findKey)
   return createMiddleware<{ Variables: { keyId: string } }>(async (c, next) => {
@@ -17,73 +17,64 @@ export function honoGate(findKey: (hash: string) => PeerKey | undefined) {
   })
 }
 
-export const quantityValidator = validator('json', (value: unknown, c) => {
-  if (typeof value === 'object' && value !== null && 'quantity' in value) {
-    const { quantity } = value
-    if (typeof quantity === 'number' && Number.isSafeInteger(quantity) && quantity >= 0) return { quantity }
-  }
-  return c.json({ code: 'invalid_request', message: 'quantity must be an integer', status: 400 }, 400)
-})
+export const quantityValidator = validator('json', (value: unknown, c) =>
+  isObject(value) && isInteger(value.quantity, 0)
+    ? { quantity: value.quantity }
+    : c.json(invalid('quantity must be an integer'), 400),
+)
 
 export const adjustmentValidator = validator('json', (value: unknown, c) =>
-  isAdjustment(value)
-    ? value
-    : c.json({ code: 'invalid_request', message: 'this is no adjustment', status: 400 }, 400),
+  isAdjustment(value) ? value : c.json(invalid('not an adjustment'), 400),
 )
 
 export const draftValidator = validator('json', (value: unknown, c) =>
-  isDraft(value) ? value : c.json({ code: 'invalid_request', message: 'this is no order', status: 400 }, 400),
+  isDraft(value) ? value : c.json(invalid('not an order'), 400),
 )
 
-const WHOLE_NUMBER = /^\d{1,15}$/
-
-export const searchValidator = validator('query', ({ q, categoryId, low, cursor }, c) => {
-  const asked: PeerSearch = {
-    q: single(q),
-    categoryId: single(categoryId),
-    low: single(low),
-    cursor: single(cursor),
-  }
-  return isSearch(asked)
-    ? asked
-    : c.json({ code: 'invalid_request', message: 'this is no search', status: 400 }, 400)
+export const searchValidator = validator('query', (_, c) => {
+  const query: PeerSearch = c.req.query()
+  return isSearch(query) ? query : c.json(invalid('not a search'), 400)
 })
 
-/** RFC 8288, as ours has it. */
-export function nextLink(asked: PeerSearch, next: number): string {
-  const query = new URLSearchParams()
-  for (const [name, value] of Object.entries({ ...asked, cursor: String(next) })) {
-    if (value !== undefined) query.set(name, value)
+/** RFC 8288. */
+export function nextLink(query: PeerSearch, next: number): string {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries({ ...query, cursor: String(next) })) {
+    if (value !== undefined) parameters.set(name, value)
   }
-  return `</v1/inventory/search?${query}>; rel="next"`
+  return `</v1/inventory/search?${parameters}>; rel="next"`
 }
 
-function single(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value[0] : value
+function invalid(message: string) {
+  return { code: 'invalid_request', message, status: 400 }
 }
+
+const WHOLE_NUMBER = /^\d{1,15}$/
 
 function isSearch({ q, categoryId, low, cursor }: PeerSearch): boolean {
   if (![categoryId, cursor].every((value) => value === undefined || WHOLE_NUMBER.test(value))) return false
   return q === undefined ? categoryId !== undefined || low === 'true' : q.length > 0 && q.length <= 200
 }
 
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
+
+function isInteger(value: unknown, min: number): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= min
+}
+
 function isDraft(value: unknown): value is PeerDraft {
-  if (typeof value !== 'object' || value === null || !('petId' in value) || !('quantity' in value))
-    return false
-  const { petId, quantity } = value
-  return Number.isSafeInteger(petId) && Number.isSafeInteger(quantity) && Number(quantity) >= 1
+  return isObject(value) && isInteger(value.petId, 1) && isInteger(value.quantity, 1)
 }
 
 function isAdjustment(value: unknown): value is PeerAdjustment {
-  if (typeof value !== 'object' || value === null || !('reason' in value) || !('changes' in value))
-    return false
+  if (!isObject(value)) return false
   const { reason, changes } = value
   if (!REASONS.some((known) => known === reason) || !Array.isArray(changes)) return false
   return changes.length > 0 && changes.length <= MAX_CHANGES && changes.every(isChange)
 }
 
 function isChange(change: unknown): boolean {
-  if (typeof change !== 'object' || change === null || !('petId' in change) || !('delta' in change))
-    return false
-  return Number.isSafeInteger(change.petId) && Number.isSafeInteger(change.delta)
+  return isObject(change) && isInteger(change.petId, 1) && Number.isSafeInteger(change.delta)
 }

@@ -2,13 +2,13 @@ import { SQL } from 'bun'
 import { Hono } from 'hono'
 import type { PeerKey } from './gate.ts'
 import { draftValidator, honoGate, quantityValidator } from './hono-parts.ts'
-import { type InventoryRow, openOrder, Refused } from './statements.ts'
+import { type InventoryRow, openOrder, Refused } from './inventory.ts'
 
-// Hono on Bun: hono.dev/docs/getting-started/bun. Bun.SQL: bun.com/docs/runtime/sql.
+// hono.dev/docs/getting-started/bun, bun.com/docs/runtime/sql.
 const [url = '', port = '0', poolSize = '10'] = process.argv.slice(2)
 const sql = new SQL(url, { max: Number(poolSize) })
 
-// Read once, so that a request costs one statement.
+// Read once, so that a request needs one statement.
 const keys = new Map<string, PeerKey>()
 const rows: (PeerKey & { hash: string })[] = await sql`
   SELECT hash, id, per_minute AS "perMinute", per_day AS "perDay" FROM keys`
@@ -31,26 +31,26 @@ app.patch('/v1/inventory/:petId', gate, quantityValidator, async (c) => {
       INSERT INTO history (pet_id, quantity, key_id) SELECT pet_id, quantity, ${c.get('keyId')} FROM updated
     )
     SELECT pet_id AS "petId", quantity, status FROM updated`
-  return item === undefined
-    ? c.json({ code: 'not_found', message: 'there is no such pet', status: 404 }, 404)
-    : c.json(item)
+  if (item !== undefined) return c.json(item)
+  const { body } = new Refused(undefined)
+  return c.json(body, body.status)
 })
 app.post('/v1/store/orders', gate, draftValidator, async (c) => {
   const draft = c.req.valid('json')
   const { petId, quantity } = draft
-  const [made]: { id: string; createdAt: Date }[] = await sql`
+  const [added]: { id: string; createdAt: Date }[] = await sql`
     WITH reserved AS (
       UPDATE inventory SET reserved = reserved + ${quantity}
       WHERE pet_id = ${petId} AND quantity - reserved >= ${quantity} RETURNING pet_id
     )
     INSERT INTO orders (pet_id, quantity, key_id) SELECT pet_id, ${quantity}, ${c.get('keyId')} FROM reserved
     RETURNING id, created_at AS "createdAt"`
-  if (made === undefined) {
+  if (added === undefined) {
     const known: unknown[] = await sql`SELECT 1 FROM inventory WHERE pet_id = ${petId}`
     const { body } = new Refused(known.length === 0 ? undefined : petId)
     return c.json(body, body.status)
   }
-  const order = openOrder(draft, Number(made.id), made.createdAt.getTime())
+  const order = openOrder(draft, Number(added.id), added.createdAt.getTime())
   return c.json(order, 201, { Location: `/v1/store/orders/${order.id}` })
 })
 

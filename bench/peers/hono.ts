@@ -8,9 +8,9 @@ import {
   quantityValidator,
   searchValidator,
 } from './hono-parts.ts'
-import { Refused } from './statements.ts'
+import { Refused } from './inventory.ts'
 
-// Hono on Bun: hono.dev/docs/getting-started/bun.
+// hono.dev/docs/getting-started/bun.
 const [path = '', port = '0'] = process.argv.slice(2)
 const inventory = openInventory(path)
 
@@ -18,20 +18,14 @@ const gate = honoGate(inventory.findKey)
 const app = new Hono()
 app.get('/v1/inventory', gate, (c) => c.json(inventory.list()))
 app.get('/v1/inventory/search', gate, searchValidator, (c) => {
-  const asked = c.req.valid('query')
-  const { rows, next } = inventory.search(asked)
-  if (next !== undefined) c.header('Link', nextLink(asked, next))
+  const query = c.req.valid('query')
+  const { rows, next } = inventory.search(query)
+  if (next !== undefined) c.header('Link', nextLink(query, next))
   return c.json(rows)
 })
 app.patch('/v1/inventory/:petId', gate, quantityValidator, (c) => {
-  const row = inventory.setQuantity(
-    Number(c.req.param('petId')),
-    c.req.valid('json').quantity,
-    c.get('keyId'),
-  )
-  return row === null
-    ? c.json({ code: 'not_found', message: 'there is no such pet', status: 404 }, 404)
-    : c.json(row)
+  const { quantity } = c.req.valid('json')
+  return c.json(inventory.setQuantity(Number(c.req.param('petId')), quantity, c.get('keyId')))
 })
 app.post('/v1/inventory/adjustments', gate, adjustmentValidator, (c) =>
   c.json({ items: inventory.adjust(c.req.valid('json'), c.get('keyId')) }),

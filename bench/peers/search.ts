@@ -1,9 +1,6 @@
 import type { Database } from 'bun:sqlite'
 
-/**
- * What a searched store has beside the stock: the same indexes that ours has. Which pets run low follows from the row, so
- * SQLite keeps that index by itself.
- */
+/** The same indexes that ours has. */
 export const SEARCH_SCHEMA = `
   CREATE TABLE pets (
     id         INTEGER PRIMARY KEY,
@@ -17,7 +14,7 @@ export const SEARCH_SCHEMA = `
   CREATE INDEX lowInventory ON inventory (petId) WHERE lowStockAt >= quantity - reserved;
 `
 
-const COLUMNS = `petId, pets.name, categoryId, status, quantity, reserved, quantity - reserved AS available, lowStockAt`
+const COLUMNS = `petId, pets.name, categoryId, status, quantity, reserved, lowStockAt, quantity - reserved AS available`
 const BY_WORD = `
   SELECT ${COLUMNS} FROM petNames JOIN pets ON pets.id = petNames.rowid JOIN inventory ON petId = petNames.rowid
   WHERE petNames MATCH ? AND petNames.rowid > ? ORDER BY petNames.rowid LIMIT ?`
@@ -43,24 +40,24 @@ export interface PeerSearch {
   readonly cursor?: string | undefined
 }
 
-/** A page, and the cursor of the next one. `query` prepares a statement once, as its documentation says. */
-export function searchIn(database: Database) {
+/** Returns a page and the cursor of the next one. `query` caches the prepared statement. */
+export function createSearch(database: Database) {
   return ({ q, categoryId, cursor = '0' }: PeerSearch): { rows: FoundRow[]; next?: number } => {
-    const [behind, limit] = [Number(cursor), LIMIT + 1]
+    const [after, limit] = [Number(cursor), LIMIT + 1]
     const found =
       q !== undefined
-        ? database.query<FoundRow, [string, number, number]>(BY_WORD).all(beginnings(q), behind, limit)
+        ? database.query<FoundRow, [string, number, number]>(BY_WORD).all(prefixes(q), after, limit)
         : categoryId !== undefined
           ? database
               .query<FoundRow, [number, number, number]>(BY_CATEGORY)
-              .all(Number(categoryId), behind, limit)
-          : database.query<FoundRow, [number, number]>(LOW).all(behind, limit)
+              .all(Number(categoryId), after, limit)
+          : database.query<FoundRow, [number, number]>(LOW).all(after, limit)
     const rows = found.slice(0, LIMIT)
     const last = rows.at(-1)
     return { rows, ...(found.length > LIMIT && last !== undefined ? { next: last.petId } : {}) }
   }
 }
 
-function beginnings(text: string): string {
+function prefixes(text: string): string {
   return Array.from(text.matchAll(WORD), ([word]) => `"${word}"*`).join(' AND ')
 }

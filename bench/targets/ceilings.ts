@@ -1,49 +1,67 @@
 import { join } from 'node:path'
-import { nginxConfig } from '../ceilings/nginx-config.ts'
+import { freePort } from '../../server/test/support/free-port.ts'
 import { PEER_SECRETS, writeBody } from '../dataset.ts'
-import { freePort, startServer } from '../processes.ts'
+import { startServer } from '../processes.ts'
 import type { Target } from '../target.ts'
 
-const ceiling = {
-  kind: 'ceiling',
-  section: 'embedded',
-  listPath: '/v1/inventory',
-  listEquals: 'bytes',
-  takesUpdates: false,
-  takesAdjustments: false,
-  takesOrders: false,
-  takesSearches: false,
-  checksKeys: false,
-} as const
-
 export const nginx: Target = {
-  ...ceiling,
   name: 'nginx',
   label: 'nginx, a static file',
+  kind: 'ceiling',
+  section: 'embedded',
+  loads: ['list'],
   start: async (dataset) => {
     const { folder } = dataset
-    const port = await freePort()
+    const port = freePort()
     const config = join(folder, 'nginx.conf')
-    await Bun.write(config, nginxConfig({ port, folder, file: await writeBody(dataset) }))
-    const errors = join(folder, 'nginx-error.log')
-    const server = await startServer('nginx', ['nginx', '-e', errors, '-p', folder, '-c', config], {
-      port,
-      folder,
-      readyPath: '/',
-    })
+    await Bun.write(config, nginxConfig(port, folder, await writeBody(dataset)))
+    const command = ['nginx', '-e', join(folder, 'nginx-error.log'), '-p', folder, '-c', config]
+    const server = await startServer('nginx', command, { port, folder, readyPath: '/' })
     return { ...server, secrets: PEER_SECRETS }
   },
 }
 
 export const bareBun: Target = {
-  ...ceiling,
   name: 'bare-bun',
-  label: 'bare Bun.serve, ready bytes',
+  label: 'bare Bun.serve, prepared bytes',
+  kind: 'ceiling',
+  section: 'embedded',
+  loads: ['list'],
   start: async (dataset) => {
-    const port = await freePort()
-    const program = join(import.meta.dir, '..', 'ceilings', 'bare-bun.ts')
+    const port = freePort()
+    const program = join(import.meta.dir, 'bare-bun.ts')
     const command = [process.execPath, program, await writeBody(dataset), String(port)]
     const server = await startServer('bare-bun', command, { port, folder: dataset.folder, readyPath: '/' })
     return { ...server, secrets: PEER_SECRETS }
   },
+}
+
+/** One process, one static file and no log. */
+function nginxConfig(port: number, folder: string, file: string): string {
+  return `
+daemon off;
+master_process off;
+pid ${folder}/nginx.pid;
+error_log ${folder}/nginx-error.log;
+events { worker_connections 1024; }
+http {
+  access_log off;
+  sendfile on;
+  tcp_nopush on;
+  keepalive_requests 1000000000;
+  open_file_cache max=16;
+  client_body_temp_path ${folder}/nginx-body;
+  proxy_temp_path ${folder}/nginx-proxy;
+  fastcgi_temp_path ${folder}/nginx-fastcgi;
+  uwsgi_temp_path ${folder}/nginx-uwsgi;
+  scgi_temp_path ${folder}/nginx-scgi;
+  server {
+    listen 127.0.0.1:${port} backlog=1024;
+    location = /v1/inventory {
+      default_type application/json;
+      alias ${file};
+    }
+  }
+}
+`
 }

@@ -1,17 +1,15 @@
 import { join } from 'node:path'
+import { freePort } from '../../server/test/support/free-port.ts'
 import { type Dataset, PEER_SECRETS, writePeerPostgres } from '../dataset.ts'
 import { createPostgresDatabase, vacuum } from '../postgres.ts'
-import { freePort, startServer } from '../processes.ts'
+import { startServer } from '../processes.ts'
 import type { RunningTarget, SharedTarget } from '../target.ts'
 import { ours, prepareOurs, serveOurs } from './ours.ts'
+import { PEER_ENVIRONMENT } from './peers.ts'
 
-/**
- * As many for each instance of ours, by default. Of 10, which is Bun.SQL's own as well, and 20 the one with which
- * PostgreSQL spent less processor time on each request.
- */
+/** The default of ours and of Bun.SQL. With 20, PostgreSQL used more processor time per request of the peer. */
 const PEER_POOL_SIZE = '10'
 
-/** What `petstore serve` starts with the address of a PostgreSQL. */
 export const oursOnPostgres: SharedTarget = {
   ...ours,
   name: 'ours-postgres',
@@ -27,33 +25,20 @@ export const honoOnPostgres: SharedTarget = {
   label: 'Hono on Bun, Bun.SQL',
   kind: 'peer',
   section: 'postgres',
-  listPath: '/v1/inventory',
-  listEquals: 'bytes',
-  takesUpdates: true,
-  takesAdjustments: false,
-  takesOrders: true,
-  takesSearches: false,
-  checksKeys: true,
+  loads: ['list', 'updates', 'orders', 'unknown-key'],
   stockTable: 'inventory',
   prepare: async (dataset, database) => {
     await writePeerPostgres(dataset, database)
     return PEER_SECRETS
   },
-  startInstance: async (name, database, where) => {
-    const port = await freePort()
+  startInstance: async (logName, database, place) => {
+    const port = freePort()
     const program = join(import.meta.dir, '..', 'peers', 'hono-postgres.ts')
     const command = [process.execPath, program, database, String(port), PEER_POOL_SIZE]
-    return startServer(name, command, {
-      ...where,
-      port,
-      readyPath: '/',
-      environment: { NODE_ENV: 'production' },
-    })
+    return startServer(logName, command, { ...place, port, readyPath: '/', environment: PEER_ENVIRONMENT })
   },
   start: (dataset) => startAlone(honoOnPostgres, `hono_${dataset.pets}`, dataset),
 }
-
-export const SHARED_TARGETS: readonly SharedTarget[] = [oursOnPostgres, honoOnPostgres]
 
 async function startAlone(target: SharedTarget, name: string, dataset: Dataset): Promise<RunningTarget> {
   const database = await createPostgresDatabase(name)

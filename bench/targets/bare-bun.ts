@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** The least that Bun.serve can do: ready bytes, no key, no limit, no route. */
+/** Bun.serve with prepared bytes: no key, no limit, no route. */
 const [path = '', port = '0'] = process.argv.slice(2)
 const bytes = readFileSync(path)
 const headers = { 'Content-Type': 'application/json' }

@@ -1,0 +1,109 @@
+import type { PeerKey } from './gate.ts'
+
+const LIST = 'SELECT petId, quantity, status FROM inventory ORDER BY petId'
+const UPDATE = 'UPDATE inventory SET quantity = ? WHERE petId = ? RETURNING petId, quantity, status'
+const ADJUST =
+  'UPDATE inventory SET quantity = quantity + ? WHERE petId = ? RETURNING petId, quantity, status'
+const RECORD = 'INSERT INTO history (petId, quantity, at, keyId, reason) VALUES (?, ?, ?, ?, ?)'
+/** Checks and reserves in one statement: it returns no row if too little is available. */
+const RESERVE =
+  'UPDATE inventory SET reserved = reserved + ? WHERE petId = ? AND quantity - reserved >= ? RETURNING petId'
+const ADD_ORDER =
+  "INSERT INTO orders (petId, quantity, state, createdAt, keyId) VALUES (?, ?, 'open', ?, ?) RETURNING id"
+const FIND_PET = 'SELECT petId FROM inventory WHERE petId = ?'
+const FIND_KEY = 'SELECT id, perMinute, perDay FROM keys WHERE hash = ?'
+
+export const REASONS = ['received', 'returned', 'sold', 'damaged', 'lost', 'counted', 'corrected'] as const
+export const MAX_CHANGES = 1_000
+
+export interface InventoryRow {
+  petId: number
+  quantity: number
+  status: string
+}
+
+/** Changes several pets in one transaction, all or none. */
+export interface PeerAdjustment {
+  reason: string
+  changes: { petId: number; delta: number }[]
+}
+
+export interface PeerDraft {
+  petId: number
+  quantity: number
+}
+
+export type Value = string | number | null
+
+export interface Statement<Row> {
+  all(...values: Value[]): Row[]
+  get(...values: Value[]): Row | null | undefined
+  run(...values: Value[]): unknown
+}
+
+/** The methods that bun:sqlite and better-sqlite3 have in common. */
+export interface SqliteDatabase {
+  prepare<Row>(sql: string): Statement<Row>
+  transaction<Args extends unknown[], Result>(
+    work: (...args: Args) => Result,
+  ): { (...args: Args): Result; immediate(...args: Args): Result }
+}
+
+/** As the documentation of both drivers shows: prepared statements and transaction functions. */
+export function createInventory(database: SqliteDatabase) {
+  const list = database.prepare<InventoryRow>(LIST)
+  const update = database.prepare<InventoryRow>(UPDATE)
+  const adjust = database.prepare<InventoryRow>(ADJUST)
+  const record = database.prepare(RECORD)
+  const reserve = database.prepare<{ petId: number }>(RESERVE)
+  const findPet = database.prepare<{ petId: number }>(FIND_PET)
+  const addOrder = database.prepare<{ id: number }>(ADD_ORDER)
+  const findKey = database.prepare<PeerKey>(FIND_KEY)
+
+  return {
+    list: () => list.all(),
+    findKey: (hash: string) => findKey.get(hash) ?? undefined,
+    setQuantity: database.transaction((petId: number, quantity: number, keyId: string) => {
+      const row = update.get(quantity, petId) ?? undefined
+      if (row === undefined) throw new Refused(undefined)
+      record.run(petId, quantity, Date.now(), keyId, null)
+      return row
+    }),
+    adjust: database.transaction(({ reason, changes }: PeerAdjustment, keyId: string) => {
+      const now = Date.now()
+      return changes.map(({ petId, delta }) => {
+        const row = adjust.get(delta, petId) ?? undefined
+        if (row === undefined || row.quantity < 0) throw new Refused(row?.petId)
+        record.run(petId, row.quantity, now, keyId, reason)
+        return row
+      })
+    }),
+    // IMMEDIATE takes the write lock at the start.
+    order: database.transaction((draft: PeerDraft, keyId: string) => {
+      const { petId, quantity } = draft
+      const isReserved = (reserve.get(quantity, petId, quantity) ?? undefined) !== undefined
+      if (!isReserved) throw new Refused(findPet.get(petId)?.petId)
+      const now = Date.now()
+      const added = addOrder.get(petId, quantity, now, keyId) ?? undefined
+      if (added === undefined) throw new Error('the order got no id')
+      return openOrder(draft, added.id, now)
+    }).immediate,
+  }
+}
+
+export function openOrder({ petId, quantity }: PeerDraft, id: number, createdAt: number) {
+  return { id, petId, quantity, complete: false, state: 'open', createdAt: new Date(createdAt).toISOString() }
+}
+
+/** Rolls the transaction back. Without a pet: the pet does not exist. */
+export class Refused extends Error {
+  readonly body: { readonly code: string; readonly message: string; readonly status: 404 | 409 }
+
+  constructor(petId: number | undefined) {
+    super('refused')
+    this.body =
+      petId === undefined
+        ? { code: 'not_found', message: 'pet not found', status: 404 }
+        : { code: 'insufficient_stock', message: `not enough of pet ${petId}`, status: 409 }
+  }
+}
