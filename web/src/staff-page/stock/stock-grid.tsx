@@ -37,7 +37,7 @@ const DIGIT_REM = 0.5625
 /** Screens on which the toolbar scrolls away with the rows. */
 const SHORT = '(max-height: 34rem)'
 export const NARROW = '(max-width: 47.99rem)'
-const NEAR_END_ROWS = 200
+const NEAR_END_ROWS = 100
 
 /** An ARIA grid that renders only the visible rows. It has the focus, and names its active row. */
 export function StockGrid({ rows, table, grid: { editing, input, screen }, hasMore, onNearEnd }: Props) {
