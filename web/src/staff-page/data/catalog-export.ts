@@ -6,15 +6,15 @@ import {
   isAlteredBySpreadsheets,
   PET_ROWS,
 } from '../../../../server/src/core/transfer/rows.ts'
-import { type CategoryList, categoryName } from './catalog/category-list.ts'
+import type { Categories } from './catalog/categories.ts'
+import { categoryName } from './catalog/category-list.ts'
 import { failureWords } from './failure-words.ts'
-import type { Readable } from './observable.ts'
 import { saveCsv } from './save-csv.ts'
 import { showToast } from './toasts.ts'
 
 interface Source {
   readonly client: Pick<PetstoreClient, 'inventory'>
-  readonly categories: Readable<CategoryList>
+  readonly categories: Pick<Categories, 'get' | 'reload'>
 }
 
 const PETS_PER_PAGE = 1_000
@@ -33,6 +33,7 @@ export async function exportPets(source: Source, query: InventorySearch, fileNam
 }
 
 async function loadPets({ client, categories }: Source, query: InventorySearch): Promise<FilePet[]> {
+  if (!categories.get().isKnown) await categories.reload()
   const pets: FilePet[] = []
   for await (const row of client.inventory.search({ ...query, limit: PETS_PER_PAGE })) {
     const { petId: id, name, categoryId, status, quantity, barcode, ownLowStockAt } = row

@@ -229,7 +229,11 @@ function SortHeader({ column, className, onSort }: SortHeaderProps) {
 
 /** As wide as the longest id and the name of the column. */
 function widthOfIds(rows: readonly StockRow[]): string {
-  let digits = 0
-  for (const { petId } of rows) digits = Math.max(digits, String(petId).length)
+  let [least, greatest] = [0n, 0n]
+  for (const { petId } of rows) {
+    if (petId < least) least = petId
+    if (petId > greatest) greatest = petId
+  }
+  const digits = Math.max(String(least).length, String(greatest).length)
   return `${Math.max(3, DIGIT_REM * digits)}rem`
 }
