@@ -59,7 +59,7 @@ export async function startLivelyShop(): Promise<LivelyShop> {
   await webhooks.settle()
   return {
     address,
-    apiKey: DEMO_SECRETS.pro,
+    apiKey: DEMO_SECRETS.enterprise,
     stop: async () => {
       await service.stop()
       await webhooks.stop()

@@ -72,6 +72,7 @@ test(
   async () => {
     const page = await shop.signedIn()
     await rowOf(page, 1n).getByText('Alpaca').waitFor()
+    await countIs(page, '3,000 pets')
     const requests: string[] = []
     page.on('request', (request) => requests.push(`${request.method()} ${new URL(request.url()).pathname}`))
     await goToRow(page, 3n)

@@ -4,7 +4,6 @@ import { type Change, changeKey } from '../data/history/change-log.ts'
 import type { PetEdit, PetFields } from '../data/history/pet-edits.ts'
 import { isSameAdjustment } from '../data/history/reverse.ts'
 import { whyWords } from '../data/reason-words.ts'
-import type { StockModel } from '../data/stock/stock-model.ts'
 import { useMayChange, useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { Moment, QuantityChange } from '../ui/changes.tsx'
@@ -39,7 +38,7 @@ export function ActivityEntry({ adjustment: { first, changes }, mayHaveMore, now
   const { stock } = useSession()
   const [isOpen, setOpen] = useState(false)
   if (changes.length === 1 && !(mayHaveMore && first.reason !== undefined))
-    return <ChangeRow change={first} stock={stock} now={now} isAlone />
+    return <ChangeRow change={first} name={stock.nameOf(first.petId)} now={now} isAlone />
   const { at, keyId, keyName } = first
   return (
     <>
@@ -61,7 +60,13 @@ export function ActivityEntry({ adjustment: { first, changes }, mayHaveMore, now
       </li>
       {isOpen &&
         changes.map((change) => (
-          <ChangeRow key={changeKey(change)} change={change} stock={stock} now={now} isAlone={false} />
+          <ChangeRow
+            key={changeKey(change)}
+            change={change}
+            name={stock.nameOf(change.petId)}
+            now={now}
+            isAlone={false}
+          />
         ))}
     </>
   )
@@ -82,7 +87,7 @@ export function EditRow({ edit, who, now }: EditRowProps) {
       <span className="activity-row__when">
         <Moment at={at} now={now} />
       </span>
-      {stock.find(petId) === undefined ? (
+      {stock.get().isComplete && stock.find(petId) === undefined ? (
         <span className="activity-row__pet">{name}</span>
       ) : (
         <a className="activity-row__pet list-row__name" href={href({ view: 'pet', petId })}>
@@ -114,13 +119,13 @@ function fieldWords(fields: Partial<PetFields>, categories: CategoryList): strin
 
 interface ChangeRowProps {
   readonly change: Change
-  readonly stock: StockModel
+  readonly name: string
   readonly now: number
   /** False inside an adjustment, whose first row has the rest. */
   readonly isAlone: boolean
 }
 
-const ChangeRow = memo(function ChangeRow({ change, stock, now, isAlone }: ChangeRowProps) {
+const ChangeRow = memo(function ChangeRow({ change, name, now, isAlone }: ChangeRowProps) {
   const { petId, before, after, at, keyId, keyName } = change
   return (
     <li className={`list-row activity-row ${isAlone ? '' : 'activity-row--part'}`}>
@@ -130,7 +135,7 @@ const ChangeRow = memo(function ChangeRow({ change, stock, now, isAlone }: Chang
         </span>
       )}
       <a className="activity-row__pet list-row__name" href={href({ view: 'pet', petId })}>
-        {stock.find(petId)?.name ?? `Pet ${petId}`}
+        {name}
       </a>
       <span className="activity-row__change">
         <QuantityChange before={before} after={after} />
@@ -193,7 +198,7 @@ function Refused({ pets, onClose }: RefusedProps) {
           <ul className="activity-refused">
             {pets.map(({ petId, why }) => (
               <li key={String(petId)}>
-                <strong>{stock.find(petId)?.name ?? `Pet ${petId}`}</strong>: {why}
+                <strong>{stock.nameOf(petId)}</strong>: {why}
               </li>
             ))}
           </ul>

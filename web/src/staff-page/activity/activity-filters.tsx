@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { REASON_WORDS } from '../data/reason-words.ts'
-import { fold, searchTerms } from '../data/stock/search-text.ts'
-import type { StockRow } from '../data/stock/stock-model.ts'
+import { fold } from '../data/stock/search-text.ts'
+import { usePetsLike } from '../scanner/find-pets.ts'
 import { useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { Combobox } from '../ui/combobox.tsx'
@@ -67,13 +67,13 @@ function PetFilter({ petId, onPick }: PetFilterProps) {
     onPick(picked)
     setTyped(undefined)
   }
-  const options = typed === undefined ? [] : matchingPets(stock.get().rows, typed)
+  const options = usePetsLike(typed ?? '', MAX_OPTIONS)
   return (
     <Combobox
       label="Pet"
       noun="pets"
       placeholder="Any"
-      text={typed ?? (petId === undefined ? '' : (stock.find(petId)?.name ?? `Pet ${petId}`))}
+      text={typed ?? (petId === undefined ? '' : stock.nameOf(petId))}
       onType={(text) => (text.trim() === '' ? pick(undefined) : setTyped(text))}
       onBlur={() => setTyped(undefined)}
       options={options.map((row) => ({
@@ -88,16 +88,6 @@ function PetFilter({ petId, onPick }: PetFilterProps) {
       onPick={(option) => pick(option.petId)}
     />
   )
-}
-
-function matchingPets(rows: readonly StockRow[], typed: string): readonly StockRow[] {
-  const terms = searchTerms(typed)
-  const matching: StockRow[] = []
-  for (const row of rows) {
-    if (matching.length === MAX_OPTIONS) break
-    if (terms.every((term) => row.searchText.includes(term))) matching.push(row)
-  }
-  return matching
 }
 
 interface WhoFilterProps {

@@ -1,24 +1,29 @@
-import { type FormEvent, useMemo, useState } from 'react'
+import { type FormEvent, useState } from 'react'
 import { byName } from '../data/catalog/category-list.ts'
 import { useReadable } from '../data/observable.ts'
 import { useSession, useStock } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { Field, TextField } from '../ui/field.tsx'
+import { useDebounced } from '../ui/hooks.ts'
 import { petsWords } from '../ui/words.ts'
 import type { CountDraft } from './count-draft.ts'
-import { isIn } from './scope.ts'
+import { MAX_COUNTED, type ScopePets, useScopePets } from './use-scope-pets.ts'
+
+const SEARCH_AFTER_MS = 250
 
 /** Chooses which pets to count. */
 export function BeginCount({ count }: { readonly count: CountDraft }) {
-  const { rows, structure, hasNames } = useStock()
+  const { hasNames, isComplete } = useStock()
   const categories = byName(useReadable(useSession().categories))
   const [chosen, setChosen] = useState('')
   const [query, setQuery] = useState('')
   const [isBlind, setBlind] = useState(false)
   const category = categories.find(({ id }) => String(id) === chosen)
   const scope = { category: category && { id: category.id, name: category.name }, query: query.trim() }
-  const pets = useMemo(() => rows.filter(isIn(scope)).length, [chosen, query, structure])
-  const canBegin = hasNames && pets > 0
+  const settled = useDebounced(scope.query, SEARCH_AFTER_MS)
+  const searched = isComplete ? scope.query : settled
+  const pets = useScopePets({ ...scope, query: searched })
+  const canBegin = pets.type === 'ready' && pets.rows.length > 0 && searched === scope.query
   const onSubmit = (event: FormEvent) => {
     event.preventDefault()
     if (canBegin) count.begin(scope, isBlind)
@@ -63,7 +68,7 @@ export function BeginCount({ count }: { readonly count: CountDraft }) {
             Begin
           </Button>
           <span className="muted number" role="status">
-            {hasNames ? petsWords(pets) : 'The names are still loading'}
+            {hasNames ? scopeStatus(pets) : 'The names are still loading'}
           </span>
         </div>
         <p className="field__hint">
@@ -73,4 +78,17 @@ export function BeginCount({ count }: { readonly count: CountDraft }) {
       </form>
     </>
   )
+}
+
+function scopeStatus(pets: ScopePets): string {
+  switch (pets.type) {
+    case 'loading':
+      return 'Searching…'
+    case 'ready':
+      return petsWords(pets.rows.length)
+    case 'too many':
+      return `More than ${MAX_COUNTED.toLocaleString('en')} pets. Choose a category or a part of the name.`
+    case 'failed':
+      return `The pets could not be loaded. ${pets.failure}`
+  }
 }

@@ -1,16 +1,21 @@
 import { type RefObject, useMemo, useRef, useState } from 'react'
 import { useReadable } from '../data/observable.ts'
+import type { StockRow } from '../data/stock/stock-model.ts'
 import type { KeyOwner } from '../session/session.ts'
 import { useRequestState, useSession, useStock } from '../session/session-context.ts'
 import { WorkFrame } from '../session/work-frame.tsx'
 import { useLostFocus } from '../ui/hooks.ts'
+import { RetryNotice } from '../ui/notices.tsx'
 import { BeginCount } from './begin-count.tsx'
 import { countOf } from './count-draft.ts'
 import { CountReview } from './count-review.tsx'
 import { PrintedSheet } from './count-sheet.tsx'
 import { Counting } from './counting.tsx'
-import { inOrder, isIn } from './scope.ts'
+import { inOrder } from './scope.ts'
+import { MAX_COUNTED, useScopePets } from './use-scope-pets.ts'
 import './count.css'
+
+const NO_ROWS: readonly StockRow[] = []
 
 /** Corrects the stock by a count: choose the pets, count them, review the differences, apply them. */
 export function CountView() {
@@ -32,23 +37,20 @@ function Count({ owner, section }: Props) {
   const { stock } = session
   const count = countOf(session, owner)
   const { head, lines: entries, version, isKept } = useReadable(count)
-  const { rows, structure, connection } = useStock()
+  const { connection } = useStock()
   const { isUnreachable } = useRequestState()
   const [isReviewing, setReviewing] = useState(false)
   useLostFocus(section, `${isReviewing} ${version}`)
-  const scope = head?.scope
-  const inScope = useMemo(
-    () => (scope === undefined ? [] : rows.filter(isIn(scope))),
-    // Quantities are read when they are shown: the scope does not depend on them.
-    [scope, structure],
-  )
+  const scopePets = useScopePets(head?.scope)
+  const inScope = scopePets.type === 'ready' ? scopePets.rows : NO_ROWS
   const extraIds = useMemo(() => {
     const known = new Set(inScope.map(({ petId }) => petId))
     return [...entries.keys()].filter((petId) => !known.has(petId))
   }, [inScope, entries, version])
+  const extraRows = extraIds.flatMap((petId) => stock.lookUp(petId) ?? [])
   const counted = useMemo(
-    () => inOrder([...inScope, ...extraIds.flatMap((petId) => stock.find(petId) ?? [])]),
-    [inScope, extraIds.join()],
+    () => inOrder([...inScope, ...extraRows]),
+    [inScope, extraRows.map(({ petId }) => petId).join()],
   )
   if (head === undefined) return <BeginCount count={count} />
   return (
@@ -61,6 +63,18 @@ function Count({ owner, section }: Props) {
       {(connection === 'lost' || isUnreachable) && isKept && (
         <p className="notice" role="status">
           You can count without a connection: this browser keeps it. Apply it when the connection is back.
+        </p>
+      )}
+      {scopePets.type === 'loading' && <p role="status">Loading the pets of this count</p>}
+      {scopePets.type === 'failed' && (
+        <RetryNotice tone="caution" onRetry={scopePets.retry}>
+          The other pets of this count could not be loaded. {scopePets.failure}
+        </RetryNotice>
+      )}
+      {scopePets.type === 'too many' && (
+        <p className="notice notice--caution" role="alert">
+          More than {MAX_COUNTED.toLocaleString('en')} pets are part of this count: only the pets that you
+          have counted are listed. Scan or search the others.
         </p>
       )}
       {isReviewing ? (

@@ -39,7 +39,7 @@ export function Counting({ count, head: { scope, isBlind }, rows, onReview }: Pr
 
   const countOne = (petId: bigint) => {
     const total = count.addOne(petId)
-    const name = stock.find(petId)?.name ?? `Pet ${petId}`
+    const name = stock.nameOf(petId)
     if (total === undefined) report(`${name} cannot be counted now. Try again in a moment.`)
     else setMessage({ text: `${name}: ${total.toLocaleString('en')} counted`, isProblem: false })
   }

@@ -66,7 +66,16 @@ interface Store {
   readonly mayChangeStock: boolean
 }
 
-/** Compares a file with the store, line by line. */
+/** Returns whether the plan depends on a pet: a line has its id, its barcode or its name. */
+export function concernsFile({ lines }: PetFile): (pet: KnownPet) => boolean {
+  const ids = new Set(lines.map(({ pet }) => pet.id))
+  const barcodes = new Set(lines.map(({ pet }) => pet.barcode))
+  const names = new Set(lines.map(({ pet }) => nameKey(pet.name)))
+  return ({ petId, barcode, name }) =>
+    ids.has(petId) || (barcode !== undefined && barcodes.has(barcode)) || names.has(nameKey(name))
+}
+
+/** Compares a file with the store, line by line. `pets` has at least the pets that concern the file. */
 export function planImport(file: PetFile, { pets, categories, mayChangeStock }: Store): ImportPlan {
   const barcodeOwners = new Map<string, bigint>()
   for (const { barcode, petId } of pets.values()) if (barcode !== undefined) barcodeOwners.set(barcode, petId)

@@ -2,13 +2,14 @@ import { useEffect, useRef, useState } from 'react'
 import { failureWords } from '../data/failure-words.ts'
 import { useReadable } from '../data/observable.ts'
 import { saveCsv } from '../data/save-csv.ts'
+import { takeFound } from '../data/stock/stock-search.ts'
 import type { Session } from '../session/session.ts'
 import { useMayChange, useSession, useStock } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { Field } from '../ui/field.tsx'
 import { useLostFocus } from '../ui/hooks.ts'
 import { href } from '../ui/navigation.ts'
-import { type KnownPet, type PreparedImport, planImport } from './import-plan.ts'
+import { concernsFile, type KnownPet, type PreparedImport, planImport } from './import-plan.ts'
 import { ImportPreview, ImportResult } from './import-preview.tsx'
 import { importOf } from './import-run.ts'
 import { readPetFile, TEMPLATE } from './pet-file.ts'
@@ -95,6 +96,7 @@ export function ImportView() {
   )
 }
 
+const PETS_PER_PAGE = 1_000
 const HINT =
   'As Excel saves it, with commas or semicolons. The first line names the columns: name, category (or categoryId), status and quantity; petId, barcode and lowStockAt are optional. A line without a petId adds a pet. You see all changes before anything is saved.'
 
@@ -107,11 +109,20 @@ async function prepareImport(
   const file = readPetFile(chosen.name, new Uint8Array(await chosen.arrayBuffer()))
   const { client, stock, categories, saving } = session
   await categories.reload()
+  const concerns = concernsFile(file)
   const pets = new Map<bigint, KnownPet>()
-  for await (const entry of client.catalog.list({ signal: saving.signal })) {
-    const row = stock.find(entry.petId)
-    if (row !== undefined) pets.set(entry.petId, { ...entry, status: row.status, quantity: row.quantity })
-  }
+  let cursor: string | undefined
+  do {
+    const page = await client.inventory.search({ limit: PETS_PER_PAGE, cursor, signal: saving.signal })
+    const found = page.items.filter((row) => concerns(row))
+    // Events keep the pets that the page holds current; the page of a large store has to hold these as well.
+    takeFound(
+      stock,
+      found.filter(({ petId }) => stock.find(petId) === undefined),
+    )
+    for (const row of found) pets.set(row.petId, { ...row, lowStockAt: row.ownLowStockAt })
+    cursor = page.next
+  } while (cursor !== undefined)
   const known = { pets, categories: categories.get().byId.values(), mayChangeStock }
   return { file, plan: planImport(file, known), limits: await client.limits.get() }
 }

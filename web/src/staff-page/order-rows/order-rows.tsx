@@ -38,7 +38,7 @@ export function OrderRows({ list, orders, showsPet, empty }: Props) {
         <OrderRow
           key={String(order.id)}
           order={order}
-          name={stock.find(order.petId)?.name}
+          name={stock.lookUp(order.petId)?.name}
           isSettled={list.isSettled(order)}
           work={works.get(order.id)}
           actions={actions}

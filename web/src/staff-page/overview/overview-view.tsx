@@ -1,9 +1,10 @@
 import type { Order, PetstoreClient } from '@petstore/client'
-import { type ReactNode, useMemo, useState } from 'react'
+import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import type { LiveChanges } from '../data/history/live-changes.ts'
 import { type RecordSource, useLiveRecords } from '../data/live-records.ts'
 import { useReadable } from '../data/observable.ts'
 import { itemWords } from '../data/orders/order-words.ts'
+import { readAll } from '../data/stock/stock-search.ts'
 import { momentWords } from '../data/time-words.ts'
 import { pacePerDay, type TradeLog, unitsBetween, useTrades } from '../data/trades.ts'
 import { useSession, useStock } from '../session/session-context.ts'
@@ -20,6 +21,7 @@ import {
   countLow,
   type DueOrders,
   dueOrders,
+  type LowCount,
   runningOut,
   startOfDay,
   unitsPerDay,
@@ -29,6 +31,8 @@ import './overview.css'
 
 const CHART_DAYS = 14
 const SHOWN = 6
+/** In a large store the stock of this many best sellers is loaded. */
+const BEST_SELLERS = 50
 const HORIZONS = ['3', '7', '14', '30'] as const
 const SHORT_DAY = new Intl.DateTimeFormat('en-GB', { weekday: 'narrow' })
 const LONG_DAY = new Intl.DateTimeFormat('en-GB', { weekday: 'long', day: 'numeric', month: 'long' })
@@ -38,6 +42,7 @@ const NO_TRADES: TradeLog = { trades: [], since: 0, isComplete: true }
 export function OverviewView() {
   const { client, feed, owner, stock, categories: categoryStore } = useSession()
   const { rows, phase } = useStock()
+  const lowPets = useLowPets()
   const categories = useReadable(categoryStore)
   const isAdmin = useReadable(owner)?.permissions.includes('keys') === true
   const now = useNow(30_000)
@@ -49,7 +54,6 @@ export function OverviewView() {
   const sold = soldTrades.log ?? NO_TRADES
   const received = receivedTrades.log ?? NO_TRADES
   const due = useMemo(() => dueOrders(openOrders.records?.items ?? [], now), [openOrders.records, now])
-  const nameOf = (petId: bigint) => stock.find(petId)?.name ?? `Pet ${petId}`
   const [today, week, weekBefore] = [startOfDay(now), startOfDay(now, -6), startOfDay(now, -13)]
   const isLoading = soldTrades.log === undefined || receivedTrades.log === undefined
   const failed = [soldTrades, receivedTrades, openOrders].find(({ failure }) => failure !== undefined)
@@ -111,8 +115,8 @@ export function OverviewView() {
         />
         <Tile
           name="Low stock"
-          value={phase === 'ready' ? low.low : undefined}
-          note={low.empty === 0 ? 'None sold out' : `${wholeNumber(low.empty)} with nothing free`}
+          value={phase === 'ready' && lowPets !== 'loading' ? low.low : undefined}
+          note={lowPets === 'too many' ? 'Or more: see the list' : lowNote(low)}
           isUrgent={low.empty > 0}
           href={href({ view: 'low-stock' })}
         />
@@ -125,14 +129,14 @@ export function OverviewView() {
           <RunsOutCard sold={sold} isLoading={isLoading} now={now} />
         </div>
         <div className="stack">
-          <OrdersCard due={due} isLoaded={openOrders.records !== undefined} nameOf={nameOf} now={now} />
+          <OrdersCard due={due} isLoaded={openOrders.records !== undefined} now={now} />
           <Card title="Sold most, last 7 days">
             <BarList
               name="Sold most"
               unit="units"
               bars={biggestMovers(sold.trades, week, SHOWN).map(([petId, units]) => ({
                 key: String(petId),
-                label: nameOf(petId),
+                label: stock.nameOf(petId),
                 value: units,
                 href: href({ view: 'pet', petId }),
               }))}
@@ -146,6 +150,37 @@ export function OverviewView() {
       {isAdmin && <PlanUsage />}
     </section>
   )
+}
+
+/** More low pets are not loaded into a large store. */
+const MAX_LOW_PETS = 5_000
+
+/** Loads all low pets if the store is large, and those that become low. */
+function useLowPets(): 'loading' | 'ready' | 'too many' {
+  const { feed, stock } = useSession()
+  const { hasNames, isComplete } = useStock()
+  const [state, setState] = useState<'loading' | 'ready' | 'too many'>('loading')
+  const isLarge = hasNames && !isComplete
+  useEffect(() => {
+    if (!isLarge) return
+    const ending = new AbortController()
+    const leave = feed.events.subscribe((notice) => {
+      if (notice.type === 'change' && notice.change.type === 'low') stock.lookUp(notice.change.petId)
+    })
+    readAll(feed.read, { low: true, sort: 'available' }, MAX_LOW_PETS, ending.signal).then(
+      (petIds) => setState(petIds === undefined ? 'too many' : 'ready'),
+      () => {},
+    )
+    return () => {
+      leave()
+      ending.abort()
+    }
+  }, [isLarge, feed, stock])
+  return isComplete ? 'ready' : state
+}
+
+function lowNote({ empty }: LowCount): string {
+  return empty === 0 ? 'None sold out' : `${wholeNumber(empty)} with nothing free`
 }
 
 function openOrdersSource(client: PetstoreClient, live: LiveChanges<Order>): RecordSource<Order> {
@@ -222,12 +257,12 @@ function DayChart({ sold, received, now }: DayChartProps) {
 interface OrdersCardProps {
   readonly due: DueOrders
   readonly isLoaded: boolean
-  readonly nameOf: (petId: bigint) => string
   readonly now: number
 }
 
 /** Overdue orders, then orders of today, then holds that expire soon. */
-function OrdersCard({ due, isLoaded, nameOf, now }: OrdersCardProps) {
+function OrdersCard({ due, isLoaded, now }: OrdersCardProps) {
+  const { stock } = useSession()
   const { overdue, dueToday, expiring } = due
   const count = overdue.length + dueToday.length + expiring.length
   const rows: readonly (readonly [Order, string, string])[] = [
@@ -242,7 +277,7 @@ function OrdersCard({ due, isLoaded, nameOf, now }: OrdersCardProps) {
         {rows.slice(0, SHOWN).map(([order, tone, words]) => (
           <li key={`${words} ${order.id}`} className="overview__row">
             <a className="list-row__name" href={href({ view: 'pet', petId: order.petId })}>
-              {itemWords(order, nameOf(order.petId))}
+              {itemWords(order, stock.nameOf(order.petId))}
             </a>
             <span className={`badge badge--${tone}`}>{words}</span>
             <span className="list-row__detail">
@@ -272,10 +307,23 @@ interface RunsOutProps {
 
 function RunsOutCard({ sold, isLoading, now }: RunsOutProps) {
   const { stock } = useSession()
+  const { isComplete } = useStock()
   const [horizon, setHorizon] = useState<(typeof HORIZONS)[number]>('7')
   const days = Number(horizon)
   const pace = useMemo(() => pacePerDay(sold, now), [sold, now])
-  const found = runningOut((petId) => stock.find(petId), pace, days)
+  const bestSellers = useMemo(
+    () =>
+      new Set(
+        [...pace]
+          .sort(([, a], [, b]) => b - a)
+          .slice(0, BEST_SELLERS)
+          .map(([petId]) => petId),
+      ),
+    [pace],
+  )
+  const find = (petId: bigint) => (bestSellers.has(petId) ? stock.lookUp(petId) : stock.find(petId))
+  const found = runningOut(find, pace, days)
+  const isPartial = !isComplete && pace.size > BEST_SELLERS
   return (
     <Card
       title="Runs out soon"
@@ -291,6 +339,7 @@ function RunsOutCard({ sold, isLoading, now }: RunsOutProps) {
       {!isLoading && found.length === 0 && (
         <p className="muted">Nothing runs out within {horizon} days at the pace of the last 4 weeks.</p>
       )}
+      {isPartial && <p className="muted">Of pets with low stock and the {BEST_SELLERS} that sell most.</p>}
       <BarList
         name="Runs out soon"
         unit="days"

@@ -34,11 +34,14 @@ export function PeopleView() {
     <section className="view view--list people" aria-label="People">
       {mayManage === true && <People ownId={owner?.id} />}
       {mayManage === false && (
-        <div className="card">
-          <Empty title="You may not manage people">
-            <p>Ask a person who has the permission People.</p>
-          </Empty>
-        </div>
+        <>
+          <h1>People</h1>
+          <div className="card">
+            <Empty title="You may not manage people">
+              <p>Ask a person who has the permission People.</p>
+            </Empty>
+          </div>
+        </>
       )}
     </section>
   )

@@ -51,7 +51,7 @@ export function UndoAdjustment({ what, changes, purpose, onUndone }: Props) {
         <ul>
           {result.pets.map(({ petId, why }) => (
             <li key={String(petId)}>
-              <strong>{stock.find(petId)?.name ?? `Pet ${petId}`}</strong>: {why}
+              <strong>{stock.nameOf(petId)}</strong>: {why}
             </li>
           ))}
         </ul>

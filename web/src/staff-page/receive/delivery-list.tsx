@@ -76,7 +76,7 @@ function Line({ delivery, petId, amount }: LineProps) {
   const { stock } = useSession()
   const { refused } = useReadable(delivery)
   const [draft, setDraft] = useState<string>()
-  const name = stock.find(petId)?.name ?? `Pet ${petId}`
+  const name = stock.nameOf(petId)
   const wanted = draft === undefined ? amount : readQuantity(draft)
   const isValid = wanted !== undefined && wanted > 0
   const save = () => {

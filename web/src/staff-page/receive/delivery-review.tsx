@@ -83,7 +83,7 @@ export function DeliveryTable({ delivery }: { readonly delivery: DeliveryDraft }
       <PetTableHead figures={['In stock', 'Arrived', 'Then']} />
       <tbody>
         {[...lines].reverse().map(([petId, amount]) => {
-          const row = stock.find(petId)
+          const row = stock.lookUp(petId)
           const quantity = row?.quantity ?? 0
           return (
             <tr key={String(petId)}>

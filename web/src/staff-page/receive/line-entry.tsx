@@ -19,14 +19,13 @@ export function LineEntry({ delivery }: { readonly delivery: DeliveryDraft }) {
   /** Each pick gets a new field, which takes the focus. */
   const [picks, setPicks] = useState(0)
   const finder = useRef<PetFinderHandle>(null)
-  const nameOf = (petId: bigint) => stock.find(petId)?.name ?? `Pet ${petId}`
 
   const close = () => {
     const closed = delivery.openLine.get()
     if (closed === undefined) return
     delivery.openLine.set(undefined)
     const pieces = closed.amount.toLocaleString('en')
-    setMessage({ text: `${pieces} × ${nameOf(closed.petId)} added.`, isProblem: false })
+    setMessage({ text: `${pieces} × ${stock.nameOf(closed.petId)} added.`, isProblem: false })
   }
   const pick = (petId: bigint) => {
     close()
@@ -76,7 +75,7 @@ export function LineEntry({ delivery }: { readonly delivery: DeliveryDraft }) {
       {line !== undefined && (
         <div className="receive__line">
           <span className="receive__pet">
-            <strong>{nameOf(line.petId)}</strong>
+            <strong>{stock.nameOf(line.petId)}</strong>
             <span className="muted number">
               {String(line.petId)} · {(stock.find(line.petId)?.quantity ?? 0).toLocaleString('en')} in stock
             </span>
@@ -85,7 +84,7 @@ export function LineEntry({ delivery }: { readonly delivery: DeliveryDraft }) {
             key={picks}
             field={focusAndSelect}
             className="receive__amount"
-            label={`How many ${nameOf(line.petId)} have arrived`}
+            label={`How many ${stock.nameOf(line.petId)} have arrived`}
             isNumber
             value={text}
             problem={problem}

@@ -1,9 +1,15 @@
+import { useEffect, useState } from 'react'
 import { searchTerms } from '../data/stock/search-text.ts'
 import type { StockModel, StockRow } from '../data/stock/stock-model.ts'
+import type { Session } from '../session/session.ts'
+import { useSession, useStock } from '../session/session-context.ts'
+import { useDebounced } from '../ui/hooks.ts'
 
 /** Amounts and ids of a shop are shorter, or longer. */
 const BARCODE = /^\d{8,14}$/
 const MIN_LENGTH = 6
+/** A search on the server waits until the user has stopped typing for this long. */
+const TYPING_MS = 200
 
 export interface ScannedText {
   /** The text that a person had typed before the barcode. */
@@ -48,4 +54,50 @@ export function petsLike(stock: StockModel, text: string, limit: number): readon
     if (startMatches.length === limit) break
   }
   return [...(named === undefined ? [] : [named]), ...startMatches, ...others].slice(0, limit)
+}
+
+/** Like `petsLike`, but a large store is searched on the server. Throws if the service does. */
+export async function searchPets(
+  { stock, feed, pets }: Pick<Session, 'stock' | 'feed' | 'pets'>,
+  text: string,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<readonly StockRow[]> {
+  if (stock.get().isComplete) return petsLike(stock, text, limit)
+  const q = text.trim()
+  const { items, next } = await feed.read({ q, limit }, undefined, signal)
+  // The pet with this id may come after many others with these digits in their names.
+  if (next !== undefined && isId(q)) await pets.load(BigInt(q)).catch(() => {})
+  const named = petNamed(stock, q)
+  const found = items.flatMap(({ petId }) => stock.find(petId) ?? []).filter((row) => row !== named)
+  return [...(named === undefined ? [] : [named]), ...found].slice(0, limit)
+}
+
+/** The pets that match while the user types. Without a connection, those of a large store that the page holds. */
+export function usePetsLike(text: string, limit: number): readonly StockRow[] {
+  const session = useSession()
+  const { stock } = session
+  const { isComplete } = useStock()
+  const settled = useDebounced(text.trim(), TYPING_MS)
+  const [petIds, setPetIds] = useState<readonly bigint[]>()
+  useEffect(() => {
+    if (isComplete || settled === '') return setPetIds(undefined)
+    const ending = new AbortController()
+    searchPets(session, settled, limit, ending.signal).then(
+      (rows) => {
+        if (!ending.signal.aborted) setPetIds(rows.map(({ petId }) => petId))
+      },
+      () => {
+        if (!ending.signal.aborted) setPetIds(undefined)
+      },
+    )
+    return () => ending.abort()
+  }, [session, isComplete, settled, limit])
+  if (text.trim() === '') return []
+  if (isComplete || petIds === undefined) return petsLike(stock, text, limit)
+  return petIds.flatMap((petId) => stock.find(petId) ?? [])
+}
+
+function isId(text: string): boolean {
+  return /^-?\d{1,18}$/.test(text)
 }

@@ -14,7 +14,7 @@ import { useMayChange, useSession, useStock } from '../session/session-context.t
 import { Button } from '../ui/button.tsx'
 import { Combobox, type Option } from '../ui/combobox.tsx'
 import { isTyping } from '../ui/hooks.ts'
-import { petNamed, petsLike, scannedIn } from './find-pets.ts'
+import { petNamed, scannedIn, searchPets, usePetsLike } from './find-pets.ts'
 import { addPetWithBarcode } from './scan-layer.tsx'
 import { useScan } from './scanner.ts'
 import './work.css'
@@ -49,11 +49,14 @@ const MAX_OPTIONS = 8
 
 /** Finds a pet by a scan, a barcode, its name or its id. Enter picks the first match. Has the focus of its view. */
 export function PetFinder({ ref, label, hint, message, onMessage, onPick }: Props) {
-  const { stock, saving } = useSession()
+  const session = useSession()
+  const { stock, saving } = session
   const { hasNames, connection } = useStock()
   const mayAddPets = useMayChange('pets')
   const [text, setText] = useState('')
   const field = useRef<HTMLInputElement>(null)
+  /** Counts what the user did, so that a late answer to something else is dropped. */
+  const steps = useRef(0)
   const focus = useCallback(() => field.current?.focus(), [])
   useTypingInto(focus)
   useEffect(() => {
@@ -65,6 +68,7 @@ export function PetFinder({ ref, label, hint, message, onMessage, onPick }: Prop
     onMessage({ text: problem, isProblem: true, action })
   }
   const type = (typed: string) => {
+    steps.current++
     setText(typed)
     onMessage(undefined)
   }
@@ -82,7 +86,9 @@ export function PetFinder({ ref, label, hint, message, onMessage, onPick }: Prop
     if (known !== undefined) return pick(known)
     try {
       const canAsk = connection !== 'lost' || !hasNames
-      const petId = canAsk ? await askForBarcode(saving, barcode) : undefined
+      const answer = canAsk ? await askForBarcode(saving, barcode) : undefined
+      // The digits may be the id of a pet that the page did not hold.
+      const petId = answer ?? petNamed(stock, barcode)?.petId
       if (petId !== undefined) return pick(petId)
       const action = mayAddPets && (
         <Button size="small" onClick={() => void add(barcode)}>
@@ -94,26 +100,28 @@ export function PetFinder({ ref, label, hint, message, onMessage, onPick }: Prop
       if (!saving.signal.aborted) report(`${barcode} was not looked up. ${failureWords(error)}`)
     }
   }
-  const find = (wanted: string) => {
+  const find = async (wanted: string) => {
     const named = petNamed(stock, wanted)
     const scanned = scannedIn(stock, wanted)
     if (named !== undefined) return pick(named.petId)
     if (scanned !== undefined) return void findBarcode(scanned.barcode)
-    const [match] = petsLike(stock, wanted, 1)
-    if (match !== undefined) return pick(match.petId)
-    report(
-      hasNames
-        ? `No pet matches “${wanted.trim()}”. Try a part of its name, or its id.`
-        : 'Names and barcodes are still loading. Try again in a moment.',
-    )
+    const step = ++steps.current
+    try {
+      const [match] = await searchPets(session, wanted, MAX_OPTIONS)
+      if (step !== steps.current) return
+      if (match !== undefined) return pick(match.petId)
+      report(`No pet matches “${wanted.trim()}”. Try a part of its name, or its id.`)
+    } catch (error) {
+      if (step !== steps.current) return
+      report(`“${wanted.trim()}” was not looked up. ${failureWords(error)}`)
+    }
     // The next word replaces it.
     field.current?.select()
   }
   useScan((barcode) => void findBarcode(barcode))
-  useImperativeHandle(ref, () => ({ focus, find }))
+  useImperativeHandle(ref, () => ({ focus, find: (wanted) => void find(wanted) }))
 
-  const matches = text.trim() === '' ? [] : petsLike(stock, text, MAX_OPTIONS)
-  const options = matches.map(({ petId, name, quantity }): PetOption => {
+  const options = usePetsLike(text, MAX_OPTIONS).map(({ petId, name, quantity }): PetOption => {
     const content = (
       <>
         <span className="finder__name">{name ?? `Pet ${petId}`}</span>
@@ -133,7 +141,7 @@ export function PetFinder({ ref, label, hint, message, onMessage, onPick }: Prop
         options={options}
         onPick={({ petId }) => pick(petId)}
         onEnter={(typed) => {
-          if (typed.trim() !== '') find(typed)
+          if (typed.trim() !== '') void find(typed)
         }}
         placeholder={hasNames ? 'Barcode, name or id' : 'Names and barcodes are loading'}
         field={field}

@@ -75,7 +75,7 @@ export function PickUpDialog({ onClose }: { readonly onClose: () => void }) {
                 <ul>
                   {group.map(({ id, petId, quantity, note }) => (
                     <li key={String(id)}>
-                      {quantity} × {stock.find(petId)?.name ?? `Pet ${petId}`}
+                      {quantity} × {stock.nameOf(petId)}
                       {note !== undefined && <span className="muted"> · {note}</span>}
                     </li>
                   ))}

@@ -61,7 +61,7 @@ export function ReserveDialog({ till, onClose }: Props) {
       const named = details.flatMap(({ petId, available }) =>
         petId === undefined || available === undefined
           ? []
-          : [`${stock.find(BigInt(petId))?.name ?? `Pet ${petId}`}: only ${Math.max(0, available)} free.`],
+          : [`${stock.nameOf(BigInt(petId))}: only ${Math.max(0, available)} free.`],
       )
       setFailure(named.length === 0 ? failureWords(error) : `Nothing was reserved. ${named.join(' ')}`)
       setWorking(false)

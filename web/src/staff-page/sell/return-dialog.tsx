@@ -95,7 +95,7 @@ export function ReturnDialog({ onClose }: { readonly onClose: () => void }) {
             {pets?.map(({ petId, sold, returned }) => (
               <TextField
                 key={String(petId)}
-                label={stock.find(petId)?.name ?? `Pet ${petId}`}
+                label={stock.nameOf(petId)}
                 hint={`${sold} sold${returned > 0 ? `, ${returned} returned before` : ''}`}
                 problem={problemOf(amounts.get(petId), sold - returned)}
                 isNumber

@@ -39,12 +39,11 @@ function RefusedSale({ till, sale }: { readonly till: Till; readonly sale: Sale 
   const { stock } = useSession()
   const { receipt, lines, refusal } = sale
   const pieces = lines.reduce((sum, { quantity }) => sum + quantity, 0)
-  const nameOf = (petId: bigint) => stock.find(petId)?.name ?? `Pet ${petId}`
   const discard = async () => {
     const isSure = await ask({
       title: `Discard sale ${receipt}?`,
       text: [
-        `It will not be booked: ${lines.map(({ petId, quantity }) => `${quantity} × ${nameOf(petId)}`).join(', ')}.`,
+        `It will not be booked: ${lines.map(({ petId, quantity }) => `${quantity} × ${stock.nameOf(petId)}`).join(', ')}.`,
         'If the pets have left the shop, correct the stock by a count.',
       ],
       yes: 'Discard',
@@ -58,7 +57,7 @@ function RefusedSale({ till, sale }: { readonly till: Till; readonly sale: Sale 
         <strong>
           Sale {receipt} of {piecesWords(pieces)} was not booked.
         </strong>{' '}
-        {refusal?.message} {refusal?.pets.map(({ petId, why }) => `${nameOf(petId)}: ${why}`).join(' ')}
+        {refusal?.message} {refusal?.pets.map(({ petId, why }) => `${stock.nameOf(petId)}: ${why}`).join(' ')}
       </span>
       <Button size="small" onClick={() => void till.queue.retry(sale)}>
         Try again

@@ -142,7 +142,7 @@ function CartLine({ till, line: { petId, quantity } }: CartLineProps) {
   const { stock } = useSession()
   useStock()
   const { refused } = useReadable(till)
-  const row = stock.find(petId)
+  const row = stock.lookUp(petId)
   const [draft, setDraft] = useState<string>()
   const name = row?.name ?? `Pet ${petId}`
   const free = row === undefined ? undefined : row.quantity - row.reserved

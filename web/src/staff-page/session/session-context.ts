@@ -3,7 +3,6 @@ import { createContext, useContext, useEffect, useState } from 'react'
 import { useReadable } from '../data/observable.ts'
 import type { RequestState } from '../data/request-watch.ts'
 import type { StockRow, StockSnapshot } from '../data/stock/stock-model.ts'
-import { loadPet } from '../data/stock/stock-search.ts'
 import type { Session } from './session.ts'
 
 export const SessionContext = createContext<Session | undefined>(undefined)
@@ -24,14 +23,14 @@ export function useStockRow(petId: bigint): {
   readonly row: StockRow | undefined
   readonly isLoading: boolean
 } {
-  const { stock, saving } = useSession()
+  const { stock, pets } = useSession()
   const { phase, hasNames, isComplete } = useStock()
   const row = stock.find(petId)
   const [isLookedUp, setLookedUp] = useState(false)
   const isNeeded = hasNames && !isComplete && row === undefined && !isLookedUp
   useEffect(() => {
-    if (isNeeded) void loadPet(saving, petId).catch(() => setLookedUp(true))
-  }, [isNeeded, saving, petId])
+    if (isNeeded) void pets.load(petId).catch(() => setLookedUp(true))
+  }, [isNeeded, pets, petId])
   return { row, isLoading: row === undefined && (phase === 'loading' || !hasNames || isNeeded) }
 }
 

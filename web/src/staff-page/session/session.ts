@@ -10,6 +10,7 @@ import { FIRST_ORDER_FILTER } from '../data/orders/order-search.ts'
 import { RequestWatch } from '../data/request-watch.ts'
 import { BulkChanges } from '../data/stock/bulk-changes.ts'
 import { OwnChanges, type SaveContext } from '../data/stock/own-request.ts'
+import { PetLoader } from '../data/stock/pet-loader.ts'
 import { StockEditor } from '../data/stock/stock-editor.ts'
 import { StockFeed } from '../data/stock/stock-feed.ts'
 import { StockModel } from '../data/stock/stock-model.ts'
@@ -41,6 +42,7 @@ export class Session {
   readonly undo = new UndoHistory()
   readonly bulk: BulkChanges
   readonly feed: StockFeed
+  readonly pets: PetLoader
   readonly orderCalls: OrderCalls
   readonly orderActions: OrderActions
   readonly orderNews: OrderNews
@@ -67,6 +69,7 @@ export class Session {
     this.editor = new StockEditor(this.saving, this.undo)
     this.bulk = new BulkChanges(this.saving, this.undo)
     this.feed = new StockFeed({ client, stock, own, requests: this.requests, signal })
+    this.pets = new PetLoader(this.saving, this.feed.read)
     this.petEdits = new PetEdits(this.feed.events)
     const calls = new OrderCalls(client, signal)
     this.orderCalls = calls

@@ -70,7 +70,7 @@ function Shell() {
 
 function titleOf({ view, petId }: Route, stock: StockModel): string {
   if (petId === undefined) return viewNamed(view).title
-  return stock.find(petId)?.name ?? `Pet ${petId}`
+  return stock.nameOf(petId)
 }
 
 /** Asks before the page is closed while a change is being sent: a change that still waits would be lost. */

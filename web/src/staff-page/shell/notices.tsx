@@ -63,7 +63,7 @@ export function FailureToasts() {
       showToast({
         name: 'failure',
         tone: 'negative',
-        text: `${stock.find(petId)?.name ?? `Pet ${petId}`} was not saved. ${reason}`,
+        text: `${stock.nameOf(petId)} was not saved. ${reason}`,
         action: { label: 'Show', run: () => goTo({ view: 'pet', petId }) },
       })
     }

@@ -210,7 +210,7 @@ function LeftOutList({ leftOut }: { readonly leftOut: readonly LeftOut[] }) {
     <ul className="bulk-bar__left-out">
       {leftOut.slice(0, MAX_LISTED).map(({ petId, reason, unsettled }) => (
         <li key={String(petId)}>
-          <strong>{stock.find(petId)?.name ?? `Pet ${petId}`}</strong> {reason}
+          <strong>{stock.nameOf(petId)}</strong> {reason}
           {unsettled !== undefined && (
             <>
               {' '}

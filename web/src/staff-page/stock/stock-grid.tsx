@@ -37,7 +37,7 @@ const DIGIT_REM = 0.5625
 /** Screens on which the toolbar scrolls away with the rows. */
 const SHORT = '(max-height: 34rem)'
 export const NARROW = '(max-width: 47.99rem)'
-const NEAR_END_ROWS = 200
+const NEAR_END_ROWS = 100
 
 /** An ARIA grid that renders only the visible rows. It has the focus, and names its active row. */
 export function StockGrid({ rows, table, grid: { editing, input, screen }, hasMore, onNearEnd }: Props) {
@@ -229,7 +229,11 @@ function SortHeader({ column, className, onSort }: SortHeaderProps) {
 
 /** As wide as the longest id and the name of the column. */
 function widthOfIds(rows: readonly StockRow[]): string {
-  let digits = 0
-  for (const { petId } of rows) digits = Math.max(digits, String(petId).length)
+  let [least, greatest] = [0n, 0n]
+  for (const { petId } of rows) {
+    if (petId < least) least = petId
+    if (petId > greatest) greatest = petId
+  }
+  const digits = Math.max(String(least).length, String(greatest).length)
   return `${Math.max(3, DIGIT_REM * digits)}rem`
 }

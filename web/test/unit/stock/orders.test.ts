@@ -8,6 +8,7 @@ import { orderListSource } from '../../../src/staff-page/data/orders/order-list.
 import { searchOrders } from '../../../src/staff-page/data/orders/order-search.ts'
 import { leftWords } from '../../../src/staff-page/data/orders/order-words.ts'
 import { StockModel } from '../../../src/staff-page/data/stock/stock-model.ts'
+import type { ReadPage } from '../../../src/staff-page/data/stock/stock-search.ts'
 
 function order(id: number, state: OrderState = 'open', petId = 1n): Order {
   const createdAt = '2026-11-16T12:00:00Z'
@@ -104,8 +105,9 @@ test('an order that changes while they load counts once, whether the response ha
   stock.clear()
 })
 
-test('if there are too many open orders, no reserved units are shown rather than wrong ones', async () => {
+test('if there are too many open orders, every pet keeps the reserved units that it was loaded with', async () => {
   const stock = stocked()
+  stock.take([{ petId: 1n, quantity: 9, status: 'available', reserved: 3 }])
   const service = new SlowService(Array.from({ length: MAX_OPEN_ORDERS + 1 }, (_, index) => order(index)))
   const live = new LiveChanges<Order>()
   const open = new OpenOrders({ calls: service, stock, live, signal })
@@ -114,20 +116,43 @@ test('if there are too many open orders, no reserved units are shown rather than
   while (open.get() === 'loading') await service.answer()
   expect(open.get()).toBe('too many')
   live.tell({ type: 'change', change: order(1, 'cancelled') })
-  expect(stock.find(1n)?.reserved).toBe(0)
+  expect(stock.find(1n)?.reserved).toBe(3)
   expect(service.asked.length).toBeLessThanOrEqual(MAX_OPEN_ORDERS / 1_000 + 1)
   stock.clear()
 })
 
+const readNoPets = async () => ({ items: [], next: undefined })
+
 function listOf(orders: readonly Order[], kind: 'open' | 'held' = 'open') {
   const service = new SlowService(orders)
-  const source = searchOrders(service, { kind, query: '' }, new StockModel())
+  const source = searchOrders(service, { kind, query: '' }, new StockModel(), readNoPets)
   const list = new LiveList(orderListSource(source, new LiveChanges<Order>()))
   list.follow()
   const tell = (order: Order) => list.apply(order)
   const ids = () => list.get().rows.map(({ id, state }) => `${id} ${state}`)
   return { service, list, tell, ids, stop: () => list.stop() }
 }
+
+test('a large store is searched by the service for the pets of a name, which the page does not hold', async () => {
+  const stock = new StockModel()
+  stock.endLoading()
+  const state = { categoryId: 1n, status: 'available', quantity: 4, reserved: 1, available: 3 } as const
+  const asked: unknown[] = []
+  const readPets: ReadPage = async (query) => {
+    asked.push(query)
+    return { items: [{ petId: 7n, name: 'Zebra finch', ...state }], next: undefined }
+  }
+  const orders = [order(1), order(2, 'open', 7n)]
+  async function* list({ petId }: OrderQuery): AsyncGenerator<Order> {
+    yield* orders.filter((each) => each.petId === petId)
+  }
+  const get = () => Promise.reject(new Error('no test requests a single order'))
+  const source = searchOrders({ list, get }, { kind: 'open', query: 'zebra' }, stock, readPets)
+  const found: bigint[] = []
+  for await (const each of source.read(signal)) if (source.fits(each)) found.push(each.id)
+  expect(asked).toEqual([{ q: 'zebra' }])
+  expect(found).toEqual([2n])
+})
 
 test('a page that is older than an event does not undo it', async () => {
   const { service, tell, ids, stop } = listOf([order(1), order(2)])

@@ -11,7 +11,7 @@ interface OpenOrdersContext {
   readonly signal: AbortSignal
 }
 
-/** `ready`: the stock knows the reserved units of every pet. `too many`: it does not, and shows none. */
+/** `ready`: events keep the reserved units of every pet current. `too many`: each row keeps the units it was loaded with. */
 export type OpenOrdersPhase = 'loading' | 'ready' | 'too many'
 
 /** Loading this many orders takes a key of the smallest plan a sixth of its requests per minute. */
@@ -93,7 +93,7 @@ export class OpenOrders implements Readable<OpenOrdersPhase> {
     for (const { petId, quantity } of this.#orders.values()) {
       reserved.set(petId, (reserved.get(petId) ?? 0) + quantity)
     }
-    stock.replaceReserved(reserved)
+    stock.replaceReserved(loaded && reserved)
     this.#phase.set(loaded === undefined ? 'too many' : 'ready')
   }
 

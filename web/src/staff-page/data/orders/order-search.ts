@@ -1,6 +1,7 @@
 import { isPetstoreError, type Order, type OrderState } from '@petstore/client'
 import { fold, searchTerms } from '../stock/search-text.ts'
 import type { StockModel } from '../stock/stock-model.ts'
+import { type ReadPage, readAll } from '../stock/stock-search.ts'
 import type { OrderCalls } from './order-calls.ts'
 import { ORDERS_PER_PAGE, type OrderSource } from './order-list.ts'
 
@@ -19,6 +20,9 @@ const MAX_PETS = 8
 /** The orders of more than this many matches by customer are not shown. */
 const MAX_CUSTOMER_ORDERS = 1_000
 const EXAMINED_PER_PAGE = 1_000
+/** The pets of a large store that a search loads at most. */
+const MAX_NAMED_PETS = 5_000
+const TOO_MANY_PETS = `More than ${MAX_NAMED_PETS.toLocaleString('en')} pets match. Type more of the name.`
 const MAX_INT64 = 2n ** 63n - 1n
 
 /** Finds the orders of one kind by the id of the order, by the customer, and by the pet's name, id or barcode. */
@@ -26,6 +30,7 @@ export function searchOrders(
   calls: Pick<OrderCalls, 'list' | 'get'>,
   { kind, query }: OrderFilter,
   stock: StockModel,
+  readPets: ReadPage,
 ): OrderSource {
   const state = kind === 'held' ? 'open' : kind
   const isOfKind = (order: Order) =>
@@ -36,31 +41,49 @@ export function searchOrders(
   }
   const scanned = stock.barcodes.find(query.trim())
   const orderId = scanned === undefined ? idIn(query) : undefined
-  const petIds = scanned === undefined ? matchingPets(stock, query) : new Set([scanned])
+  let petIds: ReadonlySet<bigint> = new Set(scanned === undefined ? [] : [scanned])
   const customer = customerWords(query)
   const fits = (order: Order) =>
     isOfKind(order) &&
     (order.id === orderId ||
       petIds.has(order.petId) ||
       (customer !== '' && customerWords(order.customer ?? '').startsWith(customer)))
-  if (petIds.size > MAX_PETS) {
-    return { fits, read: (signal) => calls.list({ state, pageSize: EXAMINED_PER_PAGE }, signal) }
-  }
-  const read = (signal: AbortSignal) =>
-    merged([
+  async function* read(signal: AbortSignal): AsyncGenerator<Order> {
+    if (scanned === undefined) petIds = await matchingPets(stock, readPets, query, signal)
+    if (petIds.size > MAX_PETS) {
+      yield* calls.list({ state, pageSize: EXAMINED_PER_PAGE }, signal)
+      return
+    }
+    yield* merged([
       ...(orderId === undefined ? [] : [orderWithId(calls, orderId)]),
       ...[...petIds].map((petId) => calls.list({ state, petId, pageSize }, signal)),
       ...(customer === ''
         ? []
         : [byId(calls.list({ state, customer, pageSize: MAX_CUSTOMER_ORDERS }, signal))]),
     ])
+  }
   return { fits, read }
 }
 
-/** Digits are the id of a pet; anything else is searched for in the names. */
-function matchingPets(stock: StockModel, query: string): ReadonlySet<bigint> {
+/** Digits are the id of a pet, or a barcode that the page does not know; anything else is searched for in the names. */
+async function matchingPets(
+  stock: StockModel,
+  readPets: ReadPage,
+  query: string,
+  signal: AbortSignal,
+): Promise<ReadonlySet<bigint>> {
+  const q = query.trim()
   const id = idIn(query)
-  if (id !== undefined) return new Set([id])
+  const { isComplete } = stock.get()
+  if (id !== undefined) {
+    if (!isComplete) await readPets({ q, limit: MAX_PETS }, undefined, signal)
+    return new Set([stock.barcodes.find(q) ?? id])
+  }
+  if (!isComplete) {
+    const petIds = await readAll(readPets, { q }, MAX_NAMED_PETS, signal)
+    if (petIds === undefined) throw new Error(TOO_MANY_PETS)
+    return new Set(petIds)
+  }
   const terms = searchTerms(query)
   const { rows } = stock.get()
   const matching = rows.filter(({ searchText }) => terms.every((term) => searchText.includes(term)))

@@ -1,18 +1,10 @@
-import {
-  type InventoryEvent,
-  type InventorySearch,
-  isPetstoreError,
-  type Order,
-  type Page,
-  type PetstoreClient,
-  type SearchRow,
-} from '@petstore/client'
+import { type InventoryEvent, isPetstoreError, type Order, type PetstoreClient } from '@petstore/client'
 import { changeOf } from '../history/change-log.ts'
 import { LiveChanges } from '../history/live-changes.ts'
 import type { RequestWatch } from '../request-watch.ts'
 import type { OwnChanges } from './own-request.ts'
 import type { StockModel } from './stock-model.ts'
-import { StockSearch, takeFound } from './stock-search.ts'
+import { type ReadPage, StockSearch, takeFound } from './stock-search.ts'
 
 interface FeedContext {
   readonly client: PetstoreClient
@@ -25,6 +17,8 @@ interface FeedContext {
 /** A store with more pets is not loaded: the service searches and sorts it. */
 export const MAX_PETS_IN_MEMORY = 10_000
 const PETS_PER_PAGE = 1_000
+/** The first page is small, so that it is shown soon. */
+const PETS_ON_FIRST_PAGE = 200
 /** The first page is loaded after the stream has started, but not later than this. */
 const WAIT_FOR_STREAM_MS = 1_000
 const RECONNECT_MS = 5_000
@@ -93,11 +87,12 @@ export class StockFeed {
   }
 
   /** Reads a page of a search into the model. */
-  readonly read = async (query: InventorySearch, cursor: string | undefined): Promise<Page<SearchRow>> => {
-    const { client, stock, signal } = this.#context
+  readonly read: ReadPage = async (query, cursor, signal = this.#context.signal) => {
+    const { client, stock } = this.#context
     const events = this.#collectEvents()
+    const limit = cursor === undefined ? PETS_ON_FIRST_PAGE : PETS_PER_PAGE
     try {
-      const page = await client.inventory.search({ limit: PETS_PER_PAGE, ...query, cursor, signal })
+      const page = await client.inventory.search({ limit, ...query, cursor, signal })
       takeFound(stock, page.items)
       for (const event of events) this.#apply(event, false)
       return page

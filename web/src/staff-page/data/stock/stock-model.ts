@@ -72,7 +72,7 @@ export class StockModel implements Readable<StockSnapshot> {
   /** Ascending; `undefined` after a row was added or removed. */
   #petIds: readonly bigint[] | undefined
   #structure = 0
-  /** By pet; `undefined` until the open orders are loaded. Until then each row has what its search returned. */
+  /** By pet; `undefined` unless all open orders are loaded. Without it each row has the units that its search returned. */
   #reserved: Map<bigint, number> | undefined
   #marks = new Map<bigint, number>()
   #flushing: ReturnType<typeof setTimeout> | undefined
@@ -82,8 +82,24 @@ export class StockModel implements Readable<StockSnapshot> {
   readonly get = this.#snapshot.get
   readonly subscribe = this.#snapshot.subscribe
 
+  /** Loads a pet that a large store has and the page does not hold. */
+  onMissing: (petId: bigint) => void = () => {}
+
   find(petId: bigint): StockRow | undefined {
     return this.#rows.get(petId)
+  }
+
+  /** The row to show. In a large store a missing row is loaded; a later snapshot has it. */
+  lookUp(petId: bigint): StockRow | undefined {
+    const row = this.find(petId)
+    const { hasNames, isComplete } = this.get()
+    if (row === undefined && hasNames && !isComplete) this.onMissing(petId)
+    return row
+  }
+
+  /** The name to show, looked up like the row. */
+  nameOf(petId: bigint): string {
+    return this.lookUp(petId)?.name ?? `Pet ${petId}`
   }
 
   /** Takes every pet of the store. */
@@ -117,9 +133,9 @@ export class StockModel implements Readable<StockSnapshot> {
     if (this.#delete(petId)) this.#publishSoon()
   }
 
-  /** Sets the reserved units of every pet; pets that are not in the map have none. */
-  replaceReserved(reserved: ReadonlyMap<bigint, number>): void {
-    this.#reserved = new Map(reserved)
+  /** Sets the reserved units of every pet; pets that are not in the map have none. Without a map, rows keep theirs. */
+  replaceReserved(reserved: ReadonlyMap<bigint, number> | undefined): void {
+    this.#reserved = reserved && new Map(reserved)
     for (const petId of this.#rows.keys()) this.#showReserved(petId)
     this.#publishSoon()
   }

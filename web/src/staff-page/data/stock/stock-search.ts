@@ -5,7 +5,11 @@ import type { StockModel } from './stock-model.ts'
 import type { Sort, TableFilter } from './table-state.ts'
 
 /** Reads a page of a search into the model. Throws if the service does. */
-export type ReadPage = (query: InventorySearch, cursor: string | undefined) => Promise<Page<SearchRow>>
+export type ReadPage = (
+  query: InventorySearch & { readonly limit?: number },
+  cursor?: string,
+  signal?: AbortSignal,
+) => Promise<Page<SearchRow>>
 
 export interface SearchState {
   /** The pets that were found so far, in their order. */
@@ -94,8 +98,35 @@ export interface Lookup {
   readonly signal: AbortSignal
 }
 
+/** Reads every pet that a search finds into the model; `undefined` if there are more than `max`. */
+export async function readAll(
+  read: ReadPage,
+  query: InventorySearch,
+  max: number,
+  signal?: AbortSignal,
+): Promise<readonly bigint[] | undefined> {
+  const petIds: bigint[] = []
+  let cursor: string | undefined
+  do {
+    const page = await read(query, cursor, signal)
+    petIds.push(...page.items.map(({ petId }) => petId))
+    if (petIds.length > max) return undefined
+    cursor = page.next
+  } while (cursor !== undefined)
+  return petIds
+}
+
+/** A search for an id finds its pet by one request, unless many names have a word that starts with the same digits. */
+const FOUND_WITH_ID = 8
+
 /** Loads one pet that the page does not hold. Throws `not_found` if the store does not have it. */
-export async function loadPet({ client, stock, signal }: Lookup, petId: bigint): Promise<void> {
+export async function loadPet(
+  { client, stock, signal }: Lookup,
+  read: ReadPage,
+  petId: bigint,
+): Promise<void> {
+  await read({ q: String(petId), limit: FOUND_WITH_ID })
+  if (stock.find(petId) !== undefined) return
   const [pet, availability] = await Promise.all([
     client.pets.get(petId, { signal }),
     client.inventory.availability(petId, { signal }),
