@@ -1,8 +1,10 @@
 /**
- * Generates docs/settings.md from the table of settings, and the operations in docs/api.md from openapi.json. `npm run docs`
- * writes the files; `--check` fails if one of them is outdated.
+ * Generates docs/settings.md from the table of settings, the operations in docs/api.md from openapi.json, and the reference in
+ * docs/cli.md from the commands. `npm run docs` writes the files; `--check` fails if one of them is outdated.
  */
 import { join } from 'node:path'
+import type { Command } from 'commander'
+import { createProgram } from '../src/cli/program.ts'
 import { flagOf, SETTING_NAMES, SETTINGS, type SettingName, variableOf } from '../src/service/config.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
@@ -94,9 +96,40 @@ async function apiPage(current: string): Promise<string> {
   return current.replace(GENERATED_PART, operationsTable(paths))
 }
 
+/** Explained once at the start of the page, because most commands have them. */
+const COMMON_FLAGS = ['--help', '--database-url', '--data']
+
+/** A section for each command that does something, with its arguments and flags. */
+function commandSections(command: Command, parent = ''): string[] {
+  const help = command.createHelp()
+  const name = `${parent}${command.name()}`
+  const subcommands = help.visibleCommands(command).filter((subcommand) => subcommand.name() !== 'help')
+  if (subcommands.length > 0) {
+    return subcommands.flatMap((subcommand) => commandSections(subcommand, `${name} `))
+  }
+  const isServe = command.name() === 'serve'
+  const flags = isServe
+    ? []
+    : help.visibleOptions(command).filter(({ long }) => !COMMON_FLAGS.includes(long ?? ''))
+  const rows = [
+    ...help
+      .visibleArguments(command)
+      .map((argument) => [argument.name().toUpperCase(), argument.description]),
+    ...flags.map((flag) => [help.optionTerm(flag), help.optionDescription(flag)]),
+  ].map(([term = '', text = '']) => `| \`${term}\` | ${text.replaceAll('|', '\\|')} |\n`)
+  const table = rows.length === 0 ? '' : `\n| | |\n| --- | --- |\n${rows.join('')}`
+  const settings = isServe ? '\nIts flags are the [settings](settings.md), and `--demo`.\n' : ''
+  return [`### ${name}\n\n${command.description()}\n${table}${settings}`]
+}
+
+function cliPage(current: string): string {
+  return current.replace(GENERATED_PART, () => `${commandSections(createProgram()).join('\n')}\n`)
+}
+
 const PAGES: Readonly<Record<string, (current: string) => string | Promise<string>>> = {
   'docs/settings.md': settingsPage,
   'docs/api.md': apiPage,
+  'docs/cli.md': cliPage,
 }
 
 if (import.meta.main) {
