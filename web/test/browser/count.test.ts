@@ -193,8 +193,8 @@ test(
     await page.getByRole('button', { name: 'Review' }).click()
     await page.getByRole('button', { name: 'Count again for Pet number 3' }).click()
     await page.getByRole('button', { name: 'Apply 1 pet' }).click()
-    // So many always ask.
-    const question = page.getByRole('dialog', { name: 'Are so many right?' })
+    // An implausible amount always asks.
+    const question = page.getByRole('dialog', { name: 'Is this amount right?' })
     await question.getByText('Pet number 2: 9,007,199,254,740,991 counted, 10 expected.').waitFor()
     await axe(page)
     await question.getByRole('button', { name: 'Apply them' }).click()

@@ -154,7 +154,7 @@ test(
     await page.getByText('Unusually many').waitFor()
     // It always asks.
     await page.getByRole('button', { name: /^Receive / }).click()
-    const question = page.getByRole('dialog', { name: 'Are so many right?' })
+    const question = page.getByRole('dialog', { name: 'Is this amount right?' })
     await question.getByText('Pet number 36: 9,007,199,254,740,981 pieces, with 10 in stock.').waitFor()
     await axe(page)
     await page.keyboard.press('Enter')

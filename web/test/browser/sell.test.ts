@@ -4,6 +4,7 @@ import { axe } from '../support/axe.ts'
 import { stateOf } from '../support/orders.ts'
 import { barcodeOf, fits, scan, scannedPets } from '../support/scanning.ts'
 import { BROWSER_TEST_MS, JSON_HEADERS, signIn, useShop } from '../support/shop.ts'
+import { expectSoon } from '../support/soon.ts'
 
 const shop = useShop({ pets: scannedPets(60) })
 const PHONE = { width: 390, height: 844 }
@@ -195,12 +196,13 @@ for (const isClosed of [false, true]) {
         }),
       )
       for (const page of open) await page.context().setOffline(false)
+      const stockOf = () => Promise.all([0, 1, 2, 3, 4].map((index) => shop.inStock(BigInt(first + index))))
+      await expectSoon(stockOf, [0, 0, 0, 0, 0])
+      const refusedOf = () => Promise.all(open.map((page) => page.getByText(/was not booked\./).count()))
+      await expectSoon(async () => (await refusedOf()).reduce((sum, count) => sum + count, 0), 3)
       for (const page of open)
         await page.getByText(/sales? waits? to be booked/).waitFor({ state: 'detached' })
-      const refused = await Promise.all(open.map((page) => page.getByText(/was not booked\./).count()))
-      expect(refused.reduce((sum, count) => sum + count, 0)).toBe(3)
-      const stock = await Promise.all([0, 1, 2, 3, 4].map((index) => shop.inStock(BigInt(first + index))))
-      expect(stock).toEqual([0, 0, 0, 0, 0])
+      const refused = await refusedOf()
       const receipts = new Set<unknown>()
       for (let petId = first; petId < first + 5; petId++) {
         for (const entry of await historyOf(petId)) {

@@ -37,7 +37,7 @@ export interface DraftState<Line, Head> {
   readonly sent: Batch | undefined
   /**
    * `sending` until the response arrives; `unsettled` if it was lost, so that the changes may have been made;
-   * `forgotten` if that was so long ago that sending the batch again could make the changes twice.
+   * `forgotten` if the Idempotency-Key has expired since, so that sending the batch again could make the changes twice.
    */
   readonly phase: 'open' | 'sending' | 'unsettled' | 'forgotten'
   /** Why the last batch was not saved. */

@@ -8,5 +8,5 @@ export async function askImplausible(lines: readonly string[], yes: string): Pro
   if (lines.length === 0) return true
   const rest = lines.length - MAX_NAMED
   const text = rest > 0 ? [...lines.slice(0, MAX_NAMED), `And ${rest.toLocaleString('en')} more.`] : lines
-  return ask({ title: 'Are so many right?', text, yes, no: 'Look at it again' })
+  return ask({ title: 'Is this amount right?', text, yes, no: 'Look at it again' })
 }

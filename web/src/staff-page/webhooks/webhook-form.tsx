@@ -69,7 +69,7 @@ export function WebhookForm({ title, first, submitWords, onSubmit, onLeave }: Pr
         label="Address of the receiver"
         type="url"
         placeholder="https://"
-        hint="Ask whoever runs the other system. It starts with https:// and is on the internet."
+        hint="Ask the people who run the other system for it. It starts with https:// and is on the internet."
         problem={problemOf('url')}
         value={url}
         onChange={setUrl}
