@@ -1,13 +1,14 @@
 import type { Database } from 'bun:sqlite'
 import type { OrderStore } from '../../core/orders/order-store.ts'
 import { needsSection, petIdsOf, type SubmittedCommand, typedResults } from '../../core/stock/command.ts'
-import { type Decision, decide } from '../../core/stock/decide.ts'
 import {
   type Answers,
   answerId,
+  type Decision,
+  decide,
   idempotencyKeysOf,
   type RememberedAnswer,
-} from '../../core/stock/idempotency.ts'
+} from '../../core/stock/decide.ts'
 import type { InventoryItem, LockedEntry, PetStatus } from '../../core/stock/inventory.ts'
 import type { StockStore } from '../../core/stock/stock-store.ts'
 import type { Clock } from '../../core/values/clock.ts'
