@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
-import { FlushQueue } from '../../src/store/sqlite/wal-flush.ts'
+import { FlushQueue } from '../../src/store/sqlite/write-ahead-log.ts'
 import { someTurns } from '../support/turns.ts'
 import { change, pet } from './plain-rows.ts'
 

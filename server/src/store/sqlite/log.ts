@@ -3,8 +3,8 @@ import { fromCursor, type LogMethods, toCursor } from '../cursor.ts'
 import { prunableIds } from '../history.ts'
 import { LOG_FIELDS, type LogRow, MAX_EVENTS_BEHIND, toEvent } from '../log-rows.ts'
 import { statement } from '../sql.ts'
-import type { Connection } from './connection.ts'
-import { readLogEnd, runStatement, upTo } from './dialect.ts'
+import { type Connection, readLogEnd, upTo } from './connection.ts'
+import { runStatement } from './dialect.ts'
 
 /** Each event is a row of the log, and the id of the row is the position in its cursor. */
 export function logMethods(connection: Connection): LogMethods {
