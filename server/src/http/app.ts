@@ -207,7 +207,7 @@ function findKey(context: OperationContext): MaybePromise<ApiKey | undefined> {
 }
 
 function findKeyBySecret(context: OperationContext): MaybePromise<ApiKey | undefined> {
-  const { keys, demoSecrets } = context.parts.gate
+  const { keys, demoSecrets } = context.parts.access
   const credentials = credentialsOf(context.request.headers)
   if (credentials.type === 'none') {
     refuseUnauthenticated(context, credentials.reason, credentials.hasToken)
@@ -225,7 +225,7 @@ function findKeyBySecret(context: OperationContext): MaybePromise<ApiKey | undef
 /** Refuses every code from an address that is blocked or has exceeded its limit, so codes cannot be guessed. */
 function findKeyByCode(context: OperationContext): MaybePromise<ApiKey | undefined> {
   context.isPairing = true
-  const { pairing, addresses } = context.parts.gate
+  const { pairing, addresses } = context.parts.access
   const address = context.clientAddress()
   const blockedUntil = pairing.blockedUntil(address)
   const code = BEARER_CODE.exec(context.header('authorization') ?? '')?.[1]
@@ -245,7 +245,7 @@ function findKeyByCode(context: OperationContext): MaybePromise<ApiKey | undefin
  * guessing secrets cannot overload the database. A valid key still works from such an address.
  */
 async function lookUpKey(context: OperationContext, hash: string): Promise<ApiKey | undefined> {
-  const { keys, addresses } = context.parts.gate
+  const { keys, addresses } = context.parts.access
   if (!keys.hasHash(hash) && addresses.status(context.clientAddress()).refused !== undefined) {
     // The key may have been created a moment ago.
     await keys.refresh()
@@ -259,7 +259,7 @@ function checkKey(context: OperationContext, key: ApiKey | undefined): void {
     refuseUnauthenticated(context, context.isPairing ? WRONG_CODE : 'the API key is unknown')
     return
   }
-  const state = keyState(key, context.parts.gate.clock())
+  const state = keyState(key, context.parts.access.clock())
   if (state === 'active') context.key = key
   else refuseUnauthenticated(context, `the API key is ${state}`)
 }
@@ -268,13 +268,13 @@ function checkKey(context: OperationContext, key: ApiKey | undefined): void {
 function countRequest(context: OperationContext): MaybePromise<WindowStatus | Admission> {
   const { parts, request, caller, route } = context
   if (route.type === 'operation' && route.operation.isFree) {
-    const windows = parts.gate.limits.windowsOf(caller.id, caller.limits)
+    const windows = parts.access.limits.windowsOf(caller.id, caller.limits)
     return windows instanceof Promise ? windows.then(tighterOf) : tighterOf(windows)
   }
   const { receivedAt, connection } = request
   // Behind a proxy, a connection does not identify a client.
   const arrival = { receivedAt, connection: parts.trustedProxies > 0 ? undefined : connection }
-  return parts.gate.limits.admit(caller.id, caller.limits, arrival)
+  return parts.access.limits.admit(caller.id, caller.limits, arrival)
 }
 
 function checkLimits(context: RequestContext, status: WindowStatus | Admission): void {
@@ -284,7 +284,7 @@ function checkLimits(context: RequestContext, status: WindowStatus | Admission):
 
 /** Counts a request without a key against the limit of its address. Replies 429 if the limit is exceeded. */
 function countAgainstAddress(context: RequestContext): void {
-  checkLimits(context, context.parts.gate.addresses.admit(context.clientAddress()))
+  checkLimits(context, context.parts.access.addresses.admit(context.clientAddress()))
 }
 
 /** Counts a malformed request against its address. A refused connection has not sent anything, so it is not counted. */
@@ -327,7 +327,7 @@ function refuseUnauthenticated(context: RequestContext, reason: string, hasToken
 function refuseBlocked(context: RequestContext, blockedUntil: number): void {
   countAgainstAddress(context)
   if (context.reply !== undefined) return
-  const seconds = Math.max(1, Math.ceil((blockedUntil - context.parts.gate.clock()) / SECOND))
+  const seconds = Math.max(1, Math.ceil((blockedUntil - context.parts.access.clock()) / SECOND))
   context.limitRefusal = { reason: 'anonymous', beginsBan: false }
   const message = `this address has sent too many wrong pairing codes; wait ${seconds} s before the next request`
   context.fail(new ServiceError('rate_limit_exceeded', message), { 'Retry-After': String(seconds) })
@@ -476,9 +476,9 @@ function finish(context: RequestContext): HttpResponse {
 }
 
 function apiHeaderLines(context: RequestContext): string {
-  const { gate, corsOrigins } = context.parts
+  const { access, corsOrigins } = context.parts
   // If reading the key or its limits failed, there is no window of the key, so the headers show the window of the address.
-  const windowStatus = context.windowStatus ?? gate.addresses.status(context.clientAddress())
+  const windowStatus = context.windowStatus ?? access.addresses.status(context.clientAddress())
   const cors = corsOrigins === undefined ? '' : corsLines(corsOrigins, context.header('origin'))
   return `${context.deprecationLines}${rateLimitLines(windowStatus)}${cors}`
 }

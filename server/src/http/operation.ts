@@ -283,7 +283,7 @@ function readSegment({ name, expected, fromText }: FieldCodec, text: string): un
   throw invalidField(name, `${name} ${problem}`)
 }
 
-/** What to do with fields and query parameters that an operation does not know. */
+/** How an operation treats fields and query parameters that it does not know. */
 type UnknownNames = 'ignored' | 'rejected'
 
 /** Builds the reader of a query once. Each parameter must be valid and occur at most once. */
@@ -344,13 +344,13 @@ function bodyReader<Of extends Fields, Parsed = RecordOf<Of>>(
   const example = JSON.stringify(examples?.[0] ?? {})
   const advice = `send a JSON object such as ${example} with Content-Type: application/json`
   return (request, bytes) => {
-    const body = objectOf(jsonOf(request, bytes, advice), example)
+    const body = requireObject(parseJson(request, bytes, advice), example)
     if (unknownNames === 'rejected') rejectUnknown('field', Object.keys(body), names)
     return parser(body)
   }
 }
 
-function jsonOf({ headers }: HttpRequest, bytes: Uint8Array, advice: string): unknown {
+function parseJson({ headers }: HttpRequest, bytes: Uint8Array, advice: string): unknown {
   if (bytes.length === 0) throw invalid(`the request body is missing; ${advice}`)
   const mediaType = headers.get('content-type')
   if (mediaType === null || !JSON_MEDIA_TYPE.test(mediaType)) {
@@ -374,7 +374,7 @@ function jsonOf({ headers }: HttpRequest, bytes: Uint8Array, advice: string): un
   }
 }
 
-function objectOf(value: unknown, example: string): JsonObject {
+function requireObject(value: unknown, example: string): JsonObject {
   if (isObject(value)) return value
   throw invalid(`the request body must be a JSON object such as ${example}, got ${describeValue(value)}`)
 }
@@ -433,7 +433,7 @@ export function bodyParser<Of extends Fields>(
 
   return (body) => {
     if (groups.length > 0) requireOneGroup(what, body, groups)
-    if (minProperties > 0) requireAny(what, body, names)
+    if (minProperties > 0) requireAnyField(what, body, names)
     const record: Record<string, unknown> = {}
     for (const codec of codecs) {
       const value = Object.hasOwn(body, codec.name) ? body[codec.name] : undefined
@@ -448,16 +448,18 @@ export function bodyParser<Of extends Fields>(
 function requireOneGroup(what: string, body: JsonObject, groups: readonly (readonly string[])[]): void {
   const used = groups.filter((names) => names.some((name) => body[name] !== undefined))
   if (used.length === 1) return
-  const choices = groups.map((names) => (names.length === 1 ? names[0] : `at least one of ${listed(names)}`))
+  const choices = groups.map((names) =>
+    names.length === 1 ? names[0] : `at least one of ${joinNames(names)}`,
+  )
   const got = used.length === 0 ? 'neither' : 'both'
   throw invalid(`${what} must have either ${choices.join(' or ')}, got ${got}`)
 }
 
-function listed(names: readonly string[]): string {
+function joinNames(names: readonly string[]): string {
   return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }
 
-function requireAny(what: string, body: JsonObject, names: readonly string[]): void {
+function requireAnyField(what: string, body: JsonObject, names: readonly string[]): void {
   if (names.some((name) => body[name] !== undefined)) return
-  throw invalid(`${what} must have at least one of ${listed(names)}, got none of them`)
+  throw invalid(`${what} must have at least one of ${joinNames(names)}, got none of them`)
 }

@@ -27,8 +27,8 @@ export function newLimitState(): LimitState {
 
 /**
  * Decides on a request at time `now`, and counts it if it is admitted. A key is banned when more than
- * `limits.perMinute` rejections count in one window. After the first, a rejection counts only if the client had seen a
- * 429 before it sent the request (`wasWarned`, see BurstFilter).
+ * `limits.perMinute` rejections count in one window. The first rejection of a window always counts. Later
+ * rejections count only if the client had seen a 429 before it sent the request (`wasWarned`, see BurstFilter).
  */
 export function admit(state: LimitState, limits: Limits, now: number, wasWarned = true): Admission {
   moveWithClock(state, state.lastUsedAt, now)
@@ -334,7 +334,7 @@ export class LimitLedger implements LimitKeeper {
   }
 }
 
-/** Limits the memory. Enough for a busy minute. */
+/** Bounds the memory of AddressWindows. This many addresses are enough for a busy minute. */
 const MAX_ADDRESSES_PER_GENERATION = 50_000
 
 /**

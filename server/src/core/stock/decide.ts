@@ -112,46 +112,46 @@ function outcomeOf({ stock, orders, catalog, webhooks }: Drafts, command: Comman
     case 'adjust':
       return adjust(stock, command)
     case 'create_order':
-      return requireRead(orders, 'orders').create(command)
+      return requireDraft(orders, 'orders').create(command)
     case 'create_orders':
-      return requireRead(orders, 'orders').createAll(command)
+      return requireDraft(orders, 'orders').createAll(command)
     case 'complete_order':
-      return requireRead(orders, 'orders').complete(command)
+      return requireDraft(orders, 'orders').complete(command)
     case 'cancel_order':
-      return requireRead(orders, 'orders').cancel(command)
+      return requireDraft(orders, 'orders').cancel(command)
     case 'change_order':
-      return requireRead(orders, 'orders').change(command)
+      return requireDraft(orders, 'orders').change(command)
     case 'release_holds':
-      return { type: 'done', expired: requireRead(orders, 'orders').expiredCount }
+      return { type: 'done', expired: requireDraft(orders, 'orders').expiredCount }
     case 'create_pet':
-      return requireRead(catalog, 'catalog').createPet(command)
+      return requireDraft(catalog, 'catalog').createPet(command)
     case 'update_pet':
-      return requireRead(catalog, 'catalog').updatePet(command)
+      return requireDraft(catalog, 'catalog').updatePet(command)
     case 'upsert_pets':
-      return requireRead(catalog, 'catalog').upsertPets(command)
+      return requireDraft(catalog, 'catalog').upsertPets(command)
     case 'remove_pet':
-      return requireRead(catalog, 'catalog').removePet(command)
+      return requireDraft(catalog, 'catalog').removePet(command)
     case 'create_category':
-      return requireRead(catalog, 'catalog').createCategory(command)
+      return requireDraft(catalog, 'catalog').createCategory(command)
     case 'update_category':
-      return requireRead(catalog, 'catalog').updateCategory(command)
+      return requireDraft(catalog, 'catalog').updateCategory(command)
     case 'remove_category':
-      return requireRead(catalog, 'catalog').removeCategory(command)
+      return requireDraft(catalog, 'catalog').removeCategory(command)
     case 'create_webhook':
-      return requireRead(webhooks, 'webhooks').create(command)
+      return requireDraft(webhooks, 'webhooks').create(command)
     case 'update_webhook':
-      return requireRead(webhooks, 'webhooks').update(command)
+      return requireDraft(webhooks, 'webhooks').update(command)
     case 'rotate_webhook_secret':
-      return requireRead(webhooks, 'webhooks').rotateSecret(command)
+      return requireDraft(webhooks, 'webhooks').rotateSecret(command)
     case 'move_webhook':
-      return requireRead(webhooks, 'webhooks').move(command)
+      return requireDraft(webhooks, 'webhooks').move(command)
     case 'remove_webhook':
-      return requireRead(webhooks, 'webhooks').remove(command)
+      return requireDraft(webhooks, 'webhooks').remove(command)
   }
 }
 
 /** Every store reads the sections that its commands need. */
-function requireRead<Draft>(draft: Draft | undefined, section: Section): Draft {
+function requireDraft<Draft>(draft: Draft | undefined, section: Section): Draft {
   if (draft === undefined) throw new Error(`the commit did not read the ${section} that its commands need`)
   return draft
 }

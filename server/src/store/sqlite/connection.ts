@@ -43,7 +43,7 @@ export function readLogEnd(database: Database): () => LogEnd {
 }
 
 /** The end of the log for a reader that must not read beyond `position`. */
-export function upTo(position: bigint | undefined, end: LogEnd): LogEnd {
+export function capLogEnd(position: bigint | undefined, end: LogEnd): LogEnd {
   return position === undefined || position >= end.position ? end : { ...end, position }
 }
 
@@ -195,7 +195,7 @@ export class Connection implements SqlDatabase, LongSession {
       if (dataVersion === this.#lastDataVersion) return
       this.#version++
       this.#lastDataVersion = dataVersion
-      this.#ownCommitsFlushed = this.#serving?.queue.flushed()
+      this.#ownCommitsFlushed = this.#serving?.queue.untilFlushed()
     } catch {
       // The new version makes the caller read the file, and that read reports the problem.
       this.#version++
@@ -296,7 +296,7 @@ export class Connection implements SqlDatabase, LongSession {
   /** Resolves when every commit that is visible now is flushed. */
   async untilFlushed(): Promise<void> {
     const queue = this.#serving?.queue ?? this.#serviceQueue
-    if (queue !== undefined) await queue.flushed()
+    if (queue !== undefined) await queue.untilFlushed()
     else this.#flushCommitsOfService()
   }
 
@@ -313,7 +313,7 @@ export class Connection implements SqlDatabase, LongSession {
   /** Runs `work` in one transaction that is on disk when the promise resolves. */
   async write<T>(work: () => T): Promise<T> {
     const result = await this.#writeBeforeFlush(work, 'durable')
-    await this.#serving?.queue.flushed()
+    await this.#serving?.queue.untilFlushed()
     return result
   }
 
@@ -416,8 +416,8 @@ export class Connection implements SqlDatabase, LongSession {
   }
 
   #readWhenUnlocked<T>(work: () => T): Promise<T> {
-    const began = performance.now()
-    return this.#whenUnlocked(work, () => began)
+    const startedAt = performance.now()
+    return this.#whenUnlocked(work, () => startedAt)
   }
 
   /**
@@ -466,7 +466,7 @@ function lockedError(error: unknown, path: string): unknown {
 
 async function isFlushed(queue: FlushQueue): Promise<boolean> {
   try {
-    await queue.flushed()
+    await queue.untilFlushed()
     return true
   } catch {
     return false

@@ -29,7 +29,7 @@ import {
 import { orderTotalsCounter } from '../orders.ts'
 import { inLongSession } from '../sql.ts'
 import { catalogTables } from './catalog.ts'
-import { type Connection, LOG_END, type LogEnd, readLogEnd, upTo } from './connection.ts'
+import { type Connection, capLogEnd, LOG_END, type LogEnd, readLogEnd } from './connection.ts'
 import { orderTable } from './orders.ts'
 import { webhookTable } from './webhooks.ts'
 
@@ -116,9 +116,9 @@ export function stockMethods(
 
     stockChangesSince: (cursor) =>
       connection.readLog(
-        database.transaction((flushed: bigint | undefined) => {
+        database.transaction((flushedEnd: bigint | undefined) => {
           const start = fromCursor(cursor)
-          const end = upTo(flushed, logEnd())
+          const end = capLogEnd(flushedEnd, logEnd())
           if (start === undefined || start.identity !== end.identity) return 'reload'
           const behind = end.position - start.position
           if (start.position < end.pruned || behind < 0n || behind > MAX_CHANGES_TO_APPLY) return 'reload'
@@ -146,7 +146,10 @@ export function stockMethods(
   }
 }
 
-/** Returns a function that writes a decision inside a commit. Its `lastChangeOf` returns a pet's latest log row before it. */
+/**
+ * Returns a function that writes a decision inside a commit. `lastChangeOf` must return the id of the pet's latest log row
+ * before the commit; null if the pet has none.
+ */
 export function decisionWriter(database: Database) {
   const logEnd = readLogEnd(database)
   const orders = orderTable(database)

@@ -111,9 +111,8 @@ export class FlushQueue {
   }
 
   /**
-   * To be called right after each commit. `logEndBefore` is the end of the log before the commit. If no other caller is
-   * waiting
-   * (`isAlone`) and flushes are short, the flush runs at once, which saves a round trip to another thread.
+   * Must be called right after each commit. `logEndBefore` is the end of the log before the commit. If no other caller is
+   * waiting (`isAlone`) and flushes are short, the flush runs at once, which saves a round trip to another thread.
    */
   add(logEndBefore: bigint, isAlone: boolean): void {
     if (isAlone && this.#flushing === undefined && this.#averageMs < SHORT_FLUSH_MS) {
@@ -125,7 +124,7 @@ export class FlushQueue {
   }
 
   /** Resolves when every commit so far is flushed; `undefined` if they already are. Rejects after a failed flush. */
-  flushed(): Promise<void> | undefined {
+  untilFlushed(): Promise<void> | undefined {
     if (this.#failure !== undefined) return Promise.reject(this.#failure)
     return (this.#waiting ?? this.#flushing)?.flushed
   }
@@ -230,7 +229,7 @@ export class Checkpointer {
     return this.#lastStep
   }
 
-  /** To be called after each commit, with the number of changed rows. */
+  /** Must be called after each commit, with the number of changed rows. */
   add(changes: number): void {
     this.#changes += changes
     if (this.#changes < this.#changesBetween || this.#isRunning) return
