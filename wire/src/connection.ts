@@ -5,8 +5,10 @@ import {
   type MaybePromise,
   type PendingRequest,
   RefusedRequest,
+  type RequestHead,
+  RequestInput,
+  RequestProblem,
 } from './request.ts'
-import { type RequestHead, RequestInput, RequestProblem } from './request-head.ts'
 import { type HttpResponse, ResponseWriter } from './response.ts'
 
 /** The next action that the connection needs from the client. */
@@ -18,19 +20,29 @@ type ClientTask =
   | 'read_response'
   | 'close'
 
-/** The part of a listener that its connections use. */
-export interface ListenerContext {
+/** The part of a listener that its connections share. */
+export interface ListenerState {
   readonly handler: Handler
   /** How long the client may take for each task. */
   readonly timeoutSeconds: Readonly<Record<ClientTask, number>>
-  /** The whole seconds since a fixed point in time. */
-  readonly now: () => number
   /** The `Keep-Alive` header, which announces how long a connection stays open between requests. */
   readonly keepAliveLine: string
+  /** The clock of the timeouts: the whole seconds since the listener was started. */
+  seconds: number
+  /** How often a connection was opened or bytes have arrived, and the second in which this last happened. */
+  arrivals: number
+  lastArrivalSecond: number
   /** If the listener is stopping, each response is the last response of its connection. */
-  readonly isStopping: () => boolean
+  isStopping: boolean
   /** Called when the network has accepted only a part of a response. */
   readonly onUnsent: () => void
+}
+
+/** Passes the events of a socket to its connection. */
+export const CONNECTION_EVENTS = {
+  data: ({ data: connection }: Socket<Connection>, bytes: Buffer) => connection.onData(bytes),
+  end: ({ data: connection }: Socket<Connection>) => connection.onEnd(),
+  drain: ({ data: connection }: Socket<Connection>) => connection.onDrain(),
 }
 
 /** A socket from its opening to its end, with its timeouts. Its pipeline handles the requests. */
@@ -39,7 +51,7 @@ export class Connection {
   readonly address: string
   readonly pace = new ReaderPace()
   readonly #socket: Socket<Connection>
-  readonly #listener: ListenerContext
+  readonly #listener: ListenerState
   readonly #pipeline: RequestPipeline
   readonly #refusal: RequestProblem | undefined
   /** With TLS, the connection is open when the handshake is complete. */
@@ -51,14 +63,15 @@ export class Connection {
   /** The second in which the current wait for the client began. */
   #waitingSince: number
 
-  /** A connection with a refusal sends that response and closes. */
-  constructor(socket: Socket<Connection>, listener: ListenerContext, refusal: RequestProblem | undefined) {
+  /** If there is a refusal, the connection responds with it and closes. */
+  constructor(socket: Socket<Connection>, listener: ListenerState, refusal: RequestProblem | undefined) {
     this.#socket = socket
     this.#listener = listener
     this.#refusal = refusal
     this.address = socket.remoteAddress
-    this.#waitingSince = listener.now()
+    this.#waitingSince = listener.seconds
     this.#pipeline = new RequestPipeline(socket, this, listener)
+    this.#recordArrival()
   }
 
   get writer(): ResponseWriter {
@@ -87,6 +100,7 @@ export class Connection {
 
   onData(bytes: Buffer): void {
     this.#hasReceivedBytes = true
+    this.#recordArrival()
     if (!this.#isClosing) this.#pipeline.add(bytes)
   }
 
@@ -116,12 +130,12 @@ export class Connection {
   onTick(): void {
     // The system reports a drain only when much of its buffer is free, which may never happen with a slow client.
     if (this.writer.unsentBytes > 0) this.onDrain()
-    const now = this.#listener.now()
+    const { seconds, timeoutSeconds } = this.#listener
     const task = this.#clientTask()
     this.pace.measure(this.writer)
     // A failed write is the only sign that a paused socket was reset.
     if (this.writer.isBroken || this.pace.isTooSlow) this.terminate()
-    else if (task !== undefined && now - this.#waitingSince > this.#listener.timeoutSeconds[task]) {
+    else if (task !== undefined && seconds - this.#waitingSince > timeoutSeconds[task]) {
       this.#timeOut(task)
     }
   }
@@ -158,7 +172,12 @@ export class Connection {
   }
 
   restartTimeout(): void {
-    this.#waitingSince = this.#listener.now()
+    this.#waitingSince = this.#listener.seconds
+  }
+
+  #recordArrival(): void {
+    this.#listener.arrivals++
+    this.#listener.lastArrivalSecond = this.#listener.seconds
   }
 
   /** Returns `undefined` if the client waits for the response. */
@@ -204,7 +223,7 @@ const MAX_REQUESTS_PER_TURN = 20
 class RequestPipeline {
   readonly writer: ResponseWriter
   readonly #connection: Connection
-  readonly #listener: ListenerContext
+  readonly #listener: ListenerState
   readonly #input = new RequestInput()
   #pending: PendingRequest | undefined
   /** Whether later bytes are ignored, because it is unknown where the next request starts. */
@@ -217,7 +236,7 @@ class RequestPipeline {
   /** Also true while the next turn is scheduled, so that turns never overlap. */
   #isProcessing = false
 
-  constructor(socket: Socket<Connection>, connection: Connection, listener: ListenerContext) {
+  constructor(socket: Socket<Connection>, connection: Connection, listener: ListenerState) {
     this.#connection = connection
     this.#listener = listener
     this.writer = new ResponseWriter(socket, listener.keepAliveLine, {
@@ -391,7 +410,7 @@ class RequestPipeline {
   }
 
   #send(pending: PendingRequest, response: HttpResponse): void {
-    if (this.#listener.isStopping() || pending.awaitsContinue) pending.isLast = true
+    if (this.#listener.isStopping || pending.awaitsContinue) pending.isLast = true
     pending.requestBody.discard()
     if (response.isClientAuthenticated) this.hasAuthenticatedClient = true
     this.#connection.restartTimeout()

@@ -1,6 +1,11 @@
 export { type Listener, type ListenOptions, listen } from './listen.ts'
-export type { Handler, HttpRequest, MaybePromise } from './request.ts'
-export { type RequestHeaders, RequestProblem } from './request-head.ts'
+export {
+  type Handler,
+  type HttpRequest,
+  type MaybePromise,
+  type RequestHeaders,
+  RequestProblem,
+} from './request.ts'
 export {
   type BodyOutput,
   type HttpResponse,

@@ -1,8 +1,7 @@
 import { createSecureContext } from 'node:tls'
 import type { Socket } from 'bun'
-import { Connection, type ListenerContext } from './connection.ts'
-import type { Handler } from './request.ts'
-import { RequestProblem } from './request-head.ts'
+import { CONNECTION_EVENTS, Connection, type ListenerState } from './connection.ts'
+import { type Handler, RequestProblem } from './request.ts'
 import type { Tls } from './tls.ts'
 
 export interface Listener {
@@ -83,19 +82,15 @@ function listenProblem(
   return `cannot listen on ${host} port ${port}; check ${flags.host} and ${flags.port}`
 }
 
-/** Serves HTTP/1.1 on a port. Only this file depends on how Bun listens. */
+/** Serves HTTP/1.1 on a port. */
 export function listen(handler: Handler, options: ListenOptions): Listener {
   const { host, port, flags, tls, isShared, fd, secondMs, ...limits } = { ...DEFAULTS, ...options }
   const connections = new Set<Connection>()
   const perAddress = new Map<string, Set<Connection>>()
   let secureContext: unknown
-  let seconds = 0
-  let arrivals = 0
-  let lastArrivalSecond = 0
   let unsentResponses = 0
-  let isStopping = false
   const allClosed = Promise.withResolvers<void>()
-  const context: ListenerContext = {
+  const state: ListenerState = {
     handler,
     timeoutSeconds: {
       handshake: limits.requestTimeoutSeconds,
@@ -106,18 +101,16 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
       close: CLOSE_TIMEOUT_SECONDS,
     },
     keepAliveLine: `Keep-Alive: timeout=${limits.keepAliveSeconds}\r\n`,
-    now: () => seconds,
-    isStopping: () => isStopping,
+    seconds: 0,
+    arrivals: 0,
+    lastArrivalSecond: 0,
+    isStopping: false,
     onUnsent: () => {
       unsentResponses++
       if (unsentResponses % UNSENT_RESPONSES_BETWEEN_CHECKS === 0) {
         dropSlowest(connections, limits.maxUnsentBytes)
       }
     },
-  }
-  const onArrival = () => {
-    arrivals++
-    lastArrivalSecond = seconds
   }
   const removeFromAddress = (connection: Connection): void => {
     const sameAddress = perAddress.get(connection.address)
@@ -142,13 +135,13 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
   }
 
   const socketEvents = {
+    ...CONNECTION_EVENTS,
     open(socket: Socket<Connection>) {
       const address = socket.remoteAddress
       const excess = makeRoom(address)
       const refusal = excess > 0 ? tooManyConnections(limits.maxConnectionsPerAddress) : undefined
-      const connection = new Connection(socket, context, refusal)
+      const connection = new Connection(socket, state, refusal)
       socket.data = connection
-      onArrival()
       connections.add(connection)
       perAddress.set(address, (perAddress.get(address) ?? new Set()).add(connection))
       if (excess > MAX_REFUSALS_PER_ADDRESS) connection.terminate()
@@ -159,17 +152,11 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
     handshake({ data }: Socket<Connection>, isComplete: boolean) {
       if (isComplete) data.onOpen()
     },
-    data({ data }: Socket<Connection>, bytes: Buffer) {
-      onArrival()
-      data.onData(bytes)
-    },
-    end: ({ data }: Socket<Connection>) => data.onEnd(),
-    drain: ({ data }: Socket<Connection>) => data.onDrain(),
     close({ data }: Socket<Connection>) {
       data.onClosed()
       connections.delete(data)
       removeFromAddress(data)
-      if (isStopping && connections.size === 0) allClosed.resolve()
+      if (state.isStopping && connections.size === 0) allClosed.resolve()
     },
     // Called for TLS errors.
     error: (socket: Socket<Connection>) => socket.terminate(),
@@ -192,7 +179,7 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
     throw new Error(listenProblem(error, { host, port, flags }), { cause: error })
   }
   const tickTimer = setInterval(() => {
-    seconds++
+    state.seconds++
     for (const connection of connections) connection.onTick()
     dropSlowest(connections, limits.maxUnsentBytes)
   }, secondMs)
@@ -200,11 +187,11 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
   /** Resolves when no bytes have arrived for a second, or no connection is left. */
   const waitUntilQuiet = async (maxMs: number): Promise<void> => {
     const deadline = performance.now() + maxMs
-    let quietChecks = seconds - lastArrivalSecond > 1 ? CHECKS_PER_QUIET_SECOND : 0
+    let quietChecks = state.seconds - state.lastArrivalSecond > 1 ? CHECKS_PER_QUIET_SECOND : 0
     while (connections.size > 0 && quietChecks < CHECKS_PER_QUIET_SECOND && performance.now() < deadline) {
-      const arrivalsBefore = arrivals
+      const arrivalsBefore = state.arrivals
       await Promise.race([Bun.sleep(secondMs / CHECKS_PER_QUIET_SECOND), allClosed.promise])
-      quietChecks = arrivals === arrivalsBefore ? quietChecks + 1 : 0
+      quietChecks = state.arrivals === arrivalsBefore ? quietChecks + 1 : 0
     }
   }
 
@@ -219,7 +206,7 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
       secureContext = createSecureContext({ cert, key }).context
     },
     stop: async (graceMs) => {
-      isStopping = true
+      state.isStopping = true
       server.stop()
       const graceTimer = setTimeout(() => server.stop(true), graceMs)
       await waitUntilQuiet(Math.min(graceMs, MAX_SECONDS_UNTIL_QUIET * secondMs))

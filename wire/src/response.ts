@@ -118,7 +118,7 @@ function framingLine(status: number, framing: Framing): string {
 }
 
 interface WriterEvents {
-  /** A live body sends bytes, and all earlier bytes are sent. */
+  /** A live body sends bytes after all of its earlier bytes were sent. */
   onLiveWrite(): void
   /** A response that could not be sent at once is now sent. */
   onDone(): void

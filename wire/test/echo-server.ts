@@ -1,6 +1,5 @@
 import { type Listener, type ListenOptions, listen } from '../src/listen.ts'
-import type { HttpRequest } from '../src/request.ts'
-import { RequestProblem } from '../src/request-head.ts'
+import { type HttpRequest, RequestProblem } from '../src/request.ts'
 import { type HttpResponse, headerLines } from '../src/response.ts'
 
 /** The request as the handler received it. */

@@ -1,6 +1,6 @@
 // How commands declare and parse their flags and arguments.
 import { Command, CommanderError, Option } from 'commander'
-import { parseInt64 } from '../core/values/int64.ts'
+import { parseInt64 } from '../core/values/field.ts'
 import { flagOf, SETTINGS, type SettingName, variableOf } from '../service/config.ts'
 
 export type SettingFlags = Partial<Record<SettingName, string>>

@@ -1,6 +1,6 @@
 import type { ImportPreview, Tally } from '../core/transfer/import.ts'
 import type { RefusedLine, RowKind } from '../core/transfer/rows.ts'
-import { quote } from '../core/values/exact-json.ts'
+import { quote } from '../core/values/field.ts'
 import { formatCount, formatNumber } from './terminal.ts'
 
 /** One line of text for each example of a refused line, with the reason. */

@@ -2,13 +2,11 @@ import Type from 'typebox'
 import { ADJUSTMENT_CHANGE, Reason, Reference } from '../core/stock/adjustment-fields.ts'
 import { type Adjust, type AdjustmentChange, MAX_CHANGES, type OutcomeOf } from '../core/stock/command.ts'
 import { refusal } from '../core/stock/refusal.ts'
-import type { JsonObject } from '../core/values/exact-json.ts'
-import { commitAndReply } from './idempotency.ts'
+import type { JsonObject } from '../core/values/field.ts'
 import { entryText, InventoryItem } from './inventory.ts'
 import { parseList } from './list-body.ts'
-import { defineOperation } from './operation.ts'
-import { errorReply, type JsonReply, jsonTextReply } from './reply.ts'
-import { bodyParser, invalid, rejectUnknown } from './request-input.ts'
+import { bodyParser, defineOperation, invalid, rejectUnknown } from './operation.ts'
+import { commitAndReply, errorReply, type JsonReply, jsonTextReply } from './reply.ts'
 
 const ADJUSTMENT_OPTIONS = {
   reason: Reason,

@@ -1,19 +1,40 @@
-import type { Handler, HttpRequest, HttpResponse } from '@petstore/wire'
+import type { Handler, HttpRequest, HttpResponse, RequestHeaders, RequestProblem } from '@petstore/wire'
 import { headerLines } from '@petstore/wire'
-import { requirePermission } from '../core/keys/api-key.ts'
-import type { WindowStatus } from '../core/limits/limit-store.ts'
+import {
+  type ApiKey,
+  hashSecret,
+  isWellFormedSecret,
+  keyState,
+  requirePermission,
+} from '../core/keys/api-key.ts'
+import { hashTypedCode } from '../core/keys/pairing.ts'
+import type { Admission, Refusal, WindowStatus } from '../core/limits/limit-store.ts'
+import { tighterOf } from '../core/limits/rate-windows.ts'
 import { SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import type { MaybePromise } from '../core/values/maybe-promise.ts'
 import { formatTraceContext } from '../core/values/trace-context.ts'
 import { corsLines, isPreflight, preflightReply } from './cors.ts'
-import { checkKey, checkLimits, countAgainstAddress, countRequest, findKey, refuseMalformed } from './gate.ts'
-import { readIdempotency } from './idempotency.ts'
-import { deprecationHeaders } from './operation.ts'
+import { deprecationHeaders, type Operation, type PathSegments } from './operation.ts'
 import { type PublicPage, publicPages } from './public-pages.ts'
-import { methodNotAllowedReply, notFoundReply, type Reply } from './reply.ts'
-import { type AppParts, type MatchedRoute, OperationContext, RequestContext } from './request-context.ts'
-import { ROUTER } from './routes.ts'
+import {
+  CODE_ADVICE,
+  methodNotAllowedReply,
+  NO_TOKEN,
+  notFoundReply,
+  type Reply,
+  readIdempotency,
+  WRONG_CODE,
+  WRONG_TOKEN,
+} from './reply.ts'
+import {
+  type AppParts,
+  type MatchedRoute,
+  OperationContext,
+  RequestContext,
+  type Route,
+} from './request-context.ts'
+import { OPERATIONS } from './routes.ts'
 
 /** The steps of a request to an operation. Once a step has set the reply, the remaining steps are skipped. */
 const LIFECYCLE: readonly Step[] = [
@@ -102,9 +123,229 @@ function stepAt(index: number): Step {
   return found
 }
 
+const BASE_PATH = '/v1'
+
+type OperationsByMethod = ReadonlyMap<string, Operation>
+
+const NOT_FOUND: Route = { type: 'not_found' }
+const NO_SEGMENTS: PathSegments = {}
+
+class Router {
+  /** Paths without parameters, which take precedence over patterns. */
+  readonly #fixedPaths = new Map<string, OperationsByMethod>()
+  readonly #patterns: { readonly pattern: RegExp; readonly byMethod: OperationsByMethod }[] = []
+
+  constructor(operations: readonly Operation[]) {
+    for (const [path, group] of Map.groupBy(operations, (operation) => BASE_PATH + operation.path)) {
+      const byMethod = new Map<string, Operation>()
+      for (const operation of group) {
+        byMethod.set(operation.method, operation)
+        if (operation.method === 'GET') byMethod.set('HEAD', operation)
+      }
+      const pattern = path.replaceAll(/\{([^}]+)\}/g, '(?<$1>[^/]*)')
+      if (pattern === path) this.#fixedPaths.set(path, byMethod)
+      else this.#patterns.push({ pattern: new RegExp(`^${pattern}$`), byMethod })
+    }
+  }
+
+  /** `path` includes the base path. */
+  match(method: string, path: string): Route {
+    const exact = this.#fixedPaths.get(path)
+    if (exact !== undefined) return matchMethod(exact, method, NO_SEGMENTS)
+    for (const { pattern, byMethod } of this.#patterns) {
+      const segments = pattern.exec(path)?.groups
+      if (segments === undefined) continue
+      return matchMethod(byMethod, method, path.includes('%') ? decodeSegments(segments) : segments)
+    }
+    return NOT_FOUND
+  }
+}
+
+function matchMethod(byMethod: OperationsByMethod, method: string, segments: PathSegments): Route {
+  const operation = byMethod.get(method)
+  return operation === undefined
+    ? { type: 'method_not_allowed', allowed: [...byMethod.keys()] }
+    : { type: 'operation', operation, segments }
+}
+
+/** If the percent-encoding is invalid, the segments stay encoded. No parameter accepts a `%`, so the request then gets 400. */
+function decodeSegments(segments: PathSegments): PathSegments {
+  try {
+    return Object.fromEntries(
+      Object.entries(segments).map(([name, segment]) => [name, decodeURIComponent(segment)]),
+    )
+  } catch {
+    return segments
+  }
+}
+
+const ROUTER = new Router(OPERATIONS)
+
 function matchRoute(context: OperationContext): void {
   context.route = ROUTER.match(context.method, context.path)
   if (context.route.type === 'operation') context.operationName = context.route.operation.operationId
+}
+
+type Credentials =
+  | { readonly type: 'secret'; readonly secret: string; readonly hash: string }
+  | { readonly type: 'none'; readonly reason: string; readonly hasToken: boolean }
+
+/** A connection that repeats the same header bytes reuses the headers object, so the secret is hashed only once. */
+const credentialsByHeaders = new WeakMap<RequestHeaders, Credentials>()
+
+const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i
+/** People may type a blank in the middle of a pairing code. */
+const BEARER_CODE = /^bearer +(\S.*)$/i
+
+const KEY_ADVICE = 'send "Authorization: Bearer <API_KEY>" with a valid key'
+
+/** Finds the key of a request. Refuses a request without a well-formed key. */
+function findKey(context: OperationContext): MaybePromise<ApiKey | undefined> {
+  const { route } = context
+  const takesPairingCode = route.type === 'operation' && route.operation.takesPairingCode
+  return takesPairingCode ? findKeyByCode(context) : findKeyBySecret(context)
+}
+
+function findKeyBySecret(context: OperationContext): MaybePromise<ApiKey | undefined> {
+  const { keys, demoSecrets } = context.parts.access
+  const credentials = credentialsOf(context.request.headers)
+  if (credentials.type === 'none') {
+    refuseUnauthenticated(context, credentials.reason, credentials.hasToken)
+    return undefined
+  }
+  const { secret, hash } = credentials
+  context.secretHash = hash
+  const known = keys.findCached(hash)
+  if (known !== undefined) return known
+  if (isWellFormedSecret(secret) || demoSecrets.has(secret)) return lookUpKey(context, hash)
+  refuseUnauthenticated(context, 'the API key is not valid: it is mistyped or cut off')
+  return undefined
+}
+
+/** Refuses every code from an address that is blocked or has exceeded its limit, so codes cannot be guessed. */
+function findKeyByCode(context: OperationContext): MaybePromise<ApiKey | undefined> {
+  context.isPairing = true
+  const { pairing, addresses } = context.parts.access
+  const address = context.clientAddress()
+  const blockedUntil = pairing.blockedUntil(address)
+  const code = BEARER_CODE.exec(context.header('authorization') ?? '')?.[1]
+  if (blockedUntil !== undefined) refuseBlocked(context, blockedUntil)
+  else if (addresses.status(address).refused !== undefined) countAgainstAddress(context)
+  else if (code === undefined) refuseUnauthenticated(context, 'the pairing code is missing', false)
+  else {
+    const hash = hashTypedCode(code)
+    context.secretHash = hash ?? ''
+    return pairing.findKey(address, hash)
+  }
+  return undefined
+}
+
+/**
+ * If the address has exceeded its limit, a secret whose hash is not in the key ring is refused without a lookup, so
+ * guessing secrets cannot overload the database. A valid key still works from such an address.
+ */
+async function lookUpKey(context: OperationContext, hash: string): Promise<ApiKey | undefined> {
+  const { keys, addresses } = context.parts.access
+  if (!keys.hasHash(hash) && addresses.status(context.clientAddress()).refused !== undefined) {
+    // The key may have been created a moment ago.
+    await keys.refresh()
+    if (!keys.hasHash(hash)) return undefined
+  }
+  return keys.find(hash)
+}
+
+function checkKey(context: OperationContext, key: ApiKey | undefined): void {
+  if (key === undefined) {
+    refuseUnauthenticated(context, context.isPairing ? WRONG_CODE : 'the API key is unknown')
+    return
+  }
+  const state = keyState(key, context.parts.access.clock())
+  if (state === 'active') context.key = key
+  else refuseUnauthenticated(context, `the API key is ${state}`)
+}
+
+/** Counts the request against the limits of its key, unless its operation is free. */
+function countRequest(context: OperationContext): MaybePromise<WindowStatus | Admission> {
+  const { parts, request, caller, route } = context
+  if (route.type === 'operation' && route.operation.isFree) {
+    const windows = parts.access.limits.windowsOf(caller.id, caller.limits)
+    return windows instanceof Promise ? windows.then(tighterOf) : tighterOf(windows)
+  }
+  const { receivedAt, connection } = request
+  // Behind a proxy, a connection does not identify a client.
+  const arrival = { receivedAt, connection: parts.trustedProxies > 0 ? undefined : connection }
+  return parts.access.limits.admit(caller.id, caller.limits, arrival)
+}
+
+function checkLimits(context: RequestContext, status: WindowStatus | Admission): void {
+  context.windowStatus = status
+  if ('refused' in status && status.refused !== undefined) refuseLimited(context, status, status.refused)
+}
+
+/** Counts a request without a key against the limit of its address. Replies 429 if the limit is exceeded. */
+function countAgainstAddress(context: RequestContext): void {
+  checkLimits(context, context.parts.access.addresses.admit(context.clientAddress()))
+}
+
+/** Counts a malformed request against its address. A refused connection has not sent anything, so it is not counted. */
+function refuseMalformed(context: RequestContext, problem: RequestProblem): void {
+  if (problem.kind !== 'too_many_connections') countAgainstAddress(context)
+  if (context.reply === undefined) context.fail(problem)
+}
+
+function credentialsOf(headers: RequestHeaders): Credentials {
+  let credentials = credentialsByHeaders.get(headers)
+  if (credentials === undefined) {
+    credentials = parseAuthorization(headers.get('authorization'))
+    credentialsByHeaders.set(headers, credentials)
+  }
+  return credentials
+}
+
+function parseAuthorization(authorization: string | null): Credentials {
+  if (authorization === null) return { type: 'none', reason: 'the API key is missing', hasToken: false }
+  const secret = BEARER.exec(authorization)?.[1]
+  if (secret !== undefined) return { type: 'secret', secret, hash: hashSecret(secret) }
+  return {
+    type: 'none',
+    reason: 'the Authorization header has no bearer token',
+    hasToken: /^bearer\b/i.test(authorization),
+  }
+}
+
+/** Replies 401, or 429 if the address has sent too many such requests. */
+function refuseUnauthenticated(context: RequestContext, reason: string, hasToken = true): void {
+  countAgainstAddress(context)
+  if (context.reply !== undefined) return
+  const advice = context.isPairing ? CODE_ADVICE : KEY_ADVICE
+  context.fail(new ServiceError('unauthorized', `${reason}; ${advice}`), {
+    'WWW-Authenticate': hasToken ? WRONG_TOKEN : NO_TOKEN,
+  })
+}
+
+/** Replies 429 to an address that has sent too many wrong pairing codes. */
+function refuseBlocked(context: RequestContext, blockedUntil: number): void {
+  countAgainstAddress(context)
+  if (context.reply !== undefined) return
+  const seconds = Math.max(1, Math.ceil((blockedUntil - context.parts.access.clock()) / SECOND))
+  context.limitRefusal = { reason: 'anonymous', beginsBan: false }
+  const message = `this address has sent too many wrong pairing codes; wait ${seconds} s before the next request`
+  context.fail(new ServiceError('rate_limit_exceeded', message), { 'Retry-After': String(seconds) })
+}
+
+function refuseLimited(context: RequestContext, admission: Admission, refusal: Refusal): void {
+  const seconds = Math.max(1, Math.ceil((admission.resetAt - admission.at) / SECOND))
+  const reason =
+    refusal === 'key_banned'
+      ? 'this API key is banned temporarily, because it kept sending requests after it had exceeded its limit'
+      : `the limit of ${admission.limit} requests is exceeded`
+  context.limitRefusal = {
+    reason: context.key === undefined ? 'anonymous' : refusal,
+    beginsBan: admission.beginsBan === true,
+  }
+  context.fail(new ServiceError(refusal, `${reason}; wait ${seconds} s before the next request`), {
+    'Retry-After': String(seconds),
+  })
 }
 
 /** Replies 404 or 405 if no operation matches. Throws `gone` if the operation's sunset date has passed. */
@@ -235,9 +476,9 @@ function finish(context: RequestContext): HttpResponse {
 }
 
 function apiHeaderLines(context: RequestContext): string {
-  const { gate, corsOrigins } = context.parts
+  const { access, corsOrigins } = context.parts
   // If reading the key or its limits failed, there is no window of the key, so the headers show the window of the address.
-  const windowStatus = context.windowStatus ?? gate.addresses.status(context.clientAddress())
+  const windowStatus = context.windowStatus ?? access.addresses.status(context.clientAddress())
   const cors = corsOrigins === undefined ? '' : corsLines(corsOrigins, context.header('origin'))
   return `${context.deprecationLines}${rateLimitLines(windowStatus)}${cors}`
 }

@@ -3,17 +3,19 @@ import { CATEGORY, CATEGORY_UPDATE, NEW_CATEGORY, noCategory } from '../core/cat
 import type { CreateCategory, OutcomeOf, RemoveCategory, UpdateCategory } from '../core/stock/command.ts'
 import { Int64 } from '../core/values/field.ts'
 import { readPageById } from '../core/values/page.ts'
-import { commitAndReply } from './idempotency.ts'
 import { defineOperation } from './operation.ts'
 import {
   alreadyExistsReply,
+  commitAndReply,
   createdReply,
   errorReply,
+  IF_NONE_MATCH,
   inUseReply,
   NO_CONTENT,
+  pageReply,
   type StorableReply,
+  taggedReply,
 } from './reply.ts'
-import { IF_NONE_MATCH, pageReply, taggedReply } from './representation.ts'
 import { pageParameters } from './schemas.ts'
 
 const Category = Type.Object(CATEGORY, {

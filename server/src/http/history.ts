@@ -6,7 +6,7 @@ import type { HistoryStore } from '../core/stock/stock-store.ts'
 import { DateTime, Int64, invalidField, jsonWriter } from '../core/values/field.ts'
 import { unknownCursor } from '../core/values/page.ts'
 import { defineOperation } from './operation.ts'
-import { IF_NONE_MATCH, pageReply } from './representation.ts'
+import { IF_NONE_MATCH, pageReply } from './reply.ts'
 import { EXAMPLE_KEY, EXAMPLE_TIME, pageParameters } from './schemas.ts'
 
 const MAX_WHO_LENGTH = 200

@@ -4,27 +4,30 @@ import Type from 'typebox'
 import { AVAILABILITY } from '../core/orders/order.ts'
 import type { OutcomeOf, SetQuantity } from '../core/stock/command.ts'
 import {
-  availableOf,
   type InventoryItem as Entry,
   type EntryState,
   INVENTORY_ITEM,
   noEntry,
   PET_STATUSES,
 } from '../core/stock/inventory.ts'
+import { availableOf } from '../core/stock/stock-draft.ts'
 import type { InventorySnapshot } from '../core/stock/view/inventory-pages.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import { Int64, MAX_QUANTITY, Quantity } from '../core/values/field.ts'
-import { commitAndReply } from './idempotency.ts'
-import { defineOperation } from './operation.ts'
-import { errorReply, type JsonReply, jsonReply, jsonTextReply, type Reply } from './reply.ts'
+import { defineOperation, invalid } from './operation.ts'
 import {
   chooseCoding,
+  commitAndReply,
   conditionalReply,
   entityTag,
+  errorReply,
   findMatchingTag,
   IF_NONE_MATCH,
-} from './representation.ts'
-import { invalid } from './request-input.ts'
+  type JsonReply,
+  jsonReply,
+  jsonTextReply,
+  type Reply,
+} from './reply.ts'
 import { Available } from './schemas.ts'
 
 export const InventoryItem = Type.Object(INVENTORY_ITEM, {

@@ -23,11 +23,20 @@ import {
   Text,
 } from '../core/values/field.ts'
 import { type Page, type PageRequest, readPage, unknownCursor } from '../core/values/page.ts'
-import { WRONG_CODE_HEADERS, wrongCodeError } from './gate.ts'
 import { Permission } from './limits.ts'
 import { defineOperation, type Services } from './operation.ts'
-import { errorReply, jsonReply, NO_CONTENT, type Reply } from './reply.ts'
-import { conditionalReply, IF_NONE_MATCH, pageReply, taggedReply } from './representation.ts'
+import {
+  conditionalReply,
+  errorReply,
+  IF_NONE_MATCH,
+  jsonReply,
+  NO_CONTENT,
+  pageReply,
+  type Reply,
+  taggedReply,
+  WRONG_CODE_HEADERS,
+  wrongCodeError,
+} from './reply.ts'
 import { EXAMPLE_KEY, EXAMPLE_TIME, pageParameters } from './schemas.ts'
 
 const KEY_ID = /^key_\w{1,64}$/

@@ -4,7 +4,7 @@ import type { WindowStatus } from '../core/limits/limit-store.ts'
 import { SECOND } from '../core/values/clock.ts'
 import { OneOf } from '../core/values/field.ts'
 import { defineOperation } from './operation.ts'
-import { IF_NONE_MATCH } from './representation.ts'
+import { IF_NONE_MATCH } from './reply.ts'
 import { EXAMPLE_KEY } from './schemas.ts'
 
 const EXAMPLE_MINUTE = { limit: 60, remaining: 59, reset: 1_794_744_060 }

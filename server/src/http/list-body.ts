@@ -1,8 +1,14 @@
 import { refusal, toFailure } from '../core/stock/refusal.ts'
 import { type ErrorDetail, ServiceError } from '../core/values/errors.ts'
-import { describeValue, isObject, type JsonObject } from '../core/values/exact-json.ts'
-import { codecOf, Int64, invalidField } from '../core/values/field.ts'
-import { invalid } from './request-input.ts'
+import {
+  codecOf,
+  describeValue,
+  Int64,
+  invalidField,
+  isObject,
+  type JsonObject,
+} from '../core/values/field.ts'
+import { invalid } from './operation.ts'
 
 interface ListFacts<Element> {
   /** The field of the body that has the list, such as `changes`. */

@@ -22,21 +22,23 @@ import type {
 } from '../core/stock/command.ts'
 import { noEntry } from '../core/stock/inventory.ts'
 import { refusal } from '../core/stock/refusal.ts'
-import type { JsonObject } from '../core/values/exact-json.ts'
+import type { JsonObject } from '../core/values/field.ts'
 import { Int64, isWithinLength, type JsonOf, jsonWriter, OneOf, Text } from '../core/values/field.ts'
-import { commitAndReply } from './idempotency.ts'
 import { parseList } from './list-body.ts'
-import { defineOperation } from './operation.ts'
+import { bodyParser, defineOperation, rejectUnknown } from './operation.ts'
 import {
+  commitAndReply,
+  conditionalReply,
   createdReply,
   errorReply,
+  IF_NONE_MATCH,
   type JsonReply,
   jsonReply,
   NO_CONTENT,
+  pageReply,
   type StorableReply,
+  taggedReply,
 } from './reply.ts'
-import { conditionalReply, IF_NONE_MATCH, pageReply, taggedReply } from './representation.ts'
-import { bodyParser, rejectUnknown } from './request-input.ts'
 import { EXAMPLE_TIME, pageParameters } from './schemas.ts'
 
 /** The fields in the sequence of SPEC.md. */

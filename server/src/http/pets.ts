@@ -20,23 +20,25 @@ import {
 } from '../core/stock/command.ts'
 import { PET_STATUSES } from '../core/stock/inventory.ts'
 import { refusal } from '../core/stock/refusal.ts'
-import type { JsonObject } from '../core/values/exact-json.ts'
+import type { JsonObject } from '../core/values/field.ts'
 import { Int64, invalidField, jsonTextWriter, jsonWriter, OneOf } from '../core/values/field.ts'
 import { type Page, type PageRequest, readPageById } from '../core/values/page.ts'
-import { commitAndReply } from './idempotency.ts'
 import { parseList } from './list-body.ts'
-import { defineOperation } from './operation.ts'
+import { bodyParser, defineOperation, rejectUnknown } from './operation.ts'
 import {
   alreadyExistsReply,
+  commitAndReply,
   createdReply,
   errorReply,
+  IF_NONE_MATCH,
   inUseReply,
   jsonTextReply,
   NO_CONTENT,
+  pageJsonReply,
+  pageReply,
   type StorableReply,
+  taggedReply,
 } from './reply.ts'
-import { IF_NONE_MATCH, pageJsonReply, pageReply, taggedReply } from './representation.ts'
-import { bodyParser, rejectUnknown } from './request-input.ts'
 import { pageParameters } from './schemas.ts'
 
 const Pet = Type.Object(PET, {

@@ -1,7 +1,15 @@
 import type { HttpRequest } from '@petstore/wire'
 import { ServiceError } from '../core/values/errors.ts'
-import { jsonReply, methodNotAllowedReply, type Reply } from './reply.ts'
-import { chooseCoding, conditionalReply, contentHash, entityTag, matchesTag } from './representation.ts'
+import {
+  chooseCoding,
+  conditionalReply,
+  contentHash,
+  entityTag,
+  jsonReply,
+  matchesTag,
+  methodNotAllowedReply,
+  type Reply,
+} from './reply.ts'
 
 /** A page that needs no key, outside the base path of the API. */
 export interface PublicPage {

@@ -1,6 +1,10 @@
-import type { RequestProblem, ResponseBody } from '@petstore/wire'
+import { createHash } from 'node:crypto'
+import type { HttpRequest, RequestProblem, ResponseBody } from '@petstore/wire'
 import { hideSecrets } from '../core/keys/api-key.ts'
-import type { ErrorCode, ServiceError } from '../core/values/errors.ts'
+import type { Command, Idempotency, OutcomeOf } from '../core/stock/command.ts'
+import type { GroupCommit } from '../core/stock/group-commit.ts'
+import { type ErrorCode, ServiceError } from '../core/values/errors.ts'
+import type { Page, PageRequest } from '../core/values/page.ts'
 import type { ErrorBody } from './schemas.ts'
 
 /** A reply of an operation or a page. app.ts adds the headers that every answer has. */
@@ -121,6 +125,18 @@ export function inUseReply(message: string): JsonReply {
   return errorReply({ code: 'in_use', message: `${message}; nothing was changed` })
 }
 
+/** RFC 6750: the error code is sent only if the request had a bearer token. */
+export const WRONG_TOKEN = 'Bearer realm="petstore", error="invalid_token"'
+export const NO_TOKEN = 'Bearer realm="petstore"'
+
+export const WRONG_CODE = 'the pairing code is wrong, has expired or was used already'
+export const CODE_ADVICE = 'send "Authorization: Bearer <CODE>" with a new pairing code'
+export const WRONG_CODE_HEADERS = { 'WWW-Authenticate': WRONG_TOKEN }
+
+export function wrongCodeError(): ServiceError {
+  return new ServiceError('unauthorized', `${WRONG_CODE}; ${CODE_ADVICE}`)
+}
+
 const PROBLEM_CODES: Readonly<Record<RequestProblem['kind'], ErrorCode>> = {
   malformed: 'invalid_request',
   too_large: 'payload_too_large',
@@ -149,4 +165,168 @@ export function methodNotAllowedReply(method: string, allowed: readonly string[]
   const supported = allowed.join(', ')
   const message = `${method} is not supported here; this path supports ${supported}`
   return errorReply({ code: 'method_not_allowed', message }, { Allow: supported })
+}
+
+export const IF_NONE_MATCH = {
+  'If-None-Match': 'ETags of content that the caller has. If one of them is current, the response is 304.',
+}
+
+/** Each content coding has its own tag (RFC 9110, 8.8.3). */
+export function entityTag(hash: string, coding?: string): string {
+  return coding === undefined ? `"${hash}"` : `"${hash}-${coding}"`
+}
+
+/** A reply with the ETag that a GET of the resource would have. */
+export function taggedReply(body: object): JsonReply {
+  return jsonReply(body, { ETag: entityTag(contentHash(toJson(body))) })
+}
+
+export function contentHash(...parts: readonly (string | Uint8Array)[]): string {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(part)
+  return hash.digest('base64url').slice(0, 22)
+}
+
+/**
+ * Replies 304 if the caller has the content already. Adds an ETag if the reply has none. The link to the next page counts
+ * as content, because the last page gets such a link when rows are added after it.
+ */
+export function conditionalReply(reply: JsonReply, { headers }: HttpRequest): Reply {
+  const { Link } = reply.headers
+  const ETag = reply.headers.ETag ?? entityTag(contentHash(reply.body, Link ?? ''))
+  if (matchesTag(headers.get('if-none-match'), ETag)) {
+    return { status: 304, headers: { ETag, ...(Link === undefined ? {} : { Link }) }, body: null }
+  }
+  return { ...reply, headers: { ...reply.headers, ETag } }
+}
+
+/** The parameters of a paged list. */
+type PageQuery = Readonly<Record<string, unknown>> & PageRequest
+
+/** Replies with a page. The `Link` header has the address of the next page: the same query with another cursor. */
+export function pageReply<Row>(
+  request: HttpRequest,
+  query: PageQuery,
+  { rows, next }: Page<Row>,
+  toBody: (row: Row) => unknown = (row) => row,
+): Reply {
+  return pageJsonReply(request, query, toJson(rows.map(toBody)), next)
+}
+
+/** Like `pageReply`, for rows that are JSON text already. */
+export function pageJsonReply(
+  request: HttpRequest,
+  query: PageQuery,
+  rowsJson: string,
+  next: string | undefined,
+): Reply {
+  const link = next === undefined ? {} : { Link: `<${nextAddress(request, query, next)}>; rel="next"` }
+  return conditionalReply(jsonTextReply(rowsJson, link), request)
+}
+
+/** Repeats the text of the parameters that were sent, because a parsed value can differ: a parsed time is a number. */
+function nextAddress(request: HttpRequest, query: PageQuery, cursor: string): string {
+  const sentParameters = new URLSearchParams(request.query)
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries({ ...query, cursor: undefined })) {
+    if (value !== undefined) parameters.set(name, sentParameters.get(name) ?? String(value))
+  }
+  parameters.set('cursor', cursor)
+  return `${request.path}?${parameters}`
+}
+
+export function matchesTag(ifNoneMatch: string | null, tag: string): boolean {
+  return findMatchingTag(ifNoneMatch, [tag]) !== undefined
+}
+
+/** Finds the tag that If-None-Match names. `*` matches the first tag. The comparison is weak (RFC 9110, 13.1.2). */
+export function findMatchingTag(ifNoneMatch: string | null, tags: readonly string[]): string | undefined {
+  if (ifNoneMatch === null) return undefined
+  // The header is almost always a single tag.
+  if (tags.includes(ifNoneMatch)) return ifNoneMatch
+  if (ifNoneMatch.trim() === '*') return tags[0]
+  const candidates = ifNoneMatch.split(',').map((candidate) => candidate.trim().replace(/^W\//, ''))
+  return candidates.find((candidate) => tags.includes(candidate))
+}
+
+/** Chooses the content coding that the caller prefers. If it prefers several equally, the first of `offered` wins. */
+export function chooseCoding<Offered extends string>(
+  offered: readonly Offered[],
+  acceptEncoding: string | null,
+): Offered | undefined {
+  if (acceptEncoding === null) return undefined
+  const weights = new Map<string, number>()
+  for (const entry of acceptEncoding.toLowerCase().split(',')) {
+    const [name = '', ...parameters] = entry.split(';').map((part) => part.trim())
+    const weight = parameters.find((parameter) => parameter.startsWith('q='))
+    weights.set(name, weight === undefined ? 1 : Number(weight.slice(2)))
+  }
+  const weightOf = (coding: Offered) => weights.get(coding) ?? weights.get('*') ?? 0
+  let best: Offered | undefined
+  for (const coding of offered) {
+    if (weightOf(coding) > 0 && (best === undefined || weightOf(coding) > weightOf(best))) best = coding
+  }
+  return best
+}
+
+export const IDEMPOTENCY_KEY = {
+  'Idempotency-Key':
+    '1 to 255 visible ASCII characters that the caller chooses for this change, such as a UUID. If the same request is sent again with the same key within 24 hours, it gets the first response again, with `Idempotency-Replayed: true`, and changes nothing. If the method, path or body differs, the response is 422.',
+}
+
+const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/
+
+/** The Idempotency-Key of a request, and the fingerprint of the request. */
+export type RequestIdempotency = Pick<Idempotency<unknown>, 'key' | 'fingerprint'>
+
+export function readIdempotency(
+  { method, path, headers }: HttpRequest,
+  body: Uint8Array = new Uint8Array(),
+): RequestIdempotency | undefined {
+  const key = headers.get('idempotency-key')
+  if (key === null) return undefined
+  if (!VISIBLE_ASCII.test(key)) {
+    throw new ServiceError(
+      'invalid_request',
+      `Idempotency-Key must be 1 to 255 visible ASCII characters, got ${key.length} characters: ${JSON.stringify(key.slice(0, 40))}`,
+    )
+  }
+  const fingerprint = createHash('sha256').update(`${method} ${path}\n`).update(body).digest('base64url')
+  return { key, fingerprint }
+}
+
+/** Commits a command and replies with its outcome. A repeated Idempotency-Key gets the stored reply instead. */
+export async function commitAndReply<C extends Command>(
+  commits: GroupCommit,
+  command: C,
+  idempotency: RequestIdempotency | undefined,
+  toReply: (outcome: OutcomeOf<C>) => StorableReply,
+): Promise<Reply> {
+  if (idempotency === undefined) return toReply(await commits.run(command))
+  const result = await commits.runOnce(command, {
+    ...idempotency,
+    answer: (outcome) => serializeReply(toReply(outcome)),
+  })
+  switch (result.type) {
+    case 'answered':
+      return parseStoredReply(result.answer, result.isReplay)
+    case 'key_reused':
+      return errorReply(keyReusedError(idempotency.key))
+  }
+}
+
+function keyReusedError(key: string): ServiceError {
+  return new ServiceError(
+    'idempotency_key_reused',
+    `the Idempotency-Key ${JSON.stringify(key)} was sent with another request within the last 24 hours; use a new key for each change`,
+  )
+}
+
+function serializeReply({ status, headers, body }: StorableReply): string {
+  return JSON.stringify({ status, headers, body })
+}
+
+function parseStoredReply(text: string, isReplay: boolean): Reply {
+  const { status, headers, body }: StorableReply = JSON.parse(text)
+  return { status, headers: isReplay ? { ...headers, 'Idempotency-Replayed': 'true' } : headers, body }
 }

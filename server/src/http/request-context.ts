@@ -14,7 +14,7 @@ import type { PublicPageParts } from './public-pages.ts'
 import { bugReply, errorReply, problemReply, type Reply } from './reply.ts'
 
 export interface AppParts extends PublicPageParts {
-  readonly gate: GateParts
+  readonly access: AccessParts
   readonly services: Services
   /** When deprecated operations end. */
   readonly sunset: Date
@@ -27,7 +27,7 @@ export interface AppParts extends PublicPageParts {
 }
 
 /** The parts that identify callers and count their requests. */
-export interface GateParts {
+export interface AccessParts {
   readonly keys: KeyRing
   readonly pairing: PairingDesk
   readonly limits: LimitKeeper

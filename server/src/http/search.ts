@@ -7,11 +7,12 @@ import {
   searchOf,
   searchPage,
 } from '../core/catalog/search.ts'
-import { availableOf, PET_STATUSES } from '../core/stock/inventory.ts'
+import { PET_STATUSES } from '../core/stock/inventory.ts'
+import { availableOf } from '../core/stock/stock-draft.ts'
 import { Int64, jsonWriter, OneOf, Quantity } from '../core/values/field.ts'
 import { AVAILABLE } from './inventory.ts'
 import { defineOperation } from './operation.ts'
-import { IF_NONE_MATCH, pageReply } from './representation.ts'
+import { IF_NONE_MATCH, pageReply } from './reply.ts'
 import { pageParameters } from './schemas.ts'
 
 const ROW_FIELDS = { ...SEARCH_ROW, available: AVAILABLE }

@@ -34,10 +34,18 @@ import {
   type WebhookState,
   type WebhookStore,
 } from '../core/webhooks/webhook-store.ts'
-import { commitAndReply } from './idempotency.ts'
 import { defineOperation } from './operation.ts'
-import { createdReply, errorReply, jsonReply, NO_CONTENT, type StorableReply } from './reply.ts'
-import { IF_NONE_MATCH, pageReply, taggedReply } from './representation.ts'
+import {
+  commitAndReply,
+  createdReply,
+  errorReply,
+  IF_NONE_MATCH,
+  jsonReply,
+  NO_CONTENT,
+  pageReply,
+  type StorableReply,
+  taggedReply,
+} from './reply.ts'
 import { EXAMPLE_TIME, pageParameters } from './schemas.ts'
 
 const WEBHOOK_BODY = {

@@ -97,7 +97,7 @@ export async function startService(
   let isStopping = false
   const pingStore = cachedPing(() => store.ping())
   const app = createApp({
-    gate: {
+    access: {
       keys,
       pairing: new PairingDesk(store, clock),
       limits,

@@ -1,7 +1,7 @@
 import type { Reason } from '../core/stock/adjustment-fields.ts'
 import type { HistoryFilter, HistoryPage, PruneLimit } from '../core/stock/history.ts'
 import type { HistoryStore } from '../core/stock/stock-store.ts'
-import { MAX_INT64, parseInt64 } from '../core/values/int64.ts'
+import { MAX_INT64, parseInt64 } from '../core/values/field.ts'
 import { IS_PET_ROW, purposeOf } from './log-rows.ts'
 import type { SqlDatabase, SqlValue } from './sql.ts'
 

@@ -10,8 +10,7 @@ import {
   type Tally,
 } from '../core/transfer/import.ts'
 import type { RefusedLine } from '../core/transfer/rows.ts'
-import { codecsOf, columnName, type Fields } from '../core/values/field.ts'
-import { MAX_INT64, MIN_INT64 } from '../core/values/int64.ts'
+import { codecsOf, columnName, type Fields, MAX_INT64, MIN_INT64 } from '../core/values/field.ts'
 import { isGeneratedIdSql } from './generated-ids.ts'
 import type {
   Columns,

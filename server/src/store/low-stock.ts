@@ -2,7 +2,7 @@ import type { ChangeOrigin } from '../core/stock/command.ts'
 import { crossingDetailSql } from './catalog-rows.ts'
 import { type Dialect, type SqlValue, type Statement, statement } from './sql.ts'
 
-/** A condition on `stock`: the pet is low. It is the rule of `isLow` in core/stock/inventory.ts. */
+/** A condition on `stock`: the pet is low. It is the rule of `isLow` in core/stock/stock-draft.ts. */
 export const IS_LOW = '(low_at IS NOT NULL AND quantity - reserved <= low_at)'
 /** A condition on `stock`: the pet has crossed its threshold, and the crossing is not in the log yet. */
 export const HAS_CROSSED = `is_low <> ${IS_LOW}`

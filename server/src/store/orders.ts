@@ -1,7 +1,7 @@
 import { type Order, type OrderState, orderAt } from '../core/orders/order.ts'
 import type { OrderFilter, OrderPlace, OrderStore, OrderTotals } from '../core/orders/order-store.ts'
 import type { OrderChanges } from '../core/orders/orders-draft.ts'
-import { MIN_INT64 } from '../core/values/int64.ts'
+import { MIN_INT64 } from '../core/values/field.ts'
 import { isExpiredSql, ORDER_FIELDS, type OrderRecord, toOrder } from './order-rows.ts'
 import type { SqlDatabase, SqlValue, Statement, StoreClock } from './sql.ts'
 

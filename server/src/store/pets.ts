@@ -2,7 +2,7 @@ import type { CatalogStore } from '../core/catalog/catalog-store.ts'
 import { defaultCategoryName } from '../core/catalog/category.ts'
 import { STORE_KEY_ID } from '../core/stock/command.ts'
 import type { Clock } from '../core/values/clock.ts'
-import { MAX_INT64, MIN_INT64 } from '../core/values/int64.ts'
+import { MAX_INT64, MIN_INT64 } from '../core/values/field.ts'
 import {
   CATEGORY_FIELDS,
   PET_COLUMNS,

@@ -5,7 +5,8 @@ import type { Order } from '../../src/core/orders/order.ts'
 import { MAX_EXPIRED_HOLDS } from '../../src/core/orders/orders-draft.ts'
 import { type Command, STORE_KEY_ID, type SubmittedCommand } from '../../src/core/stock/command.ts'
 import { decide } from '../../src/core/stock/decide.ts'
-import { isLow, type LockedEntry } from '../../src/core/stock/inventory.ts'
+import type { LockedEntry } from '../../src/core/stock/inventory.ts'
+import { isLow } from '../../src/core/stock/stock-draft.ts'
 import { MAX_QUANTITY } from '../../src/core/values/field.ts'
 
 const NOW = 1_000_000

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { LimitLedger } from '../../src/core/limits/limit-keepers.ts'
 import type { LedgerStore } from '../../src/core/limits/limit-store.ts'
+import { LimitLedger } from '../../src/core/limits/rate-windows.ts'
 import { keyMethods } from '../../src/store/keys.ts'
 import { ledgerStore, usageMethods } from '../../src/store/limits.ts'
 import { Connection } from '../../src/store/sqlite/connection.ts'

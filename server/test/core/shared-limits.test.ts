@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { SharedLimits } from '../../src/core/limits/limit-keepers.ts'
 import type { SharedLimitStore } from '../../src/core/limits/limit-store.ts'
+import { SharedLimits } from '../../src/core/limits/shared-limits.ts'
 import { someTurns } from '../support/turns.ts'
 import { LATER } from './limit-cases.ts'
 

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
-import { toJson } from '../../src/http/reply.ts'
-import { chooseCoding } from '../../src/http/representation.ts'
+import { chooseCoding, toJson } from '../../src/http/reply.ts'
 import { TestService } from '../support/test-service.ts'
 import { stockOf } from '../support/whole-store.ts'
 

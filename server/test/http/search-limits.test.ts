@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { CatalogStore } from '../../src/core/catalog/catalog-store.ts'
 import { PetSearch } from '../../src/store/search.ts'
-import { ReadConnection } from '../../src/store/sqlite/connection.ts'
 import { DIALECT } from '../../src/store/sqlite/dialect.ts'
+import { ReadConnection } from '../../src/store/sqlite/read-connection.ts'
 import { TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
 

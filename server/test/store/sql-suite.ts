@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { isLow } from '../../src/core/stock/inventory.ts'
+import { isLow } from '../../src/core/stock/stock-draft.ts'
 import { IS_LOW } from '../../src/store/low-stock.ts'
 import { insertRows, statement } from '../../src/store/sql.ts'
 import type { Store } from '../../src/store/store.ts'

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
-import { FlushQueue } from '../../src/store/sqlite/wal-flush.ts'
+import { FlushQueue } from '../../src/store/sqlite/write-ahead-log.ts'
 import { someTurns } from '../support/turns.ts'
 import { change, pet } from './plain-rows.ts'
 
@@ -86,17 +86,17 @@ describe('the flush queue', () => {
     let flushed = 0
     const queue = new FlushQueue({ file, onFlushed: () => flushed++, onFailed: () => {} })
     queue.add(0n, false)
-    const first = queue.flushed()
+    const first = queue.untilFlushed()
     queue.add(1n, false)
     queue.add(2n, false)
-    const rest = queue.flushed()
+    const rest = queue.untilFlushed()
     expect([held.length, queue.flushedUpTo]).toEqual([1, 0n])
     held[0]?.resolve()
     await first
     expect([held.length, queue.flushedUpTo, flushed]).toEqual([2, 1n, 1])
     held[1]?.resolve()
     await rest
-    expect([held.length, queue.flushedUpTo, queue.flushed()]).toEqual([2, undefined, undefined])
+    expect([held.length, queue.flushedUpTo, queue.untilFlushed()]).toEqual([2, undefined, undefined])
   })
 
   test('fails permanently after a failed flush', async () => {
@@ -104,9 +104,9 @@ describe('the flush queue', () => {
     const failures: unknown[] = []
     const queue = new FlushQueue({ file, onFlushed: () => {}, onFailed: (error) => failures.push(error) })
     queue.add(0n, false)
-    const first = queue.flushed()
+    const first = queue.untilFlushed()
     queue.add(1n, false)
-    const second = queue.flushed()
+    const second = queue.untilFlushed()
     held[0]?.reject(new Error('EIO'))
     expect(first).rejects.toThrow('may or may not have been made')
     expect(second).rejects.toThrow('may or may not have been made')

@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import { isLow } from '../../src/core/stock/inventory.ts'
+import { isLow } from '../../src/core/stock/stock-draft.ts'
 import type { LowStockEvent, OrderEvent, RelistEvent, StockEvent } from '../../src/core/stock/stock-event.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { StoreUnderTest } from '../store/store-under-test.ts'

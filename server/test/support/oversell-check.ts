@@ -1,5 +1,5 @@
 import { isExpired, type Order } from '../../src/core/orders/order.ts'
-import { availableOf } from '../../src/core/stock/inventory.ts'
+import { availableOf } from '../../src/core/stock/stock-draft.ts'
 import type { StockEvent } from '../../src/core/stock/stock-event.ts'
 import type { EventStore } from '../../src/core/stock/stock-store.ts'
 

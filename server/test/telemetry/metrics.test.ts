@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { PLANS } from '../../src/core/keys/api-key.ts'
-import { metricFamily } from '../../src/telemetry/prometheus-text.ts'
+import { metricFamily } from '../../src/telemetry/metrics.ts'
 import { parsePrometheusText } from '../support/prometheus-text.ts'
 import { START, TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'

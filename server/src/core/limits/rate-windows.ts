@@ -1,14 +1,17 @@
 import type { Limits } from '../keys/api-key.ts'
 import { type Clock, DAY, MINUTE, SECOND } from '../values/clock.ts'
-import type {
-  Admission,
-  Arrival,
-  Ban,
-  KeyWindows,
-  LimitState,
-  Window,
-  WindowCount,
-  WindowStatus,
+import {
+  type Admission,
+  type Arrival,
+  type Ban,
+  dayOf,
+  type KeyWindows,
+  type LedgerStore,
+  type LimitKeeper,
+  type LimitState,
+  type Window,
+  type WindowCount,
+  type WindowStatus,
 } from './limit-store.ts'
 
 export const FIRST_BAN = 5 * MINUTE
@@ -24,8 +27,8 @@ export function newLimitState(): LimitState {
 
 /**
  * Decides on a request at time `now`, and counts it if it is admitted. A key is banned when more than
- * `limits.perMinute` rejections count in one window. After the first, a rejection counts only if the client had seen a
- * 429 before it sent the request (`wasWarned`, see BurstFilter).
+ * `limits.perMinute` rejections count in one window. The first rejection of a window always counts. Later
+ * rejections count only if the client had seen a 429 before it sent the request (`wasWarned`, see BurstFilter).
  */
 export function admit(state: LimitState, limits: Limits, now: number, wasWarned = true): Admission {
   moveWithClock(state, state.lastUsedAt, now)
@@ -54,7 +57,7 @@ export function admitAndCount(usage: KeyUsage, limits: Limits, now: number, wasW
  * If the clock was set back from `before` to `now`, moves the windows and the ban back as well, so that their remaining time
  * stays the same. Otherwise a ban would last until the clock has caught up.
  */
-export function moveWithClock(state: LimitState, before: number, now: number): void {
+function moveWithClock(state: LimitState, before: number, now: number): void {
   const back = floorToSecond(before - now)
   if (back <= 0) return
   state.minute.startedAt -= back
@@ -216,7 +219,122 @@ export class BurstFilter {
   }
 }
 
-/** Limits the memory. Enough for a busy minute. */
+interface LedgerKey extends KeyUsage {
+  readonly keyId: string
+  /** The time of the latest request. */
+  at: number
+}
+
+/**
+ * Holds the windows and bans of every key in memory, so that a request needs no disk access. `save` writes them from time to
+ * time and at shutdown.
+ */
+export class LimitLedger implements LimitKeeper {
+  readonly #store: LedgerStore
+  readonly #clock: Clock
+  readonly #bursts: BurstFilter
+  readonly #keys = new Map<string, LedgerKey>()
+  readonly #unsavedKeys = new Set<LedgerKey>()
+  #lastSave: Promise<void> = Promise.resolve()
+  /** The time at the last call of `#readClock`. */
+  #time: number
+
+  static async open(store: LedgerStore, clock: Clock, burstMs = BURST_MS): Promise<LimitLedger> {
+    return new LimitLedger(store, clock, await store.loadLimits(), burstMs)
+  }
+
+  private constructor(
+    store: LedgerStore,
+    clock: Clock,
+    states: ReadonlyMap<string, LimitState>,
+    burstMs: number,
+  ) {
+    this.#store = store
+    this.#clock = clock
+    this.#bursts = new BurstFilter(burstMs)
+    this.#time = clock()
+    for (const [keyId, state] of states) this.#addKey(keyId, state)
+  }
+
+  admit(keyId: string, limits: Limits, arrival: Arrival): Admission {
+    const now = this.#readClock()
+    const key = this.#keys.get(keyId) ?? this.#addKey(keyId, newLimitState())
+    key.at = now
+    this.#unsavedKeys.add(key)
+    const wasWarned = this.#bursts.wasWarned(keyId, arrival, now, key.state.lastUsedAt)
+    const admission = admitAndCount(key, limits, now, wasWarned)
+    if (admission.refused !== undefined) this.#bursts.recordRefusal(keyId, arrival, admission.resetAt)
+    return admission
+  }
+
+  windowsOf(keyId: string, limits: Limits): KeyWindows {
+    return windowsOf(this.#keys.get(keyId)?.state ?? newLimitState(), limits, this.#readClock())
+  }
+
+  /** Limit checks are synchronous, so none is pending. */
+  afterPendingChecks(work: () => void): void {
+    setImmediate(work)
+  }
+
+  /** Writes the changes since the last call. Calls never overlap. After a failure, the next call writes the same changes. */
+  save(): Promise<void> {
+    const save = this.#lastSave.then(() => this.#saveUnsavedKeys())
+    this.#lastSave = save.catch(() => {})
+    return save
+  }
+
+  async #saveUnsavedKeys(): Promise<void> {
+    this.#readClock()
+    if (this.#unsavedKeys.size === 0) return
+    const unsaved = Array.from(this.#unsavedKeys, (key) => {
+      const { keyId, state, accepted, rejected, at } = key
+      return { key, record: { keyId, state: structuredClone(state), accepted, rejected, day: dayOf(at) } }
+    })
+    this.#unsavedKeys.clear()
+    for (const { key } of unsaved) {
+      key.accepted = 0
+      key.rejected = 0
+    }
+    try {
+      await this.#store.saveLimits(unsaved.map(({ record }) => record))
+    } catch (error) {
+      for (const { key, record } of unsaved) {
+        key.accepted += record.accepted
+        key.rejected += record.rejected
+        this.#unsavedKeys.add(key)
+      }
+      throw error
+    }
+  }
+
+  async applyLiftedBans(): Promise<void> {
+    for (const { keyId, number } of await this.#store.listLiftedBans(this.#clock())) {
+      const state = this.#keys.get(keyId)?.state
+      if (state?.ban?.number === number) delete state.ban
+    }
+  }
+
+  /** Called at every request and save, so that a clock that was set back does not prolong a window or a ban. */
+  #readClock(): number {
+    const now = this.#clock()
+    if (now <= this.#time - SECOND) {
+      for (const key of this.#keys.values()) {
+        moveWithClock(key.state, this.#time, now)
+        this.#unsavedKeys.add(key)
+      }
+    }
+    this.#time = now
+    return now
+  }
+
+  #addKey(keyId: string, state: LimitState): LedgerKey {
+    const key = { keyId, state, accepted: 0, rejected: 0, at: this.#time }
+    this.#keys.set(keyId, key)
+    return key
+  }
+}
+
+/** Bounds the memory of AddressWindows. This many addresses are enough for a busy minute. */
 const MAX_ADDRESSES_PER_GENERATION = 50_000
 
 /**

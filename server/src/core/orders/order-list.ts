@@ -1,5 +1,5 @@
 import { nameWords } from '../catalog/name-words.ts'
-import { parseInt64 } from '../values/int64.ts'
+import { parseInt64 } from '../values/field.ts'
 import { type Page, type PageRequest, readPage, readPageById, unknownCursor } from '../values/page.ts'
 import { customerWordsOf, type Order } from './order.ts'
 import type { OrderFilter, OrderPlace, OrderStore } from './order-store.ts'

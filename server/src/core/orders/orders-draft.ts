@@ -12,8 +12,9 @@ import {
   STORE_KEY_ID,
   type UnknownPet,
 } from '../stock/command.ts'
-import { availableOf, noEntry } from '../stock/inventory.ts'
+import { noEntry } from '../stock/inventory.ts'
 import type { StockDraft } from '../stock/stock-draft.ts'
+import { availableOf } from '../stock/stock-draft.ts'
 import { SECOND } from '../values/clock.ts'
 import type { ErrorDetail } from '../values/errors.ts'
 import { isSameRecord, withUpdate } from '../values/field.ts'

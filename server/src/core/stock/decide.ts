@@ -5,6 +5,7 @@ import {
   type OrderChanges,
   OrdersDraft,
 } from '../orders/orders-draft.ts'
+import { DAY } from '../values/clock.ts'
 import type { ErrorDetail } from '../values/errors.ts'
 import { MAX_QUANTITY } from '../values/field.ts'
 import { type LockedWebhooks, type WebhookChanges, WebhooksDraft } from '../webhooks/webhooks-draft.ts'
@@ -12,6 +13,8 @@ import type {
   Adjust,
   AdjustmentChange,
   Command,
+  Idempotency,
+  KeyedAnswer,
   Outcome,
   OutcomeOf,
   Result,
@@ -19,9 +22,8 @@ import type {
   SetQuantity,
   SubmittedCommand,
 } from './command.ts'
-import { type Answers, AnswersDraft, type RememberedAnswer } from './idempotency.ts'
-import { availableOf, type InventoryItem, type LockedEntry, noEntry } from './inventory.ts'
-import { type LogRecord, StockDraft } from './stock-draft.ts'
+import { type InventoryItem, type LockedEntry, noEntry } from './inventory.ts'
+import { availableOf, type LogRecord, StockDraft } from './stock-draft.ts'
 
 export interface Decision {
   /** In the order of the commands. */
@@ -110,46 +112,46 @@ function outcomeOf({ stock, orders, catalog, webhooks }: Drafts, command: Comman
     case 'adjust':
       return adjust(stock, command)
     case 'create_order':
-      return requireRead(orders, 'orders').create(command)
+      return requireDraft(orders, 'orders').create(command)
     case 'create_orders':
-      return requireRead(orders, 'orders').createAll(command)
+      return requireDraft(orders, 'orders').createAll(command)
     case 'complete_order':
-      return requireRead(orders, 'orders').complete(command)
+      return requireDraft(orders, 'orders').complete(command)
     case 'cancel_order':
-      return requireRead(orders, 'orders').cancel(command)
+      return requireDraft(orders, 'orders').cancel(command)
     case 'change_order':
-      return requireRead(orders, 'orders').change(command)
+      return requireDraft(orders, 'orders').change(command)
     case 'release_holds':
-      return { type: 'done', expired: requireRead(orders, 'orders').expiredCount }
+      return { type: 'done', expired: requireDraft(orders, 'orders').expiredCount }
     case 'create_pet':
-      return requireRead(catalog, 'catalog').createPet(command)
+      return requireDraft(catalog, 'catalog').createPet(command)
     case 'update_pet':
-      return requireRead(catalog, 'catalog').updatePet(command)
+      return requireDraft(catalog, 'catalog').updatePet(command)
     case 'upsert_pets':
-      return requireRead(catalog, 'catalog').upsertPets(command)
+      return requireDraft(catalog, 'catalog').upsertPets(command)
     case 'remove_pet':
-      return requireRead(catalog, 'catalog').removePet(command)
+      return requireDraft(catalog, 'catalog').removePet(command)
     case 'create_category':
-      return requireRead(catalog, 'catalog').createCategory(command)
+      return requireDraft(catalog, 'catalog').createCategory(command)
     case 'update_category':
-      return requireRead(catalog, 'catalog').updateCategory(command)
+      return requireDraft(catalog, 'catalog').updateCategory(command)
     case 'remove_category':
-      return requireRead(catalog, 'catalog').removeCategory(command)
+      return requireDraft(catalog, 'catalog').removeCategory(command)
     case 'create_webhook':
-      return requireRead(webhooks, 'webhooks').create(command)
+      return requireDraft(webhooks, 'webhooks').create(command)
     case 'update_webhook':
-      return requireRead(webhooks, 'webhooks').update(command)
+      return requireDraft(webhooks, 'webhooks').update(command)
     case 'rotate_webhook_secret':
-      return requireRead(webhooks, 'webhooks').rotateSecret(command)
+      return requireDraft(webhooks, 'webhooks').rotateSecret(command)
     case 'move_webhook':
-      return requireRead(webhooks, 'webhooks').move(command)
+      return requireDraft(webhooks, 'webhooks').move(command)
     case 'remove_webhook':
-      return requireRead(webhooks, 'webhooks').remove(command)
+      return requireDraft(webhooks, 'webhooks').remove(command)
   }
 }
 
 /** Every store reads the sections that its commands need. */
-function requireRead<Draft>(draft: Draft | undefined, section: Section): Draft {
+function requireDraft<Draft>(draft: Draft | undefined, section: Section): Draft {
   if (draft === undefined) throw new Error(`the commit did not read the ${section} that its commands need`)
   return draft
 }
@@ -237,4 +239,88 @@ function reservedFailure(change: AdjustmentChange, entry: LockedEntry | undefine
     message: `${available} of petId ${change.petId} are available, because open orders reserve ${reserved} of ${quantity}; ${taken} cannot be taken away`,
     available,
   }
+}
+
+/** How long an answer is remembered. */
+export const REMEMBERED_MS = DAY
+
+/** An answer as the store keeps it. It is written in the commit that decided the command. */
+export interface RememberedAnswer {
+  readonly keyId: string
+  readonly key: string
+  readonly fingerprint: string
+  readonly answer: string
+  readonly at: number
+}
+
+export type IdempotencyKey = Pick<RememberedAnswer, 'keyId' | 'key' | 'at'>
+
+/** Identifies an answer. Neither part contains a space, so the ids of different answers differ. */
+export function answerId({ keyId, key }: Pick<IdempotencyKey, 'keyId' | 'key'>): string {
+  return `${keyId} ${key}`
+}
+
+export type Answers = ReadonlyMap<string, RememberedAnswer>
+
+/** The answers that a commit adds, on top of the remembered answers that it has read. */
+export class AnswersDraft {
+  readonly #remembered: Answers
+  readonly #newAnswers = new Map<string, RememberedAnswer>()
+
+  constructor(remembered: Answers) {
+    this.#remembered = remembered
+  }
+
+  get newAnswers(): RememberedAnswer[] {
+    return [...this.#newAnswers.values()]
+  }
+
+  /**
+   * Decides the command if its key is new. If the key is known, returns the stored answer, or `key_reused` if the key belongs
+   * to another command.
+   */
+  decideOnce(
+    { keyId, at }: SubmittedCommand,
+    idempotency: Idempotency<Outcome>,
+    decide: () => Outcome,
+  ): KeyedAnswer {
+    const { key, fingerprint } = idempotency
+    const id = answerId({ keyId, key })
+    const earlier = this.#newAnswers.get(id) ?? this.#remembered.get(id)
+    if (earlier !== undefined && at - earlier.at < REMEMBERED_MS) {
+      return earlier.fingerprint === fingerprint
+        ? { type: 'answered', answer: earlier.answer, isReplay: true }
+        : { type: 'key_reused' }
+    }
+    const outcome = decide()
+    const answer = idempotency.answer(outcome)
+    if (isRemembered(outcome)) this.#newAnswers.set(id, { keyId, key, fingerprint, answer, at })
+    return { type: 'answered', answer, isReplay: false }
+  }
+}
+
+/** The answer to an invalid or forbidden command is not remembered, so it is decided again each time it is sent. */
+function isRemembered(outcome: Outcome): boolean {
+  switch (outcome.type) {
+    case 'invalid_category':
+    case 'webhook_changed':
+      return false
+    case 'refused':
+      return outcome.failures.every(({ code }) => code !== 'invalid_request' && code !== 'forbidden')
+    default:
+      return true
+  }
+}
+
+/** The distinct idempotency keys of the commands. They are sorted, so that two commits never deadlock over their keys. */
+export function idempotencyKeysOf(commands: readonly SubmittedCommand[]): IdempotencyKey[] {
+  const keys = new Map<string, IdempotencyKey>()
+  for (const { keyId, at, idempotency } of commands) {
+    if (idempotency === undefined) continue
+    const idempotencyKey = { keyId, key: idempotency.key, at }
+    keys.set(answerId(idempotencyKey), idempotencyKey)
+  }
+  return [...keys]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([, idempotencyKey]) => idempotencyKey)
 }

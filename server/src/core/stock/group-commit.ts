@@ -32,9 +32,8 @@ interface GroupCommitParts {
   /** GroupCommit never runs two commits that lock the same pet at the same time. */
   readonly store: Pick<StockStore, 'changeStock' | 'concurrentCommits' | 'concurrentLockWaits'>
   /**
-   * `afterPendingChecks` runs its callback at the end of a turn of the event loop, after the pending limit checks. A
-   * commit waits for pending limit checks, because their requests
-   * are about to submit commands.
+   * A commit waits until the pending limit checks are done (`afterPendingChecks`), because their requests are about to
+   * submit commands.
    */
   readonly limits: Pick<LimitKeeper, 'afterPendingChecks'>
   readonly observers: readonly CommitObserver[]
@@ -158,7 +157,7 @@ export class GroupCommit {
    */
   async #commit(batch: readonly WaitingCommand[], lockWait: 'brief' | 'full'): Promise<void> {
     const { store, observers } = this.#parts
-    const began = performance.now()
+    const startedAt = performance.now()
     let results: readonly Result[]
     try {
       results = await store.changeStock(
@@ -176,7 +175,7 @@ export class GroupCommit {
       await this.#commit(batch.slice(middle), lockWait)
       return
     }
-    const durationMs = performance.now() - began
+    const durationMs = performance.now() - startedAt
     settleAll(batch, results)
     for (const observer of observers) observer.commitFinished(batch.length, durationMs)
   }

@@ -27,16 +27,6 @@ export interface LockedEntry extends EntryState {
   readonly lowStockAt: number | null
 }
 
-/** The units that can be ordered. Negative if the quantity was set below the reserved units. */
-export function availableOf({ quantity, reserved }: Pick<LockedEntry, 'quantity' | 'reserved'>): number {
-  return quantity - reserved
-}
-
-/** IS_LOW of store/low-stock.ts is the same rule in SQL. */
-export function isLow(entry: Omit<LockedEntry, 'status'>): boolean {
-  return entry.lowStockAt !== null && availableOf(entry) <= entry.lowStockAt
-}
-
 /** The changes of the stock since an earlier cursor. Each pet occurs once. */
 export interface StockChanges {
   readonly set: readonly InventoryItem[]

@@ -3,7 +3,7 @@ import type { Pet } from '../catalog/pet.ts'
 import type { Order, OrderChange } from '../orders/order.ts'
 import { MAX_QUANTITY } from '../values/field.ts'
 import type { ChangeOrigin } from './command.ts'
-import { type InventoryItem, isLow, type LockedEntry } from './inventory.ts'
+import type { InventoryItem, LockedEntry } from './inventory.ts'
 
 /** A row that a commit writes to the log. */
 export type LogRecord = PetRecord | OrderChangeRecord | ThresholdRecord | CategoryChangeRecord
@@ -78,6 +78,16 @@ export function isQuantityRecord(record: LogRecord): record is QuantityRecord {
 
 export function isPetRecord(record: LogRecord): record is PetRecord {
   return record.kind === 'change' || record.kind === 'pet' || record.kind === 'removed'
+}
+
+/** The units that can be ordered. Negative if the quantity was set below the reserved units. */
+export function availableOf({ quantity, reserved }: Pick<LockedEntry, 'quantity' | 'reserved'>): number {
+  return quantity - reserved
+}
+
+/** IS_LOW of store/low-stock.ts is the same rule in SQL. */
+export function isLow(entry: Omit<LockedEntry, 'status'>): boolean {
+  return entry.lowStockAt !== null && availableOf(entry) <= entry.lowStockAt
 }
 
 /** The stock that a commit is building, and the log records that it writes. */

@@ -1,5 +1,5 @@
 import { closestName } from '../values/closest-name.ts'
-import { quote } from '../values/exact-json.ts'
+import { quote } from '../values/field.ts'
 import {
   type Column,
   type FieldText,

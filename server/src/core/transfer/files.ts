@@ -5,7 +5,7 @@ import {
   NumberText,
   parseExactJson,
   quote,
-} from '../values/exact-json.ts'
+} from '../values/field.ts'
 import { COUNT_ROWS } from './adjustment.ts'
 import {
   csvLine,

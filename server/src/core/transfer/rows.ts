@@ -2,8 +2,7 @@ import Type from 'typebox'
 import { CATEGORY, type Category, type ImportedCategory } from '../catalog/category.ts'
 import { EXPORTED_PET, type ImportedPet, PET_ROW } from '../catalog/pet.ts'
 import { ORDER_ROW, type OrderRow } from '../orders/order.ts'
-import { quote } from '../values/exact-json.ts'
-import { codecOf, codecsOf, type FieldCodec, type Fields } from '../values/field.ts'
+import { codecOf, codecsOf, type FieldCodec, type Fields, quote } from '../values/field.ts'
 
 /** A row that cannot be read. The message is for the person who fixes the file. */
 export class BadRow extends Error {

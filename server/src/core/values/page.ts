@@ -1,6 +1,5 @@
 import type { ServiceError } from './errors.ts'
-import { invalidField } from './field.ts'
-import { parseInt64 } from './int64.ts'
+import { invalidField, parseInt64 } from './field.ts'
 
 export interface PageRequest {
   readonly limit: number

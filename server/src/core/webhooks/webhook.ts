@@ -4,8 +4,7 @@ import { ORDER_WEBHOOKS, type OrderChange, type OrderWebhookKind } from '../orde
 import type { StockEvent } from '../stock/stock-event.ts'
 import { DAY } from '../values/clock.ts'
 import { ServiceError } from '../values/errors.ts'
-import { quote } from '../values/exact-json.ts'
-import { DateTime, Int64, ListOf, type RecordOf, Text, updateOf } from '../values/field.ts'
+import { DateTime, Int64, ListOf, quote, type RecordOf, Text, updateOf } from '../values/field.ts'
 
 /** The events that a webhook can subscribe to; part of the contract. */
 export const WEBHOOK_KINDS: readonly WebhookKind[] = [

@@ -1,7 +1,7 @@
 import type { SQL } from 'bun'
 import type { CatalogChanges, LockedCatalog } from '../../core/catalog/catalog-draft.ts'
 import { type Command, petIdsOf } from '../../core/stock/command.ts'
-import { isLow } from '../../core/stock/inventory.ts'
+import { isLow } from '../../core/stock/stock-draft.ts'
 import { COPIED_TABLES } from '../../core/transfer/copy.ts'
 import {
   CATEGORY_COLUMNS,

@@ -7,14 +7,15 @@ import {
   type SubmittedCommand,
   typedResults,
 } from '../../core/stock/command.ts'
-import { type Decision, decide } from '../../core/stock/decide.ts'
 import {
   type Answers,
   answerId,
+  type Decision,
+  decide,
   type IdempotencyKey,
   idempotencyKeysOf,
   type RememberedAnswer,
-} from '../../core/stock/idempotency.ts'
+} from '../../core/stock/decide.ts'
 import type { InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
 import { PetsLockedError, type StockStore } from '../../core/stock/stock-store.ts'
 import { ALL_ENTRIES, type LockedRow as EntryRow, type StockRow, toItem, toLockedEntry } from '../log-rows.ts'

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { SharedLimits } from '../../core/limits/limit-keepers.ts'
+import { SharedLimits } from '../../core/limits/shared-limits.ts'
 import { historyMethods } from '../history.ts'
 import { answerMethods } from '../idempotency.ts'
 import { keyMethods } from '../keys.ts'

@@ -3,7 +3,7 @@ import type { CatalogChanges, LockedCatalog } from '../../core/catalog/catalog-d
 import type { Category } from '../../core/catalog/category.ts'
 import type { Pet } from '../../core/catalog/pet.ts'
 import { type Command, petIdsOf } from '../../core/stock/command.ts'
-import { isLow } from '../../core/stock/inventory.ts'
+import { isLow } from '../../core/stock/stock-draft.ts'
 import {
   CATEGORY_COLUMNS,
   CATEGORY_FIELDS,

@@ -2,35 +2,50 @@ import { Database, type SQLQueryBindings, type Statement as SqliteStatement } fr
 import { existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { ServiceError } from '../../core/values/errors.ts'
-import { fromCursor, toCursor } from '../cursor.ts'
-import { type ChangedPet, INDEXED_COLUMNS, MAX_CHANGED_PETS, type SearchSnapshot } from '../search.ts'
+import type { LogCursor } from '../cursor.ts'
 import type { Columns, Durability, LongSession, SqlDatabase, SqlValue, Statement } from '../sql.ts'
-import { Checkpointer } from './checkpointer.ts'
 import { alignSideFiles, announcedSeconds, createPrivateFile } from './database-files.ts'
-import { DIALECT, LOG_END, type LogEnd, readLogEnd, toBinding, toSqlite } from './dialect.ts'
+import { DIALECT, LAST_LOG_ID, toBinding, toSqlite } from './dialect.ts'
 import { isLocked, problemText, toServiceError } from './failures.ts'
-import { FlushQueue, WalFile } from './wal-flush.ts'
+import { Checkpointer, FlushQueue, WalFile } from './write-ahead-log.ts'
 
 /** How long a statement waits for the lock of another process, such as an import. */
-const LOCK_TIMEOUT_MS = 5_000
+export const LOCK_TIMEOUT_MS = 5_000
 const LOCK_RETRY_MS = 5
 /** Two writes that find the database locked within this time count as waiting for the same lock. */
 const SAME_LOCK_MS = 1_000
 
 /** SQLite checkpoints a write-ahead log of this many pages, except in the service, which has a Checkpointer. */
 const CHECKPOINT_PAGES = 16_000
-const CACHE_PAGES = 4_000
+export const CACHE_PAGES = 4_000
 /** Long sessions read most pages only once, so a large cache would be wasted. */
 const LONG_SESSION_CACHE_PAGES = 1_000
 
 const ROWS_PER_INSERT = 50
 /** The number of rows that are read before the event loop gets a turn. */
-const ROWS_PER_BATCH = 5_000
+export const ROWS_PER_BATCH = 5_000
 
-const CHANGED_PETS = `
-  SELECT changed.pet_id AS id, ${INDEXED_COLUMNS}
-  FROM (SELECT DISTINCT pet_id FROM log WHERE id > $1 AND pet_id IS NOT NULL) AS changed
-  LEFT JOIN stock ON stock.pet_id = changed.pet_id LEFT JOIN pets ON pets.id = changed.pet_id`
+/** The last position of the log, and the position up to which it has been pruned. */
+export interface LogEnd extends LogCursor {
+  readonly pruned: bigint
+}
+
+/** A position is the id of a row. Ids are in the order of the commits, because there is one writer at a time. */
+export const LOG_END = `SELECT identity, ${LAST_LOG_ID} AS position, pruned_up_to AS pruned FROM log_state`
+
+export function readLogEnd(database: Database): () => LogEnd {
+  const query = database.query<LogEnd, []>(LOG_END)
+  return () => {
+    const end = query.get()
+    if (end === null) throw new Error('the database has no identity: log_state is empty')
+    return end
+  }
+}
+
+/** The end of the log for a reader that must not read beyond `position`. */
+export function capLogEnd(position: bigint | undefined, end: LogEnd): LogEnd {
+  return position === undefined || position >= end.position ? end : { ...end, position }
+}
 
 /** The parts that only the connection of the service has. */
 interface ServingParts {
@@ -180,7 +195,7 @@ export class Connection implements SqlDatabase, LongSession {
       if (dataVersion === this.#lastDataVersion) return
       this.#version++
       this.#lastDataVersion = dataVersion
-      this.#ownCommitsFlushed = this.#serving?.queue.flushed()
+      this.#ownCommitsFlushed = this.#serving?.queue.untilFlushed()
     } catch {
       // The new version makes the caller read the file, and that read reports the problem.
       this.#version++
@@ -281,7 +296,7 @@ export class Connection implements SqlDatabase, LongSession {
   /** Resolves when every commit that is visible now is flushed. */
   async untilFlushed(): Promise<void> {
     const queue = this.#serving?.queue ?? this.#serviceQueue
-    if (queue !== undefined) await queue.flushed()
+    if (queue !== undefined) await queue.untilFlushed()
     else this.#flushCommitsOfService()
   }
 
@@ -298,7 +313,7 @@ export class Connection implements SqlDatabase, LongSession {
   /** Runs `work` in one transaction that is on disk when the promise resolves. */
   async write<T>(work: () => T): Promise<T> {
     const result = await this.#writeBeforeFlush(work, 'durable')
-    await this.#serving?.queue.flushed()
+    await this.#serving?.queue.untilFlushed()
     return result
   }
 
@@ -401,8 +416,8 @@ export class Connection implements SqlDatabase, LongSession {
   }
 
   #readWhenUnlocked<T>(work: () => T): Promise<T> {
-    const began = performance.now()
-    return this.#whenUnlocked(work, () => began)
+    const startedAt = performance.now()
+    return this.#whenUnlocked(work, () => startedAt)
   }
 
   /**
@@ -451,85 +466,15 @@ function lockedError(error: unknown, path: string): unknown {
 
 async function isFlushed(queue: FlushQueue): Promise<boolean> {
   try {
-    await queue.flushed()
+    await queue.untilFlushed()
     return true
   } catch {
     return false
   }
 }
 
-/** A read-only connection, for a worker thread. The main thread keeps the file and its write-ahead log open. */
-export class ReadConnection {
-  readonly #database: Database
-  readonly #path: string
-  readonly #statements
-
-  constructor(path: string) {
-    this.#path = path
-    this.#database = new Database(path, { readonly: true, strict: true, safeIntegers: true })
-    this.#statements = new PreparedStatements(this.#database)
-    // The worker may wait inside SQLite, because this blocks only its own thread.
-    this.#database.run(`PRAGMA busy_timeout = ${LOCK_TIMEOUT_MS}`)
-    this.#database.run(`PRAGMA cache_size = ${CACHE_PAGES}`)
-  }
-
-  async rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]> {
-    // The caller names the type of the rows that its statement selects.
-    return this.#withServiceErrors(() => this.#statements.get(text).all(...values.map(toBinding)) as Row[])
-  }
-
-  async *batches<Row>(text: string): AsyncGenerator<Row[]> {
-    const rows = this.#database.query<Row, []>(text).iterate()
-    for (;;) {
-      const batch = this.#withServiceErrors(() => nextBatch(rows))
-      if (batch.length > 0) yield batch
-      if (batch.length < ROWS_PER_BATCH) return
-      await new Promise((resume) => setImmediate(resume))
-    }
-  }
-
-  async snapshot(): Promise<SearchSnapshot> {
-    // If the last search failed to roll back, its snapshot is still open.
-    if (this.#database.inTransaction) await this.rows('ROLLBACK')
-    await this.rows('BEGIN')
-    const [end] = await this.rows<LogEnd>(LOG_END)
-    if (end === undefined) throw new Error('the database has no identity: log_state is empty')
-    return {
-      rows: (text, ...values) => this.rows(text, ...values),
-      batches: (text) => this.batches(text),
-      cursor: async () => toCursor(end),
-      changedSince: (cursor) => this.#changedSince(end, cursor),
-      close: async () => void (await this.rows('ROLLBACK')),
-    }
-  }
-
-  close(): void {
-    this.#statements.finalize()
-    this.#database.close()
-  }
-
-  async #changedSince(end: LogEnd, cursor: string): Promise<ChangedPet[] | 'reload'> {
-    const start = fromCursor(cursor)
-    if (start === undefined || start.identity !== end.identity || start.position < end.pruned) return 'reload'
-    if (end.position - start.position > BigInt(MAX_CHANGED_PETS)) return 'reload'
-    const relists = await this.rows(
-      "SELECT 1 FROM log WHERE id > $1 AND kind = 'relist' LIMIT 1",
-      start.position,
-    )
-    return relists.length > 0 ? 'reload' : this.rows<ChangedPet>(CHANGED_PETS, start.position)
-  }
-
-  #withServiceErrors<T>(work: () => T): T {
-    try {
-      return work()
-    } catch (error) {
-      throw toServiceError(error, this.#path)
-    }
-  }
-}
-
 /** Caches all prepared statements. bun:sqlite caches at most twenty. */
-class PreparedStatements {
+export class PreparedStatements {
   readonly #database: Database
   readonly #byText = new Map<string, SqliteStatement<unknown, SQLQueryBindings[]>>()
 
@@ -553,7 +498,7 @@ class PreparedStatements {
   }
 }
 
-function nextBatch<Row>(rows: Iterator<Row>): Row[] {
+export function nextBatch<Row>(rows: Iterator<Row>): Row[] {
   const batch: Row[] = []
   while (batch.length < ROWS_PER_BATCH) {
     const { value, done } = rows.next()

@@ -1,10 +1,9 @@
 import type { Changes, Database, SQLQueryBindings } from 'bun:sqlite'
-import type { LogCursor } from '../cursor.ts'
 import { GENERATED_ID_TABLES, highestIdSql, ID_STEP } from '../generated-ids.ts'
 import type { Dialect, GeneratedIdTable, SqlValue, Statement } from '../sql.ts'
 
 /** The id of the last row that was ever written to the log, even if it was pruned: ids are never reused. */
-const LAST_LOG_ID = '(SELECT max(coalesce((SELECT max(id) FROM log), 0), pruned_up_to) FROM log_state)'
+export const LAST_LOG_ID = '(SELECT max(coalesce((SELECT max(id) FROM log), 0), pruned_up_to) FROM log_state)'
 
 export const DIALECT: Dialect = {
   types: { integer: 'INTEGER', text: 'TEXT', boolean: 'INTEGER' },
@@ -40,28 +39,6 @@ export function toBinding(value: SqlValue): SQLQueryBindings {
 /** Runs a statement inside the current transaction. */
 export function runStatement(database: Database, { text, values }: Statement): Changes {
   return database.query<unknown, SQLQueryBindings[]>(toSqlite(text)).run(...values.map(toBinding))
-}
-
-/** The last position of the log, and the position up to which it has been pruned. */
-export interface LogEnd extends LogCursor {
-  readonly pruned: bigint
-}
-
-/** A position is the id of a row. Ids are in the order of the commits, because there is one writer at a time. */
-export const LOG_END = `SELECT identity, ${LAST_LOG_ID} AS position, pruned_up_to AS pruned FROM log_state`
-
-export function readLogEnd(database: Database): () => LogEnd {
-  const query = database.query<LogEnd, []>(LOG_END)
-  return () => {
-    const end = query.get()
-    if (end === null) throw new Error('the database has no identity: log_state is empty')
-    return end
-  }
-}
-
-/** The end of the log for a reader that must not read beyond `position`. */
-export function upTo(position: bigint | undefined, end: LogEnd): LogEnd {
-  return position === undefined || position >= end.position ? end : { ...end, position }
 }
 
 /** Generates ids for new rows, inside a commit. */

@@ -1,8 +1,7 @@
 import type { ImportDatabase, ImportTables } from '../import-tables.ts'
 import type { LongSession, StoreClock } from '../sql.ts'
-import type { Connection } from './connection.ts'
-import { decisionWriter } from './decision.ts'
-import { LOG_END } from './dialect.ts'
+import { type Connection, LOG_END } from './connection.ts'
+import { decisionWriter } from './stock.ts'
 
 export async function openImport(connection: Connection, clock: StoreClock): Promise<ImportDatabase> {
   const session = await connection.longSession()

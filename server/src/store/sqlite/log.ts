@@ -3,8 +3,8 @@ import { fromCursor, type LogMethods, toCursor } from '../cursor.ts'
 import { prunableIds } from '../history.ts'
 import { LOG_FIELDS, type LogRow, MAX_EVENTS_BEHIND, toEvent } from '../log-rows.ts'
 import { statement } from '../sql.ts'
-import type { Connection } from './connection.ts'
-import { readLogEnd, runStatement, upTo } from './dialect.ts'
+import { type Connection, capLogEnd, readLogEnd } from './connection.ts'
+import { runStatement } from './dialect.ts'
 
 /** Each event is a row of the log, and the id of the row is the position in its cursor. */
 export function logMethods(connection: Connection): LogMethods {
@@ -19,10 +19,10 @@ export function logMethods(connection: Connection): LogMethods {
   const eventsAfter = (cursor: string, limit: number, maxBehind: bigint | undefined) =>
     connection.readLog(
       database.transaction(
-        (flushed: bigint | undefined): StockEvents | 'relist_needed' | 'unknown_cursor' => {
+        (flushedEnd: bigint | undefined): StockEvents | 'relist_needed' | 'unknown_cursor' => {
           const start = fromCursor(cursor)
           if (start === undefined) return 'unknown_cursor'
-          const end = upTo(flushed, logEnd())
+          const end = capLogEnd(flushedEnd, logEnd())
           const behind = end.position - start.position
           const isInvalid = start.identity !== end.identity || start.position < end.pruned
           if (isInvalid || behind < 0n || (maxBehind !== undefined && behind > maxBehind))
@@ -40,9 +40,9 @@ export function logMethods(connection: Connection): LogMethods {
 
   return {
     // Only PostgreSQL has earlier timelines.
-    logRange: () => connection.readLog((flushed) => ({ ...upTo(flushed, logEnd()), earlier: [] })),
+    logRange: () => connection.readLog((flushedEnd) => ({ ...capLogEnd(flushedEnd, logEnd()), earlier: [] })),
 
-    latestEventCursor: () => connection.readLog((flushed) => toCursor(upTo(flushed, logEnd()))),
+    latestEventCursor: () => connection.readLog((flushedEnd) => toCursor(capLogEnd(flushedEnd, logEnd()))),
 
     stockEventsAfter: (cursor, limit) => eventsAfter(cursor, limit, MAX_EVENTS_BEHIND),
     eventsAfter: (cursor, limit) => eventsAfter(cursor, limit, undefined),

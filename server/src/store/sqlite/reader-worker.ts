@@ -1,8 +1,8 @@
 import { workerData } from 'node:worker_threads'
 import { PetSearch } from '../search.ts'
 import { answerRequests } from '../workers.ts'
-import { ReadConnection } from './connection.ts'
 import { DIALECT } from './dialect.ts'
+import { ReadConnection } from './read-connection.ts'
 
 export interface SqliteReaderStart {
   readonly path: string

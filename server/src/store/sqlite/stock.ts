@@ -1,22 +1,27 @@
 import type { Database } from 'bun:sqlite'
 import type { OrderStore } from '../../core/orders/order-store.ts'
 import { needsSection, petIdsOf, type SubmittedCommand, typedResults } from '../../core/stock/command.ts'
-import { type Decision, decide } from '../../core/stock/decide.ts'
 import {
   type Answers,
   answerId,
+  type Decision,
+  decide,
   idempotencyKeysOf,
   type RememberedAnswer,
-} from '../../core/stock/idempotency.ts'
+  type WrittenDecision,
+} from '../../core/stock/decide.ts'
 import type { InventoryItem, LockedEntry, PetStatus } from '../../core/stock/inventory.ts'
+import { isPetRecord, type LogRecord, type PetRecord } from '../../core/stock/stock-draft.ts'
 import type { StockStore } from '../../core/stock/stock-store.ts'
 import type { Clock } from '../../core/values/clock.ts'
 import { fromCursor, toCursor } from '../cursor.ts'
 import {
   ALL_ENTRIES,
+  detailOf,
   LOCKED_FIELDS,
   type LockedRow,
   MAY_CHANGE_INVENTORY,
+  petIdOf,
   type StockRow,
   toItem,
   toLockedEntry,
@@ -24,9 +29,7 @@ import {
 import { orderTotalsCounter } from '../orders.ts'
 import { inLongSession } from '../sql.ts'
 import { catalogTables } from './catalog.ts'
-import type { Connection } from './connection.ts'
-import { decisionWriter } from './decision.ts'
-import { LOG_END, type LogEnd, readLogEnd, upTo } from './dialect.ts'
+import { type Connection, capLogEnd, LOG_END, type LogEnd, readLogEnd } from './connection.ts'
 import { orderTable } from './orders.ts'
 import { webhookTable } from './webhooks.ts'
 
@@ -113,9 +116,9 @@ export function stockMethods(
 
     stockChangesSince: (cursor) =>
       connection.readLog(
-        database.transaction((flushed: bigint | undefined) => {
+        database.transaction((flushedEnd: bigint | undefined) => {
           const start = fromCursor(cursor)
-          const end = upTo(flushed, logEnd())
+          const end = capLogEnd(flushedEnd, logEnd())
           if (start === undefined || start.identity !== end.identity) return 'reload'
           const behind = end.position - start.position
           if (start.position < end.pruned || behind < 0n || behind > MAX_CHANGES_TO_APPLY) return 'reload'
@@ -134,12 +137,104 @@ export function stockMethods(
     changeStock: async (commands) => {
       for (;;) {
         const decision = await connection.write(() => decideAndWrite(commands))
-        totals.add(decision.orders)
+        if (decision.orders !== undefined) totals.add(decision.orders)
         if (!decision.isPostponed) return typedResults(commands, decision.results)
       }
     },
 
     orderTotals: totals.read,
+  }
+}
+
+/**
+ * Returns a function that writes a decision inside a commit. `lastChangeOf` must return the id of the pet's latest log row
+ * before the commit; null if the pet has none.
+ */
+export function decisionWriter(database: Database) {
+  const logEnd = readLogEnd(database)
+  const orders = orderTable(database)
+  const catalog = catalogTables(database)
+  const setQuantity = database.query<unknown, [number, bigint, bigint]>(
+    'UPDATE stock SET quantity = ?, last_change = ? WHERE pet_id = ?',
+  )
+  const setReserved = database.query<unknown, [number, bigint]>(
+    'UPDATE stock SET reserved = ? WHERE pet_id = ?',
+  )
+  const insertQuantityRow = database.query<
+    unknown,
+    [
+      id: bigint,
+      petId: bigint,
+      before: number,
+      after: number,
+      status: PetStatus,
+      at: number,
+      keyId: string,
+      previous: bigint | null,
+      reason: string | null,
+      reference: string | null,
+    ]
+  >(
+    `INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous, reason, reference)
+    VALUES (?, 'change', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const insertPetRow = database.query<
+    unknown,
+    [
+      id: bigint,
+      kind: string,
+      petId: bigint,
+      before: number | null,
+      after: number | null,
+      status: PetStatus,
+      at: number,
+      keyId: string,
+      previous: bigint | null,
+      detail: string | null,
+    ]
+  >(
+    `INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous, detail)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const insertOtherRow = database.query<
+    unknown,
+    [id: bigint, kind: string, petId: bigint | null, at: number, keyId: string, detail: string | null]
+  >('INSERT INTO log (id, kind, pet_id, at, key_id, detail) VALUES (?, ?, ?, ?, ?, ?)')
+  const setLastChange = database.query<unknown, [bigint, bigint]>(
+    'UPDATE stock SET last_change = ? WHERE pet_id = ?',
+  )
+  const setLow = database.query<unknown, [number, bigint]>('UPDATE stock SET is_low = ? WHERE pet_id = ?')
+
+  const insertLogRow = (row: LogRecord, id: bigint, previousOf: (row: PetRecord) => bigint | null): void => {
+    const { at, keyId, reason = null, reference = null } = row.by
+    if (!isPetRecord(row)) {
+      insertOtherRow.run(id, row.kind, petIdOf(row), at, keyId, detailOf(row))
+      return
+    }
+    const { petId, status, isLast } = row
+    const previous = previousOf(row)
+    if (row.kind === 'change') {
+      insertQuantityRow.run(id, petId, row.before, row.after, status, at, keyId, previous, reason, reference)
+      if (isLast) setQuantity.run(row.after, id, petId)
+      return
+    }
+    const before = row.kind === 'pet' ? null : row.before
+    const after = row.kind === 'pet' ? row.after : null
+    insertPetRow.run(id, row.kind, petId, before, after, status, at, keyId, previous, detailOf(row))
+    if (isLast) setLastChange.run(id, petId)
+  }
+
+  return (decision: WrittenDecision, lastChangeOf: (petId: bigint) => bigint | null): void => {
+    const { records } = decision
+    if (decision.catalog !== undefined) catalog.write(decision.catalog)
+    const firstId = records.length === 0 ? 0n : logEnd().position + 1n
+    const previousOf = ({ petId, previousIndex }: PetRecord) =>
+      previousIndex === null ? lastChangeOf(petId) : firstId + BigInt(previousIndex)
+    for (const [index, row] of records.entries()) insertLogRow(row, firstId + BigInt(index), previousOf)
+    for (const [petId, reserved] of decision.reserved) setReserved.run(reserved, petId)
+    for (const [petId, isLow] of decision.low) setLow.run(Number(isLow), petId)
+    if (decision.catalog !== undefined) catalog.writeThresholds(decision.catalog)
+    if (decision.orders !== undefined) orders.write(decision.orders)
   }
 }
 

@@ -1,13 +1,10 @@
-// The two implementations of LimitKeeper: in the memory of a single process, and in a store that several processes share.
 import type { Limits } from '../keys/api-key.ts'
-import { type Clock, SECOND } from '../values/clock.ts'
 import {
   type Admission,
   type Arrival,
   type CountedRequests,
   dayOf,
   type KeyWindows,
-  type LedgerStore,
   type LimitKeeper,
   type LimitRecord,
   type LimitState,
@@ -19,126 +16,10 @@ import {
   BURST_MS,
   BurstFilter,
   type KeyUsage,
-  moveWithClock,
   newLimitState,
   tighterStatus,
   windowsOf,
 } from './rate-windows.ts'
-
-interface LedgerKey extends KeyUsage {
-  readonly keyId: string
-  /** The time of the latest request. */
-  at: number
-}
-
-/**
- * Holds the windows and bans of every key in memory, so that a request needs no disk access. `save` writes them from time to
- * time and at shutdown.
- */
-export class LimitLedger implements LimitKeeper {
-  readonly #store: LedgerStore
-  readonly #clock: Clock
-  readonly #bursts: BurstFilter
-  readonly #keys = new Map<string, LedgerKey>()
-  readonly #unsavedKeys = new Set<LedgerKey>()
-  #lastSave: Promise<void> = Promise.resolve()
-  /** The time at the last call of `#readClock`. */
-  #time: number
-
-  static async open(store: LedgerStore, clock: Clock, burstMs = BURST_MS): Promise<LimitLedger> {
-    return new LimitLedger(store, clock, await store.loadLimits(), burstMs)
-  }
-
-  private constructor(
-    store: LedgerStore,
-    clock: Clock,
-    states: ReadonlyMap<string, LimitState>,
-    burstMs: number,
-  ) {
-    this.#store = store
-    this.#clock = clock
-    this.#bursts = new BurstFilter(burstMs)
-    this.#time = clock()
-    for (const [keyId, state] of states) this.#addKey(keyId, state)
-  }
-
-  admit(keyId: string, limits: Limits, arrival: Arrival): Admission {
-    const now = this.#readClock()
-    const key = this.#keys.get(keyId) ?? this.#addKey(keyId, newLimitState())
-    key.at = now
-    this.#unsavedKeys.add(key)
-    const wasWarned = this.#bursts.wasWarned(keyId, arrival, now, key.state.lastUsedAt)
-    const admission = admitAndCount(key, limits, now, wasWarned)
-    if (admission.refused !== undefined) this.#bursts.recordRefusal(keyId, arrival, admission.resetAt)
-    return admission
-  }
-
-  windowsOf(keyId: string, limits: Limits): KeyWindows {
-    return windowsOf(this.#keys.get(keyId)?.state ?? newLimitState(), limits, this.#readClock())
-  }
-
-  /** Limit checks are synchronous, so none is pending. */
-  afterPendingChecks(work: () => void): void {
-    setImmediate(work)
-  }
-
-  /** Writes the changes since the last call. Calls never overlap. After a failure, the next call writes the same changes. */
-  save(): Promise<void> {
-    const save = this.#lastSave.then(() => this.#saveUnsavedKeys())
-    this.#lastSave = save.catch(() => {})
-    return save
-  }
-
-  async #saveUnsavedKeys(): Promise<void> {
-    this.#readClock()
-    if (this.#unsavedKeys.size === 0) return
-    const unsaved = Array.from(this.#unsavedKeys, (key) => {
-      const { keyId, state, accepted, rejected, at } = key
-      return { key, record: { keyId, state: structuredClone(state), accepted, rejected, day: dayOf(at) } }
-    })
-    this.#unsavedKeys.clear()
-    for (const { key } of unsaved) {
-      key.accepted = 0
-      key.rejected = 0
-    }
-    try {
-      await this.#store.saveLimits(unsaved.map(({ record }) => record))
-    } catch (error) {
-      for (const { key, record } of unsaved) {
-        key.accepted += record.accepted
-        key.rejected += record.rejected
-        this.#unsavedKeys.add(key)
-      }
-      throw error
-    }
-  }
-
-  async applyLiftedBans(): Promise<void> {
-    for (const { keyId, number } of await this.#store.listLiftedBans(this.#clock())) {
-      const state = this.#keys.get(keyId)?.state
-      if (state?.ban?.number === number) delete state.ban
-    }
-  }
-
-  /** Called at every request and save, so that a clock that was set back does not prolong a window or a ban. */
-  #readClock(): number {
-    const now = this.#clock()
-    if (now <= this.#time - SECOND) {
-      for (const key of this.#keys.values()) {
-        moveWithClock(key.state, this.#time, now)
-        this.#unsavedKeys.add(key)
-      }
-    }
-    this.#time = now
-    return now
-  }
-
-  #addKey(keyId: string, state: LimitState): LedgerKey {
-    const key = { keyId, state, accepted: 0, rejected: 0, at: this.#time }
-    this.#keys.set(keyId, key)
-    return key
-  }
-}
 
 /** Keeps rounds short, because requests that arrive during a round wait for its end. */
 const MAX_REQUESTS_PER_ROUND = 1_000

@@ -1,0 +1,90 @@
+import { Database } from 'bun:sqlite'
+import { fromCursor, toCursor } from '../cursor.ts'
+import { type ChangedPet, INDEXED_COLUMNS, MAX_CHANGED_PETS, type SearchSnapshot } from '../search.ts'
+import type { SqlValue } from '../sql.ts'
+import {
+  CACHE_PAGES,
+  LOCK_TIMEOUT_MS,
+  LOG_END,
+  type LogEnd,
+  nextBatch,
+  PreparedStatements,
+  ROWS_PER_BATCH,
+} from './connection.ts'
+import { toBinding } from './dialect.ts'
+import { toServiceError } from './failures.ts'
+
+const CHANGED_PETS = `
+  SELECT changed.pet_id AS id, ${INDEXED_COLUMNS}
+  FROM (SELECT DISTINCT pet_id FROM log WHERE id > $1 AND pet_id IS NOT NULL) AS changed
+  LEFT JOIN stock ON stock.pet_id = changed.pet_id LEFT JOIN pets ON pets.id = changed.pet_id`
+
+/** A read-only connection, for a worker thread. The main thread keeps the file and its write-ahead log open. */
+export class ReadConnection {
+  readonly #database: Database
+  readonly #path: string
+  readonly #statements
+
+  constructor(path: string) {
+    this.#path = path
+    this.#database = new Database(path, { readonly: true, strict: true, safeIntegers: true })
+    this.#statements = new PreparedStatements(this.#database)
+    // The worker may wait inside SQLite, because this blocks only its own thread.
+    this.#database.run(`PRAGMA busy_timeout = ${LOCK_TIMEOUT_MS}`)
+    this.#database.run(`PRAGMA cache_size = ${CACHE_PAGES}`)
+  }
+
+  async rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]> {
+    // The caller names the type of the rows that its statement selects.
+    return this.#withServiceErrors(() => this.#statements.get(text).all(...values.map(toBinding)) as Row[])
+  }
+
+  async *batches<Row>(text: string): AsyncGenerator<Row[]> {
+    const rows = this.#database.query<Row, []>(text).iterate()
+    for (;;) {
+      const batch = this.#withServiceErrors(() => nextBatch(rows))
+      if (batch.length > 0) yield batch
+      if (batch.length < ROWS_PER_BATCH) return
+      await new Promise((resume) => setImmediate(resume))
+    }
+  }
+
+  async snapshot(): Promise<SearchSnapshot> {
+    // If the last search failed to roll back, its snapshot is still open.
+    if (this.#database.inTransaction) await this.rows('ROLLBACK')
+    await this.rows('BEGIN')
+    const [end] = await this.rows<LogEnd>(LOG_END)
+    if (end === undefined) throw new Error('the database has no identity: log_state is empty')
+    return {
+      rows: (text, ...values) => this.rows(text, ...values),
+      batches: (text) => this.batches(text),
+      cursor: async () => toCursor(end),
+      changedSince: (cursor) => this.#changedSince(end, cursor),
+      close: async () => void (await this.rows('ROLLBACK')),
+    }
+  }
+
+  close(): void {
+    this.#statements.finalize()
+    this.#database.close()
+  }
+
+  async #changedSince(end: LogEnd, cursor: string): Promise<ChangedPet[] | 'reload'> {
+    const start = fromCursor(cursor)
+    if (start === undefined || start.identity !== end.identity || start.position < end.pruned) return 'reload'
+    if (end.position - start.position > BigInt(MAX_CHANGED_PETS)) return 'reload'
+    const relists = await this.rows(
+      "SELECT 1 FROM log WHERE id > $1 AND kind = 'relist' LIMIT 1",
+      start.position,
+    )
+    return relists.length > 0 ? 'reload' : this.rows<ChangedPet>(CHANGED_PETS, start.position)
+  }
+
+  #withServiceErrors<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      throw toServiceError(error, this.#path)
+    }
+  }
+}
