@@ -39,7 +39,7 @@ import { IF_NONE_MATCH, pageJsonReply, pageReply, taggedReply } from './represen
 import { bodyParser, rejectUnknown } from './request-input.ts'
 import { pageParameters } from './schemas.ts'
 
-const Pet = Type.Object(PET, {
+export const Pet = Type.Object(PET, {
   title: 'Pet',
   examples: [{ id: 1, name: 'Biscuit', categoryId: 1, status: 'available' }],
 })
