@@ -78,7 +78,7 @@ export function activitySource(
       const keyName = keyNames.get(event.keyId)
       if (keyName !== undefined && !isBy(keyName)) return undefined
       if (event.type === 'pet' && event.change === 'created' && keyName !== undefined) {
-        return { type: 'put', row: editRowOf({ ...event, change: 'created', keyName }) }
+        return { type: 'put', row: editRowOf({ ...event, keyName }) }
       }
       // Only the service knows the fields that an edit changed, and the names of new keys.
       if (event.type !== 'change' || (keyName === undefined && part !== '')) return { type: 'reload' }
