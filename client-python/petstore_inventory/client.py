@@ -249,6 +249,20 @@ class Pets(Resource):
     def get(self, pet_id: int, **options: Unpack[CallOptions]) -> types.Pet:
         return self._transport.read(f"/catalog/{int64(pet_id)}", **options)
 
+    def history(
+        self,
+        pet_id: Optional[int] = None,
+        *,
+        who: Optional[str] = None,
+        since: Optional[str] = None,
+        until: Optional[str] = None,
+        page_size: Optional[int] = None,
+        **options: Unpack[CallOptions],
+    ) -> Iterator[types.PetEdit]:
+        """Yields edits of pets, the newest first: of one pet or all, by key and time."""
+        query = {"petId": pet_id, "who": who, "since": since, "until": until, "limit": page_size}
+        return self._transport.pages("/catalog/history", query, **options)
+
     def create(self, pet: types.NewPet, **options: Unpack[WriteOptions]) -> types.Pet:
         return self._transport.write("POST", "/pets", pet, **options)
 

@@ -353,6 +353,20 @@ class CatalogEntry(TypedDict):
     lowStockAt: NotRequired[int]
 
 
+class PetEdit(TypedDict):
+    """`pet` is the pet after the change. It is absent if the pet was removed. The quantity is not part of it: GET /inventory/history lists its changes."""
+
+    petId: int
+    id: str
+    change: Literal["created", "changed", "removed"]
+    name: NotRequired[str]
+    at: str
+    keyId: str
+    keyName: str
+    pet: NotRequired[Pet]
+    fields: NotRequired[List[EditedField]]
+
+
 class OrderCompletion(TypedDict):
     complete: Literal[True]
     onlyIfOpen: NotRequired[bool]
@@ -449,3 +463,4 @@ OrderState = Literal["open", "complete", "cancelled", "expired"]
 AdjustmentChange = Union[DeltaChange, CountChange]
 WebhookKind = Literal["stock.changed", "stock.low", "stock.recovered", "order.created", "order.completed", "order.cancelled", "order.expired", "pet.changed", "pet.removed"]
 Permission = Literal["stock", "orders", "pets", "webhooks", "keys"]
+EditedField = Literal["name", "categoryId", "status", "barcode", "lowStockAt"]

@@ -77,6 +77,8 @@ class Records(unittest.TestCase):
         self.assertNotIn("lowStockAt", client.pets.update(pet["id"], {"lowStockAt": None}))
         self.assertEqual([row["petId"] for row in client.inventory.search("kiki", low=True)], [pet["id"]])
         client.pets.remove(pet["id"])
+        edits = [edit["change"] for edit in client.pets.history(pet["id"], page_size=1)]
+        self.assertEqual(edits, ["removed", "changed", "created"])
         self.assertEqual(client.categories.update(category["id"], {"name": "Parrots"})["name"], "Parrots")
         client.categories.remove(category["id"])
         self.assertNotIn(category["id"], [row["id"] for row in client.categories.list()])

@@ -5,6 +5,7 @@ import { batchesOf, type UpsertedPet } from './pet-batches.ts'
 import type { Api, BodyOf, Filter, Query } from './request.ts'
 
 export type PetFilter = Filter<'listPets'>
+export type EditFilter = Filter<'listPetEdits'>
 
 export interface UpsertProgress<Ids extends IdKind = 'bigint'> {
   /** Pets saved so far. */
@@ -32,6 +33,9 @@ export function createPets<Ids extends IdKind>(api: Api<Ids>) {
 
     get: (petId: IdInput, options: CallOptions = {}) =>
       api.value('getCatalogPet', { params: { petId } }, options),
+
+    /** When pets were created, changed and removed, newest first. A page may have fewer items than `limit`. */
+    history: (options: Query<'listPetEdits'> & CallOptions = {}) => api.list('listPetEdits', options),
 
     /** Throws `already_exists` if the id or the barcode is already used. */
     create: (pet: BodyOf<'createPet'>, options: WriteOptions = {}) =>

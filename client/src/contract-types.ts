@@ -661,6 +661,27 @@ export interface CatalogEntry {
   readonly lowStockAt?: number
 }
 
+/** `pet` is the pet after the change. It is absent if the pet was removed. The quantity is not part of it: GET /inventory/history lists its changes. */
+export interface PetEdit {
+  /** The pet that was edited. */
+  readonly petId: bigint
+  /** Identifies the change; opaque. */
+  readonly id: string
+  /** What happened to the pet. */
+  readonly change: 'created' | 'changed' | 'removed'
+  /** Name of the pet after the change, or before its removal; absent if the log does not have it. */
+  readonly name?: string
+  /** When the change was made, in UTC. */
+  readonly at: string
+  /** Public identifier of the API key that made the change. */
+  readonly keyId: string
+  /** Name of that key, or its identifier if the key no longer exists. */
+  readonly keyName: string
+  readonly pet?: Pet
+  /** The fields of `pet` that differ from its previous entry in the log; only for `changed`, and absent if there is no such entry. */
+  readonly fields?: readonly EditedField[]
+}
+
 /** open: the order reserves stock. complete: its units were taken out of the stock. cancelled or expired: it no longer reserves anything. */
 export type OrderState = 'open' | 'complete' | 'cancelled' | 'expired'
 
@@ -828,6 +849,9 @@ export interface CountChange {
   readonly expected?: number
 }
 
+/** A field of a pet. */
+export type EditedField = 'name' | 'categoryId' | 'status' | 'barcode' | 'lowStockAt'
+
 /** The parameters, body and response of each operation. */
 export interface Operations {
   /** List stock levels */
@@ -905,10 +929,10 @@ export interface Operations {
     readonly query: {
       readonly petId?: bigint
       readonly who?: string
-      readonly reason?: Reason
-      readonly reference?: string
       readonly since?: string
       readonly until?: string
+      readonly reason?: Reason
+      readonly reference?: string
       readonly limit?: number
       readonly cursor?: string
     }
@@ -1000,6 +1024,21 @@ export interface Operations {
     readonly headers: { readonly 'If-None-Match'?: string }
     readonly body: undefined
     readonly answer: readonly CatalogEntry[]
+  }
+  /** List the edits of all pets */
+  listPetEdits: {
+    readonly params: NoFields
+    readonly query: {
+      readonly petId?: bigint
+      readonly who?: string
+      readonly since?: string
+      readonly until?: string
+      readonly limit?: number
+      readonly cursor?: string
+    }
+    readonly headers: { readonly 'If-None-Match'?: string }
+    readonly body: undefined
+    readonly answer: readonly PetEdit[]
   }
   /** Get one pet of the catalog */
   getCatalogPet: {
@@ -1313,6 +1352,13 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
   updatePet: { method: 'PATCH', path: '/pets/{petId}', int64: ['petId'], body: 'PetUpdate', answer: 'Pet' },
   removePet: { method: 'DELETE', path: '/pets/{petId}', int64: ['petId'] },
   listCatalog: { method: 'GET', path: '/catalog', answer: 'CatalogEntry', maxLimit: 10000 },
+  listPetEdits: {
+    method: 'GET',
+    path: '/catalog/history',
+    int64: ['petId'],
+    answer: 'PetEdit',
+    maxLimit: 1000,
+  },
   getCatalogPet: { method: 'GET', path: '/catalog/{petId}', int64: ['petId'], answer: 'Pet' },
   listCategories: { method: 'GET', path: '/categories', answer: 'Category', maxLimit: 1000 },
   createCategory: { method: 'POST', path: '/categories', body: 'NewCategory', answer: 'Category' },
@@ -1483,6 +1529,7 @@ export const INT64_FIELDS = {
   RecentChange: { petId: { type: 'int64', required: true } },
   SearchRow: { petId: { type: 'int64', required: true }, categoryId: { type: 'int64', required: true } },
   CatalogEntry: { petId: { type: 'int64', required: true }, categoryId: { type: 'int64', required: true } },
+  PetEdit: { petId: { type: 'int64', required: true }, pet: { type: 'Pet', required: false } },
   OrderState: {},
   OrderCompletion: {},
   OrderChange: {},
@@ -1499,4 +1546,5 @@ export const INT64_FIELDS = {
   ErrorDetail: { petId: { type: 'int64', required: false } },
   DeltaChange: { petId: { type: 'int64', required: true } },
   CountChange: { petId: { type: 'int64', required: true } },
+  EditedField: {},
 } as const

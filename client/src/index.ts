@@ -1,4 +1,12 @@
-export type { Catalog, Categories, PetFilter, Pets, UpsertOptions, UpsertProgress } from './catalog.ts'
+export type {
+  Catalog,
+  Categories,
+  EditFilter,
+  PetFilter,
+  Pets,
+  UpsertOptions,
+  UpsertProgress,
+} from './catalog.ts'
 export { type Limits, PetstoreClient } from './client.ts'
 export type {
   Availability,
@@ -32,6 +40,7 @@ export type {
   Pet,
   PetBatch,
   PetBatchResult,
+  PetEdit,
   PetEvent,
   PetStatus,
   PetUpdate,

@@ -36,6 +36,20 @@ test('a pet is created with its entry, changed and removed, whatever its id', as
   expect(await namesOf(client)).toEqual(PETS.map(({ name }) => name))
 })
 
+test('the history of pets has each edit once, newest first, with exact ids', async () => {
+  const service = await liveService()
+  const client = clientOf(service)
+  await client.pets.create({ id: LOWEST, name: 'Rex', categoryId: 1n })
+  await client.pets.update(LOWEST, { barcode: BARCODE })
+  await client.pets.remove(LOWEST)
+  const pet = { id: LOWEST, name: 'Rex', categoryId: 1n, status: 'available' } as const
+  expect(await Array.fromAsync(client.pets.history({ petId: LOWEST, limit: 1 }))).toMatchObject([
+    { petId: LOWEST, change: 'removed', name: 'Rex' },
+    { change: 'changed', pet: { ...pet, barcode: BARCODE }, fields: ['barcode'] },
+    { change: 'created', pet },
+  ])
+})
+
 test('a pet without an id gets one, as a bigint', async () => {
   const service = await liveService()
   const client = clientOf(service)

@@ -1,11 +1,13 @@
 import Type from 'typebox'
 import { Reason, Reference } from '../core/stock/adjustment-fields.ts'
-import { HISTORY_ENTRY } from '../core/stock/history.ts'
+import { HISTORY_ENTRY, type HistoryPage } from '../core/stock/history.ts'
 import { noEntry } from '../core/stock/inventory.ts'
+import { PET_EDIT } from '../core/stock/pet-edit.ts'
 import type { HistoryStore } from '../core/stock/stock-store.ts'
 import { DateTime, Int64, invalidField, jsonWriter } from '../core/values/field.ts'
-import { unknownCursor } from '../core/values/page.ts'
+import { type Page, unknownCursor } from '../core/values/page.ts'
 import { defineOperation } from './operation.ts'
+import { Pet } from './pets.ts'
 import { IF_NONE_MATCH, pageReply } from './reply.ts'
 import { EXAMPLE_KEY, EXAMPLE_TIME, pageParameters } from './schemas.ts'
 
@@ -19,6 +21,20 @@ const EXAMPLE = {
   at: EXAMPLE_TIME,
   keyId: EXAMPLE_KEY.id,
   keyName: EXAMPLE_KEY.name,
+}
+
+/** The filters of every history of all pets. */
+const FILTERS = {
+  petId: Type.Optional(Int64('Return only changes of this pet.')),
+  who: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: MAX_WHO_LENGTH,
+      description: 'Return only changes made with keys of this name, or with the key of this id.',
+    }),
+  ),
+  since: Type.Optional(DateTime('Return only changes at or after this time.')),
+  until: Type.Optional(DateTime('Return only changes before this time.')),
 }
 
 const HistoryEntry = Type.Object(ENTRY_OF_PET, { title: 'HistoryEntry', examples: [EXAMPLE] })
@@ -47,12 +63,11 @@ export const listInventoryHistory = defineOperation({
   errors: ['invalid_request', 'not_found'],
   reply: async ({ params: { petId }, query, request }, { store, view }) => {
     const { limit, cursor } = query
-    const page = await store.listHistoryPage(petId, limit, cursor)
-    if (page === 'unknown_cursor') throw unknownCursor(cursor)
+    const page = requireKnownCursor(await store.listHistoryPage(petId, limit, cursor), cursor)
     const isKnown =
-      page.entries.length > 0 || (await view.find(petId)) !== undefined || (await hasHistory(store, petId))
+      page.rows.length > 0 || (await view.find(petId)) !== undefined || (await hasHistory(store, petId))
     if (!isKnown) throw noEntry(petId)
-    return pageReply(request, query, { rows: page.entries, next: page.next }, entryBody)
+    return pageReply(request, query, page, entryBody)
   },
 })
 
@@ -72,18 +87,9 @@ export const listRecentChanges = defineOperation({
   tag: 'inventory',
   stability: 'beta',
   query: {
-    petId: Type.Optional(Int64('Return only changes of this pet.')),
-    who: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: MAX_WHO_LENGTH,
-        description: 'Return only changes made with keys of this name, or with the key of this id.',
-      }),
-    ),
+    ...FILTERS,
     reason: Type.Optional(Reason),
     reference: Type.Optional(Reference),
-    since: Type.Optional(DateTime('Return only changes at or after this time.')),
-    until: Type.Optional(DateTime('Return only changes before this time.')),
     ...pageParameters(),
   },
   headers: IF_NONE_MATCH,
@@ -91,10 +97,65 @@ export const listRecentChanges = defineOperation({
   errors: ['invalid_request'],
   reply: async ({ query, request, key }, { store, longReads }) => {
     const { limit, cursor, ...filter } = query
-    // No name contains U+0000, and PostgreSQL rejects a query with it.
-    if (filter.who?.includes('\0')) throw invalidField('who', 'who must not contain U+0000')
+    requireValidWho(filter.who)
     const page = await longReads.run(key.id, () => store.listRecentHistory(limit, cursor, filter))
-    if (page === 'unknown_cursor') throw unknownCursor(cursor)
-    return pageReply(request, query, { rows: page.entries, next: page.next }, changeBody)
+    return pageReply(request, query, requireKnownCursor(page, cursor), changeBody)
   },
 })
+
+const PetEdit = Type.Object(
+  { ...PET_EDIT, pet: Type.Optional(Pet) },
+  {
+    title: 'PetEdit',
+    description:
+      '`pet` is the pet after the change. It is absent if the pet was removed. The quantity is not part of it: GET /inventory/history lists its changes.',
+    examples: [
+      {
+        petId: 1,
+        id: '18',
+        change: 'changed',
+        name: 'Biscuit',
+        at: EXAMPLE_TIME,
+        keyId: EXAMPLE_KEY.id,
+        keyName: EXAMPLE_KEY.name,
+        pet: { id: 1, name: 'Biscuit', categoryId: 1, status: 'sold' },
+        fields: ['status'],
+      },
+    ],
+  },
+)
+const editBody = jsonWriter(PET_EDIT)
+
+export const listPetEdits = defineOperation({
+  operationId: 'listPetEdits',
+  method: 'GET',
+  path: '/catalog/history',
+  summary: 'List the edits of all pets',
+  description:
+    'Returns when pets were created, changed and removed, and by whom, newest first, in pages. Every given parameter must match. The log may lack an import of more than 1,000 pets. A page examines at most 100,000 rows of the log, so it may have fewer edits than `limit`, or none, and still link to the next page.',
+  tag: 'pets',
+  stability: 'beta',
+  query: { ...FILTERS, ...pageParameters() },
+  headers: IF_NONE_MATCH,
+  success: { description: 'A page of the edits.', schema: Type.Array(PetEdit), isPaged: true },
+  errors: ['invalid_request'],
+  reply: async ({ query, request, key }, { store, longReads }) => {
+    const { limit, cursor, ...filter } = query
+    requireValidWho(filter.who)
+    const page = await longReads.run(key.id, () => store.listPetEdits(limit, cursor, filter))
+    return pageReply(request, query, requireKnownCursor(page, cursor), editBody)
+  },
+})
+
+/** No name contains U+0000, and PostgreSQL rejects a query with it. */
+function requireValidWho(who: string | undefined): void {
+  if (who?.includes('\0')) throw invalidField('who', 'who must not contain U+0000')
+}
+
+function requireKnownCursor<Entry>(
+  page: HistoryPage<Entry> | 'unknown_cursor',
+  cursor: string | undefined,
+): Page<Entry> {
+  if (page === 'unknown_cursor') throw unknownCursor(cursor)
+  return { rows: page.entries, next: page.next }
+}

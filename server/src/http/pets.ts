@@ -41,7 +41,7 @@ import {
 } from './reply.ts'
 import { pageParameters } from './schemas.ts'
 
-const Pet = Type.Object(PET, {
+export const Pet = Type.Object(PET, {
   title: 'Pet',
   examples: [{ id: 1, name: 'Biscuit', categoryId: 1, status: 'available' }],
 })

@@ -1,7 +1,7 @@
 import { adjustInventory } from './adjustments.ts'
 import { createCategory, listCategories, removeCategory, updateCategory } from './categories.ts'
 import { inventoryEvents } from './events.ts'
-import { listInventoryHistory, listRecentChanges } from './history.ts'
+import { listInventoryHistory, listPetEdits, listRecentChanges } from './history.ts'
 import { getAvailability, getInventoryItem, listInventory, updateInventory } from './inventory.ts'
 import {
   createKey,
@@ -58,6 +58,7 @@ export const OPERATIONS: readonly Operation[] = [
   updatePet,
   removePet,
   listCatalog,
+  listPetEdits,
   getCatalogPet,
   listCategories,
   createCategory,

@@ -1,20 +1,49 @@
 import type { Reason } from '../core/stock/adjustment-fields.ts'
-import type { HistoryFilter, HistoryPage, PruneLimit } from '../core/stock/history.ts'
+import type { HistoryEntry, HistoryFilter, HistoryPage, PruneLimit } from '../core/stock/history.ts'
+import type { PetStatus } from '../core/stock/inventory.ts'
+import { EDITABLE_FIELDS, type PetEdit } from '../core/stock/pet-edit.ts'
 import type { HistoryStore } from '../core/stock/stock-store.ts'
 import { MAX_INT64, parseInt64 } from '../core/values/field.ts'
+import { fromPetDetail } from './catalog-rows.ts'
 import { IS_PET_ROW, purposeOf } from './log-rows.ts'
 import type { SqlDatabase, SqlValue } from './sql.ts'
 
-interface HistoryRow {
+/** The columns of every row that a history lists, and the name of its key. */
+interface ListedRow {
   readonly id: bigint
   readonly pet_id: bigint
-  readonly before: bigint
-  readonly after: bigint
   readonly at: bigint
   readonly key_id: string
   readonly name: string | null
+}
+
+interface ChangeRow extends ListedRow {
+  readonly before: bigint
+  readonly after: bigint
   readonly reason: Reason | null
   readonly reference: string | null
+}
+
+/** A row of the kind `pet` or `removed`, with the state of the pet in its previous row of these kinds. */
+interface EditRow extends ListedRow {
+  readonly kind: 'pet' | 'removed'
+  readonly status: PetStatus
+  readonly detail: string | null
+  readonly previous_status: PetStatus | null
+  readonly previous_detail: string | null
+}
+
+/** A kind of history: the log rows that it lists, and how it reads them. */
+interface LogList<Row extends ListedRow, Entry> {
+  /** A condition on log rows. */
+  readonly isListed: string
+  /** The columns of `log` that a row has. */
+  readonly columns: string
+  /** The expressions that are evaluated only for the rows of the page. */
+  readonly lookups: readonly string[]
+  /** The index `log_of_entries` finds the listed rows of a pet. */
+  readonly isIndexedByPet: boolean
+  toEntry(row: Row): Entry
 }
 
 /** Above the id of every row. */
@@ -23,7 +52,37 @@ const HIGHEST_ID = MAX_INT64
 const LOWEST_ID = 0n
 const COLUMNS = 'id, pet_id, before, after, at, key_id, reason, reference'
 
-/** The limits of reading one page of filtered changes. */
+const CHANGES: LogList<ChangeRow, HistoryEntry> = {
+  isListed: "kind = 'change'",
+  columns: COLUMNS,
+  lookups: [],
+  isIndexedByPet: false,
+  toEntry: toChange,
+}
+
+const EDITS: LogList<EditRow, PetEdit> = {
+  isListed: IS_PET_ROW,
+  columns: 'id, kind, pet_id, status, detail, at, key_id',
+  lookups: ['status', 'detail'].map(
+    (column) => `(
+      SELECT ${column} FROM log AS earlier WHERE earlier.pet_id = recent.pet_id AND earlier.id < recent.id AND ${IS_PET_ROW}
+      ORDER BY earlier.id DESC LIMIT 1) AS previous_${column}`,
+  ),
+  isIndexedByPet: true,
+  toEntry: toEdit,
+}
+
+/** Selects the newest rows of a list that fulfil a condition. `limit` is a parameter. */
+const selectNewest = <Row extends ListedRow, Entry>(
+  { isListed, columns, lookups }: LogList<Row, Entry>,
+  condition: string,
+  limit: string,
+) => `
+  SELECT ${['recent.*', 'name', ...lookups].join(', ')} FROM (
+    SELECT ${columns} FROM log WHERE ${isListed} AND ${condition} ORDER BY id DESC LIMIT CAST(${limit} AS BIGINT)
+  ) AS recent LEFT JOIN keys ON keys.id = key_id ORDER BY recent.id DESC`
+
+/** The limits of reading one page of a history that may list few of the log rows. */
 const SCAN_LIMITS = {
   /** The number of log rows that the page may examine. */
   maxRows: 100_000,
@@ -93,16 +152,13 @@ const LATEST_LOG_ROW = `
 export function historyMethods(
   database: Pick<SqlDatabase, 'rows'>,
   scanLimits = SCAN_LIMITS,
-): Pick<HistoryStore, 'listHistoryPage' | 'findRemoval' | 'listRecentHistory' | 'countPrunable'> {
+): Pick<HistoryStore, 'listHistoryPage' | 'findRemoval' | 'countPrunable'> & RecentHistory {
   return {
-    listHistoryPage: async (petId, limit, cursor) => {
-      const cursorId = cursor === undefined ? undefined : parseInt64(cursor)
-      if (cursor !== undefined && cursorId === undefined) return 'unknown_cursor'
-      return readChainPage(database, petId, limit, cursorId)
-    },
+    listHistoryPage: (petId, limit, cursor) =>
+      readPage(cursor, (cursorId) => readChainPage(database, petId, limit, cursorId)),
 
     findRemoval: async (petId) => {
-      const [row] = await database.rows<Pick<HistoryRow, 'at' | 'key_id' | 'name'>>(
+      const [row] = await database.rows<Omit<ListedRow, 'id' | 'pet_id'>>(
         `SELECT at, key_id, name FROM log LEFT JOIN keys ON keys.id = key_id
           WHERE pet_id = $1 AND kind = 'removed' ORDER BY log.id DESC LIMIT 1`,
         petId,
@@ -111,35 +167,58 @@ export function historyMethods(
       return { petId, at: Number(row.at), keyId: row.key_id, keyName: row.name ?? row.key_id }
     },
 
-    listRecentHistory: async (limit, cursor, filter = {}) => {
-      const cursorId = cursor === undefined ? undefined : parseInt64(cursor)
-      if (cursor !== undefined && cursorId === undefined) return 'unknown_cursor'
-      const before = cursorId ?? HIGHEST_ID
-      const { petId, ...otherFilters } = filter
-      if (petId !== undefined && isEmpty(otherFilters)) return readChainPage(database, petId, limit, cursorId)
-      const range = await findIdRange(database, filter)
-      if (range === undefined) return { entries: [], next: undefined }
-      if (petId !== undefined && !(await isShortRange(database, range, scanLimits.maxRows))) {
-        const start = await findChainStart(database, petId, cursorId)
-        if (start === undefined) return { entries: [], next: undefined }
-        return searchChain(database, { limit, start, filter, scanLimits })
-      }
-      if (!isEmpty(filter)) {
-        const start = before < range.end ? before : range.end
-        return searchLog(database, { limit, start, first: range.first, filter, scanLimits })
-      }
-      const rows = await database.rows<HistoryRow>(
-        `SELECT recent.*, name FROM (
-          SELECT ${COLUMNS} FROM log WHERE kind = 'change' AND id < $1 ORDER BY id DESC LIMIT CAST($2 AS BIGINT)
-        ) AS recent LEFT JOIN keys ON keys.id = key_id ORDER BY recent.id DESC`,
-        before,
-        limit + 1,
-      )
-      return toPage(rows, limit)
-    },
-
+    ...recentHistoryMethods(database, scanLimits),
     countPrunable: (limit, onProgress) => countPrunable(database, limit, onProgress),
   }
+}
+
+type RecentHistory = Pick<HistoryStore, 'listRecentHistory' | 'listPetEdits'>
+
+/** The methods that may examine many log rows. */
+export function recentHistoryMethods(
+  database: Pick<SqlDatabase, 'rows'>,
+  scanLimits = SCAN_LIMITS,
+): RecentHistory {
+  return {
+    listRecentHistory: (limit, cursor, filter = {}) =>
+      readPage(cursor, async (cursorId) => {
+        const { petId, ...otherFilters } = filter
+        if (petId !== undefined && isEmpty(otherFilters)) {
+          return readChainPage(database, petId, limit, cursorId)
+        }
+        if (isEmpty(filter)) {
+          const newest = selectNewest(CHANGES, 'id < $1', '$2')
+          const rows = await database.rows<ChangeRow>(newest, cursorId ?? HIGHEST_ID, limit + 1)
+          return toPage(rows, limit, CHANGES)
+        }
+        const range = await findIdRange(database, filter)
+        if (range === undefined) return NO_ENTRIES
+        if (petId !== undefined && !(await isShortRange(database, range, scanLimits.maxRows))) {
+          const start = await findChainStart(database, petId, cursorId)
+          if (start === undefined) return NO_ENTRIES
+          return searchChain(database, { limit, start, filter, scanLimits })
+        }
+        return searchLog(database, CHANGES, { limit, cursorId, range, filter, scanLimits })
+      }),
+
+    listPetEdits: (limit, cursor, filter = {}) =>
+      readPage(cursor, async (cursorId) => {
+        const range = await findIdRange(database, filter)
+        if (range === undefined) return NO_ENTRIES
+        return searchLog(database, EDITS, { limit, cursorId, range, filter, scanLimits })
+      }),
+  }
+}
+
+const NO_ENTRIES = { entries: [], next: undefined }
+
+/** Calls `read` with the id in the cursor; `undefined` for the first page. */
+async function readPage<Entry>(
+  cursor: string | undefined,
+  read: (cursorId: bigint | undefined) => Promise<HistoryPage<Entry>>,
+): Promise<HistoryPage<Entry> | 'unknown_cursor'> {
+  const cursorId = cursor === undefined ? undefined : parseInt64(cursor)
+  return cursor !== undefined && cursorId === undefined ? 'unknown_cursor' : read(cursorId)
 }
 
 const ROWS_PER_COUNT = 100_000
@@ -193,8 +272,8 @@ async function readChainPage(
   cursorId: bigint | undefined,
 ): Promise<HistoryPage> {
   const start = await findChainStart(database, petId, cursorId)
-  if (start === undefined) return { entries: [], next: undefined }
-  return toPage(await database.rows<HistoryRow>(CHAIN, start, limit + 1), limit)
+  if (start === undefined) return NO_ENTRIES
+  return toPage(await database.rows<ChangeRow>(CHAIN, start, limit + 1), limit, CHANGES)
 }
 
 /** The log row from which a page of a pet's history begins: the latest row, or the row before the cursor. */
@@ -256,7 +335,6 @@ async function isShortRange(
 
 interface FilteredPage {
   readonly limit: number
-  readonly start: bigint
   readonly filter: HistoryFilter
   readonly scanLimits: typeof SCAN_LIMITS
 }
@@ -264,9 +342,9 @@ interface FilteredPage {
 /** Examines the changes of one pet, back from row `start`, in one step. */
 async function searchChain(
   database: Pick<SqlDatabase, 'rows'>,
-  { limit, start, filter, scanLimits: { rowsPerStep } }: FilteredPage,
+  { limit, start, filter, scanLimits: { rowsPerStep } }: FilteredPage & { readonly start: bigint },
 ): Promise<HistoryPage> {
-  const rows = await database.rows<HistoryRow & { matches: bigint }>(
+  const rows = await database.rows<ChangeRow & { matches: bigint }>(
     CHAIN_WITH_MATCHES,
     start,
     rowsPerStep + 1,
@@ -274,49 +352,59 @@ async function searchChain(
   )
   const examined = rows.slice(0, rowsPerStep)
   const found = examined.filter(({ matches }) => Number(matches) === 1)
-  const page = toPage(found, limit)
+  const page = toPage(found, limit, CHANGES)
   const hasMoreRows = rows.length > rowsPerStep
   if (page.next !== undefined || !hasMoreRows) return page
   return { ...page, next: String(examined.at(-1)?.id) }
 }
 
 /**
- * Examines the log step by step, from the row before `start` back to the row `first`. Other reads can run between the
- * steps.
+ * Examines the log step by step, from the end of the range or the row before the cursor back to the start of the range.
+ * Other reads can run between the steps.
  */
-async function searchLog(
+async function searchLog<Row extends ListedRow, Entry>(
   database: Pick<SqlDatabase, 'rows'>,
-  { limit, start, first, filter, scanLimits }: FilteredPage & { readonly first: bigint },
-): Promise<HistoryPage> {
-  const found: HistoryRow[] = []
+  list: LogList<Row, Entry>,
+  { limit, cursorId, range, filter, scanLimits }: FilteredPage & LogSection,
+): Promise<HistoryPage<Entry>> {
+  const found: Row[] = []
   const values = filterValues(filter)
+  const indexedPet = list.isIndexedByPet ? filter.petId : undefined
+  const isExamined = (petIdParameter: string) =>
+    indexedPet === undefined ? 'true' : `${list.isListed} AND pet_id = CAST(${petIdParameter} AS BIGINT)`
   const deadline = performance.now() + scanLimits.budgetMs
-  let before = start
+  let before = cursorId === undefined || cursorId > range.end ? range.end : cursorId
   for (let examined = 0; examined < scanLimits.maxRows; examined += scanLimits.rowsPerStep) {
     if (examined > 0 && performance.now() >= deadline) break
     const [step] = await database.rows<{ last: bigint | null; size: bigint }>(
       `SELECT min(id) AS last, count(*) AS size FROM (
-        SELECT id FROM log WHERE id < $1 AND id >= $2 ORDER BY id DESC LIMIT CAST($3 AS BIGINT)) AS examined`,
+        SELECT id FROM log WHERE id < $1 AND id >= $2 AND ${isExamined('$4')}
+        ORDER BY id DESC LIMIT CAST($3 AS BIGINT)) AS examined`,
       before,
-      first,
+      range.first,
       scanLimits.rowsPerStep,
+      ...(indexedPet === undefined ? [] : [indexedPet]),
     )
-    if (step?.last == null) return toPage(found, limit)
-    const rows = await database.rows<HistoryRow>(
-      `SELECT recent.*, name FROM (
-        SELECT ${COLUMNS} FROM log WHERE id < $1 AND id >= $2 AND kind = 'change' AND ${MATCHES_FILTER}
-        ORDER BY id DESC LIMIT CAST($9 AS BIGINT)
-      ) AS recent LEFT JOIN keys ON keys.id = key_id ORDER BY recent.id DESC`,
+    if (step?.last == null) return toPage(found, limit, list)
+    const condition = `id < $1 AND id >= $2 AND ${isExamined('$7')} AND ${MATCHES_FILTER}`
+    const rows = await database.rows<Row>(
+      selectNewest(list, condition, '$9'),
       before,
       step.last,
       ...values,
       limit + 1 - found.length,
     )
     found.push(...rows)
-    if (found.length > limit || Number(step.size) < scanLimits.rowsPerStep) return toPage(found, limit)
+    if (found.length > limit || Number(step.size) < scanLimits.rowsPerStep) return toPage(found, limit, list)
     before = step.last
   }
-  return { ...toPage(found, limit), next: String(before) }
+  return { ...toPage(found, limit, list), next: String(before) }
+}
+
+/** The rows of a range before a cursor. */
+interface LogSection {
+  readonly cursorId: bigint | undefined
+  readonly range: IdRange
 }
 
 function filterValues({ who, reason, since, until, petId, reference }: HistoryFilter): readonly SqlValue[] {
@@ -347,16 +435,41 @@ export function prunableIds(limit: PruneLimit, limitClause: string): [text: stri
 }
 
 /** There is a next page if `rows` has more rows than the limit. */
-function toPage(rows: readonly HistoryRow[], limit: number): HistoryPage {
-  const entries = rows.slice(0, limit).map((row) => ({
-    id: String(row.id),
-    petId: row.pet_id,
-    before: Number(row.before),
-    after: Number(row.after),
-    at: Number(row.at),
-    keyId: row.key_id,
-    keyName: row.name ?? row.key_id,
-    ...purposeOf(row),
-  }))
-  return { entries, next: rows.length > limit ? entries.at(-1)?.id : undefined }
+function toPage<Row extends ListedRow, Entry>(
+  rows: readonly Row[],
+  limit: number,
+  { toEntry }: LogList<Row, Entry>,
+): HistoryPage<Entry> {
+  const shown = rows.slice(0, limit)
+  const next = rows.length > limit ? shown.at(-1)?.id : undefined
+  return { entries: shown.map(toEntry), next: next === undefined ? undefined : String(next) }
+}
+
+function originOf({ id, pet_id, at, key_id, name }: ListedRow) {
+  return { id: String(id), petId: pet_id, at: Number(at), keyId: key_id, keyName: name ?? key_id }
+}
+
+function toChange(row: ChangeRow): HistoryEntry {
+  return { ...originOf(row), before: Number(row.before), after: Number(row.after), ...purposeOf(row) }
+}
+
+function toEdit(row: EditRow): PetEdit {
+  const origin = originOf(row)
+  const previous = petIn(row.pet_id, row.previous_status, row.previous_detail)?.pet
+  if (row.kind === 'removed') {
+    return { ...origin, change: 'removed', ...(previous === undefined ? {} : { name: previous.name }) }
+  }
+  const logged = petIn(row.pet_id, row.status, row.detail)
+  if (logged === undefined) throw new Error(`log row ${row.id} of the kind pet has no detail`)
+  const { pet, change } = logged
+  const edit = { ...origin, change, name: pet.name, pet }
+  if (change === 'created' || previous === undefined) return edit
+  return { ...edit, fields: EDITABLE_FIELDS.filter((field) => pet[field] !== previous[field]) }
+}
+
+/** The pet in a log row; `undefined` if the row has none. */
+function petIn(id: bigint, status: PetStatus | null, detail: string | null) {
+  if (status === null || detail === null) return undefined
+  const { change, ...fields } = fromPetDetail(detail)
+  return { change, pet: { id, ...fields, status } }
 }

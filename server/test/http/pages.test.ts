@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
+import { PERMISSIONS } from '../../src/core/keys/api-key.ts'
 import { removePet } from '../support/remove-pet.ts'
 import { type Answer, START, TestService } from '../support/test-service.ts'
 import { historyOf } from '../support/whole-store.ts'
@@ -217,6 +218,60 @@ describe('GET /inventory/history', () => {
     ...['petId=x', 'who=', 'who=a%00b', 'reason=stolen', 'since=yesterday', 'until=2026-09-01T10:00:00'],
   ])('?%s is 400', async (query) => {
     const answer = await service.call('GET', `/inventory/history?${query}`)
+    expect([answer.status, answer.error.code]).toEqual([400, 'invalid_request'])
+  })
+})
+
+describe('GET /catalog/history', () => {
+  const send = async (method: string, path: string, key: string, body?: object) => {
+    const headers = { 'Content-Type': 'application/json' }
+    const sent = body === undefined ? {} : { body: JSON.stringify(body), headers }
+    expect((await service.call(method, path, { ...sent, key })).status).toBeLessThan(300)
+  }
+
+  test('returns who created, changed and removed pets, newest first, also with a revoked key', async () => {
+    const { id, secret } = await service.createKey('enterprise', { name: 'Editor' })
+    service.now = START + 200
+    await send('POST', '/pets', secret, { id: 900, name: 'Ivy', categoryId: 1 })
+    await send('PATCH', '/inventory/900', secret, { quantity: 3 })
+    await send('PATCH', '/pets/900', secret, { name: 'Fern', status: 'sold' })
+    await send('DELETE', '/pets/900', secret)
+    const owner = await service.createKey('enterprise', { permissions: [...PERMISSIONS] })
+    await send('DELETE', `/keys/${id}`, owner.secret)
+    const origin = {
+      petId: 900,
+      id: expect.any(String),
+      at: '2026-11-15T12:00:00.200Z',
+      keyId: id,
+      keyName: 'Editor',
+    }
+    const ivy = { id: 900, name: 'Ivy', categoryId: 1, status: 'available' }
+    const edits = [
+      { ...origin, change: 'removed', name: 'Fern' },
+      {
+        ...origin,
+        change: 'changed',
+        name: 'Fern',
+        pet: { ...ivy, name: 'Fern', status: 'sold' },
+        fields: ['name', 'status'],
+      },
+      { ...origin, change: 'created', name: 'Ivy', pet: ivy },
+    ]
+    const pages = await follow('/catalog/history?who=Editor&limit=1')
+    expect(pages.slice(0, 3).map(({ json }) => json)).toEqual(edits.map((edit) => [edit]))
+    expect(pages.slice(3).flatMap(({ json }) => json as unknown[])).toEqual([])
+    expect((await service.call('GET', '/catalog/history?petId=900')).json).toEqual(edits)
+    expect((await service.call('GET', '/catalog/history?limit=3')).json).toEqual(edits)
+    const since = new Date(START + 200).toISOString()
+    expect(each(await follow(`/catalog/history?who=Editor&since=${since}`), 'petId')).toEqual([900, 900, 900])
+    expect(each(await follow(`/catalog/history?until=${since}&petId=900`), 'petId')).toEqual([])
+  })
+
+  test.each([
+    ...['limit=0', 'limit=1001', 'cursor=x', 'cursor='],
+    ...['petId=x', 'who=', 'who=a%00b', 'reason=sold', 'since=yesterday', 'until=2026-09-01T10:00:00'],
+  ])('?%s is 400', async (query) => {
+    const answer = await service.call('GET', `/catalog/history?${query}`)
     expect([answer.status, answer.error.code]).toEqual([400, 'invalid_request'])
   })
 })

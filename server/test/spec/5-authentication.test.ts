@@ -34,6 +34,7 @@ const GOOD_REQUESTS: readonly GoodRequest[] = [
   { operationId: 'updatePet', method: 'PATCH', path: '/pets/1', body: '{"name": "Rex"}' },
   { operationId: 'removePet', method: 'DELETE', path: '/pets/404', status: 404 },
   { operationId: 'listCatalog', method: 'GET', path: '/catalog' },
+  { operationId: 'listPetEdits', method: 'GET', path: '/catalog/history' },
   { operationId: 'getCatalogPet', method: 'GET', path: '/catalog/1' },
   { operationId: 'listCategories', method: 'GET', path: '/categories' },
   {

@@ -1,4 +1,5 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import type { HistoryPage } from '../../src/core/stock/history.ts'
 import { historyMethods } from '../../src/store/history.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { Connection as PostgresConnection } from '../../src/store/postgres/connection.ts'
@@ -19,10 +20,21 @@ const MAX_ROWS_READ = 2 * 20 * 210
 
 const changes = (numbers: string) => `
   INSERT INTO log (id, kind, pet_id, before, after, at, key_id)
-  SELECT n, 'change', 1, 1, 2, CAST(n AS BIGINT) * 60000, 'key_a' FROM ${numbers}`
+  SELECT n + 2, 'change', 1, 1, 2, CAST(n AS BIGINT) * 60000, 'key_a' FROM ${numbers}`
+/** Two edits of pet 1, before all changes. */
+const EDITS = `
+  INSERT INTO log (id, kind, pet_id, after, status, at, key_id, detail)
+  SELECT n, 'pet', 1, 1, 'sold', 1, 'key_a', '{"change": "changed", "name": "Rex", "categoryId": "1"}'
+  FROM (SELECT 1 AS n UNION SELECT 2) AS numbers`
 
-/** The statements for a page of one hour. */
-async function statementsOf(database: Pick<SqlDatabase, 'rows'>) {
+type Methods = ReturnType<typeof historyMethods>
+
+/** The statements that read a page, which has `size` entries. */
+async function statementsOf(
+  database: Pick<SqlDatabase, 'rows'>,
+  size: number,
+  read: (methods: Methods) => Promise<HistoryPage<unknown> | 'unknown_cursor'>,
+) {
   const asked: { readonly text: string; readonly values: readonly SqlValue[] }[] = []
   const listening: Pick<SqlDatabase, 'rows'> = {
     rows: (text, ...values) => {
@@ -30,22 +42,31 @@ async function statementsOf(database: Pick<SqlDatabase, 'rows'>) {
       return database.rows(text, ...values)
     },
   }
-  const page = await historyMethods(listening).listRecentHistory(100, undefined, HOUR)
+  const page = await read(historyMethods(listening))
   if (page === 'unknown_cursor') throw new Error('no cursor was given')
-  expect(page.entries).toHaveLength(60)
+  expect(page.entries).toHaveLength(size)
   return asked
 }
 
-test('on SQLite the history of an hour is found without a scan of the log', async () => {
+const readHour = ({ listRecentHistory }: Methods) => listRecentHistory(100, undefined, HOUR)
+const readEdits = ({ listPetEdits }: Methods) => listPetEdits(100, undefined, { petId: 1n })
+
+test('on SQLite the history of an hour and the edits of a pet are found without a scan of the log', async () => {
   await (await openStore(`sqlite:${file.path}`, { tables: 'migrate' })).close()
   const database = Connection.open(file.path)
   const numbers = `(WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${ROWS})
     SELECT n FROM numbers)`
+  database.database.run(EDITS)
   database.database.run(changes(numbers))
-  const plans: string[][] = []
-  for (const { text, values } of await statementsOf(database)) {
-    const plan = await database.rows<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, ...values)
-    plans.push(plan.map(({ detail }) => detail).filter((detail) => /^\w+ (log|later)\b/.test(detail)))
+  const plansOf = async (statements: Awaited<ReturnType<typeof statementsOf>>) => {
+    const plans: string[][] = []
+    for (const { text, values } of statements) {
+      const plan = await database.rows<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, ...values)
+      plans.push(
+        plan.map(({ detail }) => detail).filter((detail) => /^\w+ (log|later|earlier)\b/.test(detail)),
+      )
+    }
+    return plans
   }
   // The first two steps are min(id) and max(id), which SQLite finds at the ends of the table.
   const bisection = [
@@ -56,27 +77,45 @@ test('on SQLite the history of an hour is found without a scan of the log', asyn
     'SEARCH later USING INTEGER PRIMARY KEY (rowid>?)',
   ]
   const walk = ['SEARCH log USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)']
-  expect(plans).toEqual([bisection, bisection, walk, walk])
+  expect(await plansOf(await statementsOf(database, 60, readHour))).toEqual([
+    bisection,
+    bisection,
+    walk,
+    walk,
+  ])
+  const ofPet = 'SEARCH log USING INDEX log_of_entries (pet_id=? AND id>? AND id<?)'
+  const previous = 'SEARCH earlier USING INDEX log_of_entries (pet_id=? AND id<?)'
+  expect(await plansOf(await statementsOf(database, 2, readEdits))).toEqual([
+    [ofPet],
+    [ofPet, previous, previous],
+  ])
   await database.close()
 })
 
-test('on PostgreSQL the history of an hour reads a small part of the log', async () => {
+test('on PostgreSQL the history of an hour and the edits of a pet read a small part of the log', async () => {
   const test = await createDatabase()
   await (await openStore(test.url, { tables: 'migrate' })).close()
   const connection = new PostgresConnection(test.url, DEFAULT_POSTGRES_SETTINGS)
   try {
+    await test.run(EDITS)
     await test.run(changes(`generate_series(1, ${ROWS}) AS numbers (n)`))
     await test.run('ANALYZE log')
-    let read = 0
-    for (const { text, values } of await statementsOf(connection)) {
-      const [explained] = await connection.rows<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(
-        `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
-        ...values,
-      )
-      for (const { Plan } of explained?.['QUERY PLAN'] ?? []) read += rowsRead(Plan)
+    const countRead = async (statements: Awaited<ReturnType<typeof statementsOf>>) => {
+      let read = 0
+      for (const { text, values } of statements) {
+        const [explained] = await connection.rows<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(
+          `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
+          ...values,
+        )
+        for (const { Plan } of explained?.['QUERY PLAN'] ?? []) read += rowsRead(Plan)
+      }
+      return read
     }
-    expect(read).toBeGreaterThan(60)
-    expect(read).toBeLessThan(MAX_ROWS_READ)
+    const ofHour = await countRead(await statementsOf(connection, 60, readHour))
+    expect(ofHour).toBeGreaterThan(60)
+    expect(ofHour).toBeLessThan(MAX_ROWS_READ)
+    // Two statements read both edits, and each edit looks up its previous one.
+    expect(await countRead(await statementsOf(connection, 2, readEdits))).toBeLessThanOrEqual(8)
   } finally {
     await connection.close()
     await test.drop()

@@ -24,6 +24,15 @@ const change = (petId: bigint, quantity: number, keyId = 'key_gone') => ({
   at: quantity,
 })
 
+async function addKey(store: Store, id: string, name: string): Promise<void> {
+  const limits = { perMinute: 1, perDay: 1 }
+  await store.addKey(
+    { id, name, plan: 'pro', limits, permissions: [], createdAt: 1 },
+    { hash: 'hash', hint: 'hint', createdAt: 1 },
+    { at: 1, actor: 'test' },
+  )
+}
+
 /** The guarantees of every adapter for reads page by page. */
 export function pageSuite(name: string, underTest: StoreUnderTest): void {
   describe(`${name}: pages`, () => {
@@ -117,15 +126,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
     })
 
     test('names the key of a change, or its id if the key is unknown', async () => {
-      const key = {
-        id: 'key_known',
-        name: 'My shop',
-        plan: 'pro' as const,
-        limits: { perMinute: 1, perDay: 1 },
-        permissions: [],
-        createdAt: 1,
-      }
-      await store.addKey(key, { hash: 'hash', hint: 'hint', createdAt: 1 }, { at: 1, actor: 'test' })
+      await addKey(store, 'key_known', 'My shop')
       await store.changeStock([change(10n, 7, 'key_known'), change(10n, 8)])
       expect(await store.listHistoryPage(10n, 9, undefined)).toMatchObject({
         entries: [
@@ -149,18 +150,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
     describe('filters the history of all pets', () => {
       type Filter = Parameters<Store['listRecentHistory']>[2]
       beforeEach(async () => {
-        const key = {
-          id: 'key_desk',
-          name: 'Front desk',
-          plan: 'pro' as const,
-          permissions: [],
-          createdAt: 1,
-        }
-        await store.addKey(
-          { ...key, limits: { perMinute: 1, perDay: 1 } },
-          { hash: 'hash', hint: 'hint', createdAt: 1 },
-          { at: 1, actor: 'test' },
-        )
+        await addKey(store, 'key_desk', 'Front desk')
         const received = {
           type: 'adjust',
           reason: 'received',
@@ -302,9 +292,115 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
       }
     })
 
+    describe('returns the edits of all pets', () => {
+      type Filter = Parameters<Store['listPetEdits']>[2]
+      const MAX = { id: 20n, name: 'Max', categoryId: HIGHEST, status: 'available' } as const
+      const edit = { petId: 20n, keyId: 'key_desk' }
+      beforeEach(async () => {
+        await addKey(store, 'key_desk', 'Front desk')
+        await store.changeStock([
+          { type: 'create_pet', draft: MAX, keyId: 'key_desk', at: 10 },
+          change(20n, 15),
+          { type: 'update_pet', patch: { name: 'Rex', barcode: '77' }, ...edit, at: 20 },
+          { type: 'update_pet', patch: { status: 'pending' }, petId: 2n, keyId: 'key_gone', at: 30 },
+          change(2n, 35),
+          { type: 'update_pet', patch: { barcode: null, lowStockAt: 3 }, ...edit, at: 40 },
+          change(20n, 45),
+        ])
+        await store.changeStock([{ type: 'remove_pet', ...edit, at: 50 }])
+        await store.changeStock([{ type: 'create_pet', draft: MAX, keyId: 'key_gone', at: 60 }])
+      })
+
+      test('newest first, with the state after the change, the changed fields and who made it', async () => {
+        const desk = { keyId: 'key_desk', keyName: 'Front desk' }
+        const gone = { keyId: 'key_gone', keyName: 'key_gone' }
+        const changed = { id: expect.any(String), change: 'changed', ...desk } as const
+        const page = await store.listPetEdits(5, undefined)
+        expect(page).toEqual({
+          entries: [
+            { id: expect.any(String), petId: 20n, change: 'created', name: 'Max', at: 60, ...gone, pet: MAX },
+            { id: expect.any(String), petId: 20n, change: 'removed', name: 'Rex', at: 50, ...desk },
+            {
+              ...changed,
+              petId: 20n,
+              name: 'Rex',
+              at: 40,
+              pet: { ...MAX, name: 'Rex', lowStockAt: 3 },
+              fields: ['barcode', 'lowStockAt'],
+            },
+            {
+              ...changed,
+              ...gone,
+              petId: 2n,
+              name: 'Pet 2',
+              at: 30,
+              pet: { id: 2n, name: 'Pet 2', categoryId: HIGHEST, status: 'pending' },
+              fields: ['status'],
+            },
+            {
+              ...changed,
+              petId: 20n,
+              name: 'Rex',
+              at: 20,
+              pet: { ...MAX, name: 'Rex', barcode: '77' },
+              fields: ['name', 'barcode'],
+            },
+          ],
+          next: expect.any(String),
+        })
+      })
+
+      const TIMES: readonly (readonly [Filter, readonly number[]])[] = [
+        [{ until: 1_000 }, [60, 50, 40, 30, 20, 10]],
+        [{ petId: 20n }, [60, 50, 40, 20, 10]],
+        [{ petId: 404n }, []],
+        [{ who: 'Front desk' }, [50, 40, 20, 10]],
+        [{ who: 'key_gone' }, [60, 30]],
+        [{ who: 'nobody' }, []],
+        [{ since: 20, until: 50 }, [40, 30, 20]],
+        [{ petId: 20n, who: 'key_desk', since: 11, until: 50 }, [40, 20]],
+        [{ since: 60 + 3_600_000, until: 60 + 3_600_001 }, []],
+      ]
+
+      test('that match every filter, in pages of any size and with any limit of examined rows', async () => {
+        const database = await underTest.connect()
+        const budgetMs = Number.POSITIVE_INFINITY
+        try {
+          const oneRow = historyMethods(database, { maxRows: 1, rowsPerStep: 1, budgetMs })
+          const noTime = historyMethods(database, { maxRows: 1_000, rowsPerStep: 2, budgetMs: 0 })
+          for (const from of [store, oneRow, noTime]) {
+            for (const limit of [1, 9]) {
+              for (const [filter, times] of TIMES) {
+                expect([filter, await timesOf(from, filter, limit)]).toEqual([filter, [...times]])
+              }
+            }
+          }
+          const first = await oneRow.listPetEdits(9, undefined, { who: 'nobody' })
+          expect(first).toEqual({ entries: [], next: expect.any(String) })
+        } finally {
+          await database.close()
+        }
+      })
+
+      /** The times of the edits on all pages, without those of the pets that the store began with. */
+      async function timesOf(from: Pick<Store, 'listPetEdits'>, filter: Filter, limit: number) {
+        const times: number[] = []
+        let cursor: string | undefined
+        do {
+          const page = await from.listPetEdits(limit, cursor, filter)
+          if (page === 'unknown_cursor') throw new Error('it gave this cursor itself')
+          expect(page.entries.length).toBeLessThanOrEqual(limit)
+          times.push(...page.entries.map(({ at }) => at))
+          cursor = page.next
+        } while (cursor !== undefined)
+        return times
+      }
+    })
+
     test.each(['', 'abc', '1.5', '1 ', '99999999999999999999'])('rejects the cursor "%s"', async (cursor) => {
       expect(await store.listHistoryPage(10n, 9, cursor)).toBe('unknown_cursor')
       expect(await store.listRecentHistory(9, cursor)).toBe('unknown_cursor')
+      expect(await store.listPetEdits(9, cursor)).toBe('unknown_cursor')
     })
   })
 }

@@ -253,7 +253,40 @@ test(
     await send('DELETE', `/pets/${id}`)
     await rows.filter({ hasText: 'Fern' }).getByText('Removed').waitFor()
     await page.getByLabel('Reason').selectOption('Sold')
-    await rows.filter({ hasText: 'Removed' }).waitFor({ state: 'detached' })
+    await rows.filter({ hasText: 'Fern' }).first().waitFor({ state: 'detached' })
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'an edit from before the page was opened is listed by time with who made it, also if the key was revoked',
+  async () => {
+    const { id, secret } = await shop.service.createKey('enterprise', { name: 'Nora' })
+    const asNora = async (method: string, path: string, body: object) => {
+      const sent = { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } }
+      expect((await shop.service.call(method, path, { ...sent, key: secret })).status).toBe(200)
+    }
+    await asNora('PATCH', '/inventory/1', { quantity: 5_021 })
+    await asNora('PATCH', '/pets/1', { barcode: '4711', status: 'pending' })
+    await asNora('PATCH', '/inventory/1', { quantity: 5_022 })
+    await send('DELETE', `/keys/${id}`)
+    const page = await shop.signedIn({ path: '/#/activity' })
+    const rows = page.locator('.activity-row').filter({ hasText: 'Nora' })
+    await rows.nth(1).getByText('Edited: status pending, barcode 4711').waitFor()
+    await rows.nth(0).getByText('5,022').waitFor()
+    await rows.nth(2).getByText('5,021').waitFor()
+    await send('PATCH', '/pets/1', { status: 'available' })
+    const newest = page.locator('.activity-row').first()
+    await newest.getByText('Edited: status available').waitFor()
+
+    await page.getByLabel('Who').fill('nor')
+    await page.getByText('3 found').waitFor()
+    await page.getByRole('combobox', { name: 'Pet' }).fill('mitt')
+    await page.getByRole('option', { name: /Mittens/ }).click()
+    await page.getByText('No changes match.', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Show all' }).click()
+    await newest.getByText('Edited: status available').waitFor()
+    await axe(page)
   },
   BROWSER_TEST_MS,
 )
@@ -479,6 +512,31 @@ test(
       boxes.add(`${box?.x} ${box?.width}`)
     }
     expect([...boxes]).toHaveLength(1)
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'the pets of an import are one entry in Activity, and older changes follow after its last page',
+  async () => {
+    await shop.setElsewhere(5n, 4_321)
+    const pets = Array.from({ length: 600 }, (_, index) => ({
+      id: 2_000 + index,
+      name: 'Guppy',
+      categoryId: 1,
+    }))
+    const page = await shop.signedIn({ path: '/#/activity' })
+    const rows = page.locator('.activity-row')
+    await rows.first().getByText('4,321').waitFor()
+    await send('POST', '/pets/batch', { pets })
+    await rows.first().getByText('600 pets').waitFor()
+    await page.reload()
+    await rows.getByText('500+ pets').waitFor()
+    await rows.getByText('4,321').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Show more' }).click()
+    await rows.first().getByText('600 pets').click()
+    await page.locator('.activity-row--part').first().getByText('Added').waitFor()
+    await rows.getByText('4,321').waitFor()
   },
   BROWSER_TEST_MS,
 )

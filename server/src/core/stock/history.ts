@@ -17,8 +17,8 @@ export const HISTORY_ENTRY = {
 }
 export type HistoryEntry = RecordOf<typeof HISTORY_ENTRY>
 
-export interface HistoryPage {
-  readonly entries: readonly HistoryEntry[]
+export interface HistoryPage<Entry = HistoryEntry> {
+  readonly entries: readonly Entry[]
   /** The cursor of the next page; `undefined` if this is the last page. */
   readonly next: string | undefined
 }

@@ -1,6 +1,7 @@
 import type { ResultsOf, SubmittedCommand } from './command.ts'
 import type { HistoryFilter, HistoryPage, PruneLimit, Removal } from './history.ts'
 import type { InventoryItem, StockChanges } from './inventory.ts'
+import type { EditFilter, PetEdit } from './pet-edit.ts'
 import type { StockEvents } from './stock-event.ts'
 
 /** Nothing was changed, because another process has locked these pets. If the set is empty, it has locked something else. */
@@ -66,6 +67,12 @@ export interface HistoryStore {
     cursor: string | undefined,
     filter?: HistoryFilter,
   ): Promise<HistoryPage | 'unknown_cursor'>
+  /** At most `limit` edits of pets, newest first. Every call examines only a limited part of the log, as above. */
+  listPetEdits(
+    limit: number,
+    cursor: string | undefined,
+    filter?: EditFilter,
+  ): Promise<HistoryPage<PetEdit> | 'unknown_cursor'>
   /** The number of log rows, and how many of them `pruneHistory` would remove. Reports the rows counted so far. */
   countPrunable(
     limit: PruneLimit,

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { LimitLedger } from '../../core/limits/rate-windows.ts'
-import { historyMethods } from '../history.ts'
+import { historyMethods, recentHistoryMethods } from '../history.ts'
 import { answerMethods } from '../idempotency.ts'
 import { keyMethods } from '../keys.ts'
 import { ledgerStore, usageMethods } from '../limits.ts'
@@ -74,7 +74,7 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
       unflushed: withUnflushedReads(connection),
     }),
     ...historyMethods(connection),
-    listRecentHistory: historyMethods(reader).listRecentHistory,
+    ...recentHistoryMethods(reader),
     ...petMethods(connection, now),
     ...searchMethods(reader, clock),
     ...orderMethods(connection, clock),

@@ -11,6 +11,7 @@ setDefaultTimeout(120_000)
 const READS = [
   '/inventory/1/history',
   '/inventory/history',
+  '/catalog/history',
   '/inventory/1/availability',
   '/inventory/search?q=pet',
   '/pets',

@@ -28,6 +28,7 @@ const METHODS: Fields<string> = {
   updatePet: 'pets.update',
   removePet: 'pets.remove',
   listCatalog: 'catalog.list',
+  listPetEdits: 'pets.history',
   getCatalogPet: 'pets.get',
   listCategories: 'categories.list',
   createCategory: 'categories.create',

@@ -1,155 +1,159 @@
+import type { PetEdit } from '@petstore/client'
 import { memo, useState } from 'react'
 import { type CategoryList, categoryName } from '../data/catalog/category-list.ts'
-import { type Change, changeKey } from '../data/history/change-log.ts'
-import type { PetEdit, PetFields } from '../data/history/pet-edits.ts'
+import type { Change } from '../data/history/change-log.ts'
 import { isSameAdjustment } from '../data/history/reverse.ts'
+import { useReadable } from '../data/observable.ts'
 import { whyWords } from '../data/reason-words.ts'
 import { useMayChange, useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { Moment, QuantityChange } from '../ui/changes.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { href } from '../ui/navigation.ts'
-import { askAndReverse, type RefusedPet, sizeWords } from './reverse-question.ts'
+import { type Activity, keyOf } from './activity-source.ts'
+import { askAndReverse, petWords, type RefusedPet, sizeWords } from './reverse-question.ts'
 
-/** The changes of one adjustment, or one change that was made alone. */
-export interface Adjustment {
-  readonly first: Change
-  readonly changes: readonly Change[]
+/** The changes or edits of one request. */
+export interface ActivityGroup {
+  readonly first: Activity
+  readonly rows: readonly Activity[]
 }
 
-export function groupAdjustments(changes: readonly Change[]): readonly Adjustment[] {
-  const groups: { first: Change; changes: Change[] }[] = []
-  for (const change of changes) {
+export function groupActivities(rows: readonly Activity[]): readonly ActivityGroup[] {
+  const groups: { first: Activity; rows: Activity[] }[] = []
+  for (const row of rows) {
     const last = groups.at(-1)
-    if (last !== undefined && isSameAdjustment(last.first, change)) last.changes.push(change)
-    else groups.push({ first: change, changes: [change] })
+    if (last !== undefined && isSameRequest(last.first, row)) last.rows.push(row)
+    else groups.push({ first: row, rows: [row] })
   }
   return groups
 }
 
+/** Edits that one key made at the same time, such as those of an import, count as one request. */
+function isSameRequest(a: Activity, b: Activity): boolean {
+  if (a.type === 'change') return b.type === 'change' && isSameAdjustment(a.change, b.change)
+  return (
+    b.type === 'edit' &&
+    a.at === b.at &&
+    a.edit.keyId === b.edit.keyId &&
+    a.edit.change === b.edit.change &&
+    a.edit.petId !== b.edit.petId
+  )
+}
+
 interface Props {
-  readonly adjustment: Adjustment
-  /** The next page may have more changes of this adjustment. */
+  readonly group: ActivityGroup
+  /** The next page may have more rows of this group. */
   readonly mayHaveMore: boolean
   readonly now: number
 }
 
-export function ActivityEntry({ adjustment: { first, changes }, mayHaveMore, now }: Props) {
+export function ActivityEntry({ group: { first, rows }, mayHaveMore, now }: Props) {
   const { stock } = useSession()
   const [isOpen, setOpen] = useState(false)
-  if (changes.length === 1 && !(mayHaveMore && first.reason !== undefined))
-    return <ChangeRow change={first} name={stock.nameOf(first.petId)} now={now} isAlone />
-  const { at, keyId, keyName } = first
+  const rowOf = (row: Activity, isAlone: boolean) => {
+    const { petId } = row.type === 'edit' ? row.edit : row.change
+    const name = (row.type === 'edit' ? row.edit.name : undefined) ?? stock.nameOf(petId)
+    const isRemoved = stock.get().isComplete && stock.find(petId) === undefined
+    const pet = { petId, name, isRemoved }
+    return <ActivityRow key={keyOf(row)} row={row} {...pet} now={now} isAlone={isAlone} />
+  }
+  const mayBePart = mayHaveMore && first.type === 'change' && first.change.reason !== undefined
+  if (rows.length === 1 && !mayBePart) return rowOf(first, true)
   return (
     <>
       <li className="list-row activity-row">
-        <span className="activity-row__when">
-          <Moment at={at} now={now} />
-        </span>
+        <When at={first.at} now={now} />
         <button
           type="button"
           className="activity-row__pet activity-row__toggle"
           aria-expanded={isOpen}
           onClick={() => setOpen(!isOpen)}
         >
-          {sizeWords(changes, mayHaveMore)}
+          {groupWords(rows, mayHaveMore)}
         </button>
-        <span className="activity-row__why">{whyWords(first)}</span>
-        <span className="activity-row__who muted">{keyName ?? keyId}</span>
-        <ReverseButton change={first} />
+        {first.type === 'edit' && <span className="activity-row__why">{EDIT_WORDS[first.edit.change]}</span>}
+        <Origin row={first} />
       </li>
-      {isOpen &&
-        changes.map((change) => (
-          <ChangeRow
-            key={changeKey(change)}
-            change={change}
-            name={stock.nameOf(change.petId)}
-            now={now}
-            isAlone={false}
-          />
-        ))}
+      {isOpen && rows.map((row) => rowOf(row, false))}
     </>
   )
 }
 
-interface EditRowProps {
-  readonly edit: PetEdit
-  readonly who: string
-  readonly now: number
+function groupWords(rows: readonly Activity[], mayHaveMore: boolean): string {
+  const changes = rows.flatMap((row) => (row.type === 'change' ? [row.change] : []))
+  const edits = rows.flatMap((row) => (row.type === 'edit' ? [row.edit] : []))
+  return changes.length > 0 ? sizeWords(changes, mayHaveMore) : petWords(edits, mayHaveMore)
 }
 
-export function EditRow({ edit, who, now }: EditRowProps) {
-  const { stock, categories } = useSession()
-  const { petId, at, type, fields } = edit
-  const name = edit.name ?? `Pet ${petId}`
+interface RowProps {
+  readonly row: Activity
+  readonly petId: bigint
+  readonly name: string
+  readonly isRemoved: boolean
+  readonly now: number
+  /** False inside a group, whose first row has the rest. */
+  readonly isAlone: boolean
+}
+
+const ActivityRow = memo(function ActivityRow({ row, petId, name, isRemoved, now, isAlone }: RowProps) {
+  const categories = useReadable(useSession().categories)
   return (
-    <li className="list-row activity-row">
-      <span className="activity-row__when">
-        <Moment at={at} now={now} />
-      </span>
-      {stock.get().isComplete && stock.find(petId) === undefined ? (
+    <li className={`list-row activity-row ${isAlone ? '' : 'activity-row--part'}`}>
+      {isAlone && <When at={row.at} now={now} />}
+      {isRemoved ? (
         <span className="activity-row__pet">{name}</span>
       ) : (
         <a className="activity-row__pet list-row__name" href={href({ view: 'pet', petId })}>
           {name}
         </a>
       )}
-      <span className="activity-row__edit">
-        {EDIT_WORDS[type]}
-        {type === 'edited' && `: ${fieldWords(fields, categories.get())}`}
-      </span>
-      <span className="activity-row__who muted">{who}</span>
-    </li>
-  )
-}
-
-const EDIT_WORDS = { added: 'Added', edited: 'Edited', removed: 'Removed' } as const
-
-function fieldWords(fields: Partial<PetFields>, categories: CategoryList): string {
-  const { name, categoryId, status, barcode, lowStockAt } = fields
-  const words = [
-    ...('name' in fields ? [`name ${name}`] : []),
-    ...('categoryId' in fields ? [`category ${categoryName(categories, categoryId)}`] : []),
-    ...('status' in fields ? [`status ${status}`] : []),
-    ...('barcode' in fields ? [`barcode ${barcode ?? 'none'}`] : []),
-    ...('lowStockAt' in fields ? [`warn at ${lowStockAt ?? 'none'}`] : []),
-  ]
-  return words.length === 0 ? 'nothing' : words.join(', ')
-}
-
-interface ChangeRowProps {
-  readonly change: Change
-  readonly name: string
-  readonly now: number
-  /** False inside an adjustment, whose first row has the rest. */
-  readonly isAlone: boolean
-}
-
-const ChangeRow = memo(function ChangeRow({ change, name, now, isAlone }: ChangeRowProps) {
-  const { petId, before, after, at, keyId, keyName } = change
-  return (
-    <li className={`list-row activity-row ${isAlone ? '' : 'activity-row--part'}`}>
-      {isAlone && (
-        <span className="activity-row__when">
-          <Moment at={at} now={now} />
+      {row.type === 'change' ? (
+        <span className="activity-row__change">
+          <QuantityChange before={row.change.before} after={row.change.after} />
         </span>
+      ) : (
+        <span className="activity-row__edit">{editWords(row.edit, categories)}</span>
       )}
-      <a className="activity-row__pet list-row__name" href={href({ view: 'pet', petId })}>
-        {name}
-      </a>
-      <span className="activity-row__change">
-        <QuantityChange before={before} after={after} />
-      </span>
-      {isAlone && (
-        <>
-          <span className="activity-row__why">{whyWords(change)}</span>
-          <span className="activity-row__who muted">{keyName ?? keyId}</span>
-          <ReverseButton change={change} />
-        </>
-      )}
+      {isAlone && <Origin row={row} />}
     </li>
   )
 })
+
+function When({ at, now }: { readonly at: number; readonly now: number }) {
+  return (
+    <span className="activity-row__when">
+      <Moment at={at} now={now} />
+    </span>
+  )
+}
+
+/** Why the change was made, and by whom. */
+function Origin({ row }: { readonly row: Activity }) {
+  const { keyName, keyId } = row.type === 'change' ? row.change : row.edit
+  return (
+    <>
+      {row.type === 'change' && <span className="activity-row__why">{whyWords(row.change)}</span>}
+      <span className="activity-row__who muted">{keyName ?? keyId}</span>
+      {row.type === 'change' && <ReverseButton change={row.change} />}
+    </>
+  )
+}
+
+const EDIT_WORDS = { created: 'Added', changed: 'Edited', removed: 'Removed' } as const
+
+/** Such as `Edited: name Fern, barcode 77`. */
+function editWords({ change, pet, fields = [] }: PetEdit, categories: CategoryList): string {
+  if (pet === undefined || fields.length === 0) return EDIT_WORDS[change]
+  const words = {
+    name: `name ${pet.name}`,
+    categoryId: `category ${categoryName(categories, pet.categoryId)}`,
+    status: `status ${pet.status}`,
+    barcode: `barcode ${pet.barcode ?? 'none'}`,
+    lowStockAt: `warn at ${pet.lowStockAt ?? 'none'}`,
+  }
+  return `${EDIT_WORDS[change]}: ${fields.map((field) => words[field]).join(', ')}`
+}
 
 /** Deliveries, counts and bulk changes can be reversed; the sale of an order cannot: the order stays complete. */
 function isReversible({ reason, reference }: Change): boolean {

@@ -1,9 +1,5 @@
-import type { ChangeFilter, Page, PetstoreClient, Reason } from '@petstore/client'
-import type { HistorySource } from '../data/history/change-history.ts'
-import { type Change, changeOf } from '../data/history/change-log.ts'
-import type { PetEdit } from '../data/history/pet-edits.ts'
+import type { ChangeFilter, Reason } from '@petstore/client'
 import { REASON_WORDS } from '../data/reason-words.ts'
-import { fold } from '../data/stock/search-text.ts'
 
 /** The filters as the user enters them. */
 export interface ActivityFilter {
@@ -21,69 +17,11 @@ export const NO_ACTIVITY_FILTER: ActivityFilter = { who: '', reason: '', from: '
 // The cast is safe: `REASON_WORDS` has every reason and nothing else.
 export const REASONS = Object.keys(REASON_WORDS) as readonly Reason[]
 
-const PAGE_SIZE = 50
-/** The size of pages that are searched for a part of a name. */
-const SEARCHED_PAGE_SIZE = 500
-/** After this many pages without a match, the user decides whether to search further. */
-const MAX_PAGES = 4
-
 export function isFilteringActivity({ who, reason, from, to, petId }: ActivityFilter): boolean {
   return who.trim() !== '' || reason !== '' || from !== '' || to !== '' || petId !== undefined
 }
 
-/**
- * The changes that match. The service filters by whole names only, so this filters by a part of a name itself.
- * `keyNames` collects the names of all keys that occur.
- */
-export function activitySource(
-  client: Pick<PetstoreClient, 'inventory'>,
-  live: HistorySource['live'],
-  filter: ActivityFilter,
-  keyNames: Map<string, string>,
-): HistorySource {
-  const query = queryOf(filter)
-  const who = fold(filter.who.trim())
-  const wholeName = [...keyNames.values()].find((name) => fold(name) === who)
-  const isBy = (name: string) =>
-    wholeName === undefined ? fold(name).includes(who) : fold(name) === fold(wholeName)
-  const limit = who === '' || wholeName !== undefined ? PAGE_SIZE : SEARCHED_PAGE_SIZE
-  return {
-    live,
-    fits: (change) => {
-      if (!fitsQuery(change, query)) return false
-      const name = keyNames.get(change.keyId)
-      if (who === '') return true
-      return name === undefined ? 'unknown' : isBy(name)
-    },
-    load: async (cursor, signal) => {
-      let page: Page<Change> = { items: [], next: cursor }
-      for (let count = 0; count < MAX_PAGES && page.items.length === 0; count++) {
-        if (count > 0 && page.next === undefined) break
-        const { items, next } = await client.inventory.changes({
-          ...query,
-          ...(wholeName === undefined ? {} : { who: wholeName }),
-          limit,
-          cursor: page.next,
-          signal,
-        })
-        for (const { keyId, keyName } of items) keyNames.set(keyId, keyName)
-        page = { items: items.filter(({ keyName }) => isBy(keyName)).map(changeOf), next }
-      }
-      return page
-    },
-  }
-}
-
-/** Whether an edit of a pet matches. Edits have no reason. */
-export function fitsEdit({ petId, at }: PetEdit, who: string, filter: ActivityFilter): boolean {
-  return (
-    filter.reason === '' &&
-    fitsQuery({ petId, at }, queryOf(filter)) &&
-    fold(who).includes(fold(filter.who.trim()))
-  )
-}
-
-function queryOf({ reason, from, to, petId }: ActivityFilter): ChangeFilter {
+export function queryOf({ reason, from, to, petId }: ActivityFilter): ChangeFilter {
   const [since, until] = [startOf(from, 0), startOf(to, 1)]
   return {
     ...(reason === '' ? {} : { reason }),
@@ -93,15 +31,19 @@ function queryOf({ reason, from, to, petId }: ActivityFilter): ChangeFilter {
   }
 }
 
-function fitsQuery(
-  { petId, reason, at }: Pick<Change, 'petId' | 'reason' | 'at'>,
-  query: ChangeFilter,
-): boolean {
+interface AnyEvent {
+  readonly petId: bigint
+  readonly at: string
+  readonly reason?: Reason
+}
+
+export function fitsQuery({ petId, reason, at }: AnyEvent, query: ChangeFilter): boolean {
+  const time = Date.parse(at)
   return (
     (query.petId === undefined || query.petId === petId) &&
     (query.reason === undefined || query.reason === reason) &&
-    (query.since === undefined || at >= Date.parse(query.since)) &&
-    (query.until === undefined || at < Date.parse(query.until))
+    (query.since === undefined || time >= Date.parse(query.since)) &&
+    (query.until === undefined || time < Date.parse(query.until))
   )
 }
 

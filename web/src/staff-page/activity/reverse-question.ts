@@ -74,9 +74,15 @@ function warn(text: string, action?: Toast['action']): void {
 
 /** Such as `12 pets, 96 pieces`. */
 export function sizeWords(changes: readonly Change[], mayHaveMore = false): string {
-  const pets = new Set(changes.map(({ petId }) => petId)).size
   const pieces = changes.reduce((sum, { before, after }) => sum + Math.abs(after - before), 0)
-  const more = mayHaveMore ? '+' : ''
-  const petWords = `${pets.toLocaleString('en')}${more} ${pets === 1 ? 'pet' : 'pets'}`
-  return `${petWords}, ${pieces.toLocaleString('en')}${more} ${pieces === 1 ? 'piece' : 'pieces'}`
+  return `${petWords(changes, mayHaveMore)}, ${countWords(pieces, 'piece', mayHaveMore)}`
+}
+
+/** Such as `12 pets`. */
+export function petWords(rows: readonly { readonly petId: bigint }[], mayHaveMore: boolean): string {
+  return countWords(new Set(rows.map(({ petId }) => petId)).size, 'pet', mayHaveMore)
+}
+
+function countWords(count: number, noun: string, mayHaveMore: boolean): string {
+  return `${count.toLocaleString('en')}${mayHaveMore ? '+' : ''} ${noun}${count === 1 ? '' : 's'}`
 }

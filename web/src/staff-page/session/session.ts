@@ -1,6 +1,5 @@
 import { type CallOptions, type Permission, PetstoreClient } from '@petstore/client'
 import { Categories } from '../data/catalog/categories.ts'
-import { PetEdits } from '../data/history/pet-edits.ts'
 import { KeyNames } from '../data/key-names.ts'
 import { Observable, type Readable } from '../data/observable.ts'
 import { OpenOrders } from '../data/orders/open-orders.ts'
@@ -51,7 +50,6 @@ export class Session {
   readonly webhooks: Webhooks
   readonly keyNames: KeyNames
   readonly categories: Categories
-  readonly petEdits: PetEdits
   readonly table = new Observable(FIRST_TABLE_STATE)
   readonly orderFilter = new Observable(FIRST_ORDER_FILTER)
   /** Whose key it is; `undefined` until the service has told. */
@@ -72,7 +70,6 @@ export class Session {
     this.bulk = new BulkChanges(this.saving, this.undo)
     this.feed = new StockFeed({ client, stock, own, requests: this.requests, signal })
     this.pets = new PetLoader(this.saving, this.feed.read)
-    this.petEdits = new PetEdits(this.feed.events)
     const calls = new OrderCalls(client, signal)
     this.orderCalls = calls
     this.orderActions = new OrderActions({ calls, stock, now: this.requests.clock.now, signal })

@@ -10,8 +10,6 @@ export interface HistorySource {
   readonly live: LiveChanges
   /** Only changes of this pet; all pets by default. */
   readonly petId?: bigint
-  /** Whether a new change belongs to the history; `unknown` if only the service can tell. */
-  readonly fits?: (change: Change) => boolean | 'unknown'
 }
 
 export interface HistorySnapshot extends Omit<ListSnapshot<Change>, 'rows' | 'isLoadingMore'> {
@@ -26,7 +24,7 @@ export interface ChangeHistory {
 
 /** The changes, newest first. The names of new keys are looked up together. */
 export function changeListSource(source: HistorySource): ListSource<Change, Change> {
-  const { load, live, petId, fits = () => true } = source
+  const { load, live, petId } = source
   const keyNames = new Map<string, string>()
   return {
     keyOf: changeKey,
@@ -41,9 +39,6 @@ export function changeListSource(source: HistorySource): ListSource<Change, Chan
       if ((petId !== undefined && change.petId !== petId) || find(changeKey(change)) !== undefined) {
         return undefined
       }
-      const isOurs = fits(change)
-      if (isOurs === 'unknown') return { type: 'reload' }
-      if (!isOurs) return undefined
       const keyName = change.keyName ?? keyNames.get(change.keyId)
       return { type: 'put', row: { ...change, keyName }, isIncomplete: keyName === undefined }
     },
