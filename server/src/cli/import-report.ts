@@ -10,9 +10,10 @@ export function refusedLines(refused: Tally<RefusedLine>): string[] {
 
 /** Returns `result`, a phrase that names the imported rows, followed by the number of skipped lines, the time and the rate. */
 export function importSummary(result: string, rows: number, refused: number, seconds: number): string {
-  const rate = seconds > 0 ? Math.round(rows / seconds) : 0
+  // The rate of a short import is mostly that of its start.
+  const rate = seconds < 1 ? '' : `, ${formatNumber(Math.round(rows / seconds))} rows/s`
   const skipped = refused > 0 ? `, ${formatCount(refused, 'bad line')} skipped` : ''
-  return `${result}${skipped} (${seconds.toFixed(1)} s, ${formatNumber(rate)} rows/s)`
+  return `${result}${skipped} (${seconds.toFixed(1)} s${rate})`
 }
 
 /** Shown for an optional field without a value. */

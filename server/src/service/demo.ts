@@ -137,20 +137,20 @@ function pastOrders(): OrderRow[] {
 const HOUR_SECONDS = 3_600
 const DAY_SECONDS = 24 * HOUR_SECONDS
 
-/** Pet id, quantity, days until the order ships, and seconds until the hold expires. */
-const OPEN_ORDERS: readonly (readonly [number, number, number | undefined, number | undefined])[] = [
-  [1, 1, 1, undefined],
-  [6, 2, 2, undefined],
-  [11, 6, 3, undefined],
-  [12, 2, 3, undefined],
-  [16, 40, 5, undefined],
-  [17, 4, 7, undefined],
-  [19, 25, 8, undefined],
-  [21, 3, 9, undefined],
-  [2, 1, undefined, 2 * HOUR_SECONDS],
-  [8, 1, undefined, DAY_SECONDS],
-  [14, 4, undefined, 7 * DAY_SECONDS],
-  [18, 2, 14, 30 * DAY_SECONDS],
+/** Pet id, quantity, customer, days until the order ships, and seconds until the hold expires. */
+const OPEN_ORDERS: readonly (readonly [number, number, string, number | undefined, number | undefined])[] = [
+  [1, 1, 'Maria Lopez, 555 0142', 1, undefined],
+  [6, 2, 'Jonas Weber, 555 0119', 2, undefined],
+  [11, 6, 'Oak Street School', 3, undefined],
+  [12, 2, 'Priya Nair, 555 0177', 3, undefined],
+  [16, 40, 'Harbour Aquarium', 5, undefined],
+  [17, 4, 'Harbour Aquarium', 7, undefined],
+  [19, 25, 'Oak Street School', 8, undefined],
+  [21, 3, 'Sam Okafor, 555 0163', 9, undefined],
+  [2, 1, 'Emma Clark, 555 0108', undefined, 2 * HOUR_SECONDS],
+  [8, 1, 'Tomas Novak, 555 0155', undefined, DAY_SECONDS],
+  [14, 4, 'Priya Nair, 555 0177', undefined, 7 * DAY_SECONDS],
+  [18, 2, 'Harbour Aquarium', 14, 30 * DAY_SECONDS],
 ]
 
 async function addDemoOrders(store: Store, now: number): Promise<void> {
@@ -164,9 +164,10 @@ async function addDemoOrders(store: Store, now: number): Promise<void> {
     await staged.discard()
   }
   const drafts = OPEN_ORDERS.map(
-    ([petId, quantity, days, holdSeconds]): OrderDraft => ({
+    ([petId, quantity, customer, days, holdSeconds]): OrderDraft => ({
       petId: BigInt(petId),
       quantity,
+      customer,
       ...(days === undefined ? {} : { shipDate: now + days * DAY_SECONDS * 1_000 }),
       ...(holdSeconds === undefined ? {} : { holdSeconds }),
     }),

@@ -79,7 +79,7 @@ describe('petstore keys create', () => {
   test('creates a key with the named permissions, and prints them', async () => {
     const { stdout, stderr } = await create('--name', 'a', '--plan', 'pro', '--may', 'orders, stock')
     expect(await find(stdout.trim())).toMatchObject({ permissions: ['stock', 'orders'] })
-    expect(stderr).toContain('may stock,orders')
+    expect(stderr).toContain('may change stock, orders')
   })
 
   test('if the secret cannot be printed, no key is created, and no key is rotated', async () => {

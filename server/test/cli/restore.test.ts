@@ -57,7 +57,7 @@ test('petstore restore after a kill -9: refused while the service runs, then res
   const refused = await petstore(['restore', 'backup.db'], { cwd })
   expect([refused.exitCode, refused.stdout]).toEqual([1, ''])
   expect(refused.stderr).toBe(
-    `petstore: cannot restore: another process serves it (pid ${first.program.pid}); stop it first. Nothing was changed\n`,
+    `petstore: cannot restore: another process serves this database (pid ${first.program.pid}); stop it first. Nothing was changed\n`,
   )
   first.program.kill('SIGKILL')
   await first.program.exited

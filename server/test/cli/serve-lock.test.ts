@@ -23,7 +23,7 @@ async function expectRefused(database: string, pid: number, ...args: string[]) {
   expect(outcome).toEqual({
     exitCode: 1,
     stdout: '',
-    stderr: `petstore: cannot open the database ${join(cwd, database)}: another process serves it (pid ${pid}); stop that process, or give this one another DATABASE_URL\n`,
+    stderr: `petstore: cannot open the database ${join(cwd, database)}: another process serves this database (pid ${pid}); stop that process, or choose another database with --data or DATABASE_URL\n`,
   })
 }
 
@@ -48,7 +48,8 @@ describe('a SQLite file is served by one process', () => {
     const running = starts.filter((one) => one.status === 'fulfilled')
     expect(running).toHaveLength(1)
     for (const one of starts) {
-      if (one.status === 'rejected') expect(String(one.reason)).toContain('another process serves it (pid ')
+      if (one.status === 'rejected')
+        expect(String(one.reason)).toContain('another process serves this database (pid ')
     }
     expect(await running[0]?.value.stop()).toBe(0)
   })

@@ -124,11 +124,25 @@ for (const block of blocks.filter((candidate) => !isRunElsewhere(candidate))) {
 test('the tour of the README shows what it says', async () => {
   const tour = blocks.find(({ text }) => text.startsWith('api=http'))
   const { stdout } = await bash(
-    repeatable(tour?.text ?? '')
-      .replaceAll('pet 7', 'pet 9')
-      .replaceAll(/\b7\b/g, '9'),
+    // Pet 10 was ordered by the test above.
+    repeatable(tour?.text ?? '').replaceAll(/\b10\b/g, '5'),
   )
+  expect(stdout).toContain('event: change')
   expect(stdout).toContain('"state":"open"')
   expect(stdout).toContain('insufficient_stock')
   expect(stdout).toContain('event: order')
+})
+
+test('the client in the README runs as printed', async () => {
+  const [, code = ''] = /```ts\n(.*?)```/s.exec(readFileSync(join(ROOT, 'README.md'), 'utf8')) ?? []
+  // The client is found from the folder of the repository.
+  const file = join(ROOT, `node_modules/.readme-${process.pid}.ts`)
+  writeFileSync(file, repeatable(code))
+  try {
+    const { exitCode, stdout, stderr } = await runProgram([process.execPath, file], { cwd: folder })
+    expect([exitCode, stderr]).toEqual([0, ''])
+    expect(stdout).toContain('Maria Lopez')
+  } finally {
+    rmSync(file)
+  }
 })

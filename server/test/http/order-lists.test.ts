@@ -155,7 +155,10 @@ describe('event streams', () => {
     expect(events[3]?.[1].order).toEqual(complete)
     const at = new Date(service.now).toISOString()
     expect(events[5]?.[1]).toEqual({
-      ...{ change: 'cancelled', order: { ...other, state: 'cancelled', closedAt: at } },
+      ...{
+        change: 'cancelled',
+        order: { ...other, state: 'cancelled', closedAt: at, closedBy: expect.stringMatching(/^key_/) },
+      },
       ...{ at, keyId: expect.stringMatching(/^key_/) },
     })
   })

@@ -259,7 +259,9 @@ describe.skipIf(missing !== undefined)('the Debian package in a fresh Debian', (
     expect(debian.must('petstore-admin import - < /usr/share/doc/petstore/examples/pets.csv')).toContain(
       '17 pets added',
     )
-    const key = debian.must('petstore-admin keys create --name "My shop" --plan pro 2> /dev/null').trim()
+    const key = debian
+      .must('petstore-admin keys create --name "Owner" --owner --plan business 2> /dev/null')
+      .trim()
     asService('petstore serve --port 18099 --metrics-port off > /tmp/log 2>&1 & echo $! > /tmp/pid')
     debian.must('petstore health --port 18099 --wait 60')
     const response = await fetch('http://127.0.0.1:18099/v1/inventory', {

@@ -123,7 +123,9 @@ describe('a restore', () => {
   test('is refused while the database is served', () => {
     const store = openSqliteStore(path, { exclusive: true })
     const before = contents()
-    expect(() => restoreSqlite(backup, path)).toThrow(`serves it (pid ${process.pid}); stop it first`)
+    expect(() => restoreSqlite(backup, path)).toThrow(
+      `serves this database (pid ${process.pid}); stop it first`,
+    )
     expect(contents()).toEqual(before)
     return store.close()
   })

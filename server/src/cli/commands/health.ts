@@ -40,6 +40,9 @@ async function findProblem(config: Config): Promise<string | undefined> {
     if (response.ok) return undefined
     return `${address}/readyz answered ${response.status}: ${await response.text()}`
   } catch (error) {
-    return `${address} does not answer: ${error instanceof Error ? error.message : String(error)}`
+    const isTimeout = error instanceof Error && error.name === 'TimeoutError'
+    return isTimeout
+      ? `${address} did not answer within ${RESPONSE_TIMEOUT_MS / 1_000} s; see its log`
+      : `nothing answers at ${address}; start it with petstore serve, or name its port with --port`
   }
 }

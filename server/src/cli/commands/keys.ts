@@ -54,7 +54,7 @@ const EXPIRES_HELP = 'when the key expires: 90d, 12h, or a day or time such as 2
 const parseExpiry = timeParser('future', '--expires')
 const MAY_HELP = `what the key may change: none, or a comma-separated list of ${PERMISSIONS.join()}`
 export const NO_KEYS_MESSAGE =
-  'There are no keys yet. Create a key: petstore keys create --name "My shop" --plan pro'
+  'There are no keys yet. Create the key of the owner: petstore keys create --name "Owner" --owner --plan business'
 
 export function addKeysCommands(program: PetstoreCommand): void {
   const keys = program.command('keys').description('Manage API keys while the service runs.')
@@ -201,7 +201,7 @@ async function createKey(flags: CreateFlags): Promise<void> {
       'key',
       secret,
       () => store.addKey(key, storedSecret(secret, stamp.at), stamp),
-      `Created ${id} ("${name}", ${formatPlan(key)}, may ${formatPermissions(permissions)}) in ${databaseName(config)}.`,
+      `Created ${id} ("${name}", ${formatPlan(key)}, may change ${permissions.length === 0 ? 'nothing' : permissions.join(', ')}) in ${databaseName(config)}.`,
     )
   })
 }

@@ -70,6 +70,7 @@ async function serve(flags: Flags): Promise<void> {
   }
   if (flags.worker !== undefined) return runWorker(config, Number(flags.worker), isDemo)
   const isNew = isMissingFile(config)
+  const storeFlags = flags.data === undefined ? '' : ` --data ${flags.data}`
   let hasKeys = false
   const flushFailure = Promise.withResolvers<Error>()
   const store = await openConfiguredStore(config, {
@@ -82,7 +83,7 @@ async function serve(flags: Flags): Promise<void> {
     hasKeys = (await store.listKeyPage(1, undefined)).length > 0
     if (config.processes > 1 && canBeShared(config.databaseUrl)) {
       await store.close()
-      return await runSupervisor(config, { isDemo, isNew, hasKeys })
+      return await runSupervisor(config, { isDemo, isNew, hasKeys, storeFlags })
     }
   } catch (error) {
     await store.close()
@@ -99,7 +100,7 @@ async function serve(flags: Flags): Promise<void> {
   process.on('SIGHUP', service.reloadTls)
   stopOnSignal(() => service.stop())
   void flushFailure.promise.then((error) => endAfterFlushFailure(service, error))
-  announce(config, service, { isDemo, isNew, hasKeys })
+  announce(config, service, { isDemo, isNew, hasKeys, storeFlags })
 }
 
 /** The first file descriptor after standard input, output and error: sd_listen_fds(3). */
@@ -224,6 +225,8 @@ interface StoreFacts {
   readonly isDemo: boolean
   readonly isNew: boolean
   readonly hasKeys: boolean
+  /** The flags that name the same store to another command. */
+  readonly storeFlags: string
 }
 
 /** Prints the addresses. With LOG_FORMAT=json, logs them instead, so that every line of output is JSON. */
@@ -241,7 +244,7 @@ function announceInLog(config: Config, service: RunningService): void {
   })
 }
 
-function banner(config: Config, ports: Ports, { isDemo, isNew, hasKeys }: StoreFacts): string {
+function banner(config: Config, ports: Ports, { isDemo, isNew, hasKeys, storeFlags }: StoreFacts): string {
   const address = serviceAddress(config, ports.port)
   const metrics = metricsAddress(config, ports)
   const lines = [
@@ -257,7 +260,13 @@ function banner(config: Config, ports: Ports, { isDemo, isNew, hasKeys }: StoreF
     '',
   ]
   if (!isDemo) {
-    if (!hasKeys) lines.push('  Create a key:  petstore keys create --name "My shop" --plan pro', '')
+    if (!hasKeys) {
+      lines.push(
+        '  Create the key of the owner, who adds everybody else on the staff page:',
+        `  petstore keys create --name "Owner" --owner --plan business${storeFlags}`,
+        '',
+      )
+    }
     return lines.join('\n')
   }
   const row = (key: string, perMinute: string, perDay: string) =>

@@ -79,7 +79,7 @@ export function alignSideFiles(path: string): void {
  */
 export function lockForServing(
   path: string,
-  advice = 'stop that process, or give this one another DATABASE_URL',
+  advice = 'stop that process, or choose another database with --data or DATABASE_URL',
 ): { close(): void } {
   const lockPath = `${realPathOf(path)}-serving`
   if (!existsSync(lockPath)) createLockFile(lockPath, path)
@@ -103,7 +103,7 @@ export function lockForServing(
         { cause: error },
       )
     }
-    throw new OpenRefused(`another process serves it${pidIn(lockPath)}; ${advice}`)
+    throw new OpenRefused(`another process serves this database${pidIn(lockPath)}; ${advice}`)
   }
 }
 
