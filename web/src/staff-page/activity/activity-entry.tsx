@@ -1,4 +1,4 @@
-import { memo, useState } from 'react'
+import { memo, useState } from 'preact/compat'
 import { type CategoryList, categoryName } from '../data/catalog/category-list.ts'
 import { type Change, changeKey } from '../data/history/change-log.ts'
 import type { PetEdit, PetFields } from '../data/history/pet-edits.ts'

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'react'
+import { useEffect, useMemo, useState } from 'preact/compat'
 import { useHash } from '../../shared/hash-navigation.ts'
 import { changeListSource } from '../data/history/change-history.ts'
 import { type Change, changeKey } from '../data/history/change-log.ts'
