@@ -57,10 +57,6 @@ export const StockTableRow = memo(function StockTableRow(props: Props) {
   if (state !== undefined) classes.push('stock-row--changed', `stock-row--${state.kind}`)
   if (reserved > 0) classes.push('stock-row--reserved')
   if (String(petId).length > SHORT_ID) classes.push('stock-row--long-id')
-  const toggle = (event: MouseEvent) => {
-    event.stopPropagation()
-    actions.toggle(petId, event.shiftKey)
-  }
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the keys of the grid do the same
     <div
@@ -84,7 +80,12 @@ export const StockTableRow = memo(function StockTableRow(props: Props) {
               tabIndex={-1}
               aria-label={`Select ${name}`}
               checked={isSelected}
-              onClick={toggle}
+              onClick={(event) => {
+                event.stopPropagation()
+                // A range includes this row. If it was selected before, nothing is rendered.
+                if (event.shiftKey) event.currentTarget.checked = true
+                actions.toggle(petId, event.shiftKey)
+              }}
               onChange={() => {}}
             />
           </label>
