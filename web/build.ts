@@ -19,6 +19,7 @@ const SOURCES = [
   'web/guides.ts',
   'openapi.json',
   'package-lock.json',
+  'tsconfig.base.json',
 ]
 
 /** Compressing a smaller file saves less than a packet. */

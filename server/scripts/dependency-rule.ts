@@ -30,14 +30,7 @@ const SERVICE_MAY_IMPORT = [
 
 const STAFF = 'web/src/staff-page/'
 const FILE_FORMATS = ['csv.ts', 'rows.ts'].map((name) => `${CORE}transfer/${name}`)
-const PAGE_LIBRARIES = [
-  'web/src/design/',
-  'web/src/shared/',
-  '@petstore/client',
-  'react',
-  'react-dom',
-  'react-dom/client',
-]
+const PAGE_LIBRARIES = ['web/src/design/', 'web/src/shared/', '@petstore/client', 'preact', 'preact/compat']
 /** What several views use and is more than a component of ui/. */
 const SHARED_PARTS = ['scanner/', 'quantity/', 'pet-form/', 'order-rows/'].map((part) => STAFF + part)
 const VIEWS_MAY_IMPORT = [`${STAFF}data/`, `${STAFF}ui/`, `${STAFF}session/`, ...SHARED_PARTS]

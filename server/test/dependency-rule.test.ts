@@ -121,7 +121,7 @@ describe('the dependency rule fails if', () => {
     ['wire/test/x.test.ts', "import { listen } from '../src/index.ts'\nimport { test } from 'bun:test'"],
     [
       'web/src/docs-page/x.tsx',
-      "import { useState } from 'react'\nimport { PetstoreClient } from '@petstore/client'\nimport '../design/base.css'",
+      "import { useState } from 'preact/compat'\nimport { PetstoreClient } from '@petstore/client'\nimport '../design/base.css'",
     ],
   ])('and accepts what %s may import', (path, source) => {
     expect(found(path, source)).toEqual([])

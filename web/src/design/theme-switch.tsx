@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useState } from 'preact/compat'
 import { Icon } from './icon.tsx'
 import { chooseTheme, chosenTheme, THEMES } from './theme.ts'
 

@@ -1,4 +1,4 @@
-import { createContext, useContext, useEffect, useState } from 'react'
+import { createContext, useContext, useEffect, useState } from 'preact/compat'
 import { Contract } from './contract.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 

@@ -4,11 +4,9 @@ import '../design/parts.css'
 import './styles/layout.css'
 import './styles/text.css'
 import './styles/reference.css'
-import { createRoot } from 'react-dom/client'
 import { applyTheme } from '../design/theme.ts'
+import { renderPage } from '../shared/render-page.ts'
 import { DocsApp } from './shell/docs-app.tsx'
 
 applyTheme()
-const root = document.getElementById('page')
-if (root === null) throw new Error('index.html has no element with the id "page"')
-createRoot(root).render(<DocsApp />)
+renderPage(<DocsApp />)

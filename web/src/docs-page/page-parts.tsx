@@ -1,4 +1,4 @@
-import { createContext, useContext, useLayoutEffect } from 'react'
+import { createContext, useContext, useLayoutEffect } from 'preact/compat'
 import { href, type PageRoute, partId, partName } from './page-route.ts'
 
 /** The page that its headings and other parts belong to. */

@@ -1,4 +1,4 @@
-import { useId } from 'react'
+import { useId } from 'preact/compat'
 import './limit-meter.css'
 
 interface Props {

@@ -40,7 +40,7 @@ test(
     })
     await axe(page)
     for (const petId of [1, 2, 3, 4, 1]) await scan(page, barcodeOf(petId))
-    await line(page, 1).getByLabel('How many Pet number 1').and(page.locator('[value="2"]')).waitFor()
+    await expectSoon(() => line(page, 1).getByLabel('How many Pet number 1').inputValue(), '2')
     await axe(page)
     await scan(page, DONE)
     await page.getByText(/^Sold 5 pieces, receipt R-\d{6}-\w\w-001\.$/).waitFor()

@@ -92,6 +92,8 @@ test(
 
     await personMenu(page).click()
     await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.locator('input:focus').and(page.getByLabel('Sign-in code')).waitFor()
+    await (await keyField(page)).and(page.locator('input:focus')).waitFor()
     for (const tab of [page, next]) {
       await (await keyField(tab)).waitFor()
       expect(await stored(tab)).toEqual([])

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { BROWSER_TEST_MS, useShop } from '../support/shop.ts'
+import { expectSoon } from '../support/soon.ts'
 import { activeRow, countIs, namesShown, rowOf } from '../support/stock-table.ts'
 
 const BEYOND_DOUBLE = 9007199254740993n
@@ -131,6 +132,25 @@ test(
     expect(await firstAfter('Free', 'ascending')).toBe('Zebra finch')
     expect(await firstAfter('ID', 'ascending')).toBe('Beagle 1')
     expect(await firstAfter('ID', 'descending')).toBe('Zebra finch')
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'a click with Shift selects a range, and the boxes show what is selected',
+  async () => {
+    const page = await shop.signedIn()
+    const box = (petId: bigint) => rowOf(page, petId).getByRole('checkbox')
+    await box(2n).click()
+    await box(4n).click({ modifiers: ['Shift'] })
+    await page.getByText('3 selected').waitFor()
+    // The range is the row itself, which stays selected.
+    await box(4n).click({ modifiers: ['Shift'] })
+    const boxes = () => Promise.all([1n, 2n, 3n, 4n, 5n].map((petId) => box(petId).isChecked()))
+    await expectSoon(boxes, [false, true, true, true, false])
+    await box(3n).click()
+    await page.getByText('2 selected').waitFor()
+    await expectSoon(boxes, [false, true, false, true, false])
   },
   BROWSER_TEST_MS,
 )

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import type { ReactNode } from 'preact/compat'
 import type { Contract } from '../contract.ts'
 import { useContract } from '../contract-context.tsx'
 import { InlineText } from '../inline-text.tsx'

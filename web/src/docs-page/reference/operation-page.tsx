@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useState } from 'preact/compat'
 import { CopyButton } from '../../shared/copy-button.tsx'
 import type { Operation } from '../contract.ts'
 import { baseUrlOf, useContract } from '../contract-context.tsx'

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import type { ReactNode } from 'preact/compat'
 import { useContract } from '../contract-context.tsx'
 import { InlineText } from '../inline-text.tsx'
 import type { Schema } from '../openapi-document.ts'

@@ -1,4 +1,4 @@
-import { type ReactNode, useSyncExternalStore } from 'react'
+import { type ReactNode, useSyncExternalStore } from 'preact/compat'
 import { CopyButton } from '../../shared/copy-button.tsx'
 import { type CodeLine, colourCode, type Language, plainLines } from './code-tokens.ts'
 import { layOutJson } from './json-text.ts'

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { useCallback, useEffect, useRef, useState } from 'preact/compat'
 import { Brand } from '../../design/brand.tsx'
 import { ThemeSwitch } from '../../design/theme-switch.tsx'
 import { useArrival, useHash } from '../../shared/hash-navigation.ts'

@@ -1,12 +1,4 @@
-import {
-  type KeyboardEvent,
-  type RefObject,
-  useEffect,
-  useLayoutEffect,
-  useMemo,
-  useRef,
-  useState,
-} from 'react'
+import { type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/compat'
 import { useContract } from '../contract-context.tsx'
 import type { Guide } from '../guides/guide.ts'
 import { GUIDES } from '../guides/guide-list.ts'
@@ -69,7 +61,7 @@ export function Navigation({ current, searchField, onChoose }: Props) {
           aria-label="Search the reference"
           placeholder="Search"
           value={query}
-          onChange={(event) => setQuery(event.target.value)}
+          onChange={({ currentTarget }) => setQuery(currentTarget.value)}
           onKeyDown={openFirst}
         />
         <span className="docs-nav__shortcut" aria-hidden="true">

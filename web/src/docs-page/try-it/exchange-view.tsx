@@ -1,4 +1,4 @@
-import { memo, useMemo } from 'react'
+import { memo, useMemo } from 'preact/compat'
 import { LimitMeter } from '../../shared/limit-meter.tsx'
 import { useContract } from '../contract-context.tsx'
 import { InlineText } from '../inline-text.tsx'

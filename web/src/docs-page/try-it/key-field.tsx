@@ -1,4 +1,4 @@
-import { useId, useState, useSyncExternalStore } from 'react'
+import { useId, useState, useSyncExternalStore } from 'preact/compat'
 import { keepDocsKey, onForgottenElsewhere, storedDocsKey } from '../../shared/key-storage.ts'
 
 export function KeyField() {
@@ -14,13 +14,14 @@ export function KeyField() {
         <input
           id={id}
           className="input"
-          type={isShown ? 'text' : 'password'}
+          // Preact's types check the role against one literal type. This input has no role.
+          type={(isShown ? 'text' : 'password') as 'text'}
           value={key}
           autoComplete="off"
-          spellCheck={false}
+          spellcheck={false}
           placeholder="pst_live_…"
           aria-describedby={`${id}-hint`}
-          onChange={(event) => setKey(event.target.value)}
+          onChange={({ currentTarget }) => setKey(currentTarget.value)}
         />
         <button type="button" className="button" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
           {isShown ? 'Hide' : 'Show'}

@@ -1,4 +1,4 @@
-import { useId } from 'react'
+import { useId } from 'preact/compat'
 import type { Operation } from '../contract.ts'
 import { useContract } from '../contract-context.tsx'
 import type { Parameter } from '../openapi-document.ts'
@@ -52,7 +52,12 @@ function ParameterField({ parameter, value, onValue }: FieldProps & { readonly p
         <code>{name}</code> <span className="muted">{place}</span>
       </label>
       {choices.length > 0 ? (
-        <select id={id} className="select" value={value} onChange={(event) => onValue(event.target.value)}>
+        <select
+          id={id}
+          className="select"
+          value={value}
+          onChange={({ currentTarget }) => onValue(currentTarget.value)}
+        >
           {!required && <option value="">not sent</option>}
           {choices.map((choice) => (
             <option key={choice}>{choice}</option>
@@ -68,8 +73,8 @@ function ParameterField({ parameter, value, onValue }: FieldProps & { readonly p
           placeholder={schema.default === undefined ? 'not sent' : boundsWords(schema).join(' · ')}
           inputMode={schema.type === 'integer' ? 'numeric' : 'text'}
           autoComplete="off"
-          spellCheck={false}
-          onChange={(event) => onValue(event.target.value)}
+          spellcheck={false}
+          onChange={({ currentTarget }) => onValue(currentTarget.value)}
         />
       )}
     </div>
@@ -89,9 +94,9 @@ function BodyField({ value, onValue }: FieldProps) {
         className="textarea"
         rows={Math.min(12, value.split('\n').length + 1)}
         value={value}
-        spellCheck={false}
+        spellcheck={false}
         aria-describedby={`${id}-hint`}
-        onChange={(event) => onValue(event.target.value)}
+        onChange={({ currentTarget }) => onValue(currentTarget.value)}
       />
       <p id={`${id}-hint`} className="field__hint" aria-live="polite">
         {isJson ? '' : 'This is not JSON yet. You can send it to see the error.'}

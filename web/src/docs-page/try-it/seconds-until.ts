@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react'
+import { useEffect, useState } from 'preact/compat'
 
 /** Whole seconds until a moment, counting down to 0. */
 export function useSecondsUntil(moment: number | undefined): number {

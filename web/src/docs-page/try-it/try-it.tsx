@@ -1,4 +1,4 @@
-import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { type FormEvent, useEffect, useRef, useState } from 'preact/compat'
 import type { Operation } from '../contract.ts'
 import { baseUrlOf, useContract } from '../contract-context.tsx'
 import { Heading } from '../page-parts.tsx'

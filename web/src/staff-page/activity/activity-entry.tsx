@@ -1,5 +1,5 @@
 import type { PetEdit } from '@petstore/client'
-import { memo, useState } from 'react'
+import { memo, useState } from 'preact/compat'
 import { type CategoryList, categoryName } from '../data/catalog/category-list.ts'
 import type { Change } from '../data/history/change-log.ts'
 import { isSameAdjustment } from '../data/history/reverse.ts'

@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useState } from 'preact/compat'
 import { REASON_WORDS } from '../data/reason-words.ts'
 import { fold } from '../data/stock/search-text.ts'
 import { usePetsLike } from '../scanner/find-pets.ts'

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'react'
+import { useEffect, useMemo, useState } from 'preact/compat'
 import { useHash } from '../../shared/hash-navigation.ts'
 import { type ListSnapshot, useSearchedList } from '../data/live-list.ts'
 import { useSession, useStock } from '../session/session-context.ts'

@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useState } from 'preact/compat'
 import { byName } from '../data/catalog/category-list.ts'
 import { useReadable } from '../data/observable.ts'
 import { useSession, useStock } from '../session/session-context.ts'

@@ -1,4 +1,4 @@
-import type { FormEvent } from 'react'
+import type { FormEvent, ReactNode } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import { showToast } from '../data/toasts.ts'
@@ -293,7 +293,7 @@ interface ChoiceProps {
   /** The name of the pet, unless the choice is for all pets. */
   readonly name?: string
   readonly onChoose: () => void
-  readonly children: React.ReactNode
+  readonly children: ReactNode
 }
 
 function Choice({ name, onChoose, children }: ChoiceProps) {

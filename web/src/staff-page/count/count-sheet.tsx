@@ -1,5 +1,4 @@
-import { useEffect, useState } from 'react'
-import { flushSync } from 'react-dom'
+import { flushSync, useEffect, useState } from 'preact/compat'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import { useSession } from '../session/session-context.ts'
 import { petsWords } from '../ui/words.ts'

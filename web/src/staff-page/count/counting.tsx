@@ -1,4 +1,4 @@
-import { useMemo, useRef, useState } from 'react'
+import { useMemo, useRef, useState } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import { type FinderMessage, PetFinder, type PetFinderHandle } from '../scanner/pet-finder.tsx'

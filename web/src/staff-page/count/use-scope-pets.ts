@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'react'
+import { useEffect, useMemo, useState } from 'preact/compat'
 import { failureWords } from '../data/failure-words.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import { readAll } from '../data/stock/stock-search.ts'

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'react'
+import { useEffect, useMemo, useState } from 'preact/compat'
 import { failureWords } from './failure-words.ts'
 import type { LiveChanges } from './history/live-changes.ts'
 import { Observable, type Readable, useReadable } from './observable.ts'

@@ -1,5 +1,5 @@
 import type { Page } from '@petstore/client'
-import { useEffect, useState } from 'react'
+import { useEffect, useState } from 'preact/compat'
 import { failureWords } from './failure-words.ts'
 import type { LiveChanges } from './history/live-changes.ts'
 

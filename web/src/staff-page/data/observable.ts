@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react'
+import { useSyncExternalStore } from 'preact/compat'
 
 /** A value that others can follow. `get` gives the same object until there is another one. */
 export interface Readable<Value> {

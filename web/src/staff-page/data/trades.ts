@@ -1,5 +1,5 @@
 import type { PetstoreClient, Reason } from '@petstore/client'
-import { useMemo } from 'react'
+import { useMemo } from 'preact/compat'
 import { type Change, changeOf } from './history/change-log.ts'
 import type { LiveChanges } from './history/live-changes.ts'
 import { type LiveRecords, type RecordSource, useLiveRecords } from './live-records.ts'

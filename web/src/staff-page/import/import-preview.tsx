@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useState } from 'preact/compat'
 import { type CategoryList, categoryName } from '../data/catalog/category-list.ts'
 import { useReadable } from '../data/observable.ts'
 import { useSession } from '../session/session-context.ts'

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'preact/compat'
 import { failureWords } from '../data/failure-words.ts'
 import { useReadable } from '../data/observable.ts'
 import { saveCsv } from '../data/save-csv.ts'

@@ -1,5 +1,5 @@
 import type { SearchRow } from '@petstore/client'
-import { useMemo, useState } from 'react'
+import { useMemo, useState } from 'preact/compat'
 import { categoryName } from '../data/catalog/category-list.ts'
 import type { PetListSnapshot } from '../data/catalog/pet-list.ts'
 import { usePetList } from '../data/catalog/use-pet-list.ts'

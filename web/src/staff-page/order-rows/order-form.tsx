@@ -1,4 +1,4 @@
-import { type FormEvent, useId, useState } from 'react'
+import { type FormEvent, useId, useState } from 'preact/compat'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import { readQuantity } from '../quantity/typed-change.ts'
 import { useSession } from '../session/session-context.ts'

@@ -1,5 +1,5 @@
 import type { Order } from '@petstore/client'
-import { type KeyboardEvent, memo, useRef } from 'react'
+import { memo, useRef } from 'preact/compat'
 import type { OrderActions, OrderWork } from '../data/orders/order-actions.ts'
 import { isOverdue, KIND_WORDS, kindOf, leftWords } from '../data/orders/order-words.ts'
 import { agoWords, exactMomentWords, momentWords } from '../data/time-words.ts'

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect } from 'react'
+import { type ReactNode, useEffect } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
 import type { OrderList, OrderListSnapshot } from '../data/orders/order-list.ts'
 import { useMayChange, useSession, useStock } from '../session/session-context.ts'

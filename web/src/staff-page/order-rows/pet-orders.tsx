@@ -1,5 +1,5 @@
 import type { Order } from '@petstore/client'
-import { useCallback, useEffect, useMemo, useState } from 'react'
+import { useCallback, useEffect, useMemo, useState } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
 import { ORDERS_PER_PAGE, useOrderList } from '../data/orders/order-list.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'

@@ -1,4 +1,4 @@
-import { useMemo, useRef } from 'react'
+import { useMemo, useRef } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
 import { type OrderListSnapshot, useOrderList } from '../data/orders/order-list.ts'
 import { type OrderFilter, type OrderKind, searchOrders } from '../data/orders/order-search.ts'

@@ -1,5 +1,5 @@
 import type { Order, PetstoreClient } from '@petstore/client'
-import { type ReactNode, useEffect, useMemo, useState } from 'react'
+import { type ReactNode, useEffect, useMemo, useState } from 'preact/compat'
 import type { LiveChanges } from '../data/history/live-changes.ts'
 import { type RecordSource, useLiveRecords } from '../data/live-records.ts'
 import { useReadable } from '../data/observable.ts'

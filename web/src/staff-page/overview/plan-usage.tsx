@@ -1,5 +1,5 @@
 import type { LimitState } from '@petstore/client'
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { useCallback, useEffect, useRef, useState } from 'preact/compat'
 import { LimitMeter } from '../../shared/limit-meter.tsx'
 import { failureWords } from '../data/failure-words.ts'
 import { untilWords } from '../data/time-words.ts'

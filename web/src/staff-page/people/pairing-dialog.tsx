@@ -1,5 +1,5 @@
 import type { Key } from '@petstore/client'
-import { lazy, Suspense, useCallback, useEffect, useState } from 'react'
+import { lazy, Suspense, useCallback, useEffect, useState } from 'preact/compat'
 import { CopyButton } from '../../shared/copy-button.tsx'
 import { type PeopleList, peopleFailure } from '../data/people.ts'
 import { pairingLink } from '../session/pairing.ts'

@@ -1,5 +1,5 @@
 import type { Key } from '@petstore/client'
-import { useCallback, useEffect, useState } from 'react'
+import { useCallback, useEffect, useState } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
 import { PeopleList, type PersonState, peopleFailure, personState } from '../data/people.ts'
 import { permissionWords } from '../data/permission-words.ts'

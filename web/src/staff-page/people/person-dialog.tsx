@@ -1,5 +1,5 @@
 import type { Key, NewKey, Permission } from '@petstore/client'
-import { useState } from 'react'
+import { useState } from 'preact/compat'
 import { type PeopleList, peopleFailure } from '../data/people.ts'
 import { ALL_PERMISSIONS, PERMISSION_WORDS } from '../data/permission-words.ts'
 import { Button } from '../ui/button.tsx'

@@ -1,5 +1,5 @@
 import type { SearchRow } from '@petstore/client'
-import { useMemo } from 'react'
+import { useMemo } from 'preact/compat'
 import type { PetListSource } from '../data/catalog/pet-list.ts'
 import { usePetList } from '../data/catalog/use-pet-list.ts'
 import { useSession } from '../session/session-context.ts'

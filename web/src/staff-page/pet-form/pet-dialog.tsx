@@ -1,6 +1,5 @@
 import { isPetstoreError, type Pet, type PetstoreClient, type SearchRow } from '@petstore/client'
-import { useState } from 'react'
-import { flushSync } from 'react-dom'
+import { flushSync, useState } from 'preact/compat'
 import { catalogFailure } from '../data/catalog/catalog-failure.ts'
 import { showToast } from '../data/toasts.ts'
 import { useScan } from '../scanner/scanner.ts'

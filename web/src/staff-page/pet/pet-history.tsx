@@ -1,5 +1,5 @@
 import type { Reason } from '@petstore/client'
-import { useMemo, useState } from 'react'
+import { useMemo, useState } from 'preact/compat'
 import type { ChangeHistory, HistorySnapshot } from '../data/history/change-history.ts'
 import type { Change } from '../data/history/change-log.ts'
 import { REASON_WORDS, whyWords } from '../data/reason-words.ts'

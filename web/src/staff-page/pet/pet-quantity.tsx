@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useId, useRef, useState } from 'react'
+import { useId, useRef, useState } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
 import { shownQuantity } from '../data/stock/stock-editor.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'

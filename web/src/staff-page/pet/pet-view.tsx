@@ -1,5 +1,5 @@
 import type { PetstoreClient } from '@petstore/client'
-import { useMemo, useState } from 'react'
+import { type ReactNode, useMemo, useState } from 'preact/compat'
 import { type HistorySource, useChangeHistory } from '../data/history/change-history.ts'
 import { changeOf } from '../data/history/change-log.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
@@ -101,7 +101,7 @@ function Pet({ row }: { readonly row: StockRow }) {
   )
 }
 
-function Fact({ name, children }: { readonly name: string; readonly children: React.ReactNode }) {
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   return (
     <div className="pet__fact">
       <dt>{name}</dt>

@@ -1,5 +1,5 @@
 import type { Category } from '@petstore/client'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useState } from 'preact/compat'
 import { catalogFailure } from '../data/catalog/catalog-failure.ts'
 import { byName } from '../data/catalog/category-list.ts'
 import { useReadable } from '../data/observable.ts'

@@ -1,5 +1,5 @@
 import type { InventoryEvent, SearchRow } from '@petstore/client'
-import { memo, useEffect, useMemo, useRef, useState } from 'react'
+import { memo, useEffect, useMemo, useRef, useState } from 'preact/compat'
 import type { PetListSnapshot, PetListSource } from '../data/catalog/pet-list.ts'
 import { usePetList } from '../data/catalog/use-pet-list.ts'
 import { CategoryChoice } from '../pet-form/category-choice.tsx'

@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef } from 'react'
+import { useLayoutEffect, useRef } from 'preact/compat'
 import { Icon } from '../../design/icon.tsx'
 import type { EditState, StockEditor } from '../data/stock/stock-editor.ts'
 import { Button } from '../ui/button.tsx'

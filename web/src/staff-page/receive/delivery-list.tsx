@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useState } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
 import { readQuantity } from '../quantity/typed-change.ts'
 import { useSession } from '../session/session-context.ts'

@@ -1,4 +1,4 @@
-import { type FormEvent, useEffect, useRef } from 'react'
+import { type FormEvent, useEffect, useRef } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
 import { askImplausible } from '../quantity/ask-implausible.ts'
 import { findScanned } from '../scanner/scan-layer.tsx'

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useRef, useState } from 'react'
+import { useRef, useState } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
 import { readQuantity } from '../quantity/typed-change.ts'
 import { scannedIn } from '../scanner/find-pets.ts'

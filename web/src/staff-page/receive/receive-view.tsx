@@ -1,4 +1,4 @@
-import { type RefObject, useRef, useState } from 'react'
+import { type RefObject, useRef, useState } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
 import { momentWords } from '../data/time-words.ts'
 import { UndoAdjustment } from '../quantity/undo-adjustment.tsx'

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react'
+import { useEffect, useState } from 'preact/compat'
 import { searchTerms } from '../data/stock/search-text.ts'
 import type { StockModel, StockRow } from '../data/stock/stock-model.ts'
 import type { Session } from '../session/session.ts'

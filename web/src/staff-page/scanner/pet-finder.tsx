@@ -6,7 +6,7 @@ import {
   useImperativeHandle,
   useRef,
   useState,
-} from 'react'
+} from 'preact/compat'
 import { Icon } from '../../design/icon.tsx'
 import { failureWords } from '../data/failure-words.ts'
 import { askForBarcode } from '../data/stock/barcode-lookup.ts'

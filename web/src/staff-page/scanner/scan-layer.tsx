@@ -1,5 +1,5 @@
 import type { Pet } from '@petstore/client'
-import type { ComponentType } from 'react'
+import type { ComponentType } from 'preact/compat'
 import { failureWords } from '../data/failure-words.ts'
 import { Observable, useReadable } from '../data/observable.ts'
 import { askForBarcode } from '../data/stock/barcode-lookup.ts'

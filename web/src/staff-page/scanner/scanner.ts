@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react'
+import { flushSync, useEffect, useLayoutEffect, useRef } from 'preact/compat'
 import { isAsking } from '../ui/confirm.tsx'
 
 /** The part of a `KeyboardEvent` that the reader needs. */
@@ -77,7 +77,8 @@ const registrations: Registration[] = []
 export function useScan(handler: ScanHandler, place: Registration['place'] = 'view'): void {
   const latest = useRef(handler)
   latest.current = handler
-  useEffect(() => {
+  // Layout effects of a parent always run after those of its children, so the handler of the view wins.
+  useLayoutEffect(() => {
     const registration = { place, handle: (barcode: string) => latest.current(barcode) }
     registrations.push(registration)
     return () => {
@@ -144,8 +145,8 @@ function isControl(target: EventTarget | null): target is Control {
 }
 
 function setValue(control: Control, value: string): void {
-  // React overrides the setter of the element, and ignores values that were set with it.
-  Object.getOwnPropertyDescriptor(Object.getPrototypeOf(control), 'value')?.set?.call(control, value)
+  control.value = value
   const type = control instanceof HTMLSelectElement ? 'change' : 'input'
-  control.dispatchEvent(new Event(type, { bubbles: true }))
+  // Renders at once, so that the handler of the scan sees the restored value.
+  flushSync(() => control.dispatchEvent(new Event(type, { bubbles: true })))
 }

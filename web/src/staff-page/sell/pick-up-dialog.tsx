@@ -1,5 +1,5 @@
 import { isPetstoreError, type Order } from '@petstore/client'
-import { useEffect, useState } from 'react'
+import { useEffect, useState } from 'preact/compat'
 import { failureWords } from '../data/failure-words.ts'
 import { showToast } from '../data/toasts.ts'
 import { useSession } from '../session/session-context.ts'

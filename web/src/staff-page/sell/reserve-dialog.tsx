@@ -1,5 +1,5 @@
 import { isPetstoreError } from '@petstore/client'
-import { useRef, useState } from 'react'
+import { useRef, useState } from 'preact/compat'
 import { failureWords } from '../data/failure-words.ts'
 import { useReadable } from '../data/observable.ts'
 import { showToast } from '../data/toasts.ts'

@@ -1,4 +1,4 @@
-import { useEffect } from 'react'
+import { useEffect } from 'preact/compat'
 
 export const LOCK_MINUTES = [1, 5, 15, 30] as const
 export type LockMinutes = (typeof LOCK_MINUTES)[number]

@@ -1,4 +1,4 @@
-import { lazy, Suspense, useCallback, useEffect, useId, useState } from 'react'
+import { lazy, Suspense, useCallback, useEffect, useId, useState } from 'preact/compat'
 import { Icon } from '../../design/icon.tsx'
 import { useReadable } from '../data/observable.ts'
 import { permissionWords } from '../data/permission-words.ts'
@@ -80,7 +80,7 @@ export function PersonMenu() {
         </Button>
       </div>
       {isSettingPin && (
-        <Suspense>
+        <Suspense fallback={null}>
           <PinDialog onClose={closeDialog} />
         </Suspense>
       )}

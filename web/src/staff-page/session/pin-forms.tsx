@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useState } from 'preact/compat'
 import { Button } from '../ui/button.tsx'
 import { ask } from '../ui/confirm.tsx'
 import { Dialog } from '../ui/dialog.tsx'

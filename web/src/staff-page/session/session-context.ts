@@ -1,5 +1,5 @@
 import type { Permission } from '@petstore/client'
-import { createContext, useContext, useEffect, useState } from 'react'
+import { createContext, useContext, useEffect, useState } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
 import type { RequestState } from '../data/request-watch.ts'
 import type { StockRow, StockSnapshot } from '../data/stock/stock-model.ts'

@@ -1,5 +1,5 @@
 import type { KeyWithSecret } from '@petstore/client'
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useId, useRef, useState } from 'preact/compat'
 import { Brand } from '../../design/brand.tsx'
 import { ThemeSwitch } from '../../design/theme-switch.tsx'
 import { forgetKey, keepKey, storedKey } from '../../shared/key-storage.ts'

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import type { ReactNode } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
 import { Empty } from '../ui/list-frame.tsx'
 import type { KeyOwner, Session } from './session.ts'

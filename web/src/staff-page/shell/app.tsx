@@ -1,4 +1,4 @@
-import { Suspense, useEffect, useRef, useSyncExternalStore } from 'react'
+import { Suspense, useEffect, useRef, useSyncExternalStore } from 'preact/compat'
 import { useArrival, useHash } from '../../shared/hash-navigation.ts'
 import { useReadable } from '../data/observable.ts'
 import type { StockModel } from '../data/stock/stock-model.ts'
@@ -18,7 +18,7 @@ export function App() {
   if (state.session === undefined) {
     return (
       <NotLoadedBoundary>
-        <Suspense>
+        <Suspense fallback={null}>
           <SignIn reason={state.reason} personId={state.personId} />
         </Suspense>
       </NotLoadedBoundary>

@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, useState } from 'react'
+import { useEffect, useId, useRef, useState } from 'preact/compat'
 import { Brand } from '../../design/brand.tsx'
 import { Icon } from '../../design/icon.tsx'
 import { ThemeSwitch } from '../../design/theme-switch.tsx'

@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect, useRef } from 'react'
+import { lazy, Suspense, useEffect, useRef } from 'preact/compat'
 import { Icon } from '../../design/icon.tsx'
 import { useReadable } from '../data/observable.ts'
 import type { EditState } from '../data/stock/stock-editor.ts'

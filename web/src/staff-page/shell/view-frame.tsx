@@ -1,4 +1,4 @@
-import { Component, type ReactNode, Suspense, useEffect, useState } from 'react'
+import { Component, type ReactNode, Suspense, useEffect, useState } from 'preact/compat'
 import { useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { loadViewsAhead, ViewNotLoaded } from './views.ts'
@@ -38,7 +38,7 @@ interface BoundaryState {
 export class NotLoadedBoundary extends Component<{ readonly children: ReactNode }, BoundaryState> {
   override state: BoundaryState = { error: undefined }
 
-  static getDerivedStateFromError(error: unknown): BoundaryState {
+  static override getDerivedStateFromError(error: unknown): BoundaryState {
     return { error }
   }
 

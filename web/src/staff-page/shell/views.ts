@@ -1,5 +1,5 @@
 import type { Permission } from '@petstore/client'
-import { type ComponentType, type LazyExoticComponent, lazy } from 'react'
+import { type ComponentType, lazy } from 'preact/compat'
 import type { IconName } from '../../design/icon.tsx'
 import { StockView } from '../stock/stock-view.tsx'
 
@@ -13,7 +13,7 @@ export interface View {
   readonly parent?: string
   /** Keys without this permission do not see the view in the navigation. */
   readonly needs?: Permission
-  readonly Content: ComponentType | LazyExoticComponent<ComponentType>
+  readonly Content: ComponentType
 }
 
 const STOCK: View = { name: 'stock', title: 'Stock', icon: 'stock', group: 'daily', Content: StockView }
@@ -129,9 +129,7 @@ export async function loadViewsAhead(): Promise<void> {
 /** The files of a view could not be loaded. */
 export class ViewNotLoaded extends Error {}
 
-function lazyView<Props>(
-  load: () => Promise<ComponentType<Props>>,
-): LazyExoticComponent<ComponentType<Props>> {
+function lazyView<Props>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
   loaders.push(load)
   return lazy(async () => {
     try {

@@ -1,5 +1,5 @@
 import type { Reason } from '@petstore/client'
-import { type FormEvent, useId, useMemo, useState } from 'react'
+import { type FormEvent, useId, useMemo, useState } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
 import type { LeftOut } from '../data/stock/adjustment-batch.ts'
 import { type BulkAction, type BulkProgress, retryable } from '../data/stock/bulk-changes.ts'

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import { useSession, useStock } from '../session/session-context.ts'

@@ -1,4 +1,4 @@
-import { type RefObject, useCallback, useEffect, useLayoutEffect, useState } from 'react'
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useState } from 'preact/compat'
 
 /** Rows rendered beyond each edge, so that quick scrolling does not show gaps. */
 const OVERSCAN = 8

@@ -2,13 +2,12 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a <table> cannot leave out the rows that are not visible
 import {
   type CSSProperties,
-  type KeyboardEvent,
   useEffect,
   useImperativeHandle,
   useLayoutEffect,
   useMemo,
   useRef,
-} from 'react'
+} from 'preact/compat'
 import { Icon } from '../../design/icon.tsx'
 import { useReadable } from '../data/observable.ts'
 import { isLow } from '../data/stock/is-low.ts'
@@ -103,7 +102,7 @@ export function StockGrid({ rows, table, grid: { editing, input, screen }, hasMo
     event.preventDefault()
     input({ kind: 'key', pressed: event })
   }
-  const onFocus = (event: { readonly target: EventTarget }) => {
+  const onFocus = (event: FocusEvent) => {
     if (event.target === grid.current) input({ kind: 'entered' })
   }
 

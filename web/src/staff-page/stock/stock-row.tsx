@@ -1,6 +1,6 @@
 // biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus, and names its active row
 // biome-ignore-all lint/a11y/useSemanticElements: a <table> cannot leave out the rows that are not visible
-import { type KeyboardEvent, type MouseEvent, memo, useEffect, useRef, useState } from 'react'
+import { memo, useEffect, useRef, useState } from 'preact/compat'
 import { Icon } from '../../design/icon.tsx'
 import type { EditState, StockEditor } from '../data/stock/stock-editor.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
@@ -57,10 +57,6 @@ export const StockTableRow = memo(function StockTableRow(props: Props) {
   if (state !== undefined) classes.push('stock-row--changed', `stock-row--${state.kind}`)
   if (reserved > 0) classes.push('stock-row--reserved')
   if (String(petId).length > SHORT_ID) classes.push('stock-row--long-id')
-  const toggle = (event: MouseEvent) => {
-    event.stopPropagation()
-    actions.toggle(petId, event.shiftKey)
-  }
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the keys of the grid do the same
     <div
@@ -84,7 +80,12 @@ export const StockTableRow = memo(function StockTableRow(props: Props) {
               tabIndex={-1}
               aria-label={`Select ${name}`}
               checked={isSelected}
-              onClick={toggle}
+              onClick={(event) => {
+                event.stopPropagation()
+                // A range includes this row. If it was selected before, nothing is rendered.
+                if (event.shiftKey) event.currentTarget.checked = true
+                actions.toggle(petId, event.shiftKey)
+              }}
               onChange={() => {}}
             />
           </label>

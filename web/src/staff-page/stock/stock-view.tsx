@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'preact/compat'
 import { categoryName } from '../data/catalog/category-list.ts'
 import { useReadable } from '../data/observable.ts'
 import type { StockSnapshot } from '../data/stock/stock-model.ts'

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react'
+import { useEffect, useRef } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
 import {
   COLUMN_NAMES,

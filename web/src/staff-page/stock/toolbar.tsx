@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type RefObject, useId } from 'react'
+import { type RefObject, useId } from 'preact/compat'
 import { byName } from '../data/catalog/category-list.ts'
 import { useReadable } from '../data/observable.ts'
 import { COLUMN_NAMES, type SortColumn, STATUSES } from '../data/stock/table-state.ts'

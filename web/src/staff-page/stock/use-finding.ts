@@ -1,5 +1,4 @@
-import { useRef } from 'react'
-import { flushSync } from 'react-dom'
+import { flushSync, useRef } from 'preact/compat'
 import { failureWords } from '../data/failure-words.ts'
 import { askForBarcode } from '../data/stock/barcode-lookup.ts'
 import { NO_FILTER } from '../data/stock/table-state.ts'

@@ -1,4 +1,4 @@
-import { type RefObject, useCallback, useLayoutEffect, useMemo, useRef } from 'react'
+import { type RefObject, useCallback, useLayoutEffect, useMemo, useRef } from 'preact/compat'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import {
   NO_FILTER,

@@ -1,5 +1,4 @@
-import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
-import { flushSync } from 'react-dom'
+import { flushSync, useCallback, useLayoutEffect, useMemo, useRef, useState } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
 import type { StockModel, StockRow } from '../data/stock/stock-model.ts'
 import { type SearchState, StockSearch, searchQueryOf } from '../data/stock/stock-search.ts'
@@ -98,7 +97,8 @@ function useServerSearch(isActive: boolean, filter: TableFilter, sort: Sort): Se
   )
   const start = useRef(async () => {})
   const lastQuery = useRef(filter.query)
-  useEffect(() => {
+  // A layout effect, so that `settle` awaits the new search right after a `flushSync`.
+  useLayoutEffect(() => {
     if (!isActive) return
     let isCancelled = false
     let loading: Promise<void> | undefined

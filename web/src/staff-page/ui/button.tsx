@@ -1,7 +1,8 @@
-import type { ComponentProps } from 'react'
+import type { ComponentProps } from 'preact/compat'
 import { Icon, type IconName } from '../../design/icon.tsx'
 
-interface Props extends Omit<ComponentProps<'button'>, 'disabled'> {
+interface Props extends Omit<ComponentProps<'button'>, 'disabled' | 'className'> {
+  readonly className?: string | undefined
   readonly tone?: 'plain' | 'primary' | 'danger' | 'quiet'
   readonly size?: 'medium' | 'small'
   readonly icon?: IconName

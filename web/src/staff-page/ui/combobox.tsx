@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type ReactNode, type Ref, useId, useState } from 'react'
+import { type ReactNode, type Ref, useId, useState } from 'preact/compat'
 
 export interface Option {
   /** Unique among the options. */
@@ -60,7 +60,7 @@ export function Combobox<Choice extends Option>(props: Props<Choice>) {
       <div className={icon === undefined ? 'combobox__field' : 'combobox__field combobox__field--icon'}>
         {icon}
         <input
-          ref={field}
+          ref={field ?? null}
           id={id}
           className="input"
           type="text"
@@ -71,7 +71,7 @@ export function Combobox<Choice extends Option>(props: Props<Choice>) {
           aria-activedescendant={active === undefined ? undefined : `${id}-${active}`}
           autoComplete="off"
           autoCapitalize="off"
-          spellCheck={false}
+          spellcheck={false}
           placeholder={placeholder}
           value={text}
           onChange={({ currentTarget }) => type(currentTarget.value)}

@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef } from 'react'
+import { useEffect, useId, useRef } from 'preact/compat'
 import { Observable, useReadable } from '../data/observable.ts'
 
 export interface Question {

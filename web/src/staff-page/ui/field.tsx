@@ -1,4 +1,4 @@
-import { type ComponentProps, type ReactNode, useId } from 'react'
+import { type ComponentProps, type ReactNode, useId } from 'preact/compat'
 
 interface FieldProps {
   readonly label: string
@@ -59,10 +59,11 @@ export function TextField(props: TextFieldProps) {
     <Field label={label} hint={hint} problem={problem} className={className}>
       {(control) => (
         <input
-          ref={field}
+          ref={field ?? (rest.autoFocus === true ? focusOnce : null)}
           {...control}
           {...rest}
-          type={type ?? 'text'}
+          // Preact's types check the role against one literal type. This input has no role.
+          type={(type ?? 'text') as 'text'}
           className={isNumber ? 'input number' : 'input'}
           inputMode={isNumber ? 'numeric' : undefined}
           autoComplete="off"
@@ -72,4 +73,9 @@ export function TextField(props: TextFieldProps) {
       )}
     </Field>
   )
+}
+
+/** The attribute `autofocus` works only in dialogs and while the page loads. */
+function focusOnce(field: HTMLInputElement | null): void {
+  field?.focus()
 }

@@ -1,4 +1,4 @@
-import { type RefObject, useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { type RefObject, useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'preact/compat'
 
 /** The time, renewed every `everyMs` while the page is visible. `clock` is this machine's unless another is given. */
 export function useNow(everyMs: number, clock: () => number = Date.now): number {

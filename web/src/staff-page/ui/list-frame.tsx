@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import type { ReactNode } from 'preact/compat'
 import { Button } from './button.tsx'
 import { RetryNotice } from './notices.tsx'
 

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import type { ReactNode } from 'preact/compat'
 import { Icon } from '../../design/icon.tsx'
 import type { RequestState } from '../data/request-watch.ts'
 import { Button } from './button.tsx'

@@ -1,4 +1,4 @@
-import { type RefObject, useRef } from 'react'
+import { type RefObject, useRef } from 'preact/compat'
 import { Icon } from '../../design/icon.tsx'
 import { useSearchKey } from './hooks.ts'
 

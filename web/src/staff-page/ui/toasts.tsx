@@ -1,4 +1,4 @@
-import { type FocusEvent, useRef } from 'react'
+import { type FocusEvent, useRef } from 'preact/compat'
 import { Icon } from '../../design/icon.tsx'
 import { useReadable } from '../data/observable.ts'
 import { hideToast, shownToasts } from '../data/toasts.ts'
@@ -6,7 +6,7 @@ import { hideToast, shownToasts } from '../data/toasts.ts'
 export function Toasts() {
   const toasts = useReadable(shownToasts)
   const before = useRef<HTMLElement>(null)
-  const remember = ({ currentTarget, relatedTarget }: FocusEvent) => {
+  const remember = ({ currentTarget, relatedTarget }: FocusEvent<HTMLElement>) => {
     if (relatedTarget instanceof HTMLElement && !currentTarget.contains(relatedTarget)) {
       before.current = relatedTarget
     }

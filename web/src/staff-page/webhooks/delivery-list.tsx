@@ -1,5 +1,5 @@
 import type { WebhookDelivery, WebhookTest } from '@petstore/client'
-import { memo, useState } from 'react'
+import { memo, useState } from 'preact/compat'
 import type { ListSnapshot, LiveList } from '../data/live-list.ts'
 import { useReadable } from '../data/observable.ts'
 import { subjectWords } from '../data/webhooks/webhook-words.ts'

@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useState } from 'preact/compat'
 import { refusalOf } from '../data/webhooks/webhook-words.ts'
 import { Button } from '../ui/button.tsx'
 import { Field } from '../ui/field.tsx'
@@ -69,7 +69,7 @@ export function RedeliverForm({ now, onSubmit, onLeave }: Props) {
   )
 }
 
-/** A module function, so that React calls it only when the field appears. */
+/** A module function, so that Preact calls it only when the field appears. */
 function focusOnce(field: HTMLInputElement | null): void {
   field?.focus()
 }

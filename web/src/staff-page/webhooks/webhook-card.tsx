@@ -1,5 +1,5 @@
 import { isPetstoreError, type Webhook, type WebhookTest } from '@petstore/client'
-import { type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'preact/compat'
 import { Icon } from '../../design/icon.tsx'
 import { CopyButton } from '../../shared/copy-button.tsx'
 import { showToast } from '../data/toasts.ts'

@@ -1,5 +1,5 @@
 import type { NewWebhook, WebhookKind } from '@petstore/client'
-import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
+import { type FormEvent, useEffect, useId, useRef, useState } from 'preact/compat'
 import { KIND_GROUPS, KIND_WORDS, type Refusal, refusalOf } from '../data/webhooks/webhook-words.ts'
 import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/field.tsx'

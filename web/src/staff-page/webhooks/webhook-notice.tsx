@@ -1,4 +1,4 @@
-import { useEffect } from 'react'
+import { useEffect } from 'preact/compat'
 import { Icon } from '../../design/icon.tsx'
 import { useReadable } from '../data/observable.ts'
 import { offWords } from '../data/webhooks/webhook-words.ts'

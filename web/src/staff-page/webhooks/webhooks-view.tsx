@@ -1,5 +1,5 @@
 import type { NewWebhook } from '@petstore/client'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
 import { FIRST_KINDS } from '../data/webhooks/webhook-words.ts'
 import { useSession } from '../session/session-context.ts'

@@ -1,4 +1,4 @@
-import { useMemo } from 'react'
+import { useMemo } from 'preact/compat'
 import { useSearchedList } from '../live-list.ts'
 import { type PetList, type PetListSnapshot, type PetListSource, petListSource } from './pet-list.ts'
 

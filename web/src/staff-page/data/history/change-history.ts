@@ -1,5 +1,5 @@
 import type { Page } from '@petstore/client'
-import { useMemo } from 'react'
+import { useMemo } from 'preact/compat'
 import { type ListSnapshot, type ListSource, useLiveList } from '../live-list.ts'
 import { type Change, changeKey } from './change-log.ts'
 import type { LiveChanges } from './live-changes.ts'

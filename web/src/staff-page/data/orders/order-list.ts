@@ -1,5 +1,5 @@
 import type { Order } from '@petstore/client'
-import { useEffect, useMemo } from 'react'
+import { useEffect, useMemo } from 'preact/compat'
 import type { LiveChanges } from '../history/live-changes.ts'
 import { type ListSnapshot, type ListSource, type LiveList, useLiveList } from '../live-list.ts'
 

@@ -1,4 +1,4 @@
-import { type RefObject, useLayoutEffect, useRef, useState } from 'react'
+import { type RefObject, useLayoutEffect, useRef, useState } from 'preact/compat'
 
 /** The width of an element in pixels. A chart that is drawn to it keeps the size of its text. */
 export function useElementWidth(): { ref: RefObject<HTMLDivElement | null>; width: number } {

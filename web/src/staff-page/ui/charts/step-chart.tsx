@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type PointerEvent, useMemo, useState } from 'react'
+import { type PointerEvent, useMemo, useState } from 'preact/compat'
 import { momentWords } from '../../data/time-words.ts'
 import { useElementWidth } from './element-width.ts'
 import { tickLabel, wholeNumber } from './quantity-axis.ts'
