@@ -35,7 +35,7 @@ export function creation(world: ModelWorld, call: OrderCall): Intent {
       if (available === undefined) return failure(404)
       if (available < call.quantity) return shortage(petId, available)
       const made: ModelOrder = {
-        ...{ petId, quantity: call.quantity, state: 'open', createdAt: world.now },
+        ...{ petId, quantity: call.quantity, state: 'open', createdAt: world.now, createdBy: by.id },
         ...(call.holdSeconds === undefined ? {} : { expiresAt: world.now + call.holdSeconds * SECOND }),
         ...(shipDate === undefined ? {} : { shipDate: shipDate.time }),
       }

@@ -12,6 +12,8 @@ export interface ModelOrder {
   readonly quantity: number
   readonly state: OrderState
   readonly createdAt: number
+  readonly createdBy: string
+  readonly closedBy?: string
   readonly expiresAt?: number
   readonly closedAt?: number
   readonly shipDate?: number
@@ -77,14 +79,16 @@ export class ModelOrders {
     const left = (this.#world.pets.get(petId)?.quantity ?? 0) - quantity
     if (left < 0) return 'insufficient_stock'
     this.#world.setQuantity(petId, left, { ...by, reason: 'sold', reference: `order ${id}` })
-    return this.put(id, this.#closed(order, 'complete'), 'completed', by)
+    return this.put(id, this.#closed(order, 'complete', by), 'completed', by)
   }
 
   cancel(id: bigint, by: ChangedBy): ModelOrder | OrderRefusal {
     const order = this.find(id)
     if (order === undefined) return 'not_found'
     if (order.state === 'complete') return 'order_closed'
-    return order.state === 'open' ? this.put(id, this.#closed(order, 'cancelled'), 'cancelled', by) : order
+    return order.state === 'open'
+      ? this.put(id, this.#closed(order, 'cancelled', by), 'cancelled', by)
+      : order
   }
 
   setShipDate(id: bigint, shipDate: number, by: ChangedBy): ModelOrder | OrderRefusal {
@@ -122,8 +126,20 @@ export class ModelOrders {
     if (order?.state === 'open' && complete && typeof this.complete(id, by) === 'string') return false
     const before = this.find(id)
     if (before === undefined) {
-      const made = { petId, quantity, shipDate, state: 'open', createdAt: this.#world.now } as const
-      this.put(id, complete ? this.#closed(made, 'complete') : made, complete ? 'completed' : 'created', by)
+      const made = {
+        petId,
+        quantity,
+        shipDate,
+        state: 'open',
+        createdAt: this.#world.now,
+        createdBy: by.id,
+      } as const
+      this.put(
+        id,
+        complete ? this.#closed(made, 'complete', by) : made,
+        complete ? 'completed' : 'created',
+        by,
+      )
     } else if (before.quantity !== quantity || before.shipDate !== shipDate) {
       this.put(id, { ...before, quantity, shipDate }, 'changed', by)
     }
@@ -131,8 +147,8 @@ export class ModelOrders {
     return true
   }
 
-  #closed(order: ModelOrder, state: OrderState): ModelOrder {
-    return { ...order, state, closedAt: this.#world.now }
+  #closed(order: ModelOrder, state: OrderState, by: ChangedBy): ModelOrder {
+    return { ...order, state, closedAt: this.#world.now, closedBy: by.id }
   }
 
   #known(id: bigint): ModelOrder {
@@ -144,13 +160,15 @@ export class ModelOrders {
 
 /** An order in a response. */
 export function orderBody(id: bigint, order: ModelOrder) {
-  const { petId, quantity, state, createdAt, expiresAt, closedAt, shipDate } = order
+  const { petId, quantity, state, createdAt, expiresAt, closedAt, createdBy, closedBy, shipDate } = order
   return {
     ...{ id, petId, quantity: BigInt(quantity) },
     ...(shipDate === undefined ? {} : { shipDate: iso(shipDate) }),
     ...{ complete: state === 'complete', state, createdAt: iso(createdAt) },
     ...(expiresAt === undefined ? {} : { expiresAt: iso(expiresAt) }),
     ...(closedAt === undefined ? {} : { closedAt: iso(closedAt) }),
+    createdBy,
+    ...(closedBy === undefined ? {} : { closedBy }),
   }
 }
 
