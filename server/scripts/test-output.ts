@@ -9,9 +9,13 @@ export class TestOutput {
   readonly #linesByFile = new Map<string, string[]>()
   readonly #failedFiles = new Set<string>()
   #file = ''
+  #isSummary = false
 
   /** Returns whether the line reports a failure. */
   add(line: string): boolean {
+    // The summary at the end repeats skipped and failed tests.
+    if (/^\d+ tests? (?:skipped|todo|failed):$/.test(line)) this.#isSummary = true
+    if (this.#isSummary) return false
     const file = /^(\S+\.test\.tsx?):$/.exec(line)?.[1]
     if (file !== undefined) {
       this.#file = file

@@ -8,17 +8,19 @@ const read = (text: string) => {
 }
 
 test('counts tests, and prints nothing of files that pass', () => {
-  const { output, failures } = read('a.test.ts:\nseed 5\n(pass) one [1ms]\n(skip) two\n 1 pass')
+  const { output, failures } = read(
+    'a.test.ts:\nseed 5\n(pass) one [1ms]\n(skip) two\n\n1 tests skipped:\n(skip) two\n\n 1 pass',
+  )
   expect(failures).toEqual([])
   expect([output.passed, output.skipped, output.failed]).toEqual([1, 1, 0])
 })
 
 test('keeps the output of a file with a failure, wherever the runner prints it', () => {
   const { output, failures } = read(
-    'a.test.ts:\nerror: 1 is not 2\n\nb.test.ts:\nnoise\n(pass) other [1ms]\n\na.test.ts:\n(pass) one [1ms]\n(fail) two [2ms]',
+    'a.test.ts:\nerror: 1 is not 2\n\nb.test.ts:\nnoise\n(pass) other [1ms]\n\na.test.ts:\n(pass) one [1ms]\n(fail) two [2ms]\n\n1 tests failed:\n(fail) two [2ms]',
   )
   expect(failures).toEqual(['(fail) two [2ms]'])
-  expect(output.failureText).toBe('\na.test.ts:\nerror: 1 is not 2\n\n(fail) two [2ms]')
+  expect(output.failureText).toBe('\na.test.ts:\nerror: 1 is not 2\n\n(fail) two [2ms]\n')
 })
 
 test('a worker that crashes and an error between tests are failures', () => {
