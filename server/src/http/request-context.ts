@@ -2,7 +2,7 @@ import type { HttpRequest, RequestHeaders } from '@petstore/wire'
 import { RequestProblem } from '@petstore/wire'
 import type { ApiKey } from '../core/keys/api-key.ts'
 import type { KeyRing } from '../core/keys/key-ring.ts'
-import type { PairingDesk } from '../core/keys/pairing-desk.ts'
+import type { PairingAttempts } from '../core/keys/pairing-attempts.ts'
 import type { LimitKeeper, WindowStatus } from '../core/limits/limit-store.ts'
 import type { AddressWindows } from '../core/limits/rate-windows.ts'
 import type { Clock } from '../core/values/clock.ts'
@@ -19,7 +19,7 @@ export interface AppParts extends PublicPageParts {
   /** When deprecated operations end. */
   readonly sunset: Date
   readonly trustedProxies: number
-  /** Whether callers connect over TLS. If they do, every answer has a Strict-Transport-Security header. */
+  /** Whether callers connect over TLS. If they do, every response has a Strict-Transport-Security header. */
   readonly isTls: boolean
   /** The origins whose pages may call the API; `undefined` turns CORS off. */
   readonly corsOrigins: CorsOrigins | undefined
@@ -29,7 +29,7 @@ export interface AppParts extends PublicPageParts {
 /** The parts that identify callers and count their requests. */
 export interface AccessParts {
   readonly keys: KeyRing
-  readonly pairing: PairingDesk
+  readonly pairing: PairingAttempts
   readonly limits: LimitKeeper
   readonly addresses: AddressWindows
   readonly clock: Clock
@@ -58,7 +58,7 @@ export interface FinishedRequest {
   /** Without the query, which may contain anything. */
   readonly path: string
   readonly status: number
-  /** From the arrival of the request until its answer is handed to the network. */
+  /** From the arrival of the request until its response is handed to the network. */
   readonly durationMs: number
   clientAddress(): string
   /** The public id of the key, never the secret. */
@@ -81,7 +81,7 @@ type ReceivedInput = Pick<HttpRequest, 'method' | 'path' | 'address'> & { readon
 
 const VALID_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 
-/** The state of one request, from its arrival until its answer. */
+/** The state of one request, from its arrival until its response. */
 export class RequestContext implements FinishedRequest {
   readonly parts: AppParts
   readonly method: string
@@ -91,7 +91,7 @@ export class RequestContext implements FinishedRequest {
   readonly #startedAt = performance.now()
   readonly #socketAddress: string
   operationName = 'none'
-  /** Answers of public pages have no rate-limit or CORS headers. */
+  /** Responses of public pages have no rate-limit or CORS headers. */
   isPublicPage = false
   /** Once this is set, the remaining steps are skipped. */
   reply: Reply | undefined

@@ -1,7 +1,7 @@
 import { type Handler, type Listener, listen, type Tls } from '@petstore/wire'
 import { KeyManager } from '../core/keys/key-manager.ts'
 import { KeyRing } from '../core/keys/key-ring.ts'
-import { PairingDesk } from '../core/keys/pairing-desk.ts'
+import { PairingAttempts } from '../core/keys/pairing-attempts.ts'
 import { KeyQueue } from '../core/limits/key-queue.ts'
 import { AddressWindows } from '../core/limits/rate-windows.ts'
 import { EventHub } from '../core/stock/event-hub.ts'
@@ -99,7 +99,7 @@ export async function startService(
   const app = createApp({
     access: {
       keys,
-      pairing: new PairingDesk(store, clock),
+      pairing: new PairingAttempts(store, clock),
       limits,
       clock,
       demoSecrets,

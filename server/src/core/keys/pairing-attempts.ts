@@ -18,7 +18,7 @@ interface Attempts {
  * Finds keys by their pairing codes, and blocks an address that has sent too many wrong codes. The attempts are only in
  * memory, so each instance counts its own.
  */
-export class PairingDesk {
+export class PairingAttempts {
   readonly #store: Pick<KeyStore, 'findKeyByPairingCode'>
   readonly #clock: Clock
   readonly #attempts = new Map<string, Attempts>()
