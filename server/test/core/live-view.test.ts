@@ -33,7 +33,7 @@ class AskedStore {
 
   stockChangesSince(): Promise<StockChanges | 'reload'> {
     // Reads when the round begins and resolves later, so changes in between are missing.
-    const changes: StockChanges = { set: [...this.stock.values()], removed: [], cursor: 'cursor' }
+    const changes: StockChanges = { updated: [...this.stock.values()], removed: [], cursor: 'cursor' }
     const answer = this.tooMany ? 'reload' : changes
     const { promise, resolve } = Promise.withResolvers<StockChanges | 'reload'>()
     this.rounds.push(async () => {

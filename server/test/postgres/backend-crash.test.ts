@@ -54,7 +54,7 @@ test.skipIf(typeof pgbouncer === 'string')(
       )
       // The connection of the reader has not been lost: only the database can report its crash.
       const seen = await reader.stockChangesSince(cursor)
-      if (seen !== 'reload') expect(seen.set).toMatchObject([{ petId: 1n, quantity }])
+      if (seen !== 'reload') expect(seen.updated).toMatchObject([{ petId: 1n, quantity }])
       await victim.close({ timeout: 0 }).catch(() => {})
     }
     await writer.close()

@@ -118,7 +118,7 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       })
       expect(await quantities()).toEqual([5, 5, 5, 5])
       expect(await historyOf(store, 1n)).toEqual([])
-      expect(await store.stockChangesSince(cursor)).toMatchObject({ set: [], removed: [] })
+      expect(await store.stockChangesSince(cursor)).toMatchObject({ updated: [], removed: [] })
     })
 
     test('skip refused changes if the options say so', async () => {

@@ -34,7 +34,7 @@ export function changeSuite(name: string, underTest: StoreUnderTest): void {
     test('loading returns every entry in order, and a cursor after which nothing has changed', async () => {
       const { items, cursor } = await loaded()
       expect(items).toEqual([item(1n, 1), item(2n, 2), item(3n, 3)])
-      expect(await store.stockChangesSince(cursor)).toMatchObject({ set: [], removed: [] })
+      expect(await store.stockChangesSince(cursor)).toMatchObject({ updated: [], removed: [] })
     })
 
     test('changes by this process and by another are returned once per pet, with its current state', async () => {
@@ -43,18 +43,18 @@ export function changeSuite(name: string, underTest: StoreUnderTest): void {
       await other.changeStock([change(2n, 20)])
       const first = await store.stockChangesSince(cursor)
       if (first === 'reload') throw new Error('so few changes are not too many')
-      expect(first.set.toSorted((a, b) => Number(a.petId - b.petId))).toEqual([
+      expect(first.updated.toSorted((a, b) => Number(a.petId - b.petId))).toEqual([
         item(1n, 11),
         item(2n, 20),
         item(3n, 30),
       ])
-      expect(await store.stockChangesSince(first.cursor)).toMatchObject({ set: [], removed: [] })
+      expect(await store.stockChangesSince(first.cursor)).toMatchObject({ updated: [], removed: [] })
     })
 
     test('added pets are returned', async () => {
       const { cursor } = await loaded()
       await other.addPets([pet(9n, 9)])
-      expect(await store.stockChangesSince(cursor)).toMatchObject({ set: [item(9n, 9)], removed: [] })
+      expect(await store.stockChangesSince(cursor)).toMatchObject({ updated: [item(9n, 9)], removed: [] })
     })
 
     test('a very large number of changes is reported as too many', async () => {
@@ -71,7 +71,7 @@ export function changeSuite(name: string, underTest: StoreUnderTest): void {
       const commits = new GroupCommit({
         store,
         limits: { afterPendingChecks: (work) => setImmediate(work) },
-        observers: [{ commitFinished: (updates) => finished.push(updates) }],
+        observers: [{ commitFinished: (commands) => finished.push(commands) }],
       })
       const progress = { cursor: await store.latestEventCursor() }
       const webhook = (id: bigint, url: string): Webhook => ({

@@ -115,7 +115,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       await apply(pet(1n), pet(2n))
       const cursor = await store.loadStock(() => {})
       expect(await apply(pet(2n), pet(1n))).toEqual({ added: 0, changed: 0, unchanged: 2 })
-      expect(await store.stockChangesSince(cursor)).toMatchObject({ set: [], removed: [] })
+      expect(await store.stockChangesSince(cursor)).toMatchObject({ updated: [], removed: [] })
     })
 
     test('a changed quantity adds one history row; a new pet, a name and a status add none', async () => {
@@ -132,7 +132,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       await apply(pet(1n, { quantity: 8 }), pet(2n, { status: 'sold' }), pet(3n), pet(4n))
       const changes = await store.stockChangesSince(cursor)
       if (changes === 'reload') throw new Error('three changes are not too many')
-      const byId = changes.set.toSorted((a, b) => Number(a.petId - b.petId))
+      const byId = changes.updated.toSorted((a, b) => Number(a.petId - b.petId))
       expect(byId.map(({ petId, quantity, status }) => [petId, quantity, status])).toEqual([
         [1n, 8, 'available'],
         [2n, 5, 'sold'],
@@ -256,7 +256,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       expect(await removePet(store, 1n)).toBe('unknown_pet')
       expect(await store.findPet(1n)).toBeUndefined()
       expect((await stockOf(store)).map(({ petId }) => petId)).toEqual([2n])
-      expect(await store.stockChangesSince(cursor)).toMatchObject({ set: [], removed: [1n] })
+      expect(await store.stockChangesSince(cursor)).toMatchObject({ updated: [], removed: [1n] })
       expect(await historyOf(store, 1n)).toHaveLength(1)
 
       expect(await apply(pet(1n, { quantity: 9 }))).toEqual({ added: 1, changed: 0, unchanged: 0 })

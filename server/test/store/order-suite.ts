@@ -407,9 +407,9 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       const cursor = await store.loadStock(() => {})
       const order = await made(1n, 1)
       await made(2n, 1, { holdSeconds: 1 })
-      expect(await store.stockChangesSince(cursor)).toMatchObject({ set: [], removed: [] })
+      expect(await store.stockChangesSince(cursor)).toMatchObject({ updated: [], removed: [] })
       await store.changeStock([update(order, 'complete')])
-      expect(await store.stockChangesSince(cursor)).toMatchObject({ set: [{ petId: 1n, quantity: 9 }] })
+      expect(await store.stockChangesSince(cursor)).toMatchObject({ updated: [{ petId: 1n, quantity: 9 }] })
     })
 
     test('concurrent orders on two connections never get more than the stock', async () => {

@@ -91,7 +91,7 @@ describe('PostgreSQL database', () => {
     const store = await open()
     const cursor = await store.loadStock(() => {})
     const [snapshot, server, prunings, losses] = cursor.split('@')
-    expect(await store.stockChangesSince(cursor)).toMatchObject({ set: [] })
+    expect(await store.stockChangesSince(cursor)).toMatchObject({ updated: [] })
     expect(await store.stockChangesSince([snapshot, `${server}0`, prunings, losses].join('@'))).toBe('reload')
     await database?.run(
       'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',

@@ -91,7 +91,7 @@ describe('An import into SQLite', () => {
     const cursor = await store.loadStock(() => {})
     await importAround([pet(2n, { name: 'Another' })], [])
     expect(await store.stockChangesSince(cursor)).toMatchObject({
-      set: [{ petId: 2n, quantity: 5, status: 'available' }],
+      updated: [{ petId: 2n, quantity: 5, status: 'available' }],
     })
   })
 

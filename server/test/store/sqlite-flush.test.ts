@@ -60,7 +60,7 @@ describe('a served SQLite file', () => {
       await other.changeStock([change(2n, quantity)])
       const seen = await store.stockChangesSince(cursor)
       if (seen === 'reload') throw new Error('there are few changes')
-      expect(seen.set.find(({ petId }) => petId === 2n)?.quantity).toBe(quantity)
+      expect(seen.updated.find(({ petId }) => petId === 2n)?.quantity).toBe(quantity)
       cursor = seen.cursor
       await own
     }

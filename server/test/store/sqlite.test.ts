@@ -57,7 +57,7 @@ describe('SQLite file', () => {
   test('reloads the stock after a cursor ahead of the log', async () => {
     const store = openSqliteStore(path)
     const cursor = await store.loadStock(() => {})
-    expect(await store.stockChangesSince(cursor)).toEqual({ set: [], removed: [], cursor })
+    expect(await store.stockChangesSince(cursor)).toEqual({ updated: [], removed: [], cursor })
     const [position = '', identity = ''] = cursor.split('.')
     expect(await store.stockChangesSince(`${BigInt(position) + 1n}.${identity}`)).toBe('reload')
     await store.close()

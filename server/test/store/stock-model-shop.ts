@@ -143,7 +143,7 @@ export class ModelShop {
         this.#isPruned[index] = false
         continue
       }
-      for (const { petId, quantity } of changes.set)
+      for (const { petId, quantity } of changes.updated)
         expect(quantity).toBe(this.quantities.get(petId) as number)
       for (const petId of changes.removed) expect(this.quantities.has(petId)).toBe(false)
       this.#cursors[index] = changes.cursor

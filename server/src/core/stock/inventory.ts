@@ -29,7 +29,7 @@ export interface LockedEntry extends EntryState {
 
 /** The changes of the stock since an earlier cursor. Each pet occurs once. */
 export interface StockChanges {
-  readonly set: readonly InventoryItem[]
+  readonly updated: readonly InventoryItem[]
   readonly removed: readonly bigint[]
   readonly cursor: string
 }

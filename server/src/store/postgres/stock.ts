@@ -132,14 +132,14 @@ export function stockMethods(
       // A null server is a run of PostgreSQL that is not registered. It could be any run, so it equals none.
       if (first.server === null || first.server !== server) return 'reload'
       if (first.is_cut || first.reads_all === true || first.log_rows > MAX_CHANGES_TO_APPLY) return 'reload'
-      const set: InventoryItem[] = []
+      const updated: InventoryItem[] = []
       const removed: bigint[] = []
       for (const { pet_id, quantity, status } of rows) {
         if (pet_id === null) continue
         if (quantity === null || status === null) removed.push(pet_id)
-        else set.push(toItem({ pet_id, quantity, status }))
+        else updated.push(toItem({ pet_id, quantity, status }))
       }
-      return { set, removed, cursor: toCursor(first) }
+      return { updated, removed, cursor: toCursor(first) }
     },
 
     changeStock: async (commands, lockWait = 'full') => {

@@ -122,15 +122,15 @@ export function stockMethods(
           if (start === undefined || start.identity !== end.identity) return 'reload'
           const behind = end.position - start.position
           if (start.position < end.pruned || behind < 0n || behind > MAX_CHANGES_TO_APPLY) return 'reload'
-          const set: InventoryItem[] = []
+          const updated: InventoryItem[] = []
           const removed: bigint[] = []
           for (const { pet_id, quantity, status } of changesBetween.all(start.position, end.position)) {
             // This is a `relist` row: pets have changed that the log does not name.
             if (pet_id === null) return 'reload'
             if (quantity === null || status === null) removed.push(pet_id)
-            else set.push(toItem({ pet_id, quantity, status }))
+            else updated.push(toItem({ pet_id, quantity, status }))
           }
-          return { set, removed, cursor: toCursor(end) }
+          return { updated, removed, cursor: toCursor(end) }
         }),
       ),
 

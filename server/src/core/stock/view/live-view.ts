@@ -84,7 +84,7 @@ export class LiveView {
       return undefined
     }
     const { pages } = this.#loaded
-    for (const item of changes.set) pages.set(item)
+    for (const item of changes.updated) pages.set(item)
     for (const petId of changes.removed) pages.remove(petId)
     return { pages, cursor: changes.cursor }
   }
