@@ -18,12 +18,12 @@ import {
 import type { SqlValue } from './sql.ts'
 
 /** The fields of a pet that `pets` holds. The status is in `stock`. */
-const { status: _, ...PET_RECORD } = PET
+const { status: _, ...PETS_TABLE_FIELDS } = PET
 /** The fields of a pet that the column `detail` of the log holds. The log has columns for the id and the status. */
-const { id: __, ...LOGGED_PET } = PET_RECORD
+const { id: __, ...LOGGED_PET } = PETS_TABLE_FIELDS
 
 /** The columns of `pets`. `words` holds the words of the name, for searches. */
-export const PET_COLUMNS = { ...columnsOf(PET_RECORD), words: 'text' } as const
+export const PET_COLUMNS = { ...columnsOf(PETS_TABLE_FIELDS), words: 'text' } as const
 export const CATEGORY_COLUMNS = columnsOf(CATEGORY)
 
 /** The columns of a pet, from `stock JOIN pets ON pets.id = pet_id`. */
@@ -33,11 +33,11 @@ export const CATEGORY_FIELDS = selectList(CATEGORY)
 export const toPet = rowReader(PET)
 export const toCategory = rowReader(CATEGORY)
 export const categoryValues = rowValues(CATEGORY)
-const recordValues = rowValues(PET_RECORD)
+const petsTableValues = rowValues(PETS_TABLE_FIELDS)
 
 /** The values of a pet in the order of PET_COLUMNS. */
 export function petValues(pet: Pet): SqlValue[] {
-  return [...recordValues(pet), nameWords(pet.name)]
+  return [...petsTableValues(pet), nameWords(pet.name)]
 }
 
 export function petDetail({ isNew, pet }: Pick<PetChangeRecord, 'isNew' | 'pet'>): string {
@@ -98,8 +98,8 @@ interface CatalogReferences {
    * The maximum number of generated ids that new pets need. A generated id is skipped if a caller has chosen the same id, so
    * there is one more for each chosen id.
    */
-  readonly newPets: number
-  readonly newCategories: number
+  readonly neededPetIds: number
+  readonly neededCategoryIds: number
 }
 
 export function catalogReferencesOf(commands: readonly Command[]): CatalogReferences {
@@ -108,7 +108,7 @@ export function catalogReferencesOf(commands: readonly Command[]): CatalogRefere
   const barcodes = new Set<string>()
   let petsWithoutId = 0
   let petsWithId = 0
-  let newCategories = 0
+  let neededCategoryIds = 0
   for (const command of commands) {
     switch (command.type) {
       case 'create_pet': {
@@ -134,7 +134,7 @@ export function catalogReferencesOf(commands: readonly Command[]): CatalogRefere
         }
         break
       case 'create_category':
-        if (command.draft.id === undefined) newCategories++
+        if (command.draft.id === undefined) neededCategoryIds++
         else categories.add(command.draft.id)
         break
       case 'update_category':
@@ -150,8 +150,8 @@ export function catalogReferencesOf(commands: readonly Command[]): CatalogRefere
     categories: [...categories],
     removedCategories,
     barcodes: [...barcodes],
-    newPets: petsWithoutId === 0 ? 0 : petsWithoutId + petsWithId,
-    newCategories,
+    neededPetIds: petsWithoutId === 0 ? 0 : petsWithoutId + petsWithId,
+    neededCategoryIds,
   }
 }
 

@@ -72,7 +72,7 @@ const EDITS: LogList<EditRow, PetEdit> = {
   toEntry: toEdit,
 }
 
-/** Selects the newest rows of a list that fulfil a condition. `limit` is a parameter. */
+/** Selects the newest rows of a list that fulfil a condition. `limit` is an SQL placeholder such as `$2`. */
 const selectNewest = <Row extends ListedRow, Entry>(
   { isListed, columns, lookups }: LogList<Row, Entry>,
   condition: string,
@@ -82,7 +82,7 @@ const selectNewest = <Row extends ListedRow, Entry>(
     SELECT ${columns} FROM log WHERE ${isListed} AND ${condition} ORDER BY id DESC LIMIT CAST(${limit} AS BIGINT)
   ) AS recent LEFT JOIN keys ON keys.id = key_id ORDER BY recent.id DESC`
 
-/** The limits of reading one page of a history that may list few of the log rows. */
+/** Limits for reading one page when only few log rows may match. */
 const SCAN_LIMITS = {
   /** The number of log rows that the page may examine. */
   maxRows: 100_000,
@@ -98,7 +98,7 @@ const SCAN_LIMITS = {
 const CLOCK_SKEW_MS = 300_000
 
 /**
- * Finds the first id with a time of $1 or later, by bisection; null if the log is empty. Each step prefers the next
+ * Finds the first id with a time of $1 or later, by bisection; no row if the log is empty. Each step prefers the next
  * `change` row, if one is nearby, because the `pet` rows of an import may not be in the order of their times.
  */
 const FIRST_ID_SINCE = `
@@ -237,7 +237,8 @@ async function countPrunable(
     onProgress(total)
     const [step]: CountedStep[] = await database.rows<CountedStep>(COUNT_STEP, lastId, before)
     if (step === undefined) throw new Error('a count must return a row')
-    if (firstKept === undefined && step.kept_at !== null) firstKept = total + Number(step.kept_at)
+    if (firstKept === undefined && step.rows_before_kept !== null)
+      firstKept = total + Number(step.rows_before_kept)
     total += Number(step.rows)
     lastId = step.last_id
   }
@@ -250,12 +251,12 @@ interface CountedStep {
   /** Null after the last row. */
   readonly last_id: bigint | null
   /** The number of rows before the first row of the step that must be kept. */
-  readonly kept_at: bigint | null
+  readonly rows_before_kept: bigint | null
 }
 
 const COUNT_STEP = `
   SELECT count(*) AS rows, max(id) AS last_id,
-    min(CASE WHEN at >= CAST($2 AS BIGINT) THEN number END) - 1 AS kept_at
+    min(CASE WHEN at >= CAST($2 AS BIGINT) THEN number END) - 1 AS rows_before_kept
   FROM (
     SELECT id, at, row_number() OVER (ORDER BY id) AS number
     FROM log WHERE id > $1 ORDER BY id LIMIT ${ROWS_PER_COUNT}
@@ -370,7 +371,7 @@ async function searchLog<Row extends ListedRow, Entry>(
   const found: Row[] = []
   const values = filterValues(filter)
   const indexedPet = list.isIndexedByPet ? filter.petId : undefined
-  const isExamined = (petIdParameter: string) =>
+  const examinedCondition = (petIdParameter: string) =>
     indexedPet === undefined ? 'true' : `${list.isListed} AND pet_id = CAST(${petIdParameter} AS BIGINT)`
   const deadline = performance.now() + scanLimits.budgetMs
   let before = cursorId === undefined || cursorId > range.end ? range.end : cursorId
@@ -378,7 +379,7 @@ async function searchLog<Row extends ListedRow, Entry>(
     if (examined > 0 && performance.now() >= deadline) break
     const [step] = await database.rows<{ last: bigint | null; size: bigint }>(
       `SELECT min(id) AS last, count(*) AS size FROM (
-        SELECT id FROM log WHERE id < $1 AND id >= $2 AND ${isExamined('$4')}
+        SELECT id FROM log WHERE id < $1 AND id >= $2 AND ${examinedCondition('$4')}
         ORDER BY id DESC LIMIT CAST($3 AS BIGINT)) AS examined`,
       before,
       range.first,
@@ -386,7 +387,7 @@ async function searchLog<Row extends ListedRow, Entry>(
       ...(indexedPet === undefined ? [] : [indexedPet]),
     )
     if (step?.last == null) return toPage(found, limit, list)
-    const condition = `id < $1 AND id >= $2 AND ${isExamined('$7')} AND ${MATCHES_FILTER}`
+    const condition = `id < $1 AND id >= $2 AND ${examinedCondition('$7')} AND ${MATCHES_FILTER}`
     const rows = await database.rows<Row>(
       selectNewest(list, condition, '$9'),
       before,

@@ -83,8 +83,8 @@ export async function readCatalog(sql: SQL, commands: readonly Command[]): Promi
       sql<{ id: bigint }[]>`
       SELECT id FROM unnest(${idArray(references.removedCategories)}::bigint[]) AS removed (id)
       WHERE EXISTS (SELECT FROM pets WHERE category_id = removed.id)`.execute(),
-      newIds(sql, 'pet_ids', references.newPets),
-      newIds(sql, 'category_ids', references.newCategories),
+      newIds(sql, 'pet_ids', references.neededPetIds),
+      newIds(sql, 'category_ids', references.neededCategoryIds),
       sql
         .unsafe<{ pet_id: bigint; id: bigint }[]>(
           `SELECT pet_id, max(id) AS id FROM log WHERE pet_id = ANY ($1::bigint[]) AND ${IS_PET_ROW} GROUP BY pet_id`,

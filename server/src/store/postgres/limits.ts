@@ -78,34 +78,37 @@ interface CountedRow {
 const NOW = storeTimeSql('$5')
 
 /** For one key, which is faster than SEVERAL_KEYS. */
-const ONE_KEY = `asked AS (
+const ONE_KEY = `request_counts AS (
     SELECT $1::text AS key_id, $2::bigint AS requests, $3::bigint AS per_minute, $4::bigint AS per_day
   )`
 
 /** Locks the rows in the order of the parameters, which are sorted, to avoid deadlocks. */
-const SEVERAL_KEYS = `asked AS MATERIALIZED (
-    SELECT asked.*
-    FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) AS asked (key_id, requests, per_minute, per_day)
-    CROSS JOIN LATERAL (SELECT FROM limit_windows WHERE key_id = asked.key_id FOR NO KEY UPDATE) AS locked
+const SEVERAL_KEYS = `request_counts AS MATERIALIZED (
+    SELECT request_counts.*
+    FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[])
+      AS request_counts (key_id, requests, per_minute, per_day)
+    CROSS JOIN LATERAL (
+      SELECT FROM limit_windows WHERE key_id = request_counts.key_id FOR NO KEY UPDATE) AS locked
   )`
 
 /**
  * Counts requests that stay within their limits, which are nearly all requests, in one round trip and without waiting for the
- * disk. It is the rule of core/limits/rate-windows.ts in SQL, and the tests of both use the same cases. The statement does not
- * return keys whose requests need a decision.
+ * disk. It is the rule of core/limits/rate-windows.ts in SQL, and the tests of both use the same cases. The statement neither
+ * counts nor returns keys that may have to be refused or whose window must restart; `changeLimits` handles those.
  *
  * If another transaction has locked a row, PostgreSQL evaluates the conditions again after the lock is released. It does not
  * see a ban that was committed meanwhile, but it does see the exhausted window that caused the ban.
  */
-const countStatement = (asked: string) => `
-  WITH ${asked}, counted AS (
+const countStatement = (requestCounts: string) => `
+  WITH ${requestCounts}, counted AS (
     UPDATE limit_windows AS windows
     SET minute_used = minute_used + requests, day_used = day_used + requests, last_used_at = ${NOW}
-    FROM asked
-    WHERE windows.key_id = asked.key_id AND ${NOW} >= last_used_at
+    FROM request_counts
+    WHERE windows.key_id = request_counts.key_id AND ${NOW} >= last_used_at
       AND minute_used > 0 AND ${NOW} < minute_started_at + ${MINUTE} AND minute_used + requests <= per_minute
       AND day_used > 0 AND ${NOW} < day_started_at + ${DAY} AND day_used + requests <= per_day
-      AND NOT EXISTS (SELECT FROM bans WHERE bans.key_id = asked.key_id AND lifted_at IS NULL AND ends_at > ${NOW})
+      AND NOT EXISTS (
+        SELECT FROM bans WHERE bans.key_id = request_counts.key_id AND lifted_at IS NULL AND ends_at > ${NOW})
       AND (SELECT set_config('synchronous_commit', 'off', true)) IS NOT NULL
     RETURNING windows.key_id, minute_started_at, minute_used, day_started_at, day_used, last_used_at, requests
   ), days AS (

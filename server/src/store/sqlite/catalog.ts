@@ -86,8 +86,8 @@ export function catalogTables(database: Database) {
         categoriesWithPets: new Set(
           references.removedCategories.filter((id) => findAnyPetIn.get(id) !== null),
         ),
-        newPetIds: petIdGenerator.next(references.newPets),
-        newCategoryIds: categoryIdGenerator.next(references.newCategories),
+        newPetIds: petIdGenerator.next(references.neededPetIds),
+        newCategoryIds: categoryIdGenerator.next(references.neededCategoryIds),
       }
     },
 
