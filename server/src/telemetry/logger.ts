@@ -43,7 +43,7 @@ const MAX_REPEATED_FAILURES = 100
 
 /** If nothing reads the log, further lines are dropped and counted, so that they do not fill the memory. */
 const MAX_WAITING_LINES = 20_000
-/** How long a stop waits until the last lines are written. */
+/** How long a stop waits for the last lines to be written. */
 const FLUSH_TIMEOUT_MS = 1_000
 
 /** A failure that was logged in full once, and the number of its repeats since `loggedAt`. */
@@ -80,7 +80,7 @@ export class Logger implements RequestObserver, DeliveryObserver {
 
   /**
    * Logs a request if the settings ask for it or the request was invalid. Internal failures and attempts to pair a device
-   * are always logged.
+   * are always logged, except attempts that a limit refused.
    */
   requestFinished(request: FinishedRequest): void {
     const { status, durationMs, operationName, problem, error } = request

@@ -72,7 +72,7 @@ interface OperationSeries {
 /** HTTP statuses are below 600. */
 const STATUS_COUNT = 600
 
-/** Bucket bounds, from replies out of memory to requests that wait for a locked database. */
+/** Bucket bounds, from replies served from memory to requests that wait for a locked database. */
 const REQUEST_SECONDS = [
   0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
 ]
@@ -100,8 +100,8 @@ export class Metrics implements RequestObserver, CommitObserver, DeliveryObserve
     if (limitRefusal.beginsBan) this.#bans++
   }
 
-  commitFinished(updates: number, durationMs: number): void {
-    this.#batchSizes.observe(updates)
+  commitFinished(commands: number, durationMs: number): void {
+    this.#batchSizes.observe(commands)
     this.#commitSeconds.observe(durationMs / 1_000)
   }
 
@@ -135,7 +135,7 @@ export class Metrics implements RequestObserver, CommitObserver, DeliveryObserve
         'Time from the arrival of a request until its response is passed to the network, by operation.',
         operations.map(([operation, { seconds }]) => [{ operation }, seconds]),
       ),
-      histogramFamily('petstore_commit_batch_size', 'Number of changes in one commit.', [
+      histogramFamily('petstore_commit_batch_size', 'Number of commands in one commit.', [
         [{}, this.#batchSizes],
       ]),
       histogramFamily('petstore_commit_duration_seconds', 'Time until a commit is on disk.', [

@@ -64,7 +64,7 @@ function slowStore(
   const group = new GroupCommit({
     store: { changeStock, concurrentCommits: slots, concurrentLockWaits: lockWaits },
     limits: { afterPendingChecks: defer },
-    observers: [{ commitFinished: (updates) => finished.push(updates) }],
+    observers: [{ commitFinished: (commands) => finished.push(commands) }],
   })
   const send = (request: Command) => group.run(request)
   return { batches, finished, send, set: (one: SetQuantity) => send(one) }

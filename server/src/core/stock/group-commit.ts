@@ -25,7 +25,7 @@ const MIN_COMMANDS_TO_GATHER = 8
 
 /** Is notified of every commit once it is on disk. */
 export interface CommitObserver {
-  commitFinished(updates: number, durationMs: number): void
+  commitFinished(commands: number, durationMs: number): void
 }
 
 interface GroupCommitParts {
@@ -48,13 +48,13 @@ interface WaitingCommand {
 
 /**
  * Puts commands that arrive together into one commit, in the order of their arrival. A command is answered once its commit
- * is on disk. While all slots are taken, commands wait for the next commit. A command about a pet of a pending commit waits
- * for that commit, so the changes of a pet keep their order. If another process keeps a pet locked, only the commands about
- * that pet wait for it.
+ * is on disk. While `concurrentCommits` commits are running, new commands wait. A command about a pet of a pending commit
+ * waits for that commit, so the changes of a pet keep their order. If another process keeps a pet locked, only the commands
+ * about that pet wait for it.
  *
- * The first command of a turn of the event loop is committed at once if no commit is running and the last turn brought at
- * most one command. Otherwise commands wait for the end of the turn. If this turn or the last commit had at least
- * MIN_COMMANDS_TO_GATHER commands, the commit also waits for the next turn. Measured in
+ * The first command of a turn of the event loop is committed at once if no commit is running and at most one command was
+ * waiting at the last scheduled commit. Otherwise commands wait for the end of the turn. If at least MIN_COMMANDS_TO_GATHER
+ * commands are waiting or were in the last commit, the commit also waits for the next turn. Measured in
  * docs/decisions/2026-11-16-one-truth.md.
  */
 export class GroupCommit {
@@ -69,7 +69,7 @@ export class GroupCommit {
   #isCommitScheduled = false
   /** The number of commands in the last commit. */
   #lastCommitSize = 0
-  /** Whether the last turn brought at most one command. */
+  /** Whether at most one command was waiting at the last scheduled commit. */
   #wasLastTurnQuiet = true
   /** Whether this turn has already committed a command at once. */
   #hasCommittedThisTurn = false
@@ -86,7 +86,10 @@ export class GroupCommit {
     return this.#submit(command)
   }
 
-  /** Commits the command unless its idempotency key is known. Resolves to the remembered answer. */
+  /**
+   * Commits the command, unless its idempotency key is known. Resolves to the new or the remembered answer, or to
+   * `key_reused`.
+   */
   runOnce<C extends Command>(command: C, idempotency: Idempotency<OutcomeOf<C>>): Promise<KeyedAnswer> {
     return this.#submit(command, idempotency)
   }

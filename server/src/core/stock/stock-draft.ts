@@ -15,8 +15,8 @@ interface LinkedRecord {
   readonly petId: bigint
   readonly status: LockedEntry['status']
   /**
-   * The origin of the change. Compared by reference: two quantity records of a pet with the same object mean that a
-   * command names the pet twice.
+   * The origin of the change. Compared by reference: if the pet's latest record already has this object, the command
+   * names the pet twice.
    */
   readonly by: ChangeOrigin
   /** The index of this record among the records of the commit. */
@@ -160,7 +160,10 @@ export class StockDraft {
     this.#reserved.set(petId, reserved)
   }
 
-  /** Adds a pet with its entry, or changes a pet, except its quantity and its reserved units. */
+  /**
+   * Adds a pet, or replaces the entry of an existing pet. For an existing pet, `entry` must keep its quantity and reserved
+   * units.
+   */
   putPet(pet: Pet, entry: LockedEntry, by: ChangeOrigin): void {
     const petId = pet.id
     const isNew = this.findEntry(petId) === undefined
