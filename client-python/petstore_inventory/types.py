@@ -248,7 +248,7 @@ class WebhookTest(TypedDict):
 
 
 class NewKey(TypedDict):
-    """The plan enterprise needs `perMinute` and `perDay`; the limits of other plans are fixed."""
+    """The enterprise plan needs `perMinute` and `perDay`; the limits of other plans are fixed."""
 
     name: str
     plan: Literal["free", "pro", "business", "enterprise"]

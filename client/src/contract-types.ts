@@ -351,13 +351,13 @@ export interface WebhookTest {
   readonly response: string
 }
 
-/** The plan enterprise needs `perMinute` and `perDay`; the limits of other plans are fixed. */
+/** The enterprise plan needs `perMinute` and `perDay`; the limits of other plans are fixed. */
 export interface NewKey {
   /** Name of the person, device or program that uses the key. */
   readonly name: string
   /** The plan of the key. */
   readonly plan: 'free' | 'pro' | 'business' | 'enterprise'
-  /** What the key may change; everything except keys by default. */
+  /** What the key may change. By default, everything except keys. */
   readonly permissions?: readonly Permission[]
   /** When the key expires; it never expires by default. */
   readonly expiresAt?: string
@@ -369,7 +369,7 @@ export interface NewKey {
 
 export interface KeyWithSecret {
   readonly key: Key
-  /** The API key to send as bearer token. It is shown only once. */
+  /** The API key to send as the bearer token. It is shown only once. */
   readonly secret: string
 }
 
@@ -398,7 +398,7 @@ export interface Key {
   readonly paused: boolean
   /** When the key was last used, in UTC; absent if it never was. */
   readonly lastUsedAt?: string
-  /** Requests in the current day window, which `limits.perDay` limits; up to some seconds old. */
+  /** Requests in the current day window (see `limits.perDay`). May be a few seconds out of date. */
   readonly usedToday: number
   /** Hints of the secrets of the key, newest first. */
   readonly secrets: readonly SecretHint[]
@@ -429,7 +429,7 @@ export interface KeyRotation {
 export interface PairingCode {
   /** 8 letters and digits with a dash in the middle. The dash and the case do not matter. */
   readonly code: string
-  /** Until when the code can be exchanged, in UTC. */
+  /** When the code expires, in UTC. */
   readonly expiresAt: string
 }
 
@@ -792,7 +792,7 @@ export interface SecretHint {
   readonly hint: string
   /** When the secret was created, in UTC. */
   readonly createdAt: string
-  /** When the secret expires, in UTC; absent if it is valid as long as its key. */
+  /** When the secret expires, in UTC; absent if it expires with its key. */
   readonly expiresAt?: string
 }
 

@@ -75,7 +75,9 @@ export function choiceParser<Word extends string>(
     throwUsageError(`${flag} must be one of ${words.join(', ')}, got "${text}"`)
 }
 
-/** Parses a comma-separated list of the words. The keyword `none` is an empty list, `all` is every word. */
+/**
+ * Parses a comma-separated list of the words. Also accepts `keyword` alone: `none` is an empty list, `all` is every word.
+ */
 export function listParser<Word extends string>(
   flag: string,
   words: readonly Word[],

@@ -82,7 +82,7 @@ function step<Value>(definition: Step<Value>): Step {
 }
 
 /**
- * Runs the steps from `firstIndex` on, until a step sets the reply. If no step returns a promise, the answer is returned
+ * Runs the steps from `firstIndex` on, until a step sets the reply. If no step returns a promise, the response is returned
  * synchronously.
  */
 function runSteps(context: OperationContext, firstIndex: number): MaybePromise<HttpResponse> {
@@ -194,7 +194,7 @@ type Credentials =
 const credentialsByHeaders = new WeakMap<RequestHeaders, Credentials>()
 
 const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i
-/** People may type a blank in the middle of a pairing code. */
+/** People may type a space in the middle of a pairing code. */
 const BEARER_CODE = /^bearer +(\S.*)$/i
 
 const KEY_ADVICE = 'send "Authorization: Bearer <API_KEY>" with a valid key'
@@ -456,7 +456,7 @@ function answerPreflight(context: OperationContext): HttpResponse {
 
 const STRICT_TRANSPORT = 'Strict-Transport-Security: max-age=31536000\r\n'
 
-/** Notifies the observers of the request, and adds the headers that every answer has. */
+/** Notifies the observers of the request, and adds the headers that every response has. */
 function finish(context: RequestContext): HttpResponse {
   const { reply, parts, requestId } = context
   if (reply === undefined) throw new Error('no step has replied')

@@ -40,10 +40,10 @@ const EXPOSE_HEADERS_LINE = headerLines({ 'Access-Control-Expose-Headers': EXPOS
 const PREFLIGHT_SECONDS = 7_200
 
 const ANY_ORIGIN = `Access-Control-Allow-Origin: *\r\n${EXPOSE_HEADERS_LINE}`
-/** Caches must not reuse an answer for a page of another origin. */
+/** Caches must not reuse a response for a page of another origin. */
 const VARY_ORIGIN = 'Vary: Origin\r\n'
 
-/** The CORS headers of every API answer. API keys are not cookies, so the answer does not allow credentials. */
+/** The CORS headers of every API response. API keys are not cookies, so the response does not allow credentials. */
 export function corsLines(origins: CorsOrigins, origin: string | null): string {
   if (origins.has('*')) return ANY_ORIGIN
   // The origins in the set are validated settings, so they contain no line break.

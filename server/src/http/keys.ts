@@ -46,7 +46,7 @@ const KeyId = (description: string) =>
     KEY_ID.test(text),
   )
 
-const Allowed = (window: 'minute' | 'day') =>
+const RequestLimit = (window: 'minute' | 'day') =>
   Type.Integer({
     minimum: 1,
     maximum: MAX_QUANTITY,
@@ -61,9 +61,7 @@ const PERMISSIONS_OF_KEY = Type.Array(Permission, {
 const SECRET_HINT = {
   hint: Type.String({ description: 'The beginning and the end of the secret, to recognise it.' }),
   createdAt: DateTime('When the secret was created, in UTC.'),
-  expiresAt: Type.Optional(
-    DateTime('When the secret expires, in UTC; absent if it is valid as long as its key.'),
-  ),
+  expiresAt: Type.Optional(DateTime('When the secret expires, in UTC; absent if it expires with its key.')),
 }
 
 const KEY = {
@@ -71,7 +69,7 @@ const KEY = {
   name: Name('Name of the person, device or program that uses the key.'),
   plan: OneOf(PLANS, { description: 'The plan of the key.' }),
   permissions: PERMISSIONS_OF_KEY,
-  limits: Type.Object({ perMinute: Allowed('minute'), perDay: Allowed('day') }),
+  limits: Type.Object({ perMinute: RequestLimit('minute'), perDay: RequestLimit('day') }),
   createdAt: DateTime('When the key was created, in UTC.'),
   expiresAt: Type.Optional(DateTime('When the key expires, in UTC; absent if it never expires.')),
   revokedAt: Type.Optional(DateTime('When the key was revoked, in UTC; absent if it was not.')),
@@ -79,7 +77,8 @@ const KEY = {
   lastUsedAt: Type.Optional(DateTime('When the key was last used, in UTC; absent if it never was.')),
   usedToday: Type.Integer({
     minimum: 0,
-    description: 'Requests in the current day window, which `limits.perDay` limits; up to some seconds old.',
+    description:
+      'Requests in the current day window (see `limits.perDay`). May be a few seconds out of date.',
   }),
 }
 
@@ -112,7 +111,7 @@ const KeyName = Type.Object({ id: KEY.id, name: KEY.name }, { title: 'KeyName', 
 const KeyWithSecret = Type.Object(
   {
     key: Key,
-    secret: Type.String({ description: 'The API key to send as bearer token. It is shown only once.' }),
+    secret: Type.String({ description: 'The API key to send as the bearer token. It is shown only once.' }),
   },
   {
     title: 'KeyWithSecret',
@@ -127,16 +126,16 @@ const NewKey = Type.Object(
     permissions: Type.Optional(
       Type.Array(Permission, {
         uniqueItems: true,
-        description: 'What the key may change; everything except keys by default.',
+        description: 'What the key may change. By default, everything except keys.',
       }),
     ),
     expiresAt: Type.Optional(DateTime('When the key expires; it never expires by default.')),
-    perMinute: Type.Optional(Allowed('minute')),
-    perDay: Type.Optional(Allowed('day')),
+    perMinute: Type.Optional(RequestLimit('minute')),
+    perDay: Type.Optional(RequestLimit('day')),
   },
   {
     title: 'NewKey',
-    description: 'The plan enterprise needs `perMinute` and `perDay`; the limits of other plans are fixed.',
+    description: 'The enterprise plan needs `perMinute` and `perDay`; the limits of other plans are fixed.',
     examples: [{ name: EXAMPLE_KEY.name, plan: 'pro', permissions: ['stock', 'orders'] }],
   },
 )
@@ -150,8 +149,8 @@ const KeyUpdate = Type.Object(
       Type.Union([DateTime('When the key expires; null if it never expires.'), Type.Null()]),
     ),
     plan: Type.Optional(KEY.plan),
-    perMinute: Type.Optional(Allowed('minute')),
-    perDay: Type.Optional(Allowed('day')),
+    perMinute: Type.Optional(RequestLimit('minute')),
+    perDay: Type.Optional(RequestLimit('day')),
   },
   {
     title: 'KeyUpdate',
@@ -182,13 +181,13 @@ const PairingCode = Type.Object(
     code: Type.String({
       description: '8 letters and digits with a dash in the middle. The dash and the case do not matter.',
     }),
-    expiresAt: DateTime('Until when the code can be exchanged, in UTC.'),
+    expiresAt: DateTime('When the code expires, in UTC.'),
   },
   { title: 'PairingCode', examples: [{ code: 'K7QM-2XVT', expiresAt: EXAMPLE_TIME }] },
 )
 
 const RULES =
-  'A key grants no more than it has itself, and manages only keys whose permissions it has itself; otherwise the response is 403.'
+  'A key can manage only keys whose permissions it has. It can grant only permissions that it has, and no higher plan, higher limit or later expiry than its own. Otherwise the response is 403.'
 const SECRET_ONCE = 'Only this response shows the secret; no Idempotency-Key is accepted.'
 
 export const listKeys = defineOperation({
@@ -214,7 +213,7 @@ export const listKeyNames = defineOperation({
   path: '/keys/names',
   summary: 'List the names of API keys',
   description:
-    'Returns the name of every key by its public identifier, oldest key first, in pages. It includes revoked keys, so that an order or a change can be shown with the name of the person who made it.',
+    'Returns the id and the name of every key, oldest first, in pages. Revoked keys are included, so that an order or a change can be shown with the name of the person who made it.',
   tag: 'keys',
   stability: 'beta',
   query: pageParameters(),
@@ -230,7 +229,7 @@ export const createKey = defineOperation({
   method: 'POST',
   path: '/keys',
   summary: 'Create an API key',
-  description: `Creates a key for a person, a device or a program. ${RULES} This includes plan, limits and expiry. ${SECRET_ONCE} If the response is lost, revoke the key or rotate its secret.`,
+  description: `Creates a key for a person, a device or a program. ${RULES} ${SECRET_ONCE} If the response is lost, revoke the key or rotate its secret.`,
   tag: 'keys',
   stability: 'beta',
   needs: 'keys',
@@ -273,7 +272,7 @@ export const updateKey = defineOperation({
   method: 'PATCH',
   path: '/keys/{keyId}',
   summary: 'Update an API key',
-  description: `Changes the given fields of a key; its secrets stay valid. Changes take effect on all instances within a second. ${RULES} A key that is the only active one with the permission \`keys\` cannot pause itself or give up that permission: the response is 409.`,
+  description: `Changes the given fields of a key; its secrets stay valid. Changes take effect on all instances within a second. ${RULES} The only active key with the permission \`keys\` cannot pause itself, set its own expiry or give up that permission: the response is 409.`,
   tag: 'keys',
   stability: 'beta',
   needs: 'keys',
@@ -310,7 +309,7 @@ export const rotateKey = defineOperation({
   method: 'POST',
   path: '/keys/{keyId}/rotate',
   summary: 'Rotate the secret of an API key',
-  description: `Gives a key a new secret. The earlier secrets stay valid for \`graceSeconds\`, and a pairing code that was not used yet ends at once. ${RULES} ${SECRET_ONCE}`,
+  description: `Gives a key a new secret. The earlier secrets stay valid for \`graceSeconds\`, and an unused pairing code becomes invalid at once. ${RULES} ${SECRET_ONCE}`,
   tag: 'keys',
   stability: 'beta',
   needs: 'keys',
@@ -349,7 +348,7 @@ export const pairKey = defineOperation({
   method: 'POST',
   path: '/keys/pair',
   summary: 'Exchange a pairing code for a key',
-  description: `Exchanges a pairing code, sent as bearer token, for its key. The key gets a new secret, and its earlier secrets stay valid, except that only the newest ${MAX_SECRETS} are kept. ${SECRET_ONCE} The request does not count towards the limits of the key. A wrong code counts as a request without a valid key. After 10 wrong codes within 10 minutes, requests from that address get 429 for 10 minutes.`,
+  description: `Exchanges a pairing code, sent as the bearer token, for its key. The key gets a new secret, and its earlier secrets stay valid, except that only the newest ${MAX_SECRETS} are kept. ${SECRET_ONCE} The request does not count towards the limits of the key. A wrong code counts as a request without a valid key. After 10 wrong codes within 10 minutes, requests from that address get 429 for 10 minutes.`,
   tag: 'keys',
   stability: 'beta',
   takesPairingCode: true,
@@ -388,7 +387,7 @@ function limitsOf(plan: Plan, perMinute: number | undefined, perDay: number | un
     if (perDay === undefined) throw invalidField('perDay', 'perDay is missing; an enterprise key needs it')
     return { perMinute, perDay }
   }
-  rejectLimits(`the limits of the plan ${plan} are fixed`, perMinute, perDay)
+  rejectLimits(`the limits of the ${plan} plan are fixed`, perMinute, perDay)
   return PLAN_LIMITS[plan]
 }
 

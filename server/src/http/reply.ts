@@ -7,7 +7,7 @@ import { type ErrorCode, ServiceError } from '../core/values/errors.ts'
 import type { Page, PageRequest } from '../core/values/page.ts'
 import type { ErrorBody } from './schemas.ts'
 
-/** A reply of an operation or a page. app.ts adds the headers that every answer has. */
+/** The reply of an operation or a page. app.ts turns it into the response by adding the common headers. */
 export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -50,7 +50,7 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly status: number; reado
     idempotency_key_reused: error(422, 'The Idempotency-Key was already used for another request.'),
     rate_limit_exceeded: error(
       429,
-      'The limit of the key is exceeded. Wait for Retry-After, then back off exponentially.',
+      'The limit of the key, or of the address if no valid key was sent, is exceeded. Wait for Retry-After, then back off exponentially.',
     ),
     key_banned: error(
       429,

@@ -12,7 +12,7 @@ const RECEIVED = ['--reason', 'received', '--reference', 'PO-1043']
 const FIX = 'Fix the file and run the command again; petstore export shows the current stock'
 const DELTA = `delta must be an integer other than 0 from -${MAX} to ${MAX}`
 const EXPECTED_FILE =
-  'expected CSV with the header petId,delta or petId,quantity, both with an optional column expected; or JSON Lines with these names'
+  'expected CSV with the header petId,delta or petId,quantity, each with an optional column named expected; or JSON Lines with these names'
 
 describe.each(ON_BOTH)('petstore adjust on %s', (_, onPostgres) => {
   let shop: Shop

@@ -18,7 +18,7 @@ const KINDS: readonly FileKind<'adjustment'>[] = [
     name: 'adjustment',
     label: 'an adjustment',
     columns: ADJUSTMENT_ROWS.columns,
-    header: 'petId,delta or petId,quantity, both with an optional column expected',
+    header: 'petId,delta or petId,quantity, each with an optional column named expected',
   },
 ]
 

@@ -15,7 +15,7 @@ export function addUsageCommand(program: PetstoreCommand): void {
   program
     .command('usage')
     .description(
-      'Show for each key its requests in the current minute and day, and its requests and bans of the last 30 days.',
+      "Show each key's requests in the current minute and day, and its requests and bans in the last 30 days.",
     )
     .jsonOption()
     .databaseSettings()
