@@ -29,8 +29,9 @@ export interface ListenerState {
   readonly keepAliveLine: string
   /** The clock of the timeouts: the whole seconds since the listener was started. */
   seconds: number
-  /** How often a connection was opened or bytes have arrived, and the second in which this last happened. */
+  /** Counts opened connections and received chunks of bytes. */
   arrivals: number
+  /** The value of `seconds` at the last arrival. */
   lastArrivalSecond: number
   /** If the listener is stopping, each response is the last response of its connection. */
   isStopping: boolean
@@ -450,15 +451,18 @@ class RequestPipeline {
   }
 }
 
-/** A long time, because the system accepts many bytes at once and then none for a while. */
+/**
+ * The time constant of the moving average. It is long, because the system accepts many bytes at once and then none for a
+ * while.
+ */
 const AVERAGED_SECONDS = 60
 /** The assumed speed of a client that has not been measured yet. */
-const FIRST_BYTES_PER_SECOND = 64 * 1024
+const INITIAL_BYTES_PER_SECOND = 64 * 1024
 const MIN_BYTES_PER_SECOND = 1024
 
 /** The speed at which a client reads: an exponential moving average. */
 export class ReaderPace {
-  bytesPerSecond = FIRST_BYTES_PER_SECOND
+  bytesPerSecond = INITIAL_BYTES_PER_SECOND
   #sentBytes = 0
 
   get isTooSlow(): boolean {
@@ -469,7 +473,7 @@ export class ReaderPace {
   measure({ unsentBytes, sentBytes }: Pick<ResponseWriter, 'unsentBytes' | 'sentBytes'>): void {
     const newlySent = sentBytes - this.#sentBytes
     this.#sentBytes = sentBytes
-    if (unsentBytes === 0) this.bytesPerSecond = FIRST_BYTES_PER_SECOND
+    if (unsentBytes === 0) this.bytesPerSecond = INITIAL_BYTES_PER_SECOND
     else this.bytesPerSecond += (newlySent - this.bytesPerSecond) / AVERAGED_SECONDS
   }
 }

@@ -41,7 +41,7 @@ export function canBeShared(databaseUrl: string): boolean {
   return !databaseUrl.startsWith(SQLITE_SCHEME)
 }
 
-/** Replaces the SQLite database that DATABASE_URL names by a backup. */
+/** Replaces the SQLite database at DATABASE_URL with a backup. */
 export function restoreStore(backup: string, databaseUrl: string): Restored {
   return restoreSqlite(backup, databaseUrl.slice(SQLITE_SCHEME.length))
 }
@@ -50,7 +50,7 @@ async function openSqlite(path: string, options: OpenOptions): Promise<Store> {
   // Opening a missing file would create it.
   if (options.tables === 'require_current' && !(await Bun.file(path).exists()) && !isBeingRestored(path)) {
     throw new OpenRefused(
-      `there is no database at ${path}; --data or PETSTORE_DATA names its folder, DATABASE_URL any other place. petstore serve, import and migrate create one`,
+      `there is no database at ${path}; set --data or PETSTORE_DATA to its folder, or DATABASE_URL to its address. To create a database, run petstore serve, import, copy or migrate`,
     )
   }
   try {

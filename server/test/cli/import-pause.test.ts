@@ -202,7 +202,7 @@ describe('a service that cannot write', () => {
       expect(seconds).toBeLessThanOrEqual(3_000)
       expect(answer.body).toMatchObject({
         code: 'service_unavailable',
-        message: `an import is running for about ${seconds} s more; until then only reads are answered`,
+        message: `an import is running and needs about ${seconds} s more; until then only reads work`,
       })
     } finally {
       importing.close()

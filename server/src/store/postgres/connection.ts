@@ -30,7 +30,7 @@ import { type Session, SessionPool } from './session-pool.ts'
 const PROBE_GRACE_MS = 300
 /** Added to the server's statement timeout. So the timeout here applies only if the server does not answer at all. */
 const TIMEOUT_MARGIN_MS = 2 * SECOND
-/** How long callers wait if no session becomes free for any of them. */
+/** If no session becomes free for any caller within this time, waiting callers are rejected. */
 const MAX_STALL_MS = 2 * SECOND
 /** The maximum pause between two statements of a transaction. Only a suspended process pauses longer. */
 const MAX_PAUSE_MS = 5 * SECOND
@@ -185,7 +185,10 @@ export class Connection implements SqlDatabase {
     })
   }
 
-  /** Runs `work` and turns its errors into errors for callers. If a connection was lost, starts to probe the database. */
+  /**
+   * Runs `work` and converts its errors to ServiceErrors, except bugs. If a connection was lost, starts to probe the
+   * database.
+   */
   async withServiceErrors<T>(work: () => Promise<T>): Promise<T> {
     const pool = this.#pool
     try {
@@ -261,7 +264,10 @@ export class Connection implements SqlDatabase {
     this.#isUnavailable = false
   }
 
-  /** Probes all hosts at once and returns the pool of the first that accepts writes. If none does, throws their problems. */
+  /**
+   * Probes all hosts at once and returns the pool of the first that accepts writes. If none does, throws an error that
+   * lists the problem of each host.
+   */
   async #findHost(): Promise<SessionPool> {
     const pools = this.#hosts.map((options) => this.#newPool(options))
     let found: SessionPool | undefined
@@ -342,7 +348,10 @@ function abandon(pool: SessionPool, reason: unknown): void {
 interface Attempts<T> {
   readonly attempt: () => Promise<T>
   readonly onFailure: (error: unknown) => void
-  /** Called with the result of an attempt that succeeds after another attempt has succeeded. */
+  /**
+   * Called with the result of an attempt that succeeds too late: after another attempt has succeeded, or after the
+   * cancellation.
+   */
   readonly discard: (lateResult: T) => void
   readonly isCancelled: () => boolean
 }

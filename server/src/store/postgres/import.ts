@@ -5,8 +5,8 @@ import { writeDecision } from './decision.ts'
 import { takeLogNumbers } from './dialect.ts'
 
 /**
- * The import compares and writes in one transaction. It does not lock rows that are already equal to the store. Other clients
- * can change these during the import, and such a change counts as later than the import.
+ * The import compares and writes in one transaction. It does not lock stored rows that already match the file. Other clients
+ * can change them during the import; such a change counts as later than the import.
  */
 export async function openImport(connection: Connection, clock: StoreClock): Promise<ImportDatabase> {
   const session = await connection.separateSession()

@@ -11,7 +11,7 @@ interface PoolParts {
   readonly onLoss: () => void
   /** Checks each new connection. If it throws, the connection is not used. */
   readonly check: (session: Session) => Promise<unknown>
-  /** How long callers wait if no session becomes free for any of them. */
+  /** If no session becomes free for any caller within this time, waiting callers are rejected. */
   readonly maxStallMs: number
   /** How long a caller waits in total, while sessions become free for other callers. */
   readonly maxWaitMs: number

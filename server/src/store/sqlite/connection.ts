@@ -57,7 +57,8 @@ interface ServingParts {
 
 /**
  * The connection of the main thread to a SQLite file. bun:sqlite is synchronous, so waiting for a lock inside SQLite would
- * block the event loop. Instead, a statement that meets a lock is retried, and other requests run between the attempts.
+ * block the event loop. Instead, a statement that finds the database locked is retried, and other requests run between the
+ * attempts.
  *
  * The service calls `flushInBackground`. From then on its commits are visible at once and flushed off the event loop. The
  * result of a read is held back until every commit that the read may have seen is flushed. `readLog` reads only flushed
@@ -91,9 +92,9 @@ export class Connection implements SqlDatabase, LongSession {
   /** A read since the last commit shows that other requests are active, so the flush must not block the event loop. */
   #hasReadSinceCommit = false
   #version = 0
-  /** When the lock that writes are waiting for was first met. */
+  /** When the writes that are now waiting first found the database locked. */
   #lockedSince = 0
-  #lockLastMetAt = Number.NEGATIVE_INFINITY
+  #lastLockedAt = Number.NEGATIVE_INFINITY
 
   private constructor(database: Database, path: string) {
     this.database = database
@@ -125,7 +126,7 @@ export class Connection implements SqlDatabase, LongSession {
     return new Connection(database, path)
   }
 
-  /** Makes statements fail at once if they meet a lock. Called once the tables are migrated. */
+  /** Makes statements fail at once if the database is locked. Called once the tables are migrated. */
   stopBlocking(): void {
     this.database.run('PRAGMA busy_timeout = 0')
   }
@@ -443,11 +444,11 @@ export class Connection implements SqlDatabase, LongSession {
   async #writeWhenUnlocked<T>(work: () => T): Promise<T> {
     const result = await this.#whenUnlocked(work, () => {
       const now = performance.now()
-      if (now - this.#lockLastMetAt > SAME_LOCK_MS) this.#lockedSince = now
-      this.#lockLastMetAt = now
+      if (now - this.#lastLockedAt > SAME_LOCK_MS) this.#lockedSince = now
+      this.#lastLockedAt = now
       return this.#lockedSince
     })
-    this.#lockLastMetAt = Number.NEGATIVE_INFINITY
+    this.#lastLockedAt = Number.NEGATIVE_INFINITY
     return result
   }
 }
@@ -459,7 +460,7 @@ function lockedError(error: unknown, path: string): unknown {
   if (seconds === undefined || !(plain instanceof ServiceError)) return plain
   return new ServiceError(
     'service_unavailable',
-    `an import is running for about ${seconds} s more; until then only reads are answered`,
+    `an import is running and needs about ${seconds} s more; until then only reads work`,
     { cause: plain.cause, retryAfterSeconds: seconds },
   )
 }

@@ -27,7 +27,10 @@ export async function openImport(connection: Connection, clock: StoreClock): Pro
   }
 }
 
-/** Compares all rows without a lock. The transaction compares again only the pets that have changed since, as the log shows. */
+/**
+ * Compares all rows without a lock. The transaction then compares only the pets that, according to the log, have changed in
+ * the meantime.
+ */
 async function applyComparedRows<Value, Result>(
   tables: ImportTables<Value>,
   write: () => Promise<Result>,
