@@ -174,6 +174,8 @@ class Order(TypedDict):
     closedAt: NotRequired[str]
     customer: NotRequired[str]
     note: NotRequired[str]
+    createdBy: NotRequired[str]
+    closedBy: NotRequired[str]
 
 
 class NewOrders(TypedDict):
@@ -381,6 +383,11 @@ class WebhookDelivery(TypedDict):
     status: NotRequired[int]
     error: NotRequired[str]
     response: str
+
+
+class KeyName(TypedDict):
+    id: str
+    name: str
 
 
 class LimitWindow(TypedDict):

@@ -241,6 +241,10 @@ export interface Order {
   readonly customer?: string
   /** A note for the staff. It may have several lines, but no other control characters. */
   readonly note?: string
+  /** Public identifier of the API key that created the order; GET /keys/names has its name. Absent if an older version of the service created the order. */
+  readonly createdBy?: string
+  /** Public identifier of the API key that completed or cancelled the order. Absent if the order is open or expired, and if an older version of the service closed it. */
+  readonly closedBy?: string
 }
 
 /** Either all orders are created or none. */
@@ -704,6 +708,13 @@ export interface WebhookDelivery {
   readonly error?: string
   /** The beginning of the response body, up to 1 kB. */
   readonly response: string
+}
+
+export interface KeyName {
+  /** Public identifier of the key. */
+  readonly id: string
+  /** Name of the person, device or program that uses the key. */
+  readonly name: string
 }
 
 export interface LimitWindow {
@@ -1172,6 +1183,14 @@ export interface Operations {
     readonly body: NewKey
     readonly answer: KeyWithSecret
   }
+  /** List the names of API keys */
+  listKeyNames: {
+    readonly params: NoFields
+    readonly query: { readonly limit?: number; readonly cursor?: string }
+    readonly headers: { readonly 'If-None-Match'?: string }
+    readonly body: undefined
+    readonly answer: readonly KeyName[]
+  }
   /** Get an API key */
   getKey: {
     readonly params: { readonly keyId: string }
@@ -1356,6 +1375,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
   },
   listKeys: { method: 'GET', path: '/keys', answer: 'Key', maxLimit: 1000 },
   createKey: { method: 'POST', path: '/keys', body: 'NewKey', answer: 'KeyWithSecret' },
+  listKeyNames: { method: 'GET', path: '/keys/names', answer: 'KeyName', maxLimit: 1000 },
   getKey: { method: 'GET', path: '/keys/{keyId}', answer: 'Key' },
   updateKey: { method: 'PATCH', path: '/keys/{keyId}', body: 'KeyUpdate', answer: 'Key' },
   revokeKey: { method: 'DELETE', path: '/keys/{keyId}' },
@@ -1468,6 +1488,7 @@ export const INT64_FIELDS = {
   OrderChange: {},
   WebhookLag: {},
   WebhookDelivery: {},
+  KeyName: {},
   LimitWindow: {},
   TestEvent: { webhookId: { type: 'int64', required: true } },
   AdjustmentChange: { petId: { type: 'int64', required: true } },

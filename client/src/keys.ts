@@ -3,11 +3,14 @@ import type { Api, BodyOf, Query } from './request.ts'
 
 export type Keys = ReturnType<typeof createKeys>
 
-/** API keys of people, devices and programs. The key of the client needs the permission `keys`. */
+/** API keys of people, devices and programs. Except for `names`, the key of the client needs the permission `keys`. */
 export function createKeys(api: Api<'bigint'>) {
   return {
     /** Keys, oldest first. */
     list: (options: Query<'listKeys'> & CallOptions = {}) => api.list('listKeys', options),
+
+    /** The names of all keys by id, also of revoked ones. Needs no permission. */
+    names: (options: Query<'listKeyNames'> & CallOptions = {}) => api.list('listKeyNames', options),
 
     get: (keyId: string, options: CallOptions = {}) => api.value('getKey', { params: { keyId } }, options),
 

@@ -55,6 +55,7 @@ test('an order reserves units, is completed, and appears in the history', async 
     state: 'complete',
     complete: true,
     closedAt: order.createdAt,
+    closedBy: expect.stringMatching(/^key_/),
   } as const
   expect(await client.orders.complete(order.id)).toEqual(complete)
   expect(await client.orders.complete(order.id)).toEqual(complete)

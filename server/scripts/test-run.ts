@@ -9,45 +9,90 @@ import { missingPackage } from '../../wire/test/debian-package.ts'
 import { memoryFolder } from '../test/support/memory-folder.ts'
 import { missingDebianPostgres } from '../test/support/postgres-server.ts'
 import { browserTests, skippedTestsMessage } from './browser-tests.ts'
+import { TestOutput } from './test-output.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const TIMINGS_FOLDER = join(ROOT, 'node_modules/.cache/petstore')
 /** The test runner cannot end a test that blocks the event loop. An interrupt makes the runner print the name of the test. */
 const MAX_PASS_MS = 35 * 60_000
+const PROGRESS_MS = 30_000
 
-async function succeeds(
-  command: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-): Promise<boolean> {
+interface ProgramOptions {
+  readonly env?: Readonly<Record<string, string>>
+  readonly onLine: (line: string) => void
+}
+
+/** Runs a Bun program and returns its exit code. */
+async function run(command: readonly string[], { env, onLine }: ProgramOptions): Promise<number> {
   const program = Bun.spawn([process.execPath, ...command], {
     cwd: ROOT,
     env: { ...Bun.env, ...env },
-    stdio: ['ignore', 'inherit', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
     timeout: MAX_PASS_MS,
     killSignal: 'SIGINT',
   })
+  const readLines = async (stream: ReadableStream<Uint8Array>) => {
+    let rest = ''
+    const decoder = new TextDecoder()
+    for await (const chunk of stream) {
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) onLine(line)
+    }
+    if (rest !== '') onLine(rest)
+  }
+  await Promise.all([readLines(program.stdout), readLines(program.stderr)])
   const exitCode = await program.exited
   if (program.signalCode === 'SIGINT') console.error(`${command.join(' ')}: not finished within 35 minutes`)
-  return exitCode === 0
+  return exitCode
+}
+
+/** Prints the output of the program only if it fails. */
+async function build(what: string, command: readonly string[]): Promise<void> {
+  const lines: string[] = []
+  const exitCode = await run(command, { onLine: (line) => lines.push(line) })
+  if (exitCode !== 0) throw new Error(`building ${what} failed:\n${lines.join('\n')}`)
 }
 
 /** Builds with the command of `npm run build`. Returns `undefined` if the folder does not allow execution. */
 async function buildExecutable(folder: string): Promise<string | undefined> {
   const executable = join(folder, 'petstore')
-  if (!(await succeeds(['server/scripts/build.ts', executable])))
-    throw new Error('building the executable failed')
+  await build('the executable', ['server/scripts/build.ts', executable])
   const { success } = Bun.spawnSync(['/bin/sh', '-c', '"$0" --version', executable])
   return success ? executable : undefined
 }
 
-async function runTests(
-  store: 'all' | 'postgres',
-  env: Readonly<Record<string, string>>,
-  skippedFiles: readonly string[] = [],
-): Promise<boolean> {
-  const timings = `--timings=${join(TIMINGS_FOLDER, `test-${store}.json`)}`
+interface Pass {
+  /** The name of the script `test:…` in package.json. */
+  readonly script: 'all' | 'postgres'
+  readonly title: string
+  readonly env: Readonly<Record<string, string>>
+  readonly skippedFiles?: readonly string[]
+}
+
+/** Prints the number of passed tests every half a minute, each failure at once, and one line at the end. */
+async function runTests({ script, title, env, skippedFiles = [] }: Pass): Promise<boolean> {
+  const timings = `--timings=${join(TIMINGS_FOLDER, `test-${script}.json`)}`
   const ignored = skippedFiles.map((path) => `--path-ignore-patterns=${path}`)
-  return succeeds(['run', '--silent', `test:${store}`, timings, '--update-timings', ...ignored], env)
+  const output = new TestOutput()
+  const startedAt = performance.now()
+  const summary = () => {
+    const counts = [`${output.passed.toLocaleString('en')} passed`]
+    if (output.failed > 0) counts.push(`${output.failed} failed`)
+    if (output.skipped > 0) counts.push(`${output.skipped} skipped`)
+    return `${counts.join(', ')} in ${Math.round((performance.now() - startedAt) / 1_000)} s`
+  }
+  const progress = setInterval(() => console.log(`${title}: ${summary()} so far`), PROGRESS_MS)
+  const exitCode = await run(['run', '--silent', `test:${script}`, timings, '--update-timings', ...ignored], {
+    env,
+    onLine: (line) => {
+      if (output.add(line)) console.error(line)
+    },
+  })
+  clearInterval(progress)
+  if (exitCode !== 0) console.error(output.failureText)
+  console.log(`${title}: ${summary()}`)
+  return exitCode === 0
 }
 
 /**
@@ -78,15 +123,15 @@ try {
   chmodSync(folder, 0o755)
   mkdirSync(TIMINGS_FOLDER, { recursive: true })
   const skippedFiles = await findSkippedFiles()
-  if (!(await succeeds(['web/build.ts']))) throw new Error('building the pages failed')
-  const checks = succeeds(['run', '--silent', 'check'])
+  await build('the pages', ['web/build.ts'])
+  const checks = run(['run', '--silent', 'check'], { onLine: (line) => console.log(line) })
   const executable = await buildExecutable(folder)
   const env = executable === undefined ? {} : { TEST_PETSTORE: executable, TMPDIR: parent }
   const secondEnv = { ...env, ...(await chooseSecondPostgres()) }
   const results = [
-    await runTests('all', env, skippedFiles),
-    await runTests('postgres', secondEnv),
-    await checks,
+    await runTests({ script: 'all', title: 'tests', env, skippedFiles }),
+    await runTests({ script: 'postgres', title: 'tests on PostgreSQL', env: secondEnv }),
+    (await checks) === 0,
   ]
   if (results.includes(false)) process.exitCode = 1
 } finally {

@@ -22,7 +22,7 @@ import {
   OneOf,
   Text,
 } from '../core/values/field.ts'
-import { readPage, unknownCursor } from '../core/values/page.ts'
+import { type Page, type PageRequest, readPage, unknownCursor } from '../core/values/page.ts'
 import { WRONG_CODE_HEADERS, wrongCodeError } from './gate.ts'
 import { Permission } from './limits.ts'
 import { defineOperation, type Services } from './operation.ts'
@@ -97,6 +97,8 @@ const KEY_EXAMPLE = {
 }
 
 const Key = Type.Object(KEY_BODY, { title: 'Key', examples: [KEY_EXAMPLE] })
+
+const KeyName = Type.Object({ id: KEY.id, name: KEY.name }, { title: 'KeyName', examples: [EXAMPLE_KEY] })
 
 const KeyWithSecret = Type.Object(
   {
@@ -193,17 +195,25 @@ export const listKeys = defineOperation({
   headers: IF_NONE_MATCH,
   success: { description: 'A page of keys.', schema: Type.Array(Key), isPaged: true },
   errors: ['invalid_request'],
-  reply: async ({ query, request }, { store, clock }) => {
-    const page = await readPage(query, {
-      positionOf: (cursor) => {
-        if (!KEY_ID.test(cursor)) throw unknownCursor(cursor)
-        return cursor
-      },
-      read: (limit, after) => store.listKeyPage(limit, after),
-      cursorOf: ({ key }) => key.id,
-    })
-    return pageReply(request, query, page, (record) => keyBody(record, clock()))
-  },
+  reply: async ({ query, request }, { store, clock }) =>
+    pageReply(request, query, await readKeyPage(store, query), (record) => keyBody(record, clock())),
+})
+
+export const listKeyNames = defineOperation({
+  operationId: 'listKeyNames',
+  method: 'GET',
+  path: '/keys/names',
+  summary: 'List the names of API keys',
+  description:
+    'Returns the name of every key by its public identifier, oldest key first, in pages. It includes revoked keys, so that an order or a change can be shown with the name of the person who made it.',
+  tag: 'keys',
+  stability: 'beta',
+  query: pageParameters(),
+  headers: IF_NONE_MATCH,
+  success: { description: 'A page of names.', schema: Type.Array(KeyName), isPaged: true },
+  errors: ['invalid_request'],
+  reply: async ({ query, request }, { store }) =>
+    pageReply(request, query, await readKeyPage(store, query), ({ key: { id, name } }) => ({ id, name })),
 })
 
 export const createKey = defineOperation({
@@ -344,6 +354,17 @@ export const pairKey = defineOperation({
     return withoutCaching(jsonReply(bodyWithSecret(issued, clock())))
   },
 })
+
+function readKeyPage(store: Services['store'], query: PageRequest): Promise<Page<KeyRecord>> {
+  return readPage(query, {
+    positionOf: (cursor) => {
+      if (!KEY_ID.test(cursor)) throw unknownCursor(cursor)
+      return cursor
+    },
+    read: (limit, after) => store.listKeyPage(limit, after),
+    cursorOf: ({ key }) => key.id,
+  })
+}
 
 async function requireKey(store: Services['store'], keyId: string): Promise<KeyRecord> {
   const record = await store.findKeyRecord(keyId)

@@ -59,7 +59,13 @@ describe('petstore orders', () => {
     expect(JSON.parse(stdout)).toEqual([
       {
         ...{ id: 3, petId: 1, quantity: 1, state: 'cancelled', createdAt: '2040-01-15T12:00:00.000Z' },
-        ...{ expiresAt: null, shipDate: null, closedAt: expect.any(String) },
+        ...{
+          expiresAt: null,
+          shipDate: null,
+          closedAt: expect.any(String),
+          createdBy: 'key_a',
+          closedBy: 'petstore',
+        },
       },
     ])
     const some = await run('orders', 'list', '--limit', '1', '--json')

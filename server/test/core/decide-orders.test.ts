@@ -113,7 +113,7 @@ describe('the decision on an order', () => {
       type: 'done',
       order: {
         ...{ id: 101n, petId: 1n, quantity: 3, state: 'open', createdAt: NOW },
-        ...{ expiresAt: NOW + 60_000, shipDate: 99 },
+        ...{ expiresAt: NOW + 60_000, shipDate: 99, createdBy: BY.keyId },
       },
     })
   })

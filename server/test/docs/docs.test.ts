@@ -53,6 +53,15 @@ test.each(PAGES)('every link of %s leads somewhere', (path) => {
   expect(deadLinks(path)).toEqual([])
 })
 
+test('every test that SECURITY.md names exists', () => {
+  const named = [...read('SECURITY.md').matchAll(/`([\w/.-]+\.test\.tsx?)`/g)].map(([, path = '']) => path)
+  const missing = named.filter(
+    (path) => !['', 'server/test'].some((folder) => existsSync(join(ROOT, folder, path))),
+  )
+  expect(named.length).toBeGreaterThan(0)
+  expect(missing).toEqual([])
+})
+
 test('the README has at most 1,000 words', () => {
   expect(read('README.md').split(/\s+/).length).toBeLessThanOrEqual(1_000)
 })

@@ -97,6 +97,7 @@ const REQUESTS: Readonly<Record<string, GoodRequest>> = {
   },
   testWebhook: { method: 'POST', path: '/webhooks/1/test' },
   listKeys: { method: 'GET', path: '/keys' },
+  listKeyNames: { method: 'GET', path: '/keys/names' },
   createKey: { method: 'POST', path: '/keys', body: '{"name": "Anna", "plan": "pro"}' },
   getKey: { method: 'GET', path: '/keys/key_1' },
   updateKey: { method: 'PATCH', path: '/keys/key_1', body: '{"name": "Anna"}' },

@@ -133,6 +133,24 @@ describe('keys over HTTP', () => {
     expect((await send('GET', '/keys?cursor=5')).error.field).toBe('cursor')
   })
 
+  test('names are listed in pages to every key, without anything else, also of revoked keys', async () => {
+    const { id } = await create({ name: 'Former' })
+    await send('DELETE', `/keys/${id}`)
+    const { secret } = await create({ name: 'Reader', permissions: [] })
+    const listed: unknown[] = []
+    let path = '/keys/names?limit=2'
+    while (path !== '') {
+      const page = await send('GET', path, undefined, secret)
+      expect(page.status).toBe(200)
+      listed.push(...(page.json as unknown[]))
+      path = /<\/v1(.*)>; rel="next"/.exec(page.headers.get('Link') ?? '')?.[1] ?? ''
+    }
+    const all = await service.store.listKeys()
+    expect(listed).toEqual(all.map(({ key }) => ({ id: key.id, name: key.name })))
+    expect(listed).toContainEqual({ id, name: 'Former' })
+    expect((await send('GET', '/keys', undefined, secret)).status).toBe(403)
+  })
+
   test('an unknown key is 404, and a malformed id is 400', async () => {
     for (const [method, path] of [
       ['GET', '/keys/key_unknown'],

@@ -24,6 +24,8 @@ interface WireOrder {
   readonly createdAt: string
   readonly expiresAt?: string
   readonly closedAt?: string
+  readonly createdBy?: string
+  readonly closedBy?: string
   readonly customer?: string
   readonly note?: string
 }
@@ -52,6 +54,7 @@ const made = async (quantity = 1, more: object = {}) => {
   expect(answer.status).toBe(201)
   return wire(answer)
 }
+const ownKeyId = async () => ((await service.call('GET', '/limits')).json as { key: { id: string } }).key.id
 const available = async (petId: number | string = 1) =>
   (await service.call('GET', `/inventory/${petId}/availability`)).json
 describe('POST /store/orders', () => {
@@ -61,7 +64,7 @@ describe('POST /store/orders', () => {
     expect(answer.status).toBe(201)
     expect(answer.headers.get('Location')).toBe(`/v1/store/orders/${id}`)
     expect(answer.text).toBe(
-      `{"id":${id},"petId":1,"quantity":3,"shipDate":"2026-12-24T17:00:00.000Z","complete":false,"state":"open","createdAt":"${new Date(service.now).toISOString()}"}`,
+      `{"id":${id},"petId":1,"quantity":3,"shipDate":"2026-12-24T17:00:00.000Z","complete":false,"state":"open","createdAt":"${new Date(service.now).toISOString()}","createdBy":"${await ownKeyId()}"}`,
     )
     expect((await service.fetch('GET', `/v1/store/orders/${id}`)).text).toBe(answer.text)
     expect(await available()).toEqual({ petId: 1, quantity: 10, reserved: 3, available: 7 })
@@ -69,7 +72,15 @@ describe('POST /store/orders', () => {
   })
 
   test('ship date and hold are optional; a hold has an expiry', async () => {
-    expect(Object.keys(await made())).toEqual(['id', 'petId', 'quantity', 'complete', 'state', 'createdAt'])
+    expect(Object.keys(await made())).toEqual([
+      'id',
+      'petId',
+      'quantity',
+      'complete',
+      'state',
+      'createdAt',
+      'createdBy',
+    ])
     const hold = await made(1, { holdSeconds: 2_592_000 })
     expect(Date.parse(hold.expiresAt ?? '') - Date.parse(hold.createdAt)).toBe(2_592_000 * SECOND)
   })
@@ -354,6 +365,41 @@ describe('closedAt', () => {
     const read = async (id: number) => wire(await service.call('GET', `/store/orders/${id}`))
     expect(await read(cancelled.id)).toMatchObject({ state: 'cancelled', closedAt })
     expect(await read(hold.id)).toMatchObject({ state: 'expired', closedAt: hold.expiresAt ?? '' })
+  })
+})
+
+describe('createdBy and closedBy', () => {
+  test('are the keys that created and closed the order, and GET /keys/names has their names', async () => {
+    const anna = await service.createKey('pro', { name: 'Anna' })
+    const bob = await service.createKey('pro', { name: 'Bob' })
+    const [byAnna, byBob] = [{ key: anna.secret }, { key: bob.secret }]
+    const draft = { petId: 1, quantity: 1 }
+    const [completed, cancelled] = [wire(await order(draft, byAnna)), wire(await order(draft, byAnna))]
+    expect(completed).toMatchObject({ createdBy: anna.id })
+    expect(completed.closedBy).toBeUndefined()
+    await patch(completed.id, { complete: true }, byBob)
+    await cancel(cancelled.id, byBob)
+    await patch(completed.id, { complete: true }, byAnna)
+    for (const { id } of [completed, cancelled]) {
+      const { json } = await service.call('GET', `/store/orders/${id}`)
+      expect(json).toMatchObject({ createdBy: anna.id, closedBy: bob.id })
+    }
+    await service.store.revokeKey(anna.id, { at: service.now, actor: 'test' })
+    const names = await service.call('GET', '/keys/names?limit=1000', byBob)
+    expect(names.json).toEqual(
+      expect.arrayContaining([
+        { id: anna.id, name: 'Anna' },
+        { id: bob.id, name: 'Bob' },
+      ]),
+    )
+  })
+
+  test('nobody closes a hold that expires', async () => {
+    const hold = await made(1, { holdSeconds: 60 })
+    service.now += 61 * SECOND
+    const { json } = await service.call('GET', `/store/orders/${hold.id}`)
+    expect(json).toMatchObject({ state: 'expired', createdBy: await ownKeyId() })
+    expect(json).not.toHaveProperty('closedBy')
   })
 })
 

@@ -30,9 +30,10 @@ describe('section 4: GET /store/orders', () => {
     expect(status).toBe(200)
     expect(text).toBe(
       '[{"id":1,"petId":1,"quantity":2,"shipDate":"2026-11-15T12:00:00.000Z","complete":true,' +
-        '"state":"complete","createdAt":"2026-11-15T12:00:00.000Z","closedAt":"2026-11-15T12:00:00.000Z"},' +
+        '"state":"complete","createdAt":"2026-11-15T12:00:00.000Z","closedAt":"2026-11-15T12:00:00.000Z",' +
+        '"createdBy":"importer","closedBy":"importer"},' +
         '{"id":9007199254740993,"petId":9223372036854775807,"quantity":1,"shipDate":"2026-11-15T12:00:00.000Z","complete":false,' +
-        '"state":"open","createdAt":"2026-11-15T12:00:00.000Z"}]',
+        '"state":"open","createdAt":"2026-11-15T12:00:00.000Z","createdBy":"importer"}]',
     )
   })
 

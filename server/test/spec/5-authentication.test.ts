@@ -84,6 +84,7 @@ const GOOD_REQUESTS: readonly GoodRequest[] = [
   },
   { operationId: 'testWebhook', method: 'POST', path: '/webhooks/404/test', status: 404 },
   { operationId: 'listKeys', method: 'GET', path: '/keys' },
+  { operationId: 'listKeyNames', method: 'GET', path: '/keys/names' },
   {
     operationId: 'createKey',
     method: 'POST',

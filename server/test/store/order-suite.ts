@@ -63,13 +63,17 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       expect(order).toEqual({
         ...{ id: 1n, petId: HIGHEST, quantity: 2, state: 'open', createdAt: START, shipDate },
         expiresAt: START + 60_000,
+        createdBy: 'key_a',
       })
       expect(await other.findOrder(1n)).toEqual(order)
       expect(await other.findOrder(2n)).toBeUndefined()
       expect(await other.findAvailability(HIGHEST)).toEqual({ petId: HIGHEST, quantity: 3, reserved: 2 })
       expect(await other.findAvailability(404n)).toBeUndefined()
       expect((await stockOf(other)).map(({ quantity }) => quantity)).toEqual([10, 5, 3])
-      expect(await made(1n, 1)).toEqual({ id: 2n, petId: 1n, quantity: 1, state: 'open', createdAt: START })
+      expect(await made(1n, 1)).toEqual({
+        ...{ id: 2n, petId: 1n, quantity: 1, state: 'open', createdAt: START },
+        createdBy: 'key_a',
+      })
     })
 
     test('an order above the available units is rejected with their number; others in the commit succeed', async () => {
@@ -97,12 +101,12 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
     test('completing reduces quantity and reserved, and the history has the reason', async () => {
       const order = await made(1n, 4)
       const cursor = await store.latestEventCursor()
-      await store.changeStock([{ ...update(order, 'complete'), at: 9 }])
+      await store.changeStock([{ ...update(order, 'complete'), at: 9, keyId: 'key_b' }])
       expect(await other.findAvailability(1n)).toEqual({ petId: 1n, quantity: 6, reserved: 0 })
       expect(await historyOf(other, 1n)).toEqual([
-        { petId: 1n, before: 10, after: 6, at: 9, keyId: 'key_a', reason: 'sold', reference: 'order 1' },
+        { petId: 1n, before: 10, after: 6, at: 9, keyId: 'key_b', reason: 'sold', reference: 'order 1' },
       ])
-      const complete = { ...order, state: 'complete' as const, closedAt: START }
+      const complete = { ...order, state: 'complete' as const, closedAt: START, closedBy: 'key_b' }
       expect(await eventsAfter(cursor)).toEqual([
         [10, 6, 'sold', 'order 1'],
         ['completed', complete],
@@ -138,16 +142,21 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       const order = await made(1n, 10)
       await store.changeStock([
         update(order, { shipDate: 77 }),
-        update(order, 'cancel'),
+        { ...update(order, 'cancel'), keyId: 'key_b' },
         update(order, 'cancel'),
       ])
       const dated = { ...order, shipDate: 77 }
       expect(await eventsAfter(cursor)).toEqual([
         ['created', order],
         ['changed', dated],
-        ['cancelled', { ...dated, state: 'cancelled', closedAt: START }],
+        ['cancelled', { ...dated, state: 'cancelled', closedAt: START, closedBy: 'key_b' }],
       ])
-      expect(await store.findOrder(order.id)).toEqual({ ...dated, state: 'cancelled', closedAt: START })
+      expect(await store.findOrder(order.id)).toEqual({
+        ...dated,
+        state: 'cancelled',
+        closedAt: START,
+        closedBy: 'key_b',
+      })
       expect(await reservedOf(1n)).toBe(0)
       expect(await historyOf(store, 1n)).toEqual([])
     })

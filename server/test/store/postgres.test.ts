@@ -227,7 +227,8 @@ describe('PostgreSQL database', () => {
     await database?.run(`
       ALTER TABLE orders ADD CONSTRAINT orders_state_check
         CHECK (state = 'open' OR state IN ('complete', 'cancelled', 'expired'));
-      ALTER TABLE orders DROP COLUMN closed_at, DROP COLUMN customer, DROP COLUMN note, DROP COLUMN customer_words;
+      ALTER TABLE orders DROP COLUMN closed_at, DROP COLUMN customer, DROP COLUMN note, DROP COLUMN customer_words,
+        DROP COLUMN created_by, DROP COLUMN closed_by;
       ALTER TABLE keys DROP COLUMN paused_at;
       DROP TABLE pairing_codes;
       DELETE FROM migrations WHERE number > 3`)

@@ -50,7 +50,8 @@ export class ModelOrders {
   endHolds(petIds: readonly bigint[]): void {
     for (const order of this.all) {
       // An unknown pet has none.
-      if (petIds.includes(order.petId) && this.#shownState(order) !== order.state) this.#put(order, 'expired')
+      if (petIds.includes(order.petId) && this.#shownState(order) !== order.state)
+        this.#set(this.#expired(order))
     }
   }
 
@@ -67,6 +68,7 @@ export class ModelOrders {
         ...{ id, petId, quantity, state: 'open', createdAt: this.now },
         ...(holdSeconds === undefined ? {} : { expiresAt: this.now + holdSeconds * 1_000 }),
         ...details,
+        createdBy: 'key_a',
       }
       expect(outcome.order).toEqual(order)
       this.#orders.set(id, order)
@@ -87,13 +89,17 @@ export class ModelOrders {
     }
   }
 
-  update(id: bigint, update: OrderUpdate): OutcomeOf<CompleteOrder | CancelOrder | ChangeOrder> {
+  update(
+    id: bigint,
+    update: OrderUpdate,
+    closedBy = 'key_a',
+  ): OutcomeOf<CompleteOrder | CancelOrder | ChangeOrder> {
     const order = this.#orders.get(id)
     if (order === undefined) return { type: 'unknown_order' }
     const { petId, quantity, state } = order
     if (update === 'cancel') {
       if (state === 'complete') return { type: 'order_closed', order }
-      return { type: 'done', order: state === 'open' ? this.#put(order, 'cancelled') : order }
+      return { type: 'done', order: state === 'open' ? this.#put(order, 'cancelled', closedBy) : order }
     }
     if (update === 'complete' && state === 'complete') return { type: 'done', order }
     if (state !== 'open') return { type: 'order_closed', order }
@@ -101,7 +107,7 @@ export class ModelOrders {
     const left = (this.#shelf.quantities.get(petId) ?? 0) - quantity
     if (left < 0) return { type: 'insufficient_stock', petId, wanted: quantity, available: left + quantity }
     this.#shelf.record(petId, left)
-    return { type: 'done', order: this.#put(order, 'complete') }
+    return { type: 'done', order: this.#put(order, 'complete', closedBy) }
   }
 
   /** Whether a row of a file differs from the stored order. */
@@ -128,11 +134,11 @@ export class ModelOrders {
       if (available === undefined || (more > 0 && available < more)) return false
     }
     if (order?.state === 'open' && complete) {
-      const outcome = this.update(id, 'complete')
+      const outcome = this.update(id, 'complete', 'import')
       if (outcome.type === 'insufficient_stock') return false
     }
-    const created: Order = { id, petId, quantity, state: 'open', createdAt: this.now }
-    const base = this.#orders.get(id) ?? (complete ? this.#put(created, 'complete') : created)
+    const created: Order = { id, petId, quantity, state: 'open', createdAt: this.now, createdBy: 'import' }
+    const base = this.#orders.get(id) ?? (complete ? this.#put(created, 'complete', 'import') : created)
     this.#set(withPatch(base, { shipDate: null, customer: null, note: null, ...row }))
     return true
   }
@@ -140,7 +146,7 @@ export class ModelOrders {
   async check(store: Store): Promise<void> {
     const shown = this.all.map((order) => {
       const state = this.#shownState(order)
-      return state === order.state ? order : this.#closed(order, state)
+      return state === order.state ? order : this.#expired(order)
     })
     for (const state of ORDER_STATES) {
       expect(await store.listOrders({ state }, 999)).toEqual(shown.filter((order) => order.state === state))
@@ -168,13 +174,12 @@ export class ModelOrders {
     return quantity === undefined ? undefined : quantity - this.#reservedOf(petId)
   }
 
-  #put(order: Order, state: Order['state']): Order {
-    return this.#set(this.#closed(order, state))
+  #put(order: Order, state: 'complete' | 'cancelled', closedBy: string): Order {
+    return this.#set({ ...order, state, closedAt: this.now, closedBy })
   }
 
-  #closed(order: Order, state: Order['state']): Order {
-    const { expiresAt = 0 } = order
-    return { ...order, state, closedAt: state === 'expired' ? expiresAt : this.now }
+  #expired(order: Order): Order {
+    return { ...order, state: 'expired', closedAt: order.expiresAt ?? 0 }
   }
 
   #set(order: Order): Order {

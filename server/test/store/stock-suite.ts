@@ -142,8 +142,9 @@ export function stockSuite(name: string, underTest: StoreUnderTest): void {
           shipDate: 1_790_000_000_123,
           state,
           createdAt: expect.any(Number),
+          createdBy: expect.any(String),
         },
-        ...(state === 'complete' ? { closedAt: expect.any(Number) } : {}),
+        ...(state === 'complete' ? { closedAt: expect.any(Number), closedBy: expect.any(String) } : {}),
       })
       await addOrders(store, [order(HIGHEST, true), order(1n, false)])
       expect(await store.listOrders({}, 9)).toEqual([listed(1n, 'open'), listed(HIGHEST, 'complete')])

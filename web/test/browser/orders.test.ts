@@ -86,6 +86,27 @@ test(
   BROWSER_TEST_MS,
 )
 
+test(
+  'an order shows who made and who closed it, also once that person is removed',
+  async () => {
+    const id = await order(8, 1, { customer: 'Ms Jones' })
+    const { service } = shop
+    const anna = await service.createKey('pro', { name: 'Anna' })
+    const page = await shop.signedIn({ path: '/#/orders' })
+    const row = orderRow(page, id)
+    await row.getByText(/^Made .* by enterprise key$/).waitFor()
+    await service.call('DELETE', `/store/orders/${id}`, { key: anna.secret })
+    await row.getByText(/^Cancelled .* by Anna$/).waitFor()
+    await service.store.revokeKey(anna.id, { at: service.now, actor: 'test' })
+    await page.reload()
+    await page.getByRole('button', { name: 'Cancelled', exact: true }).click()
+    await orderRow(page, id)
+      .getByText(/^Cancelled .* by Anna$/)
+      .waitFor()
+  },
+  BROWSER_TEST_MS,
+)
+
 describe('the page says what somebody else did in the meantime', () => {
   /** Somebody else is a moment faster than the page. */
   async function overtaken(page: Page, method: string, act: () => Promise<void>): Promise<void> {

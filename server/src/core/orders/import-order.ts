@@ -1,6 +1,6 @@
 import type { ChangeOrigin } from '../stock/command.ts'
 import { withUpdate } from '../values/field.ts'
-import { closedOrder, ORDER, ORDER_UPDATE, type Order, type OrderRow } from './order.ts'
+import { ORDER, ORDER_UPDATE, type Order, type OrderRow } from './order.ts'
 import type { OrdersDraft } from './orders-draft.ts'
 
 /**
@@ -23,8 +23,11 @@ export function importOrder(orders: OrdersDraft, row: OrderRow, by: ChangeOrigin
   }
   const { complete: _, ...fields } = row
   if (existing === undefined) {
-    const order: Order = { ...fields, state: 'open', createdAt: orders.now }
-    orders.add(complete ? closedOrder(order, 'complete', orders.now) : order, by)
+    const order: Order = { ...fields, state: 'open', createdAt: orders.now, createdBy: by.keyId }
+    orders.add(
+      complete ? { ...order, state: 'complete', closedAt: orders.now, closedBy: by.keyId } : order,
+      by,
+    )
     return undefined
   }
   let changed = existing

@@ -142,6 +142,18 @@ export const ORDER = {
     ),
   ),
   ...CHANGEABLE,
+  createdBy: Type.Optional(
+    Type.String({
+      description:
+        'Public identifier of the API key that created the order; GET /keys/names has its name. Absent if an older version of the service created the order.',
+    }),
+  ),
+  closedBy: Type.Optional(
+    Type.String({
+      description:
+        'Public identifier of the API key that completed or cancelled the order. Absent if the order is open or expired, and if an older version of the service closed it.',
+    }),
+  ),
 }
 export type Order = RecordOf<typeof ORDER>
 
@@ -198,13 +210,12 @@ export function isExpired({ state, expiresAt }: Order, now: number): boolean {
 
 /** The order with its state at this time, even if the store has not recorded its expiry yet. */
 export function orderAt(order: Order, now: number): Order {
-  return isExpired(order, now) ? closedOrder(order, 'expired', now) : order
+  return isExpired(order, now) ? expiredOrder(order, now) : order
 }
 
 /** A hold was closed when it expired, no matter when the store records it. */
-export function closedOrder(order: Order, state: OrderState, now: number): Order {
-  const { expiresAt = now } = order
-  return { ...order, state, closedAt: state === 'expired' ? expiresAt : now }
+export function expiredOrder(order: Order, now: number): Order {
+  return { ...order, state: 'expired', closedAt: order.expiresAt ?? now }
 }
 
 /** The words by which an order is found and sorted if orders are listed by customer. */

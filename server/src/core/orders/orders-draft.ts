@@ -18,7 +18,7 @@ import { SECOND } from '../values/clock.ts'
 import type { ErrorDetail } from '../values/errors.ts'
 import { isSameRecord, withUpdate } from '../values/field.ts'
 import {
-  closedOrder,
+  expiredOrder,
   ORDER,
   ORDER_TRANSITIONS,
   type Order,
@@ -122,6 +122,7 @@ export class OrdersDraft {
       id,
       state: ORDER_TRANSITIONS.created.to,
       createdAt: now,
+      createdBy: by.keyId,
       ...(holdSeconds === undefined ? {} : { expiresAt: now + holdSeconds * SECOND }),
     })
     return this.add(order, by)
@@ -229,7 +230,12 @@ export class OrdersDraft {
     }
     const isClosing = units === 'take' || units === 'release'
     if (isClosing) this.#stock.changeReserved(petId, -quantity)
-    const after = isClosing ? closedOrder(order, to, this.now) : { ...order, state: to }
+    const after =
+      to === 'expired'
+        ? expiredOrder(order, this.now)
+        : isClosing
+          ? { ...order, state: to, closedAt: this.now, closedBy: by.keyId }
+          : { ...order, state: to }
     this.#changed.set(id, after)
     this.#log(after, change, by)
     return after

@@ -37,6 +37,10 @@ const ADD_ORDER_CUSTOMER = `
     ADD COLUMN customer_words text COLLATE "C";
   CREATE INDEX orders_by_customer ON orders (state, customer_words, id) WHERE customer_words IS NOT NULL;
   CREATE INDEX orders_by_pet_and_customer ON orders (pet_id, state, customer_words, id) WHERE customer_words IS NOT NULL`
+/** The ids of keys; NULL for orders that are older than these columns. */
+const ADD_ORDER_AUTHORS = `
+  SET LOCAL lock_timeout = '3s';
+  ALTER TABLE orders ADD COLUMN created_by text, ADD COLUMN closed_by text`
 /** See core/keys/pairing.ts. A key has at most one pairing code. */
 const PAUSED_KEYS_AND_PAIRING_CODES = `
   SET LOCAL lock_timeout = '3s';
@@ -59,6 +63,7 @@ const MIGRATIONS: readonly Migration[] = [
   { number: 4, sql: DROP_ORDER_STATE_CHECK, oldestProgram: 1 },
   { number: 5, sql: ADD_ORDER_CUSTOMER, oldestProgram: 1 },
   { number: 6, sql: PAUSED_KEYS_AND_PAIRING_CODES, oldestProgram: 1 },
+  { number: 7, sql: ADD_ORDER_AUTHORS, oldestProgram: 1 },
 ]
 
 const NEWEST = MIGRATIONS.at(-1)?.number ?? 0

@@ -174,6 +174,11 @@ const PAUSED_KEYS_AND_PAIRING_CODES = `
     created_by TEXT NOT NULL
   ) STRICT`
 
+/** The ids of keys; NULL for orders that are older than these columns. */
+const ADD_ORDER_AUTHORS = `
+  ALTER TABLE orders ADD COLUMN created_by TEXT;
+  ALTER TABLE orders ADD COLUMN closed_by TEXT`
+
 const FIRST = 1
 
 /** New migrations are appended. A migration that has been released is never edited. */
@@ -185,6 +190,7 @@ const MIGRATIONS: readonly Migration[] = [
   { number: 4, sql: DROP_ORDER_STATE_CHECK },
   { number: 5, sql: ADD_ORDER_CUSTOMER },
   { number: 6, sql: PAUSED_KEYS_AND_PAIRING_CODES },
+  { number: 7, sql: ADD_ORDER_AUTHORS },
 ]
 
 export const NEWEST = MIGRATIONS.at(-1)?.number ?? 0

@@ -49,6 +49,7 @@ const METHODS: Fields<string> = {
   redeliverWebhook: 'webhooks.redeliver',
   testWebhook: 'webhooks.test',
   listKeys: 'keys.list',
+  listKeyNames: 'keys.names',
   createKey: 'keys.create',
   getKey: 'keys.get',
   updateKey: 'keys.update',

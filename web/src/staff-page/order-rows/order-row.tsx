@@ -9,6 +9,10 @@ import { href } from '../ui/navigation.ts'
 export interface OrderRowProps extends OrderTimes {
   readonly order: Order
   readonly name: string | undefined
+  /** The name of the person who made the order. */
+  readonly createdBy: string | undefined
+  /** The name of the person who completed or cancelled it. */
+  readonly closedBy: string | undefined
   /** It no longer belongs to the list, and stays until the user hides it. */
   readonly isSettled: boolean
   readonly work: OrderWork | undefined
@@ -36,8 +40,9 @@ export function timesOf(order: Order, now: number): OrderTimes {
 }
 
 export const OrderRow = memo(function OrderRow(props: OrderRowProps) {
-  const { order, name, isSettled, work, left, madeAgo, isLate, actions, showsPet } = props
-  const { id, petId, quantity, shipDate, createdAt, expiresAt, customer, note } = order
+  const { order, name, createdBy, closedBy, isSettled, work, left, madeAgo, isLate, actions, showsPet } =
+    props
+  const { id, petId, quantity, shipDate, createdAt, closedAt, expiresAt, customer, note } = order
   const kind = kindOf(order)
   const row = useRef<HTMLLIElement>(null)
   const focusRow = () => row.current?.focus()
@@ -78,7 +83,14 @@ export const OrderRow = memo(function OrderRow(props: OrderRowProps) {
       <span className="order__times">
         <time dateTime={createdAt} title={exactMomentWords(Date.parse(createdAt))}>
           Made {madeAgo}
+          {byWords(createdBy)}
         </time>
+        {closedAt !== undefined && closedBy !== undefined && (
+          <time dateTime={closedAt} title={exactMomentWords(Date.parse(closedAt))}>
+            {order.complete ? 'Completed' : 'Cancelled'} {momentWords(Date.parse(closedAt))}
+            {byWords(closedBy)}
+          </time>
+        )}
         {shipDate !== undefined && (
           <time
             className={isLate ? 'order__late' : undefined}
@@ -126,6 +138,10 @@ const TONES = {
   cancelled: 'neutral',
   expired: 'neutral',
 } as const
+
+function byWords(name: string | undefined): string {
+  return name === undefined ? '' : ` by ${name}`
+}
 
 function shipWords({ complete }: Order, isLate: boolean): string {
   if (isLate) return 'Was due'

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'preact/compat'
+import { type ReactNode, useEffect } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
 import type { OrderList, OrderListSnapshot } from '../data/orders/order-list.ts'
 import { useMayChange, useSession, useStock } from '../session/session-context.ts'
@@ -17,11 +17,18 @@ interface Props {
 /** The orders of a list, with their actions. */
 export function OrderRows({ list, orders, showsPet, empty }: Props) {
   const { rows, phase, failure, next, isLoadingMore } = orders
-  const { stock, requests, orderActions } = useSession()
+  const { stock, requests, orderActions, keyNames } = useSession()
   useStock()
   const works = useReadable(orderActions)
+  const names = useReadable(keyNames)
+  useEffect(() => {
+    const keyIds = rows.flatMap(({ createdBy, closedBy }) => [createdBy, closedBy])
+    void keyNames.load(keyIds.filter((id) => id !== undefined))
+  }, [keyNames, rows])
   const now = useNow(1_000, requests.clock.now)
   const actions = useMayChange('orders') ? orderActions : undefined
+  const nameOf = (keyId: string | undefined) =>
+    keyId === undefined ? undefined : (names.get(keyId) ?? keyId)
   return (
     <ListFrame
       label="Orders"
@@ -39,6 +46,8 @@ export function OrderRows({ list, orders, showsPet, empty }: Props) {
           key={String(order.id)}
           order={order}
           name={stock.lookUp(order.petId)?.name}
+          createdBy={nameOf(order.createdBy)}
+          closedBy={nameOf(order.closedBy)}
           isSettled={list.isSettled(order)}
           work={works.get(order.id)}
           actions={actions}

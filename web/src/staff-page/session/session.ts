@@ -1,6 +1,7 @@
 import { type CallOptions, type Permission, PetstoreClient } from '@petstore/client'
 import { Categories } from '../data/catalog/categories.ts'
 import { PetEdits } from '../data/history/pet-edits.ts'
+import { KeyNames } from '../data/key-names.ts'
 import { Observable, type Readable } from '../data/observable.ts'
 import { OpenOrders } from '../data/orders/open-orders.ts'
 import { OrderActions } from '../data/orders/order-actions.ts'
@@ -48,6 +49,7 @@ export class Session {
   readonly orderNews: OrderNews
   readonly openOrders: OpenOrders
   readonly webhooks: Webhooks
+  readonly keyNames: KeyNames
   readonly categories: Categories
   readonly petEdits: PetEdits
   readonly table = new Observable(FIRST_TABLE_STATE)
@@ -78,6 +80,7 @@ export class Session {
     this.categories = new Categories({ client, stock, events: this.feed.events, signal })
     this.openOrders = new OpenOrders({ calls, stock, live: this.feed.orders, signal })
     this.webhooks = new Webhooks(client.webhooks, signal)
+    this.keyNames = new KeyNames(client.keys, signal)
   }
 
   /** Throws where the key is not valid, or the service does not answer. */
