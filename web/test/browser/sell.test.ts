@@ -153,6 +153,33 @@ test(
   BROWSER_TEST_MS,
 )
 
+test(
+  'a question and a form close when the user leaves the view, and nothing is discarded',
+  async () => {
+    const page = await shop.signedIn({ path: '/#/receive' })
+    await page.getByRole('link', { name: 'Sell' }).click()
+    await ready(page)
+    await scan(page, barcodeOf(20))
+    await page.getByRole('button', { name: 'Discard' }).click()
+    await page.getByRole('heading', { name: 'Discard this sale?' }).waitFor()
+    await page.goBack()
+    await page.getByRole('heading', { name: 'Receive', level: 1 }).waitFor()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.waitForFunction(() => document.activeElement?.getAttribute('role') === 'combobox')
+    await page.goForward()
+    await line(page, 20).waitFor()
+    await scan(page, '4999999999999')
+    await page.getByRole('button', { name: 'Add a pet with this barcode' }).click()
+    await page.getByRole('dialog').getByLabel('Name').fill('Fern')
+    await page.keyboard.press('Escape')
+    await page.getByRole('heading', { name: 'Discard what you entered?' }).waitFor()
+    await page.goBack()
+    await page.getByRole('heading', { name: 'Receive', level: 1 }).waitFor()
+    await expectSoon(() => page.getByRole('dialog').count(), 0)
+  },
+  BROWSER_TEST_MS,
+)
+
 /** Sells one piece of a pet, and waits until the sale is in the queue or booked. */
 async function sell(page: Page, petId: number): Promise<void> {
   await scan(page, barcodeOf(petId))
