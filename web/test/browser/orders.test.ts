@@ -308,8 +308,13 @@ test(
     await page.getByText('100 found among the first 100', { exact: true }).waitFor()
     const asked: string[] = []
     page.on('request', (request) => asked.push(request.url()))
+    const row = orderRow(page, ids[0] ?? 0n)
+    const place = await row.boundingBox()
     const latest = await order(8, 1, { customer: 'Ada' })
-    await page.getByText(`Order ${latest} for Ada arrived`).waitFor()
+    await page.getByText(`Order ${latest} for Ada arrived.`).waitFor({ state: 'attached' })
+    const showNew = page.getByRole('button', { name: 'Show 1 new order' })
+    await showNew.waitFor()
+    expect(await row.boundingBox()).toEqual(place)
     await axe(page)
     await page.getByRole('button', { name: 'Show more' }).click()
     await page.getByText('200 found among the first 200', { exact: true }).waitFor()
@@ -320,16 +325,16 @@ test(
     await orderRow(page, latest).waitFor()
     expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0)
 
-    await page.getByRole('button', { name: `Show order ${latest}` }).click()
+    await showNew.click()
     expect(await isFocusedInView(orderRow(page, latest))).toBe(true)
-    expect(await page.getByText(/arrived/).count()).toBe(0)
+    await showNew.waitFor({ state: 'detached' })
     // An order that is not among those that are loaded is searched for.
     await page.getByRole('searchbox').fill('')
     await page.getByText(/^The first 100 open orders/).waitFor()
     const [first, second] = [await order(8, 1), await order(8, 1)]
-    await page.getByText('2 new orders arrived').waitFor()
+    await page.getByRole('button', { name: 'Show 2 new orders' }).waitFor()
     await shop.service.call('DELETE', `/store/orders/${first}`)
-    await page.getByRole('button', { name: `Show order ${second}` }).click()
+    await showNew.click()
     await orderRow(page, second).waitFor()
   },
   2 * BROWSER_TEST_MS,

@@ -70,14 +70,12 @@ export function OrdersView() {
         <p className="muted number" role="status">
           {countWords(orders, settled, filter.kind, query)}
         </p>
-        <strong role="status">{arrivedWords(arrived)}</strong>
+        <span className="visually-hidden" role="status">
+          {arrivalWords(arrived.at(-1))}
+        </span>
         {firstArrived !== undefined && (
-          <Button
-            size="small"
-            aria-label={`Show order ${firstArrived.id}`}
-            onClick={() => show(firstArrived)}
-          >
-            Show
+          <Button size="small" onClick={() => show(firstArrived)}>
+            Show {arrived.length === 1 ? '1 new order' : `${arrived.length.toLocaleString('en')} new orders`}
           </Button>
         )}
         {settled > 0 && (
@@ -119,11 +117,9 @@ function useArrivedOrders(source: OrderSource) {
   return { arrived, forgetArrived: () => setArrived([]) }
 }
 
-function arrivedWords(arrived: readonly Order[]): string {
-  const [first, second] = arrived
-  if (first === undefined) return ''
-  if (second !== undefined) return `${arrived.length.toLocaleString('en')} new orders arrived.`
-  return `Order ${first.id}${first.customer === undefined ? '' : ` for ${first.customer}`} arrived.`
+function arrivalWords(order: Order | undefined): string {
+  if (order === undefined) return ''
+  return `Order ${order.id}${order.customer === undefined ? '' : ` for ${order.customer}`} arrived.`
 }
 
 interface NoOrdersProps {

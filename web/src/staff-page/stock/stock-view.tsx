@@ -142,7 +142,9 @@ function NoRows({ isFiltered, onClear }: { readonly isFiltered: boolean; readonl
   if (!isFiltered) {
     return (
       <Empty title="No pets yet">
-        <p>{mayAdd ? 'Add them here. They appear at once.' : 'They appear here once somebody adds them.'}</p>
+        <p>
+          {mayAdd ? 'Import a file, or add them one by one.' : 'They appear here once somebody adds them.'}
+        </p>
         {mayAdd && (
           <div className="cluster">
             <a className="button" href={href({ view: 'import' })}>
