@@ -102,7 +102,7 @@ test(
     // Two pets are sold: one that the page sees, and one while the count is applied.
     await shop.setElsewhere(12n, 9)
     await page.getByRole('button', { name: /^Counted/ }).click()
-    await page.getByRole('row', { name: /^Pet number 12 12 9 .*Changed$/ }).waitFor()
+    await page.getByRole('row', { name: /^Pet number 12 #12 9 .*Changed$/ }).waitFor()
     await page.getByRole('button', { name: 'Review' }).click()
     await expectSoon(() => focused(page), 'Count')
     const changed = page.getByRole('region', { name: 'Changed since it was counted' })

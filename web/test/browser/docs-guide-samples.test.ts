@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import { run } from '../../../client/test/support/built-client.ts'
 import { TestService } from '../../../server/test/support/test-service.ts'
 import { Contract } from '../../src/docs-page/contract.ts'
@@ -19,6 +20,8 @@ import {
 } from '../support/guide-samples.ts'
 import { printed } from '../support/printed-sample.ts'
 import { usePython } from '../support/python-samples.ts'
+
+const CLIENT_README = join(import.meta.dir, '../../../client/README.md')
 
 let service: TestService
 beforeAll(async () => {
@@ -231,7 +234,9 @@ test('the code of the guide on the client runs from top to bottom', async () => 
   await stockTheExample(service)
   await service.setQuantity(1n, '{"quantity":4}')
   await post(service, '/pets', '{"id":16,"name":"Neon tetra","categoryId":1,"quantity":10}')
-  const code = [...codeBlocks('typescript-client').values()].join('\n')
+  const { Install: install, ...blocks } = Object.fromEntries(codeBlocks('typescript-client'))
+  expect(await Bun.file(CLIENT_README).text()).toContain(`\`\`\`sh\n${install}\n\`\`\``)
+  const code = Object.values(blocks).join('\n')
   const values = await printed(
     code.replaceAll(SAMPLE_BASE_URL, `${service.address}/v1`).replaceAll(KEY_PLACEHOLDER, service.key),
     false,

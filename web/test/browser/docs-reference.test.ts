@@ -173,6 +173,7 @@ test(
     const links = page.getByRole('region', { name: 'Guides' }).getByRole('link')
     await links.first().waitFor()
     const titles = await links.allTextContents()
+    await page.getByText('API version 1.0.0', { exact: true }).waitFor()
     expect(titles).toEqual([
       'Keys and people',
       'Limits',
@@ -194,6 +195,10 @@ test(
     }
     expect(tables.get('Limits')?.slice(0, 4)).toEqual([
       ...['free601,000', 'pro30010,000', 'business1,000100,000', 'enterpriseas agreedas agreed'],
+    ])
+    const methods = tables.get('The TypeScript client') ?? []
+    expect(methods.filter((row) => row.startsWith('client.pets.get'))).toEqual([
+      'client.pets.getGET /catalog/{petId}',
     ])
     const codes = contract['x-error-codes']
     expect(codes.length).toBeGreaterThan(0)

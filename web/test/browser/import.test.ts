@@ -4,6 +4,7 @@ import { axe } from '../support/axe.ts'
 import { BROWSER_TEST_MS, JSON_HEADERS, useShop } from '../support/shop.ts'
 
 const shop = useShop()
+const emptyShop = useShop({ pets: [] })
 const COUNT = 2_500
 
 /** Every pet has its id as its barcode. */
@@ -114,6 +115,25 @@ test(
 )
 
 test(
+  'an empty store offers to import a file and to add a pet, if the key may change pets',
+  async () => {
+    const page = await emptyShop.signedIn()
+    await page.getByRole('link', { name: 'Import a file' }).click()
+    await page.getByRole('heading', { name: 'Import pets from a file' }).waitFor()
+    await page.goBack()
+    await page.getByText('No pets yet').waitFor()
+    await axe(page)
+    await page.getByRole('link', { name: 'Add a pet' }).click()
+    await page.getByRole('button', { name: 'Add a pet' }).waitFor()
+    const { secret } = await emptyShop.service.createKey('enterprise', { permissions: ['stock'] })
+    const limited = await emptyShop.signedIn({ key: secret })
+    await limited.getByText('They appear here once somebody adds them.').waitFor()
+    expect(await limited.getByRole('link', { name: 'Import a file' }).count()).toBe(0)
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
   'files that a spreadsheet has spoiled are refused with an explanation',
   async () => {
     const page = await shop.signedIn({ path: '/#/import' })
@@ -124,6 +144,9 @@ test(
     await page.getByText('0 to add, 0 to change, 1 refused').waitFor()
     await page.getByText('a spreadsheet has shortened the barcode to 4.00638E+12').waitFor()
     await axe(page)
+    await choose(page, `${header}\n1,Biscuit,1,available,4,4.00638E+12\n999,Fern,1,available,4,\n`)
+    await page.getByText('1 to add, 0 to change, 1 refused').waitFor()
+    await page.getByRole('table', { name: 'refused' }).getByText('4.00638E+12').waitFor()
   },
   BROWSER_TEST_MS,
 )

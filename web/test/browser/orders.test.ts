@@ -17,6 +17,11 @@ const isNow = (row: Locator, state: string) =>
 const toast = (page: Page, text: string | RegExp) => page.locator('.toast').getByText(text).waitFor()
 const reserved = (page: Page, petId: bigint, words: string) =>
   rowOf(page, petId).locator('.reserved').getByText(words).waitFor()
+const isFocusedInView = (row: Locator) =>
+  row.evaluate((element) => {
+    const { top, bottom } = element.getBoundingClientRect()
+    return document.activeElement === element && top >= 0 && bottom <= innerHeight
+  })
 
 test(
   'by keys alone: to the orders, complete one after a question, and the other browser sees it at once',
@@ -303,7 +308,14 @@ test(
     await page.getByText('100 found among the first 100', { exact: true }).waitFor()
     const asked: string[] = []
     page.on('request', (request) => asked.push(request.url()))
-    const latest = await order(8, 1)
+    const row = orderRow(page, ids[0] ?? 0n)
+    const place = await row.boundingBox()
+    const latest = await order(8, 1, { customer: 'Ada' })
+    await page.getByText(`Order ${latest} for Ada arrived.`).waitFor({ state: 'attached' })
+    const showNew = page.getByRole('button', { name: 'Show 1 new order' })
+    await showNew.waitFor()
+    expect(await row.boundingBox()).toEqual(place)
+    await axe(page)
     await page.getByRole('button', { name: 'Show more' }).click()
     await page.getByText('200 found among the first 200', { exact: true }).waitFor()
     expect(await orderRow(page, latest).count()).toBe(0)
@@ -312,6 +324,18 @@ test(
     await page.getByText('206 found', { exact: true }).waitFor()
     await orderRow(page, latest).waitFor()
     expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0)
+
+    await showNew.click()
+    expect(await isFocusedInView(orderRow(page, latest))).toBe(true)
+    await showNew.waitFor({ state: 'detached' })
+    // An order that is not among those that are loaded is searched for.
+    await page.getByRole('searchbox').fill('')
+    await page.getByText(/^The first 100 open orders/).waitFor()
+    const [first, second] = [await order(8, 1), await order(8, 1)]
+    await page.getByRole('button', { name: 'Show 2 new orders' }).waitFor()
+    await shop.service.call('DELETE', `/store/orders/${first}`)
+    await showNew.click()
+    await orderRow(page, second).waitFor()
   },
   2 * BROWSER_TEST_MS,
 )

@@ -145,7 +145,7 @@ test(
     await finder(page).fill('number 36')
     await page.getByRole('option', { name: /^Pet number 36/ }).click()
     await page.getByLabel('How many Pet number 36 have arrived').fill('9007199254740981')
-    await page.getByRole('button', { name: 'Add' }).click()
+    await page.getByRole('button', { name: 'Next pet' }).click()
     await scan(page, barcodeOf(37))
     expect(await fits(page)).toBe(true)
     await axe(page)
@@ -198,6 +198,7 @@ test(
     await page.getByRole('button', { name: 'Discard' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click()
     await page.getByText('Nothing received yet').waitFor()
+    await page.getByText('This browser keeps the list until you press Review and Receive.').waitFor()
   },
   BROWSER_TEST_MS,
 )
@@ -217,6 +218,9 @@ test(
     await page.getByRole('textbox', { name: 'How many Pet number 26', exact: true }).focus()
     await scan(page, barcodeOf(27))
     await page.getByText('2 pets, 6 pieces').waitFor()
+    // The amount that is being typed is part of the list.
+    await page.getByText(/^#27 · \d+ in stock · 2 in the list below$/).waitFor()
+    await page.getByRole('button', { name: 'Next pet' }).waitFor()
     await page.getByRole('button', { name: 'Review' }).click()
     await page.getByLabel('Reference').fill('PO-7')
     await scan(page, barcodeOf(28))
@@ -248,7 +252,7 @@ test(
     await page.getByLabel('How many Newcomer have arrived').waitFor()
     await page.keyboard.type('6')
     await page.keyboard.press('Enter')
-    await page.getByText('6 × Newcomer added.').waitFor()
+    await page.getByText('In the list: 6 × Newcomer.').waitFor()
     await scan(page, '9999999999994')
     await page.getByText('1 pet, 7 pieces').waitFor()
     await page.getByRole('button', { name: 'Discard' }).click()

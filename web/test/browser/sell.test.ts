@@ -153,6 +153,63 @@ test(
   BROWSER_TEST_MS,
 )
 
+test(
+  'a sale that was booked makes room for the next one, which says why it is not sold',
+  async () => {
+    await order(22, 10, 'Ada')
+    await order(23, 1, 'Ada')
+    const page = await shop.signedIn({ path: '/#/sell', provokes: [409] })
+    await ready(page)
+    await scan(page, barcodeOf(21))
+    await page.getByRole('button', { name: 'Sell 1 piece' }).click()
+    await page.getByText(/^Sold 1 piece,/).waitFor()
+    await page.waitForFunction(() => document.activeElement?.getAttribute('role') === 'combobox')
+    await page.keyboard.type('number 23', { delay: 60 })
+    const option = page.getByRole('option', { name: /^Pet number 23/ })
+    await option.getByText('#23', { exact: true }).waitFor()
+    await option.getByText('9 free', { exact: true }).waitFor()
+    await page.keyboard.press('Escape')
+    await scan(page, barcodeOf(22))
+    await line(page, 22).waitFor()
+    expect(await page.getByText(/^Sold 1 piece,/).count()).toBe(0)
+    await page.getByRole('button', { name: 'Sell 1 piece' }).click()
+    await page.getByText('Not sold: none is free.', { exact: true }).waitFor()
+    await scan(page, barcodeOf(23))
+    await page.getByRole('button', { name: 'Sell 2 pieces' }).click()
+    await page
+      .getByText('Nothing was sold. Change or remove the marked pet, then sell again.', { exact: true })
+      .waitFor()
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'a question and a form close when the user leaves the view, and nothing is discarded',
+  async () => {
+    const page = await shop.signedIn({ path: '/#/receive' })
+    await page.getByRole('link', { name: 'Sell' }).click()
+    await ready(page)
+    await scan(page, barcodeOf(20))
+    await page.getByRole('button', { name: 'Discard' }).click()
+    await page.getByRole('heading', { name: 'Discard this sale?' }).waitFor()
+    await page.goBack()
+    await page.getByRole('heading', { name: 'Receive', level: 1 }).waitFor()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.waitForFunction(() => document.activeElement?.getAttribute('role') === 'combobox')
+    await page.goForward()
+    await line(page, 20).waitFor()
+    await scan(page, '4999999999999')
+    await page.getByRole('button', { name: 'Add a pet with this barcode' }).click()
+    await page.getByRole('dialog').getByLabel('Name').fill('Fern')
+    await page.keyboard.press('Escape')
+    await page.getByRole('heading', { name: 'Discard what you entered?' }).waitFor()
+    await page.goBack()
+    await page.getByRole('heading', { name: 'Receive', level: 1 }).waitFor()
+    await expectSoon(() => page.getByRole('dialog').count(), 0)
+  },
+  BROWSER_TEST_MS,
+)
+
 /** Sells one piece of a pet, and waits until the sale is in the queue or booked. */
 async function sell(page: Page, petId: number): Promise<void> {
   await scan(page, barcodeOf(petId))

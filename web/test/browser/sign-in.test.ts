@@ -26,6 +26,24 @@ test(
 )
 
 test(
+  'a key that is entered as a code signs in as a key, and is not shown',
+  async () => {
+    const page = await shop.page({ provokes: [401] })
+    const code = page.getByLabel('Sign-in code')
+    await code.fill('pst_demo_enterprise')
+    expect(await code.getAttribute('type')).toBe('password')
+    await page.keyboard.press('Enter')
+    await page.getByText('This key is not valid.').waitFor()
+    await page.getByRole('button', { name: 'Use a code' }).click()
+    await code.fill(` ${shop.service.key} `)
+    await page.keyboard.press('Enter')
+    await personMenu(page).waitFor()
+    expect(await stored(page, 'disk')).toEqual([])
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
   'a new tab gets the key from a tab that is signed in, and signing out of one tab signs out all',
   async () => {
     const page = await shop.signedIn()

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { BROWSER_TEST_MS, useShop } from '../support/shop.ts'
 import { expectSoon } from '../support/soon.ts'
-import { activeRow, countIs, namesShown, rowOf } from '../support/stock-table.ts'
+import { activeRow, countIs, namesShown, quantityOf, rowOf } from '../support/stock-table.ts'
 
 const BEYOND_DOUBLE = 9007199254740993n
 const KINDS = ['Beagle', 'Maine Coon', 'Goldfish', 'Cockatiel'] as const
@@ -99,6 +99,8 @@ test(
     await countIs(page, '1 of 2,003 pets')
     await page.getByRole('button', { name: 'All', exact: true }).click()
     await countIs(page, '3 of 2,003 pets')
+    expect(await quantityOf(page, 5_000n).getAttribute('title')).toBe('Low stock')
+    expect(await quantityOf(page, 9223372036854775807n).getAttribute('title')).toBe('None in stock')
     await shop.setLowStockAt('pets/5001', 4)
     await countIs(page, '2 of 2,003 pets')
     await page.reload()

@@ -112,8 +112,10 @@ function webhookRows({ webhooks }: Contract): readonly Row[] {
   ])
 }
 
+/** The client calls no deprecated operation. */
 function clientMethodRows({ operations }: Contract): readonly Row[] {
-  return operations.map((operation) => [
+  const called = operations.filter(({ isDeprecated }) => !isDeprecated)
+  return called.map((operation) => [
     <a key="method" href={href({ page: 'operation', id: operation.id })}>
       <code>{clientMethod(operation)}</code>
     </a>,

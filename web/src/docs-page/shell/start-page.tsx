@@ -12,7 +12,7 @@ export function StartPage() {
   const { title, version, description, servers, groups } = contract
   return (
     <article className="prose prose--wide">
-      <p className="eyebrow">API reference · version {version}</p>
+      <p className="eyebrow">API version {version}</p>
       <Heading level={1}>{title}</Heading>
       <p className="lead">
         <InlineText text={description} />

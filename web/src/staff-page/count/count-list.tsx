@@ -148,7 +148,7 @@ function Row({ count, row, entry, isBlind, onMove, onScan, onProblem }: RowProps
     <tr className={entry === undefined ? undefined : 'count__row--done'}>
       <td>
         <span className="list-row__name">{name}</span>{' '}
-        <span className="muted number count__id">{String(petId)}</span>
+        <span className="muted number count__id">#{String(petId)}</span>
       </td>
       {!isBlind && <td className="table__number">{quantity.toLocaleString('en')}</td>}
       <td className="table__number">

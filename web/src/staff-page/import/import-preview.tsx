@@ -11,6 +11,9 @@ import type { ImportProgress, ImportRun } from './import-run.ts'
 
 type Kind = PetLine['type'] | 'refused'
 
+/** Refused lines need work, so they are shown before all others. */
+const FIRST_SHOWN: readonly Kind[] = ['refused', 'added', 'changed']
+
 /** Shows what the import would change, and asks before it starts. */
 export function ImportPreview(props: { readonly prepared: PreparedImport; readonly onStart: () => void }) {
   const { file, plan, limits } = props.prepared
@@ -27,7 +30,7 @@ export function ImportPreview(props: { readonly prepared: PreparedImport; readon
     { value: 'changed' as const, label: `To change ${count.changed.toLocaleString('en')}` },
     { value: 'refused' as const, label: `Refused ${count.refused.toLocaleString('en')}` },
   ]
-  const kind = chosen ?? options.find(({ value }) => count[value] > 0)?.value ?? 'added'
+  const kind = chosen ?? FIRST_SHOWN.find((each) => count[each] > 0) ?? 'added'
   const shown =
     kind === 'refused'
       ? plan.refused.map(({ line, reason }) => ({ line, name: '', text: reason }))

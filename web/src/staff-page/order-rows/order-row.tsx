@@ -39,6 +39,10 @@ export function timesOf(order: Order, now: number): OrderTimes {
   }
 }
 
+export function orderRowId(orderId: bigint): string {
+  return `order-${orderId}`
+}
+
 export const OrderRow = memo(function OrderRow(props: OrderRowProps) {
   const { order, name, createdBy, closedBy, isSettled, work, left, madeAgo, isLate, actions, showsPet } =
     props
@@ -50,7 +54,7 @@ export const OrderRow = memo(function OrderRow(props: OrderRowProps) {
   if (isSettled) classes.push('order--settled')
   if (!showsPet) classes.push('order--of-pet')
   return (
-    <li ref={row} className={classes.join(' ')} tabIndex={-1} aria-label={`Order ${id}`}>
+    <li ref={row} id={orderRowId(id)} className={classes.join(' ')} tabIndex={-1} aria-label={`Order ${id}`}>
       {showsPet && (
         <a className="order__pet list-row__name" href={href({ view: 'pet', petId })}>
           {name ?? `Pet ${petId}`}

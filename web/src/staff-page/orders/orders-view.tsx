@@ -1,8 +1,10 @@
-import { useMemo, useRef } from 'preact/compat'
+import type { Order } from '@petstore/client'
+import { useEffect, useMemo, useRef, useState } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
-import { type OrderListSnapshot, useOrderList } from '../data/orders/order-list.ts'
+import { type OrderListSnapshot, type OrderSource, useOrderList } from '../data/orders/order-list.ts'
 import { type OrderFilter, type OrderKind, searchOrders } from '../data/orders/order-search.ts'
 import { KIND_WORDS } from '../data/orders/order-words.ts'
+import { orderRowId } from '../order-rows/order-row.tsx'
 import { OrderRows } from '../order-rows/order-rows.tsx'
 import { useSession, useStock } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
@@ -30,6 +32,7 @@ export function OrdersView() {
     [orderCalls, filter.kind, query, stock, feed, hasNames],
   )
   const { list, orders } = useOrderList(source, orderNews)
+  const { arrived, forgetArrived } = useArrivedOrders(source)
   const search = useRef<HTMLInputElement>(null)
   const change = (changes: Partial<OrderFilter>) => orderFilter.set({ ...filter, ...changes })
   const settled = orders.rows.filter((order) => list.isSettled(order)).length
@@ -37,6 +40,14 @@ export function OrdersView() {
     list.hideSettled()
     search.current?.focus()
   }
+  const show = ({ id }: Order) => {
+    forgetArrived()
+    const row = document.getElementById(orderRowId(id))
+    // The order may be on a page that is not loaded.
+    if (row === null) change({ query: `#${id}` })
+    else row.focus()
+  }
+  const [firstArrived] = arrived
   return (
     <section className="view view--list orders" aria-label="Orders">
       <h1>Orders</h1>
@@ -59,6 +70,14 @@ export function OrdersView() {
         <p className="muted number" role="status">
           {countWords(orders, settled, filter.kind, query)}
         </p>
+        <span className="visually-hidden" role="status">
+          {arrivalWords(arrived.at(-1))}
+        </span>
+        {firstArrived !== undefined && (
+          <Button size="small" onClick={() => show(firstArrived)}>
+            Show {arrived.length === 1 ? '1 new order' : `${arrived.length.toLocaleString('en')} new orders`}
+          </Button>
+        )}
         {settled > 0 && (
           <Button size="small" tone="quiet" onClick={hideSettled}>
             Hide {settled === 1 ? 'the order' : `the ${settled} orders`} closed since
@@ -80,6 +99,27 @@ export function OrdersView() {
       />
     </section>
   )
+}
+
+/** The orders that were made since the list was opened. The list shows the oldest first, so they are below. */
+function useArrivedOrders(source: OrderSource) {
+  const { feed } = useSession()
+  const [arrived, setArrived] = useState<readonly Order[]>([])
+  useEffect(() => {
+    setArrived([])
+    return feed.events.subscribe((notice) => {
+      if (notice.type !== 'change' || notice.change.type !== 'order') return
+      const { change, order } = notice.change
+      if (change === 'created') setArrived((before) => (source.fits(order) ? [...before, order] : before))
+      else if (order.state !== 'open') setArrived((before) => before.filter(({ id }) => id !== order.id))
+    })
+  }, [feed, source])
+  return { arrived, forgetArrived: () => setArrived([]) }
+}
+
+function arrivalWords(order: Order | undefined): string {
+  if (order === undefined) return ''
+  return `Order ${order.id}${order.customer === undefined ? '' : ` for ${order.customer}`} arrived.`
 }
 
 interface NoOrdersProps {

@@ -22,7 +22,7 @@ export function DeliveryList({ delivery, onReview }: Props) {
   if (lines.size === 0) {
     return (
       <Empty title="Nothing received yet">
-        <p>This browser keeps the list until you book it.</p>
+        <p>This browser keeps the list until you press Review and Receive.</p>
       </Empty>
     )
   }
@@ -46,7 +46,7 @@ export function DeliveryList({ delivery, onReview }: Props) {
       </div>
       {(failure !== undefined || refused.size > 0) && (
         <p className="notice notice--negative receive__notice" role="alert">
-          {failure ?? 'Nothing was booked. Remove the marked pets, then try again.'}
+          {failure ?? 'Nothing was received. Remove the marked pets, then try again.'}
         </p>
       )}
       {/* biome-ignore lint/a11y/noRedundantRoles: Safari drops the role of a list without markers */}
@@ -89,7 +89,7 @@ function Line({ delivery, petId, amount }: LineProps) {
         <a className="list-row__name" href={href({ view: 'pet', petId })}>
           {name}
         </a>
-        <span className="muted number">{String(petId)}</span>
+        <span className="muted number">#{String(petId)}</span>
         {delivery.isImplausible(petId, amount) && (
           <span className="badge badge--caution">Unusually many</span>
         )}

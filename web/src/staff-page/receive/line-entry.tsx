@@ -13,6 +13,7 @@ export function LineEntry({ delivery }: { readonly delivery: DeliveryDraft }) {
   const { stock } = useSession()
   useStock()
   const line = useReadable(delivery.openLine)
+  const { lines } = useReadable(delivery)
   const [text, setText] = useState(() => String(line?.amount ?? 1))
   const [message, setMessage] = useState<FinderMessage>()
   const [problem, setProblem] = useState<string>()
@@ -25,7 +26,7 @@ export function LineEntry({ delivery }: { readonly delivery: DeliveryDraft }) {
     if (closed === undefined) return
     delivery.openLine.set(undefined)
     const pieces = closed.amount.toLocaleString('en')
-    setMessage({ text: `${pieces} × ${stock.nameOf(closed.petId)} added.`, isProblem: false })
+    setMessage({ text: `In the list: ${pieces} × ${stock.nameOf(closed.petId)}.`, isProblem: false })
   }
   const pick = (petId: bigint) => {
     close()
@@ -77,7 +78,8 @@ export function LineEntry({ delivery }: { readonly delivery: DeliveryDraft }) {
           <span className="receive__pet">
             <strong>{stock.nameOf(line.petId)}</strong>
             <span className="muted number">
-              {String(line.petId)} · {(stock.find(line.petId)?.quantity ?? 0).toLocaleString('en')} in stock
+              #{String(line.petId)} · {(stock.find(line.petId)?.quantity ?? 0).toLocaleString('en')} in stock
+              · {(lines.get(line.petId) ?? 0).toLocaleString('en')} in the list below
             </span>
           </span>
           <TextField
@@ -92,7 +94,7 @@ export function LineEntry({ delivery }: { readonly delivery: DeliveryDraft }) {
             onKeyDown={onKeyDown}
           />
           <Button tone="primary" onClick={finish}>
-            Add
+            Next pet
           </Button>
         </div>
       )}

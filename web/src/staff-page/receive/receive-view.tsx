@@ -48,7 +48,7 @@ function Delivery({ owner, section }: Props) {
     <>
       {!isKept && (
         <p className="notice notice--caution" role="alert">
-          This browser has no room to keep the delivery. Book it before you close or reload the page.
+          This browser has no room to keep the delivery. Receive it before you close or reload the page.
         </p>
       )}
       {isReview ? (

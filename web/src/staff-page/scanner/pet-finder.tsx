@@ -121,12 +121,12 @@ export function PetFinder({ ref, label, hint, message, onMessage, onPick }: Prop
   useScan((barcode) => void findBarcode(barcode))
   useImperativeHandle(ref, () => ({ focus, find: (wanted) => void find(wanted) }))
 
-  const options = usePetsLike(text, MAX_OPTIONS).map(({ petId, name, quantity }): PetOption => {
+  const options = usePetsLike(text, MAX_OPTIONS).map(({ petId, name, quantity, reserved }): PetOption => {
     const content = (
       <>
         <span className="finder__name">{name ?? `Pet ${petId}`}</span>
-        <span className="muted number">{String(petId)}</span>
-        <span className="muted number">{quantity.toLocaleString('en')} in stock</span>
+        <span className="muted number">#{String(petId)}</span>
+        <span className="muted number">{Math.max(0, quantity - reserved).toLocaleString('en')} free</span>
       </>
     )
     return { key: String(petId), petId, content }

@@ -40,7 +40,7 @@ type OpenDialog = 'reserve' | 'return' | 'pick-up' | 'camera'
 
 function OpenTill({ owner }: { readonly owner: KeyOwner }) {
   const till = tillOf(useSession(), owner)
-  const { lines, receipt, isSelling, failure } = useReadable(till)
+  const { lines, receipt, isSelling, failure, refused } = useReadable(till)
   const mayOrder = useMayChange('orders')
   const [dialog, setDialog] = useState<OpenDialog>()
   const [message, setMessage] = useState<FinderMessage>()
@@ -51,6 +51,11 @@ function OpenTill({ owner }: { readonly owner: KeyOwner }) {
     else finder.current?.find(barcode)
   }
   useScan(onScan)
+  const sell = () => {
+    // On a touch screen the keyboard would cover half of the view.
+    if (matchMedia('(pointer: fine)').matches) finder.current?.focus()
+    void till.sell()
+  }
   const close = () => setDialog(undefined)
   return (
     <>
@@ -80,7 +85,7 @@ function OpenTill({ owner }: { readonly owner: KeyOwner }) {
           <>
             {failure !== undefined && (
               <p className="notice notice--negative" role="alert">
-                Not sold. {failure}
+                {failureText(failure, refused, lines)}
               </p>
             )}
             <ul aria-label="This sale">
@@ -100,12 +105,7 @@ function OpenTill({ owner }: { readonly owner: KeyOwner }) {
                   Discard
                 </Button>
                 {mayOrder && <Button onClick={() => setDialog('reserve')}>Reserve…</Button>}
-                <Button
-                  tone="primary"
-                  className="sell__button"
-                  isBusy={isSelling}
-                  onClick={() => void till.sell()}
-                >
+                <Button tone="primary" className="sell__button" isBusy={isSelling} onClick={sell}>
                   Sell {piecesWords(pieces)}
                 </Button>
               </div>
@@ -121,6 +121,19 @@ function OpenTill({ owner }: { readonly owner: KeyOwner }) {
       </Suspense>
     </>
   )
+}
+
+/** Why nothing was sold. The lines of several pets have their own reasons. */
+function failureText(
+  failure: string,
+  refused: ReadonlyMap<bigint, RefusedPet>,
+  lines: readonly SaleLine[],
+): string {
+  const [only] = refused.values()
+  if (only === undefined) return `Not sold. ${failure}`
+  if (lines.length === 1) return `Not sold: ${only.why.charAt(0).toLowerCase()}${only.why.slice(1)}`
+  const pets = refused.size === 1 ? 'the marked pet' : `the ${refused.size.toLocaleString('en')} marked pets`
+  return `Nothing was sold. Change or remove ${pets}, then sell again.`
 }
 
 async function discard(till: Till, lines: readonly SaleLine[]): Promise<void> {

@@ -4,7 +4,7 @@ import { Observable, type Readable } from '../data/observable.ts'
 import { type RefusedPet, type SaleLine, SaleQueue } from '../data/sales/sale-queue.ts'
 import type { SaveContext } from '../data/stock/own-request.ts'
 import type { QuantityChange } from '../data/stock/undo-history.ts'
-import { showToast } from '../data/toasts.ts'
+import { hideToast, showToast } from '../data/toasts.ts'
 import { perSession } from '../session/work-frame.tsx'
 import { piecesWords } from '../ui/words.ts'
 
@@ -48,6 +48,7 @@ export class Till implements Readable<TillState> {
   add(petId: bigint, quantity = 1): void {
     const { lines, receipt } = this.get()
     const before = lines.find((line) => line.petId === petId)?.quantity ?? 0
+    hideToast('sale')
     if (receipt === '') this.setReceipt(this.#proposedReceipt())
     this.#setLines([{ petId, quantity: before + quantity }, ...lines.filter((line) => line.petId !== petId)])
   }
@@ -81,6 +82,7 @@ export class Till implements Readable<TillState> {
     if (isSelling || lines.length === 0) return
     const receipt = this.get().receipt.trim() || this.#proposedReceipt()
     const pieces = lines.reduce((sum, { quantity }) => sum + quantity, 0)
+    hideToast('sale')
     this.#state.set({ ...this.get(), ...NOTHING_REFUSED, isSelling: true })
     const outcome = await this.queue.book(lines, receipt)
     if (outcome.type === 'refused') {

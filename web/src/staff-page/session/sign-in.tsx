@@ -23,7 +23,8 @@ type Step =
   /** `linked` is the code of the link that was opened. */
   | { readonly type: 'code'; readonly linked?: string }
   | { readonly type: 'welcome'; readonly paired: KeyWithSecret }
-  | { readonly type: 'key' }
+  /** `typed` is the key that was entered as a code. */
+  | { readonly type: 'key'; readonly typed?: string }
 
 interface Props {
   /** Why the last session ended by itself. */
@@ -83,10 +84,11 @@ export function SignIn({ reason, personId }: Props) {
             key={step.linked}
             linked={step.linked}
             onPaired={(paired) => goTo({ type: 'welcome', paired })}
+            onKey={(typed) => goTo({ type: 'key', typed })}
           />
         )}
         {step.type === 'welcome' && <Welcome paired={step.paired} isShared={people.length > 0} />}
-        {step.type === 'key' && <KeyForm />}
+        {step.type === 'key' && <KeyForm typed={step.typed} />}
         {step.type !== 'welcome' && (
           <div className="sign-in__others">
             {others && <Button onClick={() => goTo({ type: 'people' })}>People on this device</Button>}
@@ -167,12 +169,16 @@ interface CodeFormProps {
   /** The code of the link that was opened. It is tried at once. */
   readonly linked: string | undefined
   readonly onPaired: (paired: KeyWithSecret) => void
+  readonly onKey: (key: string) => void
 }
 
-function CodeForm({ linked, onPaired }: CodeFormProps) {
+const KEY_START = 'pst_'
+
+function CodeForm({ linked, onPaired, onKey }: CodeFormProps) {
   const [text, setText] = useState(linked ?? '')
   const [problem, setProblem] = useState<string>()
   const [isBusy, setBusy] = useState(false)
+  const isKey = text.trim().startsWith(KEY_START)
   const exchange = async (typed: string) => {
     const code = parseCode(typed)
     if (code === undefined) {
@@ -192,14 +198,19 @@ function CodeForm({ linked, onPaired }: CodeFormProps) {
   useEffect(() => {
     if (linked !== undefined) void start.current(linked)
   }, [linked])
+  const submit = () => {
+    if (isKey) onKey(text.trim())
+    else if (!isBusy) void exchange(text)
+  }
   return (
-    <CardForm title="Sign in" onSubmit={() => !isBusy && void exchange(text)}>
+    <CardForm title="Sign in" onSubmit={submit}>
       <TextField
         className="sign-in__code"
         label="Sign-in code"
         hint="8 letters and digits. The person who manages People in your shop gives you one."
         placeholder="ABCD-EFGH"
-        maxLength={20}
+        maxLength={100}
+        type={isKey ? 'password' : 'text'}
         autoFocus
         value={text}
         onChange={setText}
@@ -256,8 +267,9 @@ function Welcome({ paired: { key, secret }, isShared }: WelcomeProps) {
   )
 }
 
-function KeyForm() {
-  const [key, setKey] = useState('')
+/** A key that was entered as a code is tried at once. */
+function KeyForm({ typed }: { readonly typed: string | undefined }) {
+  const [key, setKey] = useState(typed ?? '')
   const [remember, setRemember] = useState(false)
   const [trying, setTrying] = useState<Session | 'starting'>()
   const [problem, setProblem] = useState<string>()
@@ -278,11 +290,15 @@ function KeyForm() {
       setTrying(undefined)
     }
   }
+  const start = useRef(submit)
+  useEffect(() => {
+    if (typed !== undefined) void start.current()
+  }, [typed])
   return (
     <CardForm title="Sign in with a key" onSubmit={() => trying === undefined && void submit()}>
       <TextField
         label="Your API key"
-        hint="For owners and programs. It begins with pst_."
+        hint={`For owners and programs. It begins with ${KEY_START}.`}
         type="password"
         autoFocus
         value={key}
@@ -325,14 +341,16 @@ function Waiting({ session }: { readonly session: Session }) {
 function OperatorHelp() {
   return (
     <details className="sign-in__operators">
-      <summary>For the person who runs the service</summary>
-      <p>Create the key of the owner, then a sign-in code for it:</p>
+      <summary>Trying the demo, or running the service?</summary>
+      <p>
+        The demo has the key <code>pst_demo_enterprise</code>. Enter it above, instead of a code.
+      </p>
+      <p>For a shop, create the key of the owner, then a sign-in code for it:</p>
       <pre className="sign-in__command">
         <code>petstore keys create --name "Anna" --plan pro --owner{'\n'}petstore keys pair Anna</code>
       </pre>
       <p>
-        The owner adds everybody else in People. The demo has the key <code>pst_demo_enterprise</code>. For
-        programs, see <a href="/docs">the API docs</a>.
+        The owner adds everybody else in People. For programs, see <a href="/docs">the API docs</a>.
       </p>
     </details>
   )

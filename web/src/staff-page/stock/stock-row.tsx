@@ -172,6 +172,7 @@ function Quantity({ petId, name, quantity, isLow: low, mayChange, actions }: Qua
   if (quantity === 0) classes.push('stepper__value--none')
   else if (low) classes.push('stepper__value--low')
   if (words.length > SHORT_QUANTITY) classes.push('stepper__value--long')
+  const title = quantity === 0 ? 'None in stock' : low ? 'Low stock' : undefined
   const step = (event: MouseEvent, delta: number) => {
     event.stopPropagation()
     actions.input({ kind: 'pointed', petId })
@@ -183,7 +184,7 @@ function Quantity({ petId, name, quantity, isLow: low, mayChange, actions }: Qua
   }
   if (!mayChange) {
     return (
-      <span className={`${classes.join(' ')} stepper__value--fixed`}>
+      <span className={`${classes.join(' ')} stepper__value--fixed`} title={title}>
         {words}
         {low && <span className="visually-hidden">, low</span>}
       </span>
@@ -205,6 +206,7 @@ function Quantity({ petId, name, quantity, isLow: low, mayChange, actions }: Qua
         type="button"
         className={classes.join(' ')}
         tabIndex={-1}
+        title={title}
         aria-label={`Quantity of ${name}: ${words}${low ? ', low' : ''}. Edit`}
         onClick={edit}
       >

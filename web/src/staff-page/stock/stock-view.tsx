@@ -9,6 +9,7 @@ import { useMayChange, useSession, useStock } from '../session/session-context.t
 import { Button } from '../ui/button.tsx'
 import { isTyping, useMediaQuery } from '../ui/hooks.ts'
 import { Empty } from '../ui/list-frame.tsx'
+import { href } from '../ui/navigation.ts'
 import { BulkBar } from './bulk-bar.tsx'
 import { ChangeAnnouncer } from './change-announcer.tsx'
 import type { Editing } from './grid-machine.ts'
@@ -137,12 +138,23 @@ function useExport() {
 }
 
 function NoRows({ isFiltered, onClear }: { readonly isFiltered: boolean; readonly onClear: () => void }) {
+  const mayAdd = useMayChange('pets')
   if (!isFiltered) {
     return (
       <Empty title="No pets yet">
         <p>
-          Bring them in with <code>petstore import pets.csv</code>; they appear here at once.
+          {mayAdd ? 'Import a file, or add them one by one.' : 'They appear here once somebody adds them.'}
         </p>
+        {mayAdd && (
+          <div className="cluster">
+            <a className="button" href={href({ view: 'import' })}>
+              Import a file
+            </a>
+            <a className="button" href={href({ view: 'pets' })}>
+              Add a pet
+            </a>
+          </div>
+        )}
       </Empty>
     )
   }

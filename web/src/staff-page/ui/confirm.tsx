@@ -1,5 +1,6 @@
 import { useEffect, useId, useRef } from 'preact/compat'
 import { Observable, useReadable } from '../data/observable.ts'
+import { visitedPlaces } from './navigation.ts'
 
 export interface Question {
   readonly title: string
@@ -34,9 +35,17 @@ export function isAsking(): boolean {
   return openQuestion.get() !== undefined
 }
 
-/** Shows the question that is open, if any. The page has one of these. */
+/** Shows the question that is open, if any. The page has one of these. Leaving the view answers with no. */
 export function Confirm() {
   const question = useReadable(openQuestion)
+  useEffect(() => {
+    const dismiss = () => openQuestion.get()?.answer(false)
+    const unsubscribe = visitedPlaces.subscribe(dismiss)
+    return () => {
+      unsubscribe()
+      dismiss()
+    }
+  }, [])
   return question === undefined ? null : <ConfirmDialog key={question.title} {...question} />
 }
 

@@ -1,5 +1,6 @@
 import { type FormEvent, type ReactNode, useEffect, useId, useRef } from 'preact/compat'
 import { ask } from './confirm.tsx'
+import { visitedPlaces } from './navigation.ts'
 
 interface Props {
   readonly title: string
@@ -13,14 +14,15 @@ interface Props {
   readonly children: (close: () => void) => ReactNode
 }
 
-/** A modal dialog. */
+/** A modal dialog. It closes when the user leaves the view. */
 export function Dialog({ title, onClose, onSubmit, hasUnsavedInput = false, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
+  const close = () => dialog.current?.close()
   useEffect(() => {
     dialog.current?.showModal()
+    return visitedPlaces.subscribe(() => dialog.current?.close())
   }, [])
-  const close = () => dialog.current?.close()
   const cancel = async () => {
     const isSure = !hasUnsavedInput || (await ask(DISCARD_QUESTION))
     if (isSure) close()

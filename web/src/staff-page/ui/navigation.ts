@@ -37,7 +37,7 @@ export interface Place {
 const MAX_TRAIL = 50
 const trail = new Observable<readonly Place[]>([])
 
-/** The places that led to the current one, the latest last. */
+/** The places that led to the current one, the latest last. Changes before the page shows another view. */
 export const visitedPlaces: Readable<readonly Place[]> = trail
 
 let currentTitle = ''

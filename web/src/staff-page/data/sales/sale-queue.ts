@@ -20,6 +20,7 @@ export interface RefusedPet {
 }
 
 export interface Refusal {
+  /** Empty if the pets say why. */
   readonly message: string
   readonly pets: readonly RefusedPet[]
 }
@@ -231,7 +232,7 @@ function refusalOf(error: unknown): Refusal {
       ? []
       : [{ petId: BigInt(petId), why: whyRefused(code, message, available), free: available }],
   )
-  return { message: pets.length === 0 ? failureWords(error) : 'Some of it cannot be sold any more.', pets }
+  return { message: pets.length === 0 ? failureWords(error) : '', pets }
 }
 
 function whyRefused(code: string, message: string, available: number | undefined): string {
