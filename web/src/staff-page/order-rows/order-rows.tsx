@@ -27,8 +27,8 @@ export function OrderRows({ list, orders, showsPet, empty }: Props) {
   }, [keyNames, rows])
   const now = useNow(1_000, requests.clock.now)
   const actions = useMayChange('orders') ? orderActions : undefined
-  const nameOf = (keyId: string | undefined) =>
-    keyId === undefined ? undefined : (names.get(keyId) ?? keyId)
+  // Orders of the command line and of imports have no person.
+  const nameOf = (keyId: string | undefined) => (keyId === undefined ? undefined : names.get(keyId))
   return (
     <ListFrame
       label="Orders"
