@@ -93,7 +93,7 @@ export interface ImportRun<Value> extends Pick<ChangeOrigin, 'keyId' | 'reason' 
   readonly database: string
   /** Skips bad lines instead of refusing the file. */
   readonly skipRefused: boolean
-  /** The message about bad lines ends with this advice. */
+  /** Advice for the message about bad lines. */
   readonly advice: string
 }
 
@@ -140,7 +140,10 @@ function purposeText({ reason, reference }: Pick<ChangeOrigin, 'reason' | 'refer
   return reference === undefined ? ` (${reason})` : ` (${reason}, ${reference})`
 }
 
-/** Prints the report of a dry run; without `--dry-run`, only the refused lines. Throws if refused lines may not be skipped. */
+/**
+ * Prints the report of a dry run; without `--dry-run`, only the refused lines. Throws if there are refused lines and
+ * `skipRefused` is false.
+ */
 async function previewImport<Value>(
   { name }: OpenFile<string>,
   { dryRun, show }: RunFlags,

@@ -93,7 +93,7 @@ export interface HostAddresses {
 
 /**
  * Looks up the addresses of a host and checks all of them. If private addresses are not allowed, every refusal has the same
- * text, so that it does not reveal which internal names exist, and their addresses.
+ * text, so that it reveals neither which internal names exist nor their addresses.
  */
 export async function findAddresses(
   host: string,

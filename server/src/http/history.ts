@@ -23,7 +23,7 @@ const EXAMPLE = {
   keyName: EXAMPLE_KEY.name,
 }
 
-/** The filters of every history of all pets. */
+/** The filters that both histories across all pets share. */
 const FILTERS = {
   petId: Type.Optional(Int64('Return only changes of this pet.')),
   who: Type.Optional(

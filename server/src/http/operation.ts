@@ -416,8 +416,8 @@ interface BodyKeywords {
 }
 
 /**
- * Groups of field names, by title. A body must have at least one field of exactly one group. In the contract, each
- * group becomes an object schema with its title.
+ * Groups of field names, by title. A body must have at least one field of one group, and no fields of the other
+ * groups. In the contract, each group becomes an object schema with its title.
  */
 export type Choices = Readonly<Record<string, readonly string[]>>
 

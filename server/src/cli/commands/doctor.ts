@@ -40,7 +40,7 @@ const MIN_FREE_BYTES = 256 * 1024 * 1024
 const HOLD_RELEASE_MS = 3_000
 /** Smaller differences between two clocks are not reported. */
 const MAX_CLOCK_GAP_MS = 60_000
-/** A clock that is before this program was written is wrong. */
+/** This program dates from 2026, so a clock that shows an earlier time is wrong. */
 const EARLIEST_TIME = Date.UTC(2026, 0)
 
 export function addDoctorCommand(program: PetstoreCommand): void {
@@ -171,7 +171,7 @@ async function checkContents(config: Config, kind: keyof typeof RESTORE_ADVICE):
       ...(await checkIntegrity(store, kind).catch(reportUnchecked)),
       ...wrongSettings,
       ...checkClockGap(store),
-      // On PostgreSQL, listing webhooks numbers the new rows of the log, so the database must accept writes.
+      // On PostgreSQL, listing webhooks assigns log positions to new rows, so the database must accept writes.
       ...(readinessProblems.length === 0 ? await checkWebhooks(store) : readinessProblems),
     ]
   } finally {

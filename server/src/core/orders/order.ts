@@ -94,7 +94,7 @@ export const OrderState = OneOf(ORDER_STATES, {
 })
 
 const MAX_NOTE_LENGTH = 1_000
-/** Control characters except line breaks, and U+FFFD, by which decoders replace damaged text. */
+/** Control characters except line breaks, and U+FFFD, with which decoders replace invalid bytes. */
 const INVALID_IN_NOTE = /(?![\n\r])[\p{Cc}\ufffd]/u
 
 const Note = Text(
@@ -213,7 +213,7 @@ export function orderAt(order: Order, now: number): Order {
   return isExpired(order, now) ? expiredOrder(order, now) : order
 }
 
-/** A hold was closed when it expired, no matter when the store records it. */
+/** A hold closes at its expiry time, even if the store records the expiry later. */
 export function expiredOrder(order: Order, now: number): Order {
   return { ...order, state: 'expired', closedAt: order.expiresAt ?? now }
 }

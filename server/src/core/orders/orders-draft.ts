@@ -27,7 +27,7 @@ import {
   type OrderDraft,
 } from './order.ts'
 
-/** The maximum number of expired holds that one commit releases. If there are more, the commit does nothing else. */
+/** The maximum number of expired holds that one commit releases. A commit that reaches this maximum runs no commands. */
 export const MAX_EXPIRED_HOLDS = 1_000
 
 /** The orders that a commit has read. Locking a pet also locks its orders. */
@@ -95,7 +95,7 @@ export class OrdersDraft {
     return failure
   }
 
-  /** Creates all orders or none. Orders of the same pet count together. */
+  /** Creates all orders or none. The quantities of orders for the same pet are added up. */
   createAll(command: CreateOrders): OutcomeOf<CreateOrders> {
     const { drafts } = command
     const wanted = new Map<bigint, number>()
@@ -194,8 +194,8 @@ export class OrdersDraft {
   }
 
   /**
-   * `change` and imports call this. An import may also change the quantity of an open order, and the fields of
-   * `ORDER_UPDATE` of a complete order.
+   * Called by `change` and by imports. Unlike `change`, an import may change the quantity of an open order, and may
+   * update a complete order.
    */
   changeOrder(order: Order, by: ChangeOrigin): Order {
     const before = this.find(order.id)
@@ -260,7 +260,7 @@ function outcomeWithoutChange(order: Order, change: OrderChange): OrderDone | Or
   return from.includes(order.state) ? undefined : { type: 'order_closed', order }
 }
 
-/** `alreadyWanted` units are taken by the orders before it in the same request. */
+/** `alreadyWanted` is the number of the pet's units that earlier orders in the same request need. */
 function failureDetail(
   index: number,
   failure: InsufficientStock | UnknownPet,

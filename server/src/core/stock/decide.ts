@@ -28,7 +28,7 @@ import { availableOf, type LogRecord, StockDraft } from './stock-draft.ts'
 export interface Decision {
   /** In the order of the commands. */
   readonly results: Result[]
-  /** Whether the expired holds fill the commit. If so, it only releases them, and the commands need another commit. */
+  /** Whether the commit reached `MAX_EXPIRED_HOLDS`. If so, it only releases holds, and the commands need another commit. */
   readonly isPostponed: boolean
   /** In the order in which they were decided. */
   readonly records: readonly LogRecord[]
@@ -66,8 +66,8 @@ interface Drafts {
 const NO_ANSWERS: Answers = new Map()
 
 /**
- * Decides the commands of one commit in order. Each command sees the changes of the commands before it. Only this function
- * decides whether a change is allowed.
+ * Decides the commands of one commit in order. Each command sees the changes of the commands before it. This function
+ * decides every command; `importOrder` decides imported orders.
  */
 export function decide(
   commands: readonly SubmittedCommand[],
@@ -299,7 +299,7 @@ export class AnswersDraft {
   }
 }
 
-/** The answer to an invalid or forbidden command is not remembered, so it is decided again each time it is sent. */
+/** Answers to invalid or forbidden commands and to outdated webhook updates are not stored, so a retry is decided again. */
 function isRemembered(outcome: Outcome): boolean {
   switch (outcome.type) {
     case 'invalid_category':

@@ -19,7 +19,7 @@ export type InventoryItem = RecordOf<typeof INVENTORY_ITEM>
 /** The fields of an entry that can change. */
 export type EntryState = Pick<InventoryItem, 'quantity' | 'status'>
 
-/** An entry as a commit reads it once the pet is locked. */
+/** An entry as a commit reads it after it has locked the pet. */
 export interface LockedEntry extends EntryState {
   /** The units that open orders reserve. */
   readonly reserved: number

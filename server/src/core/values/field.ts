@@ -22,7 +22,7 @@ export type Fields = Readonly<Record<string, TSchema>>
 /** A record in memory, with parsed values. */
 export type RecordOf<Of extends Fields> = Readonly<Static<TObject<Of>>>
 
-/** The same record in JSON, with times as texts. */
+/** The same record in JSON, with times as strings. */
 export type JsonOf<Of extends Fields> = {
   readonly [Name in keyof RecordOf<Of>]: Name extends keyof Of
     ? Of[Name] extends { format: 'date-time' }
@@ -85,7 +85,7 @@ export function ListOf<const Word extends string>(
   })
 }
 
-/** A text that `isValid` accepts; `expected` describes these texts in error messages. */
+/** A string that `isValid` accepts; `expected` describes the valid strings in error messages. */
 export function Text(options: Options, expected: string, isValid: (text: string) => boolean) {
   return Type.Refine(Type.String(options), isValid, () => expected)
 }

@@ -17,7 +17,7 @@ type WorkerParts = Omit<RunnerParts, 'hasLease' | 'isCurrent' | 'log' | 'slots' 
   readonly onFailure: (error: unknown) => void
 }
 
-/** Delivers for all webhooks that this process has leased. */
+/** Delivers events to all webhooks that this process has leased. */
 export class WebhookWorker implements CommitObserver {
   readonly #parts: WorkerParts
   readonly #log: SharedLog
