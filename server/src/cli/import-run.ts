@@ -191,7 +191,7 @@ async function applyImport<Value>(
     const changed = isAdjustment(run)
       ? `${formatCount(counts.changed, kind.noun, kind.plural)} changed`
       : `${formatCount(counts.added, kind.noun, kind.plural)} added, ${formatNumber(counts.changed)} changed`
-    return { text: `${changed}, ${formatNumber(counts.unchanged)} left alone`, refused }
+    return { text: `${changed}, ${formatNumber(counts.unchanged)} unchanged`, refused }
   } catch (error) {
     if (error instanceof RowsRefused) {
       progress.end()

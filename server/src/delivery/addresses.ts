@@ -73,7 +73,7 @@ export function checkUrl(
     return refusal('must begin with https://')
   }
   if (!ALLOWED_LOW_PORTS.includes(url.port) && Number(url.port) <= MAX_LOW_PORT) {
-    return refusal('must have the port 443, 80 or a port above 1024')
+    return refusal('must use port 443, port 80 or a port above 1024')
   }
   const host = hostOf(url)
   if (!allowsPrivate && isIP(host) !== 0 && !isPublic(host)) return notPublic(host)

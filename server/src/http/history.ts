@@ -108,7 +108,7 @@ const PetEdit = Type.Object(
   {
     title: 'PetEdit',
     description:
-      '`pet` is the pet after the change. It is absent if the pet was removed. The quantity is not part of it: GET /inventory/history lists its changes.',
+      '`pet` is the pet after the change. It is absent if the pet was removed. It does not include the quantity; GET /inventory/history lists quantity changes.',
     examples: [
       {
         petId: 1,

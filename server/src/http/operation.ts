@@ -383,7 +383,7 @@ function decodeUtf8(bytes: Uint8Array): string {
   try {
     return UTF8.decode(bytes)
   } catch {
-    throw invalid('the request body is not valid UTF-8; JSON is sent as UTF-8')
+    throw invalid('the request body is not valid UTF-8; send the JSON as UTF-8')
   }
 }
 

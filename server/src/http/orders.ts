@@ -20,7 +20,7 @@ import type {
   InsufficientStock,
   OutcomeOf,
 } from '../core/stock/command.ts'
-import { noEntry } from '../core/stock/inventory.ts'
+import { availableText, noEntry } from '../core/stock/inventory.ts'
 import { refusal } from '../core/stock/refusal.ts'
 import type { JsonObject } from '../core/values/field.ts'
 import { Int64, isWithinLength, type JsonOf, jsonWriter, OneOf, Text } from '../core/values/field.ts'
@@ -316,7 +316,7 @@ function createOrderReply(outcome: OutcomeOf<CreateOrder>, petId: bigint, path: 
     case 'insufficient_stock':
       return insufficientStockReply(
         outcome,
-        `${outcome.available} of petId ${petId} are available, so ${outcome.wanted} cannot be ordered`,
+        `${availableText(petId, outcome.available)}, so ${outcome.wanted} cannot be ordered`,
       )
   }
 }

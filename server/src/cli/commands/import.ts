@@ -16,7 +16,7 @@ export function addImportCommand(program: Command): void {
   const command = program
     .command('import')
     .description(
-      'Import pets with their stock, categories, orders or a stock count, while the service runs. Either the whole file is imported or nothing. Records that are not in the file stay unchanged.',
+      'Import pets (with their stock), categories, orders or a stock count, while the service runs. Either the whole file is imported or nothing. Records that are not in the file stay unchanged.',
     )
   addFileOptions(command)
     .option('--skip-bad', 'skip bad lines instead of refusing the file')

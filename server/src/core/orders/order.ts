@@ -119,7 +119,7 @@ function isNote(text: string): boolean {
 /** The fields of an order that an update can change. */
 const CHANGEABLE = {
   shipDate: Type.Optional(
-    DateTime('When the order ships or shipped. Requests give any time zone, responses use UTC.'),
+    DateTime('When the order ships or shipped. Requests may use any time zone; responses use UTC.'),
   ),
   customer: Type.Optional(
     Name('The customer, for example a name and a telephone number, without control characters.'),
@@ -138,7 +138,7 @@ export const ORDER = {
   expiresAt: Type.Optional(DateTime('When a hold expires, in UTC; absent if the order is not a hold.')),
   closedAt: Type.Optional(
     DateTime(
-      'When the order was completed, was cancelled or expired, in UTC; absent while it is open, and if an older version of the service closed it.',
+      'When the order was completed or cancelled, or expired, in UTC; absent while it is open, or if an older version of the service closed it.',
     ),
   ),
   ...CHANGEABLE,
@@ -151,7 +151,7 @@ export const ORDER = {
   closedBy: Type.Optional(
     Type.String({
       description:
-        'Public identifier of the API key that completed or cancelled the order. Absent if the order is open or expired, and if an older version of the service closed it.',
+        'Public identifier of the API key that completed or cancelled the order. Absent if the order is open or expired, or if an older version of the service closed it.',
     }),
   ),
 }

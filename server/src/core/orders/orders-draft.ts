@@ -12,7 +12,7 @@ import {
   STORE_KEY_ID,
   type UnknownPet,
 } from '../stock/command.ts'
-import { noEntry } from '../stock/inventory.ts'
+import { availableText, noEntry } from '../stock/inventory.ts'
 import type { StockDraft } from '../stock/stock-draft.ts'
 import { availableOf } from '../stock/stock-draft.ts'
 import { SECOND } from '../values/clock.ts'
@@ -278,7 +278,7 @@ function failureDetail(
     index,
     petId,
     code: 'insufficient_stock',
-    message: `${available} of petId ${petId} are available${others}, so ${quantity} cannot be ordered`,
+    message: `${availableText(petId, available)}${others}, so ${quantity} cannot be ordered`,
     available,
   }
 }

@@ -22,7 +22,7 @@ import type {
   SetQuantity,
   SubmittedCommand,
 } from './command.ts'
-import { type InventoryItem, type LockedEntry, noEntry } from './inventory.ts'
+import { availableText, type InventoryItem, type LockedEntry, noEntry } from './inventory.ts'
 import { availableOf, type LogRecord, StockDraft } from './stock-draft.ts'
 
 export interface Decision {
@@ -236,7 +236,7 @@ function reservedFailure(change: AdjustmentChange, entry: LockedEntry | undefine
   if (taken <= 0 || taken <= available) return undefined
   return {
     code: 'insufficient_stock',
-    message: `${available} of petId ${change.petId} are available, because open orders reserve ${reserved} of ${quantity}; ${taken} cannot be taken away`,
+    message: `${availableText(change.petId, available)}, because open orders reserve ${reserved} of ${quantity}; ${taken} cannot be taken away`,
     available,
   }
 }

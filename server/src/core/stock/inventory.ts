@@ -34,6 +34,11 @@ export interface StockChanges {
   readonly cursor: string
 }
 
+/** The start of a message about too few available units. */
+export function availableText(petId: bigint, available: number): string {
+  return `petId ${petId} has ${available} available ${available === 1 ? 'unit' : 'units'}`
+}
+
 export function noEntry(petId: bigint): ServiceError {
   return new ServiceError(
     'not_found',

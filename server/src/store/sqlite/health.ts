@@ -106,7 +106,7 @@ function inodeOf(path: string): number | undefined {
 const SQLITE_CHECKS: readonly Check[] = [
   {
     text: 'SELECT count(*) AS found FROM pragma_foreign_key_check',
-    describe: (rows) => `${rows} rows refer to rows that do not exist`,
+    describe: (rows) => `rows that refer to missing rows: ${rows}`,
   },
   ...CHECKS,
 ]
