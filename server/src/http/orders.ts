@@ -7,7 +7,7 @@ import {
   ORDER_ROW,
   ORDER_STATES,
   ORDER_UPDATE,
-  type OrderDraft,
+  type NewOrder as ParsedOrder,
   type Order as StoredOrder,
 } from '../core/orders/order.ts'
 import { isSearchableCustomer, readOrderPage } from '../core/orders/order-list.ts'
@@ -281,7 +281,7 @@ export const cancelOrder = defineOperation({
 const parseNewOrder = bodyParser(NewOrder, 'an order')
 const NEW_ORDER_FIELDS = Object.keys(NEW_ORDER)
 
-function parseNewOrders({ orders }: JsonObject): OrderDraft[] {
+function parseNewOrders({ orders }: JsonObject): ParsedOrder[] {
   return parseList(orders, {
     list: 'orders',
     element: 'an order',

@@ -54,11 +54,11 @@ export function transferMethods(
 }
 
 /** Reads all records in batches, in the order of their ids and from one snapshot. `source` is the FROM clause. */
-async function* exportRecords<Of extends Fields>(
+async function* exportRecords<FieldSet extends Fields>(
   database: SqlDatabase,
-  fields: Of,
+  fields: FieldSet,
   source: string | ((session: LongSession) => Promise<string>),
-): AsyncGenerator<RecordOf<Of>[]> {
+): AsyncGenerator<RecordOf<FieldSet>[]> {
   const toRecord = rowReader(fields)
   const session = await database.longSession()
   try {

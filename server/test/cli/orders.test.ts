@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { OrderDraft } from '../../src/core/orders/order.ts'
+import type { NewOrder } from '../../src/core/orders/order.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { pet } from '../store/plain-rows.ts'
@@ -24,7 +24,7 @@ beforeEach(async () => {
   path = join(cwd, 'data/petstore.db')
   store = await openStore(`sqlite:${path}`, { tables: 'migrate', clock: () => NOW })
   await store.addPets([pet(1n, 10), pet(BIG, 5)])
-  const drafts: OrderDraft[] = [
+  const drafts: NewOrder[] = [
     { petId: 1n, quantity: 4, shipDate: Date.UTC(2040, 1, 1) },
     { petId: BIG, quantity: 2, holdSeconds: 86_400, customer: 'Anna Smith', note: NOTE },
     { petId: 1n, quantity: 1 },

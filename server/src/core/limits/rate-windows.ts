@@ -58,14 +58,14 @@ export function admitAndCount(usage: KeyUsage, limits: Limits, now: number, wasW
  * stays the same. Otherwise a ban would last until the clock has caught up.
  */
 function moveWithClock(state: LimitState, before: number, now: number): void {
-  const back = floorToSecond(before - now)
-  if (back <= 0) return
-  state.minute.startedAt -= back
-  state.day.startedAt -= back
-  state.lastUsedAt -= back
+  const setBackMs = floorToSecond(before - now)
+  if (setBackMs <= 0) return
+  state.minute.startedAt -= setBackMs
+  state.day.startedAt -= setBackMs
+  state.lastUsedAt -= setBackMs
   if (state.ban !== undefined) {
     const { number, beganAt, endsAt } = state.ban
-    state.ban = { number, beganAt: beganAt - back, endsAt: endsAt - back }
+    state.ban = { number, beganAt: beganAt - setBackMs, endsAt: endsAt - setBackMs }
   }
 }
 

@@ -173,7 +173,7 @@ export const NEW_ORDER = {
     }),
   ),
 }
-export type OrderDraft = RecordOf<typeof NEW_ORDER>
+export type NewOrder = RecordOf<typeof NEW_ORDER>
 
 export const ORDER_UPDATE = updateOf(CHANGEABLE)
 export type OrderPatch = RecordOf<typeof ORDER_UPDATE>

@@ -20,11 +20,11 @@ import type { ErrorDetail } from '../values/errors.ts'
 import { isSameRecord, withUpdate } from '../values/field.ts'
 import {
   expiredOrder,
+  type NewOrder,
   ORDER,
   ORDER_TRANSITIONS,
   type Order,
   type OrderChange,
-  type OrderDraft,
 } from './order.ts'
 
 /** The maximum number of expired holds that one commit releases. A commit that reaches this maximum runs no commands. */
@@ -113,7 +113,7 @@ export class OrdersDraft {
     return { type: 'done', orders: drafts.map((draft) => this.#createOrder(draft, command)) }
   }
 
-  #createOrder(draft: OrderDraft, by: ChangeOrigin): Order {
+  #createOrder(draft: NewOrder, by: ChangeOrigin): Order {
     const { holdSeconds, ...fields } = draft
     const { newIds, now } = this.#locked
     const id = newIds[this.#added.size]
@@ -133,7 +133,7 @@ export class OrdersDraft {
     const order = this.#findLocked(command)
     if (order === undefined) return { type: 'unknown_order' }
     if (command.onlyIfOpen && order.state !== 'open') return { type: 'order_closed', order }
-    return this.completeOrder(order, command)
+    return this.completeIfAllowed(order, command)
   }
 
   cancel(command: CancelOrder): OutcomeOf<CancelOrder> {
@@ -153,7 +153,7 @@ export class OrdersDraft {
     return (
       outcomeWithoutChange(order, 'changed') ?? {
         type: 'done',
-        order: this.changeOrder(withUpdate(ORDER, order, command.patch), command),
+        order: this.replaceOrder(withUpdate(ORDER, order, command.patch), command),
       }
     )
   }
@@ -182,7 +182,7 @@ export class OrdersDraft {
     return order
   }
 
-  completeOrder(order: Order, by: ChangeOrigin): OrderDone | OrderClosed | InsufficientStock {
+  completeIfAllowed(order: Order, by: ChangeOrigin): OrderDone | OrderClosed | InsufficientStock {
     const outcome = outcomeWithoutChange(order, 'completed')
     if (outcome !== undefined) return outcome
     const { petId, quantity } = order
@@ -197,7 +197,7 @@ export class OrdersDraft {
    * Called by `change` and by imports. Unlike `change`, an import may change the quantity of an open order, and may
    * update a complete order.
    */
-  changeOrder(order: Order, by: ChangeOrigin): Order {
+  replaceOrder(order: Order, by: ChangeOrigin): Order {
     const before = this.find(order.id)
     if (before === undefined) throw new Error(`there is no order ${order.id} to change`)
     if (isSameRecord(ORDER, before, order)) return before
