@@ -354,7 +354,7 @@ class CatalogEntry(TypedDict):
 
 
 class PetEdit(TypedDict):
-    """`pet` is the pet after the change. It is absent if the pet was removed. The quantity is not part of it: GET /inventory/history lists its changes."""
+    """`pet` is the pet after the change. It is absent if the pet was removed. It does not include the quantity; GET /inventory/history lists quantity changes."""
 
     petId: int
     id: str

@@ -209,7 +209,7 @@ export interface NewOrder {
   readonly petId: bigint
   /** Units to order. This many must be available. */
   readonly quantity: number
-  /** When the order ships or shipped. Requests give any time zone, responses use UTC. */
+  /** When the order ships or shipped. Requests may use any time zone; responses use UTC. */
   readonly shipDate?: string
   /** The customer, for example a name and a telephone number, without control characters. */
   readonly customer?: string
@@ -226,7 +226,7 @@ export interface Order {
   readonly petId: bigint
   /** Units that were ordered. */
   readonly quantity: number
-  /** When the order ships or shipped. Requests give any time zone, responses use UTC. */
+  /** When the order ships or shipped. Requests may use any time zone; responses use UTC. */
   readonly shipDate?: string
   /** Whether the order has been fulfilled. */
   readonly complete: boolean
@@ -235,7 +235,7 @@ export interface Order {
   readonly createdAt: string
   /** When a hold expires, in UTC; absent if the order is not a hold. */
   readonly expiresAt?: string
-  /** When the order was completed, was cancelled or expired, in UTC; absent while it is open, and if an older version of the service closed it. */
+  /** When the order was completed or cancelled, or expired, in UTC; absent while it is open, or if an older version of the service closed it. */
   readonly closedAt?: string
   /** The customer, for example a name and a telephone number, without control characters. */
   readonly customer?: string
@@ -243,7 +243,7 @@ export interface Order {
   readonly note?: string
   /** Public identifier of the API key that created the order; GET /keys/names has its name. Absent if an older version of the service created the order. */
   readonly createdBy?: string
-  /** Public identifier of the API key that completed or cancelled the order. Absent if the order is open or expired, and if an older version of the service closed it. */
+  /** Public identifier of the API key that completed or cancelled the order. Absent if the order is open or expired, or if an older version of the service closed it. */
   readonly closedBy?: string
 }
 
@@ -661,7 +661,7 @@ export interface CatalogEntry {
   readonly lowStockAt?: number
 }
 
-/** `pet` is the pet after the change. It is absent if the pet was removed. The quantity is not part of it: GET /inventory/history lists its changes. */
+/** `pet` is the pet after the change. It is absent if the pet was removed. It does not include the quantity; GET /inventory/history lists quantity changes. */
 export interface PetEdit {
   /** The pet that was edited. */
   readonly petId: bigint

@@ -97,7 +97,7 @@ test('an order of too many units is an InsufficientStockError with the available
   expect([error.petId, error.available, error.mayHaveBeenMade]).toEqual([LAST, 3, false])
   expect(error).toBeInstanceOf(PetstoreError)
   expect(isPetstoreError(error, 'insufficient_stock')).toBe(true)
-  expect(error.message).toContain(`3 of petId ${LAST} are available, so 4 cannot be ordered`)
+  expect(error.message).toContain(`petId ${LAST} has 3 available units, so 4 cannot be ordered`)
   expect(await service.contents()).toEqual(before)
   expect(await client.orders.create({ petId: LAST, quantity: error.available })).toMatchObject({
     quantity: 3,

@@ -86,14 +86,14 @@ export async function withFile<Name extends string>(
 
 /** The key, the reason and the reference go into the history. Only adjustments have a reason. */
 export interface ImportRun<Value> extends Pick<ChangeOrigin, 'keyId' | 'reason' | 'reference'> {
-  readonly rows: RowKind<Value>
+  readonly rowKind: RowKind<Value>
   readonly staged: StagedImport<Value>
   readonly store: Pick<Store, 'clock' | 'writePause'>
   /** The name of the database in messages. */
   readonly database: string
   /** Skips bad lines instead of refusing the file. */
   readonly skipRefused: boolean
-  /** The message about bad lines ends with this advice. */
+  /** Advice for the message about bad lines. */
   readonly advice: string
 }
 
@@ -108,20 +108,20 @@ export async function runImport<Value>(
   const startedAt = performance.now()
   const progress = new Progress()
   try {
-    const { rows, refused } = await stageRows(file.source.batches, run.rows, run.staged, {
+    const { rows: rowCount, refused } = await stageRows(file.source.batches, run.rowKind, run.staged, {
       maxExamples: flags.show,
       signal: file.signal,
       onProgress: (read) => progress.show('reading', read, file.bytes.fractionRead()),
     })
-    if (isAdjustment(run) && rows === 0) throw new Error(`${file.name} names no pet; nothing was changed`)
-    progress.show('comparing', rows)
+    if (isAdjustment(run) && rowCount === 0) throw new Error(`${file.name} names no pet; nothing was changed`)
+    progress.show('comparing', rowCount)
     if (flags.dryRun === true || (refused.count > 0 && !run.skipRefused)) {
       await previewImport(file, flags, run, refused, progress)
       return
     }
     const result = await applyImport(file, flags, run, refused, progress)
     const seconds = (performance.now() - startedAt) / 1_000
-    const summary = importSummary(result.text, rows, result.refused.count, seconds)
+    const summary = importSummary(result.text, rowCount, result.refused.count, seconds)
     console.log(`${file.name}${purposeText(run)}: ${summary} in ${run.database}`)
   } catch (error) {
     throw explainDatabaseFailure(error, 'nothing was changed')
@@ -140,7 +140,10 @@ function purposeText({ reason, reference }: Pick<ChangeOrigin, 'reason' | 'refer
   return reference === undefined ? ` (${reason})` : ` (${reason}, ${reference})`
 }
 
-/** Prints the report of a dry run; without `--dry-run`, only the refused lines. Throws if refused lines may not be skipped. */
+/**
+ * Prints the report of a dry run; without `--dry-run`, only the refused lines. Throws if there are refused lines and
+ * `skipRefused` is false.
+ */
 async function previewImport<Value>(
   { name }: OpenFile<string>,
   { dryRun, show }: RunFlags,
@@ -152,7 +155,7 @@ async function previewImport<Value>(
   const refused = mergeRefused(badRows, show, preview.refused)
   progress.end()
   if (dryRun === true) {
-    console.log(dryRunReport(name, preview, refused, run.rows, { isAdjustment: isAdjustment(run) }))
+    console.log(dryRunReport(name, preview, refused, run.rowKind, { isAdjustment: isAdjustment(run) }))
   } else printRefused(refused)
   if (refused.count > 0 && !run.skipRefused) throw badLinesError(name, run, refused.count)
 }
@@ -164,7 +167,7 @@ async function applyImport<Value>(
   badRows: Tally<RefusedLine>,
   progress: Progress,
 ): Promise<{ readonly text: string; readonly refused: Tally<RefusedLine> }> {
-  const { rows: kind, staged, store, skipRefused, keyId, reason, reference } = run
+  const { rowKind, staged, store, skipRefused, keyId, reason, reference } = run
   let mayBeCommitted = false
   try {
     const counts = await applyWithinPause(store.writePause, flags, { progress, signal }, (onProgress) =>
@@ -186,9 +189,9 @@ async function applyImport<Value>(
     const refused = mergeRefused(badRows, flags.show, counts.refused)
     printRefused(refused)
     const changed = isAdjustment(run)
-      ? `${formatCount(counts.changed, kind.noun, kind.plural)} changed`
-      : `${formatCount(counts.added, kind.noun, kind.plural)} added, ${formatNumber(counts.changed)} changed`
-    return { text: `${changed}, ${formatNumber(counts.unchanged)} left alone`, refused }
+      ? `${formatCount(counts.changed, rowKind.noun, rowKind.plural)} changed`
+      : `${formatCount(counts.added, rowKind.noun, rowKind.plural)} added, ${formatNumber(counts.changed)} changed`
+    return { text: `${changed}, ${formatNumber(counts.unchanged)} unchanged`, refused }
   } catch (error) {
     if (error instanceof RowsRefused) {
       progress.end()

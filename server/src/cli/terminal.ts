@@ -203,7 +203,7 @@ export class Progress {
   constructor(
     output: ProgressOutput = process.stderr,
     now: () => number = () => performance.now(),
-    noun: 'rows' | 'changes' = 'rows',
+    noun: 'rows' | 'entries' = 'rows',
   ) {
     this.#output = output
     this.#now = now

@@ -8,7 +8,7 @@ const ALLOWED_LOW_PORTS = ['', '443', '80']
 const MAX_LOW_PORT = 1_024
 
 /** Special-purpose networks (IANA registry): this host, private and link-local networks, documentation, multicast. */
-const SPECIAL_IPV4 = blockList([
+const SPECIAL_IPV4 = subnets([
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -30,12 +30,12 @@ const SPECIAL_IPV4 = blockList([
 ])
 
 /** The only part of IPv6 that is assigned to the public internet. */
-const GLOBAL_UNICAST_IPV6 = blockList(['2000::/3'])
+const GLOBAL_UNICAST_IPV6 = subnets(['2000::/3'])
 
 /** Special-purpose networks within 2000::/3: protocol assignments, documentation, and IPv4 in IPv6 (Teredo and 6to4). */
-const SPECIAL_IPV6 = blockList(['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'])
+const SPECIAL_IPV6 = subnets(['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'])
 
-function blockList(ranges: readonly string[]): BlockList {
+function subnets(ranges: readonly string[]): BlockList {
   const list = new BlockList()
   for (const range of ranges) {
     const [network = '', bits] = range.split('/')
@@ -73,7 +73,7 @@ export function checkUrl(
     return refusal('must begin with https://')
   }
   if (!ALLOWED_LOW_PORTS.includes(url.port) && Number(url.port) <= MAX_LOW_PORT) {
-    return refusal('must have the port 443, 80 or a port above 1024')
+    return refusal('must use port 443, port 80 or a port above 1024')
   }
   const host = hostOf(url)
   if (!allowsPrivate && isIP(host) !== 0 && !isPublic(host)) return notPublic(host)
@@ -93,7 +93,7 @@ export interface HostAddresses {
 
 /**
  * Looks up the addresses of a host and checks all of them. If private addresses are not allowed, every refusal has the same
- * text, so that it does not reveal which internal names exist, and their addresses.
+ * text, so that it reveals neither which internal names exist nor their addresses.
  */
 export async function findAddresses(
   host: string,

@@ -267,7 +267,7 @@ function checkKey(context: OperationContext, key: ApiKey | undefined): void {
 /** Counts the request against the limits of its key, unless its operation is free. */
 function countRequest(context: OperationContext): MaybePromise<WindowStatus | Admission> {
   const { parts, request, caller, route } = context
-  if (route.type === 'operation' && route.operation.isFree) {
+  if (route.type === 'operation' && route.operation.isExemptFromLimits) {
     const windows = parts.access.limits.windowsOf(caller.id, caller.limits)
     return windows instanceof Promise ? windows.then(tighterOf) : tighterOf(windows)
   }

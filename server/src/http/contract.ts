@@ -4,7 +4,7 @@ import { FIRST_BAN, LONGEST_BAN } from '../core/limits/rate-windows.ts'
 import { SECOND } from '../core/values/clock.ts'
 import { ERROR_CODES, type ErrorCode } from '../core/values/errors.ts'
 import { describeWebhooks, WEBHOOK_PAYLOADS } from './events.ts'
-import type { Choices, Operation, SuccessFacts } from './operation.ts'
+import type { Choices, Operation, SuccessSpec } from './operation.ts'
 import { ERRORS, IDEMPOTENCY_KEY } from './reply.ts'
 import { OPERATIONS } from './routes.ts'
 import { ErrorBody, pageParameters } from './schemas.ts'
@@ -263,7 +263,7 @@ function integerHeader(description: string, minimum?: number) {
   return { description, required: true, schema: { type: 'integer', ...bound } }
 }
 
-function contentOf({ schema, events }: SuccessFacts) {
+function contentOf({ schema, events }: SuccessSpec) {
   return events === undefined ? jsonContent(schema) : eventStream(schema, events)
 }
 

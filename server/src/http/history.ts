@@ -23,7 +23,7 @@ const EXAMPLE = {
   keyName: EXAMPLE_KEY.name,
 }
 
-/** The filters of every history of all pets. */
+/** The filters that both histories across all pets share. */
 const FILTERS = {
   petId: Type.Optional(Int64('Return only changes of this pet.')),
   who: Type.Optional(
@@ -108,7 +108,7 @@ const PetEdit = Type.Object(
   {
     title: 'PetEdit',
     description:
-      '`pet` is the pet after the change. It is absent if the pet was removed. The quantity is not part of it: GET /inventory/history lists its changes.',
+      '`pet` is the pet after the change. It is absent if the pet was removed. It does not include the quantity; GET /inventory/history lists quantity changes.',
     examples: [
       {
         petId: 1,

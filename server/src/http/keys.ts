@@ -352,7 +352,7 @@ export const pairKey = defineOperation({
   tag: 'keys',
   stability: 'beta',
   takesPairingCode: true,
-  isFree: true,
+  isExemptFromLimits: true,
   success: { description: 'The key, with its new secret.', schema: KeyWithSecret },
   errors: ['invalid_request'],
   reply: async ({ secretHash }, { keys, clock }) => {

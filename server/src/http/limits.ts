@@ -64,7 +64,7 @@ export const getLimits = defineOperation({
     'Returns the plan and the permissions of the key, and the status of both rate-limit windows. Response headers report only the window with fewer remaining requests. The request does not count towards the limits, and is answered even if they are exceeded or the key is banned.',
   tag: 'limits',
   stability: 'beta',
-  isFree: true,
+  isExemptFromLimits: true,
   headers: IF_NONE_MATCH,
   success: { description: 'The rate limits of the key.', schema: KeyLimits },
   errors: [],

@@ -38,10 +38,10 @@ import { conditionalReply, jsonReply, type Reply, type RequestIdempotency } from
 /** Parameters by name. Query parameters are optional or have a default. */
 export type Schemas = Readonly<Record<string, TSchema>>
 
-export type Values<Of extends Schemas> = {
-  readonly [Name in keyof Of]: Of[Name] extends TOptional<TSchema>
-    ? Static<Of[Name]> | undefined
-    : Static<Of[Name]>
+export type Values<SchemaSet extends Schemas> = {
+  readonly [Name in keyof SchemaSet]: SchemaSet[Name] extends TOptional<TSchema>
+    ? Static<SchemaSet[Name]> | undefined
+    : Static<SchemaSet[Name]>
 }
 
 export interface Services {
@@ -92,7 +92,7 @@ export interface Input<Params extends Schemas = Schemas, Query extends Schemas =
 }
 
 /** The reply of an operation that succeeds. */
-export interface SuccessFacts<Success extends TSchema = TSchema> {
+export interface SuccessSpec<Success extends TSchema = TSchema> {
   /** 200 by default. */
   readonly status?: 201 | 204
   /** With 201: several resources are created, so the reply has no `Location`. */
@@ -106,7 +106,7 @@ export interface SuccessFacts<Success extends TSchema = TSchema> {
 }
 
 /** The description of an operation in the contract. */
-export interface OperationFacts {
+export interface OperationSpec {
   readonly operationId: string
   readonly method: 'GET' | 'PATCH' | 'POST' | 'DELETE'
   /** Relative to the base address. A segment in braces is a parameter. */
@@ -122,7 +122,7 @@ export interface OperationFacts {
   /** The bearer token is a pairing code. The caller is the key that the code belongs to. */
   readonly takesPairingCode?: true
   /** Requests do not count towards the limits of the key, and are answered even if the limits are exceeded. */
-  readonly isFree?: true
+  readonly isExemptFromLimits?: true
   readonly deprecatedSince?: Date
   /** The path template of the operation that replaces this deprecated one. It has the same path parameters. */
   readonly successor?: string
@@ -134,13 +134,13 @@ export interface OperationFacts {
   /** 64 KiB by default. */
   readonly maxBodyBytes?: number
   readonly acceptsIdempotencyKey?: true
-  readonly success: SuccessFacts
+  readonly success: SuccessSpec
   /** In addition to the errors that every operation can reply with. */
   readonly errors: readonly ErrorCode[]
 }
 
 /** An operation as the lifecycle of a request calls it. */
-export interface Operation extends OperationFacts {
+export interface Operation extends OperationSpec {
   readParams(segments: PathSegments): Values<Schemas>
   readQuery(query: string): Values<Schemas>
   readBody?(request: HttpRequest, bytes: Uint8Array): unknown
@@ -155,13 +155,13 @@ interface Definition<
   Success extends TSchema,
   Prepared,
   Parsed,
-> extends OperationFacts {
+> extends OperationSpec {
   readonly params?: Params
   readonly query?: Query
   readonly body?: Body
   /** Replaces the parser that is derived from the schema, to give better error messages. */
   parseBody?(value: object): Parsed
-  readonly success: SuccessFacts<Success>
+  readonly success: SuccessSpec<Success>
   /** Reads the data that the reply needs. If counting the request takes a round trip, `prepare` runs at the same time. */
   prepare?(params: Values<Params>, services: Services): MaybePromise<Prepared>
   /** Returns the value to reply with. */
@@ -178,8 +178,8 @@ interface Definition<
 type BodyOf<Schema extends TSchema> =
   Schema extends TArray<infer Item extends TSchema>
     ? readonly BodyOf<Item>[]
-    : Schema extends TObject<infer Of extends Fields>
-      ? JsonOf<Of>
+    : Schema extends TObject<infer FieldSet extends Fields>
+      ? JsonOf<FieldSet>
       : Static<Schema>
 
 const NO_QUERY = {}
@@ -193,7 +193,7 @@ export function defineOperation<
   Prepared,
   Parsed = Static<Body>,
 >(definition: Definition<Params, Query, Body, Success, Prepared, Parsed>): Operation {
-  const { handle: _handle, reply: _reply, parseBody, prepare, ...facts } = definition
+  const { handle: _handle, reply: _reply, parseBody, prepare, ...spec } = definition
   const { operationId, method, needs, takesPairingCode, params = {}, query, body } = definition
   if (method !== 'GET' && needs === undefined && !takesPairingCode) {
     throw new Error(`${operationId} changes something, but does not name the permission that it needs`)
@@ -202,7 +202,7 @@ export function defineOperation<
   const unknownNames = definition.isInSpecification ? 'ignored' : 'rejected'
   const readQuery = queryReader(query ?? {}, unknownNames)
   return {
-    ...facts,
+    ...spec,
     readParams(segments) {
       const values: Record<string, unknown> = {}
       for (const codec of paramCodecs) values[codec.name] = readSegment(codec, segments[codec.name] ?? '')
@@ -232,11 +232,11 @@ function responder<Params extends Schemas, Query extends Schemas, Prepared, Pars
   if (reply !== undefined) return reply
   if (handle === undefined) throw new Error(`${operationId} needs a handle or a reply`)
   return async (input, services, prepared) => {
-    const value = jsonReply(await handle(input, services, prepared))
+    const fullReply = jsonReply(await handle(input, services, prepared))
     // Only reads reply 304 (RFC 9110, 13.1.2).
     return input.request.method === 'GET' || input.request.method === 'HEAD'
-      ? conditionalReply(value, input.request)
-      : value
+      ? conditionalReply(fullReply, input.request)
+      : fullReply
   }
 }
 
@@ -269,7 +269,7 @@ const MAX_NESTING = 64
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 const JSON_MEDIA_TYPE = /^application\/json\s*(?:;|$)/i
 
-interface SchemaFacts {
+interface SchemaKeywords {
   readonly default?: unknown
   readonly examples?: readonly unknown[]
 }
@@ -293,7 +293,7 @@ function queryReader<Query extends Schemas>(
 ): (query: string) => Values<Query> {
   const names = Object.keys(schemas)
   const parameters = Object.entries(schemas).map(([name, schema]) => {
-    const { default: fallback }: SchemaFacts = schema
+    const { default: fallback }: SchemaKeywords = schema
     if (!IsOptional(schema) && fallback === undefined) throw new Error(`${name} needs a default`)
     return { name, fallback, codec: codecOf(name, schema) }
   })
@@ -333,14 +333,14 @@ export function rejectUnknown(
  * Builds the reader of a body once. It throws a ServiceError that says what to send. `parse` replaces the parser that
  * follows from the schema.
  */
-function bodyReader<Of extends Fields, Parsed = RecordOf<Of>>(
-  schema: TObject<Of>,
+function bodyReader<FieldSet extends Fields, Parsed = RecordOf<FieldSet>>(
+  schema: TObject<FieldSet>,
   unknownNames: UnknownNames,
   parse?: (value: JsonObject) => Parsed,
-): (request: HttpRequest, bytes: Uint8Array) => Parsed | RecordOf<Of> {
+): (request: HttpRequest, bytes: Uint8Array) => Parsed | RecordOf<FieldSet> {
   const parser = parse ?? bodyParser(schema)
   const names = Object.keys(schema.properties)
-  const { examples } = schema as SchemaFacts
+  const { examples } = schema as SchemaKeywords
   const example = JSON.stringify(examples?.[0] ?? {})
   const advice = `send a JSON object such as ${example} with Content-Type: application/json`
   return (request, bytes) => {
@@ -383,7 +383,7 @@ function decodeUtf8(bytes: Uint8Array): string {
   try {
     return UTF8.decode(bytes)
   } catch {
-    throw invalid('the request body is not valid UTF-8; JSON is sent as UTF-8')
+    throw invalid('the request body is not valid UTF-8; send the JSON as UTF-8')
   }
 }
 
@@ -416,16 +416,16 @@ interface BodyKeywords {
 }
 
 /**
- * Groups of field names, by title. A body must have at least one field of exactly one group. In the contract, each
- * group becomes an object schema with its title.
+ * Groups of field names, by title. A body must have at least one field of one group, and no fields of the other
+ * groups. In the contract, each group becomes an object schema with its title.
  */
 export type Choices = Readonly<Record<string, readonly string[]>>
 
 /** A parser of bodies with this schema. It throws `invalid_request` and says which field is wrong and why. */
-export function bodyParser<Of extends Fields>(
-  schema: TObject<Of>,
+export function bodyParser<FieldSet extends Fields>(
+  schema: TObject<FieldSet>,
   what = 'the body',
-): (body: JsonObject) => RecordOf<Of> {
+): (body: JsonObject) => RecordOf<FieldSet> {
   const codecs = codecsOf(schema.properties)
   const names = codecs.map(({ name }) => name)
   const { minProperties = 0, choices = {} } = schema as BodyKeywords
@@ -441,7 +441,7 @@ export function bodyParser<Of extends Fields>(
       record[codec.name] = valueFromJson(codec, value)
     }
     // Each field was checked against its schema.
-    return record as RecordOf<Of>
+    return record as RecordOf<FieldSet>
   }
 }
 

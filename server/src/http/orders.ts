@@ -7,7 +7,7 @@ import {
   ORDER_ROW,
   ORDER_STATES,
   ORDER_UPDATE,
-  type OrderDraft,
+  type NewOrder as ParsedOrder,
   type Order as StoredOrder,
 } from '../core/orders/order.ts'
 import { isSearchableCustomer, readOrderPage } from '../core/orders/order-list.ts'
@@ -20,7 +20,7 @@ import type {
   InsufficientStock,
   OutcomeOf,
 } from '../core/stock/command.ts'
-import { noEntry } from '../core/stock/inventory.ts'
+import { availableText, noEntry } from '../core/stock/inventory.ts'
 import { refusal } from '../core/stock/refusal.ts'
 import type { JsonObject } from '../core/values/field.ts'
 import { Int64, isWithinLength, type JsonOf, jsonWriter, OneOf, Text } from '../core/values/field.ts'
@@ -281,7 +281,7 @@ export const cancelOrder = defineOperation({
 const parseNewOrder = bodyParser(NewOrder, 'an order')
 const NEW_ORDER_FIELDS = Object.keys(NEW_ORDER)
 
-function parseNewOrders({ orders }: JsonObject): OrderDraft[] {
+function parseNewOrders({ orders }: JsonObject): ParsedOrder[] {
   return parseList(orders, {
     list: 'orders',
     element: 'an order',
@@ -316,7 +316,7 @@ function createOrderReply(outcome: OutcomeOf<CreateOrder>, petId: bigint, path: 
     case 'insufficient_stock':
       return insufficientStockReply(
         outcome,
-        `${outcome.available} of petId ${petId} are available, so ${outcome.wanted} cannot be ordered`,
+        `${availableText(petId, outcome.available)}, so ${outcome.wanted} cannot be ordered`,
       )
   }
 }

@@ -55,7 +55,7 @@ const ErrorDetail = Type.Object(
         index: 0,
         petId: 1,
         code: 'insufficient_stock',
-        message: '3 of petId 1 are available, so 5 cannot be ordered',
+        message: 'petId 1 has 3 available units, so 5 cannot be ordered',
         available: 3,
       },
     ],

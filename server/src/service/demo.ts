@@ -10,7 +10,7 @@ import {
   type Plan,
   storedSecret,
 } from '../core/keys/api-key.ts'
-import type { OrderDraft, OrderRow } from '../core/orders/order.ts'
+import type { NewOrder, OrderRow } from '../core/orders/order.ts'
 import { STORE_KEY_ID } from '../core/stock/command.ts'
 import type { PetStatus } from '../core/stock/inventory.ts'
 import type { Store } from '../store/store.ts'
@@ -164,7 +164,7 @@ async function addDemoOrders(store: Store, now: number): Promise<void> {
     await staged.discard()
   }
   const drafts = OPEN_ORDERS.map(
-    ([petId, quantity, customer, days, holdSeconds]): OrderDraft => ({
+    ([petId, quantity, customer, days, holdSeconds]): NewOrder => ({
       petId: BigInt(petId),
       quantity,
       customer,

@@ -43,9 +43,9 @@ interface OrderEntry extends LockedEntry {
   readonly lastChange: bigint | null
 }
 
-/** A preview writes nothing, so it keeps in memory the entries that it would have changed. */
+/** A preview writes nothing, so it keeps the entries of earlier steps in memory. */
 type Mode =
-  | { readonly type: 'preview'; readonly changedEntries: Map<bigint, OrderEntry> }
+  | { readonly type: 'preview'; readonly previewedEntries: Map<bigint, OrderEntry> }
   | { readonly type: 'write'; readonly writesLog: boolean }
 
 /** Imports orders. They are decided in the order of their ids, with the rules of the API, while their pets are locked. */
@@ -56,14 +56,15 @@ export const ORDER_IMPORT: ImportKind<OrderRow> = {
   lock: async () => {},
   compare: (tables, scope) => compareInSql(tables, STORED_ORDER, scope),
   refuse: (tables) =>
-    decideOrders(tables, { at: 0, keyId: '' }, { type: 'preview', changedEntries: new Map() }),
+    decideOrders(tables, { at: 0, keyId: '' }, { type: 'preview', previewedEntries: new Map() }),
   write: async (tables, options) => {
     if (tables.hasRowLocks) {
       await tables.lockStock('pet_id IN (SELECT pet_id FROM differing)')
       await tables.markTouched('SELECT id FROM differing')
       await tables.compareTouched()
     }
-    // Generated ids skip the imported ids before the first order is written, so that orders created meanwhile get other ids.
+    // Raises the id sequence above the imported ids before the first order is written, so that orders created during the
+    // import get other ids.
     await tables.raiseIds('orders', 'id', 'is_new')
     const writesLog = (await tables.count()) <= MAX_LOGGED_ORDERS
     await decideOrders(tables, options, { type: 'write', writesLog })
@@ -88,16 +89,16 @@ async function decideStep(
   { at, keyId }: ApplyOptions,
   mode: Mode,
 ): Promise<void> {
-  const changedEntries = mode.type === 'preview' ? mode.changedEntries : new Map<bigint, OrderEntry>()
+  const previewedEntries = mode.type === 'preview' ? mode.previewedEntries : new Map<bigint, OrderEntry>()
   const rows = await tables.session.rows<TableRow>(`SELECT * ${STEP_ROWS} ORDER BY id`, step.from, step.to)
   const entries = await readEntries(tables, step)
   for (const petId of entries.keys()) {
-    const changed = changedEntries.get(petId)
-    if (changed !== undefined) entries.set(petId, changed)
+    const previewed = previewedEntries.get(petId)
+    if (previewed !== undefined) entries.set(petId, previewed)
   }
   const locked = await readOrders(tables, step)
-  // A preview has already released the expired holds of these pets in an earlier step.
-  const expiredHolds = locked.expiredHolds.filter(({ petId }) => !changedEntries.has(petId))
+  // Skips pets of earlier preview steps: their expired holds are already released in memory.
+  const expiredHolds = locked.expiredHolds.filter(({ petId }) => !previewedEntries.has(petId))
   const stock = new StockDraft(entries)
   const writesLog = mode.type === 'write' && mode.writesLog
   const orders = new OrdersDraft(stock, { ...locked, expiredHolds }, writesLog)
@@ -112,7 +113,7 @@ async function decideStep(
     const decision = { records, reserved, low, orders: orders.changes, catalog: undefined }
     await tables.database.writeDecision(decision, (petId) => entries.get(petId)?.lastChange ?? null)
   } else {
-    for (const [petId, entry] of entries) changedEntries.set(petId, { ...entry, ...stock.findEntry(petId) })
+    for (const [petId, entry] of entries) previewedEntries.set(petId, { ...entry, ...stock.findEntry(petId) })
   }
   await tables.refuse(refused)
 }

@@ -7,7 +7,9 @@ export function selectList(fields: Fields): string {
 }
 
 /** Returns a function that turns a row into a record. If a column is null, the record lacks the field. */
-export function rowReader<Of extends Fields>(fields: Of): (row: object, prefix?: string) => RecordOf<Of> {
+export function rowReader<FieldSet extends Fields>(
+  fields: FieldSet,
+): (row: object, prefix?: string) => RecordOf<FieldSet> {
   const columns = codecsOf(fields).map(({ name, fromSql }) => ({ name, column: columnName(name), fromSql }))
   return (row, prefix = '') => {
     const values = row as Readonly<Record<string, bigint | string | boolean | null>>
@@ -17,7 +19,7 @@ export function rowReader<Of extends Fields>(fields: Of): (row: object, prefix?:
       if (value !== null) record[name] = fromSql(value)
     }
     // The table has only valid records: each write is checked before.
-    return record as RecordOf<Of>
+    return record as RecordOf<FieldSet>
   }
 }
 
@@ -72,11 +74,14 @@ export function changeKindIn<Change extends string>(
 }
 
 /** The record in a parsed `detail` of the log. */
-export function recordFromDetail<Of extends Fields>(fields: Of, detail: Readonly<Record<string, unknown>>) {
+export function recordFromDetail<FieldSet extends Fields>(
+  fields: FieldSet,
+  detail: Readonly<Record<string, unknown>>,
+) {
   const record: Record<string, unknown> = {}
   for (const codec of codecsOf(fields)) {
     const value = detail[codec.name]
     if (value !== undefined && value !== null) record[codec.name] = codec.fromSql(value as string)
   }
-  return record as RecordOf<Of>
+  return record as RecordOf<FieldSet>
 }

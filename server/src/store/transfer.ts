@@ -54,11 +54,11 @@ export function transferMethods(
 }
 
 /** Reads all records in batches, in the order of their ids and from one snapshot. `source` is the FROM clause. */
-async function* exportRecords<Of extends Fields>(
+async function* exportRecords<FieldSet extends Fields>(
   database: SqlDatabase,
-  fields: Of,
+  fields: FieldSet,
   source: string | ((session: LongSession) => Promise<string>),
-): AsyncGenerator<RecordOf<Of>[]> {
+): AsyncGenerator<RecordOf<FieldSet>[]> {
   const toRecord = rowReader(fields)
   const session = await database.longSession()
   try {
@@ -85,7 +85,7 @@ export function contentMethods(database: SqlDatabase): ContentStore {
       inLongSession(database, (session) =>
         session.writeInSteps(async () => {
           for await (const { kind, rows } of batches) await session.insert(kind, contentColumns(kind), rows)
-          // With a new identity, a service that already uses the database reads everything again.
+          // Gives the database a new identity, so that a running service reloads everything.
           for (const text of database.dialect.newIdentity) await session.run(text)
         }),
       ),
@@ -100,7 +100,7 @@ export function contentMethods(database: SqlDatabase): ContentStore {
 /** Reads all tables in batches, from one snapshot. */
 async function* readContents(database: SqlDatabase): AsyncGenerator<ContentBatch> {
   const { keyOrder } = database.dialect
-  /** The order of the tables whose order of insertion must be kept. Other tables are sorted by their first two columns. */
+  /** Sort columns of the tables whose insertion order must be kept. Other tables are sorted by their first two columns. */
   const sortColumns: Partial<Record<TableName, string>> = { audit: 'id', keys: `created_at, ${keyOrder}` }
   const session = await database.longSession()
   try {
@@ -120,7 +120,7 @@ async function* readContents(database: SqlDatabase): AsyncGenerator<ContentBatch
   }
 }
 
-/** Turns the integers into booleans that SQLite returns for boolean columns. */
+/** SQLite returns boolean columns as integers; this turns them into booleans. */
 function toContent(value: ContentValue | undefined, type: string): ContentValue {
   if (value === undefined || value === null) return null
   return type === 'boolean' ? Boolean(value) : value

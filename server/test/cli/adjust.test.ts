@@ -31,7 +31,7 @@ describe.each(ON_BOTH)('petstore adjust on %s', (_, onPostgres) => {
       ...['adjust', ...RECEIVED, shop.file('petId,delta\n1,12\n3,+5\n9223372036854775807,-1\n')],
     )
     expect([exitCode, stderr]).toEqual([0, ''])
-    expect(stdout).toStartWith('delivery.csv (received, PO-1043): 3 pets changed, 0 left alone (')
+    expect(stdout).toStartWith('delivery.csv (received, PO-1043): 3 pets changed, 0 unchanged (')
     expect(await shop.quantities()).toEqual([16, 1, 5, Number(MAX) - 1])
     expect(await shop.historyOf(1n)).toEqual([
       {
@@ -54,7 +54,7 @@ describe.each(ON_BOTH)('petstore adjust on %s', (_, onPostgres) => {
     )
     expect([counted.exitCode, counted.stdout]).toEqual([
       0,
-      expect.stringContaining('standard input (counted): 1 pet changed, 1 left alone'),
+      expect.stringContaining('standard input (counted): 1 pet changed, 1 unchanged'),
     ])
     const lines = '{"petId":1,"delta":-1,"expected":40}\n\n{"petId":9223372036854775807,"quantity":7}\n'
     const mixed = await shop.runWith(lines, 'adjust', '--reason', 'corrected', '-')
@@ -240,7 +240,7 @@ Refused
     expect(shown).toContain('petstore: stopped by SIGINT; nothing was changed')
     expect([exitCode, new Set((await shop.quantities()).slice(0, 30_000))]).toEqual([130, new Set([5])])
     const counted = await shop.run('adjust', '--reason', 'counted', name)
-    expect(counted.stdout).toStartWith('count.csv (counted): 30,000 pets changed, 0 left alone (')
+    expect(counted.stdout).toStartWith('count.csv (counted): 30,000 pets changed, 0 unchanged (')
     expect(new Set((await shop.quantities()).slice(0, 30_000))).toEqual(new Set([8]))
     expect((await shop.run('doctor')).stdout).toContain('the database is intact')
   })

@@ -42,7 +42,7 @@ test('import creates a database in the named folder and prints its path; the oth
   expect(first.stdout).toEndWith(` in ${shop}\n`)
   const env = { PETSTORE_DATA: 'shop' }
   const again = await petstore(['import', 'pets.csv'], { cwd, env })
-  expect([again.stderr, again.stdout]).toEqual(['', expect.stringContaining('1 left alone')])
+  expect([again.stderr, again.stdout]).toEqual(['', expect.stringContaining('1 unchanged')])
   const key = await petstore(['keys', 'create', '--name', 'a', '--plan', 'free'], { cwd, env })
   expect([key.exitCode, key.stderr]).toEqual([0, expect.stringContaining(` in ${shop}.`)])
   expect(existsSync(join(cwd, 'data'))).toBe(false)

@@ -74,7 +74,8 @@ describe.each([
     const { exitCode, stdout } = await prune(...args, '--dry-run')
     expect(exitCode).toBe(0)
     expect(stdout).toEndWith('Nothing was changed.\n')
-    const [, prunable = '', total = ''] = /^Would remove ([\d,]+) of ([\d,]+) changes/.exec(stdout) ?? []
+    const [, prunable = '', total = ''] =
+      /^Would delete ([\d,]+) of ([\d,]+) entries, all /.exec(stdout) ?? []
     return { prunable, total, counts: [prunable, total].map((text) => Number(text.replaceAll(',', ''))) }
   }
 
@@ -87,7 +88,7 @@ describe.each([
     const { exitCode, stdout } = await prune('--keep', '10', '--yes')
     expect([exitCode, stdout]).toEqual([
       0,
-      `Removed ${prunable} changes from ${name()}; 10 changes are left.\n`,
+      `Deleted ${prunable} entries from ${name()}; 10 entries are left.\n`,
     ])
     expect((await historyOf('1')).map(({ after }) => after)).toEqual(
       Array.from({ length: 10 }, (_, index) => CHANGES - 9 + index),
@@ -99,10 +100,13 @@ describe.each([
 
   test('removes changes older than a duration or a time, and says if there are none', async () => {
     const old = await prune('--before', '30d', '--yes')
-    expect([old.exitCode, old.stdout]).toEqual([0, expect.stringContaining('There are no changes before')])
+    expect([old.exitCode, old.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^There are no entries before .*; the history has [\d,]+ entries\.\n$/),
+    ])
     expect(await historyOf('1')).toHaveLength(CHANGES)
     const { exitCode, stdout } = await prune('--before', '0s', '--yes')
-    expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/^Removed .*; 0 changes are left\.\n$/)])
+    expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/^Deleted .*; 0 entries are left\.\n$/)])
     expect(await historyOf('1')).toEqual([])
     expect((await petstore(['history', '1'], { cwd, env: env() })).exitCode).toBe(0)
     expect(await quantities()).toEqual([CHANGES, 7])
@@ -117,18 +121,18 @@ describe.each([
       'permanently?',
       (program) => program.type(answer),
     )
-    expect(shown).toContain(code === 0 ? '1 change is left' : 'nothing was changed')
+    expect(shown).toContain(code === 0 ? '1 entry is left' : 'nothing was changed')
     expect([exitCode, (await historyOf('1')).length]).toEqual([code, left])
   })
 
-  test('shows on a terminal that it is counting changes', async () => {
+  test('shows on a terminal that it is counting entries', async () => {
     const { shown } = await petstoreInTerminal(
       ['history', 'prune', '--keep', '10', '--dry-run'],
       undefined,
       undefined,
       { env: env() },
     )
-    expect(shown).toMatch(/counting +0 changes.*Would remove/s)
+    expect(shown).toMatch(/counting +0 entries.*Would delete/s)
   })
 
   test('while the service runs: updates continue, and followers of pruned changes list again', async () => {
@@ -206,7 +210,7 @@ test.each([
   [['--keep', '1.5'], '--keep must be a whole number of 0 or more'],
   [['--before', 'soon'], '--before must be like 90d, 12h or 2027-01-31, got "soon"'],
   [['--before', '2127-01-31'], '--before must be in the past'],
-  [['--keep', '1'], 'there is no terminal to ask for confirmation; --yes removes the changes without asking'],
+  [['--keep', '1'], 'there is no terminal to ask for confirmation; --yes deletes the entries without asking'],
 ])('petstore history prune %j is wrong usage: one line and exit code 2', async (args, message) => {
   const { exitCode, stdout, stderr } = await petstore(['history', 'prune', ...args])
   expect([exitCode, stdout, stderr]).toEqual([2, '', expect.stringContaining(message)])

@@ -43,10 +43,10 @@ describe('petstore import of the catalogue', () => {
     const categories = 'id,name,lowStockAt\n1,Dogs,2\n2,"Cats, all",\n'
     const { exitCode, stdout, stderr } = await run('import', file(categories, 'categories.csv'))
     expect([exitCode, stderr]).toEqual([0, ''])
-    expect(stdout).toStartWith('categories.csv: 0 categories added, 2 changed, 0 left alone (')
+    expect(stdout).toStartWith('categories.csv: 0 categories added, 2 changed, 0 unchanged (')
     expect((await run('export', '--categories')).stdout).toBe(categories)
     const more = await run('import', file('NAME; id\nDogs;1\nFish;4\n', 'categories.csv'))
-    expect(more.stdout).toContain('1 category added, 0 changed, 1 left alone')
+    expect(more.stdout).toContain('1 category added, 0 changed, 1 unchanged')
     expect((await run('export', '--categories', '--format', 'jsonl')).stdout.split('\n').slice(0, 3)).toEqual(
       ['{"id":1,"name":"Dogs","lowStockAt":2}', '{"id":2,"name":"Cats, all"}', '{"id":4,"name":"Fish"}'],
     )

@@ -19,7 +19,7 @@ describe.each(ON_BOTH)('petstore import of a count on %s', (_, onPostgres) => {
   test('is one adjustment with the reason counted, and changes nothing the second time', async () => {
     const first = await shop.run('import', shop.file(COUNT, 'count.csv'))
     expect([first.exitCode, first.stderr]).toEqual([0, ''])
-    expect(first.stdout).toStartWith('count.csv (counted): 2 pets changed, 1 left alone (')
+    expect(first.stdout).toStartWith('count.csv (counted): 2 pets changed, 1 unchanged (')
     expect(await shop.quantities()).toEqual([6, 1, 0, 0])
     const [entry] = await shop.historyOf(1n)
     expect(entry).toEqual({
@@ -27,11 +27,11 @@ describe.each(ON_BOTH)('petstore import of a count on %s', (_, onPostgres) => {
       reason: 'counted',
     })
     expect((await shop.run('history', '1')).stdout).toMatch(/ 4 +6 +\+2 +petstore import +counted\n/)
-    expect((await shop.run('import', 'count.csv')).stdout).toContain('0 pets changed, 3 left alone')
+    expect((await shop.run('import', 'count.csv')).stdout).toContain('0 pets changed, 3 unchanged')
     expect(await shop.historyOf(1n)).toHaveLength(1)
     const json = '{"petId":2,"quantity":7}\n{"quantity":8,"petId":3}\n'
     const third = await shop.runWith(json, 'import', '-')
-    expect(third.stdout).toStartWith('standard input (counted): 2 pets changed, 0 left alone (')
+    expect(third.stdout).toStartWith('standard input (counted): 2 pets changed, 0 unchanged (')
     expect(await shop.quantities()).toEqual([6, 7, 8, 0])
   })
 
@@ -59,7 +59,7 @@ describe.each(ON_BOTH)('petstore import of a count on %s', (_, onPostgres) => {
     const skipped = await shop.run('import', name, '--skip-bad')
     expect([skipped.exitCode, skipped.stderr]).toEqual([0, `${told.join('\n')}\n`])
     expect(skipped.stdout).toStartWith(
-      'count.csv (counted): 2 pets changed, 1 left alone, 3 bad lines skipped (',
+      'count.csv (counted): 2 pets changed, 1 unchanged, 3 bad lines skipped (',
     )
     expect(await shop.quantities()).toEqual([6, 1, 0, 0])
   })

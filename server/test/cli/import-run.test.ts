@@ -36,7 +36,7 @@ test.each([
     bytes: { chunks: (async function* () {})(), fractionRead: () => 1 },
   }
   const run = {
-    rows: COUNT_ROWS,
+    rowKind: COUNT_ROWS,
     staged: failing,
     store: { clock: Date.now },
     keyId: 'petstore-import',

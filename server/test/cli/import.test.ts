@@ -37,12 +37,12 @@ describe('petstore import', () => {
   test('imports pets, prints a summary, and changes nothing the second time', async () => {
     const first = await run('import', file(PETS))
     expect([first.exitCode, first.stderr]).toEqual([0, ''])
-    expect(first.stdout).toStartWith('pets.csv: 3 pets added, 0 changed, 0 left alone (')
+    expect(first.stdout).toStartWith('pets.csv: 3 pets added, 0 changed, 0 unchanged (')
     expect(await exported()).toBe(asExported(PETS))
     const second = await run('import', file(PETS))
-    expect(second.stdout).toContain('0 pets added, 0 changed, 3 left alone')
+    expect(second.stdout).toContain('0 pets added, 0 changed, 3 unchanged')
     const third = await run('import', file(`${HEADER}\n2,Mittens,2,sold,3\n`))
-    expect(third.stdout).toContain('0 pets added, 1 changed, 0 left alone')
+    expect(third.stdout).toContain('0 pets added, 1 changed, 0 unchanged')
     expect(await exported()).toBe(
       asExported(PETS.replace('"Mittens, ""the cat""",2,pending,1', 'Mittens,2,sold,3')),
     )
@@ -79,7 +79,7 @@ describe('petstore import', () => {
     test('as CSV UTF-8 imports the pets', async () => {
       const { exitCode, stdout, stderr } = await run('import', file(`\ufeff${german(ROWS)}`))
       expect([exitCode, stderr]).toEqual([0, ''])
-      expect(stdout).toStartWith('pets.csv: 2 pets added, 0 changed, 0 left alone (')
+      expect(stdout).toStartWith('pets.csv: 2 pets added, 0 changed, 0 unchanged (')
       expect(await exported()).toBe(EXPORTED)
     })
 
@@ -134,7 +134,7 @@ describe('petstore import', () => {
     const { exitCode, stdout, stderr } = await run('import', file(BAD), '--skip-bad')
     expect([exitCode, stdout]).toEqual([
       0,
-      expect.stringContaining('4 pets added, 0 changed, 0 left alone, 2 bad lines skipped'),
+      expect.stringContaining('4 pets added, 0 changed, 0 unchanged, 2 bad lines skipped'),
     ])
     expect(stderr).toContain('line 5: quantity')
     expect(await exported()).toBe(

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { OrderDraft } from '../../src/core/orders/order.ts'
+import type { NewOrder } from '../../src/core/orders/order.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { pet } from '../store/plain-rows.ts'
@@ -24,7 +24,7 @@ beforeEach(async () => {
   path = join(cwd, 'data/petstore.db')
   store = await openStore(`sqlite:${path}`, { tables: 'migrate', clock: () => NOW })
   await store.addPets([pet(1n, 10), pet(BIG, 5)])
-  const drafts: OrderDraft[] = [
+  const drafts: NewOrder[] = [
     { petId: 1n, quantity: 4, shipDate: Date.UTC(2040, 1, 1) },
     { petId: BIG, quantity: 2, holdSeconds: 86_400, customer: 'Anna Smith', note: NOTE },
     { petId: 1n, quantity: 1 },
@@ -157,7 +157,7 @@ describe('petstore import of orders', () => {
     const { exitCode, stdout, stderr } = await run('import', 'orders.csv', '--skip-bad')
     expect([exitCode, stdout]).toEqual([
       0,
-      expect.stringContaining('1 order added, 1 changed, 0 left alone, 2 bad lines skipped'),
+      expect.stringContaining('1 order added, 1 changed, 0 unchanged, 2 bad lines skipped'),
     ])
     expect(stderr).toContain('line 3: an open order reserves stock')
     expect(await store.findAvailability(1n)).toMatchObject({ reserved: 9 })
@@ -173,7 +173,7 @@ describe('petstore import of orders', () => {
       `${HEADER},customer,note\n1,1,4,2040-02-01T00:00:00.000Z,true,,\n2,${BIG},2,,false,Anna Smith,${note}\n`,
     )
     writeFileSync(join(cwd, 'orders.csv'), stdout)
-    expect((await run('import', 'orders.csv')).stdout).toContain('0 orders added, 0 changed, 2 left alone')
+    expect((await run('import', 'orders.csv')).stdout).toContain('0 orders added, 0 changed, 2 unchanged')
     writeFileSync(join(cwd, 'orders.jsonl'), '{"id":20,"petId":1,"quantity":1,"complete":false}\n')
     expect((await run('import', 'orders.jsonl')).exitCode).toBe(0)
     const exported = (await run('export', '--orders', '--format', 'jsonl')).stdout

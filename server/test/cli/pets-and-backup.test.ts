@@ -93,12 +93,12 @@ describe('petstore history', () => {
   })
 
   test('says so if nothing changed, and fails for an unknown pet', async () => {
-    expect((await run('history', '1')).stdout).toBe('The history has no stock changes of pet 1.\n')
+    expect((await run('history', '1')).stdout).toBe('The history has no stock changes for pet 1.\n')
     expect((await run('history', '-7')).exitCode).toBe(0)
     const { exitCode, stderr } = await run('history', '404')
     expect([exitCode, stderr]).toEqual([
       1,
-      'petstore: there is no pet 404, and the history has no changes of it\n',
+      'petstore: there is no pet 404, and the history has no changes for it\n',
     ])
   })
 })
@@ -129,7 +129,7 @@ describe('petstore pets remove', () => {
     expect([exitCode, stdout.split('\n')]).toEqual([
       0,
       [
-        'The history has no stock changes of pet 1.',
+        'The history has no stock changes for pet 1.',
         expect.stringMatching(/^Pet 1 was removed at .* by petstore\.$/),
         '',
       ],

@@ -130,7 +130,7 @@ describe('the decision on an adjustment', () => {
 describe('the decision on a request with an idempotency key', () => {
   const one = adjustment({ petId: 1n, delta: 1 })
   const remembered = (at: number) => {
-    const answer = { keyId: 'key_a', key: 'k', fingerprint: 'f', answer: 'as before', at }
+    const answer = { keyId: 'key_a', idempotencyKey: 'k', fingerprint: 'f', answer: 'as before', at }
     return new Map([[answerId(answer), answer]])
   }
 
@@ -145,7 +145,9 @@ describe('the decision on a request with an idempotency key', () => {
       { type: 'answered', answer: '1 made', isReplay: true },
     ])
     expect(records).toHaveLength(1)
-    expect(answers).toEqual([{ keyId: 'key_a', key: 'k', fingerprint: 'f', answer: '1 made', at: 7 }])
+    expect(answers).toEqual([
+      { keyId: 'key_a', idempotencyKey: 'k', fingerprint: 'f', answer: '1 made', at: 7 },
+    ])
   })
 
   test('a request of an earlier commit is replayed, a different one under its key is not made', () => {
@@ -176,7 +178,7 @@ describe('the decision on a request with an idempotency key', () => {
     const tooMuch = keyed('b', 'f', adjustment({ petId: 2n, delta: 1 }))
     const { results: outcomes, answers } = decide([less, tooMuch], FOUND)
     expect(outcomes).toMatchObject([{ answer: 'refused' }, { answer: 'refused' }])
-    expect(answers.map(({ key }) => key)).toEqual(['a'])
+    expect(answers.map(({ idempotencyKey }) => idempotencyKey)).toEqual(['a'])
   })
 
   test('the same key of another caller is independent', () => {
@@ -186,7 +188,7 @@ describe('the decision on a request with an idempotency key', () => {
 
   test('each key is locked once, in a fixed order', () => {
     const requests = [keyed('b', 'f', one), one, keyed('a', 'f', one), keyed('b', 'g', one)]
-    expect(idempotencyKeysOf(requests).map(({ key }) => key)).toEqual(['a', 'b'])
+    expect(idempotencyKeysOf(requests).map(({ idempotencyKey }) => idempotencyKey)).toEqual(['a', 'b'])
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { isExpired, type Order, type OrderDraft, orderAt } from '../../src/core/orders/order.ts'
+import { isExpired, type NewOrder, type Order, orderAt } from '../../src/core/orders/order.ts'
 import { type LockedOrders, MAX_EXPIRED_HOLDS } from '../../src/core/orders/orders-draft.ts'
 import type { Command, Result, SubmittedCommand } from '../../src/core/stock/command.ts'
 import { decide } from '../../src/core/stock/decide.ts'
@@ -16,7 +16,7 @@ const order = (id: bigint, changes: Partial<Order> = {}): Order => ({
   ...{ id, petId: 1n, quantity: 2, state: 'open', createdAt: 5 },
   ...changes,
 })
-const create = (draft: Partial<OrderDraft> = {}): Command => ({
+const create = (draft: Partial<NewOrder> = {}): Command => ({
   type: 'create_order' as const,
   ...BY,
   draft: { petId: 1n, quantity: 1, ...draft },

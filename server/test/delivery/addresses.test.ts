@@ -36,8 +36,8 @@ describe('the url of a webhook', () => {
   test.each([
     ['http://shop.example/', 'must begin with https://'],
     ['file:///etc/passwd', 'must begin with https://'],
-    ['https://shop.example:25/', 'must have the port'],
-    ['https://shop.example:1024/', 'must have the port'],
+    ['https://shop.example:25/', 'must use port 443'],
+    ['https://shop.example:1024/', 'must use port 443'],
     ['https://127.0.0.1/', 'must be on the public internet, got 127.0.0.1'],
     ['https://2130706433/', 'must be on the public internet, got 127.0.0.1'],
     ['https://0x7f.1/', 'must be on the public internet, got 127.0.0.1'],
@@ -53,7 +53,7 @@ describe('the url of a webhook', () => {
     for (const text of ['http://127.0.0.1:9000/', 'http://shop.local/', 'https://[::1]:8443/'])
       expect(checkUrl(text, true).type).toBe('allowed')
     const lowPort = checkUrl('http://127.0.0.1:22/', true)
-    expect(lowPort).toEqual({ type: 'refused', problem: expect.stringContaining('must have the port') })
+    expect(lowPort).toEqual({ type: 'refused', problem: expect.stringContaining('must use port 443') })
   })
 
   test('must have public addresses only', async () => {

@@ -232,7 +232,7 @@ describe('an adjustment that cannot be made explains why and changes nothing', (
       expect([status, error.code]).toEqual([409, 'insufficient_stock'])
       expect(error.details).toMatchObject([{ index: 0, petId: 1, available: 1 }])
       expect(error.details?.[0]?.message).toBe(
-        '1 of petId 1 are available, because open orders reserve 3 of 4; 2 cannot be taken away',
+        'petId 1 has 1 available unit, because open orders reserve 3 of 4; 2 cannot be taken away',
       )
     }
     const sell = (changes: object[], keepReserved?: boolean) =>

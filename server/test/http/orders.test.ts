@@ -90,14 +90,14 @@ describe('POST /store/orders', () => {
     const before = await service.contents()
     const answer = await order({ petId: 1, quantity: 7 })
     expect([answer.status, answer.error.code]).toEqual([409, 'insufficient_stock'])
-    const message = '6 of petId 1 are available, so 7 cannot be ordered'
+    const message = 'petId 1 has 6 available units, so 7 cannot be ordered'
     expect(answer.error).toEqual({
       ...{ code: 'insufficient_stock', status: 409, message: `${message}; nothing was changed` },
       details: [{ index: 0, petId: 1, code: 'insufficient_stock', message, available: 6 }],
     } as typeof answer.error)
     expect(await service.contents()).toEqual(before)
     expect((await order({ petId: 1, quantity: 6 })).status).toBe(201)
-    expect((await order({ petId: 1, quantity: 1 })).error.message).toContain('0 of petId 1 are available')
+    expect((await order({ petId: 1, quantity: 1 })).error.message).toContain('petId 1 has 0 available units')
   })
 
   test('an unknown pet is 404', async () => {
@@ -456,7 +456,7 @@ describe('POST /store/orders/batch', () => {
     ])
     expect([refused.status, refused.error.code]).toEqual([409, 'insufficient_stock'])
     expect(refused.error.message).toBe(
-      '4 of petId 1 are available after the earlier orders in this request, so 5 cannot be ordered; nothing was changed',
+      'petId 1 has 4 available units after the earlier orders in this request, so 5 cannot be ordered; nothing was changed',
     )
   })
 

@@ -57,7 +57,7 @@ describe('a webhook', () => {
     [{ url: 'https://[::1/' }, 'url must have a valid host name'],
     [{ url: 'ftp://shop.example/' }, 'url must begin with https:// or http://'],
     [{ url: 'https://me:pw@shop.example/' }, 'must not contain a user name or a password'],
-    [{ url: 'https://shop.example:22/' }, 'must have the port 443, 80 or a port above 1024'],
+    [{ url: 'https://shop.example:22/' }, 'must use port 443, port 80 or a port above 1024'],
     [{ url: 'https://shop.example/', kinds: [] }, 'kinds must be a list of at least one of stock.changed'],
     [{ url: 'https://shop.example/', kinds: 'stock.low' }, 'kinds must be a list'],
     [{ url: 'https://shop.example/', kinds: ['order.changed'] }, 'kinds[0] must be one of stock.changed'],

@@ -118,7 +118,7 @@ describe('section 4: a rejected update explains the error and changes nothing', 
       headers: { 'Content-Type': 'application/json' },
     })
     expect(status).toBe(400)
-    expect(error.message).toContain('not valid UTF-8')
+    expect(error.message).toContain('not valid UTF-8; send the JSON as UTF-8')
     expect(await service.contents()).toEqual(before)
   })
 

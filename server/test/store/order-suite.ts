@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { Order, OrderDraft } from '../../src/core/orders/order.ts'
+import type { NewOrder, Order } from '../../src/core/orders/order.ts'
 import type { Command, Result } from '../../src/core/stock/command.ts'
 import type { Store } from '../../src/store/store.ts'
 import { addOrders } from '../support/add-orders.ts'
@@ -12,7 +12,7 @@ import type { StoreUnderTest } from './store-under-test.ts'
 const START = 1_790_000_000_000
 const HIGHEST = 9223372036854775807n
 const BY = { keyId: 'key_a', at: 1 }
-const draft = (petId: bigint, quantity: number, more: Partial<OrderDraft> = {}): Command => ({
+const draft = (petId: bigint, quantity: number, more: Partial<NewOrder> = {}): Command => ({
   ...{ type: 'create_order', ...BY, draft: { petId, quantity, ...more } },
 })
 const update = ({ id, petId }: Order, what: OrderUpdate): Command =>
@@ -41,7 +41,7 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       if (outcome === undefined || !('order' in outcome)) throw new Error(`no order: ${Bun.inspect(outcome)}`)
       return outcome.order
     }
-    const made = async (petId: bigint, quantity: number, more: Partial<OrderDraft> = {}, by = store) =>
+    const made = async (petId: bigint, quantity: number, more: Partial<NewOrder> = {}, by = store) =>
       orderIn((await by.changeStock([draft(petId, quantity, more)]))[0])
     const ids = async (...request: Parameters<Store['listOrders']>) =>
       (await store.listOrders(...request)).map(({ id }) => id)

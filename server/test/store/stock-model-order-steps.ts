@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import fc from 'fast-check'
-import type { OrderDraft, OrderRow } from '../../src/core/orders/order.ts'
+import type { NewOrder, OrderRow } from '../../src/core/orders/order.ts'
 import { type OrderUpdate, orderCommand } from '../support/order-command.ts'
 import { type ModelShop, PETS, type Step, told } from './stock-model-shop.ts'
 
@@ -14,7 +14,7 @@ const draft = fc
     { petId, quantity: units, holdSeconds: fc.integer({ min: 1, max: 4 }), shipDate: fc.nat(9) },
     { requiredKeys: ['petId', 'quantity'] },
   )
-  .map((one): OrderDraft => one)
+  .map((one): NewOrder => one)
 
 /** Orders, a few per commit, after a change of quantity. */
 export const ordering = fc.tuple(who, petId, fc.nat(9), fc.array(draft, { minLength: 1, maxLength: 4 })).map(

@@ -1,8 +1,8 @@
 import { expect } from 'bun:test'
 import {
+  type NewOrder,
   ORDER_STATES,
   type Order,
-  type OrderDraft,
   type OrderPatch,
   type OrderRow,
 } from '../../src/core/orders/order.ts'
@@ -55,7 +55,7 @@ export class ModelOrders {
     }
   }
 
-  create({ petId, quantity, holdSeconds, ...details }: OrderDraft, outcome: Result | undefined): void {
+  create({ petId, quantity, holdSeconds, ...details }: NewOrder, outcome: Result | undefined): void {
     const available = this.#availableOf(petId)
     if (available === undefined) expect(outcome).toEqual({ type: 'unknown_pet' })
     else if (available < quantity) {
@@ -75,7 +75,7 @@ export class ModelOrders {
     }
   }
 
-  createAll(drafts: readonly OrderDraft[], outcome: OutcomeOf<CreateOrders>): void {
+  createAll(drafts: readonly NewOrder[], outcome: OutcomeOf<CreateOrders>): void {
     const isPossible = [...Map.groupBy(drafts, ({ petId }) => petId)].every(([petId, wanted]) => {
       const available = this.#availableOf(petId)
       return available !== undefined && wanted.reduce((sum, { quantity }) => sum + quantity, 0) <= available

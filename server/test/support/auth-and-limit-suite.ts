@@ -19,7 +19,7 @@ export interface GoodRequest {
 /** The rules for every operation: each one runs this suite. */
 export function authAndLimitSuite(request: GoodRequest): void {
   const { operationId, method, path, body, status = 200, stock } = request
-  const { needs, acceptsIdempotencyKey, isFree } =
+  const { needs, acceptsIdempotencyKey, isExemptFromLimits } =
     OPERATIONS.find((operation) => operation.operationId === operationId) ?? {}
   describe(`${operationId}: key and limits`, () => {
     let service: TestService
@@ -111,12 +111,12 @@ export function authAndLimitSuite(request: GoodRequest): void {
     test('a response carries the three limit headers, and counts down', async () => {
       const { secret } = await service.createKey('free')
       const first = standingOf(await send({ key: secret }))
-      const counted = isFree ? 0 : 1
+      const counted = isExemptFromLimits ? 0 : 1
       expect(first).toEqual({ limit: 60, remaining: 60 - counted, reset: START / 1000 + 60 })
       expect(standingOf(await send({ key: secret })).remaining).toBe(60 - 2 * counted)
     })
 
-    if (isFree) {
+    if (isExemptFromLimits) {
       test('above the limit it is answered, because it is free', async () => {
         const { secret } = await service.createKey('enterprise', { limits: { perMinute: 1, perDay: 100 } })
         for (const expected of [200, 429]) {

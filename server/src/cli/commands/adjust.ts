@@ -61,7 +61,7 @@ async function adjustFile(path: string, flags: Flags): Promise<void> {
   await withFile(path, flags, KINDS, (file) =>
     withStore(flags, 'require_current', async (store, config) =>
       runImport(file, flags, {
-        rows: ADJUSTMENT_ROWS,
+        rowKind: ADJUSTMENT_ROWS,
         staged: await store.stageAdjustment(),
         store,
         database: databaseName(config),

@@ -7,7 +7,7 @@ import { OpenRefused } from '../../store/opening.ts'
 import type { Store } from '../../store/store.ts'
 import type { JsonFlags, PetstoreCommand } from '../arguments.ts'
 import { findExposedFiles } from '../files.ts'
-import { failureText, formatNumber, printJson } from '../terminal.ts'
+import { failureText, formatCount, formatNumber, printJson } from '../terminal.ts'
 import { openConfiguredStore } from '../with-store.ts'
 import { findWebhookProblem } from './webhooks.ts'
 
@@ -40,7 +40,7 @@ const MIN_FREE_BYTES = 256 * 1024 * 1024
 const HOLD_RELEASE_MS = 3_000
 /** Smaller differences between two clocks are not reported. */
 const MAX_CLOCK_GAP_MS = 60_000
-/** A clock that is before this program was written is wrong. */
+/** This program dates from 2026, so a clock that shows an earlier time is wrong. */
 const EARLIEST_TIME = Date.UTC(2026, 0)
 
 export function addDoctorCommand(program: PetstoreCommand): void {
@@ -89,7 +89,7 @@ function checkNetwork({ host, trustProxy }: Config): Finding[] {
     note(
       'network',
       `the service listens on ${host}, so it is reachable from the network`,
-      'behind a proxy, set TRUST_PROXY; otherwise all clients without a key share one limit',
+      'if the service is behind a proxy, set TRUST_PROXY; without it, all clients without a key share one limit',
     ),
   ]
 }
@@ -114,7 +114,7 @@ async function checkDatabase(config: Config): Promise<Finding[]> {
       problem(
         'database',
         `${path} is not writable, so the service answers every update with 503`,
-        'make the file writable for the service, then restart the service',
+        'make the file writable by the service, then restart the service',
       ),
     )
   }
@@ -124,7 +124,7 @@ async function checkDatabase(config: Config): Promise<Finding[]> {
       'stop the service with SIGTERM, so that it saves its data; do not kill it, and do not open the database before that'
     return [
       ...findings,
-      problem('database', `${deletedLog} was deleted while the service is running`, advice),
+      problem('database', `${deletedLog} was deleted while the service was running`, advice),
     ]
   }
   return [...findings, ...(await checkContents(config, 'sqlite'))]
@@ -134,7 +134,7 @@ function checkFolder(path: string): Finding {
   let folder = dirname(path)
   while (!existsSync(folder)) folder = dirname(folder)
   if (!isAllowed(folder, constants.W_OK | constants.X_OK)) {
-    const advice = 'make the folder writable for the service, or choose another DATABASE_URL'
+    const advice = 'make the folder writable by the service, or choose another DATABASE_URL'
     return problem('disk', `${folder} is not writable`, advice)
   }
   const { bavail, bsize } = statfsSync(folder)
@@ -171,7 +171,7 @@ async function checkContents(config: Config, kind: keyof typeof RESTORE_ADVICE):
       ...(await checkIntegrity(store, kind).catch(reportUnchecked)),
       ...wrongSettings,
       ...checkClockGap(store),
-      // On PostgreSQL, listing webhooks numbers the new rows of the log, so the database must accept writes.
+      // On PostgreSQL, listing webhooks assigns log positions to new rows, so the database must accept writes.
       ...(readinessProblems.length === 0 ? await checkWebhooks(store) : readinessProblems),
     ]
   } finally {
@@ -223,8 +223,8 @@ async function checkHolds(store: Store): Promise<Finding[]> {
   return [
     note(
       'database',
-      `expired holds of ${formatNumber(unreleased)} pets are not released yet; they no longer reserve units`,
-      'start petstore serve, which releases them; if it runs, its log shows the reason',
+      `expired holds of ${formatCount(unreleased, 'pet')} are not released yet; they no longer reserve units`,
+      'start petstore serve, which releases them; if it is already running, its log shows the reason',
     ),
   ]
 }

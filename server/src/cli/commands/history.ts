@@ -1,4 +1,4 @@
-import type { HistoryEntry, PruneLimit, Removal } from '../../core/stock/history.ts'
+import type { HistoryEntry, PruneLimit } from '../../core/stock/history.ts'
 import type { HistoryStore } from '../../core/stock/stock-store.ts'
 import { ADJUST_KEY_ID, IMPORT_KEY_ID } from '../../core/transfer/import.ts'
 import type { Store } from '../../store/store.ts'
@@ -48,7 +48,7 @@ export function addHistoryCommands(program: PetstoreCommand): void {
   const history = program
     .command('history')
     .usage('<petId> [options] | prune [options]')
-    .description('Show the stock changes of a pet, or remove old changes.')
+    .description('Show the stock changes of a pet, or delete old history entries.')
   // The default command, so that `petstore history 7` works.
   history
     .command('show', { isDefault: true })
@@ -61,24 +61,24 @@ export function addHistoryCommands(program: PetstoreCommand): void {
   history
     .command('prune')
     .description(
-      'Remove the oldest changes of stock, orders, pets and categories permanently, while the service runs. The stock stays the same.',
+      'Permanently delete the oldest history entries of stock, orders, pets and categories, while the service runs. The stock stays the same.',
     )
     .option(
       '--before <when>',
-      'remove the changes before a day or time such as 2027-01-31, or older than 90d or 12h',
+      'delete the entries before a day or time such as 2027-01-31, or older than 90d or 12h',
       timeParser('past', '--before'),
     )
     .option(
       '--keep <number>',
-      'keep this many of the newest changes and remove the others',
+      'keep this many of the newest entries and delete the others',
       wholeNumberParser('--keep', 0),
     )
-    .option('--dry-run', 'show how many changes would be removed, and remove nothing')
+    .option('--dry-run', 'show how many entries would be deleted, and delete nothing')
     // Runs before the confirmation, so that wrong flags are reported even without a terminal.
     .hook('preAction', (command) => {
       parseLimit(command.opts())
     })
-    .confirmOption('removes the changes')
+    .confirmOption('deletes the entries')
     .databaseSettings()
     .action(pruneHistory)
 }
@@ -91,7 +91,7 @@ async function showHistory(petId: bigint, flags: JsonFlags): Promise<void> {
     return { pet, entries, removal }
   })
   if (pet === undefined && entries.length === 0 && removal === undefined) {
-    throw new Error(`there is no pet ${petId}, and the history has no changes of it`)
+    throw new Error(`there is no pet ${petId}, and the history has no changes for it`)
   }
   if (flags.json === true) {
     const removed = removal === undefined ? [] : [{ ...originToJson(removal), removed: true }]
@@ -109,7 +109,7 @@ async function showHistory(petId: bigint, flags: JsonFlags): Promise<void> {
       ...(hasReasons ? REASON_COLUMNS : []),
     ],
     toJson: entryToJson,
-    emptyMessage: `The history has no stock changes of pet ${petId}.`,
+    emptyMessage: `The history has no stock changes for pet ${petId}.`,
   })
   if (removal !== undefined) {
     console.log(
@@ -139,13 +139,13 @@ async function readOldestFirst(
 }
 
 /** The name of the key or command that made the change; `undefined` if the key no longer exists. */
-function findAuthor({ keyId, keyName }: Removal): string | undefined {
+function findAuthor({ keyId, keyName }: Pick<HistoryEntry, 'keyId' | 'keyName'>): string | undefined {
   const command = COMMAND_BY_KEY_ID.get(keyId)
   if (command !== undefined) return command
   return keyName === keyId ? undefined : keyName
 }
 
-function originToJson(entry: Removal) {
+function originToJson(entry: Pick<HistoryEntry, 'petId' | 'at' | 'keyId' | 'keyName'>) {
   const { petId, at, keyId } = entry
   return { petId, at: new Date(at).toISOString(), keyId, keyName: findAuthor(entry) ?? null }
 }
@@ -166,13 +166,13 @@ async function pruneHistory(flags: PruneFlags): Promise<void> {
   await withStore(flags, 'require_current', async (store, config) => {
     const limit = limitAt(store.clock())
     const { prunable, total } = await countWithProgress(store, limit)
-    const selection = `${formatNumber(prunable)} of ${formatCount(total, 'change')}, all ${describeLimit(limit)}`
+    const selection = `${formatNumber(prunable)} of ${formatEntries(total)}, all ${describeLimit(limit)}`
     if (flags.dryRun === true) {
-      console.log(`Would remove ${selection}. Nothing was changed.`)
+      console.log(`Would delete ${selection}. Nothing was changed.`)
     } else if (prunable === 0) {
-      console.log(`There are no changes ${describeLimit(limit)}; ${remainingText(total)}.`)
+      console.log(`There are no entries ${describeLimit(limit)}; the history has ${formatEntries(total)}.`)
     } else {
-      requireConfirmation(flags, `Remove ${selection}, permanently?`)
+      requireConfirmation(flags, `Delete ${selection}, permanently?`)
       await removeAndReport(store, limit, prunable, databaseName(config))
     }
   })
@@ -187,20 +187,20 @@ function parseLimit({ before, keep }: PruneFlags): (now: number) => PruneLimit {
 function describeLimit(limit: PruneLimit): string {
   return 'before' in limit
     ? `before ${formatMinute(limit.before)} UTC`
-    : `before the newest ${formatNumber(limit.keep)}`
+    : `older than the newest ${formatNumber(limit.keep)}`
 }
 
-function remainingText(total: number): string {
-  return total === 1 ? '1 change is left' : `${formatNumber(total)} changes are left`
+function formatEntries(count: number): string {
+  return formatCount(count, 'entry', 'entries')
 }
 
-const changesProgress = () => new Progress(undefined, undefined, 'changes')
+const entriesProgress = () => new Progress(undefined, undefined, 'entries')
 
 function countWithProgress(
   store: PrunableStore,
   limit: PruneLimit,
 ): ReturnType<PrunableStore['countPrunable']> {
-  const progress = changesProgress()
+  const progress = entriesProgress()
   return store.countPrunable(limit, (rows) => progress.show('counting', rows)).finally(() => progress.end())
 }
 
@@ -210,14 +210,16 @@ async function removeAndReport(
   prunable: number,
   database: string,
 ): Promise<void> {
-  const progress = changesProgress()
-  await runInterruptible('the changes removed so far stay removed', async (signal) => {
+  const progress = entriesProgress()
+  await runInterruptible('the entries deleted so far stay deleted', async (signal) => {
     const removed = await removeInBatches(store, limit, {
       signal,
-      onProgress: (rows) => progress.show('removing', rows, Math.min(1, rows / prunable)),
+      onProgress: (rows) => progress.show('deleting', rows, Math.min(1, rows / prunable)),
     }).finally(() => progress.end())
     const { total } = await countWithProgress(store, limit)
-    console.log(`Removed ${formatCount(removed, 'change')} from ${database}; ${remainingText(total)}.`)
+    console.log(
+      `Deleted ${formatEntries(removed)} from ${database}; ${formatEntries(total)} ${total === 1 ? 'is' : 'are'} left.`,
+    )
   })
 }
 

@@ -16,7 +16,7 @@ export function addImportCommand(program: Command): void {
   const command = program
     .command('import')
     .description(
-      'Import pets with their stock, categories, orders or a stock count, while the service runs. Either the whole file is imported or nothing. Records that are not in the file stay unchanged.',
+      'Import pets (with their stock), categories, orders or a stock count, while the service runs. Either the whole file is imported or nothing. Records that are not in the file stay unchanged.',
     )
   addFileOptions(command)
     .option('--skip-bad', 'skip bad lines instead of refusing the file')
@@ -46,21 +46,25 @@ async function importFile(path: string, flags: Flags): Promise<void> {
           case 'pets':
             return runImport(file, flags, {
               ...options,
-              rows: importedPetRows(await allCategories(store)),
+              rowKind: importedPetRows(await allCategories(store)),
               staged: await store.stagePets(),
             })
           case 'categories':
             return runImport(file, flags, {
               ...options,
-              rows: CATEGORY_ROWS,
+              rowKind: CATEGORY_ROWS,
               staged: await store.stageCategories(),
             })
           case 'orders':
-            return runImport(file, flags, { ...options, rows: ORDER_ROWS, staged: await store.stageOrders() })
+            return runImport(file, flags, {
+              ...options,
+              rowKind: ORDER_ROWS,
+              staged: await store.stageOrders(),
+            })
           case 'count':
             return runImport(file, flags, {
               ...options,
-              rows: COUNT_ROWS,
+              rowKind: COUNT_ROWS,
               staged: await store.stageAdjustment(),
               reason: 'counted',
             })

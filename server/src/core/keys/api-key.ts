@@ -143,7 +143,7 @@ export const STORED_SECRET = {
   hash: Type.String(),
   hint: Type.String(),
   createdAt: DateTime('When the secret was created.'),
-  expiresAt: Type.Optional(DateTime('When the secret expires; absent if it is valid as long as its key.')),
+  expiresAt: Type.Optional(DateTime('When the secret expires; absent if it expires with its key.')),
 }
 export type StoredSecret = RecordOf<typeof STORED_SECRET>
 

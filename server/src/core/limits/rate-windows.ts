@@ -26,8 +26,8 @@ export function newLimitState(): LimitState {
 }
 
 /**
- * Decides on a request at time `now`, and counts it if it is admitted. A key is banned when more than
- * `limits.perMinute` rejections count in one window. The first rejection of a window always counts. Later
+ * Decides on a request at time `now`, and counts it if it is admitted. A key is banned when a window has more
+ * than `limits.perMinute` counted rejections. The first rejection of a window always counts. Later
  * rejections count only if the client had seen a 429 before it sent the request (`wasWarned`, see BurstFilter).
  */
 export function admit(state: LimitState, limits: Limits, now: number, wasWarned = true): Admission {
@@ -58,14 +58,14 @@ export function admitAndCount(usage: KeyUsage, limits: Limits, now: number, wasW
  * stays the same. Otherwise a ban would last until the clock has caught up.
  */
 function moveWithClock(state: LimitState, before: number, now: number): void {
-  const back = floorToSecond(before - now)
-  if (back <= 0) return
-  state.minute.startedAt -= back
-  state.day.startedAt -= back
-  state.lastUsedAt -= back
+  const setBackMs = floorToSecond(before - now)
+  if (setBackMs <= 0) return
+  state.minute.startedAt -= setBackMs
+  state.day.startedAt -= setBackMs
+  state.lastUsedAt -= setBackMs
   if (state.ban !== undefined) {
     const { number, beganAt, endsAt } = state.ban
-    state.ban = { number, beganAt: beganAt - back, endsAt: endsAt - back }
+    state.ban = { number, beganAt: beganAt - setBackMs, endsAt: endsAt - setBackMs }
   }
 }
 
@@ -151,7 +151,7 @@ export function updateWindow(window: Window, length: number, now: number): Windo
     window.used = 0
     window.rejected = 0
   } else if (now < window.startedAt) {
-    // The clock was set back. The window keeps its count and lasts for at most its length from now.
+    // The clock was set back. The window keeps its count and restarts now, so it ends within `length`.
     window.startedAt = floorToSecond(now)
   }
   return window
@@ -173,7 +173,7 @@ export const BURST_MS = 1_000
 
 /** The 429s that were sent to a key in one window. */
 interface Warning {
-  /** When the window ends, by the clock of the limits. Identifies the window. The other times are by `performance.now()`. */
+  /** When the window ends, in `Clock` time; identifies the window. The other times come from `performance.now()`. */
   readonly resetAt: number
   readonly firstSentAt: number
   /** When the first 429 was sent over each connection. */

@@ -32,7 +32,7 @@ export function importOrder(orders: OrdersDraft, row: OrderRow, by: ChangeOrigin
   }
   let changed = existing
   if (existing.state === 'open' && complete) {
-    const outcome = orders.completeOrder(existing, by)
+    const outcome = orders.completeIfAllowed(existing, by)
     if (outcome.type === 'insufficient_stock') {
       return `order ${id} takes ${quantity} units of pet ${petId}, but ${outcome.available} are in stock`
     }
@@ -40,7 +40,7 @@ export function importOrder(orders: OrdersDraft, row: OrderRow, by: ChangeOrigin
   }
   // A field that the row lacks is cleared.
   const cleared = Object.fromEntries(Object.keys(ORDER_UPDATE).map((name) => [name, null]))
-  orders.changeOrder(withUpdate(ORDER, changed, { ...cleared, ...fields }), by)
+  orders.replaceOrder(withUpdate(ORDER, changed, { ...cleared, ...fields }), by)
   return undefined
 }
 

@@ -94,7 +94,7 @@ export const OrderState = OneOf(ORDER_STATES, {
 })
 
 const MAX_NOTE_LENGTH = 1_000
-/** Control characters except line breaks, and U+FFFD, by which decoders replace damaged text. */
+/** Control characters except line breaks, and U+FFFD, with which decoders replace invalid bytes. */
 const INVALID_IN_NOTE = /(?![\n\r])[\p{Cc}\ufffd]/u
 
 const Note = Text(
@@ -119,7 +119,7 @@ function isNote(text: string): boolean {
 /** The fields of an order that an update can change. */
 const CHANGEABLE = {
   shipDate: Type.Optional(
-    DateTime('When the order ships or shipped. Requests give any time zone, responses use UTC.'),
+    DateTime('When the order ships or shipped. Requests may use any time zone; responses use UTC.'),
   ),
   customer: Type.Optional(
     Name('The customer, for example a name and a telephone number, without control characters.'),
@@ -138,7 +138,7 @@ export const ORDER = {
   expiresAt: Type.Optional(DateTime('When a hold expires, in UTC; absent if the order is not a hold.')),
   closedAt: Type.Optional(
     DateTime(
-      'When the order was completed, was cancelled or expired, in UTC; absent while it is open, and if an older version of the service closed it.',
+      'When the order was completed or cancelled, or expired, in UTC; absent while it is open, or if an older version of the service closed it.',
     ),
   ),
   ...CHANGEABLE,
@@ -151,7 +151,7 @@ export const ORDER = {
   closedBy: Type.Optional(
     Type.String({
       description:
-        'Public identifier of the API key that completed or cancelled the order. Absent if the order is open or expired, and if an older version of the service closed it.',
+        'Public identifier of the API key that completed or cancelled the order. Absent if the order is open or expired, or if an older version of the service closed it.',
     }),
   ),
 }
@@ -173,7 +173,7 @@ export const NEW_ORDER = {
     }),
   ),
 }
-export type OrderDraft = RecordOf<typeof NEW_ORDER>
+export type NewOrder = RecordOf<typeof NEW_ORDER>
 
 export const ORDER_UPDATE = updateOf(CHANGEABLE)
 export type OrderPatch = RecordOf<typeof ORDER_UPDATE>
@@ -213,7 +213,7 @@ export function orderAt(order: Order, now: number): Order {
   return isExpired(order, now) ? expiredOrder(order, now) : order
 }
 
-/** A hold was closed when it expired, no matter when the store records it. */
+/** A hold closes at its expiry time, even if the store records the expiry later. */
 export function expiredOrder(order: Order, now: number): Order {
   return { ...order, state: 'expired', closedAt: order.expiresAt ?? now }
 }

@@ -12,7 +12,7 @@ import {
   STORE_KEY_ID,
   type UnknownPet,
 } from '../stock/command.ts'
-import { noEntry } from '../stock/inventory.ts'
+import { availableText, noEntry } from '../stock/inventory.ts'
 import type { StockDraft } from '../stock/stock-draft.ts'
 import { availableOf } from '../stock/stock-draft.ts'
 import { SECOND } from '../values/clock.ts'
@@ -20,14 +20,14 @@ import type { ErrorDetail } from '../values/errors.ts'
 import { isSameRecord, withUpdate } from '../values/field.ts'
 import {
   expiredOrder,
+  type NewOrder,
   ORDER,
   ORDER_TRANSITIONS,
   type Order,
   type OrderChange,
-  type OrderDraft,
 } from './order.ts'
 
-/** The maximum number of expired holds that one commit releases. If there are more, the commit does nothing else. */
+/** The maximum number of expired holds that one commit releases. A commit that reaches this maximum runs no commands. */
 export const MAX_EXPIRED_HOLDS = 1_000
 
 /** The orders that a commit has read. Locking a pet also locks its orders. */
@@ -95,7 +95,7 @@ export class OrdersDraft {
     return failure
   }
 
-  /** Creates all orders or none. Orders of the same pet count together. */
+  /** Creates all orders or none. The quantities of orders for the same pet are added up. */
   createAll(command: CreateOrders): OutcomeOf<CreateOrders> {
     const { drafts } = command
     const wanted = new Map<bigint, number>()
@@ -113,7 +113,7 @@ export class OrdersDraft {
     return { type: 'done', orders: drafts.map((draft) => this.#createOrder(draft, command)) }
   }
 
-  #createOrder(draft: OrderDraft, by: ChangeOrigin): Order {
+  #createOrder(draft: NewOrder, by: ChangeOrigin): Order {
     const { holdSeconds, ...fields } = draft
     const { newIds, now } = this.#locked
     const id = newIds[this.#added.size]
@@ -133,7 +133,7 @@ export class OrdersDraft {
     const order = this.#findLocked(command)
     if (order === undefined) return { type: 'unknown_order' }
     if (command.onlyIfOpen && order.state !== 'open') return { type: 'order_closed', order }
-    return this.completeOrder(order, command)
+    return this.completeIfAllowed(order, command)
   }
 
   cancel(command: CancelOrder): OutcomeOf<CancelOrder> {
@@ -153,7 +153,7 @@ export class OrdersDraft {
     return (
       outcomeWithoutChange(order, 'changed') ?? {
         type: 'done',
-        order: this.changeOrder(withUpdate(ORDER, order, command.patch), command),
+        order: this.replaceOrder(withUpdate(ORDER, order, command.patch), command),
       }
     )
   }
@@ -182,7 +182,7 @@ export class OrdersDraft {
     return order
   }
 
-  completeOrder(order: Order, by: ChangeOrigin): OrderDone | OrderClosed | InsufficientStock {
+  completeIfAllowed(order: Order, by: ChangeOrigin): OrderDone | OrderClosed | InsufficientStock {
     const outcome = outcomeWithoutChange(order, 'completed')
     if (outcome !== undefined) return outcome
     const { petId, quantity } = order
@@ -194,10 +194,10 @@ export class OrdersDraft {
   }
 
   /**
-   * `change` and imports call this. An import may also change the quantity of an open order, and the fields of
-   * `ORDER_UPDATE` of a complete order.
+   * Called by `change` and by imports. Unlike `change`, an import may change the quantity of an open order, and may
+   * update a complete order.
    */
-  changeOrder(order: Order, by: ChangeOrigin): Order {
+  replaceOrder(order: Order, by: ChangeOrigin): Order {
     const before = this.find(order.id)
     if (before === undefined) throw new Error(`there is no order ${order.id} to change`)
     if (isSameRecord(ORDER, before, order)) return before
@@ -260,7 +260,7 @@ function outcomeWithoutChange(order: Order, change: OrderChange): OrderDone | Or
   return from.includes(order.state) ? undefined : { type: 'order_closed', order }
 }
 
-/** `alreadyWanted` units are taken by the orders before it in the same request. */
+/** `alreadyWanted` is the number of the pet's units that earlier orders in the same request need. */
 function failureDetail(
   index: number,
   failure: InsufficientStock | UnknownPet,
@@ -278,7 +278,7 @@ function failureDetail(
     index,
     petId,
     code: 'insufficient_stock',
-    message: `${available} of petId ${petId} are available${others}, so ${quantity} cannot be ordered`,
+    message: `${availableText(petId, available)}${others}, so ${quantity} cannot be ordered`,
     available,
   }
 }

@@ -1,6 +1,6 @@
 import type { Category, CategoryDraft, CategoryPatch } from '../catalog/category.ts'
 import type { PetDraft, PetPatch, PetUpsert, StockedPet } from '../catalog/pet.ts'
-import type { Order, OrderDraft, OrderPatch } from '../orders/order.ts'
+import type { NewOrder, Order, OrderPatch } from '../orders/order.ts'
 import type { ErrorDetail } from '../values/errors.ts'
 import type { Webhook, WebhookPatch } from '../webhooks/webhook.ts'
 import type { Reason } from './adjustment-fields.ts'
@@ -48,12 +48,12 @@ export type AdjustmentChange = {
 )
 
 export interface CreateOrder extends CommandOfType<'create_order'> {
-  readonly draft: OrderDraft
+  readonly draft: NewOrder
 }
 
 /** Creates all orders or none. */
 export interface CreateOrders extends CommandOfType<'create_orders'> {
-  readonly drafts: readonly OrderDraft[]
+  readonly drafts: readonly NewOrder[]
 }
 
 interface OrderCommandOfType<Type extends string> extends CommandOfType<Type> {

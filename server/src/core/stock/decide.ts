@@ -22,13 +22,13 @@ import type {
   SetQuantity,
   SubmittedCommand,
 } from './command.ts'
-import { type InventoryItem, type LockedEntry, noEntry } from './inventory.ts'
+import { availableText, type InventoryItem, type LockedEntry, noEntry } from './inventory.ts'
 import { availableOf, type LogRecord, StockDraft } from './stock-draft.ts'
 
 export interface Decision {
   /** In the order of the commands. */
   readonly results: Result[]
-  /** Whether the expired holds fill the commit. If so, it only releases them, and the commands need another commit. */
+  /** Whether the commit reached `MAX_EXPIRED_HOLDS`. If so, it only releases holds, and the commands need another commit. */
   readonly isPostponed: boolean
   /** In the order in which they were decided. */
   readonly records: readonly LogRecord[]
@@ -66,8 +66,8 @@ interface Drafts {
 const NO_ANSWERS: Answers = new Map()
 
 /**
- * Decides the commands of one commit in order. Each command sees the changes of the commands before it. Only this function
- * decides whether a change is allowed.
+ * Decides the commands of one commit in order. Each command sees the changes of the commands before it. This function
+ * decides every command; `importOrder` decides imported orders.
  */
 export function decide(
   commands: readonly SubmittedCommand[],
@@ -236,7 +236,7 @@ function reservedFailure(change: AdjustmentChange, entry: LockedEntry | undefine
   if (taken <= 0 || taken <= available) return undefined
   return {
     code: 'insufficient_stock',
-    message: `${available} of petId ${change.petId} are available, because open orders reserve ${reserved} of ${quantity}; ${taken} cannot be taken away`,
+    message: `${availableText(change.petId, available)}, because open orders reserve ${reserved} of ${quantity}; ${taken} cannot be taken away`,
     available,
   }
 }
@@ -247,17 +247,17 @@ export const REMEMBERED_MS = DAY
 /** An answer as the store keeps it. It is written in the commit that decided the command. */
 export interface RememberedAnswer {
   readonly keyId: string
-  readonly key: string
+  readonly idempotencyKey: string
   readonly fingerprint: string
   readonly answer: string
   readonly at: number
 }
 
-export type IdempotencyKey = Pick<RememberedAnswer, 'keyId' | 'key' | 'at'>
+export type IdempotencyKey = Pick<RememberedAnswer, 'keyId' | 'idempotencyKey' | 'at'>
 
 /** Identifies an answer. Neither part contains a space, so the ids of different answers differ. */
-export function answerId({ keyId, key }: Pick<IdempotencyKey, 'keyId' | 'key'>): string {
-  return `${keyId} ${key}`
+export function answerId({ keyId, idempotencyKey }: Omit<IdempotencyKey, 'at'>): string {
+  return `${keyId} ${idempotencyKey}`
 }
 
 export type Answers = ReadonlyMap<string, RememberedAnswer>
@@ -276,30 +276,30 @@ export class AnswersDraft {
   }
 
   /**
-   * Decides the command if its key is new. If the key is known, returns the stored answer, or `key_reused` if the key belongs
-   * to another command.
+   * Decides the command if its idempotency key is new. If the key is known, returns the stored answer, or `key_reused` if
+   * the key belongs to another command.
    */
   decideOnce(
     { keyId, at }: SubmittedCommand,
     idempotency: Idempotency<Outcome>,
-    decide: () => Outcome,
+    decideCommand: () => Outcome,
   ): KeyedAnswer {
-    const { key, fingerprint } = idempotency
-    const id = answerId({ keyId, key })
+    const { key: idempotencyKey, fingerprint } = idempotency
+    const id = answerId({ keyId, idempotencyKey })
     const earlier = this.#newAnswers.get(id) ?? this.#remembered.get(id)
     if (earlier !== undefined && at - earlier.at < REMEMBERED_MS) {
       return earlier.fingerprint === fingerprint
         ? { type: 'answered', answer: earlier.answer, isReplay: true }
         : { type: 'key_reused' }
     }
-    const outcome = decide()
+    const outcome = decideCommand()
     const answer = idempotency.answer(outcome)
-    if (isRemembered(outcome)) this.#newAnswers.set(id, { keyId, key, fingerprint, answer, at })
+    if (isRemembered(outcome)) this.#newAnswers.set(id, { keyId, idempotencyKey, fingerprint, answer, at })
     return { type: 'answered', answer, isReplay: false }
   }
 }
 
-/** The answer to an invalid or forbidden command is not remembered, so it is decided again each time it is sent. */
+/** Answers to invalid or forbidden commands and to outdated webhook updates are not stored, so a retry is decided again. */
 function isRemembered(outcome: Outcome): boolean {
   switch (outcome.type) {
     case 'invalid_category':
@@ -317,10 +317,8 @@ export function idempotencyKeysOf(commands: readonly SubmittedCommand[]): Idempo
   const keys = new Map<string, IdempotencyKey>()
   for (const { keyId, at, idempotency } of commands) {
     if (idempotency === undefined) continue
-    const idempotencyKey = { keyId, key: idempotency.key, at }
-    keys.set(answerId(idempotencyKey), idempotencyKey)
+    const key = { keyId, idempotencyKey: idempotency.key, at }
+    keys.set(answerId(key), key)
   }
-  return [...keys]
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([, idempotencyKey]) => idempotencyKey)
+  return [...keys].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, key]) => key)
 }

@@ -117,9 +117,9 @@ export class EventHub implements CommitObserver {
       const read = await this.#read(cursor)
       // The reader may have left in the meantime, or joined again at another cursor.
       if (this.#lateReaders.get(reader) !== cursor) continue
-      const lastEvents =
+      const catchUpEvents =
         followersRead === undefined ? eventsUntilEnd(read) : eventsUntilFollowersCursor(read, followersRead)
-      if (lastEvents === undefined) {
+      if (catchUpEvents === undefined) {
         this.#lateReaders.set(reader, read.cursor)
         this.#isDue = true
       } else {
@@ -130,7 +130,7 @@ export class EventHub implements CommitObserver {
           this.#followersCursor = read.cursor
         }
       }
-      const events = lastEvents ?? read.events
+      const events = catchUpEvents ?? read.events
       if (events.length > 0) reader.take(events)
     }
   }

@@ -19,7 +19,7 @@ export type InventoryItem = RecordOf<typeof INVENTORY_ITEM>
 /** The fields of an entry that can change. */
 export type EntryState = Pick<InventoryItem, 'quantity' | 'status'>
 
-/** An entry as a commit reads it once the pet is locked. */
+/** An entry as a commit reads it after it has locked the pet. */
 export interface LockedEntry extends EntryState {
   /** The units that open orders reserve. */
   readonly reserved: number
@@ -32,6 +32,11 @@ export interface StockChanges {
   readonly updated: readonly InventoryItem[]
   readonly removed: readonly bigint[]
   readonly cursor: string
+}
+
+/** The start of a message about too few available units. */
+export function availableText(petId: bigint, available: number): string {
+  return `petId ${petId} has ${available} available ${available === 1 ? 'unit' : 'units'}`
 }
 
 export function noEntry(petId: bigint): ServiceError {

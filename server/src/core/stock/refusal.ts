@@ -18,13 +18,13 @@ export function refusal(failures: readonly ErrorDetail[], list = 'changes'): Ser
   if (first === undefined) {
     const codes = failures.map(({ code }) => code).join(', ')
     throw new Error(
-      `a refused request must have a failure with a code of PRECEDENCE, got ${codes || 'no failures'}`,
+      `a refused request must have a failure whose code is in PRECEDENCE, got ${codes || 'no failures'}`,
     )
   }
   const message =
     failures.length === 1
       ? `${first.message}; nothing was changed`
-      : `${failures.length} ${list} cannot be saved, so nothing was changed; details lists them. The error code is that of ${list}[${first.index}]: ${first.message}`
+      : `${failures.length} ${list} cannot be saved, so nothing was changed; the field details lists them. The error code is that of ${list}[${first.index}]: ${first.message}`
   const field = first.field === undefined ? undefined : `${list}[${first.index}].${first.field}`
   return new ServiceError(first.code, message, { details: failures, field })
 }

@@ -11,7 +11,9 @@ interface AnyEvent {
   readonly cursor: string
 }
 
-type EventOf<Kind extends string, Of extends Fields> = AnyEvent & { readonly kind: Kind } & RecordOf<Of>
+type EventOf<Kind extends string, FieldSet extends Fields> = AnyEvent & {
+  readonly kind: Kind
+} & RecordOf<FieldSet>
 
 const { before, after, at, keyId, reason, reference } = HISTORY_ENTRY
 const { id: _, ...petFields } = PET

@@ -80,8 +80,10 @@ export interface StagedImport<Value> {
   preview(maxExamples: number): Promise<ImportPreview<Value>>
   /**
    * Writes the rows that differ from the store in one commit. Records that no row names stay as they are. The log gets a
-   * row for each changed quantity, category and order, for each new or changed pet, and for each crossed threshold.
-   * Imported open orders reserve stock. If the rows are adjustments (`petstore adjust`), only quantities change.
+   * row for each changed quantity, category and order, for each new or changed pet, and for each crossed threshold. If
+   * more than 1,000 orders or pets change, one `relist` row may replace their rows (`MAX_LOGGED_ORDERS`,
+   * `MAX_LOGGED_PETS`). Imported open orders reserve stock. For adjustments (`petstore adjust`, or a stock count in
+   * `petstore import`), only quantities change.
    */
   apply(options: ApplyOptions): Promise<ImportCounts>
   discard(): Promise<void>

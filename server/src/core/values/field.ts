@@ -20,28 +20,28 @@ import { parseDateTime } from './rfc3339.ts'
 export type Fields = Readonly<Record<string, TSchema>>
 
 /** A record in memory, with parsed values. */
-export type RecordOf<Of extends Fields> = Readonly<Static<TObject<Of>>>
+export type RecordOf<FieldSet extends Fields> = Readonly<Static<TObject<FieldSet>>>
 
-/** The same record in JSON, with times as texts. */
-export type JsonOf<Of extends Fields> = {
-  readonly [Name in keyof RecordOf<Of>]: Name extends keyof Of
-    ? Of[Name] extends { format: 'date-time' }
+/** The same record in JSON, with times as strings. */
+export type JsonOf<FieldSet extends Fields> = {
+  readonly [Name in keyof RecordOf<FieldSet>]: Name extends keyof FieldSet
+    ? FieldSet[Name] extends { format: 'date-time' }
       ? string
-      : Of[Name] extends TObject<infer Inner extends Fields>
+      : FieldSet[Name] extends TObject<infer Inner extends Fields>
         ? JsonOf<Inner>
-        : RecordOf<Of>[Name]
+        : RecordOf<FieldSet>[Name]
     : never
 }
 
 /** The input of `jsonWriter`. Optional values may also be undefined. */
-type JsonWriterInput<Of extends Fields> = {
-  readonly [Name in keyof RecordOf<Of>]:
-    | (Name extends keyof Of
-        ? Of[Name] extends TObject<infer Inner extends Fields>
+type JsonWriterInput<FieldSet extends Fields> = {
+  readonly [Name in keyof RecordOf<FieldSet>]:
+    | (Name extends keyof FieldSet
+        ? FieldSet[Name] extends TObject<infer Inner extends Fields>
           ? JsonWriterInput<Inner>
-          : RecordOf<Of>[Name]
+          : RecordOf<FieldSet>[Name]
         : never)
-    | (object extends Pick<RecordOf<Of>, Name> ? undefined : never)
+    | (object extends Pick<RecordOf<FieldSet>, Name> ? undefined : never)
 }
 
 /** JSON readers that use doubles round larger numbers. */
@@ -85,19 +85,19 @@ export function ListOf<const Word extends string>(
   })
 }
 
-/** A text that `isValid` accepts; `expected` describes these texts in error messages. */
+/** A string that `isValid` accepts; `expected` describes the valid strings in error messages. */
 export function Text(options: Options, expected: string, isValid: (text: string) => boolean) {
   return Type.Refine(Type.String(options), isValid, () => expected)
 }
 
 /** The fields of an update: all are optional, and null removes the value of an optional field. */
-export type UpdateOf<Of extends Fields> = {
-  [Name in keyof Of]: Of[Name] extends TOptional<infer Schema extends TSchema>
+export type UpdateOf<FieldSet extends Fields> = {
+  [Name in keyof FieldSet]: FieldSet[Name] extends TOptional<infer Schema extends TSchema>
     ? TOptional<Type.TUnion<[Schema, Type.TNull]>>
-    : TOptional<Of[Name]>
+    : TOptional<FieldSet[Name]>
 }
 
-export function updateOf<const Of extends Fields>(fields: Of): UpdateOf<Of> {
+export function updateOf<const FieldSet extends Fields>(fields: FieldSet): UpdateOf<FieldSet> {
   const updates = Object.entries(fields).map(([name, schema]) => [
     name,
     Type.Optional(IsOptional(schema) ? Type.Union([RemoveOptional(schema), Type.Null()]) : schema),
@@ -356,11 +356,11 @@ export function invalidField(field: string, message: string): ServiceError {
  * The record with the update applied: null removes a value. The fields have the order of the definition, so that equal
  * records have the same JSON and the same ETag.
  */
-export function withUpdate<Of extends Fields>(
-  fields: Of,
-  record: RecordOf<Of>,
+export function withUpdate<FieldSet extends Fields>(
+  fields: FieldSet,
+  record: RecordOf<FieldSet>,
   update: object = {},
-): RecordOf<Of> {
+): RecordOf<FieldSet> {
   const values: Readonly<Record<string, unknown>> = { ...record, ...update }
   const updated: Record<string, unknown> = {}
   for (const name in fields) {
@@ -368,18 +368,24 @@ export function withUpdate<Of extends Fields>(
     if (value !== undefined && value !== null) updated[name] = value
   }
   // Every value was checked against the schema of its field.
-  return updated as RecordOf<Of>
+  return updated as RecordOf<FieldSet>
 }
 
 /** Whether two records have the same values in all fields. Lists are compared by reference. */
-export function isSameRecord<Of extends Fields>(fields: Of, one: RecordOf<Of>, other: RecordOf<Of>): boolean {
+export function isSameRecord<FieldSet extends Fields>(
+  fields: FieldSet,
+  one: RecordOf<FieldSet>,
+  other: RecordOf<FieldSet>,
+): boolean {
   const values: Readonly<Record<string, unknown>> = one
   const otherValues: Readonly<Record<string, unknown>> = other
   return Object.keys(fields).every((name) => values[name] === otherValues[name])
 }
 
 /** Builds a function that turns a record into its JSON object. It ignores properties that are not fields. */
-export function jsonWriter<Of extends Fields>(fields: Of): (record: JsonWriterInput<Of>) => JsonOf<Of> {
+export function jsonWriter<FieldSet extends Fields>(
+  fields: FieldSet,
+): (record: JsonWriterInput<FieldSet>) => JsonOf<FieldSet> {
   const writers = Object.entries(fields).map(([name, schema]) => ({ name, write: valueWriter(name, schema) }))
   return (record) => {
     const values: Readonly<Record<string, unknown>> = record
@@ -388,7 +394,7 @@ export function jsonWriter<Of extends Fields>(fields: Of): (record: JsonWriterIn
       const value = values[name]
       if (value !== undefined) json[name] = write(value)
     }
-    return json as JsonOf<Of>
+    return json as JsonOf<FieldSet>
   }
 }
 
@@ -398,7 +404,9 @@ function valueWriter(name: string, schema: TSchema): (value: unknown) => unknown
 }
 
 /** Like `jsonWriter`, but returns the text of the JSON. JSON.stringify rejects a `bigint`, and a replacer is slower. */
-export function jsonTextWriter<Of extends Fields>(fields: Of): (record: JsonWriterInput<Of>) => string {
+export function jsonTextWriter<FieldSet extends Fields>(
+  fields: FieldSet,
+): (record: JsonWriterInput<FieldSet>) => string {
   const codecs = codecsOf(fields)
   return (record) => {
     const values: Readonly<Record<string, unknown>> = record

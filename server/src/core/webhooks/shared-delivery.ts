@@ -12,7 +12,10 @@ export const MAX_PARALLEL_PER_WEBHOOK = 16
 const MAX_PARALLEL_IN_BUN = 256
 /** Every webhook may always send one request. It may send several only while the total is below this limit. */
 const MAX_TOTAL_FOR_FURTHER_REQUESTS = MAX_PARALLEL_IN_BUN - MAX_WEBHOOKS
-/** The maximum number of requests that start in one turn of the event loop. Keeps turns short for callers of the service. */
+/**
+ * The maximum number of requests that start in one turn of the event loop. Keeps turns short, so that API requests are not
+ * delayed.
+ */
 const MAX_STARTED_PER_TURN = 16
 
 /** Limits the requests that the webhooks of a process send in parallel. */

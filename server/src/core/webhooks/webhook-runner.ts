@@ -120,7 +120,7 @@ export class DeliveryWindow {
   }
 }
 
-export interface RunnerParts {
+export interface RunnerDependencies {
   readonly store: Pick<DeliveryStore, 'latestEventCursor' | 'saveProgress'>
   readonly log: SharedLog
   readonly slots: DeliverySlots
@@ -144,7 +144,7 @@ type LoggedEvent = Pick<PendingDelivery, 'event' | 'before'>
  */
 export class WebhookRunner {
   readonly webhook: Webhook
-  readonly #parts: RunnerParts
+  readonly #dependencies: RunnerDependencies
   readonly #window = new DeliveryWindow()
   /** Events that were read from the log and are not in the window yet. */
   readonly #backlog: LoggedEvent[] = []
@@ -173,9 +173,9 @@ export class WebhookRunner {
   #saving: Promise<void> | undefined
   #whenIdle: (() => void) | undefined
 
-  constructor(webhook: Webhook, parts: RunnerParts) {
+  constructor(webhook: Webhook, dependencies: RunnerDependencies) {
     this.webhook = webhook
-    this.#parts = parts
+    this.#dependencies = dependencies
     const { cursor, relistAt, failure } = webhook.progress
     this.#cursor = cursor
     this.#inheritedFailure = failure
@@ -195,7 +195,7 @@ export class WebhookRunner {
   async tick(): Promise<void> {
     const failure = this.#readFailure
     this.#readFailure = undefined
-    const now = this.#parts.clock()
+    const now = this.#dependencies.clock()
     if (now < this.#lastTickAt) {
       // The clock was set back, so it is unknown when retries are due.
       this.#pausedUntil = 0
@@ -227,7 +227,7 @@ export class WebhookRunner {
 
   get #canSend(): boolean {
     const isBlocked = this.#isStopping || this.#off !== undefined || this.#readFailure !== undefined
-    return !isBlocked && this.#parts.hasLease()
+    return !isBlocked && this.#dependencies.hasLease()
   }
 
   #proceed(): void {
@@ -239,7 +239,7 @@ export class WebhookRunner {
   }
 
   readonly #dispatch = (): void => {
-    const { slots, clock } = this.#parts
+    const { slots, clock } = this.#dependencies
     const now = clock()
     while (
       now >= this.#pausedUntil &&
@@ -273,13 +273,13 @@ export class WebhookRunner {
 
   /** Reads the next events of the log into the backlog. False if there are none. */
   async #read(): Promise<boolean> {
-    const read = await this.#parts.log.eventsAfter(this.#cursor)
+    const read = await this.#dependencies.log.eventsAfter(this.#cursor)
     if (typeof read === 'string') {
       // The log cannot be read from this cursor, usually because it was pruned. The deliveries in the window are
       // finished before the relist.
       if (this.#window.size > 0) return false
-      this.#cursor = await this.#parts.store.latestEventCursor()
-      this.#addRelist(this.#cursor, this.#parts.clock())
+      this.#cursor = await this.#dependencies.store.latestEventCursor()
+      this.#addRelist(this.#cursor, this.#dependencies.clock())
       return true
     }
     let before = this.#cursor
@@ -303,7 +303,7 @@ export class WebhookRunner {
       const isRelist = next.event.kind === 'relist'
       if (isRelist && this.#window.size > 0) return
       this.#backlog.shift()
-      if (isRelist) this.#addRelist(next.event.cursor, this.#parts.clock())
+      if (isRelist) this.#addRelist(next.event.cursor, this.#dependencies.clock())
       else this.#add(next)
     }
   }
@@ -316,7 +316,7 @@ export class WebhookRunner {
   }
 
   #add({ event, before }: LoggedEvent): void {
-    const { messageOf, clock } = this.#parts
+    const { messageOf, clock } = this.#dependencies
     const failure = this.#inheritedFailure
     this.#inheritedFailure = undefined
     this.#window.add({
@@ -344,14 +344,14 @@ export class WebhookRunner {
   /** Once a change of the webhook has been answered, no attempt may start with the previous version. */
   async #stopIfOutdated(): Promise<void> {
     try {
-      if (!(await this.#parts.isCurrent(this.webhook))) this.#isStopping = true
+      if (!(await this.#dependencies.isCurrent(this.webhook))) this.#isStopping = true
     } catch (error) {
       this.#readFailure = error
     }
   }
 
   async #attempt(delivery: PendingDelivery): Promise<void> {
-    const { sender, clock, observers } = this.#parts
+    const { sender, clock, observers } = this.#dependencies
     const at = clock()
     const result = await sender.send(this.webhook.url, secretsAt(this.webhook, at), delivery.message)
     delivery.attempts++
@@ -369,7 +369,7 @@ export class WebhookRunner {
 
   #release(): void {
     this.#sending--
-    this.#parts.slots.free()
+    this.#dependencies.slots.free()
   }
 
   #finish(delivery: PendingDelivery): void {
@@ -384,7 +384,7 @@ export class WebhookRunner {
     this.#failuresInARow++
     delivery.failingSince ??= at
     this.#window.postpone(delivery)
-    const now = this.#parts.clock()
+    const now = this.#dependencies.clock()
     if (status === GONE) {
       this.#turnOff('the receiver answered 410 Gone')
     } else if (now - delivery.failingSince >= GIVE_UP_AFTER_MS) {
@@ -394,14 +394,14 @@ export class WebhookRunner {
       delivery.retryAt = now + Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)
       this.#pausedUntil = Math.max(this.#pausedUntil, delivery.retryAt)
     } else {
-      delivery.retryAt = now + retryDelay(delivery.attempts, this.#parts.retryDelaysMs, Math.random())
+      delivery.retryAt = now + retryDelay(delivery.attempts, this.#dependencies.retryDelaysMs, Math.random())
     }
   }
 
   #turnOff(reason: string): void {
     if (this.#off !== undefined) return
-    this.#off = { at: this.#parts.clock(), reason }
-    for (const observer of this.#parts.observers) observer.webhookTurnedOff?.(this.webhook, reason)
+    this.#off = { at: this.#dependencies.clock(), reason }
+    for (const observer of this.#dependencies.observers) observer.webhookTurnedOff?.(this.webhook, reason)
   }
 
   get #progress(): WebhookProgress {
@@ -421,7 +421,7 @@ export class WebhookRunner {
     this.#hasUnsavedProgress = false
     const attempts = this.#attempts.slice(-MAX_KEPT_ATTEMPTS)
     this.#attempts = []
-    this.#saving = this.#parts.store.saveProgress(this.webhook, this.#progress, attempts).then(
+    this.#saving = this.#dependencies.store.saveProgress(this.webhook, this.#progress, attempts).then(
       (isSaved) => {
         // The webhook was changed, or another process has leased it.
         if (!isSaved) this.#isStopping = true

@@ -1,7 +1,7 @@
 import type { CommitObserver } from '../stock/group-commit.ts'
 import { DeliverySlots, SharedLog, SharedRevisions } from './shared-delivery.ts'
 import { isActive, type Webhook } from './webhook.ts'
-import { type RunnerParts, WebhookRunner } from './webhook-runner.ts'
+import { type RunnerDependencies, WebhookRunner } from './webhook-runner.ts'
 import type { DeliveryStore } from './webhook-store.ts'
 
 /** If a process crashes, another process takes over its webhooks after this time. */
@@ -12,14 +12,14 @@ const TICK_INTERVAL_MS = 200
 /** Commits within this time share one read of the log. */
 const WAKE_DELAY_MS = 20
 
-type WorkerParts = Omit<RunnerParts, 'hasLease' | 'isCurrent' | 'log' | 'slots' | 'store'> & {
+type WorkerDependencies = Omit<RunnerDependencies, 'hasLease' | 'isCurrent' | 'log' | 'slots' | 'store'> & {
   readonly store: DeliveryStore
   readonly onFailure: (error: unknown) => void
 }
 
-/** Delivers for all webhooks that this process has leased. */
+/** Delivers events to all webhooks that this process has leased. */
 export class WebhookWorker implements CommitObserver {
-  readonly #parts: WorkerParts
+  readonly #dependencies: WorkerDependencies
   readonly #log: SharedLog
   readonly #revisions: SharedRevisions
   readonly #slots = new DeliverySlots()
@@ -37,10 +37,10 @@ export class WebhookWorker implements CommitObserver {
   #isFailing = false
   #isStopped = false
 
-  constructor(parts: WorkerParts) {
-    this.#parts = parts
-    this.#log = new SharedLog(parts.store)
-    this.#revisions = new SharedRevisions(parts.store)
+  constructor(dependencies: WorkerDependencies) {
+    this.#dependencies = dependencies
+    this.#log = new SharedLog(dependencies.store)
+    this.#revisions = new SharedRevisions(dependencies.store)
   }
 
   start(): void {
@@ -65,7 +65,7 @@ export class WebhookWorker implements CommitObserver {
     for (const timer of this.#timers) clearInterval(timer)
     for (const [id, runner] of this.#runners) this.#stopRunner(id, runner)
     await Promise.all(this.#stoppingRunners.values())
-    await this.#parts.store.releaseWebhooks()
+    await this.#dependencies.store.releaseWebhooks()
   }
 
   async #renewLeases(): Promise<void> {
@@ -73,7 +73,7 @@ export class WebhookWorker implements CommitObserver {
     this.#isRenewingLeases = true
     await this.#runAndReport(async () => {
       const requestedAt = performance.now()
-      const leased = (await this.#parts.store.leaseWebhooks(LEASE_MS)).filter(isActive)
+      const leased = (await this.#dependencies.store.leaseWebhooks(LEASE_MS)).filter(isActive)
       // The store renews a lease only when less than half of its time is left.
       this.#leasedUntil = requestedAt + LEASE_MS / 2
       if (this.#isStopped) return
@@ -91,7 +91,7 @@ export class WebhookWorker implements CommitObserver {
 
   #startRunner(webhook: Webhook): void {
     const runner = new WebhookRunner(webhook, {
-      ...this.#parts,
+      ...this.#dependencies,
       log: this.#log,
       slots: this.#slots,
       isCurrent: (current) => this.#isCurrent(current),
@@ -105,7 +105,7 @@ export class WebhookWorker implements CommitObserver {
     this.#runners.delete(id)
     const stopped = runner
       .stop()
-      .catch(this.#parts.onFailure)
+      .catch(this.#dependencies.onFailure)
       .finally(() => {
         this.#stoppingRunners.delete(id)
         // Starts a runner for the changed webhook.
@@ -131,7 +131,7 @@ export class WebhookWorker implements CommitObserver {
 
   /** Wakes all runners with the end of the log, which is read once for all of them. */
   async #checkLog(): Promise<void> {
-    const { store } = this.#parts
+    const { store } = this.#dependencies
     const version = store.version()
     if (this.#isCheckingLog) return
     this.#isCheckingLog = true
@@ -152,7 +152,7 @@ export class WebhookWorker implements CommitObserver {
       await work()
       this.#isFailing = false
     } catch (error) {
-      if (!this.#isFailing) this.#parts.onFailure(error)
+      if (!this.#isFailing) this.#dependencies.onFailure(error)
       this.#isFailing = true
     }
   }

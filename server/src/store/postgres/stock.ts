@@ -288,7 +288,7 @@ function lockIdempotencyKeys(sql: SQL, keys: readonly IdempotencyKey[]) {
     INSERT INTO idempotency (key_id, key, fingerprint, answer, at)
     SELECT key_id, key, '', '', at FROM unnest(
       ${arrayText(keys, ({ keyId }) => quotedElement(keyId))}::text[],
-      ${arrayText(keys, ({ key }) => quotedElement(key))}::text[],
+      ${arrayText(keys, ({ idempotencyKey }) => quotedElement(idempotencyKey))}::text[],
       ${arrayText(keys, ({ at }) => at)}::bigint[]
     ) AS named (key_id, key, at)
     ON CONFLICT (key_id, key) DO UPDATE SET at = idempotency.at
@@ -297,9 +297,15 @@ function lockIdempotencyKeys(sql: SQL, keys: readonly IdempotencyKey[]) {
 
 function toAnswers(rows: readonly AnswerRow[]): Answers {
   const answers = new Map<string, RememberedAnswer>()
-  for (const { key_id: keyId, key, fingerprint, answer, at } of rows) {
+  for (const { key_id: keyId, key: idempotencyKey, fingerprint, answer, at } of rows) {
     if (answer === '') continue
-    answers.set(answerId({ keyId, key }), { keyId, key, fingerprint, answer, at: Number(at) })
+    answers.set(answerId({ keyId, idempotencyKey }), {
+      keyId,
+      idempotencyKey,
+      fingerprint,
+      answer,
+      at: Number(at),
+    })
   }
   return answers
 }
@@ -309,7 +315,7 @@ function writeAnswers(sql: SQL, answers: readonly RememberedAnswer[]) {
     INSERT INTO idempotency (key_id, key, fingerprint, answer, at)
     SELECT * FROM unnest(
       ${arrayText(answers, ({ keyId }) => quotedElement(keyId))}::text[],
-      ${arrayText(answers, ({ key }) => quotedElement(key))}::text[],
+      ${arrayText(answers, ({ idempotencyKey }) => quotedElement(idempotencyKey))}::text[],
       ${arrayText(answers, ({ fingerprint }) => quotedElement(fingerprint))}::text[],
       ${arrayText(answers, ({ answer }) => quotedElement(answer))}::text[],
       ${arrayText(answers, ({ at }) => at)}::bigint[]

@@ -13,8 +13,8 @@ const WRITE_TIMEOUT_MS = 2 * SECOND
 const MAX_CHECKED_BYTES = 256 * 1024 * 1024
 
 /**
- * Returns a check that throws a ServiceError if the file cannot be written. The message names the problem. The check writes
- * the version number of the tables again, which changes nothing but appends one page to the write-ahead log.
+ * Returns a check that throws a ServiceError if the file cannot be written. The message names the problem. The check
+ * rewrites the schema version with the same value. This changes no data, but appends one page to the write-ahead log.
  */
 export function readinessCheck(
   connection: Connection,
@@ -68,7 +68,7 @@ export function readinessCheck(
 /** The first problem with the pages of the file; `undefined` if there is none or the file is too large to check. */
 export function damageAtStart(path: string): string | undefined {
   if (path === ':memory:' || statSync(path).size > MAX_CHECKED_BYTES) return undefined
-  // Uses its own connection, because reading every page would evict the cache of the connection that serves.
+  // Uses its own connection, because reading every page would evict the cache of the connection that serves requests.
   const database = new Database(path)
   try {
     const result = database.query<{ quick_check: string }, []>('PRAGMA quick_check(1)').get()?.quick_check
@@ -106,7 +106,7 @@ function inodeOf(path: string): number | undefined {
 const SQLITE_CHECKS: readonly Check[] = [
   {
     text: 'SELECT count(*) AS found FROM pragma_foreign_key_check',
-    describe: (rows) => `${rows} rows refer to rows that do not exist`,
+    describe: (rows) => `rows that refer to missing rows: ${rows}`,
   },
   ...CHECKS,
 ]

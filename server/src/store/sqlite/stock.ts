@@ -255,16 +255,21 @@ function answerTable(database: Database) {
   return {
     find: (commands: readonly SubmittedCommand[]): Answers => {
       const answers = new Map<string, RememberedAnswer>()
-      for (const { keyId, key } of idempotencyKeysOf(commands)) {
-        const row = findAnswer.get(keyId, key)
+      for (const { keyId, idempotencyKey } of idempotencyKeysOf(commands)) {
+        const row = findAnswer.get(keyId, idempotencyKey)
         if (row === null) continue
-        answers.set(answerId({ keyId, key }), { keyId, key, ...row, at: Number(row.at) })
+        answers.set(answerId({ keyId, idempotencyKey }), {
+          keyId,
+          idempotencyKey,
+          ...row,
+          at: Number(row.at),
+        })
       }
       return answers
     },
     add: (answers: readonly RememberedAnswer[]): void => {
-      for (const { keyId, key, fingerprint, answer, at } of answers) {
-        writeAnswer.run(keyId, key, fingerprint, answer, at)
+      for (const { keyId, idempotencyKey, fingerprint, answer, at } of answers) {
+        writeAnswer.run(keyId, idempotencyKey, fingerprint, answer, at)
       }
     },
   }
