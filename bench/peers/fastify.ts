@@ -42,6 +42,7 @@ const order = object({
   complete: { type: 'boolean' },
   state: string,
   createdAt: string,
+  createdBy: string,
 })
 /** Nothing is required, because the errors of Fastify have other properties. */
 const error = { type: 'object', properties: { code: string, message: string, status: integer } }

@@ -50,7 +50,7 @@ app.post('/v1/store/orders', gate, draftValidator, async (c) => {
     const { body } = new Refused(known.length === 0 ? undefined : petId)
     return c.json(body, body.status)
   }
-  const order = openOrder(draft, Number(added.id), added.createdAt.getTime())
+  const order = openOrder(draft, Number(added.id), added.createdAt.getTime(), c.get('keyId'))
   return c.json(order, 201, { Location: `/v1/store/orders/${order.id}` })
 })
 

@@ -86,13 +86,14 @@ export function createInventory(database: SqliteDatabase) {
       const now = Date.now()
       const added = addOrder.get(petId, quantity, now, keyId) ?? undefined
       if (added === undefined) throw new Error('the order got no id')
-      return openOrder(draft, added.id, now)
+      return openOrder(draft, added.id, now, keyId)
     }).immediate,
   }
 }
 
-export function openOrder({ petId, quantity }: PeerDraft, id: number, createdAt: number) {
-  return { id, petId, quantity, complete: false, state: 'open', createdAt: new Date(createdAt).toISOString() }
+export function openOrder({ petId, quantity }: PeerDraft, id: number, time: number, createdBy: string) {
+  const createdAt = new Date(time).toISOString()
+  return { id, petId, quantity, complete: false, state: 'open', createdAt, createdBy }
 }
 
 /** Rolls the transaction back. Without a pet: the pet does not exist. */

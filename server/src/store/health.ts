@@ -11,33 +11,33 @@ export interface Check {
 export const CHECKS: readonly Check[] = [
   {
     text: 'SELECT count(*) AS found FROM pets WHERE NOT EXISTS (SELECT 1 FROM stock WHERE pet_id = pets.id)',
-    describe: (pets) => `${pets} pets have no stock entry`,
+    describe: (pets) => `pets without a stock entry: ${pets}`,
   },
   {
     text: 'SELECT count(*) AS found FROM pets WHERE NOT EXISTS (SELECT 1 FROM categories WHERE id = pets.category_id)',
-    describe: (pets) => `${pets} pets have a category that does not exist`,
+    describe: (pets) => `pets whose category does not exist: ${pets}`,
   },
   {
     text: `SELECT count(*) AS found FROM stock JOIN pets ON pets.id = pet_id
         LEFT JOIN categories ON categories.id = category_id WHERE low_at IS DISTINCT FROM ${THRESHOLD}`,
     describe: (pets) =>
-      `${pets} pets have a low-stock threshold that is neither their own nor that of their category`,
+      `pets whose low-stock threshold is neither their own nor that of their category: ${pets}`,
   },
   {
     text: `SELECT count(*) AS found FROM stock WHERE ${HAS_CROSSED}`,
-    describe: (pets) => `${pets} pets are marked as low but are not, or are low but not marked`,
+    describe: (pets) => `pets that are marked as low but are not, or are low but not marked: ${pets}`,
   },
   {
     text: `SELECT count(*) AS found FROM stock JOIN log ON log.id = last_change
         WHERE log.after <> stock.quantity OR log.pet_id <> stock.pet_id`,
-    describe: (pets) => `the stock of ${pets} pets differs from their history`,
+    describe: (pets) => `pets whose stock differs from their history: ${pets}`,
   },
   {
     text: `SELECT count(*) AS found FROM stock
         LEFT JOIN (SELECT pet_id, sum(quantity) AS held FROM orders WHERE state = 'open' GROUP BY pet_id) AS open_orders
           ON open_orders.pet_id = stock.pet_id
         WHERE reserved <> coalesce(held, 0)`,
-    describe: (pets) => `the reserved units of ${pets} pets differ from their open orders`,
+    describe: (pets) => `pets whose reserved units differ from their open orders: ${pets}`,
   },
   {
     text: `SELECT count(*) AS found FROM orders

@@ -100,8 +100,8 @@ describe('petstore doctor', () => {
     `)
     const { exitCode, stdout } = await doctor()
     expect(exitCode).toBe(1)
-    expect(stdout).toContain('the stock of 1 pets differs from their history')
-    expect(stdout).toContain('1 pets have no stock entry')
+    expect(stdout).toContain('pets whose stock differs from their history: 1')
+    expect(stdout).toContain('pets without a stock entry: 1')
   })
 
   test('finds pets without a category, and wrong thresholds and low-stock marks', async () => {
@@ -115,11 +115,11 @@ describe('petstore doctor', () => {
     `)
     expect((await doctor()).exitCode).toBe(0)
     for (const [damage, repair, words] of [
-      ['SET is_low = 0 WHERE pet_id = 1', 'SET is_low = 1 WHERE pet_id = 1', '1 pets are marked as low'],
-      ['SET is_low = 1 WHERE pet_id = 3', 'SET is_low = 0 WHERE pet_id = 3', '1 pets are marked as low'],
-      ['SET low_at = 2 WHERE pet_id = 3', 'SET low_at = NULL WHERE pet_id = 3', 'threshold that is neither'],
-      ['SET low_at = 1 WHERE pet_id = 2', 'SET low_at = 2 WHERE pet_id = 2', 'threshold that is neither'],
-      ['SET low_at = NULL, is_low = 0 WHERE pet_id = 1', '', 'threshold that is neither'],
+      ['SET is_low = 0 WHERE pet_id = 1', 'SET is_low = 1 WHERE pet_id = 1', 'low but not marked: 1'],
+      ['SET is_low = 1 WHERE pet_id = 3', 'SET is_low = 0 WHERE pet_id = 3', 'low but not marked: 1'],
+      ['SET low_at = 2 WHERE pet_id = 3', 'SET low_at = NULL WHERE pet_id = 3', 'threshold is neither'],
+      ['SET low_at = 1 WHERE pet_id = 2', 'SET low_at = 2 WHERE pet_id = 2', 'threshold is neither'],
+      ['SET low_at = NULL, is_low = 0 WHERE pet_id = 1', '', 'threshold is neither'],
     ]) {
       change(`UPDATE stock ${damage}`)
       const { exitCode, stdout } = await doctor()
@@ -127,7 +127,7 @@ describe('petstore doctor', () => {
       if (repair !== '') change(`UPDATE stock ${repair}`)
     }
     change('DELETE FROM categories WHERE id = 2')
-    expect((await doctor()).stdout).toContain('2 pets have a category that does not exist')
+    expect((await doctor()).stdout).toContain('pets whose category does not exist: 2')
   })
 
   test('finds reserved units that differ from the open orders, and orders of unknown pets', async () => {
@@ -143,7 +143,7 @@ describe('petstore doctor', () => {
     change("UPDATE stock SET reserved = 2 WHERE pet_id = 1; UPDATE orders SET state = 'open' WHERE id = 4")
     const { exitCode, stdout } = await doctor()
     expect(exitCode).toBe(1)
-    expect(stdout).toContain('the reserved units of 1 pets differ from their open orders')
+    expect(stdout).toContain('pets whose reserved units differ from their open orders: 1')
     expect(stdout).toContain('1 open orders are for pets that have no stock entry')
   })
 

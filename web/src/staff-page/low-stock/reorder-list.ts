@@ -13,9 +13,11 @@ export interface ReorderLine {
   readonly order: number | undefined
 }
 
-/** What sells in 4 weeks, plus the level of the warning, minus what is free. */
+/** What sells in 4 weeks, plus the level of the warning, minus what is free; at least enough to end the warning. */
 export function suggestedOrder(free: number, lowStockAt: number | undefined, soldPerDay: number): number {
-  return Math.max(0, Math.ceil(soldPerDay * SUPPLY_DAYS + (lowStockAt ?? 0) - free))
+  const forSales = Math.ceil(soldPerDay * SUPPLY_DAYS + (lowStockAt ?? 0) - free)
+  const toEndWarning = lowStockAt === undefined ? 0 : lowStockAt + 1 - free
+  return Math.max(0, forSales, toEndWarning)
 }
 
 /** The units in a field; `undefined` if it is not a whole number of 0 or more. */
