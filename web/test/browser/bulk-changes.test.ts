@@ -15,6 +15,13 @@ const PETS = Array.from({ length: MANY }, (_, index) => ({
 
 const shop = useShop({ pets: PETS })
 
+/** A page that has loaded all pets. Until then, only some of them are shown and can be selected. */
+async function signedIn(options: Parameters<typeof shop.signedIn>[0] = {}): Promise<Page> {
+  const page = await shop.signedIn(options)
+  await page.getByText(/^2,(?:100|099) pets$/).waitFor()
+  return page
+}
+
 const ADJUSTMENTS = '**/v1/inventory/adjustments'
 
 interface SentChange {
@@ -65,7 +72,7 @@ async function done(page: Page, words: string): Promise<void> {
 test(
   'over 2,000 pets are changed by one request for each 1,000, and back, and the history tells what for',
   async () => {
-    const page = await shop.signedIn()
+    const page = await signedIn()
     await shows(page, 1n, 10)
     const sent = changesOf(page)
     await page.getByLabel('Select all rows shown').check()
@@ -108,7 +115,7 @@ test(
 test(
   'rows that cannot be changed are told of one by one, all others are changed, and every row is counted',
   async () => {
-    const page = await shop.signedIn({ provokes: [404, 412] })
+    const page = await signedIn({ provokes: [404, 412] })
     await shows(page, 1n, 10)
     const sent = changesOf(page)
     let isFirst = true
@@ -147,7 +154,7 @@ test(
   'what there is not enough of is refused by name, and the rest is undone as one',
   async () => {
     await shop.setElsewhere(8n, 2)
-    const page = await shop.signedIn({ provokes: [409] })
+    const page = await signedIn({ provokes: [409] })
     await shows(page, 8n, 2)
     const before = await shop.inStock(6n)
     await select(page, [6n, 7n, 8n])
@@ -176,7 +183,7 @@ test(
 test(
   'a change whose answer is lost is repeated with its key, and made once',
   async () => {
-    const page = await shop.signedIn({ provokes: ['no connection'] })
+    const page = await signedIn({ provokes: ['no connection'] })
     await shows(page, 11n, await shop.inStock(11n))
     const before = await Promise.all([10n, 11n].map(shop.inStock))
     const sent = changesOf(page)
@@ -211,7 +218,7 @@ test(
 test(
   'a change of many rows can be stopped, and counts each of them once',
   async () => {
-    const page = await shop.signedIn()
+    const page = await signedIn()
     await shows(page, 1n, await shop.inStock(1n))
     let release = () => {}
     const held = new Promise<void>((resolve) => {
