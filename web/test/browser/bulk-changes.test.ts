@@ -70,7 +70,7 @@ async function done(page: Page, words: string): Promise<void> {
 }
 
 test(
-  'over 2,000 pets are changed by one request for each 1,000, and back, and the history tells what for',
+  'over 2,000 pets are changed by one request for each 1,000, and back, and the history has the reason',
   async () => {
     const page = await signedIn()
     await shows(page, 1n, 10)
@@ -113,7 +113,7 @@ test(
 )
 
 test(
-  'rows that cannot be changed are told of one by one, all others are changed, and every row is counted',
+  'rows that cannot be changed are listed, all others are changed, and every row is counted',
   async () => {
     const page = await signedIn({ provokes: [404, 412] })
     await shows(page, 1n, 10)

@@ -278,7 +278,7 @@ function banner(config: Config, ports: Ports, { isDemo, isNew, hasKeys, storeFla
   }
   lines.push(
     '',
-    '  Try it:',
+    `  Sign in to the staff page with ${DEMO_SECRETS.enterprise}, or try the API:`,
     `  curl -H "Authorization: Bearer ${DEMO_SECRETS.free}" ${address}/v1/inventory`,
     '',
     '  Ctrl-C stops the service; the data is kept.',

@@ -185,7 +185,7 @@ export function readHeader<Name extends string>(
   return { kind: kind.name, delimiter, columnIndexes }
 }
 
-/** The kind with the most columns that have one of these names or a similar name; `undefined` if no kind has any. */
+/** The kind that shares the most names with the header, spelled alike or nearly so; `undefined` if no kind shares any. */
 export function kindOfNames<Name extends string>(
   names: readonly string[],
   kinds: readonly FileKind<Name>[],

@@ -87,7 +87,7 @@ export function LowStockView() {
       {lines.length > 0 && (
         <p className="muted low-stock__rule">
           Suggested order: what sells in 4 weeks at the pace of the last 4 weeks, plus the level of the
-          warning, minus what is free.
+          warning, minus what is free; at least enough to end the warning.
           {log?.isComplete === false && ` The pace is that of the sales since ${momentWords(log.since)}.`}
         </p>
       )}
