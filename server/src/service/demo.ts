@@ -11,8 +11,9 @@ import {
   storedSecret,
 } from '../core/keys/api-key.ts'
 import type { NewOrder, OrderRow } from '../core/orders/order.ts'
-import { STORE_KEY_ID } from '../core/stock/command.ts'
+import { type Adjust, STORE_KEY_ID } from '../core/stock/command.ts'
 import type { PetStatus } from '../core/stock/inventory.ts'
+import { DAY } from '../core/values/clock.ts'
 import type { Store } from '../store/store.ts'
 
 /** Public secrets. They do not have the form of a key, so outside demo mode they are rejected without a lookup. */
@@ -40,6 +41,7 @@ export async function prepareDemo(store: Store, now: number): Promise<void> {
   const author = { keyId: STORE_KEY_ID, at: now }
   await store.changeStock(CATEGORIES.map((draft) => ({ type: 'create_category', draft, ...author }) as const))
   await store.addPets(demoPets())
+  await store.changeStock(recentTrade(now))
   await addDemoOrders(store, now)
   for (const plan of PLANS) {
     const limits = DEMO_LIMITS[plan]
@@ -113,11 +115,47 @@ function demoPets(): StockedPet[] {
 /** Appends the check digit, so that the sum of all digits, every second digit times three, is a multiple of ten. */
 function ean13(digits: number): string {
   const text = String(digits)
-  const sum = Array.from(text, Number).reduce(
-    (total, digit, index) => total + digit * (index % 2 === 0 ? 1 : 3),
-    0,
-  )
-  return `${text}${(10 - (sum % 10)) % 10}`
+  const weighted = Array.from(text, (digit, index) => Number(digit) * (index % 2 === 0 ? 1 : 3))
+  return `${text}${(10 - (sum(weighted) % 10)) % 10}`
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}
+
+/** Pet id, and the units sold on each of the seven days that end with today. The week before was the same. */
+const WEEKLY_SALES: readonly (readonly [number, readonly number[]])[] = [
+  [2, [0, 0, 0, 1, 0, 0, 0]],
+  [6, [0, 1, 0, 0, 0, 1, 0]],
+  [11, [2, 1, 3, 2, 4, 6, 3]],
+  [12, [0, 1, 0, 1, 0, 2, 1]],
+  [14, [0, 2, 0, 0, 2, 2, 0]],
+  [16, [10, 6, 12, 8, 20, 24, 15]],
+  [17, [1, 0, 2, 1, 2, 4, 2]],
+  [18, [2, 1, 1, 2, 3, 4, 2]],
+  [19, [5, 3, 8, 4, 10, 12, 6]],
+  [21, [1, 0, 1, 0, 2, 2, 1]],
+  [23, [0, 1, 0, 1, 1, 2, 1]],
+]
+const DAYS_OF_TRADE = 14
+
+/** The units that a week sells are delivered on its first day, so the trade leaves every quantity as it was. */
+function recentTrade(now: number): Adjust[] {
+  const trade: Adjust[] = []
+  for (let day = 0; day < DAYS_OF_TRADE; day++) {
+    const origin = { type: 'adjust', keyId: STORE_KEY_ID, at: now - (DAYS_OF_TRADE - 1 - day) * DAY } as const
+    const weekday = day % 7
+    if (weekday === 0) {
+      const changes = WEEKLY_SALES.map(([petId, units]) => ({ petId: BigInt(petId), delta: sum(units) }))
+      trade.push({ ...origin, reason: 'received', changes })
+    }
+    const sold = WEEKLY_SALES.map(([petId, units]) => ({
+      petId: BigInt(petId),
+      delta: -(units[weekday] ?? 0),
+    }))
+    trade.push({ ...origin, reason: 'sold', changes: sold.filter(({ delta }) => delta < 0) })
+  }
+  return trade
 }
 
 const PAST_ORDER_COUNT = 24

@@ -2,13 +2,14 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DAY } from '../../src/core/values/clock.ts'
 import { prepareDemo } from '../../src/service/demo.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { createTestDatabase } from '../support/test-database.ts'
 import { ON_BOTH } from './shop.ts'
 
 test.each(ON_BOTH)(
-  'the demo store on %s has named categories, valid barcodes, open orders, and a few low pets',
+  'the demo store on %s has named categories, valid barcodes, open orders, sales, and a few low pets',
   async (_, onPostgres) => {
     const folder = mkdtempSync(join(tmpdir(), 'petstore-demo-'))
     const database = await createTestDatabase(folder, onPostgres)
@@ -25,10 +26,18 @@ test.each(ON_BOTH)(
       expect(barcodes.filter((barcode) => !isEan13(barcode))).toEqual([])
       expect(await store.listOrders({ state: 'open' }, 100)).toHaveLength(12)
 
-      const told = await store.stockEventsAfter(cursor, 1_000)
-      if (typeof told === 'string') throw new Error(told)
+      const sales = await store.listRecentHistory(1_000, undefined, { reason: 'sold' })
+      if (typeof sales === 'string') throw new Error(sales)
+      const days = new Set(sales.entries.map(({ at }) => Math.floor(at / DAY)))
+      // PostgreSQL records the time of its own clock.
+      expect(days.size).toBeGreaterThanOrEqual(onPostgres ? 1 : 14)
+      const neonTetra = await store.listHistoryPage(16n, 1, undefined)
+      expect(neonTetra).toMatchObject({ entries: [{ before: 255, after: 240 }] })
+
+      const delivered = await store.stockEventsAfter(cursor, 1_000)
+      if (typeof delivered === 'string') throw new Error(delivered)
       const low = new Set<bigint>()
-      for (const event of told.events) {
+      for (const event of delivered.events) {
         if (event.kind === 'low') low.add(event.petId)
         if (event.kind === 'recovered') low.delete(event.petId)
       }
