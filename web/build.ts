@@ -191,11 +191,12 @@ async function removeOutdated(names: readonly string[]): Promise<void> {
   }
 }
 
-/** Builds both pages, unless the existing build has the same sources. */
-async function build(): Promise<'built' | 'unchanged'> {
-  const digest = await digestOfSources()
+async function isBuilt(digest: string): Promise<boolean> {
   const module = Bun.file(MODULE)
-  if ((await module.exists()) && (await module.text()).includes(digest)) return 'unchanged'
+  return (await module.exists()) && (await module.text()).includes(digest)
+}
+
+async function build(digest: string): Promise<void> {
   const icons = await iconFiles()
   const [icon, manifest] = icons.map(({ path }) => path)
   const links = `<link rel="icon" type="image/svg+xml" href="${icon}"><link rel="manifest" href="${manifest}">`
@@ -208,9 +209,11 @@ async function build(): Promise<'built' | 'unchanged'> {
   for (const { name, bytes } of forms) await replaceFile(join(DIST, name), bytes)
   await replaceFile(MODULE, moduleText(digest, files))
   await removeOutdated(forms.map(({ name }) => name))
-  return 'built'
 }
 
-const began = performance.now()
-const outcome = await build()
-console.log(`web/dist is ${outcome} (${Math.round(performance.now() - began)} ms)`)
+const startedAt = performance.now()
+const digest = await digestOfSources()
+if (!(await isBuilt(digest))) {
+  await build(digest)
+  console.log(`web/dist is built (${Math.round(performance.now() - startedAt)} ms)`)
+}
