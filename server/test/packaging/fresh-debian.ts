@@ -17,6 +17,7 @@ import { fileURLToPath } from 'node:url'
 import { buildDebianPackage, run, writeDebianFolder } from '../../scripts/package-files.ts'
 import { VERSION } from '../../src/core/values/version.ts'
 import { unitCommands } from '../cli/printed-commands.ts'
+import { freePort } from '../support/free-port.ts'
 import { type Instruction, readStages, readVariables } from './dockerfile.ts'
 
 const REPOSITORY = fileURLToPath(new URL('../../..', import.meta.url))
@@ -262,9 +263,10 @@ describe.skipIf(missing !== undefined)('the Debian package in a fresh Debian', (
     const key = debian
       .must('petstore-admin keys create --name "Owner" --owner --plan business 2> /dev/null')
       .trim()
-    asService('petstore serve --port 18099 --metrics-port off > /tmp/log 2>&1 & echo $! > /tmp/pid')
-    debian.must('petstore health --port 18099 --wait 60')
-    const response = await fetch('http://127.0.0.1:18099/v1/inventory', {
+    const port = freePort()
+    asService(`petstore serve --port ${port} --metrics-port off > /tmp/log 2>&1 & echo $! > /tmp/pid`)
+    debian.must(`petstore health --port ${port} --wait 60`)
+    const response = await fetch(`http://127.0.0.1:${port}/v1/inventory`, {
       headers: { authorization: `Bearer ${key}` },
     })
     expect(response.status).toBe(200)
@@ -417,16 +419,14 @@ test.skipIf(missing !== undefined || hasNoNode)(
       buildStage(build, buildSteps, new Map())
       const { command, ...options } = buildStage(image, imageSteps, new Map([['build', build]]))
       expect(command).toEqual(['petstore', 'serve'])
+      const env = { ...options.env, PORT: String(freePort()), METRICS_PORT: 'off' }
       const service = Bun.spawn({
-        ...image.command(`exec ${command.join(' ')}`, {
-          ...options,
-          env: { ...options.env, PORT: '18098', METRICS_PORT: 'off' },
-        }),
+        ...image.command(`exec ${command.join(' ')}`, { ...options, env }),
         stdout: 'ignore',
         stderr: 'pipe',
       })
       try {
-        image.must('petstore health --wait 60', { ...options, env: { ...options.env, PORT: '18098' } })
+        image.must('petstore health --wait 60', { ...options, env })
         expect(image.must('stat --format %U /data/petstore.db')).toBe('petstore\n')
       } finally {
         service.kill()
