@@ -36,7 +36,7 @@ export function ActivityView() {
     }
   }, [applied])
   const snapshot = list.get()
-  const { rows, phase, failure, next, isLoadingMore } = snapshot
+  const { rows, next } = snapshot
   const hasMore = next !== undefined
   const groups = useMemo(() => groupActivities(rows), [rows])
   return (
@@ -46,17 +46,7 @@ export function ActivityView() {
       <p className="view__status muted number" role="status">
         {countWords(snapshot, isFilteringActivity(applied))}
       </p>
-      <ListFrame
-        label="Changes"
-        phase={phase}
-        failure={failure}
-        isEmpty={groups.length === 0}
-        hasMore={hasMore}
-        isLoadingMore={isLoadingMore}
-        onRetry={() => void list.reload()}
-        onLoadMore={() => void list.loadMore()}
-        empty={<NoChanges filter={applied} hasMore={hasMore} />}
-      >
+      <ListFrame label="Changes" list={list} empty={<NoChanges filter={applied} hasMore={hasMore} />}>
         {groups.map((group, index) => (
           <ActivityEntry
             key={keyOf(group.rows.at(-1) ?? group.first)}

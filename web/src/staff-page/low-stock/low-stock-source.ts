@@ -23,7 +23,7 @@ export function lowStockSource(
     categories,
     load: (cursor, signal) =>
       client.inventory.search({
-        ...(categoryId === undefined ? {} : { categoryId }),
+        categoryId,
         low: true,
         sort: 'available',
         limit: PAGE_SIZE,

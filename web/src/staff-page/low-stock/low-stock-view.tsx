@@ -93,13 +93,7 @@ export function LowStockView() {
       )}
       <ListFrame
         label="Low stock"
-        phase={found.phase}
-        failure={found.failure}
-        isEmpty={found.rows.length === 0}
-        hasMore={found.next !== undefined}
-        isLoadingMore={found.isLoadingMore}
-        onRetry={() => void list.reload()}
-        onLoadMore={() => void list.loadMore()}
+        list={list}
         empty={
           <Empty title="Nothing is low">
             <p>

@@ -1,10 +1,11 @@
-import type { Key, NewKey, Permission } from '@petstore/client'
+import type { Key, Permission } from '@petstore/client'
 import { useState } from 'preact/compat'
 import { type PeopleList, peopleFailure } from '../data/people.ts'
 import { ALL_PERMISSIONS, PERMISSION_WORDS } from '../data/permission-words.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { Field, TextField } from '../ui/field.tsx'
+import { TextField } from '../ui/field.tsx'
+import { SelectField } from '../ui/select-field.tsx'
 
 const PLANS: readonly Key['plan'][] = ['free', 'pro', 'business', 'enterprise']
 /** Plans with fixed limits. */
@@ -24,7 +25,7 @@ interface Props {
   readonly list: PeopleList
   /** The key of the user, who gives no more than this key has. */
   readonly own: Key | undefined
-  /** Absent to add a person. */
+  /** The person to edit; `undefined` to add one. */
   readonly person: Key | undefined
   readonly onClose: () => void
   readonly onAdded: (person: Key) => void
@@ -45,17 +46,17 @@ export function PersonDialog({ list, own, person, onClose, onAdded }: Props) {
   const [isBusy, setBusy] = useState(false)
   const save = async (close: () => void) => {
     if (isBusy) return
-    if (name.trim() === '') {
-      setProblem('Enter a name.')
-      return
-    }
+    if (name.trim() === '') return setProblem('Enter a name.')
     setBusy(true)
+    const fields = { name: name.trim(), permissions: [...permissions] }
     try {
-      if (person === undefined) onAdded(await list.add(draftOf(name, plan, permissions, own)))
-      else {
-        await list.change(person.id, { name: name.trim(), permissions: [...permissions] })
-        close()
+      if (person !== undefined) {
+        await list.change(person.id, fields)
+        return close()
       }
+      // A key must not outlive the key that creates it.
+      const expiry = own?.expiresAt === undefined ? {} : { expiresAt: own.expiresAt }
+      onAdded(await list.add({ ...fields, plan, ...expiry }))
     } catch (error) {
       setFailure(peopleFailure(error))
       setBusy(false)
@@ -68,16 +69,10 @@ export function PersonDialog({ list, own, person, onClose, onAdded }: Props) {
       title={person === undefined ? 'Add a person' : `Edit ${person.name}`}
       onClose={onClose}
       hasUnsavedInput={name !== (person?.name ?? '')}
+      onSubmit={(close) => void save(close)}
     >
       {(close) => (
-        <form
-          className="stack"
-          noValidate
-          onSubmit={(event) => {
-            event.preventDefault()
-            void save(close)
-          }}
-        >
+        <>
           <TextField
             label="Name"
             hint="Of the person or the device. Activity shows it."
@@ -105,22 +100,13 @@ export function PersonDialog({ list, own, person, onClose, onAdded }: Props) {
             ))}
           </fieldset>
           {person === undefined && (
-            <Field label="Plan" hint="How many requests the person may send. Pro is enough for one till.">
-              {(control) => (
-                <select
-                  {...control}
-                  className="select"
-                  value={plan}
-                  onChange={({ currentTarget }) =>
-                    setPlan(plans.find((one) => one === currentTarget.value) ?? 'free')
-                  }
-                >
-                  {plans.map((one) => (
-                    <option key={one}>{one}</option>
-                  ))}
-                </select>
-              )}
-            </Field>
+            <SelectField
+              label="Plan"
+              hint="How many requests the person may send. Pro is enough for one till."
+              options={plans.map((value) => ({ value, label: value }))}
+              value={plan}
+              onChange={setPlan}
+            />
           )}
           {failure !== undefined && (
             <p className="notice notice--negative" role="alert">
@@ -133,23 +119,8 @@ export function PersonDialog({ list, own, person, onClose, onAdded }: Props) {
               {person === undefined ? 'Add and show the code' : 'Save'}
             </Button>
           </div>
-        </form>
+        </>
       )}
     </Dialog>
   )
-}
-
-function draftOf(
-  name: string,
-  plan: FixedPlan,
-  permissions: readonly Permission[],
-  own: Key | undefined,
-): NewKey {
-  return {
-    name: name.trim(),
-    plan,
-    permissions: [...permissions],
-    // A key must not outlive the key that creates it.
-    ...(own?.expiresAt === undefined ? {} : { expiresAt: own.expiresAt }),
-  }
 }

@@ -56,16 +56,14 @@ function CategoryForm({ category }: { readonly category?: Category }) {
     setBusy(false)
   }
   const save = async () => {
-    if (category === undefined) {
-      const added = { name: name.trim(), ...(lowStockAt === undefined ? {} : { lowStockAt }) }
-      categories.take(await client.categories.create(added))
-      return
-    }
-    const update = {
-      ...(name.trim() === category.name ? {} : { name: name.trim() }),
-      ...(threshold.trim() === thresholdText(category) ? {} : { lowStockAt: lowStockAt ?? null }),
-    }
-    categories.take(await client.categories.update(category.id, update))
+    const saved =
+      category === undefined
+        ? await client.categories.create({ name: name.trim(), lowStockAt })
+        : await client.categories.update(category.id, {
+            name: name.trim() === category.name ? undefined : name.trim(),
+            lowStockAt: threshold.trim() === thresholdText(category) ? undefined : (lowStockAt ?? null),
+          })
+    categories.take(saved)
   }
   const remove = async ({ id, name: removed }: Category) => {
     const text = ['This cannot be undone.']

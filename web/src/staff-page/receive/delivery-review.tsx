@@ -1,6 +1,7 @@
 import { type FormEvent, useEffect, useRef } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
 import { askImplausible } from '../quantity/ask-implausible.ts'
+import { MAX_REFERENCE_LENGTH } from '../quantity/purpose-fields.tsx'
 import { findScanned } from '../scanner/scan-layer.tsx'
 import { useScan } from '../scanner/scanner.ts'
 import { useSession, useStock } from '../session/session-context.ts'
@@ -10,9 +11,6 @@ import { href } from '../ui/navigation.ts'
 import { PetTableHead } from '../ui/pet-table-head.tsx'
 import { petsWords, piecesWords } from '../ui/words.ts'
 import { type DeliveryDraft, piecesOf } from './delivery-draft.ts'
-
-/** Shorter than the service allows, so that an undo has room to name it. */
-const MAX_REFERENCE_LENGTH = 190
 
 interface Props {
   readonly delivery: DeliveryDraft

@@ -6,8 +6,8 @@ interface Props {
   readonly title: string
   /** Called once the dialog is closed. The browser has returned the focus by then. */
   readonly onClose: () => void
-  /** Makes the content a form. */
-  readonly onSubmit?: () => void
+  /** Makes the content a form. `close` closes the dialog without a question. */
+  readonly onSubmit?: (close: () => void, form: HTMLFormElement) => void
   /** The user has typed something: Escape asks before it discards the input. */
   readonly hasUnsavedInput?: boolean
   /** Gets `close`, which closes the dialog without a question. */
@@ -27,9 +27,9 @@ export function Dialog({ title, onClose, onSubmit, hasUnsavedInput = false, chil
     const isSure = !hasUnsavedInput || (await ask(DISCARD_QUESTION))
     if (isSure) close()
   }
-  const submit = (event: FormEvent) => {
+  const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
-    onSubmit?.()
+    onSubmit?.(close, event.currentTarget)
   }
   const content = (
     <>
