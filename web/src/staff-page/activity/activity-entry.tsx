@@ -14,17 +14,14 @@ import { type Activity, keyOf } from './activity-source.ts'
 import { askAndReverse, petWords, type RefusedPet, sizeWords } from './reverse-question.ts'
 
 /** The changes or edits of one request. */
-export interface ActivityGroup {
-  readonly first: Activity
-  readonly rows: readonly Activity[]
-}
+type ActivityGroup = [first: Activity, ...rest: Activity[]]
 
 export function groupActivities(rows: readonly Activity[]): readonly ActivityGroup[] {
-  const groups: { first: Activity; rows: Activity[] }[] = []
+  const groups: ActivityGroup[] = []
   for (const row of rows) {
     const last = groups.at(-1)
-    if (last !== undefined && isSameRequest(last.first, row)) last.rows.push(row)
-    else groups.push({ first: row, rows: [row] })
+    if (last !== undefined && isSameRequest(last[0], row)) last.push(row)
+    else groups.push([row])
   }
   return groups
 }
@@ -35,28 +32,29 @@ function isSameRequest(a: Activity, b: Activity): boolean {
   return (
     b.type === 'edit' &&
     a.at === b.at &&
-    a.edit.keyId === b.edit.keyId &&
+    a.keyId === b.keyId &&
     a.edit.change === b.edit.change &&
-    a.edit.petId !== b.edit.petId
+    a.petId !== b.petId
   )
 }
 
 interface Props {
-  readonly group: ActivityGroup
+  readonly rows: ActivityGroup
   /** The next page may have more rows of this group. */
   readonly mayHaveMore: boolean
   readonly now: number
 }
 
-export function ActivityEntry({ group: { first, rows }, mayHaveMore, now }: Props) {
+export function ActivityEntry({ rows, mayHaveMore, now }: Props) {
   const { stock } = useSession()
   const [isOpen, setOpen] = useState(false)
+  const [first] = rows
   const rowOf = (row: Activity, isAlone: boolean) => {
-    const { petId } = row.type === 'edit' ? row.edit : row.change
-    const name = (row.type === 'edit' ? row.edit.name : undefined) ?? stock.nameOf(petId)
-    const isRemoved = stock.get().isComplete && stock.find(petId) === undefined
-    const pet = { petId, name, isRemoved }
-    return <ActivityRow key={keyOf(row)} row={row} {...pet} now={now} isAlone={isAlone} />
+    const name = (row.type === 'edit' ? row.edit.name : undefined) ?? stock.nameOf(row.petId)
+    const isRemoved = stock.get().isComplete && stock.find(row.petId) === undefined
+    return (
+      <ActivityRow key={keyOf(row)} row={row} name={name} isRemoved={isRemoved} now={now} isAlone={isAlone} />
+    )
   }
   const mayBePart = mayHaveMore && first.type === 'change' && first.change.reason !== undefined
   if (rows.length === 1 && !mayBePart) return rowOf(first, true)
@@ -82,13 +80,11 @@ export function ActivityEntry({ group: { first, rows }, mayHaveMore, now }: Prop
 
 function groupWords(rows: readonly Activity[], mayHaveMore: boolean): string {
   const changes = rows.flatMap((row) => (row.type === 'change' ? [row.change] : []))
-  const edits = rows.flatMap((row) => (row.type === 'edit' ? [row.edit] : []))
-  return changes.length > 0 ? sizeWords(changes, mayHaveMore) : petWords(edits, mayHaveMore)
+  return changes.length > 0 ? sizeWords(changes, mayHaveMore) : petWords(rows, mayHaveMore)
 }
 
 interface RowProps {
   readonly row: Activity
-  readonly petId: bigint
   readonly name: string
   readonly isRemoved: boolean
   readonly now: number
@@ -96,7 +92,7 @@ interface RowProps {
   readonly isAlone: boolean
 }
 
-const ActivityRow = memo(function ActivityRow({ row, petId, name, isRemoved, now, isAlone }: RowProps) {
+const ActivityRow = memo(function ActivityRow({ row, name, isRemoved, now, isAlone }: RowProps) {
   const categories = useReadable(useSession().categories)
   return (
     <li className={`list-row activity-row ${isAlone ? '' : 'activity-row--part'}`}>
@@ -104,7 +100,7 @@ const ActivityRow = memo(function ActivityRow({ row, petId, name, isRemoved, now
       {isRemoved ? (
         <span className="activity-row__pet">{name}</span>
       ) : (
-        <a className="activity-row__pet list-row__name" href={href({ view: 'pet', petId })}>
+        <a className="activity-row__pet list-row__name" href={href({ view: 'pet', petId: row.petId })}>
           {name}
         </a>
       )}
@@ -130,11 +126,10 @@ function When({ at, now }: { readonly at: number; readonly now: number }) {
 
 /** Why the change was made, and by whom. */
 function Origin({ row }: { readonly row: Activity }) {
-  const { keyName, keyId } = row.type === 'change' ? row.change : row.edit
   return (
     <>
       {row.type === 'change' && <span className="activity-row__why">{whyWords(row.change)}</span>}
-      <span className="activity-row__who muted">{keyName ?? keyId}</span>
+      <span className="activity-row__who muted">{row.keyName ?? row.keyId}</span>
       {row.type === 'change' && <ReverseButton change={row.change} />}
     </>
   )
@@ -161,7 +156,7 @@ function isReversible({ reason, reference }: Change): boolean {
 }
 
 function ReverseButton({ change }: { readonly change: Change }) {
-  const { saving } = useSession()
+  const { saving, stock } = useSession()
   const mayChange = useMayChange('stock')
   const [isBusy, setBusy] = useState(false)
   const [refused, setRefused] = useState<readonly RefusedPet[]>([])
@@ -182,35 +177,25 @@ function ReverseButton({ change }: { readonly change: Change }) {
       >
         Reverse
       </Button>
-      {refused.length > 0 && <Refused pets={refused} onClose={() => setRefused([])} />}
-    </>
-  )
-}
-
-interface RefusedProps {
-  readonly pets: readonly RefusedPet[]
-  readonly onClose: () => void
-}
-
-function Refused({ pets, onClose }: RefusedProps) {
-  const { stock } = useSession()
-  return (
-    <Dialog title="Not reversed" onClose={onClose}>
-      {(close) => (
-        <>
-          <p>Nothing was changed, because not all of it can be changed back:</p>
-          <ul className="activity-refused">
-            {pets.map(({ petId, why }) => (
-              <li key={String(petId)}>
-                <strong>{stock.nameOf(petId)}</strong>: {why}
-              </li>
-            ))}
-          </ul>
-          <div className="dialog__actions">
-            <Button onClick={close}>Close</Button>
-          </div>
-        </>
+      {refused.length > 0 && (
+        <Dialog title="Not reversed" onClose={() => setRefused([])}>
+          {(close) => (
+            <>
+              <p>Nothing was changed, because not all of it can be changed back:</p>
+              <ul className="activity-refused">
+                {refused.map(({ petId, why }) => (
+                  <li key={String(petId)}>
+                    <strong>{stock.nameOf(petId)}</strong>: {why}
+                  </li>
+                ))}
+              </ul>
+              <div className="dialog__actions">
+                <Button onClick={close}>Close</Button>
+              </div>
+            </>
+          )}
+        </Dialog>
       )}
-    </Dialog>
+    </>
   )
 }

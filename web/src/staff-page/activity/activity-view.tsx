@@ -6,8 +6,13 @@ import { useDebounced, useNow } from '../ui/hooks.ts'
 import { Empty, ListFrame } from '../ui/list-frame.tsx'
 import { href, routeOf } from '../ui/navigation.ts'
 import { ActivityEntry, groupActivities } from './activity-entry.tsx'
-import { type ActivityFilter, fromAddress, isFilteringActivity, toAddress } from './activity-filter.ts'
-import { ActivityFilters } from './activity-filters.tsx'
+import {
+  type ActivityFilter,
+  ActivityFilters,
+  fromAddress,
+  isFilteringActivity,
+  toAddress,
+} from './activity-filter.tsx'
 import { type Activity, type ActivityCursor, activitySource, keyOf } from './activity-source.ts'
 import './activity.css'
 
@@ -16,8 +21,8 @@ const SEARCH_AFTER_MS = 300
 /** All changes of the stock and all edits of pets: who changed what, when and why. */
 export function ActivityView() {
   const { client, feed } = useSession()
-  const route = routeOf(useHash())
-  const [filter, setFilter] = useState(() => fromAddress('query' in route ? route.query : undefined))
+  const hash = useHash()
+  const [filter, setFilter] = useState(() => fromAddress(routeOf(hash).query))
   const [keyNames] = useState(() => new Map<string, string>())
   const applied = useDebounced(filter, SEARCH_AFTER_MS)
   const list = useSearchedList(
@@ -49,8 +54,8 @@ export function ActivityView() {
       <ListFrame label="Changes" list={list} empty={<NoChanges filter={applied} hasMore={hasMore} />}>
         {groups.map((group, index) => (
           <ActivityEntry
-            key={keyOf(group.rows.at(-1) ?? group.first)}
-            group={group}
+            key={keyOf(group.at(-1) ?? group[0])}
+            rows={group}
             mayHaveMore={hasMore && index === groups.length - 1}
             now={now}
           />

@@ -5,6 +5,7 @@ import {
   loadAdjustment,
   newReversal,
   type Reversal,
+  type ReversalResult,
   reverseAdjustment,
 } from '../data/history/reverse.ts'
 import { whyWords } from '../data/reason-words.ts'
@@ -12,11 +13,9 @@ import type { SaveContext } from '../data/stock/own-request.ts'
 import { momentWords } from '../data/time-words.ts'
 import { showToast, type Toast } from '../data/toasts.ts'
 import { ask } from '../ui/confirm.tsx'
+import { petsWords } from '../ui/words.ts'
 
-export interface RefusedPet {
-  readonly petId: bigint
-  readonly why: string
-}
+export type RefusedPet = Extract<ReversalResult, { type: 'refused' }>['pets'][number]
 
 /** Asks whether to reverse the whole adjustment that made this change. Returns the pets that do not allow it. */
 export async function askAndReverse(context: SaveContext, change: Change): Promise<readonly RefusedPet[]> {
@@ -50,12 +49,9 @@ async function reverse(context: SaveContext, reversal: Reversal): Promise<readon
   switch (result.type) {
     case 'refused':
       return result.pets
-    case 'done': {
-      const count = result.changes.length
-      const pets = count === 1 ? '1 pet' : `${count.toLocaleString('en')} pets`
-      showToast({ name: 'reverse', text: `Reversed. Stock updated for ${pets}.` })
+    case 'done':
+      showToast({ name: 'reverse', text: `Reversed. Stock updated for ${petsWords(result.changes.length)}.` })
       return []
-    }
     case 'failed':
       warn(`Not reversed. ${result.why}`)
       return []

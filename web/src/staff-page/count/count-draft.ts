@@ -6,6 +6,7 @@ import type { SaveContext } from '../data/stock/own-request.ts'
 import { MAX_QUANTITY } from '../data/stock/stock-editor.ts'
 import type { QuantityChange } from '../data/stock/undo-history.ts'
 import { readReference } from '../quantity/purpose-fields.tsx'
+import type { KeyOwner } from '../session/session.ts'
 import { perSession } from '../session/work-frame.tsx'
 import type { CountEntry, Scope } from './scope.ts'
 
@@ -195,7 +196,7 @@ export class CountDraft extends Draft<CountEntry, CountHead> {
   }
 }
 
-export const countOf = perSession(({ saving, feed }, owner) => {
+export const countOf = perSession(({ saving, feed }, owner: KeyOwner) => {
   const kept = new KeptWork(owner.id, 'count')
   const count = new CountDraft(saving, kept, () => void feed.reload())
   kept.onChangeElsewhere(count.reload, saving.signal)

@@ -110,35 +110,27 @@ export function lineWords(line: PetLine, categories: CategoryList): string {
           category,
           pet.status,
           `${number(pet.quantity)} in stock`,
-          pet.barcode == null ? '' : `barcode ${pet.barcode}`,
-          pet.lowStockAt == null ? '' : `warn at ${number(pet.lowStockAt)}`,
-          sameNameAs === undefined ? '' : `pet ${sameNameAs} has the same name`,
+          pet.barcode && `barcode ${pet.barcode}`,
+          pet.lowStockAt != null && `warn at ${number(pet.lowStockAt)}`,
+          sameNameAs !== undefined && `pet ${sameNameAs} has the same name`,
         ]
       : [
-          pet.name === undefined ? '' : `name to ${pet.name}`,
-          category === '' ? '' : `category to ${category}`,
-          pet.status === undefined ? '' : `status to ${pet.status}`,
-          pet.barcode === undefined ? '' : pet.barcode === null ? 'no barcode' : `barcode to ${pet.barcode}`,
-          pet.lowStockAt === undefined ? '' : thresholdWords(pet.lowStockAt),
-          quantity === undefined
-            ? ''
-            : `quantity from ${number(quantity.expected)} to ${number(quantity.quantity)}`,
+          pet.name && `name to ${pet.name}`,
+          category && `category to ${category}`,
+          pet.status && `status to ${pet.status}`,
+          pet.barcode && `barcode to ${pet.barcode}`,
+          pet.barcode === null && 'no barcode',
+          pet.lowStockAt != null && `warn at ${number(pet.lowStockAt)}`,
+          pet.lowStockAt === null && 'no warning of its own',
+          quantity && `quantity from ${number(quantity.expected)} to ${number(quantity.quantity)}`,
         ]
-  return parts.filter((part) => part !== '').join(', ')
-}
-
-function thresholdWords(lowStockAt: number | null): string {
-  return lowStockAt === null ? 'no warning of its own' : `warn at ${lowStockAt.toLocaleString('en')}`
+  return parts.filter(Boolean).join(', ')
 }
 
 /** The progress of an import, and its result. */
-export function ImportResult({
-  run,
-  progress,
-}: {
-  readonly run: ImportRun
-  readonly progress: ImportProgress
-}) {
+export function ImportResult({ run }: { readonly run: ImportRun }) {
+  const progress = useReadable(run)
+  if (progress === undefined) return null
   const { phase, total, added, changed, failed, stoppedBy } = progress
   const isDone = phase === 'done'
   const done = added + changed + failed.length

@@ -85,7 +85,7 @@ export function ImportView() {
           )}
         </div>
       )}
-      {progress !== undefined && <ImportResult run={run} progress={progress} />}
+      <ImportResult run={run} />
       {prepared !== undefined && progress === undefined && (
         <ImportPreview
           prepared={prepared}

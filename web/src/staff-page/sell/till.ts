@@ -5,6 +5,7 @@ import { type RefusedPet, type SaleLine, SaleQueue } from '../data/sales/sale-qu
 import type { SaveContext } from '../data/stock/own-request.ts'
 import type { QuantityChange } from '../data/stock/undo-history.ts'
 import { hideToast, showToast } from '../data/toasts.ts'
+import type { KeyOwner } from '../session/session.ts'
 import { perSession } from '../session/work-frame.tsx'
 import { piecesWords } from '../ui/words.ts'
 
@@ -149,7 +150,7 @@ export class Till implements Readable<TillState> {
 }
 
 /** The till of the person who is signed in. Its queue keeps sending while other views are shown. */
-export const tillOf = perSession(({ saving }, owner) => {
+export const tillOf = perSession(({ saving }, owner: KeyOwner) => {
   const queue = new SaleQueue(saving, owner.id)
   const kept = new KeptWork(owner.id, 'sell')
   const till = new Till(saving, kept, queue)
