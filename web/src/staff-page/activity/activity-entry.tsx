@@ -124,7 +124,6 @@ function When({ at, now }: { readonly at: number; readonly now: number }) {
   )
 }
 
-/** Why the change was made, and by whom. */
 function Origin({ row }: { readonly row: Activity }) {
   return (
     <>

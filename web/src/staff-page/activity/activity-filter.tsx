@@ -9,7 +9,6 @@ import { Combobox } from '../ui/combobox.tsx'
 import { TextField } from '../ui/field.tsx'
 import { SelectField } from '../ui/select-field.tsx'
 
-/** The filters as the user enters them. */
 export interface ActivityFilter {
   /** A part of the name of a key. */
   readonly who: string

@@ -5,7 +5,6 @@ import type { Effect, ListPage, ListSource } from '../data/live-list.ts'
 import { fold } from '../data/stock/search-text.ts'
 import { type ActivityFilter, fitsQuery, queryOf } from './activity-filter.tsx'
 
-/** A change of a quantity, or an edit of a pet. */
 export type Activity = Pick<Change, 'at' | 'petId' | 'keyId' | 'keyName'> &
   ({ readonly type: 'change'; readonly change: Change } | { readonly type: 'edit'; readonly edit: PetEdit })
 

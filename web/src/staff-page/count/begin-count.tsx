@@ -15,7 +15,6 @@ import { isIn, type Scope } from './scope.ts'
 
 const SEARCH_AFTER_MS = 250
 
-/** Chooses which pets to count. */
 export function BeginCount({ count }: { readonly count: CountDraft }) {
   const { hasNames, isComplete } = useStock()
   const categories = useReadable(useSession().categories)

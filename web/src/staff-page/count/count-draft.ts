@@ -17,7 +17,6 @@ export interface CountHead {
   readonly reference: string
 }
 
-/** An adjustment that was made. */
 export interface AppliedBatch {
   readonly at: number
   readonly reference: string | undefined
@@ -50,7 +49,6 @@ const FORMAT: DraftFormat<CountEntry, CountHead> = {
   },
 }
 
-/** A count under way. */
 export class CountDraft extends Draft<CountEntry, CountHead> {
   /** The adjustments that were made since the page was loaded. */
   readonly applied = new Observable<readonly AppliedBatch[]>([])

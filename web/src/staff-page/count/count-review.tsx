@@ -169,13 +169,8 @@ function MorePets({ count }: { readonly count: number }) {
   return count <= 0 ? null : <p className="muted count__more">and {count.toLocaleString('en')} more</p>
 }
 
-interface AppliedProps {
-  readonly count: CountDraft
-  readonly pets: number
-}
-
 /** An adjustment has at most 1,000 pets, so a large count is made by several. Each can be undone. */
-function AppliedNotice({ count, pets }: AppliedProps) {
+function AppliedNotice({ count, pets }: { readonly count: CountDraft; readonly pets: number }) {
   const applied = useReadable(count.applied)
   if (pets === 0) return null
   const corrected = applied.reduce((sum, batch) => sum + correctedIn(batch).length, 0)

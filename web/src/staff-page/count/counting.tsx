@@ -72,11 +72,8 @@ export function Counting({ count, head: { scope, isBlind }, rows, onReview }: Pr
     })
   }
   const discard = async () => {
-    const isSure = await askToDiscard(
-      'Discard this count?',
-      'What you counted is lost. The stock does not change.',
-    )
-    if (isSure) count.clear()
+    const effect = 'What you counted is lost. The stock does not change.'
+    if (await askToDiscard('Discard this count?', effect)) count.clear()
   }
   const differences = tally.differences.toLocaleString('en')
   const differWords = ` · ${differences} ${tally.differences === 1 ? 'differs' : 'differ'}`

@@ -1,7 +1,6 @@
 import { searchTerms } from '../data/stock/search-text.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
 
-/** Which pets are counted. */
 export interface Scope {
   readonly category: { readonly id: bigint; readonly name: string } | undefined
   /** Only pets with this in their name or id; empty for all. */
@@ -15,7 +14,7 @@ export function scopeWords({ category, query }: Scope): string {
   return query === '' ? name : `${name} “${query}”`
 }
 
-/** Returns a function that tells whether a pet is in the scope. */
+/** Returns a predicate for the pets in the scope. */
 export function isIn({ category, query }: Scope): (row: StockRow) => boolean {
   const terms = searchTerms(query)
   return ({ categoryId, searchText }) =>
@@ -30,7 +29,6 @@ export function inOrder(rows: readonly StockRow[]): readonly StockRow[] {
   )
 }
 
-/** How many of a pet were counted. */
 export interface CountEntry {
   readonly quantity: number
   /** The stock that the page showed when counting began. If it has changed since, it is not overwritten. */
@@ -38,7 +36,6 @@ export interface CountEntry {
   readonly isApplied: boolean
 }
 
-/** Which pets of the scope the list shows. */
 export type CountFilter = 'all' | 'uncounted' | 'counted' | 'differences'
 
 type Entries = ReadonlyMap<bigint, CountEntry>

@@ -24,7 +24,6 @@ export interface KnownPet {
 /** The fields of a pet to save; those that are `undefined` stay as they are. */
 export type PetFields = { readonly [Field in keyof PetUpsert]?: PetUpsert[Field] | undefined }
 
-/** A line that adds or changes a pet. */
 export interface PetLine {
   readonly line: number
   /** As the file has it. */
@@ -45,7 +44,6 @@ export interface PetLine {
 export type PetBatch = readonly PetLine[]
 export type NewCategory = Pick<Category, 'name'> & { readonly id: bigint | undefined }
 
-/** What a file would change in the store. */
 export interface ImportPlan {
   readonly lines: readonly PetLine[]
   readonly refused: readonly RefusedLine[]
@@ -55,7 +53,6 @@ export interface ImportPlan {
   readonly batches: readonly PetBatch[]
 }
 
-/** A file, the changes that it would make, and the limits of the key. */
 export interface PreparedImport {
   readonly file: PetFile
   readonly plan: ImportPlan
@@ -65,7 +62,6 @@ export interface PreparedImport {
 interface Store {
   readonly pets: ReadonlyMap<bigint, KnownPet>
   readonly categories: Iterable<Category>
-  /** Whether the key may change quantities. */
   readonly mayChangeStock: boolean
 }
 

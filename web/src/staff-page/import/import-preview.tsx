@@ -14,7 +14,6 @@ type Kind = PetLine['type'] | 'refused'
 /** Refused lines need work, so they are shown before all others. */
 const FIRST_SHOWN: readonly Kind[] = ['refused', 'added', 'changed']
 
-/** Shows what the import would change, and asks before it starts. */
 export function ImportPreview(props: { readonly prepared: PreparedImport; readonly onStart: () => void }) {
   const { file, plan, limits } = props.prepared
   const categories = useReadable(useSession().categories)
@@ -127,7 +126,6 @@ export function lineWords(line: PetLine, categories: CategoryList): string {
   return parts.filter(Boolean).join(', ')
 }
 
-/** The progress of an import, and its result. */
 export function ImportResult({ run }: { readonly run: ImportRun }) {
   const progress = useReadable(run)
   if (progress === undefined) return null

@@ -15,7 +15,6 @@ import { importOf } from './import-run.ts'
 import { readPetFile, TEMPLATE } from './pet-file.ts'
 import './import.css'
 
-/** Imports pets from a file, after a preview that shows every line. */
 export function ImportView() {
   const session = useSession()
   const run = importOf(session)
@@ -100,7 +99,6 @@ const PETS_PER_PAGE = 1_000
 const HINT =
   'As Excel saves it, with commas or semicolons. The first line names the columns: name, category (or categoryId), status and quantity; petId, barcode and lowStockAt are optional. A line without a petId adds a pet. You see all changes before anything is saved.'
 
-/** Compares a file with the current store. */
 async function prepareImport(
   session: Session,
   chosen: File,

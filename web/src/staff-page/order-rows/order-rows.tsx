@@ -18,7 +18,6 @@ interface Props {
   readonly empty: ReactNode
 }
 
-/** The orders of a list, with their actions. */
 export function OrderRows({ list, showsPet, empty }: Props) {
   const { rows } = list.get()
   const { stock, requests, orderActions, keyNames } = useSession()

@@ -45,7 +45,6 @@ const MAX_NOTE_LENGTH = 1_000
 
 const EMPTY = { quantity: '1', hold: 0, customer: '', note: '' }
 
-/** Reserves units of a pet for a customer. */
 function OrderForm({ petId }: { readonly petId: bigint }) {
   const { orderActions } = useSession()
   const [draft, setDraft] = useState(EMPTY)

@@ -25,7 +25,6 @@ const STATE_BADGES: Readonly<Record<Exclude<PersonState, 'active'>, string>> = {
   revoked: 'Revoked',
 }
 
-/** The people and devices that may use the shop's data. */
 export function PeopleView() {
   const owner = useReadable(useSession().owner)
   const mayManage = owner?.permissions.includes('keys')

@@ -8,7 +8,6 @@ import { TextField } from '../ui/field.tsx'
 import { SelectField } from '../ui/select-field.tsx'
 
 const PLANS: readonly Key['plan'][] = ['free', 'pro', 'business', 'enterprise']
-/** Plans with fixed limits. */
 const FIXED_PLANS = ['free', 'pro', 'business'] as const
 type FixedPlan = (typeof FIXED_PLANS)[number]
 const FIRST_PERMISSIONS: readonly Permission[] = ['stock', 'orders']
@@ -31,7 +30,6 @@ interface Props {
   readonly onAdded: (person: Key) => void
 }
 
-/** Adds a person, or changes the name and the permissions. */
 export function PersonDialog({ list, own, person, onClose, onAdded }: Props) {
   const plans = FIXED_PLANS.filter(
     (one) => own === undefined || PLANS.indexOf(one) <= PLANS.indexOf(own.plan),

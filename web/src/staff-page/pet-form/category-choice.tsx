@@ -8,7 +8,6 @@ interface Props {
   readonly onChoose: (categoryId: bigint | undefined) => void
 }
 
-/** Filters by one category, or shows all. */
 export function CategoryChoice({ chosen, onChoose }: Props) {
   const categories = useReadable(useSession().categories)
   return (
@@ -28,7 +27,6 @@ export function CategoryChoice({ chosen, onChoose }: Props) {
   )
 }
 
-/** The options of a field that chooses a category. */
 export function categoryOptions(categories: CategoryList) {
   return byName(categories).map(({ id, name }) => ({ value: String(id), label: name }))
 }

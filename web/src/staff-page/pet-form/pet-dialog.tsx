@@ -32,14 +32,12 @@ import './pets.css'
 interface Props {
   /** The pet to edit, as it is now. Without it, the dialog adds a pet. */
   readonly pet?: SearchRow | undefined
-  /** The pet has been removed. */
   readonly isGone?: boolean
   /** The category of a new pet. */
   readonly categoryId?: bigint | undefined
   /** The barcode of a new pet. */
   readonly barcode?: string | undefined
   readonly onClose: () => void
-  /** Called with the pet that was created or changed. */
   readonly onSaved?: (pet: Pet) => void
 }
 

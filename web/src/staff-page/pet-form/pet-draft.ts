@@ -1,7 +1,6 @@
 import type { PetStatus, SearchRow } from '@petstore/client'
 import { readQuantity } from '../quantity/typed-change.ts'
 
-/** The texts in the form of a pet. */
 export interface PetDraft {
   readonly name: string
   readonly categoryId: string

@@ -19,7 +19,6 @@ interface Props {
   readonly threshold: number | undefined
 }
 
-/** The changes of the quantity as a chart, and as a table. */
 export function PetHistory({ history, log, now, threshold }: Props) {
   const { changes, phase, failure } = log
   const isEmpty = phase === 'ready' && changes.length === 0

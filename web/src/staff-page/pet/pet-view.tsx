@@ -20,7 +20,6 @@ import './pet.css'
 
 const HISTORY_PAGE = 100
 
-/** One pet: its stock, its orders and its history. */
 export function PetView({ petId }: { readonly petId: bigint }) {
   const { phase } = useStock()
   const { row, isLoading } = useStockRow(petId)

@@ -10,7 +10,6 @@ import { ask } from '../ui/confirm.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 
-/** Edits the names and the thresholds of all categories. */
 export function CategoriesDialog({ onClose }: { readonly onClose: () => void }) {
   const list = useReadable(useSession().categories)
   return (

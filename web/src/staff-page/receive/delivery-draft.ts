@@ -118,7 +118,6 @@ export class DeliveryDraft extends Draft<number, DeliveryHead> {
     })
   }
 
-  /** Books a delivery again that is known not to have been booked. */
   bookAgain(): Promise<void> {
     this.forgetSent()
     return this.book()

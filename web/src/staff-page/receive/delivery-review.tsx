@@ -17,7 +17,7 @@ interface Props {
   readonly onBack: () => void
 }
 
-/** The whole delivery with the stock that it leads to, before it is booked. A scan adds one more pet. */
+/** The whole delivery with the stock after it, before it is booked. A scan adds one more pet. */
 export function DeliveryReview({ delivery, onBack }: Props) {
   const session = useSession()
   const { lines, head, phase } = useReadable(delivery)
@@ -71,7 +71,6 @@ export function DeliveryReview({ delivery, onBack }: Props) {
   )
 }
 
-/** The lines with the stock before and after. */
 export function DeliveryTable({ delivery }: { readonly delivery: DeliveryDraft }) {
   const { stock } = useSession()
   const { lines } = useReadable(delivery)

@@ -76,20 +76,16 @@ interface ListProps {
 function DeliveryList({ delivery, onReview }: ListProps) {
   const { lines, refused, failure } = useReadable(delivery)
   const received = useReadable(delivery.received)
-  if (lines.size === 0 && received !== undefined) return null
   if (lines.size === 0) {
-    return (
+    return received !== undefined ? null : (
       <Empty title="Nothing received yet">
         <p>This browser keeps the list until you press Review and Receive.</p>
       </Empty>
     )
   }
   const discard = async () => {
-    const isSure = await askToDiscard(
-      'Discard this delivery?',
-      'The list is emptied. The stock does not change.',
-    )
-    if (isSure) delivery.clear()
+    const effect = 'The list is emptied. The stock does not change.'
+    if (await askToDiscard('Discard this delivery?', effect)) delivery.clear()
   }
   return (
     <div className="card">

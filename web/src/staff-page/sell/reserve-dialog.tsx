@@ -20,13 +20,8 @@ const HOLDS = [
   { value: 0, label: 'no time limit' },
 ] as const
 
-interface Props {
-  readonly till: Till
-  readonly onClose: () => void
-}
-
 /** Reserves everything in the sale for a customer: one order for each pet, all of them or none. */
-export function ReserveDialog({ till, onClose }: Props) {
+export function ReserveDialog({ till, onClose }: { readonly till: Till; readonly onClose: () => void }) {
   const { client, stock } = useSession()
   const { lines } = useReadable(till)
   const [customer, setCustomer] = useState('')

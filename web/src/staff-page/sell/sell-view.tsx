@@ -143,12 +143,7 @@ function failureText(
   return `Nothing was sold. Change or remove ${pets}, then sell again.`
 }
 
-interface CartLineProps {
-  readonly till: Till
-  readonly line: SaleLine
-}
-
-function CartLine({ till, line: { petId, quantity } }: CartLineProps) {
+function CartLine({ till, line: { petId, quantity } }: { readonly till: Till; readonly line: SaleLine }) {
   const { stock } = useSession()
   useStock()
   const row = stock.lookUp(petId)

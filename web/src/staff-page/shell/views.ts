@@ -78,7 +78,6 @@ export async function loadViewsAhead(): Promise<void> {
   }
 }
 
-/** The files of a view could not be loaded. */
 export class ViewNotLoaded extends Error {}
 
 function lazyView<Props>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
