@@ -2,7 +2,7 @@ import { isPetstoreError } from '@petstore/client'
 import { nameKey } from '../../../../server/src/core/transfer/rows.ts'
 import { catalogFailure } from '../data/catalog/catalog-failure.ts'
 import type { Categories } from '../data/catalog/categories.ts'
-import { Observable, type Readable } from '../data/observable.ts'
+import { State } from '../data/observable.ts'
 import { adjustRows, batchesOf, GONE } from '../data/stock/adjustment-batch.ts'
 import type { SaveContext } from '../data/stock/own-request.ts'
 import { perSession } from '../session/work-frame.tsx'
@@ -30,18 +30,15 @@ export interface ImportProgress {
 const MAX_REFERENCE = 200
 
 /** Imports the lines of a plan, batch by batch. If it is stopped, the saved batches stay saved. */
-export class ImportRun implements Readable<ImportProgress | undefined> {
-  readonly #progress = new Observable<ImportProgress | undefined>(undefined)
+export class ImportRun extends State<ImportProgress | undefined> {
   readonly #saving: SaveContext
   readonly #categories: Categories
   #stopping = new AbortController()
   /** The ids of the categories that the import has added, by the key of their name. */
   #newCategories = new Map<string, bigint>()
 
-  readonly get = this.#progress.get
-  readonly subscribe = this.#progress.subscribe
-
   constructor(saving: SaveContext, categories: Categories) {
+    super(undefined)
     this.#saving = saving
     this.#categories = categories
   }
@@ -54,7 +51,7 @@ export class ImportRun implements Readable<ImportProgress | undefined> {
   async start(plan: ImportPlan, fileName: string): Promise<void> {
     if (this.isRunning()) return
     this.#stopping = new AbortController()
-    this.#progress.set({
+    this.setValue({
       fileName,
       phase: 'running',
       total: plan.lines.length,
@@ -84,7 +81,7 @@ export class ImportRun implements Readable<ImportProgress | undefined> {
 
   /** Forgets the finished import, so that the view offers the next one. */
   clear(): void {
-    if (!this.isRunning()) this.#progress.set(undefined)
+    if (!this.isRunning()) this.setValue(undefined)
   }
 
   async #addCategories(plan: ImportPlan): Promise<void> {
@@ -185,7 +182,7 @@ export class ImportRun implements Readable<ImportProgress | undefined> {
     const before = this.get()
     if (before === undefined || this.#saving.signal.aborted) return
     const { signal } = this.#stopping
-    this.#progress.set({
+    this.setValue({
       ...before,
       ...changes,
       stoppedBy: signal.aborted ? String(signal.reason) : undefined,

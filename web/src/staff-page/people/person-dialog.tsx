@@ -7,9 +7,8 @@ import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { SelectField } from '../ui/select-field.tsx'
 
-const PLANS: readonly Key['plan'][] = ['free', 'pro', 'business', 'enterprise']
-const FIXED_PLANS = ['free', 'pro', 'business'] as const
-type FixedPlan = (typeof FIXED_PLANS)[number]
+/** The plans with fixed limits, from the smallest. */
+const PLANS = ['free', 'pro', 'business'] as const
 const FIRST_PERMISSIONS: readonly Permission[] = ['stock', 'orders']
 
 const HINTS: Readonly<Record<Permission, string>> = {
@@ -31,11 +30,10 @@ interface Props {
 }
 
 export function PersonDialog({ list, own, person, onClose, onAdded }: Props) {
-  const plans = FIXED_PLANS.filter(
-    (one) => own === undefined || PLANS.indexOf(one) <= PLANS.indexOf(own.plan),
-  )
+  const hasAllPlans = own === undefined || own.plan === 'enterprise'
+  const plans = hasAllPlans ? PLANS : PLANS.slice(0, PLANS.indexOf(own.plan) + 1)
   const [name, setName] = useState(person?.name ?? '')
-  const [plan, setPlan] = useState<FixedPlan>(plans.includes('pro') ? 'pro' : 'free')
+  const [plan, setPlan] = useState<(typeof PLANS)[number]>(plans.includes('pro') ? 'pro' : 'free')
   const [permissions, setPermissions] = useState<readonly Permission[]>(
     person?.permissions ?? FIRST_PERMISSIONS.filter((one) => own?.permissions.includes(one)),
   )
