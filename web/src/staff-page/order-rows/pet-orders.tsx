@@ -8,6 +8,7 @@ import { useMayChange, useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/field.tsx'
 import { SelectField } from '../ui/select-field.tsx'
+import { useAttempt } from '../ui/use-attempt.ts'
 import { OrderRows } from './order-rows.tsx'
 
 /** The open orders of one pet, and the form for another one. */
@@ -48,32 +49,24 @@ const EMPTY = { quantity: '1', hold: 0, customer: '', note: '' }
 function OrderForm({ petId }: { readonly petId: bigint }) {
   const { orderActions } = useSession()
   const [draft, setDraft] = useState(EMPTY)
-  const [isOrdering, setOrdering] = useState(false)
-  const [failure, setFailure] = useState<string>()
+  const { failure, setFailure, isBusy, attempt } = useAttempt()
   const id = useId()
   const change = (changes: Partial<typeof EMPTY>) => setDraft({ ...draft, ...changes })
   const order = async () => {
     const quantity = readQuantity(draft.quantity) || undefined
-    setFailure(quantity === undefined ? 'Enter a whole number of 1 or more.' : undefined)
-    if (quantity === undefined) return
-    setOrdering(true)
-    try {
-      await orderActions.order({
-        petId,
-        quantity,
-        holdSeconds: draft.hold || undefined,
-        customer: draft.customer.trim() || undefined,
-        note: draft.note.trim() || undefined,
-      })
-      setDraft(EMPTY)
-    } catch (error) {
-      setFailure(error instanceof Error ? error.message : String(error))
-    }
-    setOrdering(false)
+    if (quantity === undefined) return setFailure('Enter a whole number of 1 or more.')
+    await orderActions.order({
+      petId,
+      quantity,
+      holdSeconds: draft.hold || undefined,
+      customer: draft.customer.trim() || undefined,
+      note: draft.note.trim() || undefined,
+    })
+    setDraft(EMPTY)
   }
   const onSubmit = (event: FormEvent) => {
     event.preventDefault()
-    if (!isOrdering) void order()
+    void attempt(order)
   }
   return (
     <form className="order-form" aria-labelledby={id} onSubmit={onSubmit}>
@@ -104,7 +97,7 @@ function OrderForm({ petId }: { readonly petId: bigint }) {
           value={draft.note}
           onChange={(note) => change({ note })}
         />
-        <Button type="submit" isBusy={isOrdering}>
+        <Button type="submit" isBusy={isBusy}>
           Reserve
         </Button>
       </div>

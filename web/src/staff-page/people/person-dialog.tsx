@@ -6,6 +6,7 @@ import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { SelectField } from '../ui/select-field.tsx'
+import { useAttempt } from '../ui/use-attempt.ts'
 
 /** The plans with fixed limits, from the smallest. */
 const PLANS = ['free', 'pro', 'business'] as const
@@ -38,25 +39,16 @@ export function PersonDialog({ list, own, person, onClose, onAdded }: Props) {
     person?.permissions ?? FIRST_PERMISSIONS.filter((one) => own?.permissions.includes(one)),
   )
   const [problem, setProblem] = useState<string>()
-  const [failure, setFailure] = useState<string>()
-  const [isBusy, setBusy] = useState(false)
+  const { failure, isBusy, attempt } = useAttempt(peopleFailure)
   const save = async (close: () => void) => {
-    if (isBusy) return
-    if (name.trim() === '') return setProblem('Enter a name.')
-    setBusy(true)
     const fields = { name: name.trim(), permissions: [...permissions] }
-    try {
-      if (person !== undefined) {
-        await list.change(person.id, fields)
-        return close()
-      }
-      // A key must not outlive the key that creates it.
-      const expiry = own?.expiresAt === undefined ? {} : { expiresAt: own.expiresAt }
-      onAdded(await list.add({ ...fields, plan, ...expiry }))
-    } catch (error) {
-      setFailure(peopleFailure(error))
-      setBusy(false)
+    if (person !== undefined) {
+      await list.change(person.id, fields)
+      return close()
     }
+    // A key must not outlive the key that creates it.
+    const expiry = own?.expiresAt === undefined ? {} : { expiresAt: own.expiresAt }
+    onAdded(await list.add({ ...fields, plan, ...expiry }))
   }
   const toggle = (permission: Permission) =>
     setPermissions(ALL_PERMISSIONS.filter((one) => permissions.includes(one) !== (one === permission)))
@@ -65,7 +57,10 @@ export function PersonDialog({ list, own, person, onClose, onAdded }: Props) {
       title={person === undefined ? 'Add a person' : `Edit ${person.name}`}
       onClose={onClose}
       hasUnsavedInput={name !== (person?.name ?? '')}
-      onSubmit={(close) => void save(close)}
+      onSubmit={(close) => {
+        if (name.trim() === '') setProblem('Enter a name.')
+        else void attempt(() => save(close))
+      }}
     >
       {(close) => (
         <>

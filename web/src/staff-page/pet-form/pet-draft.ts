@@ -1,4 +1,4 @@
-import type { PetStatus, SearchRow } from '@petstore/client'
+import type { PetStatus, PetstoreClient, SearchRow } from '@petstore/client'
 import { readQuantity } from '../quantity/typed-change.ts'
 
 export interface PetDraft {
@@ -11,6 +11,7 @@ export interface PetDraft {
   readonly quantity: string
 }
 
+type Pets = PetstoreClient['pets']
 export type PetField = keyof PetDraft
 export type PetProblems = Readonly<Partial<Record<PetField, string | undefined>>>
 
@@ -56,7 +57,7 @@ export function problemsOf(draft: PetDraft, isNew: boolean): PetProblems {
 }
 
 /** Takes a draft without problems. */
-export function newPetOf(draft: PetDraft) {
+export function newPetOf(draft: PetDraft): Parameters<Pets['create']>[0] {
   return {
     name: draft.name.trim(),
     categoryId: BigInt(draft.categoryId),
@@ -68,7 +69,7 @@ export function newPetOf(draft: PetDraft) {
 }
 
 /** Only the changed fields have a value, so that two people can change different fields at once. */
-export function updateOf(before: PetDraft, after: PetDraft) {
+export function updateOf(before: PetDraft, after: PetDraft): Parameters<Pets['update']>[1] {
   const changed = <Value>(field: PetField, value: Value) =>
     before[field].trim() === after[field].trim() ? undefined : value
   return {

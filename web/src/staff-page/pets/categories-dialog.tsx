@@ -9,6 +9,7 @@ import { Button } from '../ui/button.tsx'
 import { ask } from '../ui/confirm.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
+import { useAttempt } from '../ui/use-attempt.ts'
 
 export function CategoriesDialog({ onClose }: { readonly onClose: () => void }) {
   const list = useReadable(useSession().categories)
@@ -43,17 +44,10 @@ function CategoryForm({ category }: { readonly category?: Category }) {
   const { client, categories } = useSession()
   const [name, setName] = useState(category?.name ?? '')
   const [threshold, setThreshold] = useState(thresholdText(category))
-  const [failure, setFailure] = useState<string>()
-  const [isBusy, setBusy] = useState(false)
+  const { failure, setFailure, isBusy, attempt } = useAttempt(categoryFailure)
   const isChanged = name.trim() !== (category?.name ?? '') || threshold.trim() !== thresholdText(category)
   const lowStockAt = readQuantity(threshold)
 
-  const attempt = async (request: () => Promise<void>) => {
-    setBusy(true)
-    setFailure(undefined)
-    await request().catch((error: unknown) => setFailure(catalogFailure(error, 'category')))
-    setBusy(false)
-  }
   const save = async () => {
     const saved =
       category === undefined
@@ -77,7 +71,7 @@ function CategoryForm({ category }: { readonly category?: Category }) {
     if (name.trim() === '') setFailure('Enter a name.')
     else if (threshold.trim() !== '' && lowStockAt === undefined) {
       setFailure('Enter a whole number of 0 or more, or nothing.')
-    } else if (!isBusy) void attempt(save)
+    } else void attempt(save)
   }
   const label = category?.name ?? 'new category'
   return (
@@ -107,6 +101,10 @@ function CategoryForm({ category }: { readonly category?: Category }) {
       </p>
     </form>
   )
+}
+
+function categoryFailure(error: unknown): string {
+  return catalogFailure(error, 'category')
 }
 
 function thresholdText(category: Category | undefined): string {

@@ -8,6 +8,7 @@ import { useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
+import { useAttempt } from '../ui/use-attempt.ts'
 import { piecesWords } from '../ui/words.ts'
 
 /** What was sold with a receipt and has not come back yet. */
@@ -25,23 +26,15 @@ export function ReturnDialog({ onClose }: { readonly onClose: () => void }) {
   const [receipt, setReceipt] = useState('')
   const [pets, setPets] = useState<readonly SoldPet[]>()
   const [amounts, setAmounts] = useState<ReadonlyMap<bigint, string>>(new Map())
-  const [failure, setFailure] = useState<string>()
-  const [isWorking, setWorking] = useState(false)
+  const { failure, setFailure, isBusy, attempt } = useAttempt(returnFailure)
   /** The same key as long as the same units are returned, so that a lost response does not return them twice. */
   const sent = useRef({ text: '', idempotencyKey: '' })
 
   const find = async () => {
-    setWorking(true)
-    setFailure(undefined)
-    try {
-      const found = await loadReceipt(saving, receipt.trim())
-      setPets(found)
-      setAmounts(new Map())
-      if (found.length === 0) setFailure(`No sale has the receipt ${receipt.trim()}.`)
-    } catch (error) {
-      setFailure(failureWords(error))
-    }
-    setWorking(false)
+    const found = await loadReceipt(saving, receipt.trim())
+    setPets(found)
+    setAmounts(new Map())
+    if (found.length === 0) setFailure(`No sale has the receipt ${receipt.trim()}.`)
   }
   const changes = (pets ?? []).flatMap(({ petId, sold, returned }) => {
     const delta = readQuantity(amounts.get(petId) ?? '') ?? 0
@@ -51,26 +44,14 @@ export function ReturnDialog({ onClose }: { readonly onClose: () => void }) {
   const takeBack = async (close: () => void) => {
     const text = changes.map(({ petId, delta }) => `${petId}:${delta}`).join()
     if (sent.current.text !== text) sent.current = { text, idempotencyKey: crypto.randomUUID() }
-    setWorking(true)
-    setFailure(undefined)
-    try {
-      const adjustment = { reason: 'returned', reference: receipt.trim(), changes } as const
-      const { idempotencyKey } = sent.current
-      await saving.client.inventory.adjust(adjustment, { idempotencyKey, signal: saving.signal })
-      showToast({ name: 'sale', text: `Returned ${piecesWords(pieces)} of receipt ${receipt.trim()}.` })
-      close()
-    } catch (error) {
-      const isUnsure = isPetstoreError(error) && error.mayHaveBeenMade
-      setFailure(
-        isUnsure ? 'Not sure it was saved. Press again; it is never counted twice.' : failureWords(error),
-      )
-      setWorking(false)
-    }
+    const adjustment = { reason: 'returned', reference: receipt.trim(), changes } as const
+    const { idempotencyKey } = sent.current
+    await saving.client.inventory.adjust(adjustment, { idempotencyKey, signal: saving.signal })
+    showToast({ name: 'sale', text: `Returned ${piecesWords(pieces)} of receipt ${receipt.trim()}.` })
+    close()
   }
   const isFound = pets !== undefined && pieces > 0
-  const submit = (close: () => void) => {
-    if (!isWorking) void (isFound ? takeBack(close) : find())
-  }
+  const submit = (close: () => void) => void attempt(isFound ? () => takeBack(close) : find)
   return (
     <Dialog title="Return" onClose={onClose} onSubmit={submit}>
       {(close) => (
@@ -102,7 +83,7 @@ export function ReturnDialog({ onClose }: { readonly onClose: () => void }) {
           ))}
           <div className="dialog__actions">
             <Button onClick={close}>Cancel</Button>
-            <Button type="submit" tone="primary" isBusy={isWorking} isDisabled={receipt.trim() === ''}>
+            <Button type="submit" tone="primary" isBusy={isBusy} isDisabled={receipt.trim() === ''}>
               {isFound ? `Return ${piecesWords(pieces)}` : 'Find the receipt'}
             </Button>
           </div>
@@ -110,6 +91,11 @@ export function ReturnDialog({ onClose }: { readonly onClose: () => void }) {
       )}
     </Dialog>
   )
+}
+
+function returnFailure(error: unknown): string {
+  const isUnsure = isPetstoreError(error) && error.mayHaveBeenMade
+  return isUnsure ? 'Not sure it was saved. Press again; it is never counted twice.' : failureWords(error)
 }
 
 function problemOf(text: string | undefined, left: number): string | undefined {
