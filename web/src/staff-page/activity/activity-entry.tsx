@@ -177,22 +177,15 @@ function ReverseButton({ change }: { readonly change: Change }) {
         Reverse
       </Button>
       {refused.length > 0 && (
-        <Dialog title="Not reversed" onClose={() => setRefused([])}>
-          {(close) => (
-            <>
-              <p>Nothing was changed, because not all of it can be changed back:</p>
-              <ul className="activity-refused">
-                {refused.map(({ petId, why }) => (
-                  <li key={String(petId)}>
-                    <strong>{stock.nameOf(petId)}</strong>: {why}
-                  </li>
-                ))}
-              </ul>
-              <div className="dialog__actions">
-                <Button onClick={close}>Close</Button>
-              </div>
-            </>
-          )}
+        <Dialog title="Not reversed" closeLabel="Close" onClose={() => setRefused([])}>
+          <p>Nothing was changed, because not all of it can be changed back:</p>
+          <ul className="activity-refused">
+            {refused.map(({ petId, why }) => (
+              <li key={String(petId)}>
+                <strong>{stock.nameOf(petId)}</strong>: {why}
+              </li>
+            ))}
+          </ul>
         </Dialog>
       )}
     </>

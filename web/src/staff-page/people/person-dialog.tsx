@@ -55,6 +55,12 @@ export function PersonDialog({ list, own, person, onClose, onAdded }: Props) {
   return (
     <Dialog
       title={person === undefined ? 'Add a person' : `Edit ${person.name}`}
+      closeLabel="Cancel"
+      submitButton={
+        <Button type="submit" tone="primary" isBusy={isBusy}>
+          {person === undefined ? 'Add and show the code' : 'Save'}
+        </Button>
+      }
       onClose={onClose}
       hasUnsavedInput={name !== (person?.name ?? '')}
       onSubmit={(close) => {
@@ -62,55 +68,45 @@ export function PersonDialog({ list, own, person, onClose, onAdded }: Props) {
         else void attempt(() => save(close))
       }}
     >
-      {(close) => (
-        <>
-          <TextField
-            label="Name"
-            hint="Of the person or the device. Activity shows it."
-            autoFocus
-            maxLength={100}
-            value={name}
-            onChange={setName}
-            problem={problem}
-          />
-          <fieldset className="stack person-form__permissions">
-            <legend className="field__label">May change</legend>
-            {ALL_PERMISSIONS.map((permission) => (
-              <label key={permission} className="person-form__permission">
-                <input
-                  className="checkbox"
-                  type="checkbox"
-                  checked={permissions.includes(permission)}
-                  disabled={own?.permissions.includes(permission) === false}
-                  onChange={() => toggle(permission)}
-                />
-                <span>
-                  {PERMISSION_WORDS[permission]} <span className="muted">({HINTS[permission]})</span>
-                </span>
-              </label>
-            ))}
-          </fieldset>
-          {person === undefined && (
-            <SelectField
-              label="Plan"
-              hint="How many requests the person may send. Pro is enough for one till."
-              options={plans.map((value) => ({ value, label: value }))}
-              value={plan}
-              onChange={setPlan}
+      <TextField
+        label="Name"
+        hint="Of the person or the device. Activity shows it."
+        autoFocus
+        maxLength={100}
+        value={name}
+        onChange={setName}
+        problem={problem}
+      />
+      <fieldset className="stack person-form__permissions">
+        <legend className="field__label">May change</legend>
+        {ALL_PERMISSIONS.map((permission) => (
+          <label key={permission} className="person-form__permission">
+            <input
+              className="checkbox"
+              type="checkbox"
+              checked={permissions.includes(permission)}
+              disabled={own?.permissions.includes(permission) === false}
+              onChange={() => toggle(permission)}
             />
-          )}
-          {failure !== undefined && (
-            <p className="notice notice--negative" role="alert">
-              {failure}
-            </p>
-          )}
-          <div className="dialog__actions">
-            <Button onClick={close}>Cancel</Button>
-            <Button type="submit" tone="primary" isBusy={isBusy}>
-              {person === undefined ? 'Add and show the code' : 'Save'}
-            </Button>
-          </div>
-        </>
+            <span>
+              {PERMISSION_WORDS[permission]} <span className="muted">({HINTS[permission]})</span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      {person === undefined && (
+        <SelectField
+          label="Plan"
+          hint="How many requests the person may send. Pro is enough for one till."
+          options={plans.map((value) => ({ value, label: value }))}
+          value={plan}
+          onChange={setPlan}
+        />
+      )}
+      {failure !== undefined && (
+        <p className="notice notice--negative" role="alert">
+          {failure}
+        </p>
       )}
     </Dialog>
   )

@@ -14,27 +14,20 @@ import { useAttempt } from '../ui/use-attempt.ts'
 export function CategoriesDialog({ onClose }: { readonly onClose: () => void }) {
   const list = useReadable(useSession().categories)
   return (
-    <Dialog title="Categories" onClose={onClose}>
-      {(close) => (
-        <>
-          <p className="muted">
-            “Warn me at” applies to every pet of the category that has no number of its own. Empty: never.
-          </p>
-          <ul className="stack" aria-label="Categories">
-            {byName(list).map((category) => (
-              <li key={String(category.id)}>
-                <CategoryForm category={category} />
-              </li>
-            ))}
-            <li key={list.byId.size}>
-              <CategoryForm />
-            </li>
-          </ul>
-          <div className="dialog__actions">
-            <Button onClick={close}>Done</Button>
-          </div>
-        </>
-      )}
+    <Dialog title="Categories" closeLabel="Done" onClose={onClose}>
+      <p className="muted">
+        “Warn me at” applies to every pet of the category that has no number of its own. Empty: never.
+      </p>
+      <ul className="stack" aria-label="Categories">
+        {byName(list).map((category) => (
+          <li key={String(category.id)}>
+            <CategoryForm category={category} />
+          </li>
+        ))}
+        <li key={list.byId.size}>
+          <CategoryForm />
+        </li>
+      </ul>
     </Dialog>
   )
 }

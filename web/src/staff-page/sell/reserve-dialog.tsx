@@ -67,38 +67,34 @@ export function ReserveDialog({ till, onClose }: { readonly till: Till; readonly
   return (
     <Dialog
       title={`Reserve ${petsWords(lines.length)} for a customer`}
+      closeLabel="Cancel"
+      submitButton={
+        <Button type="submit" tone="primary" isBusy={isWorking}>
+          Reserve
+        </Button>
+      }
       onClose={onClose}
       onSubmit={(close) => {
         if (!isWorking) void reserve(close)
       }}
       hasUnsavedInput={customer !== '' || phone !== '' || note !== ''}
     >
-      {(close) => (
-        <>
-          <TextField
-            label="Customer"
-            value={customer}
-            maxLength={120}
-            problem={problem}
-            onChange={(text) => {
-              setCustomer(text)
-              setProblem(undefined)
-            }}
-          />
-          <TextField label="Phone" type="tel" value={phone} maxLength={60} onChange={setPhone} />
-          <TextField label="Note" value={note} maxLength={500} onChange={setNote} />
-          <SelectField label="Keep it" options={HOLDS} value={hold} onChange={setHold} />
-          <p className="field__error" role="alert">
-            {failure}
-          </p>
-          <div className="dialog__actions">
-            <Button onClick={close}>Cancel</Button>
-            <Button type="submit" tone="primary" isBusy={isWorking}>
-              Reserve
-            </Button>
-          </div>
-        </>
-      )}
+      <TextField
+        label="Customer"
+        value={customer}
+        maxLength={120}
+        problem={problem}
+        onChange={(text) => {
+          setCustomer(text)
+          setProblem(undefined)
+        }}
+      />
+      <TextField label="Phone" type="tel" value={phone} maxLength={60} onChange={setPhone} />
+      <TextField label="Note" value={note} maxLength={500} onChange={setNote} />
+      <SelectField label="Keep it" options={HOLDS} value={hold} onChange={setHold} />
+      <p className="field__error" role="alert">
+        {failure}
+      </p>
     </Dialog>
   )
 }

@@ -53,42 +53,42 @@ export function ReturnDialog({ onClose }: { readonly onClose: () => void }) {
   const isFound = pets !== undefined && pieces > 0
   const submit = (close: () => void) => void attempt(isFound ? () => takeBack(close) : find)
   return (
-    <Dialog title="Return" onClose={onClose} onSubmit={submit}>
-      {(close) => (
-        <>
-          <TextField
-            label="Receipt"
-            value={receipt}
-            maxLength={200}
-            autoFocus
-            onChange={(text) => {
-              setReceipt(text)
-              setPets(undefined)
-            }}
-          />
-          <p className="field__error" role="alert">
-            {failure}
-          </p>
-          {pets?.map(({ petId, sold, returned }) => (
-            <TextField
-              key={String(petId)}
-              label={stock.nameOf(petId)}
-              hint={`${sold} sold${returned > 0 ? `, ${returned} returned before` : ''}`}
-              problem={problemOf(amounts.get(petId), sold - returned)}
-              isNumber
-              value={amounts.get(petId) ?? ''}
-              placeholder="0"
-              onChange={(text) => setAmounts(new Map(amounts).set(petId, text))}
-            />
-          ))}
-          <div className="dialog__actions">
-            <Button onClick={close}>Cancel</Button>
-            <Button type="submit" tone="primary" isBusy={isBusy} isDisabled={receipt.trim() === ''}>
-              {isFound ? `Return ${piecesWords(pieces)}` : 'Find the receipt'}
-            </Button>
-          </div>
-        </>
-      )}
+    <Dialog
+      title="Return"
+      closeLabel="Cancel"
+      submitButton={
+        <Button type="submit" tone="primary" isBusy={isBusy} isDisabled={receipt.trim() === ''}>
+          {isFound ? `Return ${piecesWords(pieces)}` : 'Find the receipt'}
+        </Button>
+      }
+      onClose={onClose}
+      onSubmit={submit}
+    >
+      <TextField
+        label="Receipt"
+        value={receipt}
+        maxLength={200}
+        autoFocus
+        onChange={(text) => {
+          setReceipt(text)
+          setPets(undefined)
+        }}
+      />
+      <p className="field__error" role="alert">
+        {failure}
+      </p>
+      {pets?.map(({ petId, sold, returned }) => (
+        <TextField
+          key={String(petId)}
+          label={stock.nameOf(petId)}
+          hint={`${sold} sold${returned > 0 ? `, ${returned} returned before` : ''}`}
+          problem={problemOf(amounts.get(petId), sold - returned)}
+          isNumber
+          value={amounts.get(petId) ?? ''}
+          placeholder="0"
+          onChange={(text) => setAmounts(new Map(amounts).set(petId, text))}
+        />
+      ))}
     </Dialog>
   )
 }
