@@ -9,6 +9,7 @@ import { Button } from '../ui/button.tsx'
 import { askToDiscard } from '../ui/confirm.tsx'
 import { Empty } from '../ui/list-frame.tsx'
 import { PetTableHead } from '../ui/pet-table-head.tsx'
+import { ProgressBar } from '../ui/progress-bar.tsx'
 import { SegmentedControl } from '../ui/segmented-control.tsx'
 import { petsWords } from '../ui/words.ts'
 import type { CountDraft, CountHead } from './count-draft.ts'
@@ -96,19 +97,7 @@ export function Counting({ count, head: { scope, isBlind }, rows, onReview }: Pr
         {tally.counted.toLocaleString('en')} of {petsWords(rows.length)} counted
         {tally.differences > 0 && !isBlind && differWords}
       </p>
-      <div
-        className="progress"
-        role="progressbar"
-        aria-label="Counted"
-        aria-valuemin={0}
-        aria-valuemax={rows.length}
-        aria-valuenow={tally.counted}
-      >
-        <div
-          className="progress__bar"
-          style={{ width: `${rows.length === 0 ? 0 : (100 * tally.counted) / rows.length}%` }}
-        />
-      </div>
+      <ProgressBar label="Counted" done={tally.counted} total={rows.length} />
       <div className="card card__body stack">
         <PetFinder
           ref={finder}

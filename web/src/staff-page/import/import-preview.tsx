@@ -4,6 +4,7 @@ import { useReadable } from '../data/observable.ts'
 import { useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { ask } from '../ui/confirm.tsx'
+import { ProgressBar } from '../ui/progress-bar.tsx'
 import { SegmentedControl } from '../ui/segmented-control.tsx'
 import { petsWords } from '../ui/words.ts'
 import { costWords, type ImportPlan, type PetLine, type PreparedImport } from './import-plan.ts'
@@ -139,16 +140,7 @@ export function ImportResult({ run }: { readonly run: ImportRun }) {
       <h2 id="import-result-title">{titleOf(progress)}</h2>
       {!isDone && (
         <>
-          <div
-            className="progress"
-            role="progressbar"
-            aria-label="Pets"
-            aria-valuemin={0}
-            aria-valuemax={total}
-            aria-valuenow={done}
-          >
-            <div className="progress__bar" style={{ width: `${(100 * done) / Math.max(1, total)}%` }} />
-          </div>
+          <ProgressBar label="Pets" done={done} total={total} />
           <p className="number muted">
             {done.toLocaleString('en')} of {petsWords(total)}
           </p>

@@ -113,6 +113,7 @@ export function PetDialog({ pet, isGone = false, categoryId, barcode, onClose, o
     })
   }
   const hasInput = !isSameDraft(draft, base)
+  const link = failure?.link
   const showPet = async (petId: bigint, close: () => void) => {
     if (hasInput && !(await ask(DISCARD_QUESTION))) return
     close()
@@ -138,15 +139,15 @@ export function PetDialog({ pet, isGone = false, categoryId, barcode, onClose, o
           <PetFields draft={draft} problems={problems} isNew={pet === undefined} onChange={change} />
           <p className="field__error" role="alert">
             {failure?.text}{' '}
-            {failure?.link !== undefined && (
+            {link !== undefined && (
               <a
-                href={href({ view: 'pet', petId: failure.link.petId })}
+                href={href({ view: 'pet', petId: link.petId })}
                 onClick={(event) => {
                   event.preventDefault()
-                  if (failure.link !== undefined) void showPet(failure.link.petId, close)
+                  void showPet(link.petId, close)
                 }}
               >
-                {failure.link.label}
+                {link.label}
               </a>
             )}
           </p>
