@@ -129,7 +129,7 @@ export function PetDialog({ pet, isGone = false, categoryId, barcode, onClose, o
       }}
     >
       {(close) => (
-        <>
+        <div className="stack">
           {isGone && (
             <p className="notice notice--caution" role="alert">
               Somebody has removed this pet.
@@ -176,7 +176,7 @@ export function PetDialog({ pet, isGone = false, categoryId, barcode, onClose, o
               .
             </p>
           )}
-        </>
+        </div>
       )}
     </Dialog>
   )
