@@ -10,11 +10,12 @@ import { findScanned } from '../scanner/scan-layer.tsx'
 import { useScan } from '../scanner/scanner.ts'
 import { useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
+import { signed } from '../ui/changes.tsx'
 import { TextField } from '../ui/field.tsx'
 import { PetTableHead } from '../ui/pet-table-head.tsx'
 import { petsWords } from '../ui/words.ts'
 import { type AppliedBatch, type CountDraft, type Resolution, withChange } from './count-draft.ts'
-import { type CountEntry, differenceWords } from './scope.ts'
+import type { CountEntry } from './scope.ts'
 
 const MAX_LISTED = 500
 
@@ -142,7 +143,7 @@ function Differences({ different }: { readonly different: readonly CountedPet[] 
       <div className="card__header">
         <h2>Differences</h2>
         <span className="muted number">
-          {petsWords(different.length)}, {differenceWords(sum)} together
+          {petsWords(different.length)}, {signed(sum)} together
         </span>
       </div>
       <table className="table work-table">
@@ -154,7 +155,7 @@ function Differences({ different }: { readonly different: readonly CountedPet[] 
               <td className="table__number">{expected.toLocaleString('en')}</td>
               <td className="table__number">{quantity.toLocaleString('en')}</td>
               <td className="table__number">
-                <strong className="count__difference">{differenceWords(quantity - expected)}</strong>
+                <strong className="count__difference">{signed(quantity - expected)}</strong>
               </td>
             </tr>
           ))}
@@ -205,7 +206,7 @@ function correctedIn({ changes }: AppliedBatch): AppliedBatch['changes'] {
 function adjustmentWords(batch: AppliedBatch): string {
   const corrected = correctedIn(batch)
   const difference = corrected.reduce((sum, { before, after }) => sum + after - before, 0)
-  const correctedWords = `${corrected.length.toLocaleString('en')} corrected by ${differenceWords(difference)}`
+  const correctedWords = `${corrected.length.toLocaleString('en')} corrected by ${signed(difference)}`
   return `${petsWords(batch.changes.length)}, ${correctedWords}`
 }
 

@@ -6,6 +6,7 @@ import { scannedIn } from '../scanner/find-pets.ts'
 import { type FinderMessage, PetFinder, type PetFinderHandle } from '../scanner/pet-finder.tsx'
 import { useSession, useStock } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
+import { signed } from '../ui/changes.tsx'
 import { askToDiscard } from '../ui/confirm.tsx'
 import { Empty } from '../ui/list-frame.tsx'
 import { PetTableHead } from '../ui/pet-table-head.tsx'
@@ -13,15 +14,7 @@ import { ProgressBar } from '../ui/progress-bar.tsx'
 import { SegmentedControl } from '../ui/segmented-control.tsx'
 import { petsWords } from '../ui/words.ts'
 import type { CountDraft, CountHead } from './count-draft.ts'
-import {
-  type CountEntry,
-  type CountFilter,
-  differenceWords,
-  isIn,
-  isShown,
-  scopeWords,
-  tallyOf,
-} from './scope.ts'
+import { type CountEntry, type CountFilter, isIn, isShown, scopeWords, tallyOf } from './scope.ts'
 
 interface Props {
   readonly count: CountDraft
@@ -306,7 +299,7 @@ function EntryState({ entry, isChanged }: { readonly entry: CountEntry; readonly
   if (isChanged) return <span className="badge badge--caution">Changed</span>
   const difference = entry.quantity - entry.expected
   if (difference === 0) return <span className="muted number">±0</span>
-  return <strong className="count__difference">{differenceWords(difference)}</strong>
+  return <strong className="count__difference">{signed(difference)}</strong>
 }
 
 function focusField(field: HTMLInputElement | undefined): void {

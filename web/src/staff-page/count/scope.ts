@@ -42,28 +42,25 @@ type Entries = ReadonlyMap<bigint, CountEntry>
 
 /** How many pets each filter shows. */
 export function tallyOf(rows: readonly StockRow[], entries: Entries): Readonly<Record<CountFilter, number>> {
-  const tally = { all: rows.length, uncounted: 0, counted: 0, differences: 0 }
-  for (const { petId } of rows) {
-    const entry = entries.get(petId)
-    if (entry === undefined) tally.uncounted++
-    else tally.counted++
-    if (isDifferent(entry)) tally.differences++
+  const shown = (filter: CountFilter) =>
+    rows.filter(({ petId }) => isShown(filter, entries.get(petId))).length
+  return {
+    all: rows.length,
+    uncounted: shown('uncounted'),
+    counted: shown('counted'),
+    differences: shown('differences'),
   }
-  return tally
 }
 
 export function isShown(filter: CountFilter, entry: CountEntry | undefined): boolean {
-  if (filter === 'all') return true
-  if (filter === 'differences') return isDifferent(entry)
-  return (filter === 'counted') === (entry !== undefined)
-}
-
-function isDifferent(entry: CountEntry | undefined): boolean {
-  return entry !== undefined && !entry.isApplied && entry.quantity !== entry.expected
-}
-
-/** A difference with its sign, such as `+3`. */
-export function differenceWords(difference: number): string {
-  if (difference === 0) return '±0'
-  return difference > 0 ? `+${difference.toLocaleString('en')}` : `−${(-difference).toLocaleString('en')}`
+  switch (filter) {
+    case 'all':
+      return true
+    case 'uncounted':
+      return entry === undefined
+    case 'counted':
+      return entry !== undefined
+    case 'differences':
+      return entry !== undefined && !entry.isApplied && entry.quantity !== entry.expected
+  }
 }
