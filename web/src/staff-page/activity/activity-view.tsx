@@ -1,5 +1,4 @@
 import { useEffect, useMemo, useState } from 'preact/compat'
-import { useHash } from '../../shared/hash-navigation.ts'
 import { type ListSnapshot, useSearchedList } from '../data/live-list.ts'
 import { useSession, useStock } from '../session/session-context.ts'
 import { useDebounced, useNow } from '../ui/hooks.ts'
@@ -21,8 +20,7 @@ const SEARCH_AFTER_MS = 300
 /** All changes of the stock and all edits of pets: who changed what, when and why. */
 export function ActivityView() {
   const { client, feed } = useSession()
-  const hash = useHash()
-  const [filter, setFilter] = useState(() => fromAddress(routeOf(hash).query))
+  const [filter, setFilter] = useState(() => fromAddress(routeOf(location.hash).query))
   const [keyNames] = useState(() => new Map<string, string>())
   const applied = useDebounced(filter, SEARCH_AFTER_MS)
   const list = useSearchedList(
