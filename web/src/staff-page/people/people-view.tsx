@@ -15,9 +15,10 @@ import { PairingDialog } from './pairing-dialog.tsx'
 import { PersonDialog } from './person-dialog.tsx'
 import './people.css'
 
+/** Without a person, the dialog `edit` adds one. */
 type OpenDialog =
-  /** Without a person, the dialog adds one. */
-  { readonly type: 'edit'; readonly person?: Key } | { readonly type: 'pair'; readonly person: Key }
+  | { readonly type: 'edit'; readonly person?: Key }
+  | { readonly type: 'pair'; readonly person: Key }
 
 const STATE_BADGES: Readonly<Record<Exclude<PersonState, 'active'>, string>> = {
   paused: 'Paused',
