@@ -219,6 +219,11 @@ test(
     await page.getByRole('progressbar', { name: 'Counted' }).waitFor()
     const columns = () => page.getByRole('columnheader').allInnerTexts()
     expect(await columns()).toEqual(['Pet', 'Counted'])
+    const finder = page.getByRole('combobox', { name: 'Scan: each scan counts one more' })
+    await finder.fill('number 40')
+    const option = page.getByRole('option').first()
+    expect((await option.innerText()).split(/\s+/)).toEqual(['Pet', 'number', '40', '#40'])
+    await finder.press('Escape')
     // Pet 40 is in the first category. A scan while Discard has the focus discards nothing.
     await scan(page, barcodeOf(40))
     await page.getByRole('button', { name: 'Discard' }).focus()

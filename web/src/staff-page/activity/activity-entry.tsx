@@ -1,30 +1,40 @@
 import type { PetEdit } from '@petstore/client'
 import { memo, useState } from 'preact/compat'
 import { type CategoryList, categoryName } from '../data/catalog/category-list.ts'
+import { failureWords } from '../data/failure-words.ts'
 import type { Change } from '../data/history/change-log.ts'
-import { isSameAdjustment } from '../data/history/reverse.ts'
+import {
+  findReversal,
+  isSameAdjustment,
+  loadAdjustment,
+  newReversal,
+  type Reversal,
+  type ReversalResult,
+  reverseAdjustment,
+} from '../data/history/reverse.ts'
 import { useReadable } from '../data/observable.ts'
 import { whyWords } from '../data/reason-words.ts'
+import type { SaveContext } from '../data/stock/own-request.ts'
+import { momentWords } from '../data/time-words.ts'
+import { showToast, type Toast } from '../data/toasts.ts'
 import { useMayChange, useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { Moment, QuantityChange } from '../ui/changes.tsx'
+import { ask } from '../ui/confirm.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { href } from '../ui/navigation.ts'
+import { petsWords } from '../ui/words.ts'
 import { type Activity, keyOf } from './activity-source.ts'
-import { askAndReverse, petWords, type RefusedPet, sizeWords } from './reverse-question.ts'
 
 /** The changes or edits of one request. */
-export interface ActivityGroup {
-  readonly first: Activity
-  readonly rows: readonly Activity[]
-}
+type ActivityGroup = [first: Activity, ...rest: Activity[]]
 
 export function groupActivities(rows: readonly Activity[]): readonly ActivityGroup[] {
-  const groups: { first: Activity; rows: Activity[] }[] = []
+  const groups: ActivityGroup[] = []
   for (const row of rows) {
     const last = groups.at(-1)
-    if (last !== undefined && isSameRequest(last.first, row)) last.rows.push(row)
-    else groups.push({ first: row, rows: [row] })
+    if (last !== undefined && isSameRequest(last[0], row)) last.push(row)
+    else groups.push([row])
   }
   return groups
 }
@@ -35,28 +45,29 @@ function isSameRequest(a: Activity, b: Activity): boolean {
   return (
     b.type === 'edit' &&
     a.at === b.at &&
-    a.edit.keyId === b.edit.keyId &&
+    a.keyId === b.keyId &&
     a.edit.change === b.edit.change &&
-    a.edit.petId !== b.edit.petId
+    a.petId !== b.petId
   )
 }
 
 interface Props {
-  readonly group: ActivityGroup
+  readonly rows: ActivityGroup
   /** The next page may have more rows of this group. */
   readonly mayHaveMore: boolean
   readonly now: number
 }
 
-export function ActivityEntry({ group: { first, rows }, mayHaveMore, now }: Props) {
+export function ActivityEntry({ rows, mayHaveMore, now }: Props) {
   const { stock } = useSession()
   const [isOpen, setOpen] = useState(false)
+  const [first] = rows
   const rowOf = (row: Activity, isAlone: boolean) => {
-    const { petId } = row.type === 'edit' ? row.edit : row.change
-    const name = (row.type === 'edit' ? row.edit.name : undefined) ?? stock.nameOf(petId)
-    const isRemoved = stock.get().isComplete && stock.find(petId) === undefined
-    const pet = { petId, name, isRemoved }
-    return <ActivityRow key={keyOf(row)} row={row} {...pet} now={now} isAlone={isAlone} />
+    const name = (row.type === 'edit' ? row.edit.name : undefined) ?? stock.nameOf(row.petId)
+    const isRemoved = stock.get().isComplete && stock.find(row.petId) === undefined
+    return (
+      <ActivityRow key={keyOf(row)} row={row} name={name} isRemoved={isRemoved} now={now} isAlone={isAlone} />
+    )
   }
   const mayBePart = mayHaveMore && first.type === 'change' && first.change.reason !== undefined
   if (rows.length === 1 && !mayBePart) return rowOf(first, true)
@@ -82,13 +93,11 @@ export function ActivityEntry({ group: { first, rows }, mayHaveMore, now }: Prop
 
 function groupWords(rows: readonly Activity[], mayHaveMore: boolean): string {
   const changes = rows.flatMap((row) => (row.type === 'change' ? [row.change] : []))
-  const edits = rows.flatMap((row) => (row.type === 'edit' ? [row.edit] : []))
-  return changes.length > 0 ? sizeWords(changes, mayHaveMore) : petWords(edits, mayHaveMore)
+  return changes.length > 0 ? sizeWords(changes, mayHaveMore) : petWords(rows, mayHaveMore)
 }
 
 interface RowProps {
   readonly row: Activity
-  readonly petId: bigint
   readonly name: string
   readonly isRemoved: boolean
   readonly now: number
@@ -96,7 +105,7 @@ interface RowProps {
   readonly isAlone: boolean
 }
 
-const ActivityRow = memo(function ActivityRow({ row, petId, name, isRemoved, now, isAlone }: RowProps) {
+const ActivityRow = memo(function ActivityRow({ row, name, isRemoved, now, isAlone }: RowProps) {
   const categories = useReadable(useSession().categories)
   return (
     <li className={`list-row activity-row ${isAlone ? '' : 'activity-row--part'}`}>
@@ -104,7 +113,7 @@ const ActivityRow = memo(function ActivityRow({ row, petId, name, isRemoved, now
       {isRemoved ? (
         <span className="activity-row__pet">{name}</span>
       ) : (
-        <a className="activity-row__pet list-row__name" href={href({ view: 'pet', petId })}>
+        <a className="activity-row__pet list-row__name" href={href({ view: 'pet', petId: row.petId })}>
           {name}
         </a>
       )}
@@ -128,13 +137,11 @@ function When({ at, now }: { readonly at: number; readonly now: number }) {
   )
 }
 
-/** Why the change was made, and by whom. */
 function Origin({ row }: { readonly row: Activity }) {
-  const { keyName, keyId } = row.type === 'change' ? row.change : row.edit
   return (
     <>
       {row.type === 'change' && <span className="activity-row__why">{whyWords(row.change)}</span>}
-      <span className="activity-row__who muted">{keyName ?? keyId}</span>
+      <span className="activity-row__who muted">{row.keyName ?? row.keyId}</span>
       {row.type === 'change' && <ReverseButton change={row.change} />}
     </>
   )
@@ -161,7 +168,7 @@ function isReversible({ reason, reference }: Change): boolean {
 }
 
 function ReverseButton({ change }: { readonly change: Change }) {
-  const { saving } = useSession()
+  const { saving, stock } = useSession()
   const mayChange = useMayChange('stock')
   const [isBusy, setBusy] = useState(false)
   const [refused, setRefused] = useState<readonly RefusedPet[]>([])
@@ -182,35 +189,86 @@ function ReverseButton({ change }: { readonly change: Change }) {
       >
         Reverse
       </Button>
-      {refused.length > 0 && <Refused pets={refused} onClose={() => setRefused([])} />}
-    </>
-  )
-}
-
-interface RefusedProps {
-  readonly pets: readonly RefusedPet[]
-  readonly onClose: () => void
-}
-
-function Refused({ pets, onClose }: RefusedProps) {
-  const { stock } = useSession()
-  return (
-    <Dialog title="Not reversed" onClose={onClose}>
-      {(close) => (
-        <>
+      {refused.length > 0 && (
+        <Dialog title="Not reversed" closeLabel="Close" onClose={() => setRefused([])}>
           <p>Nothing was changed, because not all of it can be changed back:</p>
           <ul className="activity-refused">
-            {pets.map(({ petId, why }) => (
+            {refused.map(({ petId, why }) => (
               <li key={String(petId)}>
                 <strong>{stock.nameOf(petId)}</strong>: {why}
               </li>
             ))}
           </ul>
-          <div className="dialog__actions">
-            <Button onClick={close}>Close</Button>
-          </div>
-        </>
+        </Dialog>
       )}
-    </Dialog>
+    </>
   )
+}
+
+type RefusedPet = Extract<ReversalResult, { type: 'refused' }>['pets'][number]
+
+/** Asks whether to reverse the whole adjustment that made this change. Returns the pets that do not allow it. */
+async function askAndReverse(context: SaveContext, change: Change): Promise<readonly RefusedPet[]> {
+  const { client, signal } = context
+  const { reason, reference, at } = change
+  if (reason === undefined) return []
+  try {
+    const purpose = { reason, reference, at }
+    const changes = await loadAdjustment(client, change, signal)
+    const earlier = await findReversal(client, changes, purpose, signal)
+    const isSure = await ask({
+      title: `Reverse ${whyWords(change)}?`,
+      text: [
+        `${sizeWords(changes)}, changed on ${momentWords(at)}. One correction changes all of them back, or none.`,
+        ...(earlier === undefined
+          ? []
+          : [`Careful: ${earlier.keyName ?? 'somebody'} already reversed it on ${momentWords(earlier.at)}.`]),
+      ],
+      yes: 'Reverse',
+      no: 'Keep it',
+    })
+    return isSure ? await reverse(context, newReversal(changes, purpose)) : []
+  } catch (error) {
+    if (!signal.aborted) warn(failureWords(error))
+    return []
+  }
+}
+
+async function reverse(context: SaveContext, reversal: Reversal): Promise<readonly RefusedPet[]> {
+  const result = await reverseAdjustment(context, reversal)
+  switch (result.type) {
+    case 'refused':
+      return result.pets
+    case 'done':
+      showToast({ name: 'reverse', text: `Reversed. Stock updated for ${petsWords(result.changes.length)}.` })
+      return []
+    case 'failed':
+      warn(`Not reversed. ${result.why}`)
+      return []
+    case 'unsure':
+      warn('Not sure it was saved. Check now; it is never counted twice.', {
+        label: 'Check now',
+        run: () => void reverse(context, result.repeat),
+      })
+      return []
+  }
+}
+
+function warn(text: string, action?: Toast['action']): void {
+  showToast({ name: 'reverse', tone: 'negative', text, ...(action === undefined ? {} : { action }) })
+}
+
+/** Such as `12 pets, 96 pieces`. */
+function sizeWords(changes: readonly Change[], mayHaveMore = false): string {
+  const pieces = changes.reduce((sum, { before, after }) => sum + Math.abs(after - before), 0)
+  return `${petWords(changes, mayHaveMore)}, ${countWords(pieces, 'piece', mayHaveMore)}`
+}
+
+/** Such as `12 pets`. */
+function petWords(rows: readonly { readonly petId: bigint }[], mayHaveMore: boolean): string {
+  return countWords(new Set(rows.map(({ petId }) => petId)).size, 'pet', mayHaveMore)
+}
+
+function countWords(count: number, noun: string, mayHaveMore: boolean): string {
+  return `${count.toLocaleString('en')}${mayHaveMore ? '+' : ''} ${noun}${count === 1 ? '' : 's'}`
 }

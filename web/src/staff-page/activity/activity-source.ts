@@ -3,13 +3,10 @@ import { type Change, changeKey, changeOf } from '../data/history/change-log.ts'
 import type { LiveChanges } from '../data/history/live-changes.ts'
 import type { Effect, ListPage, ListSource } from '../data/live-list.ts'
 import { fold } from '../data/stock/search-text.ts'
-import { type ActivityFilter, fitsQuery, queryOf } from './activity-filter.ts'
+import { type ActivityFilter, fitsQuery, queryOf } from './activity-filter.tsx'
 
-/** A change of a quantity, or an edit of a pet. */
-export type Activity = { readonly at: number } & (
-  | { readonly type: 'change'; readonly change: Change }
-  | { readonly type: 'edit'; readonly edit: PetEdit }
-)
+export type Activity = Pick<Change, 'at' | 'petId' | 'keyId' | 'keyName'> &
+  ({ readonly type: 'change'; readonly change: Change } | { readonly type: 'edit'; readonly edit: PetEdit })
 
 /** For each history, the rows that are loaded but not shown yet, and where its next page begins. */
 export type ActivityCursor = readonly ListPage<Activity>[]
@@ -113,18 +110,20 @@ function mergeByTime(
 }
 
 function changeRowOf(change: Change): Activity {
-  return { type: 'change', at: change.at, change }
+  const { at, petId, keyId, keyName } = change
+  return { type: 'change', at, petId, keyId, keyName, change }
 }
 
 function editRowOf(edit: PetEdit): Activity {
-  return { type: 'edit', at: Date.parse(edit.at), edit }
+  const { at, petId, keyId, keyName } = edit
+  return { type: 'edit', at: Date.parse(at), petId, keyId, keyName, edit }
 }
 
 /** Identifies a row. An event and the row that the service lists for it have the same key. */
 export function keyOf(row: Activity): string {
   if (row.type === 'change') return changeKey(row.change)
-  const { id, petId, change, keyId } = row.edit
-  return change === 'created' ? `created ${petId} ${row.at} ${keyId}` : `edit ${id}`
+  const { id, change } = row.edit
+  return change === 'created' ? `created ${row.petId} ${row.at} ${row.keyId}` : `edit ${id}`
 }
 
 /** Rows of the same time are sorted by kind, so that the rows of one import stay together. */

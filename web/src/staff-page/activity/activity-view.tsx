@@ -1,13 +1,17 @@
 import { useEffect, useMemo, useState } from 'preact/compat'
-import { useHash } from '../../shared/hash-navigation.ts'
 import { type ListSnapshot, useSearchedList } from '../data/live-list.ts'
 import { useSession, useStock } from '../session/session-context.ts'
 import { useDebounced, useNow } from '../ui/hooks.ts'
 import { Empty, ListFrame } from '../ui/list-frame.tsx'
 import { href, routeOf } from '../ui/navigation.ts'
 import { ActivityEntry, groupActivities } from './activity-entry.tsx'
-import { type ActivityFilter, fromAddress, isFilteringActivity, toAddress } from './activity-filter.ts'
-import { ActivityFilters } from './activity-filters.tsx'
+import {
+  type ActivityFilter,
+  ActivityFilters,
+  fromAddress,
+  isFilteringActivity,
+  toAddress,
+} from './activity-filter.tsx'
 import { type Activity, type ActivityCursor, activitySource, keyOf } from './activity-source.ts'
 import './activity.css'
 
@@ -16,8 +20,7 @@ const SEARCH_AFTER_MS = 300
 /** All changes of the stock and all edits of pets: who changed what, when and why. */
 export function ActivityView() {
   const { client, feed } = useSession()
-  const route = routeOf(useHash())
-  const [filter, setFilter] = useState(() => fromAddress('query' in route ? route.query : undefined))
+  const [filter, setFilter] = useState(() => fromAddress(routeOf(location.hash).query))
   const [keyNames] = useState(() => new Map<string, string>())
   const applied = useDebounced(filter, SEARCH_AFTER_MS)
   const list = useSearchedList(
@@ -36,7 +39,7 @@ export function ActivityView() {
     }
   }, [applied])
   const snapshot = list.get()
-  const { rows, phase, failure, next, isLoadingMore } = snapshot
+  const { rows, next } = snapshot
   const hasMore = next !== undefined
   const groups = useMemo(() => groupActivities(rows), [rows])
   return (
@@ -46,21 +49,11 @@ export function ActivityView() {
       <p className="view__status muted number" role="status">
         {countWords(snapshot, isFilteringActivity(applied))}
       </p>
-      <ListFrame
-        label="Changes"
-        phase={phase}
-        failure={failure}
-        isEmpty={groups.length === 0}
-        hasMore={hasMore}
-        isLoadingMore={isLoadingMore}
-        onRetry={() => void list.reload()}
-        onLoadMore={() => void list.loadMore()}
-        empty={<NoChanges filter={applied} hasMore={hasMore} />}
-      >
+      <ListFrame label="Changes" list={list} empty={<NoChanges filter={applied} hasMore={hasMore} />}>
         {groups.map((group, index) => (
           <ActivityEntry
-            key={keyOf(group.rows.at(-1) ?? group.first)}
-            group={group}
+            key={keyOf(group.at(-1) ?? group[0])}
+            rows={group}
             mayHaveMore={hasMore && index === groups.length - 1}
             now={now}
           />

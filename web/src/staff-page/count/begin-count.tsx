@@ -1,25 +1,28 @@
-import { type FormEvent, useState } from 'preact/compat'
-import { byName } from '../data/catalog/category-list.ts'
+import { type FormEvent, useEffect, useMemo, useState } from 'preact/compat'
+import { failureWords } from '../data/failure-words.ts'
 import { useReadable } from '../data/observable.ts'
+import type { StockRow } from '../data/stock/stock-model.ts'
+import { readAll } from '../data/stock/stock-search.ts'
+import { categoryOptions } from '../pet-form/category-choice.tsx'
 import { useSession, useStock } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
-import { Field, TextField } from '../ui/field.tsx'
+import { TextField } from '../ui/field.tsx'
 import { useDebounced } from '../ui/hooks.ts'
+import { SelectField } from '../ui/select-field.tsx'
 import { petsWords } from '../ui/words.ts'
 import type { CountDraft } from './count-draft.ts'
-import { MAX_COUNTED, type ScopePets, useScopePets } from './use-scope-pets.ts'
+import { isIn, type Scope } from './scope.ts'
 
 const SEARCH_AFTER_MS = 250
 
-/** Chooses which pets to count. */
 export function BeginCount({ count }: { readonly count: CountDraft }) {
   const { hasNames, isComplete } = useStock()
-  const categories = byName(useReadable(useSession().categories))
+  const categories = useReadable(useSession().categories)
   const [chosen, setChosen] = useState('')
   const [query, setQuery] = useState('')
   const [isBlind, setBlind] = useState(false)
-  const category = categories.find(({ id }) => String(id) === chosen)
-  const scope = { category: category && { id: category.id, name: category.name }, query: query.trim() }
+  const category = chosen === '' ? undefined : categories.byId.get(BigInt(chosen))
+  const scope = { category, query: query.trim() }
   const settled = useDebounced(scope.query, SEARCH_AFTER_MS)
   const searched = isComplete ? scope.query : settled
   const pets = useScopePets({ ...scope, query: searched })
@@ -32,23 +35,12 @@ export function BeginCount({ count }: { readonly count: CountDraft }) {
     <>
       <h1>Count</h1>
       <form className="card card__body stack count__begin" onSubmit={onSubmit} aria-label="Begin a count">
-        <Field label="Category">
-          {(control) => (
-            <select
-              {...control}
-              className="select"
-              value={chosen}
-              onChange={({ currentTarget }) => setChosen(currentTarget.value)}
-            >
-              <option value="">All categories</option>
-              {categories.map(({ id, name }) => (
-                <option key={String(id)} value={String(id)}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <SelectField
+          label="Category"
+          options={[{ value: '', label: 'All categories' }, ...categoryOptions(categories)]}
+          value={chosen}
+          onChange={setChosen}
+        />
         <TextField
           label="Only pets with this in their name or id"
           placeholder="All pets"
@@ -91,4 +83,51 @@ function scopeStatus(pets: ScopePets): string {
     case 'failed':
       return `The pets could not be loaded. ${pets.failure}`
   }
+}
+
+export type ScopePets =
+  | { readonly type: 'loading' }
+  | { readonly type: 'ready'; readonly rows: readonly StockRow[] }
+  | { readonly type: 'too many' }
+  | { readonly type: 'failed'; readonly failure: string; readonly retry: () => void }
+
+/** Nobody counts more pets at once, and all of them are loaded. */
+export const MAX_COUNTED = 5_000
+
+type Loaded =
+  | Exclude<ScopePets, { type: 'ready' }>
+  | { readonly type: 'loaded'; readonly petIds: readonly bigint[] }
+
+const LOADING = { type: 'loading' } as const
+
+/** The pets of a scope. In a large store the service searches for them. */
+export function useScopePets(scope: Scope | undefined): ScopePets {
+  const { feed, stock } = useSession()
+  const { rows, structure, hasNames, isComplete } = useStock()
+  const categoryId = scope?.category?.id
+  const query = scope?.query
+  const [loaded, setLoaded] = useState<Loaded>(LOADING)
+  const [attempt, setAttempt] = useState(0)
+  useEffect(() => {
+    setLoaded(LOADING)
+    if (!hasNames || isComplete || query === undefined) return
+    if (query === '' && categoryId === undefined) return setLoaded({ type: 'too many' })
+    const ending = new AbortController()
+    readAll(feed.read, { q: query || undefined, categoryId }, MAX_COUNTED, ending.signal).then(
+      (petIds) => setLoaded(petIds === undefined ? { type: 'too many' } : { type: 'loaded', petIds }),
+      (error: unknown) => {
+        if (ending.signal.aborted) return
+        const retry = () => setAttempt((count) => count + 1)
+        setLoaded({ type: 'failed', failure: failureWords(error), retry })
+      },
+    )
+    return () => ending.abort()
+  }, [feed, hasNames, isComplete, categoryId, query, attempt])
+  return useMemo((): ScopePets => {
+    if (scope === undefined || !hasNames) return LOADING
+    if (isComplete) return { type: 'ready', rows: rows.filter(isIn(scope)) }
+    if (loaded.type !== 'loaded') return loaded
+    return { type: 'ready', rows: loaded.petIds.flatMap((petId) => stock.find(petId) ?? []) }
+    // Quantities are read when they are shown: the scope does not depend on them.
+  }, [categoryId, query, hasNames, isComplete, loaded, structure])
 }

@@ -6,6 +6,7 @@ import type { SaveContext } from '../data/stock/own-request.ts'
 import { MAX_QUANTITY } from '../data/stock/stock-editor.ts'
 import type { QuantityChange } from '../data/stock/undo-history.ts'
 import { readReference } from '../quantity/purpose-fields.tsx'
+import type { KeyOwner } from '../session/session.ts'
 import { perSession } from '../session/work-frame.tsx'
 import type { CountEntry, Scope } from './scope.ts'
 
@@ -16,7 +17,6 @@ export interface CountHead {
   readonly reference: string
 }
 
-/** An adjustment that was made. */
 export interface AppliedBatch {
   readonly at: number
   readonly reference: string | undefined
@@ -49,7 +49,6 @@ const FORMAT: DraftFormat<CountEntry, CountHead> = {
   },
 }
 
-/** A count under way. */
 export class CountDraft extends Draft<CountEntry, CountHead> {
   /** The adjustments that were made since the page was loaded. */
   readonly applied = new Observable<readonly AppliedBatch[]>([])
@@ -195,7 +194,7 @@ export class CountDraft extends Draft<CountEntry, CountHead> {
   }
 }
 
-export const countOf = perSession(({ saving, feed }, owner) => {
+export const countOf = perSession(({ saving, feed }, owner: KeyOwner) => {
   const kept = new KeptWork(owner.id, 'count')
   const count = new CountDraft(saving, kept, () => void feed.reload())
   kept.onChangeElsewhere(count.reload, saving.signal)

@@ -3,33 +3,28 @@ import { useReadable } from '../data/observable.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import { showToast } from '../data/toasts.ts'
 import { askImplausible } from '../quantity/ask-implausible.ts'
+import { MAX_REFERENCE_LENGTH } from '../quantity/purpose-fields.tsx'
 import { isImplausible } from '../quantity/typed-change.ts'
 import { UndoAdjustment } from '../quantity/undo-adjustment.tsx'
 import { findScanned } from '../scanner/scan-layer.tsx'
 import { useScan } from '../scanner/scanner.ts'
-import { useRequestState, useSession, useStock } from '../session/session-context.ts'
+import { useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
+import { signed } from '../ui/changes.tsx'
 import { TextField } from '../ui/field.tsx'
 import { PetTableHead } from '../ui/pet-table-head.tsx'
 import { petsWords } from '../ui/words.ts'
-import {
-  type AppliedBatch,
-  type CountDraft,
-  type CountHead,
-  type Resolution,
-  withChange,
-} from './count-draft.ts'
-import { type CountEntry, differenceWords } from './scope.ts'
+import { type AppliedBatch, type CountDraft, type Resolution, withChange } from './count-draft.ts'
+import type { CountEntry } from './scope.ts'
 
-/** Shorter than the service allows, so that an undo has room to name it. */
-const MAX_REFERENCE_LENGTH = 190
 const MAX_LISTED = 500
 
 interface Props {
   readonly count: CountDraft
-  readonly head: CountHead
+  readonly reference: string
   /** In the order in which they are counted. */
   readonly rows: readonly StockRow[]
+  readonly isOffline: boolean
   readonly onBack: () => void
 }
 
@@ -39,13 +34,11 @@ interface CountedPet {
 }
 
 /** Shows the differences, the pets whose stock has changed since, and the adjustments that were made. */
-export function CountReview({ count, head, rows, onBack }: Props) {
+export function CountReview({ count, reference, rows, isOffline, onBack }: Props) {
   const { lines: entries, failure, sent, phase } = useReadable(count)
   const progress = useReadable(count.progress)
   const session = useSession()
   const { stock } = session
-  const { connection } = useStock()
-  const { isUnreachable } = useRequestState()
   const counted = rows.flatMap(({ petId }): CountedPet[] => {
     const entry = entries.get(petId)
     const row = stock.find(petId)
@@ -56,9 +49,9 @@ export function CountReview({ count, head, rows, onBack }: Props) {
   const different = open.filter(({ entry }) => entry.quantity !== entry.expected)
   const appliedCount = counted.length - changed.length - open.length
   const uncounted = rows.length - counted.length
-  const isOffline = connection === 'lost' || isUnreachable
   const isBusy = progress !== undefined
   const isDone = open.length === 0 && changed.length === 0 && sent === undefined
+  const actionWords = sent === undefined ? `Apply ${petsWords(open.length)}` : 'Check now'
   const canApply = (open.length > 0 || sent !== undefined) && !isBusy && !isOffline
   // A scan resumes counting.
   useScan((barcode) => {
@@ -111,15 +104,13 @@ export function CountReview({ count, head, rows, onBack }: Props) {
             label="Reference"
             placeholder="Such as Stocktake November"
             maxLength={MAX_REFERENCE_LENGTH}
-            value={head.reference}
-            onChange={(reference) => count.setReference(reference)}
+            value={reference}
+            onChange={(text) => count.setReference(text)}
           />
           <Button type="submit" tone="primary" isBusy={isBusy} isDisabled={!canApply}>
-            {progress !== undefined
-              ? `Applying ${progress.done.toLocaleString('en')} of ${progress.total.toLocaleString('en')}`
-              : sent === undefined
-                ? `Apply ${petsWords(open.length)}`
-                : 'Check now'}
+            {progress === undefined
+              ? actionWords
+              : `Applying ${progress.done.toLocaleString('en')} of ${progress.total.toLocaleString('en')}`}
           </Button>
           {isOffline && (
             <p className="field__hint">
@@ -152,7 +143,7 @@ function Differences({ different }: { readonly different: readonly CountedPet[] 
       <div className="card__header">
         <h2>Differences</h2>
         <span className="muted number">
-          {petsWords(different.length)}, {differenceWords(sum)} together
+          {petsWords(different.length)}, {signed(sum)} together
         </span>
       </div>
       <table className="table work-table">
@@ -164,7 +155,7 @@ function Differences({ different }: { readonly different: readonly CountedPet[] 
               <td className="table__number">{expected.toLocaleString('en')}</td>
               <td className="table__number">{quantity.toLocaleString('en')}</td>
               <td className="table__number">
-                <strong className="count__difference">{differenceWords(quantity - expected)}</strong>
+                <strong className="count__difference">{signed(quantity - expected)}</strong>
               </td>
             </tr>
           ))}
@@ -179,13 +170,8 @@ function MorePets({ count }: { readonly count: number }) {
   return count <= 0 ? null : <p className="muted count__more">and {count.toLocaleString('en')} more</p>
 }
 
-interface AppliedProps {
-  readonly count: CountDraft
-  readonly pets: number
-}
-
 /** An adjustment has at most 1,000 pets, so a large count is made by several. Each can be undone. */
-function AppliedNotice({ count, pets }: AppliedProps) {
+function AppliedNotice({ count, pets }: { readonly count: CountDraft; readonly pets: number }) {
   const applied = useReadable(count.applied)
   if (pets === 0) return null
   const corrected = applied.reduce((sum, batch) => sum + correctedIn(batch).length, 0)
@@ -220,7 +206,7 @@ function correctedIn({ changes }: AppliedBatch): AppliedBatch['changes'] {
 function adjustmentWords(batch: AppliedBatch): string {
   const corrected = correctedIn(batch)
   const difference = corrected.reduce((sum, { before, after }) => sum + after - before, 0)
-  const correctedWords = `${corrected.length.toLocaleString('en')} corrected by ${differenceWords(difference)}`
+  const correctedWords = `${corrected.length.toLocaleString('en')} corrected by ${signed(difference)}`
   return `${petsWords(batch.changes.length)}, ${correctedWords}`
 }
 

@@ -1,4 +1,4 @@
-import { type RefObject, useMemo, useRef, useState } from 'preact/compat'
+import { flushSync, type RefObject, useEffect, useMemo, useRef, useState } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import type { KeyOwner } from '../session/session.ts'
@@ -6,13 +6,12 @@ import { useRequestState, useSession, useStock } from '../session/session-contex
 import { WorkFrame } from '../session/work-frame.tsx'
 import { useLostFocus } from '../ui/hooks.ts'
 import { RetryNotice } from '../ui/notices.tsx'
-import { BeginCount } from './begin-count.tsx'
-import { countOf } from './count-draft.ts'
+import { petsWords } from '../ui/words.ts'
+import { BeginCount, MAX_COUNTED, useScopePets } from './begin-count.tsx'
+import { type CountHead, countOf } from './count-draft.ts'
 import { CountReview } from './count-review.tsx'
-import { PrintedSheet } from './count-sheet.tsx'
 import { Counting } from './counting.tsx'
-import { inOrder } from './scope.ts'
-import { MAX_COUNTED, useScopePets } from './use-scope-pets.ts'
+import { type CountEntry, inOrder, scopeWords } from './scope.ts'
 import './count.css'
 
 const NO_ROWS: readonly StockRow[] = []
@@ -38,7 +37,7 @@ function Count({ owner, section }: Props) {
   const count = countOf(session, owner)
   const { head, lines: entries, version, isKept } = useReadable(count)
   const { connection } = useStock()
-  const { isUnreachable } = useRequestState()
+  const isOffline = useRequestState().isUnreachable || connection === 'lost'
   const [isReviewing, setReviewing] = useState(false)
   useLostFocus(section, `${isReviewing} ${version}`)
   const scopePets = useScopePets(head?.scope)
@@ -60,7 +59,7 @@ function Count({ owner, section }: Props) {
           This browser has no room to keep the count. Apply it before you close or reload the page.
         </p>
       )}
-      {(connection === 'lost' || isUnreachable) && isKept && (
+      {isOffline && isKept && (
         <p className="notice" role="status">
           You can count without a connection: this browser keeps it. Apply it when the connection is back.
         </p>
@@ -78,11 +77,82 @@ function Count({ owner, section }: Props) {
         </p>
       )}
       {isReviewing ? (
-        <CountReview count={count} head={head} rows={counted} onBack={() => setReviewing(false)} />
+        <CountReview
+          count={count}
+          reference={head.reference}
+          rows={counted}
+          isOffline={isOffline}
+          onBack={() => setReviewing(false)}
+        />
       ) : (
         <Counting count={count} head={head} rows={counted} onReview={() => setReviewing(true)} />
       )}
       <PrintedSheet head={head} rows={counted} entries={entries} />
     </>
+  )
+}
+
+/** Two hundred pages of paper. */
+const MAX_PRINTED = 10_000
+
+interface SheetProps {
+  readonly head: CountHead
+  readonly rows: readonly StockRow[]
+  readonly entries: ReadonlyMap<bigint, CountEntry>
+}
+
+/** The sheet to count on. It exists only while the page is printed. */
+function PrintedSheet(props: SheetProps) {
+  const [isPrinting, setPrinting] = useState(false)
+  useEffect(() => {
+    // The browser prints the page as it is when the event ends.
+    const begin = () => flushSync(() => setPrinting(true))
+    const end = () => setPrinting(false)
+    addEventListener('beforeprint', begin)
+    addEventListener('afterprint', end)
+    return () => {
+      removeEventListener('beforeprint', begin)
+      removeEventListener('afterprint', end)
+    }
+  }, [])
+  return isPrinting ? <Sheet {...props} /> : null
+}
+
+function Sheet({ head: { scope, isBlind }, rows, entries }: SheetProps) {
+  const { stock } = useSession()
+  const barcodes = stock.barcodes.byPet()
+  const rest = rows.length - MAX_PRINTED
+  return (
+    <section className="sheet" aria-label="Count sheet">
+      <h2>Count sheet: {scopeWords(scope)}</h2>
+      <p>
+        {petsWords(rows.length)} · printed {new Date().toLocaleString()} · counted by ______________________
+      </p>
+      <table className="sheet__table">
+        <thead>
+          <tr>
+            <th scope="col">Pet</th>
+            <th scope="col">Id</th>
+            <th scope="col">Barcode</th>
+            {!isBlind && <th scope="col">In stock</th>}
+            <th scope="col">Counted</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.slice(0, MAX_PRINTED).map(({ petId, name }) => (
+            <tr key={String(petId)}>
+              <td>{name ?? `Pet ${petId}`}</td>
+              <td className="number">{String(petId)}</td>
+              <td className="number">{barcodes.get(petId)}</td>
+              {!isBlind && <td className="number">{stock.find(petId)?.quantity.toLocaleString('en')}</td>}
+              <td className="sheet__counted number">{entries.get(petId)?.quantity.toLocaleString('en')}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {rest > 0 && (
+        <p>And {rest.toLocaleString('en')} more: choose a category or a search to print those as well.</p>
+      )}
+    </section>
   )
 }

@@ -1,7 +1,6 @@
 import { searchTerms } from '../data/stock/search-text.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
 
-/** Which pets are counted. */
 export interface Scope {
   readonly category: { readonly id: bigint; readonly name: string } | undefined
   /** Only pets with this in their name or id; empty for all. */
@@ -15,7 +14,7 @@ export function scopeWords({ category, query }: Scope): string {
   return query === '' ? name : `${name} “${query}”`
 }
 
-/** Returns a function that tells whether a pet is in the scope. */
+/** Returns a predicate for the pets in the scope. */
 export function isIn({ category, query }: Scope): (row: StockRow) => boolean {
   const terms = searchTerms(query)
   return ({ categoryId, searchText }) =>
@@ -30,7 +29,6 @@ export function inOrder(rows: readonly StockRow[]): readonly StockRow[] {
   )
 }
 
-/** How many of a pet were counted. */
 export interface CountEntry {
   readonly quantity: number
   /** The stock that the page showed when counting began. If it has changed since, it is not overwritten. */
@@ -38,35 +36,31 @@ export interface CountEntry {
   readonly isApplied: boolean
 }
 
-/** Which pets of the scope the list shows. */
 export type CountFilter = 'all' | 'uncounted' | 'counted' | 'differences'
 
 type Entries = ReadonlyMap<bigint, CountEntry>
 
 /** How many pets each filter shows. */
 export function tallyOf(rows: readonly StockRow[], entries: Entries): Readonly<Record<CountFilter, number>> {
-  const tally = { all: rows.length, uncounted: 0, counted: 0, differences: 0 }
-  for (const { petId } of rows) {
-    const entry = entries.get(petId)
-    if (entry === undefined) tally.uncounted++
-    else tally.counted++
-    if (isDifferent(entry)) tally.differences++
+  const shown = (filter: CountFilter) =>
+    rows.filter(({ petId }) => isShown(filter, entries.get(petId))).length
+  return {
+    all: rows.length,
+    uncounted: shown('uncounted'),
+    counted: shown('counted'),
+    differences: shown('differences'),
   }
-  return tally
 }
 
 export function isShown(filter: CountFilter, entry: CountEntry | undefined): boolean {
-  if (filter === 'all') return true
-  if (filter === 'differences') return isDifferent(entry)
-  return (filter === 'counted') === (entry !== undefined)
-}
-
-function isDifferent(entry: CountEntry | undefined): boolean {
-  return entry !== undefined && !entry.isApplied && entry.quantity !== entry.expected
-}
-
-/** A difference with its sign, such as `+3`. */
-export function differenceWords(difference: number): string {
-  if (difference === 0) return '±0'
-  return difference > 0 ? `+${difference.toLocaleString('en')}` : `−${(-difference).toLocaleString('en')}`
+  switch (filter) {
+    case 'all':
+      return true
+    case 'uncounted':
+      return entry === undefined
+    case 'counted':
+      return entry !== undefined
+    case 'differences':
+      return entry !== undefined && !entry.isApplied && entry.quantity !== entry.expected
+  }
 }

@@ -21,14 +21,16 @@ export interface KnownPet {
   readonly lowStockAt?: number | undefined
 }
 
-/** A line that adds or changes a pet. */
+/** The fields of a pet to save; those that are `undefined` stay as they are. */
+export type PetFields = { readonly [Field in keyof PetUpsert]?: PetUpsert[Field] | undefined }
+
 export interface PetLine {
   readonly line: number
   /** As the file has it. */
   readonly name: string
   readonly type: 'added' | 'changed'
-  /** The fields to save: all fields of a new pet, the changed fields of another. A new pet may lack its id. */
-  readonly pet: PetUpsert
+  /** All fields of a new pet, the changed fields of another. A new pet may lack its id. */
+  readonly pet: PetFields
   /** The name of the pet's category, which does not exist yet and has no id. */
   readonly newCategory?: string | undefined
   /** The counted quantity of an existing pet. */
@@ -42,7 +44,6 @@ export interface PetLine {
 export type PetBatch = readonly PetLine[]
 export type NewCategory = Pick<Category, 'name'> & { readonly id: bigint | undefined }
 
-/** What a file would change in the store. */
 export interface ImportPlan {
   readonly lines: readonly PetLine[]
   readonly refused: readonly RefusedLine[]
@@ -52,7 +53,6 @@ export interface ImportPlan {
   readonly batches: readonly PetBatch[]
 }
 
-/** A file, the changes that it would make, and the limits of the key. */
 export interface PreparedImport {
   readonly file: PetFile
   readonly plan: ImportPlan
@@ -62,7 +62,6 @@ export interface PreparedImport {
 interface Store {
   readonly pets: ReadonlyMap<bigint, KnownPet>
   readonly categories: Iterable<Category>
-  /** Whether the key may change quantities. */
   readonly mayChangeStock: boolean
 }
 
@@ -87,6 +86,7 @@ export function planImport(file: PetFile, { pets, categories, mayChangeStock }: 
     Array.from(pets.values(), ({ petId, name, categoryId }) => [`${categoryId} ${nameKey(name)}`, petId]),
   )
   const lines: PetLine[] = []
+  const linesToSave: PetLine[] = []
   let unchanged = 0
   for (const { line, pet } of accepted.lines) {
     const category = rowOrReason(line, () => findCategory(pet))
@@ -97,14 +97,24 @@ export function planImport(file: PetFile, { pets, categories, mayChangeStock }: 
     const { id, name, quantity } = pet
     const known = id == null ? undefined : pets.get(id)
     const isCounted = known !== undefined && quantity !== known.quantity
-    const saved = known === undefined ? newPetOf(pet, category) : updateOf(known, pet, category)
     if (isCounted && !mayChangeStock) {
       refused.push({ line, reason: 'quantity differs, and this key may not change the stock' })
       continue
     }
-    const newCategory = category.type === 'new' && category.id === undefined ? category.name : undefined
-    const hasUpdate = newCategory !== undefined || hasFields(saved)
-    if (!isCounted && !hasUpdate) {
+    const planned: PetLine = {
+      line,
+      name,
+      type: known === undefined ? 'added' : 'changed',
+      pet: known === undefined ? newPetOf(pet, category) : updateOf(known, pet, category),
+      newCategory: category.type === 'new' && category.id === undefined ? category.name : undefined,
+      quantity: isCounted ? { petId: known.petId, quantity, expected: known.quantity } : undefined,
+      sameNameAs: id == null ? idsByName.get(`${category.id} ${nameKey(name)}`) : undefined,
+    }
+    const hasFields = Object.entries(planned.pet).some(
+      ([field, value]) => field !== 'id' && value !== undefined,
+    )
+    const mustBeSaved = hasFields || planned.newCategory !== undefined
+    if (!isCounted && !mustBeSaved) {
       unchanged++
       continue
     }
@@ -112,25 +122,16 @@ export function planImport(file: PetFile, { pets, categories, mayChangeStock }: 
       const { id: newId, name: newName = `Category ${newId}` } = category
       newCategories.set(newId === undefined ? nameKey(newName) : String(newId), { id: newId, name: newName })
     }
-    lines.push({
-      line,
-      name,
-      type: known === undefined ? 'added' : 'changed',
-      pet: saved,
-      newCategory,
-      quantity: isCounted ? { petId: known.petId, quantity, expected: known.quantity } : undefined,
-      sameNameAs: id == null ? idsByName.get(`${category.id} ${nameKey(name)}`) : undefined,
-    })
+    lines.push(planned)
+    if (mustBeSaved) linesToSave.push(planned)
   }
+  const batches = splitLines(linesToSave)
   return {
     lines,
     unchanged,
     refused: refused.sort((a, b) => a.line - b.line),
     categories: [...newCategories.values()],
-    batches: batchesOf(
-      lines.filter(({ pet, newCategory }) => newCategory !== undefined || hasFields(pet)),
-      barcodeOwners,
-    ),
+    batches: [...splitLines(barcodeReleases(batches, barcodeOwners)), ...batches],
   }
 }
 
@@ -162,36 +163,33 @@ function acceptedLines(file: PetFile, barcodeOwners: ReadonlyMap<string, bigint>
   return { lines, refused }
 }
 
-function hasFields(pet: PetUpsert): boolean {
-  return Object.keys(pet).some((field) => field !== 'id')
-}
-
 function keepsBarcode(pet: FileLine['pet'] | undefined, barcode: string | null | undefined): boolean {
   return pet?.barcode === undefined || pet.barcode === barcode
 }
 
-function newPetOf(row: FileLine['pet'], category: RowCategory): PetUpsert {
+function newPetOf(row: FileLine['pet'], category: RowCategory): PetFields {
   const { id, name, status, quantity, barcode, lowStockAt } = row
   return {
+    id: id ?? undefined,
     name,
     status,
     quantity,
-    ...(id == null ? {} : { id }),
-    ...(category.id === undefined ? {} : { categoryId: category.id }),
-    ...(barcode == null ? {} : { barcode }),
-    ...(lowStockAt == null ? {} : { lowStockAt }),
+    categoryId: category.id,
+    barcode: barcode ?? undefined,
+    lowStockAt: lowStockAt ?? undefined,
   }
 }
 
-function updateOf(known: KnownPet, row: FileLine['pet'], category: RowCategory): PetUpsert {
-  const { name, status, barcode, lowStockAt } = row
+function updateOf(known: KnownPet, row: FileLine['pet'], category: RowCategory): PetFields {
+  const changed = <Value>(value: Value, before: unknown) =>
+    (value ?? undefined) === before ? undefined : value
   return {
     id: known.petId,
-    ...(name === known.name ? {} : { name }),
-    ...(category.id === undefined || category.id === known.categoryId ? {} : { categoryId: category.id }),
-    ...(status === known.status ? {} : { status }),
-    ...(barcode === undefined || (barcode ?? undefined) === known.barcode ? {} : { barcode }),
-    ...(lowStockAt === undefined || (lowStockAt ?? undefined) === known.lowStockAt ? {} : { lowStockAt }),
+    name: changed(row.name, known.name),
+    categoryId: changed(category.id, known.categoryId),
+    status: changed(row.status, known.status),
+    barcode: changed(row.barcode, known.barcode),
+    lowStockAt: changed(row.lowStockAt, known.lowStockAt),
   }
 }
 
@@ -199,15 +197,7 @@ const MAX_PETS = 1_000
 /** Below the limit of the service for the body of a batch, 256 KiB, also with the ids of new categories. */
 const MAX_BYTES = 220_000
 
-/** The lines in batches that fit into one request each, to be sent in this order. */
-function batchesOf(
-  lines: readonly PetLine[],
-  barcodeOwners: ReadonlyMap<string, bigint>,
-): readonly PetBatch[] {
-  const batches = splitLines(lines)
-  return [...splitLines(barcodeReleases(batches, barcodeOwners)), ...batches]
-}
-
+/** The lines in batches that fit into one request each. */
 function splitLines(lines: readonly PetLine[]): readonly PetBatch[] {
   const encoder = new TextEncoder()
   const batches: PetLine[][] = []

@@ -4,6 +4,7 @@ import { useReadable } from '../data/observable.ts'
 import { useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { ask } from '../ui/confirm.tsx'
+import { ProgressBar } from '../ui/progress-bar.tsx'
 import { SegmentedControl } from '../ui/segmented-control.tsx'
 import { petsWords } from '../ui/words.ts'
 import { costWords, type ImportPlan, type PetLine, type PreparedImport } from './import-plan.ts'
@@ -14,7 +15,6 @@ type Kind = PetLine['type'] | 'refused'
 /** Refused lines need work, so they are shown before all others. */
 const FIRST_SHOWN: readonly Kind[] = ['refused', 'added', 'changed']
 
-/** Shows what the import would change, and asks before it starts. */
 export function ImportPreview(props: { readonly prepared: PreparedImport; readonly onStart: () => void }) {
   const { file, plan, limits } = props.prepared
   const categories = useReadable(useSession().categories)
@@ -110,35 +110,26 @@ export function lineWords(line: PetLine, categories: CategoryList): string {
           category,
           pet.status,
           `${number(pet.quantity)} in stock`,
-          pet.barcode == null ? '' : `barcode ${pet.barcode}`,
-          pet.lowStockAt == null ? '' : `warn at ${number(pet.lowStockAt)}`,
-          sameNameAs === undefined ? '' : `pet ${sameNameAs} has the same name`,
+          pet.barcode && `barcode ${pet.barcode}`,
+          pet.lowStockAt != null && `warn at ${number(pet.lowStockAt)}`,
+          sameNameAs !== undefined && `pet ${sameNameAs} has the same name`,
         ]
       : [
-          pet.name === undefined ? '' : `name to ${pet.name}`,
-          category === '' ? '' : `category to ${category}`,
-          pet.status === undefined ? '' : `status to ${pet.status}`,
-          pet.barcode === undefined ? '' : pet.barcode === null ? 'no barcode' : `barcode to ${pet.barcode}`,
-          pet.lowStockAt === undefined ? '' : thresholdWords(pet.lowStockAt),
-          quantity === undefined
-            ? ''
-            : `quantity from ${number(quantity.expected)} to ${number(quantity.quantity)}`,
+          pet.name && `name to ${pet.name}`,
+          category && `category to ${category}`,
+          pet.status && `status to ${pet.status}`,
+          pet.barcode && `barcode to ${pet.barcode}`,
+          pet.barcode === null && 'no barcode',
+          pet.lowStockAt != null && `warn at ${number(pet.lowStockAt)}`,
+          pet.lowStockAt === null && 'no warning of its own',
+          quantity && `quantity from ${number(quantity.expected)} to ${number(quantity.quantity)}`,
         ]
-  return parts.filter((part) => part !== '').join(', ')
+  return parts.filter(Boolean).join(', ')
 }
 
-function thresholdWords(lowStockAt: number | null): string {
-  return lowStockAt === null ? 'no warning of its own' : `warn at ${lowStockAt.toLocaleString('en')}`
-}
-
-/** The progress of an import, and its result. */
-export function ImportResult({
-  run,
-  progress,
-}: {
-  readonly run: ImportRun
-  readonly progress: ImportProgress
-}) {
+export function ImportResult({ run }: { readonly run: ImportRun }) {
+  const progress = useReadable(run)
+  if (progress === undefined) return null
   const { phase, total, added, changed, failed, stoppedBy } = progress
   const isDone = phase === 'done'
   const done = added + changed + failed.length
@@ -149,16 +140,7 @@ export function ImportResult({
       <h2 id="import-result-title">{titleOf(progress)}</h2>
       {!isDone && (
         <>
-          <div
-            className="progress"
-            role="progressbar"
-            aria-label="Pets"
-            aria-valuemin={0}
-            aria-valuemax={total}
-            aria-valuenow={done}
-          >
-            <div className="progress__bar" style={{ width: `${(100 * done) / Math.max(1, total)}%` }} />
-          </div>
+          <ProgressBar label="Pets" done={done} total={total} />
           <p className="number muted">
             {done.toLocaleString('en')} of {petsWords(total)}
           </p>

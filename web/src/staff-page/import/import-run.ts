@@ -1,12 +1,12 @@
-import { type FailedPart, isPetstoreError, type PetstoreClient, type PetUpsert } from '@petstore/client'
+import { isPetstoreError } from '@petstore/client'
 import { nameKey } from '../../../../server/src/core/transfer/rows.ts'
 import { catalogFailure } from '../data/catalog/catalog-failure.ts'
 import type { Categories } from '../data/catalog/categories.ts'
-import { Observable, type Readable } from '../data/observable.ts'
+import { State } from '../data/observable.ts'
 import { adjustRows, batchesOf, GONE } from '../data/stock/adjustment-batch.ts'
 import type { SaveContext } from '../data/stock/own-request.ts'
-import type { Session } from '../session/session.ts'
-import type { ImportPlan, PetBatch, PetLine } from './import-plan.ts'
+import { perSession } from '../session/work-frame.tsx'
+import type { ImportPlan, PetBatch, PetFields, PetLine } from './import-plan.ts'
 
 export interface FailedLine {
   readonly line: number
@@ -26,38 +26,21 @@ export interface ImportProgress {
   readonly stoppedBy: string | undefined
 }
 
-interface ImportContext {
-  readonly client: Pick<PetstoreClient, 'categories' | 'pets'>
-  readonly saving: SaveContext
-  readonly categories: Categories
-}
-
 /** The limit of the service for the reference of a change. */
 const MAX_REFERENCE = 200
 
-const runs = new WeakMap<Session, ImportRun>()
-
-/** The import of a session. It continues while the user looks at another view. */
-export function importOf(session: Session): ImportRun {
-  const { client, saving, categories } = session
-  const run = runs.get(session) ?? new ImportRun({ client, saving, categories })
-  runs.set(session, run)
-  return run
-}
-
 /** Imports the lines of a plan, batch by batch. If it is stopped, the saved batches stay saved. */
-export class ImportRun implements Readable<ImportProgress | undefined> {
-  readonly #progress = new Observable<ImportProgress | undefined>(undefined)
-  readonly #context: ImportContext
+export class ImportRun extends State<ImportProgress | undefined> {
+  readonly #saving: SaveContext
+  readonly #categories: Categories
   #stopping = new AbortController()
   /** The ids of the categories that the import has added, by the key of their name. */
   #newCategories = new Map<string, bigint>()
 
-  readonly get = this.#progress.get
-  readonly subscribe = this.#progress.subscribe
-
-  constructor(context: ImportContext) {
-    this.#context = context
+  constructor(saving: SaveContext, categories: Categories) {
+    super(undefined)
+    this.#saving = saving
+    this.#categories = categories
   }
 
   isRunning(): boolean {
@@ -68,7 +51,7 @@ export class ImportRun implements Readable<ImportProgress | undefined> {
   async start(plan: ImportPlan, fileName: string): Promise<void> {
     if (this.isRunning()) return
     this.#stopping = new AbortController()
-    this.#progress.set({
+    this.setValue({
       fileName,
       phase: 'running',
       total: plan.lines.length,
@@ -98,19 +81,18 @@ export class ImportRun implements Readable<ImportProgress | undefined> {
 
   /** Forgets the finished import, so that the view offers the next one. */
   clear(): void {
-    if (!this.isRunning()) this.#progress.set(undefined)
+    if (!this.isRunning()) this.setValue(undefined)
   }
 
   async #addCategories(plan: ImportPlan): Promise<void> {
-    const { client, categories, saving } = this.#context
+    const { client, signal } = this.#saving
     this.#newCategories = new Map()
     for (const { id, name } of plan.categories) {
       if (this.#isStopped()) return
       try {
-        const category = id === undefined ? { name } : { id, name }
-        const added = await client.categories.create(category, { signal: saving.signal })
+        const added = await client.categories.create({ id, name }, { signal })
         this.#newCategories.set(nameKey(name), added.id)
-        categories.take(added)
+        this.#categories.take(added)
       } catch (error) {
         // Somebody else may have added the category meanwhile.
         if (!isPetstoreError(error, 'already_exists')) this.#stopping.abort(catalogFailure(error, 'pet'))
@@ -120,12 +102,12 @@ export class ImportRun implements Readable<ImportProgress | undefined> {
 
   /** The service saves all pets of a batch or none. The lines that it refuses are taken out, and the rest is sent again. */
   async #savePets(batch: PetBatch): Promise<void> {
-    const { client, saving } = this.#context
+    const { client, signal } = this.#saving
     let rest = this.#withoutOutdated(this.#withoutFailed(batch))
     while (rest.length > 0 && !this.#isStopped()) {
       try {
         const pets = rest.map((line) => this.#withCategory(line))
-        await client.pets.upsert({ pets }, { signal: saving.signal })
+        await client.pets.upsert({ pets }, { signal })
         this.#count({ added: completed(rest, 'added'), changed: completed(rest, 'changed') })
         return
       } catch (error) {
@@ -137,7 +119,7 @@ export class ImportRun implements Readable<ImportProgress | undefined> {
     }
   }
 
-  #withCategory({ pet, newCategory }: PetLine): PetUpsert {
+  #withCategory({ pet, newCategory }: PetLine): PetFields {
     if (newCategory === undefined) return pet
     const categoryId = this.#newCategories.get(nameKey(newCategory))
     if (categoryId === undefined) throw new Error(`the category ${newCategory} was not added`)
@@ -151,22 +133,21 @@ export class ImportRun implements Readable<ImportProgress | undefined> {
 
   /** A batch would overwrite a pet that somebody else added meanwhile, and add a removed pet again. */
   #withoutOutdated(batch: PetBatch): PetBatch {
-    const { stock } = this.#context.saving
+    const { stock } = this.#saving
     const isOutdated = ({ pet: { id }, type }: PetLine) =>
       id !== undefined && (type === 'added') === (stock.find(id) !== undefined)
+    const outdated = batch.filter(isOutdated)
     this.#fail(
-      batch.filter(isOutdated).map(({ line, name, pet, type }) => ({
-        line,
-        name,
-        reason:
-          type === 'added' ? `Somebody else added pet ${pet.id} meanwhile. Import the file again.` : GONE,
-      })),
+      outdated.map(({ line, name, pet, type }) => {
+        const existing = `Somebody else added pet ${pet.id} meanwhile. Import the file again.`
+        return { line, name, reason: type === 'added' ? existing : GONE }
+      }),
     )
-    return batch.filter((line) => !isOutdated(line))
+    return batch.filter((line) => !outdated.includes(line))
   }
 
   async #changeQuantities(plan: ImportPlan, fileName: string): Promise<void> {
-    const { saving } = this.#context
+    const saving = this.#saving
     const lines = new Map(plan.lines.map((line) => [line.pet.id, line]))
     const changes = this.#withoutFailed(plan.lines).flatMap(({ quantity }) => quantity ?? [])
     const reference = fileName.replace(/\p{Cc}/gu, '').slice(0, MAX_REFERENCE)
@@ -185,7 +166,7 @@ export class ImportRun implements Readable<ImportProgress | undefined> {
   }
 
   #isStopped(): boolean {
-    return this.#stopping.signal.aborted || this.#context.saving.signal.aborted
+    return this.#stopping.signal.aborted || this.#saving.signal.aborted
   }
 
   #count(saved: Pick<ImportProgress, 'added' | 'changed'>): void {
@@ -199,15 +180,18 @@ export class ImportRun implements Readable<ImportProgress | undefined> {
 
   #update(changes: Partial<ImportProgress>): void {
     const before = this.get()
-    if (before === undefined || this.#context.saving.signal.aborted) return
+    if (before === undefined || this.#saving.signal.aborted) return
     const { signal } = this.#stopping
-    this.#progress.set({
+    this.setValue({
       ...before,
       ...changes,
       stoppedBy: signal.aborted ? String(signal.reason) : undefined,
     })
   }
 }
+
+/** The import of a session. It continues while the user looks at another view. */
+export const importOf = perSession(({ saving, categories }) => new ImportRun(saving, categories))
 
 /** How many lines need no further request. */
 function completed(batch: PetBatch, type: PetLine['type']): number {
@@ -218,15 +202,12 @@ function completed(batch: PetBatch, type: PetLine['type']): number {
 /** The lines that the service refuses; none if the whole request failed. */
 function refusedLines(error: unknown, batch: PetBatch): readonly FailedLine[] {
   const details = isPetstoreError(error) ? error.details : []
-  return details.flatMap((detail) => {
-    const refused = batch[detail.index]
+  return details.flatMap(({ index, field, message }) => {
+    const refused = batch[index]
     if (refused === undefined) return []
-    return [{ line: refused.line, name: refused.name, reason: refusalWords(detail, refused) }]
+    const { line, name, pet } = refused
+    const removed = `Category ${pet.categoryId} was removed meanwhile. Import the file again.`
+    const isRemoved = field === 'categoryId' && pet.categoryId !== undefined
+    return [{ line, name, reason: isRemoved ? removed : message }]
   })
-}
-
-function refusalWords({ field, message }: FailedPart, { pet }: PetLine): string {
-  return field === 'categoryId' && pet.categoryId !== undefined
-    ? `Category ${pet.categoryId} was removed meanwhile. Import the file again.`
-    : message
 }

@@ -1,5 +1,4 @@
 import { useEffect, useRef, useState } from 'preact/compat'
-import { failureWords } from '../data/failure-words.ts'
 import { useReadable } from '../data/observable.ts'
 import { saveCsv } from '../data/save-csv.ts'
 import { takeFound } from '../data/stock/stock-search.ts'
@@ -9,13 +8,13 @@ import { Button } from '../ui/button.tsx'
 import { Field } from '../ui/field.tsx'
 import { useLostFocus } from '../ui/hooks.ts'
 import { href } from '../ui/navigation.ts'
+import { useAttempt } from '../ui/use-attempt.ts'
 import { concernsFile, type KnownPet, type PreparedImport, planImport } from './import-plan.ts'
 import { ImportPreview, ImportResult } from './import-preview.tsx'
 import { importOf } from './import-run.ts'
 import { readPetFile, TEMPLATE } from './pet-file.ts'
 import './import.css'
 
-/** Imports pets from a file, after a preview that shows every line. */
 export function ImportView() {
   const session = useSession()
   const run = importOf(session)
@@ -24,18 +23,12 @@ export function ImportView() {
   const mayChangeStock = useMayChange('stock')
   const mayImport = useMayChange('pets')
   const [prepared, setPrepared] = useState<PreparedImport>()
-  const [state, setState] = useState<'idle' | 'reading' | { readonly failure: string }>('idle')
+  const { failure, isBusy, attempt } = useAttempt()
 
   const read = async (chosen: File) => {
-    setState('reading')
     setPrepared(undefined)
     run.clear()
-    try {
-      setPrepared(await prepareImport(session, chosen, mayChangeStock))
-      setState('idle')
-    } catch (error) {
-      setState({ failure: failureWords(error) })
-    }
+    setPrepared(await prepareImport(session, chosen, mayChangeStock))
   }
   const section = useRef<HTMLElement>(null)
   useLostFocus(section, progress?.phase)
@@ -62,14 +55,14 @@ export function ImportView() {
                 className="import__file"
                 type="file"
                 accept=".csv,.txt,text/csv"
-                disabled={state === 'reading' || phase !== 'ready'}
+                disabled={isBusy || phase !== 'ready'}
                 // The browser reports a file that is chosen again only if the field was cleared.
                 onClick={({ currentTarget }) => {
                   currentTarget.value = ''
                 }}
                 onChange={({ currentTarget: { files } }) => {
                   const [chosen] = files ?? []
-                  if (chosen !== undefined) void read(chosen)
+                  if (chosen !== undefined) void attempt(() => read(chosen))
                 }}
               />
             )}
@@ -77,15 +70,15 @@ export function ImportView() {
           <span>
             <Button onClick={() => saveCsv('pets-template.csv', TEMPLATE)}>Download a template</Button>
           </span>
-          <p role="status">{state === 'reading' && 'Comparing the file with the store …'}</p>
-          {typeof state === 'object' && (
+          <p role="status">{isBusy && 'Comparing the file with the store …'}</p>
+          {failure !== undefined && (
             <p className="notice notice--negative" role="alert">
-              {state.failure}
+              {failure}
             </p>
           )}
         </div>
       )}
-      {progress !== undefined && <ImportResult run={run} progress={progress} />}
+      <ImportResult run={run} />
       {prepared !== undefined && progress === undefined && (
         <ImportPreview
           prepared={prepared}
@@ -100,7 +93,6 @@ const PETS_PER_PAGE = 1_000
 const HINT =
   'As Excel saves it, with commas or semicolons. The first line names the columns: name, category (or categoryId), status and quantity; petId, barcode and lowStockAt are optional. A line without a petId adds a pet. You see all changes before anything is saved.'
 
-/** Compares a file with the current store. */
 async function prepareImport(
   session: Session,
   chosen: File,

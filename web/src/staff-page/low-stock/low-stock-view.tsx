@@ -8,47 +8,39 @@ import { saveCsv } from '../data/save-csv.ts'
 import { momentWords } from '../data/time-words.ts'
 import { pacePerDay, useTrades } from '../data/trades.ts'
 import { CategoryChoice } from '../pet-form/category-choice.tsx'
-import type { Session } from '../session/session.ts'
 import { useMayChange, useSession, useStock } from '../session/session-context.ts'
+import { perSession } from '../session/work-frame.tsx'
 import { Button } from '../ui/button.tsx'
 import { Moment } from '../ui/changes.tsx'
 import { useNow } from '../ui/hooks.ts'
 import { Empty, ListFrame } from '../ui/list-frame.tsx'
 import { href } from '../ui/navigation.ts'
+import { petsWords } from '../ui/words.ts'
 import { lowStockSource } from './low-stock-source.ts'
 import { orderOf, type ReorderLine, reorderCsv, suggestedOrder } from './reorder-list.ts'
 import './low-stock.css'
 
 const NO_PACE: ReadonlyMap<bigint, number> = new Map()
 
-type EditedOrders = Observable<ReadonlyMap<bigint, string>>
-
 /** The amounts that the user has typed, kept until they sign out. */
-const editedOrders = new WeakMap<Session, EditedOrders>()
-
-function useEditedOrders(): EditedOrders {
-  const session = useSession()
-  const kept = editedOrders.get(session) ?? new Observable<ReadonlyMap<bigint, string>>(new Map())
-  editedOrders.set(session, kept)
-  return kept
-}
+const editedOrdersOf = perSession(() => new Observable<ReadonlyMap<bigint, string>>(new Map()))
 
 /** Pets that are low by their own threshold or that of their category, with the amounts to reorder. */
 export function LowStockView() {
   const session = useSession()
-  const { client, feed, stock, openOrders, categories: categoryStore } = session
-  const categories = useReadable(categoryStore)
+  const { client, feed, stock, openOrders, categories } = session
+  const categoryList = useReadable(categories)
   const mayChange = useMayChange('pets')
   const [categoryId, setCategoryId] = useState<bigint>()
   const source = useMemo(
-    () => lowStockSource({ client, events: feed.events, categories: categoryStore }, categoryId),
-    [client, feed, categoryStore, categoryId],
+    () => lowStockSource({ client, events: feed.events, categories }, categoryId),
+    [client, feed, categories, categoryId],
   )
   const { list, found } = usePetList(source)
   const now = useNow(15_000)
   const { log } = useTrades(client, feed.changes, 'sold')
   const pace = useMemo(() => (log === undefined ? NO_PACE : pacePerDay(log, now)), [log, now])
-  const edited = useEditedOrders()
+  const edited = editedOrdersOf(session)
   const orders = useReadable(edited)
   const hasReserved = useReadable(openOrders) === 'ready'
   useStock()
@@ -61,7 +53,7 @@ export function LowStockView() {
     const free = quantity - reserved
     const soldPerDay = pace.get(row.petId) ?? 0
     const text = orders.get(row.petId) ?? String(suggestedOrder(free, row.lowStockAt, soldPerDay))
-    const category = categoryName(categories, row.categoryId)
+    const category = categoryName(categoryList, row.categoryId)
     return { row, category, quantity, reserved, free, soldPerDay, text, order: orderOf(text) }
   })
   const edit = (petId: bigint, text: string) => edited.set(new Map(orders).set(petId, text))
@@ -93,13 +85,7 @@ export function LowStockView() {
       )}
       <ListFrame
         label="Low stock"
-        phase={found.phase}
-        failure={found.failure}
-        isEmpty={found.rows.length === 0}
-        hasMore={found.next !== undefined}
-        isLoadingMore={found.isLoadingMore}
-        onRetry={() => void list.reload()}
-        onLoadMore={() => void list.loadMore()}
+        list={list}
         empty={
           <Empty title="Nothing is low">
             <p>
@@ -159,11 +145,8 @@ function LowRow({ line, now, onEdit }: LowRowProps) {
         </span>
       </span>
       <span className="low-row__since">
-        {lowSince === undefined ? (
-          <span className="muted">Long ago</span>
-        ) : (
-          <Moment at={Date.parse(lowSince)} now={now} />
-        )}
+        {lowSince !== undefined && <Moment at={Date.parse(lowSince)} now={now} />}
+        {lowSince === undefined && <span className="muted">Long ago</span>}
       </span>
       <label className="low-row__order">
         <span className="list-row__detail">Order</span>
@@ -187,5 +170,5 @@ function sumWords({ rows, next, phase }: PetListSnapshot): string {
   const empty = rows.filter(({ available }) => available <= 0).length
   const none = empty === 0 ? '' : `, ${empty.toLocaleString('en')} of them with nothing free`
   if (next !== undefined) return `The ${rows.length.toLocaleString('en')} with the fewest free${none}.`
-  return `${rows.length === 1 ? '1 pet is' : `${rows.length.toLocaleString('en')} pets are`} low${none}.`
+  return `${petsWords(rows.length)} ${rows.length === 1 ? 'is' : 'are'} low${none}.`
 }

@@ -4,8 +4,7 @@ import { useReadable } from '../data/observable.ts'
 import { type OrderListSnapshot, type OrderSource, useOrderList } from '../data/orders/order-list.ts'
 import { type OrderFilter, type OrderKind, searchOrders } from '../data/orders/order-search.ts'
 import { KIND_WORDS } from '../data/orders/order-words.ts'
-import { orderRowId } from '../order-rows/order-row.tsx'
-import { OrderRows } from '../order-rows/order-rows.tsx'
+import { OrderRows, orderRowId } from '../order-rows/order-rows.tsx'
 import { useSession, useStock } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { useDebounced } from '../ui/hooks.ts'
@@ -32,7 +31,7 @@ export function OrdersView() {
     [orderCalls, filter.kind, query, stock, feed, hasNames],
   )
   const { list, orders } = useOrderList(source, orderNews)
-  const { arrived, forgetArrived } = useArrivedOrders(source)
+  const [arrived, setArrived] = useArrivedOrders(source)
   const search = useRef<HTMLInputElement>(null)
   const change = (changes: Partial<OrderFilter>) => orderFilter.set({ ...filter, ...changes })
   const settled = orders.rows.filter((order) => list.isSettled(order)).length
@@ -41,7 +40,7 @@ export function OrdersView() {
     search.current?.focus()
   }
   const show = ({ id }: Order) => {
-    forgetArrived()
+    setArrived([])
     const row = document.getElementById(orderRowId(id))
     // The order may be on a page that is not loaded.
     if (row === null) change({ query: `#${id}` })
@@ -86,7 +85,6 @@ export function OrdersView() {
       </div>
       <OrderRows
         list={list}
-        orders={orders}
         showsPet
         empty={
           <NoOrders
@@ -114,7 +112,7 @@ function useArrivedOrders(source: OrderSource) {
       else if (order.state !== 'open') setArrived((before) => before.filter(({ id }) => id !== order.id))
     })
   }, [feed, source])
-  return { arrived, forgetArrived: () => setArrived([]) }
+  return [arrived, setArrived] as const
 }
 
 function arrivalWords(order: Order | undefined): string {

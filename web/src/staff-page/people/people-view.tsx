@@ -15,9 +15,9 @@ import { PairingDialog } from './pairing-dialog.tsx'
 import { PersonDialog } from './person-dialog.tsx'
 import './people.css'
 
+/** Without a person, the dialog `edit` adds one. */
 type OpenDialog =
-  | { readonly type: 'add' }
-  | { readonly type: 'edit'; readonly person: Key }
+  | { readonly type: 'edit'; readonly person?: Key }
   | { readonly type: 'pair'; readonly person: Key }
 
 const STATE_BADGES: Readonly<Record<Exclude<PersonState, 'active'>, string>> = {
@@ -26,7 +26,6 @@ const STATE_BADGES: Readonly<Record<Exclude<PersonState, 'active'>, string>> = {
   revoked: 'Revoked',
 }
 
-/** The people and devices that may use the shop's data. */
 export function PeopleView() {
   const owner = useReadable(useSession().owner)
   const mayManage = owner?.permissions.includes('keys')
@@ -60,6 +59,7 @@ function People({ ownId }: { readonly ownId: string | undefined }) {
   const close = useCallback(() => setDialog(undefined), [])
   const own = people.find(({ id }) => id === ownId)
   const rows = people.filter((person) => (person.revokedAt !== undefined) === (shown === 'revoked'))
+  const snapshot = { rows, phase, failure, next: undefined, isLoadingMore: false }
   return (
     <>
       <div className="view__head">
@@ -73,7 +73,7 @@ function People({ ownId }: { readonly ownId: string | undefined }) {
           value={shown}
           onChange={setShown}
         />
-        <Button tone="primary" icon="plus" onClick={() => setDialog({ type: 'add' })}>
+        <Button tone="primary" icon="plus" onClick={() => setDialog({ type: 'edit' })}>
           Add a person
         </Button>
       </div>
@@ -83,13 +83,7 @@ function People({ ownId }: { readonly ownId: string | undefined }) {
       </p>
       <ListFrame
         label="People"
-        phase={phase}
-        failure={failure}
-        isEmpty={rows.length === 0}
-        hasMore={false}
-        isLoadingMore={false}
-        onRetry={() => void list.refresh()}
-        onLoadMore={() => {}}
+        list={{ get: () => snapshot, reload: list.refresh, loadMore: list.refresh }}
         empty={<Empty title={shown === 'revoked' ? 'Nobody was revoked' : 'Nobody yet'} />}
       >
         {rows.map((person) => (
@@ -103,17 +97,14 @@ function People({ ownId }: { readonly ownId: string | undefined }) {
           />
         ))}
       </ListFrame>
-      {dialog?.type === 'add' && (
+      {dialog?.type === 'edit' && (
         <PersonDialog
           list={list}
           own={own}
-          person={undefined}
+          person={dialog.person}
           onClose={close}
           onAdded={(person) => setDialog({ type: 'pair', person })}
         />
-      )}
-      {dialog?.type === 'edit' && (
-        <PersonDialog list={list} own={own} person={dialog.person} onClose={close} onAdded={close} />
       )}
       {dialog?.type === 'pair' && <PairingDialog list={list} person={dialog.person} onClose={close} />}
     </>

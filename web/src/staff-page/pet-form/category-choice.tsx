@@ -1,4 +1,4 @@
-import { byName } from '../data/catalog/category-list.ts'
+import { byName, type CategoryList } from '../data/catalog/category-list.ts'
 import { useReadable } from '../data/observable.ts'
 import { useSession } from '../session/session-context.ts'
 import './category-choice.css'
@@ -8,7 +8,6 @@ interface Props {
   readonly onChoose: (categoryId: bigint | undefined) => void
 }
 
-/** Filters by one category, or shows all. */
 export function CategoryChoice({ chosen, onChoose }: Props) {
   const categories = useReadable(useSession().categories)
   return (
@@ -19,11 +18,15 @@ export function CategoryChoice({ chosen, onChoose }: Props) {
       onChange={({ currentTarget: { value } }) => onChoose(value === '' ? undefined : BigInt(value))}
     >
       <option value="">All categories</option>
-      {byName(categories).map(({ id, name }) => (
-        <option key={String(id)} value={String(id)}>
-          {name}
+      {categoryOptions(categories).map(({ value, label }) => (
+        <option key={value} value={value}>
+          {label}
         </option>
       ))}
     </select>
   )
+}
+
+export function categoryOptions(categories: CategoryList) {
+  return byName(categories).map(({ id, name }) => ({ value: String(id), label: name }))
 }

@@ -1,13 +1,19 @@
 import { isPetstoreError, type Pet, type PetstoreClient, type SearchRow } from '@petstore/client'
 import { flushSync, useState } from 'preact/compat'
 import { catalogFailure } from '../data/catalog/catalog-failure.ts'
+import { categoryName } from '../data/catalog/category-list.ts'
+import { useReadable } from '../data/observable.ts'
+import { STATUSES } from '../data/stock/table-state.ts'
 import { showToast } from '../data/toasts.ts'
 import { useScan } from '../scanner/scanner.ts'
 import { useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { ask } from '../ui/confirm.tsx'
 import { DISCARD_QUESTION, Dialog } from '../ui/dialog.tsx'
+import { TextField } from '../ui/field.tsx'
 import { goTo, href } from '../ui/navigation.ts'
+import { SelectField } from '../ui/select-field.tsx'
+import { categoryOptions } from './category-choice.tsx'
 import {
   draftOf,
   FIELD_LABELS,
@@ -21,20 +27,17 @@ import {
   rebaseDraft,
   updateOf,
 } from './pet-draft.ts'
-import { PetFields } from './pet-fields.tsx'
 import './pets.css'
 
 interface Props {
   /** The pet to edit, as it is now. Without it, the dialog adds a pet. */
   readonly pet?: SearchRow | undefined
-  /** The pet has been removed. */
   readonly isGone?: boolean
   /** The category of a new pet. */
   readonly categoryId?: bigint | undefined
   /** The barcode of a new pet. */
   readonly barcode?: string | undefined
   readonly onClose: () => void
-  /** Called with the pet that was created or changed. */
   readonly onSaved?: (pet: Pet) => void
 }
 
@@ -63,8 +66,10 @@ export function PetDialog({ pet, isGone = false, categoryId, barcode, onClose, o
   }
   const change = (changes: Partial<PetDraft>) => {
     setDraft({ ...draft, ...changes })
-    const others = Object.entries(problems).filter(([field]) => !Object.hasOwn(changes, field))
-    setProblems(Object.fromEntries(others))
+    setProblems({
+      ...problems,
+      ...Object.fromEntries(Object.keys(changes).map((field) => [field, undefined])),
+    })
   }
   useScan((scanned) => change({ barcode: scanned }), 'dialog')
   const attempt = async (request: () => Promise<void>) => {
@@ -80,10 +85,9 @@ export function PetDialog({ pet, isGone = false, categoryId, barcode, onClose, o
   const save = async (form: HTMLFormElement, close: () => void) => {
     const found = problemsOf(draft, pet === undefined)
     flushSync(() => setProblems(found))
-    if (Object.keys(found).length > 0)
-      return form.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
+    if (!isEmpty(found)) return form.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
     const update = updateOf(base, draft)
-    if (pet !== undefined && Object.keys(update).length === 0) return close()
+    if (pet !== undefined && isEmpty(update)) return close()
     await attempt(async () => {
       const saved =
         pet === undefined
@@ -109,6 +113,7 @@ export function PetDialog({ pet, isGone = false, categoryId, barcode, onClose, o
     })
   }
   const hasInput = !isSameDraft(draft, base)
+  const link = failure?.link
   const showPet = async (petId: bigint, close: () => void) => {
     if (hasInput && !(await ask(DISCARD_QUESTION))) return
     close()
@@ -119,16 +124,12 @@ export function PetDialog({ pet, isGone = false, categoryId, barcode, onClose, o
       title={pet === undefined ? 'Add a pet' : `Edit ${pet.name}`}
       hasUnsavedInput={hasInput}
       onClose={onClose}
+      onSubmit={(close, form) => {
+        if (!isBusy && !isGone) void save(form, close)
+      }}
     >
       {(close) => (
-        <form
-          className="stack"
-          noValidate
-          onSubmit={(event) => {
-            event.preventDefault()
-            if (!isBusy && !isGone) void save(event.currentTarget, close)
-          }}
-        >
+        <div className="stack">
           {isGone && (
             <p className="notice notice--caution" role="alert">
               Somebody has removed this pet.
@@ -138,15 +139,15 @@ export function PetDialog({ pet, isGone = false, categoryId, barcode, onClose, o
           <PetFields draft={draft} problems={problems} isNew={pet === undefined} onChange={change} />
           <p className="field__error" role="alert">
             {failure?.text}{' '}
-            {failure?.link !== undefined && (
+            {link !== undefined && (
               <a
-                href={href({ view: 'pet', petId: failure.link.petId })}
+                href={href({ view: 'pet', petId: link.petId })}
                 onClick={(event) => {
                   event.preventDefault()
-                  if (failure.link !== undefined) void showPet(failure.link.petId, close)
+                  void showPet(link.petId, close)
                 }}
               >
-                {failure.link.label}
+                {link.label}
               </a>
             )}
           </p>
@@ -175,10 +176,65 @@ export function PetDialog({ pet, isGone = false, categoryId, barcode, onClose, o
               .
             </p>
           )}
-        </form>
+        </div>
       )}
     </Dialog>
   )
+}
+
+const STATUS_OPTIONS = STATUSES.map((status) => ({ value: status, label: status }))
+
+interface FieldsProps {
+  readonly draft: PetDraft
+  readonly problems: PetProblems
+  readonly isNew: boolean
+  readonly onChange: (changes: Partial<PetDraft>) => void
+}
+
+function PetFields({ draft, problems, isNew, onChange }: FieldsProps) {
+  const categories = useReadable(useSession().categories)
+  const chosen = draft.categoryId === '' ? undefined : BigInt(draft.categoryId)
+  const category = chosen === undefined ? undefined : categories.byId.get(chosen)
+  const label = chosen === undefined ? 'Choose one' : categoryName(categories, chosen)
+  const options = categoryOptions(categories)
+  const text = (field: 'name' | 'barcode' | 'lowStockAt' | 'quantity', hint?: string) => (
+    <TextField
+      label={FIELD_LABELS[field]}
+      value={draft[field]}
+      problem={problems[field]}
+      hint={hint}
+      isNumber={field === 'lowStockAt' || field === 'quantity'}
+      onChange={(value) => onChange({ [field]: value })}
+    />
+  )
+  return (
+    <>
+      {text('name')}
+      <div className="pet-fields">
+        <SelectField
+          label={FIELD_LABELS.categoryId}
+          problem={problems.categoryId}
+          options={category === undefined ? [{ value: draft.categoryId, label }, ...options] : options}
+          value={draft.categoryId}
+          onChange={(categoryId) => onChange({ categoryId })}
+        />
+        <SelectField
+          label={FIELD_LABELS.status}
+          options={STATUS_OPTIONS}
+          value={draft.status}
+          onChange={(status) => onChange({ status })}
+        />
+        {text('barcode', 'Scan it, or leave it empty.')}
+        {text('lowStockAt', `Warns when this many or fewer are left. ${emptyWords(category?.lowStockAt)}`)}
+        {isNew && text('quantity')}
+      </div>
+    </>
+  )
+}
+
+function emptyWords(categoryThreshold: number | undefined): string {
+  if (categoryThreshold === undefined) return 'Empty: never.'
+  return `Empty: at ${categoryThreshold.toLocaleString('en')}, like its category.`
 }
 
 function Conflicts({ fields, theirs }: { readonly fields: readonly PetField[]; readonly theirs: PetDraft }) {
@@ -221,4 +277,9 @@ function stockWords(quantity: number): string {
   return quantity === 1
     ? 'The one in stock goes with it. '
     : `The ${quantity.toLocaleString('en')} in stock go with it. `
+}
+
+/** Whether no field has a value. */
+function isEmpty(fields: object): boolean {
+  return Object.values(fields).every((value) => value === undefined)
 }

@@ -1,7 +1,6 @@
-import type { NewPet, PetStatus, PetUpdate, SearchRow } from '@petstore/client'
+import type { PetStatus, PetstoreClient, SearchRow } from '@petstore/client'
 import { readQuantity } from '../quantity/typed-change.ts'
 
-/** The texts in the form of a pet. */
 export interface PetDraft {
   readonly name: string
   readonly categoryId: string
@@ -12,8 +11,9 @@ export interface PetDraft {
   readonly quantity: string
 }
 
+type Pets = PetstoreClient['pets']
 export type PetField = keyof PetDraft
-export type PetProblems = Readonly<Partial<Record<PetField, string>>>
+export type PetProblems = Readonly<Partial<Record<PetField, string | undefined>>>
 
 export const FIELD_LABELS: Readonly<Record<PetField, string>> = {
   name: 'Name',
@@ -45,41 +45,39 @@ export function draftOf({ name, categoryId, status, barcode = '', ownLowStockAt 
 /** Problems that the form can find. The service checks the rest. */
 export function problemsOf(draft: PetDraft, isNew: boolean): PetProblems {
   const { name, categoryId, barcode, lowStockAt, quantity } = draft
+  const isThreshold = lowStockAt.trim() === '' || readQuantity(lowStockAt) !== undefined
+  const isQuantity = !isNew || readQuantity(quantity) !== undefined
   return {
-    ...(name.trim() === '' ? { name: 'Enter a name.' } : {}),
-    ...(categoryId === '' ? { categoryId: 'Choose a category.' } : {}),
-    ...(/\s/.test(barcode.trim()) ? { barcode: 'A barcode has no spaces.' } : {}),
-    ...(lowStockAt.trim() !== '' && readQuantity(lowStockAt) === undefined
-      ? { lowStockAt: 'Enter a whole number of 0 or more, or nothing.' }
-      : {}),
-    ...(isNew && readQuantity(quantity) === undefined
-      ? { quantity: 'Enter a whole number of 0 or more.' }
-      : {}),
+    name: name.trim() === '' ? 'Enter a name.' : undefined,
+    categoryId: categoryId === '' ? 'Choose a category.' : undefined,
+    barcode: /\s/.test(barcode.trim()) ? 'A barcode has no spaces.' : undefined,
+    lowStockAt: isThreshold ? undefined : 'Enter a whole number of 0 or more, or nothing.',
+    quantity: isQuantity ? undefined : 'Enter a whole number of 0 or more.',
   }
 }
 
 /** Takes a draft without problems. */
-export function newPetOf(draft: PetDraft): NewPet {
-  const [barcode, lowStockAt] = [draft.barcode.trim(), readQuantity(draft.lowStockAt)]
+export function newPetOf(draft: PetDraft): Parameters<Pets['create']>[0] {
   return {
     name: draft.name.trim(),
     categoryId: BigInt(draft.categoryId),
     status: draft.status,
-    quantity: readQuantity(draft.quantity) ?? 0,
-    ...(barcode === '' ? {} : { barcode }),
-    ...(lowStockAt === undefined ? {} : { lowStockAt }),
+    quantity: readQuantity(draft.quantity),
+    barcode: draft.barcode.trim() || undefined,
+    lowStockAt: readQuantity(draft.lowStockAt),
   }
 }
 
-/** Only the changed fields, so that two people can change different fields at once. */
-export function updateOf(before: PetDraft, after: PetDraft): PetUpdate {
-  const isOther = (field: PetField) => before[field].trim() !== after[field].trim()
+/** Only the changed fields have a value, so that two people can change different fields at once. */
+export function updateOf(before: PetDraft, after: PetDraft): Parameters<Pets['update']>[1] {
+  const changed = <Value>(field: PetField, value: Value) =>
+    before[field].trim() === after[field].trim() ? undefined : value
   return {
-    ...(isOther('name') ? { name: after.name.trim() } : {}),
-    ...(isOther('categoryId') ? { categoryId: BigInt(after.categoryId) } : {}),
-    ...(isOther('status') ? { status: after.status } : {}),
-    ...(isOther('barcode') ? { barcode: after.barcode.trim() === '' ? null : after.barcode.trim() } : {}),
-    ...(isOther('lowStockAt') ? { lowStockAt: readQuantity(after.lowStockAt) ?? null } : {}),
+    name: changed('name', after.name.trim()),
+    categoryId: changed('categoryId', BigInt(after.categoryId)),
+    status: changed('status', after.status),
+    barcode: changed('barcode', after.barcode.trim() || null),
+    lowStockAt: changed('lowStockAt', readQuantity(after.lowStockAt) ?? null),
   }
 }
 
@@ -89,15 +87,12 @@ export function updateOf(before: PetDraft, after: PetDraft): PetUpdate {
  */
 export function rebaseDraft(draft: PetDraft, before: PetDraft, current: PetDraft) {
   const changed = FIELDS.filter((field) => current[field] !== before[field])
-  const conflicts = changed.filter(
-    (field) => draft[field] !== before[field] && draft[field] !== current[field],
-  )
   const untouched = changed.filter((field) => draft[field] === before[field])
   const next: PetDraft = {
     ...draft,
     ...Object.fromEntries(untouched.map((field) => [field, current[field]])),
   }
-  return { draft: next, conflicts }
+  return { draft: next, conflicts: changed.filter((field) => next[field] !== current[field]) }
 }
 
 export function isSameDraft(one: PetDraft, other: PetDraft): boolean {

@@ -1,7 +1,7 @@
 import type { Reason } from '@petstore/client'
 import { useMemo, useState } from 'preact/compat'
 import type { ChangeHistory, HistorySnapshot } from '../data/history/change-history.ts'
-import type { Change } from '../data/history/change-log.ts'
+import { type Change, changeKey } from '../data/history/change-log.ts'
 import { REASON_WORDS, whyWords } from '../data/reason-words.ts'
 import { momentWords } from '../data/time-words.ts'
 import { Button } from '../ui/button.tsx'
@@ -19,7 +19,6 @@ interface Props {
   readonly threshold: number | undefined
 }
 
-/** The changes of the quantity as a chart, and as a table. */
 export function PetHistory({ history, log, now, threshold }: Props) {
   const { changes, phase, failure } = log
   const isEmpty = phase === 'ready' && changes.length === 0
@@ -119,8 +118,8 @@ function stepsOf(changes: readonly Change[], until: number): readonly Step[] {
   const oldest = changes.at(-1)
   if (oldest === undefined) return []
   const lead = Math.max(MIN_LEAD_MS, (until - oldest.at) * LEAD)
-  const steps = changes.map((change): Step => {
-    const { at, after, reason, keyName, keyId } = change
+  const before = { at: oldest.at - lead, quantity: oldest.before, note: 'before the first change' }
+  const steps = changes.map(({ at, after, reason, keyName, keyId }): Step => {
     const by = `by ${keyName ?? keyId}`
     return {
       at,
@@ -129,13 +128,7 @@ function stepsOf(changes: readonly Change[], until: number): readonly Step[] {
       mark: reason === undefined ? 'other' : MARKS[reason],
     }
   })
-  const before: Step = {
-    at: oldest.at - lead,
-    quantity: oldest.before,
-    note: 'before the first change',
-    mark: 'other',
-  }
-  return [before, ...steps.reverse()]
+  return [{ ...before, mark: 'other' }, ...steps.reverse()]
 }
 
 function countWords(count: number, hasOlder: boolean): string {
@@ -166,7 +159,7 @@ function HistoryTable({ history, log, now }: Omit<Props, 'threshold'>) {
         </thead>
         <tbody>
           {changes.slice(0, shown).map((change) => (
-            <HistoryRow key={keyOf(change)} change={change} now={now} />
+            <HistoryRow key={changeKey(change)} change={change} now={now} />
           ))}
         </tbody>
       </table>
@@ -198,8 +191,4 @@ function HistoryRow({ change, now }: { readonly change: Change; readonly now: nu
       </td>
     </tr>
   )
-}
-
-function keyOf({ at, keyId, before, after }: Change): string {
-  return `${at} ${keyId} ${before} ${after}`
 }

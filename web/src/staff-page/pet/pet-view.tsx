@@ -1,11 +1,12 @@
-import type { PetstoreClient } from '@petstore/client'
+import type { SearchRow } from '@petstore/client'
 import { type ReactNode, useMemo, useState } from 'preact/compat'
+import type { PetListSource } from '../data/catalog/pet-list.ts'
+import { usePetList } from '../data/catalog/use-pet-list.ts'
 import { type HistorySource, useChangeHistory } from '../data/history/change-history.ts'
 import { changeOf } from '../data/history/change-log.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import { PetOrders, usePetReserved } from '../order-rows/pet-orders.tsx'
 import { CategoryName } from '../pet-form/category-name.tsx'
-import { usePetDetails } from '../pet-form/pet-details.ts'
 import { PetDialog } from '../pet-form/pet-dialog.tsx'
 import { useMayChange, useSession, useStock, useStockRow } from '../session/session-context.ts'
 import { StockFailure } from '../session/stock-failure.tsx'
@@ -19,7 +20,6 @@ import './pet.css'
 
 const HISTORY_PAGE = 100
 
-/** One pet: its stock, its orders and its history. */
 export function PetView({ petId }: { readonly petId: bigint }) {
   const { phase } = useStock()
   const { row, isLoading } = useStockRow(petId)
@@ -52,9 +52,7 @@ function Pet({ row }: { readonly row: StockRow }) {
   const details = usePetDetails(petId)
   const mayEdit = useMayChange('pets')
   const [isEditing, setEditing] = useState(false)
-  const { client, feed } = useSession()
-  const source = useMemo(() => sourceOf(client, feed.changes, petId), [client, feed, petId])
-  const { history, log } = useChangeHistory(source)
+  const { history, log } = usePetHistory(petId)
   const now = useNow(10_000)
   const title = name ?? `Pet ${petId}`
   return (
@@ -67,22 +65,12 @@ function Pet({ row }: { readonly row: StockRow }) {
             <Fact name="Status">
               <span className={`badge badge--${status}`}>{status}</span>
             </Fact>
-            <Fact name="Pet id">
-              <span className="number">{String(petId)}</span>
-            </Fact>
+            <Fact name="Pet id" number={String(petId)} />
             <Fact name="Category">
               <CategoryName id={categoryId} />
             </Fact>
-            {details?.barcode !== undefined && (
-              <Fact name="Barcode">
-                <span className="number">{details.barcode}</span>
-              </Fact>
-            )}
-            {details?.lowStockAt !== undefined && (
-              <Fact name="Warn me at">
-                <span className="number">{details.lowStockAt.toLocaleString('en')}</span>
-              </Fact>
-            )}
+            <Fact name="Barcode" number={details?.barcode} />
+            <Fact name="Warn me at" number={details?.lowStockAt?.toLocaleString('en')} />
           </dl>
           {mayEdit && details !== undefined && (
             <span>
@@ -94,33 +82,61 @@ function Pet({ row }: { readonly row: StockRow }) {
         </div>
         <PetQuantity row={row} reserved={usePetReserved(row)} />
       </header>
-      <PetOrders row={row} />
+      <PetOrders petId={petId} />
       <PetHistory history={history} log={log} now={now} threshold={details?.lowStockAt} />
       {isEditing && details !== undefined && <PetDialog pet={details} onClose={() => setEditing(false)} />}
     </article>
   )
 }
 
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+interface FactProps {
+  readonly name: string
+  readonly number?: string | undefined
+  readonly children?: ReactNode
+}
+
+/** Shows nothing if there is neither a number nor content. */
+function Fact({ name, number, children }: FactProps) {
+  if (number === undefined && children === undefined) return null
   return (
     <div className="pet__fact">
       <dt>{name}</dt>
-      <dd>{children}</dd>
+      <dd>{children ?? <span className="number">{number}</span>}</dd>
     </div>
   )
 }
 
-function sourceOf(client: PetstoreClient, live: HistorySource['live'], petId: bigint): HistorySource {
-  return {
-    live,
-    petId,
-    load: async (cursor, signal) => {
-      const { items, next } = await client.inventory.history(petId, {
-        limit: HISTORY_PAGE,
-        cursor,
-        signal,
-      })
-      return { items: items.map((entry) => changeOf({ ...entry, petId })), next }
-    },
-  }
+/** The catalogue entry of one pet, kept up to date; `undefined` until it is loaded. */
+function usePetDetails(petId: bigint): SearchRow | undefined {
+  const { client, feed, categories } = useSession()
+  const source = useMemo(
+    (): PetListSource => ({
+      events: feed.events,
+      categories,
+      mayAdd: (event) => event.type === 'pet' && event.petId === petId,
+      load: async (_, signal) => {
+        const { items } = await client.inventory.search({ q: String(petId), signal })
+        // Other pets may have the id as a barcode, or as a word of their names.
+        return { items: items.filter((row) => row.petId === petId), next: undefined }
+      },
+    }),
+    [client, feed, categories, petId],
+  )
+  return usePetList(source).found.rows[0]
+}
+
+function usePetHistory(petId: bigint) {
+  const { client, feed } = useSession()
+  const source = useMemo(
+    (): HistorySource => ({
+      live: feed.changes,
+      petId,
+      load: async (cursor, signal) => {
+        const page = await client.inventory.history(petId, { limit: HISTORY_PAGE, cursor, signal })
+        return { items: page.items.map((entry) => changeOf({ ...entry, petId })), next: page.next }
+      },
+    }),
+    [client, feed, petId],
+  )
+  return useChangeHistory(source)
 }

@@ -9,32 +9,25 @@ import { Button } from '../ui/button.tsx'
 import { ask } from '../ui/confirm.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
+import { useAttempt } from '../ui/use-attempt.ts'
 
-/** Edits the names and the thresholds of all categories. */
 export function CategoriesDialog({ onClose }: { readonly onClose: () => void }) {
   const list = useReadable(useSession().categories)
   return (
-    <Dialog title="Categories" onClose={onClose}>
-      {(close) => (
-        <>
-          <p className="muted">
-            “Warn me at” applies to every pet of the category that has no number of its own. Empty: never.
-          </p>
-          <ul className="stack" aria-label="Categories">
-            {byName(list).map((category) => (
-              <li key={String(category.id)}>
-                <CategoryForm category={category} />
-              </li>
-            ))}
-            <li key={list.byId.size}>
-              <CategoryForm />
-            </li>
-          </ul>
-          <div className="dialog__actions">
-            <Button onClick={close}>Done</Button>
-          </div>
-        </>
-      )}
+    <Dialog title="Categories" closeLabel="Done" onClose={onClose}>
+      <p className="muted">
+        “Warn me at” applies to every pet of the category that has no number of its own. Empty: never.
+      </p>
+      <ul className="stack" aria-label="Categories">
+        {byName(list).map((category) => (
+          <li key={String(category.id)}>
+            <CategoryForm category={category} />
+          </li>
+        ))}
+        <li key={list.byId.size}>
+          <CategoryForm />
+        </li>
+      </ul>
     </Dialog>
   )
 }
@@ -44,28 +37,19 @@ function CategoryForm({ category }: { readonly category?: Category }) {
   const { client, categories } = useSession()
   const [name, setName] = useState(category?.name ?? '')
   const [threshold, setThreshold] = useState(thresholdText(category))
-  const [failure, setFailure] = useState<string>()
-  const [isBusy, setBusy] = useState(false)
+  const { failure, setFailure, isBusy, attempt } = useAttempt(categoryFailure)
   const isChanged = name.trim() !== (category?.name ?? '') || threshold.trim() !== thresholdText(category)
   const lowStockAt = readQuantity(threshold)
 
-  const attempt = async (request: () => Promise<void>) => {
-    setBusy(true)
-    setFailure(undefined)
-    await request().catch((error: unknown) => setFailure(catalogFailure(error, 'category')))
-    setBusy(false)
-  }
   const save = async () => {
-    if (category === undefined) {
-      const added = { name: name.trim(), ...(lowStockAt === undefined ? {} : { lowStockAt }) }
-      categories.take(await client.categories.create(added))
-      return
-    }
-    const update = {
-      ...(name.trim() === category.name ? {} : { name: name.trim() }),
-      ...(threshold.trim() === thresholdText(category) ? {} : { lowStockAt: lowStockAt ?? null }),
-    }
-    categories.take(await client.categories.update(category.id, update))
+    const saved =
+      category === undefined
+        ? await client.categories.create({ name: name.trim(), lowStockAt })
+        : await client.categories.update(category.id, {
+            name: name.trim() === category.name ? undefined : name.trim(),
+            lowStockAt: threshold.trim() === thresholdText(category) ? undefined : (lowStockAt ?? null),
+          })
+    categories.take(saved)
   }
   const remove = async ({ id, name: removed }: Category) => {
     const text = ['This cannot be undone.']
@@ -80,7 +64,7 @@ function CategoryForm({ category }: { readonly category?: Category }) {
     if (name.trim() === '') setFailure('Enter a name.')
     else if (threshold.trim() !== '' && lowStockAt === undefined) {
       setFailure('Enter a whole number of 0 or more, or nothing.')
-    } else if (!isBusy) void attempt(save)
+    } else void attempt(save)
   }
   const label = category?.name ?? 'new category'
   return (
@@ -110,6 +94,10 @@ function CategoryForm({ category }: { readonly category?: Category }) {
       </p>
     </form>
   )
+}
+
+function categoryFailure(error: unknown): string {
+  return catalogFailure(error, 'category')
 }
 
 function thresholdText(category: Category | undefined): string {

@@ -1,4 +1,4 @@
-import type { InventoryEvent, SearchRow } from '@petstore/client'
+import type { SearchRow } from '@petstore/client'
 import { memo, useEffect, useMemo, useRef, useState } from 'preact/compat'
 import type { PetListSnapshot, PetListSource } from '../data/catalog/pet-list.ts'
 import { usePetList } from '../data/catalog/use-pet-list.ts'
@@ -32,11 +32,11 @@ export function PetsView() {
     (): PetListSource => ({
       events: feed.events,
       categories,
-      mayAdd: isAdded,
+      mayAdd: (event) => event.type === 'pet' && event.change === 'created',
       load: (cursor, signal) =>
         client.inventory.search({
-          ...(q === '' ? {} : { q }),
-          ...(categoryId === undefined ? {} : { categoryId }),
+          q: q === '' ? undefined : q,
+          categoryId,
           sort: 'name',
           limit: PETS_PER_PAGE,
           cursor,
@@ -49,6 +49,8 @@ export function PetsView() {
   // There is no event when somebody else renames a category.
   useEffect(() => void categories.reload(), [categories])
   const close = () => setOpen(undefined)
+  const editedId = open?.type === 'edit' ? open.pet.petId : undefined
+  const edited = found.rows.find(({ petId }) => petId === editedId)
   const section = useRef<HTMLElement>(null)
   useLostFocus(section, `${open?.type} ${found.rows.length}`)
   const isFiltered = q !== '' || categoryId !== undefined
@@ -80,13 +82,7 @@ export function PetsView() {
       </p>
       <ListFrame
         label="Pets"
-        phase={found.phase}
-        failure={found.failure}
-        isEmpty={found.rows.length === 0}
-        hasMore={found.next !== undefined}
-        isLoadingMore={found.isLoadingMore}
-        onRetry={() => void list.reload()}
-        onLoadMore={() => void list.loadMore()}
+        list={list}
         empty={
           <Empty title={isFiltered ? 'Nothing found' : 'No pets yet'}>
             <p>{isFiltered ? 'No pet matches.' : 'Add the first pet, or import a file.'}</p>
@@ -105,25 +101,11 @@ export function PetsView() {
       {open?.type === 'new' && (
         <PetDialog categoryId={categoryId} onClose={close} onSaved={() => void list.reload()} />
       )}
-      {open?.type === 'edit' && <EditDialog pet={open.pet} rows={found.rows} onClose={close} />}
+      {open?.type === 'edit' && (
+        <PetDialog pet={edited ?? open.pet} isGone={edited === undefined} onClose={close} />
+      )}
     </section>
   )
-}
-
-function isAdded(event: InventoryEvent): boolean {
-  return event.type === 'pet' && event.change === 'created'
-}
-
-interface EditDialogProps {
-  readonly pet: SearchRow
-  readonly rows: readonly SearchRow[]
-  readonly onClose: () => void
-}
-
-/** Edits the current row of the pet. If the pet was removed, shows the last row. */
-function EditDialog({ pet, rows, onClose }: EditDialogProps) {
-  const current = rows.find(({ petId }) => petId === pet.petId)
-  return <PetDialog pet={current ?? pet} isGone={current === undefined} onClose={onClose} />
 }
 
 function countWords({ rows, next, phase }: PetListSnapshot, isFiltered: boolean): string {

@@ -2,7 +2,7 @@ import type { Reason } from '@petstore/client'
 import { REASON_WORDS } from '../data/reason-words.ts'
 
 /** Shorter than the service allows, so that the reference of an undo can name it. */
-const MAX_REFERENCE_LENGTH = 190
+export const MAX_REFERENCE_LENGTH = 190
 /** Includes halves of surrogate pairs. */
 const CONTROL_CHARACTERS = /[\p{Cc}\p{Cs}]+/gu
 

@@ -7,6 +7,7 @@ import { MAX_QUANTITY } from '../data/stock/stock-editor.ts'
 import type { QuantityChange, UndoHistory, UndoStep } from '../data/stock/undo-history.ts'
 import { readReference } from '../quantity/purpose-fields.tsx'
 import { isImplausible } from '../quantity/typed-change.ts'
+import type { KeyOwner } from '../session/session.ts'
 import { perSession } from '../session/work-frame.tsx'
 
 interface DeliveryHead {
@@ -117,7 +118,6 @@ export class DeliveryDraft extends Draft<number, DeliveryHead> {
     })
   }
 
-  /** Books a delivery again that is known not to have been booked. */
   bookAgain(): Promise<void> {
     this.forgetSent()
     return this.book()
@@ -130,7 +130,7 @@ export class DeliveryDraft extends Draft<number, DeliveryHead> {
   }
 }
 
-export const deliveryOf = perSession(({ saving, undo }, owner) => {
+export const deliveryOf = perSession(({ saving, undo }, owner: KeyOwner) => {
   const kept = new KeptWork(owner.id, 'receive')
   const delivery = new DeliveryDraft(saving, kept, undo)
   kept.onChangeElsewhere(delivery.reload, saving.signal)

@@ -1,6 +1,7 @@
 import { type FormEvent, useEffect, useRef } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
 import { askImplausible } from '../quantity/ask-implausible.ts'
+import { MAX_REFERENCE_LENGTH } from '../quantity/purpose-fields.tsx'
 import { findScanned } from '../scanner/scan-layer.tsx'
 import { useScan } from '../scanner/scanner.ts'
 import { useSession, useStock } from '../session/session-context.ts'
@@ -11,15 +12,12 @@ import { PetTableHead } from '../ui/pet-table-head.tsx'
 import { petsWords, piecesWords } from '../ui/words.ts'
 import { type DeliveryDraft, piecesOf } from './delivery-draft.ts'
 
-/** Shorter than the service allows, so that an undo has room to name it. */
-const MAX_REFERENCE_LENGTH = 190
-
 interface Props {
   readonly delivery: DeliveryDraft
   readonly onBack: () => void
 }
 
-/** The whole delivery with the stock that it leads to, before it is booked. A scan adds one more pet. */
+/** The whole delivery with the stock after it, before it is booked. A scan adds one more pet. */
 export function DeliveryReview({ delivery, onBack }: Props) {
   const session = useSession()
   const { lines, head, phase } = useReadable(delivery)
@@ -73,7 +71,6 @@ export function DeliveryReview({ delivery, onBack }: Props) {
   )
 }
 
-/** The lines with the stock before and after. */
 export function DeliveryTable({ delivery }: { readonly delivery: DeliveryDraft }) {
   const { stock } = useSession()
   const { lines } = useReadable(delivery)

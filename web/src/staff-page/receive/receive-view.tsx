@@ -1,16 +1,19 @@
 import { type RefObject, useRef, useState } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
 import { momentWords } from '../data/time-words.ts'
+import { AmountInput } from '../quantity/amount-input.tsx'
 import { UndoAdjustment } from '../quantity/undo-adjustment.tsx'
 import { useScan } from '../scanner/scanner.ts'
 import type { KeyOwner } from '../session/session.ts'
 import { useSession, useStock } from '../session/session-context.ts'
 import { WorkFrame } from '../session/work-frame.tsx'
 import { Button } from '../ui/button.tsx'
+import { askToDiscard } from '../ui/confirm.tsx'
 import { useLostFocus } from '../ui/hooks.ts'
+import { Empty } from '../ui/list-frame.tsx'
+import { href } from '../ui/navigation.ts'
 import { petsWords, piecesWords } from '../ui/words.ts'
-import { type DeliveryDraft, deliveryOf, type Received } from './delivery-draft.ts'
-import { DeliveryList } from './delivery-list.tsx'
+import { type DeliveryDraft, deliveryOf, piecesOf, type Received } from './delivery-draft.ts'
 import { DeliveryReview, DeliveryTable } from './delivery-review.tsx'
 import { LineEntry } from './line-entry.tsx'
 import './receive.css'
@@ -61,6 +64,94 @@ function Delivery({ owner, section }: Props) {
         </>
       )}
     </>
+  )
+}
+
+interface ListProps {
+  readonly delivery: DeliveryDraft
+  readonly onReview: () => void
+}
+
+/** The lines of the delivery, the latest first. */
+function DeliveryList({ delivery, onReview }: ListProps) {
+  const { lines, refused, failure } = useReadable(delivery)
+  const received = useReadable(delivery.received)
+  if (lines.size === 0) {
+    return received !== undefined ? null : (
+      <Empty title="Nothing received yet">
+        <p>This browser keeps the list until you press Review and Receive.</p>
+      </Empty>
+    )
+  }
+  const discard = async () => {
+    const effect = 'The list is emptied. The stock does not change.'
+    if (await askToDiscard('Discard this delivery?', effect)) delivery.clear()
+  }
+  return (
+    <div className="card">
+      <div className="card__header">
+        <strong className="number">
+          {petsWords(lines.size)}, {piecesWords(piecesOf(lines))}
+        </strong>
+        <span className="cluster">
+          <Button tone="quiet" onClick={() => void discard()}>
+            Discard
+          </Button>
+          <Button tone="primary" onClick={onReview}>
+            Review
+          </Button>
+        </span>
+      </div>
+      {(failure !== undefined || refused.size > 0) && (
+        <p className="notice notice--negative receive__notice" role="alert">
+          {failure ?? 'Nothing was received. Remove the marked pets, then try again.'}
+        </p>
+      )}
+      {/* biome-ignore lint/a11y/noRedundantRoles: Safari drops the role of a list without markers */}
+      <ul role="list" aria-label="Received so far">
+        {[...lines].reverse().map(([petId, amount]) => (
+          <Line key={String(petId)} delivery={delivery} petId={petId} amount={amount} />
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+interface LineProps {
+  readonly delivery: DeliveryDraft
+  readonly petId: bigint
+  readonly amount: number
+}
+
+function Line({ delivery, petId, amount }: LineProps) {
+  const { stock } = useSession()
+  const { refused } = useReadable(delivery)
+  const name = stock.nameOf(petId)
+  return (
+    <li className="list-row receive__row">
+      <span className="cluster">
+        <a className="list-row__name" href={href({ view: 'pet', petId })}>
+          {name}
+        </a>
+        <span className="muted number">#{String(petId)}</span>
+        {delivery.isImplausible(petId, amount) && (
+          <span className="badge badge--caution">Unusually many</span>
+        )}
+        <span className="field__error">{refused.get(petId)}</span>
+      </span>
+      <AmountInput
+        className="receive__amount"
+        label={`How many ${name}`}
+        amount={amount}
+        onChange={(wanted) => delivery.setAmount(petId, wanted)}
+      />
+      <Button
+        tone="quiet"
+        icon="close"
+        aria-label={`Remove ${name}`}
+        onClick={() => delivery.setAmount(petId, 0)}
+      />
+    </li>
   )
 }
 

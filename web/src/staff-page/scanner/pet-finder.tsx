@@ -39,6 +39,8 @@ interface Props {
   readonly message: FinderMessage | undefined
   readonly onMessage: (message: FinderMessage | undefined) => void
   readonly onPick: (petId: bigint) => void
+  /** Shows no stock beside the pets, such as in a blind count. */
+  readonly hidesStock?: boolean
 }
 
 interface PetOption extends Option {
@@ -48,7 +50,7 @@ interface PetOption extends Option {
 const MAX_OPTIONS = 8
 
 /** Finds a pet by a scan, a barcode, its name or its id. Enter picks the first match. Has the focus of its view. */
-export function PetFinder({ ref, label, hint, message, onMessage, onPick }: Props) {
+export function PetFinder({ ref, label, hint, message, onMessage, onPick, hidesStock = false }: Props) {
   const session = useSession()
   const { stock, saving } = session
   const { hasNames, connection } = useStock()
@@ -126,7 +128,9 @@ export function PetFinder({ ref, label, hint, message, onMessage, onPick }: Prop
       <>
         <span className="finder__name">{name ?? `Pet ${petId}`}</span>
         <span className="muted number">#{String(petId)}</span>
-        <span className="muted number">{Math.max(0, quantity - reserved).toLocaleString('en')} free</span>
+        {!hidesStock && (
+          <span className="muted number">{Math.max(0, quantity - reserved).toLocaleString('en')} free</span>
+        )}
       </>
     )
     return { key: String(petId), petId, content }

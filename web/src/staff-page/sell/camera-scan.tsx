@@ -26,7 +26,6 @@ interface Props {
   readonly onClose: () => void
 }
 
-/** Scans with the camera until it is closed. */
 export function CameraScan({ onScan, onClose }: Props) {
   const video = useRef<HTMLVideoElement>(null)
   const handler = useRef(onScan)

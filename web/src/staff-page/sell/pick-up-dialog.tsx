@@ -56,7 +56,7 @@ export function PickUpDialog({ onClose }: { readonly onClose: () => void }) {
     setFailure(failures.join(' '))
   }
   return (
-    <Dialog title="Pick up" onClose={onClose}>
+    <Dialog title="Pick up" closeLabel="Close" onClose={onClose}>
       {(close) => (
         <>
           <TextField label="Customer" value={name} maxLength={200} onChange={setName} autoFocus />
@@ -86,9 +86,6 @@ export function PickUpDialog({ onClose }: { readonly onClose: () => void }) {
               </li>
             ))}
           </ul>
-          <div className="dialog__actions">
-            <Button onClick={close}>Close</Button>
-          </div>
         </>
       )}
     </Dialog>

@@ -6,32 +6,28 @@ import { showToast } from '../data/toasts.ts'
 import { useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { Field, TextField } from '../ui/field.tsx'
+import { TextField } from '../ui/field.tsx'
+import { SelectField } from '../ui/select-field.tsx'
 import { petsWords } from '../ui/words.ts'
 import type { Till } from './till.ts'
 
 /** How long the pets are kept for the customer, in seconds; 0 is without a time limit. */
 const HOLDS = [
-  { seconds: 3_600, label: 'for 1 hour' },
-  { seconds: 86_400, label: 'for 1 day' },
-  { seconds: 3 * 86_400, label: 'for 3 days' },
-  { seconds: 7 * 86_400, label: 'for a week' },
-  { seconds: 0, label: 'no time limit' },
+  { value: 3_600, label: 'for 1 hour' },
+  { value: 86_400, label: 'for 1 day' },
+  { value: 3 * 86_400, label: 'for 3 days' },
+  { value: 7 * 86_400, label: 'for a week' },
+  { value: 0, label: 'no time limit' },
 ] as const
 
-interface Props {
-  readonly till: Till
-  readonly onClose: () => void
-}
-
 /** Reserves everything in the sale for a customer: one order for each pet, all of them or none. */
-export function ReserveDialog({ till, onClose }: Props) {
+export function ReserveDialog({ till, onClose }: { readonly till: Till; readonly onClose: () => void }) {
   const { client, stock } = useSession()
   const { lines } = useReadable(till)
   const [customer, setCustomer] = useState('')
   const [phone, setPhone] = useState('')
   const [note, setNote] = useState('')
-  const [hold, setHold] = useState<number>(HOLDS[1].seconds)
+  const [hold, setHold] = useState<number>(HOLDS[1].value)
   const [problem, setProblem] = useState<string>()
   const [failure, setFailure] = useState<string>()
   const [isWorking, setWorking] = useState(false)
@@ -44,8 +40,8 @@ export function ReserveDialog({ till, onClose }: Props) {
       petId,
       quantity,
       customer: [customer.trim(), phone.trim()].filter((part) => part !== '').join(' · '),
-      ...(note.trim() === '' ? {} : { note: note.trim() }),
-      ...(hold === 0 ? {} : { holdSeconds: hold }),
+      note: note.trim() || undefined,
+      holdSeconds: hold || undefined,
     }))
     const text = JSON.stringify(orders.map((order) => ({ ...order, petId: String(order.petId) })))
     if (sent.current.text !== text) sent.current = { text, idempotencyKey: crypto.randomUUID() }
@@ -68,60 +64,37 @@ export function ReserveDialog({ till, onClose }: Props) {
       if (isPetstoreError(error) && !error.mayHaveBeenMade) sent.current = { text: '', idempotencyKey: '' }
     }
   }
-  const closeRef = useRef(() => {})
   return (
     <Dialog
       title={`Reserve ${petsWords(lines.length)} for a customer`}
+      closeLabel="Cancel"
+      submitButton={
+        <Button type="submit" tone="primary" isBusy={isWorking}>
+          Reserve
+        </Button>
+      }
       onClose={onClose}
-      onSubmit={() => {
-        if (!isWorking) void reserve(closeRef.current)
+      onSubmit={(close) => {
+        if (!isWorking) void reserve(close)
       }}
       hasUnsavedInput={customer !== '' || phone !== '' || note !== ''}
     >
-      {(close) => {
-        closeRef.current = close
-        return (
-          <>
-            <TextField
-              label="Customer"
-              value={customer}
-              maxLength={120}
-              problem={problem}
-              onChange={(text) => {
-                setCustomer(text)
-                setProblem(undefined)
-              }}
-            />
-            <TextField label="Phone" type="tel" value={phone} maxLength={60} onChange={setPhone} />
-            <TextField label="Note" value={note} maxLength={500} onChange={setNote} />
-            <Field label="Keep it">
-              {(control) => (
-                <select
-                  {...control}
-                  className="select"
-                  value={hold}
-                  onChange={({ currentTarget }) => setHold(Number(currentTarget.value))}
-                >
-                  {HOLDS.map(({ seconds, label }) => (
-                    <option key={seconds} value={seconds}>
-                      {label}
-                    </option>
-                  ))}
-                </select>
-              )}
-            </Field>
-            <p className="field__error" role="alert">
-              {failure}
-            </p>
-            <div className="dialog__actions">
-              <Button onClick={close}>Cancel</Button>
-              <Button type="submit" tone="primary" isBusy={isWorking}>
-                Reserve
-              </Button>
-            </div>
-          </>
-        )
-      }}
+      <TextField
+        label="Customer"
+        value={customer}
+        maxLength={120}
+        problem={problem}
+        onChange={(text) => {
+          setCustomer(text)
+          setProblem(undefined)
+        }}
+      />
+      <TextField label="Phone" type="tel" value={phone} maxLength={60} onChange={setPhone} />
+      <TextField label="Note" value={note} maxLength={500} onChange={setNote} />
+      <SelectField label="Keep it" options={HOLDS} value={hold} onChange={setHold} />
+      <p className="field__error" role="alert">
+        {failure}
+      </p>
     </Dialog>
   )
 }

@@ -1,12 +1,14 @@
 import { isPetstoreError } from '@petstore/client'
 import { useRef, useState } from 'preact/compat'
 import { failureWords } from '../data/failure-words.ts'
+import type { SaveContext } from '../data/stock/own-request.ts'
 import { showToast } from '../data/toasts.ts'
 import { readQuantity } from '../quantity/typed-change.ts'
 import { useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
+import { useAttempt } from '../ui/use-attempt.ts'
 import { piecesWords } from '../ui/words.ts'
 
 /** What was sold with a receipt and has not come back yet. */
@@ -20,28 +22,19 @@ const PAGE_SIZE = 1_000
 
 /** Takes back a receipt, whole or in part. */
 export function ReturnDialog({ onClose }: { readonly onClose: () => void }) {
-  const { client, saving, stock } = useSession()
+  const { saving, stock } = useSession()
   const [receipt, setReceipt] = useState('')
   const [pets, setPets] = useState<readonly SoldPet[]>()
   const [amounts, setAmounts] = useState<ReadonlyMap<bigint, string>>(new Map())
-  const [failure, setFailure] = useState<string>()
-  const [isWorking, setWorking] = useState(false)
+  const { failure, setFailure, isBusy, attempt } = useAttempt(returnFailure)
   /** The same key as long as the same units are returned, so that a lost response does not return them twice. */
   const sent = useRef({ text: '', idempotencyKey: '' })
-  const { signal } = saving
 
   const find = async () => {
-    setWorking(true)
-    setFailure(undefined)
-    try {
-      const found = await loadReceipt(client, receipt.trim(), signal)
-      setPets(found)
-      setAmounts(new Map())
-      if (found.length === 0) setFailure(`No sale has the receipt ${receipt.trim()}.`)
-    } catch (error) {
-      setFailure(failureWords(error))
-    }
-    setWorking(false)
+    const found = await loadReceipt(saving, receipt.trim())
+    setPets(found)
+    setAmounts(new Map())
+    if (found.length === 0) setFailure(`No sale has the receipt ${receipt.trim()}.`)
   }
   const changes = (pets ?? []).flatMap(({ petId, sold, returned }) => {
     const delta = readQuantity(amounts.get(petId) ?? '') ?? 0
@@ -51,70 +44,58 @@ export function ReturnDialog({ onClose }: { readonly onClose: () => void }) {
   const takeBack = async (close: () => void) => {
     const text = changes.map(({ petId, delta }) => `${petId}:${delta}`).join()
     if (sent.current.text !== text) sent.current = { text, idempotencyKey: crypto.randomUUID() }
-    setWorking(true)
-    setFailure(undefined)
-    try {
-      const { idempotencyKey } = sent.current
-      const adjustment = { reason: 'returned', reference: receipt.trim(), changes } as const
-      await client.inventory.adjust(adjustment, { idempotencyKey, signal })
-      showToast({ name: 'sale', text: `Returned ${piecesWords(pieces)} of receipt ${receipt.trim()}.` })
-      close()
-    } catch (error) {
-      const isUnsure = isPetstoreError(error) && error.mayHaveBeenMade
-      setFailure(
-        isUnsure ? 'Not sure it was saved. Press again; it is never counted twice.' : failureWords(error),
-      )
-      setWorking(false)
-    }
+    const adjustment = { reason: 'returned', reference: receipt.trim(), changes } as const
+    const { idempotencyKey } = sent.current
+    await saving.client.inventory.adjust(adjustment, { idempotencyKey, signal: saving.signal })
+    showToast({ name: 'sale', text: `Returned ${piecesWords(pieces)} of receipt ${receipt.trim()}.` })
+    close()
   }
-  const closeRef = useRef(() => {})
-  const submit = () => {
-    if (isWorking) return
-    if (pets === undefined || pieces === 0) void find()
-    else void takeBack(closeRef.current)
-  }
+  const isFound = pets !== undefined && pieces > 0
+  const submit = (close: () => void) => void attempt(isFound ? () => takeBack(close) : find)
   return (
-    <Dialog title="Return" onClose={onClose} onSubmit={submit}>
-      {(close) => {
-        closeRef.current = close
-        return (
-          <>
-            <TextField
-              label="Receipt"
-              value={receipt}
-              maxLength={200}
-              autoFocus
-              onChange={(text) => {
-                setReceipt(text)
-                setPets(undefined)
-              }}
-            />
-            <p className="field__error" role="alert">
-              {failure}
-            </p>
-            {pets?.map(({ petId, sold, returned }) => (
-              <TextField
-                key={String(petId)}
-                label={stock.nameOf(petId)}
-                hint={`${sold} sold${returned > 0 ? `, ${returned} returned before` : ''}`}
-                problem={problemOf(amounts.get(petId), sold - returned)}
-                isNumber
-                value={amounts.get(petId) ?? ''}
-                placeholder="0"
-                onChange={(text) => setAmounts(new Map(amounts).set(petId, text))}
-              />
-            ))}
-            <div className="dialog__actions">
-              <Button onClick={close}>Cancel</Button>
-              <Button type="submit" tone="primary" isBusy={isWorking} isDisabled={receipt.trim() === ''}>
-                {pets === undefined || pieces === 0 ? 'Find the receipt' : `Return ${piecesWords(pieces)}`}
-              </Button>
-            </div>
-          </>
-        )
-      }}
+    <Dialog
+      title="Return"
+      closeLabel="Cancel"
+      submitButton={
+        <Button type="submit" tone="primary" isBusy={isBusy} isDisabled={receipt.trim() === ''}>
+          {isFound ? `Return ${piecesWords(pieces)}` : 'Find the receipt'}
+        </Button>
+      }
+      onClose={onClose}
+      onSubmit={submit}
+    >
+      <TextField
+        label="Receipt"
+        value={receipt}
+        maxLength={200}
+        autoFocus
+        onChange={(text) => {
+          setReceipt(text)
+          setPets(undefined)
+        }}
+      />
+      <p className="field__error" role="alert">
+        {failure}
+      </p>
+      {pets?.map(({ petId, sold, returned }) => (
+        <TextField
+          key={String(petId)}
+          label={stock.nameOf(petId)}
+          hint={`${sold} sold${returned > 0 ? `, ${returned} returned before` : ''}`}
+          problem={problemOf(amounts.get(petId), sold - returned)}
+          isNumber
+          value={amounts.get(petId) ?? ''}
+          placeholder="0"
+          onChange={(text) => setAmounts(new Map(amounts).set(petId, text))}
+        />
+      ))}
     </Dialog>
   )
+}
+
+function returnFailure(error: unknown): string {
+  const isUnsure = isPetstoreError(error) && error.mayHaveBeenMade
+  return isUnsure ? 'Not sure it was saved. Press again; it is never counted twice.' : failureWords(error)
 }
 
 function problemOf(text: string | undefined, left: number): string | undefined {
@@ -124,23 +105,14 @@ function problemOf(text: string | undefined, left: number): string | undefined {
   return amount > left ? `At most ${left} can be returned.` : undefined
 }
 
-type Client = ReturnType<typeof useSession>['client']
-
-async function loadReceipt(
-  client: Client,
-  reference: string,
-  signal: AbortSignal,
-): Promise<readonly SoldPet[]> {
+async function loadReceipt({ client, signal }: SaveContext, reference: string): Promise<readonly SoldPet[]> {
   const pets = new Map<bigint, { sold: number; returned: number }>()
-  for await (const { petId, before, after, reason } of client.inventory.changes({
-    reference,
-    limit: PAGE_SIZE,
-    signal,
-  })) {
+  const receipt = client.inventory.changes({ reference, limit: PAGE_SIZE, signal })
+  for await (const { petId, before, after, reason } of receipt) {
     const pet = pets.get(petId) ?? { sold: 0, returned: 0 }
     if (reason === 'sold') pet.sold += before - after
     if (reason === 'returned') pet.returned += after - before
     pets.set(petId, pet)
   }
-  return [...pets].flatMap(([petId, { sold, returned }]) => (sold > 0 ? [{ petId, sold, returned }] : []))
+  return Array.from(pets, ([petId, pet]) => ({ petId, ...pet })).filter(({ sold }) => sold > 0)
 }

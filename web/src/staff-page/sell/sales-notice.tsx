@@ -3,7 +3,7 @@ import type { Sale } from '../data/sales/sale-queue.ts'
 import type { KeyOwner } from '../session/session.ts'
 import { useMayChange, useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
-import { ask } from '../ui/confirm.tsx'
+import { askToDiscard } from '../ui/confirm.tsx'
 import { piecesWords } from '../ui/words.ts'
 import { type Till, tillOf } from './till.ts'
 
@@ -40,15 +40,12 @@ function RefusedSale({ till, sale }: { readonly till: Till; readonly sale: Sale 
   const { receipt, lines, refusal } = sale
   const pieces = lines.reduce((sum, { quantity }) => sum + quantity, 0)
   const discard = async () => {
-    const isSure = await ask({
-      title: `Discard sale ${receipt}?`,
-      text: [
-        `It will not be booked: ${lines.map(({ petId, quantity }) => `${quantity} × ${stock.nameOf(petId)}`).join(', ')}.`,
-        'If the pets have left the shop, correct the stock by a count.',
-      ],
-      yes: 'Discard',
-      no: 'Keep it',
-    })
+    const items = lines.map(({ petId, quantity }) => `${quantity} × ${stock.nameOf(petId)}`).join(', ')
+    const isSure = await askToDiscard(
+      `Discard sale ${receipt}?`,
+      `It will not be booked: ${items}.`,
+      'If the pets have left the shop, correct the stock by a count.',
+    )
     if (isSure) till.queue.discard(sale)
   }
   return (

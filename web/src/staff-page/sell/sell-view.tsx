@@ -1,22 +1,25 @@
-import { lazy, Suspense, useRef, useState } from 'preact/compat'
+import type { Order } from '@petstore/client'
+import { lazy, Suspense, useEffect, useRef, useState } from 'preact/compat'
 import { Icon } from '../../design/icon.tsx'
+import { failureWords } from '../data/failure-words.ts'
 import { useReadable } from '../data/observable.ts'
 import type { RefusedPet, SaleLine } from '../data/sales/sale-queue.ts'
-import { readQuantity } from '../quantity/typed-change.ts'
+import type { StockRow } from '../data/stock/stock-model.ts'
+import { showToast } from '../data/toasts.ts'
+import { AmountInput } from '../quantity/amount-input.tsx'
 import { type FinderMessage, PetFinder, type PetFinderHandle } from '../scanner/pet-finder.tsx'
 import { useScan } from '../scanner/scanner.ts'
 import type { KeyOwner } from '../session/session.ts'
 import { useMayChange, useSession, useStock } from '../session/session-context.ts'
 import { WorkFrame } from '../session/work-frame.tsx'
 import { Button } from '../ui/button.tsx'
-import { ask } from '../ui/confirm.tsx'
+import { ask, askToDiscard } from '../ui/confirm.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Empty } from '../ui/list-frame.tsx'
 import { href } from '../ui/navigation.ts'
 import { petsWords, piecesWords } from '../ui/words.ts'
 import { CameraScan, hasBarcodeCamera } from './camera-scan.tsx'
 import doneBarcode from './done-barcode.svg'
-import { ReservedFor } from './reserved-for.tsx'
 import { type Till, tillOf } from './till.ts'
 import './sell.css'
 
@@ -55,6 +58,10 @@ function OpenTill({ owner }: { readonly owner: KeyOwner }) {
     // On a touch screen the keyboard would cover half of the view.
     if (matchMedia('(pointer: fine)').matches) finder.current?.focus()
     void till.sell()
+  }
+  const discard = async () => {
+    const removed = `${petsWords(lines.length)} will be removed from the list. Nothing was sold.`
+    if (await askToDiscard('Discard this sale?', removed)) till.clear()
   }
   const close = () => setDialog(undefined)
   return (
@@ -101,7 +108,7 @@ function OpenTill({ owner }: { readonly owner: KeyOwner }) {
                 onChange={(text) => till.setReceipt(text)}
               />
               <div className="cluster cluster--end">
-                <Button tone="quiet" onClick={() => void discard(till, lines)}>
+                <Button tone="quiet" onClick={() => void discard()}>
                   Discard
                 </Button>
                 {mayOrder && <Button onClick={() => setDialog('reserve')}>Reserve…</Button>}
@@ -136,86 +143,100 @@ function failureText(
   return `Nothing was sold. Change or remove ${pets}, then sell again.`
 }
 
-async function discard(till: Till, lines: readonly SaleLine[]): Promise<void> {
-  const isSure = await ask({
-    title: 'Discard this sale?',
-    text: [`${petsWords(lines.length)} will be removed from the list. Nothing was sold.`],
-    yes: 'Discard',
-    no: 'Keep it',
-  })
-  if (isSure) till.clear()
-}
-
-interface CartLineProps {
-  readonly till: Till
-  readonly line: SaleLine
-}
-
-function CartLine({ till, line: { petId, quantity } }: CartLineProps) {
+function CartLine({ till, line: { petId, quantity } }: { readonly till: Till; readonly line: SaleLine }) {
   const { stock } = useSession()
   useStock()
-  const { refused } = useReadable(till)
   const row = stock.lookUp(petId)
-  const [draft, setDraft] = useState<string>()
   const name = row?.name ?? `Pet ${petId}`
-  const free = row === undefined ? undefined : row.quantity - row.reserved
-  const refusal = refused.get(petId)
-  const wanted = draft === undefined ? quantity : readQuantity(draft)
-  const isValid = wanted !== undefined && wanted > 0
-  const save = () => {
-    if (isValid && wanted !== quantity) till.setQuantity(petId, wanted)
-    setDraft(undefined)
-  }
+  const refusal = useReadable(till).refused.get(petId)
   return (
     <li className="list-row sell-line" aria-label={name}>
       <span>
         <a className="list-row__name" href={href({ view: 'pet', petId })}>
           {name}
         </a>{' '}
-        <FreeUnits free={free} reserved={row?.reserved ?? 0} wanted={quantity} />
+        {row !== undefined && <FreeUnits row={row} wanted={quantity} />}
       </span>
-      <input
-        className="input number sell-line__quantity"
-        inputMode="numeric"
-        autoComplete="off"
-        aria-label={`How many ${name}`}
-        aria-invalid={!isValid}
-        value={draft ?? String(quantity)}
-        onChange={({ currentTarget }) => setDraft(currentTarget.value)}
-        onBlur={save}
-        onKeyDown={({ key }) => {
-          if (key === 'Enter') save()
-          if (key === 'Escape') setDraft(undefined)
-        }}
+      <AmountInput
+        className="sell-line__quantity"
+        label={`How many ${name}`}
+        amount={quantity}
+        onChange={(wanted) => till.setQuantity(petId, wanted)}
       />
       <Button tone="quiet" icon="close" aria-label={`Remove ${name}`} onClick={() => till.remove(petId)} />
-      {refusal !== undefined && <Refused pet={refusal} wanted={quantity} />}
+      {refusal !== undefined && (
+        <div className="sell-line__refusal" role="alert">
+          <Icon name="warning" />
+          <span>{refusal.why}</span>
+          {quantity > (refusal.free ?? 0) && <ReservedFor petId={petId} />}
+        </div>
+      )}
     </li>
   )
 }
 
-interface FreeUnitsProps {
-  readonly free: number | undefined
-  readonly reserved: number
-  readonly wanted: number
-}
-
-function FreeUnits({ free, reserved, wanted }: FreeUnitsProps) {
-  if (free === undefined) return null
-  const reservedWords = reserved > 0 ? `, ${reserved.toLocaleString('en')} reserved` : ''
+function FreeUnits({ row, wanted }: { readonly row: StockRow; readonly wanted: number }) {
+  const { quantity, reserved } = row
+  const free = quantity - reserved
   return (
     <span className={free < wanted ? 'sell-line__short number' : 'muted number'}>
-      {Math.max(0, free).toLocaleString('en')} free{reservedWords}
+      {Math.max(0, free).toLocaleString('en')} free
+      {reserved > 0 && `, ${reserved.toLocaleString('en')} reserved`}
     </span>
   )
 }
 
-function Refused({ pet, wanted }: { readonly pet: RefusedPet; readonly wanted: number }) {
+/** For whom a pet is reserved, with an offer to take the units from that order. */
+function ReservedFor({ petId }: { readonly petId: bigint }) {
+  const { client } = useSession()
+  const mayOrder = useMayChange('orders')
+  const [orders, setOrders] = useState<readonly Order[]>([])
+  useEffect(() => {
+    const ending = new AbortController()
+    client.orders.list({ petId, state: 'open', signal: ending.signal }).then(
+      ({ items }) => setOrders(items),
+      () => {},
+    )
+    return () => ending.abort()
+  }, [client, petId])
+  const take = async (order: Order) => {
+    const isSure = await ask({
+      title: `Cancel the order of ${customerOf(order)}?`,
+      text: [
+        `Order ${order.id} reserves ${order.quantity.toLocaleString('en')}. It will be cancelled, and its units can be sold.`,
+        'Nobody is informed. Tell the customer.',
+      ],
+      yes: 'Cancel the order',
+      no: 'Keep it',
+    })
+    if (!isSure) return
+    try {
+      await client.orders.cancel(order.id)
+      setOrders(orders.filter(({ id }) => id !== order.id))
+      showToast({ name: 'order', text: `Order ${order.id} is cancelled. Sell again.` })
+    } catch (error) {
+      showToast({ name: 'order', tone: 'negative', text: failureWords(error) })
+    }
+  }
+  if (orders.length === 0) return null
   return (
-    <div className="sell-line__refusal" role="alert">
-      <Icon name="warning" />
-      <span>{pet.why}</span>
-      <ReservedFor petId={pet.petId} missing={wanted - Math.max(0, pet.free ?? 0)} />
-    </div>
+    <ul className="sell-line__orders">
+      {orders.map((order) => (
+        <li key={String(order.id)} className="cluster">
+          <span>
+            {order.quantity.toLocaleString('en')} reserved for {customerOf(order)}
+          </span>
+          {mayOrder && (
+            <Button size="small" onClick={() => void take(order)}>
+              Take from this order…
+            </Button>
+          )}
+        </li>
+      ))}
+    </ul>
   )
+}
+
+function customerOf({ customer, id }: Order): string {
+  return customer ?? `order ${id}`
 }

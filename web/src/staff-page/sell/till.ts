@@ -1,10 +1,11 @@
 import { newReversal, reverseAdjustment } from '../data/history/reverse.ts'
-import { KeptWork, keptCount, keptFields, keptId, keptRows } from '../data/kept-work.ts'
-import { Observable, type Readable } from '../data/observable.ts'
+import { KeptWork, keptCount, keptFields, keptId, keptRows, keptText } from '../data/kept-work.ts'
+import { State } from '../data/observable.ts'
 import { type RefusedPet, type SaleLine, SaleQueue } from '../data/sales/sale-queue.ts'
 import type { SaveContext } from '../data/stock/own-request.ts'
 import type { QuantityChange } from '../data/stock/undo-history.ts'
 import { hideToast, showToast } from '../data/toasts.ts'
+import type { KeyOwner } from '../session/session.ts'
 import { perSession } from '../session/work-frame.tsx'
 import { piecesWords } from '../ui/words.ts'
 
@@ -23,26 +24,20 @@ const COUNTER = 'counter'
 const NOTHING_REFUSED = { failure: undefined, refused: new Map<bigint, RefusedPet>() }
 
 /** What is being sold, kept in the browser until it is in the queue of sales. */
-export class Till implements Readable<TillState> {
+export class Till extends State<TillState> {
   readonly queue: SaleQueue
   readonly #saving: SaveContext
   readonly #kept: KeptWork
-  readonly #state: Observable<TillState>
-
-  readonly get: () => TillState
-  readonly subscribe: Readable<TillState>['subscribe']
 
   constructor(saving: SaveContext, kept: KeptWork, queue: SaleQueue) {
+    super(readCart(kept))
     this.#saving = saving
     this.#kept = kept
     this.queue = queue
-    this.#state = new Observable(this.#read())
-    this.get = this.#state.get
-    this.subscribe = this.#state.subscribe
   }
 
   readonly readAgain = (): void => {
-    if (!this.get().isSelling) this.#state.set(this.#read())
+    if (!this.get().isSelling) this.setValue(readCart(this.#kept))
   }
 
   add(petId: bigint, quantity = 1): void {
@@ -73,7 +68,7 @@ export class Till implements Readable<TillState> {
   next(): void {
     this.#kept.write(COUNTER, { day: today(), number: this.#receiptNumber() })
     this.#kept.write(CART, undefined)
-    this.#state.set(this.#read())
+    this.setValue(readCart(this.#kept))
   }
 
   /** Books all lines as one sale. If the service cannot be reached, the queue books it later. */
@@ -83,12 +78,12 @@ export class Till implements Readable<TillState> {
     const receipt = this.get().receipt.trim() || this.#proposedReceipt()
     const pieces = lines.reduce((sum, { quantity }) => sum + quantity, 0)
     hideToast('sale')
-    this.#state.set({ ...this.get(), ...NOTHING_REFUSED, isSelling: true })
+    this.setValue({ ...this.get(), ...NOTHING_REFUSED, isSelling: true })
     const outcome = await this.queue.book(lines, receipt)
     if (outcome.type === 'refused') {
       const { message, pets } = outcome.refusal
       const refused = new Map(pets.map((pet) => [pet.petId, pet]))
-      this.#state.set({ ...this.get(), isSelling: false, failure: message, refused })
+      this.setValue({ ...this.get(), isSelling: false, failure: message, refused })
       return
     }
     this.next()
@@ -122,20 +117,7 @@ export class Till implements Readable<TillState> {
     if (this.get().isSelling) return
     const { lines, receipt } = state
     this.#kept.write(CART, { receipt, lines: lines.map(({ petId, quantity }) => [String(petId), quantity]) })
-    this.#state.set(state)
-  }
-
-  #read(): TillState {
-    const { receipt, lines } = keptFields(this.#kept.read(CART))
-    return {
-      lines: keptRows(lines).flatMap(([id, amount]) => {
-        const [petId, quantity] = [keptId(id), keptCount(amount)]
-        return petId === undefined || quantity === undefined ? [] : [{ petId, quantity }]
-      }),
-      receipt: typeof receipt === 'string' ? receipt : '',
-      isSelling: false,
-      ...NOTHING_REFUSED,
-    }
+    this.setValue(state)
   }
 
   #proposedReceipt(): string {
@@ -148,8 +130,21 @@ export class Till implements Readable<TillState> {
   }
 }
 
+function readCart(kept: KeptWork): TillState {
+  const { receipt, lines } = keptFields(kept.read(CART))
+  return {
+    lines: keptRows(lines).flatMap(([id, amount]) => {
+      const [petId, quantity] = [keptId(id), keptCount(amount)]
+      return petId === undefined || quantity === undefined ? [] : [{ petId, quantity }]
+    }),
+    receipt: keptText(receipt),
+    isSelling: false,
+    ...NOTHING_REFUSED,
+  }
+}
+
 /** The till of the person who is signed in. Its queue keeps sending while other views are shown. */
-export const tillOf = perSession(({ saving }, owner) => {
+export const tillOf = perSession(({ saving }, owner: KeyOwner) => {
   const queue = new SaleQueue(saving, owner.id)
   const kept = new KeptWork(owner.id, 'sell')
   const till = new Till(saving, kept, queue)

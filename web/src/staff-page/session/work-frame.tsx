@@ -30,12 +30,12 @@ export function WorkFrame({ children }: { readonly children: (owner: KeyOwner) =
 }
 
 /** Creates a value once for each session, so that it lives on while another view is shown. */
-export function perSession<Value>(
-  create: (session: Session, owner: KeyOwner) => Value,
-): (session: Session, owner: KeyOwner) => Value {
+export function perSession<Value, Rest extends readonly unknown[]>(
+  create: (session: Session, ...rest: Rest) => Value,
+): (session: Session, ...rest: Rest) => Value {
   const values = new WeakMap<Session, Value>()
-  return (session, owner) => {
-    const value = values.get(session) ?? create(session, owner)
+  return (session, ...rest) => {
+    const value = values.get(session) ?? create(session, ...rest)
     values.set(session, value)
     return value
   }

@@ -32,7 +32,9 @@ export function Header({ current }: Props) {
           {isWide ? (
             <div className="topbar__group">
               <NavLinks views={admin} current={current} />
-              <DocsLink />
+              <a className="topbar__link" href="/docs">
+                Docs
+              </a>
             </div>
           ) : (
             <Menu label="Manage" views={admin} current={current} />
@@ -90,15 +92,6 @@ function NavLinks({ views, current, hasIcons = false }: LinksProps) {
   ))
 }
 
-function DocsLink({ hasIcon = false }: { readonly hasIcon?: boolean }) {
-  return (
-    <a className="topbar__link" href="/docs">
-      {hasIcon && <Icon name="docs" size={20} />}
-      Docs
-    </a>
-  )
-}
-
 function isWithin(current: View, { name }: View): boolean {
   return current.name === name || current.parent === name
 }
@@ -120,17 +113,13 @@ function Menu({ label, views, current, hasIcons = false }: LinksProps & { readon
       setOpen(false)
       button.current?.focus()
     }
-    const close = () => setOpen(false)
-    addEventListener('pointerdown', closeOutside)
-    addEventListener('focusin', closeOutside)
-    addEventListener('keydown', closeByKey)
-    addEventListener('hashchange', close)
-    return () => {
-      removeEventListener('pointerdown', closeOutside)
-      removeEventListener('focusin', closeOutside)
-      removeEventListener('keydown', closeByKey)
-      removeEventListener('hashchange', close)
-    }
+    const ending = new AbortController()
+    const options = { signal: ending.signal }
+    addEventListener('pointerdown', closeOutside, options)
+    addEventListener('focusin', closeOutside, options)
+    addEventListener('keydown', closeByKey, options)
+    addEventListener('hashchange', () => setOpen(false), options)
+    return () => ending.abort()
   }, [isOpen])
   return (
     <div className="menu" ref={menu}>
@@ -148,32 +137,27 @@ function Menu({ label, views, current, hasIcons = false }: LinksProps & { readon
       </button>
       <div id={id} className="menu__panel" hidden={!isOpen}>
         <NavLinks views={views} current={current} hasIcons />
-        <DocsLink hasIcon />
+        <a className="topbar__link" href="/docs">
+          <Icon name="docs" size={20} />
+          Docs
+        </a>
         {owner !== undefined && <p className="menu__owner muted">Signed in as {owner.name}</p>}
       </div>
     </div>
   )
 }
 
+const CONNECTIONS = {
+  offline: { tone: 'negative', text: 'Offline', title: 'The service cannot be reached' },
+  connecting: { tone: 'neutral', text: 'Connecting', title: 'Changes by others do not appear yet' },
+  live: { tone: 'positive', text: 'Live', title: 'Changes by others appear as they happen' },
+}
+
 function ConnectionState() {
   const { connection, phase } = useStock()
   const { isUnreachable } = useRequestState()
-  if (connection === 'lost' || isUnreachable) {
-    return <Connection tone="negative" text="Offline" title="The service cannot be reached" />
-  }
-  if (connection === 'connecting' || phase === 'loading') {
-    return <Connection tone="neutral" text="Connecting" title="Changes by others do not appear yet" />
-  }
-  return <Connection tone="positive" text="Live" title="Changes by others appear as they happen" />
-}
-
-interface ConnectionProps {
-  readonly tone: 'negative' | 'neutral' | 'positive'
-  readonly text: string
-  readonly title: string
-}
-
-function Connection({ tone, text, title }: ConnectionProps) {
+  const online = connection === 'connecting' || phase === 'loading' ? 'connecting' : 'live'
+  const { tone, text, title } = CONNECTIONS[connection === 'lost' || isUnreachable ? 'offline' : online]
   return (
     <span className={`badge badge--${tone}`} title={title}>
       {text}

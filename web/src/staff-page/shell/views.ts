@@ -16,102 +16,54 @@ export interface View {
   readonly Content: ComponentType
 }
 
-const STOCK: View = { name: 'stock', title: 'Stock', icon: 'stock', group: 'daily', Content: StockView }
-
 const loaders: (() => Promise<unknown>)[] = []
+
+const SellView = lazyView(async () => (await import('../sell/sell-view.tsx')).SellView)
+const ReceiveView = lazyView(async () => (await import('../receive/receive-view.tsx')).ReceiveView)
+const CountView = lazyView(async () => (await import('../count/count-view.tsx')).CountView)
+const OrdersView = lazyView(async () => (await import('../orders/orders-view.tsx')).OrdersView)
+const LowStockView = lazyView(async () => (await import('../low-stock/low-stock-view.tsx')).LowStockView)
+const ActivityView = lazyView(async () => (await import('../activity/activity-view.tsx')).ActivityView)
+const PetsView = lazyView(async () => (await import('../pets/pets-view.tsx')).PetsView)
+const ImportView = lazyView(async () => (await import('../import/import-view.tsx')).ImportView)
+const PeopleView = lazyView(async () => (await import('../people/people-view.tsx')).PeopleView)
+const WebhooksView = lazyView(async () => (await import('../webhooks/webhooks-view.tsx')).WebhooksView)
+const OverviewView = lazyView(async () => (await import('../overview/overview-view.tsx')).OverviewView)
+export const PetView = lazyView(async () => (await import('../pet/pet-view.tsx')).PetView)
+/** Loaded ahead like the views, so that a device that is locked while the network is down can be unlocked. */
+export const SignIn = lazyView(async () => (await import('../session/sign-in.tsx')).SignIn)
+
+const STOCK: View = { name: 'stock', title: 'Stock', icon: 'stock', group: 'daily', Content: StockView }
 
 /** All views in the order of the navigation. Only the first is part of the first download. */
 export const VIEWS: readonly View[] = [
   STOCK,
-  {
-    name: 'sell',
-    title: 'Sell',
-    icon: 'sell',
-    group: 'daily',
-    needs: 'stock',
-    Content: lazyView(async () => (await import('../sell/sell-view.tsx')).SellView),
-  },
+  { name: 'sell', title: 'Sell', icon: 'sell', group: 'daily', needs: 'stock', Content: SellView },
   {
     name: 'receive',
     title: 'Receive',
     icon: 'receive',
     group: 'daily',
     needs: 'stock',
-    Content: lazyView(async () => (await import('../receive/receive-view.tsx')).ReceiveView),
+    Content: ReceiveView,
   },
-  {
-    name: 'count',
-    title: 'Count',
-    icon: 'count',
-    group: 'daily',
-    needs: 'stock',
-    Content: lazyView(async () => (await import('../count/count-view.tsx')).CountView),
-  },
-  {
-    name: 'orders',
-    title: 'Orders',
-    icon: 'orders',
-    group: 'daily',
-    Content: lazyView(async () => (await import('../orders/orders-view.tsx')).OrdersView),
-  },
-  {
-    name: 'low-stock',
-    title: 'Low stock',
-    icon: 'warning',
-    group: 'daily',
-    Content: lazyView(async () => (await import('../low-stock/low-stock-view.tsx')).LowStockView),
-  },
-  {
-    name: 'activity',
-    title: 'Activity',
-    icon: 'activity',
-    group: 'daily',
-    Content: lazyView(async () => (await import('../activity/activity-view.tsx')).ActivityView),
-  },
-  {
-    name: 'pets',
-    title: 'Pets',
-    icon: 'pets',
-    group: 'admin',
-    Content: lazyView(async () => (await import('../pets/pets-view.tsx')).PetsView),
-  },
-  {
-    name: 'import',
-    title: 'Import',
-    icon: 'pets',
-    parent: 'pets',
-    needs: 'pets',
-    Content: lazyView(async () => (await import('../import/import-view.tsx')).ImportView),
-  },
-  {
-    name: 'people',
-    title: 'People',
-    icon: 'people',
-    group: 'admin',
-    needs: 'keys',
-    Content: lazyView(async () => (await import('../people/people-view.tsx')).PeopleView),
-  },
+  { name: 'count', title: 'Count', icon: 'count', group: 'daily', needs: 'stock', Content: CountView },
+  { name: 'orders', title: 'Orders', icon: 'orders', group: 'daily', Content: OrdersView },
+  { name: 'low-stock', title: 'Low stock', icon: 'warning', group: 'daily', Content: LowStockView },
+  { name: 'activity', title: 'Activity', icon: 'activity', group: 'daily', Content: ActivityView },
+  { name: 'pets', title: 'Pets', icon: 'pets', group: 'admin', Content: PetsView },
+  { name: 'import', title: 'Import', icon: 'pets', parent: 'pets', needs: 'pets', Content: ImportView },
+  { name: 'people', title: 'People', icon: 'people', group: 'admin', needs: 'keys', Content: PeopleView },
   {
     name: 'webhooks',
     title: 'Webhooks',
     icon: 'webhooks',
     group: 'admin',
     needs: 'webhooks',
-    Content: lazyView(async () => (await import('../webhooks/webhooks-view.tsx')).WebhooksView),
+    Content: WebhooksView,
   },
-  {
-    name: 'overview',
-    title: 'Overview',
-    icon: 'overview',
-    group: 'admin',
-    Content: lazyView(async () => (await import('../overview/overview-view.tsx')).OverviewView),
-  },
+  { name: 'overview', title: 'Overview', icon: 'overview', group: 'admin', Content: OverviewView },
 ]
-
-/** Loaded ahead like the views, so that a device that is locked while the network is down can be unlocked. */
-export const SignIn = lazyView(async () => (await import('../session/sign-in.tsx')).SignIn)
-
-export const PetView = lazyView(async () => (await import('../pet/pet-view.tsx')).PetView)
 
 /** The view of this name; the stock if there is none. */
 export function viewNamed(name: string): View {
@@ -126,7 +78,6 @@ export async function loadViewsAhead(): Promise<void> {
   }
 }
 
-/** The files of a view could not be loaded. */
 export class ViewNotLoaded extends Error {}
 
 function lazyView<Props>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {

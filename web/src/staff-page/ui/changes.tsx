@@ -33,7 +33,7 @@ export function QuantityChange({ before, after }: { readonly before: number; rea
   )
 }
 
-function signed(difference: number): string {
+export function signed(difference: number): string {
   const size = wholeNumber(Math.abs(difference))
   if (difference === 0) return '±0'
   return difference > 0 ? `+${size}` : `−${size}`

@@ -30,6 +30,11 @@ export function ask(question: Question): Promise<boolean> {
   })
 }
 
+/** Asks before unsaved work is lost. */
+export function askToDiscard(title: string, ...text: readonly string[]): Promise<boolean> {
+  return ask({ title, text, yes: 'Discard', no: 'Keep it' })
+}
+
 /** Whether a question is open. */
 export function isAsking(): boolean {
   return openQuestion.get() !== undefined

@@ -1,4 +1,5 @@
 import { type FormEvent, type ReactNode, useEffect, useId, useRef } from 'preact/compat'
+import { Button } from './button.tsx'
 import { ask } from './confirm.tsx'
 import { visitedPlaces } from './navigation.ts'
 
@@ -6,16 +7,21 @@ interface Props {
   readonly title: string
   /** Called once the dialog is closed. The browser has returned the focus by then. */
   readonly onClose: () => void
-  /** Makes the content a form. */
-  readonly onSubmit?: () => void
+  /** Makes the content a form. `close` closes the dialog without a question. */
+  readonly onSubmit?: (close: () => void, form: HTMLFormElement) => void
   /** The user has typed something: Escape asks before it discards the input. */
   readonly hasUnsavedInput?: boolean
-  /** Gets `close`, which closes the dialog without a question. */
-  readonly children: (close: () => void) => ReactNode
+  /** The label of a button below the content that closes the dialog without a question. */
+  readonly closeLabel?: string
+  /** The button beside it that submits the form. */
+  readonly submitButton?: ReactNode
+  /** A function gets `close`, which closes the dialog without a question. */
+  readonly children: ReactNode | ((close: () => void) => ReactNode)
 }
 
 /** A modal dialog. It closes when the user leaves the view. */
-export function Dialog({ title, onClose, onSubmit, hasUnsavedInput = false, children }: Props) {
+export function Dialog(props: Props) {
+  const { title, onClose, onSubmit, hasUnsavedInput = false, closeLabel, submitButton, children } = props
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
   const close = () => dialog.current?.close()
@@ -27,14 +33,20 @@ export function Dialog({ title, onClose, onSubmit, hasUnsavedInput = false, chil
     const isSure = !hasUnsavedInput || (await ask(DISCARD_QUESTION))
     if (isSure) close()
   }
-  const submit = (event: FormEvent) => {
+  const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
-    onSubmit?.()
+    onSubmit?.(close, event.currentTarget)
   }
   const content = (
     <>
       <h2 id={id}>{title}</h2>
-      {children(close)}
+      {typeof children === 'function' ? children(close) : children}
+      {closeLabel !== undefined && (
+        <div className="dialog__actions">
+          <Button onClick={close}>{closeLabel}</Button>
+          {submitButton}
+        </div>
+      )}
     </>
   )
   return (

@@ -1,6 +1,6 @@
 import { type ComponentProps, type ReactNode, useId } from 'preact/compat'
 
-interface FieldProps {
+export interface FieldProps {
   readonly label: string
   readonly hint?: ReactNode
   /** What is wrong with the value. */

@@ -1,18 +1,17 @@
 import type { ReactNode } from 'preact/compat'
+import type { ListSnapshot } from '../data/live-list.ts'
 import { Button } from './button.tsx'
 import { RetryNotice } from './notices.tsx'
 
 interface Props {
   /** Names the list for screen readers, such as `Orders`. */
   readonly label: string
-  readonly phase: 'loading' | 'ready' | 'failed'
-  /** Why the last request failed. */
-  readonly failure: string | undefined
-  readonly isEmpty: boolean
-  readonly hasMore: boolean
-  readonly isLoadingMore: boolean
-  readonly onRetry: () => void
-  readonly onLoadMore: () => void
+  /** A `LiveList`, or a list of the same shape. */
+  readonly list: {
+    readonly get: () => Omit<ListSnapshot<unknown, unknown>, 'isLoading' | 'examined'>
+    readonly reload: () => Promise<void>
+    readonly loadMore: () => Promise<void>
+  }
   /** The rows, each an `<li>`. */
   readonly children: ReactNode
   /** Shown if there are no rows. */
@@ -20,9 +19,9 @@ interface Props {
 }
 
 /** A card with a list that is loaded page by page: skeleton, failure, rows, empty state, "Show more". */
-export function ListFrame(props: Props) {
-  const { label, phase, failure, isEmpty, hasMore, isLoadingMore, onRetry, onLoadMore, children, empty } =
-    props
+export function ListFrame({ label, list, children, empty }: Props) {
+  const { rows, phase, failure, next, isLoadingMore } = list.get()
+  const isEmpty = rows.length === 0
   return (
     <div className="card list">
       {phase === 'loading' && isEmpty && (
@@ -33,7 +32,7 @@ export function ListFrame(props: Props) {
         </div>
       )}
       {failure !== undefined && (
-        <RetryNotice tone="negative" onRetry={onRetry}>
+        <RetryNotice tone="negative" onRetry={() => void list.reload()}>
           {failure}
         </RetryNotice>
       )}
@@ -42,8 +41,8 @@ export function ListFrame(props: Props) {
         {children}
       </ul>
       {phase === 'ready' && isEmpty && empty}
-      {hasMore && (
-        <Button className="list__more" isBusy={isLoadingMore} onClick={onLoadMore}>
+      {next !== undefined && (
+        <Button className="list__more" isBusy={isLoadingMore} onClick={() => void list.loadMore()}>
           Show more
         </Button>
       )}

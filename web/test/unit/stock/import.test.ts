@@ -235,11 +235,7 @@ describe('an import', () => {
     const signal = new AbortController().signal
     const categories = new Categories({ client, stock, events: new LiveChanges(), signal })
     await categories.reload()
-    const run = new ImportRun({
-      client,
-      categories,
-      saving: { client, stock, own: new OwnChanges(), signal },
-    })
+    const run = new ImportRun({ client, stock, own: new OwnChanges(), signal }, categories)
     const planNow = async (text: string): Promise<ImportPlan> => {
       const pets = new Map<bigint, KnownPet>()
       const found = client.inventory.search()
@@ -401,7 +397,7 @@ describe('an import', () => {
     const signal = new AbortController().signal
     const categories = new Categories({ client: weak, stock, events: new LiveChanges(), signal })
     const saving = { client: weak, stock, own: new OwnChanges(), signal }
-    const run = new ImportRun({ client: weak, categories, saving })
+    const run = new ImportRun(saving, categories)
     await run.start(made, 'pets.csv')
     expect(run.get()?.stoppedBy).toContain('This key may not change pets')
   })
