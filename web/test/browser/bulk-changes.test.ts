@@ -181,6 +181,30 @@ test(
 )
 
 test(
+  'a change of several pets is reversed as a whole in Activity, by one adjustment that refers to it',
+  async () => {
+    const page = await signedIn()
+    const petIds = [13n, 14n, 15n]
+    const before = await Promise.all(petIds.map(shop.inStock))
+    await select(page, petIds)
+    await page.getByLabel('Reference').fill('shelf 9')
+    await apply(page, 'Add', 4)
+    await done(page, '3 changed')
+    expect(await Promise.all(petIds.map(shop.inStock))).toEqual(before.map((quantity) => quantity + 4))
+    await page.goto(`${shop.service.address}/#/activity`)
+    const sent = changesOf(page)
+    await page.getByRole('button', { name: 'Reverse Corrected · shelf 9' }).click()
+    await page.getByRole('dialog').getByText('3 pets, 12 pieces').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Reverse' }).click()
+    await page.getByText('Reversed. Stock updated for 3 pets.').waitFor()
+    expect(sizesOf(sent)).toEqual([3])
+    expect(await Promise.all(petIds.map(shop.inStock))).toEqual(before)
+    await page.getByText('Corrected · reverses shelf 9').waitFor()
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
   'a change whose answer is lost is repeated with its key, and made once',
   async () => {
     const page = await signedIn({ provokes: ['no connection'] })

@@ -253,6 +253,36 @@ test(
 )
 
 test(
+  'a count is reversed as a whole in Activity, by one adjustment that refers to it',
+  async () => {
+    const page = await shop.signedIn({ path: '/#/count' })
+    await loaded(page)
+    await page.getByLabel('Only pets with this in their name or id').fill('number 9')
+    await begin(page)
+    for (const petId of [91, 92]) {
+      await field(page, petId).fill('4')
+      await page.keyboard.press('Enter')
+    }
+    await page.getByRole('button', { name: 'Review' }).click()
+    await page.getByLabel('Reference').fill('Shelf 9')
+    await page.getByRole('button', { name: 'Apply 2 pets' }).click()
+    await says(page, '2 pets applied, 2 corrected.')
+    expect(await Promise.all([91n, 92n].map(shop.inStock))).toEqual([4, 4])
+    await page.goto(`${shop.service.address}/#/activity`)
+    await page.getByRole('button', { name: 'Reverse Counted · Shelf 9' }).click()
+    await page.getByRole('dialog').getByText('2 pets, 12 pieces').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Reverse' }).click()
+    await page.getByText('Reversed. Stock updated for 2 pets.').waitFor()
+    expect(await Promise.all([91n, 92n].map(shop.inStock))).toEqual([10, 10])
+    await page
+      .locator('.activity-row', { hasText: 'Corrected · reverses Shelf 9' })
+      .getByText('2 pets')
+      .waitFor()
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
   'a view that cannot be loaded says so, the others work, and it is loaded again when that can be done',
   async () => {
     const page = await shop.page({ path: '/#/orders', provokes: ['no connection'] })

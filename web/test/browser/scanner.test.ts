@@ -62,6 +62,28 @@ test(
 )
 
 test(
+  'no character of a scan is a shortcut',
+  async () => {
+    const page = await shop.signedIn()
+    await live(page)
+    await page.getByRole('grid').focus()
+    // The key ? opens the list of keys.
+    await scan(page, 'AB?123456')
+    expect(await page.getByRole('dialog').count()).toBe(0)
+    await page.getByText('No pet has the barcode AB?123456.').waitFor()
+    // The key / goes to the search and selects its text, which the next character would replace.
+    await page.goto(`${shop.service.address}/#/orders`)
+    const search = page.getByRole('searchbox')
+    await search.fill('Anna')
+    await search.blur()
+    await scan(page, 'AB/123456')
+    expect(await search.inputValue()).toBe('Anna')
+    await page.getByText('No pet has the barcode AB/123456.').waitFor()
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
   'a scan in "Add a pet" fills in the barcode and does not submit it, and an unknown barcode offers that form',
   async () => {
     const page = await shop.signedIn({ path: '/#/orders' })

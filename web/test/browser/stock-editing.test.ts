@@ -190,9 +190,12 @@ test(
     await page.getByText(`Pet number 9: ${before} → ${before + 2}`).waitFor()
     await page.keyboard.press('?')
     await page.getByRole('dialog', { name: 'Keyboard' }).waitFor()
+    const methods: string[] = []
+    page.on('request', (request) => methods.push(request.method()))
     await page.keyboard.press('Control+z')
     await page.getByRole('button', { name: 'Close' }).click()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(methods.filter((method) => method !== 'GET')).toEqual([])
     expect(await shop.inStock(9n)).toBe(before + 2)
     await page.keyboard.press('Control+z')
     await page.getByText(`Undone. Pet number 9 is back at ${before}.`).waitFor()

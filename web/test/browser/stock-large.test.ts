@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { axe } from '../support/axe.ts'
 import { makeOrder, orderRow } from '../support/orders.ts'
 import { scan } from '../support/scanning.ts'
-import { BROWSER_TEST_MS, JSON_HEADERS, useShop } from '../support/shop.ts'
+import { BROWSER_TEST_MS, JSON_HEADERS, signIn, useShop } from '../support/shop.ts'
 import { activeRow, countIs, goToRow, namesShown, rowOf, saved, shows } from '../support/stock-table.ts'
 
 /** More than the page holds, so the service searches and sorts. */
@@ -48,6 +48,31 @@ test(
     await rowOf(page, BigInt(PETS - 1)).waitFor({ state: 'detached' })
     await search(page).fill('nothing like it')
     await page.getByText('Nothing found').waitFor()
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'while the pets load, the page says how far it is, and search and filters find pets that are not loaded yet',
+  async () => {
+    const page = await shop.page()
+    const { promise: held, resolve: release } = Promise.withResolvers<void>()
+    await page.route(/\/inventory\/search\?.*cursor=/, async (route) => {
+      await held
+      await route.continue()
+    })
+    await signIn(page, shop.service.key)
+    await countIs(page, 'Loading: 200 pets so far')
+    await search(page).fill('zebra')
+    await countIs(page, '1 pet found')
+    await search(page).fill('')
+    await countIs(page, 'Loading: 200 pets so far')
+    await page.getByLabel('Low stock').check()
+    await countIs(page, '1 pet found')
+    expect(await namesShown(page)).toEqual(['Zebra finch'])
+    await page.getByLabel('Low stock').uncheck()
+    release()
+    await large(page)
   },
   BROWSER_TEST_MS,
 )
