@@ -3,15 +3,14 @@ import { SECOND } from '../values/clock.ts'
 import { ServiceError } from '../values/errors.ts'
 import {
   type Command,
-  forEachPet,
   type Idempotency,
   type KeyedAnswer,
   MAX_CHANGES,
   type OutcomeOf,
+  petsOf,
   type Result,
   type SubmittedCommand,
   sizeOf,
-  somePet,
 } from './command.ts'
 import { PetsLockedError, type StockStore } from './stock-store.ts'
 
@@ -206,19 +205,17 @@ export class GroupCommit {
 
   #addPendingPets(batch: readonly WaitingCommand[]): void {
     if (!this.#tracksPets) return
-    for (const { command } of batch) {
-      forEachPet(command, (petId) => this.#pendingPets.set(petId, (this.#pendingPets.get(petId) ?? 0) + 1))
+    for (const petId of batch.flatMap(({ command }) => petsOf(command))) {
+      this.#pendingPets.set(petId, (this.#pendingPets.get(petId) ?? 0) + 1)
     }
   }
 
   #removePendingPets(batch: readonly WaitingCommand[]): void {
     if (!this.#tracksPets) return
-    for (const { command } of batch) {
-      forEachPet(command, (petId) => {
-        const count = (this.#pendingPets.get(petId) ?? 0) - 1
-        if (count > 0) this.#pendingPets.set(petId, count)
-        else this.#pendingPets.delete(petId)
-      })
+    for (const petId of batch.flatMap(({ command }) => petsOf(command))) {
+      const count = (this.#pendingPets.get(petId) ?? 0) - 1
+      if (count > 0) this.#pendingPets.set(petId, count)
+      else this.#pendingPets.delete(petId)
     }
   }
 
@@ -231,12 +228,13 @@ export class GroupCommit {
     const mustWait = (petId: bigint) => this.#pendingPets.has(petId) || skippedPets.has(petId)
     let room = MAX_BATCH_SIZE
     for (const waiting of this.#waiting) {
-      const { command } = waiting
-      if (sizeOf(command) <= room && !somePet(command, mustWait)) {
-        room -= sizeOf(command)
+      const size = sizeOf(waiting.command)
+      const pets = petsOf(waiting.command)
+      if (size <= room && !pets.some(mustWait)) {
+        room -= size
         taken.push(waiting)
       } else {
-        forEachPet(command, (petId) => skippedPets.add(petId))
+        for (const petId of pets) skippedPets.add(petId)
         skipped.push(waiting)
       }
     }
@@ -275,14 +273,13 @@ function splitByLocks(batch: readonly WaitingCommand[], lockedPets: ReadonlySet<
   const free: WaitingCommand[] = []
   let groups: { readonly pets: ReadonlySet<bigint>; readonly members: readonly WaitingCommand[] }[] = []
   for (const waiting of batch) {
-    const { command } = waiting
-    const joinedGroups = groups.filter(({ pets }) => somePet(command, (petId) => pets.has(petId)))
-    if (joinedGroups.length === 0 && !somePet(command, (petId) => lockedPets.has(petId))) {
+    const ownPets = petsOf(waiting.command)
+    const joinedGroups = groups.filter((group) => ownPets.some((petId) => group.pets.has(petId)))
+    if (joinedGroups.length === 0 && !ownPets.some((petId) => lockedPets.has(petId))) {
       free.push(waiting)
       continue
     }
-    const pets = new Set(joinedGroups.flatMap((group) => [...group.pets]))
-    forEachPet(command, (petId) => pets.add(petId))
+    const pets = new Set([...joinedGroups.flatMap((group) => [...group.pets]), ...ownPets])
     const members = [...joinedGroups.flatMap((group) => group.members), waiting]
     groups = [...groups.filter((group) => !joinedGroups.includes(group)), { pets, members }]
   }
