@@ -1,5 +1,4 @@
 // Code that `import` and `adjust` share: the flags, reading a file, and running the import.
-import { type Command, Option } from 'commander'
 import type { ChangeOrigin } from '../core/stock/command.ts'
 import type { FileKind } from '../core/transfer/csv.ts'
 import { ENCODINGS, type Encoding, NotUtf8, openRows, type RowSource } from '../core/transfer/files.ts'
@@ -13,7 +12,7 @@ import {
 import type { RefusedLine, RowKind } from '../core/transfer/rows.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import type { Store } from '../store/store.ts'
-import { choiceParser, type SettingFlags, settingOption, wholeNumberParser } from './arguments.ts'
+import { choiceParser, type PetstoreCommand, type SettingFlags, wholeNumberParser } from './arguments.ts'
 import { type ByteSource, openByteSource } from './files.ts'
 import { applyWithinPause, DEFAULT_MAX_PAUSE_SECONDS, type PauseFlags } from './import-pause.ts'
 import { dryRunReport, importSummary, refusedLines } from './import-report.ts'
@@ -34,14 +33,15 @@ export interface OpenFile<Name extends string> {
   readonly signal: AbortSignal
 }
 
-export function addFileOptions(command: Command): Command {
+export function addFileOptions(command: PetstoreCommand): PetstoreCommand {
   return command
     .argument('<file>', 'CSV or JSON Lines; - reads standard input')
     .option('--dry-run', 'show the changes without making them')
-    .addOption(
-      new Option('--show <number>', 'how many added, changed and refused lines to show')
-        .argParser(wholeNumberParser('--show'))
-        .default(20),
+    .option(
+      '--show <number>',
+      'how many added, changed and refused lines to show',
+      wholeNumberParser('--show'),
+      20,
     )
     .option(
       '--encoding <encoding>',
@@ -49,17 +49,14 @@ export function addFileOptions(command: Command): Command {
       choiceParser('--encoding', ENCODINGS),
       'utf8',
     )
-    .addOption(
-      new Option(
-        '--max-pause <seconds>',
-        'how long a running service may be unable to write (SQLite); a longer pause needs confirmation',
-      )
-        .argParser(wholeNumberParser('--max-pause'))
-        .default(DEFAULT_MAX_PAUSE_SECONDS),
+    .option(
+      '--max-pause <seconds>',
+      'how long a running service may be unable to write (SQLite); a longer pause needs confirmation',
+      wholeNumberParser('--max-pause'),
+      DEFAULT_MAX_PAUSE_SECONDS,
     )
     .option('--yes', 'do not ask for confirmation')
-    .addOption(settingOption('databaseUrl'))
-    .addOption(settingOption('data'))
+    .databaseSettings()
 }
 
 /** Opens a file, detects its kind, and runs `work`. A signal such as Ctrl-C interrupts it. */

@@ -56,9 +56,9 @@ export function addBackupCommands(program: PetstoreCommand): void {
 
 async function backUp(path: string, flags: SettingFlags): Promise<void> {
   if (path === '-') return backUpToStdout(flags)
-  const database = await withStore(flags, 'require_current', async (store, config) => {
-    await writeNewFile(path, { advice: 'choose another name' }, (temporary) => store.backupTo(temporary))
-    return databaseName(config)
+  const database = await withStore(flags, 'require_current', async (opened) => {
+    await writeNewFile(path, { advice: 'choose another name' }, (file) => opened.store.backupTo(file))
+    return opened.database
   })
   console.log(
     `Wrote ${path} (${megabytesOf(path)} MB), a copy of ${database}, and checked it. It contains key hashes: protect it like the database.`,
@@ -70,9 +70,9 @@ async function backUpToStdout(flags: SettingFlags): Promise<void> {
   if (process.stdout.isTTY) throwUsageError('standard output is a terminal: petstore backup - > FILE')
   await runInterruptible('the output is not a complete backup', (signal) =>
     withTemporaryFile(async (temporary) => {
-      const database = await withStore(flags, 'require_current', async (store, config) => {
-        await store.backupTo(temporary)
-        return databaseName(config)
+      const database = await withStore(flags, 'require_current', async (opened) => {
+        await opened.store.backupTo(temporary)
+        return opened.database
       })
       if (!(await writeToStdout(openByteSource(temporary, signal).chunks, signal))) {
         throw new Error('standard output was closed before the backup was complete')
@@ -166,8 +166,8 @@ async function renewIdentity(flags: RestoreFlags): Promise<void> {
 }
 
 async function migrate(flags: SettingFlags): Promise<void> {
-  await withStore(flags, 'migrate', async (store, config) => {
+  await withStore(flags, 'migrate', async ({ store, database }) => {
     await store.ping()
-    console.log(`The tables in ${databaseName(config)} are up to date.`)
+    console.log(`The tables in ${database} are up to date.`)
   })
 }

@@ -14,12 +14,11 @@ import {
   type PetstoreCommand,
   parseOrderId,
   parsePetId,
-  type SettingFlags,
   throwUsageError,
   wholeNumberParser,
 } from '../arguments.ts'
 import { formatCount, formatMinute, printFields, printJson, printList, withIsoTimes } from '../terminal.ts'
-import { databaseName, withStore } from '../with-store.ts'
+import type { OpenedStore } from '../with-store.ts'
 
 interface ListFlags extends JsonFlags {
   readonly state?: OrderState
@@ -46,27 +45,23 @@ export function addOrdersCommands(program: PetstoreCommand): void {
     )
     .option('--limit <number>', 'maximum number of orders', wholeNumberParser('--limit', 1), 100)
     .jsonOption()
-    .databaseSettings()
-    .action(listOrders)
+    .storeAction(listOrders)
   orders
     .command('show')
     .description('Show an order in any state.')
     .argument('<orderId>', '', parseOrderId)
     .jsonOption()
-    .databaseSettings()
-    .action(showOrder)
+    .storeAction(showOrder)
   orders
     .command('complete')
     .description('Complete an order. This removes its units from the stock and from the reserved units.')
     .argument('<orderId>', '', parseOrderId)
-    .databaseSettings()
-    .action((orderId: bigint, flags: SettingFlags) => changeOrder(orderId, 'complete_order', flags))
+    .storeAction((opened, orderId: bigint) => changeOrder(opened, 'complete_order', orderId))
   orders
     .command('cancel')
     .description('Cancel an order. This releases its reserved units.')
     .argument('<orderId>', '', parseOrderId)
-    .databaseSettings()
-    .action((orderId: bigint, flags: SettingFlags) => changeOrder(orderId, 'cancel_order', flags))
+    .storeAction((opened, orderId: bigint) => changeOrder(opened, 'cancel_order', orderId))
 }
 
 function parseCustomer(text: string): string {
@@ -75,11 +70,11 @@ function parseCustomer(text: string): string {
     : throwUsageError(`--customer must have at least one letter or digit, got "${text}"`)
 }
 
-async function listOrders(flags: ListFlags): Promise<void> {
+async function listOrders({ store }: OpenedStore, flags: ListFlags): Promise<void> {
   const { state, pet: petId, customer, limit } = flags
   const filter = { state, petId, customerPrefix: customer === undefined ? undefined : nameWords(customer) }
   // Reads one order more than the limit, to know whether there are more.
-  const found = await withStore(flags, 'require_current', (store) => readOrders(store, filter, limit + 1))
+  const found = await readOrders(store, filter, limit + 1)
   printList(found.slice(0, limit), flags, {
     columns: [
       ['ID', ({ id }) => String(id)],
@@ -116,8 +111,8 @@ async function readOrders(
   }
 }
 
-async function showOrder(orderId: bigint, flags: JsonFlags): Promise<void> {
-  const order = await withStore(flags, 'require_current', (store) => store.findOrder(orderId))
+async function showOrder({ store }: OpenedStore, orderId: bigint, flags: JsonFlags): Promise<void> {
+  const order = await store.findOrder(orderId)
   if (order === undefined) throw new Error(`there is no order ${orderId}`)
   if (flags.json === true) printJson(orderToJson(order))
   else {
@@ -137,19 +132,16 @@ async function showOrder(orderId: bigint, flags: JsonFlags): Promise<void> {
 }
 
 async function changeOrder(
-  orderId: bigint,
+  { store, database }: OpenedStore,
   type: (CompleteOrder | CancelOrder)['type'],
-  flags: SettingFlags,
+  orderId: bigint,
 ): Promise<void> {
-  await withStore(flags, 'require_current', async (store, config) => {
-    const found = await store.findOrder(orderId)
-    const petId = found?.petId
-    const [outcome] = await store.changeStock([
-      { type, orderId, petId, keyId: STORE_KEY_ID, at: store.clock() },
-    ])
-    const { quantity, state } = requireChangedOrder(orderId, outcome)
-    console.log(`Order ${orderId} (${quantity} of pet ${petId}) is now ${state} in ${databaseName(config)}.`)
-  })
+  const petId = (await store.findOrder(orderId))?.petId
+  const [outcome] = await store.changeStock([
+    { type, orderId, petId, keyId: STORE_KEY_ID, at: store.clock() },
+  ])
+  const { quantity, state } = requireChangedOrder(orderId, outcome)
+  console.log(`Order ${orderId} (${quantity} of pet ${petId}) is now ${state} in ${database}.`)
 }
 
 function requireChangedOrder(orderId: bigint, outcome: OutcomeOf<CompleteOrder | CancelOrder>): Order {
