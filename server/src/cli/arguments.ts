@@ -46,10 +46,7 @@ export class PetstoreCommand extends Command {
     return this.option('--json', 'print JSON')
   }
 
-  /**
-   * Adds the flag of ConfirmFlags. Without a terminal the flag is required, because nobody can confirm. `effect` is a verb
-   * phrase for the message, such as "removes the pet".
-   */
+  /** Adds the flag of ConfirmFlags, which is required without a terminal. `effect` is like "removes the pet". */
   confirmOption(effect: string): this {
     return this.option('--yes', 'do not ask for confirmation').hook('preAction', () => {
       const { yes, dryRun } = this.opts()

@@ -4,10 +4,7 @@ import { confirmUnlessAborted, formatDuration, formatNumber, type Progress } fro
 
 /** Equals the time that a running service waits for another writer before it refuses a write. */
 export const DEFAULT_MAX_PAUSE_SECONDS = 5
-/**
- * The database is locked for longer than the rows take to write, because checks and commit follow. Measured: 1.2 to 1.5
- * times as long for new pets, 1.6 times for changed quantities.
- */
+/** Checks and the commit follow the writing. Measured: 1.2 to 1.5 for new pets, 1.6 for changed quantities. */
 const LOCK_TIME_PER_WRITE_TIME = 1.4
 
 export interface PauseFlags extends ConfirmFlags {
@@ -60,10 +57,7 @@ export function watchPause(
   }
 }
 
-/**
- * Runs `apply`. If it would block a running service for longer than the flags allow, its first step is rolled back, and
- * `apply` runs again once the user has agreed.
- */
+/** Runs `apply`. If it would block a service for too long, rolls back its first step and asks before it runs again. */
 export async function applyWithinPause<Result>(
   writePause: WritePause | undefined,
   { yes, maxPause }: PauseFlags,

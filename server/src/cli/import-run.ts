@@ -137,10 +137,7 @@ function purposeText({ reason, reference }: Pick<ChangeOrigin, 'reason' | 'refer
   return reference === undefined ? ` (${reason})` : ` (${reason}, ${reference})`
 }
 
-/**
- * Prints the report of a dry run; without `--dry-run`, only the refused lines. Throws if there are refused lines and
- * `skipRefused` is false.
- */
+/** Prints the report of a dry run, or the refused lines. Throws if there are refused lines that may not be skipped. */
 async function previewImport<Value>(
   { name }: OpenFile<string>,
   { dryRun, show }: RunFlags,

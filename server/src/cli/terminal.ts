@@ -98,10 +98,7 @@ export function failureText(error: unknown): string {
     : error.message
 }
 
-/**
- * Prints a new secret alone to standard output, so that a script can read it, and then activates it. If it cannot be
- * printed, it is not activated.
- */
+/** Prints a new secret alone, so that a script can read it. Activates it only after it was printed. */
 export async function handOverSecret(
   noun: 'key' | 'secret',
   secret: string,

@@ -1,7 +1,4 @@
-/**
- * These limit the size of an index entry. The words of a name can be longer than the name, because one letter can be
- * replaced by several.
- */
+/** Limits of an index entry. The words can be longer than the name, because several letters may replace one. */
 const MAX_WORD_LENGTH = 64
 const MAX_WORDS_LENGTH = 500
 

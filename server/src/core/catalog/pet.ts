@@ -57,10 +57,7 @@ const { id, name, categoryId, status, ...optionalFields } = PET
 /** The fields of a file of pets that the store keeps, in this order. */
 export const PET_ROW = { id, name, categoryId, status, quantity: STOCKED_PET.quantity, ...optionalFields }
 
-/**
- * A row of a file. Null clears an optional field; an absent field keeps its value. If the category does not exist, it is
- * created with the name `category`.
- */
+/** A row of a file. Null clears a field; an absent field keeps its value. `category` names a category to create. */
 export type ImportedPet = Pick<StockedPet, 'id' | 'name' | 'categoryId' | 'status' | 'quantity'> &
   Omit<PetPatch, 'name' | 'categoryId' | 'status'> & { readonly category?: string }
 

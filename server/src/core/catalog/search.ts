@@ -26,19 +26,19 @@ export interface SearchOrder {
 /** A pet matches if every word is the prefix of a word of its name, or if it has the id, or the barcode. */
 export interface SearchText {
   readonly words: readonly string[]
-  readonly id?: bigint
-  readonly barcode?: string
+  readonly id?: bigint | undefined
+  readonly barcode?: string | undefined
 }
 
 /** A pet must match all conditions that are set. */
 export interface InventorySearch {
-  readonly text?: SearchText
-  readonly status?: PetStatus
-  readonly categoryId?: bigint
+  readonly text?: SearchText | undefined
+  readonly status?: PetStatus | undefined
+  readonly categoryId?: bigint | undefined
   /** Only pets that are low. */
-  readonly isLow?: true
+  readonly isLow?: boolean | undefined
   /** Only pets with fewer available units. */
-  readonly below?: number
+  readonly below?: number | undefined
   readonly order: SearchOrder
 }
 
@@ -77,24 +77,15 @@ export interface SearchWindow {
   readonly limit: number
 }
 
-export interface SearchParameters {
+export interface SearchParameters extends Pick<InventorySearch, 'status' | 'categoryId' | 'below'> {
   readonly q: string | undefined
-  readonly status: PetStatus | undefined
-  readonly categoryId: bigint | undefined
   readonly low: boolean | undefined
-  readonly below: number | undefined
   readonly sort: SearchSort
 }
 
 export function searchOf({ q, status, categoryId, low, below, sort }: SearchParameters): InventorySearch {
-  return {
-    ...(q === undefined ? {} : { text: parseSearchText(q) }),
-    ...(status === undefined ? {} : { status }),
-    ...(categoryId === undefined ? {} : { categoryId }),
-    ...(low ? { isLow: true } : {}),
-    ...(below === undefined ? {} : { below }),
-    order: parseSort(sort),
-  }
+  const text = q === undefined ? undefined : parseSearchText(q)
+  return { text, status, categoryId, isLow: low || undefined, below, order: parseSort(sort) }
 }
 
 /** There is no query syntax. Every text is searched as words and, if possible, as an id and a barcode. */
@@ -106,16 +97,11 @@ function parseSearchText(q: string): SearchText {
       `q must have 1 to ${MAX_TEXT_LENGTH} characters and must not be blank, got ${text === '' ? 'nothing' : `${[...q].length} characters`}; omit it to find all pets`,
     )
   }
-  const id = parseInt64(text)
   const words = withoutPrefixes(wordsOf(text))
   if (words.length > MAX_SEARCH_WORDS) {
     throw invalidField('q', `q must have at most ${MAX_SEARCH_WORDS} different words, got ${words.length}`)
   }
-  return {
-    words,
-    ...(id === undefined ? {} : { id }),
-    ...(isBarcode(text) ? { barcode: text } : {}),
-  }
+  return { words, id: parseInt64(text), barcode: isBarcode(text) ? text : undefined }
 }
 
 /** A word that is the prefix of another word adds no condition, because the other word implies it. */

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { hash, randomInt } from 'node:crypto'
 import Type from 'typebox'
 import { ServiceError } from '../values/errors.ts'
 import { DateTime, OneOf, type RecordOf } from '../values/field.ts'
@@ -60,7 +60,7 @@ export function fromKeyRow({ perMinute, perDay, permissions, ...fields }: KeyRow
 }
 
 export function createKeyId(): string {
-  return `key_${randomBase62(16)}`
+  return `key_${randomText(ALPHABET, 16)}`
 }
 
 export function keyState(key: ApiKey, now: number): 'active' | 'paused' | 'expired' | 'revoked' {
@@ -155,7 +155,7 @@ const SECRET_IN_TEXT = /pst(?:_|%5f)(live|test)(?:_|%5f)[0-9A-Za-z]+/gi
 
 /** 30 random base62 characters (178 bits), then a checksum that detects a mistyped secret without a lookup. */
 export function createSecret(environment: KeyEnvironment): string {
-  const body = PREFIX[environment] + randomBase62(30)
+  const body = PREFIX[environment] + randomText(ALPHABET, 30)
   return body + checksum(body)
 }
 
@@ -196,13 +196,6 @@ function checksum(body: string): string {
   return digits
 }
 
-function randomBase62(length: number): string {
-  let text = ''
-  while (text.length < length) {
-    for (const byte of crypto.getRandomValues(new Uint8Array(length))) {
-      // 248 is a multiple of 62. Bytes from 248 on would make some characters more likely than others.
-      if (byte < 248 && text.length < length) text += ALPHABET.charAt(byte % 62)
-    }
-  }
-  return text
+export function randomText(alphabet: string, length: number): string {
+  return Array.from({ length }, () => alphabet.charAt(randomInt(alphabet.length))).join('')
 }

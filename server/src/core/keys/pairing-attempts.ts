@@ -14,10 +14,7 @@ interface Attempts {
   readonly expiresAt: number
 }
 
-/**
- * Finds keys by their pairing codes, and blocks an address that has sent too many wrong codes. The attempts are only in
- * memory, so each instance counts its own.
- */
+/** Blocks an address that has sent too many wrong pairing codes. Each instance counts its own, only in memory. */
 export class PairingAttempts {
   readonly #store: Pick<KeyStore, 'findKeyByPairingCode'>
   readonly #clock: Clock

@@ -124,10 +124,7 @@ export interface LedgerStore extends Pick<UsageStore, 'loadLimits'> {
 
 /** The counts that several processes share. */
 export interface SharedLimitStore {
-  /**
-   * Locks the states of these keys, passes them to `change` with the store's time, and saves the returned records. May call
-   * `change` several times, and saves only the result of the last call.
-   */
+  /** Locks the states of these keys and saves the records that `change` returns. May call `change` again. */
   changeLimits(
     keyIds: readonly string[],
     change: (states: ReadonlyMap<string, LimitState>, now: number) => readonly LimitRecord[],

@@ -53,10 +53,7 @@ export function admitAndCount(usage: KeyUsage, limits: Limits, now: number, wasW
   return admission
 }
 
-/**
- * If the clock was set back from `before` to `now`, moves the windows and the ban back as well, so that their remaining time
- * stays the same. Otherwise a ban would last until the clock has caught up.
- */
+/** Moves the windows and the ban back with the clock. Otherwise a ban would last until the clock has caught up. */
 function moveWithClock(state: LimitState, before: number, now: number): void {
   const setBackMs = floorToSecond(before - now)
   if (setBackMs <= 0) return
@@ -193,10 +190,7 @@ export class BurstFilter {
     this.#burstMs = burstMs
   }
 
-  /**
-   * Whether the client had seen a 429 of the current window when it sent this request. `lastUsedAt` is the time of the key's
-   * previous request on any instance.
-   */
+  /** Whether the client had seen a 429 before this request. `lastUsedAt` is of its previous request to any instance. */
   wasWarned(keyId: string, { receivedAt, connection }: Arrival, now: number, lastUsedAt: number): boolean {
     const warning = this.#warnings.get(keyId)
     // This process sent no 429 in this window. Another process may have refused the key's previous request; if that was at
@@ -225,10 +219,7 @@ interface LedgerKey extends KeyUsage {
   at: number
 }
 
-/**
- * Holds the windows and bans of every key in memory, so that a request needs no disk access. `save` writes them from time to
- * time and at shutdown.
- */
+/** Counts in memory, so that a request needs no disk access. `save` writes from time to time and at shutdown. */
 export class LimitLedger implements LimitKeeper {
   readonly #store: LedgerStore
   readonly #clock: Clock
@@ -338,13 +329,11 @@ export class LimitLedger implements LimitKeeper {
 const MAX_ADDRESSES_PER_GENERATION = 50_000
 
 /**
- * Counts the requests without a valid key by client address, in a window of one minute. Addresses are never banned, since a
- * whole office may share an address. The counts are only in memory, so that a flood of addresses does not become a flood of
- * writes.
+ * Counts the requests without a valid key by client address, only in memory. Addresses are never banned, since a whole
+ * office may share an address.
  *
- * Old addresses are dropped without a scan: each address belongs to a generation, and only the last two generations are
- * kept. A generation lasts a minute, like a window, so the windows of a dropped generation have ended. Under a flood of
- * addresses, a generation is full before its minute has passed, and its addresses are dropped sooner.
+ * Only the last two generations of addresses are kept. A generation lasts a minute, like a window, so the windows of a
+ * dropped generation have ended. Under a flood of addresses, a generation is full sooner.
  */
 export class AddressWindows {
   readonly #perMinute: number

@@ -182,10 +182,7 @@ export type OrderPatch = RecordOf<typeof ORDER_UPDATE>
 export const MAX_NEW_ORDERS = 100
 
 const { shipDate, ...otherChangeable } = CHANGEABLE
-/**
- * An order in an import or export file. The columns of the file are in the sequence of these fields. Orders that are
- * neither open nor complete are not exported.
- */
+/** An order in a file, whose columns are in this sequence. Only open and complete orders are exported. */
 export const ORDER_ROW = {
   id: ORDER.id,
   petId: ORDER.petId,

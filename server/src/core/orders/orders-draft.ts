@@ -13,8 +13,8 @@ import {
   type UnknownPet,
 } from '../stock/command.ts'
 import { availableText, noEntry } from '../stock/inventory.ts'
-import type { StockDraft } from '../stock/stock-draft.ts'
-import { availableOf } from '../stock/stock-draft.ts'
+import { toFailure } from '../stock/refusal.ts'
+import { availableOf, type StockDraft } from '../stock/stock-draft.ts'
 import { SECOND } from '../values/clock.ts'
 import type { ErrorDetail } from '../values/errors.ts'
 import { isSameRecord, withUpdate } from '../values/field.ts'
@@ -139,23 +139,16 @@ export class OrdersDraft {
   cancel(command: CancelOrder): OutcomeOf<CancelOrder> {
     const order = this.#findLocked(command)
     if (order === undefined) return { type: 'unknown_order' }
-    return (
-      outcomeWithoutChange(order, 'cancelled') ?? {
-        type: 'done',
-        order: this.#transition(order, 'cancelled', command),
-      }
-    )
+    const outcome = outcomeWithoutChange(order, 'cancelled')
+    return outcome ?? { type: 'done', order: this.#transition(order, 'cancelled', command) }
   }
 
   change(command: ChangeOrder): OutcomeOf<ChangeOrder> {
     const order = this.#findLocked(command)
     if (order === undefined) return { type: 'unknown_order' }
-    return (
-      outcomeWithoutChange(order, 'changed') ?? {
-        type: 'done',
-        order: this.replaceOrder(withUpdate(ORDER, order, command.patch), command),
-      }
-    )
+    const changed = withUpdate(ORDER, order, command.patch)
+    const outcome = outcomeWithoutChange(order, 'changed')
+    return outcome ?? { type: 'done', order: this.replaceOrder(changed, command) }
   }
 
   find(orderId: bigint): Order | undefined {
@@ -193,10 +186,7 @@ export class OrdersDraft {
     return { type: 'done', order: this.#transition(order, 'completed', by) }
   }
 
-  /**
-   * Called by `change` and by imports. Unlike `change`, an import may change the quantity of an open order, and may
-   * update a complete order.
-   */
+  /** Imports may also change the quantity of an open order, and update a complete order. */
   replaceOrder(order: Order, by: ChangeOrigin): Order {
     const before = this.find(order.id)
     if (before === undefined) throw new Error(`there is no order ${order.id} to change`)
@@ -221,22 +211,14 @@ export class OrdersDraft {
     const { id, petId, quantity } = order
     if (units === 'take') {
       const { keyId, at } = by
+      const sale: ChangeOrigin = { keyId, at, reason: 'sold', reference: `order ${id}` }
       const item = this.#itemOf(order)
-      this.#stock.setQuantity(item, item.quantity - quantity, {
-        keyId,
-        at,
-        reason: 'sold',
-        reference: `order ${id}`,
-      })
+      this.#stock.setQuantity(item, item.quantity - quantity, sale)
     }
     const isClosing = units === 'take' || units === 'release'
     if (isClosing) this.#stock.changeReserved(petId, -quantity)
-    const after =
-      to === 'expired'
-        ? expiredOrder(order, this.now)
-        : isClosing
-          ? { ...order, state: to, closedAt: this.now, closedBy: by.keyId }
-          : { ...order, state: to }
+    const closing = isClosing ? { closedAt: this.now, closedBy: by.keyId } : {}
+    const after = to === 'expired' ? expiredOrder(order, this.now) : { ...order, state: to, ...closing }
     this.#changed.set(id, after)
     this.#log(after, change, by)
     return after
@@ -268,10 +250,7 @@ function failureDetail(
   quantity: number,
   alreadyWanted: number,
 ): ErrorDetail {
-  if (failure.type === 'unknown_pet') {
-    const { code, message } = noEntry(petId)
-    return { index, petId, code, message }
-  }
+  if (failure.type === 'unknown_pet') return toFailure(noEntry(petId), index, petId)
   const available = failure.available - alreadyWanted
   const others = alreadyWanted === 0 ? '' : ' after the earlier orders in this request'
   return {

@@ -57,10 +57,7 @@ export type CreateOrders = CommandOf<'create_orders', { drafts: readonly NewOrde
 
 interface OrderAndPet {
   orderId: bigint
-  /**
-   * The order's pet, which the caller looks up before the commit; `undefined` if the order does not exist. The commit locks
-   * the pet, then reads the order.
-   */
+  /** The commit locks the order's pet before it reads the order. `undefined` if the order does not exist. */
   petId: bigint | undefined
 }
 
@@ -93,10 +90,7 @@ export type MoveWebhook = CommandOf<
   {
     webhookId: bigint
     cursor: string
-    /**
-     * When a relist became due; `undefined` if no relist is needed. The relist is sent before any event. It asks the
-     * receiver to read the whole stock again.
-     */
+    /** When a relist became due, which is sent before any event; `undefined` if no relist is needed. */
     relistAt?: number | undefined
     /** The command changes nothing if the webhook has another revision. `undefined` allows any revision. */
     onlyIfRevision?: number | undefined
@@ -192,10 +186,7 @@ export interface Idempotency<O> {
   readonly key: string
   /** Shows whether a command with the same key is the same command. */
   readonly fingerprint: string
-  /**
-   * The text that the store remembers for an outcome. Declared as a method because method parameters are bivariant: an
-   * `Idempotency<OutcomeOf<C>>` then fits `Idempotency<Outcome>`.
-   */
+  /** The text to remember for an outcome. A method, because method parameters are bivariant. */
   answer(outcome: O): string
 }
 

@@ -23,6 +23,7 @@ import type {
   SubmittedCommand,
 } from './command.ts'
 import { availableText, type InventoryItem, type LockedEntry, noEntry } from './inventory.ts'
+import { toFailure } from './refusal.ts'
 import { availableOf, type LogRecord, StockDraft } from './stock-draft.ts'
 
 export interface Decision {
@@ -63,12 +64,7 @@ interface Drafts {
   readonly webhooks: WebhooksDraft | undefined
 }
 
-const NO_ANSWERS: Answers = new Map()
-
-/**
- * Decides the commands of one commit in order. Each command sees the changes of the commands before it. This function
- * decides every command; `importOrder` decides imported orders.
- */
+/** Decides the commands of one commit in order. Each command sees the changes of the commands before it. */
 export function decide(
   commands: readonly SubmittedCommand[],
   entries: ReadonlyMap<bigint, LockedEntry>,
@@ -79,7 +75,7 @@ export function decide(
   const orders = locked.orders === undefined ? undefined : new OrdersDraft(stock, locked.orders)
   const catalog = locked.catalog === undefined ? undefined : new CatalogDraft(stock, locked.catalog)
   const drafts = { stock, orders, catalog, webhooks }
-  const answers = new AnswersDraft(locked.answers ?? NO_ANSWERS)
+  const answers = new AnswersDraft(locked.answers)
   const isPostponed = locked.orders !== undefined && locked.orders.expiredHolds.length >= MAX_EXPIRED_HOLDS
   const decideOne = (command: Command): Outcome => {
     const outcome = outcomeOf(drafts, command)
@@ -101,7 +97,7 @@ export function decide(
     orders: orders?.changes,
     catalog: catalog?.changes,
     webhooks: webhooks?.changes,
-    answers: answers.newAnswers,
+    answers: [...answers.newAnswers.values()],
   }
 }
 
@@ -176,8 +172,7 @@ function adjust(stock: StockDraft, command: Adjust): OutcomeOf<Adjust> {
     const { petId } = change
     const item = stock.findItem(petId)
     if (item === undefined) {
-      const { code, message } = noEntry(petId)
-      failures.push({ index, petId, code, message })
+      failures.push(toFailure(noEntry(petId), index, petId))
       continue
     }
     const failure =
@@ -263,22 +258,15 @@ export function answerId({ keyId, idempotencyKey }: Omit<IdempotencyKey, 'at'>):
 export type Answers = ReadonlyMap<string, RememberedAnswer>
 
 /** The answers that a commit adds, on top of the remembered answers that it has read. */
-export class AnswersDraft {
-  readonly #remembered: Answers
-  readonly #newAnswers = new Map<string, RememberedAnswer>()
+class AnswersDraft {
+  readonly newAnswers = new Map<string, RememberedAnswer>()
+  readonly #remembered: Answers | undefined
 
-  constructor(remembered: Answers) {
+  constructor(remembered: Answers | undefined) {
     this.#remembered = remembered
   }
 
-  get newAnswers(): RememberedAnswer[] {
-    return [...this.#newAnswers.values()]
-  }
-
-  /**
-   * Decides the command if its idempotency key is new. If the key is known, returns the stored answer, or `key_reused` if
-   * the key belongs to another command.
-   */
+  /** Decides the command if its idempotency key is new. If it is known, returns the stored answer or `key_reused`. */
   decideOnce(
     { keyId, at }: SubmittedCommand,
     idempotency: Idempotency<Outcome>,
@@ -286,7 +274,7 @@ export class AnswersDraft {
   ): KeyedAnswer {
     const { key: idempotencyKey, fingerprint } = idempotency
     const id = answerId({ keyId, idempotencyKey })
-    const earlier = this.#newAnswers.get(id) ?? this.#remembered.get(id)
+    const earlier = this.newAnswers.get(id) ?? this.#remembered?.get(id)
     if (earlier !== undefined && at - earlier.at < REMEMBERED_MS) {
       return earlier.fingerprint === fingerprint
         ? { type: 'answered', answer: earlier.answer, isReplay: true }
@@ -294,7 +282,7 @@ export class AnswersDraft {
     }
     const outcome = decideCommand()
     const answer = idempotency.answer(outcome)
-    if (isRemembered(outcome)) this.#newAnswers.set(id, { keyId, idempotencyKey, fingerprint, answer, at })
+    if (isRemembered(outcome)) this.newAnswers.set(id, { keyId, idempotencyKey, fingerprint, answer, at })
     return { type: 'answered', answer, isReplay: false }
   }
 }

@@ -16,10 +16,7 @@ import { PetsLockedError, type StockStore } from './stock-store.ts'
 
 /** The maximum number of changes in one commit. Keeps commits short, because readers and the next batch wait for them. */
 const MAX_BATCH_SIZE = MAX_CHANGES
-/**
- * If this many commands are waiting or were in the last commit, the next commit waits one more turn: callers that were
- * answered together send again together.
- */
+/** From this many commands on, a commit waits one more turn: callers answered together send again together. */
 const MIN_COMMANDS_TO_GATHER = 8
 
 /** Is notified of every commit once it is on disk. */
@@ -30,10 +27,7 @@ export interface CommitObserver {
 interface GroupCommitParts {
   /** GroupCommit never runs two commits that lock the same pet at the same time. */
   readonly store: Pick<StockStore, 'changeStock' | 'concurrentCommits' | 'concurrentLockWaits'>
-  /**
-   * A commit waits until the pending limit checks are done (`afterPendingChecks`), because their requests are about to
-   * submit commands.
-   */
+  /** A commit waits for pending limit checks, because their requests are about to submit commands. */
   readonly limits: Pick<LimitKeeper, 'afterPendingChecks'>
   readonly observers: readonly CommitObserver[]
 }
@@ -85,10 +79,7 @@ export class GroupCommit {
     return this.#submit(command)
   }
 
-  /**
-   * Commits the command, unless its idempotency key is known. Resolves to the new or the remembered answer, or to
-   * `key_reused`.
-   */
+  /** Resolves to the new or the remembered answer, or to `key_reused`. */
   runOnce<C extends Command>(command: C, idempotency: Idempotency<OutcomeOf<C>>): Promise<KeyedAnswer> {
     return this.#submit(command, idempotency)
   }
@@ -182,10 +173,7 @@ export class GroupCommit {
     for (const observer of observers) observer.commitFinished(batch.length, durationMs)
   }
 
-  /**
-   * Commits the commands whose pets are not locked. The other commands are split into groups that share no pet. Each
-   * group waits for its locks without using a commit slot.
-   */
+  /** Commits the commands whose pets are not locked. The others wait for their locks without using a commit slot. */
   async #commitUnlocked(batch: readonly WaitingCommand[], lockedPets: ReadonlySet<bigint>): Promise<void> {
     const { free, blocked } = splitByLocks(batch, lockedPets)
     for (const group of blocked) void this.#commitAfterLocks(group)

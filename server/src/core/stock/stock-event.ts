@@ -110,9 +110,6 @@ export function passesFilter(event: StockEvent, { kinds, petId }: EventFilter): 
 /** Events after a cursor, in the order of their commits. */
 export interface StockEvents {
   readonly events: readonly StockEvent[]
-  /**
-   * The cursor after the last event. If `events` has as many entries as the `limit` of `stockEventsAfter`, more may
-   * follow.
-   */
+  /** The cursor after the last event. If there are as many events as the limit, more may follow. */
   readonly cursor: string
 }

@@ -17,10 +17,7 @@ export class PetsLockedError extends Error {
 
 /** Reads the stock, and commits all changes. */
 export interface StockStore {
-  /**
-   * A number that changes whenever this or another process may have changed anything but rate-limit counters; `undefined`
-   * if only a query could tell. Called for every request, so it must be cheap.
-   */
+  /** Changes with every change but rate-limit counters; `undefined` if only a query could tell. Called for every request. */
   version(): number | undefined
   /** How many concurrent calls of `changeStock` are worthwhile, if they are about different pets. */
   readonly concurrentCommits: number
@@ -28,9 +25,7 @@ export interface StockStore {
   readonly concurrentLockWaits: number
   /** Reads every entry, in batches, by petId ascending. Resolves to the cursor to pass to `stockChangesSince`. */
   loadStock(onBatch: (items: readonly InventoryItem[]) => void): Promise<string>
-  /**
-   * The changes since the cursor, or `reload` if the changes are unknown, or if loading the whole stock is faster.
-   */
+  /** The changes since the cursor; `reload` if they are unknown, or if loading the whole stock is faster. */
   stockChangesSince(cursor: string): Promise<StockChanges | 'reload'>
   /**
    * Decides the commands in order, in one commit, which writes the stock, the log and the answers to commands with an
@@ -78,10 +73,7 @@ export interface HistoryStore {
     limit: PruneLimit,
     onProgress?: (rows: number) => void,
   ): Promise<{ readonly prunable: number; readonly total: number }>
-  /**
-   * Removes at most `batch` prunable log rows, oldest first, in one commit. Resolves to the number of
-   * removed rows.
-   */
+  /** Removes at most `batch` prunable log rows, oldest first, in one commit. Resolves to their number. */
   pruneHistory(limit: PruneLimit, batch: number): Promise<number>
 }
 

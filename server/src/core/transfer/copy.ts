@@ -108,10 +108,7 @@ interface CopyOptions {
 
 type CopyTarget = ContentStore & Pick<StockStore, 'loadStock'>
 
-/**
- * Copies everything into an empty store, and throws if the copy differs. Returns the ETag of the stock, which is the same
- * in both stores.
- */
+/** Copies everything into an empty store, and throws if the copy differs. `tag` is the ETag of the stock in both. */
 export async function copyStore(
   source: ContentStore,
   target: CopyTarget,

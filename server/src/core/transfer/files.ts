@@ -205,10 +205,7 @@ export class NotUtf8 extends Error {
   }
 }
 
-/**
- * The lines of a file without "\n". A line that is too long is cut to one character more than the limit, so that its
- * reader still rejects it.
- */
+/** The lines of a file without "\n". A line that is too long is cut, but stays too long for its reader. */
 export async function* linesOf(
   chunks: AsyncIterable<Uint8Array>,
   file: string,

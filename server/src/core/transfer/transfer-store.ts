@@ -4,10 +4,7 @@ import type { OrderRow } from '../orders/order.ts'
 import type { AdjustmentChange } from '../stock/command.ts'
 import type { StagedImport } from './import.ts'
 
-/**
- * Coordinates an import with a service that uses the same database, if the database allows only one writer at a time: while
- * the import writes, the service cannot.
- */
+/** Coordinates an import with a running service if the database allows only one writer at a time. */
 export interface WritePause {
   /** Whether a service is running on the database now. */
   isServiceRunning(): boolean

@@ -58,12 +58,12 @@ export const Quantity = (description: string, options: Options = {}) =>
   Type.Integer({ minimum: 0, maximum: MAX_QUANTITY, description, ...options })
 
 /** A time: milliseconds in the program, RFC 3339 in JSON and in files. */
-export type TDateTime = TUnsafe<number> & { format: 'date-time' }
+type TDateTime = TUnsafe<number> & { format: 'date-time' }
 
-export const DateTime = (description: string): TDateTime => {
-  const format = 'date-time'
-  return { ...Type.Unsafe<number>({ type: 'string', description }), format }
-}
+export const DateTime = (description: string): TDateTime => ({
+  ...Type.Unsafe<number>({ type: 'string', description }),
+  format: 'date-time',
+})
 
 export function OneOf<const Word extends string>(words: readonly Word[], options: Options) {
   return Type.Enum([...words], { type: 'string', ...options })
@@ -91,7 +91,7 @@ export function Text(options: Options, expected: string, isValid: (text: string)
 }
 
 /** The fields of an update: all are optional, and null removes the value of an optional field. */
-export type UpdateOf<FieldSet extends Fields> = {
+type UpdateOf<FieldSet extends Fields> = {
   [Name in keyof FieldSet]: FieldSet[Name] extends TOptional<infer Schema extends TSchema>
     ? TOptional<Type.TUnion<[Schema, Type.TNull]>>
     : TOptional<FieldSet[Name]>
@@ -131,10 +131,7 @@ export interface FieldCodec {
   readonly json: 'number' | 'string' | 'boolean'
   readonly sql: 'integer' | 'text' | 'boolean'
   readonly isInt64?: true
-  /**
-   * Returns undefined if the value is invalid; a word list throws `invalid_request` instead, to name the invalid word.
-   * Values are never coerced: "5" is not 5.
-   */
+  /** Undefined if the value is invalid; a word list throws, to name the invalid word. "5" is not 5. */
   fromJson(value: unknown): unknown
   fromText(text: string): unknown
   toText(value: unknown): string
@@ -156,8 +153,7 @@ export function codecsOf(fields: Fields): readonly FieldCodec[] {
 }
 
 export function codecOf(name: string, schema: TSchema): FieldCodec {
-  const { anyOf }: Keywords = schema
-  const [first, second] = anyOf ?? []
+  const { anyOf: [first, second] = [] }: Keywords = schema
   const isClearable = (second as Keywords | undefined)?.type === 'null'
   const valueSchema = isClearable && first !== undefined ? first : schema
   return { name, isOptional: IsOptional(schema), isClearable, ...valueCodec(name, valueSchema) }
@@ -166,6 +162,8 @@ export function codecOf(name: string, schema: TSchema): FieldCodec {
 type ValueCodec = Omit<FieldCodec, 'name' | 'isOptional' | 'isClearable'>
 
 const identity = (value: unknown) => value
+/** The value is the same in JSON and in the program. */
+const PLAIN = { toText: String, toJson: identity, fromSql: identity }
 
 function valueCodec(name: string, schema: TSchema): ValueCodec {
   const codec = plainCodec(name, schema)
@@ -202,6 +200,7 @@ export function parseInt64(text: string): bigint | undefined {
 }
 
 const INT64: ValueCodec = {
+  ...PLAIN,
   expected: INT64_RANGE,
   json: 'number',
   sql: 'integer',
@@ -212,8 +211,6 @@ const INT64: ValueCodec = {
     return Number.isSafeInteger(value) ? BigInt(value) : parseInt64(String(value))
   },
   fromText: parseInt64,
-  toText: String,
-  toJson: identity,
   fromSql: BigInt,
 }
 
@@ -229,16 +226,12 @@ const DATE_TIME: ValueCodec = {
 }
 
 const BOOLEAN: ValueCodec = {
+  ...PLAIN,
   expected: 'true or false',
   json: 'boolean',
   sql: 'boolean',
   fromJson: (value) => (typeof value === 'boolean' ? value : undefined),
-  fromText: (text) => {
-    if (text === 'true') return true
-    return text === 'false' ? false : undefined
-  },
-  toText: String,
-  toJson: identity,
+  fromText: (text) => (text === 'true' || text === 'false' ? text === 'true' : undefined),
   fromSql: Boolean,
 }
 
@@ -252,13 +245,12 @@ function integerCodec({ minimum = -MAX_QUANTITY, maximum = MAX_QUANTITY }: Keywo
       ? value + 0 // Turns -0 into 0.
       : undefined
   return {
+    ...PLAIN,
     expected: `an integer from ${minimum} to ${maximum}`,
     json: 'number',
     sql: 'integer',
     fromJson,
     fromText: (text) => (INTEGER_TEXT.test(text) ? fromJson(Number(text)) : undefined),
-    toText: String,
-    toJson: identity,
     fromSql: Number,
   }
 }
@@ -276,14 +268,12 @@ function textCodec(schema: TSchema): ValueCodec {
       : words.includes(value)
   const read = (value: unknown) => (isValid(value) ? value : undefined)
   return {
+    ...PLAIN,
     expected: words === undefined ? describeLength(minLength, maxLength) : `one of ${words.join(', ')}`,
     json: 'string',
     sql: 'text',
     fromJson: read,
     fromText: read,
-    toText: String,
-    toJson: identity,
-    fromSql: identity,
   }
 }
 
@@ -298,23 +288,22 @@ function wordListCodec(name: string, { items, minItems = 0 }: Keywords): ValueCo
   const fromJson = (value: unknown) => {
     if (!Array.isArray(value) || value.length < minItems) return undefined
     for (const [index, word] of value.entries()) {
-      const problem = !words.includes(word)
-        ? `${name}[${index}] must be one of ${list}, got ${describeValue(word)}`
-        : value.indexOf(word) !== index
-          ? `${name} contains ${describeValue(word)} twice; name it once`
-          : undefined
-      if (problem !== undefined) throw invalidField(name, problem)
+      if (!words.includes(word)) {
+        throw invalidField(name, `${name}[${index}] must be one of ${list}, got ${describeValue(word)}`)
+      }
+      if (value.indexOf(word) !== index) {
+        throw invalidField(name, `${name} contains ${describeValue(word)} twice; name it once`)
+      }
     }
     return words.filter((word) => value.includes(word))
   }
   return {
+    ...PLAIN,
     expected: minItems > 0 ? `a list of at least one of ${list}` : `a list of any of ${list}`,
     json: 'string',
     sql: 'text',
     fromJson,
     fromText: (text) => fromJson(text.split(',')),
-    toText: String,
-    toJson: identity,
     fromSql: (text) => String(text).split(','),
   }
 }
@@ -335,11 +324,13 @@ export function columnsOf(fields: Fields): Readonly<Record<string, FieldCodec['s
 }
 
 /** Throws `invalid_request` with the name of the field if the value is invalid. */
-export function valueFromJson(codec: FieldCodec, value: unknown): unknown {
-  if (value === null && codec.isClearable) return null
-  const parsed = codec.fromJson(value)
+export function valueFromJson(
+  { name, expected, isClearable, fromJson }: FieldCodec,
+  value: unknown,
+): unknown {
+  if (value === null && isClearable) return null
+  const parsed = fromJson(value)
   if (parsed !== undefined) return parsed
-  const { name, expected } = codec
   const problem =
     value === undefined
       ? `is missing; it must be ${expected}`
@@ -352,10 +343,7 @@ export function invalidField(field: string, message: string): ServiceError {
   return new ServiceError('invalid_request', message, { field })
 }
 
-/**
- * The record with the update applied: null removes a value. The fields have the order of the definition, so that equal
- * records have the same JSON and the same ETag.
- */
+/** Applies an update; null removes a value. The order of the fields is fixed, so equal records have the same ETag. */
 export function withUpdate<FieldSet extends Fields>(
   fields: FieldSet,
   record: RecordOf<FieldSet>,
@@ -451,10 +439,7 @@ export function parseExactJson(text: string, keepsText = isRounded): unknown {
   )
 }
 
-/**
- * Whether the double is an integer that differs from the number in the source, or is too large to be exact. A double
- * with a fraction counts as not rounded.
- */
+/** Whether the double is an integer that differs from the source, or is too large to be exact. */
 function isRounded(value: number, source: string): boolean {
   if (!Number.isFinite(value)) return true
   if (!Number.isInteger(value) || String(value) === source) return false

@@ -150,10 +150,7 @@ export class WebhookRunner {
   readonly #backlog: LoggedEvent[] = []
   /** The cursor up to which the log has been read. */
   #cursor: string
-  /**
-   * When the pending relist was created; `undefined` if none is pending. A relist asks the receiver to read the whole
-   * list again.
-   */
+  /** When the pending relist was created; `undefined` if none is pending. */
   #relistAt: number | undefined
   /** The saved failure of the oldest delivery. The first delivery that this runner adds continues from it. */
   #inheritedFailure: DeliveryFailure | undefined

@@ -73,9 +73,8 @@ export interface WebhookState {
 /** A place in the log that a webhook can go back to. */
 export interface Rewind {
   /**
-   * `events`: the events at or after the `since` of `findRewind` will be sent again. `relist`: some of them may have
-   * been pruned, so a relist replaces
-   * them. `pending`: the webhook has not sent the first of them yet, so it stays at its place.
+   * `events`: the events since the time will be sent again. `relist`: some of them may have been pruned, so a relist
+   * replaces them. `pending`: the webhook has not sent the first of them yet, so it stays at its place.
    */
   readonly type: 'events' | 'relist' | 'pending'
   readonly cursor: string
@@ -85,10 +84,7 @@ export interface Rewind {
 /** The number of attempts that are kept for each webhook. */
 export const MAX_KEPT_ATTEMPTS = 1_000
 
-/**
- * Reads webhooks and records deliveries. Webhooks are created and changed by commands, which `StockStore.changeStock`
- * commits.
- */
+/** Reads webhooks and records deliveries. Commands create and change webhooks. */
 export interface WebhookStore {
   /** Sorted by the time of their creation. */
   listWebhooks(): Promise<WebhookState[]>
@@ -111,17 +107,11 @@ export interface DeliveryStore {
    * the format of a cursor.
    */
   eventsAfter(cursor: string, limit: number): Promise<StockEvents | 'relist_needed' | 'unknown_cursor'>
-  /**
-   * Leases every webhook whose lease has expired, and renews the leases of this process when less than half of the duration
-   * remains. Returns the webhooks that this process has leased.
-   */
+  /** Leases every free webhook, renews the leases of this process after half of their time, and returns its webhooks. */
   leaseWebhooks(durationMs: number): Promise<Webhook[]>
   /** Ends the leases of this process, so that another process can take over at once. */
   releaseWebhooks(): Promise<void>
-  /**
-   * The current revision of each webhook, by id. Contains every change that was answered before the call, by any process.
-   * Read before each batch of attempts, so it must be cheap.
-   */
+  /** By id, with every change that any process has answered. Read before each batch of attempts, so it must be cheap. */
   webhookRevisions(): Promise<ReadonlyMap<bigint, number>>
   /** Returns false and saves nothing if the webhook has changed or another process has leased it. */
   saveProgress(

@@ -1,16 +1,14 @@
+import { lowerBound } from '../../values/lower-bound.ts'
 import { type InventoryItem, PET_STATUSES } from '../inventory.ts'
 
-/**
- * The whole list as JSON, split into parts. It stays the same object until the list changes, so it can be the key of a
- * cache.
- */
+/** The whole list as JSON. It stays the same object until the list changes, so it can be the key of a cache. */
 export interface InventorySnapshot {
   readonly parts: readonly Uint8Array[]
   readonly byteLength: number
   readonly tag: string
 }
 
-const CLOSING_BRACKET = new TextEncoder().encode(']')
+const CLOSING_BRACKET = bytesOf(']')
 
 /** All entries in petId order, split into pages, so that a change serialises one page and not the whole list. */
 export class InventoryPages {
@@ -80,14 +78,7 @@ export class InventoryPages {
     const last = this.#pages.length - 1
     // A shortcut for entries that are added in ascending order, as when the list is loaded.
     if (this.#pageAt(last).firstId <= petId) return last
-    let low = 0
-    let high = last
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (this.#pageAt(middle).firstId <= petId) low = middle + 1
-      else high = middle
-    }
-    return Math.max(0, low - 1)
+    return Math.max(0, lowerBound(last, (index) => this.#pageAt(index).firstId <= petId) - 1)
   }
 
   #insertIntoFull(index: number, page: InventoryPage, item: InventoryItem): void {
@@ -143,14 +134,7 @@ class InventoryPage {
   /** The slot of the id, or the slot to insert it at. */
   slotOf(petId: bigint): number {
     if (this.count > 0 && (this.ids[this.count - 1] ?? 0n) < petId) return this.count
-    let low = 0
-    let high = this.count
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if ((this.ids[middle] ?? 0n) < petId) low = middle + 1
-      else high = middle
-    }
-    return low
+    return lowerBound(this.count, (slot) => (this.ids[slot] ?? 0n) < petId)
   }
 
   has(slot: number, petId: bigint): boolean {
