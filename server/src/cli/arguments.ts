@@ -41,7 +41,6 @@ export class PetstoreCommand extends Command {
     )
   }
 
-  /** Adds the flag of JsonFlags. */
   jsonOption(): this {
     return this.option('--json', 'print JSON')
   }

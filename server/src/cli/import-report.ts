@@ -3,7 +3,6 @@ import type { RefusedLine, RowKind } from '../core/transfer/rows.ts'
 import { quote } from '../core/values/field.ts'
 import { formatCount, formatNumber } from './terminal.ts'
 
-/** One line of text for each example of a refused line, with the reason. */
 export function refusedLines(refused: Tally<RefusedLine>): string[] {
   return exampleLines(refused, ({ line, reason }) => [line, reason])
 }
@@ -16,7 +15,6 @@ export function importSummary(result: string, rows: number, refused: number, sec
   return `${result}${skipped} (${seconds.toFixed(1)} s${rate})`
 }
 
-/** Shown for an optional field without a value. */
 const NO_VALUE = 'none'
 
 /** Counts the changes that an import would make, and lists the first lines of each kind. */

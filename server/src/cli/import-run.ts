@@ -24,7 +24,6 @@ export interface FileFlags extends SettingFlags, PauseFlags {
   readonly encoding: Encoding
 }
 
-/** A file that is being imported. */
 export interface OpenFile<Name extends string> {
   /** The name in messages. */
   readonly name: string
@@ -88,9 +87,7 @@ export interface ImportRun<Value> extends Pick<ChangeOrigin, 'keyId' | 'reason' 
   readonly store: Pick<Store, 'clock' | 'writePause'>
   /** The name of the database in messages. */
   readonly database: string
-  /** Skips bad lines instead of refusing the file. */
   readonly skipRefused: boolean
-  /** Advice for the message about bad lines. */
   readonly advice: string
 }
 

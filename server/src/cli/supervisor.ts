@@ -54,7 +54,6 @@ export class Supervisor {
     this.signal('SIGTERM')
   }
 
-  /** Sends the signal to all workers. */
   signal(signal: 'SIGTERM' | 'SIGHUP'): void {
     for (const worker of this.#workers) worker.process.kill(signal)
   }

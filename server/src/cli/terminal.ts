@@ -27,7 +27,6 @@ interface ListFormat<Item> {
   readonly emptyMessage: string
 }
 
-/** Prints a table, or JSON if the flags ask for it. */
 export function printList<Item>(
   items: readonly Item[],
   flags: JsonFlags,
@@ -42,7 +41,6 @@ export function printList<Item>(
   }
 }
 
-/** Prints one field per line, with its label. */
 export function printFields(fields: readonly (readonly [label: string, value: string])[]): void {
   console.log(alignColumns(fields))
 }
@@ -231,7 +229,6 @@ export class Progress {
     }
   }
 
-  /** Removes the bar. */
   end(): void {
     if (this.#hasBar) this.#output.write('\r\x1b[K')
     this.#hasBar = false

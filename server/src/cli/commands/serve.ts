@@ -211,7 +211,6 @@ function stopOnSignal(stopService: () => Promise<void>): () => void {
 
 type Ports = Pick<RunningService, 'port' | 'metricsPort'>
 
-/** The address of the service on this machine. */
 export function serviceAddress(config: Config, port: number): string {
   return reachableAddress(config.tlsCert === undefined ? 'http' : 'https', config.host, port)
 }

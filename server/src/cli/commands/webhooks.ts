@@ -275,7 +275,6 @@ function describePending({ id, progress }: Webhook, { since }: WebhookLag, from:
     : `webhook ${id} has only sent the events before ${formatMinute(since)} and will send the later events anyway; nothing was changed`
 }
 
-/** Counts the events after the cursor that the webhook would send. */
 async function countEventsAfter(store: Store, cursor: string, { kinds }: Webhook): Promise<number> {
   let count = 0
   for (let position = cursor; ; ) {

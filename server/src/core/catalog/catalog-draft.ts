@@ -29,7 +29,6 @@ import {
 
 /** The part of the catalogue that a commit has locked and read. */
 export interface LockedCatalog {
-  /** The pets that the commands name, if they exist. */
   readonly pets: ReadonlyMap<bigint, Pet>
   /** The categories that the commands name, and the categories of the pets above. */
   readonly categories: ReadonlyMap<bigint, Category>
@@ -241,7 +240,6 @@ export class CatalogDraft {
     return this.#planPet({ pet: withUpdate(PET, before, patch), before, entry }, batch)
   }
 
-  /** Checks the record of a pet. */
   #planPet(change: Omit<PlannedPet, 'type' | 'category'>, batch = NO_BATCH): PetPlan {
     const { pet } = change
     const category = this.#findCategory(pet.categoryId)

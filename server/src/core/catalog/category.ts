@@ -3,7 +3,6 @@ import { ServiceError } from '../values/errors.ts'
 import { Int64, Quantity, type RecordOf, updateOf } from '../values/field.ts'
 import { Name } from './catalog-fields.ts'
 
-/** The fields of a category that an update can change. */
 const CHANGEABLE = {
   name: Name('Name of the category, without control characters.'),
   lowStockAt: Type.Optional(

@@ -17,7 +17,6 @@ export interface IndexedPet {
 
 interface IndexQuery {
   readonly search: InventorySearch
-  /** Finds only pets after this place in the order of the search. */
   readonly after: SearchPlace | undefined
   readonly limit: number
   /** The pet that has the barcode of the search. */

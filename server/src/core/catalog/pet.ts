@@ -4,7 +4,6 @@ import { ServiceError } from '../values/errors.ts'
 import { Int64, invalidField, Quantity, type RecordOf, updateOf } from '../values/field.ts'
 import { Barcode, Name } from './catalog-fields.ts'
 
-/** The fields of a pet that an update can change. */
 const CHANGEABLE = {
   name: Name('Name of the pet, without control characters.'),
   categoryId: Int64('Identifier of the category that the pet belongs to. The category must exist.'),
@@ -18,11 +17,9 @@ const CHANGEABLE = {
 export const PET = { id: Int64('Identifier of the pet.'), ...CHANGEABLE }
 export type Pet = RecordOf<typeof PET>
 
-/** A pet with its stock. */
 export const STOCKED_PET = { ...PET, quantity: Quantity('Units on the shelf.') }
 export type StockedPet = RecordOf<typeof STOCKED_PET>
 
-/** A pet in an export, with the name of its category. */
 export const EXPORTED_PET = { ...STOCKED_PET, category: Name('Name of the category.') }
 export type ExportedPet = RecordOf<typeof EXPORTED_PET>
 

@@ -35,7 +35,6 @@ export interface InventorySearch {
   readonly text?: SearchText | undefined
   readonly status?: PetStatus | undefined
   readonly categoryId?: bigint | undefined
-  /** Only pets that are low. */
   readonly isLow?: boolean | undefined
   /** Only pets with fewer available units. */
   readonly below?: number | undefined
@@ -72,7 +71,6 @@ export type SearchRow = RecordOf<typeof SEARCH_ROW>
 export type FoundPet = SearchRow & { readonly place: SearchPlace }
 
 export interface SearchWindow {
-  /** Finds only pets after this place in the order of the search. */
   readonly after: SearchPlace | undefined
   readonly limit: number
 }
@@ -134,7 +132,9 @@ function fromCursor(search: InventorySearch, cursor: string): SearchPlace {
   }
   const { by } = search.order
   if (by === 'petId') return { id }
-  if (by === 'name' && typeof value === 'string' && isStorable(value)) return { id, value }
+  // PostgreSQL accepts neither U+0000 nor a lone surrogate.
+  const isText = typeof value === 'string' && value.isWellFormed() && !value.includes('\0')
+  if (by === 'name' && isText) return { id, value }
   if (by !== 'name' && Number.isSafeInteger(value)) return { id, value: Number(value) }
   throw unknownCursor(cursor)
 }
@@ -148,11 +148,6 @@ function decodeCursor(cursor: string): unknown[] {
   }
 }
 
-/** PostgreSQL accepts neither U+0000 nor a lone surrogate. */
-function isStorable(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\0')
-}
-
 function fingerprintOf({ text, status, categoryId, isLow, below, order }: InventorySearch): string {
   const conditions = [text?.words, text?.id, text?.barcode, status, categoryId, isLow, below, order].map(
     (part) => (typeof part === 'bigint' ? String(part) : (part ?? null)),
@@ -160,7 +155,6 @@ function fingerprintOf({ text, status, categoryId, isLow, below, order }: Invent
   return createHash('sha256').update(JSON.stringify(conditions)).digest('base64url').slice(0, 8)
 }
 
-/** A page of the found pets, and the cursor of the next page if there is one. */
 export async function searchPage(
   store: { searchPets(search: InventorySearch, window: SearchWindow): Promise<readonly FoundPet[]> },
   search: InventorySearch,

@@ -76,7 +76,7 @@ export function formatPermissions(permissions: readonly Permission[]): string {
 }
 
 /** Ignores unknown names: a later version of the service may have stored them. */
-export function parsePermissions(text: string): readonly Permission[] {
+function parsePermissions(text: string): readonly Permission[] {
   const names = text.split(',')
   return PERMISSIONS.filter((permission) => names.includes(permission))
 }
@@ -111,6 +111,7 @@ export interface KeyChange extends Partial<Pick<ApiKey, 'name' | 'permissions'>>
 /** One line for each field that changes, with its old and new value. */
 export function describeKeyChange(key: ApiKey, change: KeyChange): string[] {
   const { name, allowance, permissions, expiresAt, paused } = change
+  const formatExpiry = (time: number | 'never') => (time === 'never' ? time : new Date(time).toISOString())
   return [
     ...describeDifference('name', key.name, name, (text) => `"${text}"`),
     ...describeDifference('plan', key, allowance, formatAllowance),
@@ -132,10 +133,6 @@ function describeDifference<Value>(
 
 export function formatAllowance({ plan, limits }: Pick<ApiKey, 'plan' | 'limits'>): string {
   return `${plan} (${limits.perMinute} a minute, ${limits.perDay} a day)`
-}
-
-function formatExpiry(time: number | 'never'): string {
-  return time === 'never' ? time : new Date(time).toISOString()
 }
 
 /** A secret as it is stored. Requests are matched by the hash; people recognise the secret by the hint. */
@@ -172,18 +169,15 @@ export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'hex')
 }
 
-/** Shows enough to recognise the secret, but too little to use it. */
-function maskSecret(secret: string): string {
-  return `${secret.slice(0, 9)}…${secret.slice(-4)}`
-}
-
 /** Removes secrets from a text that is logged or sent. */
 export function hideSecrets(text: string): string {
   return text.replace(SECRET_IN_TEXT, 'pst_$1_[hidden]')
 }
 
 export function storedSecret(secret: string, createdAt: number): StoredSecret {
-  return { hash: hashSecret(secret), hint: maskSecret(secret), createdAt }
+  // Enough to recognise the secret, but too little to use it.
+  const hint = `${secret.slice(0, 9)}…${secret.slice(-4)}`
+  return { hash: hashSecret(secret), hint, createdAt }
 }
 
 function checksum(body: string): string {

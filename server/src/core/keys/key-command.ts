@@ -10,7 +10,6 @@ import {
 } from './api-key.ts'
 import type { StoredPairingCode } from './pairing.ts'
 
-/** A change of keys. */
 export type KeyCommand =
   | { readonly type: 'create'; readonly key: ApiKey; readonly secret: StoredSecret }
   | { readonly type: 'change'; readonly keyId: string; readonly change: KeyChange }
@@ -22,9 +21,7 @@ export type KeyCommand =
 
 /** The keys that a decision depends on. They are locked until the commit. */
 export interface LockedKeys {
-  /** The key that sends the command. */
   readonly actor: ApiKey | undefined
-  /** The key that the command names. */
   readonly target: ApiKey | undefined
   /** Every key with the permission `keys`. */
   readonly managers: readonly ApiKey[]

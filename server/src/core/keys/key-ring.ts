@@ -2,8 +2,7 @@ import type { Clock } from '../values/clock.ts'
 import type { ApiKey } from './api-key.ts'
 import type { KeyStore } from './key-store.ts'
 
-/** The number of keys that are cached. */
-const MAX_KEYS = 10_000
+const MAX_CACHED_KEYS = 10_000
 /** Cached keys are dropped after this time, so a change or a revocation on any instance takes effect within it. */
 const CACHE_MS = 250
 /** The minimum time between two queries for new secrets, however many unknown secrets are sent. */
@@ -87,7 +86,7 @@ export class KeyRing {
     const key = await this.#store.findKey(hash)
     // A key that was looked up before the cache was cleared may be outdated.
     const isCurrent = generation === this.#generation
-    if (key !== undefined && isCurrent && this.#keys.size < MAX_KEYS) this.#keys.set(hash, key)
+    if (key !== undefined && isCurrent && this.#keys.size < MAX_CACHED_KEYS) this.#keys.set(hash, key)
     if (key === undefined) this.#hashes.delete(hash)
     else this.#hashes.add(hash)
     return key

@@ -44,7 +44,6 @@ export interface KeyStore {
   listSecretHashes(after: bigint | undefined): Promise<SecretHashes>
   /** Counts the keys of each plan that are neither revoked, expired at `now` nor paused. */
   countActiveKeys(now: number): Promise<Record<Plan, number>>
-  /** All keys, oldest first. */
   listKeys(): Promise<KeyRecord[]>
   /** Up to `limit` keys, oldest first, from the key after `after` on. */
   listKeyPage(limit: number, after: string | undefined): Promise<KeyRecord[]>

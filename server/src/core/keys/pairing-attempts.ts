@@ -25,7 +25,6 @@ export class PairingAttempts {
     this.#clock = clock
   }
 
-  /** When the block of the address ends. */
   blockedUntil(address: string): number | undefined {
     const { wrongCodes, expiresAt } = this.#attemptsOf(address)
     return wrongCodes >= MAX_WRONG_CODES ? expiresAt : undefined

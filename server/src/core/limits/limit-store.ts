@@ -41,7 +41,6 @@ export interface WindowStatus {
 export interface KeyWindows {
   readonly minute: WindowStatus
   readonly day: WindowStatus
-  /** Set while the key is banned. */
   readonly bannedUntil?: number
 }
 
@@ -84,7 +83,6 @@ export interface LimitStore {
 
 /** The usage of keys as operators see it. */
 export interface UsageStore {
-  /** The windows and the latest ban of every key. */
   loadLimits(): Promise<ReadonlyMap<string, LimitState>>
   /** The daily usage of each key since `fromDay` (such as 2026-11-15, UTC). */
   listUsage(fromDay: string): Promise<DailyUsage[]>
@@ -137,14 +135,12 @@ export interface SharedLimitStore {
   countRequests(counts: readonly RequestCount[]): Promise<ReadonlyMap<string, CountedRequests>>
 }
 
-/** Requests of a key that arrived together. */
 export interface RequestCount {
   readonly keyId: string
   readonly requests: number
   readonly limits: Limits
 }
 
-/** The windows after the requests were counted. */
 export interface CountedRequests {
   readonly minute: WindowCount
   readonly day: WindowCount

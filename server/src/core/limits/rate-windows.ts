@@ -66,7 +66,6 @@ function moveWithClock(state: LimitState, before: number, now: number): void {
   }
 }
 
-/** The current windows. Does not change the state. */
 export function windowsOf(state: LimitState, limits: Limits, now: number): KeyWindows {
   const at = Math.max(now, state.lastUsedAt)
   const { ban } = state
@@ -215,7 +214,6 @@ export class BurstFilter {
 
 interface LedgerKey extends KeyUsage {
   readonly keyId: string
-  /** The time of the latest request. */
   at: number
 }
 

@@ -5,7 +5,7 @@ import { ServiceError } from '../values/errors.ts'
 import {
   DateTime,
   Int64,
-  isWithinLength,
+  isCleanText,
   MAX_QUANTITY,
   OneOf,
   Quantity,
@@ -68,14 +68,12 @@ export type OrderWebhookKind = {
   [Change in OrderChange]: (typeof TRANSITIONS)[Change]['webhook'] extends null ? never : `order.${Change}`
 }[OrderChange]
 
-/** The webhook kind of each change that has one, with its summary. */
 export const ORDER_WEBHOOKS = ORDER_CHANGES.flatMap((change) => {
   const { webhook: summary } = ORDER_TRANSITIONS[change]
   // The cast is safe: `OrderWebhookKind` leaves out the same changes as this condition.
   return summary === null ? [] : [{ change, kind: `order.${change}` as OrderWebhookKind, summary }]
 })
 
-/** Computes a value for each webhook kind of orders. */
 export function mapOrderWebhooks<T>(
   value: (webhook: (typeof ORDER_WEBHOOKS)[number]) => T,
 ): Readonly<Record<OrderWebhookKind, T>> {
@@ -84,7 +82,6 @@ export function mapOrderWebhooks<T>(
   return Object.fromEntries(entries) as Record<OrderWebhookKind, T>
 }
 
-/** The longest time for which an order can hold stock before it expires. */
 export const MAX_HOLD_SECONDS = 2_592_000
 
 export const OrderState = OneOf(ORDER_STATES, {
@@ -104,19 +101,9 @@ const Note = Text(
     description: 'A note for the staff. It may have several lines, but no other control characters.',
   },
   `1 to ${MAX_NOTE_LENGTH} characters of UTF-8 text that are not all blank, without control characters other than line breaks`,
-  isNote,
+  (text) => text.trim() !== '' && isCleanText(text, MAX_NOTE_LENGTH, INVALID_IN_NOTE),
 )
 
-function isNote(text: string): boolean {
-  return (
-    isWithinLength(text, MAX_NOTE_LENGTH) &&
-    text.trim() !== '' &&
-    !INVALID_IN_NOTE.test(text) &&
-    text.isWellFormed()
-  )
-}
-
-/** The fields of an order that an update can change. */
 const CHANGEABLE = {
   shipDate: Type.Optional(
     DateTime('When the order ships or shipped. Requests may use any time zone; responses use UTC.'),
@@ -178,7 +165,6 @@ export type NewOrder = RecordOf<typeof NEW_ORDER>
 export const ORDER_UPDATE = updateOf(CHANGEABLE)
 export type OrderPatch = RecordOf<typeof ORDER_UPDATE>
 
-/** The maximum number of orders that one request creates. */
 export const MAX_NEW_ORDERS = 100
 
 const { shipDate, ...otherChangeable } = CHANGEABLE

@@ -34,7 +34,6 @@ export const MAX_EXPIRED_HOLDS = 1_000
 export interface LockedOrders {
   /** The time by the store's clock, after everything was locked. */
   readonly now: number
-  /** The orders that the commands name. */
   readonly orders: ReadonlyMap<bigint, Order>
   /** The holds of the locked pets that have expired but are still stored as open. */
   readonly expiredHolds: readonly Order[]
@@ -42,13 +41,10 @@ export interface LockedOrders {
   readonly newIds: readonly bigint[]
 }
 
-/** The orders that the commit writes. */
 export interface OrderChanges {
   readonly added: readonly Order[]
   readonly changed: readonly Order[]
-  /** The number of holds that expired. */
   readonly expired: number
-  /** The number of orders that were refused for lack of stock. */
   readonly refused: number
 }
 

@@ -190,17 +190,14 @@ export interface Idempotency<O> {
   answer(outcome: O): string
 }
 
-/** A command as the store receives it. */
 export type SubmittedCommand = Command & { readonly idempotency?: Idempotency<Outcome> | undefined }
 
-/** The result of a command with an idempotency key. */
 export type KeyedAnswer =
   /** A replay answers as before and changes nothing. */
   | { readonly type: 'answered'; readonly answer: string; readonly isReplay: boolean }
   /** The key belongs to another command. */
   | { readonly type: 'key_reused' }
 
-/** The result that the store returns for a command. */
 export type ResultOf<C extends SubmittedCommand> = C extends unknown
   ? 'idempotency' extends keyof C
     ? OutcomeOf<C> | KeyedAnswer

@@ -27,7 +27,6 @@ import { toFailure } from './refusal.ts'
 import { availableOf, type LogRecord, StockDraft } from './stock-draft.ts'
 
 export interface Decision {
-  /** In the order of the commands. */
   readonly results: Result[]
   /** Whether the commit reached `MAX_EXPIRED_HOLDS`. If so, it only releases holds, and the commands need another commit. */
   readonly isPostponed: boolean
@@ -41,7 +40,6 @@ export interface Decision {
   readonly orders: OrderChanges | undefined
   readonly catalog: CatalogChanges | undefined
   readonly webhooks: WebhookChanges | undefined
-  /** The answers to remember. */
   readonly answers: readonly RememberedAnswer[]
 }
 
@@ -196,7 +194,6 @@ function quantityAfter(change: AdjustmentChange, quantity: number): number {
 
 type Failure = Omit<ErrorDetail, 'index' | 'petId'>
 
-/** Why the change is not possible at this quantity. */
 function failureOf(change: AdjustmentChange, quantity: number): Failure | undefined {
   const { petId, expected, delta } = change
   if (expected !== undefined && expected !== quantity) {
@@ -236,7 +233,6 @@ function reservedFailure(change: AdjustmentChange, entry: LockedEntry | undefine
   }
 }
 
-/** How long an answer is remembered. */
 export const REMEMBERED_MS = DAY
 
 /** An answer as the store keeps it. It is written in the commit that decided the command. */

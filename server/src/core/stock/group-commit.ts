@@ -32,7 +32,6 @@ interface GroupCommitParts {
   readonly observers: readonly CommitObserver[]
 }
 
-/** A command that waits for its commit. */
 interface WaitingCommand {
   readonly command: SubmittedCommand
   settle(result: Result): void
@@ -60,7 +59,6 @@ export class GroupCommit {
   readonly #lockWaits: LockWaits
   #freeSlots: number
   #isCommitScheduled = false
-  /** The number of commands in the last commit. */
   #lastCommitSize = 0
   /** Whether at most one command was waiting at the last scheduled commit. */
   #wasLastTurnQuiet = true
@@ -158,7 +156,13 @@ export class GroupCommit {
         lockWait,
       )
     } catch (error) {
-      if (error instanceof PetsLockedError) return this.#commitUnlocked(batch, error.petIds)
+      if (error instanceof PetsLockedError) {
+        // The blocked commands wait for their locks without using a commit slot.
+        const { free, blocked } = splitByLocks(batch, error.petIds)
+        for (const group of blocked) void this.#commitAfterLocks(group)
+        if (free.length > 0) await this.#commit(free, 'brief')
+        return
+      }
       if (error instanceof ServiceError || batch.length === 1) {
         for (const { fail } of batch) fail(error)
         return
@@ -169,15 +173,12 @@ export class GroupCommit {
       return
     }
     const durationMs = performance.now() - startedAt
-    settleAll(batch, results)
+    for (const [index, { settle, fail }] of batch.entries()) {
+      const result = results[index]
+      if (result === undefined) fail(new Error('the store returned no result for a command'))
+      else settle(result)
+    }
     for (const observer of observers) observer.commitFinished(batch.length, durationMs)
-  }
-
-  /** Commits the commands whose pets are not locked. The others wait for their locks without using a commit slot. */
-  async #commitUnlocked(batch: readonly WaitingCommand[], lockedPets: ReadonlySet<bigint>): Promise<void> {
-    const { free, blocked } = splitByLocks(batch, lockedPets)
-    for (const group of blocked) void this.#commitAfterLocks(group)
-    if (free.length > 0) await this.#commit(free, 'brief')
   }
 
   async #commitAfterLocks(group: readonly WaitingCommand[]): Promise<void> {
@@ -238,14 +239,6 @@ function countThatFit(waiting: readonly WaitingCommand[]): number {
     return room < 0
   })
   return index === -1 ? waiting.length : index
-}
-
-function settleAll(batch: readonly WaitingCommand[], results: readonly Result[]): void {
-  for (const [index, { settle, fail }] of batch.entries()) {
-    const result = results[index]
-    if (result === undefined) fail(new Error('the store returned no result for a command'))
-    else settle(result)
-  }
 }
 
 interface SplitBatch {

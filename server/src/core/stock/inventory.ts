@@ -8,7 +8,6 @@ export const PetStatus = OneOf(PET_STATUSES, {
   description: 'Status of a pet in the store.',
 })
 
-/** The stock of one pet. */
 export const INVENTORY_ITEM = {
   petId: Int64('Identifier of the animal the entry tracks.'),
   quantity: Quantity('Current stock count.'),
@@ -21,7 +20,6 @@ export type EntryState = Pick<InventoryItem, 'quantity' | 'status'>
 
 /** An entry as a commit reads it after it has locked the pet. */
 export interface LockedEntry extends EntryState {
-  /** The units that open orders reserve. */
   readonly reserved: number
   /** The threshold of the pet or, if it has none, of its category; null if neither has one. */
   readonly lowStockAt: number | null
@@ -34,7 +32,6 @@ export interface StockChanges {
   readonly cursor: string
 }
 
-/** The start of a message about too few available units. */
 export function availableText(petId: bigint, available: number): string {
   return `petId ${petId} has ${available} available ${available === 1 ? 'unit' : 'units'}`
 }

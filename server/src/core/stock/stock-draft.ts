@@ -47,13 +47,11 @@ interface PetRemovalRecord extends LinkedRecord {
 
 export interface OrderChangeRecord {
   readonly kind: 'order'
-  /** The order after the change. */
   readonly order: Order
   readonly change: OrderChange
   readonly by: ChangeOrigin
 }
 
-/** A pet became low, or is no longer low. */
 export interface ThresholdRecord {
   readonly kind: 'low' | 'recovered'
   readonly petId: bigint

@@ -7,7 +7,6 @@ import { PetStatus } from './inventory.ts'
 export type StockEvent = QuantityEvent | PetEvent | RemovedEvent | OrderEvent | LowStockEvent | RelistEvent
 
 interface AnyEvent {
-  /** The cursor after this event. */
   readonly cursor: string
 }
 
@@ -21,7 +20,6 @@ const { id: _, ...petFields } = PET
 export const PET_CHANGES = ['created', 'changed'] as const
 export type PetChange = (typeof PET_CHANGES)[number]
 
-/** A quantity changed. */
 export const QUANTITY_EVENT = {
   petId: Int64('The pet whose quantity changed.'),
   before,
@@ -38,7 +36,6 @@ export type QuantityEvent = EventOf<'change', typeof QUANTITY_EVENT>
 export interface OrderEvent extends AnyEvent {
   readonly kind: 'order'
   readonly change: OrderChange
-  /** The order after the change. */
   readonly order: Order
   readonly at: number
   readonly keyId: string
@@ -58,7 +55,6 @@ export type PetEvent = EventOf<'pet', typeof PET_EVENT>
 export const REMOVED_EVENT = { petId: Int64('The pet that was removed.'), at, keyId }
 export type RemovedEvent = EventOf<'removed', typeof REMOVED_EVENT>
 
-/** A pet became low, or is no longer low. */
 export interface LowStockEvent extends AnyEvent {
   readonly kind: 'low' | 'recovered'
   readonly petId: bigint

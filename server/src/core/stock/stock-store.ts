@@ -77,10 +77,8 @@ export interface HistoryStore {
   pruneHistory(limit: PruneLimit, batch: number): Promise<number>
 }
 
-/** The events of the stock, for subscribers. */
 export interface EventStore {
   version(): number | undefined
-  /** The cursor after the latest event. */
   latestEventCursor(): Promise<string>
   /**
    * At most `limit` events after the cursor, in the order of their commits, including commits of other processes. Events that

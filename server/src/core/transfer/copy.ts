@@ -90,7 +90,6 @@ export function contentColumns(kind: TableName): Readonly<Record<string, ColumnT
   return COPIED_TABLES[kind]
 }
 
-/** Reads and writes the whole contents of a store. */
 export interface ContentStore {
   countContents(): Promise<ContentCounts>
   /** Reads table by table, from one snapshot. */

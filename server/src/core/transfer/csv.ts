@@ -65,7 +65,6 @@ export function csvReader(
       ? { line, fields: columnIndexes.map((index) => withoutGuard(record[index])) }
       : { line, reason: `must have ${width} fields, got ${record.length}` }
   let line = firstLine
-  /** The lines of a record that is still open. */
   let openLines: string[] = []
   return (newLines, isEnd) => {
     const lines = openLines.length === 0 ? newLines : [...openLines, ...newLines]
@@ -146,13 +145,11 @@ function findClosingQuote(text: string, start: number): number {
   return -1
 }
 
-/** A kind of file that can be imported. */
 export interface FileKind<Name extends string> {
   readonly name: Name
   /** Names the content in messages, such as "a count". */
   readonly label: string
   readonly columns: readonly Column[]
-  /** Describes the header in messages. */
   readonly header: string
 }
 

@@ -6,7 +6,6 @@ export const IMPORT_KEY_ID = 'petstore-import'
 /** The key in the history for changes that `petstore adjust` makes. */
 export const ADJUST_KEY_ID = 'petstore-adjust'
 
-/** A value with the line that it was read from. */
 export interface StagedRow<Value> {
   readonly line: number
   readonly value: Value
@@ -62,7 +61,6 @@ export interface ApplyOptions extends Pick<ChangeOrigin, 'at' | 'keyId' | 'reaso
   readonly onProgress?: (done: number, total: number) => void
   /** Skips rows that contradict the contents of the store, instead of throwing `RowsRefused`. */
   readonly skipRefused?: boolean
-  /** How many refused lines are returned. */
   readonly maxExamples?: number
 }
 
@@ -83,7 +81,6 @@ export interface StagedImport<Value> {
 }
 
 interface StagingOptions {
-  /** How many refused lines are returned. */
   readonly maxExamples: number
   readonly signal: AbortSignal
   /** Called with the number of rows read so far, valid or not. */

@@ -40,7 +40,6 @@ export const TOO_LONG = `is longer than ${MAX_LINE_LENGTH} characters`
 /** A column of a CSV file, or a member of the objects in a JSON Lines file. */
 export type Column = Pick<FieldCodec, 'name' | 'json' | 'expected' | 'isOptional' | 'fromText' | 'toText'>
 
-/** Reads and writes rows of one kind. */
 export interface RowKind<Value> {
   readonly noun: string
   readonly plural: string

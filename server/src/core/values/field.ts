@@ -119,7 +119,6 @@ interface Keywords {
   readonly anyOf?: readonly TSchema[]
 }
 
-/** How the values of a field are read, written and described. */
 export interface FieldCodec {
   readonly name: string
   readonly isOptional: boolean
@@ -135,7 +134,6 @@ export interface FieldCodec {
   fromJson(value: unknown): unknown
   fromText(text: string): unknown
   toText(value: unknown): string
-  /** The value as JSON shows it. */
   toJson(value: unknown): unknown
   /** Databases return integers as `bigint`, and SQLite returns booleans as 0 and 1. */
   fromSql(value: bigint | string | boolean): unknown
@@ -277,6 +275,11 @@ function textCodec(schema: TSchema): ValueCodec {
   }
 }
 
+/** Whether the text is valid Unicode without the forbidden characters, and short enough. */
+export function isCleanText(text: string, maxLength: number, forbidden: RegExp): boolean {
+  return isWithinLength(text, maxLength) && text.isWellFormed() && !forbidden.test(text)
+}
+
 /** Whether the text is short enough. Counts code points, as JSON Schema does, not UTF-16 units. */
 export function isWithinLength(text: string, maxLength: number): boolean {
   return text.length <= maxLength || [...text].length <= maxLength
@@ -318,7 +321,6 @@ export function columnName(field: string): string {
   return field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** The SQL columns of a record, with their types. */
 export function columnsOf(fields: Fields): Readonly<Record<string, FieldCodec['sql']>> {
   return Object.fromEntries(codecsOf(fields).map(({ name, sql }) => [columnName(name), sql]))
 }
@@ -374,7 +376,13 @@ export function isSameRecord<FieldSet extends Fields>(
 export function jsonWriter<FieldSet extends Fields>(
   fields: FieldSet,
 ): (record: JsonWriterInput<FieldSet>) => JsonOf<FieldSet> {
-  const writers = Object.entries(fields).map(([name, schema]) => ({ name, write: valueWriter(name, schema) }))
+  const writers = Object.entries(fields).map(([name, schema]) => ({
+    name,
+    // The type of the record ensures that the value of such a field is an object.
+    write: IsObject(schema)
+      ? (jsonWriter(schema.properties) as typeof identity)
+      : codecOf(name, schema).toJson,
+  }))
   return (record) => {
     const values: Readonly<Record<string, unknown>> = record
     const json: Record<string, unknown> = {}
@@ -384,11 +392,6 @@ export function jsonWriter<FieldSet extends Fields>(
     }
     return json as JsonOf<FieldSet>
   }
-}
-
-function valueWriter(name: string, schema: TSchema): (value: unknown) => unknown {
-  // The type of the record ensures that the value of such a field is an object.
-  return IsObject(schema) ? (jsonWriter(schema.properties) as typeof identity) : codecOf(name, schema).toJson
 }
 
 /** Like `jsonWriter`, but returns the text of the JSON. JSON.stringify rejects a `bigint`, and a replacer is slower. */
@@ -409,7 +412,6 @@ export function jsonTextWriter<FieldSet extends Fields>(
   }
 }
 
-/** Error messages show at most this many characters of a value. */
 const MAX_VALUE_LENGTH = 40
 /** Matches JSON with a fraction, an exponent or 16 digits in a row. A double represents all other numbers exactly. */
 const MAY_BE_ROUNDED = /[0-9][.eE]|[0-9]{16}/
@@ -417,7 +419,6 @@ const JSON_NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** A JSON number that is kept as its source text. */
 export class NumberText {
   readonly text: string
 

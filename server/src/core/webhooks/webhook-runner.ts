@@ -59,7 +59,6 @@ export class DeliveryWindow {
   readonly #all = new Set<PendingDelivery>()
   readonly #byPet = new Map<bigint | undefined, PendingDelivery[]>()
   readonly #ready: PendingDelivery[] = []
-  /** Deliveries that wait for their retry. */
   readonly #postponed = new Set<PendingDelivery>()
 
   get size(): number {
@@ -88,7 +87,6 @@ export class DeliveryWindow {
     return this.#ready.shift()
   }
 
-  /** Takes the head if it is ready. */
   takeHead(): PendingDelivery | undefined {
     const { head } = this
     const index = head === undefined ? -1 : this.#ready.indexOf(head)

@@ -21,7 +21,6 @@ export interface SendResult {
   readonly retryAfterMs?: number
 }
 
-/** Sends messages to the urls of webhooks. */
 export interface WebhookSender {
   /** Why messages cannot be sent to this url; `undefined` if they can. */
   problemOf(url: string): Promise<string | undefined>
@@ -57,7 +56,6 @@ export interface ListedAttempt extends DeliveryAttempt {
   readonly id: bigint
 }
 
-/** The backlog of a webhook. */
 export interface WebhookLag {
   /** The number of events after its cursor, even of kinds that it does not receive. 1 if a relist replaces them. */
   readonly events: number
@@ -81,7 +79,6 @@ export interface Rewind {
   readonly lag: WebhookLag
 }
 
-/** The number of attempts that are kept for each webhook. */
 export const MAX_KEPT_ATTEMPTS = 1_000
 
 /** Reads webhooks and records deliveries. Commands create and change webhooks. */
@@ -97,7 +94,6 @@ export interface WebhookStore {
   findRewind(progress: WebhookProgress, since: number): Promise<Rewind>
 }
 
-/** The part of the store that deliveries need. */
 export interface DeliveryStore {
   version(): number | undefined
   latestEventCursor(): Promise<string>

@@ -31,7 +31,6 @@ export const MAX_URL_LENGTH = 2_000
 /** How long deliveries are also signed with the old secret after a rotation. */
 export const OLD_SECRET_MS = DAY
 
-/** The fields that callers set. */
 const SETTABLE = {
   url: Text(
     {
@@ -83,7 +82,6 @@ export interface WebhookProgress {
   readonly relistAt?: number
   /** The failure of the oldest undelivered event. */
   readonly failure?: DeliveryFailure
-  /** If the webhook was turned off: when and why. */
   readonly off?: { readonly at: number; readonly reason: string }
 }
 
@@ -97,7 +95,7 @@ export function newSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`
 }
 
-/** A random id. In the unlikely case that another webhook has it, the commit fails. */
+/** In the unlikely case that another webhook has this random id, the commit fails. */
 export function newWebhookId(): bigint {
   return BigInt(randomInt(1_000_000_000, 10_000_000_000))
 }

@@ -21,7 +21,6 @@ export class InventoryPages {
     return this.#pages.reduce((sum, page) => sum + page.count, 0)
   }
 
-  /** Adds an entry, or replaces the entry with the same id. */
   set(item: InventoryItem): void {
     const index = this.#indexFor(item.petId)
     const page = this.#pageAt(index)
@@ -56,15 +55,12 @@ export class InventoryPages {
   }
 
   snapshot(): InventorySnapshot {
-    this.#snapshot ??= this.#takeSnapshot()
-    return this.#snapshot
-  }
-
-  #takeSnapshot(): InventorySnapshot {
+    if (this.#snapshot !== undefined) return this.#snapshot
     const parts = this.#pages.map((page, index) => page.bytes(index === 0 ? '[' : ','))
     parts.push(CLOSING_BRACKET)
     const byteLength = parts.reduce((sum, part) => sum + part.length, 0)
-    return { parts, byteLength, tag: this.#tag.toString() }
+    this.#snapshot = { parts, byteLength, tag: this.#tag.toString() }
+    return this.#snapshot
   }
 
   #pageAt(index: number): InventoryPage {
@@ -281,7 +277,6 @@ class ContentTag {
   readonly #sums = new Uint32Array(4)
   #entries = 0
 
-  /** The entry is given as 32-bit words. */
   add(words: ArrayLike<number>): void {
     this.#entries++
     for (let lane = 0; lane < 4; lane++) this.#sums[lane] = (this.#sums[lane] ?? 0) + hashLane(words, lane)
