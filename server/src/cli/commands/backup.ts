@@ -137,19 +137,14 @@ function restoreDatabase(path: string, source: string, databaseUrl: string): Ret
 
 /** The same steps as in docs/backup.md. */
 function postgresSteps(file: string): string {
-  return [
-    'Stop all instances, then run:',
-    '',
-    'pg_dump --format=custom --file=before-restore.dump "$DATABASE_URL"',
-    `pg_restore --clean --if-exists --no-owner --single-transaction --dbname="$DATABASE_URL" ${quoteForShell(file)}`,
-    'petstore restore --new-identity',
-    '',
-    'pg_dump saves the current contents. After these commands, start the instances again.',
-  ].join('\n')
-}
+  const quoted = /^[\w./-]+$/.test(file) ? file : `'${file.replaceAll("'", `'\\''`)}'`
+  return `Stop all instances, then run:
 
-function quoteForShell(word: string): string {
-  return /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+pg_dump --format=custom --file=before-restore.dump "$DATABASE_URL"
+pg_restore --clean --if-exists --no-owner --single-transaction --dbname="$DATABASE_URL" ${quoted}
+petstore restore --new-identity
+
+pg_dump saves the current contents. After these commands, start the instances again.`
 }
 
 async function renewIdentity(flags: RestoreFlags): Promise<void> {

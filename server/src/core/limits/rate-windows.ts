@@ -71,8 +71,7 @@ export function windowsOf(state: LimitState, limits: Limits, now: number): KeyWi
   const { ban } = state
   return {
     ...(ban !== undefined && at < ban.endsAt ? { bannedUntil: ban.endsAt } : {}),
-    minute: statusOf(windowAt(state.minute, MINUTE, at), MINUTE, limits.perMinute),
-    day: statusOf(windowAt(state.day, DAY, at), DAY, limits.perDay),
+    ...statusesOf(windowAt(state.minute, MINUTE, at), windowAt(state.day, DAY, at), limits),
   }
 }
 
@@ -103,9 +102,8 @@ function decide(state: LimitState, limits: Limits, now: number, wasWarned: boole
     state.ban = nextBan(state.bans, state.ban, now)
     return { ...refuseBanned(state.ban, limits), beginsBan: true }
   }
-  const status =
-    fullWindow === day ? statusOf(day, DAY, limits.perDay) : statusOf(minute, MINUTE, limits.perMinute)
-  return { ...status, refused: 'rate_limit_exceeded' }
+  const statuses = statusesOf(minute, day, limits)
+  return { ...(fullWindow === day ? statuses.day : statuses.minute), refused: 'rate_limit_exceeded' }
 }
 
 /** Returns the day if both windows are full, because the caller has to wait for its end. */
@@ -126,10 +124,11 @@ function nextBan(number: number, last: Ban | undefined, now: number): Ban {
 }
 
 export function tighterStatus(minute: WindowCount, day: WindowCount, limits: Limits): WindowStatus {
-  return tighterOf({
-    minute: statusOf(minute, MINUTE, limits.perMinute),
-    day: statusOf(day, DAY, limits.perDay),
-  })
+  return tighterOf(statusesOf(minute, day, limits))
+}
+
+function statusesOf(minute: WindowCount, day: WindowCount, { perMinute, perDay }: Limits): KeyWindows {
+  return { minute: statusOf(minute, MINUTE, perMinute), day: statusOf(day, DAY, perDay) }
 }
 
 /** The window with fewer requests left. If they are equal, the day, which ends later. */
@@ -357,12 +356,11 @@ export class AddressWindows {
   /** The decision on a request that would arrive now. Counts nothing. */
   status(address: string): Admission {
     const now = this.#clock()
-    const window = updateWindow({ ...(this.#find(address) ?? newWindow()) }, MINUTE, now)
-    if (window.used === 0) window.startedAt = floorToSecond(now)
+    const window = windowAt(this.#find(address) ?? newWindow(), MINUTE, now)
     return this.#toAdmission(window, now, window.used >= this.#perMinute)
   }
 
-  #toAdmission(window: Window, at: number, isRefused: boolean): Admission {
+  #toAdmission(window: WindowCount, at: number, isRefused: boolean): Admission {
     const status = statusOf(window, MINUTE, this.#perMinute)
     return isRefused ? { ...status, at, refused: 'rate_limit_exceeded' } : { ...status, at }
   }

@@ -76,7 +76,8 @@ export function decide(
   const answers = new AnswersDraft(locked.answers)
   const isPostponed = locked.orders !== undefined && locked.orders.expiredHolds.length >= MAX_EXPIRED_HOLDS
   const decideOne = (command: Command): Outcome => {
-    const outcome = outcomeOf(drafts, command)
+    const decideCommand: Decide<Command> = DECISIONS[command.type]
+    const outcome = decideCommand(drafts, command)
     stock.logThresholdCrossings(command)
     return outcome
   }
@@ -99,50 +100,35 @@ export function decide(
   }
 }
 
-function outcomeOf({ stock, orders, catalog, webhooks }: Drafts, command: Command): Outcome {
-  switch (command.type) {
-    case 'set_quantity':
-      return setQuantity(stock, command)
-    case 'adjust':
-      return adjust(stock, command)
-    case 'create_order':
-      return requireDraft(orders, 'orders').create(command)
-    case 'create_orders':
-      return requireDraft(orders, 'orders').createAll(command)
-    case 'complete_order':
-      return requireDraft(orders, 'orders').complete(command)
-    case 'cancel_order':
-      return requireDraft(orders, 'orders').cancel(command)
-    case 'change_order':
-      return requireDraft(orders, 'orders').change(command)
-    case 'release_holds':
-      return { type: 'done', expired: requireDraft(orders, 'orders').expiredCount }
-    case 'create_pet':
-      return requireDraft(catalog, 'catalog').createPet(command)
-    case 'update_pet':
-      return requireDraft(catalog, 'catalog').updatePet(command)
-    case 'upsert_pets':
-      return requireDraft(catalog, 'catalog').upsertPets(command)
-    case 'remove_pet':
-      return requireDraft(catalog, 'catalog').removePet(command)
-    case 'create_category':
-      return requireDraft(catalog, 'catalog').createCategory(command)
-    case 'update_category':
-      return requireDraft(catalog, 'catalog').updateCategory(command)
-    case 'remove_category':
-      return requireDraft(catalog, 'catalog').removeCategory(command)
-    case 'create_webhook':
-      return requireDraft(webhooks, 'webhooks').create(command)
-    case 'update_webhook':
-      return requireDraft(webhooks, 'webhooks').update(command)
-    case 'rotate_webhook_secret':
-      return requireDraft(webhooks, 'webhooks').rotateSecret(command)
-    case 'move_webhook':
-      return requireDraft(webhooks, 'webhooks').move(command)
-    case 'remove_webhook':
-      return requireDraft(webhooks, 'webhooks').remove(command)
-  }
+/** A method type, because method parameters are bivariant: the decision of one command then fits that of any command. */
+type Decide<C extends Command> = { decide(drafts: Drafts, command: C): OutcomeOf<C> }['decide']
+
+const DECISIONS: { readonly [Type in Command['type']]: Decide<Extract<Command, { type: Type }>> } = {
+  set_quantity: ({ stock }, command) => setQuantity(stock, command),
+  adjust: ({ stock }, command) => adjust(stock, command),
+  create_order: (drafts, command) => ordersOf(drafts).create(command),
+  create_orders: (drafts, command) => ordersOf(drafts).createAll(command),
+  complete_order: (drafts, command) => ordersOf(drafts).complete(command),
+  cancel_order: (drafts, command) => ordersOf(drafts).cancel(command),
+  change_order: (drafts, command) => ordersOf(drafts).change(command),
+  release_holds: (drafts) => ({ type: 'done', expired: ordersOf(drafts).expiredCount }),
+  create_pet: (drafts, command) => catalogOf(drafts).createPet(command),
+  update_pet: (drafts, command) => catalogOf(drafts).updatePet(command),
+  upsert_pets: (drafts, command) => catalogOf(drafts).upsertPets(command),
+  remove_pet: (drafts, command) => catalogOf(drafts).removePet(command),
+  create_category: (drafts, command) => catalogOf(drafts).createCategory(command),
+  update_category: (drafts, command) => catalogOf(drafts).updateCategory(command),
+  remove_category: (drafts, command) => catalogOf(drafts).removeCategory(command),
+  create_webhook: (drafts, command) => webhooksOf(drafts).create(command),
+  update_webhook: (drafts, command) => webhooksOf(drafts).update(command),
+  rotate_webhook_secret: (drafts, command) => webhooksOf(drafts).rotateSecret(command),
+  move_webhook: (drafts, command) => webhooksOf(drafts).move(command),
+  remove_webhook: (drafts, command) => webhooksOf(drafts).remove(command),
 }
+
+const ordersOf = ({ orders }: Drafts) => requireDraft(orders, 'orders')
+const catalogOf = ({ catalog }: Drafts) => requireDraft(catalog, 'catalog')
+const webhooksOf = ({ webhooks }: Drafts) => requireDraft(webhooks, 'webhooks')
 
 /** Every store reads the sections that its commands need. */
 function requireDraft<Draft>(draft: Draft | undefined, section: Section): Draft {

@@ -272,22 +272,21 @@ const MAX_QUEUE_MS = 10 * SECOND
 
 /** Limits how many commits wait for locked pets at once, so that other commits can get a database session. */
 class LockWaits {
-  readonly #max: number
+  #free: number
   readonly #queue: (() => void)[] = []
-  #count = 0
 
   constructor(max: number) {
-    this.#max = max
+    this.#free = max
   }
 
   async run(work: () => Promise<void>): Promise<void> {
-    if (this.#count >= this.#max) await this.#waitForTurn()
-    else this.#count++
+    if (this.#free > 0) this.#free--
+    else await this.#waitForTurn()
     try {
       await work()
     } finally {
       const next = this.#queue.shift()
-      if (next === undefined) this.#count--
+      if (next === undefined) this.#free++
       else next()
     }
   }

@@ -85,7 +85,7 @@ interface LoadedStock {
   readonly cursor: string
 }
 
-async function loadPages(store: ViewStore): Promise<LoadedStock> {
+export async function loadPages(store: Pick<StockStore, 'loadStock'>): Promise<LoadedStock> {
   const pages = new InventoryPages()
   const cursor = await store.loadStock((items) => {
     for (const item of items) pages.set(item)
