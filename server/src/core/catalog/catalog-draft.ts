@@ -44,7 +44,7 @@ export interface LockedCatalog {
 /** The changes that the commit writes to the catalogue. */
 export interface CatalogChanges {
   /** Each changed pet with its entry; `undefined` for a removed pet. */
-  readonly pets: ReadonlyMap<bigint, { readonly pet: Pet; readonly entry: LockedEntry } | undefined>
+  readonly pets: ReadonlyMap<bigint, ExistingPet | undefined>
   /** Each changed category; `undefined` for a removed category. */
   readonly categories: ReadonlyMap<bigint, Category | undefined>
   /** Categories with a new threshold. The threshold applies to each pet of the category without a threshold of its own. */
@@ -69,9 +69,7 @@ interface PlannedPet {
 type PetPlan = PlannedPet | InvalidCategory | BarcodeTaken
 
 /** The upsert would create a pet, but lacks its name or its category. */
-interface MissingFields {
-  readonly type: 'missing_fields'
-}
+type MissingFields = { readonly type: 'missing_fields' }
 
 type NewPetFields = Omit<PetUpsert, 'id'> & Pick<Pet, 'name' | 'categoryId'>
 
@@ -101,11 +99,7 @@ export class CatalogDraft {
   }
 
   get changes(): CatalogChanges {
-    const pets = new Map<bigint, { pet: Pet; entry: LockedEntry } | undefined>()
-    for (const [id, pet] of this.#pets) {
-      const entry = this.#stock.findEntry(id)
-      pets.set(id, pet === undefined || entry === undefined ? undefined : { pet, entry })
-    }
+    const pets = new Map(Array.from(this.#pets.keys(), (id) => [id, this.#findExisting(id)]))
     return { pets, categories: this.#categories, newThresholds: this.#newThresholds }
   }
 

@@ -14,16 +14,7 @@ import {
   updateOf,
 } from '../values/field.ts'
 
-/**
- * The state machine of an order: its transitions by name. The states, the events, the webhook kinds and their samples
- * derive from this table, in the same sequence.
- *
- * - `from`: the states in which the transition is allowed.
- * - `ignoredIn`: the states in which a request for the transition succeeds and changes nothing.
- * - `to`: the state after the transition.
- * - `units`: whether the transition reserves, keeps or releases the units of the order, or takes them out of the stock.
- * - `webhook`: the summary of the webhook kind `order.<name>`; null if there is no such kind.
- */
+/** The state machine of an order. States, events and webhook kinds derive from this table, in the same sequence. */
 const TRANSITIONS = {
   created: { from: [], ignoredIn: [], to: 'open', units: 'reserve', webhook: 'An order was created' },
   changed: { from: ['open'], ignoredIn: [], to: 'open', units: 'keep', webhook: null },
@@ -45,19 +36,22 @@ const TRANSITIONS = {
 } as const satisfies Readonly<Record<string, Transition>>
 
 interface Transition<State = string> {
+  /** The states in which the transition is allowed. */
   readonly from: readonly State[]
+  /** The states in which a request for the transition succeeds and changes nothing. */
   readonly ignoredIn: readonly State[]
   readonly to: State
+  /** What happens to the reserved units of the order. `take` takes them out of the stock. */
   readonly units: 'reserve' | 'keep' | 'take' | 'release'
+  /** The summary of the webhook kind `order.<name>`; null if there is no such kind. */
   readonly webhook: string | null
 }
 
 /** The name of a transition in the log, in events and in webhooks. */
 export type OrderChange = keyof typeof TRANSITIONS
 export type OrderState = (typeof TRANSITIONS)[OrderChange]['to']
-export type OrderTransition = Transition<OrderState>
 
-export const ORDER_TRANSITIONS: Readonly<Record<OrderChange, OrderTransition>> = TRANSITIONS
+export const ORDER_TRANSITIONS: Readonly<Record<OrderChange, Transition<OrderState>>> = TRANSITIONS
 /** The cast is needed because Object.keys returns strings. */
 export const ORDER_CHANGES = Object.keys(TRANSITIONS) as readonly OrderChange[]
 export const ORDER_STATES: readonly OrderState[] = [

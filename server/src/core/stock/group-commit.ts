@@ -45,9 +45,8 @@ interface WaitingCommand {
  * about that pet wait for it.
  *
  * The first command of a turn of the event loop is committed at once if no commit is running and at most one command was
- * waiting at the last scheduled commit. Otherwise commands wait for the end of the turn. If at least MIN_COMMANDS_TO_GATHER
- * commands are waiting or were in the last commit, the commit also waits for the next turn. Measured in
- * docs/decisions/2026-11-16-one-truth.md.
+ * waiting at the last scheduled commit. Otherwise commands wait for the end of the turn, and under load for the next turn.
+ * Measured in docs/decisions/2026-11-16-one-truth.md.
  */
 export class GroupCommit {
   readonly #parts: GroupCommitParts

@@ -25,47 +25,27 @@ interface LinkedRecord {
 }
 
 /** A quantity changed. The new quantity is also written to the stock table. */
-export interface QuantityRecord extends LinkedRecord {
-  readonly kind: 'change'
-  readonly before: number
-  readonly after: number
-}
+export type QuantityRecord = LinkedRecord & Readonly<{ kind: 'change'; before: number; after: number }>
 
-/** A pet was added, or one of its fields other than the quantity changed. */
-export interface PetChangeRecord extends LinkedRecord {
-  readonly kind: 'pet'
-  readonly isNew: boolean
-  /** The pet and its quantity after the change. */
-  readonly pet: Pet
-  readonly after: number
-}
+/** A pet was added, or one of its fields other than the quantity changed. It has the pet and the quantity after that. */
+export type PetChangeRecord = LinkedRecord &
+  Readonly<{ kind: 'pet'; isNew: boolean; pet: Pet; after: number }>
 
-interface PetRemovalRecord extends LinkedRecord {
-  readonly kind: 'removed'
-  readonly before: number
-}
+type PetRemovalRecord = LinkedRecord & Readonly<{ kind: 'removed'; before: number }>
 
-export interface OrderChangeRecord {
-  readonly kind: 'order'
-  readonly order: Order
-  readonly change: OrderChange
-  readonly by: ChangeOrigin
-}
+type RecordOfKind<Kind extends string, Fields> = Readonly<{ kind: Kind; by: ChangeOrigin } & Fields>
 
-export interface ThresholdRecord {
-  readonly kind: 'low' | 'recovered'
-  readonly petId: bigint
-  readonly entry: LockedEntry
-  readonly by: ChangeOrigin
-}
+/** The order after the change. */
+export type OrderChangeRecord = RecordOfKind<'order', { order: Order; change: OrderChange }>
 
-export interface CategoryChangeRecord {
-  readonly kind: 'category'
-  /** The category after the change, or before its removal. */
-  readonly category: Category
-  readonly change: 'created' | 'changed' | 'removed'
-  readonly by: ChangeOrigin
-}
+/** A pet became low, or is no longer low. */
+export type ThresholdRecord = RecordOfKind<'low' | 'recovered', { petId: bigint; entry: LockedEntry }>
+
+/** The category after the change, or before its removal. */
+export type CategoryChangeRecord = RecordOfKind<
+  'category',
+  { category: Category; change: 'created' | 'changed' | 'removed' }
+>
 
 export function isQuantityRecord(record: LogRecord): record is QuantityRecord {
   return record.kind === 'change'

@@ -33,13 +33,8 @@ export const QUANTITY_EVENT = {
 export type QuantityEvent = EventOf<'change', typeof QUANTITY_EVENT>
 
 /** An order was created or changed. If that changed a quantity, the QuantityEvent comes right before it. */
-export interface OrderEvent extends AnyEvent {
-  readonly kind: 'order'
-  readonly change: OrderChange
-  readonly order: Order
-  readonly at: number
-  readonly keyId: string
-}
+export type OrderEvent = AnyEvent &
+  Readonly<{ kind: 'order'; change: OrderChange; order: Order; at: number; keyId: string }>
 
 /** A pet was added, or one of its fields other than the quantity changed. The fields are those after the change. */
 export const PET_EVENT = {
