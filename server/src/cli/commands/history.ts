@@ -146,14 +146,8 @@ function originToJson(entry: Pick<HistoryEntry, 'petId' | 'at' | 'keyId' | 'keyN
 }
 
 function entryToJson(entry: HistoryEntry) {
-  return {
-    ...originToJson(entry),
-    before: entry.before,
-    after: entry.after,
-    change: entry.after - entry.before,
-    ...(entry.reason === undefined ? {} : { reason: entry.reason }),
-    ...(entry.reference === undefined ? {} : { reference: entry.reference }),
-  }
+  const { before, after, reason, reference } = entry
+  return { ...originToJson(entry), before, after, change: after - before, reason, reference }
 }
 
 async function pruneHistory({ store, database }: OpenedStore, flags: PruneFlags): Promise<void> {

@@ -11,11 +11,11 @@ import {
   newSecret,
   newWebhookId,
   normalizeUrl,
+  receivesEvent,
   retryAtOf,
   WEBHOOK_KINDS,
   type Webhook,
   type WebhookKind,
-  webhookKindOf,
 } from '../../core/webhooks/webhook.ts'
 import { MAX_KEPT_ATTEMPTS, type WebhookLag, type WebhookState } from '../../core/webhooks/webhook-store.ts'
 import { HttpSender } from '../../delivery/http-sender.ts'
@@ -275,16 +275,13 @@ function describePending({ id, progress }: Webhook, { since }: WebhookLag, from:
     : `webhook ${id} has only sent the events before ${formatMinute(since)} and will send the later events anyway; nothing was changed`
 }
 
-async function countEventsAfter(store: Store, cursor: string, { kinds }: Webhook): Promise<number> {
+async function countEventsAfter(store: Store, cursor: string, webhook: Webhook): Promise<number> {
   let count = 0
   for (let position = cursor; ; ) {
     const found = await store.eventsAfter(position, EVENTS_PER_READ)
     // The log was pruned in the meantime.
     if (typeof found === 'string') return count
-    for (const event of found.events) {
-      const kind = webhookKindOf(event)
-      if (kind === 'relist' || (kind !== undefined && kinds.includes(kind))) count++
-    }
+    count += found.events.filter((event) => receivesEvent(webhook, event)).length
     if (found.events.length < EVENTS_PER_READ) return count
     position = found.cursor
   }

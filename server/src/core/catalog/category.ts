@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { ServiceError } from '../values/errors.ts'
+import { notFound, type ServiceError } from '../values/errors.ts'
 import { Int64, Quantity, type RecordOf, updateOf } from '../values/field.ts'
 import { Name } from './catalog-fields.ts'
 
@@ -33,8 +33,5 @@ export function defaultCategoryName(id: bigint): string {
 }
 
 export function noCategory(categoryId: bigint): ServiceError {
-  return new ServiceError(
-    'not_found',
-    `there is no category ${categoryId}; GET /categories lists the categories that exist`,
-  )
+  return notFound(`there is no category ${categoryId}; GET /categories lists the categories that exist`)
 }

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { PetStatus } from '../stock/inventory.ts'
-import { ServiceError } from '../values/errors.ts'
+import { notFound, ServiceError } from '../values/errors.ts'
 import { Int64, invalidField, Quantity, type RecordOf, updateOf } from '../values/field.ts'
 import { Barcode, Name } from './catalog-fields.ts'
 
@@ -65,7 +65,7 @@ export interface PetFilter {
 }
 
 export function noPet(petId: bigint): ServiceError {
-  return new ServiceError('not_found', `there is no pet with petId ${petId}`)
+  return notFound(`there is no pet with petId ${petId}`)
 }
 
 export function invalidCategory(categoryId: bigint): ServiceError {

@@ -26,9 +26,7 @@ export const PERMISSIONS = ['stock', 'orders', 'pets', 'webhooks', 'keys'] as co
 export type Permission = (typeof PERMISSIONS)[number]
 
 /** The permissions of a new key that names none. Managing keys is always granted explicitly. */
-export const DEFAULT_PERMISSIONS: readonly Permission[] = PERMISSIONS.filter(
-  (permission) => permission !== 'keys',
-)
+export const DEFAULT_PERMISSIONS: readonly Permission[] = PERMISSIONS.filter((each) => each !== 'keys')
 
 /** A key as it is stored. Its secret is displayed once and never stored. */
 export const KEY_ROW = {

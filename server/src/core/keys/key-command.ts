@@ -1,4 +1,4 @@
-import { ServiceError } from '../values/errors.ts'
+import { notFound, ServiceError } from '../values/errors.ts'
 import {
   type ApiKey,
   formatAllowance,
@@ -68,11 +68,11 @@ function requireManager(actor: ApiKey | undefined, at: number): ApiKey {
 function requireUnrevoked(keyId: string, key: ApiKey | undefined): ApiKey {
   if (key === undefined) throw keyNotFound(keyId)
   if (key.revokedAt === undefined) return key
-  throw new ServiceError('not_found', `${keyId} is revoked, which is permanent; create a new key`)
+  throw notFound(`${keyId} is revoked, which is permanent; create a new key`)
 }
 
 export function keyNotFound(keyId: string): ServiceError {
-  return new ServiceError('not_found', `there is no key ${keyId}; GET /keys lists all keys`)
+  return notFound(`there is no key ${keyId}; GET /keys lists all keys`)
 }
 
 function requireManageable(actor: ApiKey, target: ApiKey): void {
@@ -115,11 +115,7 @@ function exceeds(one: Pick<ApiKey, 'plan' | 'limits'>, other: Pick<ApiKey, 'plan
 }
 
 function endsManagement({ paused, permissions, expiresAt }: KeyChange): boolean {
-  return (
-    paused === true ||
-    (permissions !== undefined && !permissions.includes('keys')) ||
-    typeof expiresAt === 'number'
-  )
+  return paused === true || permissions?.includes('keys') === false || typeof expiresAt === 'number'
 }
 
 function requireAnotherManager(actor: ApiKey, target: ApiKey, managers: readonly ApiKey[], at: number): void {

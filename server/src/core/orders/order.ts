@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { Name } from '../catalog/catalog-fields.ts'
 import { nameWords } from '../catalog/name-words.ts'
-import { ServiceError } from '../values/errors.ts'
+import { notFound, type ServiceError } from '../values/errors.ts'
 import {
   DateTime,
   Int64,
@@ -201,8 +201,5 @@ export function customerWordsOf({ customer }: Pick<Order, 'customer'>): string |
 }
 
 export function noOrder(orderId: bigint): ServiceError {
-  return new ServiceError(
-    'not_found',
-    `there is no order ${orderId}; GET /store/orders lists the orders that exist`,
-  )
+  return notFound(`there is no order ${orderId}; GET /store/orders lists the orders that exist`)
 }

@@ -6,7 +6,7 @@ import type { Webhook, WebhookPatch } from '../webhooks/webhook.ts'
 import type { Reason } from './adjustment-fields.ts'
 import type { EntryState, InventoryItem } from './inventory.ts'
 
-/** The maximum number of changes in one adjustment, and of pets in one batch. */
+/** The maximum number of changes in one commit. Keeps commits short, because readers and later commands wait for them. */
 export const MAX_CHANGES = 1_000
 
 /** The key id that the log records for changes that no API key made. */

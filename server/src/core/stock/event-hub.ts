@@ -52,7 +52,10 @@ export class EventHub implements CommitObserver {
 
   join(reader: EventReader, cursor: string): void {
     this.#lateReaders.set(reader, cursor)
-    this.#pollTimer ??= setInterval(() => this.#poll(), POLL_MS)
+    this.#pollTimer ??= setInterval(() => {
+      const version = this.#store.version()
+      if (version === undefined || version !== this.#version || this.#lateReaders.size > 0) this.wake()
+    }, POLL_MS)
     this.wake()
   }
 
@@ -81,11 +84,6 @@ export class EventHub implements CommitObserver {
   /** Must be called when a reader becomes ready. */
   resumeReader(reader: EventReader): void {
     if (this.#lateReaders.has(reader)) this.wake()
-  }
-
-  #poll(): void {
-    const version = this.#store.version()
-    if (version === undefined || version !== this.#version || this.#lateReaders.size > 0) this.wake()
   }
 
   async #runRounds(): Promise<void> {

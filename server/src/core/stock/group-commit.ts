@@ -14,8 +14,6 @@ import {
 } from './command.ts'
 import { PetsLockedError, type StockStore } from './stock-store.ts'
 
-/** The maximum number of changes in one commit. Keeps commits short, because readers and the next batch wait for them. */
-const MAX_BATCH_SIZE = MAX_CHANGES
 /** From this many commands on, a commit waits one more turn: callers answered together send again together. */
 const MIN_COMMANDS_TO_GATHER = 8
 
@@ -82,10 +80,10 @@ export class GroupCommit {
   }
 
   #submit<R extends Result>(command: Command, idempotency?: Idempotency<never>): Promise<R> {
-    if (sizeOf(command) > MAX_BATCH_SIZE) {
+    if (sizeOf(command) > MAX_CHANGES) {
       // Such a command would block the queue forever.
       throw new RangeError(
-        `the command ${command.type} has ${sizeOf(command)} changes, but a commit has room for ${MAX_BATCH_SIZE}`,
+        `the command ${command.type} has ${sizeOf(command)} changes, but a commit has room for ${MAX_CHANGES}`,
       )
     }
     const submitted = idempotency === undefined ? command : { ...command, idempotency }
@@ -129,10 +127,10 @@ export class GroupCommit {
     if (batch.length === 0) return
     this.#freeSlots--
     this.#lastCommitSize = batch.length
-    this.#addPendingPets(batch)
+    this.#countPendingPets(batch, 1)
     void this.#commit(batch, 'brief').finally(() => {
       this.#freeSlots++
-      this.#removePendingPets(batch)
+      this.#countPendingPets(batch, -1)
       this.#scheduleCommit()
     })
     // Commands that did not fit into this commit may fit into another.
@@ -181,27 +179,20 @@ export class GroupCommit {
   }
 
   async #commitAfterLocks(group: readonly WaitingCommand[]): Promise<void> {
-    this.#addPendingPets(group)
+    this.#countPendingPets(group, 1)
     try {
       await this.#lockWaits.run(() => this.#commit(group, 'full'))
     } catch (error) {
       for (const { fail } of group) fail(error)
     }
-    this.#removePendingPets(group)
+    this.#countPendingPets(group, -1)
     this.#scheduleCommit()
   }
 
-  #addPendingPets(batch: readonly WaitingCommand[]): void {
+  #countPendingPets(batch: readonly WaitingCommand[], difference: 1 | -1): void {
     if (!this.#tracksPets) return
     for (const petId of batch.flatMap(({ command }) => petsOf(command))) {
-      this.#pendingPets.set(petId, (this.#pendingPets.get(petId) ?? 0) + 1)
-    }
-  }
-
-  #removePendingPets(batch: readonly WaitingCommand[]): void {
-    if (!this.#tracksPets) return
-    for (const petId of batch.flatMap(({ command }) => petsOf(command))) {
-      const count = (this.#pendingPets.get(petId) ?? 0) - 1
+      const count = (this.#pendingPets.get(petId) ?? 0) + difference
       if (count > 0) this.#pendingPets.set(petId, count)
       else this.#pendingPets.delete(petId)
     }
@@ -214,7 +205,7 @@ export class GroupCommit {
     const skipped: WaitingCommand[] = []
     const skippedPets = new Set<bigint>()
     const mustWait = (petId: bigint) => this.#pendingPets.has(petId) || skippedPets.has(petId)
-    let room = MAX_BATCH_SIZE
+    let room = MAX_CHANGES
     for (const waiting of this.#waiting) {
       const size = sizeOf(waiting.command)
       const pets = petsOf(waiting.command)
@@ -232,7 +223,7 @@ export class GroupCommit {
 }
 
 function countThatFit(waiting: readonly WaitingCommand[]): number {
-  let room = MAX_BATCH_SIZE
+  let room = MAX_CHANGES
   const index = waiting.findIndex(({ command }) => {
     room -= sizeOf(command)
     return room < 0

@@ -1,4 +1,4 @@
-import { ServiceError } from '../values/errors.ts'
+import { notFound, type ServiceError } from '../values/errors.ts'
 import { Int64, OneOf, Quantity, type RecordOf } from '../values/field.ts'
 
 export const PET_STATUSES = ['available', 'pending', 'sold'] as const
@@ -37,8 +37,7 @@ export function availableText(petId: bigint, available: number): string {
 }
 
 export function noEntry(petId: bigint): ServiceError {
-  return new ServiceError(
-    'not_found',
+  return notFound(
     `there is no inventory entry for petId ${petId}; GET /inventory lists the entries that exist`,
   )
 }

@@ -8,10 +8,10 @@ import {
 } from './shared-delivery.ts'
 import {
   type DeliveryFailure,
+  receivesEvent,
   secretsAt,
   type Webhook,
   type WebhookProgress,
-  webhookKindOf,
 } from './webhook.ts'
 import {
   attemptOf,
@@ -279,10 +279,7 @@ export class WebhookRunner {
     }
     let before = this.#cursor
     for (const event of read.events) {
-      const kind = webhookKindOf(event)
-      if (kind === 'relist' || (kind !== undefined && this.webhook.kinds.includes(kind))) {
-        this.#backlog.push({ event, before })
-      }
+      if (receivesEvent(this.webhook, event)) this.#backlog.push({ event, before })
       before = event.cursor
     }
     if (read.cursor !== this.#cursor) this.#hasUnsavedProgress = true

@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { ORDER_WEBHOOKS, type OrderChange, type OrderWebhookKind } from '../orders/order.ts'
 import type { StockEvent } from '../stock/stock-event.ts'
 import { DAY } from '../values/clock.ts'
-import { ServiceError } from '../values/errors.ts'
+import { notFound, type ServiceError } from '../values/errors.ts'
 import { DateTime, Int64, ListOf, quote, type RecordOf, Text, updateOf } from '../values/field.ts'
 
 /** The events that a webhook can subscribe to; part of the contract. */
@@ -127,13 +127,19 @@ const KIND_BY_EVENT = {
   relist: 'relist',
 } as const satisfies Readonly<Record<Exclude<StockEvent['kind'], 'order'>, WebhookKind | 'relist'>>
 
-/** `undefined` if the event is not delivered to webhooks. A `relist` is delivered to all webhooks. */
+/** `undefined` if the event is not delivered to webhooks. */
 export function webhookKindOf(event: StockEvent): WebhookKind | 'relist' | undefined {
   return event.kind === 'order' ? KIND_BY_ORDER_CHANGE.get(event.change) : KIND_BY_EVENT[event.kind]
 }
 
+/** A `relist` is delivered to all webhooks. */
+export function receivesEvent({ kinds }: Pick<Webhook, 'kinds'>, event: StockEvent): boolean {
+  const kind = webhookKindOf(event)
+  return kind === 'relist' || (kind !== undefined && kinds.includes(kind))
+}
+
 export function webhookNotFound(id: bigint): ServiceError {
-  return new ServiceError('not_found', `webhook ${id} does not exist; GET /webhooks lists all webhooks`)
+  return notFound(`webhook ${id} does not exist; GET /webhooks lists all webhooks`)
 }
 
 const EXAMPLE_URL = 'https://shop.example/hooks'
