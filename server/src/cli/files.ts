@@ -34,9 +34,8 @@ export function openByteSource(path: string, signal: AbortSignal): ByteSource {
 }
 
 /**
- * Calls `write` with a temporary path in the folder of `path`, and renames that file to `path` once it is complete and
- * flushed. A failure leaves no new file behind and an existing file unchanged. An existing file is overwritten, or refused
- * with the advice.
+ * Calls `write` with a temporary path in the same folder, and renames the file once it is complete and flushed. A failure
+ * leaves no new file behind and an existing file unchanged.
  */
 export async function writeNewFile(
   path: string,

@@ -31,10 +31,7 @@ export class Supervisor {
     this.#argumentsOf = argumentsOf
   }
 
-  /**
-   * Starts the workers and calls `onListening` when all of them listen. Rejects if a worker ends before that. Resolves to
-   * the exit code when `stop` has ended all workers.
-   */
+  /** Rejects if a worker ends before all of them listen. Resolves to the exit code when `stop` has ended all workers. */
   async run(count: number, onListening: () => void): Promise<number> {
     for (let index = 0; index < count; index++) this.#workers[index] = this.#spawn(index)
     try {

@@ -147,10 +147,7 @@ export async function confirmUnlessAborted(question: string, signal: AbortSignal
 /** By convention, 128 and the number of the signal that ended the program. */
 const EXIT_CODES: Readonly<Partial<Record<NodeJS.Signals, number>>> = { SIGINT: 130, SIGTERM: 143 }
 
-/**
- * Runs work that Ctrl-C and SIGTERM abort. After an abort, prints the effect of the work so far, such as "nothing was
- * changed". Work that completes in spite of a signal is a success.
- */
+/** Runs work that Ctrl-C and SIGTERM abort, and then prints its effect. Work that completes nevertheless is a success. */
 export async function runInterruptible(
   effect: string,
   work: (signal: AbortSignal) => Promise<void>,

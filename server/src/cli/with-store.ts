@@ -30,10 +30,9 @@ export interface OpenedStore {
 }
 
 /**
- * Opens the database that is set by the flags or the environment, and closes it after the work. `tables` protects against
- * two mistakes. Only `serve` and `migrate` upgrade older tables, because an older service may be using them. Only
- * `serve`, `migrate`, `import` and `copy` create a missing database, because another command in the wrong folder would
- * create an empty one.
+ * Opens the configured database, and closes it after the work. Only `serve` and `migrate` upgrade older tables, because an
+ * older service may be using them. Only `serve`, `migrate`, `import` and `copy` create a missing database, because another
+ * command in the wrong folder would create an empty one.
  */
 export async function withStore<Result>(
   flags: Parameters<typeof readConfig>[0],

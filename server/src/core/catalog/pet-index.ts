@@ -41,8 +41,8 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
 /**
- * All pets in memory, as columns. A search that sorts by id or by name examines the pets in that order and stops when its
- * page is full. A search that sorts by units examines all pets and keeps the best. One pet takes about 80 bytes.
+ * All pets in memory, as columns of about 80 bytes per pet. A search by id or by name examines the pets in that order and
+ * stops when its page is full. A search by units examines all pets and keeps the best.
  */
 export class PetIndex {
   #columns = columnsFor(INITIAL_CAPACITY)

@@ -159,10 +159,7 @@ export function isWellFormedSecret(secret: string): boolean {
   return body !== undefined && checksum(body) === sum
 }
 
-/**
- * Keys are looked up by this hash. A single round of SHA-256 is enough because secrets are random. Callers cannot choose
- * the hash, so the duration of a lookup reveals nothing about stored keys.
- */
+/** One round of SHA-256 is enough for random secrets. Callers cannot choose the hash, so the lookup time reveals nothing. */
 export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'hex')
 }

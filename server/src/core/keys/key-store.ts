@@ -37,10 +37,7 @@ export interface KeyStore {
   addKey(key: ApiKey, secret: StoredSecret, stamp: AuditStamp): Promise<void>
   /** The key of the secret with this hash. `expiresAt` is the expiry of the key or of the secret, whichever is earlier. */
   findKey(hash: string): Promise<ApiKey | undefined>
-  /**
-   * The hashes of all secrets. If `after` is the position of an earlier call, returns only the secrets of keys that
-   * were created, changed or rotated since that call. May list a hash again. Cheap if nothing has changed.
-   */
+  /** The hashes of all secrets, or of the keys changed since `after`. May repeat a hash. Cheap if nothing has changed. */
   listSecretHashes(after: bigint | undefined): Promise<SecretHashes>
   /** Counts the keys of each plan that are neither revoked, expired at `now` nor paused. */
   countActiveKeys(now: number): Promise<Record<Plan, number>>

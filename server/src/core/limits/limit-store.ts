@@ -128,9 +128,8 @@ export interface SharedLimitStore {
     change: (states: ReadonlyMap<string, LimitState>, now: number) => readonly LimitRecord[],
   ): Promise<void>
   /**
-   * Counts the requests of each key that needs no decision: both windows have started and have room for all of its
-   * requests, the key is not banned, and the store's clock was not set back. Does not count the requests of other keys, which
-   * are missing in the result.
+   * Counts the requests of each key that needs no decision: both windows have room, the key is not banned, and the clock was
+   * not set back. The other keys are missing in the result.
    */
   countRequests(counts: readonly RequestCount[]): Promise<ReadonlyMap<string, CountedRequests>>
 }

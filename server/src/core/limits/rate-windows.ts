@@ -26,9 +26,9 @@ export function newLimitState(): LimitState {
 }
 
 /**
- * Decides on a request at time `now`, and counts it if it is admitted. A key is banned when a window has more
- * than `limits.perMinute` counted rejections. The first rejection of a window always counts. Later
- * rejections count only if the client had seen a 429 before it sent the request (`wasWarned`, see BurstFilter).
+ * Decides on a request, and counts it if it is admitted. A key is banned when a window has more than `limits.perMinute`
+ * counted rejections. The first rejection of a window always counts; later rejections count only if the client had seen a
+ * 429 before it sent the request (`wasWarned`, see BurstFilter).
  */
 export function admit(state: LimitState, limits: Limits, now: number, wasWarned = true): Admission {
   moveWithClock(state, state.lastUsedAt, now)
@@ -176,9 +176,9 @@ interface Warning {
 }
 
 /**
- * Distinguishes a client that continues after a 429 from a client that sends a single parallel burst. Only the former is
- * banned. A client has seen a 429 if its connection carried a 429 before this request arrived, or if the first 429 to the key
- * was sent BURST_MS earlier. A process knows only its own 429s. See docs/decisions/2026-11-17-bans-and-bursts.md.
+ * Distinguishes a client that continues after a 429, which is banned, from a client that sends a single parallel burst. A
+ * client has seen a 429 if its connection carried one before this request arrived, or if the first 429 to the key was sent
+ * BURST_MS earlier. A process knows only its own 429s. See docs/decisions/2026-11-17-bans-and-bursts.md.
  */
 export class BurstFilter {
   readonly #burstMs: number

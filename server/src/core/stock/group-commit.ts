@@ -138,10 +138,8 @@ export class GroupCommit {
   }
 
   /**
-   * Commits a batch and answers its callers. Never rejects. If the store rejects the commit, each half of the batch is
-   * retried separately, and so on, until only the bad command fails. Nothing is committed twice. A ServiceError from
-   * the store means that the database failed and the commit may have been made, so it is not retried. Any other error
-   * means that the commit was rolled back.
+   * Commits a batch and answers its callers. Never rejects. A ServiceError means that the commit may have been made, so it is
+   * not retried. After any other error, each half of the batch is retried, and so on, until only the bad command fails.
    */
   async #commit(batch: readonly WaitingCommand[], lockWait: 'brief' | 'full'): Promise<void> {
     const { store, observers } = this.#parts
@@ -231,14 +229,11 @@ function countThatFit(waiting: readonly WaitingCommand[]): number {
   return index === -1 ? waiting.length : index
 }
 
-interface SplitBatch {
-  readonly free: readonly WaitingCommand[]
-  /** Groups of commands. No pet is in two groups. */
-  readonly blocked: readonly (readonly WaitingCommand[])[]
-}
-
-/** A command that shares a pet with a blocked command joins its group, so that their order is kept. */
-function splitByLocks(batch: readonly WaitingCommand[], lockedPets: ReadonlySet<bigint>): SplitBatch {
+/**
+ * Splits a batch into free commands and groups of blocked commands. A command that shares a pet with a blocked command joins
+ * its group, so that their order is kept. No pet is in two groups.
+ */
+function splitByLocks(batch: readonly WaitingCommand[], lockedPets: ReadonlySet<bigint>) {
   // Something other than pets is locked, so all commands wait.
   if (lockedPets.size === 0) return { free: [], blocked: [batch] }
   const free: WaitingCommand[] = []

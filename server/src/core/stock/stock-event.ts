@@ -62,10 +62,7 @@ export interface LowStockEvent extends AnyEvent {
   readonly keyId: string
 }
 
-/**
- * The events since the reader's cursor are not available one by one: too much changed at once, or the cursor is too old
- * or unknown. Read the whole list again, then continue with the events after this one.
- */
+/** The events since the cursor are not available: read the whole list again, then continue with the events after this one. */
 export interface RelistEvent extends AnyEvent {
   readonly kind: 'relist'
 }

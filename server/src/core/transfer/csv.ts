@@ -50,9 +50,8 @@ type CsvRecord = readonly string[] | 'open' | { readonly reason: string }
 const UNCLOSED = { reason: 'a quote (") opens a field and is not closed' }
 
 /**
- * Reads CSV as in RFC 4180. Lines may end in "\n" or "\r\n", and records with only blank fields are skipped. If a record of
- * several lines is invalid, only its first line is refused and the others are read as records of their own. So a stray quote
- * does not swallow the lines after it. `columnIndexes` has the index of each column in the file, -1 if the file lacks it.
+ * Reads CSV as in RFC 4180, and skips blank records. If a record of several lines is invalid, only its first line is refused,
+ * so that a stray quote does not swallow the lines after it.
  */
 export function csvReader(
   columnIndexes: readonly number[],
@@ -162,10 +161,7 @@ interface Header<Name extends string> {
 
 const MAX_LISTED_PROBLEMS = 5
 
-/**
- * Reads the header of a CSV file. Ignores case and blanks around names. Returns undefined if the line names no known column.
- * Throws if it names a known column but the header is wrong; the message says which kind of file it looks like.
- */
+/** Reads the header of a CSV file. Returns undefined if it names no known column. Throws if it is wrong otherwise. */
 export function readHeader<Name extends string>(
   text: string,
   file: string,

@@ -53,10 +53,7 @@ function fileKind<Name extends string>(
   return { name, label, columns, header: `${headerOf(columns)} (${name})` }
 }
 
-/**
- * Detects the kind of a file from its header or its first line of JSON. Throws if that line fits none of the kinds. Reading the
- * batches throws `NotUtf8` if the file has another encoding.
- */
+/** Detects the kind of a file from its first line. Throws if it fits none. The batches throw `NotUtf8` on other encodings. */
 export async function openRows<Name extends string>(
   chunks: AsyncIterable<Uint8Array>,
   name: string,

@@ -13,9 +13,8 @@ import { ServiceError } from './errors.ts'
 import { parseDateTime } from './rfc3339.ts'
 
 /**
- * A record is described once, by the TypeBox schemas of its fields. The contract, the parsers of request bodies and
- * files, the SQL columns and the exports derive from them. In the program, an int64 is a `bigint` and a time is in
- * milliseconds.
+ * A record is described once, by the TypeBox schemas of its fields. The contract, parsers, SQL columns and exports derive
+ * from them. In the program, an int64 is a `bigint` and a time is in milliseconds.
  */
 export type Fields = Readonly<Record<string, TSchema>>
 
@@ -427,10 +426,7 @@ export class NumberText {
   }
 }
 
-/**
- * Parses JSON without rounding: 9007199254740993 and 1.00000000000000001 become `NumberText`. `keepsText` decides which
- * numbers become `NumberText`. It is not called if no number can be rounded.
- */
+/** Parses JSON without rounding: the numbers that `keepsText` selects become `NumberText`, if any number can be rounded. */
 export function parseExactJson(text: string, keepsText = isRounded): unknown {
   if (!MAY_BE_ROUNDED.test(text)) return JSON.parse(text)
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>

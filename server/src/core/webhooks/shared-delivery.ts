@@ -52,7 +52,7 @@ type LogRead = StockEvents | 'relist_needed' | 'unknown_cursor'
 
 /**
  * Reads the event log for all webhooks of a process. Webhooks at the same cursor share a read. Reads never overlap, and the
- * event loop gets a turn between them, so that webhooks with a backlog do not slow down the service.
+ * event loop gets a turn between them.
  */
 export class SharedLog {
   readonly #store: Pick<DeliveryStore, 'eventsAfter'>

@@ -136,9 +136,8 @@ export interface RunnerDependencies {
 type LoggedEvent = Pick<PendingDelivery, 'event' | 'before'>
 
 /**
- * Delivers the events of the log to one webhook. It sends several deliveries in parallel, but those of one pet in order. A
- * failed delivery delays the later deliveries of its pet; those of other pets continue until the window is full. While the
- * receiver is down, only the oldest delivery is retried.
+ * Delivers the events of the log to one webhook, in parallel, but those of one pet in order. A failed delivery delays only
+ * the later deliveries of its pet, until the window is full. While the receiver is down, only the oldest is retried.
  */
 export class WebhookRunner {
   readonly webhook: Webhook

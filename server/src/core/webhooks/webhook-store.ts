@@ -98,9 +98,8 @@ export interface DeliveryStore {
   version(): number | undefined
   latestEventCursor(): Promise<string>
   /**
-   * Like `stockEventsAfter`, but the cursor may be any distance back. `relist_needed` only if the log was pruned past
-   * the cursor, or if the cursor is ahead of the log or belongs to another log. `unknown_cursor` if the text is not in
-   * the format of a cursor.
+   * Like `stockEventsAfter`, but the cursor may be any distance back. `relist_needed` only if the log was pruned past the
+   * cursor, or if the cursor is ahead of the log or belongs to another log.
    */
   eventsAfter(cursor: string, limit: number): Promise<StockEvents | 'relist_needed' | 'unknown_cursor'>
   /** Leases every free webhook, renews the leases of this process after half of their time, and returns its webhooks. */

@@ -266,12 +266,9 @@ const LANES = [
 ] as const
 
 /**
- * Identifies the content of the list by the sum of a 128-bit hash of each entry. The sum does not depend on the order of
- * the entries, so adding or removing an entry takes constant time, and every instance with the same entries has the same
- * tag, even after a restart.
- *
- * The hash is of the murmur family, which is fast but not collision-resistant: a caller who constructs a collision only
- * gets a stale copy of the list.
+ * Identifies the content of the list by the sum of a 128-bit hash of each entry, which does not depend on their order. So a
+ * change takes constant time, and every instance with the same entries has the same tag. The hash is of the murmur family:
+ * fast but not collision-resistant. A caller who constructs a collision only gets a stale copy of the list.
  */
 class ContentTag {
   readonly #sums = new Uint32Array(4)

@@ -10,9 +10,8 @@ type ViewStore = Pick<StockStore, 'version' | 'loadStock' | 'stockChangesSince'>
 const MIN_ENTRIES_TO_COLLECT = 100_000
 
 /**
- * The stock in memory, ready to send. A read sees every change that any process acknowledged before the read began. If the
- * version of the store has changed or is unknown, a read first fetches the changes from the store. A read never joins a
- * fetch that has already begun, because that fetch may miss a recent change.
+ * The stock in memory, ready to send. A read sees every change that any process acknowledged before the read began: if the
+ * store may have changed, it first fetches the changes. It never joins a fetch that has already begun.
  */
 export class LiveView {
   readonly #store: ViewStore
