@@ -184,7 +184,9 @@ describe('the estimate', () => {
   })
 
   test('aborts a write that would exceed --max-pause, if a service runs', () => {
-    expect(() => estimate(27)).toThrow('writing 1,000 rows keeps the running service from writing for about 28 s')
+    expect(() => estimate(27)).toThrow(
+      'writing 1,000 rows keeps the running service from writing for about 28 s',
+    )
     expect(estimate(27, false)).toEqual([26, 4])
   })
 })

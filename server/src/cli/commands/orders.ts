@@ -29,6 +29,17 @@ interface ListFlags extends JsonFlags {
 
 const PAGE_SIZE = 1_000
 
+const SHOWN_FIELDS: readonly (readonly [label: string, cell: (order: Order) => string | number])[] = [
+  ['Pet', ({ petId }) => String(petId)],
+  ['Quantity', ({ quantity }) => quantity],
+  ['State', ({ state }) => state],
+  ['Created', ({ createdAt }) => formatMinute(createdAt)],
+  ['Expires', ({ expiresAt }) => formatMinute(expiresAt)],
+  ['Ships', ({ shipDate }) => formatMinute(shipDate)],
+  ['Closed', ({ closedAt }) => formatMinute(closedAt)],
+  ['Customer', ({ customer }) => customer ?? '-'],
+]
+
 export function addOrdersCommands(program: PetstoreCommand): void {
   const orders = program
     .command('orders')
@@ -78,14 +89,7 @@ async function listOrders({ store }: OpenedStore, flags: ListFlags): Promise<voi
   printList(found.slice(0, limit), flags, {
     columns: [
       ['ID', ({ id }) => String(id)],
-      ['PET', ({ petId }) => String(petId)],
-      ['QUANTITY', ({ quantity }) => quantity],
-      ['STATE', (order) => order.state],
-      ['CREATED', ({ createdAt }) => formatMinute(createdAt)],
-      ['EXPIRES', ({ expiresAt }) => formatMinute(expiresAt)],
-      ['SHIPS', ({ shipDate }) => formatMinute(shipDate)],
-      ['CLOSED', ({ closedAt }) => formatMinute(closedAt)],
-      ['CUSTOMER', ({ customer }) => customer ?? '-'],
+      ...SHOWN_FIELDS.map(([label, cell]) => [label.toUpperCase(), cell] as const),
     ],
     toJson: orderToJson,
     emptyMessage: 'There are no such orders.',
@@ -117,15 +121,8 @@ async function showOrder({ store }: OpenedStore, orderId: bigint, flags: JsonFla
   if (flags.json === true) printJson(orderToJson(order))
   else {
     printFields([
-      ['Order', String(order.id)],
-      ['Pet', String(order.petId)],
-      ['Quantity', String(order.quantity)],
-      ['State', order.state],
-      ['Created', formatMinute(order.createdAt)],
-      ['Expires', formatMinute(order.expiresAt)],
-      ['Ships', formatMinute(order.shipDate)],
-      ['Closed', formatMinute(order.closedAt)],
-      ['Customer', order.customer ?? '-'],
+      ['Order', String(orderId)],
+      ...SHOWN_FIELDS.map(([label, cell]) => [label, String(cell(order))] as const),
       ['Note', order.note?.replaceAll(/\s*[\r\n]+\s*/g, ' ') ?? '-'],
     ])
   }
