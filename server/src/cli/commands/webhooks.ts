@@ -347,10 +347,7 @@ function conditionOf({ paused, progress: { off, failure } }: Webhook): WebhookCo
 }
 
 /** Describes the problem of a webhook that is turned off or has a large backlog. */
-export function findWebhookProblem(
-  { webhook, lag }: WebhookState,
-  now: number,
-): { readonly text: string; readonly advice: string } | undefined {
+export function findWebhookProblem({ webhook, lag }: WebhookState, now: number) {
   const { id, url, progress } = webhook
   // The path of the address may contain a secret.
   const name = `webhook ${id} (${URL.parse(url)?.host ?? 'no address'})`

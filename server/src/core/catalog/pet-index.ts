@@ -1,7 +1,7 @@
 import { PET_STATUSES, type PetStatus } from '../stock/inventory.ts'
 import { ServiceError } from '../values/errors.ts'
 import { lowerBound } from '../values/lower-bound.ts'
-import type { InventorySearch, SearchOrder, SearchPlace } from './search.ts'
+import type { InventorySearch, SearchOrder, SearchPlace, SearchWindow } from './search.ts'
 
 /** The fields that searches filter and sort by. */
 export interface IndexedPet {
@@ -15,10 +15,8 @@ export interface IndexedPet {
   readonly isLow: boolean
 }
 
-interface IndexQuery {
+interface IndexQuery extends SearchWindow {
   readonly search: InventorySearch
-  readonly after: SearchPlace | undefined
-  readonly limit: number
   /** The pet that has the barcode of the search. */
   readonly barcodeOwner: bigint | undefined
   /** By `performance.now()`. */

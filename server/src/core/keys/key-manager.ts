@@ -10,7 +10,7 @@ import {
 import type { KeyCommand } from './key-command.ts'
 import type { KeyRing } from './key-ring.ts'
 import type { KeyRecord, KeyStore } from './key-store.ts'
-import { createPairingCode, type StoredPairingCode, storedPairingCode } from './pairing.ts'
+import { createPairingCode, storedPairingCode } from './pairing.ts'
 
 /** A key with a new secret, which nobody can read again. */
 export interface IssuedKey {
@@ -53,10 +53,7 @@ export class KeyManager {
     await this.#run(actor, { type: 'revoke', keyId }, this.#parts.clock())
   }
 
-  async createPairingCode(
-    actor: ApiKey,
-    keyId: string,
-  ): Promise<Pick<StoredPairingCode, 'expiresAt'> & { readonly code: string }> {
+  async createPairingCode(actor: ApiKey, keyId: string) {
     const at = this.#parts.clock()
     const code = createPairingCode()
     const stored = storedPairingCode(code, at)

@@ -231,8 +231,8 @@ interface CommandTraits<C extends Command> {
   size(command: C): number
 }
 
-const idsOf = (...ids: readonly (bigint | undefined)[]) => ids.filter((id) => id !== undefined)
-const petOf = ({ petId }: { readonly petId: bigint | undefined }) => idsOf(petId)
+const petIfKnown = (petId: bigint | undefined) => (petId === undefined ? [] : [petId])
+const petOf = ({ petId }: { readonly petId: bigint | undefined }) => petIfKnown(petId)
 const noPets = () => []
 const sizeOne = () => 1
 const readsOrders = (): readonly Section[] => ['orders']
@@ -260,10 +260,10 @@ const COMMANDS: { readonly [Type in CommandType]: CommandTraits<Extract<Command,
   cancel_order: ORDER_TRAITS,
   change_order: ORDER_TRAITS,
   release_holds: { pets: ({ petIds }) => petIds, reads: readsOrders, size: ({ petIds }) => petIds.length },
-  create_pet: { pets: ({ draft }) => idsOf(draft.id), reads: readsCatalog, size: sizeOne },
+  create_pet: { pets: ({ draft }) => petIfKnown(draft.id), reads: readsCatalog, size: sizeOne },
   update_pet: { pets: petOf, reads: readsCatalog, size: sizeOne },
   upsert_pets: {
-    pets: ({ pets }) => idsOf(...pets.map(({ id }) => id)),
+    pets: ({ pets }) => pets.flatMap(({ id }) => petIfKnown(id)),
     reads: readsCatalog,
     size: ({ pets }) => pets.length,
   },

@@ -74,8 +74,7 @@ export interface HistoryStore {
   pruneHistory(limit: PruneLimit, batch: number): Promise<number>
 }
 
-export interface EventStore {
-  version(): number | undefined
+export interface EventStore extends Pick<StockStore, 'version'> {
   latestEventCursor(): Promise<string>
   /**
    * At most `limit` events after the cursor, in the order of their commits by any process. A reader that continues at the last

@@ -3,10 +3,10 @@ import { ADJUSTMENT_CHANGE, deltaOrQuantityProblem } from '../stock/adjustment-f
 import type { Adjust, AdjustmentChange } from '../stock/command.ts'
 import { decide } from '../stock/decide.ts'
 import type { EntryState, LockedEntry } from '../stock/inventory.ts'
-import { isQuantityRecord, type LogRecord, type QuantityRecord } from '../stock/stock-draft.ts'
+import { isQuantityRecord, type LogRecord } from '../stock/stock-draft.ts'
 import { codecOf } from '../values/field.ts'
 import { ADJUST_KEY_ID, type StagedRow } from './import.ts'
-import { BadRow, type RefusedLine, type RowKind, rowKind } from './rows.ts'
+import { BadRow, type RowKind, rowKind } from './rows.ts'
 
 export const COUNT_ROW = {
   petId: ADJUSTMENT_CHANGE.petId,
@@ -35,15 +35,8 @@ export interface AdjustmentRow extends StagedRow<AdjustmentChange> {
   readonly entry: EntryState | undefined
 }
 
-export interface DecidedRows {
-  readonly changed: readonly (Pick<QuantityRecord, 'petId' | 'before' | 'after'> & {
-    readonly line: number
-  })[]
-  readonly refused: readonly (RefusedLine & { readonly petId: bigint })[]
-}
-
 /** Decides the rows by the rules of an adjustment. Each pet may occur once. */
-export function decideRows(rows: readonly AdjustmentRow[]): DecidedRows {
+export function decideRows(rows: readonly AdjustmentRow[]) {
   const locked = new Map<bigint, LockedEntry>()
   for (const { value, entry } of rows) {
     // Reserved units and thresholds do not affect whether an adjustment is possible.
@@ -66,7 +59,7 @@ export function decideRows(rows: readonly AdjustmentRow[]): DecidedRows {
   return { changed: changesOf(acceptedRows, acceptedRecords), refused }
 }
 
-function changesOf(rows: readonly AdjustmentRow[], records: readonly LogRecord[]): DecidedRows['changed'] {
+function changesOf(rows: readonly AdjustmentRow[], records: readonly LogRecord[]) {
   const lines = new Map(rows.map(({ line, value }) => [value.petId, line]))
   return records.filter(isQuantityRecord).map(({ petId, before, after }) => {
     const line = lines.get(petId)

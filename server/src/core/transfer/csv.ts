@@ -51,7 +51,7 @@ const UNCLOSED = { reason: 'a quote (") opens a field and is not closed' }
 
 /**
  * Reads CSV as in RFC 4180, and skips blank records. If a record of several lines is invalid, only its first line is refused,
- * so that a stray quote does not swallow the lines after it.
+ * so that a stray quote does not swallow the lines after it. A column that the file lacks has the index -1.
  */
 export function csvReader(
   columnIndexes: readonly number[],
@@ -152,13 +152,6 @@ export interface FileKind<Name extends string> {
   readonly header: string
 }
 
-interface Header<Name extends string> {
-  readonly kind: Name
-  readonly delimiter: Delimiter
-  /** The index of each column in the file, -1 if the file lacks the column. */
-  readonly columnIndexes: readonly number[]
-}
-
 const MAX_LISTED_PROBLEMS = 5
 
 /** Reads the header of a CSV file. Returns undefined if it names no known column. Throws if it is wrong otherwise. */
@@ -166,7 +159,7 @@ export function readHeader<Name extends string>(
   text: string,
   file: string,
   kinds: readonly FileKind<Name>[],
-): Header<Name> | undefined {
+) {
   const { names, delimiter } = splitHeader(text)
   const kind = kindOfNames(names, kinds)
   if (kind === undefined) return undefined

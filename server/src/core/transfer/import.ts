@@ -28,16 +28,13 @@ export interface ImportCounts {
   readonly added: number
   readonly changed: number
   readonly unchanged: number
-  /** Rows that contradict the contents of the store and were skipped. Absent if there are none. */
+  /** Rows that contradict the contents of the store. Absent if there are none. */
   readonly refused?: Tally<RefusedLine>
 }
 
-export interface ImportPreview<Value> {
+export interface ImportPreview<Value> extends Pick<ImportCounts, 'unchanged' | 'refused'> {
   readonly added: Tally<StagedRow<Value>>
   readonly changed: Tally<StagedRow<Value> & { readonly before: Value }>
-  readonly unchanged: number
-  /** Rows that contradict the contents of the store. Absent if there are none. */
-  readonly refused?: Tally<RefusedLine>
 }
 
 /** Nothing was changed, because some rows contradict the contents of the store. */

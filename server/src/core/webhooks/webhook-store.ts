@@ -1,5 +1,6 @@
 // The ports of webhooks: the store, the sender and the observers of deliveries.
 import type { StockEvents } from '../stock/stock-event.ts'
+import type { EventStore } from '../stock/stock-store.ts'
 import type { Webhook, WebhookProgress } from './webhook.ts'
 
 /** The message of a delivery. Each attempt sends the same message. */
@@ -94,9 +95,7 @@ export interface WebhookStore {
   findRewind(progress: WebhookProgress, since: number): Promise<Rewind>
 }
 
-export interface DeliveryStore {
-  version(): number | undefined
-  latestEventCursor(): Promise<string>
+export interface DeliveryStore extends Pick<EventStore, 'version' | 'latestEventCursor'> {
   /**
    * Like `stockEventsAfter`, but the cursor may be any distance back. `relist_needed` only if the log was pruned past the
    * cursor, or if the cursor is ahead of the log or belongs to another log.
