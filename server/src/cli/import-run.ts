@@ -24,7 +24,7 @@ export interface FileFlags extends SettingFlags, PauseFlags {
   readonly encoding: Encoding
 }
 
-export interface OpenFile<Name extends string> {
+interface OpenFile<Name extends string> {
   /** The name in messages. */
   readonly name: string
   readonly bytes: ByteSource

@@ -26,7 +26,7 @@ interface IndexQuery extends SearchWindow {
 const INITIAL_CAPACITY = 64
 /** Pets examined between two checks of the deadline: about 0.3 ms of work. */
 const CLOCK_CHECK_INTERVAL = 32_768
-/** A search by name examines this many pets by name before it examines all pets by id, which is faster per pet. */
+/** A search by name examines this many pets by name. To fill its page, it then examines all pets by id, which is faster. */
 const MAX_EXAMINED_BY_NAME = 4_096
 /** `facts` packs the status (two bits), whether the pet is low (one bit) and the category into one number. */
 const STATUS_MASK = 3

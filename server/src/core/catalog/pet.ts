@@ -17,7 +17,7 @@ const CHANGEABLE = {
 export const PET = { id: Int64('Identifier of the pet.'), ...CHANGEABLE }
 export type Pet = RecordOf<typeof PET>
 
-export const STOCKED_PET = { ...PET, quantity: Quantity('Units on the shelf.') }
+const STOCKED_PET = { ...PET, quantity: Quantity('Units on the shelf.') }
 export type StockedPet = RecordOf<typeof STOCKED_PET>
 
 export const EXPORTED_PET = { ...STOCKED_PET, category: Name('Name of the category.') }

@@ -14,8 +14,8 @@ export const MAX_SEARCH_WORDS = 10
 const SORT_FIELDS = ['petId', 'name', 'quantity', 'available'] as const
 export const SEARCH_SORTS = SORT_FIELDS.flatMap((field) => [field, `-${field}`] as const)
 
-export type SortField = (typeof SORT_FIELDS)[number]
-export type SearchSort = (typeof SEARCH_SORTS)[number]
+type SortField = (typeof SORT_FIELDS)[number]
+type SearchSort = (typeof SEARCH_SORTS)[number]
 
 /** Pets with equal values are sorted by id, in the same direction. */
 export interface SearchOrder {
@@ -24,7 +24,7 @@ export interface SearchOrder {
 }
 
 /** A pet matches if every word is the prefix of a word of its name, or if it has the id, or the barcode. */
-export interface SearchText {
+interface SearchText {
   readonly words: readonly string[]
   readonly id?: bigint | undefined
   readonly barcode?: string | undefined

@@ -20,7 +20,7 @@ export type KeyCommand =
   | { readonly type: 'create_pairing_code'; readonly keyId: string; readonly code: StoredPairingCode }
 
 /** The keys that a decision depends on. They are locked until the commit. */
-export interface LockedKeys {
+interface LockedKeys {
   readonly actor: ApiKey | undefined
   readonly target: ApiKey | undefined
   /** Every key with the permission `keys`. */

@@ -6,7 +6,7 @@ const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const CODE_LENGTH = 8
 const CODE = new RegExp(`^[${ALPHABET}]{${CODE_LENGTH}}$`)
 
-export const PAIRING_CODE_VALID_MS = 10 * MINUTE
+const PAIRING_CODE_VALID_MS = 10 * MINUTE
 /** The maximum number of secrets of a key. Pairing deletes the oldest secrets beyond it. */
 export const MAX_SECRETS = 10
 

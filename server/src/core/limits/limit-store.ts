@@ -122,7 +122,7 @@ export interface LedgerStore extends Pick<UsageStore, 'loadLimits'> {
 
 /** The counts that several processes share. */
 export interface SharedLimitStore {
-  /** Locks the states of these keys and saves the records that `change` returns. May call `change` again. */
+  /** Locks the states of these keys, and saves the records of the last call of `change`. There may be several calls. */
   changeLimits(
     keyIds: readonly string[],
     change: (states: ReadonlyMap<string, LimitState>, now: number) => readonly LimitRecord[],

@@ -177,7 +177,7 @@ interface Warning {
 
 /**
  * Distinguishes a client that continues after a 429, which is banned, from a client that sends a single parallel burst. A
- * client has seen a 429 if its connection carried one before this request arrived, or if the first 429 to the key was sent
+ * client has seen a 429 if its connection carried a 429 before this request arrived, or if the first 429 to the key was sent
  * BURST_MS earlier. A process knows only its own 429s. See docs/decisions/2026-11-17-bans-and-bursts.md.
  */
 export class BurstFilter {
@@ -188,7 +188,7 @@ export class BurstFilter {
     this.#burstMs = burstMs
   }
 
-  /** Whether the client had seen a 429 before this request. `lastUsedAt` is of its previous request to any instance. */
+  /** Whether the client had seen a 429. `lastUsedAt` is the time of its previous request to any instance. */
   wasWarned(keyId: string, { receivedAt, connection }: Arrival, now: number, lastUsedAt: number): boolean {
     const warning = this.#warnings.get(keyId)
     // This process sent no 429 in this window. Another process may have refused the key's previous request; if that was at

@@ -76,7 +76,7 @@ export function mapOrderWebhooks<T>(
   return Object.fromEntries(entries) as Record<OrderWebhookKind, T>
 }
 
-export const MAX_HOLD_SECONDS = 2_592_000
+const MAX_HOLD_SECONDS = 2_592_000
 
 export const OrderState = OneOf(ORDER_STATES, {
   title: 'OrderState',

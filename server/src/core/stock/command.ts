@@ -66,7 +66,7 @@ export type CompleteOrder = CommandOf<'complete_order', OrderAndPet & { onlyIfOp
 export type CancelOrder = CommandOf<'cancel_order', OrderAndPet>
 export type ChangeOrder = CommandOf<'change_order', OrderAndPet & { patch: OrderPatch }>
 /** Releases the expired holds of these pets. Every other command that reads orders does so as well. */
-export type ReleaseHolds = CommandOf<'release_holds', { petIds: readonly bigint[] }>
+type ReleaseHolds = CommandOf<'release_holds', { petIds: readonly bigint[] }>
 
 export type CreatePet = CommandOf<'create_pet', { draft: PetDraft }>
 export type UpdatePet = CommandOf<'update_pet', { petId: bigint; patch: PetPatch }>
@@ -198,7 +198,7 @@ export type KeyedAnswer =
   /** The key belongs to another command. */
   | { readonly type: 'key_reused' }
 
-export type ResultOf<C extends SubmittedCommand> = C extends unknown
+type ResultOf<C extends SubmittedCommand> = C extends unknown
   ? 'idempotency' extends keyof C
     ? OutcomeOf<C> | KeyedAnswer
     : OutcomeOf<C>

@@ -18,7 +18,6 @@ const { before, after, at, keyId, reason, reference } = HISTORY_ENTRY
 const { id: _, ...petFields } = PET
 
 export const PET_CHANGES = ['created', 'changed'] as const
-export type PetChange = (typeof PET_CHANGES)[number]
 
 export const QUANTITY_EVENT = {
   petId: Int64('The pet whose quantity changed.'),

@@ -137,7 +137,8 @@ type LoggedEvent = Pick<PendingDelivery, 'event' | 'before'>
 
 /**
  * Delivers the events of the log to one webhook, in parallel, but those of one pet in order. A failed delivery delays only
- * the later deliveries of its pet, until the window is full. While the receiver is down, only the oldest is retried.
+ * the later deliveries of its pet, until the window is full. While the receiver is down, only the oldest delivery
+ * is retried.
  */
 export class WebhookRunner {
   readonly webhook: Webhook

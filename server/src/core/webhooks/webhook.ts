@@ -27,7 +27,7 @@ export type WebhookKind =
 export const MAX_WEBHOOKS = 100
 /** The limit for each key, so that one key cannot use up the limit of the store. Does not apply to the command line. */
 export const MAX_WEBHOOKS_PER_KEY = 10
-export const MAX_URL_LENGTH = 2_000
+const MAX_URL_LENGTH = 2_000
 /** How long deliveries are also signed with the old secret after a rotation. */
 export const OLD_SECRET_MS = DAY
 
