@@ -121,10 +121,10 @@ export type Command =
   | MoveWebhook
   | RemoveWebhook
 
-type CommandType = Command['type']
+export type CommandType = Command['type']
 
 /** The possible outcomes of each command. Every outcome except `done` means that nothing was changed. */
-interface OutcomeByType {
+export interface OutcomeByType {
   set_quantity:
     | Done<{ item: InventoryItem }>
     | OutcomeOfType<'conflict', { item: InventoryItem }>
