@@ -49,7 +49,10 @@ export async function writeNewFile(
   }
   if (path === '') throw new Error('cannot write to a file without a name')
   refuseExisting()
-  const target = existsSync(path) ? resolveFile(path) : path
+  const exists = existsSync(path)
+  if (exists && !statSync(path).isFile()) throw new Error(`cannot write ${path}: it is not a file`)
+  // Follows links, so that the file is replaced instead of the link.
+  const target = exists ? realpathSync(path) : path
   if (!existsSync(dirname(target))) {
     throw new Error(`cannot write ${path}: there is no folder ${resolve(dirname(target))}`)
   }
@@ -80,12 +83,6 @@ export function describeFullDisk(error: unknown, folder: string): string | undef
 
 function hasCode(error: unknown, code: 'ENOSPC' | 'EPIPE'): boolean {
   return error instanceof Error && 'code' in error && error.code === code
-}
-
-/** Follows links, so that the file is replaced instead of the link. */
-function resolveFile(path: string): string {
-  if (!statSync(path).isFile()) throw new Error(`cannot write ${path}: it is not a file`)
-  return realpathSync(path)
 }
 
 async function sync(path: string): Promise<void> {

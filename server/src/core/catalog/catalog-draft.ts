@@ -13,7 +13,7 @@ import type {
 } from '../stock/command.ts'
 import type { LockedEntry } from '../stock/inventory.ts'
 import { toFailure } from '../stock/refusal.ts'
-import type { StockDraft } from '../stock/stock-draft.ts'
+import { type StockDraft, takeId } from '../stock/stock-draft.ts'
 import { type ErrorDetail, ServiceError } from '../values/errors.ts'
 import { invalidField, isSameRecord, withUpdate } from '../values/field.ts'
 import { CATEGORY, type Category } from './category.ts'
@@ -170,7 +170,7 @@ export class CatalogDraft {
 
   createCategory(command: CreateCategory): OutcomeOf<CreateCategory> {
     const { id: chosenId, ...record } = command.draft
-    const id = chosenId ?? this.#takeNewCategoryId()
+    const id = chosenId ?? takeId(this.#locked.newCategoryIds, this.#takenCategoryIdCount++, 'categories')
     if (this.#findCategory(id) !== undefined) return { type: 'category_exists', categoryId: id }
     const category = withUpdate(CATEGORY, { id, ...record })
     this.#categories.set(id, category)
@@ -285,19 +285,9 @@ export class CatalogDraft {
   /** Skips the ids that callers have chosen in this commit. */
   #takeNewPetId(chosenIds = NO_BATCH.chosenIds): bigint {
     for (;;) {
-      const id = this.#locked.newPetIds[this.#takenPetIdCount++]
-      if (id === undefined)
-        throw new Error(`there are only ${this.#locked.newPetIds.length} ids for new pets`)
+      const id = takeId(this.#locked.newPetIds, this.#takenPetIdCount++, 'pets')
       if (this.#stock.findEntry(id) === undefined && !chosenIds.has(id)) return id
     }
-  }
-
-  #takeNewCategoryId(): bigint {
-    const id = this.#locked.newCategoryIds[this.#takenCategoryIdCount++]
-    if (id === undefined) {
-      throw new Error(`there are only ${this.#locked.newCategoryIds.length} ids for new categories`)
-    }
-    return id
   }
 }
 

@@ -14,7 +14,7 @@ import {
 } from '../stock/command.ts'
 import { availableText, noEntry } from '../stock/inventory.ts'
 import { toFailure } from '../stock/refusal.ts'
-import { availableOf, type StockDraft } from '../stock/stock-draft.ts'
+import { availableOf, type StockDraft, takeId } from '../stock/stock-draft.ts'
 import { SECOND } from '../values/clock.ts'
 import type { ErrorDetail } from '../values/errors.ts'
 import { isSameRecord, withUpdate } from '../values/field.ts'
@@ -112,11 +112,9 @@ export class OrdersDraft {
   #createOrder(draft: NewOrder, by: ChangeOrigin): Order {
     const { holdSeconds, ...fields } = draft
     const { newIds, now } = this.#locked
-    const id = newIds[this.#added.size]
-    if (id === undefined) throw new Error(`there are only ${newIds.length} ids for new orders`)
     const order = withUpdate(ORDER, {
       ...fields,
-      id,
+      id: takeId(newIds, this.#added.size, 'orders'),
       state: ORDER_TRANSITIONS.created.to,
       createdAt: now,
       createdBy: by.keyId,

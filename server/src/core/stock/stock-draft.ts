@@ -60,6 +60,17 @@ export function availableOf({ quantity, reserved }: Pick<LockedEntry, 'quantity'
   return quantity - reserved
 }
 
+/** Every store reads enough free ids for the commands of a commit. */
+export function takeId(
+  ids: readonly bigint[],
+  index: number,
+  noun: 'pets' | 'categories' | 'orders',
+): bigint {
+  const id = ids[index]
+  if (id === undefined) throw new Error(`there are only ${ids.length} ids for new ${noun}`)
+  return id
+}
+
 /** IS_LOW of store/low-stock.ts is the same rule in SQL. */
 export function isLow(entry: Omit<LockedEntry, 'status'>): boolean {
   return entry.lowStockAt !== null && availableOf(entry) <= entry.lowStockAt
