@@ -135,9 +135,7 @@ async function readOldestFirst(
 
 /** The name of the key or command that made the change; `undefined` if the key no longer exists. */
 function findAuthor({ keyId, keyName }: Pick<HistoryEntry, 'keyId' | 'keyName'>): string | undefined {
-  const command = COMMAND_BY_KEY_ID.get(keyId)
-  if (command !== undefined) return command
-  return keyName === keyId ? undefined : keyName
+  return COMMAND_BY_KEY_ID.get(keyId) ?? (keyName === keyId ? undefined : keyName)
 }
 
 function originToJson(entry: Pick<HistoryEntry, 'petId' | 'at' | 'keyId' | 'keyName'>) {

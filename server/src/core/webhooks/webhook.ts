@@ -7,21 +7,15 @@ import { notFound, type ServiceError } from '../values/errors.ts'
 import { DateTime, Int64, ListOf, quote, type RecordOf, Text, updateOf } from '../values/field.ts'
 
 /** The events that a webhook can subscribe to; part of the contract. */
-export const WEBHOOK_KINDS: readonly WebhookKind[] = [
+export const WEBHOOK_KINDS = [
   'stock.changed',
   'stock.low',
   'stock.recovered',
   ...ORDER_WEBHOOKS.map(({ kind }) => kind),
   'pet.changed',
   'pet.removed',
-]
-export type WebhookKind =
-  | 'stock.changed'
-  | 'stock.low'
-  | 'stock.recovered'
-  | OrderWebhookKind
-  | 'pet.changed'
-  | 'pet.removed'
+] as const
+export type WebhookKind = (typeof WEBHOOK_KINDS)[number]
 
 /** The limit for the whole store. */
 export const MAX_WEBHOOKS = 100
