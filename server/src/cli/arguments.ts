@@ -1,7 +1,8 @@
 // How commands declare and parse their flags and arguments.
-import { Command, CommanderError, Option } from 'commander'
+import { Command, CommanderError } from 'commander'
 import { parseInt64 } from '../core/values/field.ts'
 import { flagOf, SETTINGS, type SettingName, variableOf } from '../service/config.ts'
+import { type OpenedStore, withStore } from './with-store.ts'
 
 export type SettingFlags = Partial<Record<SettingName, string>>
 
@@ -13,11 +14,6 @@ export interface ConfirmFlags extends SettingFlags {
   readonly yes?: true
 }
 
-export function settingOption(name: SettingName): Option {
-  const { fallback, help } = SETTINGS[name]
-  return new Option(`${flagOf(name)} <value>`, `${help} (${variableOf(name)}, default ${fallback || 'none'})`)
-}
-
 /** A command with methods for the flags that several commands have. */
 export class PetstoreCommand extends Command {
   override createCommand(name?: string): PetstoreCommand {
@@ -25,7 +21,10 @@ export class PetstoreCommand extends Command {
   }
 
   settings(...names: readonly SettingName[]): this {
-    for (const name of names) this.addOption(settingOption(name))
+    for (const name of names) {
+      const { fallback, help } = SETTINGS[name]
+      this.option(`${flagOf(name)} <value>`, `${help} (${variableOf(name)}, default ${fallback || 'none'})`)
+    }
     return this
   }
 
@@ -33,15 +32,20 @@ export class PetstoreCommand extends Command {
     return this.settings('databaseUrl', 'data')
   }
 
-  /** Adds the flag of JsonFlags. */
+  /** Adds the flags that name the database, and runs the work with that database. */
+  storeAction<Arguments extends readonly unknown[]>(
+    work: (opened: OpenedStore, ...args: Arguments) => Promise<void>,
+  ): this {
+    return this.databaseSettings().action((...args: [...Arguments]) =>
+      withStore(this.opts(), 'require_current', (opened) => work(opened, ...args)),
+    )
+  }
+
   jsonOption(): this {
     return this.option('--json', 'print JSON')
   }
 
-  /**
-   * Adds the flag of ConfirmFlags. Without a terminal the flag is required, because nobody can confirm. `effect` is a verb
-   * phrase for the message, such as "removes the pet".
-   */
+  /** Adds the flag of ConfirmFlags, which is required without a terminal. `effect` is like "removes the pet". */
   confirmOption(effect: string): this {
     return this.option('--yes', 'do not ask for confirmation').hook('preAction', () => {
       const { yes, dryRun } = this.opts()

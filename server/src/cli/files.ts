@@ -34,9 +34,8 @@ export function openByteSource(path: string, signal: AbortSignal): ByteSource {
 }
 
 /**
- * Calls `write` with a temporary path in the folder of `path`, and renames that file to `path` once it is complete and
- * flushed. A failure leaves no new file behind and an existing file unchanged. An existing file is overwritten, or refused
- * with the advice.
+ * Calls `write` with a temporary path in the same folder, and renames the file once it is complete and flushed. A failure
+ * leaves no new file behind and an existing file unchanged.
  */
 export async function writeNewFile(
   path: string,
@@ -50,7 +49,10 @@ export async function writeNewFile(
   }
   if (path === '') throw new Error('cannot write to a file without a name')
   refuseExisting()
-  const target = existsSync(path) ? resolveFile(path) : path
+  const exists = existsSync(path)
+  if (exists && !statSync(path).isFile()) throw new Error(`cannot write ${path}: it is not a file`)
+  // Follows links, so that the file is replaced instead of the link.
+  const target = exists ? realpathSync(path) : path
   if (!existsSync(dirname(target))) {
     throw new Error(`cannot write ${path}: there is no folder ${resolve(dirname(target))}`)
   }
@@ -81,12 +83,6 @@ export function describeFullDisk(error: unknown, folder: string): string | undef
 
 function hasCode(error: unknown, code: 'ENOSPC' | 'EPIPE'): boolean {
   return error instanceof Error && 'code' in error && error.code === code
-}
-
-/** Follows links, so that the file is replaced instead of the link. */
-function resolveFile(path: string): string {
-  if (!statSync(path).isFile()) throw new Error(`cannot write ${path}: it is not a file`)
-  return realpathSync(path)
 }
 
 async function sync(path: string): Promise<void> {

@@ -4,10 +4,7 @@ import { confirmUnlessAborted, formatDuration, formatNumber, type Progress } fro
 
 /** Equals the time that a running service waits for another writer before it refuses a write. */
 export const DEFAULT_MAX_PAUSE_SECONDS = 5
-/**
- * The database is locked for longer than the rows take to write, because checks and commit follow. Measured: 1.2 to 1.5
- * times as long for new pets, 1.6 times for changed quantities.
- */
+/** Checks and the commit follow the writing. Measured: 1.2 to 1.5 for new pets, 1.6 for changed quantities. */
 const LOCK_TIME_PER_WRITE_TIME = 1.4
 
 export interface PauseFlags extends ConfirmFlags {
@@ -16,32 +13,19 @@ export interface PauseFlags extends ConfirmFlags {
 
 type OnProgress = (done: number, total: number) => void
 
-/** How long a write would keep a running service from writing. */
-interface LongPause {
-  readonly rows: number
-  readonly seconds: number
-}
-
 /** Thrown to roll back a write until the user has agreed to the pause. */
 class PauseTooLong extends Error {
   override readonly name = 'PauseTooLong'
-  readonly pause: LongPause
-
-  constructor(pause: LongPause) {
-    super(describePause(pause))
-    this.pause = pause
-  }
 }
 
 /**
- * After each step, estimates how long the whole write blocks the service, and announces the remaining time to the
- * service. If the estimate exceeds `maxSeconds`, calls `onLongPause` after the first step; if `onLongPause` throws,
- * nothing is written.
+ * After each step, estimates how long the whole write blocks the service, and announces the remaining time. Calls
+ * `onLongPause` with a message after the first step if that is too long; if it throws, nothing is written.
  */
 export function watchPause(
   writePause: WritePause,
   maxSeconds: number,
-  onLongPause: (pause: LongPause) => void,
+  onLongPause: (message: string) => void,
   now: () => number = () => performance.now(),
 ): OnProgress {
   let startedAt = now()
@@ -54,16 +38,17 @@ export function watchPause(
     const elapsed = (now() - startedAt) / 1_000
     const seconds = (elapsed / done) * total * LOCK_TIME_PER_WRITE_TIME
     const isTooLong = done < total && seconds > maxSeconds
-    if (isFirstStep && isTooLong && writePause.isServiceRunning()) onLongPause({ rows: total, seconds })
+    if (isFirstStep && isTooLong && writePause.isServiceRunning()) {
+      onLongPause(
+        `writing ${formatNumber(total)} rows keeps the running service from writing for about ${formatDuration(seconds)}`,
+      )
+    }
     isFirstStep = false
     writePause.announce(Math.max(0, seconds - elapsed))
   }
 }
 
-/**
- * Runs `apply`. If it would block a running service for longer than the flags allow, its first step is rolled back, and
- * `apply` runs again once the user has agreed.
- */
+/** Runs `apply`. If it would block a service for too long, rolls back its first step and asks before it runs again. */
 export async function applyWithinPause<Result>(
   writePause: WritePause | undefined,
   { yes, maxPause }: PauseFlags,
@@ -72,21 +57,21 @@ export async function applyWithinPause<Result>(
 ): Promise<Result> {
   const show: OnProgress = (done, total) => progress.show('writing', done, done / total)
   if (writePause === undefined) return apply(show)
-  const attempt = (onLongPause: (pause: LongPause) => void) => {
+  const attempt = (onLongPause: (message: string) => void) => {
     const watch = watchPause(writePause, maxPause, onLongPause)
     return apply((done, total) => {
       watch(done, total)
       show(done, total)
     })
   }
-  const printWarning = (pause: LongPause) => {
+  const printWarning = (message: string) => {
     progress.end()
-    console.error(`petstore: ${describePause(pause)}`)
+    console.error(`petstore: ${message}`)
   }
   try {
-    return await attempt((pause) => {
-      if (yes !== true) throw new PauseTooLong(pause)
-      printWarning(pause)
+    return await attempt((message) => {
+      if (yes !== true) throw new PauseTooLong(message)
+      printWarning(message)
     })
   } catch (error) {
     if (!(error instanceof PauseTooLong)) throw error
@@ -95,14 +80,10 @@ export async function applyWithinPause<Result>(
         `${error.message}; nothing was changed. Accept the pause with --yes or a longer --max-pause, stop the service first, or split the file`,
       )
     }
-    printWarning(error.pause)
+    printWarning(error.message)
     if (!(await confirmUnlessAborted('Write now?', signal))) throw new Error('nothing was changed')
     return await attempt(() => {})
   } finally {
     writePause.withdraw()
   }
-}
-
-function describePause({ rows, seconds }: LongPause): string {
-  return `writing ${formatNumber(rows)} rows keeps the running service from writing for about ${formatDuration(seconds)}`
 }

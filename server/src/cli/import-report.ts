@@ -3,9 +3,8 @@ import type { RefusedLine, RowKind } from '../core/transfer/rows.ts'
 import { quote } from '../core/values/field.ts'
 import { formatCount, formatNumber } from './terminal.ts'
 
-/** One line of text for each example of a refused line, with the reason. */
 export function refusedLines(refused: Tally<RefusedLine>): string[] {
-  return exampleLines(refused, ({ line, reason }) => [line, reason])
+  return exampleLines(refused, ({ reason }) => reason)
 }
 
 /** Returns `result`, a phrase that names the imported rows, followed by the number of skipped lines, the time and the rate. */
@@ -16,7 +15,6 @@ export function importSummary(result: string, rows: number, refused: number, sec
   return `${result}${skipped} (${seconds.toFixed(1)} s${rate})`
 }
 
-/** Shown for an optional field without a value. */
 const NO_VALUE = 'none'
 
 /** Counts the changes that an import would make, and lists the first lines of each kind. */
@@ -49,39 +47,37 @@ export function dryRunReport<Value>(
     `Dry run of ${file}: nothing was changed.`,
     '',
     ...countLines,
-    ...section('Would add', added, ({ line, value }) => {
+    ...section('Would add', added, ({ value }) => {
       const fields = fieldsOf(value)
         .slice(1)
         .filter(({ text }) => text !== undefined && text !== NO_VALUE)
-      return [line, `${nameOf(value)}: ${fields.map(({ name, text }) => `${name} ${text}`).join(', ')}`]
+      return `${nameOf(value)}: ${fields.map(({ name, text }) => `${name} ${text}`).join(', ')}`
     }),
-    ...section('Would change', changed, ({ line, value, before }) => {
+    ...section('Would change', changed, ({ value, before }) => {
       const oldFields = fieldsOf(before)
       const fields = fieldsOf(value)
         .map(({ name, text }, index) => ({ name, text, oldText: oldFields[index]?.text }))
         .filter(({ text, oldText }) => text !== undefined && text !== oldText)
       const changes = fields.map(({ name, text, oldText }) => `${name} ${oldText} → ${text}`)
-      return [line, `${nameOf(value)}: ${changes.join(', ')}`]
+      return `${nameOf(value)}: ${changes.join(', ')}`
     }),
-    ...section('Refused', refused, ({ line, reason }) => [line, reason]),
+    ...section('Refused', refused, ({ reason }) => reason),
   ].join('\n')
 }
 
-type LineText = readonly [line: number, text: string]
-
-function section<Example>(
+function section<Example extends { readonly line: number }>(
   title: string,
   tally: Tally<Example>,
-  textOf: (example: Example) => LineText,
+  textOf: (example: Example) => string,
 ): string[] {
   return tally.count === 0 ? [] : ['', title, ...exampleLines(tally, textOf)]
 }
 
-function exampleLines<Example>(
+function exampleLines<Example extends { readonly line: number }>(
   { count, first }: Tally<Example>,
-  textOf: (example: Example) => LineText,
+  textOf: (example: Example) => string,
 ): string[] {
-  const lines = first.map(textOf).map(([line, text]) => `  line ${line}: ${text}`)
+  const lines = first.map((example) => `  line ${example.line}: ${textOf(example)}`)
   if (count > first.length) {
     lines.push(`  … and ${formatNumber(count - first.length)} more (--show ${count} shows all)`)
   }

@@ -1,5 +1,4 @@
 // Code that `import` and `adjust` share: the flags, reading a file, and running the import.
-import { type Command, Option } from 'commander'
 import type { ChangeOrigin } from '../core/stock/command.ts'
 import type { FileKind } from '../core/transfer/csv.ts'
 import { ENCODINGS, type Encoding, NotUtf8, openRows, type RowSource } from '../core/transfer/files.ts'
@@ -13,7 +12,7 @@ import {
 import type { RefusedLine, RowKind } from '../core/transfer/rows.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import type { Store } from '../store/store.ts'
-import { choiceParser, type SettingFlags, settingOption, wholeNumberParser } from './arguments.ts'
+import { choiceParser, type PetstoreCommand, type SettingFlags, wholeNumberParser } from './arguments.ts'
 import { type ByteSource, openByteSource } from './files.ts'
 import { applyWithinPause, DEFAULT_MAX_PAUSE_SECONDS, type PauseFlags } from './import-pause.ts'
 import { dryRunReport, importSummary, refusedLines } from './import-report.ts'
@@ -25,8 +24,7 @@ export interface FileFlags extends SettingFlags, PauseFlags {
   readonly encoding: Encoding
 }
 
-/** A file that is being imported. */
-export interface OpenFile<Name extends string> {
+interface OpenFile<Name extends string> {
   /** The name in messages. */
   readonly name: string
   readonly bytes: ByteSource
@@ -34,14 +32,15 @@ export interface OpenFile<Name extends string> {
   readonly signal: AbortSignal
 }
 
-export function addFileOptions(command: Command): Command {
+export function addFileOptions(command: PetstoreCommand): PetstoreCommand {
   return command
     .argument('<file>', 'CSV or JSON Lines; - reads standard input')
     .option('--dry-run', 'show the changes without making them')
-    .addOption(
-      new Option('--show <number>', 'how many added, changed and refused lines to show')
-        .argParser(wholeNumberParser('--show'))
-        .default(20),
+    .option(
+      '--show <number>',
+      'how many added, changed and refused lines to show',
+      wholeNumberParser('--show'),
+      20,
     )
     .option(
       '--encoding <encoding>',
@@ -49,17 +48,14 @@ export function addFileOptions(command: Command): Command {
       choiceParser('--encoding', ENCODINGS),
       'utf8',
     )
-    .addOption(
-      new Option(
-        '--max-pause <seconds>',
-        'how long a running service may be unable to write (SQLite); a longer pause needs confirmation',
-      )
-        .argParser(wholeNumberParser('--max-pause'))
-        .default(DEFAULT_MAX_PAUSE_SECONDS),
+    .option(
+      '--max-pause <seconds>',
+      'how long a running service may be unable to write (SQLite); a longer pause needs confirmation',
+      wholeNumberParser('--max-pause'),
+      DEFAULT_MAX_PAUSE_SECONDS,
     )
     .option('--yes', 'do not ask for confirmation')
-    .addOption(settingOption('databaseUrl'))
-    .addOption(settingOption('data'))
+    .databaseSettings()
 }
 
 /** Opens a file, detects its kind, and runs `work`. A signal such as Ctrl-C interrupts it. */
@@ -91,9 +87,7 @@ export interface ImportRun<Value> extends Pick<ChangeOrigin, 'keyId' | 'reason' 
   readonly store: Pick<Store, 'clock' | 'writePause'>
   /** The name of the database in messages. */
   readonly database: string
-  /** Skips bad lines instead of refusing the file. */
   readonly skipRefused: boolean
-  /** Advice for the message about bad lines. */
   readonly advice: string
 }
 
@@ -140,10 +134,7 @@ function purposeText({ reason, reference }: Pick<ChangeOrigin, 'reason' | 'refer
   return reference === undefined ? ` (${reason})` : ` (${reason}, ${reference})`
 }
 
-/**
- * Prints the report of a dry run; without `--dry-run`, only the refused lines. Throws if there are refused lines and
- * `skipRefused` is false.
- */
+/** Prints the report of a dry run, or the refused lines. Throws if there are refused lines that may not be skipped. */
 async function previewImport<Value>(
   { name }: OpenFile<string>,
   { dryRun, show }: RunFlags,

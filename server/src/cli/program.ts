@@ -16,7 +16,6 @@ import { addUsageCommand } from './commands/usage.ts'
 import { addWebhooksCommands } from './commands/webhooks.ts'
 import { versionText } from './commit.ts'
 
-/** All commands of the program. */
 export function createProgram(): PetstoreCommand {
   const program = new PetstoreCommand('petstore')
     .description('Stock levels of a pet store behind an HTTP/JSON API')

@@ -1,4 +1,5 @@
 import type { Config } from '../service/config.ts'
+import type { Logger } from '../telemetry/logger.ts'
 
 /** The message that a worker sends to the supervisor when it listens. */
 export const READY = 'ready'
@@ -9,10 +10,6 @@ const MAX_PAUSE_MS = 10_000
 /** If a worker has run for this long, its next pause is the first pause again. */
 const STABLE_AFTER_MS = 10_000
 
-interface SupervisorLog {
-  warn(message: string, fields: Readonly<Record<string, string | number>>): void
-}
-
 interface Worker {
   readonly process: Bun.Subprocess
   readonly ready: Promise<void>
@@ -22,19 +19,16 @@ interface Worker {
 /** Runs several worker processes on one port (SO_REUSEPORT) and restarts those that end. */
 export class Supervisor {
   readonly #argumentsOf: (index: number) => readonly string[]
-  readonly #logger: SupervisorLog
+  readonly #logger: Pick<Logger, 'warn'>
   readonly #workers: Worker[] = []
   #isStopping = false
 
-  constructor(logger: SupervisorLog, argumentsOf: (index: number) => readonly string[]) {
+  constructor(logger: Pick<Logger, 'warn'>, argumentsOf: (index: number) => readonly string[]) {
     this.#logger = logger
     this.#argumentsOf = argumentsOf
   }
 
-  /**
-   * Starts the workers and calls `onListening` when all of them listen. Rejects if a worker ends before that. Resolves to
-   * the exit code when `stop` has ended all workers.
-   */
+  /** Rejects if a worker ends before all of them listen. Resolves to the exit code when `stop` has ended all workers. */
   async run(count: number, onListening: () => void): Promise<number> {
     for (let index = 0; index < count; index++) this.#workers[index] = this.#spawn(index)
     try {
@@ -54,7 +48,6 @@ export class Supervisor {
     this.signal('SIGTERM')
   }
 
-  /** Sends the signal to all workers. */
   signal(signal: 'SIGTERM' | 'SIGHUP'): void {
     for (const worker of this.#workers) worker.process.kill(signal)
   }

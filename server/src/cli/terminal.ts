@@ -27,7 +27,6 @@ interface ListFormat<Item> {
   readonly emptyMessage: string
 }
 
-/** Prints a table, or JSON if the flags ask for it. */
 export function printList<Item>(
   items: readonly Item[],
   flags: JsonFlags,
@@ -42,7 +41,6 @@ export function printList<Item>(
   }
 }
 
-/** Prints one field per line, with its label. */
 export function printFields(fields: readonly (readonly [label: string, value: string])[]): void {
   console.log(alignColumns(fields))
 }
@@ -98,10 +96,7 @@ export function failureText(error: unknown): string {
     : error.message
 }
 
-/**
- * Prints a new secret alone to standard output, so that a script can read it, and then activates it. If it cannot be
- * printed, it is not activated.
- */
+/** Prints a new secret alone, so that a script can read it. Activates it only after it was printed. */
 export async function handOverSecret(
   noun: 'key' | 'secret',
   secret: string,
@@ -152,10 +147,7 @@ export async function confirmUnlessAborted(question: string, signal: AbortSignal
 /** By convention, 128 and the number of the signal that ended the program. */
 const EXIT_CODES: Readonly<Partial<Record<NodeJS.Signals, number>>> = { SIGINT: 130, SIGTERM: 143 }
 
-/**
- * Runs work that Ctrl-C and SIGTERM abort. After an abort, prints the effect of the work so far, such as "nothing was
- * changed". Work that completes in spite of a signal is a success.
- */
+/** Runs work that Ctrl-C and SIGTERM abort, and then prints its effect. Work that completes nevertheless is a success. */
 export async function runInterruptible(
   effect: string,
   work: (signal: AbortSignal) => Promise<void>,
@@ -234,7 +226,6 @@ export class Progress {
     }
   }
 
-  /** Removes the bar. */
   end(): void {
     if (this.#hasBar) this.#output.write('\r\x1b[K')
     this.#hasBar = false

@@ -3,7 +3,6 @@ import { type Config, readConfig } from '../service/config.ts'
 import { openStore } from '../store/open-store.ts'
 import { type OpenOptions, type TablesMode, withoutPassword } from '../store/opening.ts'
 import type { Store } from '../store/store.ts'
-import type { SettingFlags } from './arguments.ts'
 
 /** The caller closes the store. */
 export function openConfiguredStore(config: Config, options: OpenOptions): Promise<Store> {
@@ -23,24 +22,31 @@ export function isMissingFile({ databaseUrl }: Pick<Config, 'databaseUrl'>): boo
   return databaseUrl.startsWith('sqlite:') && !existsSync(databaseUrl.slice('sqlite:'.length))
 }
 
+export interface OpenedStore {
+  readonly store: Store
+  readonly config: Config
+  /** The name of the database in messages. */
+  readonly database: string
+}
+
 /**
- * Opens the database that is set by the flags or the environment, and closes it after the work. `tables` protects against
- * two mistakes. Only `serve` and `migrate` upgrade older tables, because an older service may be using them. Only
- * `serve`, `migrate`, `import` and `copy` create a missing database, because another command in the wrong folder would
- * create an empty one.
+ * Opens the configured database, and closes it after the work. Only `serve` and `migrate` upgrade older tables, because an
+ * older service may be using them. Only `serve`, `migrate`, `import` and `copy` create a missing database, because another
+ * command in the wrong folder would create an empty one.
  */
 export async function withStore<Result>(
-  flags: SettingFlags,
+  flags: Parameters<typeof readConfig>[0],
   tables: TablesMode,
-  work: (store: Store, config: Config) => Promise<Result>,
+  work: (opened: OpenedStore) => Promise<Result>,
 ): Promise<Result> {
   const config = readConfig(flags)
   const isNew = tables !== 'require_current' && isMissingFile(config)
   // Commands that expect tables, such as an export, may also run on a read-only standby.
   const store = await openConfiguredStore(config, { tables, mayBeReadOnly: tables === 'require_current' })
-  if (isNew) console.error(`petstore: created a new database, ${databaseName(config)}`)
+  const database = databaseName(config)
+  if (isNew) console.error(`petstore: created a new database, ${database}`)
   try {
-    return await work(store, config)
+    return await work({ store, config, database })
   } finally {
     await store.close()
   }

@@ -166,8 +166,8 @@ describe('the estimate', () => {
       announce: (left: number) => announced.push(left),
       withdraw: () => {},
     }
-    const refuse = (long: { readonly rows: number; readonly seconds: number }) => {
-      throw new Error(`${long.rows} rows in ${long.seconds} s`)
+    const refuse = (message: string) => {
+      throw new Error(message)
     }
     const watch = watchPause(pause, maxSeconds, refuse, () => seconds * 1_000)
     seconds = 50
@@ -184,7 +184,9 @@ describe('the estimate', () => {
   })
 
   test('aborts a write that would exceed --max-pause, if a service runs', () => {
-    expect(() => estimate(27)).toThrow('1000 rows in 28 s')
+    expect(() => estimate(27)).toThrow(
+      'writing 1,000 rows keeps the running service from writing for about 28 s',
+    )
     expect(estimate(27, false)).toEqual([26, 4])
   })
 })

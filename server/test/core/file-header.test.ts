@@ -25,7 +25,7 @@ import {
   type FieldText,
   ORDER_ROWS,
   PET_ROWS,
-  type RowReader,
+  type RowKind,
 } from '../../src/core/transfer/rows.ts'
 
 const kind = (name: string, columns: readonly Column[]): FileKind<string> => ({
@@ -153,7 +153,7 @@ const tables = oneof(
 
 function table<Value>(
   kindName: string,
-  rows: RowReader<Value>,
+  rows: RowKind<Value>,
   fields: ReturnType<typeof constant<FieldText[]>>,
 ) {
   return array(fields, { minLength: 1, maxLength: 6 }).map((lines) => ({

@@ -1,12 +1,11 @@
-import { type Command, Option } from 'commander'
 import { REASONS, Reason, Reference } from '../../core/stock/adjustment-fields.ts'
 import { ADJUSTMENT_ROWS } from '../../core/transfer/adjustment.ts'
 import type { FileKind } from '../../core/transfer/csv.ts'
 import { ADJUST_KEY_ID } from '../../core/transfer/import.ts'
 import { codecOf, type FieldCodec, quote } from '../../core/values/field.ts'
-import { throwUsageError } from '../arguments.ts'
+import { type PetstoreCommand, throwUsageError } from '../arguments.ts'
 import { addFileOptions, type FileFlags, runImport, withFile } from '../import-run.ts'
-import { databaseName, withStore } from '../with-store.ts'
+import { withStore } from '../with-store.ts'
 
 interface Flags extends FileFlags {
   readonly reason: Reason
@@ -22,21 +21,21 @@ const KINDS: readonly FileKind<'adjustment'>[] = [
   },
 ]
 
-export function addAdjustCommand(program: Command): void {
+export function addAdjustCommand(program: PetstoreCommand): void {
   const command = program
     .command('adjust')
     .description(
       'Adjust the stock of many pets for one reason, while the service runs. The file is applied in one commit, or not at all.',
     )
-    .addOption(
-      new Option('--reason <reason>', `one of ${REASONS.join(', ')}`)
-        .argParser(flagParser(codecOf('--reason', Reason)))
-        .makeOptionMandatory(),
+    .requiredOption(
+      '--reason <reason>',
+      `one of ${REASONS.join(', ')}`,
+      flagParser(codecOf('--reason', Reason)),
     )
-    .addOption(
-      new Option('--reference <text>', 'what the adjustment refers to, such as a delivery note').argParser(
-        flagParser(codecOf('--reference', Reference)),
-      ),
+    .option(
+      '--reference <text>',
+      'what the adjustment refers to, such as a delivery note',
+      flagParser(codecOf('--reference', Reference)),
     )
   addFileOptions(command)
     .addHelpText(
@@ -59,12 +58,12 @@ function flagParser({ name, expected, fromText }: FieldCodec): (text: string) =>
 async function adjustFile(path: string, flags: Flags): Promise<void> {
   const { reason, reference } = flags
   await withFile(path, flags, KINDS, (file) =>
-    withStore(flags, 'require_current', async (store, config) =>
+    withStore(flags, 'require_current', async ({ store, database }) =>
       runImport(file, flags, {
         rowKind: ADJUSTMENT_ROWS,
         staged: await store.stageAdjustment(),
         store,
-        database: databaseName(config),
+        database,
         keyId: ADJUST_KEY_ID,
         reason,
         reference,

@@ -56,9 +56,9 @@ export function addBackupCommands(program: PetstoreCommand): void {
 
 async function backUp(path: string, flags: SettingFlags): Promise<void> {
   if (path === '-') return backUpToStdout(flags)
-  const database = await withStore(flags, 'require_current', async (store, config) => {
-    await writeNewFile(path, { advice: 'choose another name' }, (temporary) => store.backupTo(temporary))
-    return databaseName(config)
+  const database = await withStore(flags, 'require_current', async (opened) => {
+    await writeNewFile(path, { advice: 'choose another name' }, (file) => opened.store.backupTo(file))
+    return opened.database
   })
   console.log(
     `Wrote ${path} (${megabytesOf(path)} MB), a copy of ${database}, and checked it. It contains key hashes: protect it like the database.`,
@@ -70,9 +70,9 @@ async function backUpToStdout(flags: SettingFlags): Promise<void> {
   if (process.stdout.isTTY) throwUsageError('standard output is a terminal: petstore backup - > FILE')
   await runInterruptible('the output is not a complete backup', (signal) =>
     withTemporaryFile(async (temporary) => {
-      const database = await withStore(flags, 'require_current', async (store, config) => {
-        await store.backupTo(temporary)
-        return databaseName(config)
+      const database = await withStore(flags, 'require_current', async (opened) => {
+        await opened.store.backupTo(temporary)
+        return opened.database
       })
       if (!(await writeToStdout(openByteSource(temporary, signal).chunks, signal))) {
         throw new Error('standard output was closed before the backup was complete')
@@ -137,19 +137,14 @@ function restoreDatabase(path: string, source: string, databaseUrl: string): Ret
 
 /** The same steps as in docs/backup.md. */
 function postgresSteps(file: string): string {
-  return [
-    'Stop all instances, then run:',
-    '',
-    'pg_dump --format=custom --file=before-restore.dump "$DATABASE_URL"',
-    `pg_restore --clean --if-exists --no-owner --single-transaction --dbname="$DATABASE_URL" ${quoteForShell(file)}`,
-    'petstore restore --new-identity',
-    '',
-    'pg_dump saves the current contents. After these commands, start the instances again.',
-  ].join('\n')
-}
+  const quoted = /^[\w./-]+$/.test(file) ? file : `'${file.replaceAll("'", `'\\''`)}'`
+  return `Stop all instances, then run:
 
-function quoteForShell(word: string): string {
-  return /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+pg_dump --format=custom --file=before-restore.dump "$DATABASE_URL"
+pg_restore --clean --if-exists --no-owner --single-transaction --dbname="$DATABASE_URL" ${quoted}
+petstore restore --new-identity
+
+pg_dump saves the current contents. After these commands, start the instances again.`
 }
 
 async function renewIdentity(flags: RestoreFlags): Promise<void> {
@@ -166,8 +161,8 @@ async function renewIdentity(flags: RestoreFlags): Promise<void> {
 }
 
 async function migrate(flags: SettingFlags): Promise<void> {
-  await withStore(flags, 'migrate', async (store, config) => {
+  await withStore(flags, 'migrate', async ({ store, database }) => {
     await store.ping()
-    console.log(`The tables in ${databaseName(config)} are up to date.`)
+    console.log(`The tables in ${database} are up to date.`)
   })
 }

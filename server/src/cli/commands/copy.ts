@@ -1,17 +1,16 @@
-import type { Command } from 'commander'
 import { copyStore } from '../../core/transfer/copy.ts'
 import { readConfig } from '../../service/config.ts'
 import { canBeShared } from '../../store/open-store.ts'
-import { throwUsageError } from '../arguments.ts'
+import { type PetstoreCommand, throwUsageError } from '../arguments.ts'
 import { formatNumber, Progress, runInterruptible } from '../terminal.ts'
-import { databaseName, withStore } from '../with-store.ts'
+import { withStore } from '../with-store.ts'
 
 interface Flags {
   readonly from?: string
   readonly to?: string
 }
 
-export function addCopyCommand(program: Command): void {
+export function addCopyCommand(program: PetstoreCommand): void {
   program
     .command('copy')
     .description(
@@ -34,11 +33,11 @@ async function copy({ from, to }: Flags): Promise<void> {
   const mayCreateTarget = to !== undefined || canBeShared(readConfig({}).databaseUrl)
   const progress = new Progress()
   await runInterruptible('nothing was copied', (signal) =>
-    withStore(flagsFor(from), 'require_current', (source) =>
+    withStore(flagsFor(from), 'require_current', ({ store: source }) =>
       withStore(
         flagsFor(to),
         mayCreateTarget ? 'create_if_missing' : 'require_current',
-        async (target, config) => {
+        async ({ store: target, database }) => {
           const startedAt = performance.now()
           const { counts, tag } = await copyStore(source, target, {
             signal,
@@ -46,7 +45,7 @@ async function copy({ from, to }: Flags): Promise<void> {
           }).finally(() => progress.end())
           const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1)
           console.log(
-            `Copied ${formatNumber(counts.pets)} pets, ${formatNumber(counts.orders)} orders, ${formatNumber(counts.log)} rows of the log and ${formatNumber(counts.keys)} keys to ${databaseName(config)} in ${seconds} s. Both stores have the same counts and the same stock, ETag ${tag}`,
+            `Copied ${formatNumber(counts.pets)} pets, ${formatNumber(counts.orders)} orders, ${formatNumber(counts.log)} rows of the log and ${formatNumber(counts.keys)} keys to ${database} in ${seconds} s. Both stores have the same counts and the same stock, ETag ${tag}`,
           )
         },
       ),

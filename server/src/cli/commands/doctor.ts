@@ -16,7 +16,7 @@ interface Finding {
   readonly check: 'settings' | 'network' | 'disk' | 'database' | 'webhooks' | 'clock'
   readonly level: 'ok' | 'note' | 'problem'
   readonly text: string
-  readonly advice?: string
+  readonly advice?: string | undefined
 }
 
 type Check = Finding['check']
@@ -26,7 +26,7 @@ const problem = (check: Check, text: string, advice?: string): Finding => ({
   check,
   level: 'problem',
   text,
-  ...(advice === undefined ? {} : { advice }),
+  advice,
 })
 
 const RESTORE_ADVICE = {
@@ -57,7 +57,13 @@ export function addDoctorCommand(program: PetstoreCommand): void {
 async function runDoctor(flags: JsonFlags): Promise<void> {
   let findings: readonly Finding[]
   try {
-    findings = await runChecks(readConfig(flags))
+    const config = readConfig(flags)
+    findings = [
+      ok('settings', 'the settings are valid'),
+      ...checkNetwork(config),
+      ...(await checkDatabase(config)),
+      checkClock(),
+    ]
   } catch (error) {
     // With --json, even wrong settings are reported as JSON.
     if (!(error instanceof SettingError) || flags.json !== true) throw error
@@ -73,25 +79,12 @@ async function runDoctor(flags: JsonFlags): Promise<void> {
   if (problems > 0) throw new Error(`${problems} of ${findings.length} checks found a problem, see above`)
 }
 
-async function runChecks(config: Config): Promise<Finding[]> {
-  return [
-    ok('settings', 'the settings are valid'),
-    ...checkNetwork(config),
-    ...(await checkDatabase(config)),
-    checkClock(),
-  ]
-}
-
 function checkNetwork({ host, trustProxy }: Config): Finding[] {
   const isLocal = host === '127.0.0.1' || host === '::1' || host === 'localhost'
   if (isLocal || trustProxy > 0) return []
-  return [
-    note(
-      'network',
-      `the service listens on ${host}, so it is reachable from the network`,
-      'if the service is behind a proxy, set TRUST_PROXY; without it, all clients without a key share one limit',
-    ),
-  ]
+  const advice =
+    'if the service is behind a proxy, set TRUST_PROXY; without it, all clients without a key share one limit'
+  return [note('network', `the service listens on ${host}, so it is reachable from the network`, advice)]
 }
 
 async function checkDatabase(config: Config): Promise<Finding[]> {
@@ -110,22 +103,17 @@ async function checkDatabase(config: Config): Promise<Finding[]> {
       : problem('database', exposure.text, exposure.advice),
   ]
   if (!isAllowed(path, constants.W_OK)) {
+    const text = `${path} is not writable, so the service answers every update with 503`
     findings.push(
-      problem(
-        'database',
-        `${path} is not writable, so the service answers every update with 503`,
-        'make the file writable by the service, then restart the service',
-      ),
+      problem('database', text, 'make the file writable by the service, then restart the service'),
     )
   }
   const deletedLog = findDeletedLog(path)
   if (deletedLog !== undefined) {
     const advice =
       'stop the service with SIGTERM, so that it saves its data; do not kill it, and do not open the database before that'
-    return [
-      ...findings,
-      problem('database', `${deletedLog} was deleted while the service was running`, advice),
-    ]
+    const text = `${deletedLog} was deleted while the service was running`
+    return [...findings, problem('database', text, advice)]
   }
   return [...findings, ...(await checkContents(config, 'sqlite'))]
 }
@@ -180,8 +168,11 @@ async function checkContents(config: Config, kind: keyof typeof RESTORE_ADVICE):
 }
 
 function reportUnchecked(error: unknown): Finding[] {
-  const cause = error instanceof ServiceError ? error.cause : error
-  return [problem('database', `the contents could not be checked: ${failureText(cause)}`)]
+  return [problem('database', `the contents could not be checked: ${failureText(causeOf(error))}`)]
+}
+
+function causeOf(error: unknown): unknown {
+  return error instanceof ServiceError ? error.cause : error
 }
 
 async function checkIntegrity(store: Store, kind: keyof typeof RESTORE_ADVICE): Promise<Finding[]> {
@@ -190,14 +181,10 @@ async function checkIntegrity(store: Store, kind: keyof typeof RESTORE_ADVICE): 
   const findings = [ok('database', 'the database is intact'), ...(await checkHolds(store))]
   const latest = await store.latestChangeAt()
   if (latest === undefined || latest <= store.clock() + MAX_CLOCK_GAP_MS) return findings
-  return [
-    ...findings,
-    problem(
-      'clock',
-      `the last change was recorded at ${new Date(latest).toISOString()}, which is in the future`,
-      `the clock of ${kind === 'postgres' ? 'the database server' : 'this machine'} is behind; set the clock (NTP), because expiry and limits depend on it`,
-    ),
-  ]
+  const text = `the last change was recorded at ${new Date(latest).toISOString()}, which is in the future`
+  const machine = kind === 'postgres' ? 'the database server' : 'this machine'
+  const advice = `the clock of ${machine} is behind; set the clock (NTP), because expiry and limits depend on it`
+  return [...findings, problem('clock', text, advice)]
 }
 
 /** The same check as /readyz. */
@@ -206,10 +193,8 @@ async function checkReadiness(store: Store): Promise<Finding[]> {
     await store.ping()
     return []
   } catch (error) {
-    const cause = error instanceof ServiceError ? error.cause : error
-    return [
-      problem('database', failureText(cause), 'the service answers updates with 503 until this is fixed'),
-    ]
+    const advice = 'the service answers updates with 503 until this is fixed'
+    return [problem('database', failureText(causeOf(error)), advice)]
   }
 }
 
@@ -220,13 +205,10 @@ async function checkHolds(store: Store): Promise<Finding[]> {
   const remaining = new Set(await store.petsWithExpiredHolds(1_000))
   const unreleased = pets.filter((petId) => remaining.has(petId)).length
   if (unreleased === 0) return [ok('database', 'expired holds are released')]
-  return [
-    note(
-      'database',
-      `expired holds of ${formatCount(unreleased, 'pet')} are not released yet; they no longer reserve units`,
-      'start petstore serve, which releases them; if it is already running, its log shows the reason',
-    ),
-  ]
+  const text = `expired holds of ${formatCount(unreleased, 'pet')} are not released yet; they no longer reserve units`
+  const advice =
+    'start petstore serve, which releases them; if it is already running, its log shows the reason'
+  return [note('database', text, advice)]
 }
 
 async function checkWebhooks(store: Store): Promise<Finding[]> {

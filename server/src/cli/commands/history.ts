@@ -23,7 +23,7 @@ import {
   requireConfirmation,
   runInterruptible,
 } from '../terminal.ts'
-import { databaseName, withStore } from '../with-store.ts'
+import type { OpenedStore } from '../with-store.ts'
 
 interface PruneFlags extends ConfirmFlags {
   readonly before?: RelativeTime
@@ -56,8 +56,7 @@ export function addHistoryCommands(program: PetstoreCommand): void {
     .description('Show all stock changes of a pet, oldest first. Times are in UTC.')
     .argument('<petId>', '', parsePetId)
     .jsonOption()
-    .databaseSettings()
-    .action(showHistory)
+    .storeAction(showHistory)
   history
     .command('prune')
     .description(
@@ -79,17 +78,13 @@ export function addHistoryCommands(program: PetstoreCommand): void {
       parseLimit(command.opts())
     })
     .confirmOption('deletes the entries')
-    .databaseSettings()
-    .action(pruneHistory)
+    .storeAction(pruneHistory)
 }
 
-async function showHistory(petId: bigint, flags: JsonFlags): Promise<void> {
-  const { pet, entries, removal } = await withStore(flags, 'require_current', async (store) => {
-    const pet = await store.findPet(petId)
-    const entries = await readOldestFirst(store, petId)
-    const removal = pet === undefined ? await store.findRemoval(petId) : undefined
-    return { pet, entries, removal }
-  })
+async function showHistory({ store }: OpenedStore, petId: bigint, flags: JsonFlags): Promise<void> {
+  const pet = await store.findPet(petId)
+  const entries = await readOldestFirst(store, petId)
+  const removal = pet === undefined ? await store.findRemoval(petId) : undefined
   if (pet === undefined && entries.length === 0 && removal === undefined) {
     throw new Error(`there is no pet ${petId}, and the history has no changes for it`)
   }
@@ -140,9 +135,7 @@ async function readOldestFirst(
 
 /** The name of the key or command that made the change; `undefined` if the key no longer exists. */
 function findAuthor({ keyId, keyName }: Pick<HistoryEntry, 'keyId' | 'keyName'>): string | undefined {
-  const command = COMMAND_BY_KEY_ID.get(keyId)
-  if (command !== undefined) return command
-  return keyName === keyId ? undefined : keyName
+  return COMMAND_BY_KEY_ID.get(keyId) ?? (keyName === keyId ? undefined : keyName)
 }
 
 function originToJson(entry: Pick<HistoryEntry, 'petId' | 'at' | 'keyId' | 'keyName'>) {
@@ -151,31 +144,22 @@ function originToJson(entry: Pick<HistoryEntry, 'petId' | 'at' | 'keyId' | 'keyN
 }
 
 function entryToJson(entry: HistoryEntry) {
-  return {
-    ...originToJson(entry),
-    before: entry.before,
-    after: entry.after,
-    change: entry.after - entry.before,
-    ...(entry.reason === undefined ? {} : { reason: entry.reason }),
-    ...(entry.reference === undefined ? {} : { reference: entry.reference }),
-  }
+  const { before, after, reason, reference } = entry
+  return { ...originToJson(entry), before, after, change: after - before, reason, reference }
 }
 
-async function pruneHistory(flags: PruneFlags): Promise<void> {
-  const limitAt = parseLimit(flags)
-  await withStore(flags, 'require_current', async (store, config) => {
-    const limit = limitAt(store.clock())
-    const { prunable, total } = await countWithProgress(store, limit)
-    const selection = `${formatNumber(prunable)} of ${formatEntries(total)}, all ${describeLimit(limit)}`
-    if (flags.dryRun === true) {
-      console.log(`Would delete ${selection}. Nothing was changed.`)
-    } else if (prunable === 0) {
-      console.log(`There are no entries ${describeLimit(limit)}; the history has ${formatEntries(total)}.`)
-    } else {
-      requireConfirmation(flags, `Delete ${selection}, permanently?`)
-      await removeAndReport(store, limit, prunable, databaseName(config))
-    }
-  })
+async function pruneHistory({ store, database }: OpenedStore, flags: PruneFlags): Promise<void> {
+  const limit = parseLimit(flags)(store.clock())
+  const { prunable, total } = await countWithProgress(store, limit)
+  const selection = `${formatNumber(prunable)} of ${formatEntries(total)}, all ${describeLimit(limit)}`
+  if (flags.dryRun === true) {
+    console.log(`Would delete ${selection}. Nothing was changed.`)
+  } else if (prunable === 0) {
+    console.log(`There are no entries ${describeLimit(limit)}; the history has ${formatEntries(total)}.`)
+  } else {
+    requireConfirmation(flags, `Delete ${selection}, permanently?`)
+    await removeAndReport(store, limit, prunable, database)
+  }
 }
 
 function parseLimit({ before, keep }: PruneFlags): (now: number) => PruneLimit {

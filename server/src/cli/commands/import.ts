@@ -1,18 +1,19 @@
-import type { Command } from 'commander'
 import type { Category } from '../../core/catalog/category.ts'
+import type { Reason } from '../../core/stock/adjustment-fields.ts'
 import { COUNT_ROWS } from '../../core/transfer/adjustment.ts'
 import { IMPORT_KINDS } from '../../core/transfer/files.ts'
-import { IMPORT_KEY_ID } from '../../core/transfer/import.ts'
-import { CATEGORY_ROWS, importedPetRows, ORDER_ROWS } from '../../core/transfer/rows.ts'
+import { IMPORT_KEY_ID, type StagedImport } from '../../core/transfer/import.ts'
+import { CATEGORY_ROWS, importedPetRows, ORDER_ROWS, type RowKind } from '../../core/transfer/rows.ts'
 import type { Store } from '../../store/store.ts'
+import type { PetstoreCommand } from '../arguments.ts'
 import { addFileOptions, type FileFlags, runImport, withFile } from '../import-run.ts'
-import { databaseName, withStore } from '../with-store.ts'
+import { withStore } from '../with-store.ts'
 
 interface Flags extends FileFlags {
   readonly skipBad?: true
 }
 
-export function addImportCommand(program: Command): void {
+export function addImportCommand(program: PetstoreCommand): void {
   const command = program
     .command('import')
     .description(
@@ -31,46 +32,30 @@ async function importFile(path: string, flags: Flags): Promise<void> {
   await withFile(path, flags, IMPORT_KINDS, async (file) => {
     const { kind } = file.source
     // A stock count changes existing pets only, so a missing database is an error.
-    await withStore(
-      flags,
-      kind === 'count' ? 'require_current' : 'create_if_missing',
-      async (store, config) => {
-        const options = {
+    const tables = kind === 'count' ? 'require_current' : 'create_if_missing'
+    await withStore(flags, tables, async ({ store, database }) => {
+      const run = <Value>(rowKind: RowKind<Value>, staged: StagedImport<Value>, reason?: Reason) =>
+        runImport(file, flags, {
+          rowKind,
+          staged,
+          reason,
           store,
-          database: databaseName(config),
+          database,
           keyId: IMPORT_KEY_ID,
           skipRefused: flags.skipBad === true,
           advice: 'Fix the file, or skip these lines with --skip-bad',
-        }
-        switch (kind) {
-          case 'pets':
-            return runImport(file, flags, {
-              ...options,
-              rowKind: importedPetRows(await allCategories(store)),
-              staged: await store.stagePets(),
-            })
-          case 'categories':
-            return runImport(file, flags, {
-              ...options,
-              rowKind: CATEGORY_ROWS,
-              staged: await store.stageCategories(),
-            })
-          case 'orders':
-            return runImport(file, flags, {
-              ...options,
-              rowKind: ORDER_ROWS,
-              staged: await store.stageOrders(),
-            })
-          case 'count':
-            return runImport(file, flags, {
-              ...options,
-              rowKind: COUNT_ROWS,
-              staged: await store.stageAdjustment(),
-              reason: 'counted',
-            })
-        }
-      },
-    )
+        })
+      switch (kind) {
+        case 'pets':
+          return run(importedPetRows(await allCategories(store)), await store.stagePets())
+        case 'categories':
+          return run(CATEGORY_ROWS, await store.stageCategories())
+        case 'orders':
+          return run(ORDER_ROWS, await store.stageOrders())
+        case 'count':
+          return run(COUNT_ROWS, await store.stageAdjustment(), 'counted')
+      }
+    })
   })
 }
 

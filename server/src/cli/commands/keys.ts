@@ -1,4 +1,5 @@
 import { userInfo } from 'node:os'
+import { Option } from 'commander'
 import { EXPECTED_NAME, isName } from '../../core/catalog/catalog-fields.ts'
 import {
   type ApiKey,
@@ -47,12 +48,14 @@ import {
   requireConfirmation,
   withIsoTimes,
 } from '../terminal.ts'
-import { databaseName, withStore } from '../with-store.ts'
+import { type OpenedStore, withStore } from '../with-store.ts'
 
 const KEY_HELP = 'id or name of the key, or the start of its id: key_ and at least four more characters'
 const EXPIRES_HELP = 'when the key expires: 90d, 12h, or a day or time such as 2027-01-31'
 const parseExpiry = timeParser('future', '--expires')
 const MAY_HELP = `what the key may change: none, or a comma-separated list of ${PERMISSIONS.join()}`
+const PER_MINUTE = limitOption('--per-minute', 'requests per minute (enterprise only)')
+const PER_DAY = limitOption('--per-day', 'requests per day (enterprise only)')
 export const NO_KEYS_MESSAGE =
   'There are no keys yet. Create the key of the owner: petstore keys create --name "Owner" --owner --plan business'
 
@@ -63,12 +66,8 @@ export function addKeysCommands(program: PetstoreCommand): void {
     .description('Create an API key. It is shown once; only its hash is stored.')
     .requiredOption('--name <name>', 'name of the key, such as its owner', parseName)
     .requiredOption('--plan <plan>', PLANS.join(', '), choiceParser('--plan', PLANS))
-    .option(
-      '--per-minute <number>',
-      'requests per minute (enterprise only)',
-      wholeNumberParser('--per-minute', 1),
-    )
-    .option('--per-day <number>', 'requests per day (enterprise only)', wholeNumberParser('--per-day', 1))
+    .addOption(PER_MINUTE)
+    .addOption(PER_DAY)
     .option('--expires <when>', EXPIRES_HELP, parseExpiry)
     .option(
       '--may <names>',
@@ -85,12 +84,8 @@ export function addKeysCommands(program: PetstoreCommand): void {
     .argument('<key>', KEY_HELP)
     .option('--name <name>', 'name of the key, such as its owner', parseName)
     .option('--plan <plan>', PLANS.join(', '), choiceParser('--plan', PLANS))
-    .option(
-      '--per-minute <number>',
-      'requests per minute (enterprise only)',
-      wholeNumberParser('--per-minute', 1),
-    )
-    .option('--per-day <number>', 'requests per day (enterprise only)', wholeNumberParser('--per-day', 1))
+    .addOption(PER_MINUTE)
+    .addOption(PER_DAY)
     .option('--expires <when>', `${EXPIRES_HELP}, or never`, (text) =>
       text === 'never' ? text : parseExpiry(text),
     )
@@ -101,8 +96,7 @@ export function addKeysCommands(program: PetstoreCommand): void {
     .command('list')
     .description('List all keys with plan, permissions, masked secret, creation, last use and state.')
     .jsonOption()
-    .databaseSettings()
-    .action(listKeys)
+    .storeAction(listKeys)
   keys
     .command('show')
     .description('Show a key with its limits, masked secrets, bans and audit log.')
@@ -115,46 +109,47 @@ export function addKeysCommands(program: PetstoreCommand): void {
     .command('rotate')
     .description('Give a key a new secret. The old secret stays valid during the grace period.')
     .argument('<key>', KEY_HELP)
-    .option(
-      '--grace <duration>',
-      'how long both secrets work: 24h, 30m, 7d; 0s ends the old secret at once',
-      '24h',
+    .addOption(
+      new Option(
+        '--grace <duration>',
+        'how long both secrets work: 24h, 30m, 7d; 0s ends the old secret at once',
+      )
+        .argParser(parseGrace)
+        .default(DAY, '"24h"'),
     )
-    .databaseSettings()
+    .storeAction(rotateKey)
     .settings('environment')
-    .action(rotateKey)
   keys
     .command('revoke')
     .description('Revoke a key and all its secrets permanently. Its history stays.')
     .argument('<key>', KEY_HELP)
     .confirmOption('revokes the key')
-    .databaseSettings()
-    .action(revokeKey)
+    .storeAction(revokeKey)
   keys
     .command('pause')
     .description('Pause a key. Requests with it get status 401 until it is resumed.')
     .argument('<key>', KEY_HELP)
-    .databaseSettings()
-    .action((reference: string, flags: SettingFlags) => setPaused(reference, flags, true))
+    .storeAction((opened, reference: string) => setPaused(opened, reference, true))
   keys
     .command('resume')
     .description('Resume a paused key.')
     .argument('<key>', KEY_HELP)
-    .databaseSettings()
-    .action((reference: string, flags: SettingFlags) => setPaused(reference, flags, false))
+    .storeAction((opened, reference: string) => setPaused(opened, reference, false))
   keys
     .command('pair')
     .description('Print a code that signs in a device with a key. It is valid for 10 minutes and works once.')
     .argument('<key>', KEY_HELP)
-    .databaseSettings()
+    .storeAction(pairDevice)
     .settings('baseUrl', 'stagingBaseUrl', 'environment', 'host', 'port')
-    .action(pairDevice)
   keys
     .command('unban')
     .description('Lift the ban of a key. Its limits stay the same.')
     .argument('<key>', KEY_HELP)
-    .databaseSettings()
-    .action(unbanKey)
+    .storeAction(unbanKey)
+}
+
+function limitOption(flag: string, description: string): Option {
+  return new Option(`${flag} <number>`, description).argParser(wholeNumberParser(flag, 1))
 }
 
 /** The audit log names the user of this machine. */
@@ -185,7 +180,7 @@ async function createKey(flags: CreateFlags): Promise<void> {
   const permissions = may ?? (owner ? PERMISSIONS : DEFAULT_PERMISSIONS)
   const limits = limitsOf(plan, flags)
   const id = createKeyId()
-  await withStore(flags, 'require_current', async (store, config) => {
+  await withStore(flags, 'require_current', async ({ store, config, database }) => {
     const stamp = auditStamp(store.clock())
     const secret = createSecret(config.environment)
     const key = {
@@ -201,7 +196,7 @@ async function createKey(flags: CreateFlags): Promise<void> {
       'key',
       secret,
       () => store.addKey(key, storedSecret(secret, stamp.at), stamp),
-      `Created ${id} ("${name}", ${formatPlan(key)}, may change ${permissions.length === 0 ? 'nothing' : permissions.join(', ')}) in ${databaseName(config)}.`,
+      `Created ${id} ("${name}", ${formatPlan(key)}, may change ${permissions.length === 0 ? 'nothing' : permissions.join(', ')}) in ${database}.`,
     )
   })
 }
@@ -213,7 +208,7 @@ function formatPlan({ plan, limits }: Pick<ApiKey, 'plan' | 'limits'>): string {
 async function changeKey(reference: string, flags: ChangeFlags): Promise<void> {
   // Reports wrong arguments before the database is opened.
   parseChange(flags, Date.now())
-  await withStore(flags, 'require_current', async (store, config) => {
+  await withStore(flags, 'require_current', async ({ store, database }) => {
     const stamp = auditStamp(store.clock())
     const change = parseChange(flags, stamp.at)
     const { key } = await requireUnrevokedKey(store, reference)
@@ -222,7 +217,7 @@ async function changeKey(reference: string, flags: ChangeFlags): Promise<void> {
       throw new Error(`${key.id} ("${key.name}") already has these properties; nothing was changed`)
     }
     await store.changeKey(key, change, stamp)
-    console.log(`Changed ${key.id} ("${key.name}") in ${databaseName(config)}.\n${changes.join('\n')}`)
+    console.log(`Changed ${key.id} ("${key.name}") in ${database}.\n${changes.join('\n')}`)
   })
 }
 
@@ -242,6 +237,10 @@ function parseChange(flags: ChangeFlags, now: number): KeyChange {
     : throwUsageError('keys change needs at least one of --name, --plan, --expires and --may')
 }
 
+function parseGrace(text: string): number {
+  return parseDuration(text) ?? throwUsageError(`--grace must be like 24h, 30m or 0s, got "${text}"`)
+}
+
 function parseName(name: string): string {
   return isName(name) ? name : throwUsageError(`--name must be ${EXPECTED_NAME}`)
 }
@@ -257,71 +256,67 @@ function limitsOf(plan: Plan, { perMinute, perDay }: ChangeFlags): Limits {
   throwUsageError('an enterprise key needs --per-minute and --per-day')
 }
 
-async function rotateKey(reference: string, flags: SettingFlags & { readonly grace: string }): Promise<void> {
-  const grace =
-    parseDuration(flags.grace) ?? throwUsageError(`--grace must be like 24h, 30m or 0s, got "${flags.grace}"`)
-  await withStore(flags, 'require_current', async (store, config) => {
-    const stamp = auditStamp(store.clock())
-    const { key } = await requireUnrevokedKey(store, reference)
-    const secret = createSecret(config.environment)
-    const endAt = stamp.at + grace
-    await handOverSecret(
-      'key',
-      secret,
-      () => store.rotateKey(key.id, storedSecret(secret, stamp.at), endAt, stamp),
-      `${key.id} has a new secret in ${databaseName(config)}; earlier secrets work until ${formatMinute(endAt)} UTC.`,
-    )
-  })
+async function rotateKey(
+  { store, config, database }: OpenedStore,
+  reference: string,
+  { grace }: { readonly grace: number },
+): Promise<void> {
+  const stamp = auditStamp(store.clock())
+  const { key } = await requireUnrevokedKey(store, reference)
+  const secret = createSecret(config.environment)
+  const endAt = stamp.at + grace
+  await handOverSecret(
+    'key',
+    secret,
+    () => store.rotateKey(key.id, storedSecret(secret, stamp.at), endAt, stamp),
+    `${key.id} has a new secret in ${database}; earlier secrets work until ${formatMinute(endAt)} UTC.`,
+  )
 }
 
-async function revokeKey(reference: string, flags: ConfirmFlags): Promise<void> {
-  await withStore(flags, 'require_current', async (store, config) => {
-    const { key } = await requireKey(store, reference)
-    if (key.revokedAt !== undefined) throw new Error(`${key.id} is already revoked; nothing was changed`)
-    requireConfirmation(flags, `Revoke ${key.id} ("${key.name}", ${key.plan}) permanently?`)
-    await store.revokeKey(key.id, auditStamp(store.clock()))
-    console.log(
-      `Revoked ${key.id} ("${key.name}") in ${databaseName(config)}. Requests with it now get status 401.`,
-    )
-  })
+async function revokeKey(
+  { store, database }: OpenedStore,
+  reference: string,
+  flags: ConfirmFlags,
+): Promise<void> {
+  const { key } = await requireKey(store, reference)
+  if (key.revokedAt !== undefined) throw new Error(`${key.id} is already revoked; nothing was changed`)
+  requireConfirmation(flags, `Revoke ${key.id} ("${key.name}", ${key.plan}) permanently?`)
+  await store.revokeKey(key.id, auditStamp(store.clock()))
+  console.log(`Revoked ${key.id} ("${key.name}") in ${database}. Requests with it now get status 401.`)
 }
 
-async function setPaused(reference: string, flags: SettingFlags, paused: boolean): Promise<void> {
-  await withStore(flags, 'require_current', async (store, config) => {
-    const { key } = await requireUnrevokedKey(store, reference)
-    if ((key.pausedAt !== undefined) === paused) {
-      throw new Error(
-        `${key.id} ("${key.name}") is ${paused ? 'already' : 'not'} paused; nothing was changed`,
-      )
-    }
-    await store.changeKey(key, { paused }, auditStamp(store.clock()))
-    console.log(`${paused ? 'Paused' : 'Resumed'} ${key.id} ("${key.name}") in ${databaseName(config)}.`)
-  })
+async function setPaused(
+  { store, database }: OpenedStore,
+  reference: string,
+  paused: boolean,
+): Promise<void> {
+  const { key } = await requireUnrevokedKey(store, reference)
+  if ((key.pausedAt !== undefined) === paused) {
+    throw new Error(`${key.id} ("${key.name}") is ${paused ? 'already' : 'not'} paused; nothing was changed`)
+  }
+  await store.changeKey(key, { paused }, auditStamp(store.clock()))
+  console.log(`${paused ? 'Paused' : 'Resumed'} ${key.id} ("${key.name}") in ${database}.`)
 }
 
-async function pairDevice(reference: string, flags: SettingFlags): Promise<void> {
-  await withStore(flags, 'require_current', async (store, config) => {
-    const { key } = await requireUnrevokedKey(store, reference)
-    const stamp = auditStamp(store.clock())
-    const code = createPairingCode()
-    const stored = storedPairingCode(code, stamp.at)
-    await store.addPairingCode(key.id, stored, stamp)
-    printFields([
-      ['Code', formatPairingCode(code)],
-      ['Expires', `${formatMinute(stored.expiresAt)} UTC`],
-      ['Link', `${pageAddress(config)}/#pair=${code}`],
-    ])
-  })
+async function pairDevice({ store, config }: OpenedStore, reference: string): Promise<void> {
+  const { key } = await requireUnrevokedKey(store, reference)
+  const stamp = auditStamp(store.clock())
+  const code = createPairingCode()
+  const stored = storedPairingCode(code, stamp.at)
+  await store.addPairingCode(key.id, stored, stamp)
+  printFields([
+    ['Code', formatPairingCode(code)],
+    ['Expires', `${formatMinute(stored.expiresAt)} UTC`],
+    ['Link', `${pageAddress(config)}/#pair=${code}`],
+  ])
 }
 
-async function unbanKey(reference: string, flags: SettingFlags): Promise<void> {
-  await withStore(flags, 'require_current', async (store, config) => {
-    const { key } = await requireKey(store, reference)
-    if (!(await store.liftBan(key.id, auditStamp(store.clock())))) {
-      throw new Error(`${key.id} ("${key.name}") is not banned; nothing was changed`)
-    }
-    console.log(`Lifted the ban of ${key.id} ("${key.name}") in ${databaseName(config)}.`)
-  })
+async function unbanKey({ store, database }: OpenedStore, reference: string): Promise<void> {
+  const { key } = await requireKey(store, reference)
+  if (!(await store.liftBan(key.id, auditStamp(store.clock())))) {
+    throw new Error(`${key.id} ("${key.name}") is not banned; nothing was changed`)
+  }
+  console.log(`Lifted the ban of ${key.id} ("${key.name}") in ${database}.`)
 }
 
 /** A shorter prefix would too easily match the wrong key. */
@@ -363,13 +358,11 @@ export function describeKeyState(key: ApiKey, bans: readonly BanRecord[], now: n
   return ban === undefined ? 'active' : `banned until ${new Date(ban.endsAt).toISOString().slice(11, 19)}`
 }
 
-async function listKeys(flags: JsonFlags): Promise<void> {
-  const rows = await withStore(flags, 'require_current', async (store) => {
-    const records = await store.listKeys()
-    const now = store.clock()
-    const bans = await store.listBans(now - DAY)
-    return records.map((record) => ({ ...record, state: describeKeyState(record.key, bans, now) }))
-  })
+async function listKeys({ store }: OpenedStore, flags: JsonFlags): Promise<void> {
+  const records = await store.listKeys()
+  const now = store.clock()
+  const bans = await store.listBans(now - DAY)
+  const rows = records.map((record) => ({ ...record, state: describeKeyState(record.key, bans, now) }))
   printList(rows, flags, {
     columns: [
       ['ID', ({ key }) => key.id],
@@ -401,7 +394,7 @@ async function showKey(
   if ((reference === undefined) === (flags.keyStdin === undefined)) {
     throwUsageError('give either the key (its id or name) or --key-stdin')
   }
-  await withStore(flags, 'require_current', async (store) => {
+  await withStore(flags, 'require_current', async ({ store }) => {
     const record = await requireKey(store, reference ?? (await findKeyIdByStdin(store)))
     const { key, secrets, lastUsedAt } = record
     const audit = (await store.listAudit()).filter(({ keyId }) => keyId === key.id)

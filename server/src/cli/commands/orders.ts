@@ -14,12 +14,11 @@ import {
   type PetstoreCommand,
   parseOrderId,
   parsePetId,
-  type SettingFlags,
   throwUsageError,
   wholeNumberParser,
 } from '../arguments.ts'
 import { formatCount, formatMinute, printFields, printJson, printList, withIsoTimes } from '../terminal.ts'
-import { databaseName, withStore } from '../with-store.ts'
+import type { OpenedStore } from '../with-store.ts'
 
 interface ListFlags extends JsonFlags {
   readonly state?: OrderState
@@ -29,6 +28,17 @@ interface ListFlags extends JsonFlags {
 }
 
 const PAGE_SIZE = 1_000
+
+const SHOWN_FIELDS: readonly (readonly [label: string, cell: (order: Order) => string | number])[] = [
+  ['Pet', ({ petId }) => String(petId)],
+  ['Quantity', ({ quantity }) => quantity],
+  ['State', ({ state }) => state],
+  ['Created', ({ createdAt }) => formatMinute(createdAt)],
+  ['Expires', ({ expiresAt }) => formatMinute(expiresAt)],
+  ['Ships', ({ shipDate }) => formatMinute(shipDate)],
+  ['Closed', ({ closedAt }) => formatMinute(closedAt)],
+  ['Customer', ({ customer }) => customer ?? '-'],
+]
 
 export function addOrdersCommands(program: PetstoreCommand): void {
   const orders = program
@@ -46,27 +56,23 @@ export function addOrdersCommands(program: PetstoreCommand): void {
     )
     .option('--limit <number>', 'maximum number of orders', wholeNumberParser('--limit', 1), 100)
     .jsonOption()
-    .databaseSettings()
-    .action(listOrders)
+    .storeAction(listOrders)
   orders
     .command('show')
     .description('Show an order in any state.')
     .argument('<orderId>', '', parseOrderId)
     .jsonOption()
-    .databaseSettings()
-    .action(showOrder)
+    .storeAction(showOrder)
   orders
     .command('complete')
     .description('Complete an order. This removes its units from the stock and from the reserved units.')
     .argument('<orderId>', '', parseOrderId)
-    .databaseSettings()
-    .action((orderId: bigint, flags: SettingFlags) => changeOrder(orderId, 'complete_order', flags))
+    .storeAction((opened, orderId: bigint) => changeOrder(opened, 'complete_order', orderId))
   orders
     .command('cancel')
     .description('Cancel an order. This releases its reserved units.')
     .argument('<orderId>', '', parseOrderId)
-    .databaseSettings()
-    .action((orderId: bigint, flags: SettingFlags) => changeOrder(orderId, 'cancel_order', flags))
+    .storeAction((opened, orderId: bigint) => changeOrder(opened, 'cancel_order', orderId))
 }
 
 function parseCustomer(text: string): string {
@@ -75,22 +81,15 @@ function parseCustomer(text: string): string {
     : throwUsageError(`--customer must have at least one letter or digit, got "${text}"`)
 }
 
-async function listOrders(flags: ListFlags): Promise<void> {
+async function listOrders({ store }: OpenedStore, flags: ListFlags): Promise<void> {
   const { state, pet: petId, customer, limit } = flags
   const filter = { state, petId, customerPrefix: customer === undefined ? undefined : nameWords(customer) }
   // Reads one order more than the limit, to know whether there are more.
-  const found = await withStore(flags, 'require_current', (store) => readOrders(store, filter, limit + 1))
+  const found = await readOrders(store, filter, limit + 1)
   printList(found.slice(0, limit), flags, {
     columns: [
       ['ID', ({ id }) => String(id)],
-      ['PET', ({ petId }) => String(petId)],
-      ['QUANTITY', ({ quantity }) => quantity],
-      ['STATE', (order) => order.state],
-      ['CREATED', ({ createdAt }) => formatMinute(createdAt)],
-      ['EXPIRES', ({ expiresAt }) => formatMinute(expiresAt)],
-      ['SHIPS', ({ shipDate }) => formatMinute(shipDate)],
-      ['CLOSED', ({ closedAt }) => formatMinute(closedAt)],
-      ['CUSTOMER', ({ customer }) => customer ?? '-'],
+      ...SHOWN_FIELDS.map(([label, cell]) => [label.toUpperCase(), cell] as const),
     ],
     toJson: orderToJson,
     emptyMessage: 'There are no such orders.',
@@ -116,40 +115,30 @@ async function readOrders(
   }
 }
 
-async function showOrder(orderId: bigint, flags: JsonFlags): Promise<void> {
-  const order = await withStore(flags, 'require_current', (store) => store.findOrder(orderId))
+async function showOrder({ store }: OpenedStore, orderId: bigint, flags: JsonFlags): Promise<void> {
+  const order = await store.findOrder(orderId)
   if (order === undefined) throw new Error(`there is no order ${orderId}`)
   if (flags.json === true) printJson(orderToJson(order))
   else {
     printFields([
-      ['Order', String(order.id)],
-      ['Pet', String(order.petId)],
-      ['Quantity', String(order.quantity)],
-      ['State', order.state],
-      ['Created', formatMinute(order.createdAt)],
-      ['Expires', formatMinute(order.expiresAt)],
-      ['Ships', formatMinute(order.shipDate)],
-      ['Closed', formatMinute(order.closedAt)],
-      ['Customer', order.customer ?? '-'],
+      ['Order', String(orderId)],
+      ...SHOWN_FIELDS.map(([label, cell]) => [label, String(cell(order))] as const),
       ['Note', order.note?.replaceAll(/\s*[\r\n]+\s*/g, ' ') ?? '-'],
     ])
   }
 }
 
 async function changeOrder(
-  orderId: bigint,
+  { store, database }: OpenedStore,
   type: (CompleteOrder | CancelOrder)['type'],
-  flags: SettingFlags,
+  orderId: bigint,
 ): Promise<void> {
-  await withStore(flags, 'require_current', async (store, config) => {
-    const found = await store.findOrder(orderId)
-    const petId = found?.petId
-    const [outcome] = await store.changeStock([
-      { type, orderId, petId, keyId: STORE_KEY_ID, at: store.clock() },
-    ])
-    const { quantity, state } = requireChangedOrder(orderId, outcome)
-    console.log(`Order ${orderId} (${quantity} of pet ${petId}) is now ${state} in ${databaseName(config)}.`)
-  })
+  const petId = (await store.findOrder(orderId))?.petId
+  const [outcome] = await store.changeStock([
+    { type, orderId, petId, keyId: STORE_KEY_ID, at: store.clock() },
+  ])
+  const { quantity, state } = requireChangedOrder(orderId, outcome)
+  console.log(`Order ${orderId} (${quantity} of pet ${petId}) is now ${state} in ${database}.`)
 }
 
 function requireChangedOrder(orderId: bigint, outcome: OutcomeOf<CompleteOrder | CancelOrder>): Order {

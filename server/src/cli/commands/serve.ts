@@ -71,7 +71,7 @@ async function serve(flags: Flags): Promise<void> {
   if (flags.worker !== undefined) return runWorker(config, Number(flags.worker), isDemo)
   const isNew = isMissingFile(config)
   const storeFlags = flags.data === undefined ? '' : ` --data ${flags.data}`
-  let hasKeys = false
+  let facts: StoreFacts
   const flushFailure = Promise.withResolvers<Error>()
   const store = await openConfiguredStore(config, {
     tables: 'migrate',
@@ -80,10 +80,11 @@ async function serve(flags: Flags): Promise<void> {
   })
   try {
     if (isDemo) await prepareDemo(store, store.clock())
-    hasKeys = (await store.listKeyPage(1, undefined)).length > 0
+    const hasKeys = (await store.listKeyPage(1, undefined)).length > 0
+    facts = { isDemo, isNew, hasKeys, storeFlags }
     if (config.processes > 1 && canBeShared(config.databaseUrl)) {
       await store.close()
-      return await runSupervisor(config, { isDemo, isNew, hasKeys, storeFlags })
+      return await runSupervisor(config, facts)
     }
   } catch (error) {
     await store.close()
@@ -100,7 +101,9 @@ async function serve(flags: Flags): Promise<void> {
   process.on('SIGHUP', service.reloadTls)
   stopOnSignal(() => service.stop())
   void flushFailure.promise.then((error) => endAfterFlushFailure(service, error))
-  announce(config, service, { isDemo, isNew, hasKeys, storeFlags })
+  // With LOG_FORMAT=json, every line of output is JSON.
+  if (config.logFormat === 'json') announceInLog(config, service)
+  else console.log(banner(config, service, facts))
 }
 
 /** The first file descriptor after standard input, output and error: sd_listen_fds(3). */
@@ -211,7 +214,6 @@ function stopOnSignal(stopService: () => Promise<void>): () => void {
 
 type Ports = Pick<RunningService, 'port' | 'metricsPort'>
 
-/** The address of the service on this machine. */
 export function serviceAddress(config: Config, port: number): string {
   return reachableAddress(config.tlsCert === undefined ? 'http' : 'https', config.host, port)
 }
@@ -227,12 +229,6 @@ interface StoreFacts {
   readonly hasKeys: boolean
   /** The flags that name the same store to another command. */
   readonly storeFlags: string
-}
-
-/** Prints the addresses. With LOG_FORMAT=json, logs them instead, so that every line of output is JSON. */
-function announce(config: Config, service: RunningService, facts: StoreFacts): void {
-  if (config.logFormat === 'json') announceInLog(config, service)
-  else console.log(banner(config, service, facts))
 }
 
 function announceInLog(config: Config, service: RunningService): void {
@@ -259,16 +255,14 @@ function banner(config: Config, ports: Ports, { isDemo, isNew, hasKeys, storeFla
     `  Data        ${databaseName(config)}${isNew ? ' (new)' : ''}`,
     '',
   ]
-  if (!isDemo) {
-    if (!hasKeys) {
-      lines.push(
-        '  Create the key of the owner, who adds everybody else on the staff page:',
-        `  petstore keys create --name "Owner" --owner --plan business${storeFlags}`,
-        '',
-      )
-    }
-    return lines.join('\n')
+  if (!isDemo && !hasKeys) {
+    lines.push(
+      '  Create the key of the owner, who adds everybody else on the staff page:',
+      `  petstore keys create --name "Owner" --owner --plan business${storeFlags}`,
+      '',
+    )
   }
+  if (!isDemo) return lines.join('\n')
   const row = (key: string, perMinute: string, perDay: string) =>
     `  ${key.padEnd(22)}${perMinute.padStart(10)}${perDay.padStart(16)}`
   lines.push(row('Key', 'a minute', 'a day'))

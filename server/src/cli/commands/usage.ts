@@ -4,7 +4,7 @@ import { newLimitState, updateWindow } from '../../core/limits/rate-windows.ts'
 import { DAY, MINUTE } from '../../core/values/clock.ts'
 import type { JsonFlags, PetstoreCommand } from '../arguments.ts'
 import { printList } from '../terminal.ts'
-import { withStore } from '../with-store.ts'
+import type { OpenedStore } from '../with-store.ts'
 import { describeKeyState, NO_KEYS_MESSAGE } from './keys.ts'
 
 const DAYS = 30
@@ -18,22 +18,19 @@ export function addUsageCommand(program: PetstoreCommand): void {
       "Show each key's requests in the current minute and day, and its requests and bans in the last 30 days.",
     )
     .jsonOption()
-    .databaseSettings()
-    .action(showUsage)
+    .storeAction(showUsage)
 }
 
-async function showUsage(flags: JsonFlags): Promise<void> {
-  const report = await withStore(flags, 'require_current', async (store) => {
-    const now = store.clock()
-    const since = now - (DAYS - 1) * DAY
-    const records = await store.listKeys()
-    const states = await store.loadLimits()
-    const daily = await store.listUsage(dayOf(since))
-    const bans = await store.listBans(since)
-    return records.map((record) =>
-      toUsage(record, states.get(record.key.id) ?? newLimitState(), daily, bans, now),
-    )
-  })
+async function showUsage({ store }: OpenedStore, flags: JsonFlags): Promise<void> {
+  const now = store.clock()
+  const since = now - (DAYS - 1) * DAY
+  const records = await store.listKeys()
+  const states = await store.loadLimits()
+  const daily = await store.listUsage(dayOf(since))
+  const bans = await store.listBans(since)
+  const report = records.map((record) =>
+    toUsage(record, states.get(record.key.id) ?? newLimitState(), daily, bans, now),
+  )
   const total = (days: Usage['days'], field: 'accepted' | 'rejected') =>
     days.reduce((sum, day) => sum + day[field], 0)
   printList(report, flags, {

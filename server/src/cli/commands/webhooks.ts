@@ -11,11 +11,11 @@ import {
   newSecret,
   newWebhookId,
   normalizeUrl,
+  receivesEvent,
   retryAtOf,
   WEBHOOK_KINDS,
   type Webhook,
   type WebhookKind,
-  webhookKindOf,
 } from '../../core/webhooks/webhook.ts'
 import { MAX_KEPT_ATTEMPTS, type WebhookLag, type WebhookState } from '../../core/webhooks/webhook-store.ts'
 import { HttpSender } from '../../delivery/http-sender.ts'
@@ -28,7 +28,6 @@ import {
   type PetstoreCommand,
   parseWebhookId,
   type RelativeTime,
-  type SettingFlags,
   throwUsageError,
   timeParser,
   wholeNumberParser,
@@ -43,7 +42,7 @@ import {
   printList,
   requireConfirmation,
 } from '../terminal.ts'
-import { databaseName, withStore } from '../with-store.ts'
+import type { OpenedStore } from '../with-store.ts'
 
 const EVENTS_PER_READ = 1_000
 const ID_HELP = 'id of the webhook; petstore webhooks list shows all ids'
@@ -56,41 +55,36 @@ export function addWebhooksCommands(program: PetstoreCommand): void {
     .command('list')
     .description('List all webhooks with their backlog. Times are in UTC.')
     .jsonOption()
-    .databaseSettings()
-    .action(listWebhooks)
+    .storeAction(listWebhooks)
   webhooks
     .command('create')
     .description('Create a webhook. Its secret is shown once.')
-    .requiredOption('--url <url>', 'address of the receiver')
+    .requiredOption('--url <url>', 'address of the receiver', parseUrl)
     .requiredOption(
       '--kinds <names>',
       `kinds of events to send: all, or a comma-separated list of ${WEBHOOK_KINDS.join()}`,
       listParser('--kinds', WEBHOOK_KINDS, 'all'),
     )
-    .databaseSettings()
+    .storeAction(createWebhook)
     .settings('webhookPrivateAddresses')
-    .action(createWebhook)
   webhooks
     .command('pause')
     .description('Stop sending. The webhook keeps its position in the log.')
     .argument('<webhookId>', ID_HELP, parseWebhookId)
-    .databaseSettings()
-    .action((id: bigint, flags: SettingFlags) => setPaused(id, true, flags))
+    .storeAction((opened, id: bigint) => setPaused(opened, id, true))
   webhooks
     .command('resume')
     .description(
       'Continue a webhook that is paused, turned off or waiting for a retry, from its position in the log.',
     )
     .argument('<webhookId>', ID_HELP, parseWebhookId)
-    .databaseSettings()
-    .action((id: bigint, flags: SettingFlags) => setPaused(id, false, flags))
+    .storeAction((opened, id: bigint) => setPaused(opened, id, false))
   webhooks
     .command('remove')
     .description('Remove a webhook with its position and its deliveries.')
     .argument('<webhookId>', ID_HELP, parseWebhookId)
     .confirmOption('removes the webhook')
-    .databaseSettings()
-    .action(removeWebhook)
+    .storeAction(removeWebhook)
   webhooks
     .command('deliveries')
     .description(
@@ -104,15 +98,13 @@ export function addWebhooksCommands(program: PetstoreCommand): void {
       20,
     )
     .jsonOption()
-    .databaseSettings()
-    .action(listDeliveries)
+    .storeAction(listDeliveries)
   webhooks
     .command('test')
     .description('Send a test event to a webhook and show the response. Fails if it was not accepted.')
     .argument('<webhookId>', ID_HELP, parseWebhookId)
-    .databaseSettings()
+    .storeAction(testWebhook)
     .settings('webhookPrivateAddresses')
-    .action(testWebhook)
   webhooks
     .command('replay')
     .description('Send all events since a time again, for a receiver that has lost data.')
@@ -122,12 +114,11 @@ export function addWebhooksCommands(program: PetstoreCommand): void {
       'start: 2h, 3d, or a day or time such as 2027-01-31T08:00',
       timeParser('past', '--from'),
     )
-    .databaseSettings()
-    .action(replay)
+    .storeAction(replay)
 }
 
-async function listWebhooks(flags: JsonFlags): Promise<void> {
-  const states = await withStore(flags, 'require_current', (store) => store.listWebhooks())
+async function listWebhooks({ store }: OpenedStore, flags: JsonFlags): Promise<void> {
+  const states = await store.listWebhooks()
   printList(states, flags, {
     columns: [
       ['ID', ({ webhook }) => String(webhook.id)],
@@ -148,78 +139,75 @@ async function listWebhooks(flags: JsonFlags): Promise<void> {
   }
 }
 
+function parseUrl(text: string): string {
+  const normalized = normalizeUrl(text)
+  return normalized.type === 'valid' ? normalized.url : throwUsageError(`--url ${normalized.problem}`)
+}
+
 async function createWebhook(
-  flags: SettingFlags & { readonly url: string; readonly kinds: readonly WebhookKind[] },
+  { store, config, database }: OpenedStore,
+  { url, kinds }: { readonly url: string; readonly kinds: readonly WebhookKind[] },
 ): Promise<void> {
-  const normalized = normalizeUrl(flags.url)
-  if (normalized.type === 'invalid') throwUsageError(`--url ${normalized.problem}`)
-  const { url } = normalized
-  const { kinds } = flags
-  await withStore(flags, 'require_current', async (store, config) => {
-    const problem = await senderFor(store, config).problemOf(url)
-    if (problem !== undefined) throwUsageError(`--url ${problem}`)
-    const at = store.clock()
-    const progress = { cursor: await store.latestEventCursor() }
-    const newWebhook = {
-      id: newWebhookId(),
-      url,
-      kinds,
-      paused: false,
-      createdAt: at,
-      secret: newSecret(),
-      revision: 1,
-      progress,
-    }
-    await handOverSecret(
-      'secret',
-      newWebhook.secret,
-      () => changeWebhook(store, { type: 'create_webhook', webhook: newWebhook, keyId: STORE_KEY_ID, at }),
-      `Created webhook ${newWebhook.id} (${formatKinds(newWebhook)}) in ${databaseName(config)}.`,
-    )
-  })
+  const problem = await senderFor(store, config).problemOf(url)
+  if (problem !== undefined) throwUsageError(`--url ${problem}`)
+  const at = store.clock()
+  const progress = { cursor: await store.latestEventCursor() }
+  const newWebhook = {
+    id: newWebhookId(),
+    url,
+    kinds,
+    paused: false,
+    createdAt: at,
+    secret: newSecret(),
+    revision: 1,
+    progress,
+  }
+  await handOverSecret(
+    'secret',
+    newWebhook.secret,
+    () => changeWebhook(store, { type: 'create_webhook', webhook: newWebhook, keyId: STORE_KEY_ID, at }),
+    `Created webhook ${newWebhook.id} (${formatKinds(newWebhook)}) in ${database}.`,
+  )
 }
 
-async function setPaused(webhookId: bigint, paused: boolean, flags: SettingFlags): Promise<void> {
-  await withStore(flags, 'require_current', async (store, config) => {
-    const { webhook, lag } = await requireWebhook(store, webhookId)
-    const condition = conditionOf(webhook)
-    const wanted = paused ? 'paused' : 'on'
-    if (condition === wanted) throw new Error(`webhook ${webhookId} is already ${condition}`)
-    const patch = { paused }
-    await changeWebhook(store, {
-      type: 'update_webhook',
-      webhookId,
-      patch,
-      keyId: STORE_KEY_ID,
-      at: store.clock(),
-    })
-    const backlog = formatCount(lag.events, 'event')
-    console.log(
-      paused
-        ? `Paused webhook ${webhookId} in ${databaseName(config)}. It keeps its position: petstore webhooks resume ${webhookId}`
-        : `Webhook ${webhookId} in ${databaseName(config)} was ${condition} and continues from its position, ${backlog} behind.`,
-    )
-  })
+async function setPaused(
+  { store, database }: OpenedStore,
+  webhookId: bigint,
+  paused: boolean,
+): Promise<void> {
+  const { webhook, lag } = await requireWebhook(store, webhookId)
+  const condition = conditionOf(webhook)
+  const wanted = paused ? 'paused' : 'on'
+  if (condition === wanted) throw new Error(`webhook ${webhookId} is already ${condition}`)
+  const origin = { keyId: STORE_KEY_ID, at: store.clock() }
+  await changeWebhook(store, { type: 'update_webhook', webhookId, patch: { paused }, ...origin })
+  const backlog = formatCount(lag.events, 'event')
+  console.log(
+    paused
+      ? `Paused webhook ${webhookId} in ${database}. It keeps its position: petstore webhooks resume ${webhookId}`
+      : `Webhook ${webhookId} in ${database} was ${condition} and continues from its position, ${backlog} behind.`,
+  )
 }
 
-async function removeWebhook(webhookId: bigint, flags: ConfirmFlags): Promise<void> {
-  await withStore(flags, 'require_current', async (store, config) => {
-    const { webhook } = await requireWebhook(store, webhookId)
-    const description = `webhook ${webhookId} (${webhook.url})`
-    requireConfirmation(flags, `Remove ${description} and its position in the log?`)
-    await store.changeStock([{ type: 'remove_webhook', webhookId, keyId: STORE_KEY_ID, at: store.clock() }])
-    console.log(`Removed ${description} from ${databaseName(config)}.`)
-  })
+async function removeWebhook(
+  { store, database }: OpenedStore,
+  webhookId: bigint,
+  flags: ConfirmFlags,
+): Promise<void> {
+  const { webhook } = await requireWebhook(store, webhookId)
+  const description = `webhook ${webhookId} (${webhook.url})`
+  requireConfirmation(flags, `Remove ${description} and its position in the log?`)
+  await store.changeStock([{ type: 'remove_webhook', webhookId, keyId: STORE_KEY_ID, at: store.clock() }])
+  console.log(`Removed ${description} from ${database}.`)
 }
 
 async function listDeliveries(
+  { store }: OpenedStore,
   webhookId: bigint,
   flags: JsonFlags & { readonly limit: number },
 ): Promise<void> {
-  const deliveries = await withStore(flags, 'require_current', async (store) => {
-    await requireWebhook(store, webhookId)
-    return store.listDeliveries(webhookId, flags.limit, undefined)
-  })
+  await requireWebhook(store, webhookId)
+  const deliveries = await store.listDeliveries(webhookId, flags.limit, undefined)
   printList(deliveries, flags, {
     columns: [
       ['AT', ({ at }) => formatSecond(at)],
@@ -240,16 +228,14 @@ async function listDeliveries(
   })
 }
 
-async function testWebhook(webhookId: bigint, flags: SettingFlags): Promise<void> {
-  await withStore(flags, 'require_current', async (store, config) => {
-    const { webhook } = await requireWebhook(store, webhookId)
-    const sender = senderFor(store, config)
-    const { error, status, response } = await sendTestEvent(webhook, { sender, store, clock: store.clock })
-    if (error !== undefined) {
-      throw new Error(`webhook ${webhookId} did not accept the test event: ${error}\n${response}`.trimEnd())
-    }
-    console.log(`Webhook ${webhookId} in ${databaseName(config)} accepted the test event: ${status}`)
-  })
+async function testWebhook({ store, config, database }: OpenedStore, webhookId: bigint): Promise<void> {
+  const { webhook } = await requireWebhook(store, webhookId)
+  const sender = senderFor(store, config)
+  const { error, status, response } = await sendTestEvent(webhook, { sender, store, clock: store.clock })
+  if (error !== undefined) {
+    throw new Error(`webhook ${webhookId} did not accept the test event: ${error}\n${response}`.trimEnd())
+  }
+  console.log(`Webhook ${webhookId} in ${database} accepted the test event: ${status}`)
 }
 
 function senderFor({ clock }: Store, { webhookPrivateAddresses }: Config): HttpSender {
@@ -257,27 +243,26 @@ function senderFor({ clock }: Store, { webhookPrivateAddresses }: Config): HttpS
 }
 
 async function replay(
+  { store, database }: OpenedStore,
   webhookId: bigint,
-  flags: SettingFlags & { readonly from: RelativeTime },
+  flags: { readonly from: RelativeTime },
 ): Promise<void> {
-  await withStore(flags, 'require_current', async (store, config) => {
-    const at = store.clock()
-    const from = flags.from(at)
-    const { webhook, lag } = await requireWebhook(store, webhookId)
-    const rewind = await store.findRewind(webhook.progress, from)
-    if (rewind.type === 'pending') throw new Error(describePending(webhook, lag, from))
-    const { paused, progress } = await changeWebhook(
-      store,
-      rewindCommand(webhook, rewind, { keyId: STORE_KEY_ID, at }),
-    )
-    const isStopped = paused || progress.off !== undefined
-    const hint = isStopped ? ` It is ${conditionOf(webhook)}: petstore webhooks resume ${webhookId}` : ''
-    console.log(
-      rewind.type === 'relist'
-        ? `Events since ${formatMinute(from)} were pruned from the log, so webhook ${webhookId} in ${databaseName(config)} will send a relist instead: the receiver must read the list again.${hint}`
-        : `Webhook ${webhookId} in ${databaseName(config)} continues from ${formatMinute(from)}: ${formatCount(await countEventsAfter(store, rewind.cursor, webhook), 'event')} will be sent again.${hint}`,
-    )
-  })
+  const at = store.clock()
+  const from = flags.from(at)
+  const { webhook, lag } = await requireWebhook(store, webhookId)
+  const rewind = await store.findRewind(webhook.progress, from)
+  if (rewind.type === 'pending') throw new Error(describePending(webhook, lag, from))
+  const { paused, progress } = await changeWebhook(
+    store,
+    rewindCommand(webhook, rewind, { keyId: STORE_KEY_ID, at }),
+  )
+  const isStopped = paused || progress.off !== undefined
+  const hint = isStopped ? ` It is ${conditionOf(webhook)}: petstore webhooks resume ${webhookId}` : ''
+  console.log(
+    rewind.type === 'relist'
+      ? `Events since ${formatMinute(from)} were pruned from the log, so webhook ${webhookId} in ${database} will send a relist instead: the receiver must read the list again.${hint}`
+      : `Webhook ${webhookId} in ${database} continues from ${formatMinute(from)}: ${formatCount(await countEventsAfter(store, rewind.cursor, webhook), 'event')} will be sent again.${hint}`,
+  )
 }
 
 /** Explains why the replay is refused: it would move the webhook forward, past events that it has not sent yet. */
@@ -290,17 +275,13 @@ function describePending({ id, progress }: Webhook, { since }: WebhookLag, from:
     : `webhook ${id} has only sent the events before ${formatMinute(since)} and will send the later events anyway; nothing was changed`
 }
 
-/** Counts the events after the cursor that the webhook would send. */
-async function countEventsAfter(store: Store, cursor: string, { kinds }: Webhook): Promise<number> {
+async function countEventsAfter(store: Store, cursor: string, webhook: Webhook): Promise<number> {
   let count = 0
   for (let position = cursor; ; ) {
     const found = await store.eventsAfter(position, EVENTS_PER_READ)
     // The log was pruned in the meantime.
     if (typeof found === 'string') return count
-    for (const event of found.events) {
-      const kind = webhookKindOf(event)
-      if (kind === 'relist' || (kind !== undefined && kinds.includes(kind))) count++
-    }
+    count += found.events.filter((event) => receivesEvent(webhook, event)).length
     if (found.events.length < EVENTS_PER_READ) return count
     position = found.cursor
   }
@@ -366,10 +347,7 @@ function conditionOf({ paused, progress: { off, failure } }: Webhook): WebhookCo
 }
 
 /** Describes the problem of a webhook that is turned off or has a large backlog. */
-export function findWebhookProblem(
-  { webhook, lag }: WebhookState,
-  now: number,
-): { readonly text: string; readonly advice: string } | undefined {
+export function findWebhookProblem({ webhook, lag }: WebhookState, now: number) {
   const { id, url, progress } = webhook
   // The path of the address may contain a secret.
   const name = `webhook ${id} (${URL.parse(url)?.host ?? 'no address'})`

@@ -13,7 +13,7 @@ import type {
 } from '../stock/command.ts'
 import type { LockedEntry } from '../stock/inventory.ts'
 import { toFailure } from '../stock/refusal.ts'
-import type { StockDraft } from '../stock/stock-draft.ts'
+import { type StockDraft, takeId } from '../stock/stock-draft.ts'
 import { type ErrorDetail, ServiceError } from '../values/errors.ts'
 import { invalidField, isSameRecord, withUpdate } from '../values/field.ts'
 import { CATEGORY, type Category } from './category.ts'
@@ -29,7 +29,6 @@ import {
 
 /** The part of the catalogue that a commit has locked and read. */
 export interface LockedCatalog {
-  /** The pets that the commands name, if they exist. */
   readonly pets: ReadonlyMap<bigint, Pet>
   /** The categories that the commands name, and the categories of the pets above. */
   readonly categories: ReadonlyMap<bigint, Category>
@@ -45,7 +44,7 @@ export interface LockedCatalog {
 /** The changes that the commit writes to the catalogue. */
 export interface CatalogChanges {
   /** Each changed pet with its entry; `undefined` for a removed pet. */
-  readonly pets: ReadonlyMap<bigint, { readonly pet: Pet; readonly entry: LockedEntry } | undefined>
+  readonly pets: ReadonlyMap<bigint, ExistingPet | undefined>
   /** Each changed category; `undefined` for a removed category. */
   readonly categories: ReadonlyMap<bigint, Category | undefined>
   /** Categories with a new threshold. The threshold applies to each pet of the category without a threshold of its own. */
@@ -70,9 +69,7 @@ interface PlannedPet {
 type PetPlan = PlannedPet | InvalidCategory | BarcodeTaken
 
 /** The upsert would create a pet, but lacks its name or its category. */
-interface MissingFields {
-  readonly type: 'missing_fields'
-}
+type MissingFields = { readonly type: 'missing_fields' }
 
 type NewPetFields = Omit<PetUpsert, 'id'> & Pick<Pet, 'name' | 'categoryId'>
 
@@ -102,11 +99,7 @@ export class CatalogDraft {
   }
 
   get changes(): CatalogChanges {
-    const pets = new Map<bigint, { pet: Pet; entry: LockedEntry } | undefined>()
-    for (const [id, pet] of this.#pets) {
-      const entry = this.#stock.findEntry(id)
-      pets.set(id, pet === undefined || entry === undefined ? undefined : { pet, entry })
-    }
+    const pets = new Map(Array.from(this.#pets.keys(), (id) => [id, this.#findExisting(id)]))
     return { pets, categories: this.#categories, newThresholds: this.#newThresholds }
   }
 
@@ -177,7 +170,7 @@ export class CatalogDraft {
 
   createCategory(command: CreateCategory): OutcomeOf<CreateCategory> {
     const { id: chosenId, ...record } = command.draft
-    const id = chosenId ?? this.#takeNewCategoryId()
+    const id = chosenId ?? takeId(this.#locked.newCategoryIds, this.#takenCategoryIdCount++, 'categories')
     if (this.#findCategory(id) !== undefined) return { type: 'category_exists', categoryId: id }
     const category = withUpdate(CATEGORY, { id, ...record })
     this.#categories.set(id, category)
@@ -241,7 +234,6 @@ export class CatalogDraft {
     return this.#planPet({ pet: withUpdate(PET, before, patch), before, entry }, batch)
   }
 
-  /** Checks the record of a pet. */
   #planPet(change: Omit<PlannedPet, 'type' | 'category'>, batch = NO_BATCH): PetPlan {
     const { pet } = change
     const category = this.#findCategory(pet.categoryId)
@@ -293,19 +285,9 @@ export class CatalogDraft {
   /** Skips the ids that callers have chosen in this commit. */
   #takeNewPetId(chosenIds = NO_BATCH.chosenIds): bigint {
     for (;;) {
-      const id = this.#locked.newPetIds[this.#takenPetIdCount++]
-      if (id === undefined)
-        throw new Error(`there are only ${this.#locked.newPetIds.length} ids for new pets`)
+      const id = takeId(this.#locked.newPetIds, this.#takenPetIdCount++, 'pets')
       if (this.#stock.findEntry(id) === undefined && !chosenIds.has(id)) return id
     }
-  }
-
-  #takeNewCategoryId(): bigint {
-    const id = this.#locked.newCategoryIds[this.#takenCategoryIdCount++]
-    if (id === undefined) {
-      throw new Error(`there are only ${this.#locked.newCategoryIds.length} ids for new categories`)
-    }
-    return id
   }
 }
 

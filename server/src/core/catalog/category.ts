@@ -1,9 +1,8 @@
 import Type from 'typebox'
-import { ServiceError } from '../values/errors.ts'
+import { notFound, type ServiceError } from '../values/errors.ts'
 import { Int64, Quantity, type RecordOf, updateOf } from '../values/field.ts'
 import { Name } from './catalog-fields.ts'
 
-/** The fields of a category that an update can change. */
 const CHANGEABLE = {
   name: Name('Name of the category, without control characters.'),
   lowStockAt: Type.Optional(
@@ -34,8 +33,5 @@ export function defaultCategoryName(id: bigint): string {
 }
 
 export function noCategory(categoryId: bigint): ServiceError {
-  return new ServiceError(
-    'not_found',
-    `there is no category ${categoryId}; GET /categories lists the categories that exist`,
-  )
+  return notFound(`there is no category ${categoryId}; GET /categories lists the categories that exist`)
 }

@@ -1,7 +1,4 @@
-/**
- * These limit the size of an index entry. The words of a name can be longer than the name, because one letter can be
- * replaced by several.
- */
+/** Limits of an index entry. The words can be longer than the name, because several letters may replace one. */
 const MAX_WORD_LENGTH = 64
 const MAX_WORDS_LENGTH = 500
 
@@ -25,10 +22,7 @@ const REPLACEMENTS: Readonly<Record<string, string>> = {
 }
 const LETTER_TO_REPLACE = new RegExp(`[${Object.keys(REPLACEMENTS).join('')}]`, 'g')
 
-/**
- * The words of a text in the form in which searches compare them: letters, digits and their marks, without case and
- * diacritics. Done here and not in SQL, so that both databases find the same pets.
- */
+/** The words of a text as searches compare them, without case and diacritics. Not in SQL, so that both databases agree. */
 export function wordsOf(text: string): string[] {
   const plain = text
     .normalize('NFKD')

@@ -1,6 +1,7 @@
 import { PET_STATUSES, type PetStatus } from '../stock/inventory.ts'
 import { ServiceError } from '../values/errors.ts'
-import type { InventorySearch, SearchOrder, SearchPlace } from './search.ts'
+import { lowerBound } from '../values/lower-bound.ts'
+import type { InventorySearch, SearchOrder, SearchPlace, SearchWindow } from './search.ts'
 
 /** The fields that searches filter and sort by. */
 export interface IndexedPet {
@@ -14,11 +15,8 @@ export interface IndexedPet {
   readonly isLow: boolean
 }
 
-interface IndexQuery {
+interface IndexQuery extends SearchWindow {
   readonly search: InventorySearch
-  /** Finds only pets after this place in the order of the search. */
-  readonly after: SearchPlace | undefined
-  readonly limit: number
   /** The pet that has the barcode of the search. */
   readonly barcodeOwner: bigint | undefined
   /** By `performance.now()`. */
@@ -28,10 +26,7 @@ interface IndexQuery {
 const INITIAL_CAPACITY = 64
 /** Pets examined between two checks of the deadline: about 0.3 ms of work. */
 const CLOCK_CHECK_INTERVAL = 32_768
-/**
- * A search that sorts by name examines this many pets in the order of their names. If these do not fill its page, it examines
- * all pets by id, which is faster per pet.
- */
+/** A search by name examines this many pets by name. To fill its page, it then examines all pets by id, which is faster. */
 const MAX_EXAMINED_BY_NAME = 4_096
 /** `facts` packs the status (two bits), whether the pet is low (one bit) and the category into one number. */
 const STATUS_MASK = 3
@@ -44,8 +39,8 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
 /**
- * All pets in memory, as columns. A search that sorts by id or by name examines the pets in that order and stops when its
- * page is full. A search that sorts by units examines all pets and keeps the best. One pet takes about 80 bytes.
+ * All pets in memory, as columns of about 80 bytes per pet. A search by id or by name examines the pets in that order and
+ * stops when its page is full. A search by units examines all pets and keeps the best.
  */
 export class PetIndex {
   #columns = columnsFor(INITIAL_CAPACITY)
@@ -71,14 +66,9 @@ export class PetIndex {
     return this.#unusedTokens > 10_000 && this.#unusedTokens > this.#tokenEnd / 2
   }
 
-  /**
-   * Adds a pet with the highest id so far. Once all pets are appended, call `appendName` for each of them, in the order
-   * of their names.
-   */
+  /** Adds a pet with the highest id so far. Afterwards, call `appendName` for all pets in the order of their names. */
   append(pet: IndexedPet): void {
-    const slot = this.#takeSlot()
-    this.#writeNumbers(slot, pet)
-    this.#writeWords(slot, pet.words)
+    const slot = this.#writeNewPet(pet)
     this.#columns.byId[this.#count++] = slot
   }
 
@@ -97,10 +87,8 @@ export class PetIndex {
       this.#writeNumbers(oldSlot, pet)
       return
     }
-    if (oldSlot !== undefined) this.remove(pet.id)
-    const slot = this.#takeSlot()
-    this.#writeNumbers(slot, pet)
-    this.#writeWords(slot, pet.words)
+    this.remove(pet.id)
+    const slot = this.#writeNewPet(pet)
     const idPosition = this.#idPosition(pet.id)
     const namePosition = this.#namePosition(this.#textAt(slot), pet.id)
     const { byId, byName } = this.#columns
@@ -292,17 +280,22 @@ export class PetIndex {
     return nameRanks
   }
 
+  #writeNewPet(pet: IndexedPet): number {
+    const slot = this.#takeSlot()
+    this.#writeNumbers(slot, pet)
+    this.#writeWords(slot, pet.words)
+    return slot
+  }
+
   #takeSlot(): number {
     const free = this.#freeSlots.pop()
     if (free !== undefined) return free
-    this.#ensureCapacity(this.#slotsUsed + 1)
+    if (this.#slotsUsed === this.#columns.ids.length) this.#doubleCapacity()
     return this.#slotsUsed++
   }
 
-  #ensureCapacity(slots: number): void {
-    const { length } = this.#columns.ids
-    if (slots <= length) return
-    const larger = columnsFor(Math.max(slots, length * 2))
+  #doubleCapacity(): void {
+    const larger = columnsFor(this.#slotsUsed * 2)
     const columns = Object.values(this.#columns)
     for (const [index, copy] of Object.values(larger).entries()) {
       new Uint8Array(copy.buffer).set(new Uint8Array(columns[index]?.buffer ?? []))
@@ -458,18 +451,6 @@ function signatureOf(bytes: Uint8Array, start: number, end: number): number {
   if (end - start < 2) return firstByteBit
   const second = bytes[start + 1] ?? 0
   return firstByteBit | (1 << (16 + (((first * 31 + second) * 0x9e3779b1) >>> 28)))
-}
-
-/** The first position for which `isBefore` is false. */
-function lowerBound(count: number, isBefore: (position: number) => boolean): number {
-  let low = 0
-  let high = count
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (isBefore(middle)) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 /** Keeps the slots with the lowest keys. Of slots with equal keys, it keeps those that were added first. */

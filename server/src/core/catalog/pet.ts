@@ -1,10 +1,9 @@
 import Type from 'typebox'
 import { PetStatus } from '../stock/inventory.ts'
-import { ServiceError } from '../values/errors.ts'
+import { notFound, ServiceError } from '../values/errors.ts'
 import { Int64, invalidField, Quantity, type RecordOf, updateOf } from '../values/field.ts'
 import { Barcode, Name } from './catalog-fields.ts'
 
-/** The fields of a pet that an update can change. */
 const CHANGEABLE = {
   name: Name('Name of the pet, without control characters.'),
   categoryId: Int64('Identifier of the category that the pet belongs to. The category must exist.'),
@@ -18,11 +17,9 @@ const CHANGEABLE = {
 export const PET = { id: Int64('Identifier of the pet.'), ...CHANGEABLE }
 export type Pet = RecordOf<typeof PET>
 
-/** A pet with its stock. */
-export const STOCKED_PET = { ...PET, quantity: Quantity('Units on the shelf.') }
+const STOCKED_PET = { ...PET, quantity: Quantity('Units on the shelf.') }
 export type StockedPet = RecordOf<typeof STOCKED_PET>
 
-/** A pet in an export, with the name of its category. */
 export const EXPORTED_PET = { ...STOCKED_PET, category: Name('Name of the category.') }
 export type ExportedPet = RecordOf<typeof EXPORTED_PET>
 
@@ -57,10 +54,7 @@ const { id, name, categoryId, status, ...optionalFields } = PET
 /** The fields of a file of pets that the store keeps, in this order. */
 export const PET_ROW = { id, name, categoryId, status, quantity: STOCKED_PET.quantity, ...optionalFields }
 
-/**
- * A row of a file. Null clears an optional field; an absent field keeps its value. If the category does not exist, it is
- * created with the name `category`.
- */
+/** A row of a file. Null clears a field; an absent field keeps its value. `category` names a category to create. */
 export type ImportedPet = Pick<StockedPet, 'id' | 'name' | 'categoryId' | 'status' | 'quantity'> &
   Omit<PetPatch, 'name' | 'categoryId' | 'status'> & { readonly category?: string }
 
@@ -71,7 +65,7 @@ export interface PetFilter {
 }
 
 export function noPet(petId: bigint): ServiceError {
-  return new ServiceError('not_found', `there is no pet with petId ${petId}`)
+  return notFound(`there is no pet with petId ${petId}`)
 }
 
 export function invalidCategory(categoryId: bigint): ServiceError {

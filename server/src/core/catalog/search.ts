@@ -14,8 +14,8 @@ export const MAX_SEARCH_WORDS = 10
 const SORT_FIELDS = ['petId', 'name', 'quantity', 'available'] as const
 export const SEARCH_SORTS = SORT_FIELDS.flatMap((field) => [field, `-${field}`] as const)
 
-export type SortField = (typeof SORT_FIELDS)[number]
-export type SearchSort = (typeof SEARCH_SORTS)[number]
+type SortField = (typeof SORT_FIELDS)[number]
+type SearchSort = (typeof SEARCH_SORTS)[number]
 
 /** Pets with equal values are sorted by id, in the same direction. */
 export interface SearchOrder {
@@ -24,21 +24,20 @@ export interface SearchOrder {
 }
 
 /** A pet matches if every word is the prefix of a word of its name, or if it has the id, or the barcode. */
-export interface SearchText {
+interface SearchText {
   readonly words: readonly string[]
-  readonly id?: bigint
-  readonly barcode?: string
+  readonly id?: bigint | undefined
+  readonly barcode?: string | undefined
 }
 
 /** A pet must match all conditions that are set. */
 export interface InventorySearch {
-  readonly text?: SearchText
-  readonly status?: PetStatus
-  readonly categoryId?: bigint
-  /** Only pets that are low. */
-  readonly isLow?: true
+  readonly text?: SearchText | undefined
+  readonly status?: PetStatus | undefined
+  readonly categoryId?: bigint | undefined
+  readonly isLow?: boolean | undefined
   /** Only pets with fewer available units. */
-  readonly below?: number
+  readonly below?: number | undefined
   readonly order: SearchOrder
 }
 
@@ -72,29 +71,19 @@ export type SearchRow = RecordOf<typeof SEARCH_ROW>
 export type FoundPet = SearchRow & { readonly place: SearchPlace }
 
 export interface SearchWindow {
-  /** Finds only pets after this place in the order of the search. */
   readonly after: SearchPlace | undefined
   readonly limit: number
 }
 
-export interface SearchParameters {
+export interface SearchParameters extends Pick<InventorySearch, 'status' | 'categoryId' | 'below'> {
   readonly q: string | undefined
-  readonly status: PetStatus | undefined
-  readonly categoryId: bigint | undefined
   readonly low: boolean | undefined
-  readonly below: number | undefined
   readonly sort: SearchSort
 }
 
 export function searchOf({ q, status, categoryId, low, below, sort }: SearchParameters): InventorySearch {
-  return {
-    ...(q === undefined ? {} : { text: parseSearchText(q) }),
-    ...(status === undefined ? {} : { status }),
-    ...(categoryId === undefined ? {} : { categoryId }),
-    ...(low ? { isLow: true } : {}),
-    ...(below === undefined ? {} : { below }),
-    order: parseSort(sort),
-  }
+  const text = q === undefined ? undefined : parseSearchText(q)
+  return { text, status, categoryId, isLow: low || undefined, below, order: parseSort(sort) }
 }
 
 /** There is no query syntax. Every text is searched as words and, if possible, as an id and a barcode. */
@@ -106,16 +95,11 @@ function parseSearchText(q: string): SearchText {
       `q must have 1 to ${MAX_TEXT_LENGTH} characters and must not be blank, got ${text === '' ? 'nothing' : `${[...q].length} characters`}; omit it to find all pets`,
     )
   }
-  const id = parseInt64(text)
   const words = withoutPrefixes(wordsOf(text))
   if (words.length > MAX_SEARCH_WORDS) {
     throw invalidField('q', `q must have at most ${MAX_SEARCH_WORDS} different words, got ${words.length}`)
   }
-  return {
-    words,
-    ...(id === undefined ? {} : { id }),
-    ...(isBarcode(text) ? { barcode: text } : {}),
-  }
+  return { words, id: parseInt64(text), barcode: isBarcode(text) ? text : undefined }
 }
 
 /** A word that is the prefix of another word adds no condition, because the other word implies it. */
@@ -148,7 +132,9 @@ function fromCursor(search: InventorySearch, cursor: string): SearchPlace {
   }
   const { by } = search.order
   if (by === 'petId') return { id }
-  if (by === 'name' && typeof value === 'string' && isStorable(value)) return { id, value }
+  // PostgreSQL accepts neither U+0000 nor a lone surrogate.
+  const isText = typeof value === 'string' && value.isWellFormed() && !value.includes('\0')
+  if (by === 'name' && isText) return { id, value }
   if (by !== 'name' && Number.isSafeInteger(value)) return { id, value: Number(value) }
   throw unknownCursor(cursor)
 }
@@ -162,11 +148,6 @@ function decodeCursor(cursor: string): unknown[] {
   }
 }
 
-/** PostgreSQL accepts neither U+0000 nor a lone surrogate. */
-function isStorable(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\0')
-}
-
 function fingerprintOf({ text, status, categoryId, isLow, below, order }: InventorySearch): string {
   const conditions = [text?.words, text?.id, text?.barcode, status, categoryId, isLow, below, order].map(
     (part) => (typeof part === 'bigint' ? String(part) : (part ?? null)),
@@ -174,7 +155,6 @@ function fingerprintOf({ text, status, categoryId, isLow, below, order }: Invent
   return createHash('sha256').update(JSON.stringify(conditions)).digest('base64url').slice(0, 8)
 }
 
-/** A page of the found pets, and the cursor of the next page if there is one. */
 export async function searchPage(
   store: { searchPets(search: InventorySearch, window: SearchWindow): Promise<readonly FoundPet[]> },
   search: InventorySearch,

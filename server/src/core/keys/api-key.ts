@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { hash, randomInt } from 'node:crypto'
 import Type from 'typebox'
 import { ServiceError } from '../values/errors.ts'
 import { DateTime, OneOf, type RecordOf } from '../values/field.ts'
@@ -26,9 +26,7 @@ export const PERMISSIONS = ['stock', 'orders', 'pets', 'webhooks', 'keys'] as co
 export type Permission = (typeof PERMISSIONS)[number]
 
 /** The permissions of a new key that names none. Managing keys is always granted explicitly. */
-export const DEFAULT_PERMISSIONS: readonly Permission[] = PERMISSIONS.filter(
-  (permission) => permission !== 'keys',
-)
+export const DEFAULT_PERMISSIONS: readonly Permission[] = PERMISSIONS.filter((each) => each !== 'keys')
 
 /** A key as it is stored. Its secret is displayed once and never stored. */
 export const KEY_ROW = {
@@ -60,7 +58,7 @@ export function fromKeyRow({ perMinute, perDay, permissions, ...fields }: KeyRow
 }
 
 export function createKeyId(): string {
-  return `key_${randomBase62(16)}`
+  return `key_${randomText(ALPHABET, 16)}`
 }
 
 export function keyState(key: ApiKey, now: number): 'active' | 'paused' | 'expired' | 'revoked' {
@@ -76,7 +74,7 @@ export function formatPermissions(permissions: readonly Permission[]): string {
 }
 
 /** Ignores unknown names: a later version of the service may have stored them. */
-export function parsePermissions(text: string): readonly Permission[] {
+function parsePermissions(text: string): readonly Permission[] {
   const names = text.split(',')
   return PERMISSIONS.filter((permission) => names.includes(permission))
 }
@@ -111,6 +109,7 @@ export interface KeyChange extends Partial<Pick<ApiKey, 'name' | 'permissions'>>
 /** One line for each field that changes, with its old and new value. */
 export function describeKeyChange(key: ApiKey, change: KeyChange): string[] {
   const { name, allowance, permissions, expiresAt, paused } = change
+  const formatExpiry = (time: number | 'never') => (time === 'never' ? time : new Date(time).toISOString())
   return [
     ...describeDifference('name', key.name, name, (text) => `"${text}"`),
     ...describeDifference('plan', key, allowance, formatAllowance),
@@ -134,10 +133,6 @@ export function formatAllowance({ plan, limits }: Pick<ApiKey, 'plan' | 'limits'
   return `${plan} (${limits.perMinute} a minute, ${limits.perDay} a day)`
 }
 
-function formatExpiry(time: number | 'never'): string {
-  return time === 'never' ? time : new Date(time).toISOString()
-}
-
 /** A secret as it is stored. Requests are matched by the hash; people recognise the secret by the hint. */
 export const STORED_SECRET = {
   hash: Type.String(),
@@ -155,7 +150,7 @@ const SECRET_IN_TEXT = /pst(?:_|%5f)(live|test)(?:_|%5f)[0-9A-Za-z]+/gi
 
 /** 30 random base62 characters (178 bits), then a checksum that detects a mistyped secret without a lookup. */
 export function createSecret(environment: KeyEnvironment): string {
-  const body = PREFIX[environment] + randomBase62(30)
+  const body = PREFIX[environment] + randomText(ALPHABET, 30)
   return body + checksum(body)
 }
 
@@ -164,17 +159,9 @@ export function isWellFormedSecret(secret: string): boolean {
   return body !== undefined && checksum(body) === sum
 }
 
-/**
- * Keys are looked up by this hash. A single round of SHA-256 is enough because secrets are random. Callers cannot choose
- * the hash, so the duration of a lookup reveals nothing about stored keys.
- */
+/** One round of SHA-256 is enough for random secrets. Callers cannot choose the hash, so the lookup time reveals nothing. */
 export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'hex')
-}
-
-/** Shows enough to recognise the secret, but too little to use it. */
-function maskSecret(secret: string): string {
-  return `${secret.slice(0, 9)}…${secret.slice(-4)}`
 }
 
 /** Removes secrets from a text that is logged or sent. */
@@ -183,7 +170,9 @@ export function hideSecrets(text: string): string {
 }
 
 export function storedSecret(secret: string, createdAt: number): StoredSecret {
-  return { hash: hashSecret(secret), hint: maskSecret(secret), createdAt }
+  // Enough to recognise the secret, but too little to use it.
+  const hint = `${secret.slice(0, 9)}…${secret.slice(-4)}`
+  return { hash: hashSecret(secret), hint, createdAt }
 }
 
 function checksum(body: string): string {
@@ -196,13 +185,6 @@ function checksum(body: string): string {
   return digits
 }
 
-function randomBase62(length: number): string {
-  let text = ''
-  while (text.length < length) {
-    for (const byte of crypto.getRandomValues(new Uint8Array(length))) {
-      // 248 is a multiple of 62. Bytes from 248 on would make some characters more likely than others.
-      if (byte < 248 && text.length < length) text += ALPHABET.charAt(byte % 62)
-    }
-  }
-  return text
+export function randomText(alphabet: string, length: number): string {
+  return Array.from({ length }, () => alphabet.charAt(randomInt(alphabet.length))).join('')
 }

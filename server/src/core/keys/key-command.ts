@@ -1,4 +1,4 @@
-import { ServiceError } from '../values/errors.ts'
+import { notFound, ServiceError } from '../values/errors.ts'
 import {
   type ApiKey,
   formatAllowance,
@@ -10,7 +10,6 @@ import {
 } from './api-key.ts'
 import type { StoredPairingCode } from './pairing.ts'
 
-/** A change of keys. */
 export type KeyCommand =
   | { readonly type: 'create'; readonly key: ApiKey; readonly secret: StoredSecret }
   | { readonly type: 'change'; readonly keyId: string; readonly change: KeyChange }
@@ -21,20 +20,17 @@ export type KeyCommand =
   | { readonly type: 'create_pairing_code'; readonly keyId: string; readonly code: StoredPairingCode }
 
 /** The keys that a decision depends on. They are locked until the commit. */
-export interface LockedKeys {
-  /** The key that sends the command. */
+interface LockedKeys {
   readonly actor: ApiKey | undefined
-  /** The key that the command names. */
   readonly target: ApiKey | undefined
   /** Every key with the permission `keys`. */
   readonly managers: readonly ApiKey[]
 }
 
 /**
- * Throws if the actor may not run the command. A key can manage only keys whose permissions it has. It can grant only
- * permissions that it has, and no higher plan, higher limit or later expiry than its own. The only active key with the
- * permission `keys` cannot revoke or pause itself, set its own expiry, or give up that permission. No other command takes
- * the permission from the actor, so the store always keeps a key that manages keys.
+ * Throws if the actor may not run the command. A key can manage only keys whose permissions it has. It can grant only its own
+ * permissions, and no higher plan, higher limit or later expiry than its own. The only active key with the permission `keys`
+ * cannot give up the permission, nor revoke, pause or expire itself, so the store always keeps a key that manages keys.
  */
 export function requireAllowed(command: KeyCommand, keys: LockedKeys, at: number): void {
   const actor = requireManager(keys.actor, at)
@@ -71,11 +67,11 @@ function requireManager(actor: ApiKey | undefined, at: number): ApiKey {
 function requireUnrevoked(keyId: string, key: ApiKey | undefined): ApiKey {
   if (key === undefined) throw keyNotFound(keyId)
   if (key.revokedAt === undefined) return key
-  throw new ServiceError('not_found', `${keyId} is revoked, which is permanent; create a new key`)
+  throw notFound(`${keyId} is revoked, which is permanent; create a new key`)
 }
 
 export function keyNotFound(keyId: string): ServiceError {
-  return new ServiceError('not_found', `there is no key ${keyId}; GET /keys lists all keys`)
+  return notFound(`there is no key ${keyId}; GET /keys lists all keys`)
 }
 
 function requireManageable(actor: ApiKey, target: ApiKey): void {
@@ -118,11 +114,7 @@ function exceeds(one: Pick<ApiKey, 'plan' | 'limits'>, other: Pick<ApiKey, 'plan
 }
 
 function endsManagement({ paused, permissions, expiresAt }: KeyChange): boolean {
-  return (
-    paused === true ||
-    (permissions !== undefined && !permissions.includes('keys')) ||
-    typeof expiresAt === 'number'
-  )
+  return paused === true || permissions?.includes('keys') === false || typeof expiresAt === 'number'
 }
 
 function requireAnotherManager(actor: ApiKey, target: ApiKey, managers: readonly ApiKey[], at: number): void {

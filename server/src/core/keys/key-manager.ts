@@ -10,7 +10,7 @@ import {
 import type { KeyCommand } from './key-command.ts'
 import type { KeyRing } from './key-ring.ts'
 import type { KeyRecord, KeyStore } from './key-store.ts'
-import { createPairingCode, type StoredPairingCode, storedPairingCode } from './pairing.ts'
+import { createPairingCode, storedPairingCode } from './pairing.ts'
 
 /** A key with a new secret, which nobody can read again. */
 export interface IssuedKey {
@@ -34,11 +34,9 @@ export class KeyManager {
   }
 
   async create(actor: ApiKey, draft: Omit<ApiKey, 'id' | 'createdAt'>): Promise<IssuedKey> {
-    const at = this.#parts.clock()
+    const { at, secret, stored } = this.#newSecret()
     const key = { id: createKeyId(), createdAt: at, ...draft }
-    const secret = createSecret(this.#parts.environment)
-    const command = { type: 'create', key, secret: storedSecret(secret, at) } as const
-    return { record: await this.#run(actor, command, at), secret }
+    return { record: await this.#run(actor, { type: 'create', key, secret: stored }, at), secret }
   }
 
   change(actor: ApiKey, keyId: string, change: KeyChange): Promise<KeyRecord> {
@@ -46,10 +44,8 @@ export class KeyManager {
   }
 
   async rotate(actor: ApiKey, keyId: string, graceMs: number): Promise<IssuedKey> {
-    const at = this.#parts.clock()
-    const secret = createSecret(this.#parts.environment)
-    const stored = storedSecret(secret, at)
-    const command = { type: 'rotate', keyId, secret: stored, endAt: at + graceMs } as const
+    const { at, secret, stored } = this.#newSecret()
+    const command: KeyCommand = { type: 'rotate', keyId, secret: stored, endAt: at + graceMs }
     return { record: await this.#run(actor, command, at), secret }
   }
 
@@ -57,10 +53,7 @@ export class KeyManager {
     await this.#run(actor, { type: 'revoke', keyId }, this.#parts.clock())
   }
 
-  async createPairingCode(
-    actor: ApiKey,
-    keyId: string,
-  ): Promise<Pick<StoredPairingCode, 'expiresAt'> & { readonly code: string }> {
+  async createPairingCode(actor: ApiKey, keyId: string) {
     const at = this.#parts.clock()
     const code = createPairingCode()
     const stored = storedPairingCode(code, at)
@@ -70,12 +63,17 @@ export class KeyManager {
 
   /** Exchanges a pairing code for a new secret of its key. Returns undefined if the code is not valid. */
   async pair(codeHash: string): Promise<IssuedKey | undefined> {
-    const at = this.#parts.clock()
-    const secret = createSecret(this.#parts.environment)
-    const record = await this.#parts.store.pairKey(codeHash, storedSecret(secret, at), at)
+    const { at, secret, stored } = this.#newSecret()
+    const record = await this.#parts.store.pairKey(codeHash, stored, at)
     if (record === undefined) return undefined
     this.#parts.keyRing.clear()
     return { record, secret }
+  }
+
+  #newSecret() {
+    const at = this.#parts.clock()
+    const secret = createSecret(this.#parts.environment)
+    return { at, secret, stored: storedSecret(secret, at) }
   }
 
   async #run(actor: ApiKey, command: KeyCommand, at: number): Promise<KeyRecord> {

@@ -2,8 +2,7 @@ import type { Clock } from '../values/clock.ts'
 import type { ApiKey } from './api-key.ts'
 import type { KeyStore } from './key-store.ts'
 
-/** The number of keys that are cached. */
-const MAX_KEYS = 10_000
+const MAX_CACHED_KEYS = 10_000
 /** Cached keys are dropped after this time, so a change or a revocation on any instance takes effect within it. */
 const CACHE_MS = 250
 /** The minimum time between two queries for new secrets, however many unknown secrets are sent. */
@@ -12,9 +11,8 @@ const REFRESH_INTERVAL_MS = 50
 type KeySource = Pick<KeyStore, 'findKey' | 'listSecretHashes'>
 
 /**
- * Caches recently used keys, indexed by the hash of their secret, so that most requests do not query the store. Also holds
- * the hashes of all secrets, so that callers can refuse a guessed secret without a lookup (`hasHash`). Other processes add
- * keys too: `refresh` reads the hashes that were added since the last query.
+ * Caches recently used keys by the hash of their secret. Also holds the hashes of all secrets, so that callers can refuse
+ * a guessed secret without a lookup. Other processes add keys too: `refresh` reads the hashes added since the last query.
  */
 export class KeyRing {
   readonly #store: KeySource
@@ -87,7 +85,7 @@ export class KeyRing {
     const key = await this.#store.findKey(hash)
     // A key that was looked up before the cache was cleared may be outdated.
     const isCurrent = generation === this.#generation
-    if (key !== undefined && isCurrent && this.#keys.size < MAX_KEYS) this.#keys.set(hash, key)
+    if (key !== undefined && isCurrent && this.#keys.size < MAX_CACHED_KEYS) this.#keys.set(hash, key)
     if (key === undefined) this.#hashes.delete(hash)
     else this.#hashes.add(hash)
     return key

@@ -37,22 +37,15 @@ export interface KeyStore {
   addKey(key: ApiKey, secret: StoredSecret, stamp: AuditStamp): Promise<void>
   /** The key of the secret with this hash. `expiresAt` is the expiry of the key or of the secret, whichever is earlier. */
   findKey(hash: string): Promise<ApiKey | undefined>
-  /**
-   * The hashes of all secrets. If `after` is the position of an earlier call, returns only the secrets of keys that
-   * were created, changed or rotated since that call. May list a hash again. Cheap if nothing has changed.
-   */
+  /** The hashes of all secrets, or of the keys changed since `after`. May repeat a hash. Cheap if nothing has changed. */
   listSecretHashes(after: bigint | undefined): Promise<SecretHashes>
   /** Counts the keys of each plan that are neither revoked, expired at `now` nor paused. */
   countActiveKeys(now: number): Promise<Record<Plan, number>>
-  /** All keys, oldest first. */
   listKeys(): Promise<KeyRecord[]>
   /** Up to `limit` keys, oldest first, from the key after `after` on. */
   listKeyPage(limit: number, after: string | undefined): Promise<KeyRecord[]>
   findKeyRecord(keyId: string): Promise<KeyRecord | undefined>
-  /**
-   * Runs a command of the key `actorId`, if `requireAllowed` accepts it for the keys as they are in the same commit. Returns
-   * the key that was created or changed.
-   */
+  /** Runs a command of a key if `requireAllowed` accepts it in the same commit. Returns the created or changed key. */
   runKeyCommand(actorId: string, command: KeyCommand, at: number): Promise<KeyRecord>
   /** Writes only the changed fields, because another process may change the others. `key` is the key before the change. */
   changeKey(key: ApiKey, change: KeyChange, stamp: AuditStamp): Promise<void>
@@ -63,10 +56,7 @@ export interface KeyStore {
   addPairingCode(keyId: string, code: StoredPairingCode, stamp: AuditStamp): Promise<void>
   /** The key whose pairing code has this hash and has not expired at `at`. */
   findKeyByPairingCode(hash: string, at: number): Promise<ApiKey | undefined>
-  /**
-   * Exchanges a pairing code for a new secret. A key keeps its newest secrets, up to MAX_SECRETS. Returns undefined if the code does not
-   * exist, has expired or was used, or if its key is not active.
-   */
+  /** Exchanges a pairing code for a secret; undefined if the code is unknown, expired or used, or its key inactive. */
   pairKey(codeHash: string, secret: StoredSecret, at: number): Promise<KeyRecord | undefined>
   /** Ends the ban of a key immediately. Returns false if the key was not banned. */
   liftBan(keyId: string, stamp: AuditStamp): Promise<boolean>

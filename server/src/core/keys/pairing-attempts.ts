@@ -14,10 +14,7 @@ interface Attempts {
   readonly expiresAt: number
 }
 
-/**
- * Finds keys by their pairing codes, and blocks an address that has sent too many wrong codes. The attempts are only in
- * memory, so each instance counts its own.
- */
+/** Blocks an address that has sent too many wrong pairing codes. Each instance counts its own, only in memory. */
 export class PairingAttempts {
   readonly #store: Pick<KeyStore, 'findKeyByPairingCode'>
   readonly #clock: Clock
@@ -28,7 +25,6 @@ export class PairingAttempts {
     this.#clock = clock
   }
 
-  /** When the block of the address ends. */
   blockedUntil(address: string): number | undefined {
     const { wrongCodes, expiresAt } = this.#attemptsOf(address)
     return wrongCodes >= MAX_WRONG_CODES ? expiresAt : undefined

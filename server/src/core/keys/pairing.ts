@@ -1,12 +1,12 @@
 import { MINUTE } from '../values/clock.ts'
-import { hashSecret } from './api-key.ts'
+import { hashSecret, randomText } from './api-key.ts'
 
 /** Crockford's base32: no I, L, O or U, which are easily misread. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const CODE_LENGTH = 8
 const CODE = new RegExp(`^[${ALPHABET}]{${CODE_LENGTH}}$`)
 
-export const PAIRING_CODE_VALID_MS = 10 * MINUTE
+const PAIRING_CODE_VALID_MS = 10 * MINUTE
 /** The maximum number of secrets of a key. Pairing deletes the oldest secrets beyond it. */
 export const MAX_SECRETS = 10
 
@@ -18,9 +18,7 @@ export interface StoredPairingCode {
 
 /** 40 random bits. */
 export function createPairingCode(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(CODE_LENGTH))
-  // 256 is a multiple of 32, so every character is equally likely.
-  return Array.from(bytes, (byte) => ALPHABET.charAt(byte % ALPHABET.length)).join('')
+  return randomText(ALPHABET, CODE_LENGTH)
 }
 
 export function storedPairingCode(code: string, now: number): StoredPairingCode {
@@ -32,10 +30,7 @@ export function formatPairingCode(code: string): string {
   return `${code.slice(0, CODE_LENGTH / 2)}-${code.slice(CODE_LENGTH / 2)}`
 }
 
-/**
- * The hash of a code as people type it: in any case, with blanks and dashes, and with letters that look like digits. Returns
- * undefined if the text is not a code.
- */
+/** The hash of a code as people type it, with blanks, dashes and similar letters; undefined if it is not a code. */
 export function hashTypedCode(text: string): string | undefined {
   const code = text.toUpperCase().replaceAll(/[\s-]/g, '').replaceAll('O', '0').replaceAll(/[IL]/g, '1')
   return CODE.test(code) ? hashSecret(code) : undefined

@@ -41,7 +41,6 @@ export interface WindowStatus {
 export interface KeyWindows {
   readonly minute: WindowStatus
   readonly day: WindowStatus
-  /** Set while the key is banned. */
   readonly bannedUntil?: number
 }
 
@@ -84,7 +83,6 @@ export interface LimitStore {
 
 /** The usage of keys as operators see it. */
 export interface UsageStore {
-  /** The windows and the latest ban of every key. */
   loadLimits(): Promise<ReadonlyMap<string, LimitState>>
   /** The daily usage of each key since `fromDay` (such as 2026-11-15, UTC). */
   listUsage(fromDay: string): Promise<DailyUsage[]>
@@ -124,30 +122,24 @@ export interface LedgerStore extends Pick<UsageStore, 'loadLimits'> {
 
 /** The counts that several processes share. */
 export interface SharedLimitStore {
-  /**
-   * Locks the states of these keys, passes them to `change` with the store's time, and saves the returned records. May call
-   * `change` several times, and saves only the result of the last call.
-   */
+  /** Locks the states of these keys, and saves the records of the last call of `change`. There may be several calls. */
   changeLimits(
     keyIds: readonly string[],
     change: (states: ReadonlyMap<string, LimitState>, now: number) => readonly LimitRecord[],
   ): Promise<void>
   /**
-   * Counts the requests of each key that needs no decision: both windows have started and have room for all of its
-   * requests, the key is not banned, and the store's clock was not set back. Does not count the requests of other keys, which
-   * are missing in the result.
+   * Counts the requests of each key that needs no decision: both windows have room, the key is not banned, and the clock was
+   * not set back. The other keys are missing in the result.
    */
   countRequests(counts: readonly RequestCount[]): Promise<ReadonlyMap<string, CountedRequests>>
 }
 
-/** Requests of a key that arrived together. */
 export interface RequestCount {
   readonly keyId: string
   readonly requests: number
   readonly limits: Limits
 }
 
-/** The windows after the requests were counted. */
 export interface CountedRequests {
   readonly minute: WindowCount
   readonly day: WindowCount

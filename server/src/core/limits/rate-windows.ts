@@ -26,9 +26,9 @@ export function newLimitState(): LimitState {
 }
 
 /**
- * Decides on a request at time `now`, and counts it if it is admitted. A key is banned when a window has more
- * than `limits.perMinute` counted rejections. The first rejection of a window always counts. Later
- * rejections count only if the client had seen a 429 before it sent the request (`wasWarned`, see BurstFilter).
+ * Decides on a request, and counts it if it is admitted. A key is banned when a window has more than `limits.perMinute`
+ * counted rejections. The first rejection of a window always counts; later rejections count only if the client had seen a
+ * 429 before it sent the request (`wasWarned`, see BurstFilter).
  */
 export function admit(state: LimitState, limits: Limits, now: number, wasWarned = true): Admission {
   moveWithClock(state, state.lastUsedAt, now)
@@ -53,10 +53,7 @@ export function admitAndCount(usage: KeyUsage, limits: Limits, now: number, wasW
   return admission
 }
 
-/**
- * If the clock was set back from `before` to `now`, moves the windows and the ban back as well, so that their remaining time
- * stays the same. Otherwise a ban would last until the clock has caught up.
- */
+/** Moves the windows and the ban back with the clock. Otherwise a ban would last until the clock has caught up. */
 function moveWithClock(state: LimitState, before: number, now: number): void {
   const setBackMs = floorToSecond(before - now)
   if (setBackMs <= 0) return
@@ -69,14 +66,12 @@ function moveWithClock(state: LimitState, before: number, now: number): void {
   }
 }
 
-/** The current windows. Does not change the state. */
 export function windowsOf(state: LimitState, limits: Limits, now: number): KeyWindows {
   const at = Math.max(now, state.lastUsedAt)
   const { ban } = state
   return {
     ...(ban !== undefined && at < ban.endsAt ? { bannedUntil: ban.endsAt } : {}),
-    minute: statusOf(windowAt(state.minute, MINUTE, at), MINUTE, limits.perMinute),
-    day: statusOf(windowAt(state.day, DAY, at), DAY, limits.perDay),
+    ...statusesOf(windowAt(state.minute, MINUTE, at), windowAt(state.day, DAY, at), limits),
   }
 }
 
@@ -107,9 +102,8 @@ function decide(state: LimitState, limits: Limits, now: number, wasWarned: boole
     state.ban = nextBan(state.bans, state.ban, now)
     return { ...refuseBanned(state.ban, limits), beginsBan: true }
   }
-  const status =
-    fullWindow === day ? statusOf(day, DAY, limits.perDay) : statusOf(minute, MINUTE, limits.perMinute)
-  return { ...status, refused: 'rate_limit_exceeded' }
+  const statuses = statusesOf(minute, day, limits)
+  return { ...(fullWindow === day ? statuses.day : statuses.minute), refused: 'rate_limit_exceeded' }
 }
 
 /** Returns the day if both windows are full, because the caller has to wait for its end. */
@@ -130,10 +124,11 @@ function nextBan(number: number, last: Ban | undefined, now: number): Ban {
 }
 
 export function tighterStatus(minute: WindowCount, day: WindowCount, limits: Limits): WindowStatus {
-  return tighterOf({
-    minute: statusOf(minute, MINUTE, limits.perMinute),
-    day: statusOf(day, DAY, limits.perDay),
-  })
+  return tighterOf(statusesOf(minute, day, limits))
+}
+
+function statusesOf(minute: WindowCount, day: WindowCount, { perMinute, perDay }: Limits): KeyWindows {
+  return { minute: statusOf(minute, MINUTE, perMinute), day: statusOf(day, DAY, perDay) }
 }
 
 /** The window with fewer requests left. If they are equal, the day, which ends later. */
@@ -181,9 +176,9 @@ interface Warning {
 }
 
 /**
- * Distinguishes a client that continues after a 429 from a client that sends a single parallel burst. Only the former is
- * banned. A client has seen a 429 if its connection carried a 429 before this request arrived, or if the first 429 to the key
- * was sent BURST_MS earlier. A process knows only its own 429s. See docs/decisions/2026-11-17-bans-and-bursts.md.
+ * Distinguishes a client that continues after a 429, which is banned, from a client that sends a single parallel burst. A
+ * client has seen a 429 if its connection carried a 429 before this request arrived, or if the first 429 to the key was sent
+ * BURST_MS earlier. A process knows only its own 429s. See docs/decisions/2026-11-17-bans-and-bursts.md.
  */
 export class BurstFilter {
   readonly #burstMs: number
@@ -193,10 +188,7 @@ export class BurstFilter {
     this.#burstMs = burstMs
   }
 
-  /**
-   * Whether the client had seen a 429 of the current window when it sent this request. `lastUsedAt` is the time of the key's
-   * previous request on any instance.
-   */
+  /** Whether the client had seen a 429. `lastUsedAt` is the time of its previous request to any instance. */
   wasWarned(keyId: string, { receivedAt, connection }: Arrival, now: number, lastUsedAt: number): boolean {
     const warning = this.#warnings.get(keyId)
     // This process sent no 429 in this window. Another process may have refused the key's previous request; if that was at
@@ -221,14 +213,10 @@ export class BurstFilter {
 
 interface LedgerKey extends KeyUsage {
   readonly keyId: string
-  /** The time of the latest request. */
   at: number
 }
 
-/**
- * Holds the windows and bans of every key in memory, so that a request needs no disk access. `save` writes them from time to
- * time and at shutdown.
- */
+/** Counts in memory, so that a request needs no disk access. `save` writes from time to time and at shutdown. */
 export class LimitLedger implements LimitKeeper {
   readonly #store: LedgerStore
   readonly #clock: Clock
@@ -338,13 +326,11 @@ export class LimitLedger implements LimitKeeper {
 const MAX_ADDRESSES_PER_GENERATION = 50_000
 
 /**
- * Counts the requests without a valid key by client address, in a window of one minute. Addresses are never banned, since a
- * whole office may share an address. The counts are only in memory, so that a flood of addresses does not become a flood of
- * writes.
+ * Counts the requests without a valid key by client address, only in memory. Addresses are never banned, since a whole
+ * office may share an address.
  *
- * Old addresses are dropped without a scan: each address belongs to a generation, and only the last two generations are
- * kept. A generation lasts a minute, like a window, so the windows of a dropped generation have ended. Under a flood of
- * addresses, a generation is full before its minute has passed, and its addresses are dropped sooner.
+ * Only the last two generations of addresses are kept. A generation lasts a minute, like a window, so the windows of a
+ * dropped generation have ended. Under a flood of addresses, a generation is full sooner.
  */
 export class AddressWindows {
   readonly #perMinute: number
@@ -370,12 +356,11 @@ export class AddressWindows {
   /** The decision on a request that would arrive now. Counts nothing. */
   status(address: string): Admission {
     const now = this.#clock()
-    const window = updateWindow({ ...(this.#find(address) ?? newWindow()) }, MINUTE, now)
-    if (window.used === 0) window.startedAt = floorToSecond(now)
+    const window = windowAt(this.#find(address) ?? newWindow(), MINUTE, now)
     return this.#toAdmission(window, now, window.used >= this.#perMinute)
   }
 
-  #toAdmission(window: Window, at: number, isRefused: boolean): Admission {
+  #toAdmission(window: WindowCount, at: number, isRefused: boolean): Admission {
     const status = statusOf(window, MINUTE, this.#perMinute)
     return isRefused ? { ...status, at, refused: 'rate_limit_exceeded' } : { ...status, at }
   }

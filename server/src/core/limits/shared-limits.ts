@@ -35,9 +35,8 @@ interface WaitingRequest {
 }
 
 /**
- * Holds the windows and bans of every key in the store, so that all instances together enforce the limits of a plan. One
- * round decides all requests that arrived together, in their order. Requests that arrive during a round wait for the next.
- * Uses the clock of the store, because the clocks of the instances may differ.
+ * Holds the windows and bans in the store, so that all instances together enforce the limits. One round decides all requests
+ * that arrived together, in their order. Uses the clock of the store, because the clocks of the instances may differ.
  */
 export class SharedLimits implements LimitKeeper {
   readonly #store: SharedLimitStore

@@ -3,10 +3,7 @@ import { withUpdate } from '../values/field.ts'
 import { ORDER, ORDER_UPDATE, type Order, type OrderRow } from './order.ts'
 import type { OrdersDraft } from './orders-draft.ts'
 
-/**
- * Applies a row of a file. If the row is refused, returns the reason and changes nothing. A new order that is complete was
- * fulfilled in the past and takes no stock. A new order that is open reserves stock.
- */
+/** Applies a row of a file, or returns the reason to refuse it. A new order that is complete takes no stock. */
 export function importOrder(orders: OrdersDraft, row: OrderRow, by: ChangeOrigin): string | undefined {
   const { id, petId, quantity, complete } = row
   const existing = orders.find(id)

@@ -27,7 +27,6 @@ export function readOrderPage(
   })
 }
 
-/** The place of an order in a list by id or by customer. */
 export function placeOf(order: Order): OrderPlace {
   return { id: order.id, customerWords: customerWordsOf(order) }
 }
@@ -47,7 +46,6 @@ function fromCursor(cursor: string, customerPrefix: string): OrderPlace {
   return { id, customerWords }
 }
 
-/** Whether orders can be searched for this customer. */
 export function isSearchableCustomer(text: string): boolean {
   return nameWords(text) !== ''
 }

@@ -1,6 +1,5 @@
 import type { Availability, Order, OrderState } from './order.ts'
 
-/** Selects orders that match all given fields. */
 export interface OrderFilter {
   /** If absent, selects open and complete orders. */
   readonly state?: OrderState | undefined
@@ -11,7 +10,6 @@ export interface OrderFilter {
   readonly after?: OrderPlace | undefined
 }
 
-/** A place in a list of orders. */
 export interface OrderPlace {
   readonly id: bigint
   /** Needed only if the list has a `customerPrefix`. */
@@ -23,7 +21,6 @@ export interface OrderStore {
   findOrder(orderId: bigint): Promise<Order | undefined>
   /** At most `limit` orders, by id ascending. With a `customerPrefix`, they are sorted by the words of the customer first. */
   listOrders(filter: OrderFilter, limit: number): Promise<Order[]>
-  /** `undefined` if there is no such pet. */
   findAvailability(petId: bigint): Promise<Availability | undefined>
   /** The number of open orders, and the units that they reserve. */
   countOpenOrders(): Promise<{ readonly orders: number; readonly units: number }>
@@ -34,8 +31,6 @@ export interface OrderStore {
 }
 
 export interface OrderTotals {
-  /** Orders that were refused for lack of stock. */
   readonly refused: number
-  /** Holds that expired. */
   readonly expired: number
 }

@@ -1,11 +1,11 @@
 import Type from 'typebox'
 import { Name } from '../catalog/catalog-fields.ts'
 import { nameWords } from '../catalog/name-words.ts'
-import { ServiceError } from '../values/errors.ts'
+import { notFound, type ServiceError } from '../values/errors.ts'
 import {
   DateTime,
   Int64,
-  isWithinLength,
+  isCleanText,
   MAX_QUANTITY,
   OneOf,
   Quantity,
@@ -14,16 +14,7 @@ import {
   updateOf,
 } from '../values/field.ts'
 
-/**
- * The state machine of an order: its transitions by name. The states, the events, the webhook kinds and their samples
- * derive from this table, in the same sequence.
- *
- * - `from`: the states in which the transition is allowed.
- * - `ignoredIn`: the states in which a request for the transition succeeds and changes nothing.
- * - `to`: the state after the transition.
- * - `units`: whether the transition reserves, keeps or releases the units of the order, or takes them out of the stock.
- * - `webhook`: the summary of the webhook kind `order.<name>`; null if there is no such kind.
- */
+/** The state machine of an order. States, events and webhook kinds derive from this table, in the same sequence. */
 const TRANSITIONS = {
   created: { from: [], ignoredIn: [], to: 'open', units: 'reserve', webhook: 'An order was created' },
   changed: { from: ['open'], ignoredIn: [], to: 'open', units: 'keep', webhook: null },
@@ -45,19 +36,22 @@ const TRANSITIONS = {
 } as const satisfies Readonly<Record<string, Transition>>
 
 interface Transition<State = string> {
+  /** The states in which the transition is allowed. */
   readonly from: readonly State[]
+  /** The states in which a request for the transition succeeds and changes nothing. */
   readonly ignoredIn: readonly State[]
   readonly to: State
+  /** What happens to the reserved units of the order. `take` takes them out of the stock. */
   readonly units: 'reserve' | 'keep' | 'take' | 'release'
+  /** The summary of the webhook kind `order.<name>`; null if there is no such kind. */
   readonly webhook: string | null
 }
 
 /** The name of a transition in the log, in events and in webhooks. */
 export type OrderChange = keyof typeof TRANSITIONS
 export type OrderState = (typeof TRANSITIONS)[OrderChange]['to']
-export type OrderTransition = Transition<OrderState>
 
-export const ORDER_TRANSITIONS: Readonly<Record<OrderChange, OrderTransition>> = TRANSITIONS
+export const ORDER_TRANSITIONS: Readonly<Record<OrderChange, Transition<OrderState>>> = TRANSITIONS
 /** The cast is needed because Object.keys returns strings. */
 export const ORDER_CHANGES = Object.keys(TRANSITIONS) as readonly OrderChange[]
 export const ORDER_STATES: readonly OrderState[] = [
@@ -68,14 +62,12 @@ export type OrderWebhookKind = {
   [Change in OrderChange]: (typeof TRANSITIONS)[Change]['webhook'] extends null ? never : `order.${Change}`
 }[OrderChange]
 
-/** The webhook kind of each change that has one, with its summary. */
 export const ORDER_WEBHOOKS = ORDER_CHANGES.flatMap((change) => {
   const { webhook: summary } = ORDER_TRANSITIONS[change]
   // The cast is safe: `OrderWebhookKind` leaves out the same changes as this condition.
   return summary === null ? [] : [{ change, kind: `order.${change}` as OrderWebhookKind, summary }]
 })
 
-/** Computes a value for each webhook kind of orders. */
 export function mapOrderWebhooks<T>(
   value: (webhook: (typeof ORDER_WEBHOOKS)[number]) => T,
 ): Readonly<Record<OrderWebhookKind, T>> {
@@ -84,8 +76,7 @@ export function mapOrderWebhooks<T>(
   return Object.fromEntries(entries) as Record<OrderWebhookKind, T>
 }
 
-/** The longest time for which an order can hold stock before it expires. */
-export const MAX_HOLD_SECONDS = 2_592_000
+const MAX_HOLD_SECONDS = 2_592_000
 
 export const OrderState = OneOf(ORDER_STATES, {
   title: 'OrderState',
@@ -104,19 +95,9 @@ const Note = Text(
     description: 'A note for the staff. It may have several lines, but no other control characters.',
   },
   `1 to ${MAX_NOTE_LENGTH} characters of UTF-8 text that are not all blank, without control characters other than line breaks`,
-  isNote,
+  (text) => text.trim() !== '' && isCleanText(text, MAX_NOTE_LENGTH, INVALID_IN_NOTE),
 )
 
-function isNote(text: string): boolean {
-  return (
-    isWithinLength(text, MAX_NOTE_LENGTH) &&
-    text.trim() !== '' &&
-    !INVALID_IN_NOTE.test(text) &&
-    text.isWellFormed()
-  )
-}
-
-/** The fields of an order that an update can change. */
 const CHANGEABLE = {
   shipDate: Type.Optional(
     DateTime('When the order ships or shipped. Requests may use any time zone; responses use UTC.'),
@@ -178,14 +159,10 @@ export type NewOrder = RecordOf<typeof NEW_ORDER>
 export const ORDER_UPDATE = updateOf(CHANGEABLE)
 export type OrderPatch = RecordOf<typeof ORDER_UPDATE>
 
-/** The maximum number of orders that one request creates. */
 export const MAX_NEW_ORDERS = 100
 
 const { shipDate, ...otherChangeable } = CHANGEABLE
-/**
- * An order in an import or export file. The columns of the file are in the sequence of these fields. Orders that are
- * neither open nor complete are not exported.
- */
+/** An order in a file, whose columns are in this sequence. Only open and complete orders are exported. */
 export const ORDER_ROW = {
   id: ORDER.id,
   petId: ORDER.petId,
@@ -224,8 +201,5 @@ export function customerWordsOf({ customer }: Pick<Order, 'customer'>): string |
 }
 
 export function noOrder(orderId: bigint): ServiceError {
-  return new ServiceError(
-    'not_found',
-    `there is no order ${orderId}; GET /store/orders lists the orders that exist`,
-  )
+  return notFound(`there is no order ${orderId}; GET /store/orders lists the orders that exist`)
 }

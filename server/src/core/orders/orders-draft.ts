@@ -13,8 +13,8 @@ import {
   type UnknownPet,
 } from '../stock/command.ts'
 import { availableText, noEntry } from '../stock/inventory.ts'
-import type { StockDraft } from '../stock/stock-draft.ts'
-import { availableOf } from '../stock/stock-draft.ts'
+import { toFailure } from '../stock/refusal.ts'
+import { availableOf, type StockDraft, takeId } from '../stock/stock-draft.ts'
 import { SECOND } from '../values/clock.ts'
 import type { ErrorDetail } from '../values/errors.ts'
 import { isSameRecord, withUpdate } from '../values/field.ts'
@@ -34,7 +34,6 @@ export const MAX_EXPIRED_HOLDS = 1_000
 export interface LockedOrders {
   /** The time by the store's clock, after everything was locked. */
   readonly now: number
-  /** The orders that the commands name. */
   readonly orders: ReadonlyMap<bigint, Order>
   /** The holds of the locked pets that have expired but are still stored as open. */
   readonly expiredHolds: readonly Order[]
@@ -42,13 +41,10 @@ export interface LockedOrders {
   readonly newIds: readonly bigint[]
 }
 
-/** The orders that the commit writes. */
 export interface OrderChanges {
   readonly added: readonly Order[]
   readonly changed: readonly Order[]
-  /** The number of holds that expired. */
   readonly expired: number
-  /** The number of orders that were refused for lack of stock. */
   readonly refused: number
 }
 
@@ -116,11 +112,9 @@ export class OrdersDraft {
   #createOrder(draft: NewOrder, by: ChangeOrigin): Order {
     const { holdSeconds, ...fields } = draft
     const { newIds, now } = this.#locked
-    const id = newIds[this.#added.size]
-    if (id === undefined) throw new Error(`there are only ${newIds.length} ids for new orders`)
     const order = withUpdate(ORDER, {
       ...fields,
-      id,
+      id: takeId(newIds, this.#added.size, 'orders'),
       state: ORDER_TRANSITIONS.created.to,
       createdAt: now,
       createdBy: by.keyId,
@@ -139,23 +133,16 @@ export class OrdersDraft {
   cancel(command: CancelOrder): OutcomeOf<CancelOrder> {
     const order = this.#findLocked(command)
     if (order === undefined) return { type: 'unknown_order' }
-    return (
-      outcomeWithoutChange(order, 'cancelled') ?? {
-        type: 'done',
-        order: this.#transition(order, 'cancelled', command),
-      }
-    )
+    const outcome = outcomeWithoutChange(order, 'cancelled')
+    return outcome ?? { type: 'done', order: this.#transition(order, 'cancelled', command) }
   }
 
   change(command: ChangeOrder): OutcomeOf<ChangeOrder> {
     const order = this.#findLocked(command)
     if (order === undefined) return { type: 'unknown_order' }
-    return (
-      outcomeWithoutChange(order, 'changed') ?? {
-        type: 'done',
-        order: this.replaceOrder(withUpdate(ORDER, order, command.patch), command),
-      }
-    )
+    const changed = withUpdate(ORDER, order, command.patch)
+    const outcome = outcomeWithoutChange(order, 'changed')
+    return outcome ?? { type: 'done', order: this.replaceOrder(changed, command) }
   }
 
   find(orderId: bigint): Order | undefined {
@@ -193,10 +180,7 @@ export class OrdersDraft {
     return { type: 'done', order: this.#transition(order, 'completed', by) }
   }
 
-  /**
-   * Called by `change` and by imports. Unlike `change`, an import may change the quantity of an open order, and may
-   * update a complete order.
-   */
+  /** Imports may also change the quantity of an open order, and update a complete order. */
   replaceOrder(order: Order, by: ChangeOrigin): Order {
     const before = this.find(order.id)
     if (before === undefined) throw new Error(`there is no order ${order.id} to change`)
@@ -221,22 +205,14 @@ export class OrdersDraft {
     const { id, petId, quantity } = order
     if (units === 'take') {
       const { keyId, at } = by
+      const sale: ChangeOrigin = { keyId, at, reason: 'sold', reference: `order ${id}` }
       const item = this.#itemOf(order)
-      this.#stock.setQuantity(item, item.quantity - quantity, {
-        keyId,
-        at,
-        reason: 'sold',
-        reference: `order ${id}`,
-      })
+      this.#stock.setQuantity(item, item.quantity - quantity, sale)
     }
     const isClosing = units === 'take' || units === 'release'
     if (isClosing) this.#stock.changeReserved(petId, -quantity)
-    const after =
-      to === 'expired'
-        ? expiredOrder(order, this.now)
-        : isClosing
-          ? { ...order, state: to, closedAt: this.now, closedBy: by.keyId }
-          : { ...order, state: to }
+    const closing = isClosing ? { closedAt: this.now, closedBy: by.keyId } : {}
+    const after = to === 'expired' ? expiredOrder(order, this.now) : { ...order, state: to, ...closing }
     this.#changed.set(id, after)
     this.#log(after, change, by)
     return after
@@ -268,10 +244,7 @@ function failureDetail(
   quantity: number,
   alreadyWanted: number,
 ): ErrorDetail {
-  if (failure.type === 'unknown_pet') {
-    const { code, message } = noEntry(petId)
-    return { index, petId, code, message }
-  }
+  if (failure.type === 'unknown_pet') return toFailure(noEntry(petId), index, petId)
   const available = failure.available - alreadyWanted
   const others = alreadyWanted === 0 ? '' : ' after the earlier orders in this request'
   return {

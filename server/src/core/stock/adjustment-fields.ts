@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { Int64, isWithinLength, MAX_QUANTITY, OneOf, Quantity, Text } from '../values/field.ts'
+import { Int64, isCleanText, MAX_QUANTITY, OneOf, Quantity, Text } from '../values/field.ts'
 
 /** Why a quantity changed; part of the contract. */
 export const REASONS = ['received', 'returned', 'sold', 'damaged', 'lost', 'counted', 'corrected'] as const
@@ -15,7 +15,7 @@ export const Reference = Text(
     description: 'What the adjustment refers to, such as a delivery note; without control characters.',
   },
   `a string of at most ${MAX_REFERENCE_LENGTH} characters without control characters`,
-  isReference,
+  (text) => isCleanText(text, MAX_REFERENCE_LENGTH, CONTROL_CHARACTER),
 )
 
 export const ADJUSTMENT_CHANGE = {
@@ -34,10 +34,6 @@ export const ADJUSTMENT_CHANGE = {
   ),
   quantity: Type.Optional(Quantity('The new stock count.')),
   expected: Type.Optional(Quantity('The current stock count. If it differs, the answer is 412.')),
-}
-
-function isReference(text: string): boolean {
-  return text.isWellFormed() && !CONTROL_CHARACTER.test(text) && isWithinLength(text, MAX_REFERENCE_LENGTH)
 }
 
 /** A change must have either a delta or a quantity. Returns the problem if it has both or neither. */

@@ -6,7 +6,7 @@ import type { Webhook, WebhookPatch } from '../webhooks/webhook.ts'
 import type { Reason } from './adjustment-fields.ts'
 import type { EntryState, InventoryItem } from './inventory.ts'
 
-/** The maximum number of changes in one adjustment, and of pets in one batch. */
+/** The maximum number of changes in one commit. Keeps commits short, because readers and later commands wait for them. */
 export const MAX_CHANGES = 1_000
 
 /** The key id that the log records for changes that no API key made. */
@@ -20,23 +20,27 @@ export interface ChangeOrigin {
   readonly reference?: string | undefined
 }
 
-interface CommandOfType<Type extends string> extends ChangeOrigin {
-  readonly type: Type
-}
+type CommandOf<Type extends string, Fields> = ChangeOrigin & Readonly<{ type: Type } & Fields>
 
-export interface SetQuantity extends CommandOfType<'set_quantity'> {
-  readonly petId: bigint
-  readonly quantity: number
-  /** The command changes nothing unless the entry is in one of these states. `undefined` allows any state. */
-  readonly onlyIf?: readonly EntryState[] | undefined
-}
+export type SetQuantity = CommandOf<
+  'set_quantity',
+  {
+    petId: bigint
+    quantity: number
+    /** The command changes nothing unless the entry is in one of these states. `undefined` allows any state. */
+    onlyIf?: readonly EntryState[] | undefined
+  }
+>
 
 /** Makes all of its changes or none. Each pet may occur once. */
-export interface Adjust extends CommandOfType<'adjust'> {
-  /** Refuses to take units that open orders reserve. */
-  readonly keepReserved?: boolean | undefined
-  readonly changes: readonly AdjustmentChange[]
-}
+export type Adjust = CommandOf<
+  'adjust',
+  {
+    /** Refuses to take units that open orders reserve. */
+    keepReserved?: boolean | undefined
+    changes: readonly AdjustmentChange[]
+  }
+>
 
 export type AdjustmentChange = {
   readonly petId: bigint
@@ -47,103 +51,52 @@ export type AdjustmentChange = {
   | { readonly quantity: number; readonly delta?: undefined }
 )
 
-export interface CreateOrder extends CommandOfType<'create_order'> {
-  readonly draft: NewOrder
-}
-
+export type CreateOrder = CommandOf<'create_order', { draft: NewOrder }>
 /** Creates all orders or none. */
-export interface CreateOrders extends CommandOfType<'create_orders'> {
-  readonly drafts: readonly NewOrder[]
+export type CreateOrders = CommandOf<'create_orders', { drafts: readonly NewOrder[] }>
+
+interface OrderAndPet {
+  orderId: bigint
+  /** The commit locks the order's pet before it reads the order. `undefined` if the order does not exist. */
+  petId: bigint | undefined
 }
 
-interface OrderCommandOfType<Type extends string> extends CommandOfType<Type> {
-  readonly orderId: bigint
-  /**
-   * The order's pet, which the caller looks up before the commit; `undefined` if the order does not exist. The commit locks
-   * the pet, then reads the order.
-   */
-  readonly petId: bigint | undefined
-}
-
-export interface CompleteOrder extends OrderCommandOfType<'complete_order'> {
-  /** If true, an order that is already complete is refused as closed. */
-  readonly onlyIfOpen?: boolean | undefined
-}
-
-export interface CancelOrder extends OrderCommandOfType<'cancel_order'> {}
-
-export interface ChangeOrder extends OrderCommandOfType<'change_order'> {
-  readonly patch: OrderPatch
-}
-
+/** With `onlyIfOpen`, an order that is already complete is refused as closed. */
+export type CompleteOrder = CommandOf<'complete_order', OrderAndPet & { onlyIfOpen?: boolean | undefined }>
+export type CancelOrder = CommandOf<'cancel_order', OrderAndPet>
+export type ChangeOrder = CommandOf<'change_order', OrderAndPet & { patch: OrderPatch }>
 /** Releases the expired holds of these pets. Every other command that reads orders does so as well. */
-export interface ReleaseHolds extends CommandOfType<'release_holds'> {
-  readonly petIds: readonly bigint[]
-}
+type ReleaseHolds = CommandOf<'release_holds', { petIds: readonly bigint[] }>
 
-export interface CreatePet extends CommandOfType<'create_pet'> {
-  readonly draft: PetDraft
-}
+export type CreatePet = CommandOf<'create_pet', { draft: PetDraft }>
+export type UpdatePet = CommandOf<'update_pet', { petId: bigint; patch: PetPatch }>
+/**
+ * Creates or updates all of its pets or none. Each id and each barcode may occur once. Unless `canChangeStock`, it is refused
+ * if it changes the quantity of an existing pet.
+ */
+export type UpsertPets = CommandOf<'upsert_pets', { canChangeStock: boolean; pets: readonly PetUpsert[] }>
+export type RemovePet = CommandOf<'remove_pet', { petId: bigint }>
 
-export interface UpdatePet extends CommandOfType<'update_pet'> {
-  readonly petId: bigint
-  readonly patch: PetPatch
-}
+export type CreateCategory = CommandOf<'create_category', { draft: CategoryDraft }>
+export type UpdateCategory = CommandOf<'update_category', { categoryId: bigint; patch: CategoryPatch }>
+export type RemoveCategory = CommandOf<'remove_category', { categoryId: bigint }>
 
-/** Creates or updates all of its pets or none. Each id and each barcode may occur once. */
-export interface UpsertPets extends CommandOfType<'upsert_pets'> {
-  /** If false, the command is refused if it changes the quantity of an existing pet. */
-  readonly canChangeStock: boolean
-  readonly pets: readonly PetUpsert[]
-}
-
-export interface RemovePet extends CommandOfType<'remove_pet'> {
-  readonly petId: bigint
-}
-
-export interface CreateCategory extends CommandOfType<'create_category'> {
-  readonly draft: CategoryDraft
-}
-
-export interface UpdateCategory extends CommandOfType<'update_category'> {
-  readonly categoryId: bigint
-  readonly patch: CategoryPatch
-}
-
-export interface RemoveCategory extends CommandOfType<'remove_category'> {
-  readonly categoryId: bigint
-}
-
-export interface CreateWebhook extends CommandOfType<'create_webhook'> {
-  readonly webhook: Webhook
-}
-
-export interface UpdateWebhook extends CommandOfType<'update_webhook'> {
-  readonly webhookId: bigint
-  readonly patch: WebhookPatch
-}
-
-export interface RotateWebhookSecret extends CommandOfType<'rotate_webhook_secret'> {
-  readonly webhookId: bigint
-  readonly secret: string
-}
-
+export type CreateWebhook = CommandOf<'create_webhook', { webhook: Webhook }>
+export type UpdateWebhook = CommandOf<'update_webhook', { webhookId: bigint; patch: WebhookPatch }>
+export type RotateWebhookSecret = CommandOf<'rotate_webhook_secret', { webhookId: bigint; secret: string }>
 /** Makes a webhook continue at another place in the log. */
-export interface MoveWebhook extends CommandOfType<'move_webhook'> {
-  readonly webhookId: bigint
-  readonly cursor: string
-  /**
-   * When a relist became due; `undefined` if no relist is needed. The relist is sent before any event. It asks the
-   * receiver to read the whole stock again.
-   */
-  readonly relistAt?: number | undefined
-  /** The command changes nothing if the webhook has another revision. `undefined` allows any revision. */
-  readonly onlyIfRevision?: number | undefined
-}
-
-export interface RemoveWebhook extends CommandOfType<'remove_webhook'> {
-  readonly webhookId: bigint
-}
+export type MoveWebhook = CommandOf<
+  'move_webhook',
+  {
+    webhookId: bigint
+    cursor: string
+    /** When a relist became due, which is sent before any event; `undefined` if no relist is needed. */
+    relistAt?: number | undefined
+    /** The command changes nothing if the webhook has another revision. `undefined` allows any revision. */
+    onlyIfRevision?: number | undefined
+  }
+>
+export type RemoveWebhook = CommandOf<'remove_webhook', { webhookId: bigint }>
 
 /** A request to change something. The store decides and commits it. */
 export type Command =
@@ -173,128 +126,56 @@ export type CommandType = Command['type']
 /** The possible outcomes of each command. Every outcome except `done` means that nothing was changed. */
 export interface OutcomeByType {
   set_quantity:
-    | { readonly type: 'done'; readonly item: InventoryItem }
-    | { readonly type: 'conflict'; readonly item: InventoryItem }
+    | Done<{ item: InventoryItem }>
+    | OutcomeOfType<'conflict', { item: InventoryItem }>
     | UnknownPet
   /** Either the items after the changes, in the order of the changes, or all changes that cannot be made. */
-  adjust: { readonly type: 'done'; readonly items: readonly InventoryItem[] } | Refused
+  adjust: Done<{ items: readonly InventoryItem[] }> | Refused
   create_order: OrderDone | InsufficientStock | UnknownPet
   /** Either the orders, in the order of their drafts, or all drafts that cannot be ordered. */
-  create_orders: { readonly type: 'done'; readonly orders: readonly Order[] } | Refused
+  create_orders: Done<{ orders: readonly Order[] }> | Refused
   complete_order: OrderDone | InsufficientStock | OrderClosed | UnknownOrder
   cancel_order: OrderDone | OrderClosed | UnknownOrder
   change_order: OrderDone | OrderClosed | UnknownOrder
-  release_holds: { readonly type: 'done'; readonly expired: number }
-  create_pet: PetDone | InvalidCategory | PetExists | BarcodeTaken
+  release_holds: Done<{ expired: number }>
+  create_pet: PetDone | InvalidCategory | OutcomeOfType<'pet_exists', { petId: bigint }> | BarcodeTaken
   update_pet: PetDone | InvalidCategory | UnknownPet | BarcodeTaken
   /** Either the pets after the changes, in the order of the command, or all pets that cannot be created or updated. */
-  upsert_pets:
-    | { readonly type: 'done'; readonly pets: readonly StockedPet[]; readonly created: number }
-    | Refused
-  remove_pet: RemovalDone | UnknownPet | { readonly type: 'pet_reserved'; readonly reserved: number }
-  create_category: CategoryDone | { readonly type: 'category_exists'; readonly categoryId: bigint }
+  upsert_pets: Done<{ pets: readonly StockedPet[]; created: number }> | Refused
+  remove_pet: Done | UnknownPet | OutcomeOfType<'pet_reserved', { reserved: number }>
+  create_category: CategoryDone | OutcomeOfType<'category_exists', { categoryId: bigint }>
   update_category: CategoryDone | UnknownCategory
-  remove_category: RemovalDone | UnknownCategory | { readonly type: 'category_has_pets' }
-  create_webhook: WebhookDone | TooManyWebhooks
+  remove_category: Done | UnknownCategory | OutcomeOfType<'category_has_pets'>
+  /** The store, or the API key, already has the maximum number of webhooks. */
+  create_webhook: WebhookDone | OutcomeOfType<'too_many_webhooks', { max: number; scope: 'store' | 'key' }>
   update_webhook: WebhookDone | UnknownWebhook
   rotate_webhook_secret: WebhookDone | UnknownWebhook
-  move_webhook: WebhookDone | UnknownWebhook | WebhookChanged
-  remove_webhook: RemovalDone | UnknownWebhook
+  /** `webhook_changed` if it was changed after the caller had read it. */
+  move_webhook: WebhookDone | UnknownWebhook | OutcomeOfType<'webhook_changed'>
+  remove_webhook: Done | UnknownWebhook
 }
 
-export interface Refused {
-  readonly type: 'refused'
-  readonly failures: readonly ErrorDetail[]
-}
+type OutcomeOfType<Type extends string, Fields = unknown> = Readonly<{ type: Type } & Fields>
+type Done<Fields = unknown> = OutcomeOfType<'done', Fields>
 
-export interface OrderDone {
-  readonly type: 'done'
-  /** The order after the change. */
-  readonly order: Order
-}
-
-export interface InsufficientStock {
-  readonly type: 'insufficient_stock'
-  readonly petId: bigint
-  readonly wanted: number
-  readonly available: number
-}
-
-export interface OrderClosed {
-  readonly type: 'order_closed'
-  readonly order: Order
-}
-
-export interface UnknownOrder {
-  readonly type: 'unknown_order'
-}
-
-export interface UnknownPet {
-  readonly type: 'unknown_pet'
-}
-
-interface PetDone {
-  readonly type: 'done'
-  readonly pet: StockedPet
-}
-
-/**
- * The category of the pet does not exist. Callers get `invalid_request`. The answer is not stored for the idempotency
- * key, so a retry with the same key is decided again.
- */
-export interface InvalidCategory {
-  readonly type: 'invalid_category'
-  readonly categoryId: bigint
-}
-
-interface PetExists {
-  readonly type: 'pet_exists'
-  readonly petId: bigint
-}
-
-export interface BarcodeTaken {
-  readonly type: 'barcode_taken'
-  readonly barcode: string
-  /** The pet that has the barcode. */
-  readonly petId: bigint
-}
-
-interface CategoryDone {
-  readonly type: 'done'
-  readonly category: Category
-}
-
-interface UnknownCategory {
-  readonly type: 'unknown_category'
-}
-
-export interface WebhookDone {
-  readonly type: 'done'
-  readonly webhook: Webhook
-}
-
-export interface UnknownWebhook {
-  readonly type: 'unknown_webhook'
-}
-
-/**
- * The webhook was changed after the caller had read it. The answer is not stored for the idempotency key, so a retry
- * with the same key is decided again.
- */
-export interface WebhookChanged {
-  readonly type: 'webhook_changed'
-}
-
-/** The store, or the API key, already has the maximum number of webhooks. */
-export interface TooManyWebhooks {
-  readonly type: 'too_many_webhooks'
-  readonly max: number
-  readonly scope: 'store' | 'key'
-}
-
-interface RemovalDone {
-  readonly type: 'done'
-}
+type Refused = OutcomeOfType<'refused', { failures: readonly ErrorDetail[] }>
+export type OrderDone = Done<{ order: Order }>
+export type InsufficientStock = OutcomeOfType<
+  'insufficient_stock',
+  { petId: bigint; wanted: number; available: number }
+>
+export type OrderClosed = OutcomeOfType<'order_closed', { order: Order }>
+type UnknownOrder = OutcomeOfType<'unknown_order'>
+export type UnknownPet = OutcomeOfType<'unknown_pet'>
+type PetDone = Done<{ pet: StockedPet }>
+/** The category of the pet does not exist. Callers get `invalid_request`. */
+export type InvalidCategory = OutcomeOfType<'invalid_category', { categoryId: bigint }>
+/** `petId` is the pet that has the barcode. */
+export type BarcodeTaken = OutcomeOfType<'barcode_taken', { barcode: string; petId: bigint }>
+type CategoryDone = Done<{ category: Category }>
+type UnknownCategory = OutcomeOfType<'unknown_category'>
+export type WebhookDone = Done<{ webhook: Webhook }>
+export type UnknownWebhook = OutcomeOfType<'unknown_webhook'>
 
 export type Outcome = OutcomeByType[CommandType]
 export type OutcomeOf<C extends Command> = OutcomeByType[C['type']]
@@ -305,25 +186,19 @@ export interface Idempotency<O> {
   readonly key: string
   /** Shows whether a command with the same key is the same command. */
   readonly fingerprint: string
-  /**
-   * The text that the store remembers for an outcome. Declared as a method because method parameters are bivariant: an
-   * `Idempotency<OutcomeOf<C>>` then fits `Idempotency<Outcome>`.
-   */
+  /** The text to remember for an outcome. A method, because method parameters are bivariant. */
   answer(outcome: O): string
 }
 
-/** A command as the store receives it. */
 export type SubmittedCommand = Command & { readonly idempotency?: Idempotency<Outcome> | undefined }
 
-/** The result of a command with an idempotency key. */
 export type KeyedAnswer =
   /** A replay answers as before and changes nothing. */
   | { readonly type: 'answered'; readonly answer: string; readonly isReplay: boolean }
   /** The key belongs to another command. */
   | { readonly type: 'key_reused' }
 
-/** The result that the store returns for a command. */
-export type ResultOf<C extends SubmittedCommand> = C extends unknown
+type ResultOf<C extends SubmittedCommand> = C extends unknown
   ? 'idempotency' extends keyof C
     ? OutcomeOf<C> | KeyedAnswer
     : OutcomeOf<C>
@@ -349,92 +224,51 @@ export function typedResults<const Commands extends readonly SubmittedCommand[]>
 export type Section = 'orders' | 'catalog' | 'webhooks'
 
 interface CommandTraits<C extends Command> {
-  /** Calls `visit` with each pet that the commit must lock. */
-  forEachPet(command: C, visit: (petId: bigint) => void): void
+  /** The pets that the commit must lock. */
+  pets(command: C): readonly bigint[]
   reads(command: C): readonly Section[]
   /** How many changes the command counts as. A commit has room for MAX_CHANGES. */
   size(command: C): number
 }
 
-const visitPet = ({ petId }: { readonly petId: bigint }, visit: (petId: bigint) => void) => visit(petId)
-const visitNoPet = () => {}
+const petIfKnown = (petId: bigint | undefined) => (petId === undefined ? [] : [petId])
+const petOf = ({ petId }: { readonly petId: bigint | undefined }) => petIfKnown(petId)
+const noPets = () => []
 const sizeOne = () => 1
-const readsNothing = () => []
+const readsOrders = (): readonly Section[] => ['orders']
+const readsCatalog = (): readonly Section[] => ['catalog']
+const ORDER_TRAITS = { pets: petOf, reads: readsOrders, size: sizeOne }
 /** Fills a commit: a change of a category may affect any number of pets, so no other command may share its commit. */
-const fullCommitSize = () => MAX_CHANGES
-
-function visitPetOfOrder(
-  { petId }: CompleteOrder | CancelOrder | ChangeOrder,
-  visit: (petId: bigint) => void,
-) {
-  if (petId !== undefined) visit(petId)
-}
-
-const WEBHOOK_TRAITS: CommandTraits<Command> = {
-  forEachPet: visitNoPet,
-  reads: () => ['webhooks'],
-  size: sizeOne,
-}
-const CATEGORY_TRAITS: CommandTraits<Command> = {
-  forEachPet: visitNoPet,
-  reads: () => ['catalog'],
-  size: fullCommitSize,
-}
-const ORDER_TRAITS: CommandTraits<CompleteOrder | CancelOrder | ChangeOrder> = {
-  forEachPet: visitPetOfOrder,
-  reads: () => ['orders'],
-  size: sizeOne,
-}
+const CATEGORY_TRAITS = { pets: noPets, reads: readsCatalog, size: () => MAX_CHANGES }
+const WEBHOOK_TRAITS = { pets: noPets, reads: (): readonly Section[] => ['webhooks'], size: sizeOne }
 
 const COMMANDS: { readonly [Type in CommandType]: CommandTraits<Extract<Command, { type: Type }>> } = {
-  set_quantity: { forEachPet: visitPet, reads: readsNothing, size: sizeOne },
+  set_quantity: { pets: petOf, reads: () => [], size: sizeOne },
   adjust: {
-    forEachPet: ({ changes }, visit) => {
-      for (const { petId } of changes) visit(petId)
-    },
+    pets: ({ changes }) => changes.map(({ petId }) => petId),
     // Orders are read to find expired holds, which no longer reserve units.
     reads: ({ keepReserved }) => (keepReserved ? ['orders'] : []),
     size: ({ changes }) => changes.length,
   },
-  create_order: {
-    forEachPet: ({ draft }, visit) => visit(draft.petId),
-    reads: () => ['orders'],
-    size: sizeOne,
-  },
+  create_order: { pets: ({ draft }) => [draft.petId], reads: readsOrders, size: sizeOne },
   create_orders: {
-    forEachPet: ({ drafts }, visit) => {
-      for (const { petId } of drafts) visit(petId)
-    },
-    reads: () => ['orders'],
+    pets: ({ drafts }) => drafts.map(({ petId }) => petId),
+    reads: readsOrders,
     size: ({ drafts }) => drafts.length,
   },
   complete_order: ORDER_TRAITS,
   cancel_order: ORDER_TRAITS,
   change_order: ORDER_TRAITS,
-  release_holds: {
-    forEachPet: ({ petIds }, visit) => {
-      for (const petId of petIds) visit(petId)
-    },
-    reads: () => ['orders'],
-    size: ({ petIds }) => petIds.length,
-  },
-  create_pet: {
-    forEachPet: ({ draft }, visit) => {
-      if (draft.id !== undefined) visit(draft.id)
-    },
-    reads: () => ['catalog'],
-    size: sizeOne,
-  },
-  update_pet: { forEachPet: visitPet, reads: () => ['catalog'], size: sizeOne },
+  release_holds: { pets: ({ petIds }) => petIds, reads: readsOrders, size: ({ petIds }) => petIds.length },
+  create_pet: { pets: ({ draft }) => petIfKnown(draft.id), reads: readsCatalog, size: sizeOne },
+  update_pet: { pets: petOf, reads: readsCatalog, size: sizeOne },
   upsert_pets: {
-    forEachPet: ({ pets }, visit) => {
-      for (const { id } of pets) if (id !== undefined) visit(id)
-    },
-    reads: () => ['catalog'],
+    pets: ({ pets }) => pets.flatMap(({ id }) => petIfKnown(id)),
+    reads: readsCatalog,
     size: ({ pets }) => pets.length,
   },
   // Reads orders because an expired hold does not prevent the removal of its pet.
-  remove_pet: { forEachPet: visitPet, reads: () => ['catalog', 'orders'], size: sizeOne },
+  remove_pet: { pets: petOf, reads: () => ['catalog', 'orders'], size: sizeOne },
   create_category: CATEGORY_TRAITS,
   update_category: CATEGORY_TRAITS,
   remove_category: CATEGORY_TRAITS,
@@ -458,20 +292,10 @@ export function sizeOf(command: Command): number {
   return traitsOf(command).size(command)
 }
 
-export function forEachPet(command: Command, visit: (petId: bigint) => void): void {
-  traitsOf(command).forEachPet(command, visit)
-}
-
-export function somePet(command: Command, test: (petId: bigint) => boolean): boolean {
-  let isFound = false
-  forEachPet(command, (petId) => {
-    isFound ||= test(petId)
-  })
-  return isFound
+export function petsOf(command: Command): readonly bigint[] {
+  return traitsOf(command).pets(command)
 }
 
 export function petIdsOf(commands: readonly Command[]): bigint[] {
-  const petIds: bigint[] = []
-  for (const command of commands) forEachPet(command, (petId) => petIds.push(petId))
-  return petIds
+  return commands.flatMap(petsOf)
 }

@@ -23,10 +23,10 @@ import type {
   SubmittedCommand,
 } from './command.ts'
 import { availableText, type InventoryItem, type LockedEntry, noEntry } from './inventory.ts'
+import { toFailure } from './refusal.ts'
 import { availableOf, type LogRecord, StockDraft } from './stock-draft.ts'
 
 export interface Decision {
-  /** In the order of the commands. */
   readonly results: Result[]
   /** Whether the commit reached `MAX_EXPIRED_HOLDS`. If so, it only releases holds, and the commands need another commit. */
   readonly isPostponed: boolean
@@ -40,7 +40,6 @@ export interface Decision {
   readonly orders: OrderChanges | undefined
   readonly catalog: CatalogChanges | undefined
   readonly webhooks: WebhookChanges | undefined
-  /** The answers to remember. */
   readonly answers: readonly RememberedAnswer[]
 }
 
@@ -63,12 +62,7 @@ interface Drafts {
   readonly webhooks: WebhooksDraft | undefined
 }
 
-const NO_ANSWERS: Answers = new Map()
-
-/**
- * Decides the commands of one commit in order. Each command sees the changes of the commands before it. This function
- * decides every command; `importOrder` decides imported orders.
- */
+/** Decides the commands of one commit in order. Each command sees the changes of the commands before it. */
 export function decide(
   commands: readonly SubmittedCommand[],
   entries: ReadonlyMap<bigint, LockedEntry>,
@@ -79,10 +73,11 @@ export function decide(
   const orders = locked.orders === undefined ? undefined : new OrdersDraft(stock, locked.orders)
   const catalog = locked.catalog === undefined ? undefined : new CatalogDraft(stock, locked.catalog)
   const drafts = { stock, orders, catalog, webhooks }
-  const answers = new AnswersDraft(locked.answers ?? NO_ANSWERS)
+  const answers = new AnswersDraft(locked.answers)
   const isPostponed = locked.orders !== undefined && locked.orders.expiredHolds.length >= MAX_EXPIRED_HOLDS
   const decideOne = (command: Command): Outcome => {
-    const outcome = outcomeOf(drafts, command)
+    const decideCommand: Decide<Command> = DECISIONS[command.type]
+    const outcome = decideCommand(drafts, command)
     stock.logThresholdCrossings(command)
     return outcome
   }
@@ -101,54 +96,39 @@ export function decide(
     orders: orders?.changes,
     catalog: catalog?.changes,
     webhooks: webhooks?.changes,
-    answers: answers.newAnswers,
+    answers: [...answers.newAnswers.values()],
   }
 }
 
-function outcomeOf({ stock, orders, catalog, webhooks }: Drafts, command: Command): Outcome {
-  switch (command.type) {
-    case 'set_quantity':
-      return setQuantity(stock, command)
-    case 'adjust':
-      return adjust(stock, command)
-    case 'create_order':
-      return requireDraft(orders, 'orders').create(command)
-    case 'create_orders':
-      return requireDraft(orders, 'orders').createAll(command)
-    case 'complete_order':
-      return requireDraft(orders, 'orders').complete(command)
-    case 'cancel_order':
-      return requireDraft(orders, 'orders').cancel(command)
-    case 'change_order':
-      return requireDraft(orders, 'orders').change(command)
-    case 'release_holds':
-      return { type: 'done', expired: requireDraft(orders, 'orders').expiredCount }
-    case 'create_pet':
-      return requireDraft(catalog, 'catalog').createPet(command)
-    case 'update_pet':
-      return requireDraft(catalog, 'catalog').updatePet(command)
-    case 'upsert_pets':
-      return requireDraft(catalog, 'catalog').upsertPets(command)
-    case 'remove_pet':
-      return requireDraft(catalog, 'catalog').removePet(command)
-    case 'create_category':
-      return requireDraft(catalog, 'catalog').createCategory(command)
-    case 'update_category':
-      return requireDraft(catalog, 'catalog').updateCategory(command)
-    case 'remove_category':
-      return requireDraft(catalog, 'catalog').removeCategory(command)
-    case 'create_webhook':
-      return requireDraft(webhooks, 'webhooks').create(command)
-    case 'update_webhook':
-      return requireDraft(webhooks, 'webhooks').update(command)
-    case 'rotate_webhook_secret':
-      return requireDraft(webhooks, 'webhooks').rotateSecret(command)
-    case 'move_webhook':
-      return requireDraft(webhooks, 'webhooks').move(command)
-    case 'remove_webhook':
-      return requireDraft(webhooks, 'webhooks').remove(command)
-  }
+/** A method type, because method parameters are bivariant: the decision of one command then fits that of any command. */
+type Decide<C extends Command> = { decide(drafts: Drafts, command: C): OutcomeOf<C> }['decide']
+
+const DECISIONS: { readonly [Type in Command['type']]: Decide<Extract<Command, { type: Type }>> } = {
+  set_quantity: ({ stock }, command) => setQuantity(stock, command),
+  adjust: ({ stock }, command) => adjust(stock, command),
+  create_order: (drafts, command) => ordersOf(drafts).create(command),
+  create_orders: (drafts, command) => ordersOf(drafts).createAll(command),
+  complete_order: (drafts, command) => ordersOf(drafts).complete(command),
+  cancel_order: (drafts, command) => ordersOf(drafts).cancel(command),
+  change_order: (drafts, command) => ordersOf(drafts).change(command),
+  release_holds: (drafts) => ({ type: 'done', expired: ordersOf(drafts).expiredCount }),
+  create_pet: (drafts, command) => catalogOf(drafts).createPet(command),
+  update_pet: (drafts, command) => catalogOf(drafts).updatePet(command),
+  upsert_pets: (drafts, command) => catalogOf(drafts).upsertPets(command),
+  remove_pet: (drafts, command) => catalogOf(drafts).removePet(command),
+  create_category: (drafts, command) => catalogOf(drafts).createCategory(command),
+  update_category: (drafts, command) => catalogOf(drafts).updateCategory(command),
+  remove_category: (drafts, command) => catalogOf(drafts).removeCategory(command),
+  create_webhook: (drafts, command) => webhooksOf(drafts).create(command),
+  update_webhook: (drafts, command) => webhooksOf(drafts).update(command),
+  rotate_webhook_secret: (drafts, command) => webhooksOf(drafts).rotateSecret(command),
+  move_webhook: (drafts, command) => webhooksOf(drafts).move(command),
+  remove_webhook: (drafts, command) => webhooksOf(drafts).remove(command),
 }
+
+const ordersOf = ({ orders }: Drafts) => requireDraft(orders, 'orders')
+const catalogOf = ({ catalog }: Drafts) => requireDraft(catalog, 'catalog')
+const webhooksOf = ({ webhooks }: Drafts) => requireDraft(webhooks, 'webhooks')
 
 /** Every store reads the sections that its commands need. */
 function requireDraft<Draft>(draft: Draft | undefined, section: Section): Draft {
@@ -176,8 +156,7 @@ function adjust(stock: StockDraft, command: Adjust): OutcomeOf<Adjust> {
     const { petId } = change
     const item = stock.findItem(petId)
     if (item === undefined) {
-      const { code, message } = noEntry(petId)
-      failures.push({ index, petId, code, message })
+      failures.push(toFailure(noEntry(petId), index, petId))
       continue
     }
     const failure =
@@ -201,7 +180,6 @@ function quantityAfter(change: AdjustmentChange, quantity: number): number {
 
 type Failure = Omit<ErrorDetail, 'index' | 'petId'>
 
-/** Why the change is not possible at this quantity. */
 function failureOf(change: AdjustmentChange, quantity: number): Failure | undefined {
   const { petId, expected, delta } = change
   if (expected !== undefined && expected !== quantity) {
@@ -241,7 +219,6 @@ function reservedFailure(change: AdjustmentChange, entry: LockedEntry | undefine
   }
 }
 
-/** How long an answer is remembered. */
 export const REMEMBERED_MS = DAY
 
 /** An answer as the store keeps it. It is written in the commit that decided the command. */
@@ -263,22 +240,15 @@ export function answerId({ keyId, idempotencyKey }: Omit<IdempotencyKey, 'at'>):
 export type Answers = ReadonlyMap<string, RememberedAnswer>
 
 /** The answers that a commit adds, on top of the remembered answers that it has read. */
-export class AnswersDraft {
-  readonly #remembered: Answers
-  readonly #newAnswers = new Map<string, RememberedAnswer>()
+class AnswersDraft {
+  readonly newAnswers = new Map<string, RememberedAnswer>()
+  readonly #remembered: Answers | undefined
 
-  constructor(remembered: Answers) {
+  constructor(remembered: Answers | undefined) {
     this.#remembered = remembered
   }
 
-  get newAnswers(): RememberedAnswer[] {
-    return [...this.#newAnswers.values()]
-  }
-
-  /**
-   * Decides the command if its idempotency key is new. If the key is known, returns the stored answer, or `key_reused` if
-   * the key belongs to another command.
-   */
+  /** Decides the command if its idempotency key is new. If it is known, returns the stored answer or `key_reused`. */
   decideOnce(
     { keyId, at }: SubmittedCommand,
     idempotency: Idempotency<Outcome>,
@@ -286,7 +256,7 @@ export class AnswersDraft {
   ): KeyedAnswer {
     const { key: idempotencyKey, fingerprint } = idempotency
     const id = answerId({ keyId, idempotencyKey })
-    const earlier = this.#newAnswers.get(id) ?? this.#remembered.get(id)
+    const earlier = this.newAnswers.get(id) ?? this.#remembered?.get(id)
     if (earlier !== undefined && at - earlier.at < REMEMBERED_MS) {
       return earlier.fingerprint === fingerprint
         ? { type: 'answered', answer: earlier.answer, isReplay: true }
@@ -294,7 +264,7 @@ export class AnswersDraft {
     }
     const outcome = decideCommand()
     const answer = idempotency.answer(outcome)
-    if (isRemembered(outcome)) this.#newAnswers.set(id, { keyId, idempotencyKey, fingerprint, answer, at })
+    if (isRemembered(outcome)) this.newAnswers.set(id, { keyId, idempotencyKey, fingerprint, answer, at })
     return { type: 'answered', answer, isReplay: false }
   }
 }

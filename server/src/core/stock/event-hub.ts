@@ -25,7 +25,6 @@ export class EventHub implements CommitObserver {
   readonly #onFailure: (error: unknown) => void
   readonly #followers = new Set<EventReader>()
   #followersCursor = ''
-  /** Each late reader with its cursor. */
   readonly #lateReaders = new Map<EventReader, string>()
   #pollTimer: ReturnType<typeof setInterval> | undefined
   #version: number | undefined
@@ -53,7 +52,10 @@ export class EventHub implements CommitObserver {
 
   join(reader: EventReader, cursor: string): void {
     this.#lateReaders.set(reader, cursor)
-    this.#pollTimer ??= setInterval(() => this.#poll(), POLL_MS)
+    this.#pollTimer ??= setInterval(() => {
+      const version = this.#store.version()
+      if (version === undefined || version !== this.#version || this.#lateReaders.size > 0) this.wake()
+    }, POLL_MS)
     this.wake()
   }
 
@@ -84,11 +86,6 @@ export class EventHub implements CommitObserver {
     if (this.#lateReaders.has(reader)) this.wake()
   }
 
-  #poll(): void {
-    const version = this.#store.version()
-    if (version === undefined || version !== this.#version || this.#lateReaders.size > 0) this.wake()
-  }
-
   async #runRounds(): Promise<void> {
     while (this.#isDue) {
       this.#isDue = false
@@ -117,8 +114,7 @@ export class EventHub implements CommitObserver {
       const read = await this.#read(cursor)
       // The reader may have left in the meantime, or joined again at another cursor.
       if (this.#lateReaders.get(reader) !== cursor) continue
-      const catchUpEvents =
-        followersRead === undefined ? eventsUntilEnd(read) : eventsUntilFollowersCursor(read, followersRead)
+      const catchUpEvents = eventsUntilFollowersCursor(read, followersRead)
       if (catchUpEvents === undefined) {
         this.#lateReaders.set(reader, read.cursor)
         this.#isDue = true
@@ -151,26 +147,22 @@ export class EventHub implements CommitObserver {
   }
 }
 
-/** Whether the read has reached the end of the log. */
 function isAtEnd({ events }: StockEvents): boolean {
   return events.length < MAX_EVENTS_PER_READ
 }
 
-/** The events that take a late reader to the end of the log; `undefined` if its read has not reached the end. */
-function eventsUntilEnd(read: StockEvents): readonly StockEvent[] | undefined {
-  return isAtEnd(read) ? read.events : undefined
-}
-
 /**
- * The events that take a late reader to the cursor of the followers; `undefined` if its read does not reach that cursor.
- * Cursors have no order. But within a round, the late reader's read runs after the followers' read. So if the late read
- * contains the followers' last event, the late reader has caught up once it has taken that event. If the late read is
- * empty, the late reader is at the end of the log. The followers are there too if their read reached the end.
+ * The events that take a late reader to the cursor of the followers, or to the end of the log if there are none;
+ * `undefined` if its read does not reach that cursor. Cursors have no order. But within a round, the late reader's read
+ * runs after the followers' read. So if the late read contains the followers' last event, the late reader has caught up
+ * once it has taken that event. If the late read is empty, the late reader is at the end of the log. The followers are
+ * there too if their read reached the end.
  */
 function eventsUntilFollowersCursor(
   read: StockEvents,
-  followersRead: StockEvents,
+  followersRead: StockEvents | undefined,
 ): readonly StockEvent[] | undefined {
+  if (followersRead === undefined) return isAtEnd(read) ? read.events : undefined
   if (read.events.length === 0) return isAtEnd(followersRead) ? [] : undefined
   const last = followersRead.events.at(-1)?.cursor
   const index = read.events.findLastIndex(({ cursor }) => cursor === last)

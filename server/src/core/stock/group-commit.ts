@@ -3,24 +3,18 @@ import { SECOND } from '../values/clock.ts'
 import { ServiceError } from '../values/errors.ts'
 import {
   type Command,
-  forEachPet,
   type Idempotency,
   type KeyedAnswer,
   MAX_CHANGES,
   type OutcomeOf,
+  petsOf,
   type Result,
   type SubmittedCommand,
   sizeOf,
-  somePet,
 } from './command.ts'
 import { PetsLockedError, type StockStore } from './stock-store.ts'
 
-/** The maximum number of changes in one commit. Keeps commits short, because readers and the next batch wait for them. */
-const MAX_BATCH_SIZE = MAX_CHANGES
-/**
- * If this many commands are waiting or were in the last commit, the next commit waits one more turn: callers that were
- * answered together send again together.
- */
+/** From this many commands on, a commit waits one more turn: callers answered together send again together. */
 const MIN_COMMANDS_TO_GATHER = 8
 
 /** Is notified of every commit once it is on disk. */
@@ -31,15 +25,11 @@ export interface CommitObserver {
 interface GroupCommitParts {
   /** GroupCommit never runs two commits that lock the same pet at the same time. */
   readonly store: Pick<StockStore, 'changeStock' | 'concurrentCommits' | 'concurrentLockWaits'>
-  /**
-   * A commit waits until the pending limit checks are done (`afterPendingChecks`), because their requests are about to
-   * submit commands.
-   */
+  /** A commit waits for pending limit checks, because their requests are about to submit commands. */
   readonly limits: Pick<LimitKeeper, 'afterPendingChecks'>
   readonly observers: readonly CommitObserver[]
 }
 
-/** A command that waits for its commit. */
 interface WaitingCommand {
   readonly command: SubmittedCommand
   settle(result: Result): void
@@ -53,9 +43,8 @@ interface WaitingCommand {
  * about that pet wait for it.
  *
  * The first command of a turn of the event loop is committed at once if no commit is running and at most one command was
- * waiting at the last scheduled commit. Otherwise commands wait for the end of the turn. If at least MIN_COMMANDS_TO_GATHER
- * commands are waiting or were in the last commit, the commit also waits for the next turn. Measured in
- * docs/decisions/2026-11-16-one-truth.md.
+ * waiting at the last scheduled commit. Otherwise commands wait for the end of the turn, and under load for the next turn.
+ * Measured in docs/decisions/2026-11-16-one-truth.md.
  */
 export class GroupCommit {
   readonly #parts: GroupCommitParts
@@ -67,7 +56,6 @@ export class GroupCommit {
   readonly #lockWaits: LockWaits
   #freeSlots: number
   #isCommitScheduled = false
-  /** The number of commands in the last commit. */
   #lastCommitSize = 0
   /** Whether at most one command was waiting at the last scheduled commit. */
   #wasLastTurnQuiet = true
@@ -86,19 +74,16 @@ export class GroupCommit {
     return this.#submit(command)
   }
 
-  /**
-   * Commits the command, unless its idempotency key is known. Resolves to the new or the remembered answer, or to
-   * `key_reused`.
-   */
+  /** Resolves to the new or the remembered answer, or to `key_reused`. */
   runOnce<C extends Command>(command: C, idempotency: Idempotency<OutcomeOf<C>>): Promise<KeyedAnswer> {
     return this.#submit(command, idempotency)
   }
 
   #submit<R extends Result>(command: Command, idempotency?: Idempotency<never>): Promise<R> {
-    if (sizeOf(command) > MAX_BATCH_SIZE) {
+    if (sizeOf(command) > MAX_CHANGES) {
       // Such a command would block the queue forever.
       throw new RangeError(
-        `the command ${command.type} has ${sizeOf(command)} changes, but a commit has room for ${MAX_BATCH_SIZE}`,
+        `the command ${command.type} has ${sizeOf(command)} changes, but a commit has room for ${MAX_CHANGES}`,
       )
     }
     const submitted = idempotency === undefined ? command : { ...command, idempotency }
@@ -142,10 +127,10 @@ export class GroupCommit {
     if (batch.length === 0) return
     this.#freeSlots--
     this.#lastCommitSize = batch.length
-    this.#addPendingPets(batch)
+    this.#countPendingPets(batch, 1)
     void this.#commit(batch, 'brief').finally(() => {
       this.#freeSlots++
-      this.#removePendingPets(batch)
+      this.#countPendingPets(batch, -1)
       this.#scheduleCommit()
     })
     // Commands that did not fit into this commit may fit into another.
@@ -153,10 +138,8 @@ export class GroupCommit {
   }
 
   /**
-   * Commits a batch and answers its callers. Never rejects. If the store rejects the commit, each half of the batch is
-   * retried separately, and so on, until only the bad command fails. Nothing is committed twice. A ServiceError from
-   * the store means that the database failed and the commit may have been made, so it is not retried. Any other error
-   * means that the commit was rolled back.
+   * Commits a batch and answers its callers. Never rejects. A ServiceError means that the commit may have been made, so it is
+   * not retried. After any other error, each half of the batch is retried, and so on, until only the bad command fails.
    */
   async #commit(batch: readonly WaitingCommand[], lockWait: 'brief' | 'full'): Promise<void> {
     const { store, observers } = this.#parts
@@ -168,7 +151,13 @@ export class GroupCommit {
         lockWait,
       )
     } catch (error) {
-      if (error instanceof PetsLockedError) return this.#commitUnlocked(batch, error.petIds)
+      if (error instanceof PetsLockedError) {
+        // The blocked commands wait for their locks without using a commit slot.
+        const { free, blocked } = splitByLocks(batch, error.petIds)
+        for (const group of blocked) void this.#commitAfterLocks(group)
+        if (free.length > 0) await this.#commit(free, 'brief')
+        return
+      }
       if (error instanceof ServiceError || batch.length === 1) {
         for (const { fail } of batch) fail(error)
         return
@@ -179,46 +168,31 @@ export class GroupCommit {
       return
     }
     const durationMs = performance.now() - startedAt
-    settleAll(batch, results)
+    for (const [index, { settle, fail }] of batch.entries()) {
+      const result = results[index]
+      if (result === undefined) fail(new Error('the store returned no result for a command'))
+      else settle(result)
+    }
     for (const observer of observers) observer.commitFinished(batch.length, durationMs)
   }
 
-  /**
-   * Commits the commands whose pets are not locked. The other commands are split into groups that share no pet. Each
-   * group waits for its locks without using a commit slot.
-   */
-  async #commitUnlocked(batch: readonly WaitingCommand[], lockedPets: ReadonlySet<bigint>): Promise<void> {
-    const { free, blocked } = splitByLocks(batch, lockedPets)
-    for (const group of blocked) void this.#commitAfterLocks(group)
-    if (free.length > 0) await this.#commit(free, 'brief')
-  }
-
   async #commitAfterLocks(group: readonly WaitingCommand[]): Promise<void> {
-    this.#addPendingPets(group)
+    this.#countPendingPets(group, 1)
     try {
       await this.#lockWaits.run(() => this.#commit(group, 'full'))
     } catch (error) {
       for (const { fail } of group) fail(error)
     }
-    this.#removePendingPets(group)
+    this.#countPendingPets(group, -1)
     this.#scheduleCommit()
   }
 
-  #addPendingPets(batch: readonly WaitingCommand[]): void {
+  #countPendingPets(batch: readonly WaitingCommand[], difference: 1 | -1): void {
     if (!this.#tracksPets) return
-    for (const { command } of batch) {
-      forEachPet(command, (petId) => this.#pendingPets.set(petId, (this.#pendingPets.get(petId) ?? 0) + 1))
-    }
-  }
-
-  #removePendingPets(batch: readonly WaitingCommand[]): void {
-    if (!this.#tracksPets) return
-    for (const { command } of batch) {
-      forEachPet(command, (petId) => {
-        const count = (this.#pendingPets.get(petId) ?? 0) - 1
-        if (count > 0) this.#pendingPets.set(petId, count)
-        else this.#pendingPets.delete(petId)
-      })
+    for (const petId of batch.flatMap(({ command }) => petsOf(command))) {
+      const count = (this.#pendingPets.get(petId) ?? 0) + difference
+      if (count > 0) this.#pendingPets.set(petId, count)
+      else this.#pendingPets.delete(petId)
     }
   }
 
@@ -229,14 +203,15 @@ export class GroupCommit {
     const skipped: WaitingCommand[] = []
     const skippedPets = new Set<bigint>()
     const mustWait = (petId: bigint) => this.#pendingPets.has(petId) || skippedPets.has(petId)
-    let room = MAX_BATCH_SIZE
+    let room = MAX_CHANGES
     for (const waiting of this.#waiting) {
-      const { command } = waiting
-      if (sizeOf(command) <= room && !somePet(command, mustWait)) {
-        room -= sizeOf(command)
+      const size = sizeOf(waiting.command)
+      const pets = petsOf(waiting.command)
+      if (size <= room && !pets.some(mustWait)) {
+        room -= size
         taken.push(waiting)
       } else {
-        forEachPet(command, (petId) => skippedPets.add(petId))
+        for (const petId of pets) skippedPets.add(petId)
         skipped.push(waiting)
       }
     }
@@ -246,7 +221,7 @@ export class GroupCommit {
 }
 
 function countThatFit(waiting: readonly WaitingCommand[]): number {
-  let room = MAX_BATCH_SIZE
+  let room = MAX_CHANGES
   const index = waiting.findIndex(({ command }) => {
     room -= sizeOf(command)
     return room < 0
@@ -254,35 +229,23 @@ function countThatFit(waiting: readonly WaitingCommand[]): number {
   return index === -1 ? waiting.length : index
 }
 
-function settleAll(batch: readonly WaitingCommand[], results: readonly Result[]): void {
-  for (const [index, { settle, fail }] of batch.entries()) {
-    const result = results[index]
-    if (result === undefined) fail(new Error('the store returned no result for a command'))
-    else settle(result)
-  }
-}
-
-interface SplitBatch {
-  readonly free: readonly WaitingCommand[]
-  /** Groups of commands. No pet is in two groups. */
-  readonly blocked: readonly (readonly WaitingCommand[])[]
-}
-
-/** A command that shares a pet with a blocked command joins its group, so that their order is kept. */
-function splitByLocks(batch: readonly WaitingCommand[], lockedPets: ReadonlySet<bigint>): SplitBatch {
+/**
+ * Splits a batch into free commands and groups of blocked commands. A command that shares a pet with a blocked command joins
+ * its group, so that their order is kept. No pet is in two groups.
+ */
+function splitByLocks(batch: readonly WaitingCommand[], lockedPets: ReadonlySet<bigint>) {
   // Something other than pets is locked, so all commands wait.
   if (lockedPets.size === 0) return { free: [], blocked: [batch] }
   const free: WaitingCommand[] = []
   let groups: { readonly pets: ReadonlySet<bigint>; readonly members: readonly WaitingCommand[] }[] = []
   for (const waiting of batch) {
-    const { command } = waiting
-    const joinedGroups = groups.filter(({ pets }) => somePet(command, (petId) => pets.has(petId)))
-    if (joinedGroups.length === 0 && !somePet(command, (petId) => lockedPets.has(petId))) {
+    const ownPets = petsOf(waiting.command)
+    const joinedGroups = groups.filter((group) => ownPets.some((petId) => group.pets.has(petId)))
+    if (joinedGroups.length === 0 && !ownPets.some((petId) => lockedPets.has(petId))) {
       free.push(waiting)
       continue
     }
-    const pets = new Set(joinedGroups.flatMap((group) => [...group.pets]))
-    forEachPet(command, (petId) => pets.add(petId))
+    const pets = new Set([...joinedGroups.flatMap((group) => [...group.pets]), ...ownPets])
     const members = [...joinedGroups.flatMap((group) => group.members), waiting]
     groups = [...groups.filter((group) => !joinedGroups.includes(group)), { pets, members }]
   }
@@ -294,22 +257,21 @@ const MAX_QUEUE_MS = 10 * SECOND
 
 /** Limits how many commits wait for locked pets at once, so that other commits can get a database session. */
 class LockWaits {
-  readonly #max: number
+  #free: number
   readonly #queue: (() => void)[] = []
-  #count = 0
 
   constructor(max: number) {
-    this.#max = max
+    this.#free = max
   }
 
   async run(work: () => Promise<void>): Promise<void> {
-    if (this.#count >= this.#max) await this.#waitForTurn()
-    else this.#count++
+    if (this.#free > 0) this.#free--
+    else await this.#waitForTurn()
     try {
       await work()
     } finally {
       const next = this.#queue.shift()
-      if (next === undefined) this.#count--
+      if (next === undefined) this.#free++
       else next()
     }
   }

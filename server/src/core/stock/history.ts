@@ -19,11 +19,9 @@ export type HistoryEntry = RecordOf<typeof HISTORY_ENTRY>
 
 export interface HistoryPage<Entry = HistoryEntry> {
   readonly entries: readonly Entry[]
-  /** The cursor of the next page; `undefined` if this is the last page. */
   readonly next: string | undefined
 }
 
-/** Selects changes that match all given fields. */
 export interface HistoryFilter {
   readonly petId?: bigint | undefined
   /** The name or the id of the key that made the change. */
@@ -39,5 +37,4 @@ export interface HistoryFilter {
 /** The log rows that may be removed: rows older than a time, or all rows except the newest `keep`. */
 export type PruneLimit = { readonly before: number } | { readonly keep: number }
 
-/** The removal of a pet. */
 export type Removal = Pick<HistoryEntry, 'petId' | 'at' | 'keyId' | 'keyName'>

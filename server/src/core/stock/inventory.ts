@@ -1,4 +1,4 @@
-import { ServiceError } from '../values/errors.ts'
+import { notFound, type ServiceError } from '../values/errors.ts'
 import { Int64, OneOf, Quantity, type RecordOf } from '../values/field.ts'
 
 export const PET_STATUSES = ['available', 'pending', 'sold'] as const
@@ -8,7 +8,6 @@ export const PetStatus = OneOf(PET_STATUSES, {
   description: 'Status of a pet in the store.',
 })
 
-/** The stock of one pet. */
 export const INVENTORY_ITEM = {
   petId: Int64('Identifier of the animal the entry tracks.'),
   quantity: Quantity('Current stock count.'),
@@ -21,7 +20,6 @@ export type EntryState = Pick<InventoryItem, 'quantity' | 'status'>
 
 /** An entry as a commit reads it after it has locked the pet. */
 export interface LockedEntry extends EntryState {
-  /** The units that open orders reserve. */
   readonly reserved: number
   /** The threshold of the pet or, if it has none, of its category; null if neither has one. */
   readonly lowStockAt: number | null
@@ -34,14 +32,12 @@ export interface StockChanges {
   readonly cursor: string
 }
 
-/** The start of a message about too few available units. */
 export function availableText(petId: bigint, available: number): string {
   return `petId ${petId} has ${available} available ${available === 1 ? 'unit' : 'units'}`
 }
 
 export function noEntry(petId: bigint): ServiceError {
-  return new ServiceError(
-    'not_found',
+  return notFound(
     `there is no inventory entry for petId ${petId}; GET /inventory lists the entries that exist`,
   )
 }

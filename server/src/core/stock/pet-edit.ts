@@ -37,5 +37,4 @@ export const PET_EDIT = {
 }
 export type PetEdit = RecordOf<typeof PET_EDIT>
 
-/** Selects edits that match all given fields. */
 export type EditFilter = Pick<HistoryFilter, 'petId' | 'who' | 'since' | 'until'>

@@ -14,10 +14,7 @@ export type PetRecord = QuantityRecord | PetChangeRecord | PetRemovalRecord
 interface LinkedRecord {
   readonly petId: bigint
   readonly status: LockedEntry['status']
-  /**
-   * The origin of the change. Compared by reference: if the pet's latest record already has this object, the command
-   * names the pet twice.
-   */
+  /** Compared by reference: if the latest record of the pet has the same object, the command names the pet twice. */
   readonly by: ChangeOrigin
   /** The index of this record among the records of the commit. */
   readonly index: number
@@ -28,49 +25,27 @@ interface LinkedRecord {
 }
 
 /** A quantity changed. The new quantity is also written to the stock table. */
-export interface QuantityRecord extends LinkedRecord {
-  readonly kind: 'change'
-  readonly before: number
-  readonly after: number
-}
+export type QuantityRecord = LinkedRecord & Readonly<{ kind: 'change'; before: number; after: number }>
 
-/** A pet was added, or one of its fields other than the quantity changed. */
-export interface PetChangeRecord extends LinkedRecord {
-  readonly kind: 'pet'
-  readonly isNew: boolean
-  /** The pet and its quantity after the change. */
-  readonly pet: Pet
-  readonly after: number
-}
+/** A pet was added, or one of its fields other than the quantity changed. It has the pet and the quantity after that. */
+export type PetChangeRecord = LinkedRecord &
+  Readonly<{ kind: 'pet'; isNew: boolean; pet: Pet; after: number }>
 
-interface PetRemovalRecord extends LinkedRecord {
-  readonly kind: 'removed'
-  readonly before: number
-}
+type PetRemovalRecord = LinkedRecord & Readonly<{ kind: 'removed'; before: number }>
 
-export interface OrderChangeRecord {
-  readonly kind: 'order'
-  /** The order after the change. */
-  readonly order: Order
-  readonly change: OrderChange
-  readonly by: ChangeOrigin
-}
+type RecordOfKind<Kind extends string, Fields> = Readonly<{ kind: Kind; by: ChangeOrigin } & Fields>
+
+/** The order after the change. */
+export type OrderChangeRecord = RecordOfKind<'order', { order: Order; change: OrderChange }>
 
 /** A pet became low, or is no longer low. */
-export interface ThresholdRecord {
-  readonly kind: 'low' | 'recovered'
-  readonly petId: bigint
-  readonly entry: LockedEntry
-  readonly by: ChangeOrigin
-}
+export type ThresholdRecord = RecordOfKind<'low' | 'recovered', { petId: bigint; entry: LockedEntry }>
 
-export interface CategoryChangeRecord {
-  readonly kind: 'category'
-  /** The category after the change, or before its removal. */
-  readonly category: Category
-  readonly change: 'created' | 'changed' | 'removed'
-  readonly by: ChangeOrigin
-}
+/** The category after the change, or before its removal. */
+export type CategoryChangeRecord = RecordOfKind<
+  'category',
+  { category: Category; change: 'created' | 'changed' | 'removed' }
+>
 
 export function isQuantityRecord(record: LogRecord): record is QuantityRecord {
   return record.kind === 'change'
@@ -85,6 +60,17 @@ export function availableOf({ quantity, reserved }: Pick<LockedEntry, 'quantity'
   return quantity - reserved
 }
 
+/** Every store reads enough free ids for the commands of a commit. */
+export function takeId(
+  ids: readonly bigint[],
+  index: number,
+  noun: 'pets' | 'categories' | 'orders',
+): bigint {
+  const id = ids[index]
+  if (id === undefined) throw new Error(`there are only ${ids.length} ids for new ${noun}`)
+  return id
+}
+
 /** IS_LOW of store/low-stock.ts is the same rule in SQL. */
 export function isLow(entry: Omit<LockedEntry, 'status'>): boolean {
   return entry.lowStockAt !== null && availableOf(entry) <= entry.lowStockAt
@@ -93,26 +79,18 @@ export function isLow(entry: Omit<LockedEntry, 'status'>): boolean {
 /** The stock that a commit is building, and the log records that it writes. */
 export class StockDraft {
   readonly records: LogRecord[] = []
+  /** The reserved units of each pet for which they changed. */
+  readonly reserved = new Map<bigint, number>()
+  /** Whether the pet is low now, for each pet that crossed its threshold; false for a removed pet. */
+  readonly low = new Map<bigint, boolean>()
   readonly #locked: ReadonlyMap<bigint, LockedEntry>
   readonly #changed = new Map<bigint, LockedEntry | undefined>()
   readonly #latestRecords = new Map<bigint, PetRecord>()
   /** For each pet that the current command has changed: whether it was low before the command. */
   readonly #wasLow = new Map<bigint, boolean>()
-  readonly #reserved = new Map<bigint, number>()
-  readonly #low = new Map<bigint, boolean>()
 
   constructor(locked: ReadonlyMap<bigint, LockedEntry>) {
     this.#locked = locked
-  }
-
-  /** The reserved units of each pet for which they changed. */
-  get reserved(): ReadonlyMap<bigint, number> {
-    return this.#reserved
-  }
-
-  /** Whether the pet is low now, for each pet that crossed its threshold; false for a removed pet. */
-  get low(): ReadonlyMap<bigint, boolean> {
-    return this.#low
   }
 
   findEntry(petId: bigint): LockedEntry | undefined {
@@ -157,13 +135,10 @@ export class StockDraft {
       throw new RangeError(`petId ${petId} cannot have ${reserved} reserved units`)
     }
     this.#putEntry(petId, { ...entry, reserved })
-    this.#reserved.set(petId, reserved)
+    this.reserved.set(petId, reserved)
   }
 
-  /**
-   * Adds a pet, or replaces the entry of an existing pet. For an existing pet, `entry` must keep its quantity and reserved
-   * units.
-   */
+  /** Adds a pet, or replaces its entry, which must keep its quantity and reserved units. */
   putPet(pet: Pet, entry: LockedEntry, by: ChangeOrigin): void {
     const petId = pet.id
     const isNew = this.findEntry(petId) === undefined
@@ -177,7 +152,7 @@ export class StockDraft {
     this.#changed.set(petId, undefined)
     this.#wasLow.delete(petId)
     // If the same commit adds the pet again, it reuses the stock row, so the row's low flag must be reset.
-    this.#low.set(petId, false)
+    this.low.set(petId, false)
     this.#addRecord({ kind: 'removed', before, petId, status, by, ...this.#linkToPrevious(petId) })
   }
 
@@ -195,7 +170,7 @@ export class StockDraft {
       const entry = this.#requireEntry(petId)
       const isLowNow = isLow(entry)
       if (isLowNow === wasLow) continue
-      this.#low.set(petId, isLowNow)
+      this.low.set(petId, isLowNow)
       this.records.push({ kind: isLowNow ? 'low' : 'recovered', petId, entry, by })
     }
     this.#wasLow.clear()

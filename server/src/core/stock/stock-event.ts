@@ -7,7 +7,6 @@ import { PetStatus } from './inventory.ts'
 export type StockEvent = QuantityEvent | PetEvent | RemovedEvent | OrderEvent | LowStockEvent | RelistEvent
 
 interface AnyEvent {
-  /** The cursor after this event. */
   readonly cursor: string
 }
 
@@ -19,9 +18,7 @@ const { before, after, at, keyId, reason, reference } = HISTORY_ENTRY
 const { id: _, ...petFields } = PET
 
 export const PET_CHANGES = ['created', 'changed'] as const
-export type PetChange = (typeof PET_CHANGES)[number]
 
-/** A quantity changed. */
 export const QUANTITY_EVENT = {
   petId: Int64('The pet whose quantity changed.'),
   before,
@@ -35,14 +32,8 @@ export const QUANTITY_EVENT = {
 export type QuantityEvent = EventOf<'change', typeof QUANTITY_EVENT>
 
 /** An order was created or changed. If that changed a quantity, the QuantityEvent comes right before it. */
-export interface OrderEvent extends AnyEvent {
-  readonly kind: 'order'
-  readonly change: OrderChange
-  /** The order after the change. */
-  readonly order: Order
-  readonly at: number
-  readonly keyId: string
-}
+export type OrderEvent = AnyEvent &
+  Readonly<{ kind: 'order'; change: OrderChange; order: Order; at: number; keyId: string }>
 
 /** A pet was added, or one of its fields other than the quantity changed. The fields are those after the change. */
 export const PET_EVENT = {
@@ -58,7 +49,6 @@ export type PetEvent = EventOf<'pet', typeof PET_EVENT>
 export const REMOVED_EVENT = { petId: Int64('The pet that was removed.'), at, keyId }
 export type RemovedEvent = EventOf<'removed', typeof REMOVED_EVENT>
 
-/** A pet became low, or is no longer low. */
 export interface LowStockEvent extends AnyEvent {
   readonly kind: 'low' | 'recovered'
   readonly petId: bigint
@@ -71,10 +61,7 @@ export interface LowStockEvent extends AnyEvent {
   readonly keyId: string
 }
 
-/**
- * The events since the reader's cursor are not available one by one: too much changed at once, or the cursor is too old
- * or unknown. Read the whole list again, then continue with the events after this one.
- */
+/** The events since the cursor are not available: read the whole list again, then continue with the events after this one. */
 export interface RelistEvent extends AnyEvent {
   readonly kind: 'relist'
 }
@@ -110,9 +97,6 @@ export function passesFilter(event: StockEvent, { kinds, petId }: EventFilter): 
 /** Events after a cursor, in the order of their commits. */
 export interface StockEvents {
   readonly events: readonly StockEvent[]
-  /**
-   * The cursor after the last event. If `events` has as many entries as the `limit` of `stockEventsAfter`, more may
-   * follow.
-   */
+  /** The cursor after the last event. If there are as many events as the limit, more may follow. */
   readonly cursor: string
 }

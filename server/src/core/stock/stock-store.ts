@@ -17,10 +17,7 @@ export class PetsLockedError extends Error {
 
 /** Reads the stock, and commits all changes. */
 export interface StockStore {
-  /**
-   * A number that changes whenever this or another process may have changed anything but rate-limit counters; `undefined`
-   * if only a query could tell. Called for every request, so it must be cheap.
-   */
+  /** Differs after every write except to rate-limit counters; `undefined` if only a query can tell. Must be cheap. */
   version(): number | undefined
   /** How many concurrent calls of `changeStock` are worthwhile, if they are about different pets. */
   readonly concurrentCommits: number
@@ -28,17 +25,12 @@ export interface StockStore {
   readonly concurrentLockWaits: number
   /** Reads every entry, in batches, by petId ascending. Resolves to the cursor to pass to `stockChangesSince`. */
   loadStock(onBatch: (items: readonly InventoryItem[]) => void): Promise<string>
-  /**
-   * The changes since the cursor, or `reload` if the changes are unknown, or if loading the whole stock is faster.
-   */
+  /** The changes since the cursor; `reload` if they are unknown, or if loading the whole stock is faster. */
   stockChangesSince(cursor: string): Promise<StockChanges | 'reload'>
   /**
-   * Decides the commands in order, in one commit, which writes the stock, the log and the answers to commands with an
-   * idempotency key. The total size of the commands is at most MAX_CHANGES. The results have the order of the commands.
-   *
-   * Rejects with a ServiceError if the database fails; then it is unknown whether the commit was made. Any other error means
-   * that the commit was rolled back. With a brief lock wait, rejects with PetsLockedError if another process keeps a pet
-   * locked.
+   * Decides the commands in order, in one commit. Their total size is at most MAX_CHANGES. Rejects with a ServiceError if the
+   * database fails; then it is unknown whether the commit was made. After any other error, it was rolled back. With a brief
+   * lock wait, rejects with PetsLockedError if another process keeps a pet locked.
    */
   changeStock<const Commands extends readonly SubmittedCommand[]>(
     commands: Commands,
@@ -59,8 +51,8 @@ export interface HistoryStore {
   /** When a pet was last removed, and by whom; `undefined` if the log has no such record. */
   findRemoval(petId: bigint): Promise<Removal | undefined>
   /**
-   * At most `limit` changes of all pets, newest first. With a filter, one call examines only a limited part of the log. So a
-   * page with fewer than `limit` changes, or none, may still have a next page.
+   * At most `limit` changes of all pets, newest first. With a filter, a call examines only a limited part of the log, so a
+   * short or empty page may still have a next page.
    */
   listRecentHistory(
     limit: number,
@@ -78,23 +70,16 @@ export interface HistoryStore {
     limit: PruneLimit,
     onProgress?: (rows: number) => void,
   ): Promise<{ readonly prunable: number; readonly total: number }>
-  /**
-   * Removes at most `batch` prunable log rows, oldest first, in one commit. Resolves to the number of
-   * removed rows.
-   */
+  /** Removes at most `batch` prunable log rows, oldest first, in one commit. Resolves to their number. */
   pruneHistory(limit: PruneLimit, batch: number): Promise<number>
 }
 
-/** The events of the stock, for subscribers. */
-export interface EventStore {
-  version(): number | undefined
-  /** The cursor after the latest event. */
+export interface EventStore extends Pick<StockStore, 'version'> {
   latestEventCursor(): Promise<string>
   /**
-   * At most `limit` events after the cursor, in the order of their commits, including commits of other processes. Events that
-   * are committed later come after all events that were returned, so a reader that continues at the last cursor gets each
-   * event once. `relist_needed` if the cursor is ahead of the log, was pruned, or is so far back that reading the whole stock is
-   * faster. `unknown_cursor` if the text is not a cursor of this store.
+   * At most `limit` events after the cursor, in the order of their commits by any process. A reader that continues at the last
+   * cursor gets each event once. `relist_needed` if the cursor is ahead of the log, was pruned, or is so far back that reading
+   * the whole stock is faster. `unknown_cursor` if the text is not a cursor of this store.
    */
   stockEventsAfter(cursor: string, limit: number): Promise<StockEvents | 'relist_needed' | 'unknown_cursor'>
 }

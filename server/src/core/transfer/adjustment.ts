@@ -3,13 +3,11 @@ import { ADJUSTMENT_CHANGE, deltaOrQuantityProblem } from '../stock/adjustment-f
 import type { Adjust, AdjustmentChange } from '../stock/command.ts'
 import { decide } from '../stock/decide.ts'
 import type { EntryState, LockedEntry } from '../stock/inventory.ts'
-import { isQuantityRecord, type LogRecord, type QuantityRecord } from '../stock/stock-draft.ts'
-import type { ErrorDetail } from '../values/errors.ts'
+import { isQuantityRecord, type LogRecord } from '../stock/stock-draft.ts'
 import { codecOf } from '../values/field.ts'
 import { ADJUST_KEY_ID, type StagedRow } from './import.ts'
-import { BadRow, type RefusedLine, type RowKind, rowKind } from './rows.ts'
+import { BadRow, type RowKind, rowKind } from './rows.ts'
 
-/** A row of a stock count. */
 export const COUNT_ROW = {
   petId: ADJUSTMENT_CHANGE.petId,
   quantity: RemoveOptional(ADJUSTMENT_CHANGE.quantity),
@@ -37,15 +35,8 @@ export interface AdjustmentRow extends StagedRow<AdjustmentChange> {
   readonly entry: EntryState | undefined
 }
 
-export interface DecidedRows {
-  readonly changed: readonly (Pick<QuantityRecord, 'petId' | 'before' | 'after'> & {
-    readonly line: number
-  })[]
-  readonly refused: readonly (RefusedLine & { readonly petId: bigint })[]
-}
-
 /** Decides the rows by the rules of an adjustment. Each pet may occur once. */
-export function decideRows(rows: readonly AdjustmentRow[]): DecidedRows {
+export function decideRows(rows: readonly AdjustmentRow[]) {
   const locked = new Map<bigint, LockedEntry>()
   for (const { value, entry } of rows) {
     // Reserved units and thresholds do not affect whether an adjustment is possible.
@@ -57,7 +48,10 @@ export function decideRows(rows: readonly AdjustmentRow[]): DecidedRows {
   const failures = new Map(outcome.failures.map((failure) => [failure.index, failure]))
   const refused = rows.flatMap(({ line, value: { petId } }, index) => {
     const failure = failures.get(index)
-    return failure === undefined ? [] : [{ line, petId, reason: reasonOf(failure, petId) }]
+    if (failure === undefined) return []
+    // The message for API callers names an HTTP operation.
+    const reason = failure.code === 'not_found' ? `there is no pet ${petId}` : failure.message
+    return [{ line, petId, reason }]
   })
   // An adjustment with a failure changes nothing, so the other rows are decided again without the refused rows.
   const acceptedRows = rows.filter((_, index) => !failures.has(index))
@@ -65,7 +59,7 @@ export function decideRows(rows: readonly AdjustmentRow[]): DecidedRows {
   return { changed: changesOf(acceptedRows, acceptedRecords), refused }
 }
 
-function changesOf(rows: readonly AdjustmentRow[], records: readonly LogRecord[]): DecidedRows['changed'] {
+function changesOf(rows: readonly AdjustmentRow[], records: readonly LogRecord[]) {
   const lines = new Map(rows.map(({ line, value }) => [value.petId, line]))
   return records.filter(isQuantityRecord).map(({ petId, before, after }) => {
     const line = lines.get(petId)
@@ -78,9 +72,4 @@ function changesOf(rows: readonly AdjustmentRow[], records: readonly LogRecord[]
 /** The key and the time do not affect the decision. */
 function adjustmentOf(rows: readonly AdjustmentRow[]): Adjust {
   return { type: 'adjust', keyId: ADJUST_KEY_ID, at: 0, changes: rows.map(({ value }) => value) }
-}
-
-/** Replaces the message for API callers, which names an HTTP operation. */
-function reasonOf({ code, message }: ErrorDetail, petId: bigint): string {
-  return code === 'not_found' ? `there is no pet ${petId}` : message
 }

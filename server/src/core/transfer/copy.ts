@@ -5,6 +5,7 @@ import { ORDER } from '../orders/order.ts'
 import { type InventoryItem, PET_STATUSES } from '../stock/inventory.ts'
 import type { StockStore } from '../stock/stock-store.ts'
 import { InventoryPages } from '../stock/view/inventory-pages.ts'
+import { loadPages } from '../stock/view/live-view.ts'
 import { columnsOf, type FieldCodec } from '../values/field.ts'
 
 const { status: _, ...petRecord } = PET
@@ -90,7 +91,6 @@ export function contentColumns(kind: TableName): Readonly<Record<string, ColumnT
   return COPIED_TABLES[kind]
 }
 
-/** Reads and writes the whole contents of a store. */
 export interface ContentStore {
   countContents(): Promise<ContentCounts>
   /** Reads table by table, from one snapshot. */
@@ -106,15 +106,10 @@ interface CopyOptions {
   readonly onProgress: (kind: TableName, rows: number, fraction: number) => void
 }
 
-type CopyTarget = ContentStore & Pick<StockStore, 'loadStock'>
-
-/**
- * Copies everything into an empty store, and throws if the copy differs. Returns the ETag of the stock, which is the same
- * in both stores.
- */
+/** Copies everything into an empty store, and throws if the copy differs. `tag` is the ETag of the stock in both. */
 export async function copyStore(
   source: ContentStore,
-  target: CopyTarget,
+  target: ContentStore & Pick<StockStore, 'loadStock'>,
   { signal, onProgress }: CopyOptions,
 ): Promise<{ readonly counts: ContentCounts; readonly tag: string }> {
   const existing = await target.countContents()
@@ -154,19 +149,12 @@ export async function copyStore(
     }
   }
   const { tag } = pages.snapshot()
-  const copiedTag = await stockTag(target)
+  const copied = await loadPages(target)
+  const copiedTag = copied.pages.snapshot().tag
   if (tag !== copiedTag) {
     throw new Error(`the ETag of the copied stock is ${copiedTag}, expected ${tag}; do not use the copy`)
   }
   return { counts, tag }
-}
-
-async function stockTag(store: CopyTarget): Promise<string> {
-  const pages = new InventoryPages()
-  await store.loadStock((items) => {
-    for (const item of items) pages.set(item)
-  })
-  return pages.snapshot().tag
 }
 
 function toItem([petId, quantity, statusText]: ContentBatch['rows'][number]): InventoryItem {

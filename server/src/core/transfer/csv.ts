@@ -50,9 +50,8 @@ type CsvRecord = readonly string[] | 'open' | { readonly reason: string }
 const UNCLOSED = { reason: 'a quote (") opens a field and is not closed' }
 
 /**
- * Reads CSV as in RFC 4180. Lines may end in "\n" or "\r\n", and records with only blank fields are skipped. If a record of
- * several lines is invalid, only its first line is refused and the others are read as records of their own. So a stray quote
- * does not swallow the lines after it. `columnIndexes` has the index of each column in the file, -1 if the file lacks it.
+ * Reads CSV as in RFC 4180, and skips blank records. If a record of several lines is invalid, only its first line is refused,
+ * so that a stray quote does not swallow the lines after it. A column that the file lacks has the index -1.
  */
 export function csvReader(
   columnIndexes: readonly number[],
@@ -65,7 +64,6 @@ export function csvReader(
       ? { line, fields: columnIndexes.map((index) => withoutGuard(record[index])) }
       : { line, reason: `must have ${width} fields, got ${record.length}` }
   let line = firstLine
-  /** The lines of a record that is still open. */
   let openLines: string[] = []
   return (newLines, isEnd) => {
     const lines = openLines.length === 0 ? newLines : [...openLines, ...newLines]
@@ -146,34 +144,22 @@ function findClosingQuote(text: string, start: number): number {
   return -1
 }
 
-/** A kind of file that can be imported. */
 export interface FileKind<Name extends string> {
   readonly name: Name
   /** Names the content in messages, such as "a count". */
   readonly label: string
   readonly columns: readonly Column[]
-  /** Describes the header in messages. */
   readonly header: string
-}
-
-interface Header<Name extends string> {
-  readonly kind: Name
-  readonly delimiter: Delimiter
-  /** The index of each column in the file, -1 if the file lacks the column. */
-  readonly columnIndexes: readonly number[]
 }
 
 const MAX_LISTED_PROBLEMS = 5
 
-/**
- * Reads the header of a CSV file. Ignores case and blanks around names. Returns undefined if the line names no known column.
- * Throws if it names a known column but the header is wrong; the message says which kind of file it looks like.
- */
+/** Reads the header of a CSV file. Returns undefined if it names no known column. Throws if it is wrong otherwise. */
 export function readHeader<Name extends string>(
   text: string,
   file: string,
   kinds: readonly FileKind<Name>[],
-): Header<Name> | undefined {
+) {
   const { names, delimiter } = splitHeader(text)
   const kind = kindOfNames(names, kinds)
   if (kind === undefined) return undefined

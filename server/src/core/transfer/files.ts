@@ -53,10 +53,7 @@ function fileKind<Name extends string>(
   return { name, label, columns, header: `${headerOf(columns)} (${name})` }
 }
 
-/**
- * Detects the kind of a file from its header or its first line of JSON. Throws if that line fits none of the kinds. Reading the
- * batches throws `NotUtf8` if the file has another encoding.
- */
+/** Detects the kind of a file from its first line. Throws if it fits none. The batches throw `NotUtf8` on other encodings. */
 export async function openRows<Name extends string>(
   chunks: AsyncIterable<Uint8Array>,
   name: string,
@@ -168,25 +165,23 @@ export async function* fileText<Value>(
   format: Format,
 ): AsyncGenerator<string> {
   const { columns } = kind
-  const lineOf =
-    format === 'csv' ? (fields: readonly FieldText[]) => csvLine(columns, fields) : jsonLine(columns)
+  const lineOf = format === 'csv' ? csvLine : jsonLine
   if (format === 'csv') yield `${headerOf(columns)}\n`
   for await (const batch of batches) {
     let text = ''
-    for (const value of batch) text += lineOf(kind.write(value))
+    for (const value of batch) text += lineOf(columns, kind.write(value))
     yield text
   }
 }
 
-function jsonLine(columns: readonly Column[]): (fields: readonly FieldText[]) => string {
-  const prefixes = columns.map(({ name }, index) => `${index === 0 ? '{' : ','}"${name}":`)
-  const valueText = (text: string, { json, isOptional }: Column) => {
-    if (isOptional && text === '') return 'null'
-    return json === 'string' ? JSON.stringify(text) : text
-  }
-  const memberText = (column: Column, index: number, field: FieldText) =>
-    field === undefined ? '' : prefixes[index] + valueText(field, column)
-  return (fields) => `${columns.map((column, index) => memberText(column, index, fields[index])).join('')}}\n`
+function jsonLine(columns: readonly Column[], fields: readonly FieldText[]): string {
+  const members = columns.flatMap(({ name, json, isOptional }, index) => {
+    const text = fields[index]
+    if (text === undefined) return []
+    if (isOptional && text === '') return `"${name}":null`
+    return `"${name}":${json === 'string' ? JSON.stringify(text) : text}`
+  })
+  return `{${members.join()}}\n`
 }
 
 /** The encodings of a file. latin1 is Windows-1252, which spreadsheets write. */
@@ -205,10 +200,7 @@ export class NotUtf8 extends Error {
   }
 }
 
-/**
- * The lines of a file without "\n". A line that is too long is cut to one character more than the limit, so that its
- * reader still rejects it.
- */
+/** The lines of a file without "\n". A line that is too long is cut, but stays too long for its reader. */
 export async function* linesOf(
   chunks: AsyncIterable<Uint8Array>,
   file: string,

@@ -1,12 +1,11 @@
 import type { ChangeOrigin } from '../stock/command.ts'
-import { type RawRow, type RefusedLine, type RowReader, rowOrReason } from './rows.ts'
+import { type RawRow, type RefusedLine, type RowKind, rowOrReason } from './rows.ts'
 
 /** The key in the history for changes that `petstore import` makes. */
 export const IMPORT_KEY_ID = 'petstore-import'
 /** The key in the history for changes that `petstore adjust` makes. */
 export const ADJUST_KEY_ID = 'petstore-adjust'
 
-/** A value with the line that it was read from. */
 export interface StagedRow<Value> {
   readonly line: number
   readonly value: Value
@@ -29,16 +28,13 @@ export interface ImportCounts {
   readonly added: number
   readonly changed: number
   readonly unchanged: number
-  /** Rows that contradict the contents of the store and were skipped. Absent if there are none. */
+  /** Rows that contradict the contents of the store. Absent if there are none. */
   readonly refused?: Tally<RefusedLine>
 }
 
-export interface ImportPreview<Value> {
+export interface ImportPreview<Value> extends Pick<ImportCounts, 'unchanged' | 'refused'> {
   readonly added: Tally<StagedRow<Value>>
   readonly changed: Tally<StagedRow<Value> & { readonly before: Value }>
-  readonly unchanged: number
-  /** Rows that contradict the contents of the store. Absent if there are none. */
-  readonly refused?: Tally<RefusedLine>
 }
 
 /** Nothing was changed, because some rows contradict the contents of the store. */
@@ -62,15 +58,10 @@ export interface ApplyOptions extends Pick<ChangeOrigin, 'at' | 'keyId' | 'reaso
   readonly onProgress?: (done: number, total: number) => void
   /** Skips rows that contradict the contents of the store, instead of throwing `RowsRefused`. */
   readonly skipRefused?: boolean
-  /** How many refused lines are returned. */
   readonly maxExamples?: number
 }
 
-/**
- * An import that has no effect before `apply`. Call `add` for each batch of rows, then `finishStaging`, then `preview`
- * or `apply`, and
- * finally `discard`, even after a failure.
- */
+/** No effect before `apply`. Call `add` for each batch, `finishStaging`, `preview` or `apply`, and always `discard`. */
 export interface StagedImport<Value> {
   /** Lines must be in ascending order. */
   add(rows: readonly StagedRow<Value>[]): Promise<void>
@@ -79,18 +70,14 @@ export interface StagedImport<Value> {
   /** The changes that `apply` would make now. Changes nothing. */
   preview(maxExamples: number): Promise<ImportPreview<Value>>
   /**
-   * Writes the rows that differ from the store in one commit. Records that no row names stay as they are. The log gets a
-   * row for each changed quantity, category and order, for each new or changed pet, and for each crossed threshold. If
-   * more than 1,000 orders or pets change, one `relist` row may replace their rows (`MAX_LOGGED_ORDERS`,
-   * `MAX_LOGGED_PETS`). Imported open orders reserve stock. For adjustments (`petstore adjust`, or a stock count in
-   * `petstore import`), only quantities change.
+   * Writes the rows that differ from the store in one commit, and logs each change. If more than 1,000 orders or pets
+   * change, one `relist` row may replace their log rows. Imported open orders reserve stock.
    */
   apply(options: ApplyOptions): Promise<ImportCounts>
   discard(): Promise<void>
 }
 
 interface StagingOptions {
-  /** How many refused lines are returned. */
   readonly maxExamples: number
   readonly signal: AbortSignal
   /** Called with the number of rows read so far, valid or not. */
@@ -100,7 +87,7 @@ interface StagingOptions {
 /** Checks every row and stages the valid rows. Holds only one batch and the examples in memory. */
 export async function stageRows<Value>(
   batches: AsyncIterable<readonly RawRow[]>,
-  kind: RowReader<Value>,
+  kind: RowKind<Value>,
   staged: StagedImport<Value>,
   { maxExamples, signal, onProgress }: StagingOptions,
 ): Promise<{ readonly rows: number; readonly refused: Tally<RefusedLine> }> {

@@ -33,26 +33,19 @@ export type RawRow = { readonly line: number; readonly fields: readonly FieldTex
 /** Reads consecutive lines of a file. `isEnd` is true in the last call, which has no lines. */
 export type ReadLines = (lines: readonly string[], isEnd: boolean) => RawRow[]
 
-/**
- * Far more than a valid row needs. Longer lines are cut, so that a file without line ends or with an unclosed quote does not
- * fill the memory.
- */
+/** More than a valid row needs. Lines are cut, so that a file without line ends does not fill the memory. */
 export const MAX_LINE_LENGTH = 8_192
 export const TOO_LONG = `is longer than ${MAX_LINE_LENGTH} characters`
 
 /** A column of a CSV file, or a member of the objects in a JSON Lines file. */
 export type Column = Pick<FieldCodec, 'name' | 'json' | 'expected' | 'isOptional' | 'fromText' | 'toText'>
 
-/** Reads rows of one kind. */
-export interface RowReader<Value> {
+export interface RowKind<Value> {
   readonly noun: string
+  readonly plural: string
   readonly columns: readonly Column[]
   /** Takes the fields in the order of the columns. Throws `BadRow` if a field is invalid. */
   readonly read: (fields: readonly FieldText[]) => Value
-}
-
-export interface RowKind<Value> extends RowReader<Value> {
-  readonly plural: string
   readonly write: (value: Value) => FieldText[]
 }
 

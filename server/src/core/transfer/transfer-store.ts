@@ -4,12 +4,8 @@ import type { OrderRow } from '../orders/order.ts'
 import type { AdjustmentChange } from '../stock/command.ts'
 import type { StagedImport } from './import.ts'
 
-/**
- * Coordinates an import with a service that uses the same database, if the database allows only one writer at a time: while
- * the import writes, the service cannot.
- */
+/** Coordinates an import with a running service if the database allows only one writer at a time. */
 export interface WritePause {
-  /** Whether a service is running on the database now. */
   isServiceRunning(): boolean
   /** Makes the service reply with a retry delay of this many seconds. Replaces the last announcement. */
   announce(seconds: number): void
@@ -17,9 +13,7 @@ export interface WritePause {
   withdraw(): void
 }
 
-/** Imports, exports and backups. */
 export interface TransferStore {
-  /** Starts an import of pets with their stock. */
   stagePets(): Promise<StagedImport<ImportedPet>>
   stageCategories(): Promise<StagedImport<ImportedCategory>>
   stageOrders(): Promise<StagedImport<OrderRow>>

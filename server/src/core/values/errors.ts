@@ -62,3 +62,7 @@ export class ServiceError extends Error {
     this.retryAfterSeconds = options?.retryAfterSeconds
   }
 }
+
+export function notFound(message: string): ServiceError {
+  return new ServiceError('not_found', message)
+}

@@ -13,9 +13,8 @@ import { ServiceError } from './errors.ts'
 import { parseDateTime } from './rfc3339.ts'
 
 /**
- * A record is described once, by the TypeBox schemas of its fields. The contract, the parsers of request bodies and
- * files, the SQL columns and the exports derive from them. In the program, an int64 is a `bigint` and a time is in
- * milliseconds.
+ * A record is described once, by the TypeBox schemas of its fields. The contract, parsers, SQL columns and exports derive
+ * from them. In the program, an int64 is a `bigint` and a time is in milliseconds.
  */
 export type Fields = Readonly<Record<string, TSchema>>
 
@@ -58,12 +57,12 @@ export const Quantity = (description: string, options: Options = {}) =>
   Type.Integer({ minimum: 0, maximum: MAX_QUANTITY, description, ...options })
 
 /** A time: milliseconds in the program, RFC 3339 in JSON and in files. */
-export type TDateTime = TUnsafe<number> & { format: 'date-time' }
+type TDateTime = TUnsafe<number> & { format: 'date-time' }
 
-export const DateTime = (description: string): TDateTime => {
-  const format = 'date-time'
-  return { ...Type.Unsafe<number>({ type: 'string', description }), format }
-}
+export const DateTime = (description: string): TDateTime => ({
+  ...Type.Unsafe<number>({ type: 'string', description }),
+  format: 'date-time',
+})
 
 export function OneOf<const Word extends string>(words: readonly Word[], options: Options) {
   return Type.Enum([...words], { type: 'string', ...options })
@@ -91,7 +90,7 @@ export function Text(options: Options, expected: string, isValid: (text: string)
 }
 
 /** The fields of an update: all are optional, and null removes the value of an optional field. */
-export type UpdateOf<FieldSet extends Fields> = {
+type UpdateOf<FieldSet extends Fields> = {
   [Name in keyof FieldSet]: FieldSet[Name] extends TOptional<infer Schema extends TSchema>
     ? TOptional<Type.TUnion<[Schema, Type.TNull]>>
     : TOptional<FieldSet[Name]>
@@ -119,7 +118,6 @@ interface Keywords {
   readonly anyOf?: readonly TSchema[]
 }
 
-/** How the values of a field are read, written and described. */
 export interface FieldCodec {
   readonly name: string
   readonly isOptional: boolean
@@ -131,14 +129,10 @@ export interface FieldCodec {
   readonly json: 'number' | 'string' | 'boolean'
   readonly sql: 'integer' | 'text' | 'boolean'
   readonly isInt64?: true
-  /**
-   * Returns undefined if the value is invalid; a word list throws `invalid_request` instead, to name the invalid word.
-   * Values are never coerced: "5" is not 5.
-   */
+  /** Undefined if the value is invalid; a word list throws, to name the invalid word. "5" is not 5. */
   fromJson(value: unknown): unknown
   fromText(text: string): unknown
   toText(value: unknown): string
-  /** The value as JSON shows it. */
   toJson(value: unknown): unknown
   /** Databases return integers as `bigint`, and SQLite returns booleans as 0 and 1. */
   fromSql(value: bigint | string | boolean): unknown
@@ -156,8 +150,7 @@ export function codecsOf(fields: Fields): readonly FieldCodec[] {
 }
 
 export function codecOf(name: string, schema: TSchema): FieldCodec {
-  const { anyOf }: Keywords = schema
-  const [first, second] = anyOf ?? []
+  const { anyOf: [first, second] = [] }: Keywords = schema
   const isClearable = (second as Keywords | undefined)?.type === 'null'
   const valueSchema = isClearable && first !== undefined ? first : schema
   return { name, isOptional: IsOptional(schema), isClearable, ...valueCodec(name, valueSchema) }
@@ -166,6 +159,8 @@ export function codecOf(name: string, schema: TSchema): FieldCodec {
 type ValueCodec = Omit<FieldCodec, 'name' | 'isOptional' | 'isClearable'>
 
 const identity = (value: unknown) => value
+/** The value is the same in JSON and in the program. */
+const PLAIN = { toText: String, toJson: identity, fromSql: identity }
 
 function valueCodec(name: string, schema: TSchema): ValueCodec {
   const codec = plainCodec(name, schema)
@@ -202,6 +197,7 @@ export function parseInt64(text: string): bigint | undefined {
 }
 
 const INT64: ValueCodec = {
+  ...PLAIN,
   expected: INT64_RANGE,
   json: 'number',
   sql: 'integer',
@@ -212,8 +208,6 @@ const INT64: ValueCodec = {
     return Number.isSafeInteger(value) ? BigInt(value) : parseInt64(String(value))
   },
   fromText: parseInt64,
-  toText: String,
-  toJson: identity,
   fromSql: BigInt,
 }
 
@@ -229,16 +223,12 @@ const DATE_TIME: ValueCodec = {
 }
 
 const BOOLEAN: ValueCodec = {
+  ...PLAIN,
   expected: 'true or false',
   json: 'boolean',
   sql: 'boolean',
   fromJson: (value) => (typeof value === 'boolean' ? value : undefined),
-  fromText: (text) => {
-    if (text === 'true') return true
-    return text === 'false' ? false : undefined
-  },
-  toText: String,
-  toJson: identity,
+  fromText: (text) => (text === 'true' || text === 'false' ? text === 'true' : undefined),
   fromSql: Boolean,
 }
 
@@ -252,13 +242,12 @@ function integerCodec({ minimum = -MAX_QUANTITY, maximum = MAX_QUANTITY }: Keywo
       ? value + 0 // Turns -0 into 0.
       : undefined
   return {
+    ...PLAIN,
     expected: `an integer from ${minimum} to ${maximum}`,
     json: 'number',
     sql: 'integer',
     fromJson,
     fromText: (text) => (INTEGER_TEXT.test(text) ? fromJson(Number(text)) : undefined),
-    toText: String,
-    toJson: identity,
     fromSql: Number,
   }
 }
@@ -276,15 +265,18 @@ function textCodec(schema: TSchema): ValueCodec {
       : words.includes(value)
   const read = (value: unknown) => (isValid(value) ? value : undefined)
   return {
+    ...PLAIN,
     expected: words === undefined ? describeLength(minLength, maxLength) : `one of ${words.join(', ')}`,
     json: 'string',
     sql: 'text',
     fromJson: read,
     fromText: read,
-    toText: String,
-    toJson: identity,
-    fromSql: identity,
   }
+}
+
+/** Whether the text is valid Unicode without the forbidden characters, and short enough. */
+export function isCleanText(text: string, maxLength: number, forbidden: RegExp): boolean {
+  return isWithinLength(text, maxLength) && text.isWellFormed() && !forbidden.test(text)
 }
 
 /** Whether the text is short enough. Counts code points, as JSON Schema does, not UTF-16 units. */
@@ -298,23 +290,22 @@ function wordListCodec(name: string, { items, minItems = 0 }: Keywords): ValueCo
   const fromJson = (value: unknown) => {
     if (!Array.isArray(value) || value.length < minItems) return undefined
     for (const [index, word] of value.entries()) {
-      const problem = !words.includes(word)
-        ? `${name}[${index}] must be one of ${list}, got ${describeValue(word)}`
-        : value.indexOf(word) !== index
-          ? `${name} contains ${describeValue(word)} twice; name it once`
-          : undefined
-      if (problem !== undefined) throw invalidField(name, problem)
+      if (!words.includes(word)) {
+        throw invalidField(name, `${name}[${index}] must be one of ${list}, got ${describeValue(word)}`)
+      }
+      if (value.indexOf(word) !== index) {
+        throw invalidField(name, `${name} contains ${describeValue(word)} twice; name it once`)
+      }
     }
     return words.filter((word) => value.includes(word))
   }
   return {
+    ...PLAIN,
     expected: minItems > 0 ? `a list of at least one of ${list}` : `a list of any of ${list}`,
     json: 'string',
     sql: 'text',
     fromJson,
     fromText: (text) => fromJson(text.split(',')),
-    toText: String,
-    toJson: identity,
     fromSql: (text) => String(text).split(','),
   }
 }
@@ -329,17 +320,18 @@ export function columnName(field: string): string {
   return field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** The SQL columns of a record, with their types. */
 export function columnsOf(fields: Fields): Readonly<Record<string, FieldCodec['sql']>> {
   return Object.fromEntries(codecsOf(fields).map(({ name, sql }) => [columnName(name), sql]))
 }
 
 /** Throws `invalid_request` with the name of the field if the value is invalid. */
-export function valueFromJson(codec: FieldCodec, value: unknown): unknown {
-  if (value === null && codec.isClearable) return null
-  const parsed = codec.fromJson(value)
+export function valueFromJson(
+  { name, expected, isClearable, fromJson }: FieldCodec,
+  value: unknown,
+): unknown {
+  if (value === null && isClearable) return null
+  const parsed = fromJson(value)
   if (parsed !== undefined) return parsed
-  const { name, expected } = codec
   const problem =
     value === undefined
       ? `is missing; it must be ${expected}`
@@ -352,10 +344,7 @@ export function invalidField(field: string, message: string): ServiceError {
   return new ServiceError('invalid_request', message, { field })
 }
 
-/**
- * The record with the update applied: null removes a value. The fields have the order of the definition, so that equal
- * records have the same JSON and the same ETag.
- */
+/** Applies an update; null removes a value. The order of the fields is fixed, so equal records have the same ETag. */
 export function withUpdate<FieldSet extends Fields>(
   fields: FieldSet,
   record: RecordOf<FieldSet>,
@@ -386,7 +375,13 @@ export function isSameRecord<FieldSet extends Fields>(
 export function jsonWriter<FieldSet extends Fields>(
   fields: FieldSet,
 ): (record: JsonWriterInput<FieldSet>) => JsonOf<FieldSet> {
-  const writers = Object.entries(fields).map(([name, schema]) => ({ name, write: valueWriter(name, schema) }))
+  const writers = Object.entries(fields).map(([name, schema]) => ({
+    name,
+    // The type of the record ensures that the value of such a field is an object.
+    write: IsObject(schema)
+      ? (jsonWriter(schema.properties) as typeof identity)
+      : codecOf(name, schema).toJson,
+  }))
   return (record) => {
     const values: Readonly<Record<string, unknown>> = record
     const json: Record<string, unknown> = {}
@@ -396,11 +391,6 @@ export function jsonWriter<FieldSet extends Fields>(
     }
     return json as JsonOf<FieldSet>
   }
-}
-
-function valueWriter(name: string, schema: TSchema): (value: unknown) => unknown {
-  // The type of the record ensures that the value of such a field is an object.
-  return IsObject(schema) ? (jsonWriter(schema.properties) as typeof identity) : codecOf(name, schema).toJson
 }
 
 /** Like `jsonWriter`, but returns the text of the JSON. JSON.stringify rejects a `bigint`, and a replacer is slower. */
@@ -421,7 +411,6 @@ export function jsonTextWriter<FieldSet extends Fields>(
   }
 }
 
-/** Error messages show at most this many characters of a value. */
 const MAX_VALUE_LENGTH = 40
 /** Matches JSON with a fraction, an exponent or 16 digits in a row. A double represents all other numbers exactly. */
 const MAY_BE_ROUNDED = /[0-9][.eE]|[0-9]{16}/
@@ -429,7 +418,6 @@ const JSON_NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** A JSON number that is kept as its source text. */
 export class NumberText {
   readonly text: string
 
@@ -438,10 +426,7 @@ export class NumberText {
   }
 }
 
-/**
- * Parses JSON without rounding: 9007199254740993 and 1.00000000000000001 become `NumberText`. `keepsText` decides which
- * numbers become `NumberText`. It is not called if no number can be rounded.
- */
+/** Parses JSON without rounding: the numbers that `keepsText` selects become `NumberText`, if any number can be rounded. */
 export function parseExactJson(text: string, keepsText = isRounded): unknown {
   if (!MAY_BE_ROUNDED.test(text)) return JSON.parse(text)
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
@@ -451,10 +436,7 @@ export function parseExactJson(text: string, keepsText = isRounded): unknown {
   )
 }
 
-/**
- * Whether the double is an integer that differs from the number in the source, or is too large to be exact. A double
- * with a fraction counts as not rounded.
- */
+/** Whether the double is an integer that differs from the source, or is too large to be exact. */
 function isRounded(value: number, source: string): boolean {
   if (!Number.isFinite(value)) return true
   if (!Number.isInteger(value) || String(value) === source) return false

@@ -12,8 +12,7 @@ export interface Page<Row> {
   readonly next: string | undefined
 }
 
-/** An ordered list that can be read from any position. */
-export interface PagedList<Row, Position> {
+interface PagedList<Row, Position> {
   positionOf(cursor: string): Position
   /** At most `limit` rows after the position, or from the start of the list. */
   read(limit: number, after: Position | undefined): Promise<readonly Row[]>
@@ -33,18 +32,16 @@ export async function readPage<Row, Position>(
   return { rows, next: hasNextPage && last !== undefined ? list.cursorOf(last) : undefined }
 }
 
-/** Reads a page of a list that is ordered by id. */
 export function readPageById<Row extends { readonly id: bigint }>(
   request: PageRequest,
   read: PagedList<Row, bigint>['read'],
 ): Promise<Page<Row>> {
-  return readPage(request, { positionOf: parseIdCursor, read, cursorOf: ({ id }) => String(id) })
-}
-
-function parseIdCursor(cursor: string): bigint {
-  const id = parseInt64(cursor)
-  if (id === undefined) throw unknownCursor(cursor)
-  return id
+  const positionOf = (cursor: string) => {
+    const id = parseInt64(cursor)
+    if (id === undefined) throw unknownCursor(cursor)
+    return id
+  }
+  return readPage(request, { positionOf, read, cursorOf: ({ id }) => String(id) })
 }
 
 export function unknownCursor(cursor: string | undefined): ServiceError {

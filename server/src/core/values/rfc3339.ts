@@ -3,10 +3,7 @@ const DATE_TIME =
 const EARLIEST = Date.parse('0000-01-01T00:00:00Z')
 const LATEST = Date.parse('9999-12-31T23:59:59.999Z')
 
-/**
- * Parses an RFC 3339 date-time into milliseconds since the Unix epoch and truncates finer fractions. Rejects days that do
- * not exist and times whose year in UTC does not have four digits.
- */
+/** Parses RFC 3339 into milliseconds. Rejects days that do not exist and years that do not have four digits in UTC. */
 export function parseDateTime(text: string): number | undefined {
   const [, day, time, offset = 'Z'] = DATE_TIME.exec(text) ?? []
   if (day === undefined || time === undefined) return undefined

@@ -1,6 +1,5 @@
 // W3C Trace Context: https://www.w3.org/TR/trace-context/
 
-/** One span of a trace. */
 export interface TraceContext {
   /** 32 lowercase hex digits, the same for all spans of a trace. */
   readonly traceId: string
@@ -24,7 +23,6 @@ export function parseTraceparent(text: string): TraceContext | undefined {
   return { traceId, spanId, flags: Number.parseInt(flags, 16) & KNOWN_FLAGS }
 }
 
-/** A new span in the caller's trace. */
 export function childSpan({ traceId, flags }: TraceContext): TraceContext {
   return { traceId, spanId: randomHex(8), flags }
 }

@@ -2,10 +2,7 @@ import type { ChangeOrigin, MoveWebhook } from '../stock/command.ts'
 import type { Webhook } from './webhook.ts'
 import type { Rewind } from './webhook-store.ts'
 
-/**
- * Moves the webhook back to the cursor of the rewind. The command fails if the webhook has changed since it was read, so
- * that the webhook never skips events.
- */
+/** Moves a webhook back. The command fails if the webhook has changed since it was read, so that no events are skipped. */
 export function rewindCommand(
   { id, revision, progress }: Webhook,
   { type, cursor }: Rewind,

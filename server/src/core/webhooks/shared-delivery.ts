@@ -1,21 +1,14 @@
-// Resources that all webhooks of a process share: the slots for parallel requests, and the reads of the event log and of the
-// revisions.
+// Resources that all webhooks of a process share: the slots for parallel requests, and the reads of the event log.
 import type { StockEvents } from '../stock/stock-event.ts'
 import { MAX_WEBHOOKS } from './webhook.ts'
 import type { DeliveryStore } from './webhook-store.ts'
 
 export const MAX_PARALLEL_PER_WEBHOOK = 16
-/**
- * Bun sends at most this many requests in parallel. Further requests would wait inside Bun until they time out, so the
- * webhooks together must never start more.
- */
+/** Bun sends at most this many requests in parallel. Further requests would wait inside Bun until they time out. */
 const MAX_PARALLEL_IN_BUN = 256
 /** Every webhook may always send one request. It may send several only while the total is below this limit. */
 const MAX_TOTAL_FOR_FURTHER_REQUESTS = MAX_PARALLEL_IN_BUN - MAX_WEBHOOKS
-/**
- * The maximum number of requests that start in one turn of the event loop. Keeps turns short, so that API requests are not
- * delayed.
- */
+/** The requests that may start in one turn of the event loop. Keeps turns short for API requests. */
 const MAX_STARTED_PER_TURN = 16
 
 /** Limits the requests that the webhooks of a process send in parallel. */
@@ -24,10 +17,7 @@ export class DeliverySlots {
   #startedThisTurn = 0
   readonly #waiting = new Set<() => void>()
 
-  /**
-   * Whether a webhook that is sending `requestCount` requests may start one more. If only the limit per turn prevents it,
-   * calls `onNextTurn` in the next turn.
-   */
+  /** Whether a webhook may start one more request. If only the limit per turn prevents it, calls `onNextTurn`. */
   hasRoomOrCallLater(requestCount: number, onNextTurn: () => void): boolean {
     const isFirst = requestCount === 0
     if (!isFirst && requestCount >= MAX_PARALLEL_PER_WEBHOOK) return false
@@ -62,7 +52,7 @@ type LogRead = StockEvents | 'relist_needed' | 'unknown_cursor'
 
 /**
  * Reads the event log for all webhooks of a process. Webhooks at the same cursor share a read. Reads never overlap, and the
- * event loop gets a turn between them, so that webhooks with a backlog do not slow down the service.
+ * event loop gets a turn between them.
  */
 export class SharedLog {
   readonly #store: Pick<DeliveryStore, 'eventsAfter'>
@@ -96,31 +86,5 @@ export class SharedLog {
 
   #forget(cursor: string, read: Promise<LogRead>): void {
     if (this.#reads.get(cursor) === read) this.#reads.delete(cursor)
-  }
-}
-
-/**
- * Reads the revisions of the webhooks for attempts that are about to start. Reads never overlap: attempts that come while a
- * read is running share the next one.
- */
-export class SharedRevisions {
-  readonly #store: Pick<DeliveryStore, 'webhookRevisions'>
-  #running: Promise<unknown> = Promise.resolve()
-  #next: Promise<ReadonlyMap<bigint, number>> | undefined
-
-  constructor(store: Pick<DeliveryStore, 'webhookRevisions'>) {
-    this.#store = store
-  }
-
-  /** The result comes from a read that starts after this call. */
-  read(): Promise<ReadonlyMap<bigint, number>> {
-    if (this.#next !== undefined) return this.#next
-    const read = this.#running.then(() => {
-      this.#next = undefined
-      return this.#store.webhookRevisions()
-    })
-    this.#next = read
-    this.#running = read.catch(() => {})
-    return read
   }
 }

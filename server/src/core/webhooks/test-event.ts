@@ -3,13 +3,7 @@ import Type from 'typebox'
 import type { Clock } from '../values/clock.ts'
 import { Int64, jsonTextWriter } from '../values/field.ts'
 import { secretsAt, type Webhook } from './webhook.ts'
-import {
-  attemptOf,
-  type DeliveryAttempt,
-  type Message,
-  type WebhookSender,
-  type WebhookStore,
-} from './webhook-store.ts'
+import { attemptOf, type DeliveryAttempt, type WebhookSender, type WebhookStore } from './webhook-store.ts'
 
 /** The type of test events. Webhooks cannot subscribe to it. */
 export const TEST_EVENT_TYPE = 'webhook.test'
@@ -19,6 +13,8 @@ export const TEST_EVENT = {
   webhookId: Int64('The webhook that was tested.'),
   test: Type.Boolean({ description: 'Always true.' }),
 }
+
+const dataToJson = jsonTextWriter(TEST_EVENT)
 
 interface TestParts {
   readonly sender: WebhookSender
@@ -32,21 +28,15 @@ export async function sendTestEvent(
   { sender, store, clock }: TestParts,
 ): Promise<DeliveryAttempt> {
   const at = clock()
-  const message = testMessage(webhook.id, at)
-  const result = await sender.send(webhook.url, secretsAt(webhook, at), message)
-  const attempt = attemptOf(message, 1, at, result)
-  await store.recordDeliveries(webhook.id, [attempt])
-  return attempt
-}
-
-const dataToJson = jsonTextWriter(TEST_EVENT)
-
-function testMessage(webhookId: bigint, at: number): Message {
-  const data = dataToJson({ webhookId, test: true })
+  const data = dataToJson({ webhookId: webhook.id, test: true })
   const timestamp = new Date(at).toISOString()
-  return {
+  const message = {
     id: `test_${randomUUID()}`,
     type: TEST_EVENT_TYPE,
     body: `{"type":"${TEST_EVENT_TYPE}","timestamp":"${timestamp}","data":${data}}`,
   }
+  const result = await sender.send(webhook.url, secretsAt(webhook, at), message)
+  const attempt = attemptOf(message, 1, at, result)
+  await store.recordDeliveries(webhook.id, [attempt])
+  return attempt
 }

@@ -8,10 +8,10 @@ import {
 } from './shared-delivery.ts'
 import {
   type DeliveryFailure,
+  receivesEvent,
   secretsAt,
   type Webhook,
   type WebhookProgress,
-  webhookKindOf,
 } from './webhook.ts'
 import {
   attemptOf,
@@ -59,7 +59,6 @@ export class DeliveryWindow {
   readonly #all = new Set<PendingDelivery>()
   readonly #byPet = new Map<bigint | undefined, PendingDelivery[]>()
   readonly #ready: PendingDelivery[] = []
-  /** Deliveries that wait for their retry. */
   readonly #postponed = new Set<PendingDelivery>()
 
   get size(): number {
@@ -88,7 +87,6 @@ export class DeliveryWindow {
     return this.#ready.shift()
   }
 
-  /** Takes the head if it is ready. */
   takeHead(): PendingDelivery | undefined {
     const { head } = this
     const index = head === undefined ? -1 : this.#ready.indexOf(head)
@@ -138,9 +136,9 @@ export interface RunnerDependencies {
 type LoggedEvent = Pick<PendingDelivery, 'event' | 'before'>
 
 /**
- * Delivers the events of the log to one webhook. It sends several deliveries in parallel, but those of one pet in order. A
- * failed delivery delays the later deliveries of its pet; those of other pets continue until the window is full. While the
- * receiver is down, only the oldest delivery is retried.
+ * Delivers the events of the log to one webhook, in parallel, but those of one pet in order. A failed delivery delays only
+ * the later deliveries of its pet, until the window is full. While the receiver is down, only the oldest delivery
+ * is retried.
  */
 export class WebhookRunner {
   readonly webhook: Webhook
@@ -150,10 +148,7 @@ export class WebhookRunner {
   readonly #backlog: LoggedEvent[] = []
   /** The cursor up to which the log has been read. */
   #cursor: string
-  /**
-   * When the pending relist was created; `undefined` if none is pending. A relist asks the receiver to read the whole
-   * list again.
-   */
+  /** When the pending relist was created; `undefined` if none is pending. */
   #relistAt: number | undefined
   /** The saved failure of the oldest delivery. The first delivery that this runner adds continues from it. */
   #inheritedFailure: DeliveryFailure | undefined
@@ -284,10 +279,7 @@ export class WebhookRunner {
     }
     let before = this.#cursor
     for (const event of read.events) {
-      const kind = webhookKindOf(event)
-      if (kind === 'relist' || (kind !== undefined && this.webhook.kinds.includes(kind))) {
-        this.#backlog.push({ event, before })
-      }
+      if (receivesEvent(this.webhook, event)) this.#backlog.push({ event, before })
       before = event.cursor
     }
     if (read.cursor !== this.#cursor) this.#hasUnsavedProgress = true

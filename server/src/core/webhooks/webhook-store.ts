@@ -1,5 +1,6 @@
 // The ports of webhooks: the store, the sender and the observers of deliveries.
 import type { StockEvents } from '../stock/stock-event.ts'
+import type { EventStore } from '../stock/stock-store.ts'
 import type { Webhook, WebhookProgress } from './webhook.ts'
 
 /** The message of a delivery. Each attempt sends the same message. */
@@ -21,7 +22,6 @@ export interface SendResult {
   readonly retryAfterMs?: number
 }
 
-/** Sends messages to the urls of webhooks. */
 export interface WebhookSender {
   /** Why messages cannot be sent to this url; `undefined` if they can. */
   problemOf(url: string): Promise<string | undefined>
@@ -57,7 +57,6 @@ export interface ListedAttempt extends DeliveryAttempt {
   readonly id: bigint
 }
 
-/** The backlog of a webhook. */
 export interface WebhookLag {
   /** The number of events after its cursor, even of kinds that it does not receive. 1 if a relist replaces them. */
   readonly events: number
@@ -73,22 +72,17 @@ export interface WebhookState {
 /** A place in the log that a webhook can go back to. */
 export interface Rewind {
   /**
-   * `events`: the events at or after the `since` of `findRewind` will be sent again. `relist`: some of them may have
-   * been pruned, so a relist replaces
-   * them. `pending`: the webhook has not sent the first of them yet, so it stays at its place.
+   * `events`: the events since the time will be sent again. `relist`: some of them may have been pruned, so a relist
+   * replaces them. `pending`: the webhook has not sent the first of them yet, so it stays at its place.
    */
   readonly type: 'events' | 'relist' | 'pending'
   readonly cursor: string
   readonly lag: WebhookLag
 }
 
-/** The number of attempts that are kept for each webhook. */
 export const MAX_KEPT_ATTEMPTS = 1_000
 
-/**
- * Reads webhooks and records deliveries. Webhooks are created and changed by commands, which `StockStore.changeStock`
- * commits.
- */
+/** Reads webhooks and records deliveries. Commands create and change webhooks. */
 export interface WebhookStore {
   /** Sorted by the time of their creation. */
   listWebhooks(): Promise<WebhookState[]>
@@ -101,27 +95,17 @@ export interface WebhookStore {
   findRewind(progress: WebhookProgress, since: number): Promise<Rewind>
 }
 
-/** The part of the store that deliveries need. */
-export interface DeliveryStore {
-  version(): number | undefined
-  latestEventCursor(): Promise<string>
+export interface DeliveryStore extends Pick<EventStore, 'version' | 'latestEventCursor'> {
   /**
-   * Like `stockEventsAfter`, but the cursor may be any distance back. `relist_needed` only if the log was pruned past
-   * the cursor, or if the cursor is ahead of the log or belongs to another log. `unknown_cursor` if the text is not in
-   * the format of a cursor.
+   * Like `stockEventsAfter`, but the cursor may be any distance back. `relist_needed` only if the log was pruned past the
+   * cursor, or if the cursor is ahead of the log or belongs to another log.
    */
   eventsAfter(cursor: string, limit: number): Promise<StockEvents | 'relist_needed' | 'unknown_cursor'>
-  /**
-   * Leases every webhook whose lease has expired, and renews the leases of this process when less than half of the duration
-   * remains. Returns the webhooks that this process has leased.
-   */
+  /** Leases every free webhook, renews the leases of this process after half of their time, and returns its webhooks. */
   leaseWebhooks(durationMs: number): Promise<Webhook[]>
   /** Ends the leases of this process, so that another process can take over at once. */
   releaseWebhooks(): Promise<void>
-  /**
-   * The current revision of each webhook, by id. Contains every change that was answered before the call, by any process.
-   * Read before each batch of attempts, so it must be cheap.
-   */
+  /** By id, with every change that any process has answered. Read before each batch of attempts, so it must be cheap. */
   webhookRevisions(): Promise<ReadonlyMap<bigint, number>>
   /** Returns false and saves nothing if the webhook has changed or another process has leased it. */
   saveProgress(

@@ -1,5 +1,6 @@
 import type { CommitObserver } from '../stock/group-commit.ts'
-import { DeliverySlots, SharedLog, SharedRevisions } from './shared-delivery.ts'
+import { shareRuns } from '../values/share-runs.ts'
+import { DeliverySlots, SharedLog } from './shared-delivery.ts'
 import { isActive, type Webhook } from './webhook.ts'
 import { type RunnerDependencies, WebhookRunner } from './webhook-runner.ts'
 import type { DeliveryStore } from './webhook-store.ts'
@@ -21,7 +22,7 @@ type WorkerDependencies = Omit<RunnerDependencies, 'hasLease' | 'isCurrent' | 'l
 export class WebhookWorker implements CommitObserver {
   readonly #dependencies: WorkerDependencies
   readonly #log: SharedLog
-  readonly #revisions: SharedRevisions
+  readonly #readRevisions = shareRuns(() => this.#dependencies.store.webhookRevisions())
   readonly #slots = new DeliverySlots()
   readonly #runners = new Map<bigint, WebhookRunner>()
   /** While a runner stops, no other runner of this process delivers for its webhook. */
@@ -40,7 +41,6 @@ export class WebhookWorker implements CommitObserver {
   constructor(dependencies: WorkerDependencies) {
     this.#dependencies = dependencies
     this.#log = new SharedLog(dependencies.store)
-    this.#revisions = new SharedRevisions(dependencies.store)
   }
 
   start(): void {
@@ -115,7 +115,7 @@ export class WebhookWorker implements CommitObserver {
   }
 
   async #isCurrent({ id, revision }: Webhook): Promise<boolean> {
-    const revisions = await this.#revisions.read()
+    const revisions = await this.#readRevisions()
     const isCurrent = revisions.get(id) === revision
     if (!isCurrent) void this.#renewLeases()
     return isCurrent

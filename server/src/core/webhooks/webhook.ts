@@ -3,35 +3,28 @@ import Type from 'typebox'
 import { ORDER_WEBHOOKS, type OrderChange, type OrderWebhookKind } from '../orders/order.ts'
 import type { StockEvent } from '../stock/stock-event.ts'
 import { DAY } from '../values/clock.ts'
-import { ServiceError } from '../values/errors.ts'
+import { notFound, type ServiceError } from '../values/errors.ts'
 import { DateTime, Int64, ListOf, quote, type RecordOf, Text, updateOf } from '../values/field.ts'
 
 /** The events that a webhook can subscribe to; part of the contract. */
-export const WEBHOOK_KINDS: readonly WebhookKind[] = [
+export const WEBHOOK_KINDS = [
   'stock.changed',
   'stock.low',
   'stock.recovered',
   ...ORDER_WEBHOOKS.map(({ kind }) => kind),
   'pet.changed',
   'pet.removed',
-]
-export type WebhookKind =
-  | 'stock.changed'
-  | 'stock.low'
-  | 'stock.recovered'
-  | OrderWebhookKind
-  | 'pet.changed'
-  | 'pet.removed'
+] as const
+export type WebhookKind = (typeof WEBHOOK_KINDS)[number]
 
 /** The limit for the whole store. */
 export const MAX_WEBHOOKS = 100
 /** The limit for each key, so that one key cannot use up the limit of the store. Does not apply to the command line. */
 export const MAX_WEBHOOKS_PER_KEY = 10
-export const MAX_URL_LENGTH = 2_000
+const MAX_URL_LENGTH = 2_000
 /** How long deliveries are also signed with the old secret after a rotation. */
 export const OLD_SECRET_MS = DAY
 
-/** The fields that callers set. */
 const SETTABLE = {
   url: Text(
     {
@@ -72,24 +65,17 @@ export interface Webhook extends RecordOf<typeof WEBHOOK> {
   readonly secret: string
   readonly oldSecret?: { readonly secret: string; readonly until: number }
   readonly progress: WebhookProgress
-  /**
-   * Incremented by every change that a caller makes, and when another process takes over the lease. Progress of an earlier
-   * revision is not saved.
-   */
+  /** Incremented by every change of a caller and by every new lease. Progress of an earlier revision is not saved. */
   readonly revision: number
 }
 
 export interface WebhookProgress {
   /** Every event up to this cursor has been delivered. */
   readonly cursor: string
-  /**
-   * When the pending relist was created; absent if none is pending. A relist asks the receiver to read the whole list
-   * again.
-   */
+  /** When the pending relist was created; absent if none is pending. It asks the receiver to read the whole list again. */
   readonly relistAt?: number
   /** The failure of the oldest undelivered event. */
   readonly failure?: DeliveryFailure
-  /** If the webhook was turned off: when and why. */
   readonly off?: { readonly at: number; readonly reason: string }
 }
 
@@ -103,7 +89,7 @@ export function newSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`
 }
 
-/** A random id. In the unlikely case that another webhook has it, the commit fails. */
+/** In the unlikely case that another webhook has this random id, the commit fails. */
 export function newWebhookId(): bigint {
   return BigInt(randomInt(1_000_000_000, 10_000_000_000))
 }
@@ -135,13 +121,19 @@ const KIND_BY_EVENT = {
   relist: 'relist',
 } as const satisfies Readonly<Record<Exclude<StockEvent['kind'], 'order'>, WebhookKind | 'relist'>>
 
-/** `undefined` if the event is not delivered to webhooks. A `relist` is delivered to all webhooks. */
+/** `undefined` if the event is not delivered to webhooks. */
 export function webhookKindOf(event: StockEvent): WebhookKind | 'relist' | undefined {
   return event.kind === 'order' ? KIND_BY_ORDER_CHANGE.get(event.change) : KIND_BY_EVENT[event.kind]
 }
 
+/** A `relist` is delivered to all webhooks. */
+export function receivesEvent({ kinds }: Pick<Webhook, 'kinds'>, event: StockEvent): boolean {
+  const kind = webhookKindOf(event)
+  return kind === 'relist' || (kind !== undefined && kinds.includes(kind))
+}
+
 export function webhookNotFound(id: bigint): ServiceError {
-  return new ServiceError('not_found', `webhook ${id} does not exist; GET /webhooks lists all webhooks`)
+  return notFound(`webhook ${id} does not exist; GET /webhooks lists all webhooks`)
 }
 
 const EXAMPLE_URL = 'https://shop.example/hooks'

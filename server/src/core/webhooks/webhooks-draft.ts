@@ -25,8 +25,8 @@ export type WebhookChanges = ReadonlyMap<bigint, Webhook | undefined>
 
 /** The webhooks that a commit is building. */
 export class WebhooksDraft {
+  readonly changes = new Map<bigint, Webhook | undefined>()
   readonly #locked: LockedWebhooks
-  readonly #changed = new Map<bigint, Webhook | undefined>()
   readonly #createdBy: Map<string, number>
   #total: number
 
@@ -34,10 +34,6 @@ export class WebhooksDraft {
     this.#locked = locked
     this.#total = locked.total
     this.#createdBy = new Map(locked.createdBy)
-  }
-
-  get changes(): WebhookChanges {
-    return this.#changed
   }
 
   create({ webhook, keyId }: CreateWebhook): OutcomeOf<CreateWebhook> {
@@ -83,7 +79,7 @@ export class WebhooksDraft {
   remove({ webhookId }: RemoveWebhook): OutcomeOf<RemoveWebhook> {
     const webhook = this.#find(webhookId)
     if (webhook === undefined) return { type: 'unknown_webhook' }
-    this.#changed.set(webhookId, undefined)
+    this.changes.set(webhookId, undefined)
     this.#addToCounts(webhook, -1)
     return { type: 'done' }
   }
@@ -97,7 +93,7 @@ export class WebhooksDraft {
   }
 
   #put(webhook: Webhook): WebhookDone {
-    this.#changed.set(webhook.id, webhook)
+    this.changes.set(webhook.id, webhook)
     return { type: 'done', webhook }
   }
 
@@ -108,6 +104,6 @@ export class WebhooksDraft {
   }
 
   #find(id: bigint): Webhook | undefined {
-    return this.#changed.has(id) ? this.#changed.get(id) : this.#locked.named.get(id)
+    return this.changes.has(id) ? this.changes.get(id) : this.#locked.named.get(id)
   }
 }

@@ -1,16 +1,14 @@
+import { lowerBound } from '../../values/lower-bound.ts'
 import { type InventoryItem, PET_STATUSES } from '../inventory.ts'
 
-/**
- * The whole list as JSON, split into parts. It stays the same object until the list changes, so it can be the key of a
- * cache.
- */
+/** The whole list as JSON. It stays the same object until the list changes, so it can be the key of a cache. */
 export interface InventorySnapshot {
   readonly parts: readonly Uint8Array[]
   readonly byteLength: number
   readonly tag: string
 }
 
-const CLOSING_BRACKET = new TextEncoder().encode(']')
+const CLOSING_BRACKET = bytesOf(']')
 
 /** All entries in petId order, split into pages, so that a change serialises one page and not the whole list. */
 export class InventoryPages {
@@ -23,7 +21,6 @@ export class InventoryPages {
     return this.#pages.reduce((sum, page) => sum + page.count, 0)
   }
 
-  /** Adds an entry, or replaces the entry with the same id. */
   set(item: InventoryItem): void {
     const index = this.#indexFor(item.petId)
     const page = this.#pageAt(index)
@@ -58,15 +55,12 @@ export class InventoryPages {
   }
 
   snapshot(): InventorySnapshot {
-    this.#snapshot ??= this.#takeSnapshot()
-    return this.#snapshot
-  }
-
-  #takeSnapshot(): InventorySnapshot {
+    if (this.#snapshot !== undefined) return this.#snapshot
     const parts = this.#pages.map((page, index) => page.bytes(index === 0 ? '[' : ','))
     parts.push(CLOSING_BRACKET)
     const byteLength = parts.reduce((sum, part) => sum + part.length, 0)
-    return { parts, byteLength, tag: this.#tag.toString() }
+    this.#snapshot = { parts, byteLength, tag: this.#tag.toString() }
+    return this.#snapshot
   }
 
   #pageAt(index: number): InventoryPage {
@@ -80,14 +74,7 @@ export class InventoryPages {
     const last = this.#pages.length - 1
     // A shortcut for entries that are added in ascending order, as when the list is loaded.
     if (this.#pageAt(last).firstId <= petId) return last
-    let low = 0
-    let high = last
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (this.#pageAt(middle).firstId <= petId) low = middle + 1
-      else high = middle
-    }
-    return Math.max(0, low - 1)
+    return Math.max(0, lowerBound(last, (index) => this.#pageAt(index).firstId <= petId) - 1)
   }
 
   #insertIntoFull(index: number, page: InventoryPage, item: InventoryItem): void {
@@ -143,14 +130,7 @@ class InventoryPage {
   /** The slot of the id, or the slot to insert it at. */
   slotOf(petId: bigint): number {
     if (this.count > 0 && (this.ids[this.count - 1] ?? 0n) < petId) return this.count
-    let low = 0
-    let high = this.count
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if ((this.ids[middle] ?? 0n) < petId) low = middle + 1
-      else high = middle
-    }
-    return low
+    return lowerBound(this.count, (slot) => (this.ids[slot] ?? 0n) < petId)
   }
 
   has(slot: number, petId: bigint): boolean {
@@ -286,18 +266,14 @@ const LANES = [
 ] as const
 
 /**
- * Identifies the content of the list by the sum of a 128-bit hash of each entry. The sum does not depend on the order of
- * the entries, so adding or removing an entry takes constant time, and every instance with the same entries has the same
- * tag, even after a restart.
- *
- * The hash is of the murmur family, which is fast but not collision-resistant: a caller who constructs a collision only
- * gets a stale copy of the list.
+ * Identifies the content of the list by the sum of a 128-bit hash of each entry, which does not depend on their order. So a
+ * change takes constant time, and every instance with the same entries has the same tag. The hash is of the murmur family:
+ * fast but not collision-resistant. A caller who constructs a collision only gets a stale copy of the list.
  */
 class ContentTag {
   readonly #sums = new Uint32Array(4)
   #entries = 0
 
-  /** The entry is given as 32-bit words. */
   add(words: ArrayLike<number>): void {
     this.#entries++
     for (let lane = 0; lane < 4; lane++) this.#sums[lane] = (this.#sums[lane] ?? 0) + hashLane(words, lane)

@@ -1,4 +1,5 @@
 import type { MaybePromise } from '../../values/maybe-promise.ts'
+import { shareRuns } from '../../values/share-runs.ts'
 import type { InventoryItem } from '../inventory.ts'
 import type { StockStore } from '../stock-store.ts'
 import { InventoryPages, type InventorySnapshot } from './inventory-pages.ts'
@@ -9,9 +10,8 @@ type ViewStore = Pick<StockStore, 'version' | 'loadStock' | 'stockChangesSince'>
 const MIN_ENTRIES_TO_COLLECT = 100_000
 
 /**
- * The stock in memory, ready to send. A read sees every change that any process acknowledged before the read began. If the
- * version of the store has changed or is unknown, a read first fetches the changes from the store. Waiting reads share a
- * fetch. A read never joins a fetch that has already begun, because that fetch may miss a recent change.
+ * The stock in memory, ready to send. A read sees every change that any process acknowledged before the read began: if the
+ * store may have changed, it first fetches the changes. It never joins a fetch that has already begun.
  */
 export class LiveView {
   readonly #store: ViewStore
@@ -19,8 +19,7 @@ export class LiveView {
   #loaded: LoadedStock | undefined
   /** The version of the store that the view shows. */
   #version: number | undefined
-  #nextFetch: Promise<LoadedStock> | undefined
-  #lastFetch: Promise<unknown> = Promise.resolve()
+  readonly #joinFetch = shareRuns(() => this.#fetch())
 
   static async open(store: ViewStore): Promise<LiveView> {
     const version = store.version()
@@ -50,17 +49,6 @@ export class LiveView {
     const version = this.#store.version()
     const isCurrent = version !== undefined && version === this.#version
     return isCurrent && this.#loaded !== undefined ? read(this.#loaded) : this.#joinFetch().then(read)
-  }
-
-  #joinFetch(): Promise<LoadedStock> {
-    if (this.#nextFetch === undefined) {
-      this.#nextFetch = this.#lastFetch.then(() => {
-        this.#nextFetch = undefined
-        return this.#fetch()
-      })
-      this.#lastFetch = this.#nextFetch.catch(() => {})
-    }
-    return this.#nextFetch
   }
 
   async #fetch(): Promise<LoadedStock> {
@@ -96,7 +84,7 @@ interface LoadedStock {
   readonly cursor: string
 }
 
-async function loadPages(store: ViewStore): Promise<LoadedStock> {
+export async function loadPages(store: Pick<StockStore, 'loadStock'>): Promise<LoadedStock> {
   const pages = new InventoryPages()
   const cursor = await store.loadStock((items) => {
     for (const item of items) pages.set(item)
