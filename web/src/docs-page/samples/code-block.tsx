@@ -1,38 +1,31 @@
-import { type ReactNode, useSyncExternalStore } from 'preact/compat'
+import type { ReactNode } from 'preact/compat'
 import { CopyButton } from '../../shared/copy-button.tsx'
-import { type CodeLine, colourCode, type Language, plainLines } from './code-tokens.ts'
-import { layOutJson } from './json-text.ts'
+import { announceStorageChange, useStoredValue } from '../../shared/stored-value.ts'
+import { type CodeLine, colourCode, jsonLines, type Language } from './code-tokens.ts'
 
-export function CodeBlock({
-  title,
-  code,
-  language,
-}: {
+interface CodeBlockProps {
   readonly title: string
   readonly code: string
-  readonly language: Language | 'json'
-}) {
-  const lines =
-    language === 'json' ? (layOutJson(code)?.lines ?? plainLines(code)) : colourCode(code, language)
+  readonly language: Language
+}
+
+export function CodeBlock({ title, code, language }: CodeBlockProps) {
   return (
     <CodeFrame header={<span className="code-frame__title">{title}</span>} label={title} copies={code}>
-      <CodeLines lines={lines} />
+      <CodeLines lines={language === 'json' ? jsonLines(code) : colourCode(code, language)} />
     </CodeFrame>
   )
 }
 
-export function CodeFrame({
-  header,
-  label,
-  copies,
-  children,
-}: {
+interface CodeFrameProps {
   readonly header: ReactNode
   readonly label: string
   /** The text that the copy button copies. */
   readonly copies: string
   readonly children: ReactNode
-}) {
+}
+
+export function CodeFrame({ header, label, copies, children }: CodeFrameProps) {
   return (
     <div className="card code-frame">
       <div className="code-frame__header">
@@ -75,17 +68,15 @@ export interface CodeSample {
 }
 
 const CHOSEN = 'docs-sample'
-const listeners = new Set<() => void>()
 
-/** A sample in several languages. The chosen language applies to all samples, for the session of the tab. */
-export function CodeTabs({
-  label,
-  samples,
-}: {
+interface CodeTabsProps {
   readonly label: string
   readonly samples: readonly CodeSample[]
-}) {
-  const chosen = useSyncExternalStore(subscribe, () => sessionStorage.getItem(CHOSEN))
+}
+
+/** A sample in several languages. The chosen language applies to all samples, for the session of the tab. */
+export function CodeTabs({ label, samples }: CodeTabsProps) {
+  const chosen = useStoredValue(() => sessionStorage.getItem(CHOSEN))
   const shown = samples.find(({ id }) => id === chosen) ?? samples[0]
   if (shown === undefined) return null
   const tabs = (
@@ -114,10 +105,5 @@ export function CodeTabs({
 
 function choose(id: CodeSample['id']): void {
   sessionStorage.setItem(CHOSEN, id)
-  for (const listener of [...listeners]) listener()
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
+  announceStorageChange()
 }

@@ -25,7 +25,7 @@ export function Navigation({ current, searchField, onChoose }: Props) {
   const contract = useContract()
   const [query, setQuery] = useState('')
   const [sections, setSections] = useState<readonly GuideSection[]>()
-  const pages = useMemo(() => pageGroups(contract, GUIDES), [contract])
+  const pages = useMemo(() => pageGroups(contract), [contract])
   const parts = useMemo(() => partGroups(contract, sections ?? []), [contract, sections])
   const isSearching = query.trim() !== ''
   const list = useRef<HTMLDivElement>(null)
@@ -111,7 +111,9 @@ function NavLink({
 }: ListProps & { readonly entry: Entry }) {
   return (
     <a
-      className={operation?.isDeprecated ? 'docs-nav__link docs-nav__link--deprecated' : 'docs-nav__link'}
+      className={
+        operation?.sunset !== undefined ? 'docs-nav__link docs-nav__link--deprecated' : 'docs-nav__link'
+      }
       href={address}
       aria-current={current === address ? 'page' : undefined}
       onClick={onChoose}
@@ -132,7 +134,7 @@ function GuideSectionReader({ onRead }: { readonly onRead: (sections: readonly G
   return (
     <div ref={container} hidden>
       {GUIDES.map((guide) => (
-        <PageContext key={guide.id} value={{ page: 'guide', id: guide.id }}>
+        <PageContext key={guide.id} value={{ page: 'guides', id: guide.id }}>
           <GuidePage guide={guide} />
         </PageContext>
       ))}
@@ -147,7 +149,7 @@ function sectionsIn(guide: Guide, rendered: Element | undefined): readonly Guide
   for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
     if (node instanceof Text) sections.at(-1)?.texts.push(node.data)
     else if (node instanceof HTMLHeadingElement) {
-      const address = node.tagName === 'H1' ? href({ page: 'guide', id: guide.id }) : `#${node.id}`
+      const address = node.tagName === 'H1' ? href({ page: 'guides', id: guide.id }) : `#${node.id}`
       sections.push({ title: node.textContent, address, texts: [] })
     }
   }

@@ -1,6 +1,7 @@
 import type { Contract, Operation } from '../contract.ts'
 import { WHAT_TO_DO } from '../guides/contract-tables.tsx'
 import type { Guide } from '../guides/guide.ts'
+import { GUIDES } from '../guides/guide-list.ts'
 import { href } from '../page-route.ts'
 import { statusPhrase } from '../reference/tags.tsx'
 
@@ -29,48 +30,42 @@ export interface GuideSection {
 }
 
 /** All pages, in the order of the navigation. */
-export function pageGroups(contract: Contract, guides: readonly Guide[]): readonly EntryGroup[] {
-  const groups = contract.groups.map(({ tag, operations }) => ({
+export function pageGroups(contract: Contract): readonly EntryGroup[] {
+  const guides = GUIDES.map(({ id, title, summary, keywords }) => ({
+    title,
+    address: href({ page: 'guides', id }),
+    words: inLowerCase(title, summary, keywords),
+  }))
+  const operationGroups = contract.groups.map(({ tag, operations }) => ({
     title: tag,
     entries: operations.map((operation) => ({
       title: operation.summary,
-      address: href({ page: 'operation', id: operation.id }),
+      address: href({ page: 'operations', id: operation.id }),
       operation,
       words: wordsOf(operation),
     })),
   }))
-  const schemas = [...contract.schemas].map(([name, schema]) => ({
+  const schemas = [...contract.schemas].map(([name, { description, properties = {} }]) => ({
     title: name,
-    address: href({ page: 'schema', id: name }),
-    words: inLowerCase(name, schema.description, ...Object.keys(schema.properties ?? {})),
+    address: href({ page: 'schemas', id: name }),
+    words: inLowerCase(name, description, ...Object.keys(properties)),
   }))
-  return [
-    {
-      title: 'Guides',
-      entries: guides.map(({ id, title, summary, keywords }) => ({
-        title,
-        address: href({ page: 'guide', id }),
-        words: inLowerCase(title, summary, keywords),
-      })),
-    },
-    ...groups,
-    { title: 'Resources', entries: schemas },
-  ]
+  return [{ title: 'Guides', entries: guides }, ...operationGroups, { title: 'Resources', entries: schemas }]
 }
 
 /** The parts of the pages: error codes, responses, sections of guides. */
 export function partGroups(contract: Contract, sections: readonly GuideSection[]): readonly EntryGroup[] {
-  const codes = contract.errorCodes.map(({ code, status, description }) => ({
+  const codes = contract.document['x-error-codes'].map(({ code, status, description }) => ({
     title: code,
-    address: href({ page: 'guide', id: 'errors' }, code),
+    address: href({ page: 'guides', id: 'errors' }, code),
     words: inLowerCase(code, String(status), statusPhrase(status), description, WHAT_TO_DO[code]),
   }))
   const answers = contract.operations.flatMap((operation) =>
-    operation.answers.map(({ status, description, events }) => {
-      const ownWords = inLowerCase(`${status}`, statusPhrase(status), description, ...(events?.keys() ?? []))
+    operation.answers.map(({ status, description, events = {} }) => {
+      const ownWords = inLowerCase(`${status}`, statusPhrase(status), description, ...Object.keys(events))
       return {
         title: `${status} · ${operation.summary}`,
-        address: href({ page: 'operation', id: operation.id }, String(status)),
+        address: href({ page: 'operations', id: operation.id }, String(status)),
         operation,
         words: `${wordsOf(operation)} ${ownWords}`,
         ownWords,
@@ -79,9 +74,8 @@ export function partGroups(contract: Contract, sections: readonly GuideSection[]
   )
   const texts = sections.map(({ guide, title, address, text }) => {
     const ownWords = inLowerCase(title, text)
-    const isWhole = title === guide.title
     return {
-      title: isWhole ? title : `${guide.title}: ${title}`,
+      title: title === guide.title ? title : `${guide.title}: ${title}`,
       address,
       words: `${inLowerCase(guide.title, guide.keywords)} ${ownWords}`,
       ownWords,
@@ -95,9 +89,9 @@ export function partGroups(contract: Contract, sections: readonly GuideSection[]
 }
 
 function wordsOf(operation: Operation): string {
-  const { id, method, path, summary, description, stability, isDeprecated, parameters } = operation
+  const { id, method, path, summary, description, stability, sunset, parameters } = operation
   const names = parameters.map(({ name }) => name)
-  const deprecated = isDeprecated ? 'deprecated' : ''
+  const deprecated = sunset === undefined ? '' : 'deprecated'
   return inLowerCase(id, `${method} ${path}`, summary, description, stability, deprecated, ...names)
 }
 

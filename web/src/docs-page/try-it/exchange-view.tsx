@@ -1,20 +1,21 @@
-import { memo, useMemo } from 'preact/compat'
+import { memo, useEffect, useMemo, useState } from 'preact/compat'
 import { LimitMeter } from '../../shared/limit-meter.tsx'
+import type { Contract } from '../contract.ts'
 import { useContract } from '../contract-context.tsx'
+import { WHAT_TO_DO } from '../guides/contract-tables.tsx'
 import { InlineText } from '../inline-text.tsx'
+import { href } from '../page-route.ts'
 import { StatusTag, statusPhrase } from '../reference/tags.tsx'
 import { CodeFrame, CodeLines } from '../samples/code-block.tsx'
-import { plainLines } from '../samples/code-tokens.ts'
-import { layOutJson } from '../samples/json-text.ts'
-import { type Advice, adviceOn, UNREACHABLE, UNSENDABLE } from './advice.ts'
+import { jsonLines } from '../samples/code-tokens.ts'
 import {
   type Exchange,
+  errorCodeOf,
   limitHeadersOf,
   type ReceivedAnswer,
   type ReceivedEvent,
   waitUntil,
 } from './exchange.ts'
-import { useSecondsUntil } from './seconds-until.ts'
 
 interface Props {
   readonly exchange: Exchange
@@ -68,8 +69,45 @@ function ExchangeParts({ exchange, sentKey }: Props) {
   }
 }
 
-interface OutcomeProps {
-  readonly answer?: ReceivedAnswer
+/** Why a request failed, and what to do next. */
+interface Advice {
+  readonly title: string
+  readonly text: string
+  /** The address of a guide. */
+  readonly link?: string
+}
+
+const UNREACHABLE: Advice = {
+  title: 'The service cannot be reached',
+  text: 'No response arrived. Check that the service runs and that you are online, then send again.',
+}
+
+const UNSENDABLE: Advice = {
+  title: 'The request was not sent',
+  text: 'The key or a header has a character that headers cannot have. Look for line breaks and curly quotes.',
+}
+
+const NO_KEY: Advice = { title: 'The key is missing', text: 'Enter an API key above and send again.' }
+
+function adviceOn(contract: Contract, answer: ReceivedAnswer, sentKey: string): Advice | undefined {
+  if (answer.status < 400) return undefined
+  const error = contract.document['x-error-codes'].find(({ code }) => code === errorCodeOf(answer))
+  if (error === undefined)
+    return {
+      title: `The status is ${answer.status}`,
+      text: 'The body is not an Error of this service, so the response may come from a proxy.',
+    }
+  const { code, description } = error
+  if (code === 'unauthorized' && sentKey === '') return NO_KEY
+  const link = href({ page: 'guides', id: 'errors' }, code)
+  return { title: description, text: WHAT_TO_DO[code] ?? '', link }
+}
+
+interface AnswerProps {
+  readonly answer: ReceivedAnswer
+}
+
+interface OutcomeProps extends Partial<AnswerProps> {
   readonly advice: Advice | undefined
 }
 
@@ -90,19 +128,19 @@ function Outcome({ answer, advice }: OutcomeProps) {
   )
 }
 
-function AnswerFacts({ answer, isStream }: { readonly answer: ReceivedAnswer; readonly isStream?: true }) {
+function AnswerFacts({ answer, isStream = false }: AnswerProps & { readonly isStream?: boolean }) {
   const { status, milliseconds, bytes } = answer
   return (
     <p className="exchange__facts number">
       <StatusTag status={status} /> <span>{statusPhrase(status)}</span>
       <span className="muted">{duration(milliseconds)}</span>
-      {isStream === undefined && <span className="muted">{size(bytes)}</span>}
+      {!isStream && <span className="muted">{size(bytes)}</span>}
     </p>
   )
 }
 
 /** Not part of the advice, because a screen reader would read out every second. */
-function WaitNote({ answer }: { readonly answer: ReceivedAnswer }) {
+function WaitNote({ answer }: AnswerProps) {
   const until = waitUntil(answer)
   const seconds = useSecondsUntil(until)
   if (until === undefined) return null
@@ -113,7 +151,7 @@ function WaitNote({ answer }: { readonly answer: ReceivedAnswer }) {
   )
 }
 
-function AnswerLimits({ answer }: { readonly answer: ReceivedAnswer }) {
+function AnswerLimits({ answer }: AnswerProps) {
   const limits = limitHeadersOf(answer)
   const seconds = useSecondsUntil(limits?.resetAt)
   if (limits === undefined) return null
@@ -127,7 +165,7 @@ function AnswerLimits({ answer }: { readonly answer: ReceivedAnswer }) {
   )
 }
 
-function AnswerHeaders({ answer }: { readonly answer: ReceivedAnswer }) {
+function AnswerHeaders({ answer }: AnswerProps) {
   const contract = useContract()
   // Browsers report names in lower case; the contract has their usual case.
   const known = new Map(
@@ -167,8 +205,9 @@ function inTime(seconds: number): string {
 /** The page would be slow with more. The copy button copies everything. */
 const MAX_CHARACTERS = 20_000
 
-function AnswerBody({ answer: { text, status } }: { readonly answer: ReceivedAnswer }) {
-  const { lines, isCut } = useMemo(() => layOut(text), [text])
+function AnswerBody({ answer: { text, status } }: AnswerProps) {
+  const isCut = text.length > MAX_CHARACTERS
+  const lines = useMemo(() => jsonLines(text.slice(0, MAX_CHARACTERS), isCut), [text, isCut])
   if (text === '')
     return <p className="muted">{status === 304 ? 'No body: nothing has changed.' : 'No body.'}</p>
   return (
@@ -187,15 +226,6 @@ function AnswerBody({ answer: { text, status } }: { readonly answer: ReceivedAns
         </p>
       )}
     </>
-  )
-}
-
-function layOut(text: string) {
-  return (
-    layOutJson(text, MAX_CHARACTERS) ?? {
-      lines: plainLines(text.slice(0, MAX_CHARACTERS)),
-      isCut: text.length > MAX_CHARACTERS,
-    }
   )
 }
 
@@ -237,7 +267,7 @@ function EventEntry({ event: { kind, id, data, at } }: { readonly event: Receive
       {data !== '{}' && (
         <pre>
           <code>
-            <CodeLines lines={layOutJson(data)?.lines ?? plainLines(data)} />
+            <CodeLines lines={jsonLines(data)} />
           </code>
         </pre>
       )}
@@ -254,4 +284,17 @@ function stateWords({ phase, ending }: Stream, lastSign: string): string {
 
 function clockTime(at: number): string {
   return new Date(at).toLocaleTimeString('en-GB')
+}
+
+/** Whole seconds until a moment, counting down to 0. */
+export function useSecondsUntil(moment = 0): number {
+  const [now, setNow] = useState(Date.now)
+  const isOver = moment <= now
+  useEffect(() => {
+    setNow(Date.now())
+    if (isOver) return
+    const timer = setInterval(() => setNow(Date.now()), 250)
+    return () => clearInterval(timer)
+  }, [moment, isOver])
+  return Math.max(0, Math.ceil((moment - now) / 1000))
 }

@@ -18,7 +18,26 @@ export type Exchange =
   /** The key or a header has a character that headers cannot have. */
   | { readonly phase: 'unsendable' }
 
-export interface SendOptions {
+export interface ReceivedAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  readonly bytes: number
+  readonly milliseconds: number
+  /** When it arrived, in milliseconds. */
+  readonly at: number
+}
+
+export interface ReceivedEvent {
+  /** Counts from 1. */
+  readonly place: number
+  readonly kind: string
+  readonly id: string
+  readonly data: string
+  readonly at: number
+}
+
+interface SendOptions {
   readonly baseUrl: string
   readonly apiKey: string
   readonly signal: AbortSignal
@@ -102,25 +121,6 @@ async function followStream(
   onStep({ phase: 'ended', ...step(), ending: signal.aborted ? 'by the reader' : 'by the service' })
 }
 
-export interface ReceivedAnswer {
-  readonly status: number
-  readonly headers: Headers
-  readonly text: string
-  readonly bytes: number
-  readonly milliseconds: number
-  /** When it arrived, in milliseconds. */
-  readonly at: number
-}
-
-export interface ReceivedEvent {
-  /** Counts from 1. */
-  readonly place: number
-  readonly kind: string
-  readonly id: string
-  readonly data: string
-  readonly at: number
-}
-
 /** NaN if the header is missing. */
 function numberIn(headers: Headers, name: string): number {
   return Number(headers.get(name) ?? Number.NaN)
@@ -144,11 +144,9 @@ export function waitUntil({ headers, at }: ReceivedAnswer): number | undefined {
 }
 
 /** The error code in the body; `undefined` if the body is not an Error. */
-export function errorCodeOf({ status, text }: ReceivedAnswer): string | undefined {
-  if (status < 400) return undefined
+export function errorCodeOf({ text }: ReceivedAnswer): unknown {
   try {
-    const { code } = JSON.parse(text)
-    return typeof code === 'string' ? code : undefined
+    return JSON.parse(text).code
   } catch {
     return undefined
   }

@@ -1,23 +1,19 @@
 import { type FormEvent, useEffect, useRef, useState } from 'preact/compat'
 import type { Operation } from '../contract.ts'
-import { baseUrlOf, useContract } from '../contract-context.tsx'
+import { baseUrl } from '../contract-context.tsx'
 import { Heading } from '../page-parts.tsx'
 import { isEventStream, prepareRequest, type RequestDraft } from '../samples/request-draft.ts'
 import { type Exchange, sendRequest, waitUntil } from './exchange.ts'
-import { ExchangeView } from './exchange-view.tsx'
-import { KeyField, useTabKey } from './key-field.tsx'
-import { RequestFields } from './request-fields.tsx'
-import { useSecondsUntil } from './seconds-until.ts'
+import { ExchangeView, useSecondsUntil } from './exchange-view.tsx'
+import { KeyField, useDocsKey } from './key-field.tsx'
+import { RequestFields, type RequestFieldsProps } from './request-fields.tsx'
 
-interface Props {
-  readonly operation: Operation
-  readonly draft: RequestDraft
-  readonly onDraft: (draft: RequestDraft) => void
-}
-
-export function TryIt({ operation, draft, onDraft }: Props) {
+export function TryIt({ operation, draft, onDraft }: RequestFieldsProps) {
   const { exchange, sentKey, send, stop } = useExchange(operation, draft)
-  const pausedSeconds = usePause(exchange)
+  // The page respects Retry-After, so that trying does not lead to a ban.
+  const pausedSeconds = useSecondsUntil(
+    exchange?.phase === 'answered' ? waitUntil(exchange.answer) : undefined,
+  )
   const isOpen = exchange?.phase === 'sending' || exchange?.phase === 'streaming'
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -56,8 +52,7 @@ function sendWords(operation: Operation, pausedSeconds: number): string {
 }
 
 function useExchange(operation: Operation, draft: RequestDraft) {
-  const contract = useContract()
-  const [apiKey] = useTabKey()
+  const apiKey = useDocsKey()
   const [exchange, setExchange] = useState<Exchange>()
   const [sentKey, setSentKey] = useState('')
   const pending = useRef<AbortController>(undefined)
@@ -69,7 +64,7 @@ function useExchange(operation: Operation, draft: RequestDraft) {
     pending.current = own
     setSentKey(apiKey)
     void sendRequest(prepareRequest(operation, draft), {
-      baseUrl: baseUrlOf(contract),
+      baseUrl: baseUrl(),
       apiKey,
       signal: own.signal,
       onStep: (step) => pending.current === own && setExchange(step),
@@ -81,9 +76,4 @@ function useExchange(operation: Operation, draft: RequestDraft) {
     setExchange((last) => (last?.phase === 'sending' ? undefined : last))
   }
   return { exchange, sentKey, send, stop }
-}
-
-/** The page respects Retry-After, so that trying does not lead to a ban. */
-function usePause(exchange: Exchange | undefined): number {
-  return useSecondsUntil(exchange?.phase === 'answered' ? waitUntil(exchange.answer) : undefined)
 }
