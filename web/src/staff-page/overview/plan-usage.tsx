@@ -36,11 +36,9 @@ export function PlanUsage() {
             <Meter name="This day" window={windows.day} now={now} />
           </>
         )}
-        {failure !== undefined && (
-          <RetryNotice tone="caution" onRetry={refresh}>
-            {failure}
-          </RetryNotice>
-        )}
+        <RetryNotice tone="caution" onRetry={refresh}>
+          {failure}
+        </RetryNotice>
       </div>
     </section>
   )
