@@ -124,11 +124,16 @@ export function OverviewView() {
           <Card title="Sold most, last 7 days">
             <BarList
               name="Sold most"
-              unit="units"
               bars={biggestMovers(sold.trades, week, SHOWN).map(([petId, units]) => ({
                 key: String(petId),
                 label: stock.nameOf(petId),
                 value: units,
+                text: (
+                  <>
+                    {wholeNumber(units)}
+                    <span className="visually-hidden"> units</span>
+                  </>
+                ),
                 href: href({ view: 'pet', petId }),
               }))}
             />
@@ -310,7 +315,6 @@ function RunsOutCard({ sold, isLoading, now }: RunsOutProps) {
       {isPartial && <p className="muted">Of pets with low stock and the {BEST_SELLERS} that sell most.</p>}
       <BarList
         name="Runs out soon"
-        unit="days"
         full={days}
         bars={found.slice(0, SHOWN).map(({ row, daysLeft, perDay }) => ({
           key: String(row.petId),

@@ -48,7 +48,7 @@ interface TextFieldProps
   readonly value: string
   readonly onChange: (value: string) => void
   readonly isNumber?: boolean
-  readonly type?: 'text' | 'date' | 'tel' | 'url' | 'password'
+  readonly type?: 'text' | 'date' | 'datetime-local' | 'tel' | 'url' | 'password'
   readonly field?: ComponentProps<'input'>['ref']
 }
 
