@@ -19,8 +19,6 @@ import {
 
 interface Props {
   readonly exchange: Exchange
-  /** The key that the request was sent with. */
-  readonly sentKey: string
 }
 
 /** The response, the stream, or why there is none. Memoized, so that typing does not redraw a large response. */
@@ -32,7 +30,7 @@ export const ExchangeView = memo(function ExchangeView(props: Props) {
   )
 })
 
-function ExchangeParts({ exchange, sentKey }: Props) {
+function ExchangeParts({ exchange }: Props) {
   const contract = useContract()
   switch (exchange.phase) {
     case 'sending':
@@ -42,30 +40,20 @@ function ExchangeParts({ exchange, sentKey }: Props) {
         </p>
       )
     case 'unreachable':
-      return <Outcome advice={UNREACHABLE} />
     case 'unsendable':
-      return <Outcome advice={UNSENDABLE} />
-    case 'answered': {
+      return <Outcome advice={NO_ANSWER[exchange.phase]} />
+    default: {
       const { answer } = exchange
       return (
         <>
-          <Outcome answer={answer} advice={adviceOn(contract, answer, sentKey)} />
+          <Outcome answer={answer} advice={adviceOn(contract, answer)} />
           <WaitNote answer={answer} />
           <AnswerLimits answer={answer} />
           <AnswerHeaders answer={answer} />
-          <AnswerBody answer={answer} />
+          {exchange.phase === 'answered' ? <AnswerBody answer={answer} /> : <EventLog stream={exchange} />}
         </>
       )
     }
-    default:
-      return (
-        <>
-          <AnswerFacts answer={exchange.answer} isStream />
-          <AnswerLimits answer={exchange.answer} />
-          <AnswerHeaders answer={exchange.answer} />
-          <EventLog stream={exchange} />
-        </>
-      )
   }
 }
 
@@ -77,19 +65,20 @@ interface Advice {
   readonly link?: string
 }
 
-const UNREACHABLE: Advice = {
-  title: 'The service cannot be reached',
-  text: 'No response arrived. Check that the service runs and that you are online, then send again.',
-}
-
-const UNSENDABLE: Advice = {
-  title: 'The request was not sent',
-  text: 'The key or a header has a character that headers cannot have. Look for line breaks and curly quotes.',
+const NO_ANSWER: Readonly<Record<'unreachable' | 'unsendable', Advice>> = {
+  unreachable: {
+    title: 'The service cannot be reached',
+    text: 'No response arrived. Check that the service runs and that you are online, then send again.',
+  },
+  unsendable: {
+    title: 'The request was not sent',
+    text: 'The key or a header has a character that headers cannot have. Look for line breaks and curly quotes.',
+  },
 }
 
 const NO_KEY: Advice = { title: 'The key is missing', text: 'Enter an API key above and send again.' }
 
-function adviceOn(contract: Contract, answer: ReceivedAnswer, sentKey: string): Advice | undefined {
+function adviceOn(contract: Contract, answer: ReceivedAnswer): Advice | undefined {
   if (answer.status < 400) return undefined
   const error = contract.document['x-error-codes'].find(({ code }) => code === errorCodeOf(answer))
   if (error === undefined)
@@ -98,7 +87,7 @@ function adviceOn(contract: Contract, answer: ReceivedAnswer, sentKey: string): 
       text: 'The body is not an Error of this service, so the response may come from a proxy.',
     }
   const { code, description } = error
-  if (code === 'unauthorized' && sentKey === '') return NO_KEY
+  if (code === 'unauthorized' && !answer.wasSentWithKey) return NO_KEY
   const link = href({ page: 'guides', id: 'errors' }, code)
   return { title: description, text: WHAT_TO_DO[code] ?? '', link }
 }
@@ -128,13 +117,12 @@ function Outcome({ answer, advice }: OutcomeProps) {
   )
 }
 
-function AnswerFacts({ answer, isStream = false }: AnswerProps & { readonly isStream?: boolean }) {
-  const { status, milliseconds, bytes } = answer
+function AnswerFacts({ answer: { status, milliseconds, bytes } }: AnswerProps) {
   return (
     <p className="exchange__facts number">
       <StatusTag status={status} /> <span>{statusPhrase(status)}</span>
       <span className="muted">{duration(milliseconds)}</span>
-      {!isStream && <span className="muted">{size(bytes)}</span>}
+      {bytes !== undefined && <span className="muted">{size(bytes)}</span>}
     </p>
   )
 }
@@ -166,20 +154,17 @@ function AnswerLimits({ answer }: AnswerProps) {
 }
 
 function AnswerHeaders({ answer }: AnswerProps) {
-  const contract = useContract()
+  const answers = useContract().operations.flatMap((operation) => operation.answers)
   // Browsers report names in lower case; the contract has their usual case.
-  const known = new Map(
-    contract.operations.flatMap(({ answers }) =>
-      answers.flatMap(({ headers }) => headers.map(({ name }) => [name.toLowerCase(), name] as const)),
-    ),
-  )
+  const names = answers.flatMap(({ headers }) => headers.map(({ name }) => name))
+  const received = [...answer.headers]
   return (
     <details className="exchange__headers">
-      <summary>Headers ({[...answer.headers].length})</summary>
+      <summary>Headers ({received.length})</summary>
       <dl className="header-list">
-        {[...answer.headers].map(([name, value]) => (
+        {received.map(([name, value]) => (
           <div key={name} className="header-list__row">
-            <dt>{known.get(name) ?? name}</dt>
+            <dt>{names.find((known) => known.toLowerCase() === name) ?? name}</dt>
             <dd>{value}</dd>
           </div>
         ))}
@@ -232,7 +217,7 @@ function AnswerBody({ answer: { text, status } }: AnswerProps) {
 type Stream = Extract<Exchange, { readonly eventCount: number }>
 
 function EventLog({ stream }: { readonly stream: Stream }) {
-  const { phase, events, eventCount, lastSignAt } = stream
+  const { phase, events, eventCount } = stream
   const isLive = phase === 'streaming'
   return (
     <div className="event-log">
@@ -241,12 +226,12 @@ function EventLog({ stream }: { readonly stream: Stream }) {
           {isLive ? 'live' : 'ended'}
         </span>
         <span className="number">{eventCount === 1 ? '1 event' : `${eventCount} events`}</span>
-        <span className="muted number">{stateWords(stream, clockTime(lastSignAt))}</span>
+        <span className="muted number">{stateWords(stream)}</span>
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to scroll it */}
       <ol className="card event-log__events" aria-label="Events, newest first" tabIndex={0}>
         {events.map((event) => (
-          <EventEntry key={event.place} event={event} />
+          <EventEntry key={event.number} event={event} />
         ))}
       </ol>
       {eventCount > events.length && (
@@ -275,11 +260,11 @@ function EventEntry({ event: { kind, id, data, at } }: { readonly event: Receive
   )
 }
 
-function stateWords({ phase, ending }: Stream, lastSign: string): string {
-  if (phase === 'streaming') return `last data at ${lastSign}`
-  return ending === 'by the reader'
-    ? `stopped at ${lastSign}`
-    : `ended by the service or the network at ${lastSign}; reopen it with Last-Event-ID to continue`
+function stateWords({ phase, lastDataAt }: Stream): string {
+  const time = clockTime(lastDataAt)
+  if (phase === 'streaming') return `last data at ${time}`
+  if (phase === 'stopped') return `stopped at ${time}`
+  return `ended by the service or the network at ${time}; reopen it with Last-Event-ID to continue`
 }
 
 function clockTime(at: number): string {

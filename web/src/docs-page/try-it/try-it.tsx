@@ -1,6 +1,5 @@
 import { type FormEvent, useEffect, useRef, useState } from 'preact/compat'
 import type { Operation } from '../contract.ts'
-import { baseUrl } from '../contract-context.tsx'
 import { Heading } from '../page-parts.tsx'
 import { isEventStream, prepareRequest, type RequestDraft } from '../samples/request-draft.ts'
 import { type Exchange, sendRequest, waitUntil } from './exchange.ts'
@@ -9,7 +8,7 @@ import { KeyField, useDocsKey } from './key-field.tsx'
 import { RequestFields, type RequestFieldsProps } from './request-fields.tsx'
 
 export function TryIt({ operation, draft, onDraft }: RequestFieldsProps) {
-  const { exchange, sentKey, send, stop } = useExchange(operation, draft)
+  const { exchange, send, stop } = useExchange(operation, draft)
   // The page respects Retry-After, so that trying does not lead to a ban.
   const pausedSeconds = useSecondsUntil(
     exchange?.phase === 'answered' ? waitUntil(exchange.answer) : undefined,
@@ -41,7 +40,7 @@ export function TryIt({ operation, draft, onDraft }: RequestFieldsProps) {
           )}
         </div>
       </form>
-      {exchange !== undefined && <ExchangeView exchange={exchange} sentKey={sentKey} />}
+      {exchange !== undefined && <ExchangeView exchange={exchange} />}
     </section>
   )
 }
@@ -54,7 +53,6 @@ function sendWords(operation: Operation, pausedSeconds: number): string {
 function useExchange(operation: Operation, draft: RequestDraft) {
   const apiKey = useDocsKey()
   const [exchange, setExchange] = useState<Exchange>()
-  const [sentKey, setSentKey] = useState('')
   const pending = useRef<AbortController>(undefined)
   useEffect(() => () => pending.current?.abort(), [])
 
@@ -62,9 +60,7 @@ function useExchange(operation: Operation, draft: RequestDraft) {
     pending.current?.abort()
     const own = new AbortController()
     pending.current = own
-    setSentKey(apiKey)
     void sendRequest(prepareRequest(operation, draft), {
-      baseUrl: baseUrl(),
       apiKey,
       signal: own.signal,
       onStep: (step) => pending.current === own && setExchange(step),
@@ -75,5 +71,5 @@ function useExchange(operation: Operation, draft: RequestDraft) {
     // A stream reports its end itself.
     setExchange((last) => (last?.phase === 'sending' ? undefined : last))
   }
-  return { exchange, sentKey, send, stop }
+  return { exchange, send, stop }
 }

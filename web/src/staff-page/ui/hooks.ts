@@ -53,21 +53,6 @@ export function useLostFocus(target: RefObject<HTMLElement | null>, step: unknow
   }, [target, step])
 }
 
-/** The key `/` focuses the search and selects its text. */
-export function useSearchKey(search: RefObject<HTMLInputElement | null>): void {
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent) => {
-      if (isTyping(event.target) || event.altKey || event.ctrlKey || event.metaKey || event.key !== '/')
-        return
-      search.current?.focus()
-      search.current?.select()
-      event.preventDefault()
-    }
-    addEventListener('keydown', onKeyDown)
-    return () => removeEventListener('keydown', onKeyDown)
-  }, [search])
-}
-
 /** Whether a key that is pressed there is text rather than a shortcut. */
 export function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.matches('input:not([type=checkbox]), select, textarea')
