@@ -15,18 +15,16 @@ export interface OpenApiDocument {
     readonly responses: ByName<OpenApiResponse>
     readonly schemas: ByName<Schema>
   }
-  readonly 'x-error-codes': readonly ErrorCodeFacts[]
+  readonly 'x-error-codes': readonly {
+    readonly code: string
+    readonly status: number
+    readonly description: string
+  }[]
   readonly 'x-rate-limits': {
     /** `null` if the limits are agreed for each key. */
     readonly plans: ByName<{ readonly perMinute: number; readonly perDay: number } | null>
     readonly ban: { readonly firstSeconds: number; readonly longestSeconds: number }
   }
-}
-
-export interface ErrorCodeFacts {
-  readonly code: string
-  readonly status: number
-  readonly description: string
 }
 
 export interface OpenApiOperation {

@@ -1,7 +1,7 @@
 import { formatJson } from './json-text.ts'
 
 /** A piece of code and its colour. */
-export interface CodeToken {
+interface CodeToken {
   readonly kind: 'plain' | 'key' | 'string' | 'number' | 'keyword' | 'comment'
   readonly text: string
 }

@@ -45,8 +45,8 @@ export function Navigation({ current, searchField, onChoose }: Props) {
     if (step === 0) return
     event.preventDefault()
     const stops = [searchField.current, ...(list.current?.querySelectorAll('a') ?? [])]
-    const place = stops.indexOf(document.activeElement as HTMLAnchorElement)
-    stops[Math.min(stops.length - 1, Math.max(0, place + step))]?.focus()
+    const index = stops.indexOf(document.activeElement as HTMLAnchorElement)
+    stops[Math.min(stops.length - 1, Math.max(0, index + step))]?.focus()
   }
   const openFirst = (event: KeyboardEvent) => {
     if (event.key === 'Enter' && isSearching) list.current?.querySelector('a')?.click()
