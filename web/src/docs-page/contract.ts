@@ -18,7 +18,6 @@ export interface Operation extends Pick<OpenApiOperation, 'summary' | 'descripti
   /** When it ends, as `2030-12-05`; `undefined` unless it is deprecated. */
   readonly sunset: string | undefined
   readonly parameters: readonly Parameter[]
-  /** The schema of the request body. */
   readonly body: Schema | undefined
   readonly answers: readonly Answer[]
 }
@@ -27,7 +26,6 @@ export interface Operation extends Pick<OpenApiOperation, 'summary' | 'descripti
 export interface Answer {
   readonly status: number
   readonly description: string
-  /** The codes of an error response. */
   readonly codes: readonly { readonly code: string; readonly when: string }[]
   readonly headers: readonly (Header & { readonly name: string })[]
   readonly schema: Schema | undefined

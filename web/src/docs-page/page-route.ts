@@ -12,11 +12,6 @@ export function href(route: PageRoute, part?: string): string {
   return part === undefined ? '#/' : `#/start${suffix}`
 }
 
-/** The id of the element that `href(route, part)` leads to, so that the browser scrolls there itself. */
-export function partId(route: PageRoute, part: string): string {
-  return href(route, part).slice(1)
-}
-
 /** "What a 409 means" is `what-a-409-means` in the address. */
 export function partName(title: string): string {
   return title

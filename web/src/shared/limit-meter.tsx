@@ -6,7 +6,6 @@ interface Props {
   readonly name: string
   readonly limit: number
   readonly remaining: number
-  /** When the limit resets, in words. */
   readonly reset: string
 }
 

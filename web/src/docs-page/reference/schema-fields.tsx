@@ -61,7 +61,6 @@ function FieldRow({ name, schema, description, presence }: FieldFacts & { readon
   )
 }
 
-/** The type as text, with a link to its resource. */
 export function TypeLink({ schema }: { readonly schema: Schema }) {
   const name = resourceIn(schema)
   const words = typeWords(schema)

@@ -45,11 +45,11 @@ export function CodeFrame({ header, label, copies, children }: CodeFrameProps) {
 export function CodeLines({ lines }: { readonly lines: readonly CodeLine[] }) {
   return lines.map((line, row) => (
     <span key={row} className="code-line">
-      {line.map(({ kind, text }, place) =>
+      {line.map(({ kind, text }, index) =>
         kind === 'plain' ? (
           text
         ) : (
-          <span key={place} className={`code-${kind}`}>
+          <span key={index} className={`code-${kind}`}>
             {text}
           </span>
         ),
@@ -59,7 +59,6 @@ export function CodeLines({ lines }: { readonly lines: readonly CodeLine[] }) {
   ))
 }
 
-/** A sample in one language. */
 export interface CodeSample {
   readonly id: 'curl' | 'client' | 'fetch' | 'python'
   readonly title: string
@@ -67,7 +66,7 @@ export interface CodeSample {
   readonly code: string
 }
 
-const CHOSEN = 'docs-sample'
+const STORAGE_KEY = 'docs-sample'
 
 interface CodeTabsProps {
   readonly label: string
@@ -76,7 +75,7 @@ interface CodeTabsProps {
 
 /** A sample in several languages. The chosen language applies to all samples, for the session of the tab. */
 export function CodeTabs({ label, samples }: CodeTabsProps) {
-  const chosen = useStoredValue(() => sessionStorage.getItem(CHOSEN))
+  const chosen = useStoredValue(() => sessionStorage.getItem(STORAGE_KEY))
   const shown = samples.find(({ id }) => id === chosen) ?? samples[0]
   if (shown === undefined) return null
   const tabs = (
@@ -104,6 +103,6 @@ export function CodeTabs({ label, samples }: CodeTabsProps) {
 }
 
 function choose(id: CodeSample['id']): void {
-  sessionStorage.setItem(CHOSEN, id)
+  sessionStorage.setItem(STORAGE_KEY, id)
   announceStorageChange()
 }

@@ -1,6 +1,5 @@
 import { formatJson } from './json-text.ts'
 
-/** A piece of code and its colour. */
 interface CodeToken {
   readonly kind: 'plain' | 'key' | 'string' | 'number' | 'keyword' | 'comment'
   readonly text: string

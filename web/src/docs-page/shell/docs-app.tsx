@@ -1,4 +1,4 @@
-import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'preact/compat'
+import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'preact/compat'
 import { Brand } from '../../design/brand.tsx'
 import { Icon } from '../../design/icon.tsx'
 import { ThemeSwitch } from '../../design/theme-switch.tsx'
@@ -7,7 +7,7 @@ import type { Contract } from '../contract.ts'
 import { ContractContext, useContractState } from '../contract-context.tsx'
 import { GUIDES } from '../guides/guide-list.ts'
 import { GuidePage } from '../guides/guide-page.tsx'
-import { PageContext, usePartArrival } from '../page-parts.tsx'
+import { goToPart, PageContext } from '../page-parts.tsx'
 import { href, type PageRoute, readRoute } from '../page-route.ts'
 import { OperationPage } from '../reference/operation-page.tsx'
 import { SchemaPage } from '../reference/schema-page.tsx'
@@ -55,7 +55,7 @@ function Docs({ contract }: { readonly contract: Contract }) {
   const main = useRef<HTMLElement>(null)
   const name = `${contract.document.info.title} API`
   useArrival(hash, title === undefined ? name : `${title} · ${name}`, main)
-  usePartArrival(hash)
+  useLayoutEffect(() => goToPart(hash.slice(1)), [hash])
   useShortcuts(searchField, setMenuOpen)
   return (
     <>

@@ -29,7 +29,7 @@ export function Navigation({ current, searchField, onChoose }: Props) {
   const parts = useMemo(() => partGroups(contract, sections ?? []), [contract, sections])
   const isSearching = query.trim() !== ''
   const list = useRef<HTMLDivElement>(null)
-  const found = isSearching ? findEntries([...pages, ...parts], query) : pages
+  const groups = isSearching ? findEntries([...pages, ...parts], query) : pages
   const address = current === undefined ? undefined : href(current)
   useEffect(() => {
     list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' })
@@ -71,12 +71,12 @@ export function Navigation({ current, searchField, onChoose }: Props) {
       {isSearching && sections === undefined && <GuideSectionReader onRead={setSections} />}
       <div ref={list}>
         {!isSearching && <NavLink entry={START} current={address} onChoose={onChoose} />}
-        {found.map((group) => (
+        {groups.map((group) => (
           <NavGroup key={group.title} group={group} current={address} onChoose={onChoose} />
         ))}
       </div>
       <p className="docs-nav__none muted" role="status">
-        {found.length === 0 ? `Nothing contains “${query}”.` : ''}
+        {groups.length === 0 ? `Nothing contains “${query}”.` : ''}
       </p>
     </nav>
   )
@@ -85,7 +85,6 @@ export function Navigation({ current, searchField, onChoose }: Props) {
 const START: Entry = { title: 'Start here', address: href({ page: 'start' }), words: '' }
 
 interface ListProps extends Pick<Props, 'onChoose'> {
-  /** The address of the current page. */
   readonly current: string | undefined
 }
 

@@ -5,7 +5,6 @@ import { GUIDES } from '../guides/guide-list.ts'
 import { href } from '../page-route.ts'
 import { statusPhrase } from '../reference/tags.tsx'
 
-/** One line of the navigation. */
 export interface Entry {
   readonly title: string
   readonly address: string
@@ -21,7 +20,6 @@ export interface EntryGroup {
   readonly entries: readonly Entry[]
 }
 
-/** A heading of a guide and the text below it. */
 export interface GuideSection {
   readonly guide: Guide
   readonly title: string

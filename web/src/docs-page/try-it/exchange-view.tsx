@@ -61,7 +61,6 @@ function ExchangeParts({ exchange }: Props) {
 interface Advice {
   readonly title: string
   readonly text: string
-  /** The address of a guide. */
   readonly link?: string
 }
 

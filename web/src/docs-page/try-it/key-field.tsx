@@ -41,7 +41,6 @@ export function KeyField() {
   )
 }
 
-/** The key that requests are sent with. */
 export function useDocsKey(): string {
   return useStoredValue(storedDocsKey)
 }

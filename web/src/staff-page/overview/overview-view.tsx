@@ -190,7 +190,6 @@ function openOrdersSource(client: PetstoreClient, live: LiveChanges<Order>): Rec
 
 interface TileProps {
   readonly name: string
-  /** `undefined` while it is loaded. */
   readonly value: number | undefined
   readonly note: string
   readonly isUrgent?: boolean

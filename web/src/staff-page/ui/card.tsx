@@ -7,7 +7,6 @@ interface Props {
   readonly children: ReactNode
 }
 
-/** A card with a title. */
 export function Card({ title, controls, children }: Props) {
   return (
     <section className="card" aria-label={title}>

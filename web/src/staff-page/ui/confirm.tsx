@@ -14,7 +14,6 @@ export interface OpenQuestion extends Question {
   readonly answer: (isYes: boolean) => void
 }
 
-/** The question that `Confirm` shows. */
 export const openQuestion = new Observable<OpenQuestion | undefined>(undefined)
 
 /** Asks before an action that is hard to undo. A new question answers an open one with no. */
@@ -32,7 +31,6 @@ export function ask(question: Question): Promise<boolean> {
   })
 }
 
-/** Whether a question is open. */
 export function isAsking(): boolean {
   return openQuestion.get() !== undefined
 }

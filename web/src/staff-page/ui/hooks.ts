@@ -17,7 +17,6 @@ export function useNow(everyMs: number, clock: () => number = Date.now): number 
   return now
 }
 
-/** Whether the media query matches. */
 export function useMediaQuery(query: string): boolean {
   const subscribe = useCallback(
     (listener: () => void) => {

@@ -6,7 +6,6 @@ interface Props {
   /** Names the list for screen readers, such as `Orders`. */
   readonly label: string
   readonly phase: 'loading' | 'ready' | 'failed'
-  /** Why the last request failed. */
   readonly failure: string | undefined
   readonly isEmpty: boolean
   readonly hasMore: boolean
@@ -15,7 +14,6 @@ interface Props {
   readonly onLoadMore: () => void
   /** The rows, each an `<li>`. */
   readonly children: ReactNode
-  /** Shown if there are no rows. */
   readonly empty: ReactNode
 }
 

@@ -60,7 +60,6 @@ interface WebhookFormProps {
   readonly onLeave: () => void
 }
 
-/** The address of the receiver, and the events that are sent there. */
 export function WebhookForm({ title, first, submitWords, onSubmit, onLeave }: WebhookFormProps) {
   const [url, setUrl] = useState(first.url)
   const [kinds, setKinds] = useState<ReadonlySet<WebhookKind>>(new Set(first.kinds))

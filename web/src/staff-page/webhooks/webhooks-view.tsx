@@ -14,7 +14,6 @@ import './webhooks.css'
 /** Each reload is a request that counts against the key's limit. */
 const RELOAD_EVERY_MS = 30_000
 
-/** The webhooks of the store, for keys that may change them. */
 export function WebhooksView() {
   const owner = useReadable(useSession().owner)
   const mayChange = owner?.permissions.includes('webhooks')

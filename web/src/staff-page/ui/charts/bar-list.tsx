@@ -4,10 +4,8 @@ import './charts.css'
 interface Bar {
   readonly key: string
   readonly label: string
-  /** The target of the label. */
   readonly href: string
   readonly value: number
-  /** The value in words. */
   readonly text: ReactNode
 }
 
