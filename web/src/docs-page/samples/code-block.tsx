@@ -10,53 +10,55 @@ interface CodeBlockProps {
 }
 
 export function CodeBlock({ title, code, language }: CodeBlockProps) {
-  return (
-    <CodeFrame header={<span className="code-frame__title">{title}</span>} label={title} copies={code}>
-      <CodeLines lines={language === 'json' ? jsonLines(code) : colourCode(code, language)} />
-    </CodeFrame>
-  )
+  const lines = language === 'json' ? jsonLines(code) : colourCode(code, language)
+  return <CodeFrame header={title} label={title} copies={code} lines={lines} />
 }
 
 interface CodeFrameProps {
+  /** A title or controls. */
   readonly header: ReactNode
   readonly label: string
   /** The text that the copy button copies. */
   readonly copies: string
-  readonly children: ReactNode
+  readonly lines: readonly CodeLine[]
 }
 
-export function CodeFrame({ header, label, copies, children }: CodeFrameProps) {
+export function CodeFrame({ header, label, copies, lines }: CodeFrameProps) {
   return (
     <div className="card code-frame">
       <div className="code-frame__header">
-        {header}
+        {typeof header === 'string' ? <span className="code-frame__title">{header}</span> : header}
         <CopyButton text={copies} what={label} />
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to scroll it */}
       <section className="code-area" aria-label={label} tabIndex={0}>
-        <pre>
-          <code>{children}</code>
-        </pre>
+        <Code lines={lines} />
       </section>
     </div>
   )
 }
 
-export function CodeLines({ lines }: { readonly lines: readonly CodeLine[] }) {
-  return lines.map((line, row) => (
-    <span key={row} className="code-line">
-      {line.map(({ kind, text }, index) =>
-        kind === 'plain' ? (
-          text
-        ) : (
-          <span key={index} className={`code-${kind}`}>
-            {text}
+export function Code({ lines }: { readonly lines: readonly CodeLine[] }) {
+  return (
+    <pre>
+      <code>
+        {lines.map((line, row) => (
+          <span key={row} className="code-line">
+            {line.map(({ kind, text }, index) =>
+              kind === 'plain' ? (
+                text
+              ) : (
+                <span key={index} className={`code-${kind}`}>
+                  {text}
+                </span>
+              ),
+            )}
+            {'\n'}
           </span>
-        ),
-      )}
-      {'\n'}
-    </span>
-  ))
+        ))}
+      </code>
+    </pre>
+  )
 }
 
 export interface CodeSample {
@@ -78,6 +80,7 @@ export function CodeTabs({ label, samples }: CodeTabsProps) {
   const chosen = useStoredValue(() => sessionStorage.getItem(STORAGE_KEY))
   const shown = samples.find(({ id }) => id === chosen) ?? samples[0]
   if (shown === undefined) return null
+  const lines = colourCode(shown.code, shown.language)
   const tabs = (
     <fieldset className="segmented" aria-label="Language of the sample">
       {samples.map(({ id, title }) => (
@@ -95,9 +98,7 @@ export function CodeTabs({ label, samples }: CodeTabsProps) {
   )
   return (
     <section aria-label={label}>
-      <CodeFrame header={tabs} label={`${shown.title} sample`} copies={shown.code}>
-        <CodeLines lines={colourCode(shown.code, shown.language)} />
-      </CodeFrame>
+      <CodeFrame header={tabs} label={`${shown.title} sample`} copies={shown.code} lines={lines} />
     </section>
   )
 }

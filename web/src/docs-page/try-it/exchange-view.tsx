@@ -1,4 +1,4 @@
-import { memo, useEffect, useMemo, useState } from 'preact/compat'
+import { memo, useEffect, useState } from 'preact/compat'
 import { LimitMeter } from '../../shared/limit-meter.tsx'
 import type { Contract } from '../contract.ts'
 import { useContract } from '../contract-context.tsx'
@@ -6,7 +6,7 @@ import { WHAT_TO_DO } from '../guides/contract-tables.tsx'
 import { InlineText } from '../inline-text.tsx'
 import { href } from '../page-route.ts'
 import { StatusTag, statusPhrase } from '../reference/tags.tsx'
-import { CodeFrame, CodeLines } from '../samples/code-block.tsx'
+import { Code, CodeFrame } from '../samples/code-block.tsx'
 import { jsonLines } from '../samples/code-tokens.ts'
 import {
   type Exchange,
@@ -191,18 +191,12 @@ const MAX_CHARACTERS = 20_000
 
 function AnswerBody({ answer: { text, status } }: AnswerProps) {
   const isCut = text.length > MAX_CHARACTERS
-  const lines = useMemo(() => jsonLines(text.slice(0, MAX_CHARACTERS), isCut), [text, isCut])
   if (text === '')
     return <p className="muted">{status === 304 ? 'No body: nothing has changed.' : 'No body.'}</p>
+  const lines = jsonLines(text.slice(0, MAX_CHARACTERS), isCut)
   return (
     <>
-      <CodeFrame
-        header={<span className="code-frame__title">Body</span>}
-        label="Body of the answer"
-        copies={text}
-      >
-        <CodeLines lines={lines} />
-      </CodeFrame>
+      <CodeFrame header="Body" label="Body of the answer" copies={text} lines={lines} />
       {isCut && (
         <p className="exchange__cut">
           These are the first {MAX_CHARACTERS.toLocaleString('en-US')} of{' '}
@@ -248,13 +242,7 @@ function EventEntry({ event: { kind, id, data, at } }: { readonly event: Receive
         <span className="muted number">{clockTime(at)}</span>
         <code className="event-entry__id muted">id {id}</code>
       </div>
-      {data !== '{}' && (
-        <pre>
-          <code>
-            <CodeLines lines={jsonLines(data)} />
-          </code>
-        </pre>
-      )}
+      {data !== '{}' && <Code lines={jsonLines(data)} />}
     </li>
   )
 }
