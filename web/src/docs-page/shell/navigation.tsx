@@ -6,14 +6,7 @@ import { GuidePage } from '../guides/guide-page.tsx'
 import { PageContext } from '../page-parts.tsx'
 import { href, type PageRoute } from '../page-route.ts'
 import { MethodTag } from '../reference/tags.tsx'
-import {
-  type Entry,
-  type EntryGroup,
-  findEntries,
-  type GuideSection,
-  pageGroups,
-  partGroups,
-} from './search.ts'
+import { type Entry, type EntryGroup, findEntries, inLowerCase, pageGroups, partGroups } from './search.ts'
 
 interface Props {
   readonly current: PageRoute | undefined
@@ -24,7 +17,7 @@ interface Props {
 export function Navigation({ current, searchField, onChoose }: Props) {
   const contract = useContract()
   const [query, setQuery] = useState('')
-  const [sections, setSections] = useState<readonly GuideSection[]>()
+  const [sections, setSections] = useState<readonly Entry[]>()
   const pages = useMemo(() => pageGroups(contract), [contract])
   const parts = useMemo(() => partGroups(contract, sections ?? []), [contract, sections])
   const isSearching = query.trim() !== ''
@@ -124,7 +117,7 @@ function NavLink({
 }
 
 /** Renders every guide invisibly and reads its text, so that the search also finds the tables from the contract. */
-function GuideSectionReader({ onRead }: { readonly onRead: (sections: readonly GuideSection[]) => void }) {
+function GuideSectionReader({ onRead }: { readonly onRead: (sections: readonly Entry[]) => void }) {
   const container = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
     const rendered = [...(container.current?.children ?? [])]
@@ -141,7 +134,7 @@ function GuideSectionReader({ onRead }: { readonly onRead: (sections: readonly G
   )
 }
 
-function sectionsIn(guide: Guide, rendered: Element | undefined): readonly GuideSection[] {
+function sectionsIn(guide: Guide, rendered: Element | undefined): readonly Entry[] {
   if (rendered === undefined) throw new Error(`the guide ${guide.id} was not rendered`)
   const sections: { title: string; address: string; texts: string[] }[] = []
   const walker = document.createTreeWalker(rendered, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT)
@@ -152,5 +145,10 @@ function sectionsIn(guide: Guide, rendered: Element | undefined): readonly Guide
       sections.push({ title: node.textContent, address, texts: [] })
     }
   }
-  return sections.map(({ texts, ...section }) => ({ guide, ...section, text: texts.join(' ') }))
+  return sections.map(({ title, address, texts }) => ({
+    title: title === guide.title ? title : `${guide.title}: ${title}`,
+    address,
+    words: inLowerCase(title, ...texts),
+    pageWords: inLowerCase(guide.title, guide.keywords),
+  }))
 }
