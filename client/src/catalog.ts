@@ -1,7 +1,7 @@
 import type { PetBatchResult } from './contract-types.ts'
 import type { IdInput, IdKind, Output } from './ids.ts'
+import { fieldsOf, serializeBody } from './json.ts'
 import type { CallOptions, WriteOptions } from './options.ts'
-import { batchesOf, type UpsertedPet } from './pet-batches.ts'
 import type { Api, BodyOf, Filter, Query } from './request.ts'
 
 export type PetFilter = Filter<'listPets'>
@@ -74,6 +74,32 @@ export function createPets<Ids extends IdKind>(api: Api<Ids>) {
       return { created, updated }
     },
   }
+}
+
+type UpsertedPet = BodyOf<'upsertPets'>['pets'][number]
+
+const MAX_BATCH_PETS = 1_000
+/** Below the limit of the service for the body of a batch, 256 KiB. */
+const MAX_BATCH_BYTES = 250_000
+
+/** The pets in batches that fit into one request each. */
+async function* batchesOf(
+  pets: Iterable<UpsertedPet> | AsyncIterable<UpsertedPet>,
+): AsyncGenerator<readonly UpsertedPet[], void, undefined> {
+  const encoder = new TextEncoder()
+  let batch: UpsertedPet[] = []
+  let bytes = 0
+  for await (const pet of pets) {
+    const size = encoder.encode(serializeBody(pet, fieldsOf('PetUpsert'))).length + 1
+    if (batch.length === MAX_BATCH_PETS || (batch.length > 0 && bytes + size > MAX_BATCH_BYTES)) {
+      yield batch
+      batch = []
+      bytes = 0
+    }
+    batch.push(pet)
+    bytes += size
+  }
+  if (batch.length > 0) yield batch
 }
 
 /** Categories of pets. */

@@ -47,9 +47,8 @@ export async function* followEvents<Ids extends IdKind>(
     try {
       const resume: Record<string, string> = lastId === '' ? {} : { 'Last-Event-ID': lastId }
       const input = { query, headers: { Accept: 'text/event-stream', ...resume } }
-      const { method, path, int64 = [] } = OPERATIONS.inventoryEvents
       const callOptions = { signal, timeout, totalTimeout, retries, headers }
-      const answer = await transport.open(createCall({ method, path, int64 }, input, callOptions))
+      const answer = await transport.open(createCall(OPERATIONS.inventoryEvents, input, callOptions))
       hasConnected = true
       isConnected = true
       onConnection?.('connected')
@@ -123,14 +122,8 @@ function readEvent({ event, data, id }: ServerSentEvent, ids: IdKind): object | 
     const fields = schema === null ? {} : (parseJson(data, fieldsOf(schema), ids) as object)
     return { type: event, id, ...fields }
   } catch (cause) {
-    throw new PetstoreError(
-      'invalid_response',
-      `the data of a ${event} event is not the JSON of the contract`,
-      {
-        request: 'GET /inventory/events',
-        cause,
-      },
-    )
+    const message = `the data of a ${event} event is not the JSON of the contract`
+    throw new PetstoreError('invalid_response', message, { request: 'GET /inventory/events', cause })
   }
 }
 
@@ -139,9 +132,6 @@ function isKnown(event: string): event is EventName {
 }
 
 function isTemporary(error: unknown): boolean {
-  return (
-    isPetstoreError(error, 'connection_failed') ||
-    isPetstoreError(error, 'service_unavailable') ||
-    isPetstoreError(error, 'rate_limit_exceeded')
-  )
+  const codes = ['connection_failed', 'service_unavailable', 'rate_limit_exceeded']
+  return isPetstoreError(error) && codes.includes(error.code)
 }

@@ -78,20 +78,12 @@ export interface PetstoreClientOptions<Ids extends IdKind = IdKind> {
   readonly fetch?: Fetch | undefined
 }
 
+type Hooks = Pick<PetstoreClientOptions, 'onRequest' | 'onResponse'>
+type Complete<Options> = { [Name in keyof Options]-?: NonNullable<Options[Name]> }
+
 /** The options, validated and complete. */
-export interface ClientSettings {
-  readonly baseUrl: string
+export interface ClientSettings extends Hooks, Complete<Omit<PetstoreClientOptions, 'apiKey' | keyof Hooks>> {
   readonly authorization: string
-  readonly ids: IdKind
-  readonly pace: boolean
-  readonly concurrency: number
-  readonly timeout: number
-  readonly totalTimeout: number
-  readonly retries: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly onRequest: ((request: OutgoingRequest) => void) | undefined
-  readonly onResponse: ((response: IncomingResponse) => void) | undefined
-  readonly fetch: Fetch
 }
 
 /** Throws `TypeError` on options that can never work. */

@@ -29,7 +29,7 @@ export type Filter<Id extends OperationId> = Omit<Query<Id>, 'limit' | 'cursor'>
 
 export type BodyOf<Id extends OperationId> = Input<Operations[Id]['body']>
 
-/** The arguments of an operation that the contract describes. */
+/** The arguments of an operation. */
 interface OperationInput<Id extends OperationId> {
   readonly params?: Params<Id>
   readonly query?: Query<Id>
@@ -39,21 +39,11 @@ interface OperationInput<Id extends OperationId> {
 }
 
 /** The arguments of any operation. */
-export interface RequestInput {
+interface AnyInput {
   readonly params?: object
   readonly query?: object
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
-}
-
-/** A method and a path, the names of the parameters that are int64, and the int64 fields of the two bodies. */
-export interface RequestTarget {
-  readonly method: string
-  readonly path: string
-  readonly int64?: readonly string[]
-  readonly body?: Int64Fields
-  /** `undefined` if a successful response has no body. */
-  readonly answer?: Int64Fields | undefined
 }
 
 export interface Outcome<Value> {
@@ -63,67 +53,48 @@ export interface Outcome<Value> {
   readonly value: Value | undefined
 }
 
-/** How the resources call the service. */
-export interface Api<Ids extends IdKind> {
-  readonly transport: Transport
-  /** Sends one request and parses the response. */
-  request(target: RequestTarget, input: RequestInput, options?: WriteOptions): Promise<Outcome<unknown>>
-  /** Calls an operation. */
-  outcome<Id extends JsonOperationId>(
-    id: Id,
-    input: OperationInput<Id>,
-    options?: WriteOptions,
-  ): Promise<Outcome<Output<Operations[Id]['answer'], Ids>>>
-  /** Calls an operation whose response always has a body, and returns it. */
-  value<Id extends JsonOperationId>(
-    id: Id,
-    input: OperationInput<Id>,
-    options?: WriteOptions,
-  ): Promise<Output<Operations[Id]['answer'], Ids>>
-  /** Calls an operation whose response has no body. */
-  done<Id extends JsonOperationId>(id: Id, input: OperationInput<Id>, options?: WriteOptions): Promise<void>
-  /** The list of an operation. The options contain the query parameters, including `limit` and `cursor`. */
-  list<Id extends ListOperationId>(
-    id: Id,
-    options: Query<Id> & CallOptions,
-    params?: Params<Id>,
-  ): List<Output<ItemOf<Id>, Ids>>
-}
+export type Api<Ids extends IdKind> = ReturnType<typeof createApi<Ids>>
 
-export function createApi<Ids extends IdKind>(transport: Transport): Api<Ids> {
-  const { ids } = transport.settings
+/** How the resources call the service. */
+export function createApi<Ids extends IdKind>(transport: Transport) {
+  type ValueOf<Id extends JsonOperationId> = Output<Operations[Id]['answer'], Ids>
+  type Item<Id extends ListOperationId> = Output<ItemOf<Id>, Ids>
 
   async function request(
-    target: RequestTarget,
-    input: RequestInput,
+    facts: OperationFacts,
+    input: AnyInput,
     options: WriteOptions = {},
   ): Promise<Outcome<unknown>> {
-    const call = createCall(target, input, options)
+    const call = createCall(facts, input, options)
     const answer = await transport.send(call)
     const { status, headers } = answer
-    const hasValue = status !== 304 && target.answer !== undefined
-    return {
-      status,
-      headers,
-      value: hasValue ? parseAnswer(call, answer, target.answer ?? {}, ids) : undefined,
-    }
+    const hasValue = status !== 304 && facts.answer !== undefined
+    const value = hasValue
+      ? parseAnswer(call, answer, fieldsOf(facts.answer), transport.settings.ids)
+      : undefined
+    return { status, headers, value }
   }
 
+  /** Calls an operation. */
   async function outcome<Id extends JsonOperationId>(
     id: Id,
     input: OperationInput<Id>,
     options?: WriteOptions,
-  ) {
-    const received = await request(targetOf(OPERATIONS[id]), input, options)
-    // The contract says so.
-    return received as Outcome<Output<Operations[Id]['answer'], Ids>>
+  ): Promise<Outcome<ValueOf<Id>>> {
+    // The contract says that the value has this type.
+    return (await request(OPERATIONS[id], input, options)) as Outcome<ValueOf<Id>>
   }
 
   return {
     transport,
-    request,
     outcome,
-    value: async (id, input, options) => {
+
+    /** Calls an operation whose response always has a body, and returns it. */
+    async value<Id extends JsonOperationId>(
+      id: Id,
+      input: OperationInput<Id>,
+      options?: WriteOptions,
+    ): Promise<ValueOf<Id>> {
       const { value, status } = await outcome(id, input, options)
       if (value !== undefined) return value
       const { method, path } = OPERATIONS[id]
@@ -132,40 +103,39 @@ export function createApi<Ids extends IdKind>(transport: Transport): Api<Ids> {
         status,
       })
     },
-    done: async (id, input, options) => {
+
+    /** Calls an operation whose response has no body. */
+    async done<Id extends JsonOperationId>(
+      id: Id,
+      input: OperationInput<Id>,
+      options?: WriteOptions,
+    ): Promise<void> {
       await outcome(id, input, options)
     },
+
+    /** The list of an operation. The options contain the query parameters, including `limit` and `cursor`. */
     list<Id extends ListOperationId>(
       id: Id,
       { signal, timeout, totalTimeout, retries, headers, ...query }: Query<Id> & CallOptions,
-      params: Params<Id> | undefined,
-    ) {
+      params?: Params<Id>,
+    ): List<Item<Id>> {
       const facts = OPERATIONS[id]
       const { limit, cursor: start } = query as { readonly limit?: number; readonly cursor?: string }
-      return new List<Output<ItemOf<Id>, Ids>>(async ({ cursor = start, isIteration }) => {
+      return new List<Item<Id>>(async ({ cursor = start, isIteration }) => {
         const size = limit ?? (isIteration ? facts.maxLimit : undefined)
         const input = { params: params ?? {}, query: { ...query, limit: size, cursor } }
         const options = { signal, timeout, totalTimeout, retries, headers }
-        const outcome = await request(targetOf(facts), input, options)
+        const page = await request(facts, input, options)
         // The items have this type, as the type of the operation says; a 304 has none.
-        const items = (outcome.value ?? []) as readonly Output<ItemOf<Id>, Ids>[]
-        return { items, next: nextCursor(outcome.headers) }
+        return { items: (page.value ?? []) as readonly Item<Id>[], next: nextCursor(page.headers) }
       })
     },
   }
 }
 
-export function targetOf({ body, answer, ...facts }: OperationFacts): RequestTarget {
-  return {
-    ...facts,
-    ...(body === undefined ? {} : { body: fieldsOf(body) }),
-    ...(answer === undefined ? {} : { answer: fieldsOf(answer) }),
-  }
-}
-
 export function createCall(
-  { method, path, int64 = [], body: bodyFields }: RequestTarget,
-  { params = {}, query = {}, headers = {}, body }: RequestInput,
+  { method, path, int64 = [], body: bodySchema }: OperationFacts,
+  { params = {}, query = {}, headers = {}, body }: AnyInput,
   options: WriteOptions,
 ): Call {
   const text = (name: string, value: unknown) =>
@@ -183,7 +153,7 @@ export function createCall(
     method,
     path: queryText === '' ? filledPath : `${filledPath}?${queryText}`,
     headers: body === undefined ? headers : { ...headers, 'Content-Type': 'application/json' },
-    body: body === undefined ? undefined : serializeBody(body, bodyFields),
+    body: body === undefined ? undefined : serializeBody(body, bodySchema && fieldsOf(bodySchema)),
     idempotencyKey: method === 'GET' ? undefined : readIdempotencyKey(options.idempotencyKey),
     options,
   }
@@ -191,7 +161,7 @@ export function createCall(
 
 function parseAnswer(
   call: Call,
-  { text, status, requestId, attempts }: Answer,
+  { text, status, headers, attempts }: Answer,
   fields: Int64Fields,
   ids: IdKind,
 ): unknown {
@@ -205,7 +175,7 @@ function parseAnswer(
       {
         request: `${method} ${path}`,
         status,
-        requestId,
+        requestId: headers.get('X-Request-Id') ?? undefined,
         attempts,
         idempotencyKey,
         mayHaveBeenMade: idempotencyKey !== undefined,

@@ -21,7 +21,6 @@ export interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  readonly requestId: string | undefined
   readonly attempts: number
 }
 
@@ -38,15 +37,10 @@ interface Attempt {
   readonly signal: AttemptSignal
 }
 
-/** How an attempt failed, and when to try again: after a delay, when the queue opens, or never. */
-interface FailedAttempt {
-  readonly failure: Failure
-  readonly retry: { readonly type: 'after'; readonly ms: number } | { readonly type: 'queue' | 'never' }
-}
-
 type AttemptOutcome<Result> =
   | { readonly type: 'success'; readonly result: Result }
-  | ({ readonly type: 'failure' } & FailedAttempt)
+  /** Without `retryAfterMs`, the call must not be retried. The queue may delay the next attempt further. */
+  | { readonly type: 'failure'; readonly failure: Failure; readonly retryAfterMs: number | undefined }
 
 const FIRST_BACK_OFF_MS = 300
 const LONGEST_BACK_OFF_MS = 10_000
@@ -81,10 +75,9 @@ export class Transport {
   send(call: Call): Promise<Answer> {
     return this.#run(call, async ({ number, response, signal }) => {
       const { status, headers } = response
-      const requestId = headers.get('X-Request-Id') ?? undefined
       const text = await response.text()
       signal.release()
-      return { status, headers, requestId, text, attempts: number }
+      return { status, headers, text, attempts: number }
     })
   }
 
@@ -111,11 +104,9 @@ export class Transport {
     let unsettledSince: number | undefined
     let attempts = 0
     const deadline = () => {
-      const isRepeatedChange = call.idempotencyKey !== undefined && unsettledSince !== undefined
-      const safeUntil = isRepeatedChange
-        ? (unsettledSince ?? 0) + SAFE_TO_REPEAT_MS
-        : Number.POSITIVE_INFINITY
-      return Math.min(beganAt + totalTimeout, safeUntil)
+      const end = beganAt + totalTimeout
+      if (call.idempotencyKey === undefined || unsettledSince === undefined) return end
+      return Math.min(end, unsettledSince + SAFE_TO_REPEAT_MS)
     }
     const progress = () => ({
       attempts,
@@ -133,15 +124,13 @@ export class Transport {
       const sentAt = time.clock()
       const outcome = await this.#attempt(call, slot, attempts, read)
       if (outcome.type === 'success') return outcome.result
-      const { failure, retry } = outcome
+      const { failure, retryAfterMs } = outcome
       lastFailure = failure
       if (failure.outcome === 'unknown') unsettledSince ??= sentAt
       if (failure.outcome === 'decided') unsettledSince = undefined
-      const pause = retry.type === 'after' ? retry.ms : 0
-      if (retry.type === 'never' || attempts > retries || time.clock() + pause > deadline()) {
-        throw failedCall(call, failure, progress())
-      }
-      if (pause > 0) await time.sleep(pause, signal)
+      const mayRetry = retryAfterMs !== undefined && attempts <= retries
+      if (!mayRetry || time.clock() + retryAfterMs > deadline()) throw failedCall(call, failure, progress())
+      if (retryAfterMs > 0) await time.sleep(retryAfterMs, signal)
     }
   }
 
@@ -158,11 +147,7 @@ export class Transport {
     const delay = backOff(number - 1, this.time.random, FIRST_BACK_OFF_MS, LONGEST_BACK_OFF_MS)
     const broken = (error: unknown): AttemptOutcome<Result> => {
       options.signal?.throwIfAborted()
-      return {
-        type: 'failure',
-        failure: noResponse(call, baseUrl, error),
-        retry: { type: 'after', ms: delay },
-      }
+      return { type: 'failure', failure: noResponse(call, baseUrl, error), retryAfterMs: delay }
     }
     const signal = new AttemptSignal(options.signal, options.timeout ?? this.settings.timeout)
     let hasSucceeded = false
@@ -200,12 +185,8 @@ export class Transport {
           return { type: 'success', result }
         }
         const failure = failureOf(call, response, await response.text(), this.settings.ids)
-        if (!TEMPORARY.has(status)) return { type: 'failure', failure, retry: { type: 'never' } }
-        return {
-          type: 'failure',
-          failure,
-          retry: isClosed ? { type: 'queue' } : { type: 'after', ms: delay },
-        }
+        const retryDelay = isClosed ? 0 : delay
+        return { type: 'failure', failure, retryAfterMs: TEMPORARY.has(status) ? retryDelay : undefined }
       } catch (error) {
         return broken(error)
       }

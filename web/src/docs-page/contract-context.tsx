@@ -1,6 +1,5 @@
-import { createContext, useContext, useEffect, useState } from 'preact/compat'
+import { createContext, useCallback, useContext, useEffect, useState } from 'preact/compat'
 import { Contract } from './contract.ts'
-import type { OpenApiDocument } from './openapi-document.ts'
 
 export const ContractContext = createContext<Contract | undefined>(undefined)
 
@@ -10,33 +9,25 @@ type ContractState =
   | { readonly phase: 'failed'; readonly reason: string }
 
 /** Loads the contract from the service that serves this page. `reload` tries again after a failure. */
-export function useContractState(): ContractState & { readonly reload: () => void } {
+export function useContractState() {
   const [state, setState] = useState<ContractState>({ phase: 'loading' })
-  const [attempt, setAttempt] = useState(0)
-
-  useEffect(() => {
-    let isCurrent = true
+  const reload = useCallback(async () => {
     setState({ phase: 'loading' })
-    loadContract().then(
-      (contract) => isCurrent && setState({ phase: 'ready', contract }),
-      (error: unknown) => isCurrent && setState({ phase: 'failed', reason: reasonOf(error) }),
-    )
-    return () => {
-      isCurrent = false
-    }
-  }, [attempt])
-  return { ...state, reload: () => setAttempt((count) => count + 1) }
+    setState(await loadContract())
+  }, [])
+  useEffect(() => void reload(), [reload])
+  return { ...state, reload }
 }
 
-async function loadContract(): Promise<Contract> {
-  const response = await fetch('/openapi.json')
-  if (!response.ok) throw new Error(`the service returned ${response.status} for /openapi.json`)
-  return new Contract((await response.json()) as OpenApiDocument)
-}
-
-function reasonOf(error: unknown): string {
-  if (error instanceof TypeError) return 'the service cannot be reached'
-  return error instanceof Error ? error.message : String(error)
+async function loadContract(): Promise<ContractState> {
+  try {
+    const response = await fetch('/openapi.json')
+    if (response.ok) return { phase: 'ready', contract: new Contract(await response.json()) }
+    return { phase: 'failed', reason: `the service returned ${response.status} for /openapi.json` }
+  } catch (error) {
+    const isUnreachable = error instanceof TypeError
+    return { phase: 'failed', reason: isUnreachable ? 'the service cannot be reached' : String(error) }
+  }
 }
 
 export function useContract(): Contract {
@@ -45,7 +36,9 @@ export function useContract(): Contract {
   return contract
 }
 
+export const BASE_PATH = '/v1'
+
 /** The address of this service, so that copied samples work as they are. */
-export function baseUrlOf(contract: Contract): string {
-  return `${location.origin}/${contract.versionSegment}`
+export function baseUrl(): string {
+  return location.origin + BASE_PATH
 }

@@ -1,31 +1,24 @@
 import type {
-  ErrorCodeFacts,
-  Media,
+  Header,
   OpenApiDocument,
   OpenApiOperation,
   OpenApiResponse,
   Parameter,
-  PlanLimits,
   Reference,
   Schema,
 } from './openapi-document.ts'
 
-export type Stability = 'stable' | 'beta' | 'experimental'
-
-export interface Operation {
+export interface Operation extends Pick<OpenApiOperation, 'summary' | 'description'> {
   readonly id: string
   readonly method: string
   /** Relative to the base URL, with parameters in braces. */
   readonly path: string
-  readonly summary: string
-  readonly description: string
   readonly tag: string
-  readonly stability: Stability
-  readonly isDeprecated: boolean
-  /** When a deprecated operation ends, as `2030-12-05`. */
+  readonly stability: OpenApiOperation['x-stability']
+  /** When it ends, as `2030-12-05`; `undefined` unless it is deprecated. */
   readonly sunset: string | undefined
   readonly parameters: readonly Parameter[]
-  readonly body: { readonly schema: Schema; readonly isRequired: boolean } | undefined
+  readonly body: Schema | undefined
   readonly answers: readonly Answer[]
 }
 
@@ -33,18 +26,12 @@ export interface Operation {
 export interface Answer {
   readonly status: number
   readonly description: string
-  readonly headers: readonly AnswerHeader[]
+  readonly codes: readonly { readonly code: string; readonly when: string }[]
+  readonly headers: readonly (Header & { readonly name: string })[]
   readonly schema: Schema | undefined
   readonly mediaType: string | undefined
   /** The data of each kind of event, if the response is an event stream. */
-  readonly events: ReadonlyMap<string, Schema> | undefined
-}
-
-export interface AnswerHeader {
-  readonly name: string
-  readonly description: string
-  readonly schema: Schema
-  readonly isRequired: boolean
+  readonly events: Readonly<Record<string, Schema>> | undefined
 }
 
 export interface OperationGroup {
@@ -53,49 +40,27 @@ export interface OperationGroup {
   readonly operations: readonly Operation[]
 }
 
-const METHODS = ['get', 'put', 'post', 'patch', 'delete'] as const
-const REFERENCE = /^#\/components\/(\w+)\/(.+)$/
-
 /** The OpenAPI document of the service with its references resolved. */
 export class Contract {
-  readonly title: string
-  readonly version: string
-  readonly description: string
-  readonly servers: readonly { readonly url: string; readonly description: string }[]
+  readonly document: OpenApiDocument
   readonly groups: readonly OperationGroup[]
+  /** In the order of the groups. */
   readonly operations: readonly Operation[]
   readonly schemas: ReadonlyMap<string, Schema>
-  readonly webhooks: readonly { readonly type: string; readonly summary: string; readonly schema: Schema }[]
-  readonly errorCodes: readonly ErrorCodeFacts[]
-  /** By name; `null` if the limits are agreed for each key. */
-  readonly plans: ReadonlyMap<string, PlanLimits | null>
-  readonly ban: OpenApiDocument['x-rate-limits']['ban']
-  readonly #document: OpenApiDocument
 
   constructor(document: OpenApiDocument) {
-    this.#document = document
-    this.title = document.info.title
-    this.version = document.info.version
-    this.description = document.info.description ?? ''
-    this.servers = document.servers.map(({ url, description = '' }) => ({ url, description }))
+    this.document = document
     const schemas = Object.entries(document.components.schemas)
     this.schemas = new Map(schemas.map(([name, schema]) => [name, withNullableTypes(schema)]))
-    this.webhooks = Object.entries(document.webhooks).map(([type, { post }]) => {
-      const { summary = '', requestBody } = post
-      return { type, summary, schema: requestBody?.content['application/json']?.schema ?? {} }
-    })
-    this.errorCodes = document['x-error-codes']
-    this.plans = new Map(Object.entries(document['x-rate-limits'].plans))
-    this.ban = document['x-rate-limits'].ban
-    const operations = Object.entries(document.paths).flatMap(([path, item]) =>
-      METHODS.flatMap((method) => {
-        const operation = item[method]
-        return operation === undefined ? [] : [this.#operation(method, path, operation)]
-      }),
+    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, described]) => this.#operation(method, path, described)),
     )
-    this.groups = groupsOf(document, operations)
-    // In the order of the navigation.
-    this.operations = this.groups.flatMap(({ operations }) => operations)
+    this.groups = document.tags.map(({ name, description }) => ({
+      tag: name,
+      description,
+      operations: operations.filter(({ tag }) => tag === name),
+    }))
+    this.operations = this.groups.flatMap((group) => group.operations)
   }
 
   operation(id: string): Operation | undefined {
@@ -121,55 +86,39 @@ export class Contract {
     }
   }
 
-  /** The last segment of the base URL, such as `v1`. */
-  get versionSegment(): string {
-    const path = new URL(this.servers[0]?.url ?? '/v1', 'http://localhost').pathname
-    return path.split('/').findLast((segment) => segment !== '') ?? 'v1'
-  }
-
   #operation(method: string, path: string, described: OpenApiOperation): Operation {
-    const body = described.requestBody
-    const bodySchema = body === undefined ? undefined : Object.values(body.content)[0]?.schema
+    const { parameters, responses } = this.document.components
     return {
       id: described.operationId,
       method: method.toUpperCase(),
       path,
-      summary: described.summary ?? described.operationId,
-      description: described.description ?? '',
-      tag: described.tags?.[0] ?? '',
-      stability: described['x-stability'] ?? 'stable',
-      isDeprecated: described.deprecated ?? false,
+      summary: described.summary,
+      description: described.description,
+      tag: described.tags[0],
+      stability: described['x-stability'],
       sunset: described['x-sunset'],
-      parameters: (described.parameters ?? []).map((parameter) =>
-        resolveReference(parameter, this.#document.components.parameters),
-      ),
-      body:
-        bodySchema === undefined ? undefined : { schema: bodySchema, isRequired: body?.required ?? false },
-      answers: Object.entries(described.responses).map(([status, answer]) =>
-        this.#answer(Number(status), resolveReference(answer, this.#document.components.responses)),
+      parameters: described.parameters.map((parameter) => resolveReference(parameter, parameters)),
+      body: described.requestBody?.content['application/json'].schema,
+      answers: Object.entries(described.responses).map(([status, response]) =>
+        this.#answer(Number(status), resolveReference(response, responses)),
       ),
     }
   }
 
-  #answer(status: number, { description, headers = {}, content = {} }: OpenApiResponse): Answer {
-    const [mediaType, media] = (Object.entries(content)[0] ?? []) as [string?, Media?]
-    const events = media?.['x-event-data']
+  #answer(status: number, { description, headers, content = {} }: OpenApiResponse): Answer {
+    const [mediaType] = Object.keys(content)
+    const media = content[mediaType ?? '']
     return {
       status,
       description,
-      headers: Object.entries(headers).map(([name, header]) => {
-        const referred = REFERENCE.exec(header.$ref ?? '')?.[2]
-        const resolved = referred === undefined ? header : this.#document.components.headers[referred]
-        return {
-          name,
-          description: resolved?.description ?? '',
-          schema: resolved?.schema ?? {},
-          isRequired: resolved?.required ?? false,
-        }
-      }),
+      codes: codesIn(description),
+      headers: Object.entries(headers).map(([name, header]) => ({
+        name,
+        ...resolveReference(header, this.document.components.headers),
+      })),
       mediaType,
       schema: media?.schema,
-      events: events === undefined ? undefined : new Map(Object.entries(events)),
+      events: media?.['x-event-data'],
     }
   }
 }
@@ -190,34 +139,18 @@ function resolveReference<Component extends object>(
   components: Readonly<Record<string, Component>>,
 ): Component {
   if (!('$ref' in described)) return described
-  const component = components[REFERENCE.exec(described.$ref)?.[2] ?? '']
+  const component = components[nameOf(described) ?? '']
   if (component === undefined) throw new Error(`the contract has no ${described.$ref}`)
   return component
 }
 
-/** The name of the resource that a schema refers to. */
-export function nameOf(schema: Schema): string | undefined {
-  return REFERENCE.exec(schema.$ref ?? '')?.[2]
+/** The name of the component that a reference leads to. */
+export function nameOf({ $ref }: Partial<Reference>): string | undefined {
+  return $ref?.split('/').at(-1)
 }
 
 /** The error codes in a description of the form `` `code`: when it occurs. `` */
-export function codesOf({
-  description,
-}: Answer): readonly { readonly code: string; readonly when: string }[] {
-  return [...description.matchAll(/`(\w+)`: ([^`]*)/g)].map(([, code = '', when = '']) => ({
-    code,
-    when: when.trim(),
-  }))
-}
-
-function groupsOf(document: OpenApiDocument, operations: readonly Operation[]): OperationGroup[] {
-  const described = new Map((document.tags ?? []).map(({ name, description = '' }) => [name, description]))
-  const tags = new Set([...described.keys(), ...operations.map(({ tag }) => tag)])
-  return [...tags]
-    .map((tag) => ({
-      tag,
-      description: described.get(tag) ?? '',
-      operations: operations.filter((operation) => operation.tag === tag),
-    }))
-    .filter((group) => group.operations.length > 0)
+function codesIn(description: string): Answer['codes'] {
+  const found = [...description.matchAll(/`(\w+)`: ([^`]*)/g)]
+  return found.map(([, code = '', when = '']) => ({ code, when: when.trim() }))
 }

@@ -8,29 +8,29 @@ const SAFE_ADDRESS = /^(?:#\/|\/(?!\/)|https:\/\/)/
 
 /** Text of the contract, whose little markup becomes elements. */
 export function InlineText({ text }: { readonly text: string }) {
-  const contract = useContract()
+  const { operations } = useContract()
   const parts: ReactNode[] = []
-  let done = 0
+  let end = 0
+  const addressOf = (link = '', operationName = '') => {
+    const operation = operations.find(({ method, path }) => `${method} ${path}` === operationName)
+    if (operation !== undefined) return href({ page: 'operations', id: operation.id })
+    return SAFE_ADDRESS.test(link) ? link : undefined
+  }
   for (const match of text.matchAll(MARK)) {
-    const [whole, code, label, address, operationName] = match
-    if (match.index > done) parts.push(text.slice(done, match.index))
-    done = match.index + whole.length
-    const named = contract.operations.find(({ method, path }) => `${method} ${path}` === operationName)
-    if (code !== undefined) parts.push(<code key={match.index}>{code}</code>)
-    else if (address !== undefined && SAFE_ADDRESS.test(address)) {
+    const [whole, code, label = whole, link, operationName] = match
+    const { index } = match
+    parts.push(text.slice(end, index))
+    end = index + whole.length
+    const address = addressOf(link, operationName)
+    if (code !== undefined) parts.push(<code key={index}>{code}</code>)
+    else if (address === undefined) parts.push(label)
+    else
       parts.push(
-        <a key={match.index} href={address}>
+        <a key={index} href={address}>
           {label}
         </a>,
       )
-    } else if (named !== undefined) {
-      parts.push(
-        <a key={match.index} href={href({ page: 'operation', id: named.id })}>
-          {operationName}
-        </a>,
-      )
-    } else parts.push(label ?? whole)
   }
-  parts.push(text.slice(done))
+  parts.push(text.slice(end))
   return parts
 }

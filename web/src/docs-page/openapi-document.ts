@@ -1,48 +1,44 @@
-/** The parts of an OpenAPI 3.1 document that this service's contract has. */
+type ByName<Value> = Readonly<Record<string, Value>>
+
+/** The parts of the contract, an OpenAPI 3.1 document, that the docs use. */
 export interface OpenApiDocument {
-  readonly openapi: string
-  readonly info: { readonly title: string; readonly version: string; readonly description?: string }
-  readonly servers: readonly { readonly url: string; readonly description?: string }[]
-  readonly tags?: readonly { readonly name: string; readonly description?: string }[]
-  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation | undefined>>>>
+  readonly info: { readonly title: string; readonly version: string; readonly description: string }
+  readonly servers: readonly { readonly url: string; readonly description: string }[]
+  readonly tags: readonly { readonly name: string; readonly description: string }[]
+  /** By path, then by method. */
+  readonly paths: ByName<ByName<OpenApiOperation>>
   /** By the type of the delivery. */
-  readonly webhooks: Readonly<Record<string, { readonly post: OpenApiOperation }>>
+  readonly webhooks: ByName<{ readonly post: OpenApiOperation }>
   readonly components: {
-    readonly headers: Readonly<Record<string, OpenApiHeader>>
-    readonly parameters: Readonly<Record<string, Parameter>>
-    readonly responses: Readonly<Record<string, OpenApiResponse>>
-    readonly schemas: Readonly<Record<string, Schema>>
+    readonly headers: ByName<Header>
+    readonly parameters: ByName<Parameter>
+    readonly responses: ByName<OpenApiResponse>
+    readonly schemas: ByName<Schema>
   }
-  readonly 'x-error-codes': readonly ErrorCodeFacts[]
+  readonly 'x-error-codes': readonly {
+    readonly code: string
+    readonly status: number
+    readonly description: string
+  }[]
   readonly 'x-rate-limits': {
     /** `null` if the limits are agreed for each key. */
-    readonly plans: Readonly<Record<string, PlanLimits | null>>
+    readonly plans: ByName<{ readonly perMinute: number; readonly perDay: number } | null>
     readonly ban: { readonly firstSeconds: number; readonly longestSeconds: number }
   }
 }
 
-export interface ErrorCodeFacts {
-  readonly code: string
-  readonly status: number
-  readonly description: string
-}
-
-export interface PlanLimits {
-  readonly perMinute: number
-  readonly perDay: number
-}
-
 export interface OpenApiOperation {
   readonly operationId: string
-  readonly summary?: string
-  readonly description?: string
-  readonly tags?: readonly string[]
-  readonly deprecated?: boolean
-  readonly 'x-stability'?: 'stable' | 'beta' | 'experimental'
+  readonly summary: string
+  readonly description: string
+  readonly tags: readonly [string]
+  readonly 'x-stability': 'stable' | 'beta' | 'experimental'
+  /** When a deprecated operation ends, as `2030-12-05`. */
   readonly 'x-sunset'?: string
-  readonly parameters?: readonly (Parameter | Reference)[]
-  readonly requestBody?: { readonly required?: boolean; readonly content: Readonly<Record<string, Media>> }
-  readonly responses: Readonly<Record<string, OpenApiResponse | Reference>>
+  readonly parameters: readonly (Parameter | Reference)[]
+  readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: Schema } } }
+  /** By status. */
+  readonly responses: ByName<OpenApiResponse | Reference>
 }
 
 export interface Reference {
@@ -51,35 +47,26 @@ export interface Reference {
 
 export interface OpenApiResponse {
   readonly description: string
-  readonly headers?: Readonly<Record<string, OpenApiHeader>>
-  readonly content?: Readonly<Record<string, Media>>
+  readonly headers: ByName<Reference>
+  /** By media type. Only an event stream has `x-event-data`: the data of each kind of event. */
+  readonly content?: ByName<{ readonly schema: Schema; readonly 'x-event-data'?: ByName<Schema> }>
 }
 
-export interface OpenApiHeader {
-  readonly $ref?: string
-  readonly description?: string
-  readonly required?: boolean
-  readonly schema?: Schema
+export interface Header {
+  readonly description: string
+  readonly required: boolean
+  readonly schema: Schema
 }
 
-export interface Media {
-  readonly schema?: Schema
-  readonly 'x-event-data'?: Readonly<Record<string, Schema>>
-}
-
-export interface Parameter {
+export interface Parameter extends Header {
   readonly name: string
   readonly in: 'path' | 'query' | 'header'
-  readonly required?: boolean
-  readonly description?: string
-  readonly schema: Schema
 }
 
 export interface Schema {
   readonly $ref?: string
   readonly type?: string | readonly string[]
   readonly format?: string
-  readonly title?: string
   readonly description?: string
   readonly enum?: readonly unknown[]
   readonly minimum?: number
@@ -89,7 +76,7 @@ export interface Schema {
   readonly pattern?: string
   readonly default?: unknown
   readonly examples?: readonly unknown[]
-  readonly properties?: Readonly<Record<string, Schema>>
+  readonly properties?: ByName<Schema>
   readonly required?: readonly string[]
   readonly items?: Schema
   /** A value or null. */

@@ -1,12 +1,12 @@
-import { createContext, useContext, useLayoutEffect } from 'preact/compat'
-import { href, type PageRoute, partId, partName } from './page-route.ts'
+import { createContext, useContext } from 'preact/compat'
+import { href, type PageRoute, partName } from './page-route.ts'
 
 /** The page that its headings and other parts belong to. */
 export const PageContext = createContext<PageRoute>({ page: 'start' })
 
-/** Gives an element an address of its own. */
+/** Gives an element an address of its own. Its id is the fragment, so that the browser scrolls there itself. */
 export function usePart(part: string): { readonly id: string; readonly tabIndex: -1 } {
-  return { id: partId(useContext(PageContext), part), tabIndex: -1 }
+  return { id: href(useContext(PageContext), part).slice(1), tabIndex: -1 }
 }
 
 /** A heading with a link to itself; the link of level 1 leads to the page. */
@@ -43,11 +43,6 @@ export function Heading({
       </a>
     </div>
   )
-}
-
-/** Scrolls to the part in the address after the page was rendered. */
-export function usePartArrival(hash: string): void {
-  useLayoutEffect(() => goToPart(hash.slice(1)), [hash])
 }
 
 export function goToPart(id: string): void {

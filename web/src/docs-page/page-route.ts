@@ -1,24 +1,15 @@
+const FOLDERS = ['guides', 'operations', 'schemas'] as const
+
 /** The page in the fragment of the URL. */
 export type PageRoute =
   | { readonly page: 'start' }
-  | { readonly page: 'guide'; readonly id: string }
-  | { readonly page: 'operation'; readonly id: string }
-  | { readonly page: 'schema'; readonly id: string }
-
-const FOLDERS = { guide: 'guides', operation: 'operations', schema: 'schemas' } as const
-/** The start page is `#/`; its parts need a folder. */
-const START_FOLDER = 'start'
+  | { readonly page: (typeof FOLDERS)[number]; readonly id: string }
 
 /** The address of a page, or of a part of it, such as one of its headings. */
 export function href(route: PageRoute, part?: string): string {
-  const behind = part === undefined ? '' : `/${encodeURIComponent(part)}`
-  if (route.page !== 'start') return `#/${FOLDERS[route.page]}/${encodeURIComponent(route.id)}${behind}`
-  return behind === '' ? '#/' : `#/${START_FOLDER}${behind}`
-}
-
-/** The id of the element that `href(route, part)` leads to, so that the browser scrolls there itself. */
-export function partId(route: PageRoute, part: string): string {
-  return href(route, part).slice(1)
+  const suffix = part === undefined ? '' : `/${encodeURIComponent(part)}`
+  if (route.page !== 'start') return `#/${route.page}/${encodeURIComponent(route.id)}${suffix}`
+  return part === undefined ? '#/' : `#/start${suffix}`
 }
 
 /** "What a 409 means" is `what-a-409-means` in the address. */
@@ -32,8 +23,8 @@ export function partName(title: string): string {
 /** `undefined` if the address has no page. */
 export function readRoute(hash: string): PageRoute | undefined {
   const [folder = '', id = '', ...rest] = hash.replace(/^#?\/?/, '').split('/')
-  if (folder === '' || (folder === START_FOLDER && rest.length === 0)) return { page: 'start' }
-  const page = (['guide', 'operation', 'schema'] as const).find((each) => FOLDERS[each] === folder)
+  if (folder === '' || (folder === 'start' && rest.length === 0)) return { page: 'start' }
+  const page = FOLDERS.find((each) => each === folder)
   return page === undefined || id === '' || rest.length > 1 ? undefined : { page, id: decoded(id) }
 }
 

@@ -6,8 +6,7 @@ export function typeWords(schema: Schema): string {
   const name = nameOf(schema)
   if (name !== undefined) return name
   if (schema.items !== undefined) return `array of ${typeWords(schema.items)}`
-  const types = schema.type === undefined ? [] : [schema.type].flat()
-  const base = types.join(' or ') || 'anything'
+  const base = [schema.type ?? 'anything'].flat().join(' or ')
   return schema.format === undefined ? base : `${base} (${schema.format})`
 }
 
@@ -58,28 +57,21 @@ export function exampleOf(contract: Contract, schema: Schema): unknown {
   return resolved.format === 'date-time' ? EXAMPLE_TIME : ''
 }
 
-/** Uses the example that another resource has for a field of this name and type. */
+/** Prefers the example that a resource has for a field of this name and type. */
 function namedExample(contract: Contract, name: string, schema: Schema): unknown {
-  const borrowed = nameOf(schema) === undefined ? borrowedExample(contract, name, schema) : undefined
-  return borrowed ?? exampleOf(contract, schema)
-}
-
-function borrowedExample(contract: Contract, name: string, schema: Schema): unknown {
-  for (const { properties, examples } of contract.schemas.values()) {
-    if (properties?.[name]?.type !== schema.type) continue
-    const example = examples?.[0]
-    if (typeof example === 'object' && example !== null && name in example) {
-      return (example as Readonly<Record<string, unknown>>)[name]
-    }
-  }
-  return undefined
+  if (nameOf(schema) !== undefined) return exampleOf(contract, schema)
+  const examples = [...contract.schemas.values()]
+    .filter(({ properties }) => properties?.[name]?.type === schema.type)
+    // The example of a resource with properties is an object.
+    .map((resource) => (resource.examples?.[0] as Readonly<Record<string, unknown>> | undefined)?.[name])
+  return examples.find((example) => example !== undefined) ?? exampleOf(contract, schema)
 }
 
 /** Only required parameters have an initial value. */
 export function startingValue(contract: Contract, { name, required, schema }: Parameter): string {
-  return required === true ? String(namedExample(contract, name, schema)) : ''
+  return required ? String(namedExample(contract, name, schema)) : ''
 }
 
 export function startingBody(contract: Contract, { body }: Operation): string {
-  return body === undefined ? '' : JSON.stringify(exampleOf(contract, body.schema), null, 2)
+  return body === undefined ? '' : JSON.stringify(exampleOf(contract, body), null, 2)
 }

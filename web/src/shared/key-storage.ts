@@ -28,12 +28,3 @@ export function forgetKey(): void {
   sessionStorage.removeItem(DOCS_KEY)
   localStorage.removeItem(STAFF_KEY)
 }
-
-/** Calls back when another tab makes the browser forget its remembered key. */
-export function onForgottenElsewhere(listener: () => void): () => void {
-  const onStorage = ({ key, newValue }: StorageEvent) => {
-    if ((key === STAFF_KEY || key === null) && newValue === null) listener()
-  }
-  addEventListener('storage', onStorage)
-  return () => removeEventListener('storage', onStorage)
-}

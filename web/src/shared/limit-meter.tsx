@@ -6,7 +6,6 @@ interface Props {
   readonly name: string
   readonly limit: number
   readonly remaining: number
-  /** When the limit resets, in words. */
   readonly reset: string
 }
 
@@ -17,6 +16,7 @@ const LOW_SHARE = 0.1
 export function LimitMeter({ name, limit, remaining, reset }: Props) {
   const id = useId()
   const used = Math.max(0, limit - remaining)
+  const percent = limit === 0 ? 100 : (100 * used) / limit
   const state = remaining === 0 ? 'spent' : remaining <= limit * LOW_SHARE ? 'low' : 'fine'
   const left = `${wholeNumber(remaining)} left`
   return (
@@ -39,7 +39,7 @@ export function LimitMeter({ name, limit, remaining, reset }: Props) {
       />
       <svg className="limit-meter__bar" aria-hidden="true">
         <rect className="limit-meter__track" width="100%" height="100%" />
-        <rect className="limit-meter__fill" width={`${filledPercent(used, limit)}%`} height="100%" />
+        <rect className="limit-meter__fill" width={`${percent}%`} height="100%" />
       </svg>
       <p className="limit-meter__words number muted">
         {wholeNumber(used)} of {wholeNumber(limit)} used · {reset}
@@ -50,8 +50,4 @@ export function LimitMeter({ name, limit, remaining, reset }: Props) {
 
 function wholeNumber(count: number): string {
   return count.toLocaleString('en')
-}
-
-function filledPercent(used: number, limit: number): number {
-  return limit === 0 ? 100 : (100 * used) / limit
 }

@@ -14,9 +14,7 @@ beforeAll(async () => {
 
 function described() {
   return Object.entries(contract.paths).flatMap(([path, item]) =>
-    Object.entries(item).flatMap(([method, operation]) =>
-      operation === undefined ? [] : [{ ...operation, path, method: method.toUpperCase() }],
-    ),
+    Object.entries(item).map(([method, operation]) => ({ ...operation, path, method: method.toUpperCase() })),
   )
 }
 
@@ -38,7 +36,7 @@ describe('the reference', () => {
       const operations = described()
       expect(operations.length).toBeGreaterThanOrEqual(8)
       for (const operation of operations) {
-        const { operationId, summary = '', method, path, parameters = [], responses } = operation
+        const { operationId, summary, method, path, parameters, responses } = operation
         await page.evaluate((id) => location.assign(`#/operations/${id}`), operationId)
         await heading(page, summary).waitFor()
         const shown = await page.locator('.operation').evaluate((element) => ({
@@ -54,8 +52,8 @@ describe('the reference', () => {
         }))
         expect(shown.method).toBe(method)
         expect(shown.address).toBe(`/v1${path}`)
-        const stability = operation['x-stability'] ?? 'stable'
-        expect(shown.badges).toEqual(operation.deprecated ? ['deprecated', stability] : [stability])
+        const { 'x-stability': stability, 'x-sunset': sunset } = operation
+        expect(shown.badges).toEqual(sunset === undefined ? [stability] : ['deprecated', stability])
         expect(shown.fields).toEqual(expect.arrayContaining(parameters.map(parameterName)))
         expect(shown.statuses).toEqual(Object.keys(responses))
         for (const status of shown.statuses) expect(statusPhrase(Number(status))).toMatch(/^[A-Z]/)

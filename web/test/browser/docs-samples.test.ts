@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { run } from '../../../client/test/support/built-client.ts'
 import { type Answer, TestService } from '../../../server/test/support/test-service.ts'
 import { Contract, type Operation } from '../../src/docs-page/contract.ts'
-import { compactJson, layOutJson } from '../../src/docs-page/samples/json-text.ts'
+import { compactJson, formatJson } from '../../src/docs-page/samples/json-text.ts'
 import {
   fieldId,
   isEventStream,
@@ -186,22 +186,20 @@ testWith(
   'whatever a reader types stays what it is',
 )
 
-test('JSON is laid out digit for digit', () => {
+test('JSON is formatted digit for digit', () => {
   const text = '[{"petId":9223372036854775807,"name":"a, {b}: \\"c\\"","n":1.50e3},{"petId":-1}]'
-  const lines = layOutJson(text)?.lines.map((line) => line.map((token) => token.text).join(''))
-  expect(lines).toEqual([
+  const formatted = formatJson(text)
+  expect(formatted?.split('\n')).toEqual([
     '[',
     '  { "petId": 9223372036854775807, "name": "a, {b}: \\"c\\"", "n": 1.50e3 },',
     '  { "petId": -1 }',
     ']',
   ])
-  expect(compactJson(lines?.join('\n') ?? '')).toBe(text)
+  expect(compactJson(formatted ?? '')).toBe(text)
 })
 
-test('of long JSON the beginning is laid out, and what is not JSON is not', () => {
+test('the beginning of long JSON is formatted, but text that is not JSON is not', () => {
   const long = JSON.stringify(Array.from({ length: 500 }, (_, petId) => ({ petId })))
-  const layout = layOutJson(long, 100)
-  expect(layout?.isCut).toBe(true)
-  expect(layout?.lines[1]?.map(({ text }) => text).join('')).toBe('  { "petId": 0 },')
-  for (const text of ['<html>', '', '{"a":1', '[1 2}x']) expect(layOutJson(text)).toBeUndefined()
+  expect(formatJson(long.slice(0, 100), { isCut: true })?.split('\n')[1]).toBe('  { "petId": 0 },')
+  for (const text of ['<html>', '', '{"a":1', '[1 2}x']) expect(formatJson(text)).toBeUndefined()
 })

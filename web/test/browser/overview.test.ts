@@ -116,6 +116,28 @@ test(
 )
 
 test(
+  'nothing is said to run out until the stock is loaded',
+  async () => {
+    const page = await shop.page({ path: '/#/overview', provokes: [500] })
+    await page.route('**/v1/inventory/search*', (route) => route.fulfill({ status: 500, body: '{}' }))
+    await signIn(page, shop.service.key)
+    const alert = page.getByRole('alert').filter({ has: page.getByRole('button', { name: 'Try again' }) })
+    await alert.waitFor()
+    await tile(page, 'Sold today')
+      .getByText(/yesterday$/)
+      .waitFor()
+    await page.getByRole('button', { name: '3 days' }).click()
+    expect(await page.getByText(/^Nothing runs out/).count()).toBe(0)
+    await page.unroute('**/v1/inventory/search*')
+    await alert.getByRole('button').click()
+    await tile(page, 'Low stock').locator('.skeleton').waitFor({ state: 'detached' })
+    const outcome = rowsOf(page, 'Runs out soon').or(page.getByText(/^Nothing runs out/))
+    await outcome.first().waitFor()
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
   'the plan usage is for administrators, follows every response, and costs one request',
   async () => {
     const plain = await shop.service.createKey('free', { permissions: ['stock'] })

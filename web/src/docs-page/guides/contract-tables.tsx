@@ -2,7 +2,7 @@ import type { ReactNode } from 'preact/compat'
 import type { Contract } from '../contract.ts'
 import { useContract } from '../contract-context.tsx'
 import { InlineText } from '../inline-text.tsx'
-import type { ErrorCodeFacts, Schema } from '../openapi-document.ts'
+import type { Schema } from '../openapi-document.ts'
 import { usePart } from '../page-parts.tsx'
 import { href } from '../page-route.ts'
 import { TypeLink } from '../reference/schema-fields.tsx'
@@ -56,7 +56,7 @@ export function ContractTable({ name }: { readonly name: TableName }) {
     case 'limit-headers':
       return <Table columns={['Header', 'Meaning']} rows={limitHeaderRows(contract)} />
     case 'error-codes':
-      return <ErrorCodeTable codes={contract.errorCodes} />
+      return <Table columns={['Status', 'Code', 'When', 'What to do']} rows={errorCodeRows(contract)} />
     case 'event-kinds':
       return <Table columns={['Event', 'Meaning', 'Data']} rows={eventRows(contract)} />
     case 'webhook-types':
@@ -66,23 +66,26 @@ export function ContractTable({ name }: { readonly name: TableName }) {
   }
 }
 
-type Row = readonly ReactNode[]
-
-function planRows({ plans }: Contract): readonly Row[] {
-  const inDigits = (count: number | undefined) => count?.toLocaleString('en-US') ?? 'as agreed'
-  return [...plans].map(([plan, limits]) => [
-    <span key="plan" className="plan-name">
-      {plan}
-    </span>,
-    inDigits(limits?.perMinute),
-    inDigits(limits?.perDay),
-  ])
+interface Row {
+  /** Gives the row an address of its own. */
+  readonly part?: string
+  readonly cells: readonly ReactNode[]
 }
 
-function banRows({ ban }: Contract): readonly Row[] {
+function planRows({ document }: Contract): readonly Row[] {
+  const inDigits = (count: number | undefined) => count?.toLocaleString('en-US') ?? 'as agreed'
+  return Object.entries(document['x-rate-limits'].plans).map(([plan, limits]) => ({
+    cells: [<span className="plan-name">{plan}</span>, inDigits(limits?.perMinute), inDigits(limits?.perDay)],
+  }))
+}
+
+function banRows({ document }: Contract): readonly Row[] {
+  const { firstSeconds, longestSeconds } = document['x-rate-limits'].ban
   return [
-    ['The first ban, or the first after a day without one', `${ban.firstSeconds / 60} minutes`],
-    ['Each further ban', `twice as long as the one before, up to ${ban.longestSeconds / 60} minutes`],
+    { cells: ['The first ban, or the first after a day without one', `${firstSeconds / 60} minutes`] },
+    {
+      cells: ['Each further ban', `twice as long as the one before, up to ${longestSeconds / 60} minutes`],
+    },
   ]
 }
 
@@ -90,69 +93,57 @@ function limitHeaderRows({ operations }: Contract): readonly Row[] {
   const headers = operations[0]?.answers[0]?.headers ?? []
   return headers
     .filter(({ name }) => name.startsWith('X-RateLimit-'))
-    .map(({ name, description }) => [<code key="name">{name}</code>, description])
+    .map(({ name, description }) => ({ cells: [<code>{name}</code>, description] }))
+}
+
+function errorCodeRows({ document }: Contract): readonly Row[] {
+  return document['x-error-codes'].map(({ code, status, description }) => ({
+    part: code,
+    cells: [
+      <StatusTag status={status} />,
+      <code>{code}</code>,
+      <InlineText text={description} />,
+      <InlineText text={WHAT_TO_DO[code] ?? ''} />,
+    ],
+  }))
 }
 
 function eventRows({ operations }: Contract): readonly Row[] {
-  const streams = operations.flatMap(({ answers }) => answers.flatMap(({ events }) => events ?? []))
-  return streams
-    .flatMap((kinds) => [...kinds])
-    .map(([kind, schema]) => [<code key="kind">{kind}</code>, EVENT_MEANINGS[kind], dataLink(schema)])
+  const answers = operations.flatMap((operation) => operation.answers)
+  return answers
+    .flatMap(({ events = {} }) => Object.entries(events))
+    .map(([kind, schema]) => ({
+      cells: [<code>{kind}</code>, EVENT_MEANINGS[kind], dataLink(schema)],
+    }))
 }
 
 function dataLink(schema: Schema): ReactNode {
   return schema.$ref === undefined ? <span className="muted">none</span> : <TypeLink schema={schema} />
 }
 
-function webhookRows({ webhooks }: Contract): readonly Row[] {
-  return webhooks.map(({ type, summary, schema }) => [
-    <code key="type">{type}</code>,
-    `${summary}.`,
-    <TypeLink key="body" schema={schema} />,
-  ])
+function webhookRows({ document }: Contract): readonly Row[] {
+  return Object.entries(document.webhooks).map(([type, { post }]) => ({
+    cells: [
+      <code>{type}</code>,
+      `${post.summary}.`,
+      <TypeLink schema={post.requestBody?.content['application/json'].schema ?? {}} />,
+    ],
+  }))
 }
 
 /** The client calls no deprecated operation. */
 function clientMethodRows({ operations }: Contract): readonly Row[] {
-  const called = operations.filter(({ isDeprecated }) => !isDeprecated)
-  return called.map((operation) => [
-    <a key="method" href={href({ page: 'operation', id: operation.id })}>
-      <code>{clientMethod(operation)}</code>
-    </a>,
-    <code key="operation">
-      {operation.method} {operation.path}
-    </code>,
-  ])
-}
-
-function ErrorCodeTable({ codes }: { readonly codes: readonly ErrorCodeFacts[] }) {
-  return (
-    <TableFrame columns={['Status', 'Code', 'When', 'What to do']} layout="stacking">
-      {codes.map((facts) => (
-        <ErrorCodeRow key={facts.code} {...facts} />
-      ))}
-    </TableFrame>
-  )
-}
-
-/** Each code has an address of its own. */
-function ErrorCodeRow({ code, status, description }: ErrorCodeFacts) {
-  return (
-    <tr {...usePart(code)}>
-      <td>
-        <StatusTag status={status} />
-      </td>
-      <td>
-        <code>{code}</code>
-      </td>
-      <td>
-        <InlineText text={description} />
-      </td>
-      <td>
-        <InlineText text={WHAT_TO_DO[code] ?? ''} />
-      </td>
-    </tr>
-  )
+  const called = operations.filter(({ sunset }) => sunset === undefined)
+  return called.map(({ id, method, path }) => ({
+    cells: [
+      <a href={href({ page: 'operations', id })}>
+        <code>{clientMethod(id)}</code>
+      </a>,
+      <code>
+        {method} {path}
+      </code>,
+    ],
+  }))
 }
 
 interface TableProps {
@@ -165,26 +156,6 @@ interface TableProps {
 function Table({ columns, rows, isNumeric = false }: TableProps) {
   const layout = isNumeric ? 'numeric' : columns.length > 2 ? 'stacking' : 'plain'
   return (
-    <TableFrame columns={columns} layout={layout}>
-      {rows.map((cells, row) => (
-        <tr key={row}>
-          {cells.map((cell, column) => (
-            <td key={column}>{cell}</td>
-          ))}
-        </tr>
-      ))}
-    </TableFrame>
-  )
-}
-
-interface TableFrameProps {
-  readonly columns: readonly string[]
-  readonly layout: 'plain' | 'numeric' | 'stacking'
-  readonly children: ReactNode
-}
-
-function TableFrame({ columns, layout, children }: TableFrameProps) {
-  return (
     <table className={`table table--${layout} prose__table`}>
       <thead>
         <tr>
@@ -195,7 +166,22 @@ function TableFrame({ columns, layout, children }: TableFrameProps) {
           ))}
         </tr>
       </thead>
-      <tbody>{children}</tbody>
+      <tbody>
+        {rows.map((row, index) => (
+          <TableRow key={index} {...row} />
+        ))}
+      </tbody>
     </table>
+  )
+}
+
+function TableRow({ part, cells }: Row) {
+  const target = usePart(part ?? '')
+  return (
+    <tr {...(part === undefined ? {} : target)}>
+      {cells.map((cell, column) => (
+        <td key={column}>{cell}</td>
+      ))}
+    </tr>
   )
 }

@@ -1,4 +1,4 @@
-import { baseUrlOf, useContract } from '../contract-context.tsx'
+import { baseUrl } from '../contract-context.tsx'
 import { Heading } from '../page-parts.tsx'
 import { CodeBlock, CodeTabs } from '../samples/code-block.tsx'
 import { ContractTable } from './contract-tables.tsx'
@@ -10,16 +10,15 @@ export function GuidePage({ guide: { title, summary, parts } }: { readonly guide
       <p className="eyebrow">Guide</p>
       <Heading level={1}>{title}</Heading>
       <p className="lead">{summary}</p>
-      {parts.map((part, place) => (
-        <Part key={place} part={part} />
+      {parts.map((part, index) => (
+        <Part key={index} part={part} />
       ))}
     </article>
   )
 }
 
 function Part({ part }: { readonly part: GuidePart }) {
-  const contract = useContract()
-  const withOwnAddress = (code: string) => code.replaceAll(SAMPLE_BASE_URL, baseUrlOf(contract))
+  const withOwnAddress = (code: string) => code.replaceAll(SAMPLE_BASE_URL, baseUrl())
   switch (part.type) {
     case 'heading':
       return <Heading>{part.title}</Heading>

@@ -1,4 +1,5 @@
 import type { CodeSample } from '../samples/code-block.tsx'
+import type { Language } from '../samples/code-tokens.ts'
 
 /** A guide as web/guides.ts compiles it from Markdown. */
 export interface Guide {
@@ -16,7 +17,7 @@ export type GuidePart =
   | {
       readonly type: 'code'
       readonly title: string
-      readonly language: CodeSample['language'] | 'json'
+      readonly language: Language
       readonly code: string
     }
   | { readonly type: 'samples'; readonly title: string; readonly samples: readonly CodeSample[] }

@@ -1,4 +1,4 @@
-import { type Answer, codesOf } from '../contract.ts'
+import type { Answer } from '../contract.ts'
 import { useContract } from '../contract-context.tsx'
 import { InlineText } from '../inline-text.tsx'
 import type { Schema } from '../openapi-document.ts'
@@ -13,78 +13,55 @@ import { StatusTag, statusPhrase } from './tags.tsx'
 export function AnswerList({ answers }: { readonly answers: readonly Answer[] }) {
   return (
     <div className="card">
-      {answers.map((answer, place) => (
-        <AnswerPart key={answer.status} answer={answer} isOpen={place === 0} />
+      {answers.map((answer, index) => (
+        <AnswerPart key={answer.status} answer={answer} isOpen={index === 0} />
       ))}
     </div>
   )
 }
 
 function AnswerPart({ answer, isOpen }: { readonly answer: Answer; readonly isOpen: boolean }) {
-  const { status } = answer
+  const { status, description, codes, headers, schema, events } = answer
   return (
     <details {...usePart(String(status))} className="answer" open={isOpen}>
       <summary className="answer__summary">
         <StatusTag status={status} />
         <span className="answer__phrase">{statusPhrase(status)}</span>
         <span className="answer__codes">
-          {codesOf(answer).map(({ code }) => (
+          {codes.map(({ code }) => (
             <code key={code}>{code}</code>
           ))}
         </span>
       </summary>
       <div className="answer__body">
-        <AnswerDetails answer={answer} />
+        {codes.length === 0 ? (
+          <p>
+            <InlineText text={description} />
+          </p>
+        ) : (
+          <CodeMeanings codes={codes} />
+        )}
+        {events !== undefined && <EventKinds events={events} />}
+        {schema !== undefined && events === undefined && <AnswerBody answer={answer} schema={schema} />}
+        <details className="answer__headers">
+          <summary>Headers ({headers.length})</summary>
+          <FieldList
+            label={`Headers of the ${status} answer`}
+            fields={headers}
+            presence={['always', 'sometimes']}
+          />
+        </details>
       </div>
     </details>
   )
 }
 
-function AnswerDetails({ answer }: { readonly answer: Answer }) {
-  const { status, schema, headers, events, mediaType } = answer
-  const isError = codesOf(answer).length > 0
-  return (
-    <>
-      <AnswerWords answer={answer} />
-      {events !== undefined && <EventKinds events={events} />}
-      {schema !== undefined && events === undefined && (
-        <>
-          <p className="answer__media">
-            <code>{mediaType}</code> <TypeLink schema={schema} />
-          </p>
-          {!isError && <SchemaFields schema={schema} label={`Fields of the ${status} answer`} />}
-          <ExampleBody answer={answer} />
-        </>
-      )}
-      <details className="answer__headers">
-        <summary>Headers ({headers.length})</summary>
-        <FieldList
-          label={`Headers of the ${status} answer`}
-          fields={headers.map(({ name, description, schema: type, isRequired }) => ({
-            name,
-            description,
-            schema: type,
-            presence: isRequired ? 'always' : 'sometimes',
-          }))}
-        />
-      </details>
-    </>
-  )
-}
-
-function AnswerWords({ answer }: { readonly answer: Answer }) {
-  const codes = codesOf(answer)
-  if (codes.length === 0)
-    return (
-      <p>
-        <InlineText text={answer.description} />
-      </p>
-    )
+function CodeMeanings({ codes }: Pick<Answer, 'codes'>) {
   return (
     <ul className="code-meanings">
       {codes.map(({ code, when }) => (
         <li key={code}>
-          <a href={href({ page: 'guide', id: 'errors' }, code)}>
+          <a href={href({ page: 'guides', id: 'errors' }, code)}>
             <code>{code}</code>
           </a>{' '}
           <InlineText text={when} />
@@ -94,20 +71,27 @@ function AnswerWords({ answer }: { readonly answer: Answer }) {
   )
 }
 
-function ExampleBody({ answer }: { readonly answer: Answer }) {
+function AnswerBody({ answer, schema }: { readonly answer: Answer; readonly schema: Schema }) {
   const contract = useContract()
-  if (answer.schema === undefined) return null
-  const [first] = codesOf(answer)
-  const value =
-    first === undefined
-      ? exampleOf(contract, answer.schema)
-      : { code: first.code, message: first.when, status: answer.status }
-  return <CodeBlock title={`Example of ${answer.status}`} language="json" code={JSON.stringify(value)} />
+  const { status, mediaType, codes } = answer
+  const [error] = codes
+  const example =
+    error === undefined ? exampleOf(contract, schema) : { code: error.code, message: error.when, status }
+  return (
+    <>
+      <p className="answer__media">
+        <code>{mediaType}</code> <TypeLink schema={schema} />
+      </p>
+      {error === undefined && <SchemaFields schema={schema} label={`Fields of the ${status} answer`} />}
+      <CodeBlock title={`Example of ${status}`} language="json" code={JSON.stringify(example)} />
+    </>
+  )
 }
 
-function EventKinds({ events }: { readonly events: ReadonlyMap<string, Schema> }) {
+function EventKinds({ events }: { readonly events: Readonly<Record<string, Schema>> }) {
   const contract = useContract()
-  const frames = [...events].map(
+  const kinds = Object.entries(events)
+  const frames = kinds.map(
     ([name, schema], index) =>
       `event: ${name}\nid: ${index + 1}\ndata: ${JSON.stringify(exampleOf(contract, schema))}`,
   )
@@ -117,7 +101,7 @@ function EventKinds({ events }: { readonly events: ReadonlyMap<string, Schema> }
         <code>text/event-stream</code> kinds of events:
       </p>
       <ul className="event-kinds">
-        {[...events].map(([name, schema]) => (
+        {kinds.map(([name, schema]) => (
           <li key={name}>
             <code>{name}</code> {schema.$ref !== undefined && <TypeLink schema={schema} />}
           </li>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/compat'
 import { CopyButton } from '../../shared/copy-button.tsx'
 import type { Operation } from '../contract.ts'
-import { baseUrlOf, useContract } from '../contract-context.tsx'
+import { BASE_PATH, baseUrl, useContract } from '../contract-context.tsx'
 import { InlineText } from '../inline-text.tsx'
 import { goToPart, Heading, usePart } from '../page-parts.tsx'
 import { CodeBlock, CodeTabs } from '../samples/code-block.tsx'
@@ -35,10 +35,7 @@ export function OperationPage({ operation }: { readonly operation: Operation }) 
         </div>
         <div className="operation__aside">
           <TryIt operation={operation} draft={draft} onDraft={setDraft} />
-          <CodeTabs
-            label="Request samples"
-            samples={requestSamples(contract, operation, draft, baseUrlOf(contract))}
-          />
+          <CodeTabs label="Request samples" samples={requestSamples(contract, operation, draft, baseUrl())} />
         </div>
       </div>
     </article>
@@ -46,9 +43,8 @@ export function OperationPage({ operation }: { readonly operation: Operation }) 
 }
 
 function OperationHeader({ operation }: { readonly operation: Operation }) {
-  const { method, path, summary, description, stability, isDeprecated } = operation
-  const contract = useContract()
-  const address = baseUrlOf(contract) + path
+  const { method, path, summary, description, stability, sunset } = operation
+  const isStabilityMentioned = stability === 'stable' || description.toLowerCase().includes(stability)
   const tryIt = usePart('try-it')
   return (
     <header className="operation__header">
@@ -65,45 +61,38 @@ function OperationHeader({ operation }: { readonly operation: Operation }) {
         <div className="card operation__address">
           <MethodTag method={method} />
           <code>
-            <span className="muted">/{contract.versionSegment}</span>
+            <span className="muted">{BASE_PATH}</span>
             {path}
           </code>
-          <CopyButton text={address} what="the address" />
+          <CopyButton text={baseUrl() + path} what="the address" />
         </div>
         {/* On a narrow screen, the form is far below. */}
         <button type="button" className="button operation__jump" onClick={() => goToPart(tryIt.id)}>
           Try it
         </button>
       </div>
-      {isDeprecated && <Deprecation operation={operation} />}
+      {sunset !== undefined && <Deprecation sunset={sunset} />}
       <p className="lead">
         <InlineText text={description} />
       </p>
-      {!mentions(description, stability) && <p className="muted">{STABILITY_WORDS[stability]}</p>}
+      {!isStabilityMentioned && <p className="muted">{STABILITY_WORDS[stability]}</p>}
     </header>
   )
 }
 
-function mentions(description: string, stability: Operation['stability']): boolean {
-  return stability === 'stable' || description.toLowerCase().includes(stability)
-}
-
-function Deprecation({ operation: { sunset } }: { readonly operation: Operation }) {
+function Deprecation({ sunset }: { readonly sunset: string }) {
+  const day = new Date(sunset).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
   return (
     <div className="notice notice--negative" role="note">
       <strong>Deprecated.</strong>{' '}
-      {sunset === undefined ? (
-        'It will end. Use the operation that replaces it.'
-      ) : (
-        <span>
-          It ends on{' '}
-          <strong>
-            <time dateTime={sunset}>{inWords(sunset)}</time>
-          </strong>{' '}
-          (<code>{sunset}</code>) and returns 410 after that. Every response says so in its{' '}
-          <code>Sunset</code> header.
-        </span>
-      )}
+      <span>
+        It ends on{' '}
+        <strong>
+          <time dateTime={sunset}>{day}</time>
+        </strong>{' '}
+        (<code>{sunset}</code>) and returns 410 after that. Every response says so in its <code>Sunset</code>{' '}
+        header.
+      </span>
     </div>
   )
 }
@@ -114,14 +103,7 @@ function OperationRequest({ operation }: { readonly operation: Operation }) {
   return (
     <>
       {PLACES.map(({ place, title }) => {
-        const fields = parameters
-          .filter((each) => each.in === place)
-          .map(({ name, schema, description, required }) => ({
-            name,
-            schema,
-            description,
-            presence: required === true ? 'required' : 'optional',
-          }))
+        const fields = parameters.filter((each) => each.in === place)
         if (fields.length === 0) return null
         return (
           <section key={place} aria-label={title}>
@@ -135,19 +117,15 @@ function OperationRequest({ operation }: { readonly operation: Operation }) {
         <section aria-label="Request body">
           <Heading>Request body</Heading>
           <p className="answer__media">
-            <code>application/json</code> <TypeLink schema={body.schema} /> {body.isRequired && 'required'}
+            <code>application/json</code> <TypeLink schema={body} /> required
           </p>
           <p className="muted">
-            <InlineText text={contract.resolve(body.schema).description ?? ''} />
+            <InlineText text={contract.resolve(body).description ?? ''} />
           </p>
-          <SchemaFields schema={body.schema} label="Fields of the request body" />
+          <SchemaFields schema={body} label="Fields of the request body" />
           <CodeBlock title="Example body" language="json" code={startingBody(contract, operation)} />
         </section>
       )}
     </>
   )
-}
-
-function inWords(date: string): string {
-  return new Date(`${date}T00:00:00Z`).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
 }

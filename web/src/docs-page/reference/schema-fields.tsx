@@ -1,4 +1,3 @@
-import type { ReactNode } from 'preact/compat'
 import { useContract } from '../contract-context.tsx'
 import { InlineText } from '../inline-text.tsx'
 import type { Schema } from '../openapi-document.ts'
@@ -8,29 +7,29 @@ import { boundsWords, choicesOf, resourceIn, typeWords } from '../schema-words.t
 interface FieldFacts {
   readonly name: string
   readonly schema: Schema
-  readonly description?: string | undefined
-  /** Such as "required" or "optional". */
-  readonly presence?: string
+  readonly description?: string
+  readonly required: boolean
+}
+
+interface FieldListProps {
+  readonly fields: readonly FieldFacts[]
+  readonly label: string
+  /** The words for a field that is required, and for one that is not. */
+  readonly presence?: readonly [string, string]
 }
 
 /** Parameters, headers or the fields of a resource, with types, bounds and descriptions. */
-export function FieldList({
-  fields,
-  label,
-}: {
-  readonly fields: readonly FieldFacts[]
-  readonly label: string
-}) {
+export function FieldList({ fields, label, presence = ['required', 'optional'] }: FieldListProps) {
   return (
     <ul className="field-list" aria-label={label}>
       {fields.map((field) => (
-        <FieldRow key={field.name} {...field} />
+        <FieldRow key={field.name} {...field} presence={presence[field.required ? 0 : 1]} />
       ))}
     </ul>
   )
 }
 
-function FieldRow({ name, schema, description, presence }: FieldFacts) {
+function FieldRow({ name, schema, description, presence }: FieldFacts & { readonly presence: string }) {
   const contract = useContract()
   const text = description ?? schema.description ?? contract.resolve(schema).description
   const choices = choicesOf(contract, schema)
@@ -42,11 +41,9 @@ function FieldRow({ name, schema, description, presence }: FieldFacts) {
         <span className="field-row__type">
           <TypeLink schema={schema} />
         </span>
-        {presence === 'required' ? (
-          <span className="field-row__required">required</span>
-        ) : (
-          presence !== undefined && <span className="field-row__type">{presence}</span>
-        )}
+        <span className={presence === 'required' ? 'field-row__required' : 'field-row__type'}>
+          {presence}
+        </span>
       </div>
       {text !== undefined && (
         <p className="field-row__text">
@@ -56,7 +53,7 @@ function FieldRow({ name, schema, description, presence }: FieldFacts) {
       {bounds.length > 0 && <p className="field-row__bounds number">{bounds.join(' · ')}</p>}
       {choices.length > 0 && (
         <p className="field-row__bounds">
-          One of <Choices of={choices} />
+          One of {choices.map((choice, index) => [index > 0 && ' ', <code key={choice}>{choice}</code>])}
         </p>
       )}
       {schema.properties !== undefined && <SchemaFields schema={schema} label={`Fields of ${name}`} />}
@@ -64,11 +61,6 @@ function FieldRow({ name, schema, description, presence }: FieldFacts) {
   )
 }
 
-function Choices({ of }: { readonly of: readonly string[] }) {
-  return of.map((choice, place): ReactNode => [place > 0 && ' ', <code key={choice}>{choice}</code>])
-}
-
-/** The type as text, with a link to its resource. */
 export function TypeLink({ schema }: { readonly schema: Schema }) {
   const name = resourceIn(schema)
   const words = typeWords(schema)
@@ -76,7 +68,7 @@ export function TypeLink({ schema }: { readonly schema: Schema }) {
   return (
     <>
       {words.slice(0, words.length - name.length)}
-      <a href={href({ page: 'schema', id: name })}>{name}</a>
+      <a href={href({ page: 'schemas', id: name })}>{name}</a>
     </>
   )
 }
@@ -85,12 +77,10 @@ export function TypeLink({ schema }: { readonly schema: Schema }) {
 export function SchemaFields({ schema, label }: { readonly schema: Schema; readonly label: string }) {
   const contract = useContract()
   const resolved = contract.resolve(schema.items ?? schema)
-  const properties = Object.entries(resolved.properties ?? {})
-  if (properties.length === 0) return null
-  const fields = properties.map(([name, part]) => ({
+  const fields = Object.entries(resolved.properties ?? {}).map(([name, part]) => ({
     name,
     schema: part,
-    presence: resolved.required?.includes(name) === true ? 'required' : 'optional',
+    required: resolved.required?.includes(name) === true,
   }))
-  return <FieldList fields={fields} label={label} />
+  return fields.length === 0 ? null : <FieldList fields={fields} label={label} />
 }

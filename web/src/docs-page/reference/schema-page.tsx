@@ -25,7 +25,7 @@ export function SchemaPage({ name, schema }: { readonly name: string; readonly s
         <SchemaFields schema={schema} label={`Fields of ${name}`} />
       ) : (
         <>
-          <p>A {typeWords({ ...schema, enum: [] })}, one of:</p>
+          <p>A {typeWords(schema)}, one of:</p>
           <ul className="choices">
             {schema.enum.map((choice) => (
               <li key={String(choice)}>
@@ -42,7 +42,7 @@ export function SchemaPage({ name, schema }: { readonly name: string; readonly s
           <ul className="operation-links">
             {users.map(({ id, method, path }) => (
               <li key={id}>
-                <a href={href({ page: 'operation', id })}>
+                <a href={href({ page: 'operations', id })}>
                   <MethodTag method={method} /> <code>{path}</code>
                 </a>
               </li>
@@ -64,7 +64,7 @@ function operationsWith(contract: Contract, name: string): readonly Operation[] 
     schema !== undefined && holders.has(resourceIn(schema) ?? '')
   return contract.operations.filter(
     ({ body, answers }) =>
-      isHeldBy(body?.schema) ||
-      answers.some(({ schema, events }) => isHeldBy(schema) || [...(events?.values() ?? [])].some(isHeldBy)),
+      isHeldBy(body) ||
+      answers.some(({ schema, events = {} }) => isHeldBy(schema) || Object.values(events).some(isHeldBy)),
   )
 }

@@ -1,12 +1,14 @@
-import type { Operation, Stability } from '../contract.ts'
+import type { Operation } from '../contract.ts'
 
-const STABILITY_CLASS: Readonly<Record<Stability, string>> = {
+type ByStability = Readonly<Record<Operation['stability'], string>>
+
+const STABILITY_CLASS: ByStability = {
   stable: 'badge--positive',
   beta: 'badge--accent',
   experimental: 'badge--caution',
 }
 
-export const STABILITY_WORDS: Readonly<Record<Stability, string>> = {
+export const STABILITY_WORDS: ByStability = {
   stable: 'Stable: it does not change.',
   beta: 'Beta: it is meant to stay, but details may change.',
   experimental: 'Experimental: its request shape may change before it becomes stable.',
@@ -16,8 +18,8 @@ export function MethodTag({ method }: { readonly method: string }) {
   return <span className={`method method--${method.toLowerCase()}`}>{method}</span>
 }
 
-export function OperationBadges({ operation }: { readonly operation: Operation }) {
-  const { stability, isDeprecated } = operation
+export function OperationBadges({ operation: { stability, sunset } }: { readonly operation: Operation }) {
+  const isDeprecated = sunset !== undefined
   return (
     <>
       {isDeprecated && <span className="badge badge--negative">deprecated</span>}

@@ -1,9 +1,9 @@
 import type { OperationId } from '@petstore/client'
 import type { Contract, Operation } from '../contract.ts'
-import type { Parameter, Schema } from '../openapi-document.ts'
+import type { Schema } from '../openapi-document.ts'
 import { startingBody } from '../schema-words.ts'
 import { exactValue } from './json-text.ts'
-import { fieldId, isEventStream, type RequestDraft } from './request-draft.ts'
+import { answerKindOf, fieldId, type RequestDraft } from './request-draft.ts'
 
 type Fields<Value> = Readonly<Record<string, Value>>
 
@@ -62,8 +62,8 @@ const METHODS: Fields<string> = {
 } satisfies Readonly<Record<OperationId, string>>
 
 /** For example `client.orders.create`. */
-export function clientMethod({ id }: Pick<Operation, 'id'>): string {
-  return `client.${METHODS[id] ?? id}`
+export function clientMethod(operationId: string): string {
+  return `client.${METHODS[operationId] ?? operationId}`
 }
 
 /** The call of the client: every method takes the path parameters, then the body, then an object of options. */
@@ -73,15 +73,21 @@ export function clientSample(
   draft: RequestDraft,
   { baseUrl, apiKey }: { readonly baseUrl: string; readonly apiKey: string },
 ): string {
-  const options = parameterOptions(contract, operation, draft)
-  const args = [
-    ...operation.parameters
-      .filter((each) => each.in === 'path')
-      .map((each) => literal(contract, each.schema, givenValue(draft, each))),
-    ...bodyArgument(contract, operation, draft.body),
-    ...(options.length === 0 ? [] : [`{ ${options.join(', ')} }`]),
-  ]
-  const call = `${clientMethod(operation)}(${args.join(', ')})`
+  const args: string[] = []
+  const options: string[] = []
+  for (const parameter of operation.parameters) {
+    const { name, schema } = parameter
+    const value = draft.values[fieldId(parameter)]?.trim() ?? ''
+    if (parameter.in === 'path') args.push(literal(contract, schema, value))
+    else if (name !== HANDLED_BY_CLIENT && value !== '')
+      options.push(`${inCamelCase(name)}: ${literal(contract, schema, value)}`)
+  }
+  if (operation.body !== undefined) {
+    const body = objectIn(draft.body) ?? objectIn(startingBody(contract, operation)) ?? {}
+    args.push(objectLiteral(contract, contract.resolve(operation.body), body))
+  }
+  if (options.length > 0) args.push(`{ ${options.join(', ')} }`)
+  const call = `${clientMethod(operation.id)}(${args.join(', ')})`
   return [
     "import { PetstoreClient } from '@petstore/client'",
     '',
@@ -94,23 +100,14 @@ export function clientSample(
 }
 
 function linesOf(operation: Operation, call: string): readonly string[] {
-  if (isEventStream(operation)) return [`for await (const event of ${call}) {`, '  console.log(event)', '}']
-  const isEmpty = operation.answers.some(({ status }) => status === 204)
-  return isEmpty ? [`await ${call}`] : [`const answer = await ${call}`, 'console.log(answer)']
-}
-
-function bodyArgument(contract: Contract, operation: Operation, text: string): string[] {
-  if (operation.body === undefined) return []
-  const given = objectIn(text) ?? objectIn(startingBody(contract, operation)) ?? {}
-  return [objectLiteral(contract, contract.resolve(operation.body.schema), given)]
-}
-
-function parameterOptions(contract: Contract, { parameters }: Operation, draft: RequestDraft): string[] {
-  return parameters.flatMap((parameter) => {
-    const value = givenValue(draft, parameter)
-    if (parameter.in === 'path' || parameter.name === HANDLED_BY_CLIENT || value === '') return []
-    return [`${inCamelCase(parameter.name)}: ${literal(contract, parameter.schema, value)}`]
-  })
+  switch (answerKindOf(operation)) {
+    case 'stream':
+      return [`for await (const event of ${call}) {`, '  console.log(event)', '}']
+    case 'empty':
+      return [`await ${call}`]
+    case 'json':
+      return [`const answer = await ${call}`, 'console.log(answer)']
+  }
 }
 
 /** Only fields of the schema: the types of the client allow no others. */
@@ -139,10 +136,6 @@ function literal(contract: Contract, schema: Schema, value: unknown): string {
   if (type !== 'integer') return typeof value === 'string' ? inQuotes(text) : JSON.stringify(value)
   if (!/^-?\d+$/.test(text)) return inQuotes(text)
   return format === 'int64' ? `${text}n` : text
-}
-
-function givenValue({ values }: RequestDraft, parameter: Parameter): string {
-  return values[fieldId(parameter)]?.trim() ?? ''
 }
 
 /** `If-Match` is `ifMatch`, `Last-Event-ID` is `lastEventId`. */

@@ -1,72 +1,66 @@
-import { type ReactNode, useSyncExternalStore } from 'preact/compat'
+import type { ReactNode } from 'preact/compat'
 import { CopyButton } from '../../shared/copy-button.tsx'
-import { type CodeLine, colourCode, type Language, plainLines } from './code-tokens.ts'
-import { layOutJson } from './json-text.ts'
+import { announceStorageChange, useStoredValue } from '../../shared/stored-value.ts'
+import { type CodeLine, colourCode, jsonLines, type Language } from './code-tokens.ts'
 
-export function CodeBlock({
-  title,
-  code,
-  language,
-}: {
+interface CodeBlockProps {
   readonly title: string
   readonly code: string
-  readonly language: Language | 'json'
-}) {
-  const lines =
-    language === 'json' ? (layOutJson(code)?.lines ?? plainLines(code)) : colourCode(code, language)
-  return (
-    <CodeFrame header={<span className="code-frame__title">{title}</span>} label={title} copies={code}>
-      <CodeLines lines={lines} />
-    </CodeFrame>
-  )
+  readonly language: Language
 }
 
-export function CodeFrame({
-  header,
-  label,
-  copies,
-  children,
-}: {
+export function CodeBlock({ title, code, language }: CodeBlockProps) {
+  const lines = language === 'json' ? jsonLines(code) : colourCode(code, language)
+  return <CodeFrame header={title} label={title} copies={code} lines={lines} />
+}
+
+interface CodeFrameProps {
+  /** A title or controls. */
   readonly header: ReactNode
   readonly label: string
   /** The text that the copy button copies. */
   readonly copies: string
-  readonly children: ReactNode
-}) {
+  readonly lines: readonly CodeLine[]
+}
+
+export function CodeFrame({ header, label, copies, lines }: CodeFrameProps) {
   return (
     <div className="card code-frame">
       <div className="code-frame__header">
-        {header}
+        {typeof header === 'string' ? <span className="code-frame__title">{header}</span> : header}
         <CopyButton text={copies} what={label} />
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to scroll it */}
       <section className="code-area" aria-label={label} tabIndex={0}>
-        <pre>
-          <code>{children}</code>
-        </pre>
+        <Code lines={lines} />
       </section>
     </div>
   )
 }
 
-export function CodeLines({ lines }: { readonly lines: readonly CodeLine[] }) {
-  return lines.map((line, row) => (
-    <span key={row} className="code-line">
-      {line.map(({ kind, text }, place) =>
-        kind === 'plain' ? (
-          text
-        ) : (
-          <span key={place} className={`code-${kind}`}>
-            {text}
+export function Code({ lines }: { readonly lines: readonly CodeLine[] }) {
+  return (
+    <pre>
+      <code>
+        {lines.map((line, row) => (
+          <span key={row} className="code-line">
+            {line.map(({ kind, text }, index) =>
+              kind === 'plain' ? (
+                text
+              ) : (
+                <span key={index} className={`code-${kind}`}>
+                  {text}
+                </span>
+              ),
+            )}
+            {'\n'}
           </span>
-        ),
-      )}
-      {'\n'}
-    </span>
-  ))
+        ))}
+      </code>
+    </pre>
+  )
 }
 
-/** A sample in one language. */
 export interface CodeSample {
   readonly id: 'curl' | 'client' | 'fetch' | 'python'
   readonly title: string
@@ -74,20 +68,19 @@ export interface CodeSample {
   readonly code: string
 }
 
-const CHOSEN = 'docs-sample'
-const listeners = new Set<() => void>()
+const STORAGE_KEY = 'docs-sample'
 
-/** A sample in several languages. The chosen language applies to all samples, for the session of the tab. */
-export function CodeTabs({
-  label,
-  samples,
-}: {
+interface CodeTabsProps {
   readonly label: string
   readonly samples: readonly CodeSample[]
-}) {
-  const chosen = useSyncExternalStore(subscribe, () => sessionStorage.getItem(CHOSEN))
+}
+
+/** A sample in several languages. The chosen language applies to all samples, for the session of the tab. */
+export function CodeTabs({ label, samples }: CodeTabsProps) {
+  const chosen = useStoredValue(() => sessionStorage.getItem(STORAGE_KEY))
   const shown = samples.find(({ id }) => id === chosen) ?? samples[0]
   if (shown === undefined) return null
+  const lines = colourCode(shown.code, shown.language)
   const tabs = (
     <fieldset className="segmented" aria-label="Language of the sample">
       {samples.map(({ id, title }) => (
@@ -105,19 +98,12 @@ export function CodeTabs({
   )
   return (
     <section aria-label={label}>
-      <CodeFrame header={tabs} label={`${shown.title} sample`} copies={shown.code}>
-        <CodeLines lines={colourCode(shown.code, shown.language)} />
-      </CodeFrame>
+      <CodeFrame header={tabs} label={`${shown.title} sample`} copies={shown.code} lines={lines} />
     </section>
   )
 }
 
 function choose(id: CodeSample['id']): void {
-  sessionStorage.setItem(CHOSEN, id)
-  for (const listener of [...listeners]) listener()
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
+  sessionStorage.setItem(STORAGE_KEY, id)
+  announceStorageChange()
 }

@@ -1,16 +1,13 @@
-/** A piece of code and its colour. */
-export interface CodeToken {
+import { formatJson } from './json-text.ts'
+
+interface CodeToken {
   readonly kind: 'plain' | 'key' | 'string' | 'number' | 'keyword' | 'comment'
   readonly text: string
 }
 
 export type CodeLine = readonly CodeToken[]
 
-export function plainLines(text: string): readonly CodeLine[] {
-  return text.split('\n').map((line) => [{ kind: 'plain', text: line }])
-}
-
-export type Language = 'typescript' | 'python' | 'shell' | 'http'
+export type Language = 'typescript' | 'python' | 'shell' | 'http' | 'json'
 
 const KEYWORDS = 'import|from|const|let|new|await|async|for|of|if|else|try|catch|throw|return|break|function'
 
@@ -29,7 +26,15 @@ const PATTERNS: Readonly<Record<Language, RegExp>> = {
   ),
   shell:
     /(?<comment>(?:^|(?<= ))#.*)|(?<string>'[^']*'|"[^"]*")|(?<key>(?<=^|\s)-{1,2}[\w-]+)|(?<keyword>^(?:curl|npm|npx)\b)/g,
+  json: /(?<key>"(?:[^"\\]|\\.)*"(?=:))|(?<string>"(?:[^"\\]|\\.)*")|(?<number>-?\d[\d.eE+-]*)|(?<keyword>true|false|null)/g,
   http: /(?<key>^[A-Za-z-]+(?=: ))|(?<keyword>^(?:GET|PATCH|POST|HTTP\/1\.1)\b)|(?<comment>^#.*)/g,
+}
+
+/** JSON as `formatJson` formats it; text that is not JSON as it is, without colours. */
+export function jsonLines(text: string, isCut = false): readonly CodeLine[] {
+  const formatted = formatJson(text, { isCut })
+  if (formatted !== undefined) return colourCode(formatted, 'json')
+  return text.split('\n').map((line) => [{ kind: 'plain', text: line }])
 }
 
 /** Works line by line: a string of several lines is coloured in its first line only. */

@@ -1,52 +1,52 @@
-import type { CodeLine, CodeToken } from './code-tokens.ts'
-
-type JsonToken = CodeToken & { readonly sign?: string }
-
-/** White space, then a string (a key if a colon follows), a number, a literal or a sign. */
-const TOKEN = /\s*(?:("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d[\d.eE+-]*)|(true|false|null)|([{}[\],]))/y
-const ONE_LINE = 84
+/** A string (a key if a colon follows), a number, a literal or punctuation. */
+const TOKEN = /\s*("(?:[^"\\]|\\.)*"(?:\s*:)?|-?\d[\d.eE+-]*|true|false|null|[{}[\],])/y
 const LONG_INTEGER = /^-?\d{16,}$/
+const MAX_LINE = 84
+
+interface FormatOptions {
+  /** The text is only the beginning of the JSON, so its last token may be incomplete. */
+  readonly isCut?: boolean
+  readonly indent?: string
+  /** Inside the braces of an object on one line. */
+  readonly padding?: string
+}
 
 /**
- * Formats JSON for reading. It works on the text, never on parsed values, so that ids beyond 2^53 keep every digit. Cuts
- * off longer text. `undefined` if the text is not JSON.
+ * Formats JSON for reading. It works on the text, never on parsed values, so that ids beyond 2^53 keep every digit.
+ * `undefined` if the text is not JSON.
  */
-export function layOutJson(
-  text: string,
-  mostCharacters = Number.POSITIVE_INFINITY,
-): { readonly lines: readonly CodeLine[]; readonly isCut: boolean } | undefined {
-  const isCut = text.length > mostCharacters
-  const tokens = tokensOf(isCut ? text.slice(0, mostCharacters) : text, isCut)
+export function formatJson(text: string, options: FormatOptions = {}): string | undefined {
+  const { isCut = false, indent = '  ', padding = ' ' } = options
+  const tokens = tokensOf(text, isCut)
   if (tokens === undefined) return undefined
-  const layout = new Layout()
+  let formatted = ''
+  let depth = 0
+  const newLine = () => `\n${indent.repeat(depth)}`
   for (let at = 0; at < tokens.length; at++) {
-    const token = tokens[at]
-    if (token === undefined) break
-    const end = layout.depth > 0 || token.sign === '[' ? closeOnOneLine(tokens, at) : emptyEnd(tokens, at)
-    if (end === undefined) layout.add(token)
-    else {
-      layout.addTogether(tokens.slice(at, end + 1))
+    const token = tokens[at] ?? ''
+    const end = isOpening(token) ? endOnOneLine(tokens, at, depth) : undefined
+    if (end !== undefined) {
+      formatted += oneLine(tokens.slice(at, end + 1), padding)
       at = end
-    }
+    } else if (isOpening(token)) {
+      depth++
+      formatted += token + newLine()
+    } else if (isClosing(token)) {
+      depth--
+      formatted += newLine() + token
+    } else formatted += token === ',' ? token + newLine() : spaced(token)
   }
-  return { lines: layout.finish(), isCut }
+  return formatted.trimEnd()
 }
 
 /** The JSON without white space, digit for digit; the text itself if it is not JSON. */
 export function compactJson(text: string): string {
-  return (
-    tokensOf(text, false)
-      ?.map((token) => token.text.replace(/\s*:$/, ':'))
-      .join('') ?? text
-  )
+  return tokensOf(text)?.join('') ?? text
 }
 
 /** Parses JSON, with large integers as strings of their digits; `undefined` if the text is not JSON. */
 export function exactValue(text: string): unknown {
-  const tokens = tokensOf(text, false)
-  const parts = tokens?.map(({ kind, text }) =>
-    LONG_INTEGER.test(text) && kind === 'number' ? `"${text}"` : text,
-  )
+  const parts = tokensOf(text)?.map((token) => (LONG_INTEGER.test(token) ? `"${token}"` : token))
   try {
     return parts === undefined ? undefined : JSON.parse(parts.join(''))
   } catch {
@@ -54,94 +54,45 @@ export function exactValue(text: string): unknown {
   }
 }
 
-function tokensOf(text: string, isCut: boolean): readonly JsonToken[] | undefined {
-  const tokens: JsonToken[] = []
+/** A key and its colon are one token. */
+function tokensOf(text: string, isCut = false): readonly string[] | undefined {
+  const tokens: string[] = []
   const end = text.trimEnd().length
   let depth = 0
   TOKEN.lastIndex = 0
   while (TOKEN.lastIndex < end) {
-    const found = TOKEN.exec(text)
-    // The last token of cut-off text may be incomplete.
-    if (found === null) return isCut ? tokens : undefined
-    const [, string, colon, number, word, sign] = found
-    if (sign === '{' || sign === '[') depth++
-    if (sign === '}' || sign === ']') depth--
-    if (string !== undefined)
-      tokens.push({ kind: colon === undefined ? 'string' : 'key', text: string + (colon ?? '') })
-    else if (number !== undefined) tokens.push({ kind: 'number', text: number })
-    else if (word !== undefined) tokens.push({ kind: 'keyword', text: word })
-    else if (sign !== undefined) tokens.push({ kind: 'plain', text: sign, sign })
+    const token = TOKEN.exec(text)?.[1]
+    if (token === undefined) return isCut ? tokens : undefined
+    if (isOpening(token)) depth++
+    if (isClosing(token)) depth--
+    tokens.push(token.replace(/\s*:$/, ':'))
   }
   return tokens.length === 0 || (depth !== 0 && !isCut) ? undefined : tokens
 }
 
-/** The index of the closing sign of an object or array of plain values that fits on one line. */
-function closeOnOneLine(tokens: readonly JsonToken[], open: number): number | undefined {
-  const sign = tokens[open]?.sign
-  if (sign !== '{' && sign !== '[') return undefined
-  let length = 0
-  for (let at = open + 1; at < tokens.length && length <= ONE_LINE; at++) {
-    const token = tokens[at]
-    length += (token?.text.length ?? 0) + 1
-    if (token?.sign === '{' || token?.sign === '[') return undefined
-    if (token?.sign === '}' || token?.sign === ']') return length <= ONE_LINE ? at : undefined
-  }
-  return undefined
+/** The index of the closing bracket of an object or array of plain values that fits on one line. */
+function endOnOneLine(tokens: readonly string[], open: number, depth: number): number | undefined {
+  const end = tokens.findIndex((token, index) => index > open && (isOpening(token) || isClosing(token)))
+  const isPlain = isClosing(tokens[end] ?? '')
+  const isShort = tokens.slice(open + 1, end + 1).join(' ').length < MAX_LINE
+  const isWholeObject = depth === 0 && tokens[open] === '{' && end > open + 1
+  return isPlain && isShort && !isWholeObject ? end : undefined
 }
 
-function emptyEnd(tokens: readonly JsonToken[], open: number): number | undefined {
-  const isEmpty = tokens[open]?.sign === '{' && tokens[open + 1]?.sign === '}'
-  return isEmpty ? open + 1 : undefined
+function oneLine(tokens: readonly string[], padding: string): string {
+  const content = tokens.slice(1, -1).map(spaced).join('')
+  const edge = content !== '' && tokens[0] === '{' ? padding : ''
+  return `${tokens[0]}${edge}${content}${edge}${tokens.at(-1)}`
 }
 
-class Layout {
-  depth = 0
-  readonly #lines: CodeToken[][] = []
-  #line: CodeToken[] = []
+function spaced(token: string): string {
+  return token === ',' || token.endsWith(':') ? `${token} ` : token
+}
 
-  add(token: JsonToken): void {
-    const { sign } = token
-    if (sign === '}' || sign === ']') {
-      this.#endLine()
-      this.depth--
-    }
-    this.#put(token)
-    if (sign === '{' || sign === '[') {
-      this.#endLine()
-      this.depth++
-    }
-    if (sign === ',') this.#endLine()
-  }
+function isOpening(token: string): boolean {
+  return token === '{' || token === '['
+}
 
-  addTogether(tokens: readonly JsonToken[]): void {
-    const isPadded = tokens.length > 2 && tokens[0]?.sign === '{'
-    tokens.forEach((token, place) => {
-      if (isPadded && place === tokens.length - 1) this.#space()
-      this.#put(token)
-      if (token.sign === ',' || (isPadded && place === 0)) this.#space()
-    })
-  }
-
-  finish(): readonly CodeLine[] {
-    this.#endLine()
-    return this.#lines
-  }
-
-  #put({ kind, text }: JsonToken): void {
-    if (this.#line.length === 0 && this.depth > 0) {
-      this.#line.push({ kind: 'plain', text: '  '.repeat(this.depth) })
-    }
-    if (kind === 'key') {
-      this.#line.push({ kind, text: text.replace(/\s*:$/, '') }, { kind: 'plain', text: ': ' })
-    } else this.#line.push({ kind, text })
-  }
-
-  #space(): void {
-    this.#line.push({ kind: 'plain', text: ' ' })
-  }
-
-  #endLine(): void {
-    if (this.#line.length > 0) this.#lines.push(this.#line)
-    this.#line = []
-  }
+function isClosing(token: string): boolean {
+  return token === '}' || token === ']'
 }

@@ -48,6 +48,11 @@ export function prepareRequest(operation: Operation, { values, body }: RequestDr
   }
 }
 
-export function isEventStream({ answers }: Operation): boolean {
-  return answers.some(({ events }) => events !== undefined)
+export function answerKindOf({ answers }: Operation): 'json' | 'empty' | 'stream' {
+  if (answers.some(({ events }) => events !== undefined)) return 'stream'
+  return answers.some(({ status }) => status === 204) ? 'empty' : 'json'
+}
+
+export function isEventStream(operation: Operation): boolean {
+  return answerKindOf(operation) === 'stream'
 }

@@ -1,9 +1,9 @@
 import type { Contract, Operation } from '../contract.ts'
 import { clientSample, inQuotes } from './client-sample.ts'
 import type { CodeSample } from './code-block.tsx'
-import type { CodeLine } from './code-tokens.ts'
-import { compactJson, exactValue, layOutJson } from './json-text.ts'
-import { isEventStream, type PreparedRequest, prepareRequest, type RequestDraft } from './request-draft.ts'
+import { colourCode } from './code-tokens.ts'
+import { compactJson, exactValue, formatJson } from './json-text.ts'
+import { answerKindOf, type PreparedRequest, prepareRequest, type RequestDraft } from './request-draft.ts'
 
 /** Samples never show a real key. */
 export const KEY_PLACEHOLDER = 'YOUR_API_KEY'
@@ -15,116 +15,103 @@ export function requestSamples(
   draft: RequestDraft,
   baseUrl: string,
 ): readonly CodeSample[] {
-  const request = prepareRequest(operation, draft)
-  const isStream = isEventStream(operation)
+  const { method, path, headers, body } = prepareRequest(operation, draft)
+  const request: SampleRequest = {
+    method,
+    url: baseUrl + path,
+    headers: [['Authorization', `Bearer ${KEY_PLACEHOLDER}`], ...headers],
+    body,
+    answerKind: answerKindOf(operation),
+  }
+  const clientCode = clientSample(contract, operation, draft, { baseUrl, apiKey: KEY_PLACEHOLDER })
   return [
-    { id: 'curl', title: 'curl', language: 'shell', code: curlSample(request, baseUrl, isStream) },
-    {
-      id: 'client',
-      title: 'TypeScript client',
-      language: 'typescript',
-      code: clientSample(contract, operation, draft, { baseUrl, apiKey: KEY_PLACEHOLDER }),
-    },
-    { id: 'fetch', title: 'fetch', language: 'typescript', code: fetchSample(request, baseUrl, isStream) },
-    {
-      id: 'python',
-      title: 'Python',
-      language: 'python',
-      code: pythonSample({ ...request, headers: allHeaders(request) }, baseUrl, answerKindOf(operation)),
-    },
+    { id: 'curl', title: 'curl', language: 'shell', code: curlSample(request) },
+    { id: 'client', title: 'TypeScript client', language: 'typescript', code: clientCode },
+    { id: 'fetch', title: 'fetch', language: 'typescript', code: fetchSample(request) },
+    { id: 'python', title: 'Python', language: 'python', code: pythonSample(request) },
   ]
 }
 
-function curlSample(request: PreparedRequest, baseUrl: string, isStream: boolean): string {
-  const parts = [`curl ${isStream ? '-N ' : ''}${inShell(baseUrl + request.path)}`]
-  if (request.method !== 'GET') parts.push(`-X ${request.method}`)
-  for (const [name, value] of allHeaders(request)) parts.push(`-H ${inShell(`${name}: ${value}`)}`)
-  if (request.body !== undefined) parts.push(`-d ${inShell(compactJson(request.body))}`)
+interface SampleRequest extends Omit<PreparedRequest, 'path'> {
+  readonly url: string
+  readonly answerKind: ReturnType<typeof answerKindOf>
+}
+
+function curlSample({ method, url, headers, body, answerKind }: SampleRequest): string {
+  const parts = [`curl ${answerKind === 'stream' ? '-N ' : ''}${inShell(url)}`]
+  if (method !== 'GET') parts.push(`-X ${method}`)
+  for (const [name, value] of headers) parts.push(`-H ${inShell(`${name}: ${value}`)}`)
+  if (body !== undefined) parts.push(`-d ${inShell(compactJson(body))}`)
   return parts.join(' \\\n  ')
-}
-
-function fetchSample(request: PreparedRequest, baseUrl: string, isStream: boolean): string {
-  const headers = allHeaders(request).map(([name, value]) => `    ${inQuotes(name)}: ${inQuotes(value)},`)
-  const lines = [
-    `const response = await fetch(${inQuotes(baseUrl + request.path)}, {`,
-    ...(request.method === 'GET' ? [] : [`  method: '${request.method}',`]),
-    '  headers: {',
-    ...headers,
-    '  },',
-    ...(request.body === undefined ? [] : [`  body: ${inQuotes(compactJson(request.body))},`]),
-    '})',
-    'console.log(response.status)',
-  ]
-  if (!isStream) return [...lines, 'console.log(await response.text())'].join('\n')
-  return [
-    ...lines,
-    'const decoder = new TextDecoder()',
-    'for await (const bytes of response.body) {',
-    '  console.log(decoder.decode(bytes, { stream: true }))',
-    '}',
-  ].join('\n')
-}
-
-function answerKindOf(operation: Operation): AnswerKind {
-  if (isEventStream(operation)) return 'stream'
-  return operation.answers.some(({ status }) => status === 204) ? 'empty' : 'json'
-}
-
-function allHeaders({ headers }: PreparedRequest): readonly (readonly [string, string])[] {
-  return [['Authorization', `Bearer ${KEY_PLACEHOLDER}`], ...headers]
 }
 
 function inShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-type AnswerKind = 'json' | 'empty' | 'stream'
+const READ_IN_TYPESCRIPT = ['console.log(await response.text())']
 
-const PYTHON_LITERALS: Readonly<Record<string, string>> = { true: 'True', false: 'False', null: 'None' }
+const READ_STREAM_IN_TYPESCRIPT = [
+  'const decoder = new TextDecoder()',
+  'for await (const bytes of response.body) {',
+  '  console.log(decoder.decode(bytes, { stream: true }))',
+  '}',
+]
 
-const READ_ANSWER: Readonly<Record<AnswerKind, readonly string[]>> = {
+function fetchSample({ method, url, headers, body, answerKind }: SampleRequest): string {
+  return [
+    `const response = await fetch(${inQuotes(url)}, {`,
+    ...(method === 'GET' ? [] : [`  method: '${method}',`]),
+    '  headers: {',
+    ...headers.map(([name, value]) => `    ${inQuotes(name)}: ${inQuotes(value)},`),
+    '  },',
+    ...(body === undefined ? [] : [`  body: ${inQuotes(compactJson(body))},`]),
+    '})',
+    'console.log(response.status)',
+    ...(answerKind === 'stream' ? READ_STREAM_IN_TYPESCRIPT : READ_IN_TYPESCRIPT),
+  ].join('\n')
+}
+
+const READ_IN_PYTHON: Readonly<Record<SampleRequest['answerKind'], readonly string[]>> = {
   json: ['    print(json.load(answer))'],
   empty: [],
   stream: ['    for line in answer:', '        print(line.decode().rstrip())'],
 }
 
 /** Uses only the standard library. */
-function pythonSample(request: PreparedRequest, baseUrl: string, answer: AnswerKind): string {
-  const { method, path, headers, body } = request
-  const value = body === undefined ? undefined : pythonValue(body)
+function pythonSample({ method, url, headers, body, answerKind }: SampleRequest): string {
   const lines = [
     'from urllib.request import Request, urlopen',
     '',
     'request = Request(',
-    `    ${inQuotes(baseUrl + path)},`,
+    `    ${inQuotes(url)},`,
     ...(method === 'GET' ? [] : [`    method='${method}',`]),
     '    headers={',
     ...headers.map(([name, text]) => `        ${inQuotes(name)}: ${inQuotes(text)},`),
     '    },',
-    ...(value !== undefined ? [`    data=json.dumps(${value}).encode(),`] : []),
-    ...(body !== undefined && value === undefined ? [`    data=${inQuotes(body)}.encode(),`] : []),
+    ...(body === undefined ? [] : [`    data=${pythonBody(body)}.encode(),`]),
     ')',
     'with urlopen(request) as answer:',
     '    print(answer.status)',
-    ...READ_ANSWER[answer],
+    ...READ_IN_PYTHON[answerKind],
   ]
   const isJsonUsed = lines.some((line) => line.includes('json.'))
   return [...(isJsonUsed ? ['import json'] : []), ...lines].join('\n')
 }
 
-/** JSON as a Python value, digit for digit, indented by four spaces; `undefined` if the text is not JSON. */
-function pythonValue(json: string): string | undefined {
-  if (exactValue(json) === undefined) return undefined
-  return layOutJson(json)?.lines.map(pythonLine).join('\n    ')
-}
+const PYTHON_LITERALS: Readonly<Record<string, string>> = { true: 'True', false: 'False', null: 'None' }
 
-function pythonLine(line: CodeLine): string {
-  const words = line.map(({ kind, text }, index) => {
-    if (kind === 'string' || kind === 'key') return inQuotes(JSON.parse(text))
-    if (kind === 'keyword') return PYTHON_LITERALS[text] ?? text
-    if (text !== ' ') return index === 0 && text.trim() === '' ? text.repeat(2) : text
-    // Python has no spaces inside of braces.
-    return line[index - 1]?.text === '{' || line[index + 1]?.text === '}' ? '' : text
-  })
-  return words.join('')
+/** JSON as a Python value, digit for digit. Other text is sent as it is. */
+function pythonBody(body: string): string {
+  const json = exactValue(body) === undefined ? undefined : formatJson(body, { indent: '    ', padding: '' })
+  if (json === undefined) return inQuotes(body)
+  const lines = colourCode(json, 'json').map((tokens) =>
+    tokens
+      .map(({ kind, text }) => {
+        if (kind === 'string' || kind === 'key') return inQuotes(JSON.parse(text))
+        return PYTHON_LITERALS[text] ?? text
+      })
+      .join(''),
+  )
+  return `json.dumps(${lines.join('\n    ')})`
 }

@@ -1,12 +1,13 @@
-import { useCallback, useEffect, useRef, useState } from 'preact/compat'
+import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'preact/compat'
 import { Brand } from '../../design/brand.tsx'
+import { Icon } from '../../design/icon.tsx'
 import { ThemeSwitch } from '../../design/theme-switch.tsx'
 import { useArrival, useHash } from '../../shared/hash-navigation.ts'
 import type { Contract } from '../contract.ts'
-import { ContractContext, useContract, useContractState } from '../contract-context.tsx'
+import { ContractContext, useContractState } from '../contract-context.tsx'
 import { GUIDES } from '../guides/guide-list.ts'
 import { GuidePage } from '../guides/guide-page.tsx'
-import { PageContext, usePartArrival } from '../page-parts.tsx'
+import { goToPart, PageContext } from '../page-parts.tsx'
 import { href, type PageRoute, readRoute } from '../page-route.ts'
 import { OperationPage } from '../reference/operation-page.tsx'
 import { SchemaPage } from '../reference/schema-page.tsx'
@@ -47,25 +48,32 @@ export function DocsApp() {
 function Docs({ contract }: { readonly contract: Contract }) {
   const hash = useHash()
   const route = readRoute(hash)
+  const { title, content } = pageAt(route, contract) ?? { title: 'Nothing here', content: <NothingHere /> }
   const [isMenuOpen, setMenuOpen] = useState(false)
-  const closeMenu = useCallback(() => setMenuOpen(false), [])
+  const closeMenu = () => setMenuOpen(false)
   const searchField = useRef<HTMLInputElement>(null)
   const main = useRef<HTMLElement>(null)
-  const search = useCallback(() => {
-    setMenuOpen(true)
-    searchField.current?.focus()
-    // On a small screen, the menu appears first.
-    requestAnimationFrame(() => searchField.current?.focus())
-  }, [])
-  useArrival(hash, titleOf(contract, route), main)
-  usePartArrival(hash)
-  useShortcuts(search, closeMenu)
+  const name = `${contract.document.info.title} API`
+  useArrival(hash, title === undefined ? name : `${title} · ${name}`, main)
+  useLayoutEffect(() => goToPart(hash.slice(1)), [hash])
+  useShortcuts(searchField, setMenuOpen)
   return (
     <>
       <a className="skip-link" href={hash === '' ? '#/' : hash} onClick={() => main.current?.focus()}>
         Skip to the content
       </a>
-      <TopBar menu={{ isOpen: isMenuOpen, onToggle: () => setMenuOpen(!isMenuOpen) }} />
+      <TopBar>
+        <button
+          type="button"
+          className="button button--quiet button--icon docs-topbar__menu"
+          aria-expanded={isMenuOpen}
+          aria-controls="docs-menu"
+          aria-label="Menu"
+          onClick={() => setMenuOpen(!isMenuOpen)}
+        >
+          <Icon name="more" size={18} />
+        </button>
+      </TopBar>
       <div className="docs-layout">
         {isMenuOpen && (
           <button type="button" className="docs-shade" aria-label="Close the menu" onClick={closeMenu} />
@@ -74,9 +82,7 @@ function Docs({ contract }: { readonly contract: Contract }) {
           <Navigation current={route} searchField={searchField} onChoose={closeMenu} />
         </div>
         <main ref={main} className="docs-main" tabIndex={-1}>
-          <PageContext value={route ?? { page: 'start' }}>
-            <PageContent route={route} />
-          </PageContext>
+          <PageContext value={route ?? { page: 'start' }}>{content}</PageContext>
         </main>
       </div>
     </>
@@ -84,42 +90,48 @@ function Docs({ contract }: { readonly contract: Contract }) {
 }
 
 /** `/` and Ctrl+K move the focus to the search, Escape closes the menu. */
-function useShortcuts(search: () => void, closeMenu: () => void): void {
+function useShortcuts(
+  searchField: RefObject<HTMLInputElement | null>,
+  setMenuOpen: (isOpen: boolean) => void,
+): void {
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
       const isTyping =
         event.target instanceof Element && event.target.closest('input, textarea, select') !== null
       const isSearch =
         (event.key === '/' && !isTyping) || (event.key === 'k' && (event.ctrlKey || event.metaKey))
-      if (event.key === 'Escape') closeMenu()
+      if (event.key === 'Escape') setMenuOpen(false)
       if (!isSearch) return
       event.preventDefault()
-      search()
+      setMenuOpen(true)
+      searchField.current?.focus()
+      // On a small screen, the menu appears first.
+      requestAnimationFrame(() => searchField.current?.focus())
     }
     addEventListener('keydown', listen)
     return () => removeEventListener('keydown', listen)
-  }, [search, closeMenu])
+  }, [searchField, setMenuOpen])
 }
 
-function PageContent({ route }: { readonly route: PageRoute | undefined }) {
-  const contract = useContract()
+/** The page of a route, and its title unless it is the start page; `undefined` if there is none. */
+function pageAt(route: PageRoute | undefined, contract: Contract) {
   switch (route?.page) {
     case undefined:
-      return <NothingHere />
+      return undefined
     case 'start':
-      return <StartPage />
-    case 'guide': {
+      return { title: undefined, content: <StartPage /> }
+    case 'guides': {
       const guide = GUIDES.find(({ id }) => id === route.id)
-      return guide === undefined ? <NothingHere /> : <GuidePage guide={guide} />
+      return guide && { title: guide.title, content: <GuidePage guide={guide} /> }
     }
-    case 'schema': {
+    case 'schemas': {
       const schema = contract.schemas.get(route.id)
-      return schema === undefined ? <NothingHere /> : <SchemaPage name={route.id} schema={schema} />
+      return schema && { title: route.id, content: <SchemaPage name={route.id} schema={schema} /> }
     }
-    case 'operation': {
+    case 'operations': {
       const operation = contract.operation(route.id)
-      if (operation === undefined) return <NothingHere />
-      return <OperationPage key={operation.id} operation={operation} />
+      if (operation === undefined) return undefined
+      return { title: operation.summary, content: <OperationPage key={operation.id} operation={operation} /> }
     }
   }
 }
@@ -136,44 +148,11 @@ function NothingHere() {
   )
 }
 
-function titleOf(contract: Contract, route: PageRoute | undefined): string {
-  return [nameOf(contract, route), `${contract.title} API`].filter(Boolean).join(' · ')
-}
-
-function nameOf(contract: Contract, route: PageRoute | undefined): string | undefined {
-  if (route === undefined) return 'Nothing here'
-  if (route.page === 'start') return undefined
-  if (route.page === 'guide') return GUIDES.find(({ id }) => id === route.id)?.title
-  return route.page === 'operation' ? contract.operation(route.id)?.summary : route.id
-}
-
-interface Menu {
-  readonly isOpen: boolean
-  readonly onToggle: () => void
-}
-
-function TopBar({ menu }: { readonly menu?: Menu }) {
+/** `children` come before the name of the shop. */
+function TopBar({ children }: { readonly children?: ReactNode }) {
   return (
     <header className="topbar docs-topbar">
-      {menu !== undefined && (
-        <button
-          type="button"
-          className="button button--quiet button--icon docs-topbar__menu"
-          aria-expanded={menu.isOpen}
-          aria-controls="docs-menu"
-          aria-label="Menu"
-          onClick={menu.onToggle}
-        >
-          <svg width="18" height="18" viewBox="0 0 18 18" aria-hidden="true" focusable="false">
-            <path
-              d="M2 4.5h14M2 9h14M2 13.5h14"
-              stroke="currentColor"
-              strokeWidth="1.6"
-              strokeLinecap="round"
-            />
-          </svg>
-        </button>
-      )}
+      {children}
       <Brand />
       <nav className="topbar__nav docs-topbar__nav" aria-label="Main">
         <a className="topbar__link" href="/#/stock">

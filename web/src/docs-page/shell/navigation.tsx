@@ -6,14 +6,7 @@ import { GuidePage } from '../guides/guide-page.tsx'
 import { PageContext } from '../page-parts.tsx'
 import { href, type PageRoute } from '../page-route.ts'
 import { MethodTag } from '../reference/tags.tsx'
-import {
-  type Entry,
-  type EntryGroup,
-  findEntries,
-  type GuideSection,
-  pageGroups,
-  partGroups,
-} from './search.ts'
+import { type Entry, type EntryGroup, findEntries, inLowerCase, pageGroups, partGroups } from './search.ts'
 
 interface Props {
   readonly current: PageRoute | undefined
@@ -24,12 +17,12 @@ interface Props {
 export function Navigation({ current, searchField, onChoose }: Props) {
   const contract = useContract()
   const [query, setQuery] = useState('')
-  const [sections, setSections] = useState<readonly GuideSection[]>()
-  const pages = useMemo(() => pageGroups(contract, GUIDES), [contract])
+  const [sections, setSections] = useState<readonly Entry[]>()
+  const pages = useMemo(() => pageGroups(contract), [contract])
   const parts = useMemo(() => partGroups(contract, sections ?? []), [contract, sections])
   const isSearching = query.trim() !== ''
   const list = useRef<HTMLDivElement>(null)
-  const found = isSearching ? findEntries([...pages, ...parts], query) : pages
+  const groups = isSearching ? findEntries([...pages, ...parts], query) : pages
   const address = current === undefined ? undefined : href(current)
   useEffect(() => {
     list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' })
@@ -45,8 +38,8 @@ export function Navigation({ current, searchField, onChoose }: Props) {
     if (step === 0) return
     event.preventDefault()
     const stops = [searchField.current, ...(list.current?.querySelectorAll('a') ?? [])]
-    const place = stops.indexOf(document.activeElement as HTMLAnchorElement)
-    stops[Math.min(stops.length - 1, Math.max(0, place + step))]?.focus()
+    const index = stops.indexOf(document.activeElement as HTMLAnchorElement)
+    stops[Math.min(stops.length - 1, Math.max(0, index + step))]?.focus()
   }
   const openFirst = (event: KeyboardEvent) => {
     if (event.key === 'Enter' && isSearching) list.current?.querySelector('a')?.click()
@@ -71,12 +64,12 @@ export function Navigation({ current, searchField, onChoose }: Props) {
       {isSearching && sections === undefined && <GuideSectionReader onRead={setSections} />}
       <div ref={list}>
         {!isSearching && <NavLink entry={START} current={address} onChoose={onChoose} />}
-        {found.map((group) => (
+        {groups.map((group) => (
           <NavGroup key={group.title} group={group} current={address} onChoose={onChoose} />
         ))}
       </div>
       <p className="docs-nav__none muted" role="status">
-        {found.length === 0 ? `Nothing contains “${query}”.` : ''}
+        {groups.length === 0 ? `Nothing contains “${query}”.` : ''}
       </p>
     </nav>
   )
@@ -85,7 +78,6 @@ export function Navigation({ current, searchField, onChoose }: Props) {
 const START: Entry = { title: 'Start here', address: href({ page: 'start' }), words: '' }
 
 interface ListProps extends Pick<Props, 'onChoose'> {
-  /** The address of the current page. */
   readonly current: string | undefined
 }
 
@@ -111,7 +103,9 @@ function NavLink({
 }: ListProps & { readonly entry: Entry }) {
   return (
     <a
-      className={operation?.isDeprecated ? 'docs-nav__link docs-nav__link--deprecated' : 'docs-nav__link'}
+      className={
+        operation?.sunset !== undefined ? 'docs-nav__link docs-nav__link--deprecated' : 'docs-nav__link'
+      }
       href={address}
       aria-current={current === address ? 'page' : undefined}
       onClick={onChoose}
@@ -123,7 +117,7 @@ function NavLink({
 }
 
 /** Renders every guide invisibly and reads its text, so that the search also finds the tables from the contract. */
-function GuideSectionReader({ onRead }: { readonly onRead: (sections: readonly GuideSection[]) => void }) {
+function GuideSectionReader({ onRead }: { readonly onRead: (sections: readonly Entry[]) => void }) {
   const container = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
     const rendered = [...(container.current?.children ?? [])]
@@ -132,7 +126,7 @@ function GuideSectionReader({ onRead }: { readonly onRead: (sections: readonly G
   return (
     <div ref={container} hidden>
       {GUIDES.map((guide) => (
-        <PageContext key={guide.id} value={{ page: 'guide', id: guide.id }}>
+        <PageContext key={guide.id} value={{ page: 'guides', id: guide.id }}>
           <GuidePage guide={guide} />
         </PageContext>
       ))}
@@ -140,16 +134,21 @@ function GuideSectionReader({ onRead }: { readonly onRead: (sections: readonly G
   )
 }
 
-function sectionsIn(guide: Guide, rendered: Element | undefined): readonly GuideSection[] {
+function sectionsIn(guide: Guide, rendered: Element | undefined): readonly Entry[] {
   if (rendered === undefined) throw new Error(`the guide ${guide.id} was not rendered`)
   const sections: { title: string; address: string; texts: string[] }[] = []
   const walker = document.createTreeWalker(rendered, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT)
   for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
     if (node instanceof Text) sections.at(-1)?.texts.push(node.data)
     else if (node instanceof HTMLHeadingElement) {
-      const address = node.tagName === 'H1' ? href({ page: 'guide', id: guide.id }) : `#${node.id}`
+      const address = node.tagName === 'H1' ? href({ page: 'guides', id: guide.id }) : `#${node.id}`
       sections.push({ title: node.textContent, address, texts: [] })
     }
   }
-  return sections.map(({ texts, ...section }) => ({ guide, ...section, text: texts.join(' ') }))
+  return sections.map(({ title, address, texts }) => ({
+    title: title === guide.title ? title : `${guide.title}: ${title}`,
+    address,
+    words: inLowerCase(title, ...texts),
+    pageWords: inLowerCase(guide.title, guide.keywords),
+  }))
 }

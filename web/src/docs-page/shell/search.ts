@@ -1,18 +1,17 @@
 import type { Contract, Operation } from '../contract.ts'
 import { WHAT_TO_DO } from '../guides/contract-tables.tsx'
-import type { Guide } from '../guides/guide.ts'
+import { GUIDES } from '../guides/guide-list.ts'
 import { href } from '../page-route.ts'
 import { statusPhrase } from '../reference/tags.tsx'
 
-/** One line of the navigation. */
 export interface Entry {
   readonly title: string
   readonly address: string
   readonly operation?: Operation
   /** The words that the search finds it by, in lower case. */
   readonly words: string
-  /** The words of a part of a page without those of its page. At least one of them must match. */
-  readonly ownWords?: string
+  /** A query for a part of a page may also contain words of the page. */
+  readonly pageWords?: string
 }
 
 export interface EntryGroup {
@@ -20,84 +19,57 @@ export interface EntryGroup {
   readonly entries: readonly Entry[]
 }
 
-/** A heading of a guide and the text below it. */
-export interface GuideSection {
-  readonly guide: Guide
-  readonly title: string
-  readonly address: string
-  readonly text: string
-}
-
 /** All pages, in the order of the navigation. */
-export function pageGroups(contract: Contract, guides: readonly Guide[]): readonly EntryGroup[] {
-  const groups = contract.groups.map(({ tag, operations }) => ({
+export function pageGroups(contract: Contract): readonly EntryGroup[] {
+  const guides = GUIDES.map(({ id, title, summary, keywords }) => ({
+    title,
+    address: href({ page: 'guides', id }),
+    words: inLowerCase(title, summary, keywords),
+  }))
+  const operationGroups = contract.groups.map(({ tag, operations }) => ({
     title: tag,
     entries: operations.map((operation) => ({
       title: operation.summary,
-      address: href({ page: 'operation', id: operation.id }),
+      address: href({ page: 'operations', id: operation.id }),
       operation,
       words: wordsOf(operation),
     })),
   }))
-  const schemas = [...contract.schemas].map(([name, schema]) => ({
+  const schemas = [...contract.schemas].map(([name, { description, properties = {} }]) => ({
     title: name,
-    address: href({ page: 'schema', id: name }),
-    words: inLowerCase(name, schema.description, ...Object.keys(schema.properties ?? {})),
+    address: href({ page: 'schemas', id: name }),
+    words: inLowerCase(name, description, ...Object.keys(properties)),
   }))
-  return [
-    {
-      title: 'Guides',
-      entries: guides.map(({ id, title, summary, keywords }) => ({
-        title,
-        address: href({ page: 'guide', id }),
-        words: inLowerCase(title, summary, keywords),
-      })),
-    },
-    ...groups,
-    { title: 'Resources', entries: schemas },
-  ]
+  return [{ title: 'Guides', entries: guides }, ...operationGroups, { title: 'Resources', entries: schemas }]
 }
 
 /** The parts of the pages: error codes, responses, sections of guides. */
-export function partGroups(contract: Contract, sections: readonly GuideSection[]): readonly EntryGroup[] {
-  const codes = contract.errorCodes.map(({ code, status, description }) => ({
+export function partGroups(contract: Contract, guideSections: readonly Entry[]): readonly EntryGroup[] {
+  const codes = contract.document['x-error-codes'].map(({ code, status, description }) => ({
     title: code,
-    address: href({ page: 'guide', id: 'errors' }, code),
+    address: href({ page: 'guides', id: 'errors' }, code),
     words: inLowerCase(code, String(status), statusPhrase(status), description, WHAT_TO_DO[code]),
   }))
   const answers = contract.operations.flatMap((operation) =>
-    operation.answers.map(({ status, description, events }) => {
-      const ownWords = inLowerCase(`${status}`, statusPhrase(status), description, ...(events?.keys() ?? []))
-      return {
-        title: `${status} · ${operation.summary}`,
-        address: href({ page: 'operation', id: operation.id }, String(status)),
-        operation,
-        words: `${wordsOf(operation)} ${ownWords}`,
-        ownWords,
-      }
-    }),
+    operation.answers.map(({ status, description, events = {} }) => ({
+      title: `${status} · ${operation.summary}`,
+      address: href({ page: 'operations', id: operation.id }, String(status)),
+      operation,
+      words: inLowerCase(String(status), statusPhrase(status), description, ...Object.keys(events)),
+      pageWords: wordsOf(operation),
+    })),
   )
-  const texts = sections.map(({ guide, title, address, text }) => {
-    const ownWords = inLowerCase(title, text)
-    const isWhole = title === guide.title
-    return {
-      title: isWhole ? title : `${guide.title}: ${title}`,
-      address,
-      words: `${inLowerCase(guide.title, guide.keywords)} ${ownWords}`,
-      ownWords,
-    }
-  })
   return [
     { title: 'Error codes', entries: codes },
     { title: 'Answers', entries: answers },
-    { title: 'In the guides', entries: texts },
+    { title: 'In the guides', entries: guideSections },
   ]
 }
 
 function wordsOf(operation: Operation): string {
-  const { id, method, path, summary, description, stability, isDeprecated, parameters } = operation
+  const { id, method, path, summary, description, stability, sunset, parameters } = operation
   const names = parameters.map(({ name }) => name)
-  const deprecated = isDeprecated ? 'deprecated' : ''
+  const deprecated = sunset === undefined ? '' : 'deprecated'
   return inLowerCase(id, `${method} ${path}`, summary, description, stability, deprecated, ...names)
 }
 
@@ -105,11 +77,11 @@ function wordsOf(operation: Operation): string {
 export function findEntries(groups: readonly EntryGroup[], query: string): readonly EntryGroup[] {
   const wanted = query.toLowerCase().split(/\s+/).filter(Boolean)
   const found = new Set<string>()
-  const isFound = ({ address, words, ownWords = words }: Entry) => {
+  const isFound = ({ address, words, pageWords = '' }: Entry) => {
     const isWanted =
       !found.has(address) &&
-      wanted.every((word) => words.includes(word)) &&
-      wanted.some((word) => ownWords.includes(word))
+      wanted.every((word) => words.includes(word) || pageWords.includes(word)) &&
+      wanted.some((word) => words.includes(word))
     if (isWanted) found.add(address)
     return isWanted
   }
@@ -118,6 +90,6 @@ export function findEntries(groups: readonly EntryGroup[], query: string): reado
     .filter(({ entries }) => entries.length > 0)
 }
 
-function inLowerCase(...words: readonly (string | undefined)[]): string {
+export function inLowerCase(...words: readonly (string | undefined)[]): string {
   return words.join(' ').toLowerCase()
 }

@@ -1,5 +1,5 @@
 import type { OperationGroup } from '../contract.ts'
-import { baseUrlOf, useContract } from '../contract-context.tsx'
+import { baseUrl, useContract } from '../contract-context.tsx'
 import { GUIDES } from '../guides/guide-list.ts'
 import { InlineText } from '../inline-text.tsx'
 import { Heading } from '../page-parts.tsx'
@@ -8,8 +8,8 @@ import { MethodTag, OperationBadges } from '../reference/tags.tsx'
 import { CodeBlock } from '../samples/code-block.tsx'
 
 export function StartPage() {
-  const contract = useContract()
-  const { title, version, description, servers, groups } = contract
+  const { document, groups } = useContract()
+  const { title, version, description } = document.info
   return (
     <article className="prose prose--wide">
       <p className="eyebrow">API version {version}</p>
@@ -25,7 +25,7 @@ export function StartPage() {
       <CodeBlock
         title="List the stock"
         language="shell"
-        code={`curl '${baseUrlOf(contract)}/inventory' \\\n  -H 'Authorization: Bearer YOUR_API_KEY'`}
+        code={`curl '${baseUrl()}/inventory' \\\n  -H 'Authorization: Bearer YOUR_API_KEY'`}
       />
       <p>
         Or enter the key on the page of any operation and press <em>Send</em>.
@@ -36,7 +36,7 @@ export function StartPage() {
           <li key={id}>
             <a
               className="operation-table__row operation-table__row--guide"
-              href={href({ page: 'guide', id })}
+              href={href({ page: 'guides', id })}
             >
               <strong>{name}</strong>
               <span className="muted">{summary}</span>
@@ -50,7 +50,7 @@ export function StartPage() {
       ))}
       <Heading>Addresses</Heading>
       <dl className="header-list">
-        {[{ url: baseUrlOf(contract), description: 'This service' }, ...servers].map((server) => (
+        {[{ url: baseUrl(), description: 'This service' }, ...document.servers].map((server) => (
           <div key={server.description} className="header-list__row">
             <dt>{server.description}</dt>
             <dd>{server.url}</dd>
@@ -74,7 +74,7 @@ function OperationTable({ group: { tag, description, operations } }: { readonly 
       <ul className="card operation-table">
         {operations.map((operation) => (
           <li key={operation.id}>
-            <a className="operation-table__row" href={href({ page: 'operation', id: operation.id })}>
+            <a className="operation-table__row" href={href({ page: 'operations', id: operation.id })}>
               <MethodTag method={operation.method} />
               <code className="operation-table__path">{operation.path}</code>
               <span className="operation-table__summary muted">{operation.summary}</span>

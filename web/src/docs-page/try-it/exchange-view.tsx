@@ -1,25 +1,24 @@
-import { memo, useMemo } from 'preact/compat'
+import { memo, useEffect, useState } from 'preact/compat'
 import { LimitMeter } from '../../shared/limit-meter.tsx'
+import type { Contract } from '../contract.ts'
 import { useContract } from '../contract-context.tsx'
+import { WHAT_TO_DO } from '../guides/contract-tables.tsx'
 import { InlineText } from '../inline-text.tsx'
+import { href } from '../page-route.ts'
 import { StatusTag, statusPhrase } from '../reference/tags.tsx'
-import { CodeFrame, CodeLines } from '../samples/code-block.tsx'
-import { plainLines } from '../samples/code-tokens.ts'
-import { layOutJson } from '../samples/json-text.ts'
-import { type Advice, adviceOn, UNREACHABLE, UNSENDABLE } from './advice.ts'
+import { Code, CodeFrame } from '../samples/code-block.tsx'
+import { jsonLines } from '../samples/code-tokens.ts'
 import {
   type Exchange,
+  errorCodeOf,
   limitHeadersOf,
   type ReceivedAnswer,
   type ReceivedEvent,
   waitUntil,
 } from './exchange.ts'
-import { useSecondsUntil } from './seconds-until.ts'
 
 interface Props {
   readonly exchange: Exchange
-  /** The key that the request was sent with. */
-  readonly sentKey: string
 }
 
 /** The response, the stream, or why there is none. Memoized, so that typing does not redraw a large response. */
@@ -31,7 +30,7 @@ export const ExchangeView = memo(function ExchangeView(props: Props) {
   )
 })
 
-function ExchangeParts({ exchange, sentKey }: Props) {
+function ExchangeParts({ exchange }: Props) {
   const contract = useContract()
   switch (exchange.phase) {
     case 'sending':
@@ -41,35 +40,62 @@ function ExchangeParts({ exchange, sentKey }: Props) {
         </p>
       )
     case 'unreachable':
-      return <Outcome advice={UNREACHABLE} />
     case 'unsendable':
-      return <Outcome advice={UNSENDABLE} />
-    case 'answered': {
+      return <Outcome advice={NO_ANSWER[exchange.phase]} />
+    default: {
       const { answer } = exchange
       return (
         <>
-          <Outcome answer={answer} advice={adviceOn(contract, answer, sentKey)} />
+          <Outcome answer={answer} advice={adviceOn(contract, answer)} />
           <WaitNote answer={answer} />
           <AnswerLimits answer={answer} />
           <AnswerHeaders answer={answer} />
-          <AnswerBody answer={answer} />
+          {exchange.phase === 'answered' ? <AnswerBody answer={answer} /> : <EventLog stream={exchange} />}
         </>
       )
     }
-    default:
-      return (
-        <>
-          <AnswerFacts answer={exchange.answer} isStream />
-          <AnswerLimits answer={exchange.answer} />
-          <AnswerHeaders answer={exchange.answer} />
-          <EventLog stream={exchange} />
-        </>
-      )
   }
 }
 
-interface OutcomeProps {
-  readonly answer?: ReceivedAnswer
+/** Why a request failed, and what to do next. */
+interface Advice {
+  readonly title: string
+  readonly text: string
+  readonly link?: string
+}
+
+const NO_ANSWER: Readonly<Record<'unreachable' | 'unsendable', Advice>> = {
+  unreachable: {
+    title: 'The service cannot be reached',
+    text: 'No response arrived. Check that the service runs and that you are online, then send again.',
+  },
+  unsendable: {
+    title: 'The request was not sent',
+    text: 'The key or a header has a character that headers cannot have. Look for line breaks and curly quotes.',
+  },
+}
+
+const NO_KEY: Advice = { title: 'The key is missing', text: 'Enter an API key above and send again.' }
+
+function adviceOn(contract: Contract, answer: ReceivedAnswer): Advice | undefined {
+  if (answer.status < 400) return undefined
+  const error = contract.document['x-error-codes'].find(({ code }) => code === errorCodeOf(answer))
+  if (error === undefined)
+    return {
+      title: `The status is ${answer.status}`,
+      text: 'The body is not an Error of this service, so the response may come from a proxy.',
+    }
+  const { code, description } = error
+  if (code === 'unauthorized' && !answer.wasSentWithKey) return NO_KEY
+  const link = href({ page: 'guides', id: 'errors' }, code)
+  return { title: description, text: WHAT_TO_DO[code] ?? '', link }
+}
+
+interface AnswerProps {
+  readonly answer: ReceivedAnswer
+}
+
+interface OutcomeProps extends Partial<AnswerProps> {
   readonly advice: Advice | undefined
 }
 
@@ -90,19 +116,18 @@ function Outcome({ answer, advice }: OutcomeProps) {
   )
 }
 
-function AnswerFacts({ answer, isStream }: { readonly answer: ReceivedAnswer; readonly isStream?: true }) {
-  const { status, milliseconds, bytes } = answer
+function AnswerFacts({ answer: { status, milliseconds, bytes } }: AnswerProps) {
   return (
     <p className="exchange__facts number">
       <StatusTag status={status} /> <span>{statusPhrase(status)}</span>
       <span className="muted">{duration(milliseconds)}</span>
-      {isStream === undefined && <span className="muted">{size(bytes)}</span>}
+      {bytes !== undefined && <span className="muted">{size(bytes)}</span>}
     </p>
   )
 }
 
 /** Not part of the advice, because a screen reader would read out every second. */
-function WaitNote({ answer }: { readonly answer: ReceivedAnswer }) {
+function WaitNote({ answer }: AnswerProps) {
   const until = waitUntil(answer)
   const seconds = useSecondsUntil(until)
   if (until === undefined) return null
@@ -113,7 +138,7 @@ function WaitNote({ answer }: { readonly answer: ReceivedAnswer }) {
   )
 }
 
-function AnswerLimits({ answer }: { readonly answer: ReceivedAnswer }) {
+function AnswerLimits({ answer }: AnswerProps) {
   const limits = limitHeadersOf(answer)
   const seconds = useSecondsUntil(limits?.resetAt)
   if (limits === undefined) return null
@@ -127,21 +152,18 @@ function AnswerLimits({ answer }: { readonly answer: ReceivedAnswer }) {
   )
 }
 
-function AnswerHeaders({ answer }: { readonly answer: ReceivedAnswer }) {
-  const contract = useContract()
+function AnswerHeaders({ answer }: AnswerProps) {
+  const answers = useContract().operations.flatMap((operation) => operation.answers)
   // Browsers report names in lower case; the contract has their usual case.
-  const known = new Map(
-    contract.operations.flatMap(({ answers }) =>
-      answers.flatMap(({ headers }) => headers.map(({ name }) => [name.toLowerCase(), name] as const)),
-    ),
-  )
+  const names = answers.flatMap(({ headers }) => headers.map(({ name }) => name))
+  const received = [...answer.headers]
   return (
     <details className="exchange__headers">
-      <summary>Headers ({[...answer.headers].length})</summary>
+      <summary>Headers ({received.length})</summary>
       <dl className="header-list">
-        {[...answer.headers].map(([name, value]) => (
+        {received.map(([name, value]) => (
           <div key={name} className="header-list__row">
-            <dt>{known.get(name) ?? name}</dt>
+            <dt>{names.find((known) => known.toLowerCase() === name) ?? name}</dt>
             <dd>{value}</dd>
           </div>
         ))}
@@ -167,19 +189,14 @@ function inTime(seconds: number): string {
 /** The page would be slow with more. The copy button copies everything. */
 const MAX_CHARACTERS = 20_000
 
-function AnswerBody({ answer: { text, status } }: { readonly answer: ReceivedAnswer }) {
-  const { lines, isCut } = useMemo(() => layOut(text), [text])
+function AnswerBody({ answer: { text, status } }: AnswerProps) {
+  const isCut = text.length > MAX_CHARACTERS
   if (text === '')
     return <p className="muted">{status === 304 ? 'No body: nothing has changed.' : 'No body.'}</p>
+  const lines = jsonLines(text.slice(0, MAX_CHARACTERS), isCut)
   return (
     <>
-      <CodeFrame
-        header={<span className="code-frame__title">Body</span>}
-        label="Body of the answer"
-        copies={text}
-      >
-        <CodeLines lines={lines} />
-      </CodeFrame>
+      <CodeFrame header="Body" label="Body of the answer" copies={text} lines={lines} />
       {isCut && (
         <p className="exchange__cut">
           These are the first {MAX_CHARACTERS.toLocaleString('en-US')} of{' '}
@@ -190,19 +207,10 @@ function AnswerBody({ answer: { text, status } }: { readonly answer: ReceivedAns
   )
 }
 
-function layOut(text: string) {
-  return (
-    layOutJson(text, MAX_CHARACTERS) ?? {
-      lines: plainLines(text.slice(0, MAX_CHARACTERS)),
-      isCut: text.length > MAX_CHARACTERS,
-    }
-  )
-}
-
 type Stream = Extract<Exchange, { readonly eventCount: number }>
 
 function EventLog({ stream }: { readonly stream: Stream }) {
-  const { phase, events, eventCount, lastSignAt } = stream
+  const { phase, events, eventCount } = stream
   const isLive = phase === 'streaming'
   return (
     <div className="event-log">
@@ -211,12 +219,12 @@ function EventLog({ stream }: { readonly stream: Stream }) {
           {isLive ? 'live' : 'ended'}
         </span>
         <span className="number">{eventCount === 1 ? '1 event' : `${eventCount} events`}</span>
-        <span className="muted number">{stateWords(stream, clockTime(lastSignAt))}</span>
+        <span className="muted number">{stateWords(stream)}</span>
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to scroll it */}
       <ol className="card event-log__events" aria-label="Events, newest first" tabIndex={0}>
         {events.map((event) => (
-          <EventEntry key={event.place} event={event} />
+          <EventEntry key={event.number} event={event} />
         ))}
       </ol>
       {eventCount > events.length && (
@@ -234,24 +242,31 @@ function EventEntry({ event: { kind, id, data, at } }: { readonly event: Receive
         <span className="muted number">{clockTime(at)}</span>
         <code className="event-entry__id muted">id {id}</code>
       </div>
-      {data !== '{}' && (
-        <pre>
-          <code>
-            <CodeLines lines={layOutJson(data)?.lines ?? plainLines(data)} />
-          </code>
-        </pre>
-      )}
+      {data !== '{}' && <Code lines={jsonLines(data)} />}
     </li>
   )
 }
 
-function stateWords({ phase, ending }: Stream, lastSign: string): string {
-  if (phase === 'streaming') return `last data at ${lastSign}`
-  return ending === 'by the reader'
-    ? `stopped at ${lastSign}`
-    : `ended by the service or the network at ${lastSign}; reopen it with Last-Event-ID to continue`
+function stateWords({ phase, lastDataAt }: Stream): string {
+  const time = clockTime(lastDataAt)
+  if (phase === 'streaming') return `last data at ${time}`
+  if (phase === 'stopped') return `stopped at ${time}`
+  return `ended by the service or the network at ${time}; reopen it with Last-Event-ID to continue`
 }
 
 function clockTime(at: number): string {
   return new Date(at).toLocaleTimeString('en-GB')
+}
+
+/** Whole seconds until a moment, counting down to 0. */
+export function useSecondsUntil(moment = 0): number {
+  const [now, setNow] = useState(Date.now)
+  const isOver = moment <= now
+  useEffect(() => {
+    setNow(Date.now())
+    if (isOver) return
+    const timer = setInterval(() => setNow(Date.now()), 250)
+    return () => clearInterval(timer)
+  }, [moment, isOver])
+  return Math.max(0, Math.ceil((moment - now) / 1000))
 }

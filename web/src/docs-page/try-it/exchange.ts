@@ -1,4 +1,5 @@
 import { EventStreamParser } from '@petstore/client'
+import { baseUrl } from '../contract-context.tsx'
 import type { PreparedRequest } from '../samples/request-draft.ts'
 
 /** A request that was sent, and its result so far. */
@@ -6,20 +7,40 @@ export type Exchange =
   | { readonly phase: 'sending' }
   | { readonly phase: 'answered'; readonly answer: ReceivedAnswer }
   | {
-      readonly phase: 'streaming' | 'ended'
+      /** `stopped` by the reader, `ended` by the service or the network. */
+      readonly phase: 'streaming' | 'stopped' | 'ended'
       readonly answer: ReceivedAnswer
       /** Newest first; only the latest are kept. */
       readonly events: readonly ReceivedEvent[]
       readonly eventCount: number
-      readonly lastSignAt: number
-      readonly ending?: 'by the reader' | 'by the service'
+      readonly lastDataAt: number
     }
   | { readonly phase: 'unreachable' }
   /** The key or a header has a character that headers cannot have. */
   | { readonly phase: 'unsendable' }
 
-export interface SendOptions {
-  readonly baseUrl: string
+export interface ReceivedAnswer {
+  readonly wasSentWithKey: boolean
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** `undefined` for a stream. */
+  readonly bytes: number | undefined
+  readonly milliseconds: number
+  /** When it arrived, in milliseconds. */
+  readonly at: number
+}
+
+export interface ReceivedEvent {
+  /** Counts from 1. */
+  readonly number: number
+  readonly kind: string
+  readonly id: string
+  readonly data: string
+  readonly at: number
+}
+
+interface SendOptions {
   readonly apiKey: string
   readonly signal: AbortSignal
   readonly onStep: (exchange: Exchange) => void
@@ -29,30 +50,28 @@ const MAX_EVENTS = 100
 
 /** Sends the request once, without the retries of the client: the reader wants to see the response itself. */
 export async function sendRequest(request: PreparedRequest, options: SendOptions): Promise<void> {
-  const { baseUrl, apiKey, signal, onStep } = options
+  const { apiKey, signal, onStep } = options
   const began = performance.now()
   onStep({ phase: 'sending' })
   const headers = headersOf(request, apiKey)
-  if (headers === undefined) {
-    onStep({ phase: 'unsendable' })
-    return
-  }
+  if (headers === undefined) return onStep({ phase: 'unsendable' })
   try {
-    const response = await fetch(baseUrl + request.path, {
+    const response = await fetch(baseUrl() + request.path, {
       method: request.method,
       headers,
-      ...(request.body === undefined ? {} : { body: request.body }),
+      body: request.body ?? null,
       // Otherwise the browser would answer from its cache, and hide a 304.
       cache: 'no-store',
       signal,
     })
     const isStream = response.headers.get('Content-Type')?.startsWith('text/event-stream') === true
-    const bytes = isStream ? new Uint8Array() : new Uint8Array(await response.arrayBuffer())
+    const body = isStream ? undefined : await response.arrayBuffer()
     const answer: ReceivedAnswer = {
+      wasSentWithKey: apiKey !== '',
       status: response.status,
       headers: response.headers,
-      text: new TextDecoder().decode(bytes),
-      bytes: bytes.length,
+      text: new TextDecoder().decode(body),
+      bytes: body?.byteLength,
       milliseconds: performance.now() - began,
       at: Date.now(),
     }
@@ -83,7 +102,7 @@ async function followStream(
   const reader = body.getReader()
   let events: readonly ReceivedEvent[] = []
   let eventCount = 0
-  const step = () => ({ answer, events, eventCount, lastSignAt: Date.now() })
+  const step = () => ({ answer, events, eventCount, lastDataAt: Date.now() })
   onStep({ phase: 'streaming', ...step() })
   try {
     for (;;) {
@@ -92,33 +111,14 @@ async function followStream(
       const at = Date.now()
       const received = parser
         .push(decoder.decode(value, { stream: true }))
-        .map(({ event: kind, id, data }) => ({ kind, id, data, at, place: ++eventCount }))
+        .map(({ event: kind, id, data }) => ({ kind, id, data, at, number: ++eventCount }))
       events = [...received.reverse(), ...events].slice(0, MAX_EVENTS)
       onStep({ phase: 'streaming', ...step() })
     }
   } catch {
     // The connection broke.
   }
-  onStep({ phase: 'ended', ...step(), ending: signal.aborted ? 'by the reader' : 'by the service' })
-}
-
-export interface ReceivedAnswer {
-  readonly status: number
-  readonly headers: Headers
-  readonly text: string
-  readonly bytes: number
-  readonly milliseconds: number
-  /** When it arrived, in milliseconds. */
-  readonly at: number
-}
-
-export interface ReceivedEvent {
-  /** Counts from 1. */
-  readonly place: number
-  readonly kind: string
-  readonly id: string
-  readonly data: string
-  readonly at: number
+  onStep({ phase: signal.aborted ? 'stopped' : 'ended', ...step() })
 }
 
 /** NaN if the header is missing. */
@@ -144,11 +144,9 @@ export function waitUntil({ headers, at }: ReceivedAnswer): number | undefined {
 }
 
 /** The error code in the body; `undefined` if the body is not an Error. */
-export function errorCodeOf({ status, text }: ReceivedAnswer): string | undefined {
-  if (status < 400) return undefined
+export function errorCodeOf({ text }: ReceivedAnswer): unknown {
   try {
-    const { code } = JSON.parse(text)
-    return typeof code === 'string' ? code : undefined
+    return JSON.parse(text).code
   } catch {
     return undefined
   }

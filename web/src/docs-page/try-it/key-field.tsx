@@ -1,10 +1,15 @@
-import { useId, useState, useSyncExternalStore } from 'preact/compat'
-import { keepDocsKey, onForgottenElsewhere, storedDocsKey } from '../../shared/key-storage.ts'
+import { useId, useState } from 'preact/compat'
+import { keepDocsKey, storedDocsKey } from '../../shared/key-storage.ts'
+import { announceStorageChange, useStoredValue } from '../../shared/stored-value.ts'
 
 export function KeyField() {
   const id = useId()
-  const [key, setKey] = useTabKey()
+  const key = useDocsKey()
   const [isShown, setShown] = useState(false)
+  const setKey = (typed: string) => {
+    keepDocsKey(typed.trim())
+    announceStorageChange()
+  }
   return (
     <div className="field">
       <label className="field__label" htmlFor={id}>
@@ -36,23 +41,6 @@ export function KeyField() {
   )
 }
 
-const listeners = new Set<() => void>()
-
-/** The key that requests are sent with. A key that is typed here is kept for this tab only. */
-export function useTabKey(): readonly [string, (key: string) => void] {
-  return [useSyncExternalStore(subscribe, storedDocsKey), setTabKey]
-}
-
-function setTabKey(key: string): void {
-  keepDocsKey(key.trim())
-  for (const listener of listeners) listener()
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  const stopListening = onForgottenElsewhere(listener)
-  return () => {
-    listeners.delete(listener)
-    stopListening()
-  }
+export function useDocsKey(): string {
+  return useStoredValue(storedDocsKey)
 }

@@ -2,20 +2,18 @@ import { useId } from 'preact/compat'
 import type { Operation } from '../contract.ts'
 import { useContract } from '../contract-context.tsx'
 import type { Parameter } from '../openapi-document.ts'
-import { layOutJson } from '../samples/json-text.ts'
+import { formatJson } from '../samples/json-text.ts'
 import { fieldId, type RequestDraft } from '../samples/request-draft.ts'
 import { boundsWords, choicesOf } from '../schema-words.ts'
 
-interface Props {
+export interface RequestFieldsProps {
   readonly operation: Operation
   readonly draft: RequestDraft
   readonly onDraft: (draft: RequestDraft) => void
 }
 
 /** Nothing is validated here, so that readers can try errors too. */
-export function RequestFields({ operation, draft, onDraft }: Props) {
-  const setValue = (field: string, value: string) =>
-    onDraft({ ...draft, values: { ...draft.values, [field]: value } })
+export function RequestFields({ operation, draft, onDraft }: RequestFieldsProps) {
   return (
     <>
       {operation.parameters.map((parameter) => {
@@ -25,7 +23,7 @@ export function RequestFields({ operation, draft, onDraft }: Props) {
             key={field}
             parameter={parameter}
             value={draft.values[field] ?? ''}
-            onValue={(value) => setValue(field, value)}
+            onValue={(value) => onDraft({ ...draft, values: { ...draft.values, [field]: value } })}
           />
         )
       })}
@@ -44,7 +42,7 @@ interface FieldProps {
 function ParameterField({ parameter, value, onValue }: FieldProps & { readonly parameter: Parameter }) {
   const id = useId()
   const contract = useContract()
-  const { name, in: place, required = false, schema } = parameter
+  const { name, in: place, required, schema } = parameter
   const choices = choicesOf(contract, schema)
   return (
     <div className="try-field">
@@ -83,7 +81,7 @@ function ParameterField({ parameter, value, onValue }: FieldProps & { readonly p
 
 function BodyField({ value, onValue }: FieldProps) {
   const id = useId()
-  const isJson = layOutJson(value) !== undefined
+  const isJson = formatJson(value) !== undefined
   return (
     <div className="field">
       <label className="try-field__label" htmlFor={id}>

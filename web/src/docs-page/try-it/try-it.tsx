@@ -1,23 +1,18 @@
 import { type FormEvent, useEffect, useRef, useState } from 'preact/compat'
 import type { Operation } from '../contract.ts'
-import { baseUrlOf, useContract } from '../contract-context.tsx'
 import { Heading } from '../page-parts.tsx'
 import { isEventStream, prepareRequest, type RequestDraft } from '../samples/request-draft.ts'
 import { type Exchange, sendRequest, waitUntil } from './exchange.ts'
-import { ExchangeView } from './exchange-view.tsx'
-import { KeyField, useTabKey } from './key-field.tsx'
-import { RequestFields } from './request-fields.tsx'
-import { useSecondsUntil } from './seconds-until.ts'
+import { ExchangeView, useSecondsUntil } from './exchange-view.tsx'
+import { KeyField, useDocsKey } from './key-field.tsx'
+import { RequestFields, type RequestFieldsProps } from './request-fields.tsx'
 
-interface Props {
-  readonly operation: Operation
-  readonly draft: RequestDraft
-  readonly onDraft: (draft: RequestDraft) => void
-}
-
-export function TryIt({ operation, draft, onDraft }: Props) {
-  const { exchange, sentKey, send, stop } = useExchange(operation, draft)
-  const pausedSeconds = usePause(exchange)
+export function TryIt({ operation, draft, onDraft }: RequestFieldsProps) {
+  const { exchange, send, stop } = useExchange(operation, draft)
+  // The page respects Retry-After, so that trying does not lead to a ban.
+  const pausedSeconds = useSecondsUntil(
+    exchange?.phase === 'answered' ? waitUntil(exchange.answer) : undefined,
+  )
   const isOpen = exchange?.phase === 'sending' || exchange?.phase === 'streaming'
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -45,7 +40,7 @@ export function TryIt({ operation, draft, onDraft }: Props) {
           )}
         </div>
       </form>
-      {exchange !== undefined && <ExchangeView exchange={exchange} sentKey={sentKey} />}
+      {exchange !== undefined && <ExchangeView exchange={exchange} />}
     </section>
   )
 }
@@ -56,10 +51,8 @@ function sendWords(operation: Operation, pausedSeconds: number): string {
 }
 
 function useExchange(operation: Operation, draft: RequestDraft) {
-  const contract = useContract()
-  const [apiKey] = useTabKey()
+  const apiKey = useDocsKey()
   const [exchange, setExchange] = useState<Exchange>()
-  const [sentKey, setSentKey] = useState('')
   const pending = useRef<AbortController>(undefined)
   useEffect(() => () => pending.current?.abort(), [])
 
@@ -67,9 +60,7 @@ function useExchange(operation: Operation, draft: RequestDraft) {
     pending.current?.abort()
     const own = new AbortController()
     pending.current = own
-    setSentKey(apiKey)
     void sendRequest(prepareRequest(operation, draft), {
-      baseUrl: baseUrlOf(contract),
       apiKey,
       signal: own.signal,
       onStep: (step) => pending.current === own && setExchange(step),
@@ -80,10 +71,5 @@ function useExchange(operation: Operation, draft: RequestDraft) {
     // A stream reports its end itself.
     setExchange((last) => (last?.phase === 'sending' ? undefined : last))
   }
-  return { exchange, sentKey, send, stop }
-}
-
-/** The page respects Retry-After, so that trying does not lead to a ban. */
-function usePause(exchange: Exchange | undefined): number {
-  return useSecondsUntil(exchange?.phase === 'answered' ? waitUntil(exchange.answer) : undefined)
+  return { exchange, send, stop }
 }

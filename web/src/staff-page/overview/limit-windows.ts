@@ -1,7 +1,7 @@
 import type { LimitState } from '@petstore/client'
 
 /** Both windows of a key, as GET /limits returns them. */
-export interface LimitWindows {
+interface LimitWindows {
   readonly minute: LimitState
   readonly day: LimitState
 }
@@ -10,16 +10,15 @@ export interface LimitWindows {
  * Applies the limit headers of a response. They describe only the tighter window, usually the minute; requests of the
  * minute count for the day as well.
  */
-export function withAnswer(windows: LimitWindows, seen: LimitState): LimitWindows {
+export function withAnswer<Windows extends LimitWindows>(windows: Windows, seen: LimitState): Windows {
   const { minute, day } = windows
   if (seen.limit === day.limit && seen.reset === day.reset)
     return { ...windows, day: lower(day, seen.remaining) }
-  if (seen.limit !== minute.limit) return windows
-  if (seen.reset < minute.reset) return windows
+  if (seen.limit !== minute.limit || seen.reset < minute.reset) return windows
   const isSameWindow = seen.reset === minute.reset
   const used = (isSameWindow ? minute.remaining : minute.limit) - seen.remaining
   if (isSameWindow && used <= 0) return windows
-  return { minute: seen, day: lower(day, day.remaining - used) }
+  return { ...windows, minute: seen, day: lower(day, day.remaining - used) }
 }
 
 /** The windows at this time. A window that has ended is full again. */

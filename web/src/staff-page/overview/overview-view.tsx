@@ -1,5 +1,5 @@
 import type { Order, PetstoreClient } from '@petstore/client'
-import { type ReactNode, useEffect, useMemo, useState } from 'preact/compat'
+import { useEffect, useMemo, useState } from 'preact/compat'
 import type { LiveChanges } from '../data/history/live-changes.ts'
 import { type RecordSource, useLiveRecords } from '../data/live-records.ts'
 import { useReadable } from '../data/observable.ts'
@@ -9,6 +9,7 @@ import { momentWords } from '../data/time-words.ts'
 import { pacePerDay, type TradeLog, unitsBetween, useTrades } from '../data/trades.ts'
 import { useSession, useStock } from '../session/session-context.ts'
 import { StockFailure } from '../session/stock-failure.tsx'
+import { Card } from '../ui/card.tsx'
 import { BarList } from '../ui/charts/bar-list.tsx'
 import { ColumnChart } from '../ui/charts/column-chart.tsx'
 import { shortNumber, wholeNumber } from '../ui/charts/quantity-axis.ts'
@@ -16,16 +17,7 @@ import { useNow } from '../ui/hooks.ts'
 import { href } from '../ui/navigation.ts'
 import { RetryNotice } from '../ui/notices.tsx'
 import { SegmentedControl } from '../ui/segmented-control.tsx'
-import {
-  biggestMovers,
-  countLow,
-  type DueOrders,
-  dueOrders,
-  type LowCount,
-  runningOut,
-  startOfDay,
-  unitsPerDay,
-} from './overview-figures.ts'
+import { biggestMovers, countLow, dueOrders, runningOut, startOfDay } from './overview-figures.ts'
 import { PlanUsage } from './plan-usage.tsx'
 import './overview.css'
 
@@ -56,6 +48,7 @@ export function OverviewView() {
   const due = useMemo(() => dueOrders(openOrders.records?.items ?? [], now), [openOrders.records, now])
   const [today, week, weekBefore] = [startOfDay(now), startOfDay(now, -6), startOfDay(now, -13)]
   const isLoading = soldTrades.log === undefined || receivedTrades.log === undefined
+  const isStockMissing = phase !== 'ready' && rows.length === 0
   const failed = [soldTrades, receivedTrades, openOrders].find(({ failure }) => failure !== undefined)
   const partial = [soldTrades.log, receivedTrades.log].find((log) => log?.isComplete === false)
   const figure = (units: number) => (isLoading ? undefined : units)
@@ -63,12 +56,10 @@ export function OverviewView() {
   return (
     <section className="view overview" aria-label="Overview">
       <h1>Overview</h1>
-      {phase === 'failed' && rows.length === 0 && <StockFailure />}
-      {failed?.failure !== undefined && (
-        <RetryNotice tone="caution" onRetry={failed.reload}>
-          {failed.failure}
-        </RetryNotice>
-      )}
+      {phase === 'failed' && isStockMissing && <StockFailure />}
+      <RetryNotice tone="caution" onRetry={() => failed?.reload()}>
+        {failed?.failure}
+      </RetryNotice>
       {partial !== undefined && (
         <p className="notice notice--caution">
           There are very many changes. The figures of sales and deliveries cover the time since{' '}
@@ -116,7 +107,7 @@ export function OverviewView() {
         <Tile
           name="Low stock"
           value={phase === 'ready' && lowPets !== 'loading' ? low.low : undefined}
-          note={lowPets === 'too many' ? 'Or more: see the list' : lowNote(low)}
+          note={lowPets === 'too many' ? 'Or more: see the list' : lowNote(low.empty)}
           isUrgent={low.empty > 0}
           href={href({ view: 'low-stock' })}
         />
@@ -126,18 +117,23 @@ export function OverviewView() {
           <Card title="Sold and received, last 14 days">
             <DayChart sold={sold} received={received} now={now} />
           </Card>
-          <RunsOutCard sold={sold} isLoading={isLoading} now={now} />
+          <RunsOutCard sold={sold} isLoading={isLoading || isStockMissing} now={now} />
         </div>
         <div className="stack">
           <OrdersCard due={due} isLoaded={openOrders.records !== undefined} now={now} />
           <Card title="Sold most, last 7 days">
             <BarList
               name="Sold most"
-              unit="units"
               bars={biggestMovers(sold.trades, week, SHOWN).map(([petId, units]) => ({
                 key: String(petId),
                 label: stock.nameOf(petId),
                 value: units,
+                text: (
+                  <>
+                    {wholeNumber(units)}
+                    <span className="visually-hidden"> units</span>
+                  </>
+                ),
                 href: href({ view: 'pet', petId }),
               }))}
             />
@@ -179,7 +175,7 @@ function useLowPets(): 'loading' | 'ready' | 'too many' {
   return isComplete ? 'ready' : state
 }
 
-function lowNote({ empty }: LowCount): string {
+function lowNote(empty: number): string {
   return empty === 0 ? 'None sold out' : `${wholeNumber(empty)} with nothing free`
 }
 
@@ -194,7 +190,6 @@ function openOrdersSource(client: PetstoreClient, live: LiveChanges<Order>): Rec
 
 interface TileProps {
   readonly name: string
-  /** `undefined` while it is loaded. */
   readonly value: number | undefined
   readonly note: string
   readonly isUrgent?: boolean
@@ -207,33 +202,13 @@ function Tile({ name, value, note, isUrgent = false, href: target }: TileProps) 
       <a className="tile__name" href={target}>
         {name}
       </a>
-      {value === undefined ? (
-        <span className="tile__value skeleton" />
-      ) : (
-        <span className="tile__value number">{shortNumber(value)}</span>
-      )}
+      <span className={value === undefined ? 'tile__value skeleton' : 'tile__value number'}>
+        {value !== undefined && shortNumber(value)}
+      </span>
       <span className={isUrgent ? 'tile__note tile__note--urgent' : 'tile__note'}>
         {value === undefined ? 'Loading' : note}
       </span>
     </li>
-  )
-}
-
-interface CardProps {
-  readonly title: string
-  readonly controls?: ReactNode
-  readonly children: ReactNode
-}
-
-function Card({ title, controls, children }: CardProps) {
-  return (
-    <section className="card" aria-label={title}>
-      <div className="card__header">
-        <h2>{title}</h2>
-        {controls}
-      </div>
-      <div className="card__body stack">{children}</div>
-    </section>
   )
 }
 
@@ -244,18 +219,21 @@ interface DayChartProps {
 }
 
 function DayChart({ sold, received, now }: DayChartProps) {
-  const receivedPerDay = unitsPerDay(received.trades, now, CHART_DAYS)
-  const columns = unitsPerDay(sold.trades, now, CHART_DAYS).map(({ day, units }, index) => ({
-    key: String(day),
-    label: SHORT_DAY.format(day),
-    title: LONG_DAY.format(day),
-    values: [units, receivedPerDay[index]?.units ?? 0],
-  }))
+  const columns = Array.from({ length: CHART_DAYS }, (_, index) => {
+    const day = startOfDay(now, index + 1 - CHART_DAYS)
+    const nextDay = startOfDay(now, index + 2 - CHART_DAYS)
+    return {
+      key: String(day),
+      label: SHORT_DAY.format(day),
+      title: LONG_DAY.format(day),
+      values: [sold, received].map(({ trades }) => unitsBetween(trades, day, nextDay)),
+    }
+  })
   return <ColumnChart name="Units per day" series={['Sold', 'Received']} columns={columns} />
 }
 
 interface OrdersCardProps {
-  readonly due: DueOrders
+  readonly due: ReturnType<typeof dueOrders>
   readonly isLoaded: boolean
   readonly now: number
 }
@@ -311,16 +289,10 @@ function RunsOutCard({ sold, isLoading, now }: RunsOutProps) {
   const [horizon, setHorizon] = useState<(typeof HORIZONS)[number]>('7')
   const days = Number(horizon)
   const pace = useMemo(() => pacePerDay(sold, now), [sold, now])
-  const bestSellers = useMemo(
-    () =>
-      new Set(
-        [...pace]
-          .sort(([, a], [, b]) => b - a)
-          .slice(0, BEST_SELLERS)
-          .map(([petId]) => petId),
-      ),
-    [pace],
-  )
+  const bestSellers = useMemo(() => {
+    const fastestFirst = [...pace].sort(([, a], [, b]) => b - a)
+    return new Set(fastestFirst.slice(0, BEST_SELLERS).map(([petId]) => petId))
+  }, [pace])
   const find = (petId: bigint) => (bestSellers.has(petId) ? stock.lookUp(petId) : stock.find(petId))
   const found = runningOut(find, pace, days)
   const isPartial = !isComplete && pace.size > BEST_SELLERS
@@ -342,7 +314,6 @@ function RunsOutCard({ sold, isLoading, now }: RunsOutProps) {
       {isPartial && <p className="muted">Of pets with low stock and the {BEST_SELLERS} that sell most.</p>}
       <BarList
         name="Runs out soon"
-        unit="days"
         full={days}
         bars={found.slice(0, SHOWN).map(({ row, daysLeft, perDay }) => ({
           key: String(row.petId),

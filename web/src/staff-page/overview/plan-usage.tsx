@@ -1,17 +1,13 @@
-import type { LimitState } from '@petstore/client'
+import type { KeyLimits, LimitState } from '@petstore/client'
 import { useCallback, useEffect, useRef, useState } from 'preact/compat'
 import { LimitMeter } from '../../shared/limit-meter.tsx'
 import { failureWords } from '../data/failure-words.ts'
 import { untilWords } from '../data/time-words.ts'
 import { useSession } from '../session/session-context.ts'
+import { Card } from '../ui/card.tsx'
 import { useNow } from '../ui/hooks.ts'
 import { RetryNotice } from '../ui/notices.tsx'
-import { type LimitWindows, windowsAt, withAnswer } from './limit-windows.ts'
-
-interface PlanState {
-  readonly windows: LimitWindows
-  readonly plan: string
-}
+import { windowsAt, withAnswer } from './limit-windows.ts'
 
 /** The figures are requested again if they are older than this when the user returns to the page. */
 const STALE_AFTER_MS = 60_000
@@ -19,37 +15,31 @@ const STALE_AFTER_MS = 60_000
 /** How many requests the key has used and has left, in the minute and in the day. */
 export function PlanUsage() {
   const now = useNow(1_000)
-  const { state, failure, refresh } = usePlanState(now)
-  const windows = state && windowsAt(state.windows, now)
+  const { limits, failure, refresh } = useLimits(now)
+  const windows = limits && windowsAt(limits, now)
+  const plan = limits && planName(limits.plan)
   return (
-    <section className="card" aria-labelledby="plan-title">
-      <div className="card__header">
-        <h2 id="plan-title">Plan usage</h2>
-        {state !== undefined && (
-          <span className="badge badge--plain badge--accent">{planName(state.plan)}</span>
-        )}
-      </div>
-      <div className="card__body overview__meters">
-        {windows !== undefined && (
-          <>
-            <Meter name="This minute" window={windows.minute} now={now} />
-            <Meter name="This day" window={windows.day} now={now} />
-          </>
-        )}
-        {failure !== undefined && (
-          <RetryNotice tone="caution" onRetry={refresh}>
-            {failure}
-          </RetryNotice>
-        )}
-      </div>
-    </section>
+    <Card
+      title="Plan usage"
+      controls={plan !== undefined && <span className="badge badge--plain badge--accent">{plan}</span>}
+    >
+      {windows !== undefined && (
+        <div className="overview__meters">
+          <Meter name="This minute" window={windows.minute} now={now} />
+          <Meter name="This day" window={windows.day} now={now} />
+        </div>
+      )}
+      <RetryNotice tone="caution" onRetry={refresh}>
+        {failure}
+      </RetryNotice>
+    </Card>
   )
 }
 
 /** Requested once, then kept current by the headers of every response: a meter must not use up what it measures. */
-function usePlanState(now: number) {
+function useLimits(now: number) {
   const { client } = useSession()
-  const [state, setState] = useState<PlanState>()
+  const [limits, setLimits] = useState<KeyLimits>()
   const [failure, setFailure] = useState<string>()
   const seen = useRef<LimitState>(undefined)
   const requestedAt = useRef(0)
@@ -58,12 +48,11 @@ function usePlanState(now: number) {
     (signal?: AbortSignal) => {
       requestedAt.current = Date.now()
       client.limits.get({ signal }).then(
-        ({ plan, minute, day }) => {
+        (received) => {
           // A later request may have been answered earlier.
-          const latest = client.limits.latest
+          const { latest } = client.limits
           seen.current = latest
-          const windows = { minute, day }
-          setState({ plan, windows: latest === undefined ? windows : withAnswer(windows, latest) })
+          setLimits(latest === undefined ? received : withAnswer(received, latest))
           setFailure(undefined)
         },
         (error: unknown) => {
@@ -90,13 +79,13 @@ function usePlanState(now: number) {
   }, [refresh])
 
   useEffect(() => {
-    const latest = client.limits.latest
+    const { latest } = client.limits
     if (latest === undefined || latest === seen.current) return
     seen.current = latest
-    setState((before) => before && { ...before, windows: withAnswer(before.windows, latest) })
+    setLimits((before) => before && withAnswer(before, latest))
   }, [client, now])
 
-  return { state, failure, refresh: () => refresh() }
+  return { limits, failure, refresh: () => refresh() }
 }
 
 interface MeterProps {

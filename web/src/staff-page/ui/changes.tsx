@@ -2,7 +2,6 @@ import { agoWords, exactMomentWords, momentWords } from '../data/time-words.ts'
 import { wholeNumber } from './charts/quantity-axis.ts'
 import './changes.css'
 
-/** A point in time: how long ago, with the local time below. */
 export function Moment({ at, now }: { readonly at: number; readonly now: number }) {
   return (
     <time className="moment" dateTime={new Date(at).toISOString()} title={exactMomentWords(at)}>

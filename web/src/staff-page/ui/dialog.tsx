@@ -1,6 +1,7 @@
 import { type FormEvent, type ReactNode, useEffect, useId, useRef } from 'preact/compat'
+import { useReadable } from '../data/observable.ts'
 import { Button } from './button.tsx'
-import { ask } from './confirm.tsx'
+import { ask, type OpenQuestion, openQuestion } from './confirm.tsx'
 import { visitedPlaces } from './navigation.ts'
 
 interface Props {
@@ -70,6 +71,44 @@ export function Dialog(props: Props) {
         </form>
       )}
     </dialog>
+  )
+}
+
+/** Shows the question that is open, if any. The page has one of these. Leaving the view answers with no. */
+export function Confirm() {
+  const question = useReadable(openQuestion)
+  useEffect(() => () => openQuestion.get()?.answer(false), [])
+  return question === undefined ? null : <ConfirmDialog key={question.title} {...question} />
+}
+
+function ConfirmDialog({ title, text, yes, no, answer }: OpenQuestion) {
+  const isYes = useRef(false)
+  return (
+    <Dialog title={title} onClose={() => answer(isYes.current)}>
+      {(close) => (
+        <>
+          {text.map((paragraph) => (
+            <p key={paragraph}>{paragraph}</p>
+          ))}
+          <div className="dialog__actions">
+            {/* biome-ignore lint/a11y/noAutofocus: a dialog begins with its safe answer */}
+            <button type="button" className="button" autoFocus onClick={close}>
+              {no}
+            </button>
+            <button
+              type="button"
+              className="button button--primary"
+              onClick={() => {
+                isYes.current = true
+                close()
+              }}
+            >
+              {yes}
+            </button>
+          </div>
+        </>
+      )}
+    </Dialog>
   )
 }
 

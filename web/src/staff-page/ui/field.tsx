@@ -3,7 +3,6 @@ import { type ComponentProps, type ReactNode, useId } from 'preact/compat'
 export interface FieldProps {
   readonly label: string
   readonly hint?: ReactNode
-  /** What is wrong with the value. */
   readonly problem?: string | undefined
   readonly className?: string | undefined
   /** Gets the id and the ARIA attributes that connect the control with its label, hint and problem. */
@@ -48,11 +47,10 @@ interface TextFieldProps
   readonly value: string
   readonly onChange: (value: string) => void
   readonly isNumber?: boolean
-  readonly type?: 'text' | 'date' | 'tel' | 'url' | 'password'
+  readonly type?: 'text' | 'date' | 'datetime-local' | 'tel' | 'url' | 'password'
   readonly field?: ComponentProps<'input'>['ref']
 }
 
-/** A line of text or digits. */
 export function TextField(props: TextFieldProps) {
   const { label, hint, problem, className, value, onChange, isNumber = false, type, field, ...rest } = props
   return (

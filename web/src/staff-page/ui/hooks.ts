@@ -17,7 +17,6 @@ export function useNow(everyMs: number, clock: () => number = Date.now): number 
   return now
 }
 
-/** Whether the media query matches. */
 export function useMediaQuery(query: string): boolean {
   const subscribe = useCallback(
     (listener: () => void) => {
@@ -51,21 +50,6 @@ export function useLostFocus(target: RefObject<HTMLElement | null>, step: unknow
     last.current = step
     if (document.activeElement === document.body) target.current?.focus()
   }, [target, step])
-}
-
-/** The key `/` focuses the search and selects its text. */
-export function useSearchKey(search: RefObject<HTMLInputElement | null>): void {
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent) => {
-      if (isTyping(event.target) || event.altKey || event.ctrlKey || event.metaKey || event.key !== '/')
-        return
-      search.current?.focus()
-      search.current?.select()
-      event.preventDefault()
-    }
-    addEventListener('keydown', onKeyDown)
-    return () => removeEventListener('keydown', onKeyDown)
-  }, [search])
 }
 
 /** Whether a key that is pressed there is text rather than a shortcut. */

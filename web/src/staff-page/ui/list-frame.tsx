@@ -14,7 +14,6 @@ interface Props {
   }
   /** The rows, each an `<li>`. */
   readonly children: ReactNode
-  /** Shown if there are no rows. */
   readonly empty: ReactNode
 }
 
@@ -31,11 +30,9 @@ export function ListFrame({ label, list, children, empty }: Props) {
           <span className="skeleton" />
         </div>
       )}
-      {failure !== undefined && (
-        <RetryNotice tone="negative" onRetry={() => void list.reload()}>
-          {failure}
-        </RetryNotice>
-      )}
+      <RetryNotice tone="negative" onRetry={() => void list.reload()}>
+        {failure}
+      </RetryNotice>
       {/* biome-ignore lint/a11y/noRedundantRoles: Safari drops the role of a list without markers */}
       <ul role="list" aria-label={label}>
         {children}
@@ -50,13 +47,8 @@ export function ListFrame({ label, list, children, empty }: Props) {
   )
 }
 
-interface EmptyProps {
-  readonly title: string
-  readonly children?: ReactNode
-}
-
-/** What a list says when it has no rows: a title, a sentence, and what to do next. */
-export function Empty({ title, children }: EmptyProps) {
+/** The empty state of a list: a title, a sentence, and the next step. */
+export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
   return (
     <div className="empty">
       <p className="empty__title">{title}</p>

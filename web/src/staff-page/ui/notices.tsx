@@ -7,11 +7,13 @@ import { useNow } from './hooks.ts'
 interface RetryNoticeProps {
   readonly tone: 'caution' | 'negative'
   readonly onRetry: () => void
+  /** Nothing is shown without it. */
   readonly children: ReactNode
 }
 
 /** Says what could not be loaded, with a button that tries again. */
 export function RetryNotice({ tone, onRetry, children }: RetryNoticeProps) {
+  if (children === undefined) return null
   return (
     <div className={`notice notice--${tone}`} role="alert">
       {children}

@@ -1,6 +1,6 @@
-import { type RefObject, useRef } from 'preact/compat'
+import { type RefObject, useEffect, useRef } from 'preact/compat'
 import { Icon } from '../../design/icon.tsx'
-import { useSearchKey } from './hooks.ts'
+import { isTyping } from './hooks.ts'
 
 interface Props {
   readonly label: string
@@ -14,7 +14,17 @@ interface Props {
 export function SearchField({ label, placeholder, value, onChange, field }: Props) {
   const own = useRef<HTMLInputElement>(null)
   const input = field ?? own
-  useSearchKey(input)
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      const isShortcut = event.key === '/' && !event.altKey && !event.ctrlKey && !event.metaKey
+      if (!isShortcut || isTyping(event.target)) return
+      input.current?.focus()
+      input.current?.select()
+      event.preventDefault()
+    }
+    addEventListener('keydown', onKeyDown)
+    return () => removeEventListener('keydown', onKeyDown)
+  }, [input])
   return (
     <div className="toolbar__search">
       <Icon name="search" />

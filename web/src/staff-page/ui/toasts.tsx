@@ -1,7 +1,7 @@
 import { type FocusEvent, useRef } from 'preact/compat'
-import { Icon } from '../../design/icon.tsx'
 import { useReadable } from '../data/observable.ts'
 import { hideToast, shownToasts } from '../data/toasts.ts'
+import { Button } from './button.tsx'
 
 export function Toasts() {
   const toasts = useReadable(shownToasts)
@@ -22,18 +22,17 @@ export function Toasts() {
         <div key={name} className={tone === 'negative' ? 'toast toast--negative' : 'toast'}>
           <span className="toast__text">{text}</span>
           {action !== undefined && (
-            <button type="button" className="button button--small" onClick={withFocusReturned(action.run)}>
+            <Button size="small" onClick={withFocusReturned(action.run)}>
               {action.label}
-            </button>
+            </Button>
           )}
-          <button
-            type="button"
-            className="button button--quiet button--icon button--small"
+          <Button
+            tone="quiet"
+            size="small"
+            icon="close"
             aria-label="Dismiss"
             onClick={withFocusReturned(() => hideToast(name))}
-          >
-            <Icon name="close" />
-          </button>
+          />
         </div>
       ))}
     </div>

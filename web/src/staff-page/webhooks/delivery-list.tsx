@@ -8,7 +8,6 @@ import { Button } from '../ui/button.tsx'
 import { Moment } from '../ui/changes.tsx'
 import { useNow } from '../ui/hooks.ts'
 import { RetryNotice } from '../ui/notices.tsx'
-import '../ui/changes.css'
 
 interface Props {
   readonly list: LiveList<WebhookDelivery>
@@ -48,11 +47,9 @@ export const DeliveryList = memo(function DeliveryList({ list, url }: Props) {
       <p className="muted number" role="status">
         {countWords(snapshot, shown.length, isFailedOnly)}
       </p>
-      {failure !== undefined && (
-        <RetryNotice tone="caution" onRetry={() => void list.reload()}>
-          {failure}
-        </RetryNotice>
-      )}
+      <RetryNotice tone="caution" onRetry={() => void list.reload()}>
+        {failure}
+      </RetryNotice>
       {shown.length > 0 && (
         <ol>
           {shown.map((delivery) => (
@@ -113,7 +110,7 @@ function Outcome({ delivered, status }: Attempt) {
   return (
     <span className={`badge badge--${delivered ? 'positive' : 'negative'}`}>
       {delivered ? 'Delivered' : 'Failed'}
-      {status === undefined ? '' : ` (${status})`}
+      {status !== undefined && ` (${status})`}
     </span>
   )
 }

@@ -1,5 +1,5 @@
 import { isPetstoreError, type Webhook, type WebhookTest } from '@petstore/client'
-import { type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'preact/compat'
+import { useEffect, useId, useMemo, useRef, useState } from 'preact/compat'
 import { Icon } from '../../design/icon.tsx'
 import { CopyButton } from '../../shared/copy-button.tsx'
 import { showToast } from '../data/toasts.ts'
@@ -18,8 +18,7 @@ import { Button } from '../ui/button.tsx'
 import { ask } from '../ui/confirm.tsx'
 import { useLostFocus } from '../ui/hooks.ts'
 import { DeliveryList, TestResult } from './delivery-list.tsx'
-import { RedeliverForm } from './redeliver-form.tsx'
-import { WebhookForm } from './webhook-form.tsx'
+import { RedeliverForm, WebhookForm } from './webhook-forms.tsx'
 
 const TONES: Readonly<Record<WebhookCondition, string>> = {
   on: 'positive',
@@ -168,7 +167,7 @@ export function WebhookCard({ webhook, webhooks, secret, now, onRemoved }: Props
         </p>
       )}
       {panel === 'edit' && (
-        <Panel>
+        <div className="webhook-panel">
           <WebhookForm
             title="Edit the webhook"
             first={webhook}
@@ -179,12 +178,12 @@ export function WebhookCard({ webhook, webhooks, secret, now, onRemoved }: Props
             }}
             onLeave={closePanel}
           />
-        </Panel>
+        </div>
       )}
       {panel === 'send again' && (
-        <Panel>
+        <div className="webhook-panel">
           <RedeliverForm now={now} onSubmit={sendAgain} onLeave={closePanel} />
-        </Panel>
+        </div>
       )}
       <div role="status">{test !== undefined && <TestResult test={test} />}</div>
       {showsDeliveries && <DeliveryList list={deliveries} url={url} />}
@@ -213,10 +212,6 @@ const REMOVE_QUESTION = {
 function againWords(events: number): string {
   if (events === 0) return 'Nothing has happened since then.'
   return events === 1 ? '1 event is sent again.' : `${events.toLocaleString('en')} events are sent again.`
-}
-
-function Panel({ children }: { readonly children: ReactNode }) {
-  return <div className="webhook-panel">{children}</div>
 }
 
 interface SecretProps {

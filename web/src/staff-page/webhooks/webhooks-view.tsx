@@ -8,15 +8,12 @@ import { useNow } from '../ui/hooks.ts'
 import { Empty } from '../ui/list-frame.tsx'
 import { RetryNotice } from '../ui/notices.tsx'
 import { WebhookCard } from './webhook-card.tsx'
-import { WebhookForm } from './webhook-form.tsx'
+import { WebhookForm } from './webhook-forms.tsx'
 import './webhooks.css'
 
 /** Each reload is a request that counts against the key's limit. */
 const RELOAD_EVERY_MS = 30_000
-const FIRST_DRAFT: NewWebhook = { url: '', kinds: FIRST_KINDS }
-const DOCS = '/docs#/guides/webhooks'
 
-/** The webhooks of the store, for keys that may change them. */
 export function WebhooksView() {
   const owner = useReadable(useSession().owner)
   const mayChange = owner?.permissions.includes('webhooks')
@@ -66,16 +63,14 @@ function WebhookCards() {
           New webhook
         </Button>
       </div>
-      {failure !== undefined && (
-        <RetryNotice tone="caution" onRetry={() => void list.reload()}>
-          {failure}
-        </RetryNotice>
-      )}
+      <RetryNotice tone="caution" onRetry={() => void list.reload()}>
+        {failure}
+      </RetryNotice>
       {isCreating && (
         <div className="card webhook">
           <WebhookForm
             title="New webhook"
-            first={FIRST_DRAFT}
+            first={{ url: '', kinds: FIRST_KINDS }}
             submitWords="Create the webhook"
             onSubmit={create}
             onLeave={() => {
@@ -113,7 +108,7 @@ function NoWebhooks() {
           A webhook informs another system at once about what happens here: an online shop that shows the same
           stock, a supplier when something runs low, a chat when an order comes in.
         </p>
-        <a href={DOCS}>How webhooks work</a>
+        <a href="/docs#/guides/webhooks">How webhooks work</a>
       </Empty>
     </div>
   )

@@ -1,37 +1,32 @@
-import { wholeNumber } from './quantity-axis.ts'
+import type { ReactNode } from 'preact/compat'
 import './charts.css'
 
-export interface Bar {
+interface Bar {
   readonly key: string
   readonly label: string
+  readonly href: string
   readonly value: number
-  /** Shown instead of the value. */
-  readonly text?: string
-  /** The target of the label. */
-  readonly href?: string | undefined
+  readonly text: ReactNode
 }
 
 interface Props {
   readonly name: string
   readonly bars: readonly Bar[]
-  /** The unit of the values, for screen readers: "units". */
-  readonly unit: string
   /** The value of a full bar; the largest value by default. */
   readonly full?: number
 }
 
 /** Values as horizontal bars from a common start. */
-export function BarList({ name, bars, unit, full }: Props) {
+export function BarList({ name, bars, full }: Props) {
   const largest = full ?? Math.max(1, ...bars.map(({ value }) => value))
   return (
     <ol className="bar-list" aria-label={name}>
-      {bars.map(({ key, label, value, text, href }) => (
+      {bars.map(({ key, label, href, value, text }) => (
         <li key={key} className="bar-list__row">
-          <span className="bar-list__label">{href === undefined ? label : <a href={href}>{label}</a>}</span>
-          <span className="bar-list__value number">
-            {text ?? wholeNumber(value)}
-            {text === undefined && <span className="visually-hidden"> {unit}</span>}
+          <span className="bar-list__label">
+            <a href={href}>{label}</a>
           </span>
+          <span className="bar-list__value number">{text}</span>
           <svg className="bar-list__bar" aria-hidden="true">
             <rect className="chart-track" width="100%" height="100%" />
             <rect

@@ -1,12 +1,21 @@
-import { type PointerEvent, useMemo, useState } from 'preact/compat'
+import { type PointerEvent, useLayoutEffect, useMemo, useRef, useState } from 'preact/compat'
 import { momentWords } from '../../data/time-words.ts'
-import { useElementWidth } from './element-width.ts'
 import { tickLabel, wholeNumber } from './quantity-axis.ts'
 import { type Step, type StepGeometry, type StepMark, stepGeometry } from './step-geometry.ts'
 import './charts.css'
 
 const HEIGHT = 240
-const PAGE = 10
+/** By how many steps a key moves. */
+const KEY_MOVES: Readonly<Record<string, number>> = {
+  ArrowRight: 1,
+  ArrowUp: 1,
+  ArrowLeft: -1,
+  ArrowDown: -1,
+  PageUp: 10,
+  PageDown: -10,
+  Home: Number.NEGATIVE_INFINITY,
+  End: Number.POSITIVE_INFINITY,
+}
 /** More marks than this would overlap. */
 export const MAX_MARKS = 60
 
@@ -39,10 +48,10 @@ export function StepChart({ name, steps, until, threshold }: Props) {
     setChosen(geometry?.indexAt(event.clientX - left))
   }
   const followKeys = (event: KeyboardEvent) => {
-    const to = indexAfterKey(event.key, index, last)
-    if (to === undefined) return
+    const move = KEY_MOVES[event.key]
+    if (move === undefined && event.key !== 'Escape') return
     event.preventDefault()
-    setChosen(to === 'none' ? undefined : to)
+    setChosen(move === undefined ? undefined : Math.min(last, Math.max(0, index + move)))
   }
   return (
     <div
@@ -67,7 +76,15 @@ export function StepChart({ name, steps, until, threshold }: Props) {
           <Axes geometry={geometry} />
           <path className="step-chart__area" d={geometry.area} />
           <path className="step-chart__line" d={geometry.line} />
-          {threshold !== undefined && <Threshold y={geometry.y(threshold)} geometry={geometry} />}
+          {threshold !== undefined && (
+            <line
+              className="step-chart__threshold"
+              x1={geometry.left}
+              x2={geometry.right}
+              y1={geometry.y(threshold)}
+              y2={geometry.y(threshold)}
+            />
+          )}
           {steps.length <= MAX_MARKS + 1 &&
             steps
               .slice(1)
@@ -89,15 +106,19 @@ export function StepChart({ name, steps, until, threshold }: Props) {
   )
 }
 
-function indexAfterKey(key: string, index: number, last: number): number | 'none' | undefined {
-  const within = (to: number) => Math.min(last, Math.max(0, to))
-  if (key === 'ArrowRight' || key === 'ArrowUp') return within(index + 1)
-  if (key === 'ArrowLeft' || key === 'ArrowDown') return within(index - 1)
-  if (key === 'PageUp') return within(index + PAGE)
-  if (key === 'PageDown') return within(index - PAGE)
-  if (key === 'Home') return 0
-  if (key === 'End') return last
-  return key === 'Escape' ? 'none' : undefined
+/** The width of an element in pixels. A chart that is drawn to it keeps the size of its text. */
+function useElementWidth() {
+  const ref = useRef<HTMLDivElement>(null)
+  const [width, setWidth] = useState(0)
+  useLayoutEffect(() => {
+    const element = ref.current
+    if (element === null) return
+    setWidth(element.clientWidth)
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth))
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [])
+  return { ref, width }
 }
 
 function Axes({ geometry }: { readonly geometry: StepGeometry }) {
@@ -141,10 +162,6 @@ function anchorAt(x: number, { left, right }: StepGeometry): 'start' | 'middle' 
   return x > right - 24 ? 'end' : 'middle'
 }
 
-function Threshold({ y, geometry }: { readonly y: number; readonly geometry: StepGeometry }) {
-  return <line className="step-chart__threshold" x1={geometry.left} x2={geometry.right} y1={y} y2={y} />
-}
-
 const MARK_PATHS: Readonly<Record<StepMark, string>> = {
   in: 'M-5 4h10l-5 -9z',
   out: 'M-5 -4h10l-5 9z',
@@ -161,10 +178,8 @@ interface ChartMarkProps {
 
 /** The mark of a change. The shapes differ too, not only the colours. */
 export function ChartMark({ mark, x, y }: ChartMarkProps) {
-  const place = `translate(${x} ${y})`
-  return (
-    <path className={`step-chart__mark step-chart__mark--${mark}`} d={MARK_PATHS[mark]} transform={place} />
-  )
+  const className = `step-chart__mark step-chart__mark--${mark}`
+  return <path className={className} d={MARK_PATHS[mark]} transform={`translate(${x} ${y})`} />
 }
 
 function Marker({ step, geometry }: { readonly step: Step; readonly geometry: StepGeometry }) {

@@ -1,7 +1,7 @@
 import { quantityTicks, tickLabel } from './quantity-axis.ts'
-import { type TimeTick, timeTicks } from './time-axis.ts'
+import { timeTicks } from './time-axis.ts'
 
-/** What a change was: stock came in, went out, was lost, was counted, or no reason was given. */
+/** The kind of a change: stock came in, went out, was lost, was counted, or no reason was given. */
 export type StepMark = 'in' | 'out' | 'lost' | 'counted' | 'other'
 
 /** The quantity from this moment until the next step. */
@@ -13,21 +13,7 @@ export interface Step {
   readonly mark: StepMark
 }
 
-export interface StepGeometry {
-  readonly left: number
-  readonly right: number
-  readonly top: number
-  readonly bottom: number
-  /** Commands of an SVG path, as are `area` and `dots`. */
-  readonly line: string
-  readonly area: string
-  readonly timeTicks: readonly TimeTick[]
-  readonly quantityTicks: readonly number[]
-  x(at: number): number
-  y(quantity: number): number
-  /** The step that covers this position. */
-  indexAt(x: number): number
-}
+export type StepGeometry = ReturnType<typeof stepGeometry>
 
 const TOP = 12
 const BOTTOM = 26
@@ -42,7 +28,7 @@ export function stepGeometry(
   { width, height }: { readonly width: number; readonly height: number },
   /** A quantity that must be in the chart, too. */
   threshold = 0,
-): StepGeometry {
+) {
   const from = steps[0]?.at ?? until
   const span = Math.max(1, until - from)
   const ticks = quantityTicks(Math.max(threshold, ...steps.map(({ quantity }) => quantity)))
@@ -59,18 +45,18 @@ export function stepGeometry(
     right,
     top: TOP,
     bottom,
-    line,
     x,
     y,
+    /** Commands of an SVG path, as is `area`. */
+    line,
     area: `${line}V${bottom}H${round(left)}Z`,
     timeTicks: timeTicks(from, from + span, Math.floor((right - left) / TIME_LABEL)),
     quantityTicks: ticks,
-    indexAt: (place) => {
-      const at = from + ((place - left) / (right - left)) * span
-      return Math.max(
-        0,
-        steps.findLastIndex((step) => step.at <= at),
-      )
+    /** The step that covers this position. */
+    indexAt: (position: number) => {
+      const at = from + ((position - left) / (right - left)) * span
+      const index = steps.findLastIndex((step) => step.at <= at)
+      return Math.max(0, index)
     },
   }
 }

@@ -3,15 +3,8 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-export interface TimeTick {
-  readonly at: number
-  readonly label: string
-}
-
-type Unit = 'time' | 'day' | 'month'
-
 interface Step {
-  readonly unit: Unit
+  readonly unit: 'time' | 'day' | 'month'
   /** In milliseconds, days or months, according to the unit. */
   readonly count: number
   readonly length: number
@@ -36,35 +29,33 @@ const DATE = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' }
 const MONTH = new Intl.DateTimeFormat('en-GB', { month: 'short', year: 'numeric' })
 
 /** Round moments of the local calendar between the two, about `most` at most. */
-export function timeTicks(from: number, to: number, most: number): readonly TimeTick[] {
+export function timeTicks(from: number, to: number, most: number) {
   const least = (to - from) / Math.max(1, most)
   const step = STEPS.find(({ length }) => length >= least) ?? months(1200)
-  const ticks: TimeTick[] = []
-  for (const at of moments(step, from)) {
-    if (at > to) break
+  const ticks: { readonly at: number; readonly label: string }[] = []
+  for (let at = roundDown(from, step); at <= to; at = nextMoment(at, step)) {
     if (at >= from) ticks.push({ at, label: labelOf(at, step) })
   }
   return ticks
 }
 
-/** Endless; starts at or before `from`. The calendar counts days and months, because their lengths differ. */
-function* moments({ unit, count }: Step, from: number): Generator<number, never, undefined> {
-  const start = new Date(from)
-  const [year, month, day] = [start.getFullYear(), start.getMonth(), start.getDate()]
-  if (unit === 'time') {
-    for (let offset = 0; ; offset++) {
-      const midnight = new Date(year, month, day + offset).getTime()
-      const end = new Date(year, month, day + offset + 1).getTime()
-      const first = midnight + Math.max(0, Math.floor((from - midnight) / count)) * count
-      for (let at = first; at < end; at += count) yield at
-    }
+/** The latest moment at or before `at` on which a step can begin. */
+function roundDown(at: number, { unit, count }: Step): number {
+  const date = new Date(at)
+  if (unit === 'month') {
+    const month = date.getFullYear() * 12 + date.getMonth()
+    return new Date(0, month - (month % count) - 1900 * 12).getTime()
   }
-  const firstMonth = unit === 'month' ? Math.floor((year * 12 + month) / count) * count : 0
-  for (let index = 0; ; index += count) {
-    yield unit === 'day'
-      ? new Date(year, month, day + index).getTime()
-      : new Date(0, firstMonth + index - 1900 * 12, 1).getTime()
-  }
+  const midnight = date.setHours(0, 0, 0, 0)
+  return unit === 'day' ? midnight : midnight + Math.floor((at - midnight) / count) * count
+}
+
+/** The calendar counts days and months, because their lengths differ. Every day begins with a moment. */
+function nextMoment(at: number, { unit, count }: Step): number {
+  const date = new Date(at)
+  if (unit === 'month') return date.setMonth(date.getMonth() + count)
+  if (unit === 'day') return date.setHours(24 * count, 0, 0, 0)
+  return Math.min(at + count, date.setHours(24, 0, 0, 0))
 }
 
 function labelOf(at: number, { unit, length }: Step): string {

@@ -1,10 +1,57 @@
 import type { NewWebhook, WebhookKind } from '@petstore/client'
-import { type FormEvent, useEffect, useId, useRef, useState } from 'preact/compat'
+import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'preact/compat'
 import { KIND_GROUPS, KIND_WORDS, type Refusal, refusalOf } from '../data/webhooks/webhook-words.ts'
 import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/field.tsx'
 
-interface Props {
+interface FormFrameProps {
+  readonly label: string
+  readonly submitWords: string
+  /** Never rejects. */
+  readonly onSubmit: () => Promise<void>
+  readonly onLeave: () => void
+  /** What is wrong, unless it is about a field. */
+  readonly problem?: string | undefined
+  readonly children: ReactNode
+}
+
+/** A form that sends one request at a time. Escape leaves it. */
+function FormFrame({ label, submitWords, onSubmit, onLeave, problem, children }: FormFrameProps) {
+  const [isSending, setSending] = useState(false)
+  const send = async () => {
+    setSending(true)
+    await onSubmit()
+    setSending(false)
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (!isSending) void send()
+  }
+  return (
+    <form
+      className="stack"
+      aria-label={label}
+      noValidate
+      onSubmit={submit}
+      onKeyDown={({ key }) => {
+        if (key === 'Escape') onLeave()
+      }}
+    >
+      {children}
+      <div className="cluster">
+        <Button type="submit" tone="primary" isBusy={isSending}>
+          {submitWords}
+        </Button>
+        <Button onClick={onLeave}>Cancel</Button>
+        <p className="field__error" role="alert">
+          {problem}
+        </p>
+      </div>
+    </form>
+  )
+}
+
+interface WebhookFormProps {
   readonly title: string
   readonly first: NewWebhook
   readonly submitWords: string
@@ -13,12 +60,10 @@ interface Props {
   readonly onLeave: () => void
 }
 
-/** The address of the receiver, and the events that are sent there. */
-export function WebhookForm({ title, first, submitWords, onSubmit, onLeave }: Props) {
+export function WebhookForm({ title, first, submitWords, onSubmit, onLeave }: WebhookFormProps) {
   const [url, setUrl] = useState(first.url)
   const [kinds, setKinds] = useState<ReadonlySet<WebhookKind>>(new Set(first.kinds))
   const [refusal, setRefusal] = useState<Refusal>()
-  const [isSending, setSending] = useState(false)
   const address = useRef<HTMLInputElement>(null)
   const choices = useRef<HTMLFieldSetElement>(null)
   const id = useId()
@@ -34,17 +79,11 @@ export function WebhookForm({ title, first, submitWords, onSubmit, onLeave }: Pr
     if (draft.url === '') return refuse({ field: 'url', words: 'Enter the address of the receiver.' })
     if (draft.kinds.length === 0) return refuse({ field: 'kinds', words: 'Choose at least one.' })
     setRefusal(undefined)
-    setSending(true)
     try {
       await onSubmit(draft)
     } catch (error) {
       refuse(refusalOf(error))
     }
-    setSending(false)
-  }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (!isSending) void send()
   }
   const choose = (kind: WebhookKind, isChosen: boolean) => {
     const chosen = new Set(kinds)
@@ -54,14 +93,12 @@ export function WebhookForm({ title, first, submitWords, onSubmit, onLeave }: Pr
   }
   const problemOf = (field: Refusal['field']) => (refusal?.field === field ? refusal?.words : undefined)
   return (
-    <form
-      className="stack"
-      aria-label={title}
-      noValidate
-      onSubmit={submit}
-      onKeyDown={({ key }) => {
-        if (key === 'Escape') onLeave()
-      }}
+    <FormFrame
+      label={title}
+      submitWords={submitWords}
+      onSubmit={send}
+      onLeave={onLeave}
+      problem={problemOf(undefined)}
     >
       <h2>{title}</h2>
       <TextField
@@ -98,15 +135,51 @@ export function WebhookForm({ title, first, submitWords, onSubmit, onLeave }: Pr
           {problemOf('kinds')}
         </p>
       </fieldset>
-      <div className="cluster">
-        <Button type="submit" tone="primary" isBusy={isSending}>
-          {submitWords}
-        </Button>
-        <Button onClick={onLeave}>Cancel</Button>
-        <p className="field__error" role="alert">
-          {problemOf(undefined)}
-        </p>
-      </div>
-    </form>
+    </FormFrame>
   )
+}
+
+const HOUR_MS = 3_600_000
+
+interface RedeliverFormProps {
+  readonly now: number
+  /** Rejects if the service refuses it. */
+  readonly onSubmit: (since: Date) => Promise<void>
+  readonly onLeave: () => void
+}
+
+/** Sends the events since a time again, such as after the receiver has lost some. */
+export function RedeliverForm({ now, onSubmit, onLeave }: RedeliverFormProps) {
+  const [since, setSince] = useState(() => localTime(now - HOUR_MS))
+  const [problem, setProblem] = useState<string>()
+  const send = async () => {
+    const time = new Date(since)
+    if (Number.isNaN(time.getTime())) return setProblem('Choose a day and a time.')
+    setProblem(undefined)
+    try {
+      await onSubmit(time)
+    } catch (error) {
+      setProblem(refusalOf(error).words)
+    }
+  }
+  return (
+    <FormFrame label="Send again" submitWords="Send again" onSubmit={send} onLeave={onLeave}>
+      <TextField
+        label="Send everything again since"
+        hint="The receiver gets these events a second time, in the same order."
+        problem={problem}
+        type="datetime-local"
+        isNumber
+        autoFocus
+        value={since}
+        onChange={setSince}
+      />
+    </FormFrame>
+  )
+}
+
+/** Local time to the minute, as `datetime-local` takes it. */
+function localTime(at: number): string {
+  const offset = new Date(at).getTimezoneOffset() * 60_000
+  return new Date(at - offset).toISOString().slice(0, 16)
 }
