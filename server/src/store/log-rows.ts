@@ -1,7 +1,8 @@
 import type { Reason } from '../core/stock/adjustment-fields.ts'
 import type { InventoryItem, LockedEntry, PetStatus } from '../core/stock/inventory.ts'
-import type { LogRecord } from '../core/stock/stock-draft.ts'
+import { isPetRecord, type LogRecord } from '../core/stock/stock-draft.ts'
 import type { StockEvent } from '../core/stock/stock-event.ts'
+import { COPIED_TABLES } from '../core/transfer/copy.ts'
 import {
   categoryDetail,
   crossingDetail,
@@ -10,6 +11,7 @@ import {
   petDetail,
 } from './catalog-rows.ts'
 import { fromOrderDetail, orderDetail } from './order-rows.ts'
+import type { SqlValue } from './sql.ts'
 
 /** For a subscriber that is more events behind than this, reading the whole stock is faster. */
 export const MAX_EVENTS_BEHIND = 10_000n
@@ -67,8 +69,32 @@ export function purposeOf({ reason, reference }: Pick<LogRow, 'reason' | 'refere
   return { ...(reason === null ? {} : { reason }), ...(reference === null ? {} : { reference }) }
 }
 
+/** The columns of the log that the program writes. */
+export const LOG_COLUMNS = COPIED_TABLES.log
+export const LOG_COLUMN_NAMES = Object.keys(LOG_COLUMNS)
+
+/** The values of a log row in the order of LOG_COLUMNS. `previous` is the id of the pet's previous row. */
+export function logValues(record: LogRecord, id: bigint, previous: bigint | null): SqlValue[] {
+  const { kind, by } = record
+  const { reason = null, reference = null } = kind === 'change' ? by : {}
+  return [
+    id,
+    kind,
+    petIdOf(record),
+    record.kind === 'change' || record.kind === 'removed' ? record.before : null,
+    record.kind === 'change' || record.kind === 'pet' ? record.after : null,
+    isPetRecord(record) ? record.status : null,
+    by.at,
+    by.keyId,
+    previous,
+    reason,
+    reference,
+    detailOf(record),
+  ]
+}
+
 /** The column `detail` of a log row. It holds the fields that have no column. */
-export function detailOf(record: LogRecord): string | null {
+function detailOf(record: LogRecord): string | null {
   switch (record.kind) {
     case 'order':
       return orderDetail(record.change, record.order)
@@ -85,7 +111,7 @@ export function detailOf(record: LogRecord): string | null {
   }
 }
 
-export function petIdOf(record: LogRecord): bigint | null {
+function petIdOf(record: LogRecord): bigint | null {
   switch (record.kind) {
     case 'category':
       return null

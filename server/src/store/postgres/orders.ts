@@ -87,7 +87,7 @@ const UPDATE_ORDERS = `
   UPDATE orders SET ${CHANGED_COLUMNS.map((column) => `${column} = now.${column}`)}
   FROM unnest(${arrayPlaceholders(ORDER_COLUMNS)}) AS now (${Object.keys(ORDER_COLUMNS)}) WHERE orders.id = now.id`
 
-/** Updates existing orders. New orders are inserted together with their log rows: see `writeOrdersAndStock`. */
+/** Updates existing orders. New orders are inserted together with their log rows: see `writeRecords`. */
 export function writeChangedOrders(sql: SQL, changed: readonly Order[]): Promise<unknown> {
   return sql.unsafe(UPDATE_ORDERS, orderArrays(changed)).execute()
 }

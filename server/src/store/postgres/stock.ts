@@ -8,8 +8,6 @@ import {
   typedResults,
 } from '../../core/stock/command.ts'
 import {
-  type Answers,
-  answerId,
   type Decision,
   decide,
   type IdempotencyKey,
@@ -18,6 +16,13 @@ import {
 } from '../../core/stock/decide.ts'
 import type { InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
 import { PetsLockedError, type StockStore } from '../../core/stock/stock-store.ts'
+import {
+  ANSWER_COLUMN_NAMES,
+  ANSWER_COLUMNS,
+  type AnswerRow,
+  answerValues,
+  toAnswers,
+} from '../idempotency.ts'
 import { ALL_ENTRIES, type LockedRow as EntryRow, type StockRow, toItem, toLockedEntry } from '../log-rows.ts'
 import { isExpiredSql } from '../order-rows.ts'
 import { orderTotalsCounter } from '../orders.ts'
@@ -25,7 +30,7 @@ import { inLongSession, type StoreClock } from '../sql.ts'
 import { lockCatalog, onlyLockedPets, readCatalog } from './catalog.ts'
 import type { Connection } from './connection.ts'
 import { writeDecision } from './decision.ts'
-import { arrayText, quotedElement, takeLogNumbers } from './dialect.ts'
+import { arrayPlaceholders, arrayText, columnArrays, quotedElement, takeLogNumbers } from './dialect.ts'
 import { hasState, isDuplicateKey, LOCK_TIMEOUT, ReadOnly, unavailable } from './failures.ts'
 import { maxLogRowsOf, readOrders, toLockedOrders } from './orders.ts'
 import { storeTimeSql } from './store-clock.ts'
@@ -271,14 +276,6 @@ async function findLockedPets(
   return new Set(rows.map(({ pet_id }) => pet_id))
 }
 
-interface AnswerRow {
-  key_id: string
-  key: string
-  fingerprint: string
-  answer: string
-  at: bigint
-}
-
 /**
  * Locks the idempotency keys in the given order and reads their rows. A new key gets a row without an answer, so that
  * concurrent commits with the same key wait for this commit.
@@ -295,31 +292,11 @@ function lockIdempotencyKeys(sql: SQL, keys: readonly IdempotencyKey[]) {
     RETURNING key_id, key, fingerprint, answer, at`.execute()
 }
 
-function toAnswers(rows: readonly AnswerRow[]): Answers {
-  const answers = new Map<string, RememberedAnswer>()
-  for (const { key_id: keyId, key: idempotencyKey, fingerprint, answer, at } of rows) {
-    if (answer === '') continue
-    answers.set(answerId({ keyId, idempotencyKey }), {
-      keyId,
-      idempotencyKey,
-      fingerprint,
-      answer,
-      at: Number(at),
-    })
-  }
-  return answers
-}
+const WRITE_ANSWERS = `
+  INSERT INTO idempotency (${ANSWER_COLUMN_NAMES}) SELECT * FROM unnest(${arrayPlaceholders(ANSWER_COLUMNS)})
+  ON CONFLICT (key_id, key)
+  DO UPDATE SET fingerprint = excluded.fingerprint, answer = excluded.answer, at = excluded.at`
 
 function writeAnswers(sql: SQL, answers: readonly RememberedAnswer[]) {
-  return sql`
-    INSERT INTO idempotency (key_id, key, fingerprint, answer, at)
-    SELECT * FROM unnest(
-      ${arrayText(answers, ({ keyId }) => quotedElement(keyId))}::text[],
-      ${arrayText(answers, ({ idempotencyKey }) => quotedElement(idempotencyKey))}::text[],
-      ${arrayText(answers, ({ fingerprint }) => quotedElement(fingerprint))}::text[],
-      ${arrayText(answers, ({ answer }) => quotedElement(answer))}::text[],
-      ${arrayText(answers, ({ at }) => at)}::bigint[]
-    )
-    ON CONFLICT (key_id, key)
-    DO UPDATE SET fingerprint = excluded.fingerprint, answer = excluded.answer, at = excluded.at`.execute()
+  return sql.unsafe(WRITE_ANSWERS, columnArrays(ANSWER_COLUMNS, answers.map(answerValues))).execute()
 }

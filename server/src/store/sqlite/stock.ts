@@ -3,7 +3,6 @@ import type { OrderStore } from '../../core/orders/order-store.ts'
 import { needsSection, petIdsOf, type SubmittedCommand, typedResults } from '../../core/stock/command.ts'
 import {
   type Answers,
-  answerId,
   type Decision,
   decide,
   idempotencyKeysOf,
@@ -15,19 +14,20 @@ import { isPetRecord, type LogRecord, type PetRecord } from '../../core/stock/st
 import type { StockStore } from '../../core/stock/stock-store.ts'
 import type { Clock } from '../../core/values/clock.ts'
 import { fromCursor, toCursor } from '../cursor.ts'
+import { ANSWER_COLUMN_NAMES, type AnswerRow, answerValues, toAnswers } from '../idempotency.ts'
 import {
   ALL_ENTRIES,
-  detailOf,
   LOCKED_FIELDS,
+  LOG_COLUMN_NAMES,
   type LockedRow,
+  logValues,
   MAY_CHANGE_INVENTORY,
-  petIdOf,
   type StockRow,
   toItem,
   toLockedEntry,
 } from '../log-rows.ts'
 import { orderTotalsCounter } from '../orders.ts'
-import { inLongSession } from '../sql.ts'
+import { inLongSession, type SqlValue } from '../sql.ts'
 import { catalogTables } from './catalog.ts'
 import { type Connection, capLogEnd, LOG_END, type LogEnd, readLogEnd } from './connection.ts'
 import { orderTable } from './orders.ts'
@@ -160,68 +160,23 @@ export function decisionWriter(database: Database) {
   const setReserved = database.query<unknown, [number, bigint]>(
     'UPDATE stock SET reserved = ? WHERE pet_id = ?',
   )
-  const insertQuantityRow = database.query<
-    unknown,
-    [
-      id: bigint,
-      petId: bigint,
-      before: number,
-      after: number,
-      status: PetStatus,
-      at: number,
-      keyId: string,
-      previous: bigint | null,
-      reason: string | null,
-      reference: string | null,
-    ]
-  >(
-    `INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous, reason, reference)
-    VALUES (?, 'change', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  const insertRow = database.query<unknown, SqlValue[]>(
+    `INSERT INTO log (${LOG_COLUMN_NAMES}) VALUES (${LOG_COLUMN_NAMES.map(() => '?')})`,
   )
-  const insertPetRow = database.query<
-    unknown,
-    [
-      id: bigint,
-      kind: string,
-      petId: bigint,
-      before: number | null,
-      after: number | null,
-      status: PetStatus,
-      at: number,
-      keyId: string,
-      previous: bigint | null,
-      detail: string | null,
-    ]
-  >(
-    `INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous, detail)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  )
-  const insertOtherRow = database.query<
-    unknown,
-    [id: bigint, kind: string, petId: bigint | null, at: number, keyId: string, detail: string | null]
-  >('INSERT INTO log (id, kind, pet_id, at, key_id, detail) VALUES (?, ?, ?, ?, ?, ?)')
   const setLastChange = database.query<unknown, [bigint, bigint]>(
     'UPDATE stock SET last_change = ? WHERE pet_id = ?',
   )
   const setLow = database.query<unknown, [number, bigint]>('UPDATE stock SET is_low = ? WHERE pet_id = ?')
 
   const insertLogRow = (row: LogRecord, id: bigint, previousOf: (row: PetRecord) => bigint | null): void => {
-    const { at, keyId, reason = null, reference = null } = row.by
     if (!isPetRecord(row)) {
-      insertOtherRow.run(id, row.kind, petIdOf(row), at, keyId, detailOf(row))
+      insertRow.run(...logValues(row, id, null))
       return
     }
-    const { petId, status, isLast } = row
-    const previous = previousOf(row)
-    if (row.kind === 'change') {
-      insertQuantityRow.run(id, petId, row.before, row.after, status, at, keyId, previous, reason, reference)
-      if (isLast) setQuantity.run(row.after, id, petId)
-      return
-    }
-    const before = row.kind === 'pet' ? null : row.before
-    const after = row.kind === 'pet' ? row.after : null
-    insertPetRow.run(id, row.kind, petId, before, after, status, at, keyId, previous, detailOf(row))
-    if (isLast) setLastChange.run(id, petId)
+    insertRow.run(...logValues(row, id, previousOf(row)))
+    if (!row.isLast) return
+    if (row.kind === 'change') setQuantity.run(row.after, id, row.petId)
+    else setLastChange.run(id, row.petId)
   }
 
   return (decision: WrittenDecision, lastChangeOf: (petId: bigint) => bigint | null): void => {
@@ -238,39 +193,23 @@ export function decisionWriter(database: Database) {
   }
 }
 
-interface AnswerRow {
-  readonly fingerprint: string
-  readonly answer: string
-  readonly at: bigint
-}
-
 /** Reads and writes the answers to requests with an idempotency key, inside a commit. */
 function answerTable(database: Database) {
   const findAnswer = database.query<AnswerRow, [keyId: string, key: string]>(
-    'SELECT fingerprint, answer, at FROM idempotency WHERE key_id = ? AND key = ?',
+    `SELECT ${ANSWER_COLUMN_NAMES} FROM idempotency WHERE key_id = ? AND key = ?`,
   )
-  const writeAnswer = database.query<unknown, [string, string, string, string, number]>(
-    'INSERT OR REPLACE INTO idempotency (key_id, key, fingerprint, answer, at) VALUES (?, ?, ?, ?, ?)',
+  const writeAnswer = database.query<unknown, SqlValue[]>(
+    `INSERT OR REPLACE INTO idempotency (${ANSWER_COLUMN_NAMES}) VALUES (?, ?, ?, ?, ?)`,
   )
   return {
-    find: (commands: readonly SubmittedCommand[]): Answers => {
-      const answers = new Map<string, RememberedAnswer>()
-      for (const { keyId, idempotencyKey } of idempotencyKeysOf(commands)) {
-        const row = findAnswer.get(keyId, idempotencyKey)
-        if (row === null) continue
-        answers.set(answerId({ keyId, idempotencyKey }), {
-          keyId,
-          idempotencyKey,
-          ...row,
-          at: Number(row.at),
-        })
-      }
-      return answers
-    },
+    find: (commands: readonly SubmittedCommand[]): Answers =>
+      toAnswers(
+        idempotencyKeysOf(commands).flatMap(
+          ({ keyId, idempotencyKey }) => findAnswer.get(keyId, idempotencyKey) ?? [],
+        ),
+      ),
     add: (answers: readonly RememberedAnswer[]): void => {
-      for (const { keyId, idempotencyKey, fingerprint, answer, at } of answers) {
-        writeAnswer.run(keyId, idempotencyKey, fingerprint, answer, at)
-      }
+      for (const answer of answers) writeAnswer.run(...answerValues(answer))
     },
   }
 }
