@@ -77,21 +77,6 @@ export function parseArrayText(text: string): bigint[] {
   return text === '{}' ? [] : text.slice(1, -1).split(',').map(BigInt)
 }
 
-type ElementType = 'BIGINT' | 'TEXT' | 'BOOLEAN'
-
-/** A column of the rows as an array parameter. With arrays, one prepared statement takes any number of rows. */
-export function bunArray<Row>(
-  sql: Pick<SQL, 'array'>,
-  rows: readonly Row[],
-  type: ElementType,
-  pick: (row: Row) => bigint | number | string | boolean | null | undefined,
-) {
-  return sql.array(
-    rows.map((row) => pick(row) ?? null),
-    type,
-  )
-}
-
 /** Sends all integers as bigint. Bun would send small numbers as another type, for which PostgreSQL needs another plan. */
 export function toParameter(value: SqlValue): bigint | string | boolean | null {
   return typeof value === 'number' ? BigInt(value) : value

@@ -1,5 +1,5 @@
 import type { Columns, Durability, LongSession, SqlValue, Statement } from '../sql.ts'
-import { bunArray, DIALECT, toParameter } from './dialect.ts'
+import { arrayPlaceholders, columnArrays, toParameter } from './dialect.ts'
 import { ReadOnly } from './failures.ts'
 import type { Session } from './session-pool.ts'
 
@@ -58,13 +58,8 @@ export class PostgresLongSession implements LongSession {
   }
 
   async insert(table: string, columns: Columns, rows: readonly (readonly SqlValue[])[]): Promise<void> {
-    const types = Object.values(columns)
-    const arrays = types.map((type, index) =>
-      bunArray(this.#session, rows, DIALECT.types[type], (row) => row[index]),
-    )
-    const values = types.map((type, index) => `$${index + 1}::${DIALECT.types[type]}[]`)
-    const text = `INSERT INTO ${table} (${Object.keys(columns)}) SELECT * FROM unnest(${values})`
-    await this.#withServiceErrors(() => this.#session.unsafe(text, arrays))
+    const text = `INSERT INTO ${table} (${Object.keys(columns)}) SELECT * FROM unnest(${arrayPlaceholders(columns)})`
+    await this.#withServiceErrors(() => this.#session.unsafe(text, columnArrays(columns, rows)))
   }
 
   async beginRead(): Promise<void> {
