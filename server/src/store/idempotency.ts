@@ -1,16 +1,11 @@
 import { type Answers, answerId, type RememberedAnswer } from '../core/stock/decide.ts'
 import type { StockStore } from '../core/stock/stock-store.ts'
 import { COPIED_TABLES } from '../core/transfer/copy.ts'
+import type { RowOf } from './record-rows.ts'
 import { type SqlDatabase, type SqlValue, statement } from './sql.ts'
 
-export interface AnswerRow {
-  readonly key_id: string
-  readonly key: string
-  readonly fingerprint: string
-  /** Empty if the row exists only to be locked. */
-  readonly answer: string
-  readonly at: bigint
-}
+/** A row without an answer exists only to be locked. */
+export type AnswerRow = RowOf<'idempotency'>
 
 export const ANSWER_COLUMNS = COPIED_TABLES.idempotency
 export const ANSWER_COLUMN_NAMES = Object.keys(ANSWER_COLUMNS)

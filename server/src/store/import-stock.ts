@@ -20,7 +20,7 @@ import {
 import { LOCKED_FIELDS, type LockedRow, toLockedEntry } from './log-rows.ts'
 import { crossingStatements, IN_STEP } from './low-stock.ts'
 import { isExpiredSql, ORDER_FIELDS, type OrderRecord, toOrder } from './order-rows.ts'
-import { readClock } from './sql.ts'
+import { readClock, runStatements } from './sql.ts'
 
 /** The number of orders that are decided and written together. */
 const ORDERS_PER_STEP = 1_000
@@ -203,7 +203,7 @@ export const ADJUSTMENT_IMPORT: ImportKind<AdjustmentChange> = {
     await tables.writeInSteps(options, async (step) => {
       await tables.writePetChanges('change', step, options)
       const { dialect } = tables.database
-      await tables.run(crossingStatements(dialect, IN_STEP, [step.from, step.to], options))
+      await runStatements(tables.session, crossingStatements(dialect, IN_STEP, [step.from, step.to], options))
     })
   },
 }

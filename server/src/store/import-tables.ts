@@ -12,15 +12,7 @@ import {
 import type { RefusedLine } from '../core/transfer/rows.ts'
 import { codecsOf, columnName, type Fields, MAX_INT64, MIN_INT64 } from '../core/values/field.ts'
 import { isGeneratedIdSql } from './generated-ids.ts'
-import type {
-  Columns,
-  Dialect,
-  GeneratedIdTable,
-  LongSession,
-  SqlValue,
-  Statement,
-  StoreClock,
-} from './sql.ts'
+import type { Columns, Dialect, GeneratedIdTable, LongSession, SqlValue, StoreClock } from './sql.ts'
 
 /** Parameter values that make a statement with `id BETWEEN $1 AND $2` cover all ids. */
 export const ALL_IDS = [MIN_INT64, MAX_INT64] as const
@@ -397,10 +389,6 @@ export class ImportTables<Value> implements StagedImport<Value> {
     await this.session.run('DELETE FROM touched')
     await this.session.run(`INSERT INTO touched ${idQuery}`, ...values)
     await this.session.analyze('touched')
-  }
-
-  async run(statements: readonly Statement[]): Promise<void> {
-    for (const { text, values } of statements) await this.session.run(text, ...values)
   }
 
   /** Calls `work` for each step, in order. Between two steps, the event loop gets a turn and the signal is checked. */

@@ -15,7 +15,14 @@ import {
 import { highestGeneratedId } from './generated-ids.ts'
 import { IS_PET_ROW } from './log-rows.ts'
 import { crossingStatements, THRESHOLD } from './low-stock.ts'
-import { type GeneratedIdTable, insertRows, type SqlDatabase, type Statement, statement } from './sql.ts'
+import {
+  type GeneratedIdTable,
+  insertRows,
+  placeholders,
+  type SqlDatabase,
+  type Statement,
+  statement,
+} from './sql.ts'
 
 const SELECT_PETS = `SELECT ${PET_FIELDS} FROM stock JOIN pets ON pets.id = pet_id`
 const ORDER_AND_LIMIT = 'ORDER BY pet_id LIMIT CAST($2 AS BIGINT)'
@@ -33,7 +40,7 @@ export function petMethods(
 
   /** Statements that set the thresholds of pets that were just added, and write their log rows. */
   const logAddedPets = (ids: readonly bigint[]): Statement[] => {
-    const isAdded = `pet_id IN (${ids.map((_, index) => `$${index + 1}`).join()})`
+    const isAdded = `pet_id IN (${placeholders(ids.length)})`
     const by = { at: clock(), keyId: STORE_KEY_ID }
     return [
       statement(

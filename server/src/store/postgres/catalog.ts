@@ -18,7 +18,7 @@ import {
 import { highestGeneratedId } from '../generated-ids.ts'
 import { IS_PET_ROW } from '../log-rows.ts'
 import { categoryThresholdStatements } from '../low-stock.ts'
-import type { Columns, GeneratedIdTable } from '../sql.ts'
+import { type Columns, type GeneratedIdTable, upsertSql } from '../sql.ts'
 import {
   arrayPlaceholders,
   arrayText,
@@ -142,8 +142,8 @@ export function writeCatalog(
     )
   if (removed.length > 0)
     writes.push(sql`DELETE FROM pets WHERE id = ANY (${idArray(removed)}::bigint[])`.execute())
-  if (added.length > 0) writes.push(...addPets(sql, added))
-  if (changed.length > 0) writes.push(...changePets(sql, changed))
+  if (added.length > 0) writes.push(...writePets(sql, added, ADD_PETS, ADD_ENTRIES))
+  if (changed.length > 0) writes.push(...writePets(sql, changed, CHANGE_PETS, CHANGE_ENTRIES))
   writes.push(...writeCategories(sql, categories), ...raiseIdsAbove(sql, 'pets', addedIds))
   for (const { by, ...category } of newThresholds) {
     writes.push(
@@ -174,38 +174,24 @@ function writeStatements(table: string, key: string, columns: Columns): [insert:
   ]
 }
 
-function addPets(sql: SQL, pets: readonly PetWithEntry[]): Promise<unknown>[] {
-  return [
-    sql.unsafe(ADD_PETS, petArrays(pets)).execute(),
-    sql.unsafe(ADD_ENTRIES, entryArrays(pets)).execute(),
-  ]
-}
-
-function changePets(sql: SQL, pets: readonly PetWithEntry[]): Promise<unknown>[] {
-  return [
-    sql.unsafe(CHANGE_PETS, petArrays(pets)).execute(),
-    sql.unsafe(CHANGE_ENTRIES, entryArrays(pets)).execute(),
-  ]
-}
-
-function petArrays(pets: readonly PetWithEntry[]): string[] {
-  return columnArrays(
-    PET_COLUMNS,
-    pets.map(({ pet }) => petValues(pet)),
-  )
-}
-
-function entryArrays(pets: readonly PetWithEntry[]): string[] {
-  const rows = pets.map(({ pet, entry }) => {
+function writePets(
+  sql: SQL,
+  pets: readonly PetWithEntry[],
+  petsStatement: string,
+  entriesStatement: string,
+): Promise<unknown>[] {
+  const petRows = pets.map(({ pet }) => petValues(pet))
+  const entryRows = pets.map(({ pet, entry }) => {
     const { quantity, status, reserved, lowStockAt } = entry
     return [pet.id, quantity, status, reserved, lowStockAt, isLow(entry)]
   })
-  return columnArrays(ENTRY_COLUMNS, rows)
+  return [
+    sql.unsafe(petsStatement, columnArrays(PET_COLUMNS, petRows)).execute(),
+    sql.unsafe(entriesStatement, columnArrays(ENTRY_COLUMNS, entryRows)).execute(),
+  ]
 }
 
-const CATEGORY_NAMES = Object.keys(CATEGORY_COLUMNS)
-const UPSERT_CATEGORY = `INSERT INTO categories (${CATEGORY_NAMES}) VALUES (${CATEGORY_NAMES.map((_, index) => `$${index + 1}`)})
-  ON CONFLICT (id) DO UPDATE SET ${CATEGORY_NAMES.map((name) => `${name} = excluded.${name}`)}`
+const UPSERT_CATEGORY = upsertSql('categories', Object.keys(CATEGORY_COLUMNS))
 
 function writeCategories(sql: SQL, categories: CatalogChanges['categories']): Promise<unknown>[] {
   const writes: Promise<unknown>[] = []

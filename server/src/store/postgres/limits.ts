@@ -2,6 +2,7 @@ import type { SQL } from 'bun'
 import type { CountedRequests, RequestCount, SharedLimitStore } from '../../core/limits/limit-store.ts'
 import { type Clock, DAY, MINUTE } from '../../core/values/clock.ts'
 import { LIMIT_ROWS, type LimitRow, saveStatements, toStates } from '../limits.ts'
+import type { RowOf } from '../record-rows.ts'
 import type { Connection } from './connection.ts'
 import { arrayText, quotedElement } from './dialect.ts'
 import { runAll } from './session.ts'
@@ -68,14 +69,10 @@ function addRows(sql: SQL, keyIds: readonly string[]) {
     ON CONFLICT DO NOTHING`
 }
 
-interface CountedRow {
-  key_id: string
-  minute_started_at: bigint
-  minute_used: bigint
-  day_started_at: bigint
-  day_used: bigint
-  last_used_at: bigint
-}
+type CountedRow = Pick<
+  RowOf<'limit_windows'>,
+  'key_id' | 'minute_started_at' | 'minute_used' | 'day_started_at' | 'day_used' | 'last_used_at'
+>
 
 const NOW = storeTimeSql('$5')
 

@@ -18,7 +18,7 @@ import {
 import { isGeneratedId } from '../generated-ids.ts'
 import { IS_PET_ROW } from '../log-rows.ts'
 import { categoryThresholdStatements } from '../low-stock.ts'
-import type { Columns, SqlValue } from '../sql.ts'
+import { type SqlValue, upsertSql } from '../sql.ts'
 import { DIALECT, idGenerator, runStatement, toSqlite } from './dialect.ts'
 
 /** Reads and writes the catalogue inside a commit. */
@@ -39,14 +39,16 @@ export function catalogTables(database: Database) {
   const clearBarcode = database.query<unknown, [bigint]>(
     'UPDATE pets SET barcode = NULL WHERE id = ? AND barcode IS NOT NULL',
   )
-  const putPet = database.query<unknown, SqlValue[]>(upsert('pets', PET_COLUMNS))
+  const putPet = database.query<unknown, SqlValue[]>(toSqlite(upsertSql('pets', Object.keys(PET_COLUMNS))))
   const putStock = database.query<unknown, [bigint, number, string, number, number | null, number]>(
     `INSERT INTO stock (pet_id, quantity, status, reserved, low_at, is_low) VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT (pet_id) DO UPDATE SET quantity = excluded.quantity, status = excluded.status,
       reserved = excluded.reserved, low_at = excluded.low_at, is_low = excluded.is_low`,
   )
   const removePet = database.query<unknown, [bigint]>('DELETE FROM pets WHERE id = ?')
-  const putCategory = database.query<unknown, SqlValue[]>(upsert('categories', CATEGORY_COLUMNS))
+  const putCategory = database.query<unknown, SqlValue[]>(
+    toSqlite(upsertSql('categories', Object.keys(CATEGORY_COLUMNS))),
+  )
   const removeCategory = database.query<unknown, [bigint]>('DELETE FROM categories WHERE id = ?')
   const raiseIds = {
     pets: database.query<unknown, [bigint]>(toSqlite(DIALECT.raiseIds('pets'))),
@@ -130,10 +132,4 @@ export function catalogTables(database: Database) {
   function raiseIdsAbove(table: 'pets' | 'categories', id: bigint): void {
     if (isGeneratedId(id)) raiseIds[table].run(id)
   }
-}
-
-function upsert(table: string, columns: Columns): string {
-  const names = Object.keys(columns)
-  return `INSERT INTO ${table} (${names}) VALUES (${names.map(() => '?')})
-    ON CONFLICT (id) DO UPDATE SET ${names.map((name) => `${name} = excluded.${name}`)}`
 }
