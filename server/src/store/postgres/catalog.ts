@@ -4,10 +4,8 @@ import { type Command, petIdsOf } from '../../core/stock/command.ts'
 import { isLow } from '../../core/stock/stock-draft.ts'
 import { COPIED_TABLES } from '../../core/transfer/copy.ts'
 import {
-  CATEGORY_COLUMNS,
   CATEGORY_FIELDS,
   catalogReferencesOf,
-  categoryValues,
   changesCategories,
   PET_COLUMNS,
   PET_FIELDS,
@@ -15,10 +13,11 @@ import {
   toCategory,
   toPet,
 } from '../catalog-rows.ts'
-import { highestGeneratedId } from '../generated-ids.ts'
+import { raiseIdStatements } from '../generated-ids.ts'
 import { IS_PET_ROW } from '../log-rows.ts'
 import { categoryThresholdStatements } from '../low-stock.ts'
-import { type Columns, type GeneratedIdTable, upsertSql } from '../sql.ts'
+import { categoryStatements } from '../pets.ts'
+import type { Columns } from '../sql.ts'
 import {
   arrayPlaceholders,
   arrayText,
@@ -27,8 +26,8 @@ import {
   columnArrays,
   DIALECT,
   quotedElement,
-  toParameter,
 } from './dialect.ts'
+import { runAll } from './session.ts'
 
 interface ReadCatalog {
   readonly found: LockedCatalog
@@ -133,7 +132,6 @@ export function writeCatalog(
   const added = written.filter(({ pet }) => !before.has(pet.id))
   const changed = written.filter(({ pet }) => before.has(pet.id))
   const removed = existing.filter((id) => pets.get(id) === undefined)
-  const addedIds = added.map(({ pet }) => pet.id)
   const writes: Promise<unknown>[] = []
   // Barcodes are unique, so all old barcodes are cleared before a new barcode is written.
   if (existing.length > 0)
@@ -144,14 +142,18 @@ export function writeCatalog(
     writes.push(sql`DELETE FROM pets WHERE id = ANY (${idArray(removed)}::bigint[])`.execute())
   if (added.length > 0) writes.push(...writePets(sql, added, ADD_PETS, ADD_ENTRIES))
   if (changed.length > 0) writes.push(...writePets(sql, changed, CHANGE_PETS, CHANGE_ENTRIES))
-  writes.push(...writeCategories(sql, categories), ...raiseIdsAbove(sql, 'pets', addedIds))
+  const addedIds = added.map(({ pet }) => pet.id)
+  writes.push(
+    runAll(sql, [
+      ...categoryStatements(DIALECT, categories),
+      ...raiseIdStatements(DIALECT, 'pets', addedIds),
+    ]),
+  )
   for (const { by, ...category } of newThresholds) {
     writes.push(
       sql`SELECT 1 FROM stock WHERE pet_id IN (SELECT id FROM pets WHERE category_id = ${category.id} AND low_stock_at IS NULL)
         ORDER BY pet_id FOR NO KEY UPDATE`.execute(),
-      ...categoryThresholdStatements(DIALECT, category, by).map(({ text, values }) =>
-        sql.unsafe(text, values.map(toParameter)).execute(),
-      ),
+      runAll(sql, categoryThresholdStatements(DIALECT, category, by)),
     )
   }
   return writes
@@ -189,26 +191,6 @@ function writePets(
     sql.unsafe(petsStatement, columnArrays(PET_COLUMNS, petRows)).execute(),
     sql.unsafe(entriesStatement, columnArrays(ENTRY_COLUMNS, entryRows)).execute(),
   ]
-}
-
-const UPSERT_CATEGORY = upsertSql('categories', Object.keys(CATEGORY_COLUMNS))
-
-function writeCategories(sql: SQL, categories: CatalogChanges['categories']): Promise<unknown>[] {
-  const writes: Promise<unknown>[] = []
-  for (const [id, category] of categories) {
-    const write =
-      category === undefined
-        ? sql`DELETE FROM categories WHERE id = ${id}`
-        : sql.unsafe(UPSERT_CATEGORY, categoryValues(category).map(toParameter))
-    writes.push(write.execute())
-  }
-  return [...writes, ...raiseIdsAbove(sql, 'categories', [...categories.keys()])]
-}
-
-/** Makes generated ids start above these ids. */
-function raiseIdsAbove(sql: SQL, table: GeneratedIdTable, ids: readonly bigint[]): Promise<unknown>[] {
-  const highest = highestGeneratedId(ids)
-  return highest === undefined ? [] : [sql.unsafe(DIALECT.raiseIds(table), [highest]).execute()]
 }
 
 function idArray(ids: readonly bigint[]): string {

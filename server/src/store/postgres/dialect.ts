@@ -10,8 +10,6 @@ export const IDS_PER_NUMBER = 2_000
 
 /** An advisory lock: shared for changes of single pets, exclusive for changes of many pets. The number is arbitrary. */
 export const CATALOG_LOCK = 0x696d706f7274n
-/** Turns the stored words into a search vector without parsing them again. */
-export const WORDS_VECTOR = `array_to_tsvector(string_to_array(words, ' '))`
 /** The class of the advisory locks of barcodes: the first of the two numbers that name a lock. */
 export const BARCODE_LOCK_CLASS = 0x62617263
 const SEQUENCES = { orders: 'order_ids', pets: 'pet_ids', categories: 'category_ids' } as const

@@ -1,3 +1,4 @@
+import type { SQL } from 'bun'
 import type { Columns, Durability, LongSession, SqlValue, Statement } from '../sql.ts'
 import { arrayPlaceholders, columnArrays, toParameter } from './dialect.ts'
 import { ReadOnly } from './failures.ts'
@@ -137,7 +138,7 @@ export async function transactInTwoRoundTrips<Found>(
 }
 
 /** Runs the statements in order, in one round trip. Returns the number of rows that each statement changed. */
-export async function runAll(session: Session, statements: readonly Statement[]): Promise<number[]> {
+export async function runAll(session: SQL, statements: readonly Statement[]): Promise<number[]> {
   const results = await Promise.all(
     statements.map(({ text, values }) => session.unsafe(text, values.map(toParameter)).execute()),
   )

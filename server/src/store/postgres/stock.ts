@@ -27,14 +27,16 @@ import { ALL_ENTRIES, type LockedRow as EntryRow, type StockRow, toItem, toLocke
 import { isExpiredSql } from '../order-rows.ts'
 import { orderTotalsCounter } from '../orders.ts'
 import { inLongSession, type StoreClock } from '../sql.ts'
+import { webhookStatements } from '../webhooks.ts'
 import { lockCatalog, onlyLockedPets, readCatalog } from './catalog.ts'
 import type { Connection } from './connection.ts'
 import { writeDecision } from './decision.ts'
 import { arrayPlaceholders, arrayText, columnArrays, quotedElement, takeLogNumbers } from './dialect.ts'
 import { hasState, isDuplicateKey, LOCK_TIMEOUT, ReadOnly, unavailable } from './failures.ts'
 import { maxLogRowsOf, readOrders, toLockedOrders } from './orders.ts'
+import { runAll } from './session.ts'
 import { storeTimeSql } from './store-clock.ts'
-import { lockWebhooks, writeWebhooks } from './webhooks.ts'
+import { lockWebhooks } from './webhooks.ts'
 
 interface LockedRow extends EntryRow {
   last_change: bigint | null
@@ -211,7 +213,7 @@ async function decideAndWrite(
       })
       return Promise.all([
         ...(decision.answers.length > 0 ? [writeAnswers(sql, decision.answers)] : []),
-        ...(decision.webhooks === undefined ? [] : writeWebhooks(sql, decision.webhooks)),
+        ...(decision.webhooks === undefined ? [] : [runAll(sql, webhookStatements(decision.webhooks))]),
         ...writeDecision(sql, decision, {
           lastChangeOf: (petId) =>
             entries.get(petId)?.lastChange ?? catalog?.latestLogRows.get(petId) ?? null,

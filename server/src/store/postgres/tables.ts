@@ -2,7 +2,7 @@ import { ID_STEP } from '../generated-ids.ts'
 import { IS_PET_ROW } from '../log-rows.ts'
 import { CROSSINGS_INDEX } from '../low-stock.ts'
 import { sharedTables } from '../tables.ts'
-import { DIALECT, IDS_PER_NUMBER, WORDS_VECTOR } from './dialect.ts'
+import { DIALECT, IDS_PER_NUMBER } from './dialect.ts'
 
 /** An advisory lock: one caller at a time assigns places in the log. The number is arbitrary. */
 const NUMBERING_LOCK = 0x6e756d626572
@@ -23,7 +23,7 @@ export const FIRST_TABLES = `
   CREATE INDEX pets_by_category ON pets (category_id, id);
   CREATE INDEX pets_by_words ON pets (words, id);
   -- Every search reads the index's list of pending entries, so this list is kept short.
-  CREATE INDEX pet_words ON pets USING gin (${WORDS_VECTOR}) WITH (gin_pending_list_limit = 256);
+  CREATE INDEX pet_words ON pets USING gin (array_to_tsvector(string_to_array(words, ' '))) WITH (gin_pending_list_limit = 256);
 
   -- The units on the shelf and how many of them open orders reserve, correct at every commit. The status is in this table
   -- and not in pets, so that listing the stock reads one narrow table. Each page has free space, so that an update stays in

@@ -5,21 +5,20 @@ import type { Pet } from '../../core/catalog/pet.ts'
 import { type Command, petIdsOf } from '../../core/stock/command.ts'
 import { isLow } from '../../core/stock/stock-draft.ts'
 import {
-  CATEGORY_COLUMNS,
   CATEGORY_FIELDS,
   catalogReferencesOf,
-  categoryValues,
   PET_COLUMNS,
   PET_FIELDS,
   petValues,
   toCategory,
   toPet,
 } from '../catalog-rows.ts'
-import { isGeneratedId } from '../generated-ids.ts'
+import { raiseIdStatements } from '../generated-ids.ts'
 import { IS_PET_ROW } from '../log-rows.ts'
 import { categoryThresholdStatements } from '../low-stock.ts'
+import { categoryStatements } from '../pets.ts'
 import { type SqlValue, upsertSql } from '../sql.ts'
-import { DIALECT, idGenerator, runStatement, toSqlite } from './dialect.ts'
+import { DIALECT, idGenerator, runAll, toSqlite } from './dialect.ts'
 
 /** Reads and writes the catalogue inside a commit. */
 export function catalogTables(database: Database) {
@@ -46,14 +45,6 @@ export function catalogTables(database: Database) {
       reserved = excluded.reserved, low_at = excluded.low_at, is_low = excluded.is_low`,
   )
   const removePet = database.query<unknown, [bigint]>('DELETE FROM pets WHERE id = ?')
-  const putCategory = database.query<unknown, SqlValue[]>(
-    toSqlite(upsertSql('categories', Object.keys(CATEGORY_COLUMNS))),
-  )
-  const removeCategory = database.query<unknown, [bigint]>('DELETE FROM categories WHERE id = ?')
-  const raiseIds = {
-    pets: database.query<unknown, [bigint]>(toSqlite(DIALECT.raiseIds('pets'))),
-    categories: database.query<unknown, [bigint]>(toSqlite(DIALECT.raiseIds('categories'))),
-  }
 
   const readPets = (commands: readonly Command[]): Map<bigint, Pet> => {
     const pets = new Map<bigint, Pet>()
@@ -108,28 +99,16 @@ export function catalogTables(database: Database) {
         putPet.run(...petValues(pet))
         const { quantity, status, reserved, lowStockAt } = entry
         putStock.run(id, quantity, status, reserved, lowStockAt, Number(isLow(entry)))
-        raiseIdsAbove('pets', id)
       }
-      for (const [id, category] of categories) {
-        if (category === undefined) removeCategory.run(id)
-        else {
-          putCategory.run(...categoryValues(category))
-          raiseIdsAbove('categories', id)
-        }
-      }
+      runAll(database, raiseIdStatements(DIALECT, 'pets', pets.keys()))
+      runAll(database, categoryStatements(DIALECT, categories))
     },
 
     /** Must run after the log rows of the categories are written. */
     writeThresholds: ({ newThresholds }: CatalogChanges): void => {
       for (const { by, ...category } of newThresholds) {
-        for (const statement of categoryThresholdStatements(DIALECT, category, by))
-          runStatement(database, statement)
+        runAll(database, categoryThresholdStatements(DIALECT, category, by))
       }
     },
-  }
-
-  /** Makes generated ids start above this id. */
-  function raiseIdsAbove(table: 'pets' | 'categories', id: bigint): void {
-    if (isGeneratedId(id)) raiseIds[table].run(id)
   }
 }

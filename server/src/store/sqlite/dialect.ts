@@ -41,6 +41,11 @@ export function runStatement(database: Database, { text, values }: Statement): C
   return database.query<unknown, SQLQueryBindings[]>(toSqlite(text)).run(...values.map(toBinding))
 }
 
+/** Runs statements inside the current transaction. */
+export function runAll(database: Database, statements: readonly Statement[]): void {
+  for (const statement of statements) runStatement(database, statement)
+}
+
 /** Generates ids for new rows, inside a commit. */
 export function idGenerator(database: Database, table: GeneratedIdTable) {
   const findLast = database.query<{ last: bigint }, []>(`SELECT ${table} AS last FROM last_ids`)

@@ -10,7 +10,7 @@ import {
   webhookIdsOf,
   webhookStatements,
 } from '../webhooks.ts'
-import { runStatement } from './dialect.ts'
+import { runAll } from './dialect.ts'
 
 /** Reads and writes webhooks inside a commit. */
 export function webhookTable(database: Database) {
@@ -24,7 +24,7 @@ export function webhookTable(database: Database) {
       return toLockedWebhooks(rows, countByCreator.all())
     },
     write: (changes: WebhookChanges): void => {
-      for (const statement of webhookStatements(changes)) runStatement(database, statement)
+      runAll(database, webhookStatements(changes))
     },
   }
 }
