@@ -6,7 +6,7 @@ import type { HistoryStore } from '../core/stock/stock-store.ts'
 import { MAX_INT64, parseInt64 } from '../core/values/field.ts'
 import { fromPetDetail } from './catalog-rows.ts'
 import { IS_PET_ROW, purposeOf } from './log-rows.ts'
-import type { SqlDatabase, SqlValue } from './sql.ts'
+import type { RowSource, SqlValue } from './sql.ts'
 
 /** The columns of every row that a history lists, and the name of its key. */
 interface ListedRow {
@@ -150,7 +150,7 @@ const LATEST_LOG_ROW = `
     (SELECT max(id) FROM log WHERE pet_id = $1 AND ${IS_PET_ROW})) AS id`
 
 export function historyMethods(
-  database: Pick<SqlDatabase, 'rows'>,
+  database: RowSource,
   scanLimits = SCAN_LIMITS,
 ): Pick<HistoryStore, 'listHistoryPage' | 'findRemoval' | 'countPrunable'> & RecentHistory {
   return {
@@ -175,10 +175,7 @@ export function historyMethods(
 type RecentHistory = Pick<HistoryStore, 'listRecentHistory' | 'listPetEdits'>
 
 /** The methods that may examine many log rows. */
-export function recentHistoryMethods(
-  database: Pick<SqlDatabase, 'rows'>,
-  scanLimits = SCAN_LIMITS,
-): RecentHistory {
+export function recentHistoryMethods(database: RowSource, scanLimits = SCAN_LIMITS): RecentHistory {
   return {
     listRecentHistory: (limit, cursor, filter = {}) =>
       readPage(cursor, async (cursorId) => {
@@ -225,7 +222,7 @@ const ROWS_PER_COUNT = 100_000
 
 /** Counts in steps, because counting a long log takes a while and blocks a SQLite connection. */
 async function countPrunable(
-  database: Pick<SqlDatabase, 'rows'>,
+  database: RowSource,
   limit: PruneLimit,
   onProgress: (rows: number) => void = () => {},
 ): Promise<{ prunable: number; total: number }> {
@@ -267,7 +264,7 @@ function isEmpty(filter: HistoryFilter): boolean {
 }
 
 async function readChainPage(
-  database: Pick<SqlDatabase, 'rows'>,
+  database: RowSource,
   petId: bigint,
   limit: number,
   cursorId: bigint | undefined,
@@ -279,7 +276,7 @@ async function readChainPage(
 
 /** The log row from which a page of a pet's history begins: the latest row, or the row before the cursor. */
 async function findChainStart(
-  database: Pick<SqlDatabase, 'rows'>,
+  database: RowSource,
   petId: bigint,
   cursorId: bigint | undefined,
 ): Promise<bigint | undefined> {
@@ -301,7 +298,7 @@ interface IdRange {
 
 /** The log rows whose times can match the filter; `undefined` if there are none. */
 async function findIdRange(
-  database: Pick<SqlDatabase, 'rows'>,
+  database: RowSource,
   { since, until }: HistoryFilter,
 ): Promise<IdRange | undefined> {
   const firstIdSince = async (time: number) => {
@@ -318,11 +315,7 @@ async function findIdRange(
  * the rows of one
  * pet.
  */
-async function isShortRange(
-  database: Pick<SqlDatabase, 'rows'>,
-  { first, end }: IdRange,
-  maxRows: number,
-): Promise<boolean> {
+async function isShortRange(database: RowSource, { first, end }: IdRange, maxRows: number): Promise<boolean> {
   if (first === LOWEST_ID || end === HIGHEST_ID) return false
   const [row] = await database.rows<{ size: bigint }>(
     `SELECT count(*) AS size FROM (
@@ -342,7 +335,7 @@ interface FilteredPage {
 
 /** Examines the changes of one pet, back from row `start`, in one step. */
 async function searchChain(
-  database: Pick<SqlDatabase, 'rows'>,
+  database: RowSource,
   { limit, start, filter, scanLimits: { rowsPerStep } }: FilteredPage & { readonly start: bigint },
 ): Promise<HistoryPage> {
   const rows = await database.rows<ChangeRow & { matches: bigint }>(
@@ -364,7 +357,7 @@ async function searchChain(
  * Other reads can run between the steps.
  */
 async function searchLog<Row extends ListedRow, Entry>(
-  database: Pick<SqlDatabase, 'rows'>,
+  database: RowSource,
   list: LogList<Row, Entry>,
   { limit, cursorId, range, filter, scanLimits }: FilteredPage & LogSection,
 ): Promise<HistoryPage<Entry>> {

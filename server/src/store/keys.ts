@@ -21,6 +21,7 @@ import {
   inLongSession,
   type LongSession,
   placeholders,
+  type RowSource,
   runStatements,
   type SqlDatabase,
   type SqlValue,
@@ -225,7 +226,7 @@ function usageOf(row: KeyUsageRow): Pick<KeyRecord, 'lastUsedAt' | 'day'> {
 /** Reads the keys that `selection` selects, with their secrets. */
 async function readRecords(
   database: SqlDatabase,
-  source: Pick<SqlDatabase, 'rows'>,
+  source: RowSource,
   selection = `ORDER BY ${keyOrder(database)}`,
   ...values: readonly SqlValue[]
 ): Promise<KeyRecord[]> {

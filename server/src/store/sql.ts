@@ -60,6 +60,8 @@ export interface SqlDatabase {
   longSession(): Promise<LongSession>
 }
 
+export type RowSource = Pick<SqlDatabase, 'rows'>
+
 /** A connection that one caller uses until it is closed. Its statements may take long without blocking other callers. */
 export interface LongSession {
   rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]>

@@ -15,6 +15,7 @@ import { cursorAt, fromCursor, isCursorOf, type LogMethods, type LogRange } from
 import type { RowOf } from './record-rows.ts'
 import {
   insertRows,
+  type RowSource,
   type SqlDatabase,
   type SqlValue,
   type Statement,
@@ -90,7 +91,7 @@ interface WebhookOptions {
   /** The tables of the log for a FROM clause, and the column that holds the position of a row. */
   readonly log: { readonly source: string; readonly position: string }
   /** Reads through this may return commits that are not flushed to disk yet. */
-  readonly unflushed?: Pick<SqlDatabase, 'rows'>
+  readonly unflushed?: RowSource
   /** Absent if only one process delivers webhooks. All processes use the same clock. */
   readonly lease?: { readonly owner: string; readonly clock: StoreClock }
 }

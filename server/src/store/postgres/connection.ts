@@ -1,6 +1,6 @@
 import { SQL } from 'bun'
 import { SECOND } from '../../core/values/clock.ts'
-import type { Durability, SqlDatabase, SqlValue, Statement } from '../sql.ts'
+import type { Durability, RowSource, SqlDatabase, SqlValue, Statement } from '../sql.ts'
 import { type Host, optionsFrom, type PostgresSettings, readAddress } from './connection-options.ts'
 import { DIALECT, toParameter } from './dialect.ts'
 import {
@@ -41,7 +41,7 @@ type AcquireOptions = { readonly isUrgent?: boolean }
  * Called after a statement failed. Returns an error if the cause is the database and not the statement, for example if
  * a newer version has migrated the tables; otherwise undefined.
  */
-type ExplainRefusal = (database: Pick<SqlDatabase, 'rows'>) => Promise<unknown>
+type ExplainRefusal = (database: RowSource) => Promise<unknown>
 
 /**
  * The session pool of the PostgreSQL host that accepts writes. While there is no such host, callers are refused at once, and
@@ -155,12 +155,7 @@ export class Connection implements SqlDatabase {
       )
       pool.release(session, { isReusable })
     }
-    return new PostgresLongSession({
-      session,
-      close,
-      withServiceErrors: (work) => this.withServiceErrors(work),
-      maxPauseMs: 0,
-    })
+    return this.#longSession(session, close, 0)
   }
 
   /**
@@ -176,13 +171,12 @@ export class Connection implements SqlDatabase {
         throw error
       },
     )
-    const maxPauseMs = Math.min(MAX_PAUSE_MS, this.#statementMs / 2)
-    return new PostgresLongSession({
-      session,
-      close,
-      withServiceErrors: (work) => this.withServiceErrors(work),
-      maxPauseMs,
-    })
+    return this.#longSession(session, close, Math.min(MAX_PAUSE_MS, this.#statementMs / 2))
+  }
+
+  #longSession(session: Session, close: () => Promise<void>, maxPauseMs: number): PostgresLongSession {
+    const withServiceErrors = <T>(work: () => Promise<T>) => this.withServiceErrors(work)
+    return new PostgresLongSession({ session, close, withServiceErrors, maxPauseMs })
   }
 
   /**

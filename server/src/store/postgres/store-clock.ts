@@ -1,5 +1,5 @@
 import { type Clock, SECOND } from '../../core/values/clock.ts'
-import type { SqlDatabase, StoreClock } from '../sql.ts'
+import type { RowSource, StoreClock } from '../sql.ts'
 import type { Connection } from './connection.ts'
 
 /**
@@ -10,7 +10,7 @@ export function storeTimeSql(processTime: `$${number}`): string {
   return `coalesce(${processTime}::bigint, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint)`
 }
 
-export async function readStoreTime(database: Pick<SqlDatabase, 'rows'>, clock?: Clock): Promise<number> {
+export async function readStoreTime(database: RowSource, clock?: Clock): Promise<number> {
   const [row] = await database.rows<{ now: bigint }>(`SELECT ${storeTimeSql('$1')} AS now`, clock?.() ?? null)
   if (row === undefined) throw new Error('the database did not return its time')
   return Number(row.now)
