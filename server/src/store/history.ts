@@ -37,7 +37,6 @@ interface EditRow extends ListedRow {
 interface LogList<Row extends ListedRow, Entry> {
   /** A condition on log rows. */
   readonly isListed: string
-  /** The columns of `log` that a row has. */
   readonly columns: string
   /** The expressions that are evaluated only for the rows of the page. */
   readonly lookups: readonly string[]
@@ -312,8 +311,7 @@ async function findIdRange(
 
 /**
  * Whether the range has both ends and fewer than `maxRows` rows. Examining all of them is then faster than following
- * the rows of one
- * pet.
+ * the rows of one pet.
  */
 async function isShortRange(database: RowSource, { first, end }: IdRange, maxRows: number): Promise<boolean> {
   if (first === LOWEST_ID || end === HIGHEST_ID) return false
@@ -331,6 +329,12 @@ interface FilteredPage {
   readonly limit: number
   readonly filter: HistoryFilter
   readonly scanLimits: typeof SCAN_LIMITS
+}
+
+/** A page of the rows of a range before a cursor. */
+interface LogPage extends FilteredPage {
+  readonly cursorId: bigint | undefined
+  readonly range: IdRange
 }
 
 /** Examines the changes of one pet, back from row `start`, in one step. */
@@ -359,7 +363,7 @@ async function searchChain(
 async function searchLog<Row extends ListedRow, Entry>(
   database: RowSource,
   list: LogList<Row, Entry>,
-  { limit, cursorId, range, filter, scanLimits }: FilteredPage & LogSection,
+  { limit, cursorId, range, filter, scanLimits }: LogPage,
 ): Promise<HistoryPage<Entry>> {
   const found: Row[] = []
   const values = filterValues(filter)
@@ -395,12 +399,6 @@ async function searchLog<Row extends ListedRow, Entry>(
   return { ...toPage(found, limit, list), next: String(before) }
 }
 
-/** The rows of a range before a cursor. */
-interface LogSection {
-  readonly cursorId: bigint | undefined
-  readonly range: IdRange
-}
-
 function filterValues({ who, reason, since, until, petId, reference }: HistoryFilter): readonly SqlValue[] {
   return [
     who ?? null,
@@ -414,8 +412,7 @@ function filterValues({ who, reason, since, until, petId, reference }: HistoryFi
 
 /**
  * Returns a SELECT and the value of its parameter. It selects the ids of the oldest rows, up to the first row that must
- * be kept.
- * `limitClause` limits how many of the oldest rows are examined.
+ * be kept. `limitClause` limits how many of the oldest rows are examined.
  */
 export function prunableIds(limit: PruneLimit, limitClause: string): [text: string, value: number] {
   const [isPrunable, value] =

@@ -11,6 +11,7 @@ import {
   petDetail,
 } from './catalog-rows.ts'
 import { fromOrderDetail, orderDetail } from './order-rows.ts'
+import type { RowOf } from './record-rows.ts'
 import type { SqlValue } from './sql.ts'
 
 /** For a subscriber that is more events behind than this, reading the whole stock is faster. */
@@ -23,19 +24,13 @@ export const IS_PET_ROW = "(kind = 'pet' OR kind = 'removed')"
 export const MAY_CHANGE_INVENTORY =
   "kind <> 'order' AND kind <> 'low' AND kind <> 'recovered' AND kind <> 'category'"
 
+type LoggedRow = RowOf<'log', 'pet_id' | 'before' | 'after' | 'reference' | 'detail'>
+
 /** A log row that is read for subscribers. */
-export interface LogRow {
-  readonly id: bigint
+export interface LogRow extends Omit<LoggedRow, 'previous' | 'status' | 'reason'> {
   readonly kind: StockEvent['kind']
-  readonly pet_id: bigint | null
-  readonly before: bigint | null
-  readonly after: bigint | null
   readonly status: PetStatus | null
-  readonly at: bigint
-  readonly key_id: string
   readonly reason: Reason | null
-  readonly reference: string | null
-  readonly detail: string | null
 }
 
 export const LOG_FIELDS = 'kind, pet_id, before, after, status, at, key_id, reason, reference, detail'
@@ -122,10 +117,8 @@ function petIdOf(record: LogRecord): bigint | null {
   }
 }
 
-export interface StockRow {
-  pet_id: bigint
-  quantity: bigint
-  status: PetStatus
+export interface StockRow extends Pick<RowOf<'stock'>, 'pet_id' | 'quantity'> {
+  readonly status: PetStatus
 }
 
 export const ALL_ENTRIES = 'SELECT pet_id, quantity, status FROM stock ORDER BY pet_id'
@@ -135,10 +128,7 @@ export function toItem(row: StockRow): InventoryItem {
 }
 
 /** A row of `stock` that a commit has locked and read. */
-export interface LockedRow extends StockRow {
-  reserved: bigint
-  low_at: bigint | null
-}
+export interface LockedRow extends StockRow, Pick<RowOf<'stock', 'low_at'>, 'reserved' | 'low_at'> {}
 
 export const LOCKED_FIELDS = 'pet_id, quantity, status, reserved, low_at'
 

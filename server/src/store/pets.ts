@@ -132,7 +132,6 @@ export function petMethods(
 
 const UPSERT_CATEGORY = upsertSql('categories', Object.keys(CATEGORY_COLUMNS))
 
-/** Statements that write the changes of categories. */
 export function categoryStatements(dialect: Dialect, categories: CatalogChanges['categories']): Statement[] {
   const writes = Array.from(categories, ([id, category]) =>
     category === undefined

@@ -8,7 +8,6 @@ interface TableTerms extends Readonly<Dialect['types']> {
   readonly insertionOrder: string
   /** The type of a primary key that the database numbers. */
   readonly serial: string
-  /** The options of an ordinary table. */
   readonly plainTable: string
   /** The options of a table that is read only by its primary key. */
   readonly keyedTable: string

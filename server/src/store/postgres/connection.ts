@@ -17,13 +17,7 @@ import {
   unusableHosts,
   withTimeout,
 } from './failures.ts'
-import {
-  checkAcceptsWrites,
-  PostgresLongSession,
-  runAll,
-  transact,
-  transactInTwoRoundTrips,
-} from './session.ts'
+import { BEGIN, checkAcceptsWrites, PostgresLongSession, runAll, transact } from './session.ts'
 import { type Session, SessionPool } from './session-pool.ts'
 
 /** If a probe gets no answer within this time, the database counts as unavailable, and callers are refused. */
@@ -123,19 +117,28 @@ export class Connection implements SqlDatabase {
     return this.run((session) => transact(session, durability, () => runAll(session, statements)))
   }
 
-  /** Runs statements in one transaction, which is on disk when the promise resolves. */
-  transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return this.run((session) => transact(session, 'durable', work))
-  }
-
-  /** Runs a transaction in two round trips. Without `maxLockWaitMs`, it waits for locks until the statement timeout. */
+  /**
+   * Runs a transaction in two round trips: BEGIN with the statements of `read`, then the statements of `write` with COMMIT.
+   * Without `maxLockWaitMs`, it waits for locks until the statement timeout.
+   */
   readThenWrite<Found>(
     durability: Durability,
     read: (session: Session) => Promise<Found>,
     write: (session: Session, found: Found) => Promise<unknown> | undefined,
     maxLockWaitMs?: number,
   ): Promise<void> {
-    return this.run((session) => transactInTwoRoundTrips(session, durability, read, write, maxLockWaitMs))
+    const lockTimeout = maxLockWaitMs === undefined ? '' : `; SET LOCAL lock_timeout = ${maxLockWaitMs}`
+    return this.run(async (session) => {
+      try {
+        const begun = session.unsafe(`${BEGIN[durability]}${lockTimeout}`).execute()
+        const [, found] = await Promise.all([begun, read(session)])
+        // Waits for both, because COMMIT alone does not show a failure: it also succeeds if it rolls back a failed transaction.
+        await Promise.all([write(session, found), session`COMMIT`.execute()])
+      } catch (error) {
+        await session`ROLLBACK`.catch(() => {})
+        throw error
+      }
+    })
   }
 
   /** Throws while no host accepts writes. */
@@ -226,8 +229,7 @@ export class Connection implements SqlDatabase {
 
   /**
    * Probes until a host that accepts writes answers. The current pool is probed first, because one lost connection is
-   * no reason
-   * to refuse callers or to abandon the other connections.
+   * no reason to refuse callers or to abandon the other connections.
    */
   async #probe(): Promise<void> {
     const pool = this.#pool

@@ -94,7 +94,7 @@ export class PostgresLongSession implements LongSession {
   }
 }
 
-const BEGIN: Readonly<Record<Durability, string>> = {
+export const BEGIN: Readonly<Record<Durability, string>> = {
   durable: 'BEGIN',
   unflushed: 'BEGIN; SET LOCAL synchronous_commit = off',
 }
@@ -111,26 +111,6 @@ export async function transact<T>(
     await begun
     await session`COMMIT`
     return result
-  } catch (error) {
-    await session`ROLLBACK`.catch(() => {})
-    throw error
-  }
-}
-
-/** Runs a transaction in two round trips: BEGIN with the statements of `read`, then the statements of `write` with COMMIT. */
-export async function transactInTwoRoundTrips<Found>(
-  session: Session,
-  durability: Durability,
-  read: (session: Session) => Promise<Found>,
-  write: (session: Session, found: Found) => Promise<unknown> | undefined,
-  maxLockWaitMs?: number,
-): Promise<void> {
-  const lockTimeout = maxLockWaitMs === undefined ? '' : `; SET LOCAL lock_timeout = ${maxLockWaitMs}`
-  try {
-    const begun = session.unsafe(`${BEGIN[durability]}${lockTimeout}`).execute()
-    const [, found] = await Promise.all([begun, read(session)])
-    // Waits for both, because COMMIT alone does not show a failure: it also succeeds if it rolls back a failed transaction.
-    await Promise.all([write(session, found), session`COMMIT`.execute()])
   } catch (error) {
     await session`ROLLBACK`.catch(() => {})
     throw error
