@@ -3,7 +3,8 @@ import type { LockedCatalog } from '../../core/catalog/catalog-draft.ts'
 import type { WrittenDecision } from '../../core/stock/decide.ts'
 import { isPetRecord, type PetRecord } from '../../core/stock/stock-draft.ts'
 import { LOG_COLUMN_NAMES, LOG_COLUMNS, logValues } from '../log-rows.ts'
-import { ORDER_COLUMNS } from '../order-rows.ts'
+import { ORDER_COLUMNS, orderDetail } from '../order-rows.ts'
+import type { SqlValue } from '../sql.ts'
 import { writeCatalog } from './catalog.ts'
 import { arrayPlaceholders, columnArrays, logIdsFrom } from './dialect.ts'
 import { orderArrays, writeChangedOrders } from './orders.ts'
@@ -30,7 +31,7 @@ export function writeDecision(sql: SQL, decision: WrittenDecision, before: State
   const writes: Promise<unknown>[] = []
   if (catalog !== undefined) writes.push(...writeCatalog(sql, catalog, before.pets ?? new Map()))
   if (records.length > 0 || reserved.size > 0 || low.size > 0 || added.length > 0)
-    writes.push(writeRecords(sql, decision, before, logIdsFrom(numbers)))
+    writes.push(...writeRecords(sql, decision, before, logIdsFrom(numbers)))
   if (changed.length > 0) writes.push(writeChangedOrders(sql, changed))
   return writes
 }
@@ -70,6 +71,17 @@ function writeQuantityChanges(
   return sql.unsafe(WRITE_QUANTITY_CHANGES, columnArrays(CHANGE_COLUMNS, rows)).execute()
 }
 
+const INSERT_LOG_ROWS = `
+  INSERT INTO log (${LOG_COLUMN_NAMES}) SELECT * FROM unnest(${arrayPlaceholders(LOG_COLUMNS)})`
+
+/** The columns of an order's log row. The other columns are empty, and sending them would take time. */
+const ORDER_LOG_COLUMNS = {
+  id: 'integer',
+  pet_id: 'integer',
+  at: 'integer',
+  key_id: 'text',
+  detail: 'text',
+} as const
 const STOCK_COLUMNS = {
   pet_id: 'integer',
   quantity: 'integer',
@@ -77,34 +89,41 @@ const STOCK_COLUMNS = {
   is_low: 'boolean',
   last_change: 'integer',
 } as const
-const FIRST_STOCK_PARAMETER = 1 + LOG_COLUMN_NAMES.length
-const FIRST_ORDER_PARAMETER = FIRST_STOCK_PARAMETER + Object.keys(STOCK_COLUMNS).length
-const WRITE_RECORDS = `
+const WRITE_ORDERS_AND_STOCK = `
   WITH logged AS (
-    INSERT INTO log (${LOG_COLUMN_NAMES}) SELECT * FROM unnest(${arrayPlaceholders(LOG_COLUMNS)})
+    INSERT INTO log (kind, ${Object.keys(ORDER_LOG_COLUMNS)})
+    SELECT 'order', * FROM unnest(${arrayPlaceholders(ORDER_LOG_COLUMNS)})
   ), stocked AS (
     UPDATE stock SET quantity = coalesce(now.quantity, stock.quantity), reserved = coalesce(now.reserved, stock.reserved),
       is_low = coalesce(now.is_low, stock.is_low), last_change = coalesce(now.last_change, stock.last_change)
-    FROM unnest(${arrayPlaceholders(STOCK_COLUMNS, FIRST_STOCK_PARAMETER)}) AS now (${Object.keys(STOCK_COLUMNS)})
+    FROM unnest(${arrayPlaceholders(STOCK_COLUMNS, 6)}) AS now (${Object.keys(STOCK_COLUMNS)})
     WHERE stock.pet_id = now.pet_id
   )
-  INSERT INTO orders (${Object.keys(ORDER_COLUMNS)})
-  SELECT * FROM unnest(${arrayPlaceholders(ORDER_COLUMNS, FIRST_ORDER_PARAMETER)})`
+  INSERT INTO orders (${Object.keys(ORDER_COLUMNS)}) SELECT * FROM unnest(${arrayPlaceholders(ORDER_COLUMNS, 11)})`
 
-/** Writes the log rows, the stock and the new orders in one statement. */
+/** Writes the log rows, the stock and the new orders. */
 function writeRecords(
   sql: SQL,
   { records, reserved, low, orders }: WrittenDecision,
   { lastChangeOf }: StateBefore,
   idOf: (index: number) => bigint,
-): Promise<unknown> {
+): Promise<unknown>[] {
   const lastRecords = new Map<bigint, PetRecord>()
-  const logRows = records.map((row, index) => {
-    if (!isPetRecord(row)) return logValues(row, idOf(index), null)
-    const { petId, previousIndex, isLast } = row
-    if (isLast) lastRecords.set(petId, row)
-    return logValues(row, idOf(index), previousIndex === null ? lastChangeOf(petId) : idOf(previousIndex))
-  })
+  const orderRows: SqlValue[][] = []
+  const otherRows: SqlValue[][] = []
+  for (const [index, row] of records.entries()) {
+    const id = idOf(index)
+    if (row.kind === 'order') {
+      const { order, change, by } = row
+      orderRows.push([id, order.petId, by.at, by.keyId, orderDetail(change, order)])
+    } else if (isPetRecord(row)) {
+      const { petId, previousIndex, isLast } = row
+      if (isLast) lastRecords.set(petId, row)
+      otherRows.push(logValues(row, id, previousIndex === null ? lastChangeOf(petId) : idOf(previousIndex)))
+    } else {
+      otherRows.push(logValues(row, id, null))
+    }
+  }
   const petIds = new Set([...lastRecords.keys(), ...reserved.keys(), ...low.keys()])
   const stockRows = Array.from(petIds, (petId) => {
     const last = lastRecords.get(petId)
@@ -113,9 +132,12 @@ function writeRecords(
     return [petId, quantity, reserved.get(petId) ?? null, low.get(petId) ?? null, lastChange]
   })
   const values = [
-    ...columnArrays(LOG_COLUMNS, logRows),
+    ...columnArrays(ORDER_LOG_COLUMNS, orderRows),
     ...columnArrays(STOCK_COLUMNS, stockRows),
     ...orderArrays(orders?.added ?? []),
   ]
-  return sql.unsafe(WRITE_RECORDS, values).execute()
+  const writes = [sql.unsafe(WRITE_ORDERS_AND_STOCK, values).execute()]
+  if (otherRows.length > 0)
+    writes.push(sql.unsafe(INSERT_LOG_ROWS, columnArrays(LOG_COLUMNS, otherRows)).execute())
+  return writes
 }

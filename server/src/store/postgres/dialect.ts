@@ -106,7 +106,11 @@ export function arrayText<Row>(
   return `{${rows.map((row) => pick(row) ?? 'NULL').join()}}`
 }
 
+const SPECIAL_CHARACTER = /["\\]/
+
 /** A text as an element of `arrayText`. */
 export function quotedElement(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : `"${text.replaceAll(/["\\]/g, '\\$&')}"`
+  if (text === undefined) return undefined
+  // Few texts need escaping, and this test takes half the time of replaceAll.
+  return SPECIAL_CHARACTER.test(text) ? `"${text.replaceAll(/["\\]/g, '\\$&')}"` : `"${text}"`
 }
