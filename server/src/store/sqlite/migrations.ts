@@ -105,11 +105,6 @@ const FIRST_TABLES = `
   })}
 `
 
-interface Migration {
-  readonly number: number
-  readonly sql: string
-}
-
 /** Searches now use an index in memory (core/catalog/pet-index.ts), so the cost of writing this index is saved. */
 const DROP_FULL_TEXT_INDEX = `
   DROP TRIGGER IF EXISTS pet_words_added;
@@ -152,21 +147,22 @@ const ADD_ORDER_AUTHORS = `
   ALTER TABLE orders ADD COLUMN created_by TEXT;
   ALTER TABLE orders ADD COLUMN closed_by TEXT`
 
-const FIRST = 1
-
-/** New migrations are appended. A migration that has been released is never edited. */
-const MIGRATIONS: readonly Migration[] = [
-  { number: FIRST, sql: FIRST_TABLES },
+/**
+ * The version of the tables is the number of applied migrations. New migrations are appended. A migration that has been
+ * released is never edited.
+ */
+const MIGRATIONS = [
+  FIRST_TABLES,
   // The id of the key that created the webhook; NULL for webhooks that are older than this column.
-  { number: 2, sql: 'ALTER TABLE webhooks ADD COLUMN created_by TEXT' },
-  { number: 3, sql: DROP_FULL_TEXT_INDEX },
-  { number: 4, sql: DROP_ORDER_STATE_CHECK },
-  { number: 5, sql: ADD_ORDER_CUSTOMER },
-  { number: 6, sql: PAUSED_KEYS_AND_PAIRING_CODES },
-  { number: 7, sql: ADD_ORDER_AUTHORS },
+  'ALTER TABLE webhooks ADD COLUMN created_by TEXT',
+  DROP_FULL_TEXT_INDEX,
+  DROP_ORDER_STATE_CHECK,
+  ADD_ORDER_CUSTOMER,
+  PAUSED_KEYS_AND_PAIRING_CODES,
+  ADD_ORDER_AUTHORS,
 ]
 
-export const NEWEST = MIGRATIONS.at(-1)?.number ?? 0
+export const NEWEST = MIGRATIONS.length
 
 /** Migrates the file to the newest version, if `tables` allows it. Safe if several processes start at once. */
 export function migrate(database: Database, tables: TablesMode): void {
@@ -175,12 +171,9 @@ export function migrate(database: Database, tables: TablesMode): void {
     if (!needsMigration(version, NEWEST, tables)) return
     const isEarly = hasEarlyTables(database)
     if (isEarly) convertEarlyTables(database)
-    const applied = isEarly ? FIRST : (version ?? 0)
-    for (const migration of MIGRATIONS) {
-      if (migration.number <= applied) continue
-      database.run(migration.sql)
-      database.run(`PRAGMA user_version = ${migration.number}`)
-    }
+    const applied = isEarly ? 1 : (version ?? 0)
+    for (const migration of MIGRATIONS.slice(applied)) database.run(migration)
+    database.run(`PRAGMA user_version = ${NEWEST}`)
     if (isEarly) for (const text of DIALECT.newIdentity) database.run(text)
   })
   // The version is read before the columns, so columns that another process adds in between do no harm.
@@ -234,9 +227,9 @@ function convertEarlyTables(database: Database): void {
 export function missingColumns(database: Database, version: number): string[] {
   const model = new Database(':memory:')
   try {
-    for (const { number, sql } of MIGRATIONS) if (number <= version) model.run(sql)
+    for (const migration of MIGRATIONS.slice(0, version)) model.run(migration)
     const expected = columnsOf(model)
-    for (const { number, sql } of MIGRATIONS) if (number > version) model.run(sql)
+    for (const migration of MIGRATIONS.slice(version)) model.run(migration)
     // Columns that a later migration drops are allowed to be missing.
     const kept = new Set(columnsOf(model))
     const found = new Set(columnsOf(database))
