@@ -151,7 +151,7 @@ const LATEST_LOG_ROW = `
 export function historyMethods(
   database: RowSource,
   scanLimits = SCAN_LIMITS,
-): Pick<HistoryStore, 'listHistoryPage' | 'findRemoval' | 'countPrunable'> & RecentHistory {
+): Omit<HistoryStore, 'pruneHistory'> {
   return {
     listHistoryPage: (petId, limit, cursor) =>
       readPage(cursor, (cursorId) => readChainPage(database, petId, limit, cursorId)),
@@ -166,16 +166,8 @@ export function historyMethods(
       return { petId, at: Number(row.at), keyId: row.key_id, keyName: row.name ?? row.key_id }
     },
 
-    ...recentHistoryMethods(database, scanLimits),
     countPrunable: (limit, onProgress) => countPrunable(database, limit, onProgress),
-  }
-}
 
-type RecentHistory = Pick<HistoryStore, 'listRecentHistory' | 'listPetEdits'>
-
-/** The methods that may examine many log rows. */
-export function recentHistoryMethods(database: RowSource, scanLimits = SCAN_LIMITS): RecentHistory {
-  return {
     listRecentHistory: (limit, cursor, filter = {}) =>
       readPage(cursor, async (cursorId) => {
         const { petId, ...otherFilters } = filter
