@@ -1,7 +1,5 @@
 import type { Database } from 'bun:sqlite'
 import type { CatalogChanges, LockedCatalog } from '../../core/catalog/catalog-draft.ts'
-import type { Category } from '../../core/catalog/category.ts'
-import type { Pet } from '../../core/catalog/pet.ts'
 import { type Command, petIdsOf } from '../../core/stock/command.ts'
 import { isLow } from '../../core/stock/stock-draft.ts'
 import {
@@ -18,7 +16,7 @@ import { IS_PET_ROW } from '../log-rows.ts'
 import { categoryThresholdStatements } from '../low-stock.ts'
 import { categoryStatements } from '../pets.ts'
 import { type SqlValue, upsertSql } from '../sql.ts'
-import { DIALECT, idGenerator, runAll, toSqlite } from './dialect.ts'
+import { DIALECT, findAll, idGenerator, runAll, toSqlite } from './dialect.ts'
 
 /** Reads and writes the catalogue inside a commit. */
 export function catalogTables(database: Database) {
@@ -46,36 +44,16 @@ export function catalogTables(database: Database) {
   )
   const removePet = database.query<unknown, [bigint]>('DELETE FROM pets WHERE id = ?')
 
-  const readPets = (commands: readonly Command[]): Map<bigint, Pet> => {
-    const pets = new Map<bigint, Pet>()
-    for (const petId of petIdsOf(commands)) {
-      if (pets.has(petId)) continue
-      const row = findPet.get(petId)
-      if (row !== null) pets.set(petId, toPet(row))
-    }
-    return pets
-  }
-
   return {
     read: (commands: readonly Command[]): LockedCatalog => {
       const references = catalogReferencesOf(commands)
-      const pets = readPets(commands)
-      const categories = new Map<bigint, Category>()
+      const pets = findAll(petIdsOf(commands), findPet, (row) => toPet(row))
       const categoryIds = new Set(references.categories)
       for (const { categoryId } of pets.values()) categoryIds.add(categoryId)
-      for (const id of categoryIds) {
-        const row = findCategory.get(id)
-        if (row !== null) categories.set(id, toCategory(row))
-      }
-      const barcodes = new Map<string, bigint>()
-      for (const barcode of references.barcodes) {
-        const owner = findBarcodeOwner.get(barcode)
-        if (owner !== null) barcodes.set(barcode, owner.id)
-      }
       return {
         pets,
-        categories,
-        barcodes,
+        categories: findAll(categoryIds, findCategory, (row) => toCategory(row)),
+        barcodes: findAll(references.barcodes, findBarcodeOwner, ({ id }) => id),
         categoriesWithPets: new Set(
           references.removedCategories.filter((id) => findAnyPetIn.get(id) !== null),
         ),
