@@ -128,20 +128,23 @@ export function toItem(row: StockRow): InventoryItem {
 }
 
 /** A row of `stock` that a commit has locked and read. */
-export interface LockedRow extends StockRow, Pick<RowOf<'stock', 'low_at'>, 'reserved' | 'low_at'> {}
+export interface LockedRow
+  extends StockRow,
+    Pick<RowOf<'stock', 'low_at' | 'last_change'>, 'reserved' | 'low_at' | 'last_change'> {}
 
-export const LOCKED_FIELDS = 'pet_id, quantity, status, reserved, low_at'
+export const LOCKED_FIELDS = 'pet_id, quantity, status, reserved, low_at, last_change'
 
-export function toLockedEntry({
-  quantity,
-  status,
-  reserved,
-  low_at,
-}: Omit<LockedRow, 'pet_id'>): LockedEntry {
+export interface LinkedEntry extends LockedEntry {
+  /** The pet's latest log row. */
+  readonly lastChange: bigint | null
+}
+
+export function toLinkedEntry(row: LockedRow): LinkedEntry {
   return {
-    quantity: Number(quantity),
-    status,
-    reserved: Number(reserved),
-    lowStockAt: low_at === null ? null : Number(low_at),
+    quantity: Number(row.quantity),
+    status: row.status,
+    reserved: Number(row.reserved),
+    lowStockAt: row.low_at === null ? null : Number(row.low_at),
+    lastChange: row.last_change,
   }
 }

@@ -23,7 +23,14 @@ import {
   answerValues,
   toAnswers,
 } from '../idempotency.ts'
-import { ALL_ENTRIES, type LockedRow as EntryRow, type StockRow, toItem, toLockedEntry } from '../log-rows.ts'
+import {
+  ALL_ENTRIES,
+  LOCKED_FIELDS,
+  type LockedRow,
+  type StockRow,
+  toItem,
+  toLinkedEntry,
+} from '../log-rows.ts'
 import { isExpiredSql } from '../order-rows.ts'
 import { orderTotalsCounter } from '../orders.ts'
 import { inLongSession, type StoreClock } from '../sql.ts'
@@ -38,9 +45,8 @@ import { runAll } from './session.ts'
 import { storeTimeSql } from './store-clock.ts'
 import { lockWebhooks } from './webhooks.ts'
 
-interface LockedRow extends EntryRow {
-  last_change: bigint | null
-  has_expired_holds: boolean
+interface PetRow extends LockedRow {
+  readonly has_expired_holds: boolean
 }
 
 interface SnapshotRow {
@@ -198,9 +204,7 @@ async function decideAndWrite(
         decision = 'expired_holds'
         return Promise.resolve([])
       }
-      const entries = new Map(
-        rows.map((row) => [row.pet_id, { ...toLockedEntry(row), lastChange: row.last_change }]),
-      )
+      const entries = new Map(rows.map((row) => [row.pet_id, toLinkedEntry(row)]))
       const isLocked = (petId: bigint) => entries.has(petId)
       const lockedCatalog = catalog && onlyLockedPets(catalog.found, isLocked)
       const lockedOrders = orders && toLockedOrders(orders, isLocked)
@@ -249,7 +253,7 @@ function changedSince(sql: SQL, snapshot: string, prunings: string) {
 }
 
 const LOCK_PETS = `
-  SELECT pet_id, quantity, status, reserved, low_at, last_change, reserved > 0 AND EXISTS (
+  SELECT ${LOCKED_FIELDS}, reserved > 0 AND EXISTS (
     SELECT FROM orders WHERE orders.pet_id = stock.pet_id AND ${isExpiredSql(`(SELECT ${storeTimeSql('$2')})`)}
   ) AS has_expired_holds FROM stock
   WHERE pet_id = ANY ($1::bigint[]) ORDER BY pet_id FOR NO KEY UPDATE`
@@ -257,7 +261,7 @@ const LOCK_PETS = `
 /** Locks the pets in the order of their ids, so that two commits never deadlock over them. */
 function lockPets(sql: SQL, commands: readonly SubmittedCommand[], clock: StoreClock) {
   const petIds = arrayText(petIdsOf(commands), (petId) => petId)
-  return sql.unsafe<LockedRow[]>(LOCK_PETS, [petIds, clock.processTime()]).execute()
+  return sql.unsafe<PetRow[]>(LOCK_PETS, [petIds, clock.processTime()]).execute()
 }
 
 /** The pets of this list that another transaction has locked at this moment. */

@@ -9,7 +9,7 @@ import {
   type RememberedAnswer,
   type WrittenDecision,
 } from '../../core/stock/decide.ts'
-import type { InventoryItem, LockedEntry, PetStatus } from '../../core/stock/inventory.ts'
+import type { InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
 import { isPetRecord, type LogRecord, type PetRecord } from '../../core/stock/stock-draft.ts'
 import type { StockStore } from '../../core/stock/stock-store.ts'
 import type { Clock } from '../../core/values/clock.ts'
@@ -24,19 +24,16 @@ import {
   MAY_CHANGE_INVENTORY,
   type StockRow,
   toItem,
-  toLockedEntry,
+  toLinkedEntry,
 } from '../log-rows.ts'
 import { orderDetail } from '../order-rows.ts'
 import { orderTotalsCounter } from '../orders.ts'
 import { inLongSession, type SqlValue } from '../sql.ts'
 import { catalogTables } from './catalog.ts'
 import { type Connection, capLogEnd, LOG_END, type LogEnd, readLogEnd } from './connection.ts'
+import { findAll } from './dialect.ts'
 import { orderTable } from './orders.ts'
 import { webhookTable } from './webhooks.ts'
-
-interface Entry extends LockedEntry {
-  readonly lastChange: bigint | null
-}
 
 /** Applying more changes than this takes as long as loading the whole stock. */
 const MAX_CHANGES_TO_APPLY = 10_000n
@@ -53,9 +50,7 @@ export function stockMethods(
   const webhooks = webhookTable(database)
   const totals = orderTotalsCounter()
   const writeDecision = decisionWriter(database)
-  const findEntry = database.query<LockedRow & { last_change: bigint | null }, [bigint]>(
-    `SELECT ${LOCKED_FIELDS}, last_change FROM stock WHERE pet_id = ?`,
-  )
+  const findEntry = database.query<LockedRow, [bigint]>(`SELECT ${LOCKED_FIELDS} FROM stock WHERE pet_id = ?`)
   // Selects the latest row of each pet: SQLite takes the other columns from the row with `max(id)`.
   const changesBetween = database.query<
     { pet_id: bigint | null; quantity: bigint | null; status: PetStatus | null },
@@ -65,23 +60,10 @@ export function stockMethods(
     FROM log WHERE id > ? AND id <= ? AND ${MAY_CHANGE_INVENTORY} GROUP BY pet_id
   `)
 
-  const readEntries = (petIds: Iterable<bigint>) => {
-    const entries = new Map<bigint, Entry>()
-    let hasReserved = false
-    for (const petId of petIds) {
-      if (entries.has(petId)) continue
-      const row = findEntry.get(petId)
-      if (row === null) continue
-      const entry = toLockedEntry(row)
-      if (entry.reserved > 0) hasReserved = true
-      entries.set(petId, { ...entry, lastChange: row.last_change })
-    }
-    return { entries, hasReserved }
-  }
-
   const decideAndWrite = (commands: readonly SubmittedCommand[]): Decision => {
-    const { entries, hasReserved } = readEntries(petIdsOf(commands))
+    const entries = findAll(petIdsOf(commands), findEntry, toLinkedEntry)
     // Reserved units may belong to expired holds, which are released in the commit that changes their pet.
+    const hasReserved = entries.values().some(({ reserved }) => reserved > 0)
     const readsOrders = hasReserved || needsSection(commands, 'orders')
     const decision = decide(commands, entries, {
       answers: answers.find(commands),
