@@ -199,7 +199,13 @@ export function keyMethods(database: SqlDatabase, storeTime?: () => Promise<numb
       const rows = await database.rows<RowOf<'audit'> & { readonly action: KeyAction }>(
         'SELECT at, actor, action, key_id, detail FROM audit ORDER BY id',
       )
-      return rows.map(({ at, key_id, ...row }) => ({ ...row, at: Number(at), keyId: key_id }))
+      return rows.map(({ at, actor, action, key_id, detail }) => ({
+        at: Number(at),
+        actor,
+        action,
+        keyId: key_id,
+        detail,
+      }))
     },
   }
 }
