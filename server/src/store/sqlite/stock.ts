@@ -29,11 +29,12 @@ import {
 import { orderDetail } from '../order-rows.ts'
 import { orderTotalsCounter } from '../orders.ts'
 import { inLongSession, type SqlValue } from '../sql.ts'
+import { webhookStatements } from '../webhooks.ts'
 import { catalogTables } from './catalog.ts'
 import { type Connection, capLogEnd, LOG_END, type LogEnd, readLogEnd } from './connection.ts'
-import { findAll } from './dialect.ts'
+import { findAll, runAll } from './dialect.ts'
 import { orderTable } from './orders.ts'
-import { webhookTable } from './webhooks.ts'
+import { readWebhooks } from './webhooks.ts'
 
 /** Applying more changes than this takes as long as loading the whole stock. */
 const MAX_CHANGES_TO_APPLY = 10_000n
@@ -47,7 +48,6 @@ export function stockMethods(
   const answers = answerTable(database)
   const orders = orderTable(database)
   const catalog = catalogTables(database)
-  const webhooks = webhookTable(database)
   const totals = orderTotalsCounter()
   const writeDecision = decisionWriter(database)
   const findEntry = database.query<LockedRow, [bigint]>(`SELECT ${LOCKED_FIELDS} FROM stock WHERE pet_id = ?`)
@@ -69,14 +69,14 @@ export function stockMethods(
       answers: answers.find(commands),
       orders: readsOrders ? orders.read(commands, entries.keys(), clock()) : undefined,
       catalog: needsSection(commands, 'catalog') ? catalog.read(commands) : undefined,
-      webhooks: needsSection(commands, 'webhooks') ? webhooks.read(commands) : undefined,
+      webhooks: needsSection(commands, 'webhooks') ? readWebhooks(database, commands) : undefined,
     })
     answers.add(decision.answers)
     writeDecision(decision, (petId) => {
       const entry = entries.get(petId)
       return entry === undefined ? catalog.latestLogRow(petId) : entry.lastChange
     })
-    if (decision.webhooks !== undefined) webhooks.write(decision.webhooks)
+    if (decision.webhooks !== undefined) runAll(database, webhookStatements(decision.webhooks))
     const lastOrder = decision.orders?.added.at(-1)
     if (lastOrder !== undefined) orders.setLastId(lastOrder.id)
     return decision
