@@ -17,7 +17,7 @@ import { raiseIdStatements } from '../generated-ids.ts'
 import { IS_PET_ROW } from '../log-rows.ts'
 import { categoryThresholdStatements } from '../low-stock.ts'
 import { categoryStatements } from '../pets.ts'
-import type { Columns } from '../sql.ts'
+import { type Columns, type Statement, statement } from '../sql.ts'
 import {
   arrayPlaceholders,
   arrayText,
@@ -27,7 +27,6 @@ import {
   DIALECT,
   quotedElement,
 } from './dialect.ts'
-import { runAll } from './session.ts'
 
 interface ReadCatalog {
   readonly found: LockedCatalog
@@ -118,12 +117,11 @@ async function newIds(sql: SQL, sequence: string, count: number): Promise<bigint
   return rows.map(({ id }) => id)
 }
 
-/** `before` holds the pets that existed before the commit. */
-export function writeCatalog(
-  sql: SQL,
+/** Statements that write the changes. `before` holds the pets that existed before the commit. */
+export function catalogStatements(
   { pets, categories, newThresholds }: CatalogChanges,
   before: LockedCatalog['pets'],
-): Promise<unknown>[] {
+): Statement[] {
   const existing = [...pets.keys()].filter((id) => before.has(id))
   // Sorted by id, so that two commits that create the same pets do not deadlock.
   const written = [...pets.values()]
@@ -132,32 +130,28 @@ export function writeCatalog(
   const added = written.filter(({ pet }) => !before.has(pet.id))
   const changed = written.filter(({ pet }) => before.has(pet.id))
   const removed = existing.filter((id) => pets.get(id) === undefined)
-  const writes: Promise<unknown>[] = []
-  // Barcodes are unique, so all old barcodes are cleared before a new barcode is written.
-  if (existing.length > 0)
-    writes.push(
-      sql`UPDATE pets SET barcode = NULL WHERE id = ANY (${idArray(existing)}::bigint[]) AND barcode IS NOT NULL`.execute(),
-    )
-  if (removed.length > 0)
-    writes.push(sql`DELETE FROM pets WHERE id = ANY (${idArray(removed)}::bigint[])`.execute())
-  if (added.length > 0) writes.push(...writePets(sql, added, ADD_PETS, ADD_ENTRIES))
-  if (changed.length > 0) writes.push(...writePets(sql, changed, CHANGE_PETS, CHANGE_ENTRIES))
   const addedIds = added.map(({ pet }) => pet.id)
-  writes.push(
-    runAll(sql, [
-      ...categoryStatements(DIALECT, categories),
-      ...raiseIdStatements(DIALECT, 'pets', addedIds),
-    ]),
-  )
+  const writes: Statement[] = []
+  // Barcodes are unique, so all old barcodes are cleared before a new barcode is written.
+  if (existing.length > 0) writes.push(statement(CLEAR_BARCODES, idArray(existing)))
+  if (removed.length > 0) writes.push(statement(REMOVE_PETS, idArray(removed)))
+  if (added.length > 0) writes.push(...petStatements(added, ADD_PETS, ADD_ENTRIES))
+  if (changed.length > 0) writes.push(...petStatements(changed, CHANGE_PETS, CHANGE_ENTRIES))
+  writes.push(...categoryStatements(DIALECT, categories), ...raiseIdStatements(DIALECT, 'pets', addedIds))
   for (const { by, ...category } of newThresholds) {
     writes.push(
-      sql`SELECT 1 FROM stock WHERE pet_id IN (SELECT id FROM pets WHERE category_id = ${category.id} AND low_stock_at IS NULL)
-        ORDER BY pet_id FOR NO KEY UPDATE`.execute(),
-      runAll(sql, categoryThresholdStatements(DIALECT, category, by)),
+      statement(LOCK_PETS_OF_CATEGORY, category.id),
+      ...categoryThresholdStatements(DIALECT, category, by),
     )
   }
   return writes
 }
+
+const CLEAR_BARCODES = 'UPDATE pets SET barcode = NULL WHERE id = ANY ($1::bigint[]) AND barcode IS NOT NULL'
+const REMOVE_PETS = 'DELETE FROM pets WHERE id = ANY ($1::bigint[])'
+const LOCK_PETS_OF_CATEGORY = `
+  SELECT 1 FROM stock WHERE pet_id IN (SELECT id FROM pets WHERE category_id = $1 AND low_stock_at IS NULL)
+  ORDER BY pet_id FOR NO KEY UPDATE`
 
 /** A pet and its stock entry after a change. */
 type PetWithEntry = NonNullable<ReturnType<CatalogChanges['pets']['get']>>
@@ -176,20 +170,15 @@ function writeStatements(table: string, key: string, columns: Columns): [insert:
   ]
 }
 
-function writePets(
-  sql: SQL,
-  pets: readonly PetWithEntry[],
-  petsStatement: string,
-  entriesStatement: string,
-): Promise<unknown>[] {
+function petStatements(pets: readonly PetWithEntry[], petsText: string, entriesText: string): Statement[] {
   const petRows = pets.map(({ pet }) => petValues(pet))
   const entryRows = pets.map(({ pet, entry }) => {
     const { quantity, status, reserved, lowStockAt } = entry
     return [pet.id, quantity, status, reserved, lowStockAt, isLow(entry)]
   })
   return [
-    sql.unsafe(petsStatement, columnArrays(PET_COLUMNS, petRows)).execute(),
-    sql.unsafe(entriesStatement, columnArrays(ENTRY_COLUMNS, entryRows)).execute(),
+    statement(petsText, ...columnArrays(PET_COLUMNS, petRows)),
+    statement(entriesText, ...columnArrays(ENTRY_COLUMNS, entryRows)),
   ]
 }
 

@@ -1,15 +1,14 @@
-import type { SQL } from 'bun'
 import type { LockedCatalog } from '../../core/catalog/catalog-draft.ts'
 import type { WrittenDecision } from '../../core/stock/decide.ts'
 import { isPetRecord, type PetRecord } from '../../core/stock/stock-draft.ts'
 import { LOG_COLUMN_NAMES, LOG_COLUMNS, logValues } from '../log-rows.ts'
 import { ORDER_COLUMNS, orderDetail } from '../order-rows.ts'
-import type { SqlValue } from '../sql.ts'
-import { writeCatalog } from './catalog.ts'
+import { type SqlValue, type Statement, statement } from '../sql.ts'
+import { catalogStatements } from './catalog.ts'
 import { arrayPlaceholders, columnArrays, logIdsFrom } from './dialect.ts'
-import { orderArrays, writeChangedOrders } from './orders.ts'
+import { orderArrays, updateOrders } from './orders.ts'
 
-/** The values from the start of the commit that `writeDecision` needs in addition to the decision. */
+/** The values from the start of the commit that `decisionStatements` needs in addition to the decision. */
 interface StateBefore {
   /** The id of a pet's latest log row. */
   readonly lastChangeOf: (petId: bigint) => bigint | null
@@ -22,17 +21,17 @@ interface StateBefore {
   readonly pets?: LockedCatalog['pets'] | undefined
 }
 
-/** Starts the statements that write a decision inside a commit. All of them are sent in one round trip. */
-export function writeDecision(sql: SQL, decision: WrittenDecision, before: StateBefore): Promise<unknown>[] {
+/** Statements that write a decision inside a commit. */
+export function decisionStatements(decision: WrittenDecision, before: StateBefore): Statement[] {
   const { records, orders, catalog, reserved, low } = decision
   const { numbers } = before
-  if (numbers === undefined) return records.length === 0 ? [] : [writeQuantityChanges(sql, decision, before)]
+  if (numbers === undefined) return records.length === 0 ? [] : [quantityStatement(decision, before)]
   const { added, changed } = orders ?? { added: [], changed: [] }
-  const writes: Promise<unknown>[] = []
-  if (catalog !== undefined) writes.push(...writeCatalog(sql, catalog, before.pets ?? new Map()))
+  const writes: Statement[] = []
+  if (catalog !== undefined) writes.push(...catalogStatements(catalog, before.pets ?? new Map()))
   if (records.length > 0 || reserved.size > 0 || low.size > 0 || added.length > 0)
-    writes.push(...writeRecords(sql, decision, before, logIdsFrom(numbers)))
-  if (changed.length > 0) writes.push(writeChangedOrders(sql, changed))
+    writes.push(...recordStatements(decision, before, logIdsFrom(numbers)))
+  if (changed.length > 0) writes.push(updateOrders(changed))
   return writes
 }
 
@@ -52,15 +51,11 @@ const WRITE_QUANTITY_CHANGES = `
   FROM taken, changed WHERE is_last AND stock.pet_id = changed.pet_id`
 
 /**
- * Writes a decision in which only quantities change. Each value of `log_ids` reserves IDS_PER_NUMBER consecutive ids,
+ * A statement that writes a decision in which only quantities change. Each value of `log_ids` reserves IDS_PER_NUMBER consecutive ids,
  * so one `nextval` is enough for all rows. It is taken while the pets are locked, so the ids of a pet's rows are in the
  * order of its changes.
  */
-function writeQuantityChanges(
-  sql: SQL,
-  { records, low }: WrittenDecision,
-  { lastChangeOf }: StateBefore,
-): Promise<unknown> {
+function quantityStatement({ records, low }: WrittenDecision, { lastChangeOf }: StateBefore): Statement {
   const rows = records.map((row, index) => {
     const id = BigInt(index)
     if (row.kind !== 'change') return [...logValues(row, id, null), null, false, null]
@@ -68,7 +63,7 @@ function writeQuantityChanges(
     const isLow = isLast ? (low.get(petId) ?? null) : null
     return [...logValues(row, id, lastChangeOf(petId)), previousIndex, isLast, isLow]
   })
-  return sql.unsafe(WRITE_QUANTITY_CHANGES, columnArrays(CHANGE_COLUMNS, rows)).execute()
+  return statement(WRITE_QUANTITY_CHANGES, ...columnArrays(CHANGE_COLUMNS, rows))
 }
 
 const INSERT_LOG_ROWS = `
@@ -101,13 +96,12 @@ const WRITE_ORDERS_AND_STOCK = `
   )
   INSERT INTO orders (${Object.keys(ORDER_COLUMNS)}) SELECT * FROM unnest(${arrayPlaceholders(ORDER_COLUMNS, 11)})`
 
-/** Writes the log rows, the stock and the new orders. */
-function writeRecords(
-  sql: SQL,
+/** Statements that write the log rows, the stock and the new orders. */
+function recordStatements(
   { records, reserved, low, orders }: WrittenDecision,
   { lastChangeOf }: StateBefore,
   idOf: (index: number) => bigint,
-): Promise<unknown>[] {
+): Statement[] {
   const lastRecords = new Map<bigint, PetRecord>()
   const orderRows: SqlValue[][] = []
   const otherRows: SqlValue[][] = []
@@ -136,8 +130,7 @@ function writeRecords(
     ...columnArrays(STOCK_COLUMNS, stockRows),
     ...orderArrays(orders?.added ?? []),
   ]
-  const writes = [sql.unsafe(WRITE_ORDERS_AND_STOCK, values).execute()]
-  if (otherRows.length > 0)
-    writes.push(sql.unsafe(INSERT_LOG_ROWS, columnArrays(LOG_COLUMNS, otherRows)).execute())
+  const writes = [statement(WRITE_ORDERS_AND_STOCK, ...values)]
+  if (otherRows.length > 0) writes.push(statement(INSERT_LOG_ROWS, ...columnArrays(LOG_COLUMNS, otherRows)))
   return writes
 }

@@ -33,11 +33,11 @@ import {
 } from '../log-rows.ts'
 import { isExpiredSql } from '../order-rows.ts'
 import { orderTotalsCounter } from '../orders.ts'
-import { inLongSession, type StoreClock } from '../sql.ts'
+import { inLongSession, type Statement, type StoreClock, statement } from '../sql.ts'
 import { webhookStatements } from '../webhooks.ts'
 import { lockCatalog, onlyLockedPets, readCatalog } from './catalog.ts'
 import type { Connection } from './connection.ts'
-import { writeDecision } from './decision.ts'
+import { decisionStatements } from './decision.ts'
 import { arrayPlaceholders, arrayText, columnArrays, quotedElement, takeLogNumbers } from './dialect.ts'
 import { hasState, isDuplicateKey, LOCK_TIMEOUT, ReadOnly, unavailable } from './failures.ts'
 import { maxLogRowsOf, readOrders, toLockedOrders } from './orders.ts'
@@ -214,10 +214,10 @@ async function decideAndWrite(
         catalog: lockedCatalog,
         webhooks,
       })
-      return Promise.all([
-        ...(decision.answers.length > 0 ? [writeAnswers(sql, decision.answers)] : []),
-        ...(decision.webhooks === undefined ? [] : [runAll(sql, webhookStatements(decision.webhooks))]),
-        ...writeDecision(sql, decision, {
+      return runAll(sql, [
+        ...(decision.answers.length > 0 ? [writeAnswers(decision.answers)] : []),
+        ...(decision.webhooks === undefined ? [] : webhookStatements(decision.webhooks)),
+        ...decisionStatements(decision, {
           lastChangeOf: (petId) =>
             entries.get(petId)?.lastChange ?? catalog?.latestLogRows.get(petId) ?? null,
           numbers: lockedOrders?.logNumbers ?? numbers,
@@ -302,6 +302,6 @@ const WRITE_ANSWERS = `
   ON CONFLICT (key_id, key)
   DO UPDATE SET fingerprint = excluded.fingerprint, answer = excluded.answer, at = excluded.at`
 
-function writeAnswers(sql: SQL, answers: readonly RememberedAnswer[]) {
-  return sql.unsafe(WRITE_ANSWERS, columnArrays(ANSWER_COLUMNS, answers.map(answerValues))).execute()
+function writeAnswers(answers: readonly RememberedAnswer[]): Statement {
+  return statement(WRITE_ANSWERS, ...columnArrays(ANSWER_COLUMNS, answers.map(answerValues)))
 }
