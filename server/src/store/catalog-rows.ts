@@ -1,7 +1,7 @@
 import { CATEGORY } from '../core/catalog/category.ts'
 import { nameWords } from '../core/catalog/name-words.ts'
 import { PET, type Pet } from '../core/catalog/pet.ts'
-import type { Command } from '../core/stock/command.ts'
+import type { Command, UpsertPets } from '../core/stock/command.ts'
 import type { CategoryChangeRecord, PetChangeRecord, ThresholdRecord } from '../core/stock/stock-draft.ts'
 import { availableOf } from '../core/stock/stock-draft.ts'
 import { type LowStockEvent, PET_CHANGES, type PetEvent } from '../core/stock/stock-event.ts'
@@ -109,27 +109,20 @@ export function catalogReferencesOf(commands: readonly Command[]): CatalogRefere
   let petsWithoutId = 0
   let petsWithId = 0
   let neededCategoryIds = 0
+  const addFields = ({ categoryId, barcode }: Pick<UpsertPets['pets'][number], 'categoryId' | 'barcode'>) => {
+    if (categoryId !== undefined) categories.add(categoryId)
+    if (typeof barcode === 'string') barcodes.add(barcode)
+  }
   for (const command of commands) {
     switch (command.type) {
-      case 'create_pet': {
-        const { id, categoryId, barcode } = command.draft
-        categories.add(categoryId)
-        if (barcode !== undefined) barcodes.add(barcode)
-        if (id === undefined) petsWithoutId++
-        else petsWithId++
+      case 'update_pet':
+        addFields(command.patch)
         break
-      }
-      case 'update_pet': {
-        const { categoryId, barcode } = command.patch
-        if (categoryId !== undefined) categories.add(categoryId)
-        if (typeof barcode === 'string') barcodes.add(barcode)
-        break
-      }
+      case 'create_pet':
       case 'upsert_pets':
-        for (const { id, categoryId, barcode } of command.pets) {
-          if (categoryId !== undefined) categories.add(categoryId)
-          if (typeof barcode === 'string') barcodes.add(barcode)
-          if (id === undefined) petsWithoutId++
+        for (const pet of command.type === 'create_pet' ? [command.draft] : command.pets) {
+          addFields(pet)
+          if (pet.id === undefined) petsWithoutId++
           else petsWithId++
         }
         break

@@ -1,5 +1,5 @@
 import { IS_PET_ROW } from './log-rows.ts'
-import type { GeneratedIdTable } from './sql.ts'
+import { type Dialect, type GeneratedIdTable, type Statement, statement } from './sql.ts'
 
 /**
  * New rows get ids above the highest existing id, but callers and imports may choose any id. Ids above this limit are
@@ -17,12 +17,7 @@ export const ID_STEP = 100_000_000
 
 export const GENERATED_ID_TABLES: readonly GeneratedIdTable[] = ['orders', 'pets', 'categories']
 
-/** Whether generated ids have to be above this id. */
-export function isGeneratedId(id: bigint): boolean {
-  return id >= 1n && id <= BigInt(MAX_GENERATED_ID)
-}
-
-/** The same condition in SQL. */
+/** A condition: generated ids have to be above the id in this column. */
 export const isGeneratedIdSql = (column: string) => `${column} BETWEEN 1 AND ${MAX_GENERATED_ID}`
 
 /** Selects the highest existing id. Pets of the log count too: a new pet with the id of a removed pet would get its history. */
@@ -33,11 +28,13 @@ export function highestIdSql(table: GeneratedIdTable): string {
   return `SELECT max(id) AS highest FROM (${ids}) AS ids`
 }
 
-/** The highest of these ids that generated ids have to be above. */
-export function highestGeneratedId(ids: readonly bigint[]): bigint | undefined {
-  let highest: bigint | undefined
-  for (const id of ids) {
-    if (isGeneratedId(id) && (highest === undefined || id > highest)) highest = id
-  }
-  return highest
+/** Statements that make generated ids start above these ids. */
+export function raiseIdStatements(
+  { raiseIds }: Dialect,
+  table: GeneratedIdTable,
+  ids: Iterable<bigint>,
+): Statement[] {
+  let highest = 0n
+  for (const id of ids) if (id > highest && id <= MAX_GENERATED_ID) highest = id
+  return highest === 0n ? [] : [statement(raiseIds(table), highest)]
 }

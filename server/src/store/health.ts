@@ -50,7 +50,6 @@ export const CHECKS: readonly Check[] = [
   },
 ]
 
-/** The time of the latest recorded change. */
 export async function latestChangeAt(database: SqlDatabase): Promise<number | undefined> {
   const [row] = await database.rows<{ at: bigint | null }>(`
     SELECT max(at) AS at FROM (

@@ -6,7 +6,7 @@ import type { HistoryStore } from '../core/stock/stock-store.ts'
 import { MAX_INT64, parseInt64 } from '../core/values/field.ts'
 import { fromPetDetail } from './catalog-rows.ts'
 import { IS_PET_ROW, purposeOf } from './log-rows.ts'
-import type { SqlDatabase, SqlValue } from './sql.ts'
+import type { RowSource, SqlValue } from './sql.ts'
 
 /** The columns of every row that a history lists, and the name of its key. */
 interface ListedRow {
@@ -37,7 +37,6 @@ interface EditRow extends ListedRow {
 interface LogList<Row extends ListedRow, Entry> {
   /** A condition on log rows. */
   readonly isListed: string
-  /** The columns of `log` that a row has. */
   readonly columns: string
   /** The expressions that are evaluated only for the rows of the page. */
   readonly lookups: readonly string[]
@@ -150,9 +149,9 @@ const LATEST_LOG_ROW = `
     (SELECT max(id) FROM log WHERE pet_id = $1 AND ${IS_PET_ROW})) AS id`
 
 export function historyMethods(
-  database: Pick<SqlDatabase, 'rows'>,
+  database: RowSource,
   scanLimits = SCAN_LIMITS,
-): Pick<HistoryStore, 'listHistoryPage' | 'findRemoval' | 'countPrunable'> & RecentHistory {
+): Omit<HistoryStore, 'pruneHistory'> {
   return {
     listHistoryPage: (petId, limit, cursor) =>
       readPage(cursor, (cursorId) => readChainPage(database, petId, limit, cursorId)),
@@ -167,19 +166,8 @@ export function historyMethods(
       return { petId, at: Number(row.at), keyId: row.key_id, keyName: row.name ?? row.key_id }
     },
 
-    ...recentHistoryMethods(database, scanLimits),
     countPrunable: (limit, onProgress) => countPrunable(database, limit, onProgress),
-  }
-}
 
-type RecentHistory = Pick<HistoryStore, 'listRecentHistory' | 'listPetEdits'>
-
-/** The methods that may examine many log rows. */
-export function recentHistoryMethods(
-  database: Pick<SqlDatabase, 'rows'>,
-  scanLimits = SCAN_LIMITS,
-): RecentHistory {
-  return {
     listRecentHistory: (limit, cursor, filter = {}) =>
       readPage(cursor, async (cursorId) => {
         const { petId, ...otherFilters } = filter
@@ -225,7 +213,7 @@ const ROWS_PER_COUNT = 100_000
 
 /** Counts in steps, because counting a long log takes a while and blocks a SQLite connection. */
 async function countPrunable(
-  database: Pick<SqlDatabase, 'rows'>,
+  database: RowSource,
   limit: PruneLimit,
   onProgress: (rows: number) => void = () => {},
 ): Promise<{ prunable: number; total: number }> {
@@ -267,7 +255,7 @@ function isEmpty(filter: HistoryFilter): boolean {
 }
 
 async function readChainPage(
-  database: Pick<SqlDatabase, 'rows'>,
+  database: RowSource,
   petId: bigint,
   limit: number,
   cursorId: bigint | undefined,
@@ -279,7 +267,7 @@ async function readChainPage(
 
 /** The log row from which a page of a pet's history begins: the latest row, or the row before the cursor. */
 async function findChainStart(
-  database: Pick<SqlDatabase, 'rows'>,
+  database: RowSource,
   petId: bigint,
   cursorId: bigint | undefined,
 ): Promise<bigint | undefined> {
@@ -301,7 +289,7 @@ interface IdRange {
 
 /** The log rows whose times can match the filter; `undefined` if there are none. */
 async function findIdRange(
-  database: Pick<SqlDatabase, 'rows'>,
+  database: RowSource,
   { since, until }: HistoryFilter,
 ): Promise<IdRange | undefined> {
   const firstIdSince = async (time: number) => {
@@ -315,14 +303,9 @@ async function findIdRange(
 
 /**
  * Whether the range has both ends and fewer than `maxRows` rows. Examining all of them is then faster than following
- * the rows of one
- * pet.
+ * the rows of one pet.
  */
-async function isShortRange(
-  database: Pick<SqlDatabase, 'rows'>,
-  { first, end }: IdRange,
-  maxRows: number,
-): Promise<boolean> {
+async function isShortRange(database: RowSource, { first, end }: IdRange, maxRows: number): Promise<boolean> {
   if (first === LOWEST_ID || end === HIGHEST_ID) return false
   const [row] = await database.rows<{ size: bigint }>(
     `SELECT count(*) AS size FROM (
@@ -340,9 +323,15 @@ interface FilteredPage {
   readonly scanLimits: typeof SCAN_LIMITS
 }
 
+/** A page of the rows of a range before a cursor. */
+interface LogPage extends FilteredPage {
+  readonly cursorId: bigint | undefined
+  readonly range: IdRange
+}
+
 /** Examines the changes of one pet, back from row `start`, in one step. */
 async function searchChain(
-  database: Pick<SqlDatabase, 'rows'>,
+  database: RowSource,
   { limit, start, filter, scanLimits: { rowsPerStep } }: FilteredPage & { readonly start: bigint },
 ): Promise<HistoryPage> {
   const rows = await database.rows<ChangeRow & { matches: bigint }>(
@@ -364,9 +353,9 @@ async function searchChain(
  * Other reads can run between the steps.
  */
 async function searchLog<Row extends ListedRow, Entry>(
-  database: Pick<SqlDatabase, 'rows'>,
+  database: RowSource,
   list: LogList<Row, Entry>,
-  { limit, cursorId, range, filter, scanLimits }: FilteredPage & LogSection,
+  { limit, cursorId, range, filter, scanLimits }: LogPage,
 ): Promise<HistoryPage<Entry>> {
   const found: Row[] = []
   const values = filterValues(filter)
@@ -402,12 +391,6 @@ async function searchLog<Row extends ListedRow, Entry>(
   return { ...toPage(found, limit, list), next: String(before) }
 }
 
-/** The rows of a range before a cursor. */
-interface LogSection {
-  readonly cursorId: bigint | undefined
-  readonly range: IdRange
-}
-
 function filterValues({ who, reason, since, until, petId, reference }: HistoryFilter): readonly SqlValue[] {
   return [
     who ?? null,
@@ -421,8 +404,7 @@ function filterValues({ who, reason, since, until, petId, reference }: HistoryFi
 
 /**
  * Returns a SELECT and the value of its parameter. It selects the ids of the oldest rows, up to the first row that must
- * be kept.
- * `limitClause` limits how many of the oldest rows are examined.
+ * be kept. `limitClause` limits how many of the oldest rows are examined.
  */
 export function prunableIds(limit: PruneLimit, limitClause: string): [text: string, value: number] {
   const [isPrunable, value] =

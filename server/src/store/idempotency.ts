@@ -1,5 +1,29 @@
+import { type Answers, answerId, type RememberedAnswer } from '../core/stock/decide.ts'
 import type { StockStore } from '../core/stock/stock-store.ts'
-import { type SqlDatabase, statement } from './sql.ts'
+import { COPIED_TABLES } from '../core/transfer/copy.ts'
+import type { RowOf } from './record-rows.ts'
+import { type SqlDatabase, type SqlValue, statement } from './sql.ts'
+
+/** A row without an answer exists only to be locked. */
+export type AnswerRow = RowOf<'idempotency'>
+
+export const ANSWER_COLUMNS = COPIED_TABLES.idempotency
+export const ANSWER_COLUMN_NAMES = Object.keys(ANSWER_COLUMNS)
+
+/** The values of an answer in the order of ANSWER_COLUMNS. */
+export function answerValues(answer: RememberedAnswer): SqlValue[] {
+  return [answer.keyId, answer.idempotencyKey, answer.fingerprint, answer.answer, answer.at]
+}
+
+export function toAnswers(rows: readonly AnswerRow[]): Answers {
+  const answers = new Map<string, RememberedAnswer>()
+  for (const { key_id: keyId, key: idempotencyKey, fingerprint, answer, at } of rows) {
+    if (answer === '') continue
+    const id = answerId({ keyId, idempotencyKey })
+    answers.set(id, { keyId, idempotencyKey, fingerprint, answer, at: Number(at) })
+  }
+  return answers
+}
 
 export function answerMethods(database: SqlDatabase): Pick<StockStore, 'forgetAnswers'> {
   const { forUpdate, skipLocked } = database.dialect

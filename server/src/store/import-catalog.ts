@@ -13,6 +13,7 @@ import {
 } from './import-tables.ts'
 import { IS_PET_ROW } from './log-rows.ts'
 import { crossingStatements, IN_STEP, THRESHOLD } from './low-stock.ts'
+import { excludedValues, runStatements } from './sql.ts'
 
 /** If an import changes more pets and there is no webhook, it writes one `relist` row instead of a log row for each pet. */
 const MAX_LOGGED_PETS = 1_000
@@ -51,7 +52,7 @@ const petWrites = (condition: string) => {
     SELECT DISTINCT category_id, coalesce(nullif(category, ''), 'Category ' || category_id) FROM ${rows}
     ON CONFLICT (id) DO NOTHING`,
     `INSERT INTO pets (id, ${COLUMNS_WITHOUT_BARCODE}) SELECT id, ${COLUMNS_WITHOUT_BARCODE} FROM ${rows} AND ${CHANGES_RECORD} ORDER BY id
-    ${updateOnConflict(COLUMNS_WITHOUT_BARCODE)}`,
+    ON CONFLICT (id) DO UPDATE SET ${excludedValues(COLUMNS_WITHOUT_BARCODE)}`,
     // If a pet was removed and is imported again, its history continues.
     `INSERT INTO stock (pet_id, quantity, status, low_at, last_change)
     SELECT pets.id, quantity, status, ${THRESHOLD}, (SELECT max(log.id) FROM log WHERE pet_id = pets.id AND ${IS_PET_ROW})
@@ -89,7 +90,7 @@ export const PET_IMPORT: ImportKind<ImportedPet> = {
   staged: PET_LAYOUT,
   differing: PET_LAYOUT,
   isKeyedByPet: true,
-  lock: (tables) => tables.run(tables.database.dialect.lockCatalog),
+  lock: (tables) => runStatements(tables.session, tables.database.dialect.lockCatalog),
   compare: (tables, scope) => compareInSql(tables, STORED_PET, scope),
   refuse: refuseUsedBarcodes,
   write: async (tables, options) => {
@@ -106,7 +107,10 @@ export const PET_IMPORT: ImportKind<ImportedPet> = {
     await writeBarcodes(tables)
     await logPets(tables, options)
     await tables.inSteps({ table: 'differing', signal: options.signal }, ({ from, to }) =>
-      tables.run(crossingStatements(tables.database.dialect, IN_STEP, [from, to], options)),
+      runStatements(
+        tables.session,
+        crossingStatements(tables.database.dialect, IN_STEP, [from, to], options),
+      ),
     )
     await tables.raiseIds('pets', 'id')
     await tables.raiseIds('categories', 'category_id')
@@ -175,7 +179,7 @@ const CATEGORY_NAMES = Object.keys(CATEGORY_COLUMNS)
 const WRITE_CATEGORIES = `
   INSERT INTO categories (${CATEGORY_NAMES})
   SELECT ${CATEGORY_NAMES} FROM differing WHERE id BETWEEN $1 AND $2 ORDER BY id
-  ${updateOnConflict(CATEGORY_NAMES.filter((column) => column !== 'id'))}`
+  ON CONFLICT (id) DO UPDATE SET ${excludedValues(CATEGORY_NAMES.filter((column) => column !== 'id'))}`
 
 /** A condition on `stock`: a category with an id from $1 to $2 changes the threshold of the pet. */
 const GETS_NEW_THRESHOLD = `pet_id IN (
@@ -191,7 +195,7 @@ export const CATEGORY_IMPORT: ImportKind<ImportedCategory> = {
   staged: CATEGORY_LAYOUT,
   differing: CATEGORY_LAYOUT,
   isKeyedByPet: false,
-  lock: (tables) => tables.run(tables.database.dialect.lockCatalog),
+  lock: (tables) => runStatements(tables.session, tables.database.dialect.lockCatalog),
   compare: (tables, scope) => compareInSql(tables, STORED_CATEGORY, scope),
   write: async (tables, options) => {
     const { session, database } = tables
@@ -210,12 +214,11 @@ export const CATEGORY_IMPORT: ImportKind<ImportedCategory> = {
         keyId,
       )
       await session.run(WRITE_THRESHOLDS, from, to)
-      await tables.run(crossingStatements(database.dialect, GETS_NEW_THRESHOLD, [from, to], options))
+      await runStatements(
+        tables.session,
+        crossingStatements(database.dialect, GETS_NEW_THRESHOLD, [from, to], options),
+      )
     })
     await tables.raiseIds('categories', 'id')
   },
-}
-
-function updateOnConflict(columns: readonly string[]): string {
-  return `ON CONFLICT (id) DO UPDATE SET ${columns.map((column) => `${column} = excluded.${column}`)}`
 }

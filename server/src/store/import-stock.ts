@@ -3,7 +3,7 @@ import { ORDER_ROW, type OrderRow } from '../core/orders/order.ts'
 import { type LockedOrders, OrdersDraft } from '../core/orders/orders-draft.ts'
 import { ADJUSTMENT_CHANGE } from '../core/stock/adjustment-fields.ts'
 import type { AdjustmentChange } from '../core/stock/command.ts'
-import type { LockedEntry, PetStatus } from '../core/stock/inventory.ts'
+import type { PetStatus } from '../core/stock/inventory.ts'
 import { StockDraft } from '../core/stock/stock-draft.ts'
 import { type AdjustmentRow, COUNT_ROW, decideRows } from '../core/transfer/adjustment.ts'
 import type { ApplyOptions } from '../core/transfer/import.ts'
@@ -17,10 +17,10 @@ import {
   type StoredColumns,
   type TableRow,
 } from './import-tables.ts'
-import { LOCKED_FIELDS, type LockedRow, toLockedEntry } from './log-rows.ts'
+import { type LinkedEntry, LOCKED_FIELDS, type LockedRow, toLinkedEntry } from './log-rows.ts'
 import { crossingStatements, IN_STEP } from './low-stock.ts'
 import { isExpiredSql, ORDER_FIELDS, type OrderRecord, toOrder } from './order-rows.ts'
-import { readClock } from './sql.ts'
+import { readClock, runStatements } from './sql.ts'
 
 /** The number of orders that are decided and written together. */
 const ORDERS_PER_STEP = 1_000
@@ -39,13 +39,9 @@ const STORED_ORDER: StoredColumns = {
 }
 const STEP_ROWS = 'FROM differing WHERE id BETWEEN $1 AND $2'
 
-interface OrderEntry extends LockedEntry {
-  readonly lastChange: bigint | null
-}
-
 /** A preview writes nothing, so it keeps the entries of earlier steps in memory. */
 type Mode =
-  | { readonly type: 'preview'; readonly previewedEntries: Map<bigint, OrderEntry> }
+  | { readonly type: 'preview'; readonly previewedEntries: Map<bigint, LinkedEntry> }
   | { readonly type: 'write'; readonly writesLog: boolean }
 
 /** Imports orders. They are decided in the order of their ids, with the rules of the API, while their pets are locked. */
@@ -89,7 +85,7 @@ async function decideStep(
   { at, keyId }: ApplyOptions,
   mode: Mode,
 ): Promise<void> {
-  const previewedEntries = mode.type === 'preview' ? mode.previewedEntries : new Map<bigint, OrderEntry>()
+  const previewedEntries = mode.type === 'preview' ? mode.previewedEntries : new Map<bigint, LinkedEntry>()
   const rows = await tables.session.rows<TableRow>(`SELECT * ${STEP_ROWS} ORDER BY id`, step.from, step.to)
   const entries = await readEntries(tables, step)
   for (const petId of entries.keys()) {
@@ -121,13 +117,13 @@ async function decideStep(
 async function readEntries(
   { session }: ImportTables<OrderRow>,
   { from, to }: Step,
-): Promise<Map<bigint, OrderEntry>> {
-  const rows = await session.rows<LockedRow & { readonly last_change: bigint | null }>(
-    `SELECT ${LOCKED_FIELDS}, last_change FROM stock WHERE pet_id IN (SELECT pet_id ${STEP_ROWS})`,
+): Promise<Map<bigint, LinkedEntry>> {
+  const rows = await session.rows<LockedRow>(
+    `SELECT ${LOCKED_FIELDS} FROM stock WHERE pet_id IN (SELECT pet_id ${STEP_ROWS})`,
     from,
     to,
   )
-  return new Map(rows.map((row) => [row.pet_id, { ...toLockedEntry(row), lastChange: row.last_change }]))
+  return new Map(rows.map((row) => [row.pet_id, toLinkedEntry(row)]))
 }
 
 async function readOrders(
@@ -203,7 +199,7 @@ export const ADJUSTMENT_IMPORT: ImportKind<AdjustmentChange> = {
     await tables.writeInSteps(options, async (step) => {
       await tables.writePetChanges('change', step, options)
       const { dialect } = tables.database
-      await tables.run(crossingStatements(dialect, IN_STEP, [step.from, step.to], options))
+      await runStatements(tables.session, crossingStatements(dialect, IN_STEP, [step.from, step.to], options))
     })
   },
 }

@@ -12,15 +12,7 @@ import {
 import type { RefusedLine } from '../core/transfer/rows.ts'
 import { codecsOf, columnName, type Fields, MAX_INT64, MIN_INT64 } from '../core/values/field.ts'
 import { isGeneratedIdSql } from './generated-ids.ts'
-import type {
-  Columns,
-  Dialect,
-  GeneratedIdTable,
-  LongSession,
-  SqlValue,
-  Statement,
-  StoreClock,
-} from './sql.ts'
+import type { Columns, Dialect, GeneratedIdTable, LongSession, SqlValue, StoreClock } from './sql.ts'
 
 /** Parameter values that make a statement with `id BETWEEN $1 AND $2` cover all ids. */
 export const ALL_IDS = [MIN_INT64, MAX_INT64] as const
@@ -63,7 +55,6 @@ export interface ImportKind<Value> {
 export type Scope = 'all' | 'touched'
 export const IN_SCOPE = { all: 'true', touched: 'sorted.id IN (SELECT id FROM touched)' } as const
 
-/** A row of a temporary table. */
 export type TableRow = Readonly<Record<string, bigint | string | boolean | null>>
 
 /** The columns of a record in the temporary tables. */
@@ -78,11 +69,7 @@ export interface Layout<Value> {
 }
 
 interface LayoutOptions<Value> {
-  /**
-   * Decides about optional fields that a row lacks. If true, the store keeps the value of the field, and only null
-   * clears it. If
-   * false, the value is cleared.
-   */
+  /** Whether the store keeps the value of an optional field that a row lacks, so that only null clears it. */
   readonly keepsAbsentFields?: boolean
   /** Additional text columns that are computed from the record. */
   readonly computed?: Readonly<Record<string, (value: Value) => string>>
@@ -141,7 +128,6 @@ export interface StoredColumns {
   readonly column: (column: string) => string
 }
 
-/** Implements `ImportKind.compare` in SQL. */
 export async function compareInSql<Value>(
   { session, hasRowLocks, kind: { staged } }: ImportTables<Value>,
   { joins, id, column: stored }: StoredColumns,
@@ -369,7 +355,6 @@ export class ImportTables<Value> implements StagedImport<Value> {
     await this.session.analyze('differing')
   }
 
-  /** Compares the rows in `touched` again. */
   async compareTouched(): Promise<void> {
     await this.session.run('DELETE FROM differing WHERE id IN (SELECT id FROM touched)')
     await this.session.run('DELETE FROM refused WHERE id IN (SELECT id FROM touched)')
@@ -397,10 +382,6 @@ export class ImportTables<Value> implements StagedImport<Value> {
     await this.session.run('DELETE FROM touched')
     await this.session.run(`INSERT INTO touched ${idQuery}`, ...values)
     await this.session.analyze('touched')
-  }
-
-  async run(statements: readonly Statement[]): Promise<void> {
-    for (const { text, values } of statements) await this.session.run(text, ...values)
   }
 
   /** Calls `work` for each step, in order. Between two steps, the event loop gets a turn and the signal is checked. */
@@ -458,8 +439,7 @@ export class ImportTables<Value> implements StagedImport<Value> {
 
   /**
    * Writes the log rows of those pets in a step that fulfil the condition, and sets their quantities in `stock`. The
-   * statements
-   * limit each table to the ids of the step. Otherwise PostgreSQL would scan whole tables in each step.
+   * statements limit each table to the ids of the step. Otherwise PostgreSQL would scan whole tables in each step.
    */
   async writePetChanges(
     kind: 'change' | 'pet',

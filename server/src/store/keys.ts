@@ -16,10 +16,13 @@ import { type KeyCommand, requireAllowed } from '../core/keys/key-command.ts'
 import type { AuditStamp, KeyAction, KeyRecord, KeyStore } from '../core/keys/key-store.ts'
 import { MAX_SECRETS, type StoredPairingCode } from '../core/keys/pairing.ts'
 import { columnName, columnsOf } from '../core/values/field.ts'
-import { rowReader, rowValues } from './record-rows.ts'
+import { type RowOf, rowReader, rowValues } from './record-rows.ts'
 import {
   inLongSession,
   type LongSession,
+  placeholders,
+  type RowSource,
+  runStatements,
   type SqlDatabase,
   type SqlValue,
   type Statement,
@@ -35,14 +38,6 @@ const keyValues = rowValues(KEY_ROW)
 const SECRET_COLUMNS = Object.keys(columnsOf(STORED_SECRET))
 const readSecret = rowReader(STORED_SECRET)
 const secretValues = rowValues(STORED_SECRET)
-
-interface AuditRow {
-  at: bigint
-  actor: string
-  action: KeyAction
-  key_id: string
-  detail: string
-}
 
 /** Audit rows get their ids before their commits, so this many rows with higher ids may be committed before a row. */
 const MAX_UNCOMMITTED_AUDIT_ROWS = 100n
@@ -140,7 +135,7 @@ export function keyMethods(database: SqlDatabase, storeTime?: () => Promise<numb
         const target = locked.find(({ id }) => id === keyId)
         const managers = locked.filter(({ permissions }) => permissions.includes('keys'))
         requireAllowed(command, { actor, target, managers }, at)
-        await runAll(session, commandStatements(command, target, { at, actor: actorName(actor) }))
+        await runStatements(session, commandStatements(command, target, { at, actor: actorName(actor) }))
         return readRecord(database, session, keyId)
       }),
 
@@ -170,7 +165,7 @@ export function keyMethods(database: SqlDatabase, storeTime?: () => Promise<numb
           at,
         )
         if (usedCodes === 0) return undefined
-        await runAll(session, [
+        await runStatements(session, [
           // Leaves room for the new secret.
           statement(
             `DELETE FROM key_secrets WHERE key_id = $1 AND hash NOT IN (
@@ -201,7 +196,7 @@ export function keyMethods(database: SqlDatabase, storeTime?: () => Promise<numb
     },
 
     listAudit: async () => {
-      const rows = await database.rows<AuditRow>(
+      const rows = await database.rows<RowOf<'audit'> & { readonly action: KeyAction }>(
         'SELECT at, actor, action, key_id, detail FROM audit ORDER BY id',
       )
       return rows.map(({ at, actor, action, key_id, detail }) => ({
@@ -237,7 +232,7 @@ function usageOf(row: KeyUsageRow): Pick<KeyRecord, 'lastUsedAt' | 'day'> {
 /** Reads the keys that `selection` selects, with their secrets. */
 async function readRecords(
   database: SqlDatabase,
-  source: Pick<SqlDatabase, 'rows'>,
+  source: RowSource,
   selection = `ORDER BY ${keyOrder(database)}`,
   ...values: readonly SqlValue[]
 ): Promise<KeyRecord[]> {
@@ -289,10 +284,6 @@ async function lockKeys(
 
 function lockKey({ dialect }: SqlDatabase, keyId: string): Statement {
   return statement(`SELECT id FROM keys WHERE id = $1 ${dialect.forUpdate}`, keyId)
-}
-
-async function runAll(session: LongSession, statements: readonly Statement[]): Promise<void> {
-  for (const { text, values } of statements) await session.run(text, ...values)
 }
 
 /** The name of a key in the audit log. */
@@ -411,17 +402,9 @@ function insertSecret(keyId: string, secret: StoredSecret): Statement {
 }
 
 function insert(table: string, columns: readonly string[], values: readonly SqlValue[]): Statement {
-  const parameters = values.map((_, index) => `$${index + 1}`)
-  return statement(`INSERT INTO ${table} (${columns.join()}) VALUES (${parameters.join()})`, ...values)
+  return statement(`INSERT INTO ${table} (${columns}) VALUES (${placeholders(values.length)})`, ...values)
 }
 
 function insertAudit({ at, actor }: AuditStamp, action: KeyAction, keyId: string, detail: string): Statement {
-  return statement(
-    'INSERT INTO audit (at, actor, action, key_id, detail) VALUES ($1, $2, $3, $4, $5)',
-    at,
-    actor,
-    action,
-    keyId,
-    detail,
-  )
+  return insert('audit', ['at', 'actor', 'action', 'key_id', 'detail'], [at, actor, action, keyId, detail])
 }

@@ -1,34 +1,13 @@
 import type { LedgerStore, LimitRecord, LimitState, UsageStore } from '../core/limits/limit-store.ts'
-import { insertRows, type SqlDatabase, type Statement } from './sql.ts'
+import { COPIED_TABLES } from '../core/transfer/copy.ts'
+import type { RowOf } from './record-rows.ts'
+import { excludedValues, insertRows, type SqlDatabase, type Statement } from './sql.ts'
 
-export interface LimitRow {
-  key_id: string
-  minute_started_at: bigint
-  minute_used: bigint
-  minute_rejected: bigint
-  day_started_at: bigint
-  day_used: bigint
-  day_rejected: bigint
-  last_used_at: bigint | null
-  ban_number: bigint | null
-  began_at: bigint | null
-  ends_at: bigint | null
-  lifted_at: bigint | null
-}
-
-interface BanRow {
-  key_id: string
-  number: bigint
-  began_at: bigint
-  ends_at: bigint
-  lifted_at: bigint | null
-}
-
-interface UsageRow {
-  key_id: string
-  day: string
-  accepted: bigint
-  rejected: bigint
+export interface LimitRow extends RowOf<'limit_windows', 'last_used_at'> {
+  readonly ban_number: bigint | null
+  readonly began_at: bigint | null
+  readonly ends_at: bigint | null
+  readonly lifted_at: bigint | null
 }
 
 /** Selects `LimitRow`s: the windows of keys, each with its latest ban. */
@@ -43,7 +22,7 @@ export function usageMethods(database: SqlDatabase): UsageStore {
     loadLimits: async () => toStates(await database.rows<LimitRow>(LIMIT_ROWS)),
 
     listUsage: async (fromDay) => {
-      const rows = await database.rows<UsageRow>(
+      const rows = await database.rows<RowOf<'usage_days'>>(
         'SELECT key_id, day, accepted, rejected FROM usage_days WHERE day >= $1 ORDER BY day, key_id',
         fromDay,
       )
@@ -56,7 +35,7 @@ export function usageMethods(database: SqlDatabase): UsageStore {
     },
 
     listBans: async (since) => {
-      const rows = await database.rows<BanRow>(
+      const rows = await database.rows<RowOf<'bans', 'lifted_at'>>(
         `SELECT key_id, number, began_at, ends_at, lifted_at FROM bans
         WHERE began_at >= $1 ORDER BY began_at, key_id`,
         since,
@@ -82,7 +61,7 @@ export function ledgerStore(database: SqlDatabase): LedgerStore {
     },
 
     listLiftedBans: async (now) => {
-      const rows = await database.rows<{ key_id: string; number: bigint }>(
+      const rows = await database.rows<Pick<RowOf<'bans'>, 'key_id' | 'number'>>(
         'SELECT key_id, number FROM bans WHERE lifted_at IS NOT NULL AND ends_at > $1',
         now,
       )
@@ -116,14 +95,15 @@ function toState(row: LimitRow): LimitState {
   return state
 }
 
+const WINDOW_COLUMNS = Object.keys(COPIED_TABLES.limit_windows).filter((column) => column !== 'key_id')
+
 /** Statements that save the records. They never overwrite `lifted_at`: an operator may have lifted a ban meanwhile. */
 export function saveStatements(records: readonly LimitRecord[]): Statement[] {
   // After the clock was set back, there are also records of keys without requests.
   const usedRecords = records.filter(({ accepted, rejected }) => accepted + rejected > 0)
   return [
     ...insertRows(
-      `limit_windows (key_id, minute_started_at, minute_used, minute_rejected, day_started_at, day_used, day_rejected,
-        last_used_at)`,
+      `limit_windows (key_id, ${WINDOW_COLUMNS})`,
       records.map(({ keyId, state: { minute, day, lastUsedAt } }) => [
         keyId,
         minute.startedAt,
@@ -134,10 +114,7 @@ export function saveStatements(records: readonly LimitRecord[]): Statement[] {
         day.rejected,
         lastUsedAt,
       ]),
-      `ON CONFLICT (key_id) DO UPDATE SET
-        minute_started_at = excluded.minute_started_at, minute_used = excluded.minute_used,
-        minute_rejected = excluded.minute_rejected, day_started_at = excluded.day_started_at,
-        day_used = excluded.day_used, day_rejected = excluded.day_rejected, last_used_at = excluded.last_used_at`,
+      `ON CONFLICT (key_id) DO UPDATE SET ${excludedValues(WINDOW_COLUMNS)}`,
     ),
     ...insertRows(
       'usage_days (key_id, day, accepted, rejected)',

@@ -1,7 +1,8 @@
 import type { Reason } from '../core/stock/adjustment-fields.ts'
 import type { InventoryItem, LockedEntry, PetStatus } from '../core/stock/inventory.ts'
-import type { LogRecord } from '../core/stock/stock-draft.ts'
+import { isPetRecord, type LogRecord } from '../core/stock/stock-draft.ts'
 import type { StockEvent } from '../core/stock/stock-event.ts'
+import { COPIED_TABLES } from '../core/transfer/copy.ts'
 import {
   categoryDetail,
   crossingDetail,
@@ -10,6 +11,8 @@ import {
   petDetail,
 } from './catalog-rows.ts'
 import { fromOrderDetail, orderDetail } from './order-rows.ts'
+import type { RowOf } from './record-rows.ts'
+import type { SqlValue } from './sql.ts'
 
 /** For a subscriber that is more events behind than this, reading the whole stock is faster. */
 export const MAX_EVENTS_BEHIND = 10_000n
@@ -21,19 +24,13 @@ export const IS_PET_ROW = "(kind = 'pet' OR kind = 'removed')"
 export const MAY_CHANGE_INVENTORY =
   "kind <> 'order' AND kind <> 'low' AND kind <> 'recovered' AND kind <> 'category'"
 
+type LoggedRow = RowOf<'log', 'pet_id' | 'before' | 'after' | 'reference' | 'detail'>
+
 /** A log row that is read for subscribers. */
-export interface LogRow {
-  readonly id: bigint
+export interface LogRow extends Omit<LoggedRow, 'previous' | 'status' | 'reason'> {
   readonly kind: StockEvent['kind']
-  readonly pet_id: bigint | null
-  readonly before: bigint | null
-  readonly after: bigint | null
   readonly status: PetStatus | null
-  readonly at: bigint
-  readonly key_id: string
   readonly reason: Reason | null
-  readonly reference: string | null
-  readonly detail: string | null
 }
 
 export const LOG_FIELDS = 'kind, pet_id, before, after, status, at, key_id, reason, reference, detail'
@@ -67,8 +64,32 @@ export function purposeOf({ reason, reference }: Pick<LogRow, 'reason' | 'refere
   return { ...(reason === null ? {} : { reason }), ...(reference === null ? {} : { reference }) }
 }
 
+/** The columns of the log that the program writes. */
+export const LOG_COLUMNS = COPIED_TABLES.log
+export const LOG_COLUMN_NAMES = Object.keys(LOG_COLUMNS)
+
+/** The values of a log row in the order of LOG_COLUMNS. `previous` is the id of the pet's previous row. */
+export function logValues(record: LogRecord, id: bigint, previous: bigint | null): SqlValue[] {
+  const { kind, by } = record
+  const { reason = null, reference = null } = kind === 'change' ? by : {}
+  return [
+    id,
+    kind,
+    petIdOf(record),
+    record.kind === 'change' || record.kind === 'removed' ? record.before : null,
+    record.kind === 'change' || record.kind === 'pet' ? record.after : null,
+    isPetRecord(record) ? record.status : null,
+    by.at,
+    by.keyId,
+    previous,
+    reason,
+    reference,
+    detailOf(record),
+  ]
+}
+
 /** The column `detail` of a log row. It holds the fields that have no column. */
-export function detailOf(record: LogRecord): string | null {
+function detailOf(record: LogRecord): string | null {
   switch (record.kind) {
     case 'order':
       return orderDetail(record.change, record.order)
@@ -85,7 +106,7 @@ export function detailOf(record: LogRecord): string | null {
   }
 }
 
-export function petIdOf(record: LogRecord): bigint | null {
+function petIdOf(record: LogRecord): bigint | null {
   switch (record.kind) {
     case 'category':
       return null
@@ -96,10 +117,8 @@ export function petIdOf(record: LogRecord): bigint | null {
   }
 }
 
-export interface StockRow {
-  pet_id: bigint
-  quantity: bigint
-  status: PetStatus
+export interface StockRow extends Pick<RowOf<'stock'>, 'pet_id' | 'quantity'> {
+  readonly status: PetStatus
 }
 
 export const ALL_ENTRIES = 'SELECT pet_id, quantity, status FROM stock ORDER BY pet_id'
@@ -109,23 +128,23 @@ export function toItem(row: StockRow): InventoryItem {
 }
 
 /** A row of `stock` that a commit has locked and read. */
-export interface LockedRow extends StockRow {
-  reserved: bigint
-  low_at: bigint | null
+export interface LockedRow
+  extends StockRow,
+    Pick<RowOf<'stock', 'low_at' | 'last_change'>, 'reserved' | 'low_at' | 'last_change'> {}
+
+export const LOCKED_FIELDS = 'pet_id, quantity, status, reserved, low_at, last_change'
+
+export interface LinkedEntry extends LockedEntry {
+  /** The pet's latest log row. */
+  readonly lastChange: bigint | null
 }
 
-export const LOCKED_FIELDS = 'pet_id, quantity, status, reserved, low_at'
-
-export function toLockedEntry({
-  quantity,
-  status,
-  reserved,
-  low_at,
-}: Omit<LockedRow, 'pet_id'>): LockedEntry {
+export function toLinkedEntry(row: LockedRow): LinkedEntry {
   return {
-    quantity: Number(quantity),
-    status,
-    reserved: Number(reserved),
-    lowStockAt: low_at === null ? null : Number(low_at),
+    quantity: Number(row.quantity),
+    status: row.status,
+    reserved: Number(row.reserved),
+    lowStockAt: row.low_at === null ? null : Number(row.low_at),
+    lastChange: row.last_change,
   }
 }

@@ -1,10 +1,13 @@
+import type { CatalogChanges } from '../core/catalog/catalog-draft.ts'
 import type { CatalogStore } from '../core/catalog/catalog-store.ts'
 import { defaultCategoryName } from '../core/catalog/category.ts'
 import { STORE_KEY_ID } from '../core/stock/command.ts'
 import type { Clock } from '../core/values/clock.ts'
 import { MAX_INT64, MIN_INT64 } from '../core/values/field.ts'
 import {
+  CATEGORY_COLUMNS,
   CATEGORY_FIELDS,
+  categoryValues,
   PET_COLUMNS,
   PET_FIELDS,
   petDetailSql,
@@ -12,10 +15,18 @@ import {
   toCategory,
   toPet,
 } from './catalog-rows.ts'
-import { highestGeneratedId } from './generated-ids.ts'
+import { raiseIdStatements } from './generated-ids.ts'
 import { IS_PET_ROW } from './log-rows.ts'
 import { crossingStatements, THRESHOLD } from './low-stock.ts'
-import { type GeneratedIdTable, insertRows, type SqlDatabase, type Statement, statement } from './sql.ts'
+import {
+  type Dialect,
+  insertRows,
+  placeholders,
+  type SqlDatabase,
+  type Statement,
+  statement,
+  upsertSql,
+} from './sql.ts'
 
 const SELECT_PETS = `SELECT ${PET_FIELDS} FROM stock JOIN pets ON pets.id = pet_id`
 const ORDER_AND_LIMIT = 'ORDER BY pet_id LIMIT CAST($2 AS BIGINT)'
@@ -33,7 +44,7 @@ export function petMethods(
 
   /** Statements that set the thresholds of pets that were just added, and write their log rows. */
   const logAddedPets = (ids: readonly bigint[]): Statement[] => {
-    const isAdded = `pet_id IN (${ids.map((_, index) => `$${index + 1}`).join()})`
+    const isAdded = `pet_id IN (${placeholders(ids.length)})`
     const by = { at: clock(), keyId: STORE_KEY_ID }
     return [
       statement(
@@ -53,12 +64,6 @@ export function petMethods(
       statement(`UPDATE stock SET last_change = ${LATEST_LOG_ROW} WHERE ${isAdded}`, ...ids),
       ...crossingStatements(dialect, isAdded, ids, by),
     ]
-  }
-
-  /** Statements that make generated ids start above these ids. */
-  const raiseIds = (table: GeneratedIdTable, ids: readonly bigint[]): Statement[] => {
-    const highest = highestGeneratedId(ids)
-    return highest === undefined ? [] : [statement(dialect.raiseIds(table), highest)]
   }
 
   return {
@@ -118,9 +123,20 @@ export function petMethods(
           sorted.map(({ id, quantity, status }) => [id, quantity, status]),
         ),
         ...logStatements,
-        ...raiseIds('pets', ids),
-        ...raiseIds('categories', categoryIds),
+        ...raiseIdStatements(dialect, 'pets', ids),
+        ...raiseIdStatements(dialect, 'categories', categoryIds),
       ])
     },
   }
+}
+
+const UPSERT_CATEGORY = upsertSql('categories', Object.keys(CATEGORY_COLUMNS))
+
+export function categoryStatements(dialect: Dialect, categories: CatalogChanges['categories']): Statement[] {
+  const writes = Array.from(categories, ([id, category]) =>
+    category === undefined
+      ? statement('DELETE FROM categories WHERE id = $1', id)
+      : statement(UPSERT_CATEGORY, ...categoryValues(category)),
+  )
+  return [...writes, ...raiseIdStatements(dialect, 'categories', categories.keys())]
 }

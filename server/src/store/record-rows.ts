@@ -1,5 +1,19 @@
+import type { COPIED_TABLES, ColumnType, TableName } from '../core/transfer/copy.ts'
 import { codecsOf, columnName, columnsOf, type Fields, type RecordOf } from '../core/values/field.ts'
 import type { SqlValue } from './sql.ts'
+
+interface ColumnValues {
+  readonly integer: bigint
+  readonly text: string
+  readonly boolean: boolean | bigint
+}
+
+/** A row of a table, as both databases return it. The columns `Nullable` may be null. */
+export type RowOf<Table extends TableName, Nullable extends keyof (typeof COPIED_TABLES)[Table] = never> = {
+  readonly [Column in keyof (typeof COPIED_TABLES)[Table]]:
+    | ColumnValues[(typeof COPIED_TABLES)[Table][Column] & ColumnType]
+    | (Column extends Nullable ? null : never)
+}
 
 /** The columns of a record, separated by commas. */
 export function selectList(fields: Fields): string {

@@ -15,7 +15,6 @@ const SEARCH_BUDGET_MS = 2_000
 
 /** A snapshot of the database: all its reads see the same state. */
 export interface SearchSnapshot extends Pick<LongSession, 'rows' | 'batches' | 'close'> {
-  /** The cursor of this snapshot. */
   readonly cursor: () => Promise<string>
   /** The pets that may have changed since the cursor, as they are in this snapshot. */
   readonly changedSince: (cursor: string) => Promise<readonly ChangedPet[] | 'reload'>
@@ -103,7 +102,6 @@ export class PetSearch {
     await ready?.snapshot.close()
   }
 
-  /** Resolves when the index is loaded. */
   async whenLoaded(): Promise<void> {
     await this.#loading?.done
   }

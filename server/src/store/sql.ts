@@ -60,6 +60,8 @@ export interface SqlDatabase {
   longSession(): Promise<LongSession>
 }
 
+export type RowSource = Pick<SqlDatabase, 'rows'>
+
 /** A connection that one caller uses until it is closed. Its statements may take long without blocking other callers. */
 export interface LongSession {
   rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]>
@@ -90,8 +92,28 @@ export async function inLongSession<T>(
   }
 }
 
+export async function runStatements(session: LongSession, statements: readonly Statement[]): Promise<void> {
+  for (const { text, values } of statements) await session.run(text, ...values)
+}
+
 export function statement(text: string, ...values: readonly SqlValue[]): Statement {
   return { text, values }
+}
+
+/** Placeholders for `count` values: `$1,$2,$3`. */
+export function placeholders(count: number, first = 1): string {
+  return Array.from({ length: count }, (_, index) => `$${first + index}`).join()
+}
+
+/** The assignments of ON CONFLICT DO UPDATE: `name = excluded.name`. */
+export function excludedValues(columns: readonly string[]): string {
+  return columns.map((column) => `${column} = excluded.${column}`).join()
+}
+
+/** A statement that writes a row, and replaces the row with the same id if there is one. */
+export function upsertSql(table: string, columns: readonly string[]): string {
+  return `INSERT INTO ${table} (${columns}) VALUES (${placeholders(columns.length)})
+    ON CONFLICT (id) DO UPDATE SET ${excludedValues(columns.filter((column) => column !== 'id'))}`
 }
 
 /** The maximum number of rows of one INSERT. There is a prepared statement for each number of rows. */
@@ -106,10 +128,9 @@ export function insertRows(
   const statements: Statement[] = []
   for (let start = 0; start < rows.length; start += ROWS_PER_INSERT) {
     const batch = rows.slice(start, start + ROWS_PER_INSERT)
-    let parameter = 0
-    const placeholders = batch.map((row) => `(${row.map(() => `$${++parameter}`).join()})`).join()
+    const rowsOfValues = batch.map((row, index) => `(${placeholders(row.length, 1 + index * row.length)})`)
     statements.push({
-      text: `INSERT INTO ${target} VALUES ${placeholders} ${onConflict}`,
+      text: `INSERT INTO ${target} VALUES ${rowsOfValues} ${onConflict}`,
       values: batch.flat(),
     })
   }

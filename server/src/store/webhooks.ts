@@ -12,33 +12,24 @@ import {
 } from '../core/webhooks/webhook-store.ts'
 import type { LockedWebhooks, WebhookChanges } from '../core/webhooks/webhooks-draft.ts'
 import { cursorAt, fromCursor, isCursorOf, type LogMethods, type LogRange } from './cursor.ts'
+import type { RowOf } from './record-rows.ts'
 import {
   insertRows,
+  type RowSource,
   type SqlDatabase,
   type SqlValue,
   type Statement,
   type StoreClock,
   statement,
+  upsertSql,
 } from './sql.ts'
 
-export interface WebhookRow {
-  readonly id: bigint
-  readonly url: string
-  readonly kinds: string
-  readonly paused: boolean | bigint
-  readonly created_at: bigint
-  readonly secret: string
-  readonly old_secret: string | null
-  readonly old_secret_until: bigint | null
-  readonly cursor: string
+export interface WebhookRow
+  extends RowOf<'webhooks', 'old_secret' | 'old_secret_until' | 'off_at' | 'off_reason' | 'created_by'> {
   readonly relist_at: bigint | null
   readonly failing_since: bigint | null
   readonly failed_attempts: bigint | null
   readonly retry_at: bigint | null
-  readonly off_at: bigint | null
-  readonly off_reason: string | null
-  readonly revision: bigint
-  readonly created_by: string | null
 }
 
 /** The number of webhooks that a key has created. */
@@ -83,8 +74,13 @@ const PROGRESS_COLUMNS: ColumnReaders<WebhookProgress> = {
 }
 
 const PROGRESS_COLUMN_NAMES = Object.keys(PROGRESS_COLUMNS)
-const COLUMN_NAMES = [...Object.keys(CALLER_COLUMNS), ...PROGRESS_COLUMN_NAMES]
-export const WEBHOOK_FIELDS = ['id', ...COLUMN_NAMES].join(', ')
+const COLUMN_NAMES = ['id', ...Object.keys(CALLER_COLUMNS), ...PROGRESS_COLUMN_NAMES]
+export const WEBHOOK_FIELDS = COLUMN_NAMES.join(', ')
+const UPSERT_WEBHOOK = upsertSql('webhooks', COLUMN_NAMES)
+const FIRST_PROGRESS_PARAMETER = 4
+const SET_PROGRESS = PROGRESS_COLUMN_NAMES.map(
+  (column, index) => `${column} = $${FIRST_PROGRESS_PARAMETER + index}`,
+)
 
 function valuesOf<Value>(columns: ColumnReaders<Value>, value: Value): SqlValue[] {
   return Object.values(columns).map((read) => read(value))
@@ -95,7 +91,7 @@ interface WebhookOptions {
   /** The tables of the log for a FROM clause, and the column that holds the position of a row. */
   readonly log: { readonly source: string; readonly position: string }
   /** Reads through this may return commits that are not flushed to disk yet. */
-  readonly unflushed?: Pick<SqlDatabase, 'rows'>
+  readonly unflushed?: RowSource
   /** Absent if only one process delivers webhooks. All processes use the same clock. */
   readonly lease?: { readonly owner: string; readonly clock: StoreClock }
 }
@@ -221,7 +217,7 @@ export function webhookMethods(
       const [saved] = await database.commit(
         [
           statement(
-            `UPDATE webhooks SET ${assignments(PROGRESS_COLUMN_NAMES, 4)}
+            `UPDATE webhooks SET ${SET_PROGRESS}
               WHERE id = $1 AND revision = $2 AND lease_owner = $3`,
             id,
             revision,
@@ -299,18 +295,13 @@ export function toLockedWebhooks(
 export function webhookStatements(changes: WebhookChanges): Statement[] {
   return Array.from(changes, ([id, webhook]) => {
     if (webhook === undefined) return statement('DELETE FROM webhooks WHERE id = $1', id)
-    const values = [id, ...valuesOf(CALLER_COLUMNS, webhook), ...valuesOf(PROGRESS_COLUMNS, webhook.progress)]
     return statement(
-      `INSERT INTO webhooks (${WEBHOOK_FIELDS}) VALUES (${values.map((_, index) => `$${index + 1}`)})
-        ON CONFLICT (id) DO UPDATE SET ${assignments(COLUMN_NAMES, 2)}`,
-      ...values,
+      UPSERT_WEBHOOK,
+      id,
+      ...valuesOf(CALLER_COLUMNS, webhook),
+      ...valuesOf(PROGRESS_COLUMNS, webhook.progress),
     )
   })
-}
-
-/** Builds `url = $2, kinds = $3` and so on. */
-function assignments(columns: readonly string[], first: number): string {
-  return columns.map((column, index) => `${column} = $${first + index}`).join()
 }
 
 function toWebhook(row: WebhookRow): Webhook {

@@ -12,7 +12,6 @@ export function workerAddress(path: string): string | URL {
   return isExecutable ? `/$bunfs/root/${path.replace(/ts$/, 'js')}` : new URL(`../${path}`, import.meta.url)
 }
 
-/** A request of the main thread to the reader worker. */
 type ReaderRequest =
   | ({ readonly type: 'search' } & SearchRequest)
   | { readonly type: 'prepare' }
@@ -21,7 +20,7 @@ type ReaderRequest =
 
 export interface SearchRequest extends SearchWindow {
   readonly search: InventorySearch
-  /** The result of `StoreClock.given`. Holds that have expired by then reserve no units. */
+  /** The result of `StoreClock.processTime`. Holds that have expired by then reserve no units. */
   readonly now: number | null
   readonly budgetMs: number
 }

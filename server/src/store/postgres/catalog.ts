@@ -4,10 +4,8 @@ import { type Command, petIdsOf } from '../../core/stock/command.ts'
 import { isLow } from '../../core/stock/stock-draft.ts'
 import { COPIED_TABLES } from '../../core/transfer/copy.ts'
 import {
-  CATEGORY_COLUMNS,
   CATEGORY_FIELDS,
   catalogReferencesOf,
-  categoryValues,
   changesCategories,
   PET_COLUMNS,
   PET_FIELDS,
@@ -15,10 +13,11 @@ import {
   toCategory,
   toPet,
 } from '../catalog-rows.ts'
-import { highestGeneratedId } from '../generated-ids.ts'
+import { raiseIdStatements } from '../generated-ids.ts'
 import { IS_PET_ROW } from '../log-rows.ts'
 import { categoryThresholdStatements } from '../low-stock.ts'
-import type { Columns, GeneratedIdTable } from '../sql.ts'
+import { categoryStatements } from '../pets.ts'
+import { type Columns, type Statement, statement } from '../sql.ts'
 import {
   arrayPlaceholders,
   arrayText,
@@ -27,7 +26,6 @@ import {
   columnArrays,
   DIALECT,
   quotedElement,
-  toParameter,
 } from './dialect.ts'
 
 interface ReadCatalog {
@@ -119,12 +117,11 @@ async function newIds(sql: SQL, sequence: string, count: number): Promise<bigint
   return rows.map(({ id }) => id)
 }
 
-/** `before` holds the pets that existed before the commit. */
-export function writeCatalog(
-  sql: SQL,
+/** Statements that write the changes. `before` holds the pets that existed before the commit. */
+export function catalogStatements(
   { pets, categories, newThresholds }: CatalogChanges,
   before: LockedCatalog['pets'],
-): Promise<unknown>[] {
+): Statement[] {
   const existing = [...pets.keys()].filter((id) => before.has(id))
   // Sorted by id, so that two commits that create the same pets do not deadlock.
   const written = [...pets.values()]
@@ -134,28 +131,27 @@ export function writeCatalog(
   const changed = written.filter(({ pet }) => before.has(pet.id))
   const removed = existing.filter((id) => pets.get(id) === undefined)
   const addedIds = added.map(({ pet }) => pet.id)
-  const writes: Promise<unknown>[] = []
+  const writes: Statement[] = []
   // Barcodes are unique, so all old barcodes are cleared before a new barcode is written.
-  if (existing.length > 0)
-    writes.push(
-      sql`UPDATE pets SET barcode = NULL WHERE id = ANY (${idArray(existing)}::bigint[]) AND barcode IS NOT NULL`.execute(),
-    )
-  if (removed.length > 0)
-    writes.push(sql`DELETE FROM pets WHERE id = ANY (${idArray(removed)}::bigint[])`.execute())
-  if (added.length > 0) writes.push(...addPets(sql, added))
-  if (changed.length > 0) writes.push(...changePets(sql, changed))
-  writes.push(...writeCategories(sql, categories), ...raiseIdsAbove(sql, 'pets', addedIds))
+  if (existing.length > 0) writes.push(statement(CLEAR_BARCODES, idArray(existing)))
+  if (removed.length > 0) writes.push(statement(REMOVE_PETS, idArray(removed)))
+  if (added.length > 0) writes.push(...petStatements(added, ADD_PETS, ADD_ENTRIES))
+  if (changed.length > 0) writes.push(...petStatements(changed, CHANGE_PETS, CHANGE_ENTRIES))
+  writes.push(...categoryStatements(DIALECT, categories), ...raiseIdStatements(DIALECT, 'pets', addedIds))
   for (const { by, ...category } of newThresholds) {
     writes.push(
-      sql`SELECT 1 FROM stock WHERE pet_id IN (SELECT id FROM pets WHERE category_id = ${category.id} AND low_stock_at IS NULL)
-        ORDER BY pet_id FOR NO KEY UPDATE`.execute(),
-      ...categoryThresholdStatements(DIALECT, category, by).map(({ text, values }) =>
-        sql.unsafe(text, values.map(toParameter)).execute(),
-      ),
+      statement(LOCK_PETS_OF_CATEGORY, category.id),
+      ...categoryThresholdStatements(DIALECT, category, by),
     )
   }
   return writes
 }
+
+const CLEAR_BARCODES = 'UPDATE pets SET barcode = NULL WHERE id = ANY ($1::bigint[]) AND barcode IS NOT NULL'
+const REMOVE_PETS = 'DELETE FROM pets WHERE id = ANY ($1::bigint[])'
+const LOCK_PETS_OF_CATEGORY = `
+  SELECT 1 FROM stock WHERE pet_id IN (SELECT id FROM pets WHERE category_id = $1 AND low_stock_at IS NULL)
+  ORDER BY pet_id FOR NO KEY UPDATE`
 
 /** A pet and its stock entry after a change. */
 type PetWithEntry = NonNullable<ReturnType<CatalogChanges['pets']['get']>>
@@ -174,55 +170,16 @@ function writeStatements(table: string, key: string, columns: Columns): [insert:
   ]
 }
 
-function addPets(sql: SQL, pets: readonly PetWithEntry[]): Promise<unknown>[] {
-  return [
-    sql.unsafe(ADD_PETS, petArrays(pets)).execute(),
-    sql.unsafe(ADD_ENTRIES, entryArrays(pets)).execute(),
-  ]
-}
-
-function changePets(sql: SQL, pets: readonly PetWithEntry[]): Promise<unknown>[] {
-  return [
-    sql.unsafe(CHANGE_PETS, petArrays(pets)).execute(),
-    sql.unsafe(CHANGE_ENTRIES, entryArrays(pets)).execute(),
-  ]
-}
-
-function petArrays(pets: readonly PetWithEntry[]): string[] {
-  return columnArrays(
-    PET_COLUMNS,
-    pets.map(({ pet }) => petValues(pet)),
-  )
-}
-
-function entryArrays(pets: readonly PetWithEntry[]): string[] {
-  const rows = pets.map(({ pet, entry }) => {
+function petStatements(pets: readonly PetWithEntry[], petsText: string, entriesText: string): Statement[] {
+  const petRows = pets.map(({ pet }) => petValues(pet))
+  const entryRows = pets.map(({ pet, entry }) => {
     const { quantity, status, reserved, lowStockAt } = entry
     return [pet.id, quantity, status, reserved, lowStockAt, isLow(entry)]
   })
-  return columnArrays(ENTRY_COLUMNS, rows)
-}
-
-const CATEGORY_NAMES = Object.keys(CATEGORY_COLUMNS)
-const UPSERT_CATEGORY = `INSERT INTO categories (${CATEGORY_NAMES}) VALUES (${CATEGORY_NAMES.map((_, index) => `$${index + 1}`)})
-  ON CONFLICT (id) DO UPDATE SET ${CATEGORY_NAMES.map((name) => `${name} = excluded.${name}`)}`
-
-function writeCategories(sql: SQL, categories: CatalogChanges['categories']): Promise<unknown>[] {
-  const writes: Promise<unknown>[] = []
-  for (const [id, category] of categories) {
-    const write =
-      category === undefined
-        ? sql`DELETE FROM categories WHERE id = ${id}`
-        : sql.unsafe(UPSERT_CATEGORY, categoryValues(category).map(toParameter))
-    writes.push(write.execute())
-  }
-  return [...writes, ...raiseIdsAbove(sql, 'categories', [...categories.keys()])]
-}
-
-/** Makes generated ids start above these ids. */
-function raiseIdsAbove(sql: SQL, table: GeneratedIdTable, ids: readonly bigint[]): Promise<unknown>[] {
-  const highest = highestGeneratedId(ids)
-  return highest === undefined ? [] : [sql.unsafe(DIALECT.raiseIds(table), [highest]).execute()]
+  return [
+    statement(petsText, ...columnArrays(PET_COLUMNS, petRows)),
+    statement(entriesText, ...columnArrays(ENTRY_COLUMNS, entryRows)),
+  ]
 }
 
 function idArray(ids: readonly bigint[]): string {

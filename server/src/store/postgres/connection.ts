@@ -1,6 +1,6 @@
 import { SQL } from 'bun'
 import { SECOND } from '../../core/values/clock.ts'
-import type { Durability, SqlDatabase, SqlValue, Statement } from '../sql.ts'
+import type { Durability, RowSource, SqlDatabase, SqlValue, Statement } from '../sql.ts'
 import { type Host, optionsFrom, type PostgresSettings, readAddress } from './connection-options.ts'
 import { DIALECT, toParameter } from './dialect.ts'
 import {
@@ -17,13 +17,7 @@ import {
   unusableHosts,
   withTimeout,
 } from './failures.ts'
-import {
-  checkAcceptsWrites,
-  PostgresLongSession,
-  runAll,
-  transact,
-  transactInTwoRoundTrips,
-} from './session.ts'
+import { BEGIN, checkAcceptsWrites, PostgresLongSession, runAll, transact } from './session.ts'
 import { type Session, SessionPool } from './session-pool.ts'
 
 /** If a probe gets no answer within this time, the database counts as unavailable, and callers are refused. */
@@ -41,7 +35,7 @@ type AcquireOptions = { readonly isUrgent?: boolean }
  * Called after a statement failed. Returns an error if the cause is the database and not the statement, for example if
  * a newer version has migrated the tables; otherwise undefined.
  */
-type ExplainRefusal = (database: Pick<SqlDatabase, 'rows'>) => Promise<unknown>
+type ExplainRefusal = (database: RowSource) => Promise<unknown>
 
 /**
  * The session pool of the PostgreSQL host that accepts writes. While there is no such host, callers are refused at once, and
@@ -123,19 +117,28 @@ export class Connection implements SqlDatabase {
     return this.run((session) => transact(session, durability, () => runAll(session, statements)))
   }
 
-  /** Runs statements in one transaction, which is on disk when the promise resolves. */
-  transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return this.run((session) => transact(session, 'durable', work))
-  }
-
-  /** Runs a transaction in two round trips. Without `maxLockWaitMs`, it waits for locks until the statement timeout. */
+  /**
+   * Runs a transaction in two round trips: BEGIN with the statements of `read`, then the statements of `write` with COMMIT.
+   * Without `maxLockWaitMs`, it waits for locks until the statement timeout.
+   */
   readThenWrite<Found>(
     durability: Durability,
     read: (session: Session) => Promise<Found>,
     write: (session: Session, found: Found) => Promise<unknown> | undefined,
     maxLockWaitMs?: number,
   ): Promise<void> {
-    return this.run((session) => transactInTwoRoundTrips(session, durability, read, write, maxLockWaitMs))
+    const lockTimeout = maxLockWaitMs === undefined ? '' : `; SET LOCAL lock_timeout = ${maxLockWaitMs}`
+    return this.run(async (session) => {
+      try {
+        const begun = session.unsafe(`${BEGIN[durability]}${lockTimeout}`).execute()
+        const [, found] = await Promise.all([begun, read(session)])
+        // Waits for both, because COMMIT alone does not show a failure: it also succeeds if it rolls back a failed transaction.
+        await Promise.all([write(session, found), session`COMMIT`.execute()])
+      } catch (error) {
+        await session`ROLLBACK`.catch(() => {})
+        throw error
+      }
+    })
   }
 
   /** Throws while no host accepts writes. */
@@ -155,12 +158,7 @@ export class Connection implements SqlDatabase {
       )
       pool.release(session, { isReusable })
     }
-    return new PostgresLongSession({
-      session,
-      close,
-      withServiceErrors: (work) => this.withServiceErrors(work),
-      maxPauseMs: 0,
-    })
+    return this.#longSession(session, close, 0)
   }
 
   /**
@@ -176,13 +174,12 @@ export class Connection implements SqlDatabase {
         throw error
       },
     )
-    const maxPauseMs = Math.min(MAX_PAUSE_MS, this.#statementMs / 2)
-    return new PostgresLongSession({
-      session,
-      close,
-      withServiceErrors: (work) => this.withServiceErrors(work),
-      maxPauseMs,
-    })
+    return this.#longSession(session, close, Math.min(MAX_PAUSE_MS, this.#statementMs / 2))
+  }
+
+  #longSession(session: Session, close: () => Promise<void>, maxPauseMs: number): PostgresLongSession {
+    const withServiceErrors = <T>(work: () => Promise<T>) => this.withServiceErrors(work)
+    return new PostgresLongSession({ session, close, withServiceErrors, maxPauseMs })
   }
 
   /**
@@ -232,8 +229,7 @@ export class Connection implements SqlDatabase {
 
   /**
    * Probes until a host that accepts writes answers. The current pool is probed first, because one lost connection is
-   * no reason
-   * to refuse callers or to abandon the other connections.
+   * no reason to refuse callers or to abandon the other connections.
    */
   async #probe(): Promise<void> {
     const pool = this.#pool

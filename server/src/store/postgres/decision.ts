@@ -1,19 +1,14 @@
-import type { SQL } from 'bun'
 import type { LockedCatalog } from '../../core/catalog/catalog-draft.ts'
 import type { WrittenDecision } from '../../core/stock/decide.ts'
-import {
-  isPetRecord,
-  type LogRecord,
-  type OrderChangeRecord,
-  type PetRecord,
-} from '../../core/stock/stock-draft.ts'
-import { detailOf, petIdOf } from '../log-rows.ts'
-import { ORDER_COLUMNS } from '../order-rows.ts'
-import { writeCatalog } from './catalog.ts'
-import { arrayPlaceholders, arrayText, logIdsFrom, quotedElement } from './dialect.ts'
-import { orderArrays, writeChangedOrders } from './orders.ts'
+import { isPetRecord, type PetRecord } from '../../core/stock/stock-draft.ts'
+import { LOG_COLUMN_NAMES, LOG_COLUMNS, logValues } from '../log-rows.ts'
+import { ORDER_COLUMNS, orderDetail } from '../order-rows.ts'
+import { type SqlValue, type Statement, statement } from '../sql.ts'
+import { catalogStatements } from './catalog.ts'
+import { arrayPlaceholders, columnArrays, logIdsFrom } from './dialect.ts'
+import { orderArrays, updateOrders } from './orders.ts'
 
-/** The values from the start of the commit that `writeDecision` needs in addition to the decision. */
+/** The values from the start of the commit that `decisionStatements` needs in addition to the decision. */
 interface StateBefore {
   /** The id of a pet's latest log row. */
   readonly lastChangeOf: (petId: bigint) => bigint | null
@@ -26,159 +21,116 @@ interface StateBefore {
   readonly pets?: LockedCatalog['pets'] | undefined
 }
 
-/** Starts the statements that write a decision inside a commit. All of them are sent in one round trip. */
-export function writeDecision(sql: SQL, decision: WrittenDecision, before: StateBefore): Promise<unknown>[] {
+/** Statements that write a decision inside a commit. */
+export function decisionStatements(decision: WrittenDecision, before: StateBefore): Statement[] {
   const { records, orders, catalog, reserved, low } = decision
-  if (before.numbers === undefined)
-    return records.length === 0 ? [] : [writeQuantityChanges(sql, decision, before)]
-  const idOf = logIdsFrom(before.numbers)
+  const { numbers } = before
+  if (numbers === undefined) return records.length === 0 ? [] : [quantityStatement(decision, before)]
   const { added, changed } = orders ?? { added: [], changed: [] }
-  const changesStock = records.length > 0 || reserved.size > 0 || low.size > 0
-  const writes: Promise<unknown>[] = []
-  if (catalog !== undefined) writes.push(...writeCatalog(sql, catalog, before.pets ?? new Map()))
-  if (records.some(({ kind }) => kind !== 'order'))
-    writes.push(writeOtherLogRows(sql, decision, before, idOf))
-  if (changesStock || added.length > 0) writes.push(writeOrdersAndStock(sql, decision, idOf))
-  if (changed.length > 0) writes.push(writeChangedOrders(sql, changed))
+  const writes: Statement[] = []
+  if (catalog !== undefined) writes.push(...catalogStatements(catalog, before.pets ?? new Map()))
+  if (records.length > 0 || reserved.size > 0 || low.size > 0 || added.length > 0)
+    writes.push(...recordStatements(decision, before, logIdsFrom(numbers)))
+  if (changed.length > 0) writes.push(updateOrders(changed))
   return writes
 }
 
-// These functions read the columns of a log row; `undefined` becomes NULL.
-const quantityRecord = (row: LogRecord) => (row.kind === 'change' ? row : undefined)
-const statusIn = (row: LogRecord) => (isPetRecord(row) ? row.status : undefined)
-const quantityBefore = (row: LogRecord) =>
-  row.kind === 'change' || row.kind === 'removed' ? row.before : undefined
-const quantityAfter = (row: LogRecord) =>
-  row.kind === 'change' || row.kind === 'pet' ? row.after : undefined
-const quotedDetail = (row: LogRecord) => quotedElement(detailOf(row) ?? undefined)
+const CHANGE_COLUMNS = { ...LOG_COLUMNS, follows: 'integer', is_last: 'boolean', is_low: 'boolean' } as const
+const WRITE_QUANTITY_CHANGES = `
+  WITH taken AS MATERIALIZED (
+    SELECT nextval('log_ids') AS first_id
+  ), changed AS MATERIALIZED (
+    SELECT * FROM unnest(${arrayPlaceholders(CHANGE_COLUMNS)}) AS changed (${Object.keys(CHANGE_COLUMNS)})
+  ), recorded AS (
+    INSERT INTO log (${LOG_COLUMN_NAMES})
+    SELECT first_id + id, kind, pet_id, before, after, status, at, key_id, coalesce(first_id + follows, previous),
+      reason, reference, detail
+    FROM taken, changed
+  )
+  UPDATE stock SET quantity = after, last_change = first_id + id, is_low = coalesce(changed.is_low, stock.is_low)
+  FROM taken, changed WHERE is_last AND stock.pet_id = changed.pet_id`
 
 /**
- * Writes a decision in which only quantities change. Each value of `log_ids` reserves IDS_PER_NUMBER consecutive ids,
+ * A statement that writes a decision in which only quantities change. Each value of `log_ids` reserves IDS_PER_NUMBER consecutive ids,
  * so one `nextval` is enough for all rows. It is taken while the pets are locked, so the ids of a pet's rows are in the
  * order of its changes.
  */
-function writeQuantityChanges(
-  sql: SQL,
-  { records: rows, low }: WrittenDecision,
-  { lastChangeOf }: StateBefore,
-) {
-  const previousOf = (row: LogRecord) => (row.kind === 'change' ? lastChangeOf(row.petId) : null)
-  const lowOf = (row: LogRecord) =>
-    booleanText(row.kind === 'change' && row.isLast ? low.get(row.petId) : undefined)
-  return sql`
-    WITH taken AS MATERIALIZED (
-      SELECT nextval('log_ids') AS id
-    ), changed AS MATERIALIZED (
-      SELECT * FROM unnest(
-        ${arrayText(rows, ({ kind }) => kind)}::text[],
-        ${arrayText(rows, petIdOf)}::bigint[],
-        ${arrayText(rows, quantityBefore)}::bigint[],
-        ${arrayText(rows, quantityAfter)}::bigint[],
-        ${arrayText(rows, statusIn)}::text[],
-        ${arrayText(rows, ({ by }) => by.at)}::bigint[],
-        ${arrayText(rows, ({ by }) => quotedElement(by.keyId))}::text[],
-        ${arrayText(rows, previousOf)}::bigint[],
-        ${arrayText(rows, (row) => quantityRecord(row)?.previousIndex)}::bigint[],
-        ${arrayText(rows, (row) => booleanText(quantityRecord(row)?.isLast ?? false))}::boolean[],
-        ${arrayText(rows, (row) => quantityRecord(row)?.by.reason)}::text[],
-        ${arrayText(rows, (row) => quotedElement(quantityRecord(row)?.by.reference))}::text[],
-        ${arrayText(rows, quotedDetail)}::text[],
-        ${arrayText(rows, lowOf)}::boolean[]
-      ) WITH ORDINALITY AS changed (
-        kind, pet_id, before, after, status, at, key_id, previous, follows, is_last, reason, reference, detail, is_low, number)
-    ), recorded AS (
-      INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous, reason, reference, detail)
-      SELECT id + number - 1, kind, pet_id, before, after, status, at, key_id, coalesce(id + follows, previous),
-        reason, reference, detail
-      FROM taken, changed
-    )
-    UPDATE stock SET quantity = after, last_change = id + number - 1, is_low = coalesce(changed.is_low, stock.is_low)
-    FROM taken, changed WHERE is_last AND stock.pet_id = changed.pet_id`.execute()
+function quantityStatement({ records, low }: WrittenDecision, { lastChangeOf }: StateBefore): Statement {
+  const rows = records.map((row, index) => {
+    const id = BigInt(index)
+    if (row.kind !== 'change') return [...logValues(row, id, null), null, false, null]
+    const { petId, previousIndex, isLast } = row
+    const isLow = isLast ? (low.get(petId) ?? null) : null
+    return [...logValues(row, id, lastChangeOf(petId)), previousIndex, isLast, isLow]
+  })
+  return statement(WRITE_QUANTITY_CHANGES, ...columnArrays(CHANGE_COLUMNS, rows))
 }
 
-/** Writes the log rows that are not about orders. */
-function writeOtherLogRows(
-  sql: SQL,
-  { records }: WrittenDecision,
-  { lastChangeOf }: StateBefore,
-  idOf: (index: number) => bigint,
-): Promise<unknown> {
-  const rows = [...records.entries()].filter(([, row]) => row.kind !== 'order')
-  const previousOf = (row: LogRecord) => {
-    if (!isPetRecord(row)) return undefined
-    return row.previousIndex === null ? lastChangeOf(row.petId) : idOf(row.previousIndex)
-  }
-  return sql`
-    INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous, reason, reference, detail)
-    SELECT * FROM unnest(
-      ${arrayText(rows, ([index]) => idOf(index))}::bigint[],
-      ${arrayText(rows, ([, { kind }]) => kind)}::text[],
-      ${arrayText(rows, ([, row]) => petIdOf(row))}::bigint[],
-      ${arrayText(rows, ([, row]) => quantityBefore(row))}::bigint[],
-      ${arrayText(rows, ([, row]) => quantityAfter(row))}::bigint[],
-      ${arrayText(rows, ([, row]) => statusIn(row))}::text[],
-      ${arrayText(rows, ([, { by }]) => by.at)}::bigint[],
-      ${arrayText(rows, ([, { by }]) => quotedElement(by.keyId))}::text[],
-      ${arrayText(rows, ([, row]) => previousOf(row))}::bigint[],
-      ${arrayText(rows, ([, row]) => quantityRecord(row)?.by.reason)}::text[],
-      ${arrayText(rows, ([, row]) => quotedElement(quantityRecord(row)?.by.reference))}::text[],
-      ${arrayText(rows, ([, row]) => quotedDetail(row))}::text[]
-    )`.execute()
-}
+const INSERT_LOG_ROWS = `
+  INSERT INTO log (${LOG_COLUMN_NAMES}) SELECT * FROM unnest(${arrayPlaceholders(LOG_COLUMNS)})`
 
-/** Writes the log rows of orders, the stock and the new orders in one statement. */
-function writeOrdersAndStock(
-  sql: SQL,
-  { records, reserved, low, orders }: WrittenDecision,
-  idOf: (index: number) => bigint,
-): Promise<unknown> {
-  const logged: { readonly id: bigint; readonly row: OrderChangeRecord }[] = []
-  const lastRecords = new Map<bigint, PetRecord>()
-  for (const [index, row] of records.entries()) {
-    if (row.kind === 'order') logged.push({ id: idOf(index), row })
-    else if (isPetRecord(row) && row.isLast) lastRecords.set(row.petId, row)
-  }
-  const pets = [...new Set([...lastRecords.keys(), ...reserved.keys(), ...low.keys()])]
-  const quantityOf = (petId: bigint) => {
-    const row = lastRecords.get(petId)
-    return row === undefined ? undefined : quantityAfter(row)
-  }
-  const lastChangeOf = (petId: bigint) => {
-    const row = lastRecords.get(petId)
-    return row === undefined ? undefined : idOf(row.index)
-  }
-  const values = [
-    arrayText(logged, ({ id }) => id),
-    arrayText(logged, ({ row }) => row.order.petId),
-    arrayText(logged, ({ row }) => row.by.at),
-    arrayText(logged, ({ row }) => quotedElement(row.by.keyId)),
-    arrayText(logged, ({ row }) => quotedDetail(row)),
-    arrayText(pets, (petId) => petId),
-    arrayText(pets, quantityOf),
-    arrayText(pets, (petId) => reserved.get(petId)),
-    arrayText(pets, (petId) => booleanText(low.get(petId))),
-    arrayText(pets, lastChangeOf),
-    ...orderArrays(orders?.added ?? []),
-  ]
-  return sql.unsafe(WRITE_ORDERS_AND_STOCK, values).execute()
-}
-
+/** The columns of an order's log row. The other columns are empty, and sending them would take time. */
+const ORDER_LOG_COLUMNS = {
+  id: 'integer',
+  pet_id: 'integer',
+  at: 'integer',
+  key_id: 'text',
+  detail: 'text',
+} as const
+const STOCK_COLUMNS = {
+  pet_id: 'integer',
+  quantity: 'integer',
+  reserved: 'integer',
+  is_low: 'boolean',
+  last_change: 'integer',
+} as const
 const WRITE_ORDERS_AND_STOCK = `
   WITH logged AS (
-    INSERT INTO log (id, kind, pet_id, at, key_id, detail)
-    SELECT id, 'order', pet_id, at, key_id, detail
-    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[])
-      AS logged (id, pet_id, at, key_id, detail)
+    INSERT INTO log (kind, ${Object.keys(ORDER_LOG_COLUMNS)})
+    SELECT 'order', * FROM unnest(${arrayPlaceholders(ORDER_LOG_COLUMNS)})
   ), stocked AS (
     UPDATE stock SET quantity = coalesce(now.quantity, stock.quantity), reserved = coalesce(now.reserved, stock.reserved),
       is_low = coalesce(now.is_low, stock.is_low), last_change = coalesce(now.last_change, stock.last_change)
-    FROM unnest($6::bigint[], $7::bigint[], $8::bigint[], $9::boolean[], $10::bigint[])
-      AS now (pet_id, quantity, reserved, is_low, last_change) WHERE stock.pet_id = now.pet_id
+    FROM unnest(${arrayPlaceholders(STOCK_COLUMNS, 6)}) AS now (${Object.keys(STOCK_COLUMNS)})
+    WHERE stock.pet_id = now.pet_id
   )
-  INSERT INTO orders (${Object.keys(ORDER_COLUMNS)})
-  SELECT * FROM unnest(${arrayPlaceholders(ORDER_COLUMNS, 11)})`
+  INSERT INTO orders (${Object.keys(ORDER_COLUMNS)}) SELECT * FROM unnest(${arrayPlaceholders(ORDER_COLUMNS, 11)})`
 
-function booleanText(value: boolean | undefined): string | undefined {
-  if (value === undefined) return undefined
-  return value ? 't' : 'f'
+/** Statements that write the log rows, the stock and the new orders. */
+function recordStatements(
+  { records, reserved, low, orders }: WrittenDecision,
+  { lastChangeOf }: StateBefore,
+  idOf: (index: number) => bigint,
+): Statement[] {
+  const lastRecords = new Map<bigint, PetRecord>()
+  const orderRows: SqlValue[][] = []
+  const otherRows: SqlValue[][] = []
+  for (const [index, row] of records.entries()) {
+    const id = idOf(index)
+    if (row.kind === 'order') {
+      const { order, change, by } = row
+      orderRows.push([id, order.petId, by.at, by.keyId, orderDetail(change, order)])
+    } else if (isPetRecord(row)) {
+      const { petId, previousIndex, isLast } = row
+      if (isLast) lastRecords.set(petId, row)
+      otherRows.push(logValues(row, id, previousIndex === null ? lastChangeOf(petId) : idOf(previousIndex)))
+    } else {
+      otherRows.push(logValues(row, id, null))
+    }
+  }
+  const petIds = new Set([...lastRecords.keys(), ...reserved.keys(), ...low.keys()])
+  const stockRows = Array.from(petIds, (petId) => {
+    const last = lastRecords.get(petId)
+    const quantity = last === undefined || last.kind === 'removed' ? null : last.after
+    const lastChange = last === undefined ? null : idOf(last.index)
+    return [petId, quantity, reserved.get(petId) ?? null, low.get(petId) ?? null, lastChange]
+  })
+  const values = [
+    ...columnArrays(ORDER_LOG_COLUMNS, orderRows),
+    ...columnArrays(STOCK_COLUMNS, stockRows),
+    ...orderArrays(orders?.added ?? []),
+  ]
+  const writes = [statement(WRITE_ORDERS_AND_STOCK, ...values)]
+  if (otherRows.length > 0) writes.push(statement(INSERT_LOG_ROWS, ...columnArrays(LOG_COLUMNS, otherRows)))
+  return writes
 }

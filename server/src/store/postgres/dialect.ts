@@ -10,8 +10,6 @@ export const IDS_PER_NUMBER = 2_000
 
 /** An advisory lock: shared for changes of single pets, exclusive for changes of many pets. The number is arbitrary. */
 export const CATALOG_LOCK = 0x696d706f7274n
-/** Turns the stored words into a search vector without parsing them again. */
-export const WORDS_VECTOR = `array_to_tsvector(string_to_array(words, ' '))`
 /** The class of the advisory locks of barcodes: the first of the two numbers that name a lock. */
 export const BARCODE_LOCK_CLASS = 0x62617263
 const SEQUENCES = { orders: 'order_ids', pets: 'pet_ids', categories: 'category_ids' } as const
@@ -77,21 +75,6 @@ export function parseArrayText(text: string): bigint[] {
   return text === '{}' ? [] : text.slice(1, -1).split(',').map(BigInt)
 }
 
-type ElementType = 'BIGINT' | 'TEXT' | 'BOOLEAN'
-
-/** A column of the rows as an array parameter. With arrays, one prepared statement takes any number of rows. */
-export function bunArray<Row>(
-  sql: Pick<SQL, 'array'>,
-  rows: readonly Row[],
-  type: ElementType,
-  pick: (row: Row) => bigint | number | string | boolean | null | undefined,
-) {
-  return sql.array(
-    rows.map((row) => pick(row) ?? null),
-    type,
-  )
-}
-
 /** Sends all integers as bigint. Bun would send small numbers as another type, for which PostgreSQL needs another plan. */
 export function toParameter(value: SqlValue): bigint | string | boolean | null {
   return typeof value === 'number' ? BigInt(value) : value
@@ -123,7 +106,11 @@ export function arrayText<Row>(
   return `{${rows.map((row) => pick(row) ?? 'NULL').join()}}`
 }
 
+const SPECIAL_CHARACTER = /["\\]/
+
 /** A text as an element of `arrayText`. */
 export function quotedElement(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : `"${text.replaceAll(/["\\]/g, '\\$&')}"`
+  if (text === undefined) return undefined
+  // Few texts need escaping, and this test takes half the time of replaceAll.
+  return SPECIAL_CHARACTER.test(text) ? `"${text.replaceAll(/["\\]/g, '\\$&')}"` : `"${text}"`
 }

@@ -1,7 +1,7 @@
 import { SECOND } from '../../core/values/clock.ts'
 import { ServiceError } from '../../core/values/errors.ts'
 import { CHECKS, latestChangeAt } from '../health.ts'
-import { inLongSession, type SqlDatabase } from '../sql.ts'
+import { inLongSession, type RowSource } from '../sql.ts'
 import type { Store } from '../store.ts'
 import type { Connection } from './connection.ts'
 import {
@@ -206,7 +206,7 @@ export function inspectionMethods(connection: Connection): Pick<Store, 'findDama
 
 /** Describes session settings that are not in force although each connection asks for them. */
 export async function findDroppedSettings(
-  database: Pick<SqlDatabase, 'rows'>,
+  database: RowSource,
   wanted: Readonly<Record<string, string | number>>,
 ): Promise<string[]> {
   const found = await database.rows<{ name: string; setting: string }>(

@@ -1,8 +1,9 @@
 import type { ImportDatabase } from '../import-tables.ts'
 import type { StoreClock } from '../sql.ts'
 import type { Connection } from './connection.ts'
-import { writeDecision } from './decision.ts'
+import { decisionStatements } from './decision.ts'
 import { takeLogNumbers } from './dialect.ts'
+import { runAll } from './session.ts'
 
 /**
  * The import compares and writes in one transaction. It does not lock stored rows that already match the file. Other clients
@@ -26,7 +27,7 @@ export async function openImport(connection: Connection, clock: StoreClock): Pro
     writeDecision: (decision, lastChangeOf) =>
       session.inOneRoundTrip(async (sql) => {
         const numbers = await takeLogNumbers(sql, decision.records.length)
-        await Promise.all(writeDecision(sql, decision, { lastChangeOf, numbers }))
+        await runAll(sql, decisionStatements(decision, { lastChangeOf, numbers }))
       }),
   }
 }

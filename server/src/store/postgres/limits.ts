@@ -2,8 +2,9 @@ import type { SQL } from 'bun'
 import type { CountedRequests, RequestCount, SharedLimitStore } from '../../core/limits/limit-store.ts'
 import { type Clock, DAY, MINUTE } from '../../core/values/clock.ts'
 import { LIMIT_ROWS, type LimitRow, saveStatements, toStates } from '../limits.ts'
+import type { RowOf } from '../record-rows.ts'
 import type { Connection } from './connection.ts'
-import { bunArray } from './dialect.ts'
+import { arrayText, quotedElement } from './dialect.ts'
 import { runAll } from './session.ts'
 import { storeTimeSql } from './store-clock.ts'
 
@@ -39,12 +40,14 @@ async function changeLockedRows(
   await connection.readThenWrite(
     'unflushed',
     (sql) => {
-      const keys = bunArray(sql, keyIds, 'TEXT', (keyId) => keyId)
+      const keys = arrayText(keyIds, quotedElement)
       // The second statement starts after the rows are locked, so it reads their latest versions.
       return Promise.all([
         sql<Pick<LimitRow, 'key_id'>[]>`
-          SELECT key_id FROM limit_windows WHERE key_id = ANY (${keys}) ORDER BY key_id FOR NO KEY UPDATE`.execute(),
-        sql.unsafe<LimitRow[]>(`${LIMIT_ROWS} WHERE limit_windows.key_id = ANY ($1)`, [keys]).execute(),
+          SELECT key_id FROM limit_windows WHERE key_id = ANY (${keys}::text[]) ORDER BY key_id FOR NO KEY UPDATE`.execute(),
+        sql
+          .unsafe<LimitRow[]>(`${LIMIT_ROWS} WHERE limit_windows.key_id = ANY ($1::text[])`, [keys])
+          .execute(),
         sql.unsafe<{ now: bigint }[]>(`SELECT ${storeTimeSql('$1')} AS now`, [clock?.() ?? null]).execute(),
       ])
     },
@@ -62,18 +65,14 @@ async function changeLockedRows(
 function addRows(sql: SQL, keyIds: readonly string[]) {
   return sql`
     INSERT INTO limit_windows SELECT key_id, 0, 0, 0, 0, 0, 0, NULL
-    FROM unnest(${bunArray(sql, keyIds, 'TEXT', (keyId) => keyId)}) AS new (key_id) ORDER BY key_id
+    FROM unnest(${arrayText(keyIds, quotedElement)}::text[]) AS new (key_id) ORDER BY key_id
     ON CONFLICT DO NOTHING`
 }
 
-interface CountedRow {
-  key_id: string
-  minute_started_at: bigint
-  minute_used: bigint
-  day_started_at: bigint
-  day_used: bigint
-  last_used_at: bigint
-}
+type CountedRow = Pick<
+  RowOf<'limit_windows'>,
+  'key_id' | 'minute_started_at' | 'minute_used' | 'day_started_at' | 'day_used' | 'last_used_at'
+>
 
 const NOW = storeTimeSql('$5')
 
@@ -128,10 +127,10 @@ function runCount(sql: SQL, counts: readonly RequestCount[], now: number | null)
   }
   const sorted = counts.toSorted((first, second) => (first.keyId < second.keyId ? -1 : 1))
   return sql.unsafe<CountedRow[]>(COUNT_SEVERAL, [
-    bunArray(sql, sorted, 'TEXT', ({ keyId }) => keyId),
-    bunArray(sql, sorted, 'BIGINT', ({ requests }) => requests),
-    bunArray(sql, sorted, 'BIGINT', ({ limits }) => limits.perMinute),
-    bunArray(sql, sorted, 'BIGINT', ({ limits }) => limits.perDay),
+    arrayText(sorted, ({ keyId }) => quotedElement(keyId)),
+    arrayText(sorted, ({ requests }) => requests),
+    arrayText(sorted, ({ limits }) => limits.perMinute),
+    arrayText(sorted, ({ limits }) => limits.perDay),
     now,
   ])
 }

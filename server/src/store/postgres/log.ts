@@ -2,7 +2,7 @@ import type { StockEvents } from '../../core/stock/stock-event.ts'
 import { cursorAt, fromCursor, isCursorOf, type LogMethods, type LogRange } from '../cursor.ts'
 import { prunableIds } from '../history.ts'
 import { LOG_FIELDS, type LogRow, MAX_EVENTS_BEHIND, toEvent } from '../log-rows.ts'
-import { inLongSession } from '../sql.ts'
+import { inLongSession, statement } from '../sql.ts'
 import type { Connection } from './connection.ts'
 import { hasState, STATEMENT_CANCELLED } from './failures.ts'
 import type { Session } from './session-pool.ts'
@@ -42,19 +42,19 @@ export function logMethods(connection: Connection): LogMethods {
     pruneHistory: async (limit, batch) => {
       // Assigns a place to each row first, because a row that is pruned without a place would never become an event.
       await logRange()
-      return connection.transaction(async (session) => {
-        const [text, value] = prunableIds(limit, `LIMIT ${Math.floor(batch)}`)
-        const { count } = await session.unsafe(
+      const [text, value] = prunableIds(limit, `LIMIT ${Math.floor(batch)}`)
+      const [removed = 0] = await connection.commit([
+        statement(
           `DELETE FROM log WHERE id IN (${text})
             AND pg_visible_in_snapshot(xid, (SELECT snapshot FROM log_numbering))`,
-          [value],
-        )
-        await session`
+          value,
+        ),
+        statement(`
           DELETE FROM log_places WHERE place < coalesce(
             (SELECT place FROM log_places WHERE EXISTS (SELECT FROM log WHERE id = log_id) ORDER BY place LIMIT 1),
-            (SELECT last FROM log_numbering))`
-        return count
-      })
+            (SELECT last FROM log_numbering))`),
+      ])
+      return removed
     },
   }
 }

@@ -8,7 +8,7 @@ import {
   SAVE_EARLY_ROWS,
 } from '../early-tables.ts'
 import { needsMigration, OpenRefused, requireOwnTables, type TablesMode } from '../opening.ts'
-import { inLongSession, type LongSession, type SqlDatabase } from '../sql.ts'
+import { inLongSession, type LongSession, type RowSource } from '../sql.ts'
 import type { Connection } from './connection.ts'
 import { DIALECT } from './dialect.ts'
 import { NewerTables } from './failures.ts'
@@ -163,7 +163,7 @@ async function convertEarlyRows(session: LongSession): Promise<void> {
 }
 
 /** The error to report if a newer program has migrated the tables to a version that this program cannot use. */
-export async function findNewerTables(database: Pick<SqlDatabase, 'rows'>): Promise<NewerTables | undefined> {
+export async function findNewerTables(database: RowSource): Promise<NewerTables | undefined> {
   const { number, oldestProgram } = await versionOf(database)
   if (number <= NEWEST || oldestProgram <= NEWEST) return undefined
   return new NewerTables(
@@ -219,7 +219,7 @@ async function readTables(connection: Connection): Promise<FoundTables> {
     : { ...row, columns: row.columns.split(' ') }
 }
 
-async function versionOf(database: Pick<SqlDatabase, 'rows'>): Promise<Version> {
+async function versionOf(database: RowSource): Promise<Version> {
   const [row] = await database.rows<Version>(VERSION)
   return row ?? { number: 0, oldestProgram: 0 }
 }

@@ -11,7 +11,7 @@ import {
   orderValues,
   toOrder,
 } from '../order-rows.ts'
-import type { StoreClock } from '../sql.ts'
+import { type Statement, type StoreClock, statement } from '../sql.ts'
 import {
   arrayPlaceholders,
   arrayText,
@@ -87,9 +87,9 @@ const UPDATE_ORDERS = `
   UPDATE orders SET ${CHANGED_COLUMNS.map((column) => `${column} = now.${column}`)}
   FROM unnest(${arrayPlaceholders(ORDER_COLUMNS)}) AS now (${Object.keys(ORDER_COLUMNS)}) WHERE orders.id = now.id`
 
-/** Updates existing orders. New orders are inserted together with their log rows: see `writeOrdersAndStock`. */
-export function writeChangedOrders(sql: SQL, changed: readonly Order[]): Promise<unknown> {
-  return sql.unsafe(UPDATE_ORDERS, orderArrays(changed)).execute()
+/** A statement that updates existing orders. New orders are inserted with their log rows: see `recordStatements`. */
+export function updateOrders(changed: readonly Order[]): Statement {
+  return statement(UPDATE_ORDERS, ...orderArrays(changed))
 }
 
 /** The orders as arrays, one for each of ORDER_COLUMNS. */

@@ -1,5 +1,6 @@
+import type { SQL } from 'bun'
 import type { Columns, Durability, LongSession, SqlValue, Statement } from '../sql.ts'
-import { bunArray, DIALECT, toParameter } from './dialect.ts'
+import { arrayPlaceholders, columnArrays, toParameter } from './dialect.ts'
 import { ReadOnly } from './failures.ts'
 import type { Session } from './session-pool.ts'
 
@@ -58,13 +59,8 @@ export class PostgresLongSession implements LongSession {
   }
 
   async insert(table: string, columns: Columns, rows: readonly (readonly SqlValue[])[]): Promise<void> {
-    const types = Object.values(columns)
-    const arrays = types.map((type, index) =>
-      bunArray(this.#session, rows, DIALECT.types[type], (row) => row[index]),
-    )
-    const values = types.map((type, index) => `$${index + 1}::${DIALECT.types[type]}[]`)
-    const text = `INSERT INTO ${table} (${Object.keys(columns)}) SELECT * FROM unnest(${values})`
-    await this.#withServiceErrors(() => this.#session.unsafe(text, arrays))
+    const text = `INSERT INTO ${table} (${Object.keys(columns)}) SELECT * FROM unnest(${arrayPlaceholders(columns)})`
+    await this.#withServiceErrors(() => this.#session.unsafe(text, columnArrays(columns, rows)))
   }
 
   async beginRead(): Promise<void> {
@@ -98,7 +94,7 @@ export class PostgresLongSession implements LongSession {
   }
 }
 
-const BEGIN: Readonly<Record<Durability, string>> = {
+export const BEGIN: Readonly<Record<Durability, string>> = {
   durable: 'BEGIN',
   unflushed: 'BEGIN; SET LOCAL synchronous_commit = off',
 }
@@ -121,28 +117,8 @@ export async function transact<T>(
   }
 }
 
-/** Runs a transaction in two round trips: BEGIN with the statements of `read`, then the statements of `write` with COMMIT. */
-export async function transactInTwoRoundTrips<Found>(
-  session: Session,
-  durability: Durability,
-  read: (session: Session) => Promise<Found>,
-  write: (session: Session, found: Found) => Promise<unknown> | undefined,
-  maxLockWaitMs?: number,
-): Promise<void> {
-  const lockTimeout = maxLockWaitMs === undefined ? '' : `; SET LOCAL lock_timeout = ${maxLockWaitMs}`
-  try {
-    const begun = session.unsafe(`${BEGIN[durability]}${lockTimeout}`).execute()
-    const [, found] = await Promise.all([begun, read(session)])
-    // Waits for both, because COMMIT alone does not show a failure: it also succeeds if it rolls back a failed transaction.
-    await Promise.all([write(session, found), session`COMMIT`.execute()])
-  } catch (error) {
-    await session`ROLLBACK`.catch(() => {})
-    throw error
-  }
-}
-
 /** Runs the statements in order, in one round trip. Returns the number of rows that each statement changed. */
-export async function runAll(session: Session, statements: readonly Statement[]): Promise<number[]> {
+export async function runAll(session: SQL, statements: readonly Statement[]): Promise<number[]> {
   const results = await Promise.all(
     statements.map(({ text, values }) => session.unsafe(text, values.map(toParameter)).execute()),
   )

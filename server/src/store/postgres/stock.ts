@@ -8,8 +8,6 @@ import {
   typedResults,
 } from '../../core/stock/command.ts'
 import {
-  type Answers,
-  answerId,
   type Decision,
   decide,
   type IdempotencyKey,
@@ -18,22 +16,37 @@ import {
 } from '../../core/stock/decide.ts'
 import type { InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
 import { PetsLockedError, type StockStore } from '../../core/stock/stock-store.ts'
-import { ALL_ENTRIES, type LockedRow as EntryRow, type StockRow, toItem, toLockedEntry } from '../log-rows.ts'
+import {
+  ANSWER_COLUMN_NAMES,
+  ANSWER_COLUMNS,
+  type AnswerRow,
+  answerValues,
+  toAnswers,
+} from '../idempotency.ts'
+import {
+  ALL_ENTRIES,
+  LOCKED_FIELDS,
+  type LockedRow,
+  type StockRow,
+  toItem,
+  toLinkedEntry,
+} from '../log-rows.ts'
 import { isExpiredSql } from '../order-rows.ts'
 import { orderTotalsCounter } from '../orders.ts'
-import { inLongSession, type StoreClock } from '../sql.ts'
+import { inLongSession, type Statement, type StoreClock, statement } from '../sql.ts'
+import { webhookStatements } from '../webhooks.ts'
 import { lockCatalog, onlyLockedPets, readCatalog } from './catalog.ts'
 import type { Connection } from './connection.ts'
-import { writeDecision } from './decision.ts'
-import { arrayText, quotedElement, takeLogNumbers } from './dialect.ts'
+import { decisionStatements } from './decision.ts'
+import { arrayPlaceholders, arrayText, columnArrays, quotedElement, takeLogNumbers } from './dialect.ts'
 import { hasState, isDuplicateKey, LOCK_TIMEOUT, ReadOnly, unavailable } from './failures.ts'
 import { maxLogRowsOf, readOrders, toLockedOrders } from './orders.ts'
+import { runAll } from './session.ts'
 import { storeTimeSql } from './store-clock.ts'
-import { lockWebhooks, writeWebhooks } from './webhooks.ts'
+import { lockWebhooks } from './webhooks.ts'
 
-interface LockedRow extends EntryRow {
-  last_change: bigint | null
-  has_expired_holds: boolean
+interface PetRow extends LockedRow {
+  readonly has_expired_holds: boolean
 }
 
 interface SnapshotRow {
@@ -158,8 +171,7 @@ export function stockMethods(
 
 /**
  * Returns `expired_holds`, and writes nothing, if a pet has expired holds but the orders were not read. A commit that
- * changes a
- * pet also releases its expired holds, so the caller has to try again and read the orders.
+ * changes a pet also releases its expired holds, so the caller has to try again and read the orders.
  */
 async function decideAndWrite(
   connection: Connection,
@@ -192,9 +204,7 @@ async function decideAndWrite(
         decision = 'expired_holds'
         return Promise.resolve([])
       }
-      const entries = new Map(
-        rows.map((row) => [row.pet_id, { ...toLockedEntry(row), lastChange: row.last_change }]),
-      )
+      const entries = new Map(rows.map((row) => [row.pet_id, toLinkedEntry(row)]))
       const isLocked = (petId: bigint) => entries.has(petId)
       const lockedCatalog = catalog && onlyLockedPets(catalog.found, isLocked)
       const lockedOrders = orders && toLockedOrders(orders, isLocked)
@@ -204,10 +214,10 @@ async function decideAndWrite(
         catalog: lockedCatalog,
         webhooks,
       })
-      return Promise.all([
-        ...(decision.answers.length > 0 ? [writeAnswers(sql, decision.answers)] : []),
-        ...(decision.webhooks === undefined ? [] : writeWebhooks(sql, decision.webhooks)),
-        ...writeDecision(sql, decision, {
+      return runAll(sql, [
+        ...(decision.answers.length > 0 ? [writeAnswers(decision.answers)] : []),
+        ...(decision.webhooks === undefined ? [] : webhookStatements(decision.webhooks)),
+        ...decisionStatements(decision, {
           lastChangeOf: (petId) =>
             entries.get(petId)?.lastChange ?? catalog?.latestLogRows.get(petId) ?? null,
           numbers: lockedOrders?.logNumbers ?? numbers,
@@ -243,7 +253,7 @@ function changedSince(sql: SQL, snapshot: string, prunings: string) {
 }
 
 const LOCK_PETS = `
-  SELECT pet_id, quantity, status, reserved, low_at, last_change, reserved > 0 AND EXISTS (
+  SELECT ${LOCKED_FIELDS}, reserved > 0 AND EXISTS (
     SELECT FROM orders WHERE orders.pet_id = stock.pet_id AND ${isExpiredSql(`(SELECT ${storeTimeSql('$2')})`)}
   ) AS has_expired_holds FROM stock
   WHERE pet_id = ANY ($1::bigint[]) ORDER BY pet_id FOR NO KEY UPDATE`
@@ -251,7 +261,7 @@ const LOCK_PETS = `
 /** Locks the pets in the order of their ids, so that two commits never deadlock over them. */
 function lockPets(sql: SQL, commands: readonly SubmittedCommand[], clock: StoreClock) {
   const petIds = arrayText(petIdsOf(commands), (petId) => petId)
-  return sql.unsafe<LockedRow[]>(LOCK_PETS, [petIds, clock.processTime()]).execute()
+  return sql.unsafe<PetRow[]>(LOCK_PETS, [petIds, clock.processTime()]).execute()
 }
 
 /** The pets of this list that another transaction has locked at this moment. */
@@ -271,14 +281,6 @@ async function findLockedPets(
   return new Set(rows.map(({ pet_id }) => pet_id))
 }
 
-interface AnswerRow {
-  key_id: string
-  key: string
-  fingerprint: string
-  answer: string
-  at: bigint
-}
-
 /**
  * Locks the idempotency keys in the given order and reads their rows. A new key gets a row without an answer, so that
  * concurrent commits with the same key wait for this commit.
@@ -295,31 +297,11 @@ function lockIdempotencyKeys(sql: SQL, keys: readonly IdempotencyKey[]) {
     RETURNING key_id, key, fingerprint, answer, at`.execute()
 }
 
-function toAnswers(rows: readonly AnswerRow[]): Answers {
-  const answers = new Map<string, RememberedAnswer>()
-  for (const { key_id: keyId, key: idempotencyKey, fingerprint, answer, at } of rows) {
-    if (answer === '') continue
-    answers.set(answerId({ keyId, idempotencyKey }), {
-      keyId,
-      idempotencyKey,
-      fingerprint,
-      answer,
-      at: Number(at),
-    })
-  }
-  return answers
-}
+const WRITE_ANSWERS = `
+  INSERT INTO idempotency (${ANSWER_COLUMN_NAMES}) SELECT * FROM unnest(${arrayPlaceholders(ANSWER_COLUMNS)})
+  ON CONFLICT (key_id, key)
+  DO UPDATE SET fingerprint = excluded.fingerprint, answer = excluded.answer, at = excluded.at`
 
-function writeAnswers(sql: SQL, answers: readonly RememberedAnswer[]) {
-  return sql`
-    INSERT INTO idempotency (key_id, key, fingerprint, answer, at)
-    SELECT * FROM unnest(
-      ${arrayText(answers, ({ keyId }) => quotedElement(keyId))}::text[],
-      ${arrayText(answers, ({ idempotencyKey }) => quotedElement(idempotencyKey))}::text[],
-      ${arrayText(answers, ({ fingerprint }) => quotedElement(fingerprint))}::text[],
-      ${arrayText(answers, ({ answer }) => quotedElement(answer))}::text[],
-      ${arrayText(answers, ({ at }) => at)}::bigint[]
-    )
-    ON CONFLICT (key_id, key)
-    DO UPDATE SET fingerprint = excluded.fingerprint, answer = excluded.answer, at = excluded.at`.execute()
+function writeAnswers(answers: readonly RememberedAnswer[]): Statement {
+  return statement(WRITE_ANSWERS, ...columnArrays(ANSWER_COLUMNS, answers.map(answerValues)))
 }

@@ -1,5 +1,5 @@
 import { type Clock, SECOND } from '../../core/values/clock.ts'
-import type { SqlDatabase, StoreClock } from '../sql.ts'
+import type { RowSource, StoreClock } from '../sql.ts'
 import type { Connection } from './connection.ts'
 
 /**
@@ -10,7 +10,7 @@ export function storeTimeSql(processTime: `$${number}`): string {
   return `coalesce(${processTime}::bigint, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint)`
 }
 
-export async function readStoreTime(database: Pick<SqlDatabase, 'rows'>, clock?: Clock): Promise<number> {
+export async function readStoreTime(database: RowSource, clock?: Clock): Promise<number> {
   const [row] = await database.rows<{ now: bigint }>(`SELECT ${storeTimeSql('$1')} AS now`, clock?.() ?? null)
   if (row === undefined) throw new Error('the database did not return its time')
   return Number(row.now)
@@ -30,50 +30,36 @@ export function storeClock(clock?: Clock): StoreClock {
 /** How often the clocks are compared. They drift by less than a millisecond in this time. */
 const COMPARE_EVERY_MS = 5 * SECOND
 
+export interface DatabaseClock {
+  readonly now: Clock
+  close(): void
+}
+
 /**
- * The clock of the database, readable without a round trip. It adds an offset to the monotonic clock of the process and never
- * reads the wall clock. Its error is at most the duration of one round trip.
+ * Returns the clock of the database, which can be read without a round trip. It adds an offset to the monotonic clock of the
+ * process and never reads the wall clock. Its error is at most the duration of one round trip.
  */
-export class DatabaseClock {
-  readonly #connection: Pick<Connection, 'run'>
-  /** The time of the database minus the monotonic clock. */
-  #offset: number | undefined
-  #timer: Timer | undefined
-
-  static async open(connection: Pick<Connection, 'run'>): Promise<DatabaseClock> {
-    const clock = new DatabaseClock(connection)
-    await clock.#compare()
-    // If the comparison fails, for example during an outage, the clock keeps its offset.
-    clock.#timer = setInterval(() => void clock.#compare().catch(() => {}), COMPARE_EVERY_MS)
-    clock.#timer.unref()
-    return clock
+export async function openDatabaseClock(connection: Pick<Connection, 'run'>): Promise<DatabaseClock> {
+  const first = await offsetBounds(connection)
+  let offset = (first.lowest + first.highest) / 2
+  const correctOffset = async () => {
+    const { lowest, highest } = await offsetBounds(connection)
+    offset = Math.min(Math.max(offset, lowest), highest)
   }
+  // If the comparison fails, for example during an outage, the clock keeps its offset.
+  const timer = setInterval(() => void correctOffset().catch(() => {}), COMPARE_EVERY_MS)
+  timer.unref()
+  return { now: () => Math.floor(performance.now() + offset), close: () => clearInterval(timer) }
+}
 
-  private constructor(connection: Pick<Connection, 'run'>) {
-    this.#connection = connection
-  }
-
-  readonly now: Clock = () => {
-    if (this.#offset === undefined) throw new Error('the database clock has not been read yet')
-    return Math.floor(performance.now() + this.#offset)
-  }
-
-  close(): void {
-    clearInterval(this.#timer)
-  }
-
-  /** The database reads its clock between `sentAt` and `receivedAt`, which gives a lower and an upper bound of the offset. */
-  async #compare(): Promise<void> {
-    await this.#connection.run(async (session) => {
-      const sentAt = performance.now()
-      const [row] = await session<{ now: number }[]>`
-        SELECT (extract(epoch FROM clock_timestamp()) * 1000)::double precision AS now`
-      const receivedAt = performance.now()
-      if (row === undefined) throw new Error('the database did not return its time')
-      const lowest = row.now - receivedAt
-      const highest = row.now - sentAt
-      const offset = this.#offset ?? (lowest + highest) / 2
-      this.#offset = Math.min(Math.max(offset, lowest), highest)
-    })
-  }
+/** The bounds of the time of the database minus the monotonic clock. The database reads its clock within the round trip. */
+function offsetBounds(connection: Pick<Connection, 'run'>) {
+  return connection.run(async (session) => {
+    const sentAt = performance.now()
+    const [row] = await session<{ now: number }[]>`
+      SELECT (extract(epoch FROM clock_timestamp()) * 1000)::double precision AS now`
+    const receivedAt = performance.now()
+    if (row === undefined) throw new Error('the database did not return its time')
+    return { lowest: row.now - receivedAt, highest: row.now - sentAt }
+  })
 }

@@ -21,7 +21,7 @@ import { logMethods } from './log.ts'
 import { findNewerTables, migrate } from './migrations.ts'
 import type { PostgresReaderStart } from './reader-worker.ts'
 import { stockMethods } from './stock.ts'
-import { DatabaseClock, readStoreTime, storeClock } from './store-clock.ts'
+import { type DatabaseClock, openDatabaseClock, readStoreTime, storeClock } from './store-clock.ts'
 
 export type { PostgresSettings } from './connection-options.ts'
 
@@ -47,7 +47,7 @@ export async function openPostgresStore(
     await connection.connect()
     await migrate(connection, tables)
     if (now === undefined) {
-      databaseClock = await DatabaseClock.open(connection)
+      databaseClock = await openDatabaseClock(connection)
       now = databaseClock.now
     }
   } catch (error) {

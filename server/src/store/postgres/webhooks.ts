@@ -1,6 +1,6 @@
 import type { SQL } from 'bun'
 import type { Command } from '../../core/stock/command.ts'
-import type { LockedWebhooks, WebhookChanges } from '../../core/webhooks/webhooks-draft.ts'
+import type { LockedWebhooks } from '../../core/webhooks/webhooks-draft.ts'
 import {
   CREATOR_COUNTS,
   type CreatorRow,
@@ -8,9 +8,8 @@ import {
   WEBHOOK_FIELDS,
   type WebhookRow,
   webhookIdsOf,
-  webhookStatements,
 } from '../webhooks.ts'
-import { arrayText, toParameter } from './dialect.ts'
+import { arrayText } from './dialect.ts'
 
 /** An advisory lock. The number is arbitrary: the ASCII codes of "webhooks". */
 const CREATION_LOCK = 0x776562686f6f6b73n
@@ -32,10 +31,4 @@ export async function lockWebhooks(sql: SQL, commands: readonly Command[]): Prom
     sql.unsafe<CreatorRow[]>(CREATOR_COUNTS).execute(),
   ])
   return toLockedWebhooks(rows, creators)
-}
-
-export function writeWebhooks(sql: SQL, changes: WebhookChanges): Promise<unknown>[] {
-  return webhookStatements(changes).map(({ text, values }) =>
-    sql.unsafe(text, values.map(toParameter)).execute(),
-  )
 }

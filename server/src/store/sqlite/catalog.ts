@@ -1,25 +1,22 @@
 import type { Database } from 'bun:sqlite'
 import type { CatalogChanges, LockedCatalog } from '../../core/catalog/catalog-draft.ts'
-import type { Category } from '../../core/catalog/category.ts'
-import type { Pet } from '../../core/catalog/pet.ts'
 import { type Command, petIdsOf } from '../../core/stock/command.ts'
 import { isLow } from '../../core/stock/stock-draft.ts'
 import {
-  CATEGORY_COLUMNS,
   CATEGORY_FIELDS,
   catalogReferencesOf,
-  categoryValues,
   PET_COLUMNS,
   PET_FIELDS,
   petValues,
   toCategory,
   toPet,
 } from '../catalog-rows.ts'
-import { isGeneratedId } from '../generated-ids.ts'
+import { raiseIdStatements } from '../generated-ids.ts'
 import { IS_PET_ROW } from '../log-rows.ts'
 import { categoryThresholdStatements } from '../low-stock.ts'
-import type { Columns, SqlValue } from '../sql.ts'
-import { DIALECT, idGenerator, runStatement, toSqlite } from './dialect.ts'
+import { categoryStatements } from '../pets.ts'
+import { type SqlValue, upsertSql } from '../sql.ts'
+import { DIALECT, findAll, idGenerator, runAll, toSqlite } from './dialect.ts'
 
 /** Reads and writes the catalogue inside a commit. */
 export function catalogTables(database: Database) {
@@ -39,50 +36,24 @@ export function catalogTables(database: Database) {
   const clearBarcode = database.query<unknown, [bigint]>(
     'UPDATE pets SET barcode = NULL WHERE id = ? AND barcode IS NOT NULL',
   )
-  const putPet = database.query<unknown, SqlValue[]>(upsert('pets', PET_COLUMNS))
+  const putPet = database.query<unknown, SqlValue[]>(toSqlite(upsertSql('pets', Object.keys(PET_COLUMNS))))
   const putStock = database.query<unknown, [bigint, number, string, number, number | null, number]>(
     `INSERT INTO stock (pet_id, quantity, status, reserved, low_at, is_low) VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT (pet_id) DO UPDATE SET quantity = excluded.quantity, status = excluded.status,
       reserved = excluded.reserved, low_at = excluded.low_at, is_low = excluded.is_low`,
   )
   const removePet = database.query<unknown, [bigint]>('DELETE FROM pets WHERE id = ?')
-  const putCategory = database.query<unknown, SqlValue[]>(upsert('categories', CATEGORY_COLUMNS))
-  const removeCategory = database.query<unknown, [bigint]>('DELETE FROM categories WHERE id = ?')
-  const raiseIds = {
-    pets: database.query<unknown, [bigint]>(toSqlite(DIALECT.raiseIds('pets'))),
-    categories: database.query<unknown, [bigint]>(toSqlite(DIALECT.raiseIds('categories'))),
-  }
-
-  const readPets = (commands: readonly Command[]): Map<bigint, Pet> => {
-    const pets = new Map<bigint, Pet>()
-    for (const petId of petIdsOf(commands)) {
-      if (pets.has(petId)) continue
-      const row = findPet.get(petId)
-      if (row !== null) pets.set(petId, toPet(row))
-    }
-    return pets
-  }
 
   return {
     read: (commands: readonly Command[]): LockedCatalog => {
       const references = catalogReferencesOf(commands)
-      const pets = readPets(commands)
-      const categories = new Map<bigint, Category>()
+      const pets = findAll(petIdsOf(commands), findPet, (row) => toPet(row))
       const categoryIds = new Set(references.categories)
       for (const { categoryId } of pets.values()) categoryIds.add(categoryId)
-      for (const id of categoryIds) {
-        const row = findCategory.get(id)
-        if (row !== null) categories.set(id, toCategory(row))
-      }
-      const barcodes = new Map<string, bigint>()
-      for (const barcode of references.barcodes) {
-        const owner = findBarcodeOwner.get(barcode)
-        if (owner !== null) barcodes.set(barcode, owner.id)
-      }
       return {
         pets,
-        categories,
-        barcodes,
+        categories: findAll(categoryIds, findCategory, (row) => toCategory(row)),
+        barcodes: findAll(references.barcodes, findBarcodeOwner, ({ id }) => id),
         categoriesWithPets: new Set(
           references.removedCategories.filter((id) => findAnyPetIn.get(id) !== null),
         ),
@@ -106,34 +77,16 @@ export function catalogTables(database: Database) {
         putPet.run(...petValues(pet))
         const { quantity, status, reserved, lowStockAt } = entry
         putStock.run(id, quantity, status, reserved, lowStockAt, Number(isLow(entry)))
-        raiseIdsAbove('pets', id)
       }
-      for (const [id, category] of categories) {
-        if (category === undefined) removeCategory.run(id)
-        else {
-          putCategory.run(...categoryValues(category))
-          raiseIdsAbove('categories', id)
-        }
-      }
+      runAll(database, raiseIdStatements(DIALECT, 'pets', pets.keys()))
+      runAll(database, categoryStatements(DIALECT, categories))
     },
 
     /** Must run after the log rows of the categories are written. */
     writeThresholds: ({ newThresholds }: CatalogChanges): void => {
       for (const { by, ...category } of newThresholds) {
-        for (const statement of categoryThresholdStatements(DIALECT, category, by))
-          runStatement(database, statement)
+        runAll(database, categoryThresholdStatements(DIALECT, category, by))
       }
     },
   }
-
-  /** Makes generated ids start above this id. */
-  function raiseIdsAbove(table: 'pets' | 'categories', id: bigint): void {
-    if (isGeneratedId(id)) raiseIds[table].run(id)
-  }
-}
-
-function upsert(table: string, columns: Columns): string {
-  const names = Object.keys(columns)
-  return `INSERT INTO ${table} (${names}) VALUES (${names.map(() => '?')})
-    ON CONFLICT (id) DO UPDATE SET ${names.map((name) => `${name} = excluded.${name}`)}`
 }

@@ -1,4 +1,4 @@
-import type { Changes, Database, SQLQueryBindings } from 'bun:sqlite'
+import type { Changes, Database, SQLQueryBindings, Statement as SqliteStatement } from 'bun:sqlite'
 import { GENERATED_ID_TABLES, highestIdSql, ID_STEP } from '../generated-ids.ts'
 import type { Dialect, GeneratedIdTable, SqlValue, Statement } from '../sql.ts'
 
@@ -39,6 +39,26 @@ export function toBinding(value: SqlValue): SQLQueryBindings {
 /** Runs a statement inside the current transaction. */
 export function runStatement(database: Database, { text, values }: Statement): Changes {
   return database.query<unknown, SQLQueryBindings[]>(toSqlite(text)).run(...values.map(toBinding))
+}
+
+/** Runs statements inside the current transaction. */
+export function runAll(database: Database, statements: readonly Statement[]): void {
+  for (const statement of statements) runStatement(database, statement)
+}
+
+/** Runs the query for each key and returns the rows that exist. */
+export function findAll<Key extends SQLQueryBindings, Row, Value>(
+  keys: Iterable<Key>,
+  query: Pick<SqliteStatement<Row, [Key]>, 'get'>,
+  toValue: (row: Row) => Value,
+): Map<Key, Value> {
+  const found = new Map<Key, Value>()
+  for (const key of keys) {
+    if (found.has(key)) continue
+    const row = query.get(key)
+    if (row !== null) found.set(key, toValue(row))
+  }
+  return found
 }
 
 /** Generates ids for new rows, inside a commit. */

@@ -11,27 +11,11 @@ import {
 import { IS_PET_ROW } from '../log-rows.ts'
 import { CROSSINGS_INDEX } from '../low-stock.ts'
 import { needsMigration, requireOwnTables, type TablesMode } from '../opening.ts'
-import { sharedTables } from '../tables.ts'
+import { ordersTable, sharedTables } from '../tables.ts'
 import { DIALECT } from './dialect.ts'
 
-/** The first migration creates this index, and a later migration drops it. */
-export const FULL_TEXT_INDEX = `\
-  -- The words consist of letters, digits and blanks only, and this tokenizer does not change them.
-  CREATE VIRTUAL TABLE pet_words USING fts5 (
-    words, content = 'pets', content_rowid = 'id', tokenize = 'ascii', detail = none, columnsize = 0);
-  CREATE TRIGGER pet_words_added AFTER INSERT ON pets
-    BEGIN INSERT INTO pet_words (rowid, words) VALUES (NEW.id, NEW.words); END;
-  CREATE TRIGGER pet_words_removed AFTER DELETE ON pets
-    BEGIN INSERT INTO pet_words (pet_words, rowid, words) VALUES ('delete', OLD.id, OLD.words); END;
-  CREATE TRIGGER pet_words_changed AFTER UPDATE OF words ON pets WHEN OLD.words <> NEW.words
-    BEGIN
-      INSERT INTO pet_words (pet_words, rowid, words) VALUES ('delete', OLD.id, OLD.words);
-      INSERT INTO pet_words (rowid, words) VALUES (NEW.id, NEW.words);
-    END;
-`
-
-/** The tables of the first release. */
-export const FIRST_TABLES = `
+/** The tables of the first release, without the full-text index that a later migration drops. */
+const FIRST_TABLES = `
   CREATE TABLE pets (
     id          INTEGER PRIMARY KEY,
     name        TEXT NOT NULL,
@@ -45,7 +29,7 @@ export const FIRST_TABLES = `
   CREATE UNIQUE INDEX pets_by_barcode ON pets (barcode) WHERE barcode IS NOT NULL;
   CREATE INDEX pets_by_category ON pets (category_id, id);
   CREATE INDEX pets_by_words ON pets (words, id);
-${FULL_TEXT_INDEX}
+
   -- The units on the shelf and how many of them open orders reserve, correct at every commit. The status is in this table
   -- and not in pets, so that listing the stock reads one narrow table. last_change is the pet's latest row in the log, and
   -- each row links to the previous row. An index by pet would also find these rows, but every update would write to a random
@@ -121,11 +105,6 @@ ${FULL_TEXT_INDEX}
   })}
 `
 
-interface Migration {
-  readonly number: number
-  readonly sql: string
-}
-
 /** Searches now use an index in memory (core/catalog/pet-index.ts), so the cost of writing this index is saved. */
 const DROP_FULL_TEXT_INDEX = `
   DROP TRIGGER IF EXISTS pet_words_added;
@@ -138,23 +117,12 @@ const DROP_FULL_TEXT_INDEX = `
  * table is rebuilt.
  */
 const DROP_ORDER_STATE_CHECK = `
-  CREATE TABLE orders_rebuilt (
-    id         INTEGER PRIMARY KEY,
-    pet_id     INTEGER NOT NULL,
-    quantity   INTEGER NOT NULL CHECK (quantity BETWEEN 0 AND 9007199254740991),
-    state      TEXT NOT NULL,
-    created_at INTEGER NOT NULL,
-    expires_at INTEGER,
-    ship_date  INTEGER
-  ) STRICT;
-  INSERT INTO orders_rebuilt (id, pet_id, quantity, state, created_at, expires_at, ship_date)
-    SELECT id, pet_id, quantity, state, created_at, expires_at, ship_date FROM orders ORDER BY id;
+  CREATE TEMPORARY TABLE saved_orders AS SELECT * FROM orders;
   DROP TABLE orders;
-  ALTER TABLE orders_rebuilt RENAME TO orders;
-  CREATE INDEX orders_by_state ON orders (state, id, quantity);
-  CREATE INDEX orders_by_pet ON orders (pet_id, state, id);
-  CREATE INDEX orders_held ON orders (pet_id, expires_at) WHERE state = 'open' AND expires_at IS NOT NULL;
-  CREATE INDEX orders_by_expiry ON orders (expires_at) WHERE state = 'open' AND expires_at IS NOT NULL`
+  ${ordersTable({ ...DIALECT.types, plainTable: 'STRICT' })}
+  INSERT INTO orders (id, pet_id, quantity, state, created_at, expires_at, ship_date)
+    SELECT id, pet_id, quantity, state, created_at, expires_at, ship_date FROM saved_orders ORDER BY id;
+  DROP TABLE saved_orders`
 
 /** The indexes serve lists of a customer's orders. They hold only orders with a customer, so other orders cost nothing more. */
 const ADD_ORDER_CUSTOMER = `
@@ -179,21 +147,22 @@ const ADD_ORDER_AUTHORS = `
   ALTER TABLE orders ADD COLUMN created_by TEXT;
   ALTER TABLE orders ADD COLUMN closed_by TEXT`
 
-const FIRST = 1
-
-/** New migrations are appended. A migration that has been released is never edited. */
-const MIGRATIONS: readonly Migration[] = [
-  { number: FIRST, sql: FIRST_TABLES },
+/**
+ * The version of the tables is the number of applied migrations. New migrations are appended. A migration that has been
+ * released is never edited.
+ */
+const MIGRATIONS = [
+  FIRST_TABLES,
   // The id of the key that created the webhook; NULL for webhooks that are older than this column.
-  { number: 2, sql: 'ALTER TABLE webhooks ADD COLUMN created_by TEXT' },
-  { number: 3, sql: DROP_FULL_TEXT_INDEX },
-  { number: 4, sql: DROP_ORDER_STATE_CHECK },
-  { number: 5, sql: ADD_ORDER_CUSTOMER },
-  { number: 6, sql: PAUSED_KEYS_AND_PAIRING_CODES },
-  { number: 7, sql: ADD_ORDER_AUTHORS },
+  'ALTER TABLE webhooks ADD COLUMN created_by TEXT',
+  DROP_FULL_TEXT_INDEX,
+  DROP_ORDER_STATE_CHECK,
+  ADD_ORDER_CUSTOMER,
+  PAUSED_KEYS_AND_PAIRING_CODES,
+  ADD_ORDER_AUTHORS,
 ]
 
-export const NEWEST = MIGRATIONS.at(-1)?.number ?? 0
+export const NEWEST = MIGRATIONS.length
 
 /** Migrates the file to the newest version, if `tables` allows it. Safe if several processes start at once. */
 export function migrate(database: Database, tables: TablesMode): void {
@@ -202,12 +171,9 @@ export function migrate(database: Database, tables: TablesMode): void {
     if (!needsMigration(version, NEWEST, tables)) return
     const isEarly = hasEarlyTables(database)
     if (isEarly) convertEarlyTables(database)
-    const applied = isEarly ? FIRST : (version ?? 0)
-    for (const migration of MIGRATIONS) {
-      if (migration.number <= applied) continue
-      database.run(migration.sql)
-      database.run(`PRAGMA user_version = ${migration.number}`)
-    }
+    const applied = isEarly ? 1 : (version ?? 0)
+    for (const migration of MIGRATIONS.slice(applied)) database.run(migration)
+    database.run(`PRAGMA user_version = ${NEWEST}`)
     if (isEarly) for (const text of DIALECT.newIdentity) database.run(text)
   })
   // The version is read before the columns, so columns that another process adds in between do no harm.
@@ -261,9 +227,9 @@ function convertEarlyTables(database: Database): void {
 export function missingColumns(database: Database, version: number): string[] {
   const model = new Database(':memory:')
   try {
-    for (const { number, sql } of MIGRATIONS) if (number <= version) model.run(sql)
+    for (const migration of MIGRATIONS.slice(0, version)) model.run(migration)
     const expected = columnsOf(model)
-    for (const { number, sql } of MIGRATIONS) if (number > version) model.run(sql)
+    for (const migration of MIGRATIONS.slice(version)) model.run(migration)
     // Columns that a later migration drops are allowed to be missing.
     const kept = new Set(columnsOf(model))
     const found = new Set(columnsOf(database))

@@ -12,7 +12,7 @@ import {
   toOrder,
 } from '../order-rows.ts'
 import type { SqlValue } from '../sql.ts'
-import { idGenerator } from './dialect.ts'
+import { findAll, idGenerator } from './dialect.ts'
 
 /** Reads and writes orders inside a commit. */
 export function orderTable(database: Database) {
@@ -35,7 +35,6 @@ export function orderTable(database: Database) {
   return {
     /** `petIds` are the existing pets that the commands name. */
     read: (commands: readonly Command[], petIds: Iterable<bigint>, now: number): LockedOrders => {
-      const orders = new Map<bigint, Order>()
       const expiredHolds: Order[] = []
       // Usually no hold has expired, and then one query for all pets is enough.
       const petsToCheck = findAnyExpiredHold.get(now) === null ? [] : petIds
@@ -46,10 +45,7 @@ export function orderTable(database: Database) {
         }
       }
       const { orderIds, newOrders } = orderReferencesOf(commands)
-      for (const orderId of orderIds) {
-        const row = findOrder.get(orderId)
-        if (row !== null) orders.set(row.id, toOrder(row))
-      }
+      const orders = findAll(orderIds, findOrder, (row) => toOrder(row))
       return { now, orders, expiredHolds, newIds: orderIdGenerator.next(newOrders) }
     },
 

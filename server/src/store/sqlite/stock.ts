@@ -3,39 +3,38 @@ import type { OrderStore } from '../../core/orders/order-store.ts'
 import { needsSection, petIdsOf, type SubmittedCommand, typedResults } from '../../core/stock/command.ts'
 import {
   type Answers,
-  answerId,
   type Decision,
   decide,
   idempotencyKeysOf,
   type RememberedAnswer,
   type WrittenDecision,
 } from '../../core/stock/decide.ts'
-import type { InventoryItem, LockedEntry, PetStatus } from '../../core/stock/inventory.ts'
+import type { InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
 import { isPetRecord, type LogRecord, type PetRecord } from '../../core/stock/stock-draft.ts'
 import type { StockStore } from '../../core/stock/stock-store.ts'
 import type { Clock } from '../../core/values/clock.ts'
 import { fromCursor, toCursor } from '../cursor.ts'
+import { ANSWER_COLUMN_NAMES, type AnswerRow, answerValues, toAnswers } from '../idempotency.ts'
 import {
   ALL_ENTRIES,
-  detailOf,
   LOCKED_FIELDS,
+  LOG_COLUMN_NAMES,
   type LockedRow,
+  logValues,
   MAY_CHANGE_INVENTORY,
-  petIdOf,
   type StockRow,
   toItem,
-  toLockedEntry,
+  toLinkedEntry,
 } from '../log-rows.ts'
+import { orderDetail } from '../order-rows.ts'
 import { orderTotalsCounter } from '../orders.ts'
-import { inLongSession } from '../sql.ts'
+import { inLongSession, type SqlValue } from '../sql.ts'
+import { webhookStatements } from '../webhooks.ts'
 import { catalogTables } from './catalog.ts'
 import { type Connection, capLogEnd, LOG_END, type LogEnd, readLogEnd } from './connection.ts'
+import { findAll, runAll } from './dialect.ts'
 import { orderTable } from './orders.ts'
-import { webhookTable } from './webhooks.ts'
-
-interface Entry extends LockedEntry {
-  readonly lastChange: bigint | null
-}
+import { readWebhooks } from './webhooks.ts'
 
 /** Applying more changes than this takes as long as loading the whole stock. */
 const MAX_CHANGES_TO_APPLY = 10_000n
@@ -49,12 +48,9 @@ export function stockMethods(
   const answers = answerTable(database)
   const orders = orderTable(database)
   const catalog = catalogTables(database)
-  const webhooks = webhookTable(database)
   const totals = orderTotalsCounter()
   const writeDecision = decisionWriter(database)
-  const findEntry = database.query<LockedRow & { last_change: bigint | null }, [bigint]>(
-    `SELECT ${LOCKED_FIELDS}, last_change FROM stock WHERE pet_id = ?`,
-  )
+  const findEntry = database.query<LockedRow, [bigint]>(`SELECT ${LOCKED_FIELDS} FROM stock WHERE pet_id = ?`)
   // Selects the latest row of each pet: SQLite takes the other columns from the row with `max(id)`.
   const changesBetween = database.query<
     { pet_id: bigint | null; quantity: bigint | null; status: PetStatus | null },
@@ -64,36 +60,23 @@ export function stockMethods(
     FROM log WHERE id > ? AND id <= ? AND ${MAY_CHANGE_INVENTORY} GROUP BY pet_id
   `)
 
-  const readEntries = (petIds: Iterable<bigint>) => {
-    const entries = new Map<bigint, Entry>()
-    let hasReserved = false
-    for (const petId of petIds) {
-      if (entries.has(petId)) continue
-      const row = findEntry.get(petId)
-      if (row === null) continue
-      const entry = toLockedEntry(row)
-      if (entry.reserved > 0) hasReserved = true
-      entries.set(petId, { ...entry, lastChange: row.last_change })
-    }
-    return { entries, hasReserved }
-  }
-
   const decideAndWrite = (commands: readonly SubmittedCommand[]): Decision => {
-    const { entries, hasReserved } = readEntries(petIdsOf(commands))
+    const entries = findAll(petIdsOf(commands), findEntry, toLinkedEntry)
     // Reserved units may belong to expired holds, which are released in the commit that changes their pet.
+    const hasReserved = entries.values().some(({ reserved }) => reserved > 0)
     const readsOrders = hasReserved || needsSection(commands, 'orders')
     const decision = decide(commands, entries, {
       answers: answers.find(commands),
       orders: readsOrders ? orders.read(commands, entries.keys(), clock()) : undefined,
       catalog: needsSection(commands, 'catalog') ? catalog.read(commands) : undefined,
-      webhooks: needsSection(commands, 'webhooks') ? webhooks.read(commands) : undefined,
+      webhooks: needsSection(commands, 'webhooks') ? readWebhooks(database, commands) : undefined,
     })
     answers.add(decision.answers)
     writeDecision(decision, (petId) => {
       const entry = entries.get(petId)
       return entry === undefined ? catalog.latestLogRow(petId) : entry.lastChange
     })
-    if (decision.webhooks !== undefined) webhooks.write(decision.webhooks)
+    if (decision.webhooks !== undefined) runAll(database, webhookStatements(decision.webhooks))
     const lastOrder = decision.orders?.added.at(-1)
     if (lastOrder !== undefined) orders.setLastId(lastOrder.id)
     return decision
@@ -160,68 +143,38 @@ export function decisionWriter(database: Database) {
   const setReserved = database.query<unknown, [number, bigint]>(
     'UPDATE stock SET reserved = ? WHERE pet_id = ?',
   )
-  const insertQuantityRow = database.query<
-    unknown,
-    [
-      id: bigint,
-      petId: bigint,
-      before: number,
-      after: number,
-      status: PetStatus,
-      at: number,
-      keyId: string,
-      previous: bigint | null,
-      reason: string | null,
-      reference: string | null,
-    ]
-  >(
+  const insertRow = database.query<unknown, SqlValue[]>(
+    `INSERT INTO log (${LOG_COLUMN_NAMES}) VALUES (${LOG_COLUMN_NAMES.map(() => '?')})`,
+  )
+  // Nearly all rows are of these two kinds. Naming only their columns saves 4 to 7 % of the time of a commit.
+  const insertQuantityRow = database.query<unknown, SqlValue[]>(
     `INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous, reason, reference)
     VALUES (?, 'change', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
-  const insertPetRow = database.query<
-    unknown,
-    [
-      id: bigint,
-      kind: string,
-      petId: bigint,
-      before: number | null,
-      after: number | null,
-      status: PetStatus,
-      at: number,
-      keyId: string,
-      previous: bigint | null,
-      detail: string | null,
-    ]
-  >(
-    `INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous, detail)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  const insertOrderRow = database.query<unknown, SqlValue[]>(
+    "INSERT INTO log (id, kind, pet_id, at, key_id, detail) VALUES (?, 'order', ?, ?, ?, ?)",
   )
-  const insertOtherRow = database.query<
-    unknown,
-    [id: bigint, kind: string, petId: bigint | null, at: number, keyId: string, detail: string | null]
-  >('INSERT INTO log (id, kind, pet_id, at, key_id, detail) VALUES (?, ?, ?, ?, ?, ?)')
   const setLastChange = database.query<unknown, [bigint, bigint]>(
     'UPDATE stock SET last_change = ? WHERE pet_id = ?',
   )
   const setLow = database.query<unknown, [number, bigint]>('UPDATE stock SET is_low = ? WHERE pet_id = ?')
 
   const insertLogRow = (row: LogRecord, id: bigint, previousOf: (row: PetRecord) => bigint | null): void => {
-    const { at, keyId, reason = null, reference = null } = row.by
-    if (!isPetRecord(row)) {
-      insertOtherRow.run(id, row.kind, petIdOf(row), at, keyId, detailOf(row))
-      return
-    }
-    const { petId, status, isLast } = row
-    const previous = previousOf(row)
     if (row.kind === 'change') {
-      insertQuantityRow.run(id, petId, row.before, row.after, status, at, keyId, previous, reason, reference)
-      if (isLast) setQuantity.run(row.after, id, petId)
-      return
+      const { petId, before, after, status, by } = row
+      const { at, keyId, reason = null, reference = null } = by
+      const previous = previousOf(row)
+      insertQuantityRow.run(id, petId, before, after, status, at, keyId, previous, reason, reference)
+      if (row.isLast) setQuantity.run(after, id, petId)
+    } else if (row.kind === 'order') {
+      const { order, change, by } = row
+      insertOrderRow.run(id, order.petId, by.at, by.keyId, orderDetail(change, order))
+    } else if (isPetRecord(row)) {
+      insertRow.run(...logValues(row, id, previousOf(row)))
+      if (row.isLast) setLastChange.run(id, row.petId)
+    } else {
+      insertRow.run(...logValues(row, id, null))
     }
-    const before = row.kind === 'pet' ? null : row.before
-    const after = row.kind === 'pet' ? row.after : null
-    insertPetRow.run(id, row.kind, petId, before, after, status, at, keyId, previous, detailOf(row))
-    if (isLast) setLastChange.run(id, petId)
   }
 
   return (decision: WrittenDecision, lastChangeOf: (petId: bigint) => bigint | null): void => {
@@ -238,39 +191,23 @@ export function decisionWriter(database: Database) {
   }
 }
 
-interface AnswerRow {
-  readonly fingerprint: string
-  readonly answer: string
-  readonly at: bigint
-}
-
 /** Reads and writes the answers to requests with an idempotency key, inside a commit. */
 function answerTable(database: Database) {
   const findAnswer = database.query<AnswerRow, [keyId: string, key: string]>(
-    'SELECT fingerprint, answer, at FROM idempotency WHERE key_id = ? AND key = ?',
+    `SELECT ${ANSWER_COLUMN_NAMES} FROM idempotency WHERE key_id = ? AND key = ?`,
   )
-  const writeAnswer = database.query<unknown, [string, string, string, string, number]>(
-    'INSERT OR REPLACE INTO idempotency (key_id, key, fingerprint, answer, at) VALUES (?, ?, ?, ?, ?)',
+  const writeAnswer = database.query<unknown, SqlValue[]>(
+    `INSERT OR REPLACE INTO idempotency (${ANSWER_COLUMN_NAMES}) VALUES (?, ?, ?, ?, ?)`,
   )
   return {
-    find: (commands: readonly SubmittedCommand[]): Answers => {
-      const answers = new Map<string, RememberedAnswer>()
-      for (const { keyId, idempotencyKey } of idempotencyKeysOf(commands)) {
-        const row = findAnswer.get(keyId, idempotencyKey)
-        if (row === null) continue
-        answers.set(answerId({ keyId, idempotencyKey }), {
-          keyId,
-          idempotencyKey,
-          ...row,
-          at: Number(row.at),
-        })
-      }
-      return answers
-    },
+    find: (commands: readonly SubmittedCommand[]): Answers =>
+      toAnswers(
+        idempotencyKeysOf(commands).flatMap(
+          ({ keyId, idempotencyKey }) => findAnswer.get(keyId, idempotencyKey) ?? [],
+        ),
+      ),
     add: (answers: readonly RememberedAnswer[]): void => {
-      for (const { keyId, idempotencyKey, fingerprint, answer, at } of answers) {
-        writeAnswer.run(keyId, idempotencyKey, fingerprint, answer, at)
-      }
+      for (const answer of answers) writeAnswer.run(...answerValues(answer))
     },
   }
 }

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { LimitLedger } from '../../core/limits/rate-windows.ts'
-import { historyMethods, recentHistoryMethods } from '../history.ts'
+import { historyMethods } from '../history.ts'
 import { answerMethods } from '../idempotency.ts'
 import { keyMethods } from '../keys.ts'
 import { ledgerStore, usageMethods } from '../limits.ts'
@@ -64,6 +64,8 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
     // The worker may have read commits that are not flushed yet, so its answers wait for the flush.
     (answer) => connection.read(() => answer),
   )
+  // These methods may examine many log rows.
+  const { listRecentHistory, listPetEdits } = historyMethods(reader)
   return {
     clock: now,
     ...stockMethods(connection, now),
@@ -74,7 +76,8 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
       unflushed: withUnflushedReads(connection),
     }),
     ...historyMethods(connection),
-    ...recentHistoryMethods(reader),
+    listRecentHistory,
+    listPetEdits,
     ...petMethods(connection, now),
     ...searchMethods(reader, clock),
     ...orderMethods(connection, clock),

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import type { Command } from '../../core/stock/command.ts'
-import type { LockedWebhooks, WebhookChanges } from '../../core/webhooks/webhooks-draft.ts'
+import type { LockedWebhooks } from '../../core/webhooks/webhooks-draft.ts'
 import {
   CREATOR_COUNTS,
   type CreatorRow,
@@ -8,23 +8,13 @@ import {
   WEBHOOK_FIELDS,
   type WebhookRow,
   webhookIdsOf,
-  webhookStatements,
 } from '../webhooks.ts'
-import { runStatement } from './dialect.ts'
 
-/** Reads and writes webhooks inside a commit. */
-export function webhookTable(database: Database) {
+/** Reads webhooks inside a commit. */
+export function readWebhooks(database: Database, commands: readonly Command[]): LockedWebhooks {
   const findWebhook = database.query<WebhookRow, [bigint]>(
     `SELECT ${WEBHOOK_FIELDS} FROM webhooks WHERE id = ?`,
   )
-  const countByCreator = database.query<CreatorRow, []>(CREATOR_COUNTS)
-  return {
-    read: (commands: readonly Command[]): LockedWebhooks => {
-      const rows = webhookIdsOf(commands).flatMap((id) => findWebhook.get(id) ?? [])
-      return toLockedWebhooks(rows, countByCreator.all())
-    },
-    write: (changes: WebhookChanges): void => {
-      for (const statement of webhookStatements(changes)) runStatement(database, statement)
-    },
-  }
+  const rows = webhookIdsOf(commands).flatMap((id) => findWebhook.get(id) ?? [])
+  return toLockedWebhooks(rows, database.query<CreatorRow, []>(CREATOR_COUNTS).all())
 }

@@ -215,8 +215,7 @@ export class Checkpointer {
   readonly #changesBetween: number
   #worker: Worker | undefined
   #changes = 0
-  #isRunning = false
-  #running: Promise<void> = Promise.resolve()
+  #running: Promise<void> | undefined
   #lastStep: Promise<void> | undefined
 
   constructor(path: string, changesBetween = CHANGES_BETWEEN_CHECKPOINTS) {
@@ -232,10 +231,9 @@ export class Checkpointer {
   /** Must be called after each commit, with the number of changed rows. */
   add(changes: number): void {
     this.#changes += changes
-    if (this.#changes < this.#changesBetween || this.#isRunning) return
-    this.#isRunning = true
-    this.#running = this.#run().finally(() => {
-      this.#isRunning = false
+    if (this.#changes < this.#changesBetween) return
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined
     })
   }
 
