@@ -24,16 +24,16 @@ function AnswerPart({ answer, isOpen }: { readonly answer: Answer; readonly isOp
   const { status } = answer
   return (
     <details {...usePart(String(status))} className="answer" open={isOpen}>
-      <summary className="answer__summary">
+      <summary className="answer__summary cluster">
         <StatusTag status={status} />
         <span className="answer__phrase">{statusPhrase(status)}</span>
-        <span className="answer__codes">
+        <span className="answer__codes muted small">
           {codesOf(answer).map(({ code }) => (
             <code key={code}>{code}</code>
           ))}
         </span>
       </summary>
-      <div className="answer__body">
+      <div className="answer__body stack">
         <AnswerDetails answer={answer} />
       </div>
     </details>
@@ -49,7 +49,7 @@ function AnswerDetails({ answer }: { readonly answer: Answer }) {
       {events !== undefined && <EventKinds events={events} />}
       {schema !== undefined && events === undefined && (
         <>
-          <p className="answer__media">
+          <p className="muted">
             <code>{mediaType}</code> <TypeLink schema={schema} />
           </p>
           {!isError && <SchemaFields schema={schema} label={`Fields of the ${status} answer`} />}
@@ -81,7 +81,7 @@ function AnswerWords({ answer }: { readonly answer: Answer }) {
       </p>
     )
   return (
-    <ul className="code-meanings">
+    <ul className="stack">
       {codes.map(({ code, when }) => (
         <li key={code}>
           <a href={href({ page: 'guide', id: 'errors' }, code)}>
@@ -113,10 +113,10 @@ function EventKinds({ events }: { readonly events: ReadonlyMap<string, Schema> }
   )
   return (
     <>
-      <p className="answer__media">
+      <p className="muted">
         <code>text/event-stream</code> kinds of events:
       </p>
-      <ul className="event-kinds">
+      <ul className="stack">
         {[...events].map(([name, schema]) => (
           <li key={name}>
             <code>{name}</code> {schema.$ref !== undefined && <TypeLink schema={schema} />}

@@ -39,13 +39,13 @@ function FieldRow({ name, schema, description, presence }: FieldFacts) {
     <li className="field-row">
       <div className="field-row__head">
         <code className="field-row__name">{name}</code>
-        <span className="field-row__type">
+        <span className="muted small">
           <TypeLink schema={schema} />
         </span>
         {presence === 'required' ? (
-          <span className="field-row__required">required</span>
+          <span className="caution small">required</span>
         ) : (
-          presence !== undefined && <span className="field-row__type">{presence}</span>
+          presence !== undefined && <span className="muted small">{presence}</span>
         )}
       </div>
       {text !== undefined && (
@@ -53,9 +53,9 @@ function FieldRow({ name, schema, description, presence }: FieldFacts) {
           <InlineText text={text} />
         </p>
       )}
-      {bounds.length > 0 && <p className="field-row__bounds number">{bounds.join(' · ')}</p>}
+      {bounds.length > 0 && <p className="muted small number">{bounds.join(' · ')}</p>}
       {choices.length > 0 && (
-        <p className="field-row__bounds">
+        <p className="muted small">
           One of <Choices of={choices} />
         </p>
       )}

@@ -15,7 +15,7 @@ export function CodeBlock({
   const lines =
     language === 'json' ? (layOutJson(code)?.lines ?? plainLines(code)) : colourCode(code, language)
   return (
-    <CodeFrame header={<span className="code-frame__title">{title}</span>} label={title} copies={code}>
+    <CodeFrame header={<span className="muted small">{title}</span>} label={title} copies={code}>
       <CodeLines lines={lines} />
     </CodeFrame>
   )

@@ -111,7 +111,7 @@ function NavLink({
 }: ListProps & { readonly entry: Entry }) {
   return (
     <a
-      className={operation?.isDeprecated ? 'docs-nav__link docs-nav__link--deprecated' : 'docs-nav__link'}
+      className={`topbar__link docs-nav__link ${operation?.isDeprecated ? 'docs-nav__link--deprecated' : ''}`}
       href={address}
       aria-current={current === address ? 'page' : undefined}
       onClick={onChoose}

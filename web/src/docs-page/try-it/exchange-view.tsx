@@ -25,7 +25,7 @@ interface Props {
 /** The response, the stream, or why there is none. Memoized, so that typing does not redraw a large response. */
 export const ExchangeView = memo(function ExchangeView(props: Props) {
   return (
-    <div className="exchange" aria-busy={props.exchange.phase === 'sending'}>
+    <div className="card__body stack exchange" aria-busy={props.exchange.phase === 'sending'}>
       <ExchangeParts {...props} />
     </div>
   )
@@ -75,10 +75,10 @@ interface OutcomeProps {
 
 function Outcome({ answer, advice }: OutcomeProps) {
   return (
-    <div className="exchange__outcome" role="status">
+    <div className="stack" role="status">
       {answer !== undefined && <AnswerFacts answer={answer} />}
       {advice !== undefined && (
-        <div className="notice notice--negative exchange__advice">
+        <div className="notice notice--negative stack">
           <strong>{advice.title}</strong>
           <p>
             <InlineText text={advice.text} />{' '}
@@ -93,7 +93,7 @@ function Outcome({ answer, advice }: OutcomeProps) {
 function AnswerFacts({ answer, isStream }: { readonly answer: ReceivedAnswer; readonly isStream?: true }) {
   const { status, milliseconds, bytes } = answer
   return (
-    <p className="exchange__facts number">
+    <p className="exchange__facts cluster number">
       <StatusTag status={status} /> <span>{statusPhrase(status)}</span>
       <span className="muted">{duration(milliseconds)}</span>
       {isStream === undefined && <span className="muted">{size(bytes)}</span>}
@@ -173,15 +173,11 @@ function AnswerBody({ answer: { text, status } }: { readonly answer: ReceivedAns
     return <p className="muted">{status === 304 ? 'No body: nothing has changed.' : 'No body.'}</p>
   return (
     <>
-      <CodeFrame
-        header={<span className="code-frame__title">Body</span>}
-        label="Body of the answer"
-        copies={text}
-      >
+      <CodeFrame header={<span className="muted small">Body</span>} label="Body of the answer" copies={text}>
         <CodeLines lines={lines} />
       </CodeFrame>
       {isCut && (
-        <p className="exchange__cut">
+        <p className="exchange__cut muted small">
           These are the first {MAX_CHARACTERS.toLocaleString('en-US')} of{' '}
           {text.length.toLocaleString('en-US')} characters. Copy gives all of them.
         </p>
@@ -205,8 +201,8 @@ function EventLog({ stream }: { readonly stream: Stream }) {
   const { phase, events, eventCount, lastSignAt } = stream
   const isLive = phase === 'streaming'
   return (
-    <div className="event-log">
-      <p className="event-log__state">
+    <div className="stack">
+      <p className="cluster small">
         <span className={`badge ${isLive ? 'badge--positive' : 'badge--neutral'}`}>
           {isLive ? 'live' : 'ended'}
         </span>
@@ -220,7 +216,7 @@ function EventLog({ stream }: { readonly stream: Stream }) {
         ))}
       </ol>
       {eventCount > events.length && (
-        <p className="exchange__cut">Only the latest {events.length} events are shown.</p>
+        <p className="exchange__cut muted small">Only the latest {events.length} events are shown.</p>
       )}
     </div>
   )

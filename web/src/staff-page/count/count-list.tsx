@@ -75,7 +75,7 @@ export function CountList({ rows, filter, ...actions }: Props) {
         </tbody>
       </table>
       {pages > 1 && (
-        <nav className="cluster count__pages" aria-label="Pages of the list">
+        <nav className="cluster card__footer count__pages" aria-label="Pages of the list">
           <Button isDisabled={current === 0} onClick={() => setPage(current - 1)}>
             Back
           </Button>
@@ -148,7 +148,7 @@ function Row({ count, row, entry, isBlind, onMove, onScan, onProblem }: RowProps
     <tr className={entry === undefined ? undefined : 'count__row--done'}>
       <td>
         <span className="list-row__name">{name}</span>{' '}
-        <span className="muted number count__id">#{String(petId)}</span>
+        <span className="muted small number count__id">#{String(petId)}</span>
       </td>
       {!isBlind && <td className="table__number">{quantity.toLocaleString('en')}</td>}
       <td className="table__number">
@@ -186,7 +186,7 @@ function EntryState({ entry, isChanged }: EntryStateProps) {
   if (isChanged) return <span className="badge badge--caution">Changed</span>
   const difference = entry.quantity - entry.expected
   if (difference === 0) return <span className="muted number">±0</span>
-  return <strong className="count__difference">{differenceWords(difference)}</strong>
+  return <strong className="caution">{differenceWords(difference)}</strong>
 }
 
 function focusField(field: HTMLInputElement | undefined): void {

@@ -68,7 +68,7 @@ export function Counting({ count, head: { scope, isBlind }, rows, onReview }: Pr
   const options = FILTERS.filter((option) => !isBlind || option.filter !== 'differences')
   return (
     <>
-      <div className="view__head">
+      <div className="cluster view__head">
         <h1>Count {scopeWords(scope)}</h1>
         <span className="cluster">
           <Button tone="quiet" onClick={() => void discard()}>
@@ -85,7 +85,7 @@ export function Counting({ count, head: { scope, isBlind }, rows, onReview }: Pr
         {tally.differences > 0 && !isBlind && differWords}
       </p>
       <div
-        className="progress"
+        className="bar"
         role="progressbar"
         aria-label="Counted"
         aria-valuemin={0}
@@ -93,7 +93,7 @@ export function Counting({ count, head: { scope, isBlind }, rows, onReview }: Pr
         aria-valuenow={tally.counted}
       >
         <div
-          className="progress__bar"
+          className="bar__fill"
           style={{ width: `${rows.length === 0 ? 0 : (100 * tally.counted) / rows.length}%` }}
         />
       </div>

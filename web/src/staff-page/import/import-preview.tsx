@@ -150,14 +150,14 @@ export function ImportResult({
       {!isDone && (
         <>
           <div
-            className="progress"
+            className="bar"
             role="progressbar"
             aria-label="Pets"
             aria-valuemin={0}
             aria-valuemax={total}
             aria-valuenow={done}
           >
-            <div className="progress__bar" style={{ width: `${(100 * done) / Math.max(1, total)}%` }} />
+            <div className="bar__fill" style={{ width: `${(100 * done) / Math.max(1, total)}%` }} />
           </div>
           <p className="number muted">
             {done.toLocaleString('en')} of {petsWords(total)}

@@ -54,7 +54,7 @@ export function OrderForm({ row: { petId } }: { readonly row: StockRow }) {
     if (!isOrdering) void order()
   }
   return (
-    <form className="order-form" aria-labelledby={id} onSubmit={onSubmit}>
+    <form className="stack order-form" aria-labelledby={id} onSubmit={onSubmit}>
       <h3 id={id}>Reserve for a customer</h3>
       <div className="order-form__fields">
         <TextField
@@ -96,7 +96,7 @@ export function OrderForm({ row: { petId } }: { readonly row: StockRow }) {
           Reserve
         </Button>
       </div>
-      <p className="field__error" role="alert">
+      <p className="negative small" role="alert">
         {failure}
       </p>
     </form>

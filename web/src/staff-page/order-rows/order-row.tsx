@@ -76,7 +76,7 @@ export const OrderRow = memo(function OrderRow(props: OrderRowProps) {
         </span>
         {left !== undefined && expiresAt !== undefined && (
           <time
-            className="order__left number"
+            className="small order__left number"
             dateTime={expiresAt}
             title={`Until ${exactMomentWords(Date.parse(expiresAt))}`}
           >
@@ -97,7 +97,7 @@ export const OrderRow = memo(function OrderRow(props: OrderRowProps) {
         )}
         {shipDate !== undefined && (
           <time
-            className={isLate ? 'order__late' : undefined}
+            className={isLate ? 'negative' : undefined}
             dateTime={shipDate}
             title={exactMomentWords(Date.parse(shipDate))}
           >
@@ -105,11 +105,11 @@ export const OrderRow = memo(function OrderRow(props: OrderRowProps) {
           </time>
         )}
       </span>
-      <span className="order__actions cluster cluster--end">
+      <span className="small order__actions cluster cluster--end">
         {actions !== undefined && <Actions order={order} work={work} actions={actions} onBegin={focusRow} />}
       </span>
       {(customer !== undefined || note !== undefined) && (
-        <span className="order__for list-row__detail">
+        <span className="cluster order__for muted small">
           {customer !== undefined && <strong>{customer}</strong>}
           {note !== undefined && <span className="order__note">{note}</span>}
         </span>
@@ -118,7 +118,7 @@ export const OrderRow = memo(function OrderRow(props: OrderRowProps) {
         <Question order={order} actions={actions} onAnswer={focusRow} />
       )}
       {work?.kind === 'failed' && (
-        <span className="order__below order__below--failed cluster">
+        <span className="small order__below negative cluster">
           {work.reason}
           <Button
             size="small"
@@ -228,7 +228,7 @@ function Question({ order, actions, onAnswer }: QuestionProps) {
   }
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: Escape is a shortcut for one of the buttons
-    <span className="order__below cluster cluster--end" onKeyDown={onKey}>
+    <span className="small order__below cluster cluster--end" onKeyDown={onKey}>
       <span id={`order-question-${id}`}>Take {quantity.toLocaleString('en')} out of the stock?</span>
       <Button
         ref={focus}

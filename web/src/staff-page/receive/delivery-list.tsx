@@ -45,7 +45,7 @@ export function DeliveryList({ delivery, onReview }: Props) {
         </span>
       </div>
       {(failure !== undefined || refused.size > 0) && (
-        <p className="notice notice--negative receive__notice" role="alert">
+        <p className="notice notice--negative" role="alert">
           {failure ?? 'Nothing was received. Remove the marked pets, then try again.'}
         </p>
       )}
@@ -84,7 +84,7 @@ function Line({ delivery, petId, amount }: LineProps) {
     setDraft(undefined)
   }
   return (
-    <li className="list-row receive__row">
+    <li className="list-row amount-row">
       <span className="cluster">
         <a className="list-row__name" href={href({ view: 'pet', petId })}>
           {name}
@@ -93,10 +93,10 @@ function Line({ delivery, petId, amount }: LineProps) {
         {delivery.isImplausible(petId, amount) && (
           <span className="badge badge--caution">Unusually many</span>
         )}
-        <span className="field__error">{refused.get(petId)}</span>
+        <span className="negative small">{refused.get(petId)}</span>
       </span>
       <input
-        className="input number receive__amount"
+        className="input number"
         inputMode="numeric"
         autoComplete="off"
         aria-label={`How many ${name}`}

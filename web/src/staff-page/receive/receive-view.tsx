@@ -19,7 +19,7 @@ import './receive.css'
 export function ReceiveView() {
   const section = useRef<HTMLElement>(null)
   return (
-    <section ref={section} className="view receive" aria-label="Receive" tabIndex={-1}>
+    <section ref={section} className="view" aria-label="Receive" tabIndex={-1}>
       <h1>Receive</h1>
       <WorkFrame>{(owner) => <Delivery owner={owner} section={section} />}</WorkFrame>
     </section>
@@ -102,10 +102,10 @@ function UnsettledDelivery({ delivery }: { readonly delivery: DeliveryDraft }) {
   useScan(() => {})
   return (
     <div className="card">
-      <div className="notice notice--caution receive__notice" role="alert">
+      <div className="notice notice--caution" role="alert">
         {phase === 'unsettled' ? (
           <>
-            <span className="receive__words">
+            <span className="grow">
               {failure} <strong>Not sure it was saved.</strong> Check now; it is never counted twice.
             </span>
             <Button tone="primary" onClick={() => void delivery.book()}>
@@ -114,7 +114,7 @@ function UnsettledDelivery({ delivery }: { readonly delivery: DeliveryDraft }) {
           </>
         ) : (
           <>
-            <span className="receive__words">
+            <span className="grow">
               <strong>
                 This delivery was sent {sent === undefined ? 'before' : momentWords(sent.madeAt)}, and no
                 answer came.

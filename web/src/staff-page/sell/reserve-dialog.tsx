@@ -110,7 +110,7 @@ export function ReserveDialog({ till, onClose }: Props) {
                 </select>
               )}
             </Field>
-            <p className="field__error" role="alert">
+            <p className="negative small" role="alert">
               {failure}
             </p>
             <div className="dialog__actions">

@@ -30,7 +30,7 @@ const PickUpDialog = lazy(async () => ({ default: (await import('./pick-up-dialo
 /** The till: scan, scan, scan, sell. */
 export function SellView() {
   return (
-    <section className="view sell" aria-label="Sell">
+    <section className="view" aria-label="Sell">
       <WorkFrame>{(owner) => <OpenTill owner={owner} />}</WorkFrame>
     </section>
   )
@@ -59,7 +59,7 @@ function OpenTill({ owner }: { readonly owner: KeyOwner }) {
   const close = () => setDialog(undefined)
   return (
     <>
-      <div className="view__head">
+      <div className="cluster view__head">
         <h1>Sell</h1>
         {hasBarcodeCamera() && <Button onClick={() => setDialog('camera')}>Scan with the camera</Button>}
         {mayOrder && <Button onClick={() => setDialog('pick-up')}>Pick up…</Button>}
@@ -75,7 +75,7 @@ function OpenTill({ owner }: { readonly owner: KeyOwner }) {
           onPick={(petId) => till.add(petId)}
         />
       </div>
-      <div className="card sell__cart">
+      <div className="card">
         {lines.length === 0 ? (
           <Empty title="Nothing scanned yet">
             <p>Scan what the customer buys. The code below ends a sale without a hand on the keyboard.</p>
@@ -93,7 +93,7 @@ function OpenTill({ owner }: { readonly owner: KeyOwner }) {
                 <CartLine key={String(line.petId)} till={till} line={line} />
               ))}
             </ul>
-            <div className="sell__foot">
+            <div className="card__footer sell__foot">
               <TextField
                 label="Receipt"
                 value={receipt}
@@ -167,7 +167,7 @@ function CartLine({ till, line: { petId, quantity } }: CartLineProps) {
     setDraft(undefined)
   }
   return (
-    <li className="list-row sell-line" aria-label={name}>
+    <li className="list-row amount-row" aria-label={name}>
       <span>
         <a className="list-row__name" href={href({ view: 'pet', petId })}>
           {name}
@@ -175,7 +175,7 @@ function CartLine({ till, line: { petId, quantity } }: CartLineProps) {
         <FreeUnits free={free} reserved={row?.reserved ?? 0} wanted={quantity} />
       </span>
       <input
-        className="input number sell-line__quantity"
+        className="input number"
         inputMode="numeric"
         autoComplete="off"
         aria-label={`How many ${name}`}
@@ -204,7 +204,7 @@ function FreeUnits({ free, reserved, wanted }: FreeUnitsProps) {
   if (free === undefined) return null
   const reservedWords = reserved > 0 ? `, ${reserved.toLocaleString('en')} reserved` : ''
   return (
-    <span className={free < wanted ? 'sell-line__short number' : 'muted number'}>
+    <span className={free < wanted ? 'negative number' : 'muted number'}>
       {Math.max(0, free).toLocaleString('en')} free{reservedWords}
     </span>
   )
@@ -212,7 +212,7 @@ function FreeUnits({ free, reserved, wanted }: FreeUnitsProps) {
 
 function Refused({ pet, wanted }: { readonly pet: RefusedPet; readonly wanted: number }) {
   return (
-    <div className="sell-line__refusal" role="alert">
+    <div className="cluster negative sell-line__refusal" role="alert">
       <Icon name="warning" />
       <span>{pet.why}</span>
       <ReservedFor petId={pet.petId} missing={wanted - Math.max(0, pet.free ?? 0)} />

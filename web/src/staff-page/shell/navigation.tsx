@@ -146,7 +146,7 @@ function Menu({ label, views, current, hasIcons = false }: LinksProps & { readon
         <Icon name={hasIcons ? 'more' : 'chevronDown'} size={hasIcons ? 20 : 12} />
         {label}
       </button>
-      <div id={id} className="menu__panel" hidden={!isOpen}>
+      <div id={id} className="menu__panel popup" hidden={!isOpen}>
         <NavLinks views={views} current={current} hasIcons />
         <DocsLink hasIcon />
         {owner !== undefined && <p className="menu__owner muted">Signed in as {owner.name}</p>}

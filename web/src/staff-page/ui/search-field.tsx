@@ -16,7 +16,7 @@ export function SearchField({ label, placeholder, value, onChange, field }: Prop
   const input = field ?? own
   useSearchKey(input)
   return (
-    <div className="toolbar__search">
+    <div className="toolbar__search with-icon">
       <Icon name="search" />
       <input
         ref={input}

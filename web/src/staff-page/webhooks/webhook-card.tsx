@@ -115,9 +115,9 @@ export function WebhookCard({ webhook, webhooks, secret, now, onRemoved }: Props
     </Button>
   )
   return (
-    <li ref={card} className="card webhook stack" tabIndex={-1} aria-label={`Webhook to ${url}`}>
+    <li ref={card} className="card card__body webhook stack" tabIndex={-1} aria-label={`Webhook to ${url}`}>
       <div className="webhook__head">
-        <h2 className="webhook__url">{url}</h2>
+        <h2>{url}</h2>
         <span className={`badge badge--${TONES[condition]}`}>{CONDITION_WORDS[condition]}</span>
       </div>
       <p className="muted">{kindsWords(kinds)}</p>
@@ -129,7 +129,7 @@ export function WebhookCard({ webhook, webhooks, secret, now, onRemoved }: Props
       {trouble !== undefined && (
         <div className={`notice notice--${condition === 'off' ? 'negative' : 'caution'}`}>
           <Icon name="warning" />
-          <span className="webhook__trouble">{trouble}</span>
+          <span className="grow">{trouble}</span>
         </div>
       )}
       {secret !== undefined && (
@@ -163,7 +163,7 @@ export function WebhookCard({ webhook, webhooks, secret, now, onRemoved }: Props
         </span>
       </div>
       {failure !== undefined && (
-        <p className="field__error" role="alert">
+        <p className="negative small" role="alert">
           {failure}
         </p>
       )}
@@ -216,7 +216,7 @@ function againWords(events: number): string {
 }
 
 function Panel({ children }: { readonly children: ReactNode }) {
-  return <div className="webhook-panel">{children}</div>
+  return <div className="webhook-panel panel stack">{children}</div>
 }
 
 interface SecretProps {
@@ -234,7 +234,7 @@ function Secret({ secret, url, onKept }: SecretProps) {
     box.current?.scrollIntoView({ block: 'nearest' })
   }, [])
   return (
-    <fieldset ref={box} className="webhook-panel webhook-secret" tabIndex={-1} aria-describedby={id}>
+    <fieldset ref={box} className="panel stack webhook-secret" tabIndex={-1} aria-describedby={id}>
       <legend className="visually-hidden">Secret of the webhook to {url}</legend>
       <p id={id}>
         <strong>Keep this secret now: it is not shown again.</strong> The receiver needs it to check that a

@@ -79,9 +79,9 @@ export function WebhookForm({ title, first, submitWords, onSubmit, onLeave }: Pr
         <div className="webhook-kinds">
           {KIND_GROUPS.map((group) => (
             <fieldset key={group.title}>
-              <legend className="field__hint">{group.title}</legend>
+              <legend className="muted small">{group.title}</legend>
               {group.kinds.map((kind) => (
-                <label key={kind} className="webhook-kinds__kind cluster">
+                <label key={kind} className="choice">
                   <input
                     type="checkbox"
                     className="checkbox"
@@ -94,7 +94,7 @@ export function WebhookForm({ title, first, submitWords, onSubmit, onLeave }: Pr
             </fieldset>
           ))}
         </div>
-        <p id={`${id}-kinds`} className="field__error" role="alert">
+        <p id={`${id}-kinds`} className="negative small" role="alert">
           {problemOf('kinds')}
         </p>
       </fieldset>
@@ -103,7 +103,7 @@ export function WebhookForm({ title, first, submitWords, onSubmit, onLeave }: Pr
           {submitWords}
         </Button>
         <Button onClick={onLeave}>Cancel</Button>
-        <p className="field__error" role="alert">
+        <p className="negative small" role="alert">
           {problemOf(undefined)}
         </p>
       </div>
