@@ -27,7 +27,7 @@ function AnswerPart({ answer, isOpen }: { readonly answer: Answer; readonly isOp
       <summary className="answer__summary cluster">
         <StatusTag status={status} />
         <span className="answer__phrase">{statusPhrase(status)}</span>
-        <span className="answer__codes muted small">
+        <span className="answer__codes cluster muted small">
           {codesOf(answer).map(({ code }) => (
             <code key={code}>{code}</code>
           ))}
