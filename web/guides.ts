@@ -141,7 +141,7 @@ async function textPart(token: Token, marked: Marked, path: string): Promise<Gui
   const [, caption = '', drawing] = /^!\[(.*)\]\((.*\.svg)\)$/s.exec(token.raw.trim()) ?? []
   if (drawing !== undefined) {
     const svg = await Bun.file(join(path, '..', drawing)).text()
-    const html = `<figure class="card drawing">${svg}<figcaption>${marked.parseInline(caption)}</figcaption></figure>`
+    const html = `<figure class="card drawing">${svg}<figcaption class="muted small">${marked.parseInline(caption)}</figcaption></figure>`
     return { type: 'html', html }
   }
   return { type: 'html', html: marked.parser([token]) }

@@ -1,7 +1,7 @@
 /** The logo and name of the shop, as a link to the staff page. */
 export function Brand() {
   return (
-    <a className="topbar__brand" href="/">
+    <a className="topbar__brand" href="/" aria-label="Petstore">
       <svg
         width="24"
         height="24"

@@ -1,6 +1,5 @@
 import '../design/tokens.css'
 import '../design/base.css'
-import '../design/parts.css'
 import './styles/layout.css'
 import './styles/text.css'
 import './styles/reference.css'

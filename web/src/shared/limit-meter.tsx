@@ -20,11 +20,9 @@ export function LimitMeter({ name, limit, remaining, reset }: Props) {
   const state = remaining === 0 ? 'spent' : remaining <= limit * LOW_SHARE ? 'low' : 'fine'
   const left = `${wholeNumber(remaining)} left`
   return (
-    <div className={`limit-meter limit-meter--${state}`}>
+    <div className={`stack limit-meter limit-meter--${state}`}>
       <div className="limit-meter__head">
-        <span id={id} className="limit-meter__name">
-          {name}
-        </span>
+        <span id={id}>{name}</span>
         <span className="limit-meter__left number">
           {state === 'fine' ? left : state === 'low' ? `Only ${left}` : 'Used up'}
         </span>
@@ -37,11 +35,10 @@ export function LimitMeter({ name, limit, remaining, reset }: Props) {
         value={used}
         aria-valuetext={`${wholeNumber(used)} of ${wholeNumber(limit)} requests used, ${left}`}
       />
-      <svg className="limit-meter__bar" aria-hidden="true">
-        <rect className="limit-meter__track" width="100%" height="100%" />
-        <rect className="limit-meter__fill" width={`${percent}%`} height="100%" />
+      <svg className="bar" aria-hidden="true">
+        <rect className="bar__fill" width={`${percent}%`} height="100%" />
       </svg>
-      <p className="limit-meter__words number muted">
+      <p className="small number muted">
         {wholeNumber(used)} of {wholeNumber(limit)} used · {reset}
       </p>
     </div>

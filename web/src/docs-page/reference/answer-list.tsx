@@ -24,16 +24,16 @@ function AnswerPart({ answer, isOpen }: { readonly answer: Answer; readonly isOp
   const { status, description, codes, headers, schema, events } = answer
   return (
     <details {...usePart(String(status))} className="answer" open={isOpen}>
-      <summary className="answer__summary">
+      <summary className="answer__summary cluster">
         <StatusTag status={status} />
         <span className="answer__phrase">{statusPhrase(status)}</span>
-        <span className="answer__codes">
+        <span className="answer__codes cluster muted small">
           {codes.map(({ code }) => (
             <code key={code}>{code}</code>
           ))}
         </span>
       </summary>
-      <div className="answer__body">
+      <div className="answer__body stack">
         {codes.length === 0 ? (
           <p>
             <InlineText text={description} />
@@ -58,7 +58,7 @@ function AnswerPart({ answer, isOpen }: { readonly answer: Answer; readonly isOp
 
 function CodeMeanings({ codes }: Pick<Answer, 'codes'>) {
   return (
-    <ul className="code-meanings">
+    <ul className="stack">
       {codes.map(({ code, when }) => (
         <li key={code}>
           <a href={href({ page: 'guides', id: 'errors' }, code)}>
@@ -79,7 +79,7 @@ function AnswerBody({ answer, schema }: { readonly answer: Answer; readonly sche
     error === undefined ? exampleOf(contract, schema) : { code: error.code, message: error.when, status }
   return (
     <>
-      <p className="answer__media">
+      <p className="muted">
         <code>{mediaType}</code> <TypeLink schema={schema} />
       </p>
       {error === undefined && <SchemaFields schema={schema} label={`Fields of the ${status} answer`} />}
@@ -97,10 +97,10 @@ function EventKinds({ events }: { readonly events: Readonly<Record<string, Schem
   )
   return (
     <>
-      <p className="answer__media">
+      <p className="muted">
         <code>text/event-stream</code> kinds of events:
       </p>
-      <ul className="event-kinds">
+      <ul className="stack">
         {kinds.map(([name, schema]) => (
           <li key={name}>
             <code>{name}</code> {schema.$ref !== undefined && <TypeLink schema={schema} />}

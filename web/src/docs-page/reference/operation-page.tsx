@@ -47,18 +47,18 @@ function OperationHeader({ operation }: { readonly operation: Operation }) {
   const isStabilityMentioned = stability === 'stable' || description.toLowerCase().includes(stability)
   const tryIt = usePart('try-it')
   return (
-    <header className="operation__header">
+    <header className="stack">
       <p className="eyebrow">
         {operation.tag} · <code>{operation.id}</code>
       </p>
-      <div className="operation__title">
+      <div className="operation__title cluster">
         <Heading level={1} part="title">
           {summary}
         </Heading>
         <OperationBadges operation={operation} />
       </div>
-      <div className="operation__bar">
-        <div className="card operation__address">
+      <div className="cluster">
+        <div className="card operation__address cluster">
           <MethodTag method={method} />
           <code>
             <span className="muted">{BASE_PATH}</span>
@@ -116,7 +116,7 @@ function OperationRequest({ operation }: { readonly operation: Operation }) {
       {body !== undefined && (
         <section aria-label="Request body">
           <Heading>Request body</Heading>
-          <p className="answer__media">
+          <p className="muted">
             <code>application/json</code> <TypeLink schema={body} /> required
           </p>
           <p className="muted">

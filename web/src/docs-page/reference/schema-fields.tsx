@@ -38,21 +38,19 @@ function FieldRow({ name, schema, description, presence }: FieldFacts & { readon
     <li className="field-row">
       <div className="field-row__head">
         <code className="field-row__name">{name}</code>
-        <span className="field-row__type">
+        <span className="muted small">
           <TypeLink schema={schema} />
         </span>
-        <span className={presence === 'required' ? 'field-row__required' : 'field-row__type'}>
-          {presence}
-        </span>
+        <span className={presence === 'required' ? 'caution small' : 'muted small'}>{presence}</span>
       </div>
       {text !== undefined && (
         <p className="field-row__text">
           <InlineText text={text} />
         </p>
       )}
-      {bounds.length > 0 && <p className="field-row__bounds number">{bounds.join(' · ')}</p>}
+      {bounds.length > 0 && <p className="muted small number">{bounds.join(' · ')}</p>}
       {choices.length > 0 && (
-        <p className="field-row__bounds">
+        <p className="muted small">
           One of {choices.map((choice, index) => [index > 0 && ' ', <code key={choice}>{choice}</code>])}
         </p>
       )}

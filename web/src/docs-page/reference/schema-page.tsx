@@ -26,7 +26,7 @@ export function SchemaPage({ name, schema }: { readonly name: string; readonly s
       ) : (
         <>
           <p>A {typeWords(schema)}, one of:</p>
-          <ul className="choices">
+          <ul className="cluster">
             {schema.enum.map((choice) => (
               <li key={String(choice)}>
                 <code>{String(choice)}</code>
@@ -39,7 +39,7 @@ export function SchemaPage({ name, schema }: { readonly name: string; readonly s
       {users.length > 0 && (
         <section>
           <Heading>Where it is used</Heading>
-          <ul className="operation-links">
+          <ul className="stack">
             {users.map(({ id, method, path }) => (
               <li key={id}>
                 <a href={href({ page: 'operations', id })}>

@@ -14,8 +14,16 @@ export const STABILITY_WORDS: ByStability = {
   experimental: 'Experimental: its request shape may change before it becomes stable.',
 }
 
+const METHOD_TONES: Readonly<Record<string, string>> = {
+  POST: 'caution',
+  PATCH: 'caution',
+  DELETE: 'negative',
+}
+
 export function MethodTag({ method }: { readonly method: string }) {
-  return <span className={`method method--${method.toLowerCase()}`}>{method}</span>
+  return (
+    <span className={`badge badge--plain badge--${METHOD_TONES[method] ?? 'accent'} method`}>{method}</span>
+  )
 }
 
 export function OperationBadges({ operation: { stability, sunset } }: { readonly operation: Operation }) {
@@ -59,6 +67,6 @@ export function statusPhrase(status: number): string {
 }
 
 export function StatusTag({ status }: { readonly status: number }) {
-  const kind = status < 300 ? 'fine' : status < 400 ? 'unchanged' : status < 500 ? 'refused' : 'broken'
-  return <span className={`status-tag status-tag--${kind} number`}>{status}</span>
+  const tone = status < 300 ? 'positive' : status < 400 ? 'neutral' : status < 500 ? 'caution' : 'negative'
+  return <span className={`badge badge--plain badge--${tone} status-tag`}>{status}</span>
 }

@@ -27,7 +27,7 @@ export function CodeFrame({ header, label, copies, lines }: CodeFrameProps) {
   return (
     <div className="card code-frame">
       <div className="code-frame__header">
-        {typeof header === 'string' ? <span className="code-frame__title">{header}</span> : header}
+        {typeof header === 'string' ? <span className="muted small">{header}</span> : header}
         <CopyButton text={copies} what={label} />
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to scroll it */}

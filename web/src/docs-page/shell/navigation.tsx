@@ -103,9 +103,7 @@ function NavLink({
 }: ListProps & { readonly entry: Entry }) {
   return (
     <a
-      className={
-        operation?.sunset !== undefined ? 'docs-nav__link docs-nav__link--deprecated' : 'docs-nav__link'
-      }
+      className={`topbar__link docs-nav__link ${operation?.sunset === undefined ? '' : 'docs-nav__link--deprecated'}`}
       href={address}
       aria-current={current === address ? 'page' : undefined}
       onClick={onChoose}

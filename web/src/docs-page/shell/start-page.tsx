@@ -78,7 +78,7 @@ function OperationTable({ group: { tag, description, operations } }: { readonly 
               <MethodTag method={operation.method} />
               <code className="operation-table__path">{operation.path}</code>
               <span className="operation-table__summary muted">{operation.summary}</span>
-              <span className="operation-table__badges">
+              <span className="cluster">
                 <OperationBadges operation={operation} />
               </span>
             </a>

@@ -24,7 +24,7 @@ interface Props {
 /** The response, the stream, or why there is none. Memoized, so that typing does not redraw a large response. */
 export const ExchangeView = memo(function ExchangeView(props: Props) {
   return (
-    <div className="exchange" aria-busy={props.exchange.phase === 'sending'}>
+    <div className="card__body stack exchange" aria-busy={props.exchange.phase === 'sending'}>
       <ExchangeParts {...props} />
     </div>
   )
@@ -101,10 +101,10 @@ interface OutcomeProps extends Partial<AnswerProps> {
 
 function Outcome({ answer, advice }: OutcomeProps) {
   return (
-    <div className="exchange__outcome" role="status">
+    <div className="stack" role="status">
       {answer !== undefined && <AnswerFacts answer={answer} />}
       {advice !== undefined && (
-        <div className="notice notice--negative exchange__advice">
+        <div className="notice notice--negative stack">
           <strong>{advice.title}</strong>
           <p>
             <InlineText text={advice.text} />{' '}
@@ -118,7 +118,7 @@ function Outcome({ answer, advice }: OutcomeProps) {
 
 function AnswerFacts({ answer: { status, milliseconds, bytes } }: AnswerProps) {
   return (
-    <p className="exchange__facts number">
+    <p className="exchange__facts cluster number">
       <StatusTag status={status} /> <span>{statusPhrase(status)}</span>
       <span className="muted">{duration(milliseconds)}</span>
       {bytes !== undefined && <span className="muted">{size(bytes)}</span>}
@@ -198,7 +198,7 @@ function AnswerBody({ answer: { text, status } }: AnswerProps) {
     <>
       <CodeFrame header="Body" label="Body of the answer" copies={text} lines={lines} />
       {isCut && (
-        <p className="exchange__cut">
+        <p className="exchange__cut muted small">
           These are the first {MAX_CHARACTERS.toLocaleString('en-US')} of{' '}
           {text.length.toLocaleString('en-US')} characters. Copy gives all of them.
         </p>
@@ -213,8 +213,8 @@ function EventLog({ stream }: { readonly stream: Stream }) {
   const { phase, events, eventCount } = stream
   const isLive = phase === 'streaming'
   return (
-    <div className="event-log">
-      <p className="event-log__state">
+    <div className="stack">
+      <p className="cluster small">
         <span className={`badge ${isLive ? 'badge--positive' : 'badge--neutral'}`}>
           {isLive ? 'live' : 'ended'}
         </span>
@@ -228,7 +228,7 @@ function EventLog({ stream }: { readonly stream: Stream }) {
         ))}
       </ol>
       {eventCount > events.length && (
-        <p className="exchange__cut">Only the latest {events.length} events are shown.</p>
+        <p className="exchange__cut muted small">Only the latest {events.length} events are shown.</p>
       )}
     </div>
   )

@@ -33,7 +33,7 @@ export function KeyField() {
           <span className="visually-hidden"> the key</span>
         </button>
       </div>
-      <p id={`${id}-hint`} className="field__hint">
+      <p id={`${id}-hint`} className="muted small">
         If you are signed in on the staff page, its key is used here. A key that you enter is kept for this
         tab only, and the staff page does not use it.
       </p>

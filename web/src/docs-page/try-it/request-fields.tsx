@@ -46,7 +46,7 @@ function ParameterField({ parameter, value, onValue }: FieldProps & { readonly p
   const choices = choicesOf(contract, schema)
   return (
     <div className="try-field">
-      <label className="try-field__label" htmlFor={id}>
+      <label className="small" htmlFor={id}>
         <code>{name}</code> <span className="muted">{place}</span>
       </label>
       {choices.length > 0 ? (
@@ -84,7 +84,7 @@ function BodyField({ value, onValue }: FieldProps) {
   const isJson = formatJson(value) !== undefined
   return (
     <div className="field">
-      <label className="try-field__label" htmlFor={id}>
+      <label className="small" htmlFor={id}>
         Body <span className="muted">application/json</span>
       </label>
       <textarea
@@ -96,7 +96,7 @@ function BodyField({ value, onValue }: FieldProps) {
         aria-describedby={`${id}-hint`}
         onChange={({ currentTarget }) => onValue(currentTarget.value)}
       />
-      <p id={`${id}-hint`} className="field__hint" aria-live="polite">
+      <p id={`${id}-hint`} className="muted small" aria-live="polite">
         {isJson ? '' : 'This is not JSON yet. You can send it to see the error.'}
       </p>
     </div>

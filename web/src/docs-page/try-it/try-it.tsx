@@ -23,13 +23,11 @@ export function TryIt({ operation, draft, onDraft }: RequestFieldsProps) {
       <div className="card__header">
         <Heading>Try it</Heading>
       </div>
-      <form className="card__body try-it__form" onSubmit={submit}>
+      <form className="card__body stack" onSubmit={submit}>
         <KeyField />
         <RequestFields operation={operation} draft={draft} onDraft={onDraft} />
-        {operation.method !== 'GET' && (
-          <p className="try-it__warning">This changes the data of this store.</p>
-        )}
-        <div className="try-it__actions">
+        {operation.method !== 'GET' && <p className="caution small">This changes the data of this store.</p>}
+        <div className="try-it__actions cluster">
           <button type="submit" className="button button--primary" disabled={isOpen || pausedSeconds > 0}>
             {sendWords(operation, pausedSeconds)}
           </button>

@@ -46,7 +46,7 @@ export function ActivityView() {
     <section className="view view--list activity" aria-label="Activity">
       <h1>Activity</h1>
       <ActivityFilters filter={filter} people={[...new Set(keyNames.values())].sort()} onChange={setFilter} />
-      <p className="view__status muted number" role="status">
+      <p className="small muted number" role="status">
         {countWords(snapshot, isFilteringActivity(applied))}
       </p>
       <ListFrame label="Changes" list={list} empty={<NoChanges filter={applied} hasMore={hasMore} />}>

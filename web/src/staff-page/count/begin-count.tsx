@@ -47,9 +47,10 @@ export function BeginCount({ count }: { readonly count: CountDraft }) {
           value={query}
           onChange={setQuery}
         />
-        <label className="count__choice">
+        <label className="choice">
           <input
             type="checkbox"
+            className="checkbox"
             checked={isBlind}
             onChange={({ currentTarget }) => setBlind(currentTarget.checked)}
           />
@@ -63,7 +64,7 @@ export function BeginCount({ count }: { readonly count: CountDraft }) {
             {hasNames ? scopeStatus(pets) : 'The names are still loading'}
           </span>
         </div>
-        <p className="field__hint">
+        <p className="muted small">
           This browser keeps your count until you apply it, also without a connection. Until then the stock
           does not change.
         </p>

@@ -75,7 +75,7 @@ export function CountReview({ count, reference, rows, isOffline, onBack }: Props
   }
   return (
     <>
-      <div className="view__head">
+      <div className="cluster view__head">
         <h1>Review the count</h1>
         <Button isDisabled={isBusy} onClick={onBack}>
           {isDone && uncounted === 0 ? 'Back' : 'Resume counting'}
@@ -98,9 +98,13 @@ export function CountReview({ count, reference, rows, isOffline, onBack }: Props
       <AppliedNotice count={count} pets={appliedCount} />
       {changed.length > 0 && <ChangedPets count={count} changed={changed} />}
       {!isDone && (
-        <form className="card card__body count__apply" onSubmit={onSubmit} aria-label="Apply the count">
+        <form
+          className="card card__body cluster cluster--fields"
+          onSubmit={onSubmit}
+          aria-label="Apply the count"
+        >
           <TextField
-            className="count__reference"
+            className="grow"
             label="Reference"
             placeholder="Such as Stocktake November"
             maxLength={MAX_REFERENCE_LENGTH}
@@ -113,7 +117,7 @@ export function CountReview({ count, reference, rows, isOffline, onBack }: Props
               : `Applying ${progress.done.toLocaleString('en')} of ${progress.total.toLocaleString('en')}`}
           </Button>
           {isOffline && (
-            <p className="field__hint">
+            <p className="muted small">
               There is no connection. The count is kept; apply it when the connection is back.
             </p>
           )}
@@ -155,7 +159,7 @@ function Differences({ different }: { readonly different: readonly CountedPet[] 
               <td className="table__number">{expected.toLocaleString('en')}</td>
               <td className="table__number">{quantity.toLocaleString('en')}</td>
               <td className="table__number">
-                <strong className="count__difference">{signed(quantity - expected)}</strong>
+                <strong className="caution">{signed(quantity - expected)}</strong>
               </td>
             </tr>
           ))}
@@ -167,7 +171,7 @@ function Differences({ different }: { readonly different: readonly CountedPet[] 
 }
 
 function MorePets({ count }: { readonly count: number }) {
-  return count <= 0 ? null : <p className="muted count__more">and {count.toLocaleString('en')} more</p>
+  return count <= 0 ? null : <p className="muted card__body">and {count.toLocaleString('en')} more</p>
 }
 
 /** An adjustment has at most 1,000 pets, so a large count is made by several. Each can be undone. */
@@ -176,7 +180,7 @@ function AppliedNotice({ count, pets }: { readonly count: CountDraft; readonly p
   if (pets === 0) return null
   const corrected = applied.reduce((sum, batch) => sum + correctedIn(batch).length, 0)
   return (
-    <div className="notice notice--accent count__applied" role="status">
+    <div className="notice notice--accent stack" role="status">
       <strong>
         {petsWords(pets)} applied{applied.length > 0 && `, ${corrected.toLocaleString('en')} corrected`}.
       </strong>

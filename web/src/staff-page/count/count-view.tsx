@@ -128,7 +128,7 @@ function Sheet({ head: { scope, isBlind }, rows, entries }: SheetProps) {
       <p>
         {petsWords(rows.length)} · printed {new Date().toLocaleString()} · counted by ______________________
       </p>
-      <table className="sheet__table">
+      <table>
         <thead>
           <tr>
             <th scope="col">Pet</th>

@@ -74,7 +74,7 @@ export function Counting({ count, head: { scope, isBlind }, rows, onReview }: Pr
   const options = FILTERS.filter(({ value }) => !isBlind || value !== 'differences')
   return (
     <>
-      <div className="view__head">
+      <div className="cluster view__head">
         <h1>Count {scopeWords(scope)}</h1>
         <span className="cluster">
           <Button tone="quiet" onClick={() => void discard()}>
@@ -190,7 +190,7 @@ function CountList({ rows, filter, ...actions }: ListProps) {
         </tbody>
       </table>
       {pages > 1 && (
-        <nav className="cluster count__pages" aria-label="Pages of the list">
+        <nav className="cluster card__footer count__pages" aria-label="Pages of the list">
           <Button isDisabled={current === 0} onClick={() => setPage(current - 1)}>
             Back
           </Button>
@@ -263,7 +263,7 @@ function Row({ count, row, entry, isBlind, onMove, onScan, onProblem }: RowProps
     <tr className={entry === undefined ? undefined : 'count__row--done'}>
       <td>
         <span className="list-row__name">{name}</span>{' '}
-        <span className="muted number count__id">#{String(petId)}</span>
+        <span className="muted small number count__id">#{String(petId)}</span>
       </td>
       {!isBlind && <td className="table__number">{quantity.toLocaleString('en')}</td>}
       <td className="table__number">
@@ -299,7 +299,7 @@ function EntryState({ entry, isChanged }: { readonly entry: CountEntry; readonly
   if (isChanged) return <span className="badge badge--caution">Changed</span>
   const difference = entry.quantity - entry.expected
   if (difference === 0) return <span className="muted number">±0</span>
-  return <strong className="count__difference">{signed(difference)}</strong>
+  return <strong className="caution">{signed(difference)}</strong>
 }
 
 function focusField(field: HTMLInputElement | undefined): void {

@@ -59,7 +59,7 @@ export function LowStockView() {
   const edit = (petId: bigint, text: string) => edited.set(new Map(orders).set(petId, text))
   return (
     <section className="view view--list low-stock" aria-label="Low stock">
-      <div className="view__head">
+      <div className="cluster view__head">
         <h1>Low stock</h1>
         <CategoryChoice chosen={categoryId} onChoose={setCategoryId} />
         <Button icon="print" isDisabled={lines.length === 0} onClick={() => print()}>
@@ -77,7 +77,7 @@ export function LowStockView() {
         {sumWords(found)}
       </p>
       {lines.length > 0 && (
-        <p className="muted low-stock__rule">
+        <p className="muted small">
           Suggested order: what sells in 4 weeks at the pace of the last 4 weeks, plus the level of the
           warning, minus what is free; at least enough to end the warning.
           {log?.isComplete === false && ` The pace is that of the sales since ${momentWords(log.since)}.`}
@@ -128,18 +128,18 @@ function LowRow({ line, now, onEdit }: LowRowProps) {
         <a className="list-row__name" href={href({ view: 'pet', petId })}>
           {name}
         </a>
-        <span className="list-row__detail">{category}</span>
-        {barcode !== undefined && <span className="list-row__detail low-row__barcode">{barcode}</span>}
+        <span className="muted small">{category}</span>
+        {barcode !== undefined && <span className="muted small low-row__barcode">{barcode}</span>}
       </span>
       <span className="low-row__free number">
         <span>
-          <strong className={free <= 0 ? 'low-row__none' : undefined}>
+          <strong className={free <= 0 ? 'negative' : undefined}>
             {Math.abs(free).toLocaleString('en')}
           </strong>{' '}
           {free < 0 ? 'too few' : 'free'}
           {reserved > 0 && `, ${reserved.toLocaleString('en')} reserved of ${quantity.toLocaleString('en')}`}
         </span>
-        <span className="list-row__detail">
+        <span className="muted small">
           {lowStockAt !== undefined && `Warn me at ${lowStockAt.toLocaleString('en')}`}
           {soldPerDay > 0 && ` · ${soldWeekly < 1 ? 'under 1' : soldWeekly.toLocaleString('en')} sold a week`}
         </span>
@@ -149,7 +149,7 @@ function LowRow({ line, now, onEdit }: LowRowProps) {
         {lowSince === undefined && <span className="muted">Long ago</span>}
       </span>
       <label className="low-row__order">
-        <span className="list-row__detail">Order</span>
+        <span className="muted small">Order</span>
         <span className="visually-hidden"> units of {name}</span>
         <input
           className="input number"

@@ -116,7 +116,7 @@ const OrderRow = memo(function OrderRow(props: RowProps) {
           {isLate ? 'Overdue' : KIND_WORDS[kind]}
         </span>
         {left !== '' && expiresAt !== undefined && (
-          <Time at={expiresAt} className="order__left number" title="Until ">
+          <Time at={expiresAt} className="small order__left number" title="Until ">
             {left === '0:00' ? 'ending' : `${left} left`}
           </Time>
         )}
@@ -133,23 +133,23 @@ const OrderRow = memo(function OrderRow(props: RowProps) {
           </Time>
         )}
         {shipDate !== undefined && (
-          <Time at={shipDate} className={isLate ? 'order__late' : undefined}>
+          <Time at={shipDate} className={isLate ? 'negative' : undefined}>
             {isLate ? 'Was due' : shipWords} {momentWords(Date.parse(shipDate))}
           </Time>
         )}
       </span>
-      <span className="order__actions cluster cluster--end">
+      <span className="small order__actions cluster cluster--end">
         {actionProps && <Actions {...actionProps} />}
       </span>
       {(customer !== undefined || note !== undefined) && (
-        <span className="order__for list-row__detail">
+        <span className="cluster order__for muted small">
           {customer !== undefined && <strong>{customer}</strong>}
           {note !== undefined && <span className="order__note">{note}</span>}
         </span>
       )}
       {actionProps && order.state === 'open' && work?.kind === 'asking' && <Question {...actionProps} />}
       {work?.kind === 'failed' && (
-        <span className="order__below order__below--failed cluster">
+        <span className="small order__below negative cluster">
           {work.reason}
           <Button size="small" onClick={focusRowAnd(() => actions?.dismiss(id))}>
             Close
@@ -250,7 +250,7 @@ function Question({ order, actions, focusRowAnd }: ActionsProps) {
   }
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: Escape is a shortcut for one of the buttons
-    <span className="order__below cluster cluster--end" onKeyDown={onKey}>
+    <span className="small order__below cluster cluster--end" onKeyDown={onKey}>
       <span id={`order-question-${id}`}>Take {quantity.toLocaleString('en')} out of the stock?</span>
       <Button
         ref={focus}

@@ -69,7 +69,7 @@ function OrderForm({ petId }: { readonly petId: bigint }) {
     void attempt(order)
   }
   return (
-    <form className="order-form" aria-labelledby={id} onSubmit={onSubmit}>
+    <form className="stack order-form" aria-labelledby={id} onSubmit={onSubmit}>
       <h3 id={id}>Reserve for a customer</h3>
       <div className="order-form__fields">
         <TextField
@@ -101,7 +101,7 @@ function OrderForm({ petId }: { readonly petId: bigint }) {
           Reserve
         </Button>
       </div>
-      <p className="field__error" role="alert">
+      <p className="negative small" role="alert">
         {failure}
       </p>
     </form>

@@ -65,7 +65,7 @@ export function OrdersView() {
           onChange={(kind) => change({ kind })}
         />
       </div>
-      <div className="cluster view__status">
+      <div className="cluster small orders__status">
         <p className="muted number" role="status">
           {countWords(orders, settled, filter.kind, query)}
         </p>

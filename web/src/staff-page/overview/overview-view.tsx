@@ -199,13 +199,13 @@ interface TileProps {
 function Tile({ name, value, note, isUrgent = false, href: target }: TileProps) {
   return (
     <li className="card tile">
-      <a className="tile__name" href={target}>
+      <a className="muted small tile__name" href={target}>
         {name}
       </a>
       <span className={value === undefined ? 'tile__value skeleton' : 'tile__value number'}>
         {value !== undefined && shortNumber(value)}
       </span>
-      <span className={isUrgent ? 'tile__note tile__note--urgent' : 'tile__note'}>
+      <span className={isUrgent ? 'negative small' : 'muted small'}>
         {value === undefined ? 'Loading' : note}
       </span>
     </li>
@@ -253,19 +253,19 @@ function OrdersCard({ due, isLoaded, now }: OrdersCardProps) {
       {isLoaded && count === 0 && <p className="muted">No order is due, and no hold expires soon.</p>}
       <ol aria-label="Orders that need you">
         {rows.slice(0, SHOWN).map(([order, tone, words]) => (
-          <li key={`${words} ${order.id}`} className="overview__row">
+          <li key={`${words} ${order.id}`} className="list-row list-row--flush overview__row">
             <a className="list-row__name" href={href({ view: 'pet', petId: order.petId })}>
               {itemWords(order, stock.nameOf(order.petId))}
             </a>
             <span className={`badge badge--${tone}`}>{words}</span>
-            <span className="list-row__detail">
+            <span className="muted small">
               Order {String(order.id)}
               {order.customer !== undefined && ` · ${order.customer}`}
             </span>
           </li>
         ))}
       </ol>
-      <a className="overview__more" href={href({ view: 'orders' })}>
+      <a className="small overview__more" href={href({ view: 'orders' })}>
         {count > SHOWN ? `All ${wholeNumber(count)} in Orders` : 'All orders'}
       </a>
     </Card>
@@ -323,7 +323,7 @@ function RunsOutCard({ sold, isLoading, now }: RunsOutProps) {
           href: href({ view: 'pet', petId: row.petId }),
         }))}
       />
-      <a className="overview__more" href={href({ view: 'low-stock' })}>
+      <a className="small overview__more" href={href({ view: 'low-stock' })}>
         {found.length > SHOWN ? `${wholeNumber(found.length)} pets run out. ` : ''}Reorder list
       </a>
     </Card>

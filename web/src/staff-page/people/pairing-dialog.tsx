@@ -90,7 +90,7 @@ function Code({ code, left }: { readonly code: string; readonly left: number }) 
           Or send the link: <CopyButton text={link} what="the link" />
         </p>
         {LOCAL_HOSTS.has(location.hostname) && (
-          <p className="field__hint">
+          <p className="muted small">
             This page was opened as {location.host}, so the link works only on this computer. Open the page
             with its network address to sign in other devices.
           </p>

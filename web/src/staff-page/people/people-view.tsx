@@ -62,7 +62,7 @@ function People({ ownId }: { readonly ownId: string | undefined }) {
   const snapshot = { rows, phase, failure, next: undefined, isLoadingMore: false }
   return (
     <>
-      <div className="view__head">
+      <div className="cluster view__head">
         <h1>People</h1>
         <SegmentedControl
           label="Which people"
@@ -154,14 +154,14 @@ function PersonRow({ person, isOwn, now, list, onOpen }: RowProps) {
             {STATE_BADGES[state]}
           </span>
         )}
-        <p className="list-row__detail">{permissionWords(permissions)}</p>
+        <p className="muted small">{permissionWords(permissions)}</p>
       </div>
-      <p className="list-row__detail number person__usage">
+      <p className="muted small number person__usage">
         {usedToday.toLocaleString('en')} of {limits.perDay.toLocaleString('en')} requests today
         <br />
         Plan {plan}
       </p>
-      <div className="person__seen list-row__detail">
+      <div className="person__seen muted small">
         {lastUsedAt === undefined ? 'Never seen' : <Moment at={Date.parse(lastUsedAt)} now={now} />}
       </div>
       {state !== 'revoked' && (

@@ -77,10 +77,10 @@ export function PersonDialog({ list, own, person, onClose, onAdded }: Props) {
         onChange={setName}
         problem={problem}
       />
-      <fieldset className="stack person-form__permissions">
+      <fieldset className="stack">
         <legend className="field__label">May change</legend>
         {ALL_PERMISSIONS.map((permission) => (
-          <label key={permission} className="person-form__permission">
+          <label key={permission} className="choice">
             <input
               className="checkbox"
               type="checkbox"

@@ -137,7 +137,7 @@ export function PetDialog({ pet, isGone = false, categoryId, barcode, onClose, o
           )}
           <Conflicts fields={conflicts} theirs={base} />
           <PetFields draft={draft} problems={problems} isNew={pet === undefined} onChange={change} />
-          <p className="field__error" role="alert">
+          <p className="negative small" role="alert">
             {failure?.text}{' '}
             {link !== undefined && (
               <a
@@ -168,7 +168,7 @@ export function PetDialog({ pet, isGone = false, categoryId, barcode, onClose, o
             </Button>
           </div>
           {pet !== undefined && (
-            <p className="field__hint">
+            <p className="muted small">
               Change the quantity in the stock or on{' '}
               <a href={href({ view: 'pet', petId: pet.petId })} onClick={close}>
                 the pet’s page

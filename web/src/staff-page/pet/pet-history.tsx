@@ -82,7 +82,7 @@ function HistoryChart({ log: { changes, next }, now, threshold }: Omit<Props, 'h
   return (
     <figure className="stack">
       <StepChart name="Quantity over time" steps={steps} until={until} threshold={threshold} />
-      <ul className="cluster history-legend" aria-label="Legend">
+      <ul className="cluster legend" aria-label="Legend">
         {[...marks].map((mark) => (
           <li key={mark} className="cluster">
             <svg width="16" height="16" aria-hidden="true">
@@ -100,7 +100,7 @@ function HistoryChart({ log: { changes, next }, now, threshold }: Omit<Props, 'h
           </li>
         )}
       </ul>
-      <figcaption className="list-row__detail number">
+      <figcaption className="muted small number">
         {countWords(changes.length, next !== undefined)} since {momentWords(first.at)}: lowest{' '}
         {wholeNumber(Math.min(...quantities))}, highest {wholeNumber(Math.max(...quantities))}, now{' '}
         {wholeNumber(quantities.at(-1) ?? 0)}. The table below lists each change.
@@ -184,7 +184,7 @@ function HistoryRow({ change, now }: { readonly change: Change; readonly now: nu
       </td>
       <td className="history-table__who">
         {keyName ?? keyId}
-        {why !== undefined && <span className="history-table__why">{why}</span>}
+        {why !== undefined && <span className="history-table__why muted">{why}</span>}
       </td>
       <td className="table__number">
         <QuantityChange before={before} after={after} />

@@ -49,11 +49,11 @@ export function PetQuantity({ row, reserved }: Props) {
     void save()
   }
   return (
-    <div className="pet-quantity">
+    <div className="field pet-quantity">
       <label className="field__label" htmlFor={id}>
         In stock
       </label>
-      <div className="pet-quantity__row">
+      <div className="cluster">
         {mayChange && (
           <Button
             icon="minus"
@@ -88,7 +88,7 @@ export function PetQuantity({ row, reserved }: Props) {
       </p>
       <div id={`${id}-state`} className="pet-quantity__state">
         {isInvalid ? (
-          <span className="field__error" role="alert">
+          <span className="negative small" role="alert">
             A whole number of 0 or more.
           </span>
         ) : (

@@ -58,10 +58,10 @@ function Pet({ row }: { readonly row: StockRow }) {
   return (
     <article className="view pet">
       <BackLink />
-      <header className="pet__head">
+      <header className="cluster cluster--fields pet__head">
         <div className="stack">
           <h1>{title}</h1>
-          <dl className="pet__facts">
+          <dl className="cluster pet__facts">
             <Fact name="Status">
               <span className={`badge badge--${status}`}>{status}</span>
             </Fact>

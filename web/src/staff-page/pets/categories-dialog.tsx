@@ -89,7 +89,7 @@ function CategoryForm({ category }: { readonly category?: Category }) {
           </Button>
         )}
       </span>
-      <p className="field__error category-form__failure" role="alert">
+      <p className="negative small category-form__failure" role="alert">
         {failure}
       </p>
     </form>

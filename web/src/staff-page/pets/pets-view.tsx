@@ -77,7 +77,7 @@ export function PetsView() {
           </div>
         )}
       </div>
-      <p className="view__status muted number" role="status">
+      <p className="small muted number" role="status">
         {countWords(found, isFiltered)}
       </p>
       <ListFrame
@@ -132,7 +132,7 @@ const PetRow = memo(function PetRow({ pet, onEdit }: PetRowProps) {
       <span className="pet-row__category">
         <CategoryName id={categoryId} />
       </span>
-      <span className="pet-row__codes list-row__detail number">
+      <span className="pet-row__codes cluster muted small number">
         #{String(petId)}
         {barcode !== undefined && (
           <span>
@@ -141,18 +141,18 @@ const PetRow = memo(function PetRow({ pet, onEdit }: PetRowProps) {
           </span>
         )}
       </span>
-      <span className="pet-row__low list-row__detail number">
+      <span className="pet-row__low muted small number">
         {lowStockAt !== undefined && `Warn at ${lowStockAt.toLocaleString('en')}`}
         {lowStockAt !== undefined && ownLowStockAt === undefined && ', like its category'}
       </span>
       <span className="pet-row__status">
         <span className={`badge badge--${status}`}>{status}</span>
       </span>
-      <span className="pet-row__quantity list-row__number number">
+      <span className="pet-row__quantity number">
         {quantity.toLocaleString('en')}
         <span className="visually-hidden"> in stock</span>
         {reserved > 0 && (
-          <span className="pet-row__free list-row__detail">
+          <span className="pet-row__free muted small">
             {(quantity - reserved).toLocaleString('en')} free, {reserved.toLocaleString('en')} reserved
           </span>
         )}

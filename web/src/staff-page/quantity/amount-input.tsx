@@ -3,13 +3,12 @@ import { readQuantity } from './typed-change.ts'
 
 interface Props {
   readonly label: string
-  readonly className: string
   readonly amount: number
   readonly onChange: (amount: number) => void
 }
 
 /** A field for an amount of 1 or more. Enter and leaving the field save it; Escape restores it. */
-export function AmountInput({ label, className, amount, onChange }: Props) {
+export function AmountInput({ label, amount, onChange }: Props) {
   const [draft, setDraft] = useState<string>()
   const wanted = draft === undefined ? amount : readQuantity(draft)
   const isValid = wanted !== undefined && wanted > 0
@@ -19,7 +18,7 @@ export function AmountInput({ label, className, amount, onChange }: Props) {
   }
   return (
     <input
-      className={`input number ${className}`}
+      className="input number"
       inputMode="numeric"
       autoComplete="off"
       aria-label={label}

@@ -48,7 +48,7 @@ export function RowState({ petId, name, state, editor, onChosen }: Props) {
     const wanted = adjustment === undefined ? wholeNumber(target) : signed(adjustment.delta)
     const what = adjustment === undefined ? `set ${name} to ${wanted}` : `change ${name} by ${wanted}`
     return (
-      <span className="row-state row-state--failed">
+      <span className="row-state negative">
         <span className="row-state__outcome" title={state.reason}>
           <span>Not saved: {wanted}.</span> <span className="row-state__text">{state.reason}</span>
         </span>
@@ -65,7 +65,7 @@ export function RowState({ petId, name, state, editor, onChosen }: Props) {
   const mine = wholeNumber(state.target)
   const isLong = theirs.length + mine.length > MAX_ON_BUTTONS
   return (
-    <span className="row-state row-state--conflict">
+    <span className="row-state caution">
       <span className="row-state__text" title={`Somebody else set it to ${theirs} meanwhile`}>
         Somebody set {theirs}
       </span>

@@ -46,10 +46,10 @@ export function DeliveryReview({ delivery, onBack }: Props) {
   }
   return (
     <form className="card" onSubmit={onSubmit} aria-label="Review the delivery">
-      <div className="card__header receive__booking">
+      <div className="card__header receive__booking cluster--fields">
         <TextField
           field={field}
-          className="receive__reference"
+          className="grow"
           label="Reference"
           placeholder="Delivery note or order, such as PO-1043"
           maxLength={MAX_REFERENCE_LENGTH}

@@ -74,8 +74,8 @@ export function LineEntry({ delivery }: { readonly delivery: DeliveryDraft }) {
         onPick={pick}
       />
       {line !== undefined && (
-        <div className="receive__line">
-          <span className="receive__pet">
+        <div className="cluster cluster--fields panel">
+          <span className="grow receive__pet">
             <strong>{stock.nameOf(line.petId)}</strong>
             <span className="muted number">
               #{String(line.petId)} · {(stock.find(line.petId)?.quantity ?? 0).toLocaleString('en')} in stock

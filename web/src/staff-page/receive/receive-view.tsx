@@ -22,7 +22,7 @@ import './receive.css'
 export function ReceiveView() {
   const section = useRef<HTMLElement>(null)
   return (
-    <section ref={section} className="view receive" aria-label="Receive" tabIndex={-1}>
+    <section ref={section} className="view" aria-label="Receive" tabIndex={-1}>
       <h1>Receive</h1>
       <WorkFrame>{(owner) => <Delivery owner={owner} section={section} />}</WorkFrame>
     </section>
@@ -103,7 +103,7 @@ function DeliveryList({ delivery, onReview }: ListProps) {
         </span>
       </div>
       {(failure !== undefined || refused.size > 0) && (
-        <p className="notice notice--negative receive__notice" role="alert">
+        <p className="notice notice--negative" role="alert">
           {failure ?? 'Nothing was received. Remove the marked pets, then try again.'}
         </p>
       )}
@@ -128,7 +128,7 @@ function Line({ delivery, petId, amount }: LineProps) {
   const { refused } = useReadable(delivery)
   const name = stock.nameOf(petId)
   return (
-    <li className="list-row receive__row">
+    <li className="list-row amount-row">
       <span className="cluster">
         <a className="list-row__name" href={href({ view: 'pet', petId })}>
           {name}
@@ -137,10 +137,9 @@ function Line({ delivery, petId, amount }: LineProps) {
         {delivery.isImplausible(petId, amount) && (
           <span className="badge badge--caution">Unusually many</span>
         )}
-        <span className="field__error">{refused.get(petId)}</span>
+        <span className="negative small">{refused.get(petId)}</span>
       </span>
       <AmountInput
-        className="receive__amount"
         label={`How many ${name}`}
         amount={amount}
         onChange={(wanted) => delivery.setAmount(petId, wanted)}
@@ -193,10 +192,10 @@ function UnsettledDelivery({ delivery }: { readonly delivery: DeliveryDraft }) {
   useScan(() => {})
   return (
     <div className="card">
-      <div className="notice notice--caution receive__notice" role="alert">
+      <div className="notice notice--caution" role="alert">
         {phase === 'unsettled' ? (
           <>
-            <span className="receive__words">
+            <span className="grow">
               {failure} <strong>Not sure it was saved.</strong> Check now; it is never counted twice.
             </span>
             <Button tone="primary" onClick={() => void delivery.book()}>
@@ -205,7 +204,7 @@ function UnsettledDelivery({ delivery }: { readonly delivery: DeliveryDraft }) {
           </>
         ) : (
           <>
-            <span className="receive__words">
+            <span className="grow">
               <strong>
                 This delivery was sent {sent === undefined ? 'before' : momentWords(sent.madeAt)}, and no
                 answer came.

@@ -151,7 +151,7 @@ export function PetFinder({ ref, label, hint, message, onMessage, onPick, hidesS
         field={field}
         icon={<Icon name="search" />}
       />
-      <p className={message?.isProblem ? 'field__error cluster' : 'field__hint cluster'} role="status">
+      <p className={message?.isProblem ? 'negative small cluster' : 'muted small cluster'} role="status">
         {message?.text ?? hint}
         {message?.action}
       </p>

@@ -60,7 +60,7 @@ export function PickUpDialog({ onClose }: { readonly onClose: () => void }) {
       {(close) => (
         <>
           <TextField label="Customer" value={name} maxLength={200} onChange={setName} autoFocus />
-          <p className="field__error" role="alert">
+          <p className="negative small" role="alert">
             {failure}
           </p>
           <div className="stack" role="status">
@@ -70,7 +70,7 @@ export function PickUpDialog({ onClose }: { readonly onClose: () => void }) {
           </div>
           <ul className="stack" aria-label="Customers">
             {[...customers].map(([each, group]) => (
-              <li key={each} className="stack sell-customer">
+              <li key={each} className="stack panel">
                 <strong>{each}</strong>
                 <ul>
                   {group.map(({ id, petId, quantity, note }) => (

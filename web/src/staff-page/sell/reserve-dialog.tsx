@@ -92,7 +92,7 @@ export function ReserveDialog({ till, onClose }: { readonly till: Till; readonly
       <TextField label="Phone" type="tel" value={phone} maxLength={60} onChange={setPhone} />
       <TextField label="Note" value={note} maxLength={500} onChange={setNote} />
       <SelectField label="Keep it" options={HOLDS} value={hold} onChange={setHold} />
-      <p className="field__error" role="alert">
+      <p className="negative small" role="alert">
         {failure}
       </p>
     </Dialog>

@@ -74,7 +74,7 @@ export function ReturnDialog({ onClose }: { readonly onClose: () => void }) {
           setPets(undefined)
         }}
       />
-      <p className="field__error" role="alert">
+      <p className="negative small" role="alert">
         {failure}
       </p>
       {pets?.map(({ petId, sold, returned }) => (

@@ -50,7 +50,7 @@ function RefusedSale({ till, sale }: { readonly till: Till; readonly sale: Sale 
   }
   return (
     <div className="notice notice--negative" role="alert">
-      <span className="notices__text">
+      <span className="grow">
         <strong>
           Sale {receipt} of {piecesWords(pieces)} was not booked.
         </strong>{' '}

@@ -33,7 +33,7 @@ const PickUpDialog = lazy(async () => ({ default: (await import('./pick-up-dialo
 /** The till: scan, scan, scan, sell. */
 export function SellView() {
   return (
-    <section className="view sell" aria-label="Sell">
+    <section className="view" aria-label="Sell">
       <WorkFrame>{(owner) => <OpenTill owner={owner} />}</WorkFrame>
     </section>
   )
@@ -66,7 +66,7 @@ function OpenTill({ owner }: { readonly owner: KeyOwner }) {
   const close = () => setDialog(undefined)
   return (
     <>
-      <div className="view__head">
+      <div className="cluster view__head">
         <h1>Sell</h1>
         {hasBarcodeCamera() && <Button onClick={() => setDialog('camera')}>Scan with the camera</Button>}
         {mayOrder && <Button onClick={() => setDialog('pick-up')}>Pick up…</Button>}
@@ -82,7 +82,7 @@ function OpenTill({ owner }: { readonly owner: KeyOwner }) {
           onPick={(petId) => till.add(petId)}
         />
       </div>
-      <div className="card sell__cart">
+      <div className="card">
         {lines.length === 0 ? (
           <Empty title="Nothing scanned yet">
             <p>Scan what the customer buys. The code below ends a sale without a hand on the keyboard.</p>
@@ -100,7 +100,7 @@ function OpenTill({ owner }: { readonly owner: KeyOwner }) {
                 <CartLine key={String(line.petId)} till={till} line={line} />
               ))}
             </ul>
-            <div className="sell__foot">
+            <div className="card__footer sell__foot">
               <TextField
                 label="Receipt"
                 value={receipt}
@@ -150,7 +150,7 @@ function CartLine({ till, line: { petId, quantity } }: { readonly till: Till; re
   const name = row?.name ?? `Pet ${petId}`
   const refusal = useReadable(till).refused.get(petId)
   return (
-    <li className="list-row sell-line" aria-label={name}>
+    <li className="list-row amount-row" aria-label={name}>
       <span>
         <a className="list-row__name" href={href({ view: 'pet', petId })}>
           {name}
@@ -158,14 +158,13 @@ function CartLine({ till, line: { petId, quantity } }: { readonly till: Till; re
         {row !== undefined && <FreeUnits row={row} wanted={quantity} />}
       </span>
       <AmountInput
-        className="sell-line__quantity"
         label={`How many ${name}`}
         amount={quantity}
         onChange={(wanted) => till.setQuantity(petId, wanted)}
       />
       <Button tone="quiet" icon="close" aria-label={`Remove ${name}`} onClick={() => till.remove(petId)} />
       {refusal !== undefined && (
-        <div className="sell-line__refusal" role="alert">
+        <div className="cluster negative sell-line__refusal" role="alert">
           <Icon name="warning" />
           <span>{refusal.why}</span>
           {quantity > (refusal.free ?? 0) && <ReservedFor petId={petId} />}
@@ -179,7 +178,7 @@ function FreeUnits({ row, wanted }: { readonly row: StockRow; readonly wanted: n
   const { quantity, reserved } = row
   const free = quantity - reserved
   return (
-    <span className={free < wanted ? 'sell-line__short number' : 'muted number'}>
+    <span className={free < wanted ? 'negative number' : 'muted number'}>
       {Math.max(0, free).toLocaleString('en')} free
       {reserved > 0 && `, ${reserved.toLocaleString('en')} reserved`}
     </span>

@@ -40,7 +40,7 @@ export function PersonMenu() {
         <Icon name="person" />
         <span className="person-menu__name">{name}</span>
       </button>
-      <div id={id} className="person-menu" popover="auto">
+      <div id={id} className="person-menu popup" popover="auto">
         <p>
           <strong>{name}</strong>
           {owner !== undefined && <span className="muted"> · {permissionWords(owner.permissions)}</span>}

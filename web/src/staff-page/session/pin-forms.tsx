@@ -90,7 +90,7 @@ export function useNewPin({ submitLabel, onPin }: NewPinProps) {
     <>
       <PinField label="New PIN" value={pin} onChange={setPin} problem={problem} hint="4 to 8 digits." />
       <PinField label="Repeat the PIN" value={repeated} onChange={setRepeated} isFocused={false} />
-      <p className="field__hint">
+      <p className="muted small">
         The PIN keeps colleagues apart on this device. It does not protect a stolen device: if the device is
         lost, revoke its people in People.
       </p>

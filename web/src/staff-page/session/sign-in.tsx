@@ -90,7 +90,7 @@ export function SignIn({ reason, personId }: Props) {
         {step.type === 'welcome' && <Welcome paired={step.paired} isShared={people.length > 0} />}
         {step.type === 'key' && <KeyForm typed={step.typed} />}
         {step.type !== 'welcome' && (
-          <div className="sign-in__others">
+          <div className="cluster">
             {others && <Button onClick={() => goTo({ type: 'people' })}>People on this device</Button>}
             {storedKey() !== undefined && <Button onClick={openStoredKey}>Continue without a code</Button>}
             {step.type !== 'code' && <Button onClick={() => goTo({ type: 'code' })}>Use a code</Button>}
@@ -258,7 +258,7 @@ function Welcome({ paired: { key, secret }, isShared }: WelcomeProps) {
     <CardForm title={`Hello, ${key.name}`} onSubmit={() => void submit()}>
       <p>Choose a PIN for this device. You enter it when you come back.</p>
       {storedKey() !== undefined && (
-        <p className="field__hint">The person who is signed in here without a PIN is signed out.</p>
+        <p className="muted small">The person who is signed in here without a PIN is signed out.</p>
       )}
       {fields}
       {button}
@@ -305,7 +305,7 @@ function KeyForm({ typed }: { readonly typed: string | undefined }) {
         onChange={setKey}
         problem={problem}
       />
-      <label className="sign-in__remember">
+      <label className="choice">
         <input
           className="checkbox"
           type="checkbox"
@@ -318,7 +318,7 @@ function KeyForm({ typed }: { readonly typed: string | undefined }) {
       <Button type="submit" tone="primary" isBusy={trying !== undefined}>
         {trying === undefined ? 'Sign in' : 'Signing in'}
       </Button>
-      <p className="field__hint">
+      <p className="muted small">
         {remember
           ? 'You stay signed in until you sign out. Do this only if nobody else uses this browser.'
           : 'You are signed out when the last tab of this page is closed.'}

@@ -135,7 +135,7 @@ function Menu({ label, views, current, hasIcons = false }: LinksProps & { readon
         <Icon name={hasIcons ? 'more' : 'chevronDown'} size={hasIcons ? 20 : 12} />
         {label}
       </button>
-      <div id={id} className="menu__panel" hidden={!isOpen}>
+      <div id={id} className="menu__panel popup" hidden={!isOpen}>
         <NavLinks views={views} current={current} hasIcons />
         <a className="topbar__link" href="/docs">
           <Icon name="docs" size={20} />

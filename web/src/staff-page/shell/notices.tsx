@@ -28,7 +28,7 @@ export function Notices() {
       {(connection === 'lost' || requests.isUnreachable) && (
         <div className="notice notice--negative">
           <Icon name="warning" />
-          <span className="notices__text">
+          <span className="grow">
             Connection lost. What you see may be out of date; the page reconnects by itself.
           </span>
           <Button size="small" onClick={feed.reconnectNow}>

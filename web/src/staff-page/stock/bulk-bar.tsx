@@ -123,7 +123,7 @@ function Selection({ table, rows, selected }: Props & { readonly selected: Reado
         <Button tone="quiet" icon="close" onClick={table.clearSelection}>
           Clear selection
         </Button>
-        <span id={errorId} className="field__error" role="alert">
+        <span id={errorId} className="negative small" role="alert">
           {isTried && amount === undefined ? 'Enter a whole number of 0 or more.' : ''}
         </span>
       </form>
@@ -162,14 +162,14 @@ function Running({ progress }: { readonly progress: BulkProgress }) {
         {phase === 'stopping' ? 'Stopping' : 'Changing'} {wholeNumber(done)} of {wholeNumber(total)}
       </strong>
       <div
-        className="progress bulk-bar__progress"
+        className="bar grow"
         role="progressbar"
         aria-label="Rows done"
         aria-valuemin={0}
         aria-valuemax={total}
         aria-valuenow={done}
       >
-        <div className="progress__bar" style={{ width: `${total === 0 ? 100 : (100 * done) / total}%` }} />
+        <div className="bar__fill" style={{ width: `${total === 0 ? 100 : (100 * done) / total}%` }} />
       </div>
       <Button isDisabled={phase === 'stopping'} onClick={() => bulk.stop()}>
         Stop

@@ -1,6 +1,5 @@
 import { flushSync, useEffect, useState } from 'preact/compat'
 import type { StockRow } from '../data/stock/stock-model.ts'
-import './printed-stock.css'
 
 interface Props {
   readonly rows: readonly StockRow[]
@@ -29,11 +28,11 @@ export function PrintedStock({ rows, title, categoryOf }: Props) {
   if (!isPrinting) return null
   const left = rows.length - MAX_PRINTED
   return (
-    <div className="printed-stock">
+    <div className="sheet printed-stock">
       <p>
         <strong>Stock</strong> · {title} · {new Date().toLocaleString('en-GB')}
       </p>
-      <table className="table">
+      <table>
         <thead>
           <tr>
             <th>Name</th>

@@ -95,7 +95,7 @@ export const StockTableRow = memo(function StockTableRow(props: Props) {
         {row.name === undefined ? (
           <span className="skeleton" />
         ) : (
-          <a href={href({ view: 'pet', petId })} tabIndex={-1}>
+          <a className="list-row__name" href={href({ view: 'pet', petId })} tabIndex={-1}>
             {row.name}
           </a>
         )}
@@ -124,7 +124,7 @@ export const StockTableRow = memo(function StockTableRow(props: Props) {
       </div>
       <div
         role="gridcell"
-        className={free > 0 ? 'stock-row__free number' : 'stock-row__free stock-row__free--none number'}
+        className={free > 0 ? 'stock-row__free number' : 'stock-row__free negative number'}
       >
         {wholeNumber(free)}
       </div>

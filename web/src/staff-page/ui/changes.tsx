@@ -6,14 +6,14 @@ export function Moment({ at, now }: { readonly at: number; readonly now: number 
   return (
     <time className="moment" dateTime={new Date(at).toISOString()} title={exactMomentWords(at)}>
       <span className="moment__ago">{agoWords(at, now)}</span>
-      <span className="moment__local number">{momentWords(at)}</span>
+      <span className="moment__local muted number">{momentWords(at)}</span>
     </time>
   )
 }
 
 /** Quantities from here on may wrap. */
 const LONG = 1_000_000
-const PILL = 'quantity-change__difference'
+const PILL = 'badge badge--plain quantity-change__difference'
 
 /** The quantity before and after a change, and the difference. Screen readers hear "to" instead of the arrow. */
 export function QuantityChange({ before, after }: { readonly before: number; readonly after: number }) {
@@ -21,13 +21,13 @@ export function QuantityChange({ before, after }: { readonly before: number; rea
   const isLong = Math.max(before, after) >= LONG
   return (
     <span className={`quantity-change number ${isLong ? 'quantity-change--long' : ''}`}>
-      <span className="quantity-change__from">{wholeNumber(before)}</span>
-      <span aria-hidden="true" className="quantity-change__arrow">
+      <span className="muted">{wholeNumber(before)}</span>
+      <span aria-hidden="true" className="muted">
         →
       </span>
       <span className="visually-hidden"> to </span>
       <span className="quantity-change__to">{wholeNumber(after)}</span>{' '}
-      <span className={difference > 0 ? `${PILL} ${PILL}--up` : PILL}>{signed(difference)}</span>
+      <span className={difference > 0 ? `${PILL} badge--positive` : PILL}>{signed(difference)}</span>
     </span>
   )
 }

@@ -57,7 +57,7 @@ export function Combobox<Choice extends Option>(props: Props<Choice>) {
       <label className="field__label" htmlFor={id}>
         {label}
       </label>
-      <div className={icon === undefined ? 'combobox__field' : 'combobox__field combobox__field--icon'}>
+      <div className={icon === undefined ? undefined : 'with-icon'}>
         {icon}
         <input
           ref={field ?? null}
@@ -84,7 +84,7 @@ export function Combobox<Choice extends Option>(props: Props<Choice>) {
       </p>
       <div
         id={`${id}-options`}
-        className="combobox__options"
+        className="combobox__options popup"
         role="listbox"
         aria-label={`Matching ${noun}`}
         hidden={!isOpen}

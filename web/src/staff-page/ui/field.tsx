@@ -28,10 +28,10 @@ export function Field({ label, hint, problem, className, children }: FieldProps)
         'aria-describedby': `${id}-hint ${id}-problem`,
         'aria-invalid': problem !== undefined,
       })}
-      <p id={`${id}-hint`} className="field__hint" hidden={hint === undefined}>
+      <p id={`${id}-hint`} className="muted small" hidden={hint === undefined}>
         {hint}
       </p>
-      <p id={`${id}-problem`} className="field__error" role="alert" hidden={problem === undefined}>
+      <p id={`${id}-problem`} className="negative small" role="alert" hidden={problem === undefined}>
         {problem}
       </p>
     </div>

@@ -7,14 +7,14 @@ interface Props {
 export function ProgressBar({ label, done, total }: Props) {
   return (
     <div
-      className="progress"
+      className="bar"
       role="progressbar"
       aria-label={label}
       aria-valuemin={0}
       aria-valuemax={total}
       aria-valuenow={done}
     >
-      <div className="progress__bar" style={{ width: `${(100 * done) / Math.max(1, total)}%` }} />
+      <div className="bar__fill" style={{ width: `${(100 * done) / Math.max(1, total)}%` }} />
     </div>
   )
 }

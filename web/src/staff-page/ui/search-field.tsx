@@ -26,7 +26,7 @@ export function SearchField({ label, placeholder, value, onChange, field }: Prop
     return () => removeEventListener('keydown', onKeyDown)
   }, [input])
   return (
-    <div className="toolbar__search">
+    <div className="toolbar__search with-icon">
       <Icon name="search" />
       <input
         ref={input}

@@ -19,7 +19,7 @@ export function Toasts() {
   return (
     <div className="toasts" role="status" onFocus={remember}>
       {toasts.map(({ name, text, tone, action }) => (
-        <div key={name} className={tone === 'negative' ? 'toast toast--negative' : 'toast'}>
+        <div key={name} className={tone === 'negative' ? 'toast popup toast--negative' : 'toast popup'}>
           <span className="toast__text">{text}</span>
           {action !== undefined && (
             <Button size="small" onClick={withFocusReturned(action.run)}>

@@ -24,7 +24,7 @@ export const DeliveryList = memo(function DeliveryList({ list, url }: Props) {
   const shown = rows.filter(({ delivered }) => !isFailedOnly || !delivered)
   return (
     <section className="deliveries stack" aria-label={`Deliveries to ${url}`}>
-      <div className="view__head">
+      <div className="cluster view__head">
         <h3>Deliveries</h3>
         <label className="cluster">
           <input
@@ -53,17 +53,17 @@ export const DeliveryList = memo(function DeliveryList({ list, url }: Props) {
       {shown.length > 0 && (
         <ol>
           {shown.map((delivery) => (
-            <li key={delivery.id} className="delivery">
-              <span className="delivery__subject">{subjectWords(delivery)}</span>
-              <span className="delivery__outcome">
+            <li key={delivery.id} className="list-row list-row--flush delivery">
+              <span>{subjectWords(delivery)}</span>
+              <span>
                 <Outcome {...delivery} />
               </span>
-              <span className="delivery__figures list-row__detail number">
+              <span className="delivery__figures muted small number">
                 {delivery.attempt > 1 && <span>Attempt {delivery.attempt}</span>}
                 <span>{delivery.durationMs.toLocaleString('en')} ms</span>
               </span>
               <Moment at={Date.parse(delivery.at)} now={now} />
-              <div className="delivery__answer">
+              <div className="stack delivery__answer">
                 <Response {...delivery} />
               </div>
             </li>
@@ -93,7 +93,7 @@ function countWords(
 
 export function TestResult({ test }: { readonly test: WebhookTest }) {
   return (
-    <div className="webhook-panel">
+    <div className="webhook-panel panel stack">
       <span className="cluster">
         <strong>Test event</strong>
         <Outcome {...test} />
@@ -125,15 +125,15 @@ function Response({ error, response }: Attempt) {
   const label = <span className="visually-hidden">The receiver answered: </span>
   return (
     <>
-      {error !== undefined && <p className="delivery__error">{error}</p>}
+      {error !== undefined && <p className="negative delivery__error">{error}</p>}
       {text !== '' && isShort && (
-        <p className="delivery__response">
+        <p className="small delivery__response">
           {label}
           <code>{text}</code>
         </p>
       )}
       {!isShort && (
-        <details className="delivery__response">
+        <details className="small delivery__response">
           <summary>
             {label}
             <code>{firstLine.slice(0, SHORT_CHARACTERS)} …</code>

@@ -114,9 +114,9 @@ export function WebhookCard({ webhook, webhooks, secret, now, onRemoved }: Props
     </Button>
   )
   return (
-    <li ref={card} className="card webhook stack" tabIndex={-1} aria-label={`Webhook to ${url}`}>
+    <li ref={card} className="card card__body webhook stack" tabIndex={-1} aria-label={`Webhook to ${url}`}>
       <div className="webhook__head">
-        <h2 className="webhook__url">{url}</h2>
+        <h2>{url}</h2>
         <span className={`badge badge--${TONES[condition]}`}>{CONDITION_WORDS[condition]}</span>
       </div>
       <p className="muted">{kindsWords(kinds)}</p>
@@ -128,7 +128,7 @@ export function WebhookCard({ webhook, webhooks, secret, now, onRemoved }: Props
       {trouble !== undefined && (
         <div className={`notice notice--${condition === 'off' ? 'negative' : 'caution'}`}>
           <Icon name="warning" />
-          <span className="webhook__trouble">{trouble}</span>
+          <span className="grow">{trouble}</span>
         </div>
       )}
       {secret !== undefined && (
@@ -162,12 +162,12 @@ export function WebhookCard({ webhook, webhooks, secret, now, onRemoved }: Props
         </span>
       </div>
       {failure !== undefined && (
-        <p className="field__error" role="alert">
+        <p className="negative small" role="alert">
           {failure}
         </p>
       )}
       {panel === 'edit' && (
-        <div className="webhook-panel">
+        <div className="webhook-panel panel stack">
           <WebhookForm
             title="Edit the webhook"
             first={webhook}
@@ -181,7 +181,7 @@ export function WebhookCard({ webhook, webhooks, secret, now, onRemoved }: Props
         </div>
       )}
       {panel === 'send again' && (
-        <div className="webhook-panel">
+        <div className="webhook-panel panel stack">
           <RedeliverForm now={now} onSubmit={sendAgain} onLeave={closePanel} />
         </div>
       )}
@@ -229,7 +229,7 @@ function Secret({ secret, url, onKept }: SecretProps) {
     box.current?.scrollIntoView({ block: 'nearest' })
   }, [])
   return (
-    <fieldset ref={box} className="webhook-panel webhook-secret" tabIndex={-1} aria-describedby={id}>
+    <fieldset ref={box} className="panel stack webhook-secret" tabIndex={-1} aria-describedby={id}>
       <legend className="visually-hidden">Secret of the webhook to {url}</legend>
       <p id={id}>
         <strong>Keep this secret now: it is not shown again.</strong> The receiver needs it to check that a

@@ -43,7 +43,7 @@ function FormFrame({ label, submitWords, onSubmit, onLeave, problem, children }:
           {submitWords}
         </Button>
         <Button onClick={onLeave}>Cancel</Button>
-        <p className="field__error" role="alert">
+        <p className="negative small" role="alert">
           {problem}
         </p>
       </div>
@@ -116,9 +116,9 @@ export function WebhookForm({ title, first, submitWords, onSubmit, onLeave }: We
         <div className="webhook-kinds">
           {KIND_GROUPS.map((group) => (
             <fieldset key={group.title}>
-              <legend className="field__hint">{group.title}</legend>
+              <legend className="muted small">{group.title}</legend>
               {group.kinds.map((kind) => (
-                <label key={kind} className="webhook-kinds__kind cluster">
+                <label key={kind} className="choice">
                   <input
                     type="checkbox"
                     className="checkbox"
@@ -131,7 +131,7 @@ export function WebhookForm({ title, first, submitWords, onSubmit, onLeave }: We
             </fieldset>
           ))}
         </div>
-        <p id={`${id}-kinds`} className="field__error" role="alert">
+        <p id={`${id}-kinds`} className="negative small" role="alert">
           {problemOf('kinds')}
         </p>
       </fieldset>

@@ -20,7 +20,7 @@ export function WebhookNotice() {
   return (
     <div className="notice notice--caution">
       <Icon name="warning" />
-      <span className="notices__text">{words}</span>
+      <span className="grow">{words}</span>
       <a className="button button--small" href={href({ view: 'webhooks' })}>
         See webhooks
       </a>

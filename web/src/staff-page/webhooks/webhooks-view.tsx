@@ -50,7 +50,7 @@ function WebhookCards() {
   const focusCreate = () => createButton.current?.focus()
   return (
     <>
-      <div className="view__head">
+      <div className="cluster view__head">
         <h1>Webhooks</h1>
         <Button onClick={() => void list.reload()}>Refresh</Button>
         <Button
@@ -67,7 +67,7 @@ function WebhookCards() {
         {failure}
       </RetryNotice>
       {isCreating && (
-        <div className="card webhook">
+        <div className="card card__body webhook">
           <WebhookForm
             title="New webhook"
             first={{ url: '', kinds: FIRST_KINDS }}
@@ -104,7 +104,7 @@ function NoWebhooks() {
   return (
     <div className="card">
       <Empty title="No webhooks yet">
-        <p className="webhooks__about">
+        <p>
           A webhook informs another system at once about what happens here: an online shop that shows the same
           stock, a supplier when something runs low, a chat when an order comes in.
         </p>
@@ -116,7 +116,7 @@ function NoWebhooks() {
 
 function Loading() {
   return (
-    <div className="stack webhooks__loading" role="status" aria-label="Loading webhooks">
+    <div className="card list__loading" role="status" aria-label="Loading webhooks">
       <span className="skeleton" />
       <span className="skeleton" />
     </div>

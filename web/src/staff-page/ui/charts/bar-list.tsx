@@ -20,20 +20,15 @@ interface Props {
 export function BarList({ name, bars, full }: Props) {
   const largest = full ?? Math.max(1, ...bars.map(({ value }) => value))
   return (
-    <ol className="bar-list" aria-label={name}>
+    <ol className="stack" aria-label={name}>
       {bars.map(({ key, label, href, value, text }) => (
         <li key={key} className="bar-list__row">
           <span className="bar-list__label">
             <a href={href}>{label}</a>
           </span>
           <span className="bar-list__value number">{text}</span>
-          <svg className="bar-list__bar" aria-hidden="true">
-            <rect className="chart-track" width="100%" height="100%" />
-            <rect
-              className="bar-list__fill"
-              width={`${Math.min(100, (100 * value) / largest)}%`}
-              height="100%"
-            />
+          <svg className="bar" aria-hidden="true">
+            <rect className="bar__fill" width={`${Math.min(100, (100 * value) / largest)}%`} height="100%" />
           </svg>
         </li>
       ))}

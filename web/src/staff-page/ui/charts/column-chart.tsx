@@ -22,11 +22,11 @@ interface Props {
 export function ColumnChart({ name, series, columns }: Props) {
   const highest = Math.max(1, ...columns.flatMap(({ values }) => values))
   return (
-    <figure className="column-chart">
-      <figcaption className="column-chart__legend">
+    <figure className="stack">
+      <figcaption className="cluster legend">
         {series.map((label, index) => (
-          <span key={label} className="column-chart__entry">
-            <span className={`column-chart__swatch column-chart__swatch--${index}`} aria-hidden="true" />
+          <span key={label} className="cluster">
+            <span className={`column-chart__swatch column-chart__series--${index}`} aria-hidden="true" />
             {label}
           </span>
         ))}
@@ -41,7 +41,7 @@ export function ColumnChart({ name, series, columns }: Props) {
                 return (
                   <rect
                     key={series[index]}
-                    className={`column-chart__bar column-chart__bar--${index}`}
+                    className={`column-chart__series--${index}`}
                     x={`${(100 * index) / values.length}%`}
                     width={`${100 / values.length}%`}
                     y={`${100 - height}%`}

@@ -196,7 +196,7 @@ function Marker({ step, geometry }: { readonly step: Step; readonly geometry: St
 function ReadOut({ step, x, width }: { readonly step: Step; readonly x: number; readonly width: number }) {
   const place = x > width / 2 ? { right: width - x + 10 } : { left: x + 10 }
   return (
-    <div className="step-chart__readout" style={place} aria-hidden="true">
+    <div className="step-chart__readout popup" style={place} aria-hidden="true">
       <strong className="number">{wholeNumber(step.quantity)}</strong>
       <span>{momentWords(step.at)}</span>
       <span className="muted">{step.note}</span>
