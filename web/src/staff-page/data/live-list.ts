@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/compat'
 import { failureWords } from './failure-words.ts'
 import type { LiveChanges } from './history/live-changes.ts'
-import { Observable, type Readable, useReadable } from './observable.ts'
+import { State, useReadable } from './observable.ts'
 
 export interface ListPage<Row, Cursor = string> {
   readonly items: readonly Row[]
@@ -20,7 +20,7 @@ export type Effect<Row> =
 type RowKey = string | bigint
 
 /** What `effectOf` may know about the list. */
-export interface LoadedRows<Row> {
+interface LoadedRows<Row> {
   find(key: RowKey): Row | undefined
   /** Whether the row would be on a page that is loaded. */
   hasReached(row: Row): boolean
@@ -67,16 +67,7 @@ const MAX_LOG_ROWS = 2_000
 const KEPT_LOG_ROWS = 10
 
 /** A list that is loaded page by page. Events keep it current, also events that arrive while a page loads. */
-export class LiveList<Row, Event = never, Cursor = string> implements Readable<ListSnapshot<Row, Cursor>> {
-  readonly #snapshot = new Observable<ListSnapshot<Row, Cursor>>({
-    rows: [],
-    phase: 'loading',
-    failure: undefined,
-    next: undefined,
-    isLoading: false,
-    isLoadingMore: false,
-    examined: 0,
-  })
+export class LiveList<Row, Event = never, Cursor = string> extends State<ListSnapshot<Row, Cursor>> {
   #source: ListSource<Row, Event, Cursor>
   #rows: Row[] = []
   #byKey = new Map<RowKey, Row>()
@@ -93,10 +84,16 @@ export class LiveList<Row, Event = never, Cursor = string> implements Readable<L
   #reloadTimer: ReturnType<typeof setTimeout> | undefined
   #flushTimer: ReturnType<typeof setTimeout> | undefined
 
-  readonly get = this.#snapshot.get
-  readonly subscribe = this.#snapshot.subscribe
-
   constructor(source: ListSource<Row, Event, Cursor>) {
+    super({
+      rows: [],
+      phase: 'loading',
+      failure: undefined,
+      next: undefined,
+      isLoading: false,
+      isLoadingMore: false,
+      examined: 0,
+    })
     this.#source = source
   }
 
@@ -120,7 +117,10 @@ export class LiveList<Row, Event = never, Cursor = string> implements Readable<L
   stop(): void {
     this.#unsubscribe()
     this.#ending.abort()
-    this.#clearTimers()
+    clearTimeout(this.#reloadTimer)
+    clearTimeout(this.#flushTimer)
+    this.#reloadTimer = undefined
+    this.#flushTimer = undefined
   }
 
   /** Loads as many rows as are shown. Never rejects: the snapshot has the failure. */
@@ -332,14 +332,7 @@ export class LiveList<Row, Event = never, Cursor = string> implements Readable<L
   }
 
   #set(changes: Partial<ListSnapshot<Row, Cursor>>): void {
-    this.#snapshot.set({ ...this.get(), ...changes })
-  }
-
-  #clearTimers(): void {
-    clearTimeout(this.#reloadTimer)
-    clearTimeout(this.#flushTimer)
-    this.#reloadTimer = undefined
-    this.#flushTimer = undefined
+    this.setValue({ ...this.get(), ...changes })
   }
 }
 
@@ -348,12 +341,7 @@ export function useLiveList<Row, Event, Cursor>(
   source: ListSource<Row, Event, Cursor>,
 ): LiveList<Row, Event, Cursor> {
   const list = useMemo(() => new LiveList<Row, Event, Cursor>(source), [source])
-  useEffect(() => {
-    list.follow()
-    return () => list.stop()
-  }, [list])
-  useReadable(list)
-  return list
+  return useFollowed(list, source)
 }
 
 /** Like `useLiveList`, but the old rows stay until the rows of another source are loaded. */
@@ -361,6 +349,13 @@ export function useSearchedList<Row, Event, Cursor>(
   source: ListSource<Row, Event, Cursor>,
 ): LiveList<Row, Event, Cursor> {
   const [list] = useState(() => new LiveList<Row, Event, Cursor>(source))
+  return useFollowed(list, source)
+}
+
+function useFollowed<Row, Event, Cursor>(
+  list: LiveList<Row, Event, Cursor>,
+  source: ListSource<Row, Event, Cursor>,
+): LiveList<Row, Event, Cursor> {
   useEffect(() => {
     list.follow(source)
     return () => list.stop()

@@ -1,13 +1,14 @@
 import { useSyncExternalStore } from 'preact/compat'
 
-/** A value that others can follow. `get` gives the same object until there is another one. */
+/** A value that others can follow. `get` returns the same object until the value changes. */
 export interface Readable<Value> {
   readonly get: () => Value
-  /** Calls back after every change, until the function that it gives is called. */
+  /** Calls back after every change. Returns a function that ends this. */
   readonly subscribe: (listener: () => void) => () => void
 }
 
-export class Observable<Value> implements Readable<Value> {
+/** A value that only its own class changes. */
+export class State<Value> implements Readable<Value> {
   #value: Value
   readonly #listeners = new Set<() => void>()
 
@@ -17,15 +18,22 @@ export class Observable<Value> implements Readable<Value> {
 
   readonly get = (): Value => this.#value
 
-  readonly set = (value: Value): void => {
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  protected setValue(value: Value): void {
     if (Object.is(value, this.#value)) return
     this.#value = value
     for (const listener of [...this.#listeners]) listener()
   }
+}
 
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+/** A value that anybody may change. */
+export class Observable<Value> extends State<Value> {
+  set(value: Value): void {
+    this.setValue(value)
   }
 }
 

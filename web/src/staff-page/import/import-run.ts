@@ -1,7 +1,7 @@
 import { type FailedPart, isPetstoreError, type PetstoreClient, type PetUpsert } from '@petstore/client'
 import { nameKey } from '../../../../server/src/core/transfer/rows.ts'
-import { catalogFailure } from '../data/catalog/catalog-failure.ts'
 import type { Categories } from '../data/catalog/categories.ts'
+import { catalogFailure } from '../data/failure-words.ts'
 import { Observable, type Readable } from '../data/observable.ts'
 import { adjustRows, batchesOf, GONE } from '../data/stock/adjustment-batch.ts'
 import type { SaveContext } from '../data/stock/own-request.ts'

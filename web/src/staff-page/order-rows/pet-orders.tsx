@@ -10,15 +10,15 @@ import { OrderRows } from './order-rows.tsx'
 /** The open orders of one pet, and the form for another one. */
 export function PetOrders({ row }: { readonly row: StockRow }) {
   const { petId } = row
-  const { orderCalls, orderNews } = useSession()
+  const { client, orderNews } = useSession()
   const mayChange = useMayChange('orders')
   const source = useMemo(
     () => ({
       read: (signal: AbortSignal) =>
-        orderCalls.list({ state: 'open', petId, pageSize: ORDERS_PER_PAGE + 1 }, signal),
+        client.orders.list({ state: 'open', petId, limit: ORDERS_PER_PAGE + 1, signal }),
       fits: (order: Order) => order.petId === petId && order.state === 'open',
     }),
-    [orderCalls, petId],
+    [client, petId],
   )
   const { list, orders } = useOrderList(source, orderNews)
   return (
@@ -43,16 +43,16 @@ const REQUEST_AFTER_MS = 150
  * Until then, and if there are too many orders, the service is asked about this pet.
  */
 export function usePetReserved({ petId, reserved }: StockRow): number | undefined {
-  const { orderCalls, openOrders, feed } = useSession()
+  const { client, saving, openOrders, feed } = useSession()
   const isKnown = useReadable(openOrders) === 'ready'
   const [answered, setAnswered] = useState<number>()
   const request = useCallback(
     () =>
-      orderCalls.availability(petId).then(
+      client.inventory.availability(petId, { signal: saving.signal }).then(
         (availability) => setAnswered(availability.reserved),
         () => {},
       ),
-    [orderCalls, petId],
+    [client, saving, petId],
   )
   useEffect(() => {
     if (isKnown) return

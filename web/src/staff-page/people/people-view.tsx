@@ -50,12 +50,12 @@ export function PeopleView() {
 function People({ ownId }: { readonly ownId: string | undefined }) {
   const { client, requests } = useSession()
   const [list] = useState(() => new PeopleList(client.keys))
-  const { phase, people, failure } = useReadable(list)
+  const { phase, rows: people, failure } = useReadable(list)
   const [shown, setShown] = useState<'current' | 'revoked'>('current')
   const [dialog, setDialog] = useState<OpenDialog>()
   const now = useNow(30_000, requests.clock.now)
   useEffect(() => {
-    void list.refresh()
+    void list.reload()
   }, [list])
   const close = useCallback(() => setDialog(undefined), [])
   const own = people.find(({ id }) => id === ownId)
@@ -88,7 +88,7 @@ function People({ ownId }: { readonly ownId: string | undefined }) {
         isEmpty={rows.length === 0}
         hasMore={false}
         isLoadingMore={false}
-        onRetry={() => void list.refresh()}
+        onRetry={() => void list.reload()}
         onLoadMore={() => {}}
         empty={<Empty title={shown === 'revoked' ? 'Nobody was revoked' : 'Nobody yet'} />}
       >

@@ -1,6 +1,6 @@
 import { isPetstoreError, type Pet, type PetstoreClient, type SearchRow } from '@petstore/client'
 import { flushSync, useState } from 'preact/compat'
-import { catalogFailure } from '../data/catalog/catalog-failure.ts'
+import { catalogFailure } from '../data/failure-words.ts'
 import { showToast } from '../data/toasts.ts'
 import { useScan } from '../scanner/scanner.ts'
 import { useSession } from '../session/session-context.ts'

@@ -54,7 +54,7 @@ function Pet({ row }: { readonly row: StockRow }) {
   const [isEditing, setEditing] = useState(false)
   const { client, feed } = useSession()
   const source = useMemo(() => sourceOf(client, feed.changes, petId), [client, feed, petId])
-  const { history, log } = useChangeHistory(source)
+  const history = useChangeHistory(source)
   const now = useNow(10_000)
   const title = name ?? `Pet ${petId}`
   return (
@@ -95,7 +95,7 @@ function Pet({ row }: { readonly row: StockRow }) {
         <PetQuantity row={row} reserved={usePetReserved(row)} />
       </header>
       <PetOrders row={row} />
-      <PetHistory history={history} log={log} now={now} threshold={details?.lowStockAt} />
+      <PetHistory history={history} log={history.get()} now={now} threshold={details?.lowStockAt} />
       {isEditing && details !== undefined && <PetDialog pet={details} onClose={() => setEditing(false)} />}
     </article>
   )

@@ -9,7 +9,7 @@ import {
 } from 'preact/compat'
 import { Icon } from '../../design/icon.tsx'
 import { failureWords } from '../data/failure-words.ts'
-import { askForBarcode } from '../data/stock/barcode-lookup.ts'
+import { askForBarcode } from '../data/stock/stock-search.ts'
 import { useMayChange, useSession, useStock } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { Combobox, type Option } from '../ui/combobox.tsx'

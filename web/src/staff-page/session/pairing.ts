@@ -44,13 +44,14 @@ export function pair(pairingCode: string): Promise<KeyWithSecret> {
 }
 
 export function pairingFailure(error: unknown, now: number): string {
-  if (isPetstoreError(error, 'unauthorized'))
-    return 'This code does not work: it is wrong, older than 10 minutes, or was used before. Ask for a new code.'
   if (isPetstoreError(error, 'rate_limit_exceeded')) {
     const reset = error.limits?.reset
     return `Too many wrong codes. Try again ${reset === undefined ? 'in 10 minutes' : untilWords(reset * 1_000, now)}.`
   }
   if (isPetstoreError(error) && error.mayHaveBeenMade)
     return 'No answer came, so the code may be used up. Try it again, or ask for a new code.'
-  return failureWords(error)
+  return failureWords(error, {
+    unauthorized:
+      'This code does not work: it is wrong, older than 10 minutes, or was used before. Ask for a new code.',
+  })
 }

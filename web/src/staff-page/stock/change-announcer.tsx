@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
-import type { StockRow } from '../data/stock/stock-model.ts'
+import { petName } from '../data/stock/stock-model.ts'
 import { useSession, useStock } from '../session/session-context.ts'
 
 /** Often enough to follow, and rarely enough to listen to. */
@@ -21,7 +21,7 @@ function OwnSteps() {
   const edits = useReadable(editor)
   const sentences = [...edits].flatMap(([petId, state]) => {
     const row = stock.find(petId)
-    return state.kind === 'stepping' && row !== undefined ? [`${nameOf(row)}: ${state.target}`] : []
+    return state.kind === 'stepping' && row !== undefined ? [`${petName(row)}: ${state.target}`] : []
   })
   return (
     <div className="visually-hidden" role="status">
@@ -52,7 +52,7 @@ function ChangesByOthers() {
       setSentence(
         row === undefined
           ? `${pending.current.size} rows were changed by others.`
-          : `${nameOf(row)} is now ${row.quantity}, changed by somebody else.`,
+          : `${petName(row)} is now ${row.quantity}, changed by somebody else.`,
       )
       pending.current.clear()
     }
@@ -72,8 +72,4 @@ function ChangesByOthers() {
       {sentence}
     </div>
   )
-}
-
-function nameOf({ name, petId }: StockRow): string {
-  return name ?? `Pet ${petId}`
 }

@@ -157,7 +157,8 @@ function changeOf({ row }: Editing, text: string): readonly GridEffect[] {
   return isChange ? [{ kind: 'change', row, change, text }] : []
 }
 
-function isImplausibleChange(effect: GridEffect): boolean {
+/** Whether a question precedes the change. */
+export function isImplausibleChange(effect: GridEffect): boolean {
   if (effect.kind !== 'change') return false
   const { quantity } = effect.row
   return isImplausible(quantity, quantityAfter(quantity, effect.change))
@@ -184,12 +185,7 @@ type GridAction =
   /** A digit begins a new quantity, a sign a difference. */
   | { readonly kind: 'type'; readonly text: string }
 
-export interface Pressed {
-  readonly key: string
-  readonly ctrlKey: boolean
-  readonly metaKey: boolean
-  readonly altKey: boolean
-}
+export type Pressed = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey'>
 
 const ACTIONS: Readonly<Record<string, GridAction>> = {
   ArrowUp: { kind: 'move', by: -1 },

@@ -4,7 +4,7 @@ import { useReadable } from '../data/observable.ts'
 import type { StockSnapshot } from '../data/stock/stock-model.ts'
 import { searchQueryOf } from '../data/stock/stock-search.ts'
 import { isFiltering } from '../data/stock/table-state.ts'
-import { undoAndTell } from '../quantity/save-and-tell.ts'
+import { undoLastChange } from '../quantity/save-change.ts'
 import { useMayChange, useSession, useStock } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { isTyping, useMediaQuery } from '../ui/hooks.ts'
@@ -53,7 +53,7 @@ export function StockView() {
     const onKeyDown = (event: KeyboardEvent) => {
       if (isTyping(event.target) || event.altKey || document.querySelector('dialog:modal') !== null) return
       const isCommand = event.ctrlKey || event.metaKey
-      if (isCommand && event.key === 'z' && !event.shiftKey) void undoAndTell(session)
+      if (isCommand && event.key === 'z' && !event.shiftKey) void undoLastChange(session)
       else if (!isCommand && event.key === '?') setHelping(true)
       else return
       event.preventDefault()

@@ -2,7 +2,7 @@ import { type RefObject, useId } from 'preact/compat'
 import { byName } from '../data/catalog/category-list.ts'
 import { useReadable } from '../data/observable.ts'
 import { COLUMN_NAMES, type SortColumn, STATUSES } from '../data/stock/table-state.ts'
-import { undoAndTell } from '../quantity/save-and-tell.ts'
+import { undoLastChange } from '../quantity/save-change.ts'
 import { useMayChange, useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -83,7 +83,7 @@ export function Toolbar({ table, search, isExporting, onExport, onHelp, onFind }
             icon="undo"
             isDisabled={!isUndoable}
             aria-keyshortcuts="Control+Z"
-            onClick={() => void undoAndTell(session)}
+            onClick={() => void undoLastChange(session)}
           >
             <span className="toolbar__tool-name">Undo</span>
           </Button>

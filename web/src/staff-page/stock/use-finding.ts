@@ -1,6 +1,6 @@
 import { flushSync, useRef } from 'preact/compat'
 import { failureWords } from '../data/failure-words.ts'
-import { askForBarcode } from '../data/stock/barcode-lookup.ts'
+import { askForBarcode } from '../data/stock/stock-search.ts'
 import { NO_FILTER } from '../data/stock/table-state.ts'
 import { showToast } from '../data/toasts.ts'
 import { findScanned } from '../scanner/scan-layer.tsx'

@@ -7,10 +7,16 @@ import {
   type TableFilter,
   type TableState,
 } from '../data/stock/table-state.ts'
-import { changeAndTell } from '../quantity/save-and-tell.ts'
+import { saveTypedChange } from '../quantity/save-change.ts'
 import { useMayChange, useSession } from '../session/session-context.ts'
 import { goTo } from '../ui/navigation.ts'
-import { type Editing, type GridEffect, type GridInput, gridStep } from './grid-machine.ts'
+import {
+  type Editing,
+  type GridEffect,
+  type GridInput,
+  gridStep,
+  isImplausibleChange,
+} from './grid-machine.ts'
 import type { ShownRows } from './use-shown-rows.ts'
 import { typedBefore } from './visible-rows.ts'
 
@@ -86,6 +92,13 @@ export function useGrid(shown: ShownRows, table: TableActions, [editing, show]: 
   useLayoutEffect(() => {
     current.current = { mayChange, editing }
   })
+  const isLeft = useRef(false)
+  useLayoutEffect(
+    () => () => {
+      isLeft.current = true
+    },
+    [],
+  )
   const { latest } = shown
 
   const input = useCallback(
@@ -107,11 +120,12 @@ export function useGrid(shown: ShownRows, table: TableActions, [editing, show]: 
           case 'dismiss':
             return session.editor.dismiss(effect.petId)
           case 'change':
-            return void change(effect)
+            // A field that is removed with the view loses the focus. Its question would open over the next view.
+            return isLeft.current && isImplausibleChange(effect) ? undefined : void change(effect)
         }
       }
       const change = async ({ row, change: typed, text }: Extract<GridEffect, { kind: 'change' }>) => {
-        const isMeant = await changeAndTell(session, row, typed)
+        const isMeant = await saveTypedChange(session, row, typed)
         if (!isMeant) input({ kind: 'edit', petId: row.petId, text })
       }
       const { active } = session.table.get()

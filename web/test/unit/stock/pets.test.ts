@@ -90,7 +90,7 @@ describe('on a live service', () => {
     client = new PetstoreClient({ baseUrl: `${service.address}/v1`, apiKey: service.key })
     void (async () => {
       for await (const event of client.inventory.events({ signal: ending.signal })) {
-        events.tell({ type: 'change', change: event })
+        events.publish({ type: 'change', change: event })
       }
     })().catch(() => {})
   })

@@ -1,4 +1,4 @@
-import { type FailedPart, isPetstoreError, type Reason } from '@petstore/client'
+import { type CallOptions, type FailedPart, isPetstoreError, type Reason } from '@petstore/client'
 import { failureWords } from '../failure-words.ts'
 import { type SaveContext, sendOwn } from './own-request.ts'
 import type { QuantityChange } from './undo-history.ts'
@@ -7,17 +7,24 @@ import type { QuantityChange } from './undo-history.ts'
 export interface Purpose {
   readonly reason: Reason
   readonly reference?: string | undefined
+  /** Takes no units that open orders reserve. */
+  readonly keepReserved?: boolean
 }
 
-/** A difference, which is right whatever others do, or a new quantity over the one that the user saw. */
-export type RowChange = { readonly petId: bigint } & (
-  | { readonly delta: number }
-  | { readonly quantity: number; readonly expected: number }
-)
+/** A difference, which is right whatever others do. */
+export interface Delta {
+  readonly petId: bigint
+  readonly delta: number
+}
+
+/** A difference, or a new quantity over the one that the user saw. */
+export type RowChange =
+  | Delta
+  | { readonly petId: bigint; readonly quantity: number; readonly expected: number }
 
 /** Changes that are sent as one adjustment, all or nothing. */
-export interface Batch {
-  readonly changes: readonly RowChange[]
+export interface Batch<Change extends RowChange = RowChange> {
+  readonly changes: readonly Change[]
   readonly purpose: Purpose
   readonly idempotencyKey: string
   readonly madeAt: number
@@ -60,9 +67,15 @@ export function batchesOf(changes: readonly RowChange[], purpose: Purpose): Batc
   return batches
 }
 
-export function newBatch(changes: readonly RowChange[], purpose: Purpose): Batch {
-  const idempotencyKey = crypto.getRandomValues(new Uint32Array(4)).join('-')
-  return { changes, purpose, idempotencyKey, madeAt: Date.now(), isRepeat: false }
+export function newBatch<Change extends RowChange>(
+  changes: readonly Change[],
+  purpose: Purpose,
+): Batch<Change> {
+  return { changes, purpose, idempotencyKey: randomId(), madeAt: Date.now(), isRepeat: false }
+}
+
+export function randomId(): string {
+  return crypto.getRandomValues(new Uint32Array(4)).join('-')
 }
 
 /** Whether the service still knows the idempotency key. */
@@ -83,7 +96,7 @@ export async function adjustRows(
   let rest = batch
   for (let round = 1; ; round++) {
     try {
-      return [...settled, ...(await sendBatch(context, rest, stopping.letGo))]
+      return [...settled, ...(await sendBatch(context, rest, { signal: stopping.letGo }))]
     } catch (error) {
       const refused = refusedOf(error, rest)
       if (refused.size === 0) return [...settled, ...unanswered(rest, stopping, error)]
@@ -106,7 +119,7 @@ export function notBegun(changes: readonly RowChange[], { begun }: Stopping): Le
 export async function sendBatch(
   context: SaveContext,
   batch: Batch,
-  signal: AbortSignal,
+  options: CallOptions = { signal: context.signal },
 ): Promise<QuantityChange[]> {
   const { client, stock } = context
   const { changes, purpose, idempotencyKey, isRepeat } = batch
@@ -117,7 +130,7 @@ export async function sendBatch(
   const items = await sendOwn(context, {
     targets,
     isRepeat,
-    send: () => client.inventory.adjust({ ...purpose, changes }, { idempotencyKey, signal }),
+    send: () => client.inventory.adjust({ ...purpose, changes }, { ...options, idempotencyKey }),
   })
   return changes.map((change, index) => {
     const after = items[index]?.quantity
@@ -127,7 +140,10 @@ export async function sendBatch(
 }
 
 /** The changes that the service rejected. */
-export function refusedOf(error: unknown, { changes }: Batch): ReadonlyMap<RowChange, FailedPart> {
+export function refusedOf<Change extends RowChange>(
+  error: unknown,
+  { changes }: Batch<Change>,
+): ReadonlyMap<Change, FailedPart> {
   const details = isPetstoreError(error) ? error.details : []
   return new Map(
     details.flatMap((detail) => {

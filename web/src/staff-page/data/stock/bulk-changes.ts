@@ -1,4 +1,4 @@
-import { Observable, type Readable } from '../observable.ts'
+import { State } from '../observable.ts'
 import {
   adjustRows,
   type Batch,
@@ -44,16 +44,13 @@ interface Plan {
 const STOP_GRACE_MS = 2_000
 
 /** Changes several rows at once. One job runs at a time; it can be stopped, and reports its outcome. */
-export class BulkChanges implements Readable<BulkProgress | undefined> {
+export class BulkChanges extends State<BulkProgress | undefined> {
   readonly #context: SaveContext
   readonly #history: UndoHistory
-  readonly #progress = new Observable<BulkProgress | undefined>(undefined)
   #stopping = new AbortController()
 
-  readonly get = this.#progress.get
-  readonly subscribe = this.#progress.subscribe
-
   constructor(context: SaveContext, history: UndoHistory) {
+    super(undefined)
     this.#context = context
     this.#history = history
   }
@@ -87,7 +84,7 @@ export class BulkChanges implements Readable<BulkProgress | undefined> {
     const show = (phase: BulkProgress['phase'], step?: UndoStep) => {
       const { made, unchanged, leftOut } = tally
       const counts = { total, changed: made.length, unchanged, leftOut: [...leftOut] }
-      if (!signal.aborted) this.#progress.set({ action, ...counts, phase, step })
+      if (!signal.aborted) this.setValue({ action, ...counts, phase, step })
     }
     for (const batch of batches) {
       show(begun.signal.aborted ? 'stopping' : 'running')
@@ -113,7 +110,7 @@ export class BulkChanges implements Readable<BulkProgress | undefined> {
     const progress = this.get()
     if (progress?.phase !== 'running') return
     this.#stopping.abort('you stopped before its turn')
-    this.#progress.set({ ...progress, phase: 'stopping' })
+    this.setValue({ ...progress, phase: 'stopping' })
   }
 
   /** Retries the pets that were left out: requests without a response unchanged, the others over their present state. */
@@ -129,7 +126,7 @@ export class BulkChanges implements Readable<BulkProgress | undefined> {
   }
 
   clear(): void {
-    if (this.get()?.phase === 'done' || this.#context.signal.aborted) this.#progress.set(undefined)
+    if (this.get()?.phase === 'done') this.setValue(undefined)
   }
 
   #plan(action: BulkAction, petIds: Iterable<bigint>): Plan {

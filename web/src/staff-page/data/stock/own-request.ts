@@ -9,7 +9,7 @@ export interface SaveContext {
 }
 
 /** A change of this page whose event has not arrived yet. */
-export interface ExpectedChange {
+interface ExpectedChange {
   readonly petId: bigint
   readonly after: number
   isAnswered: boolean
@@ -45,20 +45,20 @@ export class OwnChanges {
   }
 }
 
-export interface OwnRequest<Answer extends readonly InventoryItem[]> {
+interface OwnRequest {
   /** The quantity of each pet after the request. */
   readonly targets: readonly { readonly petId: bigint; readonly quantity: number }[]
   /** The request was sent before, and its response was lost. */
   readonly isRepeat: boolean
   /** The response has an item for each target, in their order. */
-  readonly send: () => Promise<Answer>
+  readonly send: () => Promise<readonly InventoryItem[]>
 }
 
 /** Sends changes of this page in one request, and shows the response. */
-export async function sendOwn<Answer extends readonly InventoryItem[]>(
+export async function sendOwn(
   { stock, own }: SaveContext,
-  { targets, isRepeat, send }: OwnRequest<Answer>,
-): Promise<Answer> {
+  { targets, isRepeat, send }: OwnRequest,
+): Promise<readonly InventoryItem[]> {
   const sent = targets.map(({ petId, quantity }) => ({
     before: stock.find(petId),
     change: own.expect(petId, quantity),

@@ -1,21 +1,16 @@
-import { type InventoryEvent, isPetstoreError, type Order, type PetstoreClient } from '@petstore/client'
+import { type InventoryEvent, isPetstoreError, type Order } from '@petstore/client'
 import { changeOf } from '../history/change-log.ts'
 import { LiveChanges } from '../history/live-changes.ts'
 import type { RequestWatch } from '../request-watch.ts'
-import type { OwnChanges } from './own-request.ts'
-import type { StockModel } from './stock-model.ts'
+import type { SaveContext } from './own-request.ts'
 import { type ReadPage, StockSearch, takeFound } from './stock-search.ts'
 
-interface FeedContext {
-  readonly client: PetstoreClient
-  readonly stock: StockModel
-  readonly own: OwnChanges
+interface FeedContext extends SaveContext {
   readonly requests: RequestWatch
-  readonly signal: AbortSignal
 }
 
 /** A store with more pets is not loaded: the service searches and sorts it. */
-export const MAX_PETS_IN_MEMORY = 10_000
+const MAX_PETS_IN_MEMORY = 10_000
 const PETS_PER_PAGE = 1_000
 /** The first page is small, so that it is shown soon. */
 const PETS_ON_FIRST_PAGE = 200
@@ -175,13 +170,13 @@ export class StockFeed {
   #take(event: InventoryEvent): void {
     const isRestart = event.type === 'ready' && this.#lastEventId !== undefined
     this.#lastEventId = event.id
-    if (event.type === 'change') this.changes.tell({ type: 'change', change: changeOf(event) })
-    if (event.type === 'order') this.orders.tell({ type: 'change', change: event.order })
+    if (event.type === 'change') this.changes.publish({ type: 'change', change: changeOf(event) })
+    if (event.type === 'order') this.orders.publish({ type: 'change', change: event.order })
     if (event.type === 'relist' || isRestart) this.#reloadAfterGap()
     else if (event.type === 'ready') this.#begin()
     else for (const events of this.#duringRequests) events.push(event)
     if (this.#context.stock.get().phase === 'ready') this.#apply(event, true)
-    this.events.tell({ type: 'change', change: event })
+    this.events.publish({ type: 'change', change: event })
   }
 
   /** A page that was requested before the stream started may lack changes in between. */
@@ -192,9 +187,9 @@ export class StockFeed {
   }
 
   #reloadAfterGap(): void {
-    this.changes.tell({ type: 'missed' })
-    this.orders.tell({ type: 'missed' })
-    this.events.tell({ type: 'missed' })
+    this.changes.publish({ type: 'missed' })
+    this.orders.publish({ type: 'missed' })
+    this.events.publish({ type: 'missed' })
     void this.reload()
   }
 

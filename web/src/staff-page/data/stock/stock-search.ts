@@ -1,8 +1,12 @@
-import type { InventorySearch, Page, PetstoreClient, SearchRow } from '@petstore/client'
+import type { InventorySearch, Page, SearchRow } from '@petstore/client'
 import { failureWords } from '../failure-words.ts'
-import { Observable, type Readable } from '../observable.ts'
+import { State } from '../observable.ts'
+import type { SaveContext } from './own-request.ts'
 import type { StockModel } from './stock-model.ts'
 import type { Sort, TableFilter } from './table-state.ts'
+
+/** The part of a session that reads the stock. */
+export type Lookup = Pick<SaveContext, 'client' | 'stock' | 'signal'>
 
 /** Reads a page of a search into the model. Throws if the service does. */
 export type ReadPage = (
@@ -21,22 +25,14 @@ export interface SearchState {
 }
 
 /** A search on the server, loaded page by page. The rows are in the model, where events keep them current. */
-export class StockSearch implements Readable<SearchState> {
-  readonly #state = new Observable<SearchState>({
-    petIds: [],
-    hasMore: false,
-    phase: 'loading',
-    failure: undefined,
-  })
+export class StockSearch extends State<SearchState> {
   readonly #read: ReadPage
   readonly #query: InventorySearch
   #next: string | undefined
   #loading: Promise<void> | undefined
 
-  readonly get = this.#state.get
-  readonly subscribe = this.#state.subscribe
-
   constructor(read: ReadPage, query: InventorySearch = {}) {
+    super({ petIds: [], hasMore: false, phase: 'loading', failure: undefined })
     this.#read = read
     this.#query = query
   }
@@ -65,9 +61,9 @@ export class StockSearch implements Readable<SearchState> {
       const { items, next } = await this.#read(this.#query, cursor)
       this.#next = next
       const petIds = [...before, ...items.map(({ petId }) => petId)]
-      this.#state.set({ petIds, hasMore: next !== undefined, phase: 'ready', failure: undefined })
+      this.setValue({ petIds, hasMore: next !== undefined, phase: 'ready', failure: undefined })
     } catch (error) {
-      this.#state.set({ ...this.get(), phase: 'failed', failure: failureWords(error) })
+      this.setValue({ ...this.get(), phase: 'failed', failure: failureWords(error) })
     }
   }
 }
@@ -92,12 +88,6 @@ export function takeFound(stock: StockModel, found: readonly SearchRow[]): void 
   )
 }
 
-export interface Lookup {
-  readonly client: PetstoreClient
-  readonly stock: StockModel
-  readonly signal: AbortSignal
-}
-
 /** Reads every pet that a search finds into the model; `undefined` if there are more than `max`. */
 export async function readAll(
   read: ReadPage,
@@ -116,22 +106,15 @@ export async function readAll(
   return petIds
 }
 
-/** A search for an id finds its pet by one request, unless many names have a word that starts with the same digits. */
-const FOUND_WITH_ID = 8
-
-/** Loads one pet that the page does not hold. Throws `not_found` if the store does not have it. */
-export async function loadPet(
+/** Asks the service for the pet with a barcode that the page does not know. Throws if the service does. */
+export async function askForBarcode(
   { client, stock, signal }: Lookup,
-  read: ReadPage,
-  petId: bigint,
-): Promise<void> {
-  await read({ q: String(petId), limit: FOUND_WITH_ID })
-  if (stock.find(petId) !== undefined) return
-  const [pet, availability] = await Promise.all([
-    client.pets.get(petId, { signal }),
-    client.inventory.availability(petId, { signal }),
-  ])
-  const { quantity, reserved } = availability
-  stock.barcodes.take([{ petId, barcode: pet.barcode }])
-  stock.apply({ ...pet, petId, quantity, reserved }, false)
+  barcode: string,
+): Promise<bigint | undefined> {
+  const { items } = await client.inventory.search({ q: barcode, signal })
+  // Events keep the other rows current; this response may be older.
+  const isNew = ({ petId }: SearchRow) =>
+    stock.find(petId) === undefined || stock.barcodes.byPet().get(petId) === undefined
+  takeFound(stock, items.filter(isNew))
+  return stock.barcodes.find(barcode)
 }

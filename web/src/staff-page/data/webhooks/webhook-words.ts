@@ -150,10 +150,10 @@ export function refusalOf(error: unknown): Refusal {
 export function webhookFailure(error: unknown): string {
   if (isPetstoreError(error) && error.mayHaveBeenMade)
     return 'Not sure it was saved. Refresh the webhooks before you try again.'
-  if (isPetstoreError(error, 'not_found')) return 'Somebody else has removed this webhook.'
-  if (isPetstoreError(error, 'forbidden'))
-    return 'This key may not change webhooks. Sign in with one that may.'
-  return failureWords(error)
+  return failureWords(error, {
+    not_found: 'Somebody else has removed this webhook.',
+    forbidden: 'This key may not change webhooks. Sign in with one that may.',
+  })
 }
 
 function capitalised(text: string): string {
