@@ -1,4 +1,3 @@
-/** The part of `localStorage` that is used here. */
 export type WorkStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'>
 
 /**
@@ -15,7 +14,6 @@ export class KeptWork {
     this.#storage = storage
   }
 
-  /** The names of the parts that are kept. */
   parts(): readonly string[] {
     const names = Array.from({ length: this.#storage.length }, (_, index) => this.#storage.key(index) ?? '')
     return names.filter((name) => name.startsWith(this.prefix)).map((name) => name.slice(this.prefix.length))

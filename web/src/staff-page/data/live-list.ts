@@ -9,7 +9,6 @@ export interface ListPage<Row, Cursor = string> {
   readonly next?: Cursor | undefined
 }
 
-/** How an event changes a list. */
 export type Effect<Row> =
   /** Adds the row, or replaces the row with its key. If it is incomplete, the list is soon loaded again. */
   | { readonly type: 'put'; readonly row: Row; readonly isIncomplete?: boolean }
@@ -44,7 +43,6 @@ export interface ListSource<Row, Event = never, Cursor = string> {
 export interface ListSnapshot<Row, Cursor = string> {
   readonly rows: readonly Row[]
   readonly phase: 'loading' | 'ready' | 'failed'
-  /** Why the last request failed. */
   readonly failure: string | undefined
   /** Where the next page begins; `undefined` if all pages are loaded. */
   readonly next: Cursor | undefined

@@ -11,18 +11,11 @@ export interface RecordSource<Item> {
   readonly belongs: (item: Item) => boolean
 }
 
-interface LiveRecords<Item> {
-  /** `undefined` until they are loaded. They are not complete if there were more than the page loads. */
-  readonly records: { readonly items: readonly Item[]; readonly isComplete: boolean } | undefined
-  readonly failure: string | undefined
-  readonly reload: () => void
-}
-
 /** Bounds the requests of one list: with the smallest plan, a key has 60 a minute. */
 const MAX_PAGES = 5
 
 /** Loads all pages up to a limit at once, then keeps the records current by events. `source` must stay the same object. */
-export function useLiveRecords<Item>(source: RecordSource<Item>): LiveRecords<Item> {
+export function useLiveRecords<Item>(source: RecordSource<Item>) {
   const listSource = useMemo((): ListSource<Item, Item> => {
     const { live, idOf, belongs } = source
     return {
@@ -37,6 +30,7 @@ export function useLiveRecords<Item>(source: RecordSource<Item>): LiveRecords<It
   }, [source])
   const list = useLiveList(listSource)
   const { rows, phase, failure, next } = list.get()
+  // They are not complete if there were more than the page loads.
   const records = useMemo(
     () => (phase === 'ready' ? { items: rows, isComplete: next === undefined } : undefined),
     [rows, phase, next],

@@ -1,7 +1,6 @@
 import type { InventoryEvent, PetstoreClient, SearchRow } from '@petstore/client'
 import type { CategoryList } from '../data/catalog/category-list.ts'
-import { afterEvent } from '../data/catalog/pet-after-event.ts'
-import type { PetListSource } from '../data/catalog/pet-list.ts'
+import { afterEvent, type PetListSource } from '../data/catalog/pet-list.ts'
 import type { LiveChanges } from '../data/history/live-changes.ts'
 import type { Readable } from '../data/observable.ts'
 

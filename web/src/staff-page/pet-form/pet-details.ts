@@ -1,7 +1,6 @@
 import type { SearchRow } from '@petstore/client'
 import { useMemo } from 'preact/compat'
-import type { PetListSource } from '../data/catalog/pet-list.ts'
-import { usePetList } from '../data/catalog/use-pet-list.ts'
+import { type PetListSource, usePetList } from '../data/catalog/pet-list.ts'
 import { useSession } from '../session/session-context.ts'
 
 /** The catalogue entry of one pet, kept up to date; `undefined` until it is loaded. */

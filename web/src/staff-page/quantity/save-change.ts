@@ -23,7 +23,6 @@ export async function saveTypedChange(
   return true
 }
 
-/** Asks before a quantity that is implausible. */
 export function isMeant(name: string, before: number, after: number): Promise<boolean> {
   return ask({
     title: `Set ${name} to ${wholeNumber(after)}?`,

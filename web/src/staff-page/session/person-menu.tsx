@@ -104,7 +104,6 @@ async function askAndSignOut(name: string, hasPin: boolean): Promise<void> {
   if (isSure) await signOut()
 }
 
-/** Alt+L locks the page. */
 function useLockKey(isOn: boolean): void {
   useEffect(() => {
     if (!isOn) return

@@ -1,5 +1,5 @@
 import type { KeyWithSecret } from '@petstore/client'
-import { type ReactNode, useEffect, useId, useRef, useState } from 'preact/compat'
+import { useEffect, useRef, useState } from 'preact/compat'
 import { Brand } from '../../design/brand.tsx'
 import { ThemeSwitch } from '../../design/theme-switch.tsx'
 import { forgetKey, keepKey, storedKey } from '../../shared/key-storage.ts'
@@ -12,7 +12,7 @@ import { TextField } from '../ui/field.tsx'
 import { RequestNotice } from '../ui/notices.tsx'
 import { canUsePins, vault } from './device-people.ts'
 import { forgetLinkedCode, linkedCode, pair, pairingFailure, parseCode } from './pairing.ts'
-import { PinForm, useNewPin } from './pin-forms.tsx'
+import { CardForm, PinForm, useNewPin } from './pin-forms.tsx'
 import type { Session } from './session.ts'
 import { KEY_FORM, openSession, openStoredKey, signIn } from './signed-in.ts'
 import type { Person } from './vault.ts'
@@ -68,7 +68,18 @@ export function SignIn({ reason, personId }: Props) {
           </p>
         )}
         {step.type === 'people' && (
-          <PersonChoice people={people} onPick={(person) => goTo({ type: 'pin', person })} />
+          <div className="card sign-in__card">
+            <h1>Who is working?</h1>
+            <ul className="stack">
+              {people.map((person) => (
+                <li key={person.id}>
+                  <Button className="sign-in__person" onClick={() => goTo({ type: 'pin', person })}>
+                    {person.name}
+                  </Button>
+                </li>
+              ))}
+            </ul>
+          </div>
         )}
         {step.type === 'pin' && (
           <PinForm
@@ -117,52 +128,6 @@ function firstStep(personId: string | undefined): Step {
 function isOffered(step: Step, people: readonly Person[]): boolean {
   if (step.type === 'pin') return people.some(({ id }) => id === step.person.id)
   return step.type !== 'people' || people.length > 0
-}
-
-interface PersonChoiceProps {
-  readonly people: readonly Person[]
-  readonly onPick: (person: Person) => void
-}
-
-function PersonChoice({ people, onPick }: PersonChoiceProps) {
-  return (
-    <div className="card sign-in__card">
-      <h1>Who is working?</h1>
-      <ul className="stack">
-        {people.map((person) => (
-          <li key={person.id}>
-            <Button className="sign-in__person" onClick={() => onPick(person)}>
-              {person.name}
-            </Button>
-          </li>
-        ))}
-      </ul>
-    </div>
-  )
-}
-
-interface CardFormProps {
-  readonly title: string
-  readonly onSubmit: () => void
-  readonly children: ReactNode
-}
-
-function CardForm({ title, onSubmit, children }: CardFormProps) {
-  const id = useId()
-  return (
-    <form
-      className="card sign-in__card"
-      aria-labelledby={id}
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        onSubmit()
-      }}
-    >
-      <h1 id={id}>{title}</h1>
-      {children}
-    </form>
-  )
 }
 
 interface CodeFormProps {
@@ -231,26 +196,20 @@ interface WelcomeProps {
 
 /** After a code was accepted: says who is signed in, and asks how to keep the key on this device. */
 function Welcome({ paired: { key, secret }, isShared }: WelcomeProps) {
-  const { fields, button, submit } = useNewPin({
-    submitLabel: 'Save the PIN and start',
-    onPin: async (pin) => {
-      await vault.add({ id: key.id, name: key.name }, secret, pin)
-      forgetKey()
-      openSession(secret, key.id)
-    },
+  const { fields, button, submit } = useNewPin('Save the PIN and start', async (pin) => {
+    await vault.add({ id: key.id, name: key.name }, secret, pin)
+    forgetKey()
+    openSession(secret, key.id)
   })
   const startWithoutPin = () => {
     keepKey(secret, true)
     openStoredKey()
   }
-  const withoutPin = (
-    <Button onClick={startWithoutPin}>{canUsePins ? 'Only I use this device: no PIN' : 'Start'}</Button>
-  )
   if (!canUsePins) {
     return (
       <CardForm title={`Hello, ${key.name}`} onSubmit={startWithoutPin}>
         <p>PINs need a secure connection (https). You stay signed in on this device until you sign out.</p>
-        {withoutPin}
+        <Button onClick={startWithoutPin}>Start</Button>
       </CardForm>
     )
   }
@@ -262,7 +221,7 @@ function Welcome({ paired: { key, secret }, isShared }: WelcomeProps) {
       )}
       {fields}
       {button}
-      {!isShared && withoutPin}
+      {!isShared && <Button onClick={startWithoutPin}>Only I use this device: no PIN</Button>}
     </CardForm>
   )
 }

@@ -30,7 +30,6 @@ const MAX_LISTED = 50
 
 interface Props {
   readonly table: TableActions
-  /** The rows that are shown. */
   readonly rows: readonly StockRow[]
 }
 

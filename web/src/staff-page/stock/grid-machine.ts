@@ -1,7 +1,6 @@
 import type { StockRow } from '../data/stock/stock-model.ts'
 import { isImplausible, quantityAfter, readChange, type TypedChange } from '../quantity/typed-change.ts'
 
-/** The quantity that is being typed. */
 export interface Editing {
   /** The row that the user saw when they began: the change is saved only over this state. */
   readonly row: StockRow
@@ -207,7 +206,6 @@ export function actionOf({ key, ctrlKey, metaKey, altKey }: Pressed): GridAction
   return /^[\d+-]$/.test(key) ? { kind: 'type', text: key } : ACTIONS[key]
 }
 
-/** The keys that the help lists. */
 export const KEY_HELP: readonly (readonly [keys: readonly string[], does: string])[] = [
   [['↑', '↓'], 'Go to the row above or below'],
   [['Page Up', 'Page Down'], 'Go one screen up or down'],

@@ -32,7 +32,6 @@ interface Props {
   readonly isLow: boolean
   readonly changedAt: number | undefined
   readonly state: EditState | undefined
-  /** Set while this row is edited. */
   readonly typed: Editing | undefined
   readonly actions: RowActions
 }
@@ -213,7 +212,6 @@ interface EditorProps {
 const PAUSE_MS = 500
 const KEYS: readonly string[] = ['Enter', 'Escape', 'ArrowUp', 'ArrowDown'] satisfies EditorKey[]
 
-/** The field for a new quantity or a difference. */
 function QuantityEditor({ name, editing, input }: EditorProps) {
   const { text, isTyped } = editing
   const { petId } = editing.row

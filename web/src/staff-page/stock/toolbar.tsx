@@ -17,7 +17,6 @@ interface Props {
   readonly isExporting: boolean
   readonly onExport: () => void
   readonly onHelp: () => void
-  /** Goes to the first row that is found. */
   readonly onFind: () => void
 }
 
@@ -134,7 +133,6 @@ export function SortChoice({ table }: { readonly table: TableActions }) {
   )
 }
 
-/** Lists the keys and what they do. */
 export function KeyHelp({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog title="Keyboard" onClose={onClose}>

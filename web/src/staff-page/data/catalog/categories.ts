@@ -62,7 +62,6 @@ export class Categories extends State<CategoryList> {
     return this.#list.reload()
   }
 
-  /** Adds or replaces a category that the service has returned. */
   take(category: Category): void {
     this.#list.put(category)
   }

@@ -3,7 +3,7 @@ import { failureWords } from '../failure-words.ts'
 import { LiveChanges } from '../history/live-changes.ts'
 import { State } from '../observable.ts'
 import type { StockModel } from '../stock/stock-model.ts'
-import { showToast, type Toast } from '../toasts.ts'
+import { showProblem, showToast, type Toast } from '../toasts.ts'
 import { itemWords } from './order-words.ts'
 
 /** An action on one order. */
@@ -118,7 +118,7 @@ export class OrderActions extends State<OrderWorks> {
       const reason = await this.#reason(error, order)
       if (this.#context.signal.aborted) return
       this.#show(id, { kind: 'failed', reason })
-      showToast({ name: 'order', tone: 'negative', text: `Order ${id}: ${reason}` })
+      showProblem('order', `Order ${id}: ${reason}`)
     }
   }
 
@@ -179,7 +179,7 @@ function holdAgain({ createdAt, expiresAt }: Order, now: number): number | undef
 }
 
 function notify(text: string, action?: Toast['action']): void {
-  showToast({ name: 'order', text, ...(action === undefined ? {} : { action }) })
+  showToast({ name: 'order', text, action })
 }
 
 function onlyWords(quantity: number): string {

@@ -5,7 +5,7 @@ import { State } from '../observable.ts'
 import { type Batch, isRemembered, randomId, refusedOf, sendBatch } from '../stock/adjustment-batch.ts'
 import type { SaveContext } from '../stock/own-request.ts'
 import type { QuantityChange } from '../stock/undo-history.ts'
-import { showToast } from '../toasts.ts'
+import { showProblem, showToast } from '../toasts.ts'
 
 export interface SaleLine {
   readonly petId: bigint
@@ -44,6 +44,8 @@ export type SaleOutcome =
   /** The service cannot be reached. The queue sends the sale later. */
   | { readonly type: 'waiting' }
 
+const NO_ROOM =
+  'This browser has no room to keep sales. Free some space before you sell without a connection.'
 const RETRY_MS = 5_000
 const TIMEOUT_MS = 15_000
 
@@ -152,11 +154,7 @@ export class SaleQueue extends State<readonly Sale[]> {
 
   #keep(sale: Sale): void {
     if (!this.#kept.write(sale.id, keptSale(sale))) {
-      showToast({
-        name: 'sales',
-        tone: 'negative',
-        text: 'This browser has no room to keep sales. Free some space before you sell without a connection.',
-      })
+      showProblem('sales', NO_ROOM)
       this.#unkept.set(sale.id, sale)
     }
     this.#reload()

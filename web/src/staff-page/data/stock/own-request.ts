@@ -17,31 +17,30 @@ interface ExpectedChange {
 
 /** Distinguishes the events of this page's changes from those of others: many users may share one key. */
 export class OwnChanges {
-  readonly #expected = new Map<bigint, ExpectedChange[]>()
+  readonly #expected = new Set<ExpectedChange>()
 
   expect(petId: bigint, after: number): ExpectedChange {
     const change = { petId, after, isAnswered: false }
-    this.#expected.set(petId, [...(this.#expected.get(petId) ?? []), change])
+    this.#expected.add(change)
     return change
   }
 
   /** Whether the event belongs to an expected change, which is then no longer expected. */
   recognise(petId: bigint, after: number): boolean {
-    const change = this.#expected.get(petId)?.find((expected) => expected.after === after)
-    if (change !== undefined) this.forget(change)
-    return change !== undefined
+    for (const change of this.#expected) {
+      if (change.petId === petId && change.after === after) return this.#expected.delete(change)
+    }
+    return false
   }
 
   /** The change was not made, or it has no event. */
   forget(change: ExpectedChange): void {
-    const rest = (this.#expected.get(change.petId) ?? []).filter((other) => other !== change)
-    if (rest.length === 0) this.#expected.delete(change.petId)
-    else this.#expected.set(change.petId, rest)
+    this.#expected.delete(change)
   }
 
   /** After a reload no event of an answered change follows. */
   forgetAnswered(): void {
-    for (const change of [...this.#expected.values()].flat()) if (change.isAnswered) this.forget(change)
+    for (const change of this.#expected) if (change.isAnswered) this.forget(change)
   }
 }
 

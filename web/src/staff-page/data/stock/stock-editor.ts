@@ -9,7 +9,6 @@ import type { UndoHistory, UndoStep } from './undo-history.ts'
 /** The state that the user saw when they decided on a change. */
 export type EntryState = Pick<InventoryItem, 'quantity' | 'status'>
 
-/** The state of a row's change. */
 export type EditState =
   /** Steps of one that are collected into one change. */
   | { readonly kind: 'stepping'; readonly target: number; readonly delta: number; readonly reason: Reason }
@@ -38,7 +37,6 @@ interface Unsettled {
 
 export type Edits = ReadonlyMap<bigint, EditState>
 
-/** How long a row says that it was saved. */
 const SAVED_FOR_MS = 2_500
 /** Steps are sent when none follows within this time. */
 const STEPS_MERGE_MS = 1_200
@@ -146,7 +144,6 @@ export class StockEditor extends State<Edits> {
     if (delta !== 0) this.#later(petId, STEPS_MERGE_MS, () => void this.sendSteps(petId))
   }
 
-  /** Sets the reason of the collected steps. */
   setReason(petId: bigint, reason: Reason): void {
     const edit = this.get().get(petId)
     if (edit?.kind !== 'stepping') return
@@ -159,7 +156,6 @@ export class StockEditor extends State<Edits> {
     if (this.get().get(petId)?.kind === 'stepping') clearTimeout(this.#timers.get(petId))
   }
 
-  /** Sends the collected steps now. */
   async sendSteps(petId: bigint): Promise<void> {
     const edit = this.get().get(petId)
     if (edit?.kind === 'stepping') await this.#adjust(petId, edit.delta, edit.reason)
@@ -220,7 +216,6 @@ export class StockEditor extends State<Edits> {
     else await this.save(petId, edit.target, edit.theirs)
   }
 
-  /** Leaves the entry as it is. */
   dismiss(petId: bigint): void {
     if (this.get().get(petId)?.kind !== 'saving') this.#show(petId, undefined)
   }

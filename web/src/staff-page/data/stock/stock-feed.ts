@@ -25,9 +25,7 @@ const PAUSE_WHEN_HIDDEN_MS = 2_000
 
 /** Fills the model: the pets of the store, or the first of a large one, and every change as it happens. */
 export class StockFeed {
-  /** The changes of quantities. */
   readonly changes = new LiveChanges()
-  /** The orders that were created or changed. */
   readonly orders = new LiveChanges<Order>()
   readonly events = new LiveChanges<InventoryEvent>()
   /** All pets by petId: every pet of a small store. */
@@ -81,7 +79,6 @@ export class StockFeed {
     this.#wake()
   }
 
-  /** Reads a page of a search into the model. */
   readonly read: ReadPage = async (query, cursor, signal = this.#context.signal) => {
     const { client, stock } = this.#context
     const events = this.#collectEvents()
@@ -96,7 +93,6 @@ export class StockFeed {
     }
   }
 
-  /** Loads the stock again. */
   async reload(): Promise<void> {
     this.#isReloadDue = true
     this.#reloading ??= this.#reload().finally(() => {
@@ -146,14 +142,13 @@ export class StockFeed {
       while (this.#isPaused && !signal.aborted) await this.#wait()
       const attempt = new AbortController()
       this.#attempt = attempt
-      const lastEventId = this.#lastEventId
       try {
         const events = client.inventory.events({
           signal: AbortSignal.any([signal, attempt.signal]),
           onConnection: (state) => {
             if (!attempt.signal.aborted) stock.setConnection(state === 'lost' ? 'lost' : 'live')
           },
-          ...(lastEventId === undefined ? {} : { lastEventId }),
+          lastEventId: this.#lastEventId,
         })
         for await (const event of events) this.#take(event)
       } catch (error) {

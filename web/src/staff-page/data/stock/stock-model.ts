@@ -13,13 +13,11 @@ export interface StockRow {
   readonly lowStockAt: number | undefined
   readonly status: PetStatus
   readonly quantity: number
-  /** Units that open orders reserve. */
   readonly reserved: number
   /** The name and the id, folded for searches. */
   readonly searchText: string
 }
 
-/** The name to show. */
 export function petName({ name, petId }: Pick<StockRow, 'name' | 'petId'>): string {
   return name ?? `Pet ${petId}`
 }
@@ -50,7 +48,6 @@ export interface StockSnapshot {
   readonly recentlyChanged: ReadonlyMap<bigint, number>
 }
 
-/** How long a change by somebody else stays marked. */
 const MARKED_FOR_MS = 3_000
 /** Changes within this time are rendered together. */
 const FLUSH_MS = 60
@@ -136,7 +133,6 @@ export class StockModel extends State<StockSnapshot> {
     this.#publishSoon()
   }
 
-  /** Changes the reserved units of one pet. */
   reserve(petId: bigint, difference: number): void {
     if (this.#reserved === undefined) return
     this.#reserved.set(petId, (this.#reserved.get(petId) ?? 0) + difference)
@@ -161,7 +157,6 @@ export class StockModel extends State<StockSnapshot> {
     this.#publish({ phase: 'loading', failure: undefined })
   }
 
-  /** Stops the timers. */
   stop(): void {
     clearTimeout(this.#flushing)
     clearTimeout(this.#unmarking)

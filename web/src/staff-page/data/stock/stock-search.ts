@@ -20,7 +20,6 @@ export interface SearchState {
   readonly petIds: readonly bigint[]
   readonly hasMore: boolean
   readonly phase: 'loading' | 'ready' | 'failed'
-  /** Why the last request failed, in words for the user. */
   readonly failure: string | undefined
 }
 
@@ -37,13 +36,11 @@ export class StockSearch extends State<SearchState> {
     this.#query = query
   }
 
-  /** Loads the first page again. */
   async reload(): Promise<void> {
     await this.#loading
     await this.#load(undefined, [])
   }
 
-  /** Loads the next page if there is one. */
   async loadMore(): Promise<void> {
     const { petIds, hasMore } = this.get()
     if (this.#loading === undefined && hasMore) await this.#load(this.#next, petIds)
@@ -73,10 +70,10 @@ export function searchQueryOf(filter: TableFilter, { column, isDescending }: Sor
   const by = column === 'free' ? 'available' : column
   return {
     sort: isDescending ? `-${by}` : by,
-    ...(query.trim() === '' ? {} : { q: query.trim() }),
-    ...(status === 'all' ? {} : { status }),
-    ...(categoryId === undefined ? {} : { categoryId }),
-    ...(lowOnly ? { low: true } : {}),
+    q: query.trim() || undefined,
+    status: status === 'all' ? undefined : status,
+    categoryId,
+    low: lowOnly || undefined,
   }
 }
 

@@ -24,7 +24,7 @@ export class UndoHistory extends State<readonly UndoStep[]> {
   record(changes: readonly QuantityChange[], reference?: string): UndoStep | undefined {
     const actual = changes.filter(({ before, after }) => before !== after)
     if (actual.length === 0) return undefined
-    const step = reference === undefined ? { changes: actual } : { changes: actual, reference }
+    const step = { changes: actual, reference }
     this.setValue([...this.get(), step].slice(-MAX_STEPS))
     return step
   }
