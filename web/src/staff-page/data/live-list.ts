@@ -136,7 +136,7 @@ export class LiveList<Row, Event = never, Cursor = string> extends State<ListSna
 
   async loadMore(): Promise<void> {
     if (this.get().failure !== undefined) return this.reload()
-    if (this.get().isLoadingMore) return
+    if (this.get().isLoadingMore) return this.#lastLoad
     await this.#enqueue(async (signal) => {
       const cursor = this.#next
       if (cursor === undefined) return

@@ -45,8 +45,8 @@ export function StockView() {
   const { isExporting, exportAll } = useExport()
   const failure = serverSearch?.phase === 'failed' ? serverSearch.failure : stock.failure
   const isFailed = stock.phase === 'failed' || (serverSearch?.phase === 'failed' && rows.length === 0)
-  const isLoading =
-    !isFailed && (stock.phase === 'loading' || (serverSearch?.isPending === true && rows.length === 0))
+  const isSearching = serverSearch?.isPending === true || serverSearch?.phase === 'loading'
+  const isLoading = !isFailed && (stock.phase === 'loading' || (isSearching && rows.length === 0))
   const words = countWords(shown, stock)
 
   useEffect(() => {
@@ -102,7 +102,7 @@ export function StockView() {
             rows={rows}
             table={table}
             grid={grid}
-            hasMore={serverSearch?.hasMore === true}
+            hasMore={serverSearch?.next !== undefined}
             onNearEnd={shown.loadMore}
           />
         )}
@@ -186,6 +186,6 @@ function countWords({ rows, search, wanted }: ShownRows, stock: StockSnapshot): 
   }
   if (search.isPending) return 'Searching…'
   if (!stock.hasNames && !isFiltering(wanted.filter)) return `Loading: ${shown} pets so far`
-  if (search.hasMore) return `Showing the first ${shown} pets`
+  if (search.next !== undefined) return `Showing the first ${shown} pets`
   return isFiltering(wanted.filter) ? `${shown} ${pets} found` : `${shown} ${pets}`
 }

@@ -1,7 +1,7 @@
 import { flushSync, useCallback, useLayoutEffect, useMemo, useRef, useState } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
 import type { StockModel, StockRow } from '../data/stock/stock-model.ts'
-import { StockSearch, searchQueryOf } from '../data/stock/stock-search.ts'
+import { newStockSearch, searchQueryOf } from '../data/stock/stock-search.ts'
 import { isFiltering, type Sort, type TableFilter } from '../data/stock/table-state.ts'
 import { useSession, useStock } from '../session/session-context.ts'
 import { bestMatch, fitting, VisibleRows, type Wanted } from './visible-rows.ts'
@@ -23,7 +23,7 @@ export function useShownRows(edited: bigint | undefined) {
   const kept = new Set(edited === undefined ? edits.keys() : [...edits.keys(), edited])
   const scanned = session.stock.barcodes.find(filter.query.trim())
   const wanted: Wanted = { filter, sort, categories, scanned, kept }
-  const { petIds } = server.state
+  const { rows: petIds } = server.state
   const found = useMemo(
     () => (stock.isComplete ? [] : petIds.flatMap((petId) => session.stock.find(petId) ?? [])),
     [stock, petIds, session],
@@ -74,7 +74,7 @@ function useServerSearch(isActive: boolean, filter: TableFilter, sort: Sort) {
   const [shown, show] = useState(feed.all)
   const isPlain = !isFiltering(filter) && sort.column === 'petId' && !sort.isDescending
   const wanted = useMemo(
-    () => (isPlain ? feed.all : new StockSearch(feed.read, searchQueryOf(filter, sort))),
+    () => (isPlain ? feed.all : newStockSearch(feed.read, searchQueryOf(filter, sort))),
     [feed, isPlain, filter, sort],
   )
   const start = useRef(async () => {})
@@ -112,7 +112,7 @@ function useServerSearch(isActive: boolean, filter: TableFilter, sort: Sort) {
     /** Resolves with the pets that match the current filter. */
     settle: async () => {
       await start.current()
-      return wanted.get().petIds
+      return wanted.get().rows
     },
   }
 }

@@ -3,7 +3,7 @@ import { changeOf } from '../history/change-log.ts'
 import { LiveChanges } from '../history/live-changes.ts'
 import type { RequestWatch } from '../request-watch.ts'
 import type { SaveContext } from './own-request.ts'
-import { type ReadPage, StockSearch, takeFound } from './stock-search.ts'
+import { newStockSearch, type ReadPage, type StockSearch, takeFound } from './stock-search.ts'
 
 interface FeedContext extends SaveContext {
   readonly requests: RequestWatch
@@ -44,7 +44,7 @@ export class StockFeed {
 
   constructor(context: FeedContext) {
     this.#context = context
-    this.all = new StockSearch(this.read)
+    this.all = newStockSearch(this.read)
   }
 
   start(): void {
@@ -110,24 +110,24 @@ export class StockFeed {
       await this.all.reload()
       while (this.#isLoadingMore()) await this.all.loadMore()
       this.#duringRequests.delete(events)
-      const { phase, failure = '', petIds, hasMore } = this.all.get()
+      const { failure, rows: petIds, next } = this.all.get()
       if (signal.aborted) return
-      if (phase === 'failed') {
+      if (failure !== undefined) {
         if (stock.get().phase === 'ready') this.#reloadSoon(RECONNECT_MS)
         else stock.fail(failure)
         return
       }
-      stock.endLoading(hasMore ? undefined : new Set(petIds))
+      stock.endLoading(next === undefined ? new Set(petIds) : undefined)
       for (const event of events) this.#apply(event, false)
       own.forgetAnswered()
     }
   }
 
   #isLoadingMore(): boolean {
-    const { phase, petIds, hasMore } = this.all.get()
+    const { failure, rows, next } = this.all.get()
     const { hasNames, isComplete } = this.#context.stock.get()
     const isLarge = hasNames && !isComplete
-    return phase === 'ready' && hasMore && petIds.length < MAX_PETS_IN_MEMORY && !isLarge
+    return failure === undefined && next !== undefined && rows.length < MAX_PETS_IN_MEMORY && !isLarge
   }
 
   #collectEvents(): InventoryEvent[] {

@@ -1,6 +1,5 @@
 import type { InventorySearch, Page, SearchRow } from '@petstore/client'
-import { failureWords } from '../failure-words.ts'
-import { State } from '../observable.ts'
+import { LiveList } from '../live-list.ts'
 import type { SaveContext } from './own-request.ts'
 import type { StockModel } from './stock-model.ts'
 import type { Sort, TableFilter } from './table-state.ts'
@@ -15,54 +14,17 @@ export type ReadPage = (
   signal?: AbortSignal,
 ) => Promise<Page<SearchRow>>
 
-export interface SearchState {
-  /** The pets that were found so far, in their order. */
-  readonly petIds: readonly bigint[]
-  readonly hasMore: boolean
-  readonly phase: 'loading' | 'ready' | 'failed'
-  readonly failure: string | undefined
-}
+/** The pets that a search on the server finds. Their rows are in the model, where events keep them current. */
+export type StockSearch = LiveList<bigint>
 
-/** A search on the server, loaded page by page. The rows are in the model, where events keep them current. */
-export class StockSearch extends State<SearchState> {
-  readonly #read: ReadPage
-  readonly #query: InventorySearch
-  #next: string | undefined
-  #loading: Promise<void> | undefined
-
-  constructor(read: ReadPage, query: InventorySearch = {}) {
-    super({ petIds: [], hasMore: false, phase: 'loading', failure: undefined })
-    this.#read = read
-    this.#query = query
-  }
-
-  async reload(): Promise<void> {
-    await this.#loading
-    await this.#load(undefined, [])
-  }
-
-  async loadMore(): Promise<void> {
-    const { petIds, hasMore } = this.get()
-    if (this.#loading === undefined && hasMore) await this.#load(this.#next, petIds)
-    else await this.#loading
-  }
-
-  async #load(cursor: string | undefined, before: readonly bigint[]): Promise<void> {
-    this.#loading = this.#readPage(cursor, before)
-    await this.#loading
-    this.#loading = undefined
-  }
-
-  async #readPage(cursor: string | undefined, before: readonly bigint[]): Promise<void> {
-    try {
-      const { items, next } = await this.#read(this.#query, cursor)
-      this.#next = next
-      const petIds = [...before, ...items.map(({ petId }) => petId)]
-      this.setValue({ petIds, hasMore: next !== undefined, phase: 'ready', failure: undefined })
-    } catch (error) {
-      this.setValue({ ...this.get(), phase: 'failed', failure: failureWords(error) })
-    }
-  }
+export function newStockSearch(read: ReadPage, query: InventorySearch = {}): StockSearch {
+  return new LiveList<bigint>({
+    keyOf: (petId) => petId,
+    load: async (cursor) => {
+      const { items, next } = await read(query, cursor)
+      return { items: items.map(({ petId }) => petId), next }
+    },
+  })
 }
 
 export function searchQueryOf(filter: TableFilter, { column, isDescending }: Sort): InventorySearch {
