@@ -79,7 +79,7 @@ export abstract class Draft<Line, Head> extends State<DraftState<Line, Head>> {
     this.reload()
   }
 
-  /** Takes over what another tab has written. */
+  /** Reads the draft again, after another tab has written it. */
   readonly reload = (): void => {
     if (this.get().phase === 'sending') return
     this.#lines = this.#readLines()

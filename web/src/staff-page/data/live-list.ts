@@ -13,12 +13,12 @@ export type Effect<Row> =
   /** Adds the row, or replaces the row with its key. If it is incomplete, the list is soon loaded again. */
   | { readonly type: 'put'; readonly row: Row; readonly isIncomplete?: boolean }
   | { readonly type: 'remove'; readonly key: RowKey }
-  /** Only the service can tell. Events that come together cause one request. */
+  /** The event does not say how. Events that come together cause one request. */
   | { readonly type: 'reload' }
 
 type RowKey = string | bigint
 
-/** What `effectOf` may know about the list. */
+/** The list as `effectOf` sees it. */
 interface LoadedRows<Row> {
   find(key: RowKey): Row | undefined
   /** Whether the row would be on a page that is loaded. */
@@ -181,7 +181,7 @@ export class LiveList<Row, Event = never, Cursor = string> extends State<ListSna
     return load
   }
 
-  /** `read` returns what to do with its result, unless the load was aborted. */
+  /** `read` returns a function that shows its result. It is not called if the load was aborted. */
   async #load(signal: AbortSignal, read: () => Promise<() => void>): Promise<void> {
     const { phase } = this.get()
     this.#duringLoad ??= []

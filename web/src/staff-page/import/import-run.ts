@@ -172,7 +172,7 @@ export class ImportRun implements Readable<ImportProgress | undefined> {
     const reference = fileName.replace(/\p{Cc}/gu, '').slice(0, MAX_REFERENCE)
     for (const batch of batchesOf(changes, { reason: 'corrected', reference })) {
       if (this.#isStopped()) break
-      const outcomes = await adjustRows(saving, batch, { begun: this.#stopping, letGo: saving.signal })
+      const outcomes = await adjustRows(saving, batch, { stop: this.#stopping, cancel: saving.signal })
       const failed = outcomes.flatMap((outcome) => {
         const line = lines.get(outcome.petId)
         if (!('why' in outcome) || line === undefined) return []

@@ -23,7 +23,7 @@ export async function saveTypedChange(
   return true
 }
 
-export function isMeant(name: string, before: number, after: number): Promise<boolean> {
+function isMeant(name: string, before: number, after: number): Promise<boolean> {
   return ask({
     title: `Set ${name} to ${wholeNumber(after)}?`,
     text: [`There are ${wholeNumber(before)} now, and ${wholeNumber(after)} is far more than that.`],

@@ -55,7 +55,7 @@ export function PetFinder({ ref, label, hint, message, onMessage, onPick }: Prop
   const mayAddPets = useMayChange('pets')
   const [text, setText] = useState('')
   const field = useRef<HTMLInputElement>(null)
-  /** Counts what the user did, so that a late answer to something else is dropped. */
+  /** Counts the user's inputs, so that a late answer to an earlier input is dropped. */
   const steps = useRef(0)
   const focus = useCallback(() => field.current?.focus(), [])
   useTypingInto(focus)

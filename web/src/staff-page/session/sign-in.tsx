@@ -11,7 +11,7 @@ import { Confirm } from '../ui/confirm.tsx'
 import { TextField } from '../ui/field.tsx'
 import { RequestNotice } from '../ui/notices.tsx'
 import { canUsePins, vault } from './device-people.ts'
-import { forgetLinkedCode, linkedCode, pair, pairingFailure, parseCode } from './pairing.ts'
+import { linkedCode, pair, pairingFailure, parseCode } from './pairing.ts'
 import { CardForm, PinForm, useNewPin } from './pin-forms.tsx'
 import type { Session } from './session.ts'
 import { KEY_FORM, openSession, openStoredKey, signIn } from './signed-in.ts'
@@ -46,7 +46,7 @@ export function SignIn({ reason, personId }: Props) {
   useEffect(() => {
     if (linked === undefined) return
     setStep({ type: 'code', linked })
-    forgetLinkedCode()
+    linkedCode.set(undefined)
   }, [linked])
   const goTo = (next: Step) => {
     setNotice(undefined)

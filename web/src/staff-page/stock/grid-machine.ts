@@ -52,7 +52,7 @@ export interface GridStep {
   readonly effects: readonly GridEffect[]
 }
 
-/** The state machine of the table: where keys and clicks move the focus and the active row, and what they do. */
+/** The state machine of the table: the next state after an input, and its effects. */
 export function gridStep(state: GridState, input: GridInput, view: GridView): GridStep {
   switch (input.kind) {
     case 'key': {
@@ -118,7 +118,7 @@ function editorKey(state: GridState, key: EditorKey, text: string, view: GridVie
   if (editing === undefined) return stay(state)
   const done = { ...state, editing: undefined }
   if (key === 'Escape') return stay(done, { kind: 'focus' })
-  // The field shows what is wrong.
+  // The field shows the problem.
   if (readChange(text) === undefined) return stay(state)
   const effects = changeOf(editing, text)
   const index = indexOf(view, editing.row.petId)

@@ -122,7 +122,7 @@ export function StockView() {
   )
 }
 
-/** Exports what the filter shows, also the pets that are not loaded. */
+/** Exports all pets that match the filter, also those that are not loaded. */
 function useExport() {
   const session = useSession()
   const [isExporting, setExporting] = useState(false)

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { PetstoreClient } from '@petstore/client'
 import { PetLoader } from '../../../src/staff-page/data/stock/pet-loader.ts'
 import { StockModel } from '../../../src/staff-page/data/stock/stock-model.ts'
-import { type ReadPage, takeFound } from '../../../src/staff-page/data/stock/stock-search.ts'
+import { type ReadPage, takeSearchRows } from '../../../src/staff-page/data/stock/stock-search.ts'
 import { fillStock } from '../../support/desk.ts'
 
 /** A store with the pets 1 to 99, of which the page holds none. */
@@ -19,7 +19,7 @@ function largeStore({ isDown = false } = {}) {
     if (isDown) throw new Error('down')
     const state = { categoryId: 1n, status: 'available', quantity: 4, reserved: 1, available: 3 } as const
     const items = Number(q) < 100 ? [{ petId: BigInt(q), name: `Name ${q}`, ...state }] : []
-    takeFound(stock, items)
+    takeSearchRows(stock, items)
     return { items, next: undefined }
   }
   const client = new PetstoreClient({

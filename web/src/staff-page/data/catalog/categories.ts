@@ -70,7 +70,7 @@ export class Categories extends State<CategoryList> {
     this.#list.remove(categoryId)
   }
 
-  /** Whether a pet is in an unknown category, or its threshold is not the known one of its category. */
+  /** Whether a pet is in an unknown category, or its category has another threshold than the page knows. */
   #isNews(event: InventoryEvent): boolean {
     if (event.type === 'pet') return !this.get().byId.has(event.categoryId)
     if (event.type !== 'low' && event.type !== 'recovered') return false

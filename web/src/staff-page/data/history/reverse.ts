@@ -7,7 +7,7 @@ import type { QuantityChange } from '../stock/undo-history.ts'
 import { momentWords } from '../time-words.ts'
 import { type Change, changeOf } from './change-log.ts'
 
-/** What an adjustment was made for, and when. */
+/** The purpose and the time of an adjustment. */
 export interface AdjustmentPurpose {
   readonly reason: Reason
   readonly reference?: string | undefined

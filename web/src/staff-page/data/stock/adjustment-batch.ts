@@ -44,9 +44,9 @@ export interface LeftOut {
 
 export interface Stopping {
   /** After its abort nothing more is sent; its reason says why. */
-  readonly begun: AbortController
+  readonly stop: AbortController
   /** Aborts requests in flight. */
-  readonly letGo: AbortSignal
+  readonly cancel: AbortSignal
 }
 
 /** The limit of an adjustment. */
@@ -96,22 +96,22 @@ export async function adjustRows(
   let rest = batch
   for (let round = 1; ; round++) {
     try {
-      return [...settled, ...(await sendBatch(context, rest, { signal: stopping.letGo }))]
+      return [...settled, ...(await sendBatch(context, rest, { signal: stopping.cancel }))]
     } catch (error) {
       const refused = refusedOf(error, rest)
       if (refused.size === 0) return [...settled, ...unanswered(rest, stopping, error)]
       for (const [change, detail] of refused) settled.push(refusalOf(context, change, detail))
       const others = rest.changes.filter((change) => !refused.has(change))
       if (others.length === 0) return settled
-      if (stopping.begun.signal.aborted) return [...settled, ...notBegun(others, stopping)]
-      if (round === MAX_ROUNDS) return [...settled, ...givenUp(others)]
+      if (stopping.stop.signal.aborted) return [...settled, ...notSent(others, stopping)]
+      if (round === MAX_ROUNDS) return [...settled, ...outOfRounds(others)]
       rest = newBatch(others, batch.purpose)
     }
   }
 }
 
-export function notBegun(changes: readonly RowChange[], { begun }: Stopping): LeftOut[] {
-  const reason = `It was not changed: ${begun.signal.reason}.`
+export function notSent(changes: readonly RowChange[], { stop }: Stopping): LeftOut[] {
+  const reason = `It was not changed: ${stop.signal.reason}.`
   return changes.map(({ petId }) => ({ petId, why: 'stopped', reason }))
 }
 
@@ -175,19 +175,19 @@ function refusalOf(
 }
 
 /** The outcome of all changes if the response names none of them. */
-function unanswered(batch: Batch, { begun, letGo }: Stopping, error: unknown): LeftOut[] {
-  const isUnsettled = letGo.aborted || (isPetstoreError(error) && error.mayHaveBeenMade)
-  if (isPetstoreError(error, 'forbidden')) begun.abort('this key may not change the stock')
+function unanswered(batch: Batch, { stop, cancel }: Stopping, error: unknown): LeftOut[] {
+  const isUnsettled = cancel.aborted || (isPetstoreError(error) && error.mayHaveBeenMade)
+  if (isPetstoreError(error, 'forbidden')) stop.abort('this key may not change the stock')
   const unsettled = isUnsettled ? { unsettled: { ...batch, isRepeat: true } } : {}
-  const why = letGo.aborted ? 'stopped' : 'failed'
-  const what = letGo.aborted ? 'It was on its way when you stopped.' : failureWords(error)
+  const why = cancel.aborted ? 'stopped' : 'failed'
+  const what = cancel.aborted ? 'It was on its way when you stopped.' : failureWords(error)
   const reason = isUnsettled
     ? `${what} It may have been changed: trying again tells, and changes it once at most.`
     : what
   return batch.changes.map(({ petId }) => ({ petId, why, reason, ...unsettled }))
 }
 
-function givenUp(changes: readonly RowChange[]): LeftOut[] {
+function outOfRounds(changes: readonly RowChange[]): LeftOut[] {
   const reason = 'It was not changed: others kept changing rows beside it. Try again.'
   return changes.map(({ petId }) => ({ petId, why: 'failed', reason }))
 }

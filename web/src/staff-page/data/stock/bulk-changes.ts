@@ -6,7 +6,7 @@ import {
   GONE,
   isRemembered,
   type LeftOut,
-  notBegun,
+  notSent,
   type Purpose,
   type RowChange,
 } from './adjustment-batch.ts'
@@ -75,10 +75,10 @@ export class BulkChanges extends State<BulkProgress | undefined> {
   }
 
   async #run(action: BulkAction, { batches, tally }: Plan): Promise<void> {
-    const begun = new AbortController()
-    this.#stopping = begun
+    const stop = new AbortController()
+    this.#stopping = stop
     const { signal } = this.#context
-    const stopping = { begun, letGo: AbortSignal.any([signal, after(STOP_GRACE_MS, begun.signal)]) }
+    const stopping = { stop, cancel: AbortSignal.any([signal, after(STOP_GRACE_MS, stop.signal)]) }
     const toSend = batches.reduce((sum, { changes }) => sum + changes.length, 0)
     const total = toSend + tally.unchanged + tally.leftOut.length
     const show = (phase: BulkProgress['phase'], step?: UndoStep) => {
@@ -87,9 +87,9 @@ export class BulkChanges extends State<BulkProgress | undefined> {
       if (!signal.aborted) this.setValue({ action, ...counts, phase, step })
     }
     for (const batch of batches) {
-      show(begun.signal.aborted ? 'stopping' : 'running')
-      const outcomes = begun.signal.aborted
-        ? notBegun(batch.changes, stopping)
+      show(stop.signal.aborted ? 'stopping' : 'running')
+      const outcomes = stop.signal.aborted
+        ? notSent(batch.changes, stopping)
         : await adjustRows(this.#context, batch, stopping)
       for (const outcome of outcomes) count(tally, outcome)
     }
@@ -117,11 +117,11 @@ export class BulkChanges extends State<BulkProgress | undefined> {
   async retry(): Promise<void> {
     const progress = this.get()
     if (progress?.phase !== 'done') return
-    const again = new Set(retryable(progress))
-    const unsettled = new Set([...again].flatMap((one) => one.unsettled ?? []))
-    const anew = [...again].filter((one) => one.unsettled === undefined)
-    const { batches, tally } = this.#plan(progress.action, anew.map(petIdOf))
-    tally.leftOut.push(...progress.leftOut.filter((one) => !again.has(one)))
+    const retried = new Set(retryable(progress))
+    const unsettled = new Set([...retried].flatMap((each) => each.unsettled ?? []))
+    const others = [...retried].filter((each) => each.unsettled === undefined)
+    const { batches, tally } = this.#plan(progress.action, others.map(petIdOf))
+    tally.leftOut.push(...progress.leftOut.filter((each) => !retried.has(each)))
     await this.#run(progress.action, { batches: [...unsettled, ...batches], tally })
   }
 
@@ -159,7 +159,7 @@ function changesOf(action: BulkAction): (petId: bigint, seen: number) => RowChan
     const undone = new Map(action.step.changes.map((change) => [change.petId, change]))
     return (petId) => {
       const change = undone.get(petId)
-      if (change === undefined) throw new Error(`pet ${petId} is not part of what is undone`)
+      if (change === undefined) throw new Error(`the undone step has no change of pet ${petId}`)
       return { petId, quantity: change.before, expected: change.after }
     }
   }

@@ -179,7 +179,7 @@ export class StockEditor extends State<Edits> {
     if (seen === undefined || batch === undefined) return undefined
     const target = seen.quantity + delta
     this.#show(petId, { kind: 'saving', target })
-    const [made] = await adjustRows(this.#context, batch, { begun: new AbortController(), letGo: signal })
+    const [made] = await adjustRows(this.#context, batch, { stop: new AbortController(), cancel: signal })
     if (made === undefined || signal.aborted) return undefined
     const next = this.#next.get(petId)
     this.#next.delete(petId)

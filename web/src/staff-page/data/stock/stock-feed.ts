@@ -3,7 +3,7 @@ import { changeOf } from '../history/change-log.ts'
 import { LiveChanges } from '../history/live-changes.ts'
 import type { RequestWatch } from '../request-watch.ts'
 import type { SaveContext } from './own-request.ts'
-import { newStockSearch, type ReadPage, type StockSearch, takeFound } from './stock-search.ts'
+import { newStockSearch, type ReadPage, type StockSearch, takeSearchRows } from './stock-search.ts'
 
 interface FeedContext extends SaveContext {
   readonly requests: RequestWatch
@@ -85,7 +85,7 @@ export class StockFeed {
     const limit = cursor === undefined ? PETS_ON_FIRST_PAGE : PETS_PER_PAGE
     try {
       const page = await client.inventory.search({ limit, ...query, cursor, signal })
-      takeFound(stock, page.items)
+      takeSearchRows(stock, page.items)
       for (const event of events) this.#apply(event, false)
       return page
     } finally {

@@ -40,10 +40,10 @@ export function searchQueryOf(filter: TableFilter, { column, isDescending }: Sor
 }
 
 /** Puts the rows of a search and their barcodes into the model. */
-export function takeFound(stock: StockModel, found: readonly SearchRow[]): void {
-  stock.barcodes.take(found)
+export function takeSearchRows(stock: StockModel, rows: readonly SearchRow[]): void {
+  stock.barcodes.take(rows)
   stock.take(
-    found.map(({ ownLowStockAt, lowStockAt: _effective, ...row }) => ({ ...row, lowStockAt: ownLowStockAt })),
+    rows.map(({ ownLowStockAt, lowStockAt: _effective, ...row }) => ({ ...row, lowStockAt: ownLowStockAt })),
   )
 }
 
@@ -74,6 +74,6 @@ export async function askForBarcode(
   // Events keep the other rows current; this response may be older.
   const isNew = ({ petId }: SearchRow) =>
     stock.find(petId) === undefined || stock.barcodes.byPet().get(petId) === undefined
-  takeFound(stock, items.filter(isNew))
+  takeSearchRows(stock, items.filter(isNew))
   return stock.barcodes.find(barcode)
 }
