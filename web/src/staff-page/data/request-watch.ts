@@ -48,12 +48,6 @@ export class RequestWatch extends State<RequestState> {
   /** The browser reports that it is offline. The next response ends this state. */
   readonly noteOffline = (): void => this.#change({ isUnreachable: true })
 
-  stop(): void {
-    clearTimeout(this.#throttleTimer)
-    clearTimeout(this.#clearTimer)
-    this.setValue(NO_PROBLEM)
-  }
-
   #note({ status, headers }: Response): void {
     if (status >= 502 && status <= 504) this.#trouble({ isUnreachable: false, isUnavailable: true })
     else this.#change({ isUnreachable: false, isUnavailable: false })

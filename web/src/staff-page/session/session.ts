@@ -120,11 +120,8 @@ export class Session {
     document.addEventListener('visibilitychange', this.#refreshOwner, { signal })
   }
 
-  /** Ends every request and timer. */
+  /** Ends every request. */
   end(): void {
     this.#ending.abort(new DOMException('signed out', 'AbortError'))
-    this.requests.stop()
-    this.editor.clear()
-    this.stock.stop()
   }
 }

@@ -1,8 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/compat'
-import { categoryName } from '../data/catalog/category-list.ts'
 import { useReadable } from '../data/observable.ts'
 import type { StockSnapshot } from '../data/stock/stock-model.ts'
-import { searchQueryOf } from '../data/stock/stock-search.ts'
 import { isFiltering } from '../data/stock/table-state.ts'
 import { undoLastChange } from '../quantity/save-change.ts'
 import { useMayChange, useSession, useStock } from '../session/session-context.ts'
@@ -28,7 +26,6 @@ export function StockView() {
   const session = useSession()
   const stock = useStock()
   const openOrders = useReadable(session.openOrders)
-  const categories = useReadable(session.categories)
   const mayChange = useMayChange('stock')
   const isNarrow = useMediaQuery(NARROW)
   const view = useRef<HTMLElement>(null)
@@ -41,8 +38,6 @@ export function StockView() {
   const find = useFinding({ shown, table, grid, leaveTable })
   useAddress()
   const [isHelping, setHelping] = useState(false)
-  const search = useRef<HTMLInputElement>(null)
-  const { isExporting, exportAll } = useExport()
   const failure = serverSearch?.phase === 'failed' ? serverSearch.failure : stock.failure
   const isFailed = stock.phase === 'failed' || (serverSearch?.phase === 'failed' && rows.length === 0)
   const isSearching = serverSearch?.isPending === true || serverSearch?.phase === 'loading'
@@ -65,14 +60,7 @@ export function StockView() {
   return (
     <section ref={view} className="stock-view" aria-label="Stock" tabIndex={-1}>
       <h1 className="visually-hidden">Stock</h1>
-      <Toolbar
-        table={table}
-        search={search}
-        isExporting={isExporting}
-        onExport={() => void exportAll()}
-        onHelp={() => setHelping(true)}
-        onFind={() => void find()}
-      />
+      <Toolbar table={table} onHelp={() => setHelping(true)} onFind={() => void find()} />
       <div className="stock-view__line">
         <p className="muted number" role="status">
           {isLoading ? 'Loading' : words}
@@ -112,29 +100,10 @@ export function StockView() {
       </div>
       {mayChange && <BulkBar table={table} rows={rows} />}
       <ChangeAnnouncer />
-      <PrintedStock
-        rows={rows}
-        title={words}
-        categoryOf={({ categoryId }) => categoryName(categories, categoryId)}
-      />
+      <PrintedStock rows={rows} title={words} />
       {isHelping && <KeyHelp onClose={() => setHelping(false)} />}
     </section>
   )
-}
-
-/** Exports all pets that match the filter, also those that are not loaded. */
-function useExport() {
-  const session = useSession()
-  const [isExporting, setExporting] = useState(false)
-  const exportAll = async () => {
-    const { filter, sort } = session.table.get()
-    const today = new Date().toISOString().slice(0, 10)
-    setExporting(true)
-    const { exportPets } = await import('../data/catalog-export.ts')
-    await exportPets(session.client, searchQueryOf(filter, sort), `stock-${today}.csv`)
-    setExporting(false)
-  }
-  return { isExporting, exportAll }
 }
 
 function NoRows({ isFiltered, onClear }: { readonly isFiltered: boolean; readonly onClear: () => void }) {

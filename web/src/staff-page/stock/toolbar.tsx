@@ -1,6 +1,7 @@
-import { type RefObject, useId } from 'preact/compat'
+import { useId, useRef, useState } from 'preact/compat'
 import { byName } from '../data/catalog/category-list.ts'
 import { useReadable } from '../data/observable.ts'
+import { searchQueryOf } from '../data/stock/stock-search.ts'
 import { COLUMN_NAMES, type SortColumn, STATUSES } from '../data/stock/table-state.ts'
 import { undoLastChange } from '../quantity/save-change.ts'
 import { useMayChange, useSession } from '../session/session-context.ts'
@@ -13,9 +14,6 @@ import type { TableActions } from './use-grid.ts'
 
 interface Props {
   readonly table: TableActions
-  readonly search: RefObject<HTMLInputElement | null>
-  readonly isExporting: boolean
-  readonly onExport: () => void
   readonly onHelp: () => void
   readonly onFind: () => void
 }
@@ -25,12 +23,14 @@ const STATUS_OPTIONS = (['all', ...STATUSES] as const).map((value) => ({
   label: `${value[0]?.toUpperCase()}${value.slice(1)}`,
 }))
 
-export function Toolbar({ table, search, isExporting, onExport, onHelp, onFind }: Props) {
+export function Toolbar({ table, onHelp, onFind }: Props) {
   const session = useSession()
   const { filter } = useReadable(session.table)
   const categories = useReadable(session.categories)
   const mayChange = useMayChange('stock')
   const isUndoable = useReadable(session.undo).length > 0
+  const search = useRef<HTMLInputElement>(null)
+  const { isExporting, exportAll } = useExport()
   const onSearchKey = (event: KeyboardEvent) => {
     if (event.target !== search.current || (event.key !== 'Enter' && event.key !== 'ArrowDown')) return
     event.preventDefault()
@@ -87,7 +87,7 @@ export function Toolbar({ table, search, isExporting, onExport, onHelp, onFind }
             <span className="toolbar__tool-name">Undo</span>
           </Button>
         )}
-        <Button icon="download" isBusy={isExporting} onClick={onExport}>
+        <Button icon="download" isBusy={isExporting} onClick={() => void exportAll()}>
           <span className="toolbar__tool-name">Export CSV</span>
         </Button>
         <Button
@@ -101,6 +101,21 @@ export function Toolbar({ table, search, isExporting, onExport, onHelp, onFind }
       </div>
     </div>
   )
+}
+
+/** Exports all pets that match the filter, also those that are not loaded. */
+function useExport() {
+  const session = useSession()
+  const [isExporting, setExporting] = useState(false)
+  const exportAll = async () => {
+    const { filter, sort } = session.table.get()
+    const today = new Date().toISOString().slice(0, 10)
+    setExporting(true)
+    const { exportPets } = await import('../data/catalog-export.ts')
+    await exportPets(session.client, searchQueryOf(filter, sort), `stock-${today}.csv`)
+    setExporting(false)
+  }
+  return { isExporting, exportAll }
 }
 
 /** Sorts on screens that are too narrow for a header with the columns. */

@@ -77,7 +77,6 @@ test('open orders are loaded after the names, and give the reserved units of eac
   stock.apply({ petId: 3n, quantity: 1, status: 'available' }, false)
   fillStock(stock, [{ petId: 1n, quantity: 5, status: 'sold' }])
   expect(stock.find(1n)).toMatchObject({ quantity: 5, reserved: 4 })
-  stock.stop()
 })
 
 test('an order that changes while they load counts once, whether the response has the change or not', async () => {
@@ -102,7 +101,6 @@ test('an order that changes while they load counts once, whether the response ha
   live.publish({ type: 'missed' })
   await service.answer()
   expect(stock.find(1n)?.reserved).toBe(4)
-  stock.stop()
 })
 
 test('if there are too many open orders, every pet keeps the reserved units that it was loaded with', async () => {
@@ -118,7 +116,6 @@ test('if there are too many open orders, every pet keeps the reserved units that
   live.publish({ type: 'change', change: order(1, 'cancelled') })
   expect(stock.find(1n)?.reserved).toBe(3)
   expect(service.asked.length).toBeLessThanOrEqual(MAX_OPEN_ORDERS / 1_000 + 1)
-  stock.stop()
 })
 
 const readNoPets = async () => ({ items: [], next: undefined })

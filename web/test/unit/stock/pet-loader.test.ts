@@ -42,7 +42,6 @@ test('names that are shown are loaded once each, a few at a time', async () => {
   expect(stock.find(20n)).toMatchObject({ quantity: 4, reserved: 1 })
   expect(searched).toHaveLength(ids.length)
   expect(mostAtOnce()).toBe(3)
-  stock.stop()
 })
 
 test('a pet that the store does not have is asked for once', async () => {

@@ -36,7 +36,6 @@ test('rows stay in the order of their ids, whatever comes and goes', async () =>
     [2n, 5],
     [LAST, 9],
   ])
-  model.stop()
 })
 
 test('a change without a name keeps the details, and one with a name replaces them', () => {
@@ -73,7 +72,6 @@ test('reserved units come with the row until the open orders are known', () => {
   expect(model.find(1n)?.reserved).toBe(3)
   model.reserve(1n, -3)
   expect(model.find(1n)?.reserved).toBe(0)
-  model.stop()
 })
 
 test('a change by others is marked, and a change of quantity leaves the structure as it is', async () => {
@@ -86,7 +84,6 @@ test('a change by others is marked, and a change of quantity leaves the structur
   expect(snapshot.structure).toBe(structure)
   model.apply({ petId: 3n, quantity: 5, status: 'available' }, false)
   expect((await settled(model)).structure).toBeGreaterThan(structure)
-  model.stop()
 })
 
 test('the event of an own change is recognised once, and another event is not', () => {

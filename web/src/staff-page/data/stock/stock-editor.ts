@@ -220,13 +220,6 @@ export class StockEditor extends State<Edits> {
     if (this.get().get(petId)?.kind !== 'saving') this.#show(petId, undefined)
   }
 
-  clear(): void {
-    for (const timer of this.#timers.values()) clearTimeout(timer)
-    this.#timers.clear()
-    this.#next.clear()
-    this.setValue(new Map())
-  }
-
   async #whenSaved(petId: bigint): Promise<void> {
     while (this.get().get(petId)?.kind === 'saving') {
       await new Promise<void>((resolve) => {

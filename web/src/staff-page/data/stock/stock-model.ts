@@ -74,7 +74,6 @@ export class StockModel extends State<StockSnapshot> {
   #reserved: Map<bigint, number> | undefined
   readonly #marks = new Map<bigint, number>()
   #flushing: ReturnType<typeof setTimeout> | undefined
-  #unmarking: ReturnType<typeof setTimeout> | undefined
   #lastFlush = 0
 
   constructor() {
@@ -157,11 +156,6 @@ export class StockModel extends State<StockSnapshot> {
     this.#publish({ phase: 'loading', failure: undefined })
   }
 
-  stop(): void {
-    clearTimeout(this.#flushing)
-    clearTimeout(this.#unmarking)
-  }
-
   #put(item: StockItem): void {
     const { petId, status, quantity } = item
     const before = this.#rows.get(petId)
@@ -194,22 +188,13 @@ export class StockModel extends State<StockSnapshot> {
   }
 
   #mark(petId: bigint): void {
-    this.#marks.delete(petId)
-    this.#marks.set(petId, Date.now())
-    this.#unmarking ??= setTimeout(() => this.#unmark(), MARKED_FOR_MS)
-  }
-
-  #unmark(): void {
-    this.#unmarking = undefined
-    const now = Date.now()
-    for (const [petId, at] of this.#marks) {
-      if (at + MARKED_FOR_MS > now) {
-        this.#unmarking = setTimeout(() => this.#unmark(), at + MARKED_FOR_MS - now)
-        break
-      }
+    const at = Date.now()
+    this.#marks.set(petId, at)
+    setTimeout(() => {
+      if (this.#marks.get(petId) !== at) return
       this.#marks.delete(petId)
-    }
-    this.#publish({})
+      this.#publishSoon()
+    }, MARKED_FOR_MS)
   }
 
   #publishSoon(): void {
