@@ -1,5 +1,5 @@
 import type { KeyWithSecret } from '@petstore/client'
-import { useEffect, useRef, useState } from 'preact/compat'
+import { useEffect, useState } from 'preact/compat'
 import { Brand } from '../../design/brand.tsx'
 import { ThemeSwitch } from '../../design/theme-switch.tsx'
 import { forgetKey, keepKey, storedKey } from '../../shared/key-storage.ts'
@@ -159,10 +159,9 @@ function CodeForm({ linked, onPaired, onKey }: CodeFormProps) {
       setBusy(false)
     }
   }
-  const start = useRef(exchange)
   useEffect(() => {
-    if (linked !== undefined) void start.current(linked)
-  }, [linked])
+    if (linked !== undefined) void exchange(linked)
+  }, [])
   const submit = () => {
     if (isKey) onKey(text.trim())
     else if (!isBusy) void exchange(text)
@@ -249,10 +248,9 @@ function KeyForm({ typed }: { readonly typed: string | undefined }) {
       setTrying(undefined)
     }
   }
-  const start = useRef(submit)
   useEffect(() => {
-    if (typed !== undefined) void start.current()
-  }, [typed])
+    if (typed !== undefined) void submit()
+  }, [])
   return (
     <CardForm title="Sign in with a key" onSubmit={() => trying === undefined && void submit()}>
       <TextField

@@ -90,13 +90,7 @@ function act(state: GridState, action: GridAction, view: GridView): GridStep {
   const row = view.rows[index]
   switch (action.kind) {
     case 'move':
-      return goTo(state, index === -1 ? 0 : index + action.by, view)
-    case 'page':
-      return goTo(state, index + action.by * view.fitting, view)
-    case 'first':
-      return goTo(state, 0, view)
-    case 'last':
-      return goTo(state, view.rows.length - 1, view)
+      return goTo(state, action.to(index, view), view)
     case 'escape':
       if (row === undefined || view.unsaved(row.petId) === undefined)
         return stay(state, { kind: 'clearSelection' })
@@ -178,21 +172,21 @@ function stay(state: GridState, ...effects: readonly GridEffect[]): GridStep {
 
 /** The action of a key while the table has the focus. */
 type GridAction =
-  | { readonly kind: 'move'; readonly by: number }
-  | { readonly kind: 'page'; readonly by: 1 | -1 }
-  | { readonly kind: 'first' | 'last' | 'edit' | 'toggle' | 'selectAll' | 'open' | 'escape' }
+  /** Goes to the nearest row there is. */
+  | { readonly kind: 'move'; readonly to: (index: number, view: GridView) => number }
+  | { readonly kind: 'edit' | 'toggle' | 'selectAll' | 'open' | 'escape' }
   /** A digit begins a new quantity, a sign a difference. */
   | { readonly kind: 'type'; readonly text: string }
 
 export type Pressed = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey'>
 
 const ACTIONS: Readonly<Record<string, GridAction>> = {
-  ArrowUp: { kind: 'move', by: -1 },
-  ArrowDown: { kind: 'move', by: 1 },
-  PageUp: { kind: 'page', by: -1 },
-  PageDown: { kind: 'page', by: 1 },
-  Home: { kind: 'first' },
-  End: { kind: 'last' },
+  ArrowUp: { kind: 'move', to: (index) => index - 1 },
+  ArrowDown: { kind: 'move', to: (index) => index + 1 },
+  PageUp: { kind: 'move', to: (index, { fitting }) => index - fitting },
+  PageDown: { kind: 'move', to: (index, { fitting }) => index + fitting },
+  Home: { kind: 'move', to: () => 0 },
+  End: { kind: 'move', to: (_, { rows }) => rows.length - 1 },
   Enter: { kind: 'edit' },
   F2: { kind: 'edit' },
   ' ': { kind: 'toggle' },
