@@ -254,6 +254,25 @@ test(
 )
 
 test(
+  'an implausible amount is dropped if the user goes back, and its question does not open over another view',
+  async () => {
+    const page = await shop.signedIn({ path: '/#/pets/3' })
+    await page.getByLabel('In stock').waitFor()
+    await page.evaluate(() => {
+      location.hash = '#/stock'
+    })
+    const before = await shop.inStock(3n)
+    await beginToEdit(page, 3n)
+    await page.keyboard.type('20000000001831')
+    await page.goBack()
+    await page.getByLabel('In stock').waitFor()
+    expect(await page.getByRole('dialog').count()).toBe(0)
+    expect(await shop.inStock(3n)).toBe(before)
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
   'an implausible amount for several rows asks first',
   async () => {
     const page = await shop.signedIn()

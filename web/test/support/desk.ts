@@ -3,7 +3,7 @@ import type { TestService } from '../../../server/test/support/test-service.ts'
 import { BulkChanges } from '../../src/staff-page/data/stock/bulk-changes.ts'
 import { OwnChanges, type SaveContext } from '../../src/staff-page/data/stock/own-request.ts'
 import { StockEditor } from '../../src/staff-page/data/stock/stock-editor.ts'
-import { StockModel } from '../../src/staff-page/data/stock/stock-model.ts'
+import { type StockItem, StockModel } from '../../src/staff-page/data/stock/stock-model.ts'
 import { UndoHistory } from '../../src/staff-page/data/stock/undo-history.ts'
 
 /** A change as it went out. */
@@ -42,7 +42,10 @@ export class Desk {
   /** A page on which every pet from 1 to this id has 10, whatever the service says by now. */
   open(lastPetId: number): this {
     const petIds = idsFrom(1, lastPetId)
-    this.stock.replaceAll(petIds.map((petId) => ({ petId, quantity: 10, status: 'available' })))
+    fillStock(
+      this.stock,
+      petIds.map((petId) => ({ petId, quantity: 10, status: 'available' })),
+    )
     this.stock.setConnection('live')
     return this
   }
@@ -56,6 +59,12 @@ export class Desk {
     await Promise.race([this.beforeAnswer(), aborted(init.signal)])
     return answer
   }
+}
+
+/** Makes these pets the whole store. */
+export function fillStock(stock: StockModel, items: readonly StockItem[]): void {
+  stock.take(items)
+  stock.endLoading(new Set(items.map(({ petId }) => petId)))
 }
 
 export function idsFrom(first: number, last: number): readonly bigint[] {

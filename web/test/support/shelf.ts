@@ -5,6 +5,14 @@ export class Shelf implements WorkStorage {
   readonly texts = new Map<string, string>()
   isFull = false
 
+  get length(): number {
+    return this.texts.size
+  }
+
+  key(index: number): string | null {
+    return [...this.texts.keys()][index] ?? null
+  }
+
   getItem(name: string): string | null {
     return this.texts.get(name) ?? null
   }

@@ -35,7 +35,7 @@ function openHistory(petId?: bigint) {
   const list = new LiveList(source)
   list.follow()
   const report = (...changes: readonly Change[]) => {
-    for (const reported of changes) live.tell({ type: 'change', change: reported })
+    for (const reported of changes) live.publish({ type: 'change', change: reported })
   }
   const shown = () => list.get().rows.map(({ after }) => after)
   const until = async (holds: () => boolean) => {
@@ -80,7 +80,7 @@ test('a reload keeps the older pages, and events that it does not have', async (
   void list.loadMore()
   await answer([2, 1])
   await until(() => shown().length === 4)
-  live.tell({ type: 'missed' })
+  live.publish({ type: 'missed' })
   const reload = await nextRequest()
   report(event(6))
   reload.answer(page([5, 4], 'c4'))
@@ -169,7 +169,7 @@ test('an event that arrives while the list of pets loads is not lost', async () 
   list.follow()
   while (loads.length === 0) await Bun.sleep(1)
   const by = { id: '1', at: '2026-11-16T10:00:00Z', keyId: 'key_a' }
-  const tell = (reported: InventoryEvent) => events.tell({ type: 'change', change: reported })
+  const tell = (reported: InventoryEvent) => events.publish({ type: 'change', change: reported })
   tell({ type: 'change', ...by, petId: 1n, before: 4, after: 9, status: 'available' })
   tell({ type: 'removed', ...by, petId: 2n })
   tell({

@@ -8,7 +8,7 @@ import {
 } from '../../../../server/src/core/transfer/rows.ts'
 import { failureWords } from './failure-words.ts'
 import { saveCsv } from './save-csv.ts'
-import { showToast } from './toasts.ts'
+import { showProblem, showToast } from './toasts.ts'
 
 type Client = Pick<PetstoreClient, 'categories' | 'inventory'>
 
@@ -22,8 +22,7 @@ export async function exportPets(client: Client, query: InventorySearch, fileNam
     const altered = pets.filter(({ barcode }) => isAlteredBySpreadsheets(barcode ?? '')).length
     if (altered > 0) showToast({ name: 'export', text: barcodeWarning(altered) })
   } catch (error) {
-    const text = `The pets could not be exported. ${failureWords(error)}`
-    showToast({ name: 'export', tone: 'negative', text })
+    showProblem('export', `The pets could not be exported. ${failureWords(error)}`)
   }
 }
 

@@ -1,7 +1,7 @@
 import { isPetstoreError, type Reason } from '@petstore/client'
 import { failureWords } from './failure-words.ts'
 import { type KeptWork, keptCount, keptFields, keptId, keptRows, keptText } from './kept-work.ts'
-import { Observable, type Readable } from './observable.ts'
+import { State } from './observable.ts'
 import {
   type Batch,
   GONE,
@@ -56,37 +56,30 @@ const HEAD = 'head'
  * Changes of many pets that a user prepares and then sends. Every step is kept in the browser at once, and a batch with
  * its idempotency key before it is sent: neither a reload, a lost response nor a second tab loses it or makes it twice.
  */
-export abstract class Draft<Line, Head> implements Readable<DraftState<Line, Head>> {
+export abstract class Draft<Line, Head> extends State<DraftState<Line, Head>> {
   protected readonly saving: SaveContext
   readonly #kept: KeptWork
   readonly #format: DraftFormat<Line, Head>
-  readonly #state: Observable<DraftState<Line, Head>>
-  #lines: Map<bigint, Line>
-
-  readonly get: () => DraftState<Line, Head>
-  readonly subscribe: Readable<DraftState<Line, Head>>['subscribe']
+  #lines = new Map<bigint, Line>()
 
   constructor(saving: SaveContext, kept: KeptWork, format: DraftFormat<Line, Head>) {
-    this.saving = saving
-    this.#kept = kept
-    this.#format = format
-    this.#lines = this.#readLines()
-    const { head, sent, phase } = this.#readHead()
-    this.#state = new Observable<DraftState<Line, Head>>({
-      head,
-      lines: this.#lines,
+    super({
+      head: undefined,
+      lines: new Map(),
       version: 0,
-      sent,
-      phase,
+      sent: undefined,
+      phase: 'open',
       failure: undefined,
       refused: new Map(),
       isKept: true,
     })
-    this.get = this.#state.get
-    this.subscribe = this.#state.subscribe
+    this.saving = saving
+    this.#kept = kept
+    this.#format = format
+    this.reload()
   }
 
-  /** Takes over what another tab has written. */
+  /** Reads the draft again, after another tab has written it. */
   readonly reload = (): void => {
     if (this.get().phase === 'sending') return
     this.#lines = this.#readLines()
@@ -135,7 +128,7 @@ export abstract class Draft<Line, Head> implements Readable<DraftState<Line, Hea
     for (const { petId } of batch.changes) refused.delete(petId)
     this.#keepHead({ sent: batch, phase: 'sending', failure: undefined, refused })
     try {
-      onMade(await sendBatch(saving, batch, saving.signal))
+      onMade(await sendBatch(saving, batch))
       this.#keepHead({ sent: undefined, phase: 'open' })
       saving.stock.publishNow()
       return 'made'
@@ -157,7 +150,7 @@ export abstract class Draft<Line, Head> implements Readable<DraftState<Line, Hea
 
   #change(changes: Partial<DraftState<Line, Head>>): void {
     const state = this.get()
-    this.#state.set({ ...state, ...changes, lines: this.#lines, version: state.version + 1 })
+    this.setValue({ ...state, ...changes, lines: this.#lines, version: state.version + 1 })
   }
 
   #keepHead(changes: Partial<DraftState<Line, Head>>): void {

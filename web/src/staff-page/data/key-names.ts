@@ -1,20 +1,17 @@
 import type { PetstoreClient } from '@petstore/client'
-import { Observable, type Readable } from './observable.ts'
+import { State } from './observable.ts'
 
 type Names = ReadonlyMap<string, string>
 
 /** The names of people by the ids of their keys, also of people who were removed. */
-export class KeyNames implements Readable<Names> {
-  readonly #names = new Observable<Names>(new Map())
+export class KeyNames extends State<Names> {
   readonly #keys: Pick<PetstoreClient['keys'], 'names'>
   readonly #signal: AbortSignal
   /** Ids that a load has already looked for. */
   readonly #requested = new Set<string>()
 
-  readonly get = this.#names.get
-  readonly subscribe = this.#names.subscribe
-
   constructor(keys: Pick<PetstoreClient['keys'], 'names'>, signal: AbortSignal) {
+    super(new Map())
     this.#keys = keys
     this.#signal = signal
   }
@@ -27,7 +24,7 @@ export class KeyNames implements Readable<Names> {
     try {
       const names = new Map<string, string>()
       for await (const { id, name } of this.#keys.names({ signal: this.#signal })) names.set(id, name)
-      this.#names.set(names)
+      this.setValue(names)
     } catch {
       // The next rows that need these names try again.
       for (const id of unknown) this.#requested.delete(id)

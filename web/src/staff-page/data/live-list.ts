@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/compat'
 import { failureWords } from './failure-words.ts'
 import type { LiveChanges } from './history/live-changes.ts'
-import { Observable, type Readable, useReadable } from './observable.ts'
+import { State, useReadable } from './observable.ts'
 
 export interface ListPage<Row, Cursor = string> {
   readonly items: readonly Row[]
@@ -9,18 +9,17 @@ export interface ListPage<Row, Cursor = string> {
   readonly next?: Cursor | undefined
 }
 
-/** How an event changes a list. */
 export type Effect<Row> =
   /** Adds the row, or replaces the row with its key. If it is incomplete, the list is soon loaded again. */
   | { readonly type: 'put'; readonly row: Row; readonly isIncomplete?: boolean }
   | { readonly type: 'remove'; readonly key: RowKey }
-  /** Only the service can tell. Events that come together cause one request. */
+  /** The event does not say how. Events that come together cause one request. */
   | { readonly type: 'reload' }
 
 type RowKey = string | bigint
 
-/** What `effectOf` may know about the list. */
-export interface LoadedRows<Row> {
+/** The list as `effectOf` sees it. */
+interface LoadedRows<Row> {
   find(key: RowKey): Row | undefined
   /** Whether the row would be on a page that is loaded. */
   hasReached(row: Row): boolean
@@ -44,7 +43,6 @@ export interface ListSource<Row, Event = never, Cursor = string> {
 export interface ListSnapshot<Row, Cursor = string> {
   readonly rows: readonly Row[]
   readonly phase: 'loading' | 'ready' | 'failed'
-  /** Why the last request failed. */
   readonly failure: string | undefined
   /** Where the next page begins; `undefined` if all pages are loaded. */
   readonly next: Cursor | undefined
@@ -67,16 +65,7 @@ const MAX_LOG_ROWS = 2_000
 const KEPT_LOG_ROWS = 10
 
 /** A list that is loaded page by page. Events keep it current, also events that arrive while a page loads. */
-export class LiveList<Row, Event = never, Cursor = string> implements Readable<ListSnapshot<Row, Cursor>> {
-  readonly #snapshot = new Observable<ListSnapshot<Row, Cursor>>({
-    rows: [],
-    phase: 'loading',
-    failure: undefined,
-    next: undefined,
-    isLoading: false,
-    isLoadingMore: false,
-    examined: 0,
-  })
+export class LiveList<Row, Event = never, Cursor = string> extends State<ListSnapshot<Row, Cursor>> {
   #source: ListSource<Row, Event, Cursor>
   #rows: Row[] = []
   #byKey = new Map<RowKey, Row>()
@@ -93,10 +82,16 @@ export class LiveList<Row, Event = never, Cursor = string> implements Readable<L
   #reloadTimer: ReturnType<typeof setTimeout> | undefined
   #flushTimer: ReturnType<typeof setTimeout> | undefined
 
-  readonly get = this.#snapshot.get
-  readonly subscribe = this.#snapshot.subscribe
-
   constructor(source: ListSource<Row, Event, Cursor>) {
+    super({
+      rows: [],
+      phase: 'loading',
+      failure: undefined,
+      next: undefined,
+      isLoading: false,
+      isLoadingMore: false,
+      examined: 0,
+    })
     this.#source = source
   }
 
@@ -120,7 +115,10 @@ export class LiveList<Row, Event = never, Cursor = string> implements Readable<L
   stop(): void {
     this.#unsubscribe()
     this.#ending.abort()
-    this.#clearTimers()
+    clearTimeout(this.#reloadTimer)
+    clearTimeout(this.#flushTimer)
+    this.#reloadTimer = undefined
+    this.#flushTimer = undefined
   }
 
   /** Loads as many rows as are shown. Never rejects: the snapshot has the failure. */
@@ -138,7 +136,7 @@ export class LiveList<Row, Event = never, Cursor = string> implements Readable<L
 
   async loadMore(): Promise<void> {
     if (this.get().failure !== undefined) return this.reload()
-    if (this.get().isLoadingMore) return
+    if (this.get().isLoadingMore) return this.#lastLoad
     await this.#enqueue(async (signal) => {
       const cursor = this.#next
       if (cursor === undefined) return
@@ -183,7 +181,7 @@ export class LiveList<Row, Event = never, Cursor = string> implements Readable<L
     return load
   }
 
-  /** `read` returns what to do with its result, unless the load was aborted. */
+  /** `read` returns a function that shows its result. It is not called if the load was aborted. */
   async #load(signal: AbortSignal, read: () => Promise<() => void>): Promise<void> {
     const { phase } = this.get()
     this.#duringLoad ??= []
@@ -332,14 +330,7 @@ export class LiveList<Row, Event = never, Cursor = string> implements Readable<L
   }
 
   #set(changes: Partial<ListSnapshot<Row, Cursor>>): void {
-    this.#snapshot.set({ ...this.get(), ...changes })
-  }
-
-  #clearTimers(): void {
-    clearTimeout(this.#reloadTimer)
-    clearTimeout(this.#flushTimer)
-    this.#reloadTimer = undefined
-    this.#flushTimer = undefined
+    this.setValue({ ...this.get(), ...changes })
   }
 }
 
@@ -348,12 +339,7 @@ export function useLiveList<Row, Event, Cursor>(
   source: ListSource<Row, Event, Cursor>,
 ): LiveList<Row, Event, Cursor> {
   const list = useMemo(() => new LiveList<Row, Event, Cursor>(source), [source])
-  useEffect(() => {
-    list.follow()
-    return () => list.stop()
-  }, [list])
-  useReadable(list)
-  return list
+  return useFollowed(list, source)
 }
 
 /** Like `useLiveList`, but the old rows stay until the rows of another source are loaded. */
@@ -361,6 +347,13 @@ export function useSearchedList<Row, Event, Cursor>(
   source: ListSource<Row, Event, Cursor>,
 ): LiveList<Row, Event, Cursor> {
   const [list] = useState(() => new LiveList<Row, Event, Cursor>(source))
+  return useFollowed(list, source)
+}
+
+function useFollowed<Row, Event, Cursor>(
+  list: LiveList<Row, Event, Cursor>,
+  source: ListSource<Row, Event, Cursor>,
+): LiveList<Row, Event, Cursor> {
   useEffect(() => {
     list.follow(source)
     return () => list.stop()

@@ -1,7 +1,7 @@
 import type { Page } from '@petstore/client'
-import { useEffect, useState } from 'preact/compat'
-import { failureWords } from './failure-words.ts'
+import { useMemo } from 'preact/compat'
 import type { LiveChanges } from './history/live-changes.ts'
+import { type ListPage, type ListSource, useLiveList } from './live-list.ts'
 
 export interface RecordSource<Item> {
   readonly load: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<Item>>
@@ -11,75 +11,40 @@ export interface RecordSource<Item> {
   readonly belongs: (item: Item) => boolean
 }
 
-export interface Records<Item> {
-  readonly items: readonly Item[]
-  /** False if there were more than the page loads. */
-  readonly isComplete: boolean
-}
-
-export interface LiveRecords<Item> {
-  /** `undefined` until they are loaded. */
-  readonly records: Records<Item> | undefined
-  readonly failure: string | undefined
-  readonly reload: () => void
-}
-
 /** Bounds the requests of one list: with the smallest plan, a key has 60 a minute. */
 const MAX_PAGES = 5
 
-/** Loads all pages up to a limit once, then keeps the records current by events. `source` must stay the same object. */
-export function useLiveRecords<Item>(source: RecordSource<Item>): LiveRecords<Item> {
-  const [records, setRecords] = useState<Records<Item>>()
-  const [failure, setFailure] = useState<string>()
-  const [attempt, setAttempt] = useState(0)
-  useEffect(() => {
-    const end = new AbortController()
-    // Events that arrive while the list is loaded may be missing from it.
-    let duringLoad: Item[] | undefined = []
-    const leave = source.live.subscribe((notice) => {
-      if (notice.type === 'missed') setAttempt((count) => count + 1)
-      else if (duringLoad !== undefined) duringLoad.push(notice.change)
-      else setRecords((before) => before && withEvents(source, before, [notice.change]))
-    })
-    loadPages(source, end.signal).then(
-      (loaded) => {
-        if (end.signal.aborted) return
-        setRecords(withEvents(source, loaded, duringLoad ?? []))
-        setFailure(undefined)
-        duringLoad = undefined
+/** Loads all pages up to a limit at once, then keeps the records current by events. `source` must stay the same object. */
+export function useLiveRecords<Item>(source: RecordSource<Item>) {
+  const listSource = useMemo((): ListSource<Item, Item> => {
+    const { live, idOf, belongs } = source
+    return {
+      keyOf: idOf,
+      events: live,
+      load: (_, signal) => loadPages(source, signal),
+      effectOf: (item, { find }) => {
+        if (belongs(item)) return { type: 'put', row: item }
+        return find(idOf(item)) === undefined ? undefined : { type: 'remove', key: idOf(item) }
       },
-      (error: unknown) => {
-        if (!end.signal.aborted) setFailure(failureWords(error))
-      },
-    )
-    return () => {
-      leave()
-      end.abort()
     }
-  }, [source, attempt])
-  return { records, failure, reload: () => setAttempt((count) => count + 1) }
+  }, [source])
+  const list = useLiveList(listSource)
+  const { rows, phase, failure, next } = list.get()
+  // They are not complete if there were more than the page loads.
+  const records = useMemo(
+    () => (phase === 'ready' ? { items: rows, isComplete: next === undefined } : undefined),
+    [rows, phase, next],
+  )
+  return { records, failure, reload: () => void list.reload() }
 }
 
-async function loadPages<Item>(source: RecordSource<Item>, signal: AbortSignal): Promise<Records<Item>> {
+async function loadPages<Item>({ load }: RecordSource<Item>, signal: AbortSignal): Promise<ListPage<Item>> {
   const items: Item[] = []
-  let cursor: string | undefined
-  for (let count = 0; count < MAX_PAGES; count++) {
-    const page = await source.load(cursor, signal)
+  let next: string | undefined
+  for (let count = 0; count === 0 || (next !== undefined && count < MAX_PAGES); count++) {
+    const page = await load(next, signal)
     items.push(...page.items)
-    cursor = page.next
-    if (cursor === undefined) return { items, isComplete: true }
+    next = page.next
   }
-  return { items, isComplete: false }
-}
-
-function withEvents<Item>(
-  { idOf, belongs }: RecordSource<Item>,
-  records: Records<Item>,
-  changed: readonly Item[],
-): Records<Item> {
-  const ids = new Set(changed.map(idOf))
-  const kept = records.items.filter((item) => !ids.has(idOf(item)))
-  const added = changed.filter(belongs)
-  if (added.length === 0 && kept.length === records.items.length) return records
-  return { ...records, items: [...kept, ...added] }
+  return { items, next }
 }

@@ -1,6 +1,6 @@
 import type { Permission } from '@petstore/client'
 
-/** What a person may change, in the words of the shop. */
+/** The parts of the shop that a person may change. */
 export const PERMISSION_WORDS: Readonly<Record<Permission, string>> = {
   stock: 'Stock',
   orders: 'Orders',
@@ -13,6 +13,8 @@ export const ALL_PERMISSIONS: readonly Permission[] = ['stock', 'orders', 'pets'
 export function permissionWords(permissions: readonly Permission[]): string {
   if (permissions.length === 0) return 'May only look'
   if (permissions.length === ALL_PERMISSIONS.length) return 'May change everything'
-  const words = ALL_PERMISSIONS.filter((one) => permissions.includes(one)).map((one) => PERMISSION_WORDS[one])
+  const words = ALL_PERMISSIONS.filter((each) => permissions.includes(each)).map(
+    (each) => PERMISSION_WORDS[each],
+  )
   return `May change ${words.join(', ').toLowerCase()}`
 }

@@ -11,7 +11,7 @@ export const REASON_WORDS: Readonly<Record<Reason, string>> = {
   corrected: 'Corrected',
 }
 
-/** What a change was made for, such as `Sold · order 17`; `undefined` where it does not tell. */
+/** The reason of a change, such as `Sold · order 17`; `undefined` if it has none. */
 export function whyWords({ reason, reference }: Pick<Change, 'reason' | 'reference'>): string | undefined {
   if (reason === undefined) return undefined
   return reference === undefined ? REASON_WORDS[reason] : `${REASON_WORDS[reason]} · ${reference}`

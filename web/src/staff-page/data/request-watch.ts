@@ -1,4 +1,4 @@
-import { Observable, type Readable } from './observable.ts'
+import { State } from './observable.ts'
 import { ServerClock } from './server-clock.ts'
 
 /** Problems between the page and the service, by the latest responses. */
@@ -18,17 +18,15 @@ const NO_PROBLEM: RequestState = { throttledUntil: undefined, isUnavailable: fal
 /**
  * Watches every request of the session. The client waits and retries by itself, and the page shows that meanwhile.
  */
-export class RequestWatch implements Readable<RequestState> {
-  readonly #state = new Observable(NO_PROBLEM)
+export class RequestWatch extends State<RequestState> {
   readonly #onRefusedKey: () => void
   #throttleTimer: ReturnType<typeof setTimeout> | undefined
   #clearTimer: ReturnType<typeof setTimeout> | undefined
 
   readonly clock = new ServerClock()
-  readonly get = this.#state.get
-  readonly subscribe = this.#state.subscribe
 
   constructor(onRefusedKey: () => void) {
+    super(NO_PROBLEM)
     this.#onRefusedKey = onRefusedKey
   }
 
@@ -49,12 +47,6 @@ export class RequestWatch implements Readable<RequestState> {
 
   /** The browser reports that it is offline. The next response ends this state. */
   readonly noteOffline = (): void => this.#change({ isUnreachable: true })
-
-  stop(): void {
-    clearTimeout(this.#throttleTimer)
-    clearTimeout(this.#clearTimer)
-    this.#state.set(NO_PROBLEM)
-  }
 
   #note({ status, headers }: Response): void {
     if (status >= 502 && status <= 504) this.#trouble({ isUnreachable: false, isUnavailable: true })
@@ -87,7 +79,7 @@ export class RequestWatch implements Readable<RequestState> {
       before.throttledUntil === after.throttledUntil &&
       before.isUnavailable === after.isUnavailable &&
       before.isUnreachable === after.isUnreachable
-    if (!isSame) this.#state.set(after)
+    if (!isSame) this.setValue(after)
   }
 }
 

@@ -18,7 +18,7 @@ const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['minute', MINUTE],
 ]
 
-/** The moment in local time, to the minute; the year where it is not this one. */
+/** The moment in local time, to the minute; with the year unless it is this one. */
 export function momentWords(at: number): string {
   const isThisYear = new Date(at).getFullYear() === new Date().getFullYear()
   return (isThisYear ? THIS_YEAR : ANY_YEAR).format(at)
@@ -45,7 +45,7 @@ function daysBetween(at: number, now: number): number {
   return Math.round((to - from) / DAY)
 }
 
-/** How long until then, and for what is more than some minutes away also when that is. */
+/** How long until then. If it is more than two minutes away, also the time of day. */
 export function untilWords(at: number, now: number): string {
   const left = Math.max(0, at - now)
   const seconds = Math.ceil(left / SECOND)

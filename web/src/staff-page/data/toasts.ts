@@ -1,11 +1,11 @@
 import { Observable } from './observable.ts'
 
 export interface Toast {
-  /** Another toast under the same name takes its place. */
+  /** A toast replaces the toast with the same name. */
   readonly name: string
   readonly text: string
   readonly tone?: 'plain' | 'negative'
-  readonly action?: { readonly label: string; readonly run: () => void }
+  readonly action?: { readonly label: string; readonly run: () => void } | undefined
 }
 
 const SHOWN_FOR_MS = 8_000
@@ -13,7 +13,7 @@ const SHOWN_FOR_MS = 8_000
 export const shownToasts = new Observable<readonly Toast[]>([])
 const timers = new Map<string, ReturnType<typeof setTimeout>>()
 
-/** Says something in passing. Whatever it offers can be reached elsewhere too, since it goes by itself. */
+/** Shows a message for a few seconds. Its action must be possible elsewhere too. */
 export function showToast(toast: Toast): void {
   shownToasts.set([...shownToasts.get().filter(({ name }) => name !== toast.name), toast])
   clearTimeout(timers.get(toast.name))
@@ -21,6 +21,10 @@ export function showToast(toast: Toast): void {
     toast.name,
     setTimeout(() => hideToast(toast.name), SHOWN_FOR_MS),
   )
+}
+
+export function showProblem(name: string, text: string, action?: Toast['action']): void {
+  showToast({ name, tone: 'negative', text, action })
 }
 
 export function hideToast(name: string): void {

@@ -1,8 +1,8 @@
 import type { PetstoreClient, Reason } from '@petstore/client'
 import { useMemo } from 'preact/compat'
-import { type Change, changeOf } from './history/change-log.ts'
+import { type Change, changeKey, changeOf } from './history/change-log.ts'
 import type { LiveChanges } from './history/live-changes.ts'
-import { type LiveRecords, type RecordSource, useLiveRecords } from './live-records.ts'
+import { type RecordSource, useLiveRecords } from './live-records.ts'
 
 /** Units that were sold or received at one time. Negative if a change was undone. */
 export interface Trade {
@@ -19,10 +19,6 @@ export interface TradeLog {
   readonly isComplete: boolean
 }
 
-export interface Trades extends Pick<LiveRecords<Change>, 'failure' | 'reload'> {
-  readonly log: TradeLog | undefined
-}
-
 const DAY_MS = 86_400_000
 /** The pace of sales is measured over this time. */
 const PACE_DAYS = 28
@@ -35,12 +31,12 @@ export function useTrades(
   client: PetstoreClient,
   live: LiveChanges,
   reason: Extract<Reason, 'sold' | 'received'>,
-): Trades {
+) {
   const since = useMemo(() => new Date().setHours(0, 0, 0, 0) - PACE_DAYS * DAY_MS, [])
   const source = useMemo<RecordSource<Change>>(
     () => ({
       live,
-      idOf: ({ petId, at, before, after }) => `${petId} ${at} ${before} ${after}`,
+      idOf: changeKey,
       belongs: (change) => change.reason === reason,
       load: async (cursor, signal) => {
         const from = new Date(since).toISOString()
@@ -51,7 +47,7 @@ export function useTrades(
     [client, live, reason, since],
   )
   const { records, failure, reload } = useLiveRecords(source)
-  const log = useMemo(() => {
+  const log = useMemo((): TradeLog | undefined => {
     if (records === undefined) return undefined
     const { items, isComplete } = records
     return { trades: items.map(tradeOf), since: isComplete ? since : earliest(items, since), isComplete }

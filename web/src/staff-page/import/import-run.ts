@@ -1,7 +1,7 @@
 import { isPetstoreError } from '@petstore/client'
 import { nameKey } from '../../../../server/src/core/transfer/rows.ts'
-import { catalogFailure } from '../data/catalog/catalog-failure.ts'
 import type { Categories } from '../data/catalog/categories.ts'
+import { catalogFailure } from '../data/failure-words.ts'
 import { State } from '../data/observable.ts'
 import { adjustRows, batchesOf, GONE } from '../data/stock/adjustment-batch.ts'
 import type { SaveContext } from '../data/stock/own-request.ts'
@@ -153,7 +153,7 @@ export class ImportRun extends State<ImportProgress | undefined> {
     const reference = fileName.replace(/\p{Cc}/gu, '').slice(0, MAX_REFERENCE)
     for (const batch of batchesOf(changes, { reason: 'corrected', reference })) {
       if (this.#isStopped()) break
-      const outcomes = await adjustRows(saving, batch, { begun: this.#stopping, letGo: saving.signal })
+      const outcomes = await adjustRows(saving, batch, { stop: this.#stopping, cancel: saving.signal })
       const failed = outcomes.flatMap((outcome) => {
         const line = lines.get(outcome.petId)
         if (!('why' in outcome) || line === undefined) return []

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
 import { saveCsv } from '../data/save-csv.ts'
-import { takeFound } from '../data/stock/stock-search.ts'
+import { takeSearchRows } from '../data/stock/stock-search.ts'
 import type { Session } from '../session/session.ts'
 import { useMayChange, useSession, useStock } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
@@ -108,7 +108,7 @@ async function prepareImport(
     const page = await client.inventory.search({ limit: PETS_PER_PAGE, cursor, signal: saving.signal })
     const found = page.items.filter((row) => concerns(row))
     // Events keep the pets that the page holds current; the page of a large store has to hold these as well.
-    takeFound(
+    takeSearchRows(
       stock,
       found.filter(({ petId }) => stock.find(petId) === undefined),
     )

@@ -1,6 +1,5 @@
 import type { PetstoreClient } from '@petstore/client'
-import { afterEvent } from '../data/catalog/pet-after-event.ts'
-import type { PetListSource } from '../data/catalog/pet-list.ts'
+import { afterEvent, type PetListSource } from '../data/catalog/pet-list.ts'
 
 interface Context extends Pick<PetListSource, 'events' | 'categories'> {
   readonly client: Pick<PetstoreClient, 'inventory'>

@@ -13,15 +13,15 @@ import { OrderRows } from './order-rows.tsx'
 
 /** The open orders of one pet, and the form for another one. */
 export function PetOrders({ petId }: { readonly petId: bigint }) {
-  const { orderCalls, orderNews } = useSession()
+  const { client, orderNews } = useSession()
   const mayChange = useMayChange('orders')
   const source = useMemo(
     () => ({
       read: (signal: AbortSignal) =>
-        orderCalls.list({ state: 'open', petId, pageSize: ORDERS_PER_PAGE + 1 }, signal),
+        client.orders.list({ state: 'open', petId, limit: ORDERS_PER_PAGE + 1, signal }),
       fits: (order: Order) => order.petId === petId && order.state === 'open',
     }),
-    [orderCalls, petId],
+    [client, petId],
   )
   const { list } = useOrderList(source, orderNews)
   return (
@@ -116,14 +116,14 @@ const REQUEST_AFTER_MS = 150
  * Until then, and if there are too many orders, the service is asked about this pet.
  */
 export function usePetReserved({ petId, reserved }: StockRow): number | undefined {
-  const { orderCalls, openOrders, feed } = useSession()
+  const { client, saving, openOrders, feed } = useSession()
   const isKnown = useReadable(openOrders) === 'ready'
   const [answered, setAnswered] = useState<number>()
   useEffect(() => {
     if (isKnown) return
     let timer: ReturnType<typeof setTimeout> | undefined
     const request = () => {
-      orderCalls.availability(petId).then(
+      client.inventory.availability(petId, { signal: saving.signal }).then(
         (availability) => setAnswered(availability.reserved),
         () => {},
       )
@@ -138,6 +138,6 @@ export function usePetReserved({ petId, reserved }: StockRow): number | undefine
       leave()
       clearTimeout(timer)
     }
-  }, [isKnown, orderCalls, feed, petId])
+  }, [isKnown, client, saving, feed, petId])
   return isKnown ? reserved : answered
 }

@@ -21,14 +21,14 @@ const SEARCH_AFTER_MS = 250
 
 /** All orders: what is waiting, to complete or to cancel. */
 export function OrdersView() {
-  const { stock, feed, orderCalls, orderNews, orderFilter } = useSession()
+  const { stock, feed, client, orderNews, orderFilter } = useSession()
   const filter = useReadable(orderFilter)
   const { hasNames } = useStock()
   const query = useDebounced(filter.query, SEARCH_AFTER_MS).trim()
   const source = useMemo(
-    () => searchOrders(orderCalls, { kind: filter.kind, query }, stock, feed.read),
+    () => searchOrders(client.orders, { kind: filter.kind, query }, stock, feed.read),
     // Names are searched once they are loaded, and not again at every change of the stock.
-    [orderCalls, filter.kind, query, stock, feed, hasNames],
+    [client, filter.kind, query, stock, feed, hasNames],
   )
   const { list, orders } = useOrderList(source, orderNews)
   const [arrived, setArrived] = useArrivedOrders(source)

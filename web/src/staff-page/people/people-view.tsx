@@ -49,17 +49,17 @@ export function PeopleView() {
 function People({ ownId }: { readonly ownId: string | undefined }) {
   const { client, requests } = useSession()
   const [list] = useState(() => new PeopleList(client.keys))
-  const { phase, people, failure } = useReadable(list)
+  const snapshot = useReadable(list)
+  const people = snapshot.rows
   const [shown, setShown] = useState<'current' | 'revoked'>('current')
   const [dialog, setDialog] = useState<OpenDialog>()
   const now = useNow(30_000, requests.clock.now)
   useEffect(() => {
-    void list.refresh()
+    void list.reload()
   }, [list])
   const close = useCallback(() => setDialog(undefined), [])
   const own = people.find(({ id }) => id === ownId)
   const rows = people.filter((person) => (person.revokedAt !== undefined) === (shown === 'revoked'))
-  const snapshot = { rows, phase, failure, next: undefined, isLoadingMore: false }
   return (
     <>
       <div className="cluster view__head">
@@ -83,7 +83,11 @@ function People({ ownId }: { readonly ownId: string | undefined }) {
       </p>
       <ListFrame
         label="People"
-        list={{ get: () => snapshot, reload: list.refresh, loadMore: list.refresh }}
+        list={{
+          get: () => ({ ...snapshot, rows }),
+          reload: () => list.reload(),
+          loadMore: () => list.loadMore(),
+        }}
         empty={<Empty title={shown === 'revoked' ? 'Nobody was revoked' : 'Nobody yet'} />}
       >
         {rows.map((person) => (

@@ -1,7 +1,7 @@
 import { isPetstoreError, type Pet, type PetstoreClient, type SearchRow } from '@petstore/client'
 import { flushSync, useState } from 'preact/compat'
-import { catalogFailure } from '../data/catalog/catalog-failure.ts'
 import { categoryName } from '../data/catalog/category-list.ts'
+import { catalogFailure } from '../data/failure-words.ts'
 import { useReadable } from '../data/observable.ts'
 import { STATUSES } from '../data/stock/table-state.ts'
 import { showToast } from '../data/toasts.ts'

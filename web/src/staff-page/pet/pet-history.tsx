@@ -20,7 +20,7 @@ interface Props {
 }
 
 export function PetHistory({ history, log, now, threshold }: Props) {
-  const { changes, phase, failure } = log
+  const { rows: changes, phase, failure } = log
   const isEmpty = phase === 'ready' && changes.length === 0
   const isLoading = phase === 'loading' && changes.length === 0
   return (
@@ -72,7 +72,7 @@ const LEGEND: Readonly<Record<StepMark, string>> = {
   other: 'No reason given',
 }
 
-function HistoryChart({ log: { changes, next }, now, threshold }: Omit<Props, 'history'>) {
+function HistoryChart({ log: { rows: changes, next }, now, threshold }: Omit<Props, 'history'>) {
   const until = Math.max(now, changes[0]?.at ?? now)
   const steps = useMemo(() => stepsOf(changes, until), [changes, until])
   const first = steps[1]
@@ -140,10 +140,10 @@ const ROWS_PER_PAGE = 15
 
 function HistoryTable({ history, log, now }: Omit<Props, 'threshold'>) {
   const [shown, setShown] = useState(ROWS_PER_PAGE)
-  const { changes, next, isLoadingOlder } = log
+  const { rows: changes, next, isLoadingMore } = log
   const showMore = () => {
     setShown(shown + ROWS_PER_PAGE)
-    if (shown + ROWS_PER_PAGE > changes.length) void history.loadOlder()
+    if (shown + ROWS_PER_PAGE > changes.length) void history.loadMore()
   }
   return (
     <>
@@ -165,7 +165,7 @@ function HistoryTable({ history, log, now }: Omit<Props, 'threshold'>) {
       </table>
       {(shown < changes.length || next !== undefined) && (
         <span>
-          <Button isBusy={isLoadingOlder} onClick={showMore}>
+          <Button isBusy={isLoadingMore} onClick={showMore}>
             Show more
           </Button>
         </span>

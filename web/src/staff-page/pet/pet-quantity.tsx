@@ -4,7 +4,7 @@ import { shownQuantity } from '../data/stock/stock-editor.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import { Reserved } from '../quantity/reserved.tsx'
 import { RowState } from '../quantity/row-state.tsx'
-import { changeAndTell } from '../quantity/save-and-tell.ts'
+import { saveTypedChange } from '../quantity/save-change.ts'
 import { readQuantity } from '../quantity/typed-change.ts'
 import { useMayChange, useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
@@ -38,7 +38,7 @@ export function PetQuantity({ row, reserved }: Props) {
     if (target === undefined) return
     setDraft(undefined)
     if (target === seen.current.quantity) return
-    const isSaved = await changeAndTell(session, seen.current, { kind: 'set', quantity: target })
+    const isSaved = await saveTypedChange(session, seen.current, { kind: 'set', quantity: target })
     if (!isSaved) setDraft(draft)
   }
   const onKey = (event: KeyboardEvent) => {

@@ -1,7 +1,6 @@
 import type { SearchRow } from '@petstore/client'
 import { type ReactNode, useMemo, useState } from 'preact/compat'
-import type { PetListSource } from '../data/catalog/pet-list.ts'
-import { usePetList } from '../data/catalog/use-pet-list.ts'
+import { type PetListSource, usePetList } from '../data/catalog/pet-list.ts'
 import { type HistorySource, useChangeHistory } from '../data/history/change-history.ts'
 import { changeOf } from '../data/history/change-log.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
@@ -9,7 +8,7 @@ import { PetOrders, usePetReserved } from '../order-rows/pet-orders.tsx'
 import { CategoryName } from '../pet-form/category-name.tsx'
 import { PetDialog } from '../pet-form/pet-dialog.tsx'
 import { useMayChange, useSession, useStock, useStockRow } from '../session/session-context.ts'
-import { StockFailure } from '../session/stock-failure.tsx'
+import { StockFailure } from '../session/work-frame.tsx'
 import { BackLink } from '../ui/back-link.tsx'
 import { Button } from '../ui/button.tsx'
 import { useNow } from '../ui/hooks.ts'
@@ -52,7 +51,7 @@ function Pet({ row }: { readonly row: StockRow }) {
   const details = usePetDetails(petId)
   const mayEdit = useMayChange('pets')
   const [isEditing, setEditing] = useState(false)
-  const { history, log } = usePetHistory(petId)
+  const history = usePetHistory(petId)
   const now = useNow(10_000)
   const title = name ?? `Pet ${petId}`
   return (
@@ -83,7 +82,7 @@ function Pet({ row }: { readonly row: StockRow }) {
         <PetQuantity row={row} reserved={usePetReserved(row)} />
       </header>
       <PetOrders petId={petId} />
-      <PetHistory history={history} log={log} now={now} threshold={details?.lowStockAt} />
+      <PetHistory history={history} log={history.get()} now={now} threshold={details?.lowStockAt} />
       {isEditing && details !== undefined && <PetDialog pet={details} onClose={() => setEditing(false)} />}
     </article>
   )

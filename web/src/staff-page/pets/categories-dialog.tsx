@@ -1,7 +1,7 @@
 import type { Category } from '@petstore/client'
 import { type FormEvent, useState } from 'preact/compat'
-import { catalogFailure } from '../data/catalog/catalog-failure.ts'
 import { byName } from '../data/catalog/category-list.ts'
+import { catalogFailure } from '../data/failure-words.ts'
 import { useReadable } from '../data/observable.ts'
 import { readQuantity } from '../quantity/typed-change.ts'
 import { useSession } from '../session/session-context.ts'

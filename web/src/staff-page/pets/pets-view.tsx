@@ -1,7 +1,6 @@
 import type { SearchRow } from '@petstore/client'
 import { memo, useEffect, useMemo, useRef, useState } from 'preact/compat'
-import type { PetListSnapshot, PetListSource } from '../data/catalog/pet-list.ts'
-import { usePetList } from '../data/catalog/use-pet-list.ts'
+import { type PetListSnapshot, type PetListSource, usePetList } from '../data/catalog/pet-list.ts'
 import { CategoryChoice } from '../pet-form/category-choice.tsx'
 import { CategoryName } from '../pet-form/category-name.tsx'
 import { PetDialog } from '../pet-form/pet-dialog.tsx'

@@ -14,7 +14,6 @@ export const REASONS_FOR: Readonly<Record<'set' | 'add' | 'subtract', readonly [
 }
 
 interface ReasonProps {
-  /** `Reason` by default. */
   readonly label?: string
   readonly reasons: readonly Reason[]
   readonly reason: Reason

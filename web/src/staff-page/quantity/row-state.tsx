@@ -17,7 +17,7 @@ interface Props {
 /** If both quantities together are longer, the buttons show words instead. */
 const MAX_ON_BUTTONS = 14
 
-/** The state of a row's change, and what the user can do if it was not saved. */
+/** The state of a row's change, with buttons if it was not saved. */
 export function RowState({ petId, name, state, editor, onChosen }: Props) {
   if (state === undefined) return null
   if (state.kind === 'stepping')

@@ -11,7 +11,7 @@ import { useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 
 interface Props {
-  /** Says what the button undoes, such as `the delivery`. Screen readers hear it. */
+  /** Names the adjustment for screen readers, such as `the delivery`. */
   readonly what: string
   readonly changes: readonly QuantityChange[]
   readonly purpose: AdjustmentPurpose

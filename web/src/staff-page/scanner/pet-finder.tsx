@@ -9,7 +9,7 @@ import {
 } from 'preact/compat'
 import { Icon } from '../../design/icon.tsx'
 import { failureWords } from '../data/failure-words.ts'
-import { askForBarcode } from '../data/stock/barcode-lookup.ts'
+import { askForBarcode } from '../data/stock/stock-search.ts'
 import { useMayChange, useSession, useStock } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { Combobox, type Option } from '../ui/combobox.tsx'
@@ -57,7 +57,7 @@ export function PetFinder({ ref, label, hint, message, onMessage, onPick, hidesS
   const mayAddPets = useMayChange('pets')
   const [text, setText] = useState('')
   const field = useRef<HTMLInputElement>(null)
-  /** Counts what the user did, so that a late answer to something else is dropped. */
+  /** Counts the user's inputs, so that a late answer to an earlier input is dropped. */
   const steps = useRef(0)
   const focus = useCallback(() => field.current?.focus(), [])
   useTypingInto(focus)

@@ -2,8 +2,8 @@ import type { Pet } from '@petstore/client'
 import type { ComponentType } from 'preact/compat'
 import { failureWords } from '../data/failure-words.ts'
 import { Observable, useReadable } from '../data/observable.ts'
-import { askForBarcode } from '../data/stock/barcode-lookup.ts'
-import { showToast } from '../data/toasts.ts'
+import { askForBarcode } from '../data/stock/stock-search.ts'
+import { showProblem } from '../data/toasts.ts'
 import type { Session } from '../session/session.ts'
 import { useSession } from '../session/session-context.ts'
 import { goTo } from '../ui/navigation.ts'
@@ -56,13 +56,7 @@ export async function findScanned(
     const petId = await askForBarcode(saving, barcode)
     if (petId !== undefined) return onFound(petId)
   } catch (error) {
-    if (!saving.signal.aborted) {
-      showToast({
-        name: 'scan',
-        tone: 'negative',
-        text: `${barcode} was not looked up. ${failureWords(error)}`,
-      })
-    }
+    if (!saving.signal.aborted) showProblem('scan', `${barcode} was not looked up. ${failureWords(error)}`)
     return
   }
   const add = async () => {
@@ -70,12 +64,8 @@ export async function findScanned(
     if (petId !== undefined) onFound(petId)
   }
   const mayAdd = owner.get()?.permissions.includes('pets') !== false
-  showToast({
-    name: 'scan',
-    tone: 'negative',
-    text: `No pet has the barcode ${barcode}.`,
-    ...(mayAdd ? { action: { label: 'Add a pet with this barcode', run: () => void add() } } : {}),
-  })
+  const action = { label: 'Add a pet with this barcode', run: () => void add() }
+  showProblem('scan', `No pet has the barcode ${barcode}.`, mayAdd ? action : undefined)
 }
 
 /** Opens the form for a new pet. Resolves with its id, or with `undefined` if none was added. */
@@ -84,8 +74,7 @@ export async function addPetWithBarcode(barcode: string): Promise<bigint | undef
     const { PetDialog } = await import('../pet-form/pet-dialog.tsx')
     return await new Promise((finish) => openForm.set({ barcode, Dialog: PetDialog, finish }))
   } catch {
-    const text = 'The form could not be loaded. Check the connection and try again.'
-    showToast({ name: 'scan', tone: 'negative', text })
+    showProblem('scan', 'The form could not be loaded. Check the connection and try again.')
     return undefined
   }
 }

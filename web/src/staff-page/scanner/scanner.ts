@@ -1,16 +1,8 @@
 import { flushSync, useEffect, useLayoutEffect, useRef } from 'preact/compat'
 import { isAsking } from '../ui/confirm.tsx'
 
-/** The part of a `KeyboardEvent` that the reader needs. */
-export interface PressedKey {
-  readonly key: string
-  /** The system's time of the key press in milliseconds. A busy page does not change it. */
-  readonly timeStamp: number
-  readonly ctrlKey: boolean
-  readonly metaKey: boolean
-  readonly altKey: boolean
-  readonly repeat: boolean
-}
+/** `timeStamp` is the system's time of the key press, which a busy page does not change. */
+type PressedKey = Pick<KeyboardEvent, 'key' | 'timeStamp' | 'ctrlKey' | 'metaKey' | 'altKey' | 'repeat'>
 
 /** Slow scanners need half of this for a character; people who type several keys need twice as much. */
 const MAX_GAP_MS = 50

@@ -1,15 +1,13 @@
 import { isPetstoreError, type KeyWithSecret, PetstoreClient } from '@petstore/client'
 import { failureWords } from '../data/failure-words.ts'
-import { Observable, type Readable } from '../data/observable.ts'
+import { Observable } from '../data/observable.ts'
 import { untilWords } from '../data/time-words.ts'
 
 const CODE_FORM = /^[0-9A-Z]{8}$/
 const LINK_FORM = /^#pair=([0-9A-Za-z-]{1,20})$/
 
-const code = new Observable<string | undefined>(undefined)
-
 /** The sign-in code of the link that was opened. */
-export const linkedCode: Readable<string | undefined> = code
+export const linkedCode = new Observable<string | undefined>(undefined)
 
 /** A link that signs in with the code. The code is in the fragment, which browsers do not send to servers. */
 export function pairingLink(pairingCode: string): string {
@@ -23,12 +21,8 @@ export function takeLinkedCode(): boolean {
   const linked = LINK_FORM.exec(location.hash)?.[1]
   if (linked === undefined) return false
   history.replaceState(null, '', location.pathname + location.search)
-  code.set(linked)
+  linkedCode.set(linked)
   return true
-}
-
-export function forgetLinkedCode(): void {
-  code.set(undefined)
 }
 
 /** The code without blanks and dashes; `undefined` if the text is not a code. */
@@ -44,13 +38,14 @@ export function pair(pairingCode: string): Promise<KeyWithSecret> {
 }
 
 export function pairingFailure(error: unknown, now: number): string {
-  if (isPetstoreError(error, 'unauthorized'))
-    return 'This code does not work: it is wrong, older than 10 minutes, or was used before. Ask for a new code.'
   if (isPetstoreError(error, 'rate_limit_exceeded')) {
     const reset = error.limits?.reset
     return `Too many wrong codes. Try again ${reset === undefined ? 'in 10 minutes' : untilWords(reset * 1_000, now)}.`
   }
   if (isPetstoreError(error) && error.mayHaveBeenMade)
     return 'No answer came, so the code may be used up. Try it again, or ask for a new code.'
-  return failureWords(error)
+  return failureWords(error, {
+    unauthorized:
+      'This code does not work: it is wrong, older than 10 minutes, or was used before. Ask for a new code.',
+  })
 }

@@ -60,15 +60,15 @@ export function PersonMenu() {
                 className="select"
                 value={minutes}
                 onChange={({ currentTarget }) => {
-                  const chosen = LOCK_MINUTES.find((one) => one === Number(currentTarget.value))
+                  const chosen = LOCK_MINUTES.find((choice) => choice === Number(currentTarget.value))
                   if (chosen === undefined) return
                   setLockMinutes(chosen)
                   setMinutes(chosen)
                 }}
               >
-                {LOCK_MINUTES.map((one) => (
-                  <option key={one} value={one}>
-                    {minuteWords(one)}
+                {LOCK_MINUTES.map((choice) => (
+                  <option key={choice} value={choice}>
+                    {minuteWords(choice)}
                   </option>
                 ))}
               </select>
@@ -104,7 +104,6 @@ async function askAndSignOut(name: string, hasPin: boolean): Promise<void> {
   if (isSure) await signOut()
 }
 
-/** Alt+L locks the page. */
 function useLockKey(isOn: boolean): void {
   useEffect(() => {
     if (!isOn) return

@@ -1,4 +1,4 @@
-import { useState } from 'preact/compat'
+import { type ReactNode, useId, useState } from 'preact/compat'
 import { Button } from '../ui/button.tsx'
 import { ask } from '../ui/confirm.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -8,6 +8,31 @@ import { setPin as encryptWithPin, openSession } from './signed-in.ts'
 import { MAX_WRONG_PINS, type Person, PIN_FORM } from './vault.ts'
 
 const NOT_A_PIN = 'A PIN has 4 to 8 digits.'
+const PIN_FIELD = { type: 'password', isNumber: true, maxLength: 8 } as const
+
+interface CardFormProps {
+  readonly title: string
+  readonly onSubmit: () => void
+  readonly children: ReactNode
+}
+
+export function CardForm({ title, onSubmit, children }: CardFormProps) {
+  const id = useId()
+  return (
+    <form
+      className="card sign-in__card"
+      aria-labelledby={id}
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        onSubmit()
+      }}
+    >
+      <h1 id={id}>{title}</h1>
+      {children}
+    </form>
+  )
+}
 
 interface PinFormProps {
   readonly person: Person
@@ -31,7 +56,10 @@ export function PinForm({ person, onRemoved }: PinFormProps) {
     setBusy(false)
     setPin('')
     if (result.type === 'unlocked') openSession(result.apiKey, person.id)
-    else if (result.type === 'removed') onRemoved(removedWords(person))
+    else if (result.type === 'removed')
+      onRemoved(
+        `${MAX_WRONG_PINS} wrong PINs: ${person.name} was removed from this device. Ask for a new code.`,
+      )
     else setProblem(`Wrong PIN. ${attemptWords(result.attemptsLeft)}`)
   }
   const remove = async () => {
@@ -46,32 +74,20 @@ export function PinForm({ person, onRemoved }: PinFormProps) {
     onRemoved(undefined)
   }
   return (
-    <form
-      className="card sign-in__card"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void unlock()
-      }}
-    >
-      <h1>{person.name}</h1>
-      <PinField label="PIN" value={pin} onChange={setPin} problem={problem} />
+    <CardForm title={person.name} onSubmit={() => void unlock()}>
+      <TextField {...PIN_FIELD} label="PIN" value={pin} onChange={setPin} problem={problem} autoFocus />
       <Button type="submit" tone="primary" isBusy={isBusy}>
         Unlock
       </Button>
       <Button tone="quiet" size="small" onClick={() => void remove()}>
         Forgot the PIN?
       </Button>
-    </form>
+    </CardForm>
   )
 }
 
-interface NewPinProps {
-  readonly submitLabel: string
-  readonly onPin: (pin: string) => Promise<void>
-}
-
 /** Two fields for a new PIN and a button. The caller puts them into a form of its own. */
-export function useNewPin({ submitLabel, onPin }: NewPinProps) {
+export function useNewPin(submitLabel: string, onPin: (pin: string) => Promise<void>) {
   const [pin, setPin] = useState('')
   const [repeated, setRepeated] = useState('')
   const [problem, setProblem] = useState<string>()
@@ -88,8 +104,16 @@ export function useNewPin({ submitLabel, onPin }: NewPinProps) {
   }
   const fields = (
     <>
-      <PinField label="New PIN" value={pin} onChange={setPin} problem={problem} hint="4 to 8 digits." />
-      <PinField label="Repeat the PIN" value={repeated} onChange={setRepeated} isFocused={false} />
+      <TextField
+        {...PIN_FIELD}
+        label="New PIN"
+        hint="4 to 8 digits."
+        value={pin}
+        onChange={setPin}
+        problem={problem}
+        autoFocus
+      />
+      <TextField {...PIN_FIELD} label="Repeat the PIN" value={repeated} onChange={setRepeated} />
       <p className="muted small">
         The PIN keeps colleagues apart on this device. It does not protect a stolen device: if the device is
         lost, revoke its people in People.
@@ -106,12 +130,9 @@ export function useNewPin({ submitLabel, onPin }: NewPinProps) {
 
 /** Sets or changes the PIN of the person who is signed in. */
 export function PinDialog({ onClose }: { readonly onClose: () => void }) {
-  const { fields, button, submit } = useNewPin({
-    submitLabel: 'Save the PIN',
-    onPin: async (pin) => {
-      await encryptWithPin(pin)
-      onClose()
-    },
+  const { fields, button, submit } = useNewPin('Save the PIN', async (pin) => {
+    await encryptWithPin(pin)
+    onClose()
   })
   return (
     <Dialog title="PIN for this device" onClose={onClose} onSubmit={() => void submit()}>
@@ -129,25 +150,8 @@ export function PinDialog({ onClose }: { readonly onClose: () => void }) {
   )
 }
 
-interface PinFieldProps {
-  readonly label: string
-  readonly value: string
-  readonly onChange: (value: string) => void
-  readonly problem?: string | undefined
-  readonly hint?: string
-  readonly isFocused?: boolean
-}
-
-function PinField({ isFocused = true, ...props }: PinFieldProps) {
-  return <TextField {...props} type="password" isNumber maxLength={8} autoFocus={isFocused} />
-}
-
 function attemptWords(left: number): string {
   return left === 1
     ? 'One more wrong PIN removes you from this device.'
     : `${left} tries left, then you are removed from this device.`
-}
-
-function removedWords({ name }: Person): string {
-  return `${MAX_WRONG_PINS} wrong PINs: ${name} was removed from this device. Ask for a new code.`
 }

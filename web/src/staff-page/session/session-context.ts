@@ -2,7 +2,7 @@ import type { Permission } from '@petstore/client'
 import { createContext, useContext, useEffect, useState } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
 import type { RequestState } from '../data/request-watch.ts'
-import type { StockRow, StockSnapshot } from '../data/stock/stock-model.ts'
+import type { StockSnapshot } from '../data/stock/stock-model.ts'
 import type { Session } from './session.ts'
 
 export const SessionContext = createContext<Session | undefined>(undefined)
@@ -19,10 +19,7 @@ export function useStock(): StockSnapshot {
 }
 
 /** The row of one pet. A pet of a large store that the page does not hold is loaded first. */
-export function useStockRow(petId: bigint): {
-  readonly row: StockRow | undefined
-  readonly isLoading: boolean
-} {
+export function useStockRow(petId: bigint) {
   const { stock, pets } = useSession()
   const { phase, hasNames, isComplete } = useStock()
   const row = stock.find(petId)

@@ -4,7 +4,6 @@ import { KeyNames } from '../data/key-names.ts'
 import { Observable, type Readable } from '../data/observable.ts'
 import { OpenOrders } from '../data/orders/open-orders.ts'
 import { OrderActions } from '../data/orders/order-actions.ts'
-import { OrderCalls } from '../data/orders/order-calls.ts'
 import type { OrderNews } from '../data/orders/order-list.ts'
 import { FIRST_ORDER_FILTER } from '../data/orders/order-search.ts'
 import { RequestWatch } from '../data/request-watch.ts'
@@ -22,20 +21,18 @@ export interface KeyOwner {
   readonly id: string
   readonly name: string
   readonly plan: string
-  /** What it may change. */
   readonly permissions: readonly Permission[]
 }
 
-/** How long to wait before asking again whose key it is. */
-const OWNER_AGAIN_MS = 2_000
-/** How often the name and the permissions are read again, because People may change them. */
+/** How long to wait before the owner is requested again. */
+const OWNER_RETRY_MS = 2_000
+/** People may change the name and the permissions at any time. */
 const OWNER_EVERY_MS = 10_000
 
-/** Everything that belongs to one signed-in key, and goes with it. */
+/** Everything that belongs to one signed-in key and ends with it. */
 export class Session {
   readonly client: PetstoreClient
   readonly stock = new StockModel()
-  /** What a change of the stock is sent with. */
   readonly saving: SaveContext
   readonly requests: RequestWatch
   readonly editor: StockEditor
@@ -43,7 +40,6 @@ export class Session {
   readonly bulk: BulkChanges
   readonly feed: StockFeed
   readonly pets: PetLoader
-  readonly orderCalls: OrderCalls
   readonly orderActions: OrderActions
   readonly orderNews: OrderNews
   readonly openOrders: OpenOrders
@@ -52,7 +48,7 @@ export class Session {
   readonly categories: Categories
   readonly table = new Observable(FIRST_TABLE_STATE)
   readonly orderFilter = new Observable(FIRST_ORDER_FILTER)
-  /** Whose key it is; `undefined` until the service has told. */
+  /** The owner of the key; `undefined` until the service has answered. */
   readonly owner: Readable<KeyOwner | undefined>
   readonly #owner = new Observable<KeyOwner | undefined>(undefined)
   readonly #ending = new AbortController()
@@ -63,37 +59,33 @@ export class Session {
     this.client = new PetstoreClient({ baseUrl, apiKey, fetch: this.#fetch })
     const { client, stock } = this
     const signal = this.#ending.signal
-    const own = new OwnChanges()
     this.owner = this.#owner
-    this.saving = { client, stock, own, signal }
+    this.saving = { client, stock, own: new OwnChanges(), signal }
     this.editor = new StockEditor(this.saving, this.undo)
     this.bulk = new BulkChanges(this.saving, this.undo)
-    this.feed = new StockFeed({ client, stock, own, requests: this.requests, signal })
+    this.feed = new StockFeed({ ...this.saving, requests: this.requests })
     this.pets = new PetLoader(this.saving, this.feed.read)
-    const calls = new OrderCalls(client, signal)
-    this.orderCalls = calls
-    this.orderActions = new OrderActions({ calls, stock, now: this.requests.clock.now, signal })
+    this.orderActions = new OrderActions({ client, stock, now: this.requests.clock.now, signal })
     this.orderNews = { events: this.feed.orders, answers: this.orderActions.answered }
     this.categories = new Categories({ client, stock, events: this.feed.events, signal })
-    this.openOrders = new OpenOrders({ calls, stock, live: this.feed.orders, signal })
+    this.openOrders = new OpenOrders({ orders: client.orders, stock, live: this.feed.orders, signal })
     this.webhooks = new Webhooks(client.webhooks, signal)
     this.keyNames = new KeyNames(client.keys, signal)
   }
 
-  /** Throws where the key is not valid, or the service does not answer. */
+  /** Throws if the key is not valid, or the service does not answer. */
   async checkKey(): Promise<void> {
     await this.#readOwner({})
   }
 
-  /** Asks whose key it is until the service has told: work that is kept for its owner waits for that. */
+  /** Requests the owner until the service answers: work that is kept for its owner waits for that. */
   async findOwner(): Promise<void> {
     const { signal } = this.#ending
     while (this.#owner.get() === undefined && !signal.aborted) {
-      await this.checkKey().catch(() => new Promise((resolve) => setTimeout(resolve, OWNER_AGAIN_MS)))
+      await this.checkKey().catch(() => new Promise((resolve) => setTimeout(resolve, OWNER_RETRY_MS)))
     }
   }
 
-  /** Begins to follow the stock and its orders. */
   start(): void {
     this.openOrders.start()
     this.categories.start()
@@ -128,17 +120,8 @@ export class Session {
     document.addEventListener('visibilitychange', this.#refreshOwner, { signal })
   }
 
-  /** Ends every request and drops all data. */
+  /** Ends every request. */
   end(): void {
     this.#ending.abort(new DOMException('signed out', 'AbortError'))
-    this.requests.stop()
-    this.editor.clear()
-    this.bulk.clear()
-    this.orderActions.clear()
-    this.undo.clear()
-    this.stock.clear()
-    this.table.set(FIRST_TABLE_STATE)
-    this.orderFilter.set(FIRST_ORDER_FILTER)
-    this.#owner.set(undefined)
   }
 }

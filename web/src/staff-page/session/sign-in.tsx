@@ -1,5 +1,5 @@
 import type { KeyWithSecret } from '@petstore/client'
-import { type ReactNode, useEffect, useId, useRef, useState } from 'preact/compat'
+import { useEffect, useState } from 'preact/compat'
 import { Brand } from '../../design/brand.tsx'
 import { ThemeSwitch } from '../../design/theme-switch.tsx'
 import { forgetKey, keepKey, storedKey } from '../../shared/key-storage.ts'
@@ -11,8 +11,8 @@ import { Confirm } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { RequestNotice } from '../ui/notices.tsx'
 import { canUsePins, vault } from './device-people.ts'
-import { forgetLinkedCode, linkedCode, pair, pairingFailure, parseCode } from './pairing.ts'
-import { PinForm, useNewPin } from './pin-forms.tsx'
+import { linkedCode, pair, pairingFailure, parseCode } from './pairing.ts'
+import { CardForm, PinForm, useNewPin } from './pin-forms.tsx'
 import type { Session } from './session.ts'
 import { KEY_FORM, openSession, openStoredKey, signIn } from './signed-in.ts'
 import type { Person } from './vault.ts'
@@ -46,7 +46,7 @@ export function SignIn({ reason, personId }: Props) {
   useEffect(() => {
     if (linked === undefined) return
     setStep({ type: 'code', linked })
-    forgetLinkedCode()
+    linkedCode.set(undefined)
   }, [linked])
   const goTo = (next: Step) => {
     setNotice(undefined)
@@ -68,7 +68,18 @@ export function SignIn({ reason, personId }: Props) {
           </p>
         )}
         {step.type === 'people' && (
-          <PersonChoice people={people} onPick={(person) => goTo({ type: 'pin', person })} />
+          <div className="card sign-in__card">
+            <h1>Who is working?</h1>
+            <ul className="stack">
+              {people.map((person) => (
+                <li key={person.id}>
+                  <Button className="sign-in__person" onClick={() => goTo({ type: 'pin', person })}>
+                    {person.name}
+                  </Button>
+                </li>
+              ))}
+            </ul>
+          </div>
         )}
         {step.type === 'pin' && (
           <PinForm
@@ -119,52 +130,6 @@ function isOffered(step: Step, people: readonly Person[]): boolean {
   return step.type !== 'people' || people.length > 0
 }
 
-interface PersonChoiceProps {
-  readonly people: readonly Person[]
-  readonly onPick: (person: Person) => void
-}
-
-function PersonChoice({ people, onPick }: PersonChoiceProps) {
-  return (
-    <div className="card sign-in__card">
-      <h1>Who is working?</h1>
-      <ul className="stack">
-        {people.map((person) => (
-          <li key={person.id}>
-            <Button className="sign-in__person" onClick={() => onPick(person)}>
-              {person.name}
-            </Button>
-          </li>
-        ))}
-      </ul>
-    </div>
-  )
-}
-
-interface CardFormProps {
-  readonly title: string
-  readonly onSubmit: () => void
-  readonly children: ReactNode
-}
-
-function CardForm({ title, onSubmit, children }: CardFormProps) {
-  const id = useId()
-  return (
-    <form
-      className="card sign-in__card"
-      aria-labelledby={id}
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        onSubmit()
-      }}
-    >
-      <h1 id={id}>{title}</h1>
-      {children}
-    </form>
-  )
-}
-
 interface CodeFormProps {
   /** The code of the link that was opened. It is tried at once. */
   readonly linked: string | undefined
@@ -194,10 +159,9 @@ function CodeForm({ linked, onPaired, onKey }: CodeFormProps) {
       setBusy(false)
     }
   }
-  const start = useRef(exchange)
   useEffect(() => {
-    if (linked !== undefined) void start.current(linked)
-  }, [linked])
+    if (linked !== undefined) void exchange(linked)
+  }, [])
   const submit = () => {
     if (isKey) onKey(text.trim())
     else if (!isBusy) void exchange(text)
@@ -231,26 +195,20 @@ interface WelcomeProps {
 
 /** After a code was accepted: says who is signed in, and asks how to keep the key on this device. */
 function Welcome({ paired: { key, secret }, isShared }: WelcomeProps) {
-  const { fields, button, submit } = useNewPin({
-    submitLabel: 'Save the PIN and start',
-    onPin: async (pin) => {
-      await vault.add({ id: key.id, name: key.name }, secret, pin)
-      forgetKey()
-      openSession(secret, key.id)
-    },
+  const { fields, button, submit } = useNewPin('Save the PIN and start', async (pin) => {
+    await vault.add({ id: key.id, name: key.name }, secret, pin)
+    forgetKey()
+    openSession(secret, key.id)
   })
   const startWithoutPin = () => {
     keepKey(secret, true)
     openStoredKey()
   }
-  const withoutPin = (
-    <Button onClick={startWithoutPin}>{canUsePins ? 'Only I use this device: no PIN' : 'Start'}</Button>
-  )
   if (!canUsePins) {
     return (
       <CardForm title={`Hello, ${key.name}`} onSubmit={startWithoutPin}>
         <p>PINs need a secure connection (https). You stay signed in on this device until you sign out.</p>
-        {withoutPin}
+        <Button onClick={startWithoutPin}>Start</Button>
       </CardForm>
     )
   }
@@ -262,7 +220,7 @@ function Welcome({ paired: { key, secret }, isShared }: WelcomeProps) {
       )}
       {fields}
       {button}
-      {!isShared && withoutPin}
+      {!isShared && <Button onClick={startWithoutPin}>Only I use this device: no PIN</Button>}
     </CardForm>
   )
 }
@@ -290,10 +248,9 @@ function KeyForm({ typed }: { readonly typed: string | undefined }) {
       setTrying(undefined)
     }
   }
-  const start = useRef(submit)
   useEffect(() => {
-    if (typed !== undefined) void start.current()
-  }, [typed])
+    if (typed !== undefined) void submit()
+  }, [])
   return (
     <CardForm title="Sign in with a key" onSubmit={() => trying === undefined && void submit()}>
       <TextField

@@ -3,7 +3,6 @@ import { Observable } from '../data/observable.ts'
 export const PEOPLE_ITEM = 'petstore.people'
 /** After this many wrong PINs in a row, a person is removed from the device. */
 export const MAX_WRONG_PINS = 10
-/** 4 to 8 digits. */
 export const PIN_FORM = /^\d{4,8}$/
 
 /** The minimum that OWASP recommends for PBKDF2 with SHA-256. */

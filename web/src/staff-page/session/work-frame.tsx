@@ -1,9 +1,9 @@
 import type { ReactNode } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
 import { Empty } from '../ui/list-frame.tsx'
+import { RetryNotice } from '../ui/notices.tsx'
 import type { KeyOwner, Session } from './session.ts'
 import { useMayChange, useSession, useStock } from './session-context.ts'
-import { StockFailure } from './stock-failure.tsx'
 
 /** Shows work that changes the stock once the stock and the owner of the key are known. */
 export function WorkFrame({ children }: { readonly children: (owner: KeyOwner) => ReactNode }) {
@@ -27,6 +27,17 @@ export function WorkFrame({ children }: { readonly children: (owner: KeyOwner) =
     )
   }
   return children(owner)
+}
+
+/** For a view that has nothing to show, since the stock could not be read. */
+export function StockFailure() {
+  const { feed } = useSession()
+  const { failure } = useStock()
+  return (
+    <RetryNotice tone="negative" onRetry={() => void feed.reload()}>
+      {failure ?? 'The stock could not be read.'}
+    </RetryNotice>
+  )
 }
 
 /** Creates a value once for each session, so that it lives on while another view is shown. */

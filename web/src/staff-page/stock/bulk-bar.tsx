@@ -5,7 +5,7 @@ import type { LeftOut } from '../data/stock/adjustment-batch.ts'
 import { type BulkAction, type BulkProgress, retryable } from '../data/stock/bulk-changes.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import { PurposeFields, REASONS_FOR, readReference } from '../quantity/purpose-fields.tsx'
-import { undoAndTell } from '../quantity/save-and-tell.ts'
+import { undoLastChange } from '../quantity/save-change.ts'
 import { isImplausible, readQuantity } from '../quantity/typed-change.ts'
 import { useSession, useStock } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
@@ -13,6 +13,7 @@ import { wholeNumber } from '../ui/charts/quantity-axis.ts'
 import { ask } from '../ui/confirm.tsx'
 import { href } from '../ui/navigation.ts'
 import { SegmentedControl } from '../ui/segmented-control.tsx'
+import { petsWords } from '../ui/words.ts'
 import type { TableActions } from './use-grid.ts'
 
 type BulkChange = Exclude<BulkAction, { readonly kind: 'undo' }>
@@ -29,7 +30,6 @@ const MAX_LISTED = 50
 
 interface Props {
   readonly table: TableActions
-  /** The rows that are shown. */
   readonly rows: readonly StockRow[]
 }
 
@@ -70,10 +70,16 @@ function Selection({ table, rows, selected }: Props & { readonly selected: Reado
   const reason = reasons.includes(chosen) ? chosen : reasons[0]
   if (count === 0) return null
   const apply = async (change: BulkChange) => {
-    const isHuge = present.some(({ quantity }) => isImplausible(quantity, quantityAfter(quantity, change)))
+    const isHuge =
+      kind !== 'subtract' &&
+      present.some(({ quantity }) =>
+        isImplausible(quantity, kind === 'set' ? change.amount : quantity + change.amount),
+      )
     if ((count >= ASK_FROM || isHuge) && !(await ask(questionOf(change, count, isHuge)))) return
-    const petIds = present.map(({ petId }) => petId)
-    await bulk.run(change, petIds)
+    await bulk.run(
+      change,
+      present.map(({ petId }) => petId),
+    )
   }
   const onSubmit = (event: FormEvent) => {
     event.preventDefault()
@@ -131,13 +137,8 @@ function Selection({ table, rows, selected }: Props & { readonly selected: Reado
   )
 }
 
-function quantityAfter(before: number, { kind, amount }: BulkChange): number {
-  if (kind === 'set') return amount
-  return kind === 'add' ? before + amount : before - amount
-}
-
 function questionOf({ kind, amount }: BulkChange, count: number, isHuge: boolean) {
-  const pets = count === 1 ? '1 pet' : `${wholeNumber(count)} pets`
+  const pets = petsWords(count)
   const titles: Readonly<Record<Kind, string>> = {
     set: `Set ${pets} to ${wholeNumber(amount)}?`,
     add: `Add ${wholeNumber(amount)} to ${pets}?`,
@@ -193,7 +194,7 @@ function Summary({ progress }: { readonly progress: BulkProgress }) {
       <div className="cluster">
         <strong role="status">{summaryOf(progress)}</strong>
         {retryable(progress).length > 0 && <Button onClick={() => void bulk.retry()}>Try those again</Button>}
-        {canUndo && <Button onClick={() => void undoAndTell(session)}>Undo</Button>}
+        {canUndo && <Button onClick={() => void undoLastChange(session)}>Undo</Button>}
         <Button tone="primary" onClick={end}>
           Done
         </Button>

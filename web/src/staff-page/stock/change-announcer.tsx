@@ -1,7 +1,7 @@
-import { useEffect, useRef, useState } from 'preact/compat'
+import { useEffect, useState } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
-import type { StockRow } from '../data/stock/stock-model.ts'
-import { useSession, useStock } from '../session/session-context.ts'
+import { petName } from '../data/stock/stock-model.ts'
+import { useSession } from '../session/session-context.ts'
 
 /** Often enough to follow, and rarely enough to listen to. */
 const ANNOUNCE_EVERY_MS = 4_000
@@ -21,7 +21,7 @@ function OwnSteps() {
   const edits = useReadable(editor)
   const sentences = [...edits].flatMap(([petId, state]) => {
     const row = stock.find(petId)
-    return state.kind === 'stepping' && row !== undefined ? [`${nameOf(row)}: ${state.target}`] : []
+    return state.kind === 'stepping' && row !== undefined ? [`${petName(row)}: ${state.target}`] : []
   })
   return (
     <div className="visually-hidden" role="status">
@@ -32,48 +32,43 @@ function OwnSteps() {
 
 function ChangesByOthers() {
   const { stock } = useSession()
-  const { recentlyChanged } = useStock()
   const [sentence, setSentence] = useState('')
-  const seen = useRef<ReadonlyMap<bigint, number>>(new Map())
-  /** Changes that are not announced yet: their marks may end before the next sentence. */
-  const pending = useRef(new Set<bigint>())
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  const announcedAt = useRef(0)
-
   useEffect(() => {
-    for (const [petId, at] of recentlyChanged) if (seen.current.get(petId) !== at) pending.current.add(petId)
-    seen.current = recentlyChanged
-    if (pending.current.size === 0 || timer.current !== undefined) return
+    let seen: ReadonlyMap<bigint, number> = new Map()
+    /** Changes that are not announced yet: their marks may end before the next sentence. */
+    const pending = new Set<bigint>()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    let announcedAt = 0
     const announce = () => {
-      timer.current = undefined
-      announcedAt.current = Date.now()
-      const [first = 0n, ...others] = pending.current
+      timer = undefined
+      announcedAt = Date.now()
+      const [first = 0n, ...others] = pending
       const row = others.length === 0 ? stock.find(first) : undefined
       setSentence(
         row === undefined
-          ? `${pending.current.size} rows were changed by others.`
-          : `${nameOf(row)} is now ${row.quantity}, changed by somebody else.`,
+          ? `${pending.size} rows were changed by others.`
+          : `${petName(row)} is now ${row.quantity}, changed by somebody else.`,
       )
-      pending.current.clear()
+      pending.clear()
     }
-    timer.current = setTimeout(announce, Math.max(0, announcedAt.current + ANNOUNCE_EVERY_MS - Date.now()))
-  }, [recentlyChanged, stock])
-
-  useEffect(
-    () => () => {
-      clearTimeout(timer.current)
-      timer.current = undefined
-    },
-    [],
-  )
-
+    const collect = () => {
+      const { recentlyChanged } = stock.get()
+      for (const [petId, at] of recentlyChanged) if (seen.get(petId) !== at) pending.add(petId)
+      seen = recentlyChanged
+      if (pending.size > 0) {
+        timer ??= setTimeout(announce, Math.max(0, announcedAt + ANNOUNCE_EVERY_MS - Date.now()))
+      }
+    }
+    collect()
+    const unsubscribe = stock.subscribe(collect)
+    return () => {
+      unsubscribe()
+      clearTimeout(timer)
+    }
+  }, [stock])
   return (
     <div className="visually-hidden" role="status">
       {sentence}
     </div>
   )
-}
-
-function nameOf({ name, petId }: StockRow): string {
-  return name ?? `Pet ${petId}`
 }

@@ -1,7 +1,6 @@
 import type { StockRow } from '../data/stock/stock-model.ts'
 import { isImplausible, quantityAfter, readChange, type TypedChange } from '../quantity/typed-change.ts'
 
-/** The quantity that is being typed. */
 export interface Editing {
   /** The row that the user saw when they began: the change is saved only over this state. */
   readonly row: StockRow
@@ -53,7 +52,7 @@ export interface GridStep {
   readonly effects: readonly GridEffect[]
 }
 
-/** The state machine of the table: where keys and clicks move the focus and the active row, and what they do. */
+/** The state machine of the table: the next state after an input, and its effects. */
 export function gridStep(state: GridState, input: GridInput, view: GridView): GridStep {
   switch (input.kind) {
     case 'key': {
@@ -91,13 +90,7 @@ function act(state: GridState, action: GridAction, view: GridView): GridStep {
   const row = view.rows[index]
   switch (action.kind) {
     case 'move':
-      return goTo(state, index === -1 ? 0 : index + action.by, view)
-    case 'page':
-      return goTo(state, index + action.by * view.fitting, view)
-    case 'first':
-      return goTo(state, 0, view)
-    case 'last':
-      return goTo(state, view.rows.length - 1, view)
+      return goTo(state, action.to(index, view), view)
     case 'escape':
       if (row === undefined || view.unsaved(row.petId) === undefined)
         return stay(state, { kind: 'clearSelection' })
@@ -119,7 +112,7 @@ function editorKey(state: GridState, key: EditorKey, text: string, view: GridVie
   if (editing === undefined) return stay(state)
   const done = { ...state, editing: undefined }
   if (key === 'Escape') return stay(done, { kind: 'focus' })
-  // The field shows what is wrong.
+  // The field shows the problem.
   if (readChange(text) === undefined) return stay(state)
   const effects = changeOf(editing, text)
   const index = indexOf(view, editing.row.petId)
@@ -157,7 +150,8 @@ function changeOf({ row }: Editing, text: string): readonly GridEffect[] {
   return isChange ? [{ kind: 'change', row, change, text }] : []
 }
 
-function isImplausibleChange(effect: GridEffect): boolean {
+/** Whether a question precedes the change. */
+export function isImplausibleChange(effect: GridEffect): boolean {
   if (effect.kind !== 'change') return false
   const { quantity } = effect.row
   return isImplausible(quantity, quantityAfter(quantity, effect.change))
@@ -178,26 +172,21 @@ function stay(state: GridState, ...effects: readonly GridEffect[]): GridStep {
 
 /** The action of a key while the table has the focus. */
 type GridAction =
-  | { readonly kind: 'move'; readonly by: number }
-  | { readonly kind: 'page'; readonly by: 1 | -1 }
-  | { readonly kind: 'first' | 'last' | 'edit' | 'toggle' | 'selectAll' | 'open' | 'escape' }
+  /** Goes to the nearest row there is. */
+  | { readonly kind: 'move'; readonly to: (index: number, view: GridView) => number }
+  | { readonly kind: 'edit' | 'toggle' | 'selectAll' | 'open' | 'escape' }
   /** A digit begins a new quantity, a sign a difference. */
   | { readonly kind: 'type'; readonly text: string }
 
-export interface Pressed {
-  readonly key: string
-  readonly ctrlKey: boolean
-  readonly metaKey: boolean
-  readonly altKey: boolean
-}
+export type Pressed = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey'>
 
 const ACTIONS: Readonly<Record<string, GridAction>> = {
-  ArrowUp: { kind: 'move', by: -1 },
-  ArrowDown: { kind: 'move', by: 1 },
-  PageUp: { kind: 'page', by: -1 },
-  PageDown: { kind: 'page', by: 1 },
-  Home: { kind: 'first' },
-  End: { kind: 'last' },
+  ArrowUp: { kind: 'move', to: (index) => index - 1 },
+  ArrowDown: { kind: 'move', to: (index) => index + 1 },
+  PageUp: { kind: 'move', to: (index, { fitting }) => index - fitting },
+  PageDown: { kind: 'move', to: (index, { fitting }) => index + fitting },
+  Home: { kind: 'move', to: () => 0 },
+  End: { kind: 'move', to: (_, { rows }) => rows.length - 1 },
   Enter: { kind: 'edit' },
   F2: { kind: 'edit' },
   ' ': { kind: 'toggle' },
@@ -211,7 +200,6 @@ export function actionOf({ key, ctrlKey, metaKey, altKey }: Pressed): GridAction
   return /^[\d+-]$/.test(key) ? { kind: 'type', text: key } : ACTIONS[key]
 }
 
-/** The keys that the help lists. */
 export const KEY_HELP: readonly (readonly [keys: readonly string[], does: string])[] = [
   [['↑', '↓'], 'Go to the row above or below'],
   [['Page Up', 'Page Down'], 'Go one screen up or down'],

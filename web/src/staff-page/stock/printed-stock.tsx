@@ -1,18 +1,21 @@
 import { flushSync, useEffect, useState } from 'preact/compat'
+import { categoryName } from '../data/catalog/category-list.ts'
+import { useReadable } from '../data/observable.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
+import { useSession } from '../session/session-context.ts'
 
 interface Props {
   readonly rows: readonly StockRow[]
   /** How many there are, and of how many. */
   readonly title: string
-  readonly categoryOf: (row: StockRow) => string
 }
 
 /** More than a hundred sheets of paper are a mistake. */
 const MAX_PRINTED = 5_000
 
 /** The rows for the printer: the grid renders only the visible ones. */
-export function PrintedStock({ rows, title, categoryOf }: Props) {
+export function PrintedStock({ rows, title }: Props) {
+  const categories = useReadable(useSession().categories)
   const [isPrinting, setPrinting] = useState(false)
   useEffect(() => {
     // The browser prints the page as it is when this returns.
@@ -47,7 +50,7 @@ export function PrintedStock({ rows, title, categoryOf }: Props) {
             <tr key={String(row.petId)}>
               <td>{row.name}</td>
               <td>{String(row.petId)}</td>
-              <td>{categoryOf(row)}</td>
+              <td>{categoryName(categories, row.categoryId)}</td>
               <td>{row.status}</td>
               <td className="number">{row.quantity.toLocaleString('en')}</td>
             </tr>

@@ -5,19 +5,6 @@ const OVERSCAN = 8
 /** Used until the height is measured. */
 const FIRST_HEIGHT_PX = 900
 
-interface RowWindow {
-  /** The rows to render: from `first` up to, but without, `end`. */
-  readonly first: number
-  readonly end: number
-  /** The maximum number of rows that are rendered at a time. */
-  readonly most: number
-  /** The first visible row, and how many fit on the screen. */
-  readonly top: number
-  readonly fitting: number
-  /** Scrolls just far enough to show this row. */
-  readonly reveal: (index: number) => void
-}
-
 interface Rows {
   readonly count: number
   readonly rowHeight: number
@@ -27,8 +14,11 @@ interface Rows {
   readonly scrollsPage: boolean
 }
 
-/** Computes which rows, all of the same height, are visible. */
-export function useRowWindow(table: RefObject<HTMLElement | null>, rows: Rows): RowWindow {
+/**
+ * Computes which rows, all of the same height, are visible: `top` is the first, and `fitting` is how many fit. Renders
+ * the rows from `first` up to, but without, `end`, and never more than `most`.
+ */
+export function useRowWindow(table: RefObject<HTMLElement | null>, rows: Rows) {
   const { count, rowHeight, headerHeight, scrollsPage } = rows
   const [view, setView] = useState({ top: 0, height: FIRST_HEIGHT_PX })
   const room = Math.max(rowHeight, view.height - headerHeight)
@@ -60,6 +50,7 @@ export function useRowWindow(table: RefObject<HTMLElement | null>, rows: Rows): 
     }
   }, [scroller, measure])
 
+  /** Scrolls just far enough to show this row. */
   const reveal = useCallback(
     (index: number) => {
       const element = scroller()

@@ -26,7 +26,6 @@ interface Props {
   readonly table: TableActions
   readonly grid: Grid
   readonly hasMore: boolean
-  /** Called when the last rows are near. */
   readonly onNearEnd: () => void
 }
 
@@ -162,7 +161,6 @@ export function StockGrid({ rows, table, grid: { editing, input, screen }, hasMo
   )
 }
 
-/** Sorts by a column, and selects all rows. */
 function GridHeader({ rows, table }: Pick<Props, 'rows' | 'table'>) {
   const { selected } = useReadable(useSession().table)
   const mayChange = useMayChange('stock')

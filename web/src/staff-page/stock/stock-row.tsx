@@ -32,7 +32,6 @@ interface Props {
   readonly isLow: boolean
   readonly changedAt: number | undefined
   readonly state: EditState | undefined
-  /** Set while this row is edited. */
   readonly typed: Editing | undefined
   readonly actions: RowActions
 }
@@ -130,43 +129,21 @@ export const StockTableRow = memo(function StockTableRow(props: Props) {
       </div>
       <div role="gridcell" className="stock-row__quantity">
         {typed === undefined ? (
-          <Quantity
-            petId={petId}
-            name={name}
-            quantity={quantity}
-            isLow={isLow}
-            mayChange={mayChange}
-            actions={actions}
-          />
+          <Quantity {...props} name={name} />
         ) : (
-          <QuantityEditor
-            key={String(petId)}
-            label={`Quantity of ${name}`}
-            text={typed.text}
-            isTyped={typed.isTyped}
-            onKey={(key, text) => input({ kind: 'editorKey', key, text })}
-            onLeave={(text) => input({ kind: 'editorLeft', petId, text })}
-            onPause={(text) => input({ kind: 'editorPaused', petId, text })}
-          />
+          <QuantityEditor key={String(petId)} name={name} editing={typed} input={input} />
         )}
       </div>
     </div>
   )
 })
 
-interface QuantityProps {
-  readonly petId: bigint
-  readonly name: string
-  readonly quantity: number
-  readonly isLow: boolean
-  readonly mayChange: boolean
-  readonly actions: RowActions
-}
-
 /** The characters that fit between the buttons. */
 const SHORT_QUANTITY = 9
 
-function Quantity({ petId, name, quantity, isLow: low, mayChange, actions }: QuantityProps) {
+function Quantity(props: Props & { readonly name: string }) {
+  const { row, name, quantity, isLow: low, mayChange, actions } = props
+  const { petId } = row
   const words = wholeNumber(quantity)
   const classes = ['stepper__value', 'number']
   if (quantity === 0) classes.push('stepper__value--none')
@@ -226,35 +203,28 @@ function Quantity({ petId, name, quantity, isLow: low, mayChange, actions }: Qua
 }
 
 interface EditorProps {
-  readonly label: string
-  /** The first text; all of it is selected unless the user typed it. */
-  readonly text: string
-  readonly isTyped: boolean
-  readonly onKey: (key: EditorKey, text: string) => void
-  /** The focus left the field. */
-  readonly onLeave: (text: string) => void
-  /** The user typed only signs and stopped. */
-  readonly onPause: (text: string) => void
+  readonly name: string
+  readonly editing: Editing
+  readonly input: Grid['input']
 }
 
 /** Long enough to type the 1 of `+12`. */
 const PAUSE_MS = 500
 const KEYS: readonly string[] = ['Enter', 'Escape', 'ArrowUp', 'ArrowDown'] satisfies EditorKey[]
 
-/** The field for a new quantity or a difference. */
-function QuantityEditor({ label, text, isTyped, onKey, onLeave, onPause }: EditorProps) {
+function QuantityEditor({ name, editing, input }: EditorProps) {
+  const { text, isTyped } = editing
+  const { petId } = editing.row
   const [value, setValue] = useState(text)
   const field = useRef<HTMLInputElement>(null)
   const change = readChange(value)
   const isStep = change?.kind === 'step'
-  const pause = useRef(onPause)
-  pause.current = onPause
 
   useEffect(() => {
-    const input = field.current
-    input?.focus()
-    if (isTyped) input?.setSelectionRange(input.value.length, input.value.length)
-    else input?.select()
+    const element = field.current
+    element?.focus()
+    if (isTyped) element?.setSelectionRange(element.value.length, element.value.length)
+    else element?.select()
   }, [isTyped])
 
   useEffect(() => {
@@ -265,13 +235,13 @@ function QuantityEditor({ label, text, isTyped, onKey, onLeave, onPause }: Edito
 
   useEffect(() => {
     if (!isStep) return
-    const timer = setTimeout(() => pause.current(value), PAUSE_MS)
+    const timer = setTimeout(() => input({ kind: 'editorPaused', petId, text: value }), PAUSE_MS)
     return () => clearTimeout(timer)
-  }, [value, isStep])
+  }, [value, isStep, input, petId])
 
   const onBlur = () => {
     // If another window has the focus, the field gets it back later.
-    if (document.activeElement !== field.current) onLeave(value)
+    if (document.activeElement !== field.current) input({ kind: 'editorLeft', petId, text: value })
   }
   const onKeyDown = (event: KeyboardEvent) => {
     event.stopPropagation()
@@ -279,7 +249,7 @@ function QuantityEditor({ label, text, isTyped, onKey, onLeave, onPause }: Edito
     if (key === undefined) return
     event.preventDefault()
     if (change === undefined && key !== 'Escape') field.current?.reportValidity()
-    else onKey(key, value)
+    else input({ kind: 'editorKey', key, text: value })
   }
 
   return (
@@ -289,7 +259,7 @@ function QuantityEditor({ label, text, isTyped, onKey, onLeave, onPause }: Edito
       // Not `numeric`: on some phones that keyboard has no signs.
       inputMode="tel"
       autoComplete="off"
-      aria-label={label}
+      aria-label={`Quantity of ${name}`}
       aria-invalid={change === undefined}
       value={value}
       onChange={({ currentTarget }) => setValue(currentTarget.value)}

@@ -1,10 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/compat'
-import { categoryName } from '../data/catalog/category-list.ts'
 import { useReadable } from '../data/observable.ts'
 import type { StockSnapshot } from '../data/stock/stock-model.ts'
-import { searchQueryOf } from '../data/stock/stock-search.ts'
 import { isFiltering } from '../data/stock/table-state.ts'
-import { undoAndTell } from '../quantity/save-and-tell.ts'
+import { undoLastChange } from '../quantity/save-change.ts'
 import { useMayChange, useSession, useStock } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { isTyping, useMediaQuery } from '../ui/hooks.ts'
@@ -28,7 +26,6 @@ export function StockView() {
   const session = useSession()
   const stock = useStock()
   const openOrders = useReadable(session.openOrders)
-  const categories = useReadable(session.categories)
   const mayChange = useMayChange('stock')
   const isNarrow = useMediaQuery(NARROW)
   const view = useRef<HTMLElement>(null)
@@ -41,19 +38,17 @@ export function StockView() {
   const find = useFinding({ shown, table, grid, leaveTable })
   useAddress()
   const [isHelping, setHelping] = useState(false)
-  const search = useRef<HTMLInputElement>(null)
-  const { isExporting, exportAll } = useExport()
   const failure = serverSearch?.phase === 'failed' ? serverSearch.failure : stock.failure
   const isFailed = stock.phase === 'failed' || (serverSearch?.phase === 'failed' && rows.length === 0)
-  const isLoading =
-    !isFailed && (stock.phase === 'loading' || (serverSearch?.isPending === true && rows.length === 0))
+  const isSearching = serverSearch?.isPending === true || serverSearch?.phase === 'loading'
+  const isLoading = !isFailed && (stock.phase === 'loading' || (isSearching && rows.length === 0))
   const words = countWords(shown, stock)
 
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       if (isTyping(event.target) || event.altKey || document.querySelector('dialog:modal') !== null) return
       const isCommand = event.ctrlKey || event.metaKey
-      if (isCommand && event.key === 'z' && !event.shiftKey) void undoAndTell(session)
+      if (isCommand && event.key === 'z' && !event.shiftKey) void undoLastChange(session)
       else if (!isCommand && event.key === '?') setHelping(true)
       else return
       event.preventDefault()
@@ -65,14 +60,7 @@ export function StockView() {
   return (
     <section ref={view} className="stock-view" aria-label="Stock" tabIndex={-1}>
       <h1 className="visually-hidden">Stock</h1>
-      <Toolbar
-        table={table}
-        search={search}
-        isExporting={isExporting}
-        onExport={() => void exportAll()}
-        onHelp={() => setHelping(true)}
-        onFind={() => void find()}
-      />
+      <Toolbar table={table} onHelp={() => setHelping(true)} onFind={() => void find()} />
       <div className="stock-view__line">
         <p className="muted number" role="status">
           {isLoading ? 'Loading' : words}
@@ -102,7 +90,7 @@ export function StockView() {
             rows={rows}
             table={table}
             grid={grid}
-            hasMore={serverSearch?.hasMore === true}
+            hasMore={serverSearch?.next !== undefined}
             onNearEnd={shown.loadMore}
           />
         )}
@@ -112,29 +100,10 @@ export function StockView() {
       </div>
       {mayChange && <BulkBar table={table} rows={rows} />}
       <ChangeAnnouncer />
-      <PrintedStock
-        rows={rows}
-        title={words}
-        categoryOf={({ categoryId }) => categoryName(categories, categoryId)}
-      />
+      <PrintedStock rows={rows} title={words} />
       {isHelping && <KeyHelp onClose={() => setHelping(false)} />}
     </section>
   )
-}
-
-/** Exports what the filter shows, also the pets that are not loaded. */
-function useExport() {
-  const session = useSession()
-  const [isExporting, setExporting] = useState(false)
-  const exportAll = async () => {
-    const { filter, sort } = session.table.get()
-    const today = new Date().toISOString().slice(0, 10)
-    setExporting(true)
-    const { exportPets } = await import('../data/catalog-export.ts')
-    await exportPets(session.client, searchQueryOf(filter, sort), `stock-${today}.csv`)
-    setExporting(false)
-  }
-  return { isExporting, exportAll }
 }
 
 function NoRows({ isFiltered, onClear }: { readonly isFiltered: boolean; readonly onClear: () => void }) {
@@ -186,6 +155,6 @@ function countWords({ rows, search, wanted }: ShownRows, stock: StockSnapshot): 
   }
   if (search.isPending) return 'Searching…'
   if (!stock.hasNames && !isFiltering(wanted.filter)) return `Loading: ${shown} pets so far`
-  if (search.hasMore) return `Showing the first ${shown} pets`
+  if (search.next !== undefined) return `Showing the first ${shown} pets`
   return isFiltering(wanted.filter) ? `${shown} ${pets} found` : `${shown} ${pets}`
 }

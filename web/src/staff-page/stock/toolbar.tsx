@@ -1,8 +1,9 @@
-import { type RefObject, useId } from 'preact/compat'
+import { useId, useRef, useState } from 'preact/compat'
 import { byName } from '../data/catalog/category-list.ts'
 import { useReadable } from '../data/observable.ts'
+import { searchQueryOf } from '../data/stock/stock-search.ts'
 import { COLUMN_NAMES, type SortColumn, STATUSES } from '../data/stock/table-state.ts'
-import { undoAndTell } from '../quantity/save-and-tell.ts'
+import { undoLastChange } from '../quantity/save-change.ts'
 import { useMayChange, useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -13,11 +14,7 @@ import type { TableActions } from './use-grid.ts'
 
 interface Props {
   readonly table: TableActions
-  readonly search: RefObject<HTMLInputElement | null>
-  readonly isExporting: boolean
-  readonly onExport: () => void
   readonly onHelp: () => void
-  /** Goes to the first row that is found. */
   readonly onFind: () => void
 }
 
@@ -26,12 +23,14 @@ const STATUS_OPTIONS = (['all', ...STATUSES] as const).map((value) => ({
   label: `${value[0]?.toUpperCase()}${value.slice(1)}`,
 }))
 
-export function Toolbar({ table, search, isExporting, onExport, onHelp, onFind }: Props) {
+export function Toolbar({ table, onHelp, onFind }: Props) {
   const session = useSession()
   const { filter } = useReadable(session.table)
   const categories = useReadable(session.categories)
   const mayChange = useMayChange('stock')
   const isUndoable = useReadable(session.undo).length > 0
+  const search = useRef<HTMLInputElement>(null)
+  const { isExporting, exportAll } = useExport()
   const onSearchKey = (event: KeyboardEvent) => {
     if (event.target !== search.current || (event.key !== 'Enter' && event.key !== 'ArrowDown')) return
     event.preventDefault()
@@ -83,12 +82,12 @@ export function Toolbar({ table, search, isExporting, onExport, onHelp, onFind }
             icon="undo"
             isDisabled={!isUndoable}
             aria-keyshortcuts="Control+Z"
-            onClick={() => void undoAndTell(session)}
+            onClick={() => void undoLastChange(session)}
           >
             <span className="toolbar__tool-name">Undo</span>
           </Button>
         )}
-        <Button icon="download" isBusy={isExporting} onClick={onExport}>
+        <Button icon="download" isBusy={isExporting} onClick={() => void exportAll()}>
           <span className="toolbar__tool-name">Export CSV</span>
         </Button>
         <Button
@@ -102,6 +101,21 @@ export function Toolbar({ table, search, isExporting, onExport, onHelp, onFind }
       </div>
     </div>
   )
+}
+
+/** Exports all pets that match the filter, also those that are not loaded. */
+function useExport() {
+  const session = useSession()
+  const [isExporting, setExporting] = useState(false)
+  const exportAll = async () => {
+    const { filter, sort } = session.table.get()
+    const today = new Date().toISOString().slice(0, 10)
+    setExporting(true)
+    const { exportPets } = await import('../data/catalog-export.ts')
+    await exportPets(session.client, searchQueryOf(filter, sort), `stock-${today}.csv`)
+    setExporting(false)
+  }
+  return { isExporting, exportAll }
 }
 
 /** Sorts on screens that are too narrow for a header with the columns. */
@@ -134,7 +148,6 @@ export function SortChoice({ table }: { readonly table: TableActions }) {
   )
 }
 
-/** Lists the keys and what they do. */
 export function KeyHelp({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog title="Keyboard" onClose={onClose}>

@@ -1,8 +1,8 @@
 import { flushSync, useRef } from 'preact/compat'
 import { failureWords } from '../data/failure-words.ts'
-import { askForBarcode } from '../data/stock/barcode-lookup.ts'
+import { askForBarcode } from '../data/stock/stock-search.ts'
 import { NO_FILTER } from '../data/stock/table-state.ts'
-import { showToast } from '../data/toasts.ts'
+import { showProblem } from '../data/toasts.ts'
 import { findScanned } from '../scanner/scan-layer.tsx'
 import { useScan } from '../scanner/scanner.ts'
 import { useSession } from '../session/session-context.ts'
@@ -36,10 +36,11 @@ export function useFinding({ shown, table, grid, leaveTable }: Finding): () => P
       const petId = await askForBarcode(session.saving, code)
       // The user has searched for something else meanwhile.
       if (asked.current !== code) return
-      if (petId === undefined) showProblem(`No pet has the barcode ${code}.`)
+      if (petId === undefined) showProblem('scan', `No pet has the barcode ${code}.`)
       else await goTo(code, petId)
     } catch (error) {
-      if (!session.saving.signal.aborted) showProblem(`${code} was not looked up. ${failureWords(error)}`)
+      if (!session.saving.signal.aborted)
+        showProblem('scan', `${code} was not looked up. ${failureWords(error)}`)
     }
   }
   useScan((code) => {
@@ -62,8 +63,4 @@ export function useFinding({ shown, table, grid, leaveTable }: Finding): () => P
     if (row !== undefined) grid.input({ kind: 'found', petId: row.petId })
     else if (/^\S+$/.test(query) && filter.status === 'all' && !filter.lowOnly) void lookUp(query)
   }
-}
-
-function showProblem(text: string): void {
-  showToast({ name: 'scan', tone: 'negative', text })
 }

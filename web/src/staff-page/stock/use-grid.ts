@@ -1,4 +1,4 @@
-import { type RefObject, useCallback, useLayoutEffect, useMemo, useRef } from 'preact/compat'
+import { useCallback, useLayoutEffect, useMemo, useRef } from 'preact/compat'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import {
   NO_FILTER,
@@ -7,37 +7,34 @@ import {
   type TableFilter,
   type TableState,
 } from '../data/stock/table-state.ts'
-import { changeAndTell } from '../quantity/save-and-tell.ts'
+import { saveTypedChange } from '../quantity/save-change.ts'
 import { useMayChange, useSession } from '../session/session-context.ts'
 import { goTo } from '../ui/navigation.ts'
-import { type Editing, type GridEffect, type GridInput, gridStep } from './grid-machine.ts'
+import {
+  type Editing,
+  type GridEffect,
+  type GridInput,
+  gridStep,
+  isImplausibleChange,
+} from './grid-machine.ts'
 import type { ShownRows } from './use-shown-rows.ts'
 import { typedBefore } from './visible-rows.ts'
 
-/** The actions of the table that do not change the stock. */
-export interface TableActions {
-  readonly activate: (petId: bigint | undefined) => void
-  /** Selects or deselects a row; as a range, selects all rows from the active one. */
-  readonly toggle: (petId: bigint, isRange: boolean) => void
-  readonly selectAll: (rows: readonly StockRow[]) => void
-  readonly clearSelection: () => void
-  readonly changeFilter: (changes: Partial<TableFilter>) => void
-  readonly clearFilter: () => void
-  readonly sortBy: (column: SortColumn) => void
-}
+export type TableActions = ReturnType<typeof useTable>
 
-/** `rows` are the shown rows, in their order. */
-export function useTable(rows: readonly StockRow[]): TableActions {
+/** The actions of the table that do not change the stock. `rows` are the shown rows, in their order. */
+export function useTable(rows: readonly StockRow[]) {
   const { table } = useSession()
   const shown = useRef(rows)
   shown.current = rows
   return useMemo(() => {
     const change = (changes: Partial<TableState>) => table.set({ ...table.get(), ...changes })
     return {
-      activate: (active) => {
+      activate: (active: bigint | undefined) => {
         if (table.get().active !== active) change({ active })
       },
-      toggle: (petId, isRange) => {
+      /** Selects or deselects a row; as a range, selects all rows from the active one. */
+      toggle: (petId: bigint, isRange: boolean) => {
         const { selected: before, active } = table.get()
         const selected = new Set(before)
         if (isRange && active !== undefined) {
@@ -45,11 +42,12 @@ export function useTable(rows: readonly StockRow[]): TableActions {
         } else if (!selected.delete(petId)) selected.add(petId)
         change({ selected, active: petId })
       },
-      selectAll: (all) => change({ selected: new Set(all.map(({ petId }) => petId)) }),
+      selectAll: (all: readonly StockRow[]) => change({ selected: new Set(all.map(({ petId }) => petId)) }),
       clearSelection: () => change({ selected: new Set() }),
-      changeFilter: (changes) => change({ filter: { ...table.get().filter, ...changes } }),
+      changeFilter: (changes: Partial<TableFilter>) =>
+        change({ filter: { ...table.get().filter, ...changes } }),
       clearFilter: () => change({ filter: NO_FILTER }),
-      sortBy: (column) => change({ sort: sortedBy(table.get().sort, column) }),
+      sortBy: (column: SortColumn) => change({ sort: sortedBy(table.get().sort, column) }),
     }
   }, [table])
 }
@@ -60,7 +58,6 @@ function between(rows: readonly StockRow[], one: bigint, other: bigint): bigint[
   return rows.slice(Math.min(...ends), Math.max(...ends) + 1).map(({ petId }) => petId)
 }
 
-/** The table on the screen. */
 export interface GridScreen {
   readonly top: number
   readonly fitting: number
@@ -68,24 +65,26 @@ export interface GridScreen {
   readonly focus: () => void
 }
 
-export interface Grid {
-  readonly editing: Editing | undefined
-  readonly input: (happened: GridInput) => void
-  /** Set while the table is shown. */
-  readonly screen: RefObject<GridScreen | undefined>
-}
+export type Grid = ReturnType<typeof useGrid>
 
 type EditingState = readonly [Editing | undefined, (editing: Editing | undefined) => void]
 
-/** Runs the state machine of the table. */
-export function useGrid(shown: ShownRows, table: TableActions, [editing, show]: EditingState): Grid {
+export function useGrid(shown: ShownRows, table: TableActions, [editing, show]: EditingState) {
   const session = useSession()
   const mayChange = useMayChange('stock')
+  /** Set while the table is shown. */
   const screen = useRef<GridScreen>(undefined)
   const current = useRef({ mayChange, editing })
   useLayoutEffect(() => {
     current.current = { mayChange, editing }
   })
+  const isLeft = useRef(false)
+  useLayoutEffect(
+    () => () => {
+      isLeft.current = true
+    },
+    [],
+  )
   const { latest } = shown
 
   const input = useCallback(
@@ -107,11 +106,12 @@ export function useGrid(shown: ShownRows, table: TableActions, [editing, show]: 
           case 'dismiss':
             return session.editor.dismiss(effect.petId)
           case 'change':
-            return void change(effect)
+            // A field that is removed with the view loses the focus. Its question would open over the next view.
+            return isLeft.current && isImplausibleChange(effect) ? undefined : void change(effect)
         }
       }
       const change = async ({ row, change: typed, text }: Extract<GridEffect, { kind: 'change' }>) => {
-        const isMeant = await changeAndTell(session, row, typed)
+        const isMeant = await saveTypedChange(session, row, typed)
         if (!isMeant) input({ kind: 'edit', petId: row.petId, text })
       }
       const { active } = session.table.get()

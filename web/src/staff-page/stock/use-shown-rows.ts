@@ -1,29 +1,18 @@
 import { flushSync, useCallback, useLayoutEffect, useMemo, useRef, useState } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
 import type { StockModel, StockRow } from '../data/stock/stock-model.ts'
-import { type SearchState, StockSearch, searchQueryOf } from '../data/stock/stock-search.ts'
+import { newStockSearch, searchQueryOf } from '../data/stock/stock-search.ts'
 import { isFiltering, type Sort, type TableFilter } from '../data/stock/table-state.ts'
 import { useSession, useStock } from '../session/session-context.ts'
 import { bestMatch, fitting, VisibleRows, type Wanted } from './visible-rows.ts'
 
-export interface ShownRows {
-  readonly rows: readonly StockRow[]
-  readonly wanted: Wanted
-  /** The search on the server; `undefined` if the page holds every pet and searches by itself. */
-  readonly search: (SearchState & { readonly isPending: boolean }) | undefined
-  readonly loadMore: () => void
-  readonly retry: () => void
-  /** The rows at the moment of an event, between two renderings. */
-  readonly latest: () => readonly StockRow[]
-  /** The row that Enter in the search goes to, once the rows match the text. */
-  readonly findBest: () => Promise<StockRow | undefined>
-}
+export type ShownRows = ReturnType<typeof useShownRows>
 
 /** A search waits until the user has stopped typing for this long. */
 const TYPING_MS = 200
 
 /** The rows of the table, in their order. `edited` is the pet whose quantity is being typed. */
-export function useShownRows(edited: bigint | undefined): ShownRows {
+export function useShownRows(edited: bigint | undefined) {
   const session = useSession()
   const stock = useStock()
   const { filter, sort } = useReadable(session.table)
@@ -33,8 +22,8 @@ export function useShownRows(edited: bigint | undefined): ShownRows {
   const server = useServerSearch(!stock.isComplete, filter, sort)
   const kept = new Set(edited === undefined ? edits.keys() : [...edits.keys(), edited])
   const scanned = session.stock.barcodes.find(filter.query.trim())
-  const wanted = { filter, sort, categories, scanned, kept }
-  const { petIds } = server.state
+  const wanted: Wanted = { filter, sort, categories, scanned, kept }
+  const { rows: petIds } = server.state
   const found = useMemo(
     () => (stock.isComplete ? [] : petIds.flatMap((petId) => session.stock.find(petId) ?? [])),
     [stock, petIds, session],
@@ -44,7 +33,9 @@ export function useShownRows(edited: bigint | undefined): ShownRows {
   useLayoutEffect(() => {
     current.current = { rows, wanted }
   })
+  /** The rows at the moment of an event, between two renderings. */
   const latest = useCallback(() => current.current.rows, [])
+  /** The row that Enter in the search goes to, once the rows match the text. */
   const findBest = async () => {
     const petIdsFound = stock.isComplete ? undefined : await server.settle()
     const { rows: shown, wanted: latestWanted } = current.current
@@ -57,6 +48,7 @@ export function useShownRows(edited: bigint | undefined): ShownRows {
   return {
     rows,
     wanted,
+    /** `undefined` if the page holds every pet and searches by itself. */
     search: stock.isComplete ? undefined : { ...server.state, isPending: server.isPending },
     loadMore: server.loadMore,
     retry: server.retry,
@@ -76,23 +68,13 @@ function withKept(
   return [...found, ...missing.flatMap((petId) => stock.find(petId) ?? [])]
 }
 
-interface ServerSearch {
-  readonly state: SearchState
-  /** The rows are still those of an earlier search. */
-  readonly isPending: boolean
-  readonly loadMore: () => void
-  readonly retry: () => void
-  /** Resolves with the pets that match the current filter. */
-  readonly settle: () => Promise<readonly bigint[]>
-}
-
 /** Searches on the server while `isActive`. The rows of the last search stay until the next one has its first page. */
-function useServerSearch(isActive: boolean, filter: TableFilter, sort: Sort): ServerSearch {
+function useServerSearch(isActive: boolean, filter: TableFilter, sort: Sort) {
   const { feed } = useSession()
   const [shown, show] = useState(feed.all)
   const isPlain = !isFiltering(filter) && sort.column === 'petId' && !sort.isDescending
   const wanted = useMemo(
-    () => (isPlain ? feed.all : new StockSearch(feed.read, searchQueryOf(filter, sort))),
+    () => (isPlain ? feed.all : newStockSearch(feed.read, searchQueryOf(filter, sort))),
     [feed, isPlain, filter, sort],
   )
   const start = useRef(async () => {})
@@ -123,12 +105,14 @@ function useServerSearch(isActive: boolean, filter: TableFilter, sort: Sort): Se
   const state = useReadable(shown)
   return {
     state,
+    /** The rows are still those of an earlier search. */
     isPending: isActive && shown !== wanted,
     loadMore: () => void shown.loadMore(),
     retry: () => void shown.reload(),
+    /** Resolves with the pets that match the current filter. */
     settle: async () => {
       await start.current()
-      return wanted.get().petIds
+      return wanted.get().rows
     },
   }
 }

@@ -42,7 +42,6 @@ export class VisibleRows {
   }
 }
 
-/** Whether a row passes the filter. */
 export function fitting({
   filter,
   categories,

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { StockModel } from '../../../src/staff-page/data/stock/stock-model.ts'
 import { petNamed, petsLike, scannedIn } from '../../../src/staff-page/scanner/find-pets.ts'
+import { fillStock } from '../../support/desk.ts'
 
 const NAMES = ['Golden Hamster', 'Goldie', 'Marigold', 'Zoë Gold', 'Plain']
 
@@ -14,7 +15,10 @@ function stocked(): StockModel {
     { petId: 9n, barcode: '77777777' },
   ])
   const state = { categoryId: 1n, quantity: 1, status: 'available' as const }
-  stock.replaceAll(NAMES.map((name, index) => ({ petId: BigInt(index + 1), name, ...state })))
+  fillStock(
+    stock,
+    NAMES.map((name, index) => ({ petId: BigInt(index + 1), name, ...state })),
+  )
   return stock
 }
 

@@ -15,6 +15,7 @@ import {
 import { lineWords } from '../../../src/staff-page/import/import-preview.tsx'
 import { ImportRun } from '../../../src/staff-page/import/import-run.ts'
 import { type PetFile, readPetFile } from '../../../src/staff-page/import/pet-file.ts'
+import { fillStock } from '../../support/desk.ts'
 
 const HEADER = 'petId,name,categoryId,status,quantity'
 const read = (text: string) => readPetFile('pets.csv', new TextEncoder().encode(text))
@@ -231,7 +232,7 @@ describe('an import', () => {
 
   async function begin() {
     const stock = new StockModel()
-    stock.replaceAll((await client.inventory.list()).items)
+    fillStock(stock, (await client.inventory.list()).items)
     const signal = new AbortController().signal
     const categories = new Categories({ client, stock, events: new LiveChanges(), signal })
     await categories.reload()
@@ -367,7 +368,7 @@ describe('an import', () => {
     const made = await planNow(`${HEADER}\n601,Ours,1,available,9\n602,Renamed,2,available,0\n`)
     await client.pets.create({ id: 601n, name: 'Theirs', categoryId: 1n, quantity: 2 })
     await client.pets.remove(602n)
-    stock.replaceAll((await client.inventory.list()).items)
+    fillStock(stock, (await client.inventory.list()).items)
     await run.start(made, 'pets.csv')
     expect(run.get()).toMatchObject({ added: 0, changed: 0, failed: [{ line: 2 }, { line: 3 }] })
     expect((await client.inventory.get(601n)).quantity).toBe(2)

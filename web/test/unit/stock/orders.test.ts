@@ -3,12 +3,12 @@ import type { Order, OrderState } from '@petstore/client'
 import { LiveChanges } from '../../../src/staff-page/data/history/live-changes.ts'
 import { LiveList } from '../../../src/staff-page/data/live-list.ts'
 import { MAX_OPEN_ORDERS, OpenOrders } from '../../../src/staff-page/data/orders/open-orders.ts'
-import type { OrderQuery } from '../../../src/staff-page/data/orders/order-calls.ts'
 import { orderListSource } from '../../../src/staff-page/data/orders/order-list.ts'
-import { searchOrders } from '../../../src/staff-page/data/orders/order-search.ts'
+import { type OrderQuery, searchOrders } from '../../../src/staff-page/data/orders/order-search.ts'
 import { leftWords } from '../../../src/staff-page/data/orders/order-words.ts'
 import { StockModel } from '../../../src/staff-page/data/stock/stock-model.ts'
 import type { ReadPage } from '../../../src/staff-page/data/stock/stock-search.ts'
+import { fillStock } from '../../support/desk.ts'
 
 function order(id: number, state: OrderState = 'open', petId = 1n): Order {
   const createdAt = '2026-11-16T12:00:00Z'
@@ -40,12 +40,12 @@ class SlowService {
 
   async *#pages(query: OrderQuery): AsyncGenerator<Order> {
     const fitting = this.#orders.filter(({ state }) => state === (query.state ?? state))
-    for (let from = 0; from === 0 || from < fitting.length; from += query.pageSize) {
+    for (let from = 0; from === 0 || from < fitting.length; from += query.limit) {
       this.asked.push(query)
       await new Promise<void>((resolve) => {
         this.#answer = resolve
       })
-      yield* fitting.slice(from, from + query.pageSize)
+      yield* fitting.slice(from, from + query.limit)
     }
   }
 }
@@ -65,7 +65,7 @@ const named = (stock: StockModel) => stock.endLoading()
 test('open orders are loaded after the names, and give the reserved units of each pet', async () => {
   const stock = stocked()
   const service = new SlowService([order(1), order(2), order(3, 'open', 2n), order(4, 'complete')])
-  const open = new OpenOrders({ calls: service, stock, live: new LiveChanges(), signal })
+  const open = new OpenOrders({ orders: service, stock, live: new LiveChanges(), signal })
   open.start()
   stock.setConnection('live')
   await Bun.sleep(1)
@@ -75,19 +75,18 @@ test('open orders are loaded after the names, and give the reserved units of eac
   expect(open.get()).toBe('ready')
   expect([stock.find(1n)?.reserved, stock.find(2n)?.reserved]).toEqual([4, 2])
   stock.apply({ petId: 3n, quantity: 1, status: 'available' }, false)
-  stock.replaceAll([{ petId: 1n, quantity: 5, status: 'sold' }])
+  fillStock(stock, [{ petId: 1n, quantity: 5, status: 'sold' }])
   expect(stock.find(1n)).toMatchObject({ quantity: 5, reserved: 4 })
-  stock.clear()
 })
 
 test('an order that changes while they load counts once, whether the response has the change or not', async () => {
   const stock = stocked()
   const live = new LiveChanges<Order>()
   const service = new SlowService([order(1), order(2)])
-  const open = new OpenOrders({ calls: service, stock, live, signal })
+  const open = new OpenOrders({ orders: service, stock, live, signal })
   open.start()
   named(stock)
-  const tell = (change: Order) => live.tell({ type: 'change', change })
+  const tell = (change: Order) => live.publish({ type: 'change', change })
   tell(order(1, 'cancelled'))
   tell(order(2))
   tell(order(3))
@@ -99,10 +98,9 @@ test('an order that changes while they load counts once, whether the response ha
   tell(order(4, 'expired'))
   expect(stock.find(1n)?.reserved).toBe(2)
   // After a gap, all of them are loaded again.
-  live.tell({ type: 'missed' })
+  live.publish({ type: 'missed' })
   await service.answer()
   expect(stock.find(1n)?.reserved).toBe(4)
-  stock.clear()
 })
 
 test('if there are too many open orders, every pet keeps the reserved units that it was loaded with', async () => {
@@ -110,15 +108,14 @@ test('if there are too many open orders, every pet keeps the reserved units that
   stock.take([{ petId: 1n, quantity: 9, status: 'available', reserved: 3 }])
   const service = new SlowService(Array.from({ length: MAX_OPEN_ORDERS + 1 }, (_, index) => order(index)))
   const live = new LiveChanges<Order>()
-  const open = new OpenOrders({ calls: service, stock, live, signal })
+  const open = new OpenOrders({ orders: service, stock, live, signal })
   open.start()
   named(stock)
   while (open.get() === 'loading') await service.answer()
   expect(open.get()).toBe('too many')
-  live.tell({ type: 'change', change: order(1, 'cancelled') })
+  live.publish({ type: 'change', change: order(1, 'cancelled') })
   expect(stock.find(1n)?.reserved).toBe(3)
   expect(service.asked.length).toBeLessThanOrEqual(MAX_OPEN_ORDERS / 1_000 + 1)
-  stock.clear()
 })
 
 const readNoPets = async () => ({ items: [], next: undefined })

@@ -2,7 +2,8 @@ import { expect, test } from 'bun:test'
 import { PetstoreClient } from '@petstore/client'
 import { PetLoader } from '../../../src/staff-page/data/stock/pet-loader.ts'
 import { StockModel } from '../../../src/staff-page/data/stock/stock-model.ts'
-import { type ReadPage, takeFound } from '../../../src/staff-page/data/stock/stock-search.ts'
+import { type ReadPage, takeSearchRows } from '../../../src/staff-page/data/stock/stock-search.ts'
+import { fillStock } from '../../support/desk.ts'
 
 /** A store with the pets 1 to 99, of which the page holds none. */
 function largeStore({ isDown = false } = {}) {
@@ -18,7 +19,7 @@ function largeStore({ isDown = false } = {}) {
     if (isDown) throw new Error('down')
     const state = { categoryId: 1n, status: 'available', quantity: 4, reserved: 1, available: 3 } as const
     const items = Number(q) < 100 ? [{ petId: BigInt(q), name: `Name ${q}`, ...state }] : []
-    takeFound(stock, items)
+    takeSearchRows(stock, items)
     return { items, next: undefined }
   }
   const client = new PetstoreClient({
@@ -41,7 +42,6 @@ test('names that are shown are loaded once each, a few at a time', async () => {
   expect(stock.find(20n)).toMatchObject({ quantity: 4, reserved: 1 })
   expect(searched).toHaveLength(ids.length)
   expect(mostAtOnce()).toBe(3)
-  stock.clear()
 })
 
 test('a pet that the store does not have is asked for once', async () => {
@@ -62,7 +62,7 @@ test('after a failure nothing is asked for a while', async () => {
 
 test('a store that is complete loads nothing', () => {
   const { stock, searched } = largeStore()
-  stock.replaceAll([{ petId: 1n, quantity: 1, status: 'available' }])
+  fillStock(stock, [{ petId: 1n, quantity: 1, status: 'available' }])
   expect(stock.nameOf(2n)).toBe('Pet 2')
   expect(searched).toEqual([])
 })

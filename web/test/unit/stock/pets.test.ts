@@ -3,8 +3,7 @@ import { type InventoryEvent, PetstoreClient, type SearchRow } from '@petstore/c
 import { TestService } from '../../../../server/test/support/test-service.ts'
 import { Categories } from '../../../src/staff-page/data/catalog/categories.ts'
 import { byName, categoryName } from '../../../src/staff-page/data/catalog/category-list.ts'
-import { afterEvent } from '../../../src/staff-page/data/catalog/pet-after-event.ts'
-import { type PetList, petListSource } from '../../../src/staff-page/data/catalog/pet-list.ts'
+import { afterEvent, type PetList, petListSource } from '../../../src/staff-page/data/catalog/pet-list.ts'
 import { LiveChanges } from '../../../src/staff-page/data/history/live-changes.ts'
 import { LiveList } from '../../../src/staff-page/data/live-list.ts'
 import { StockModel } from '../../../src/staff-page/data/stock/stock-model.ts'
@@ -90,7 +89,7 @@ describe('on a live service', () => {
     client = new PetstoreClient({ baseUrl: `${service.address}/v1`, apiKey: service.key })
     void (async () => {
       for await (const event of client.inventory.events({ signal: ending.signal })) {
-        events.tell({ type: 'change', change: event })
+        events.publish({ type: 'change', change: event })
       }
     })().catch(() => {})
   })

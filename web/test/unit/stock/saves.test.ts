@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { TestService } from '../../../../server/test/support/test-service.ts'
-import { askForBarcode } from '../../../src/staff-page/data/stock/barcode-lookup.ts'
+import { askForBarcode } from '../../../src/staff-page/data/stock/stock-search.ts'
 import { undoLast } from '../../../src/staff-page/data/stock/undo-last.ts'
-import { breakOff, Desk } from '../../support/desk.ts'
+import { breakOff, Desk, fillStock } from '../../support/desk.ts'
 
 let service: TestService
 
@@ -129,7 +129,7 @@ test('an answer does not overwrite what came after it, though a new list came be
   const desk = openDesk()
   const { stock, own } = desk
   desk.beforeAnswer = () => {
-    stock.replaceAll([{ petId: 4n, quantity: 20, status: 'available' }])
+    fillStock(stock, [{ petId: 4n, quantity: 20, status: 'available' }])
     own.forgetAnswered()
     stock.apply({ petId: 4n, quantity: 10, status: 'available' }, true)
   }

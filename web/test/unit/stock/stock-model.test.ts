@@ -1,12 +1,13 @@
 import { expect, test } from 'bun:test'
 import { OwnChanges } from '../../../src/staff-page/data/stock/own-request.ts'
 import { StockModel } from '../../../src/staff-page/data/stock/stock-model.ts'
+import { fillStock } from '../../support/desk.ts'
 
 const LAST = 9223372036854775807n
 
 function listed(): StockModel {
   const model = new StockModel()
-  model.replaceAll([
+  fillStock(model, [
     { petId: 1n, quantity: 4, status: 'available', name: 'Biscuit', categoryId: 2n },
     { petId: 3n, quantity: 0, status: 'sold', name: 'Mittens', categoryId: 2n },
     { petId: LAST, quantity: 8, status: 'available' },
@@ -16,8 +17,8 @@ function listed(): StockModel {
 
 /** The snapshot after all pending changes. */
 async function settled(model: StockModel) {
-  const { version } = model.get()
-  while (model.get().version === version) await Bun.sleep(1)
+  const before = model.get()
+  while (model.get() === before) await Bun.sleep(1)
   return model.get()
 }
 
@@ -35,7 +36,6 @@ test('rows stay in the order of their ids, whatever comes and goes', async () =>
     [2n, 5],
     [LAST, 9],
   ])
-  model.clear()
 })
 
 test('a change without a name keeps the details, and one with a name replaces them', () => {
@@ -54,7 +54,7 @@ test('a change without a name keeps the details, and one with a name replaces th
 test('a store that is loaded completely loses the pets that are gone, and a large one keeps what it has', () => {
   const model = listed()
   expect(model.get()).toMatchObject({ hasNames: true, isComplete: true, phase: 'ready' })
-  model.replaceAll([{ petId: 1n, quantity: 6, status: 'available' }])
+  fillStock(model, [{ petId: 1n, quantity: 6, status: 'available' }])
   expect(model.get().rows).toHaveLength(1)
   model.take([{ petId: 5n, quantity: 1, status: 'available' }])
   model.endLoading()
@@ -72,7 +72,6 @@ test('reserved units come with the row until the open orders are known', () => {
   expect(model.find(1n)?.reserved).toBe(3)
   model.reserve(1n, -3)
   expect(model.find(1n)?.reserved).toBe(0)
-  model.clear()
 })
 
 test('a change by others is marked, and a change of quantity leaves the structure as it is', async () => {
@@ -85,8 +84,6 @@ test('a change by others is marked, and a change of quantity leaves the structur
   expect(snapshot.structure).toBe(structure)
   model.apply({ petId: 3n, quantity: 5, status: 'available' }, false)
   expect((await settled(model)).structure).toBeGreaterThan(structure)
-  model.clear()
-  expect(model.get().rows).toEqual([])
 })
 
 test('the event of an own change is recognised once, and another event is not', () => {

@@ -1,7 +1,7 @@
 import type { Category, InventoryEvent, PetstoreClient } from '@petstore/client'
 import type { LiveChanges } from '../history/live-changes.ts'
 import { LiveList } from '../live-list.ts'
-import { Observable, type Readable } from '../observable.ts'
+import { State } from '../observable.ts'
 import { thresholdOf } from '../stock/is-low.ts'
 import type { StockModel } from '../stock/stock-model.ts'
 import type { CategoryList } from './category-list.ts'
@@ -16,15 +16,12 @@ interface CategoriesContext {
 const RETRY_MS = 15_000
 
 /** The categories of the store. They are few and change rarely. */
-export class Categories implements Readable<CategoryList> {
-  readonly #byId = new Observable<CategoryList>({ byId: new Map(), isKnown: false })
+export class Categories extends State<CategoryList> {
   readonly #context: CategoriesContext
   readonly #list: LiveList<Category, InventoryEvent>
 
-  readonly get = this.#byId.get
-  readonly subscribe = this.#byId.subscribe
-
   constructor(context: CategoriesContext) {
+    super({ byId: new Map(), isKnown: false })
     this.#context = context
     this.#list = new LiveList<Category, InventoryEvent>({
       keyOf: ({ id }) => id,
@@ -38,8 +35,7 @@ export class Categories implements Readable<CategoryList> {
     })
     this.#list.subscribe(() => {
       const { rows, phase } = this.#list.get()
-      if (phase === 'ready')
-        this.#byId.set({ byId: new Map(rows.map((row) => [row.id, row])), isKnown: true })
+      if (phase === 'ready') this.setValue({ byId: new Map(rows.map((row) => [row.id, row])), isKnown: true })
     })
   }
 
@@ -66,7 +62,6 @@ export class Categories implements Readable<CategoryList> {
     return this.#list.reload()
   }
 
-  /** Adds or replaces a category that the service has returned. */
   take(category: Category): void {
     this.#list.put(category)
   }
@@ -75,7 +70,7 @@ export class Categories implements Readable<CategoryList> {
     this.#list.remove(categoryId)
   }
 
-  /** Whether a pet is in an unknown category, or its threshold is not the known one of its category. */
+  /** Whether a pet is in an unknown category, or its category has another threshold than the page knows. */
   #isNews(event: InventoryEvent): boolean {
     if (event.type === 'pet') return !this.get().byId.has(event.categoryId)
     if (event.type !== 'low' && event.type !== 'recovered') return false

@@ -2,7 +2,6 @@ import type { Category } from '@petstore/client'
 
 export interface CategoryList {
   readonly byId: ReadonlyMap<bigint, Category>
-  /** Whether the categories are loaded. */
   readonly isKnown: boolean
 }
 
@@ -12,7 +11,6 @@ export function categoryName({ byId, isKnown }: CategoryList, categoryId: bigint
   return byId.get(categoryId)?.name ?? (isKnown ? `Category ${categoryId}` : '')
 }
 
-/** Sorted by name, then by id. */
 export function byName({ byId }: CategoryList): readonly Category[] {
   return [...byId.values()].sort((a, b) => a.name.localeCompare(b.name, 'en') || (a.id < b.id ? -1 : 1))
 }

@@ -1,6 +1,6 @@
 import type { Page } from '@petstore/client'
 import { useMemo } from 'preact/compat'
-import { type ListSnapshot, type ListSource, useLiveList } from '../live-list.ts'
+import { type ListSnapshot, type ListSource, type LiveList, useLiveList } from '../live-list.ts'
 import { type Change, changeKey } from './change-log.ts'
 import type { LiveChanges } from './live-changes.ts'
 
@@ -12,19 +12,11 @@ export interface HistorySource {
   readonly petId?: bigint
 }
 
-export interface HistorySnapshot extends Omit<ListSnapshot<Change>, 'rows' | 'isLoadingMore'> {
-  readonly changes: readonly Change[]
-  readonly isLoadingOlder: boolean
-}
-
-export interface ChangeHistory {
-  readonly reload: () => Promise<void>
-  readonly loadOlder: () => Promise<void>
-}
+export type ChangeHistory = LiveList<Change, Change>
+export type HistorySnapshot = ListSnapshot<Change>
 
 /** The changes, newest first. The names of new keys are looked up together. */
-export function changeListSource(source: HistorySource): ListSource<Change, Change> {
-  const { load, live, petId } = source
+export function changeListSource({ load, live, petId }: HistorySource): ListSource<Change, Change> {
   const keyNames = new Map<string, string>()
   return {
     keyOf: changeKey,
@@ -46,12 +38,6 @@ export function changeListSource(source: HistorySource): ListSource<Change, Chan
 }
 
 /** A history for as long as the component is mounted. `source` must stay the same object for the same history. */
-export function useChangeHistory(source: HistorySource): { history: ChangeHistory; log: HistorySnapshot } {
-  const listSource = useMemo(() => changeListSource(source), [source])
-  const list = useLiveList(listSource)
-  const { rows, isLoadingMore, ...snapshot } = list.get()
-  return {
-    history: { reload: () => list.reload(), loadOlder: () => list.loadMore() },
-    log: { ...snapshot, changes: rows, isLoadingOlder: isLoadingMore },
-  }
+export function useChangeHistory(source: HistorySource): ChangeHistory {
+  return useLiveList(useMemo(() => changeListSource(source), [source]))
 }

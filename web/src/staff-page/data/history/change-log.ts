@@ -1,6 +1,5 @@
 import type { Reason } from '@petstore/client'
 
-/** One change of one pet's stock. */
 export interface Change {
   readonly petId: bigint
   readonly before: number
@@ -10,8 +9,8 @@ export interface Change {
   readonly keyId: string
   /** `undefined` if the change comes from an event: it has only the id of the key. */
   readonly keyName: string | undefined
-  readonly reason?: Reason
-  readonly reference?: string
+  readonly reason?: Reason | undefined
+  readonly reference?: string | undefined
 }
 
 /** A change in the form of the API: an entry of the history, or an event. */
@@ -19,16 +18,7 @@ type ApiChange = Omit<Change, 'at' | 'keyName'> & { readonly at: string; readonl
 
 export function changeOf(change: ApiChange): Change {
   const { petId, before, after, at, keyId, keyName, reason, reference } = change
-  return {
-    petId,
-    before,
-    after,
-    at: Date.parse(at),
-    keyId,
-    keyName,
-    ...(reason === undefined ? {} : { reason }),
-    ...(reference === undefined ? {} : { reference }),
-  }
+  return { petId, before, after, at: Date.parse(at), keyId, keyName, reason, reference }
 }
 
 /** Identifies a change. An event and the entry of the history for the same change have the same key. */

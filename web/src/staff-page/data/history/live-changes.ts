@@ -1,19 +1,17 @@
 import type { Change } from './change-log.ts'
 
 /** After `missed`, some changes are unknown: load the list again. */
-export type Notice<Reported> =
-  | { readonly type: 'change'; readonly change: Reported }
-  | { readonly type: 'missed' }
+type Notice<Item> = { readonly type: 'change'; readonly change: Item } | { readonly type: 'missed' }
 
 /** Passes each change to all subscribers; changes of the stock by default. */
-export class LiveChanges<Reported = Change> {
-  readonly #listeners = new Set<(notice: Notice<Reported>) => void>()
+export class LiveChanges<Item = Change> {
+  readonly #listeners = new Set<(notice: Notice<Item>) => void>()
 
-  tell(notice: Notice<Reported>): void {
+  publish(notice: Notice<Item>): void {
     for (const listener of [...this.#listeners]) listener(notice)
   }
 
-  subscribe(listener: (notice: Notice<Reported>) => void): () => void {
+  subscribe(listener: (notice: Notice<Item>) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }

@@ -1,12 +1,13 @@
 import { type FailedPart, isPetstoreError, type PetstoreClient, type Reason } from '@petstore/client'
 import { failureWords } from '../failure-words.ts'
 import { REASON_WORDS } from '../reason-words.ts'
-import { type SaveContext, sendOwn } from '../stock/own-request.ts'
+import { type Batch, type Delta, newBatch, refusedOf, sendBatch } from '../stock/adjustment-batch.ts'
+import type { SaveContext } from '../stock/own-request.ts'
 import type { QuantityChange } from '../stock/undo-history.ts'
 import { momentWords } from '../time-words.ts'
 import { type Change, changeOf } from './change-log.ts'
 
-/** What an adjustment was made for, and when. */
+/** The purpose and the time of an adjustment. */
 export interface AdjustmentPurpose {
   readonly reason: Reason
   readonly reference?: string | undefined
@@ -15,13 +16,7 @@ export interface AdjustmentPurpose {
 }
 
 /** A compensating adjustment that is ready to send. Sending it again with the same key changes nothing more. */
-export interface Reversal {
-  readonly changes: readonly { readonly petId: bigint; readonly delta: number }[]
-  readonly reference: string
-  readonly idempotencyKey: string
-  /** It was sent before, and its response was lost. */
-  readonly isRepeat: boolean
-}
+export type Reversal = Batch<Delta>
 
 export type ReversalResult =
   | { readonly type: 'done'; readonly changes: readonly QuantityChange[] }
@@ -40,47 +35,31 @@ export function newReversal(changes: readonly QuantityChange[], purpose: Adjustm
   for (const { petId, before, after } of changes) {
     deltas.set(petId, (deltas.get(petId) ?? 0) + before - after)
   }
-  return {
-    changes: [...deltas].filter(([, delta]) => delta !== 0).map(([petId, delta]) => ({ petId, delta })),
+  const opposite = Array.from(deltas, ([petId, delta]) => ({ petId, delta })).filter(
+    ({ delta }) => delta !== 0,
+  )
+  return newBatch(opposite, {
+    reason: 'corrected',
     reference: reversalReference(purpose),
-    idempotencyKey: crypto.getRandomValues(new Uint32Array(4)).join('-'),
-    isRepeat: false,
-  }
+    keepReserved: true,
+  })
 }
 
-/**
- * Reverses an adjustment by one compensating adjustment: all of it or nothing. It takes no units that open orders
- * reserve. Never rejects, unless the session has ended.
- */
+/** Reverses an adjustment: all of it or nothing. Never rejects, unless the session has ended. */
 export async function reverseAdjustment(context: SaveContext, reversal: Reversal): Promise<ReversalResult> {
-  const { client, stock, signal } = context
-  const { changes, reference, idempotencyKey, isRepeat } = reversal
-  const targets = changes.map(({ petId, delta }) => ({
-    petId,
-    quantity: (stock.find(petId)?.quantity ?? 0) + delta,
-  }))
-  const send = () =>
-    client.inventory.adjust(
-      { reason: 'corrected', reference, keepReserved: true, changes },
-      { idempotencyKey, signal },
-    )
   try {
-    const items = await sendOwn(context, { targets, isRepeat, send })
-    const made = items.map(({ petId, quantity: after }, index) => ({
-      petId,
-      before: after - (changes[index]?.delta ?? 0),
-      after,
-    }))
-    return { type: 'done', changes: made }
+    return { type: 'done', changes: await sendBatch(context, reversal) }
   } catch (error) {
-    if (signal.aborted) throw error
-    if (!isPetstoreError(error)) return { type: 'failed', why: failureWords(error) }
-    if (error.mayHaveBeenMade) return { type: 'unsure', repeat: { ...reversal, isRepeat: true } }
-    if (error.details.length === 0) return { type: 'failed', why: failureWords(error) }
-    const pets = error.details.flatMap((detail) => {
-      const change = changes[detail.index]
-      return change === undefined ? [] : [{ petId: change.petId, why: refusalWords(detail, change.delta) }]
-    })
+    if (context.signal.aborted) throw error
+    if (isPetstoreError(error) && error.mayHaveBeenMade) {
+      return { type: 'unsure', repeat: { ...reversal, isRepeat: true } }
+    }
+    const refused = refusedOf(error, reversal)
+    if (refused.size === 0) return { type: 'failed', why: failureWords(error) }
+    const pets = Array.from(refused, ([{ petId, delta }, part]) => ({
+      petId,
+      why: refusalWords(part, delta),
+    }))
     return { type: 'refused', pets }
   }
 }
@@ -123,8 +102,9 @@ export async function findReversal(
   purpose: AdjustmentPurpose,
   signal: AbortSignal,
 ): Promise<Change | undefined> {
-  const { changes: opposite, reference } = newReversal(changes, purpose)
-  const [first] = opposite
+  const reversal = newReversal(changes, purpose)
+  const { reference } = reversal.purpose
+  const [first] = reversal.changes
   if (first === undefined) return undefined
   const later = client.inventory.changes({
     petId: first.petId,

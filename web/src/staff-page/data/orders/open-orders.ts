@@ -1,11 +1,11 @@
 import type { Order } from '@petstore/client'
 import type { LiveChanges } from '../history/live-changes.ts'
-import { Observable, type Readable } from '../observable.ts'
+import { State } from '../observable.ts'
 import type { StockModel } from '../stock/stock-model.ts'
-import type { OrderCalls } from './order-calls.ts'
+import type { OrderReads } from './order-search.ts'
 
 interface OpenOrdersContext {
-  readonly calls: Pick<OrderCalls, 'list'>
+  readonly orders: Pick<OrderReads, 'list'>
   readonly stock: StockModel
   readonly live: LiveChanges<Order>
   readonly signal: AbortSignal
@@ -25,18 +25,15 @@ const RETRY_MS = 15_000
  *
  * This is not a `LiveList`: nothing shows the orders, and each event changes only one number.
  */
-export class OpenOrders implements Readable<OpenOrdersPhase> {
-  readonly #phase = new Observable<OpenOrdersPhase>('loading')
+export class OpenOrders extends State<OpenOrdersPhase> {
   readonly #context: OpenOrdersContext
   #orders = new Map<bigint, Order>()
   /** Events since the load began. Its result may be older. */
   #duringLoad: Order[] | undefined
   #isLoadDue = false
 
-  readonly get = this.#phase.get
-  readonly subscribe = this.#phase.subscribe
-
   constructor(context: OpenOrdersContext) {
+    super('loading')
     this.#context = context
   }
 
@@ -76,9 +73,9 @@ export class OpenOrders implements Readable<OpenOrdersPhase> {
 
   /** All open orders; `undefined` if there are too many. */
   async #list(): Promise<Map<bigint, Order> | undefined> {
-    const { calls, signal } = this.#context
+    const { orders, signal } = this.#context
     const loaded = new Map<bigint, Order>()
-    for await (const order of calls.list({ state: 'open', pageSize: PAGE_SIZE }, signal)) {
+    for await (const order of orders.list({ state: 'open', limit: PAGE_SIZE, signal })) {
       if (loaded.size === MAX_OPEN_ORDERS) return undefined
       loaded.set(order.id, order)
     }
@@ -94,7 +91,7 @@ export class OpenOrders implements Readable<OpenOrdersPhase> {
       reserved.set(petId, (reserved.get(petId) ?? 0) + quantity)
     }
     stock.replaceReserved(loaded && reserved)
-    this.#phase.set(loaded === undefined ? 'too many' : 'ready')
+    this.setValue(loaded === undefined ? 'too many' : 'ready')
   }
 
   #take(order: Order): void {

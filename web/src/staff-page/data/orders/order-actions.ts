@@ -1,10 +1,9 @@
-import { isPetstoreError, type Order } from '@petstore/client'
+import { isPetstoreError, type Order, type PetstoreClient } from '@petstore/client'
 import { failureWords } from '../failure-words.ts'
 import { LiveChanges } from '../history/live-changes.ts'
-import { Observable, type Readable } from '../observable.ts'
+import { State } from '../observable.ts'
 import type { StockModel } from '../stock/stock-model.ts'
-import { showToast, type Toast } from '../toasts.ts'
-import type { OrderCalls, OrderDraft } from './order-calls.ts'
+import { showProblem, showToast, type Toast } from '../toasts.ts'
 import { itemWords } from './order-words.ts'
 
 /** An action on one order. */
@@ -17,8 +16,10 @@ export type OrderWork =
 
 export type OrderWorks = ReadonlyMap<bigint, OrderWork>
 
+type OrderDraft = Parameters<PetstoreClient['orders']['create']>[0] & { readonly petId: bigint }
+
 interface ActionContext {
-  readonly calls: OrderCalls
+  readonly client: PetstoreClient
   readonly stock: StockModel
   /** The time on the service's clock. */
   readonly now: () => number
@@ -32,16 +33,13 @@ interface ActionContext {
  * and as open everywhere else, and would be lost with the tab. Cancelling is sent at once: another order for the same
  * undoes it, if enough units are free.
  */
-export class OrderActions implements Readable<OrderWorks> {
+export class OrderActions extends State<OrderWorks> {
   /** Orders in responses of the service. */
   readonly answered = new LiveChanges<Order>()
-  readonly #works = new Observable<OrderWorks>(new Map())
   readonly #context: ActionContext
 
-  readonly get = this.#works.get
-  readonly subscribe = this.#works.subscribe
-
   constructor(context: ActionContext) {
+    super(new Map())
     this.#context = context
   }
 
@@ -59,7 +57,9 @@ export class OrderActions implements Readable<OrderWorks> {
 
   complete(order: Order): Promise<void> {
     return this.#work(order, 'Completing', async () => {
-      this.#answer(await this.#context.calls.complete(order.id))
+      const { client, signal } = this.#context
+      // Throws `order_closed` if somebody else has completed the order.
+      this.#answer(await client.orders.update(order.id, { complete: true, onlyIfOpen: true }, { signal }))
       notify(`Order ${order.id} is complete: ${this.#items(order)} taken out of the stock.`)
       return undefined
     })
@@ -67,10 +67,10 @@ export class OrderActions implements Readable<OrderWorks> {
 
   cancel(order: Order): Promise<void> {
     return this.#work(order, 'Cancelling', async () => {
-      const { calls } = this.#context
-      await calls.cancel(order.id)
+      const { client, signal } = this.#context
+      await client.orders.cancel(order.id, { signal })
       // The response is the same if the hold had already expired.
-      const after = await calls.get(order.id)
+      const after = await client.orders.get(order.id, { signal })
       this.#answer(after)
       const outcome = after.state === 'expired' ? 'had already expired' : 'is cancelled'
       const action = { label: 'Order again', run: () => void this.orderAgain(after) }
@@ -100,12 +100,9 @@ export class OrderActions implements Readable<OrderWorks> {
     }
   }
 
-  clear(): void {
-    this.#works.set(new Map())
-  }
-
   async #create(draft: OrderDraft): Promise<Order> {
-    const made = await this.#context.calls.create(draft)
+    const { client, signal } = this.#context
+    const made = await client.orders.create(draft, { signal })
     this.#answer(made)
     notify(`Order ${made.id} is made: ${this.#items(made)} reserved.`)
     return made
@@ -121,21 +118,21 @@ export class OrderActions implements Readable<OrderWorks> {
       const reason = await this.#reason(error, order)
       if (this.#context.signal.aborted) return
       this.#show(id, { kind: 'failed', reason })
-      showToast({ name: 'order', tone: 'negative', text: `Order ${id}: ${reason}` })
+      showProblem('order', `Order ${id}: ${reason}`)
     }
   }
 
   async #reason(error: unknown, order: Order | OrderDraft): Promise<string> {
-    const { calls } = this.#context
+    const { client, signal } = this.#context
     const existing = 'id' in order ? order : undefined
     try {
       if (isPetstoreError(error, 'order_closed') && existing !== undefined) {
-        const now = await calls.get(existing.id)
+        const now = await client.orders.get(existing.id, { signal })
         this.#answer(now)
         return CLOSED_WORDS[now.state]
       }
       if (isPetstoreError(error, 'insufficient_stock')) {
-        const { available, quantity } = await calls.availability(order.petId)
+        const { available, quantity } = await client.inventory.availability(order.petId, { signal })
         return existing?.state === 'open'
           ? `It takes ${count(order.quantity)}, but ${onlyWords(quantity)} in stock. Correct the stock, or cancel the order.`
           : `${available <= 0 ? 'None' : `Only ${count(available)}`} can be ordered now, not ${count(order.quantity)}.`
@@ -151,7 +148,7 @@ export class OrderActions implements Readable<OrderWorks> {
   }
 
   #answer(order: Order): void {
-    this.answered.tell({ type: 'change', change: order })
+    this.answered.publish({ type: 'change', change: order })
   }
 
   #items(order: Order): string {
@@ -163,7 +160,7 @@ export class OrderActions implements Readable<OrderWorks> {
     const works = new Map(this.get())
     if (work === undefined) works.delete(orderId)
     else works.set(orderId, work)
-    this.#works.set(works)
+    this.setValue(works)
   }
 }
 
@@ -182,7 +179,7 @@ function holdAgain({ createdAt, expiresAt }: Order, now: number): number | undef
 }
 
 function notify(text: string, action?: Toast['action']): void {
-  showToast({ name: 'order', text, ...(action === undefined ? {} : { action }) })
+  showToast({ name: 'order', text, action })
 }
 
 function onlyWords(quantity: number): string {

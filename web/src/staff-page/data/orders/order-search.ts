@@ -1,8 +1,7 @@
-import { isPetstoreError, type Order, type OrderState } from '@petstore/client'
+import { type CallOptions, isPetstoreError, type Order, type OrderState } from '@petstore/client'
 import { fold, searchTerms } from '../stock/search-text.ts'
 import type { StockModel } from '../stock/stock-model.ts'
 import { type ReadPage, readAll } from '../stock/stock-search.ts'
-import type { OrderCalls } from './order-calls.ts'
 import { ORDERS_PER_PAGE, type OrderSource } from './order-list.ts'
 
 /** A held order is an open one that expires by itself. */
@@ -11,6 +10,20 @@ export type OrderKind = OrderState | 'held'
 export interface OrderFilter {
   readonly kind: OrderKind
   readonly query: string
+}
+
+export interface OrderQuery extends CallOptions {
+  readonly state: OrderState
+  readonly petId?: bigint
+  /** The beginning of the customer's name. The orders are then sorted by customer, otherwise by id. */
+  readonly customer?: string
+  readonly limit: number
+}
+
+/** The requests of the client that a search needs. */
+export interface OrderReads {
+  list(query: OrderQuery): AsyncIterable<Order>
+  get(orderId: bigint, options: CallOptions): Promise<Order>
 }
 
 export const FIRST_ORDER_FILTER: OrderFilter = { kind: 'open', query: '' }
@@ -27,7 +40,7 @@ const MAX_INT64 = 2n ** 63n - 1n
 
 /** Finds the orders of one kind by the id of the order, by the customer, and by the pet's name, id or barcode. */
 export function searchOrders(
-  calls: Pick<OrderCalls, 'list' | 'get'>,
+  orders: OrderReads,
   { kind, query }: OrderFilter,
   stock: StockModel,
   readPets: ReadPage,
@@ -35,9 +48,9 @@ export function searchOrders(
   const state = kind === 'held' ? 'open' : kind
   const isOfKind = (order: Order) =>
     order.state === state && (kind !== 'held' || order.expiresAt !== undefined)
-  const pageSize = kind === 'held' ? EXAMINED_PER_PAGE : ORDERS_PER_PAGE + 1
+  const limit = kind === 'held' ? EXAMINED_PER_PAGE : ORDERS_PER_PAGE + 1
   if (query.trim() === '') {
-    return { read: (signal) => calls.list({ state, pageSize }, signal), fits: isOfKind }
+    return { read: (signal) => orders.list({ state, limit, signal }), fits: isOfKind }
   }
   const scanned = stock.barcodes.find(query.trim())
   const orderId = scanned === undefined ? idIn(query) : undefined
@@ -51,15 +64,15 @@ export function searchOrders(
   async function* read(signal: AbortSignal): AsyncGenerator<Order> {
     if (scanned === undefined) petIds = await matchingPets(stock, readPets, query, signal)
     if (petIds.size > MAX_PETS) {
-      yield* calls.list({ state, pageSize: EXAMINED_PER_PAGE }, signal)
+      yield* orders.list({ state, limit: EXAMINED_PER_PAGE, signal })
       return
     }
     yield* merged([
-      ...(orderId === undefined ? [] : [orderWithId(calls, orderId)]),
-      ...[...petIds].map((petId) => calls.list({ state, petId, pageSize }, signal)),
+      ...(orderId === undefined ? [] : [orderWithId(orders, orderId, signal)]),
+      ...[...petIds].map((petId) => orders.list({ state, petId, limit, signal })),
       ...(customer === ''
         ? []
-        : [byId(calls.list({ state, customer, pageSize: MAX_CUSTOMER_ORDERS }, signal))]),
+        : [byId(orders.list({ state, customer, limit: MAX_CUSTOMER_ORDERS, signal }))]),
     ])
   }
   return { fits, read }
@@ -101,9 +114,9 @@ function idIn(query: string): bigint | undefined {
   return id !== undefined && id <= MAX_INT64 ? id : undefined
 }
 
-async function* orderWithId(calls: Pick<OrderCalls, 'get'>, orderId: bigint): AsyncGenerator<Order> {
+async function* orderWithId(orders: OrderReads, orderId: bigint, signal: AbortSignal): AsyncGenerator<Order> {
   try {
-    yield await calls.get(orderId)
+    yield await orders.get(orderId, { signal })
   } catch (error) {
     if (!isPetstoreError(error, 'not_found')) throw error
   }

@@ -1,10 +1,11 @@
-import { type FailedPart, isPetstoreError } from '@petstore/client'
+import { isPetstoreError } from '@petstore/client'
 import { failureWords } from '../failure-words.ts'
-import { keptCount, keptFields, keptId, keptRows } from '../kept-work.ts'
-import { Observable, type Readable } from '../observable.ts'
-import { type SaveContext, sendOwn } from '../stock/own-request.ts'
+import { KeptWork, keptCount, keptFields, keptId, keptRows } from '../kept-work.ts'
+import { State } from '../observable.ts'
+import { type Batch, isRemembered, randomId, refusedOf, sendBatch } from '../stock/adjustment-batch.ts'
+import type { SaveContext } from '../stock/own-request.ts'
 import type { QuantityChange } from '../stock/undo-history.ts'
-import { showToast } from '../toasts.ts'
+import { showProblem, showToast } from '../toasts.ts'
 
 export interface SaleLine {
   readonly petId: bigint
@@ -43,38 +44,29 @@ export type SaleOutcome =
   /** The service cannot be reached. The queue sends the sale later. */
   | { readonly type: 'waiting' }
 
-type SaleStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'>
-
+const NO_ROOM =
+  'This browser has no room to keep sales. Free some space before you sell without a connection.'
 const RETRY_MS = 5_000
 const TIMEOUT_MS = 15_000
-/** An hour less than the service remembers an Idempotency-Key. */
-const KEY_EXPIRES_MS = 23 * 60 * 60 * 1_000
 
 /**
  * The sales that are not booked yet, oldest first. Each is kept in the browser before it is sent, with its
  * Idempotency-Key. So a network break, a reload or a second tab neither loses a sale nor books it twice.
  */
-export class SaleQueue implements Readable<readonly Sale[]> {
+export class SaleQueue extends State<readonly Sale[]> {
   readonly #saving: SaveContext
-  readonly #storage: SaleStorage
-  readonly #prefix: string
-  readonly #sales: Observable<readonly Sale[]>
+  readonly #kept: KeptWork
   #sending: Promise<boolean> | undefined
   /** The outcomes that a caller of `book` waits for, by the id of the sale. */
   readonly #outcomes = new Map<string, SaleOutcome>()
   /** Sales that the browser has no room for. They are lost if the page is closed. */
   readonly #unkept = new Map<string, Sale>()
 
-  readonly get: () => readonly Sale[]
-  readonly subscribe: Readable<readonly Sale[]>['subscribe']
-
-  constructor(saving: SaveContext, ownerId: string, storage: SaleStorage = localStorage) {
+  constructor(saving: SaveContext, ownerId: string) {
+    super([])
     this.#saving = saving
-    this.#storage = storage
-    this.#prefix = `petstore.sales.1.${ownerId}.`
-    this.#sales = new Observable(this.#read())
-    this.get = this.#sales.get
-    this.subscribe = this.#sales.subscribe
+    this.#kept = new KeptWork(ownerId, 'sales', localStorage, 1)
+    this.#reload()
   }
 
   /** Sends waiting sales whenever the service may be reachable again, until the session ends. */
@@ -84,10 +76,7 @@ export class SaleQueue implements Readable<readonly Sale[]> {
     const timer = setInterval(send, RETRY_MS)
     signal.addEventListener('abort', () => clearInterval(timer))
     addEventListener('online', send, { signal })
-    const onStorage = ({ key }: StorageEvent) => {
-      if (key === null || key.startsWith(this.#prefix)) this.#sales.set(this.#read())
-    }
-    addEventListener('storage', onStorage, { signal })
+    this.#kept.onChangeElsewhere(() => this.#reload(), signal)
     send()
   }
 
@@ -99,24 +88,26 @@ export class SaleQueue implements Readable<readonly Sale[]> {
     await this.#sendWaiting()
     const outcome = this.#outcomes.get(sale.id) ?? { type: 'waiting' }
     this.#outcomes.delete(sale.id)
-    if (outcome.type === 'refused') this.#remove(sale)
+    if (outcome.type === 'refused') this.discard(sale)
     return outcome
   }
 
   /** Sends a refused sale once more, as a new request. */
   async retry(sale: Sale): Promise<void> {
-    this.#keep({ ...sale, idempotencyKey: newKey(), soldAt: Date.now(), refusal: undefined })
+    this.#keep({ ...sale, idempotencyKey: randomId(), soldAt: Date.now(), refusal: undefined })
     await this.#sendWaiting()
   }
 
-  /** Gives a refused sale up. */
-  discard(sale: Sale): void {
-    this.#remove(sale)
+  /** Discards a refused sale. */
+  discard({ id }: Sale): void {
+    this.#kept.write(id, undefined)
+    this.#unkept.delete(id)
+    this.#reload()
   }
 
   /** One tab sends at a time, and every sale after the one before it. */
   async #sendWaiting(): Promise<void> {
-    this.#sending ??= withLock(this.#prefix, () => this.#sendAll()).finally(() => {
+    this.#sending ??= withLock(this.#kept.prefix, () => this.#sendAll()).finally(() => {
       this.#sending = undefined
     })
     const isReachable = await this.#sending
@@ -132,81 +123,62 @@ export class SaleQueue implements Readable<readonly Sale[]> {
       const outcome = await this.#send(sale)
       if (outcome.type === 'waiting') return false
       if (outcome.type === 'refused') this.#keep({ ...sale, refusal: outcome.refusal })
-      else this.#remove(sale)
+      else this.discard(sale)
       if (this.#outcomes.has(sale.id)) this.#outcomes.set(sale.id, outcome)
       else if (outcome.type === 'booked') showToast({ name: 'sale', text: `Sale ${sale.receipt} is booked.` })
     }
     return true
   }
 
-  async #send(sale: Sale): Promise<SaleOutcome> {
-    if (Date.now() - sale.soldAt > KEY_EXPIRES_MS) {
-      const message = `It may have been booked before. Look for ${sale.receipt} in Activity, then try again or discard it.`
+  async #send({ lines, receipt, soldAt, idempotencyKey }: Sale): Promise<SaleOutcome> {
+    if (!isRemembered({ madeAt: soldAt })) {
+      const message = `It may have been booked before. Look for ${receipt} in Activity, then try again or discard it.`
       return { type: 'refused', refusal: { message, pets: [] } }
     }
-    const { client, stock, signal } = this.#saving
-    const changes = sale.lines.map(({ petId, quantity }) => ({ petId, delta: -quantity }))
-    const targets = changes.map(({ petId, delta }) => ({
-      petId,
-      quantity: (stock.find(petId)?.quantity ?? 0) + delta,
-    }))
+    const { signal, stock } = this.#saving
+    const batch = {
+      changes: lines.map(({ petId, quantity }) => ({ petId, delta: -quantity })),
+      purpose: { reason: 'sold', reference: receipt, keepReserved: true },
+      idempotencyKey,
+      madeAt: soldAt,
+      isRepeat: Date.now() - soldAt > RETRY_MS,
+    } as const
     try {
-      const items = await sendOwn(this.#saving, {
-        targets,
-        isRepeat: Date.now() - sale.soldAt > RETRY_MS,
-        send: () =>
-          client.inventory.adjust(
-            { reason: 'sold', reference: sale.receipt, keepReserved: true, changes },
-            { idempotencyKey: sale.idempotencyKey, signal, retries: 0, timeout: TIMEOUT_MS },
-          ),
-      })
+      const changes = await sendBatch(this.#saving, batch, { signal, retries: 0, timeout: TIMEOUT_MS })
       stock.publishNow()
-      const booked = items.map(({ petId, quantity: after }, index) => ({
-        petId,
-        before: after - (changes[index]?.delta ?? 0),
-        after,
-      }))
-      return { type: 'booked', changes: booked }
+      return { type: 'booked', changes }
     } catch (error) {
-      return isFinal(error) ? { type: 'refused', refusal: refusalOf(error) } : { type: 'waiting' }
+      return isFinal(error) ? { type: 'refused', refusal: refusalOf(error, batch) } : { type: 'waiting' }
     }
   }
 
   #keep(sale: Sale): void {
-    try {
-      this.#storage.setItem(this.#prefix + sale.id, saleText(sale))
-    } catch {
-      showToast({
-        name: 'sales',
-        tone: 'negative',
-        text: 'This browser has no room to keep sales. Free some space before you sell without a connection.',
-      })
+    if (!this.#kept.write(sale.id, keptSale(sale))) {
+      showProblem('sales', NO_ROOM)
       this.#unkept.set(sale.id, sale)
     }
-    this.#sales.set(this.#read())
+    this.#reload()
   }
 
-  #remove({ id }: Sale): void {
-    this.#storage.removeItem(this.#prefix + id)
-    this.#unkept.delete(id)
-    this.#sales.set(this.#read())
+  #reload(): void {
+    this.setValue(this.#read())
   }
 
   #read(): readonly Sale[] {
-    const keys = Array.from({ length: this.#storage.length }, (_, index) => this.#storage.key(index) ?? '')
-    const kept = keys
-      .filter((key) => key.startsWith(this.#prefix))
-      .flatMap((key) => readSale(key.slice(this.#prefix.length), this.#storage.getItem(key)) ?? [])
+    const kept = this.#kept.parts().flatMap((id) => readSale(id, this.#kept.read(id)) ?? [])
     return [...kept, ...this.#unkept.values()].toSorted((one, other) => one.soldAt - other.soldAt)
   }
 }
 
 function newSale(lines: readonly SaleLine[], receipt: string): Sale {
-  return { id: newKey(), idempotencyKey: newKey(), receipt, soldAt: Date.now(), lines, refusal: undefined }
-}
-
-function newKey(): string {
-  return crypto.getRandomValues(new Uint32Array(4)).join('-')
+  return {
+    id: randomId(),
+    idempotencyKey: randomId(),
+    receipt,
+    soldAt: Date.now(),
+    lines,
+    refusal: undefined,
+  }
 }
 
 /** Runs the work in one tab at a time, if the browser has locks. Without them the Idempotency-Key still protects. */
@@ -225,13 +197,12 @@ function isFinal(error: unknown): boolean {
   )
 }
 
-function refusalOf(error: unknown): Refusal {
-  const parts: readonly FailedPart[] = isPetstoreError(error) ? error.details : []
-  const pets = parts.flatMap(({ petId, code, message, available }) =>
-    petId === undefined
-      ? []
-      : [{ petId: BigInt(petId), why: whyRefused(code, message, available), free: available }],
-  )
+function refusalOf(error: unknown, batch: Batch): Refusal {
+  const pets = Array.from(refusedOf(error, batch), ([{ petId }, { code, message, available }]) => ({
+    petId,
+    why: whyRefused(code, message, available),
+    free: available,
+  }))
   return { message: pets.length === 0 ? failureWords(error) : '', pets }
 }
 
@@ -241,26 +212,18 @@ function whyRefused(code: string, message: string, available: number | undefined
   return available <= 0 ? 'None is free.' : `Only ${available.toLocaleString('en')} free.`
 }
 
-function saleText({ idempotencyKey, receipt, soldAt, lines, refusal }: Sale): string {
-  return JSON.stringify({
-    idempotencyKey,
-    receipt,
-    soldAt,
-    lines: lines.map(({ petId, quantity }) => [String(petId), quantity]),
-    refusal: refusal && {
-      message: refusal.message,
-      pets: refusal.pets.map(({ petId, why, free }) => [String(petId), why, free ?? null]),
+function keptSale({ id: _, ...sale }: Sale): object {
+  return {
+    ...sale,
+    lines: sale.lines.map(({ petId, quantity }) => [String(petId), quantity]),
+    refusal: sale.refusal && {
+      message: sale.refusal.message,
+      pets: sale.refusal.pets.map(({ petId, why, free }) => [String(petId), why, free ?? null]),
     },
-  })
+  }
 }
 
-function readSale(id: string, text: string | null): Sale | undefined {
-  let value: unknown
-  try {
-    value = JSON.parse(text ?? 'null')
-  } catch {
-    return undefined
-  }
+function readSale(id: string, value: unknown): Sale | undefined {
   const { idempotencyKey, receipt, soldAt, lines, refusal } = keptFields(value)
   if (typeof idempotencyKey !== 'string' || typeof receipt !== 'string') return undefined
   const { message, pets } = keptFields(refusal)

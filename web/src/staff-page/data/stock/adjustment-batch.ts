@@ -1,4 +1,4 @@
-import { type FailedPart, isPetstoreError, type Reason } from '@petstore/client'
+import { type CallOptions, type FailedPart, isPetstoreError, type Reason } from '@petstore/client'
 import { failureWords } from '../failure-words.ts'
 import { type SaveContext, sendOwn } from './own-request.ts'
 import type { QuantityChange } from './undo-history.ts'
@@ -7,17 +7,24 @@ import type { QuantityChange } from './undo-history.ts'
 export interface Purpose {
   readonly reason: Reason
   readonly reference?: string | undefined
+  /** Takes no units that open orders reserve. */
+  readonly keepReserved?: boolean
 }
 
-/** A difference, which is right whatever others do, or a new quantity over the one that the user saw. */
-export type RowChange = { readonly petId: bigint } & (
-  | { readonly delta: number }
-  | { readonly quantity: number; readonly expected: number }
-)
+/** A difference, which is right whatever others do. */
+export interface Delta {
+  readonly petId: bigint
+  readonly delta: number
+}
+
+/** A difference, or a new quantity over the one that the user saw. */
+export type RowChange =
+  | Delta
+  | { readonly petId: bigint; readonly quantity: number; readonly expected: number }
 
 /** Changes that are sent as one adjustment, all or nothing. */
-export interface Batch {
-  readonly changes: readonly RowChange[]
+export interface Batch<Change extends RowChange = RowChange> {
+  readonly changes: readonly Change[]
   readonly purpose: Purpose
   readonly idempotencyKey: string
   readonly madeAt: number
@@ -37,9 +44,9 @@ export interface LeftOut {
 
 export interface Stopping {
   /** After its abort nothing more is sent; its reason says why. */
-  readonly begun: AbortController
+  readonly stop: AbortController
   /** Aborts requests in flight. */
-  readonly letGo: AbortSignal
+  readonly cancel: AbortSignal
 }
 
 /** The limit of an adjustment. */
@@ -60,9 +67,15 @@ export function batchesOf(changes: readonly RowChange[], purpose: Purpose): Batc
   return batches
 }
 
-export function newBatch(changes: readonly RowChange[], purpose: Purpose): Batch {
-  const idempotencyKey = crypto.getRandomValues(new Uint32Array(4)).join('-')
-  return { changes, purpose, idempotencyKey, madeAt: Date.now(), isRepeat: false }
+export function newBatch<Change extends RowChange>(
+  changes: readonly Change[],
+  purpose: Purpose,
+): Batch<Change> {
+  return { changes, purpose, idempotencyKey: randomId(), madeAt: Date.now(), isRepeat: false }
+}
+
+export function randomId(): string {
+  return crypto.getRandomValues(new Uint32Array(4)).join('-')
 }
 
 /** Whether the service still knows the idempotency key. */
@@ -83,22 +96,22 @@ export async function adjustRows(
   let rest = batch
   for (let round = 1; ; round++) {
     try {
-      return [...settled, ...(await sendBatch(context, rest, stopping.letGo))]
+      return [...settled, ...(await sendBatch(context, rest, { signal: stopping.cancel }))]
     } catch (error) {
       const refused = refusedOf(error, rest)
       if (refused.size === 0) return [...settled, ...unanswered(rest, stopping, error)]
       for (const [change, detail] of refused) settled.push(refusalOf(context, change, detail))
       const others = rest.changes.filter((change) => !refused.has(change))
       if (others.length === 0) return settled
-      if (stopping.begun.signal.aborted) return [...settled, ...notBegun(others, stopping)]
-      if (round === MAX_ROUNDS) return [...settled, ...givenUp(others)]
+      if (stopping.stop.signal.aborted) return [...settled, ...notSent(others, stopping)]
+      if (round === MAX_ROUNDS) return [...settled, ...outOfRounds(others)]
       rest = newBatch(others, batch.purpose)
     }
   }
 }
 
-export function notBegun(changes: readonly RowChange[], { begun }: Stopping): LeftOut[] {
-  const reason = `It was not changed: ${begun.signal.reason}.`
+export function notSent(changes: readonly RowChange[], { stop }: Stopping): LeftOut[] {
+  const reason = `It was not changed: ${stop.signal.reason}.`
   return changes.map(({ petId }) => ({ petId, why: 'stopped', reason }))
 }
 
@@ -106,7 +119,7 @@ export function notBegun(changes: readonly RowChange[], { begun }: Stopping): Le
 export async function sendBatch(
   context: SaveContext,
   batch: Batch,
-  signal: AbortSignal,
+  options: CallOptions = { signal: context.signal },
 ): Promise<QuantityChange[]> {
   const { client, stock } = context
   const { changes, purpose, idempotencyKey, isRepeat } = batch
@@ -117,7 +130,7 @@ export async function sendBatch(
   const items = await sendOwn(context, {
     targets,
     isRepeat,
-    send: () => client.inventory.adjust({ ...purpose, changes }, { idempotencyKey, signal }),
+    send: () => client.inventory.adjust({ ...purpose, changes }, { ...options, idempotencyKey }),
   })
   return changes.map((change, index) => {
     const after = items[index]?.quantity
@@ -127,7 +140,10 @@ export async function sendBatch(
 }
 
 /** The changes that the service rejected. */
-export function refusedOf(error: unknown, { changes }: Batch): ReadonlyMap<RowChange, FailedPart> {
+export function refusedOf<Change extends RowChange>(
+  error: unknown,
+  { changes }: Batch<Change>,
+): ReadonlyMap<Change, FailedPart> {
   const details = isPetstoreError(error) ? error.details : []
   return new Map(
     details.flatMap((detail) => {
@@ -159,19 +175,19 @@ function refusalOf(
 }
 
 /** The outcome of all changes if the response names none of them. */
-function unanswered(batch: Batch, { begun, letGo }: Stopping, error: unknown): LeftOut[] {
-  const isUnsettled = letGo.aborted || (isPetstoreError(error) && error.mayHaveBeenMade)
-  if (isPetstoreError(error, 'forbidden')) begun.abort('this key may not change the stock')
+function unanswered(batch: Batch, { stop, cancel }: Stopping, error: unknown): LeftOut[] {
+  const isUnsettled = cancel.aborted || (isPetstoreError(error) && error.mayHaveBeenMade)
+  if (isPetstoreError(error, 'forbidden')) stop.abort('this key may not change the stock')
   const unsettled = isUnsettled ? { unsettled: { ...batch, isRepeat: true } } : {}
-  const why = letGo.aborted ? 'stopped' : 'failed'
-  const what = letGo.aborted ? 'It was on its way when you stopped.' : failureWords(error)
+  const why = cancel.aborted ? 'stopped' : 'failed'
+  const what = cancel.aborted ? 'It was on its way when you stopped.' : failureWords(error)
   const reason = isUnsettled
     ? `${what} It may have been changed: trying again tells, and changes it once at most.`
     : what
   return batch.changes.map(({ petId }) => ({ petId, why, reason, ...unsettled }))
 }
 
-function givenUp(changes: readonly RowChange[]): LeftOut[] {
+function outOfRounds(changes: readonly RowChange[]): LeftOut[] {
   const reason = 'It was not changed: others kept changing rows beside it. Try again.'
   return changes.map(({ petId }) => ({ petId, why: 'failed', reason }))
 }

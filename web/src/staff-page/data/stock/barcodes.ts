@@ -31,11 +31,6 @@ export class Barcodes {
     return this.#codes
   }
 
-  clear(): void {
-    this.#petIds.clear()
-    this.#codes.clear()
-  }
-
   #forget(petId: bigint): void {
     const barcode = this.#codes.get(petId)
     if (barcode === undefined) return

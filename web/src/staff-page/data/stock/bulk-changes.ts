@@ -1,4 +1,4 @@
-import { Observable, type Readable } from '../observable.ts'
+import { State } from '../observable.ts'
 import {
   adjustRows,
   type Batch,
@@ -6,7 +6,7 @@ import {
   GONE,
   isRemembered,
   type LeftOut,
-  notBegun,
+  notSent,
   type Purpose,
   type RowChange,
 } from './adjustment-batch.ts'
@@ -44,16 +44,13 @@ interface Plan {
 const STOP_GRACE_MS = 2_000
 
 /** Changes several rows at once. One job runs at a time; it can be stopped, and reports its outcome. */
-export class BulkChanges implements Readable<BulkProgress | undefined> {
+export class BulkChanges extends State<BulkProgress | undefined> {
   readonly #context: SaveContext
   readonly #history: UndoHistory
-  readonly #progress = new Observable<BulkProgress | undefined>(undefined)
   #stopping = new AbortController()
 
-  readonly get = this.#progress.get
-  readonly subscribe = this.#progress.subscribe
-
   constructor(context: SaveContext, history: UndoHistory) {
+    super(undefined)
     this.#context = context
     this.#history = history
   }
@@ -78,21 +75,21 @@ export class BulkChanges implements Readable<BulkProgress | undefined> {
   }
 
   async #run(action: BulkAction, { batches, tally }: Plan): Promise<void> {
-    const begun = new AbortController()
-    this.#stopping = begun
+    const stop = new AbortController()
+    this.#stopping = stop
     const { signal } = this.#context
-    const stopping = { begun, letGo: AbortSignal.any([signal, after(STOP_GRACE_MS, begun.signal)]) }
+    const stopping = { stop, cancel: AbortSignal.any([signal, after(STOP_GRACE_MS, stop.signal)]) }
     const toSend = batches.reduce((sum, { changes }) => sum + changes.length, 0)
     const total = toSend + tally.unchanged + tally.leftOut.length
     const show = (phase: BulkProgress['phase'], step?: UndoStep) => {
       const { made, unchanged, leftOut } = tally
       const counts = { total, changed: made.length, unchanged, leftOut: [...leftOut] }
-      if (!signal.aborted) this.#progress.set({ action, ...counts, phase, step })
+      if (!signal.aborted) this.setValue({ action, ...counts, phase, step })
     }
     for (const batch of batches) {
-      show(begun.signal.aborted ? 'stopping' : 'running')
-      const outcomes = begun.signal.aborted
-        ? notBegun(batch.changes, stopping)
+      show(stop.signal.aborted ? 'stopping' : 'running')
+      const outcomes = stop.signal.aborted
+        ? notSent(batch.changes, stopping)
         : await adjustRows(this.#context, batch, stopping)
       for (const outcome of outcomes) count(tally, outcome)
     }
@@ -113,23 +110,23 @@ export class BulkChanges implements Readable<BulkProgress | undefined> {
     const progress = this.get()
     if (progress?.phase !== 'running') return
     this.#stopping.abort('you stopped before its turn')
-    this.#progress.set({ ...progress, phase: 'stopping' })
+    this.setValue({ ...progress, phase: 'stopping' })
   }
 
   /** Retries the pets that were left out: requests without a response unchanged, the others over their present state. */
   async retry(): Promise<void> {
     const progress = this.get()
     if (progress?.phase !== 'done') return
-    const again = new Set(retryable(progress))
-    const unsettled = new Set([...again].flatMap((one) => one.unsettled ?? []))
-    const anew = [...again].filter((one) => one.unsettled === undefined)
-    const { batches, tally } = this.#plan(progress.action, anew.map(petIdOf))
-    tally.leftOut.push(...progress.leftOut.filter((one) => !again.has(one)))
+    const retried = new Set(retryable(progress))
+    const unsettled = new Set([...retried].flatMap((each) => each.unsettled ?? []))
+    const others = [...retried].filter((each) => each.unsettled === undefined)
+    const { batches, tally } = this.#plan(progress.action, others.map(petIdOf))
+    tally.leftOut.push(...progress.leftOut.filter((each) => !retried.has(each)))
     await this.#run(progress.action, { batches: [...unsettled, ...batches], tally })
   }
 
   clear(): void {
-    if (this.get()?.phase === 'done' || this.#context.signal.aborted) this.#progress.set(undefined)
+    if (this.get()?.phase === 'done') this.setValue(undefined)
   }
 
   #plan(action: BulkAction, petIds: Iterable<bigint>): Plan {
@@ -162,7 +159,7 @@ function changesOf(action: BulkAction): (petId: bigint, seen: number) => RowChan
     const undone = new Map(action.step.changes.map((change) => [change.petId, change]))
     return (petId) => {
       const change = undone.get(petId)
-      if (change === undefined) throw new Error(`pet ${petId} is not part of what is undone`)
+      if (change === undefined) throw new Error(`the undone step has no change of pet ${petId}`)
       return { petId, quantity: change.before, expected: change.after }
     }
   }

@@ -9,7 +9,7 @@ export interface SaveContext {
 }
 
 /** A change of this page whose event has not arrived yet. */
-export interface ExpectedChange {
+interface ExpectedChange {
   readonly petId: bigint
   readonly after: number
   isAnswered: boolean
@@ -17,48 +17,47 @@ export interface ExpectedChange {
 
 /** Distinguishes the events of this page's changes from those of others: many users may share one key. */
 export class OwnChanges {
-  readonly #expected = new Map<bigint, ExpectedChange[]>()
+  readonly #expected = new Set<ExpectedChange>()
 
   expect(petId: bigint, after: number): ExpectedChange {
     const change = { petId, after, isAnswered: false }
-    this.#expected.set(petId, [...(this.#expected.get(petId) ?? []), change])
+    this.#expected.add(change)
     return change
   }
 
   /** Whether the event belongs to an expected change, which is then no longer expected. */
   recognise(petId: bigint, after: number): boolean {
-    const change = this.#expected.get(petId)?.find((expected) => expected.after === after)
-    if (change !== undefined) this.forget(change)
-    return change !== undefined
+    for (const change of this.#expected) {
+      if (change.petId === petId && change.after === after) return this.#expected.delete(change)
+    }
+    return false
   }
 
   /** The change was not made, or it has no event. */
   forget(change: ExpectedChange): void {
-    const rest = (this.#expected.get(change.petId) ?? []).filter((other) => other !== change)
-    if (rest.length === 0) this.#expected.delete(change.petId)
-    else this.#expected.set(change.petId, rest)
+    this.#expected.delete(change)
   }
 
   /** After a reload no event of an answered change follows. */
   forgetAnswered(): void {
-    for (const change of [...this.#expected.values()].flat()) if (change.isAnswered) this.forget(change)
+    for (const change of this.#expected) if (change.isAnswered) this.forget(change)
   }
 }
 
-export interface OwnRequest<Answer extends readonly InventoryItem[]> {
+interface OwnRequest {
   /** The quantity of each pet after the request. */
   readonly targets: readonly { readonly petId: bigint; readonly quantity: number }[]
   /** The request was sent before, and its response was lost. */
   readonly isRepeat: boolean
   /** The response has an item for each target, in their order. */
-  readonly send: () => Promise<Answer>
+  readonly send: () => Promise<readonly InventoryItem[]>
 }
 
 /** Sends changes of this page in one request, and shows the response. */
-export async function sendOwn<Answer extends readonly InventoryItem[]>(
+export async function sendOwn(
   { stock, own }: SaveContext,
-  { targets, isRepeat, send }: OwnRequest<Answer>,
-): Promise<Answer> {
+  { targets, isRepeat, send }: OwnRequest,
+): Promise<readonly InventoryItem[]> {
   const sent = targets.map(({ petId, quantity }) => ({
     before: stock.find(petId),
     change: own.expect(petId, quantity),

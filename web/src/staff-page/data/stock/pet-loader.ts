@@ -1,5 +1,5 @@
 import { isPetstoreError } from '@petstore/client'
-import { type Lookup, loadPet, type ReadPage } from './stock-search.ts'
+import type { Lookup, ReadPage } from './stock-search.ts'
 
 /** More requests at a time would delay those of the user. */
 const AT_A_TIME = 3
@@ -46,4 +46,20 @@ export class PetLoader {
       throw error
     }
   }
+}
+
+/** A search for an id finds its pet by one request, unless many names have a word that starts with the same digits. */
+const FOUND_WITH_ID = 8
+
+/** Loads one pet that the page does not hold. Throws `not_found` if the store does not have it. */
+async function loadPet({ client, stock, signal }: Lookup, read: ReadPage, petId: bigint): Promise<void> {
+  await read({ q: String(petId), limit: FOUND_WITH_ID })
+  if (stock.find(petId) !== undefined) return
+  const [pet, availability] = await Promise.all([
+    client.pets.get(petId, { signal }),
+    client.inventory.availability(petId, { signal }),
+  ])
+  const { quantity, reserved } = availability
+  stock.barcodes.take([{ petId, barcode: pet.barcode }])
+  stock.apply({ ...pet, petId, quantity, reserved }, false)
 }

@@ -1,6 +1,6 @@
 import { entryTag, type InventoryItem, isPetstoreError, type Reason } from '@petstore/client'
 import { failureWords } from '../failure-words.ts'
-import { Observable, type Readable } from '../observable.ts'
+import { State } from '../observable.ts'
 import { adjustRows, type Batch, batchesOf } from './adjustment-batch.ts'
 import { type SaveContext, sendOwn } from './own-request.ts'
 import type { StockRow } from './stock-model.ts'
@@ -9,27 +9,24 @@ import type { UndoHistory, UndoStep } from './undo-history.ts'
 /** The state that the user saw when they decided on a change. */
 export type EntryState = Pick<InventoryItem, 'quantity' | 'status'>
 
-/** The state of a row's change. */
 export type EditState =
   /** Steps of one that are collected into one change. */
   | { readonly kind: 'stepping'; readonly target: number; readonly delta: number; readonly reason: Reason }
   | { readonly kind: 'saving'; readonly target: number }
   /** `step` undoes it; `undefined` if nothing is left to undo. */
   | { readonly kind: 'saved'; readonly step: UndoStep | undefined }
-  | {
+  | (SaveOptions & {
       readonly kind: 'failed'
       readonly target: number
       readonly seen: EntryState
       readonly reason: string
-      readonly undoes: UndoStep | undefined
-      readonly unsettled: Unsettled | undefined
       /** Set if the change was a difference. */
       readonly adjustment?: {
         readonly delta: number
         readonly reason: Reason
         readonly sent: Batch | undefined
       }
-    }
+    })
   | { readonly kind: 'conflict'; readonly target: number; readonly theirs: EntryState }
 
 /** A request without a response. Sent again with its key, it takes effect at most once. */
@@ -40,7 +37,6 @@ interface Unsettled {
 
 export type Edits = ReadonlyMap<bigint, EditState>
 
-/** How long a row says that it was saved. */
 const SAVED_FOR_MS = 2_500
 /** Steps are sent when none follows within this time. */
 const STEPS_MERGE_MS = 1_200
@@ -56,19 +52,16 @@ interface SaveOptions {
 }
 
 /** Saves changes of single rows, one at a time for each pet, and reports the state of each. */
-export class StockEditor implements Readable<Edits> {
+export class StockEditor extends State<Edits> {
   readonly #context: SaveContext
   readonly #history: UndoHistory
-  readonly #edits = new Observable<Edits>(new Map())
   /** The quantity to save after the one that is being saved. */
   readonly #next = new Map<bigint, number>()
   /** Removes the state `saved`, or sends collected steps. */
   readonly #timers = new Map<bigint, ReturnType<typeof setTimeout>>()
 
-  readonly get = this.#edits.get
-  readonly subscribe = this.#edits.subscribe
-
   constructor(context: SaveContext, history: UndoHistory) {
+    super(new Map())
     this.#context = context
     this.#history = history
   }
@@ -108,10 +101,11 @@ export class StockEditor implements Readable<Edits> {
       } catch (error) {
         if (this.#context.signal.aborted) return { kind: 'saving', target: wanted }
         const next = this.#next.get(petId) ?? wanted
-        const failure = { target: next, seen: state, reason: failureWords(error) }
         outcome = {
           kind: 'failed',
-          ...failure,
+          target: next,
+          seen: state,
+          reason: failureWords(error),
           undoes: next === target ? undoes : undefined,
           unsettled: unsettledIn(error, wanted),
         }
@@ -150,7 +144,6 @@ export class StockEditor implements Readable<Edits> {
     if (delta !== 0) this.#later(petId, STEPS_MERGE_MS, () => void this.sendSteps(petId))
   }
 
-  /** Sets the reason of the collected steps. */
   setReason(petId: bigint, reason: Reason): void {
     const edit = this.get().get(petId)
     if (edit?.kind !== 'stepping') return
@@ -163,7 +156,6 @@ export class StockEditor implements Readable<Edits> {
     if (this.get().get(petId)?.kind === 'stepping') clearTimeout(this.#timers.get(petId))
   }
 
-  /** Sends the collected steps now. */
   async sendSteps(petId: bigint): Promise<void> {
     const edit = this.get().get(petId)
     if (edit?.kind === 'stepping') await this.#adjust(petId, edit.delta, edit.reason)
@@ -187,17 +179,17 @@ export class StockEditor implements Readable<Edits> {
     if (seen === undefined || batch === undefined) return undefined
     const target = seen.quantity + delta
     this.#show(petId, { kind: 'saving', target })
-    const [made] = await adjustRows(this.#context, batch, { begun: new AbortController(), letGo: signal })
+    const [made] = await adjustRows(this.#context, batch, { stop: new AbortController(), cancel: signal })
     if (made === undefined || signal.aborted) return undefined
     const next = this.#next.get(petId)
     this.#next.delete(petId)
-    const failure = { target, seen, undoes: undefined, unsettled: undefined }
     const outcome: EditState =
       'after' in made
         ? { kind: 'saved', step: this.#history.record([made]) }
         : {
             kind: 'failed',
-            ...failure,
+            target,
+            seen,
             reason: made.reason,
             adjustment: { delta, reason, sent: made.unsettled },
           }
@@ -224,16 +216,8 @@ export class StockEditor implements Readable<Edits> {
     else await this.save(petId, edit.target, edit.theirs)
   }
 
-  /** Leaves the entry as it is. */
   dismiss(petId: bigint): void {
     if (this.get().get(petId)?.kind !== 'saving') this.#show(petId, undefined)
-  }
-
-  clear(): void {
-    for (const timer of this.#timers.values()) clearTimeout(timer)
-    this.#timers.clear()
-    this.#next.clear()
-    this.#edits.set(new Map())
   }
 
   async #whenSaved(petId: bigint): Promise<void> {
@@ -253,7 +237,7 @@ export class StockEditor implements Readable<Edits> {
     const edits = new Map(this.get())
     if (state === undefined) edits.delete(petId)
     else edits.set(petId, state)
-    this.#edits.set(edits)
+    this.setValue(edits)
     if (state?.kind === 'saved') this.#later(petId, SAVED_FOR_MS, () => this.#show(petId, undefined))
   }
 
@@ -294,20 +278,13 @@ interface Save {
 async function saveIfUnchanged(context: SaveContext, save: Save): Promise<SaveOutcome> {
   const { client, stock, signal } = context
   const { petId, quantity, seen } = save
-  try {
-    return { kind: 'saved', item: await write(context, save, entryTag(seen)) }
-  } catch (error) {
-    if (!isPetstoreError(error, 'precondition_failed')) throw error
-  }
+  const item = await write(context, save, entryTag(seen))
+  if (item !== undefined) return { kind: 'saved', item }
   let current = await client.inventory.get(petId, { signal })
-  // It was changed and changed back, or the format of tags differs. The key of the first attempt would get 412 again.
-  if (isSameState(current, seen)) {
-    try {
-      const again = { petId, quantity, seen }
-      return { kind: 'saved', item: await write(context, again, current.etag) }
-    } catch (error) {
-      if (!isPetstoreError(error, 'precondition_failed')) throw error
-    }
+  if (current.quantity === seen.quantity && current.status === seen.status) {
+    // It was changed and changed back, or the format of tags differs. The key of the first attempt would get 412 again.
+    const second = await write(context, { petId, quantity, seen }, current.etag)
+    if (second !== undefined) return { kind: 'saved', item: second }
     current = await client.inventory.get(petId, { signal })
   }
   // An earlier attempt may have been made, although its response was lost.
@@ -318,22 +295,24 @@ async function saveIfUnchanged(context: SaveContext, save: Save): Promise<SaveOu
   return { kind: 'conflict', theirs: { quantity: current.quantity, status: current.status } }
 }
 
+/** Returns `undefined` if the entry has another tag. */
 async function write(
   context: SaveContext,
   { petId, quantity, idempotencyKey }: Save,
   ifMatch: string,
-): Promise<InventoryItem> {
+): Promise<InventoryItem | undefined> {
   const { client, signal } = context
-  const [item] = await sendOwn(context, {
-    targets: [{ petId, quantity }],
-    isRepeat: idempotencyKey !== undefined,
-    send: async (): Promise<[InventoryItem]> => [
-      await client.inventory.set(petId, { quantity }, { ifMatch, idempotencyKey, signal }),
-    ],
-  })
-  return item
-}
-
-function isSameState(one: EntryState, other: EntryState): boolean {
-  return one.quantity === other.quantity && one.status === other.status
+  try {
+    const [item] = await sendOwn(context, {
+      targets: [{ petId, quantity }],
+      isRepeat: idempotencyKey !== undefined,
+      send: async () => [
+        await client.inventory.set(petId, { quantity }, { ifMatch, idempotencyKey, signal }),
+      ],
+    })
+    return item
+  } catch (error) {
+    if (isPetstoreError(error, 'precondition_failed')) return undefined
+    throw error
+  }
 }

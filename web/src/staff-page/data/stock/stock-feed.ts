@@ -1,21 +1,16 @@
-import { type InventoryEvent, isPetstoreError, type Order, type PetstoreClient } from '@petstore/client'
+import { type InventoryEvent, isPetstoreError, type Order } from '@petstore/client'
 import { changeOf } from '../history/change-log.ts'
 import { LiveChanges } from '../history/live-changes.ts'
 import type { RequestWatch } from '../request-watch.ts'
-import type { OwnChanges } from './own-request.ts'
-import type { StockModel } from './stock-model.ts'
-import { type ReadPage, StockSearch, takeFound } from './stock-search.ts'
+import type { SaveContext } from './own-request.ts'
+import { newStockSearch, type ReadPage, type StockSearch, takeSearchRows } from './stock-search.ts'
 
-interface FeedContext {
-  readonly client: PetstoreClient
-  readonly stock: StockModel
-  readonly own: OwnChanges
+interface FeedContext extends SaveContext {
   readonly requests: RequestWatch
-  readonly signal: AbortSignal
 }
 
 /** A store with more pets is not loaded: the service searches and sorts it. */
-export const MAX_PETS_IN_MEMORY = 10_000
+const MAX_PETS_IN_MEMORY = 10_000
 const PETS_PER_PAGE = 1_000
 /** The first page is small, so that it is shown soon. */
 const PETS_ON_FIRST_PAGE = 200
@@ -30,9 +25,7 @@ const PAUSE_WHEN_HIDDEN_MS = 2_000
 
 /** Fills the model: the pets of the store, or the first of a large one, and every change as it happens. */
 export class StockFeed {
-  /** The changes of quantities. */
   readonly changes = new LiveChanges()
-  /** The orders that were created or changed. */
   readonly orders = new LiveChanges<Order>()
   readonly events = new LiveChanges<InventoryEvent>()
   /** All pets by petId: every pet of a small store. */
@@ -51,7 +44,7 @@ export class StockFeed {
 
   constructor(context: FeedContext) {
     this.#context = context
-    this.all = new StockSearch(this.read)
+    this.all = newStockSearch(this.read)
   }
 
   start(): void {
@@ -86,14 +79,13 @@ export class StockFeed {
     this.#wake()
   }
 
-  /** Reads a page of a search into the model. */
   readonly read: ReadPage = async (query, cursor, signal = this.#context.signal) => {
     const { client, stock } = this.#context
     const events = this.#collectEvents()
     const limit = cursor === undefined ? PETS_ON_FIRST_PAGE : PETS_PER_PAGE
     try {
       const page = await client.inventory.search({ limit, ...query, cursor, signal })
-      takeFound(stock, page.items)
+      takeSearchRows(stock, page.items)
       for (const event of events) this.#apply(event, false)
       return page
     } finally {
@@ -101,7 +93,6 @@ export class StockFeed {
     }
   }
 
-  /** Loads the stock again. */
   async reload(): Promise<void> {
     this.#isReloadDue = true
     this.#reloading ??= this.#reload().finally(() => {
@@ -119,24 +110,24 @@ export class StockFeed {
       await this.all.reload()
       while (this.#isLoadingMore()) await this.all.loadMore()
       this.#duringRequests.delete(events)
-      const { phase, failure = '', petIds, hasMore } = this.all.get()
+      const { failure, rows: petIds, next } = this.all.get()
       if (signal.aborted) return
-      if (phase === 'failed') {
+      if (failure !== undefined) {
         if (stock.get().phase === 'ready') this.#reloadSoon(RECONNECT_MS)
         else stock.fail(failure)
         return
       }
-      stock.endLoading(hasMore ? undefined : new Set(petIds))
+      stock.endLoading(next === undefined ? new Set(petIds) : undefined)
       for (const event of events) this.#apply(event, false)
       own.forgetAnswered()
     }
   }
 
   #isLoadingMore(): boolean {
-    const { phase, petIds, hasMore } = this.all.get()
+    const { failure, rows, next } = this.all.get()
     const { hasNames, isComplete } = this.#context.stock.get()
     const isLarge = hasNames && !isComplete
-    return phase === 'ready' && hasMore && petIds.length < MAX_PETS_IN_MEMORY && !isLarge
+    return failure === undefined && next !== undefined && rows.length < MAX_PETS_IN_MEMORY && !isLarge
   }
 
   #collectEvents(): InventoryEvent[] {
@@ -151,14 +142,13 @@ export class StockFeed {
       while (this.#isPaused && !signal.aborted) await this.#wait()
       const attempt = new AbortController()
       this.#attempt = attempt
-      const lastEventId = this.#lastEventId
       try {
         const events = client.inventory.events({
           signal: AbortSignal.any([signal, attempt.signal]),
           onConnection: (state) => {
             if (!attempt.signal.aborted) stock.setConnection(state === 'lost' ? 'lost' : 'live')
           },
-          ...(lastEventId === undefined ? {} : { lastEventId }),
+          lastEventId: this.#lastEventId,
         })
         for await (const event of events) this.#take(event)
       } catch (error) {
@@ -175,13 +165,13 @@ export class StockFeed {
   #take(event: InventoryEvent): void {
     const isRestart = event.type === 'ready' && this.#lastEventId !== undefined
     this.#lastEventId = event.id
-    if (event.type === 'change') this.changes.tell({ type: 'change', change: changeOf(event) })
-    if (event.type === 'order') this.orders.tell({ type: 'change', change: event.order })
+    if (event.type === 'change') this.changes.publish({ type: 'change', change: changeOf(event) })
+    if (event.type === 'order') this.orders.publish({ type: 'change', change: event.order })
     if (event.type === 'relist' || isRestart) this.#reloadAfterGap()
     else if (event.type === 'ready') this.#begin()
     else for (const events of this.#duringRequests) events.push(event)
     if (this.#context.stock.get().phase === 'ready') this.#apply(event, true)
-    this.events.tell({ type: 'change', change: event })
+    this.events.publish({ type: 'change', change: event })
   }
 
   /** A page that was requested before the stream started may lack changes in between. */
@@ -192,9 +182,9 @@ export class StockFeed {
   }
 
   #reloadAfterGap(): void {
-    this.changes.tell({ type: 'missed' })
-    this.orders.tell({ type: 'missed' })
-    this.events.tell({ type: 'missed' })
+    this.changes.publish({ type: 'missed' })
+    this.orders.publish({ type: 'missed' })
+    this.events.publish({ type: 'missed' })
     void this.reload()
   }
 

@@ -1,5 +1,5 @@
 import type { InventoryItem, PetStatus } from '@petstore/client'
-import { Observable, type Readable } from '../observable.ts'
+import { State } from '../observable.ts'
 import { Barcodes } from './barcodes.ts'
 import { searchable } from './search-text.ts'
 
@@ -13,10 +13,13 @@ export interface StockRow {
   readonly lowStockAt: number | undefined
   readonly status: PetStatus
   readonly quantity: number
-  /** Units that open orders reserve. */
   readonly reserved: number
   /** The name and the id, folded for searches. */
   readonly searchText: string
+}
+
+export function petName({ name, petId }: Pick<StockRow, 'name' | 'petId'>): string {
+  return name ?? `Pet ${petId}`
 }
 
 /** An entry of the stock. Without a name, the details of the pet stay as they are. */
@@ -39,15 +42,12 @@ export interface StockSnapshot {
   readonly connection: 'connecting' | 'live' | 'lost'
   /** Whether the load has ended: `rows` has all names and barcodes that it will get. */
   readonly hasNames: boolean
-  /** Grows with every change. */
-  readonly version: number
   /** Grows when a row is added, removed or renamed, or changes its status. A change of quantity leaves it as it is. */
   readonly structure: number
   /** The pets that others changed within the last seconds, with the time in milliseconds since 1970. */
   readonly recentlyChanged: ReadonlyMap<bigint, number>
 }
 
-/** How long a change by somebody else stays marked. */
 const MARKED_FOR_MS = 3_000
 /** Changes within this time are rendered together. */
 const FLUSH_MS = 60
@@ -59,28 +59,26 @@ const EMPTY: StockSnapshot = {
   failure: undefined,
   connection: 'connecting',
   hasNames: false,
-  version: 0,
   structure: 0,
   recentlyChanged: new Map(),
 }
 
 /** The stock as the page knows it. `StockFeed` fills it. */
-export class StockModel implements Readable<StockSnapshot> {
+export class StockModel extends State<StockSnapshot> {
   readonly barcodes = new Barcodes()
-  readonly #snapshot = new Observable<StockSnapshot>(EMPTY)
   readonly #rows = new Map<bigint, StockRow>()
   /** Ascending; `undefined` after a row was added or removed. */
   #petIds: readonly bigint[] | undefined
   #structure = 0
   /** By pet; `undefined` unless all open orders are loaded. Without it each row has the units that its search returned. */
   #reserved: Map<bigint, number> | undefined
-  #marks = new Map<bigint, number>()
+  readonly #marks = new Map<bigint, number>()
   #flushing: ReturnType<typeof setTimeout> | undefined
-  #unmarking: ReturnType<typeof setTimeout> | undefined
   #lastFlush = 0
 
-  readonly get = this.#snapshot.get
-  readonly subscribe = this.#snapshot.subscribe
+  constructor() {
+    super(EMPTY)
+  }
 
   /** Loads a pet that a large store has and the page does not hold. */
   onMissing: (petId: bigint) => void = () => {}
@@ -100,12 +98,6 @@ export class StockModel implements Readable<StockSnapshot> {
   /** The name to show, looked up like the row. */
   nameOf(petId: bigint): string {
     return this.lookUp(petId)?.name ?? `Pet ${petId}`
-  }
-
-  /** Takes every pet of the store. */
-  replaceAll(items: readonly StockItem[]): void {
-    this.take(items)
-    this.endLoading(new Set(items.map(({ petId }) => petId)))
   }
 
   /** Adds rows or replaces them. Details that an item lacks stay as they are. */
@@ -140,7 +132,6 @@ export class StockModel implements Readable<StockSnapshot> {
     this.#publishSoon()
   }
 
-  /** Changes the reserved units of one pet. */
   reserve(petId: bigint, difference: number): void {
     if (this.#reserved === undefined) return
     this.#reserved.set(petId, (this.#reserved.get(petId) ?? 0) + difference)
@@ -163,18 +154,6 @@ export class StockModel implements Readable<StockSnapshot> {
 
   beginLoading(): void {
     this.#publish({ phase: 'loading', failure: undefined })
-  }
-
-  /** Forgets everything and stops the timers. */
-  clear(): void {
-    clearTimeout(this.#flushing)
-    clearTimeout(this.#unmarking)
-    this.barcodes.clear()
-    this.#rows.clear()
-    this.#petIds = undefined
-    this.#reserved = undefined
-    this.#marks = new Map()
-    this.#snapshot.set({ ...EMPTY, version: this.get().version + 1, structure: ++this.#structure })
   }
 
   #put(item: StockItem): void {
@@ -209,22 +188,13 @@ export class StockModel implements Readable<StockSnapshot> {
   }
 
   #mark(petId: bigint): void {
-    this.#marks.delete(petId)
-    this.#marks.set(petId, Date.now())
-    this.#unmarking ??= setTimeout(() => this.#unmark(), MARKED_FOR_MS)
-  }
-
-  #unmark(): void {
-    this.#unmarking = undefined
-    const now = Date.now()
-    for (const [petId, at] of this.#marks) {
-      if (at + MARKED_FOR_MS > now) {
-        this.#unmarking = setTimeout(() => this.#unmark(), at + MARKED_FOR_MS - now)
-        break
-      }
+    const at = Date.now()
+    this.#marks.set(petId, at)
+    setTimeout(() => {
+      if (this.#marks.get(petId) !== at) return
       this.#marks.delete(petId)
-    }
-    this.#publish({})
+      this.#publishSoon()
+    }, MARKED_FOR_MS)
   }
 
   #publishSoon(): void {
@@ -238,12 +208,10 @@ export class StockModel implements Readable<StockSnapshot> {
     this.#flushing = undefined
     this.#lastFlush = Date.now()
     this.#petIds ??= [...this.#rows.keys()].sort((one, other) => (one < other ? -1 : 1))
-    const before = this.get()
-    this.#snapshot.set({
-      ...before,
+    this.setValue({
+      ...this.get(),
       ...changes,
       rows: this.#petIds.flatMap((petId) => this.#rows.get(petId) ?? []),
-      version: before.version + 1,
       structure: this.#structure,
       recentlyChanged: new Map(this.#marks),
     })

@@ -4,23 +4,13 @@ import { agoWords, momentWords, untilWords } from '../time-words.ts'
 
 interface KindGroup {
   readonly title: string
-  /** The words for the whole group. */
-  readonly whole: string
   readonly kinds: readonly WebhookKind[]
 }
 
 export const KIND_GROUPS: readonly KindGroup[] = [
-  {
-    title: 'Stock',
-    whole: 'all about stock',
-    kinds: ['stock.changed', 'stock.low', 'stock.recovered'],
-  },
-  {
-    title: 'Orders',
-    whole: 'all about orders',
-    kinds: ['order.created', 'order.completed', 'order.cancelled', 'order.expired'],
-  },
-  { title: 'Pets', whole: 'all about pets', kinds: ['pet.changed', 'pet.removed'] },
+  { title: 'Stock', kinds: ['stock.changed', 'stock.low', 'stock.recovered'] },
+  { title: 'Orders', kinds: ['order.created', 'order.completed', 'order.cancelled', 'order.expired'] },
+  { title: 'Pets', kinds: ['pet.changed', 'pet.removed'] },
 ]
 
 /** Keeps another shop in sync, and warns before a shelf is empty. */
@@ -51,12 +41,11 @@ const SHORT_WORDS: Readonly<Record<WebhookKind, string>> = {
   'pet.removed': 'removed pets',
 }
 
-/** The kinds of a webhook in a line. */
 export function kindsWords(kinds: readonly WebhookKind[]): string {
   if (KIND_GROUPS.every((group) => isWhole(group, kinds))) return 'Sends everything'
   const parts = KIND_GROUPS.flatMap((group) =>
     isWhole(group, kinds)
-      ? [group.whole]
+      ? [`all about ${group.title.toLowerCase()}`]
       : group.kinds.filter((kind) => kinds.includes(kind)).map((kind) => SHORT_WORDS[kind]),
   )
   return `Sends ${parts.join(', ')}`
@@ -146,14 +135,13 @@ export function refusalOf(error: unknown): Refusal {
   return { field, words: `${words}.` }
 }
 
-/** Why a request about a webhook failed. */
 export function webhookFailure(error: unknown): string {
   if (isPetstoreError(error) && error.mayHaveBeenMade)
     return 'Not sure it was saved. Refresh the webhooks before you try again.'
-  if (isPetstoreError(error, 'not_found')) return 'Somebody else has removed this webhook.'
-  if (isPetstoreError(error, 'forbidden'))
-    return 'This key may not change webhooks. Sign in with one that may.'
-  return failureWords(error)
+  return failureWords(error, {
+    not_found: 'Somebody else has removed this webhook.',
+    forbidden: 'This key may not change webhooks. Sign in with one that may.',
+  })
 }
 
 function capitalised(text: string): string {

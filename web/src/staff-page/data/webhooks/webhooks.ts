@@ -28,7 +28,6 @@ const DELIVERIES_PER_PAGE = 25
 
 /** The webhooks of the store, and every request about them. Nothing is loaded before `list.reload` or `follow`. */
 export class Webhooks {
-  /** Oldest first. */
   readonly list: LiveList<Webhook>
   /** By the id of the webhook, until the user has kept it: the service does not show a secret again. */
   readonly secrets = new Observable<ReadonlyMap<bigint, string>>(new Map())

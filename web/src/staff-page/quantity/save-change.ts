@@ -1,5 +1,5 @@
 import type { EditState } from '../data/stock/stock-editor.ts'
-import type { StockRow } from '../data/stock/stock-model.ts'
+import { petName, type StockRow } from '../data/stock/stock-model.ts'
 import { undoLast } from '../data/stock/undo-last.ts'
 import { hideToast, showToast } from '../data/toasts.ts'
 import type { Session } from '../session/session.ts'
@@ -8,19 +8,22 @@ import { ask } from '../ui/confirm.tsx'
 import { isImplausible, quantityAfter, type TypedChange } from './typed-change.ts'
 
 /** Saves a typed change over the state that the user saw, and offers to undo it. `false` if the user took it back. */
-export async function changeAndTell(session: Session, seen: StockRow, change: TypedChange): Promise<boolean> {
+export async function saveTypedChange(
+  session: Session,
+  seen: StockRow,
+  change: TypedChange,
+): Promise<boolean> {
   const { editor } = session
   const { petId, quantity } = seen
   const after = quantityAfter(quantity, change)
-  if (isImplausible(quantity, after) && !(await isMeant(nameOf(seen), quantity, after))) return false
+  if (isImplausible(quantity, after) && !(await isMeant(petName(seen), quantity, after))) return false
   if (change.kind === 'step') editor.step(petId, change.delta)
   else if (change.kind === 'add') offerUndo(session, seen, await editor.adjust(petId, change.delta))
   else offerUndo(session, seen, await editor.save(petId, change.quantity, seen))
   return true
 }
 
-/** Asks before a quantity that is implausible. */
-export function isMeant(name: string, before: number, after: number): Promise<boolean> {
+function isMeant(name: string, before: number, after: number): Promise<boolean> {
   return ask({
     title: `Set ${name} to ${wholeNumber(after)}?`,
     text: [`There are ${wholeNumber(before)} now, and ${wholeNumber(after)} is far more than that.`],
@@ -35,8 +38,8 @@ function offerUndo(session: Session, seen: StockRow, outcome: EditState | undefi
   if (change === undefined || session.undo.get().at(-1) !== step) return
   showToast({
     name: 'change',
-    text: `${nameOf(seen)}: ${wholeNumber(change.before)} → ${wholeNumber(change.after)}`,
-    action: { label: 'Undo', run: () => void undoAndTell(session) },
+    text: `${petName(seen)}: ${wholeNumber(change.before)} → ${wholeNumber(change.after)}`,
+    action: { label: 'Undo', run: () => void undoLastChange(session) },
   })
   // The toast names this change, so it goes once another change is the last.
   const unsubscribe = session.undo.subscribe(() => {
@@ -46,7 +49,7 @@ function offerUndo(session: Session, seen: StockRow, outcome: EditState | undefi
 }
 
 /** Undoes the last change and names it. */
-export async function undoAndTell(session: Session): Promise<void> {
+export async function undoLastChange(session: Session): Promise<void> {
   if (session.editor.isSaving() || session.bulk.isRunning()) {
     showToast({ name: 'undo', text: 'A change is still being saved. Undo it once it is.' })
     return
@@ -57,10 +60,6 @@ export async function undoAndTell(session: Session): Promise<void> {
   const row = session.stock.find(change.petId)
   showToast({
     name: 'change',
-    text: `Undone. ${row === undefined ? change.petId : nameOf(row)} is back at ${wholeNumber(change.before)}.`,
+    text: `Undone. ${row === undefined ? change.petId : petName(row)} is back at ${wholeNumber(change.before)}.`,
   })
-}
-
-function nameOf({ name, petId }: StockRow): string {
-  return name ?? `Pet ${petId}`
 }
