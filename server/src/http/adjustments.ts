@@ -1,12 +1,13 @@
 import Type from 'typebox'
 import { ADJUSTMENT_CHANGE, Reason, Reference } from '../core/stock/adjustment-fields.ts'
-import { type Adjust, type AdjustmentChange, MAX_CHANGES, type OutcomeOf } from '../core/stock/command.ts'
+import { type AdjustmentChange, MAX_CHANGES } from '../core/stock/command.ts'
 import { refusal } from '../core/stock/refusal.ts'
 import type { JsonObject } from '../core/values/field.ts'
+import { commitAndReply } from './commit.ts'
 import { entryText, InventoryItem } from './inventory.ts'
 import { parseList } from './list-body.ts'
 import { bodyParser, defineOperation, invalid, rejectUnknown } from './operation.ts'
-import { commitAndReply, errorReply, type JsonReply, jsonTextReply } from './reply.ts'
+import { jsonTextReply } from './reply.ts'
 
 const ADJUSTMENT_OPTIONS = {
   reason: Reason,
@@ -56,14 +57,10 @@ const AdjustmentResult = Type.Object(
   },
 )
 
-export const adjustInventory = defineOperation({
-  operationId: 'adjustInventory',
-  method: 'POST',
-  path: '/inventory/adjustments',
+export const adjustInventory = defineOperation('POST', '/inventory/adjustments', {
   summary: 'Adjust the stock of several pets',
   description:
     'Changes the stock quantities of 1 to 1,000 pets, each by a difference or to a new count, and records the reason. Either all changes are made, in one commit, or none. If none is made, `details` of the error lists every change that cannot be made. An adjustment counts as one request. Experimental: the request shape may change before it becomes stable.',
-  tag: 'inventory',
   stability: 'experimental',
   needs: 'stock',
   acceptsIdempotencyKey: true,
@@ -74,14 +71,14 @@ export const adjustInventory = defineOperation({
     description: 'The entries after the changes, in the order of the changes.',
     schema: AdjustmentResult,
   },
-  errors: ['invalid_request', 'not_found', 'insufficient_stock', 'precondition_failed', 'payload_too_large'],
-  reply: ({ body, key, idempotency }, { commits, clock }) =>
-    commitAndReply(
-      commits,
-      { type: 'adjust', ...body, keyId: key.id, at: clock() },
-      idempotency,
-      adjustmentReply,
-    ),
+  errors: ['not_found', 'insufficient_stock', 'precondition_failed'],
+  reply: (input, services) => {
+    const command = { type: 'adjust', ...input.body } as const
+    return commitAndReply(input, services, command, {
+      done: ({ items }) => jsonTextReply(`{"items":[${items.map(entryText).join()}]}`, {}),
+      refused: ({ failures }) => refusal(failures),
+    })
+  },
 })
 
 const parseOptions = bodyParser(Type.Object(ADJUSTMENT_OPTIONS))
@@ -115,13 +112,4 @@ function parseChange(element: JsonObject, seenPetIds: Set<bigint>): AdjustmentCh
   if (quantity === undefined)
     throw new Error('the parser has accepted a change without a delta or a quantity')
   return { petId, quantity, expected }
-}
-
-function adjustmentReply(outcome: OutcomeOf<Adjust>): JsonReply {
-  switch (outcome.type) {
-    case 'done':
-      return jsonTextReply(`{"items":[${outcome.items.map(entryText).join()}]}`, {})
-    case 'refused':
-      return errorReply(refusal(outcome.failures))
-  }
 }

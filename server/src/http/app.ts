@@ -421,7 +421,7 @@ function setPrepared(context: OperationContext, value: unknown): void {
 
 function respond(context: OperationContext): MaybePromise<Reply> {
   const { matched, input, parts, prepared } = context
-  return matched.operation.respond(input, parts.services, prepared)
+  return matched.operation.reply(input, parts.services, prepared)
 }
 
 function setReply(context: OperationContext, reply: Reply): void {

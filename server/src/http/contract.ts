@@ -144,14 +144,15 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
 }
 
 function describeOperation(operation: Operation, sunset: Date, shared: SharedComponents) {
-  const { operationId, summary, description, tag, stability, needs, body, deprecatedSince } = operation
-  const { takesPairingCode } = operation
+  const { operationId, path, summary, description, stability = 'beta' } = operation
+  const { needs, body, deprecatedSince, takesPairingCode } = operation
+  const [, firstSegment] = path.split('/')
   return {
     operationId,
     summary,
     description:
       needs === undefined ? description : `${description} The key needs the permission \`${needs}\`.`,
-    tags: [tag],
+    tags: [operation.tag ?? firstSegment],
     'x-stability': stability,
     ...(needs === undefined ? {} : { 'x-permission': needs }),
     ...(deprecatedSince === undefined
@@ -193,7 +194,7 @@ function describeParameters(operation: Operation, shared: SharedComponents) {
 }
 
 function describeResponses(operation: Operation, shared: SharedComponents) {
-  const { method, success, needs, body, deprecatedSince, acceptsIdempotencyKey } = operation
+  const { method, success, needs, params, query, body, deprecatedSince, acceptsIdempotencyKey } = operation
   const { status = 200, events, isPaged, hasNoLocation } = success
   const isRead = method === 'GET' && events === undefined
   const etag: HeaderName[] = isRead || method === 'PATCH' ? ['ETag'] : []
@@ -219,8 +220,12 @@ function describeResponses(operation: Operation, shared: SharedComponents) {
       headers: headerReferences([...etag, ...common]),
     })
   }
-  const errors: ErrorCode[] = [...operation.errors]
-  if (!operation.isInSpecification && !errors.includes('invalid_request')) errors.unshift('invalid_request')
+  const errors = [...(operation.errors ?? [])]
+  if (!operation.isInSpecification || params !== undefined || query !== undefined) {
+    errors.push('invalid_request')
+  }
+  if (params !== undefined) errors.push('not_found')
+  if (body !== undefined) errors.push('payload_too_large')
   if (needs !== undefined) errors.push('forbidden')
   if (acceptsIdempotencyKey) errors.push('idempotency_key_reused')
   const bodyErrors: readonly ErrorCode[] = body === undefined ? [] : ['request_timeout']

@@ -83,10 +83,7 @@ export function eventBody(event: StockEvent): object {
 
 const LAST_EVENT_ID = 'The id of the last event that was received. The stream continues with the next event.'
 
-export const inventoryEvents = defineOperation({
-  operationId: 'inventoryEvents',
-  method: 'GET',
-  path: '/inventory/events',
+export const inventoryEvents = defineOperation('GET', '/inventory/events', {
   summary: 'Stream all changes',
   description: [
     'A stream of server-sent events: every change of the stock, of orders and of pets, in the order of the commits.',
@@ -101,8 +98,6 @@ export const inventoryEvents = defineOperation({
     '`kinds` and `petId` select events; `ready` and `relist` are always sent. A stream with a filter also gets blocks that consist of an `id` only: they move the Last-Event-ID past events that were left out, as parsers of server-sent events do by themselves.',
     `A stream counts as one request. On each instance of the service, a key can have ${MAX_STREAMS_PER_KEY} open streams, and an Enterprise key ${MAX_STREAMS_PER_ENTERPRISE_KEY}; beyond that the response is 429.`,
   ].join(' '),
-  tag: 'inventory',
-  stability: 'beta',
   query: {
     lastEventId: Type.Optional(
       Type.String({
@@ -134,7 +129,6 @@ export const inventoryEvents = defineOperation({
       relist: Type.Object({}),
     },
   },
-  errors: ['invalid_request'],
   reply: ({ request, query, key, secretHash }, { streams }) => {
     // A reader that has received no id yet may send an empty header.
     const after = request.headers.get('last-event-id') || query.lastEventId

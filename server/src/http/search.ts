@@ -37,15 +37,10 @@ const SearchRow = Type.Object(ROW_FIELDS, {
 
 const rowBody = jsonWriter(ROW_FIELDS)
 
-export const searchInventory = defineOperation({
-  operationId: 'searchInventory',
-  method: 'GET',
-  path: '/inventory/search',
+export const searchInventory = defineOperation('GET', '/inventory/search', {
   summary: 'Search pets and their stock',
   description:
     'Returns the pets that match every given parameter, with their stock, in pages. A pet that changes while the pages are read may appear in its old or its new state; every other pet appears exactly once. Searches of one API key run one after the other. If a search takes longer than 2 seconds, the response is 400; add parameters to narrow the search.',
-  tag: 'inventory',
-  stability: 'beta',
   query: {
     q: Type.Optional(
       Type.String({
@@ -69,7 +64,6 @@ export const searchInventory = defineOperation({
   },
   headers: IF_NONE_MATCH,
   success: { description: 'A page of the result.', schema: Type.Array(SearchRow), isPaged: true },
-  errors: ['invalid_request'],
   reply: async ({ query, request, key }, { store, longReads }) => {
     const search = searchOf(query)
     const page = await longReads.run(key.id, () => searchPage(store, search, query))
