@@ -5,8 +5,8 @@ import { refusal } from '../core/stock/refusal.ts'
 import type { JsonObject } from '../core/values/field.ts'
 import { commitAndReply } from './commit.ts'
 import { entryText, InventoryItem } from './inventory.ts'
-import { parseList } from './list-body.ts'
-import { bodyParser, defineOperation, invalid, rejectUnknown } from './operation.ts'
+import { elementParser, parseList } from './list-body.ts'
+import { bodyParser, defineOperation, invalid } from './operation.ts'
 import { jsonTextReply } from './reply.ts'
 
 const ADJUSTMENT_OPTIONS = {
@@ -83,8 +83,7 @@ export const adjustInventory = defineOperation('POST', '/inventory/adjustments',
 
 const parseOptions = bodyParser(Type.Object(ADJUSTMENT_OPTIONS))
 const parsePetId = bodyParser(Type.Object({ petId: ADJUSTMENT_CHANGE.petId }))
-const parseChangeFields = bodyParser(Change, 'a change')
-const CHANGE_FIELDS = Object.keys(ADJUSTMENT_CHANGE)
+const parseChangeFields = elementParser(Change, 'a change')
 
 /** Throws a ServiceError whose details list every invalid change. */
 function parseAdjustment(body: JsonObject) {
@@ -106,7 +105,6 @@ function parseChange(element: JsonObject, seenPetIds: Set<bigint>): AdjustmentCh
   const { petId } = parsePetId(element)
   if (seenPetIds.has(petId)) throw invalid(`petId ${petId} occurs twice; send one change for each pet`)
   seenPetIds.add(petId)
-  rejectUnknown('field', Object.keys(element), CHANGE_FIELDS)
   const { delta, quantity, expected } = parseChangeFields(element)
   if (delta !== undefined) return { petId, delta, expected }
   if (quantity === undefined)

@@ -130,35 +130,31 @@ type OperationsByMethod = ReadonlyMap<string, Operation>
 const NOT_FOUND: Route = { type: 'not_found' }
 const NO_SEGMENTS: PathSegments = {}
 
-class Router {
-  /** Paths without parameters, which take precedence over patterns. */
-  readonly #fixedPaths = new Map<string, OperationsByMethod>()
-  readonly #patterns: { readonly pattern: RegExp; readonly byMethod: OperationsByMethod }[] = []
+/** Paths without parameters, which take precedence over patterns. */
+const FIXED_PATHS = new Map<string, OperationsByMethod>()
+const PATTERNS: { readonly pattern: RegExp; readonly byMethod: OperationsByMethod }[] = []
 
-  constructor(operations: readonly Operation[]) {
-    for (const [path, group] of Map.groupBy(operations, (operation) => BASE_PATH + operation.path)) {
-      const byMethod = new Map<string, Operation>()
-      for (const operation of group) {
-        byMethod.set(operation.method, operation)
-        if (operation.method === 'GET') byMethod.set('HEAD', operation)
-      }
-      const pattern = path.replaceAll(/\{([^}]+)\}/g, '(?<$1>[^/]*)')
-      if (pattern === path) this.#fixedPaths.set(path, byMethod)
-      else this.#patterns.push({ pattern: new RegExp(`^${pattern}$`), byMethod })
-    }
+for (const [path, group] of Map.groupBy(OPERATIONS, (operation) => BASE_PATH + operation.path)) {
+  const byMethod = new Map<string, Operation>()
+  for (const operation of group) {
+    byMethod.set(operation.method, operation)
+    if (operation.method === 'GET') byMethod.set('HEAD', operation)
   }
+  const pattern = path.replaceAll(/\{([^}]+)\}/g, '(?<$1>[^/]*)')
+  if (pattern === path) FIXED_PATHS.set(path, byMethod)
+  else PATTERNS.push({ pattern: new RegExp(`^${pattern}$`), byMethod })
+}
 
-  /** `path` includes the base path. */
-  match(method: string, path: string): Route {
-    const exact = this.#fixedPaths.get(path)
-    if (exact !== undefined) return matchMethod(exact, method, NO_SEGMENTS)
-    for (const { pattern, byMethod } of this.#patterns) {
-      const segments = pattern.exec(path)?.groups
-      if (segments === undefined) continue
-      return matchMethod(byMethod, method, path.includes('%') ? decodeSegments(segments) : segments)
-    }
-    return NOT_FOUND
+/** `path` includes the base path. */
+function findRoute(method: string, path: string): Route {
+  const exact = FIXED_PATHS.get(path)
+  if (exact !== undefined) return matchMethod(exact, method, NO_SEGMENTS)
+  for (const { pattern, byMethod } of PATTERNS) {
+    const segments = pattern.exec(path)?.groups
+    if (segments === undefined) continue
+    return matchMethod(byMethod, method, path.includes('%') ? decodeSegments(segments) : segments)
   }
+  return NOT_FOUND
 }
 
 function matchMethod(byMethod: OperationsByMethod, method: string, segments: PathSegments): Route {
@@ -179,10 +175,8 @@ function decodeSegments(segments: PathSegments): PathSegments {
   }
 }
 
-const ROUTER = new Router(OPERATIONS)
-
 function matchRoute(context: OperationContext): void {
-  context.route = ROUTER.match(context.method, context.path)
+  context.route = findRoute(context.method, context.path)
   if (context.route.type === 'operation') context.operationName = context.route.operation.operationId
 }
 
@@ -448,7 +442,7 @@ function answerPreflight(context: OperationContext): HttpResponse {
   context.operationName = 'preflight'
   countAgainstAddress(context)
   if (context.reply === undefined) {
-    const route = ROUTER.match(context.method, context.path)
+    const route = findRoute(context.method, context.path)
     context.reply = preflightReply(route.type === 'method_not_allowed' ? route.allowed : undefined)
   }
   return finish(context)

@@ -4,15 +4,7 @@ import { Int64 } from '../core/values/field.ts'
 import { readPageById } from '../core/values/page.ts'
 import { commitAndReply } from './commit.ts'
 import { defineOperation } from './operation.ts'
-import {
-  alreadyExists,
-  createdReply,
-  IF_NONE_MATCH,
-  inUse,
-  NO_CONTENT,
-  pageReply,
-  taggedReply,
-} from './reply.ts'
+import { alreadyExists, createdReply, inUse, NO_CONTENT, pageReply, taggedReply } from './reply.ts'
 import { pageParameters } from './schemas.ts'
 
 const Category = Type.Object(CATEGORY, {
@@ -37,7 +29,6 @@ export const listCategories = defineOperation('GET', '/categories', {
   description: 'Returns the categories of the store, by id ascending, in pages.',
   tag: 'pets',
   query: pageParameters(),
-  headers: IF_NONE_MATCH,
   success: { description: 'A page of categories.', schema: Type.Array(Category), isPaged: true },
   reply: async ({ query, request }, { store }) => {
     const page = await readPageById(query, (limit, after) => store.listCategories(after, limit))

@@ -9,7 +9,7 @@ import { ERRORS, IDEMPOTENCY_KEY } from './reply.ts'
 import { OPERATIONS } from './routes.ts'
 import { ErrorBody, pageParameters } from './schemas.ts'
 
-export interface ContractSettings {
+interface ContractSettings {
   readonly baseUrl: string | undefined
   readonly stagingBaseUrl: string | undefined
   readonly sunset: Date
@@ -50,6 +50,10 @@ const HEADERS = {
 
 /** The names of the headers whose key in HEADERS differs from their name. */
 const HEADER_NAMES: Readonly<Record<string, string>> = { NextPage: 'Link' }
+
+const IF_NONE_MATCH = {
+  'If-None-Match': 'ETags of content that the caller has. If one of them is current, the response is 304.',
+}
 
 const PAGE_PARAMETERS = Object.keys(pageParameters())
 
@@ -166,7 +170,8 @@ function describeOperation(operation: Operation, sunset: Date, shared: SharedCom
 }
 
 function describeParameters(operation: Operation, shared: SharedComponents) {
-  const { params = {}, query = {}, headers = {}, acceptsIdempotencyKey } = operation
+  const { params = {}, query = {}, acceptsIdempotencyKey } = operation
+  const headers = operation.headers ?? (isRead(operation) ? IF_NONE_MATCH : {})
   const usedHeaders = acceptsIdempotencyKey ? { ...headers, ...IDEMPOTENCY_KEY } : headers
   const fromSchema = (location: 'path' | 'query', schemas: Readonly<Record<string, TSchema>>) =>
     Object.entries(schemas).map(([name, schema]) => ({
@@ -193,11 +198,15 @@ function describeParameters(operation: Operation, shared: SharedComponents) {
   return [...fromSchema('path', params), ...fromQuery, ...fromHeaders]
 }
 
+/** Whether the operation returns content that a caller can revalidate. */
+function isRead({ method, success }: Operation): boolean {
+  return method === 'GET' && success.events === undefined
+}
+
 function describeResponses(operation: Operation, shared: SharedComponents) {
   const { method, success, needs, params, query, body, deprecatedSince, acceptsIdempotencyKey } = operation
-  const { status = 200, events, isPaged, hasNoLocation } = success
-  const isRead = method === 'GET' && events === undefined
-  const etag: HeaderName[] = isRead || method === 'PATCH' ? ['ETag'] : []
+  const { status = 200, isPaged, hasNoLocation } = success
+  const etag: HeaderName[] = isRead(operation) || method === 'PATCH' ? ['ETag'] : []
   /** Headers of the success reply and of the operation's own errors, but not of common errors such as 401. */
   const common: HeaderName[] = deprecatedSince === undefined ? [] : ['Deprecation', 'Sunset', 'Link']
   if (acceptsIdempotencyKey) common.push('Idempotency-Replayed')
@@ -214,7 +223,7 @@ function describeResponses(operation: Operation, shared: SharedComponents) {
       ...(status === 204 ? {} : { content: contentOf(success) }),
     },
   }
-  if (isRead) {
+  if (isRead(operation)) {
     responses[304] = shared.response(`NotModified${variant}`, {
       description: 'The content has not changed: If-None-Match names its ETag.',
       headers: headerReferences([...etag, ...common]),

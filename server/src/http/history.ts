@@ -8,7 +8,7 @@ import { DateTime, Int64, invalidField, jsonWriter } from '../core/values/field.
 import { type Page, unknownCursor } from '../core/values/page.ts'
 import { defineOperation } from './operation.ts'
 import { Pet } from './pets.ts'
-import { IF_NONE_MATCH, pageReply } from './reply.ts'
+import { pageReply } from './reply.ts'
 import { EXAMPLE_KEY, EXAMPLE_TIME, pageParameters } from './schemas.ts'
 
 const MAX_WHO_LENGTH = 200
@@ -53,7 +53,6 @@ export const listInventoryHistory = defineOperation('GET', '/inventory/{petId}/h
     'Returns the changes of the stock quantity of one pet, newest first, in pages. A removed pet keeps its history.',
   params: { petId: Int64('The pet whose history is returned.') },
   query: pageParameters(),
-  headers: IF_NONE_MATCH,
   success: { description: 'A page of the history.', schema: Type.Array(HistoryEntry), isPaged: true },
   reply: async ({ params: { petId }, query, request }, { store, view }) => {
     const { limit, cursor } = query
@@ -81,7 +80,6 @@ export const listRecentChanges = defineOperation('GET', '/inventory/history', {
     reference: Type.Optional(Reference),
     ...pageParameters(),
   },
-  headers: IF_NONE_MATCH,
   success: { description: 'A page of the changes.', schema: Type.Array(RecentChange), isPaged: true },
   reply: async ({ query, request, key }, { store, longReads }) => {
     const { limit, cursor, ...filter } = query
@@ -120,7 +118,6 @@ export const listPetEdits = defineOperation('GET', '/catalog/history', {
     'Returns when pets were created, changed and removed, and by whom, newest first, in pages. Every given parameter must match. The log may lack an import of more than 1,000 pets. A page examines at most 100,000 rows of the log, so it may have fewer edits than `limit`, or none, and still link to the next page.',
   tag: 'pets',
   query: { ...FILTERS, ...pageParameters() },
-  headers: IF_NONE_MATCH,
   success: { description: 'A page of the edits.', schema: Type.Array(PetEdit), isPaged: true },
   reply: async ({ query, request, key }, { store, longReads }) => {
     const { limit, cursor, ...filter } = query

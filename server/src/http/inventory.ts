@@ -20,7 +20,6 @@ import {
   conditionalReply,
   entityTag,
   findMatchingTag,
-  IF_NONE_MATCH,
   jsonReply,
   jsonTextReply,
   type Reply,
@@ -55,6 +54,7 @@ export const listInventory = defineOperation('GET', '/inventory', {
   description: 'Returns the current stock levels for all pets in the store, by petId ascending.',
   stability: 'stable',
   isInSpecification: true,
+  headers: {},
   success: { description: 'The stock level of every pet.', schema: Type.Array(InventoryItem) },
   prepare: (_, { view }) => view.current(),
   reply: ({ request }, _, snapshot) => inventoryReply(snapshot, request),
@@ -65,7 +65,6 @@ export const getInventoryItem = defineOperation('GET', '/inventory/{petId}', {
   description:
     'Returns the current stock level of one pet. If you send its ETag as If-Match with an update, the update is made only if the entry has not changed since.',
   params: { petId: Int64('The pet whose stock is returned.') },
-  headers: IF_NONE_MATCH,
   success: { description: 'The stock level of the pet.', schema: InventoryItem },
   prepare: ({ petId }, { view }) => view.find(petId),
   reply: ({ params, request }, _, item) => {
@@ -111,7 +110,6 @@ export const getAvailability = defineOperation('GET', '/inventory/{petId}/availa
   description:
     'Returns how many units of a pet are on the shelf, how many of them open orders reserve, and how many can still be ordered. An expired hold reserves nothing.',
   params: { petId: Int64('The pet whose availability is returned.') },
-  headers: IF_NONE_MATCH,
   success: { description: 'The availability of the pet.', schema: Availability },
   prepare: ({ petId }, { store }) => store.findAvailability(petId),
   reply: ({ params, request }, _, availability) => {

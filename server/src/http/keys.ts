@@ -28,7 +28,6 @@ import { defineOperation, type Services } from './operation.ts'
 import {
   conditionalReply,
   errorReply,
-  IF_NONE_MATCH,
   jsonReply,
   NO_CONTENT,
   pageReply,
@@ -195,7 +194,6 @@ export const listKeys = defineOperation('GET', '/keys', {
   description: 'Returns all keys, oldest first, in pages. Revoked keys stay in the list.',
   needs: 'keys',
   query: pageParameters(),
-  headers: IF_NONE_MATCH,
   success: { description: 'A page of keys.', schema: Type.Array(Key), isPaged: true },
   reply: async ({ query, request }, { store, clock }) =>
     pageReply(request, query, await readKeyPage(store, query), (record) => keyBody(record, clock())),
@@ -206,7 +204,6 @@ export const listKeyNames = defineOperation('GET', '/keys/names', {
   description:
     'Returns the id and the name of every key, oldest first, in pages. Revoked keys are included, so that an order or a change can be shown with the name of the person who made it.',
   query: pageParameters(),
-  headers: IF_NONE_MATCH,
   success: { description: 'A page of names.', schema: Type.Array(KeyName), isPaged: true },
   reply: async ({ query, request }, { store }) =>
     pageReply(request, query, await readKeyPage(store, query), ({ key: { id, name } }) => ({ id, name })),
@@ -237,7 +234,6 @@ export const getKey = defineOperation('GET', '/keys/{keyId}', {
   description: 'Returns one key, without its secrets.',
   needs: 'keys',
   params: { keyId: KeyId('The key to return.') },
-  headers: IF_NONE_MATCH,
   success: { description: 'The key.', schema: Key },
   reply: async ({ params: { keyId }, request }, { store, clock }) =>
     conditionalReply(jsonReply(keyBody(await requireKey(store, keyId), clock())), request),

@@ -4,7 +4,7 @@ import type { WindowStatus } from '../core/limits/limit-store.ts'
 import { SECOND } from '../core/values/clock.ts'
 import { OneOf } from '../core/values/field.ts'
 import { defineOperation } from './operation.ts'
-import { conditionalReply, IF_NONE_MATCH, jsonReply } from './reply.ts'
+import { conditionalReply, jsonReply } from './reply.ts'
 import { EXAMPLE_KEY } from './schemas.ts'
 
 const EXAMPLE_MINUTE = { limit: 60, remaining: 59, reset: 1_794_744_060 }
@@ -60,7 +60,6 @@ export const getLimits = defineOperation('GET', '/limits', {
   description:
     'Returns the plan and the permissions of the key, and the status of both rate-limit windows. Response headers report only the window with fewer remaining requests. The request does not count towards the limits, and is answered even if they are exceeded or the key is banned.',
   isExemptFromLimits: true,
-  headers: IF_NONE_MATCH,
   success: { description: 'The rate limits of the key.', schema: KeyLimits },
   reply: async ({ key: { id, name, plan, permissions, limits }, request }, services) => {
     const { minute, day, bannedUntil } = await services.limits.windowsOf(id, limits)

@@ -35,7 +35,7 @@ import type { WebhookSender, WebhookStore } from '../core/webhooks/webhook-store
 import type { Reply, RequestIdempotency } from './reply.ts'
 
 /** Parameters by name. Query parameters are optional or have a default. */
-export type Schemas = Readonly<Record<string, TSchema>>
+type Schemas = Readonly<Record<string, TSchema>>
 
 export type Values<SchemaSet extends Schemas> = {
   readonly [Name in keyof SchemaSet]: SchemaSet[Name] extends TOptional<TSchema>
@@ -127,7 +127,7 @@ interface OperationSpec {
   readonly successor?: string
   readonly params?: Schemas
   readonly query?: Schemas
-  /** Request headers that the operation uses, with a description of each. */
+  /** The request headers that the contract describes. By default, If-None-Match for a read. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: TObject
   /** 64 KiB by default. */

@@ -18,13 +18,12 @@ import type { JsonObject } from '../core/values/field.ts'
 import { Int64, invalidField, jsonTextWriter, jsonWriter, OneOf } from '../core/values/field.ts'
 import { type Page, type PageRequest, readPageById } from '../core/values/page.ts'
 import { commitAndReply } from './commit.ts'
-import { parseList } from './list-body.ts'
-import { bodyParser, defineOperation, rejectUnknown } from './operation.ts'
+import { elementParser, parseList } from './list-body.ts'
+import { defineOperation } from './operation.ts'
 import {
   alreadyExists,
   conditionalReply,
   createdReply,
-  IF_NONE_MATCH,
   inUse,
   jsonReply,
   jsonTextReply,
@@ -126,7 +125,6 @@ export const listPets = defineOperation('GET', '/pets', {
     status: Type.Optional(OneOf(PET_STATUSES, { description: 'Return only pets with this status.' })),
     ...pageParameters(),
   },
-  headers: IF_NONE_MATCH,
   success: { description: 'A page of pets.', schema: Type.Array(Pet), isPaged: true },
   reply: async ({ query, request }, { store }) => {
     const { status } = query
@@ -193,6 +191,7 @@ export const getPet = defineOperation('GET', '/pets/{petId}', {
   deprecatedSince: new Date('2026-11-01T00:00:00Z'),
   successor: '/v1/catalog/{petId}',
   params: { petId: Int64('The pet to return.') },
+  headers: {},
   success: { description: 'The pet.', schema: Pet },
   errors: ['gone'],
   reply: ({ params, request }, { store }) => petReply(params.petId, store, request),
@@ -246,7 +245,6 @@ export const listCatalog = defineOperation('GET', '/catalog', {
     'Returns the records of all pets, except their status, by petId ascending, in large pages. GET /inventory has the status and the quantity of each pet.',
   tag: 'pets',
   query: pageParameters(10_000, 1_000),
-  headers: IF_NONE_MATCH,
   success: { description: 'A page of the catalog.', schema: Type.Array(CatalogEntry), isPaged: true },
   reply: async ({ query, request }, { store }) => {
     const { rows, next } = await readCatalogPage(store, query)
@@ -259,13 +257,11 @@ export const getCatalogPet = defineOperation('GET', '/catalog/{petId}', {
   description: 'Returns the record of one pet.',
   tag: 'pets',
   params: { petId: Int64('The pet to return.') },
-  headers: IF_NONE_MATCH,
   success: { description: 'The pet.', schema: Pet },
   reply: ({ params, request }, { store }) => petReply(params.petId, store, request),
 })
 
-const PET_UPSERT_FIELDS = Object.keys(PET_UPSERT)
-const parsePet = bodyParser(PetUpsert, 'a pet')
+const parsePet = elementParser(PetUpsert, 'a pet')
 
 /** Throws a ServiceError whose details list every invalid pet. */
 function parseBatch({ pets }: JsonObject): UpsertedPet[] {
@@ -277,7 +273,6 @@ function parseBatch({ pets }: JsonObject): UpsertedPet[] {
     max: MAX_CHANGES,
     petIdField: 'id',
     parseElement: (element) => {
-      rejectUnknown('field', Object.keys(element), PET_UPSERT_FIELDS)
       const pet = parsePet(element)
       requireUnseen('id', pet.id, seenIds)
       requireUnseen('barcode', pet.barcode, seenBarcodes)

@@ -58,7 +58,7 @@ const CONTENT_SECURITY_POLICY = [
 ].join('; ')
 
 /** The staff page holds a key, so no other site may run code in it, frame it or see its address. */
-export const SECURITY_HEADERS = {
+const SECURITY_HEADERS = {
   'Content-Security-Policy': CONTENT_SECURITY_POLICY,
   'X-Frame-Options': 'DENY',
   'Referrer-Policy': 'no-referrer',

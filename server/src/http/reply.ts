@@ -166,10 +166,6 @@ export function methodNotAllowedReply(method: string, allowed: readonly string[]
   return errorReply({ code: 'method_not_allowed', message }, { Allow: supported })
 }
 
-export const IF_NONE_MATCH = {
-  'If-None-Match': 'ETags of content that the caller has. If one of them is current, the response is 304.',
-}
-
 /** Each content coding has its own tag (RFC 9110, 8.8.3). */
 export function entityTag(hash: string, coding?: string): string {
   return coding === undefined ? `"${hash}"` : `"${hash}-${coding}"`

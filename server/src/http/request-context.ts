@@ -27,7 +27,7 @@ export interface AppParts extends PublicPageParts {
 }
 
 /** The parts that identify callers and count their requests. */
-export interface AccessParts {
+interface AccessParts {
   readonly keys: KeyRing
   readonly pairing: PairingAttempts
   readonly limits: LimitKeeper
@@ -41,7 +41,7 @@ export interface AccessParts {
 export const LIMIT_REASONS = ['rate_limit_exceeded', 'key_banned', 'anonymous'] as const
 export type LimitReason = (typeof LIMIT_REASONS)[number]
 
-export interface LimitRefusal {
+interface LimitRefusal {
   readonly reason: LimitReason
   /** This request triggered the ban. */
   readonly beginsBan: boolean

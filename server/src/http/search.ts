@@ -12,7 +12,7 @@ import { availableOf } from '../core/stock/stock-draft.ts'
 import { Int64, jsonWriter, OneOf, Quantity } from '../core/values/field.ts'
 import { AVAILABLE } from './inventory.ts'
 import { defineOperation } from './operation.ts'
-import { IF_NONE_MATCH, pageReply } from './reply.ts'
+import { pageReply } from './reply.ts'
 import { pageParameters } from './schemas.ts'
 
 const ROW_FIELDS = { ...SEARCH_ROW, available: AVAILABLE }
@@ -62,7 +62,6 @@ export const searchInventory = defineOperation('GET', '/inventory/search', {
     }),
     ...pageParameters(),
   },
-  headers: IF_NONE_MATCH,
   success: { description: 'A page of the result.', schema: Type.Array(SearchRow), isPaged: true },
   reply: async ({ query, request, key }, { store, longReads }) => {
     const search = searchOf(query)

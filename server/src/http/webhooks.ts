@@ -28,15 +28,7 @@ import {
 } from '../core/webhooks/webhook-store.ts'
 import { commitAndReply } from './commit.ts'
 import { defineOperation } from './operation.ts'
-import {
-  conditionalReply,
-  createdReply,
-  IF_NONE_MATCH,
-  jsonReply,
-  NO_CONTENT,
-  pageReply,
-  taggedReply,
-} from './reply.ts'
+import { conditionalReply, createdReply, jsonReply, NO_CONTENT, pageReply, taggedReply } from './reply.ts'
 import { EXAMPLE_TIME, pageParameters } from './schemas.ts'
 
 const WEBHOOK_BODY = {
@@ -153,7 +145,6 @@ export const listWebhooks = defineOperation('GET', '/webhooks', {
   summary: 'List webhooks',
   description: 'Returns all webhooks, oldest first, each with its backlog.',
   needs: 'webhooks',
-  headers: IF_NONE_MATCH,
   success: { description: 'The webhooks.', schema: Type.Array(Webhook) },
   reply: async ({ request }, { store }) =>
     conditionalReply(jsonReply((await store.listWebhooks()).map(webhookBody)), request),
@@ -199,7 +190,6 @@ export const getWebhook = defineOperation('GET', '/webhooks/{webhookId}', {
   description: 'Returns one webhook with its backlog, but without its secret.',
   needs: 'webhooks',
   params: { webhookId: Int64('The webhook to return.') },
-  headers: IF_NONE_MATCH,
   success: { description: 'The webhook.', schema: Webhook },
   reply: async ({ params: { webhookId }, request }, { store }) =>
     conditionalReply(jsonReply(webhookBody(await requireWebhook(store, webhookId))), request),
@@ -252,7 +242,6 @@ export const listWebhookDeliveries = defineOperation('GET', '/webhooks/{webhookI
   needs: 'webhooks',
   params: { webhookId: Int64('The webhook whose deliveries are returned.') },
   query: pageParameters(),
-  headers: IF_NONE_MATCH,
   success: { description: 'A page of attempts.', schema: Type.Array(WebhookDelivery), isPaged: true },
   reply: async ({ params: { webhookId }, query, request }, { store }) => {
     const page = await readPageById(query, async (limit, before) => {
