@@ -398,12 +398,13 @@ export function bodyParser<FieldSet extends Fields>(
 }
 
 function requireOneGroup(what: string, body: JsonObject, groups: readonly (readonly string[])[]): void {
-  const used = groups.filter((names) => names.some((name) => body[name] !== undefined))
-  if (used.length === 1) return
+  let usedGroups = 0
+  for (const names of groups) if (hasAny(body, names)) usedGroups++
+  if (usedGroups === 1) return
   const choices = groups.map((names) =>
     names.length === 1 ? names[0] : `at least one of ${joinNames(names)}`,
   )
-  const got = used.length === 0 ? 'neither' : 'both'
+  const got = usedGroups === 0 ? 'neither' : 'both'
   throw invalid(`${what} must have either ${choices.join(' or ')}, got ${got}`)
 }
 
@@ -412,6 +413,12 @@ function joinNames(names: readonly string[]): string {
 }
 
 function requireAnyField(what: string, body: JsonObject, names: readonly string[]): void {
-  if (names.some((name) => body[name] !== undefined)) return
+  if (hasAny(body, names)) return
   throw invalid(`${what} must have at least one of ${joinNames(names)}, got none of them`)
+}
+
+/** A loop, because an adjustment checks up to 1,000 changes. */
+function hasAny(body: JsonObject, names: readonly string[]): boolean {
+  for (const name of names) if (body[name] !== undefined) return true
+  return false
 }
