@@ -69,7 +69,8 @@ function responseHead(
   keepAlive: string,
 ): string {
   const connection = connectionLines(isLast, isHttp10, keepAlive)
-  return `${statusLine(status)}${lines}${dateLine()}${connection}${framingLine(status, framing)}\r\n`
+  const statusLine = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`
+  return `${statusLine}${lines}${dateLine()}${connection}${framingLine(status, framing)}\r\n`
 }
 
 function connectionLines(isLast: boolean, isHttp10: boolean, keepAlive: string): string {
@@ -86,17 +87,6 @@ function framingOf(body: ResponseBody, isHttp10: boolean): Framing {
   if (typeof body === 'string') return Buffer.byteLength(body)
   if (body instanceof Uint8Array) return body.length
   return isHttp10 ? 'until_close' : 'chunked'
-}
-
-const statusLines = new Map(
-  Object.entries(STATUS_CODES).map(([status, reason]) => [
-    Number(status),
-    `HTTP/1.1 ${status} ${reason}\r\n`,
-  ]),
-)
-
-function statusLine(status: number): string {
-  return statusLines.get(status) ?? `HTTP/1.1 ${status} \r\n`
 }
 
 let dateSecond = 0

@@ -321,14 +321,12 @@ function refuseUnauthenticated(context: RequestContext, reason: string, hasToken
 function refuseBlocked(context: RequestContext, blockedUntil: number): void {
   countAgainstAddress(context)
   if (context.reply !== undefined) return
-  const seconds = Math.max(1, Math.ceil((blockedUntil - context.parts.access.clock()) / SECOND))
   context.limitRefusal = { reason: 'anonymous', beginsBan: false }
-  const message = `this address has sent too many wrong pairing codes; wait ${seconds} s before the next request`
-  context.fail(new ServiceError('rate_limit_exceeded', message), { 'Retry-After': String(seconds) })
+  const reason = 'this address has sent too many wrong pairing codes'
+  failWithWait(context, 'rate_limit_exceeded', reason, blockedUntil - context.parts.access.clock())
 }
 
 function refuseLimited(context: RequestContext, admission: Admission, refusal: Refusal): void {
-  const seconds = Math.max(1, Math.ceil((admission.resetAt - admission.at) / SECOND))
   const reason =
     refusal === 'key_banned'
       ? 'this API key is banned temporarily, because it kept sending requests after it had exceeded its limit'
@@ -337,7 +335,13 @@ function refuseLimited(context: RequestContext, admission: Admission, refusal: R
     reason: context.key === undefined ? 'anonymous' : refusal,
     beginsBan: admission.beginsBan === true,
   }
-  context.fail(new ServiceError(refusal, `${reason}; wait ${seconds} s before the next request`), {
+  failWithWait(context, refusal, reason, admission.resetAt - admission.at)
+}
+
+/** Replies with an error that asks the caller to wait. */
+function failWithWait(context: RequestContext, code: Refusal, reason: string, waitMs: number): void {
+  const seconds = Math.max(1, Math.ceil(waitMs / SECOND))
+  context.fail(new ServiceError(code, `${reason}; wait ${seconds} s before the next request`), {
     'Retry-After': String(seconds),
   })
 }
@@ -413,8 +417,7 @@ function setPrepared(context: OperationContext, value: unknown): void {
   context.prepared = value
 }
 
-function respond(context: OperationContext): MaybePromise<Reply> {
-  const { matched, input, parts, prepared } = context
+function respond({ matched, input, parts, prepared }: OperationContext): MaybePromise<Reply> {
   return matched.operation.reply(input, parts.services, prepared)
 }
 
@@ -430,7 +433,10 @@ async function answerPage(
   context.operationName = page.name
   context.isPublicPage = true
   try {
-    context.reply = await page.answer(request)
+    context.reply =
+      request.method === 'GET' || request.method === 'HEAD'
+        ? await page.answer(request)
+        : methodNotAllowedReply(request.method, ['GET', 'HEAD'])
   } catch (error) {
     context.fail(error)
   }
