@@ -8,15 +8,15 @@ import { entryText, InventoryItem } from './inventory.ts'
 import { elementParser, parseList } from './list-body.ts'
 import { bodyParser, defineOperation, invalid } from './operation.ts'
 import { jsonTextReply } from './reply.ts'
+import { Flag } from './schemas.ts'
 
 const ADJUSTMENT_OPTIONS = {
   reason: Reason,
   reference: Type.Optional(Reference),
   keepReserved: Type.Optional(
-    Type.Boolean({
-      description:
-        'If true, a change that would take units reserved by open orders fails with 409 insufficient_stock. By default, such units can be taken.',
-    }),
+    Flag(
+      'If true, a change that would take units reserved by open orders fails with 409 insufficient_stock. By default, such units can be taken.',
+    ),
   ),
 }
 

@@ -253,7 +253,7 @@ function checkKey(context: OperationContext, key: ApiKey | undefined): void {
     refuseUnauthenticated(context, context.isPairing ? WRONG_CODE : 'the API key is unknown')
     return
   }
-  const state = keyState(key, context.parts.access.clock())
+  const state = keyState(key, context.parts.services.clock())
   if (state === 'active') context.key = key
   else refuseUnauthenticated(context, `the API key is ${state}`)
 }
@@ -262,13 +262,13 @@ function checkKey(context: OperationContext, key: ApiKey | undefined): void {
 function countRequest(context: OperationContext): MaybePromise<WindowStatus | Admission> {
   const { parts, request, caller, route } = context
   if (route.type === 'operation' && route.operation.isExemptFromLimits) {
-    const windows = parts.access.limits.windowsOf(caller.id, caller.limits)
+    const windows = parts.services.limits.windowsOf(caller.id, caller.limits)
     return windows instanceof Promise ? windows.then(tighterOf) : tighterOf(windows)
   }
   const { receivedAt, connection } = request
   // Behind a proxy, a connection does not identify a client.
   const arrival = { receivedAt, connection: parts.trustedProxies > 0 ? undefined : connection }
-  return parts.access.limits.admit(caller.id, caller.limits, arrival)
+  return parts.services.limits.admit(caller.id, caller.limits, arrival)
 }
 
 function checkLimits(context: RequestContext, status: WindowStatus | Admission): void {
@@ -323,7 +323,7 @@ function refuseBlocked(context: RequestContext, blockedUntil: number): void {
   if (context.reply !== undefined) return
   context.limitRefusal = { reason: 'anonymous', beginsBan: false }
   const reason = 'this address has sent too many wrong pairing codes'
-  failWithWait(context, 'rate_limit_exceeded', reason, blockedUntil - context.parts.access.clock())
+  failWithWait(context, 'rate_limit_exceeded', reason, blockedUntil - context.parts.services.clock())
 }
 
 function refuseLimited(context: RequestContext, admission: Admission, refusal: Refusal): void {
@@ -389,11 +389,10 @@ function receiveInput(context: OperationContext): MaybePromise<Uint8Array | unde
 }
 
 function parseInput(context: OperationContext, bytes: Uint8Array | undefined): void {
-  const { request, caller, secretHash, params, query } = context
-  const { operation } = context.matched
-  const body = bytes === undefined ? undefined : operation.readBody?.(request, bytes)
-  const idempotency = operation.acceptsIdempotencyKey ? readIdempotency(request, bytes) : undefined
-  context.input = { request, key: caller, secretHash, params, query, body, idempotency }
+  const { request, matched } = context
+  const { operation } = matched
+  if (bytes !== undefined) context.body = operation.readBody?.(request, bytes)
+  if (operation.acceptsIdempotencyKey) context.idempotency = readIdempotency(request, bytes)
 }
 
 /**
@@ -417,8 +416,10 @@ function setPrepared(context: OperationContext, value: unknown): void {
   context.prepared = value
 }
 
-function respond({ matched, input, parts, prepared }: OperationContext): MaybePromise<Reply> {
-  return matched.operation.reply(input, parts.services, prepared)
+function respond(context: OperationContext): MaybePromise<Reply> {
+  const { request, caller, secretHash, params, query, body, idempotency } = context
+  const input = { request, key: caller, secretHash, params, query, body, idempotency }
+  return context.matched.operation.reply(input, context.parts.services, context.prepared)
 }
 
 function setReply(context: OperationContext, reply: Reply): void {

@@ -36,7 +36,7 @@ import {
   WRONG_CODE_HEADERS,
   wrongCodeError,
 } from './reply.ts'
-import { EXAMPLE_KEY, EXAMPLE_TIME, pageParameters } from './schemas.ts'
+import { Count, EXAMPLE_KEY, EXAMPLE_TIME, Flag, PlainText, pageParameters } from './schemas.ts'
 
 const KEY_ID = /^key_\w{1,64}$/
 
@@ -58,13 +58,13 @@ const PERMISSIONS_OF_KEY = Type.Array(Permission, {
 })
 
 const SECRET_HINT = {
-  hint: Type.String({ description: 'The beginning and the end of the secret, to recognise it.' }),
+  hint: PlainText('The beginning and the end of the secret, to recognise it.'),
   createdAt: DateTime('When the secret was created, in UTC.'),
   expiresAt: Type.Optional(DateTime('When the secret expires, in UTC; absent if it expires with its key.')),
 }
 
 const KEY = {
-  id: Type.String({ description: 'Public identifier of the key.' }),
+  id: PlainText('Public identifier of the key.'),
   name: Name('Name of the person, device or program that uses the key.'),
   plan: OneOf(PLANS, { description: 'The plan of the key.' }),
   permissions: PERMISSIONS_OF_KEY,
@@ -72,13 +72,11 @@ const KEY = {
   createdAt: DateTime('When the key was created, in UTC.'),
   expiresAt: Type.Optional(DateTime('When the key expires, in UTC; absent if it never expires.')),
   revokedAt: Type.Optional(DateTime('When the key was revoked, in UTC; absent if it was not.')),
-  paused: Type.Boolean({ description: 'Requests with a paused key get 401 until it is resumed.' }),
+  paused: Flag('Requests with a paused key get 401 until it is resumed.'),
   lastUsedAt: Type.Optional(DateTime('When the key was last used, in UTC; absent if it never was.')),
-  usedToday: Type.Integer({
-    minimum: 0,
-    description:
-      'Requests in the current day window (see `limits.perDay`). May be a few seconds out of date.',
-  }),
+  usedToday: Count(
+    'Requests in the current day window (see `limits.perDay`). May be a few seconds out of date.',
+  ),
 }
 
 const SecretHint = Type.Object(SECRET_HINT, {
@@ -110,7 +108,7 @@ const KeyName = Type.Object({ id: KEY.id, name: KEY.name }, { title: 'KeyName', 
 const KeyWithSecret = Type.Object(
   {
     key: Key,
-    secret: Type.String({ description: 'The API key to send as the bearer token. It is shown only once.' }),
+    secret: PlainText('The API key to send as the bearer token. It is shown only once.'),
   },
   {
     title: 'KeyWithSecret',
@@ -177,9 +175,7 @@ const KeyRotation = Type.Object(
 
 const PairingCode = Type.Object(
   {
-    code: Type.String({
-      description: '8 letters and digits with a dash in the middle. The dash and the case do not matter.',
-    }),
+    code: PlainText('8 letters and digits with a dash in the middle. The dash and the case do not matter.'),
     expiresAt: DateTime('When the code expires, in UTC.'),
   },
   { title: 'PairingCode', examples: [{ code: 'K7QM-2XVT', expiresAt: EXAMPLE_TIME }] },

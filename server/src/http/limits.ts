@@ -5,14 +5,14 @@ import { SECOND } from '../core/values/clock.ts'
 import { OneOf } from '../core/values/field.ts'
 import { defineOperation } from './operation.ts'
 import { conditionalReply, jsonReply } from './reply.ts'
-import { EXAMPLE_KEY } from './schemas.ts'
+import { Count, EXAMPLE_KEY, PlainText } from './schemas.ts'
 
 const EXAMPLE_MINUTE = { limit: 60, remaining: 59, reset: 1_794_744_060 }
 
 const LimitWindow = Type.Object(
   {
-    limit: Type.Integer({ minimum: 0, description: 'Requests that the window allows.' }),
-    remaining: Type.Integer({ minimum: 0, description: 'Requests that remain in the window.' }),
+    limit: Count('Requests that the window allows.'),
+    remaining: Count('Requests that remain in the window.'),
     reset: Type.Integer({ description: 'Unix timestamp at which the window ends.' }),
   },
   { title: 'LimitWindow', examples: [EXAMPLE_MINUTE] },
@@ -27,8 +27,8 @@ const KeyLimits = Type.Object(
   {
     plan: OneOf(PLANS, { description: 'The plan of the key.' }),
     key: Type.Object({
-      id: Type.String({ description: 'Public identifier of the key.' }),
-      name: Type.String({ description: 'Name of the key.' }),
+      id: PlainText('Public identifier of the key.'),
+      name: PlainText('Name of the key.'),
     }),
     permissions: Type.Array(Permission, {
       description: 'What the key may change; empty if the key may only read.',

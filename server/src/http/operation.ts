@@ -233,6 +233,8 @@ const JSON_MEDIA_TYPE = /^application\/json\s*(?:;|$)/i
 interface SchemaKeywords {
   readonly default?: unknown
   readonly examples?: readonly unknown[]
+  readonly minProperties?: number
+  readonly choices?: Choices
 }
 
 /** Reads a path parameter. */
@@ -361,12 +363,6 @@ export function invalid(message: string): ServiceError {
   return new ServiceError('invalid_request', message)
 }
 
-/** The keywords of a body's schema that concern several fields. */
-interface BodyKeywords {
-  readonly minProperties?: number
-  readonly choices?: Choices
-}
-
 /**
  * Groups of field names, by title. A body must have at least one field of one group, and no fields of the other
  * groups. In the contract, each group becomes an object schema with its title.
@@ -380,7 +376,7 @@ export function bodyParser<FieldSet extends Fields>(
 ): (body: JsonObject) => RecordOf<FieldSet> {
   const codecs = codecsOf(schema.properties)
   const names = codecs.map(({ name }) => name)
-  const { minProperties = 0, choices = {} } = schema as BodyKeywords
+  const { minProperties = 0, choices = {} } = schema as SchemaKeywords
   const groups = Object.values(choices)
 
   return (body) => {

@@ -21,7 +21,7 @@ import { commitAndReply } from './commit.ts'
 import { elementParser, parseList } from './list-body.ts'
 import { defineOperation } from './operation.ts'
 import { conditionalReply, createdReply, jsonReply, NO_CONTENT, pageReply, taggedReply } from './reply.ts'
-import { EXAMPLE_TIME, pageParameters } from './schemas.ts'
+import { EXAMPLE_TIME, Flag, pageParameters } from './schemas.ts'
 
 /** The fields in the sequence of SPEC.md. */
 const { id, petId, quantity, shipDate, ...otherFields } = ORDER
@@ -77,10 +77,9 @@ const OrderUpdate = Type.Object(
       ),
     ),
     onlyIfOpen: Type.Optional(
-      Type.Boolean({
-        description:
-          'If true, completing an order that is already complete fails with 409 order_closed, so that the caller knows whether this request completed it.',
-      }),
+      Flag(
+        'If true, completing an order that is already complete fails with 409 order_closed, so that the caller knows whether this request completed it.',
+      ),
     ),
     ...ORDER_UPDATE,
   },

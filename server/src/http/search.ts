@@ -13,7 +13,7 @@ import { Int64, jsonWriter, OneOf, Quantity } from '../core/values/field.ts'
 import { AVAILABLE } from './inventory.ts'
 import { defineOperation } from './operation.ts'
 import { pageReply } from './reply.ts'
-import { pageParameters } from './schemas.ts'
+import { Flag, pageParameters } from './schemas.ts'
 
 const ROW_FIELDS = { ...SEARCH_ROW, available: AVAILABLE }
 
@@ -51,9 +51,7 @@ export const searchInventory = defineOperation('GET', '/inventory/search', {
     ),
     status: Type.Optional(OneOf(PET_STATUSES, { description: 'Return only pets with this status.' })),
     categoryId: Type.Optional(Int64('Return only pets of this category.')),
-    low: Type.Optional(
-      Type.Boolean({ description: 'true returns only pets with low stock; false returns all pets.' }),
-    ),
+    low: Type.Optional(Flag('true returns only pets with low stock; false returns all pets.')),
     below: Type.Optional(Quantity('Return only pets with fewer available units than this.')),
     sort: OneOf(SEARCH_SORTS, {
       default: 'petId',

@@ -29,7 +29,7 @@ import {
 import { commitAndReply } from './commit.ts'
 import { defineOperation } from './operation.ts'
 import { conditionalReply, createdReply, jsonReply, NO_CONTENT, pageReply, taggedReply } from './reply.ts'
-import { EXAMPLE_TIME, pageParameters } from './schemas.ts'
+import { Count, EXAMPLE_TIME, Flag, PlainText, pageParameters } from './schemas.ts'
 
 const WEBHOOK_BODY = {
   ...WEBHOOK,
@@ -38,11 +38,9 @@ const WEBHOOK_BODY = {
   }),
   behind: Type.Object(
     {
-      events: Type.Integer({
-        minimum: 0,
-        description:
-          'Events that the webhook has not processed yet, including events of kinds that it does not receive. 1 if a single `relist` replaces these events.',
-      }),
+      events: Count(
+        'Events that the webhook has not processed yet, including events of kinds that it does not receive. 1 if a single `relist` replaces these events.',
+      ),
       since: Type.Optional(DateTime('When the oldest of these events happened, in UTC.')),
     },
     { title: 'WebhookLag', description: 'The backlog of the webhook.' },
@@ -52,7 +50,7 @@ const WEBHOOK_BODY = {
     DateTime('If deliveries fail and the webhook is on: when the next attempt is made, in UTC.'),
   ),
   offAt: Type.Optional(DateTime('When the webhook was turned off, in UTC.')),
-  offReason: Type.Optional(Type.String({ description: 'Why the webhook was turned off.' })),
+  offReason: Type.Optional(PlainText('Why the webhook was turned off.')),
 }
 
 const NEW_WEBHOOK_EXAMPLE = {
@@ -73,9 +71,7 @@ const Webhook = Type.Object(WEBHOOK_BODY, { title: 'Webhook', examples: [WEBHOOK
 const WebhookWithSecret = Type.Object(
   {
     ...WEBHOOK_BODY,
-    secret: Type.String({
-      description: 'The secret that deliveries are signed with. It is shown only once.',
-    }),
+    secret: PlainText('The secret that deliveries are signed with. It is shown only once.'),
   },
   {
     title: 'WebhookWithSecret',
@@ -102,18 +98,16 @@ const Redelivery = Type.Object(
 )
 
 const ATTEMPT = {
-  messageId: Type.String({
-    description: 'The `webhook-id`, which is the same for all attempts of a delivery.',
-  }),
-  type: Type.String({ description: 'The kind of event.' }),
+  messageId: PlainText('The `webhook-id`, which is the same for all attempts of a delivery.'),
+  type: PlainText('The kind of event.'),
   at: DateTime('When the attempt was made, in UTC.'),
-  durationMs: Type.Integer({ minimum: 0, description: 'How long the attempt took.' }),
-  delivered: Type.Boolean({ description: 'Whether the receiver replied 2xx in time.' }),
+  durationMs: Count('How long the attempt took.'),
+  delivered: Flag('Whether the receiver replied 2xx in time.'),
   status: Type.Optional(
     Type.Integer({ description: 'The status of the response; absent if there was none.' }),
   ),
-  error: Type.Optional(Type.String({ description: 'Why the attempt failed.' })),
-  response: Type.String({ description: 'The beginning of the response body, up to 1 kB.' }),
+  error: Type.Optional(PlainText('Why the attempt failed.')),
+  response: PlainText('The beginning of the response body, up to 1 kB.'),
 }
 
 const ATTEMPT_EXAMPLE = {
@@ -128,7 +122,7 @@ const ATTEMPT_EXAMPLE = {
 
 const WebhookDelivery = Type.Object(
   {
-    id: Type.String({ description: 'Identifies the attempt; opaque.' }),
+    id: PlainText('Identifies the attempt; opaque.'),
     attempt: Type.Integer({ minimum: 1, description: 'The number of the attempt, from 1.' }),
     ...ATTEMPT,
   },
