@@ -7,7 +7,7 @@ import { describeWebhooks, WEBHOOK_PAYLOADS } from './events.ts'
 import type { Choices, Operation, SuccessSpec } from './operation.ts'
 import { ERRORS, IDEMPOTENCY_KEY } from './reply.ts'
 import { OPERATIONS } from './routes.ts'
-import { ErrorBody, pageParameters } from './schemas.ts'
+import { ErrorBody, pageParameters, pascalCase } from './schemas.ts'
 
 interface ContractSettings {
   readonly baseUrl: string | undefined
@@ -65,6 +65,21 @@ const EVERY_RESPONSE: readonly HeaderName[] = [
   'X-Request-Id',
 ]
 
+/** The keywords of a schema that the contract reads. */
+interface Keywords {
+  readonly title?: string
+  readonly description?: string
+  readonly type?: string
+  readonly items?: TSchema
+  readonly properties?: Readonly<Record<string, TSchema>>
+  readonly choices?: Choices
+  readonly examples?: readonly unknown[]
+}
+
+function keywordsOf(schema: TSchema): Keywords {
+  return schema
+}
+
 /** Parameters and responses that several operations share, by name. */
 class SharedComponents {
   readonly parameters: Record<string, object> = {}
@@ -77,6 +92,10 @@ class SharedComponents {
     return isSame(this.parameters[title], parameter)
       ? { $ref: `#/components/parameters/${title}` }
       : parameter
+  }
+
+  header(name: string, description: string, required: boolean): object {
+    return this.parameter(name, { name, in: 'header', required, description, schema: { type: 'string' } })
   }
 
   response(name: string, response: object): object {
@@ -119,7 +138,7 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
       { name: 'limits', description: 'The rate limits of the key.' },
     ],
     paths,
-    webhooks: describeWebhooks(jsonContent, (name, parameter) => shared.parameter(name, parameter)),
+    webhooks: describeWebhooks(jsonContent, (name, description) => shared.header(name, description, true)),
     'x-error-codes': ERROR_CODES.map((code) => ({ code, ...ERRORS[code] })),
     'x-rate-limits': {
       // The limits of an Enterprise key are set when it is created.
@@ -178,19 +197,13 @@ function describeParameters(operation: Operation, shared: SharedComponents) {
       name,
       in: location,
       required: location === 'path',
-      description: (schema as { description?: string }).description,
+      description: keywordsOf(schema).description,
       schema: withReferences(schema),
       // The words of a list are separated by commas.
-      ...((schema as { type?: string }).type === 'array' ? { explode: false } : {}),
+      ...(keywordsOf(schema).type === 'array' ? { explode: false } : {}),
     }))
   const fromHeaders = Object.entries(usedHeaders).map(([name, description]) =>
-    shared.parameter(name, {
-      name,
-      in: 'header',
-      required: false,
-      description,
-      schema: { type: 'string' },
-    }),
+    shared.header(name, description, false),
   )
   const fromQuery = fromSchema('query', query).map((parameter) =>
     PAGE_PARAMETERS.includes(parameter.name) ? shared.parameter(parameter.name, parameter) : parameter,
@@ -284,7 +297,7 @@ function contentOf({ schema, events }: SuccessSpec) {
 function eventStream(schema: TSchema, events: Readonly<Record<string, TSchema>>) {
   const data = Object.entries(events).map(([name, part]) => [name, withReferences(part)])
   const example = Object.entries(events).flatMap(([name, part]) => {
-    const [value] = (part as { examples?: readonly unknown[] }).examples ?? []
+    const [value] = keywordsOf(part).examples ?? []
     return value === undefined ? [] : [`event: ${name}\ndata: ${JSON.stringify(value)}\n\n`]
   })
   return {
@@ -305,8 +318,8 @@ function jsonContent(schema: TSchema) {
 
 /** Returns a list with one item for a list schema. An object needs no example here, because its schema contains one. */
 function exampleOf(schema: TSchema): unknown {
-  const { items } = schema as { items?: { examples?: readonly unknown[] } }
-  const [item] = items?.examples ?? []
+  const { items } = keywordsOf(schema)
+  const [item] = (items && keywordsOf(items).examples) ?? []
   return item === undefined ? undefined : [item]
 }
 
@@ -322,7 +335,7 @@ function describeSchemas() {
   schemas.push(...WEBHOOK_PAYLOADS, ErrorBody)
   // The loop also visits the parts that it appends.
   for (const schema of schemas) {
-    const title = titleOf(schema)
+    const { title } = keywordsOf(schema)
     if (title !== undefined && title in described) continue
     if (title !== undefined) described[title] = withReferences(schema, true)
     schemas.push(...partsOf(schema))
@@ -335,7 +348,7 @@ function describeSchemas() {
 
 /** Operations that are not in SPEC.md reject unknown fields, also in objects inside the body. */
 function forbidOtherFields(schema: TSchema, described: Record<string, unknown>): void {
-  const title = titleOf(schema)
+  const { title } = keywordsOf(schema)
   const definition = title === undefined ? undefined : described[title]
   if (IsObject(schema) && title !== undefined && !('oneOf' in (definition as object))) {
     described[title] = { ...(definition as object), additionalProperties: false }
@@ -344,13 +357,13 @@ function forbidOtherFields(schema: TSchema, described: Record<string, unknown>):
 }
 
 function partsOf(schema: TSchema): readonly TSchema[] {
-  const { items, properties = {} } = schema as { items?: TSchema; properties?: Record<string, TSchema> }
+  const { items, properties = {} } = keywordsOf(schema)
   return [...(items === undefined ? [] : [items]), ...Object.values(properties), ...variantsOf(schema)]
 }
 
 /** The object schemas that a body with `choices` can have: each has the fields of one group and the ungrouped fields. */
 function variantsOf(schema: TSchema): TObject[] {
-  const { choices, properties = {} } = schema as { choices?: Choices; properties?: Record<string, TSchema> }
+  const { choices, properties = {} } = keywordsOf(schema)
   if (choices === undefined) return []
   const grouped = Object.values(choices).flat()
   return Object.entries(choices).map(([title, names]) => {
@@ -365,11 +378,10 @@ function variantsOf(schema: TSchema): TObject[] {
 
 /** Replaces every named schema inside the schema with a reference. */
 function withReferences(schema: TSchema, isDefinition = false): unknown {
-  const title = titleOf(schema)
+  const { title, description, examples } = keywordsOf(schema)
   if (!isDefinition && title !== undefined) return { $ref: `#/components/schemas/${title}` }
   const variants = variantsOf(schema)
   if (variants.length > 0) {
-    const { description, examples } = schema as { description?: string; examples?: unknown }
     return { title, description, oneOf: variants.map((variant) => withReferences(variant)), examples }
   }
   return Object.fromEntries(
@@ -385,13 +397,4 @@ function withReferences(schema: TSchema, isDefinition = false): unknown {
 /** Both are built by the same code, so their keys have the same order. */
 function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
-}
-
-/** `InvalidRequest` for `invalid_request`, `IfMatch` for `If-Match`. */
-function pascalCase(name: string): string {
-  return name.replaceAll(/(?:^|[-_])([a-z])/gi, (_, letter: string) => letter.toUpperCase())
-}
-
-function titleOf(schema: TSchema): string | undefined {
-  return (schema as { title?: string }).title
 }

@@ -98,3 +98,8 @@ export type ErrorBody = Static<typeof ErrorBody>
 
 export const EXAMPLE_TIME = '2026-11-15T12:00:00.000Z'
 export const EXAMPLE_KEY = { id: 'key_4fT9cVq2Lw8ZsXyN', name: 'My shop' }
+
+/** `InvalidRequest` for `invalid_request`, `IfMatch` for `If-Match`, `StockLow` for `stock.low`. */
+export function pascalCase(name: string): string {
+  return name.replaceAll(/(?:^|[-_.])([a-z])/gi, (_, letter: string) => letter.toUpperCase())
+}
