@@ -87,12 +87,13 @@ function step<Value>(definition: Step<Value>): Step {
  */
 function runSteps(context: OperationContext, firstIndex: number): MaybePromise<HttpResponse> {
   try {
-    for (let index = firstIndex; index < LIFECYCLE.length && context.reply === undefined; index++) {
-      const current = stepAt(index)
+    for (let index = firstIndex; context.reply === undefined; index++) {
+      const current = LIFECYCLE[index]
+      if (current === undefined) break
       const value = current.start(context)
       if (value instanceof Promise) {
         current.meanwhile?.(context)
-        return resumeSteps(context, index, value)
+        return resumeSteps(context, current, value, index + 1)
       }
       if (context.reply === undefined) current.complete?.(context, value)
     }
@@ -102,33 +103,25 @@ function runSteps(context: OperationContext, firstIndex: number): MaybePromise<H
   return finish(context)
 }
 
-/** Completes the step at `index` once its value is available, then runs the steps after it. */
+/** Completes the current step once its value is available, then runs the steps after it. */
 async function resumeSteps(
   context: OperationContext,
-  index: number,
+  current: Step,
   pending: Promise<unknown>,
+  nextIndex: number,
 ): Promise<HttpResponse> {
   try {
     const value = await pending
-    stepAt(index).complete?.(context, value)
+    current.complete?.(context, value)
   } catch (error) {
     context.fail(error)
   }
-  return runSteps(context, index + 1)
-}
-
-function stepAt(index: number): Step {
-  const found = LIFECYCLE[index]
-  if (found === undefined) throw new Error(`the lifecycle has no step ${index}`)
-  return found
+  return runSteps(context, nextIndex)
 }
 
 const BASE_PATH = '/v1'
 
 type OperationsByMethod = ReadonlyMap<string, Operation>
-
-const NOT_FOUND: Route = { type: 'not_found' }
-const NO_SEGMENTS: PathSegments = {}
 
 /** Paths without parameters, which take precedence over patterns. */
 const FIXED_PATHS = new Map<string, OperationsByMethod>()
@@ -148,13 +141,13 @@ for (const [path, group] of Map.groupBy(OPERATIONS, (operation) => BASE_PATH + o
 /** `path` includes the base path. */
 function findRoute(method: string, path: string): Route {
   const exact = FIXED_PATHS.get(path)
-  if (exact !== undefined) return matchMethod(exact, method, NO_SEGMENTS)
+  if (exact !== undefined) return matchMethod(exact, method, {})
   for (const { pattern, byMethod } of PATTERNS) {
     const segments = pattern.exec(path)?.groups
     if (segments === undefined) continue
     return matchMethod(byMethod, method, path.includes('%') ? decodeSegments(segments) : segments)
   }
-  return NOT_FOUND
+  return { type: 'not_found' }
 }
 
 function matchMethod(byMethod: OperationsByMethod, method: string, segments: PathSegments): Route {
