@@ -127,7 +127,7 @@ interface OperationSpec {
   readonly successor?: string
   readonly params?: Schemas
   readonly query?: Schemas
-  /** The request headers that the contract describes. By default, If-None-Match for a read. */
+  /** The request headers in the contract. By default, If-None-Match for a read; SPEC.md has two reads without it. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: TObject
   /** 64 KiB by default. */
