@@ -244,7 +244,7 @@ class RequestPipeline {
       onLiveWrite: () => connection.restartTimeout(),
       onDone: () => this.#process(),
       onAbort: () => connection.terminate(),
-      onFailure: this.#fail,
+      onTurn: () => this.flush(),
     })
   }
 
@@ -282,11 +282,7 @@ class RequestPipeline {
   }
 
   flush(): void {
-    try {
-      this.writer.flush()
-    } catch (error) {
-      this.#fail(error)
-    }
+    this.#attempt(() => this.writer.flush())
   }
 
   /** Responds to input that is not a request, and ignores all later input. */
@@ -295,11 +291,9 @@ class RequestPipeline {
     const refused = new RefusedRequest()
     this.#pending = refused
     this.writer.begin()
-    try {
-      this.#sendWhenReady(refused, this.#listener.handler.refuse(problem, this.#connection.address))
-    } catch (error) {
-      this.#fail(error)
-    }
+    this.#attempt(() =>
+      this.#sendWhenReady(refused, this.#listener.handler.refuse(problem, this.#connection.address)),
+    )
     this.#process()
   }
 
@@ -335,6 +329,14 @@ class RequestPipeline {
   readonly #fail = (error: unknown): void => {
     console.error('wire: answering a request failed', error)
     this.#connection.terminate()
+  }
+
+  #attempt(work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      this.#fail(error)
+    }
   }
 
   /** Handles as many requests as possible with the bytes that have arrived. */
@@ -397,17 +399,13 @@ class RequestPipeline {
 
   #sendWhenReady(pending: PendingRequest, response: MaybePromise<HttpResponse>): void {
     if (response instanceof Promise) {
-      response.then((ready) => this.#sendLate(pending, ready), this.#fail)
+      response.then((ready) => this.#attempt(() => this.#sendLate(pending, ready)), this.#fail)
     } else this.#send(pending, response)
   }
 
   #sendLate(pending: PendingRequest, response: HttpResponse): void {
-    try {
-      this.#send(pending, response)
-      this.#process()
-    } catch (error) {
-      this.#fail(error)
-    }
+    this.#send(pending, response)
+    this.#process()
   }
 
   #send(pending: PendingRequest, response: HttpResponse): void {

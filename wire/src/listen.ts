@@ -68,10 +68,7 @@ const MAX_SECONDS_UNTIL_QUIET = 5
 /** Below this port, only root and programs with a special permission can listen. */
 const FIRST_UNPRIVILEGED_PORT = 1_024
 
-function listenProblem(
-  error: unknown,
-  { host, port, flags }: Required<Pick<ListenOptions, 'host' | 'port' | 'flags'>>,
-): string {
+function listenProblem(error: unknown, { host, port, flags }: ListenOptions): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'EADDRINUSE') {
     return `port ${port} on ${host} is in use; stop the program that uses it, or choose another port with ${flags.port}`
@@ -84,7 +81,7 @@ function listenProblem(
 
 /** Serves HTTP/1.1 on a port. */
 export function listen(handler: Handler, options: ListenOptions): Listener {
-  const { host, port, flags, tls, isShared, fd, secondMs, ...limits } = { ...DEFAULTS, ...options }
+  const { host, port, tls, isShared, fd, secondMs, ...limits } = { ...DEFAULTS, ...options }
   const connections = new Set<Connection>()
   const perAddress = new Map<string, Set<Connection>>()
   let secureContext: unknown
@@ -176,7 +173,7 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
   try {
     server = Bun.listen<Connection>(listenOptions)
   } catch (error) {
-    throw new Error(listenProblem(error, { host, port, flags }), { cause: error })
+    throw new Error(listenProblem(error, options), { cause: error })
   }
   const tickTimer = setInterval(() => {
     state.seconds++

@@ -50,14 +50,8 @@ export function malformed(message: string): RequestProblem {
 }
 
 /** The request line and the headers (RFC 9112). */
-export interface RequestHead {
-  readonly method: string
-  /** Still percent-encoded. */
-  readonly path: string
-  /** The part after the `?`, or an empty string. */
-  readonly query: string
+export interface RequestHead extends Pick<HttpRequest, 'method' | 'path' | 'query' | 'headers'> {
   readonly isHttp10: boolean
-  readonly headers: RequestHeaders
 }
 
 /** A character of a method or a header name. */
@@ -201,16 +195,13 @@ function parseHead(text: string, previous: RequestHeaders | undefined): RequestH
     previous?.matches(text, start, isHttp10) === true
       ? previous
       : new RequestHeaders(text.slice(start), isHttp10)
-  // Almost every target is a plain path.
-  if (target.startsWith('/') && !target.includes('?')) {
-    return { method, path: target, query: '', isHttp10, headers }
-  }
   const { path, query } = parseTarget(method, target)
   return { method, path, query, isHttp10, headers }
 }
 
 function parseTarget(method: string, target: string): Pick<RequestHead, 'path' | 'query'> {
-  if (target === '*' && method === 'OPTIONS') return { path: target, query: '' }
+  const isPlainPath = target.startsWith('/') && !target.includes('?')
+  if (isPlainPath || (target === '*' && method === 'OPTIONS')) return { path: target, query: '' }
   const [whole, path = '/', query = ''] = TARGET.exec(target) ?? []
   if (whole === undefined || whole.startsWith('?')) {
     throw malformed('the target of the request must be a path that starts with /, or a whole URL')

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'bun'
 
 export interface HttpResponse {
   readonly status: number
@@ -68,7 +69,8 @@ function responseHead(
   keepAlive: string,
 ): string {
   const connection = connectionLines(isLast, isHttp10, keepAlive)
-  return `${statusLine(status)}${lines}${dateLine()}${connection}${framingLine(status, framing)}\r\n`
+  const statusLine = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`
+  return `${statusLine}${lines}${dateLine()}${connection}${framingLine(status, framing)}\r\n`
 }
 
 function connectionLines(isLast: boolean, isHttp10: boolean, keepAlive: string): string {
@@ -85,17 +87,6 @@ function framingOf(body: ResponseBody, isHttp10: boolean): Framing {
   if (typeof body === 'string') return Buffer.byteLength(body)
   if (body instanceof Uint8Array) return body.length
   return isHttp10 ? 'until_close' : 'chunked'
-}
-
-const statusLines = new Map(
-  Object.entries(STATUS_CODES).map(([status, reason]) => [
-    Number(status),
-    `HTTP/1.1 ${status} ${reason}\r\n`,
-  ]),
-)
-
-function statusLine(status: number): string {
-  return statusLines.get(status) ?? `HTTP/1.1 ${status} \r\n`
 }
 
 let dateSecond = 0
@@ -124,8 +115,8 @@ interface WriterEvents {
   onDone(): void
   /** The connection must be closed at once. */
   onAbort(): void
-  /** Producing a part of a response failed. */
-  onFailure(error: unknown): void
+  /** In a new turn of the event loop, the writer must be flushed. */
+  onTurn(): void
 }
 
 /** Lets other connections take a turn after this many bytes of a body. */
@@ -147,8 +138,8 @@ export class ResponseWriter {
   #isWritten = true
   #isClosed = false
 
-  constructor(sink: ByteSink, keepAliveLine: string, events: WriterEvents) {
-    this.#queue = new SendQueue(sink)
+  constructor(socket: ByteSink, keepAliveLine: string, events: WriterEvents) {
+    this.#queue = new SendQueue(socket)
     this.#keepAliveLine = keepAliveLine
     this.#events = events
   }
@@ -275,7 +266,7 @@ export class ResponseWriter {
     let written = 0
     while (this.#parts !== undefined && this.#queue.unsentBytes === 0) {
       if (written >= MAX_BYTES_PER_TURN) {
-        setImmediate(() => this.#writeMoreParts())
+        setImmediate(this.#events.onTurn)
         return
       }
       const { value, done } = this.#parts.next()
@@ -292,14 +283,6 @@ export class ResponseWriter {
   #endParts(): void {
     this.#parts = undefined
     this.#partSources = []
-  }
-
-  #writeMoreParts(): void {
-    try {
-      this.flush()
-    } catch (error) {
-      this.#events.onFailure(error)
-    }
   }
 
   #writePart(bytes: Uint8Array): void {
@@ -325,11 +308,8 @@ function popAll(parts: Uint8Array[]): Iterator<Uint8Array> {
   }
 }
 
-/** A socket. */
-interface ByteSink {
-  /** Returns how many bytes it accepted, or -1 if the connection is broken. */
-  write(data: string | Uint8Array): number
-}
+/** `write` returns how many bytes it accepted, or -1 if the connection is broken. */
+type ByteSink = Pick<Socket, 'write'>
 
 /**
  * Up to this size, head and body are copied into one buffer, because a second write costs more than the copy.
@@ -347,27 +327,15 @@ function growScratch(bytes: number): void {
 
 /** Sends bytes, and keeps those that the network does not accept yet. */
 class SendQueue {
-  readonly #sink: ByteSink
-  #unsent: Uint8Array[] = []
-  #unsentBytes = 0
-  #sentBytes = 0
+  readonly #socket: ByteSink
+  unsent: Uint8Array[] = []
+  unsentBytes = 0
+  /** Bytes that the network has accepted since the connection was opened. */
+  sentBytes = 0
   isBroken = false
 
-  constructor(sink: ByteSink) {
-    this.#sink = sink
-  }
-
-  get unsentBytes(): number {
-    return this.#unsentBytes
-  }
-
-  /** Bytes that the network has accepted since the connection was opened. */
-  get sentBytes(): number {
-    return this.#sentBytes
-  }
-
-  get unsent(): readonly Uint8Array[] {
-    return this.#unsent
+  constructor(socket: ByteSink) {
+    this.#socket = socket
   }
 
   writeText(text: string): void {
@@ -407,36 +375,36 @@ class SendQueue {
   }
 
   flush(): void {
-    for (let first = this.#unsent[0]; first !== undefined; first = this.#unsent[0]) {
+    for (let first = this.unsent[0]; first !== undefined; first = this.unsent[0]) {
       const sent = this.#send(first)
-      this.#unsentBytes -= sent
+      this.unsentBytes -= sent
       if (sent < first.length) {
-        this.#unsent[0] = first.subarray(sent)
+        this.unsent[0] = first.subarray(sent)
         return
       }
-      this.#unsent.shift()
+      this.unsent.shift()
     }
   }
 
   drop(): void {
-    this.#unsent = []
-    this.#unsentBytes = 0
+    this.unsent = []
+    this.unsentBytes = 0
   }
 
   #keep(bytes: Uint8Array): void {
-    this.#unsent.push(bytes)
-    this.#unsentBytes += bytes.length
+    this.unsent.push(bytes)
+    this.unsentBytes += bytes.length
   }
 
   /** Sends nothing if earlier bytes are unsent. */
   #write(data: string | Uint8Array): number {
-    return this.#unsentBytes > 0 ? 0 : this.#send(data)
+    return this.unsentBytes > 0 ? 0 : this.#send(data)
   }
 
   #send(data: string | Uint8Array): number {
-    const sent = this.#sink.write(data)
+    const sent = this.#socket.write(data)
     if (sent < 0) this.isBroken = true
-    this.#sentBytes += Math.max(0, sent)
+    this.sentBytes += Math.max(0, sent)
     return Math.max(0, sent)
   }
 }

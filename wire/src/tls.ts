@@ -1,4 +1,4 @@
-import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 
 /** Certificate and private key as PEM text. */
 export interface Tls {
@@ -14,7 +14,15 @@ export async function readTls(
 ): Promise<Tls> {
   const cert = await read(certPath, flags.cert)
   const key = await read(keyPath, flags.key)
-  if (!certificateOf(cert, certPath, flags.cert).checkPrivateKey(privateKeyOf(key, keyPath, flags.key))) {
+  const certificate = parse(
+    () => new X509Certificate(cert),
+    `${certPath} contains no certificate in PEM format; check ${flags.cert}`,
+  )
+  const privateKey = parse(
+    () => createPrivateKey(key),
+    `${keyPath} contains no private key in PEM format without a passphrase; check ${flags.key}`,
+  )
+  if (!certificate.checkPrivateKey(privateKey)) {
     throw new Error(
       `the private key in ${keyPath} does not belong to the certificate in ${certPath}; check ${flags.cert} and ${flags.key}`,
     )
@@ -31,20 +39,10 @@ async function read(path: string, flag: string): Promise<string> {
   }
 }
 
-function certificateOf(text: string, path: string, flag: string): X509Certificate {
+function parse<Parsed>(parseText: () => Parsed, problem: string): Parsed {
   try {
-    return new X509Certificate(text)
+    return parseText()
   } catch (error) {
-    throw new Error(`${path} contains no certificate in PEM format; check ${flag}`, { cause: error })
-  }
-}
-
-function privateKeyOf(text: string, path: string, flag: string): KeyObject {
-  try {
-    return createPrivateKey(text)
-  } catch (error) {
-    throw new Error(`${path} contains no private key in PEM format without a passphrase; check ${flag}`, {
-      cause: error,
-    })
+    throw new Error(problem, { cause: error })
   }
 }

@@ -1,21 +1,22 @@
 import Type from 'typebox'
 import { ADJUSTMENT_CHANGE, Reason, Reference } from '../core/stock/adjustment-fields.ts'
-import { type Adjust, type AdjustmentChange, MAX_CHANGES, type OutcomeOf } from '../core/stock/command.ts'
+import { type AdjustmentChange, MAX_CHANGES } from '../core/stock/command.ts'
 import { refusal } from '../core/stock/refusal.ts'
 import type { JsonObject } from '../core/values/field.ts'
+import { commitAndReply } from './commit.ts'
 import { entryText, InventoryItem } from './inventory.ts'
-import { parseList } from './list-body.ts'
-import { bodyParser, defineOperation, invalid, rejectUnknown } from './operation.ts'
-import { commitAndReply, errorReply, type JsonReply, jsonTextReply } from './reply.ts'
+import { elementParser, parseList } from './list-body.ts'
+import { bodyParser, defineOperation, invalid } from './operation.ts'
+import { jsonTextReply } from './reply.ts'
+import { Flag } from './schemas.ts'
 
 const ADJUSTMENT_OPTIONS = {
   reason: Reason,
   reference: Type.Optional(Reference),
   keepReserved: Type.Optional(
-    Type.Boolean({
-      description:
-        'If true, a change that would take units reserved by open orders fails with 409 insufficient_stock. By default, such units can be taken.',
-    }),
+    Flag(
+      'If true, a change that would take units reserved by open orders fails with 409 insufficient_stock. By default, such units can be taken.',
+    ),
   ),
 }
 
@@ -56,14 +57,10 @@ const AdjustmentResult = Type.Object(
   },
 )
 
-export const adjustInventory = defineOperation({
-  operationId: 'adjustInventory',
-  method: 'POST',
-  path: '/inventory/adjustments',
+export const adjustInventory = defineOperation('POST', '/inventory/adjustments', {
   summary: 'Adjust the stock of several pets',
   description:
     'Changes the stock quantities of 1 to 1,000 pets, each by a difference or to a new count, and records the reason. Either all changes are made, in one commit, or none. If none is made, `details` of the error lists every change that cannot be made. An adjustment counts as one request. Experimental: the request shape may change before it becomes stable.',
-  tag: 'inventory',
   stability: 'experimental',
   needs: 'stock',
   acceptsIdempotencyKey: true,
@@ -74,20 +71,19 @@ export const adjustInventory = defineOperation({
     description: 'The entries after the changes, in the order of the changes.',
     schema: AdjustmentResult,
   },
-  errors: ['invalid_request', 'not_found', 'insufficient_stock', 'precondition_failed', 'payload_too_large'],
-  reply: ({ body, key, idempotency }, { commits, clock }) =>
-    commitAndReply(
-      commits,
-      { type: 'adjust', ...body, keyId: key.id, at: clock() },
-      idempotency,
-      adjustmentReply,
-    ),
+  errors: ['not_found', 'insufficient_stock', 'precondition_failed'],
+  reply: (input, services) => {
+    const command = { type: 'adjust', ...input.body } as const
+    return commitAndReply(input, services, command, {
+      done: ({ items }) => jsonTextReply(`{"items":[${items.map(entryText).join()}]}`, {}),
+      refused: ({ failures }) => refusal(failures),
+    })
+  },
 })
 
 const parseOptions = bodyParser(Type.Object(ADJUSTMENT_OPTIONS))
 const parsePetId = bodyParser(Type.Object({ petId: ADJUSTMENT_CHANGE.petId }))
-const parseChangeFields = bodyParser(Change, 'a change')
-const CHANGE_FIELDS = Object.keys(ADJUSTMENT_CHANGE)
+const parseChangeFields = elementParser(Change, 'a change')
 
 /** Throws a ServiceError whose details list every invalid change. */
 function parseAdjustment(body: JsonObject) {
@@ -109,19 +105,9 @@ function parseChange(element: JsonObject, seenPetIds: Set<bigint>): AdjustmentCh
   const { petId } = parsePetId(element)
   if (seenPetIds.has(petId)) throw invalid(`petId ${petId} occurs twice; send one change for each pet`)
   seenPetIds.add(petId)
-  rejectUnknown('field', Object.keys(element), CHANGE_FIELDS)
   const { delta, quantity, expected } = parseChangeFields(element)
   if (delta !== undefined) return { petId, delta, expected }
   if (quantity === undefined)
     throw new Error('the parser has accepted a change without a delta or a quantity')
   return { petId, quantity, expected }
-}
-
-function adjustmentReply(outcome: OutcomeOf<Adjust>): JsonReply {
-  switch (outcome.type) {
-    case 'done':
-      return jsonTextReply(`{"items":[${outcome.items.map(entryText).join()}]}`, {})
-    case 'refused':
-      return errorReply(refusal(outcome.failures))
-  }
 }

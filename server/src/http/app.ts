@@ -87,12 +87,13 @@ function step<Value>(definition: Step<Value>): Step {
  */
 function runSteps(context: OperationContext, firstIndex: number): MaybePromise<HttpResponse> {
   try {
-    for (let index = firstIndex; index < LIFECYCLE.length && context.reply === undefined; index++) {
-      const current = stepAt(index)
+    for (let index = firstIndex; context.reply === undefined; index++) {
+      const current = LIFECYCLE[index]
+      if (current === undefined) break
       const value = current.start(context)
       if (value instanceof Promise) {
         current.meanwhile?.(context)
-        return resumeSteps(context, index, value)
+        return resumeSteps(context, current, value, index + 1)
       }
       if (context.reply === undefined) current.complete?.(context, value)
     }
@@ -102,63 +103,51 @@ function runSteps(context: OperationContext, firstIndex: number): MaybePromise<H
   return finish(context)
 }
 
-/** Completes the step at `index` once its value is available, then runs the steps after it. */
+/** Completes the current step once its value is available, then runs the steps after it. */
 async function resumeSteps(
   context: OperationContext,
-  index: number,
+  current: Step,
   pending: Promise<unknown>,
+  nextIndex: number,
 ): Promise<HttpResponse> {
   try {
     const value = await pending
-    stepAt(index).complete?.(context, value)
+    current.complete?.(context, value)
   } catch (error) {
     context.fail(error)
   }
-  return runSteps(context, index + 1)
-}
-
-function stepAt(index: number): Step {
-  const found = LIFECYCLE[index]
-  if (found === undefined) throw new Error(`the lifecycle has no step ${index}`)
-  return found
+  return runSteps(context, nextIndex)
 }
 
 const BASE_PATH = '/v1'
 
 type OperationsByMethod = ReadonlyMap<string, Operation>
 
-const NOT_FOUND: Route = { type: 'not_found' }
-const NO_SEGMENTS: PathSegments = {}
+/** Paths without parameters, which take precedence over patterns. */
+const FIXED_PATHS = new Map<string, OperationsByMethod>()
+const PATTERNS: { readonly pattern: RegExp; readonly byMethod: OperationsByMethod }[] = []
 
-class Router {
-  /** Paths without parameters, which take precedence over patterns. */
-  readonly #fixedPaths = new Map<string, OperationsByMethod>()
-  readonly #patterns: { readonly pattern: RegExp; readonly byMethod: OperationsByMethod }[] = []
-
-  constructor(operations: readonly Operation[]) {
-    for (const [path, group] of Map.groupBy(operations, (operation) => BASE_PATH + operation.path)) {
-      const byMethod = new Map<string, Operation>()
-      for (const operation of group) {
-        byMethod.set(operation.method, operation)
-        if (operation.method === 'GET') byMethod.set('HEAD', operation)
-      }
-      const pattern = path.replaceAll(/\{([^}]+)\}/g, '(?<$1>[^/]*)')
-      if (pattern === path) this.#fixedPaths.set(path, byMethod)
-      else this.#patterns.push({ pattern: new RegExp(`^${pattern}$`), byMethod })
-    }
+for (const [path, group] of Map.groupBy(OPERATIONS, (operation) => BASE_PATH + operation.path)) {
+  const byMethod = new Map<string, Operation>()
+  for (const operation of group) {
+    byMethod.set(operation.method, operation)
+    if (operation.method === 'GET') byMethod.set('HEAD', operation)
   }
+  const pattern = path.replaceAll(/\{([^}]+)\}/g, '(?<$1>[^/]*)')
+  if (pattern === path) FIXED_PATHS.set(path, byMethod)
+  else PATTERNS.push({ pattern: new RegExp(`^${pattern}$`), byMethod })
+}
 
-  /** `path` includes the base path. */
-  match(method: string, path: string): Route {
-    const exact = this.#fixedPaths.get(path)
-    if (exact !== undefined) return matchMethod(exact, method, NO_SEGMENTS)
-    for (const { pattern, byMethod } of this.#patterns) {
-      const segments = pattern.exec(path)?.groups
-      if (segments === undefined) continue
-      return matchMethod(byMethod, method, path.includes('%') ? decodeSegments(segments) : segments)
-    }
-    return NOT_FOUND
+/** `path` includes the base path. */
+function findRoute(method: string, path: string): Route {
+  const exact = FIXED_PATHS.get(path)
+  if (exact !== undefined) return matchMethod(exact, method, {})
+  for (const { pattern, byMethod } of PATTERNS) {
+    const segments = pattern.exec(path)?.groups
+    if (segments === undefined) continue
+    return matchMethod(byMethod, method, path.includes('%') ? decodeSegments(segments) : segments)
   }
+  return { type: 'not_found' }
 }
 
 function matchMethod(byMethod: OperationsByMethod, method: string, segments: PathSegments): Route {
@@ -179,10 +168,8 @@ function decodeSegments(segments: PathSegments): PathSegments {
   }
 }
 
-const ROUTER = new Router(OPERATIONS)
-
 function matchRoute(context: OperationContext): void {
-  context.route = ROUTER.match(context.method, context.path)
+  context.route = findRoute(context.method, context.path)
   if (context.route.type === 'operation') context.operationName = context.route.operation.operationId
 }
 
@@ -259,7 +246,7 @@ function checkKey(context: OperationContext, key: ApiKey | undefined): void {
     refuseUnauthenticated(context, context.isPairing ? WRONG_CODE : 'the API key is unknown')
     return
   }
-  const state = keyState(key, context.parts.access.clock())
+  const state = keyState(key, context.parts.services.clock())
   if (state === 'active') context.key = key
   else refuseUnauthenticated(context, `the API key is ${state}`)
 }
@@ -268,13 +255,13 @@ function checkKey(context: OperationContext, key: ApiKey | undefined): void {
 function countRequest(context: OperationContext): MaybePromise<WindowStatus | Admission> {
   const { parts, request, caller, route } = context
   if (route.type === 'operation' && route.operation.isExemptFromLimits) {
-    const windows = parts.access.limits.windowsOf(caller.id, caller.limits)
+    const windows = parts.services.limits.windowsOf(caller.id, caller.limits)
     return windows instanceof Promise ? windows.then(tighterOf) : tighterOf(windows)
   }
   const { receivedAt, connection } = request
   // Behind a proxy, a connection does not identify a client.
   const arrival = { receivedAt, connection: parts.trustedProxies > 0 ? undefined : connection }
-  return parts.access.limits.admit(caller.id, caller.limits, arrival)
+  return parts.services.limits.admit(caller.id, caller.limits, arrival)
 }
 
 function checkLimits(context: RequestContext, status: WindowStatus | Admission): void {
@@ -327,14 +314,12 @@ function refuseUnauthenticated(context: RequestContext, reason: string, hasToken
 function refuseBlocked(context: RequestContext, blockedUntil: number): void {
   countAgainstAddress(context)
   if (context.reply !== undefined) return
-  const seconds = Math.max(1, Math.ceil((blockedUntil - context.parts.access.clock()) / SECOND))
   context.limitRefusal = { reason: 'anonymous', beginsBan: false }
-  const message = `this address has sent too many wrong pairing codes; wait ${seconds} s before the next request`
-  context.fail(new ServiceError('rate_limit_exceeded', message), { 'Retry-After': String(seconds) })
+  const reason = 'this address has sent too many wrong pairing codes'
+  failWithWait(context, 'rate_limit_exceeded', reason, blockedUntil - context.parts.services.clock())
 }
 
 function refuseLimited(context: RequestContext, admission: Admission, refusal: Refusal): void {
-  const seconds = Math.max(1, Math.ceil((admission.resetAt - admission.at) / SECOND))
   const reason =
     refusal === 'key_banned'
       ? 'this API key is banned temporarily, because it kept sending requests after it had exceeded its limit'
@@ -343,7 +328,13 @@ function refuseLimited(context: RequestContext, admission: Admission, refusal: R
     reason: context.key === undefined ? 'anonymous' : refusal,
     beginsBan: admission.beginsBan === true,
   }
-  context.fail(new ServiceError(refusal, `${reason}; wait ${seconds} s before the next request`), {
+  failWithWait(context, refusal, reason, admission.resetAt - admission.at)
+}
+
+/** Replies with an error that asks the caller to wait. */
+function failWithWait(context: RequestContext, code: Refusal, reason: string, waitMs: number): void {
+  const seconds = Math.max(1, Math.ceil(waitMs / SECOND))
+  context.fail(new ServiceError(code, `${reason}; wait ${seconds} s before the next request`), {
     'Retry-After': String(seconds),
   })
 }
@@ -391,11 +382,10 @@ function receiveInput(context: OperationContext): MaybePromise<Uint8Array | unde
 }
 
 function parseInput(context: OperationContext, bytes: Uint8Array | undefined): void {
-  const { request, caller, secretHash, params, query } = context
-  const { operation } = context.matched
-  const body = bytes === undefined ? undefined : operation.readBody?.(request, bytes)
-  const idempotency = operation.acceptsIdempotencyKey ? readIdempotency(request, bytes) : undefined
-  context.input = { request, key: caller, secretHash, params, query, body, idempotency }
+  const { request, matched } = context
+  const { operation } = matched
+  if (bytes !== undefined) context.body = operation.readBody?.(request, bytes)
+  if (operation.acceptsIdempotencyKey) context.idempotency = readIdempotency(request, bytes)
 }
 
 /**
@@ -420,8 +410,9 @@ function setPrepared(context: OperationContext, value: unknown): void {
 }
 
 function respond(context: OperationContext): MaybePromise<Reply> {
-  const { matched, input, parts, prepared } = context
-  return matched.operation.respond(input, parts.services, prepared)
+  const { request, caller, secretHash, params, query, body, idempotency } = context
+  const input = { request, key: caller, secretHash, params, query, body, idempotency }
+  return context.matched.operation.reply(input, context.parts.services, context.prepared)
 }
 
 function setReply(context: OperationContext, reply: Reply): void {
@@ -436,7 +427,10 @@ async function answerPage(
   context.operationName = page.name
   context.isPublicPage = true
   try {
-    context.reply = await page.answer(request)
+    context.reply =
+      request.method === 'GET' || request.method === 'HEAD'
+        ? await page.answer(request)
+        : methodNotAllowedReply(request.method, ['GET', 'HEAD'])
   } catch (error) {
     context.fail(error)
   }
@@ -448,7 +442,7 @@ function answerPreflight(context: OperationContext): HttpResponse {
   context.operationName = 'preflight'
   countAgainstAddress(context)
   if (context.reply === undefined) {
-    const route = ROUTER.match(context.method, context.path)
+    const route = findRoute(context.method, context.path)
     context.reply = preflightReply(route.type === 'method_not_allowed' ? route.allowed : undefined)
   }
   return finish(context)

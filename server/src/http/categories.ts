@@ -1,21 +1,10 @@
 import Type from 'typebox'
 import { CATEGORY, CATEGORY_UPDATE, NEW_CATEGORY, noCategory } from '../core/catalog/category.ts'
-import type { CreateCategory, OutcomeOf, RemoveCategory, UpdateCategory } from '../core/stock/command.ts'
 import { Int64 } from '../core/values/field.ts'
 import { readPageById } from '../core/values/page.ts'
+import { commitAndReply } from './commit.ts'
 import { defineOperation } from './operation.ts'
-import {
-  alreadyExistsReply,
-  commitAndReply,
-  createdReply,
-  errorReply,
-  IF_NONE_MATCH,
-  inUseReply,
-  NO_CONTENT,
-  pageReply,
-  type StorableReply,
-  taggedReply,
-} from './reply.ts'
+import { alreadyExists, createdReply, inUse, NO_CONTENT, pageReply, taggedReply } from './reply.ts'
 import { pageParameters } from './schemas.ts'
 
 const Category = Type.Object(CATEGORY, {
@@ -35,117 +24,72 @@ const CategoryUpdate = Type.Object(CATEGORY_UPDATE, {
   examples: [{ name: 'Dogs', lowStockAt: 5 }],
 })
 
-export const listCategories = defineOperation({
-  operationId: 'listCategories',
-  method: 'GET',
-  path: '/categories',
+export const listCategories = defineOperation('GET', '/categories', {
   summary: 'List categories',
   description: 'Returns the categories of the store, by id ascending, in pages.',
   tag: 'pets',
-  stability: 'beta',
   query: pageParameters(),
-  headers: IF_NONE_MATCH,
   success: { description: 'A page of categories.', schema: Type.Array(Category), isPaged: true },
-  errors: ['invalid_request'],
   reply: async ({ query, request }, { store }) => {
     const page = await readPageById(query, (limit, after) => store.listCategories(after, limit))
     return pageReply(request, query, page)
   },
 })
 
-export const createCategory = defineOperation({
-  operationId: 'createCategory',
-  method: 'POST',
-  path: '/categories',
+export const createCategory = defineOperation('POST', '/categories', {
   summary: 'Add a category',
   description: 'Adds a category that pets can belong to.',
   tag: 'pets',
-  stability: 'beta',
   needs: 'pets',
   acceptsIdempotencyKey: true,
   body: NewCategory,
   success: { status: 201, description: 'The category.', schema: Category },
-  errors: ['invalid_request', 'already_exists', 'payload_too_large'],
-  reply: ({ body, key, request, idempotency }, { commits, clock }) =>
-    commitAndReply(
-      commits,
-      { type: 'create_category', draft: body, keyId: key.id, at: clock() },
-      idempotency,
-      (outcome) => createCategoryReply(outcome, request.path),
-    ),
+  errors: ['already_exists'],
+  reply: (input, services) => {
+    const command = { type: 'create_category', draft: input.body } as const
+    return commitAndReply(input, services, command, {
+      done: ({ category }) => createdReply(input.request.path, category),
+      category_exists: ({ categoryId }) => alreadyExists(`category ${categoryId} already exists`),
+    })
+  },
 })
 
-export const updateCategory = defineOperation({
-  operationId: 'updateCategory',
-  method: 'PATCH',
-  path: '/categories/{categoryId}',
+export const updateCategory = defineOperation('PATCH', '/categories/{categoryId}', {
   summary: 'Update a category',
   description:
     'Updates the name or the low-stock threshold of a category. A new threshold applies at once to all its pets that have no threshold of their own.',
   tag: 'pets',
-  stability: 'beta',
   needs: 'pets',
   acceptsIdempotencyKey: true,
   params: { categoryId: Int64('The category to update.') },
   body: CategoryUpdate,
   success: { description: 'The category.', schema: Category },
-  errors: ['invalid_request', 'not_found', 'payload_too_large'],
-  reply: ({ params: { categoryId }, body, key, idempotency }, { commits, clock }) =>
-    commitAndReply(
-      commits,
-      { type: 'update_category', categoryId, patch: body, keyId: key.id, at: clock() },
-      idempotency,
-      (outcome) => updateCategoryReply(outcome, categoryId),
-    ),
+  reply: (input, services) => {
+    const { categoryId } = input.params
+    const command = { type: 'update_category', categoryId, patch: input.body } as const
+    return commitAndReply(input, services, command, {
+      done: ({ category }) => taggedReply(category),
+      unknown_category: () => noCategory(categoryId),
+    })
+  },
 })
 
-export const removeCategory = defineOperation({
-  operationId: 'removeCategory',
-  method: 'DELETE',
-  path: '/categories/{categoryId}',
+export const removeCategory = defineOperation('DELETE', '/categories/{categoryId}', {
   summary: 'Remove a category',
   description: 'Removes a category that has no pets.',
   tag: 'pets',
-  stability: 'beta',
   needs: 'pets',
   acceptsIdempotencyKey: true,
   params: { categoryId: Int64('The category to remove.') },
   success: { status: 204, description: 'The category was removed.', schema: Type.Null() },
-  errors: ['invalid_request', 'not_found', 'in_use'],
-  reply: ({ params: { categoryId }, key, idempotency }, { commits, clock }) =>
-    commitAndReply(
-      commits,
-      { type: 'remove_category', categoryId, keyId: key.id, at: clock() },
-      idempotency,
-      (outcome) => removeCategoryReply(outcome, categoryId),
-    ),
+  errors: ['in_use'],
+  reply: (input, services) => {
+    const { categoryId } = input.params
+    const command = { type: 'remove_category', categoryId } as const
+    return commitAndReply(input, services, command, {
+      done: () => NO_CONTENT,
+      unknown_category: () => noCategory(categoryId),
+      category_has_pets: () => inUse(`category ${categoryId} has pets; move them to another category first`),
+    })
+  },
 })
-
-function createCategoryReply(outcome: OutcomeOf<CreateCategory>, path: string): StorableReply {
-  switch (outcome.type) {
-    case 'done':
-      return createdReply(path, outcome.category)
-    case 'category_exists':
-      return alreadyExistsReply(`category ${outcome.categoryId} already exists`)
-  }
-}
-
-function updateCategoryReply(outcome: OutcomeOf<UpdateCategory>, categoryId: bigint): StorableReply {
-  switch (outcome.type) {
-    case 'done':
-      return taggedReply(outcome.category)
-    case 'unknown_category':
-      return errorReply(noCategory(categoryId))
-  }
-}
-
-function removeCategoryReply(outcome: OutcomeOf<RemoveCategory>, categoryId: bigint): StorableReply {
-  switch (outcome.type) {
-    case 'done':
-      return NO_CONTENT
-    case 'unknown_category':
-      return errorReply(noCategory(categoryId))
-    case 'category_has_pets':
-      return inUseReply(`category ${categoryId} has pets; move them to another category first`)
-  }
-}

@@ -7,9 +7,9 @@ import { describeWebhooks, WEBHOOK_PAYLOADS } from './events.ts'
 import type { Choices, Operation, SuccessSpec } from './operation.ts'
 import { ERRORS, IDEMPOTENCY_KEY } from './reply.ts'
 import { OPERATIONS } from './routes.ts'
-import { ErrorBody, pageParameters } from './schemas.ts'
+import { ErrorBody, pageParameters, pascalCase } from './schemas.ts'
 
-export interface ContractSettings {
+interface ContractSettings {
   readonly baseUrl: string | undefined
   readonly stagingBaseUrl: string | undefined
   readonly sunset: Date
@@ -51,6 +51,10 @@ const HEADERS = {
 /** The names of the headers whose key in HEADERS differs from their name. */
 const HEADER_NAMES: Readonly<Record<string, string>> = { NextPage: 'Link' }
 
+const IF_NONE_MATCH = {
+  'If-None-Match': 'ETags of content that the caller has. If one of them is current, the response is 304.',
+}
+
 const PAGE_PARAMETERS = Object.keys(pageParameters())
 
 type HeaderName = keyof typeof HEADERS
@@ -60,6 +64,21 @@ const EVERY_RESPONSE: readonly HeaderName[] = [
   'X-RateLimit-Reset',
   'X-Request-Id',
 ]
+
+/** The keywords of a schema that the contract reads. */
+interface Keywords {
+  readonly title?: string
+  readonly description?: string
+  readonly type?: string
+  readonly items?: TSchema
+  readonly properties?: Readonly<Record<string, TSchema>>
+  readonly choices?: Choices
+  readonly examples?: readonly unknown[]
+}
+
+function keywordsOf(schema: TSchema): Keywords {
+  return schema
+}
 
 /** Parameters and responses that several operations share, by name. */
 class SharedComponents {
@@ -73,6 +92,10 @@ class SharedComponents {
     return isSame(this.parameters[title], parameter)
       ? { $ref: `#/components/parameters/${title}` }
       : parameter
+  }
+
+  header(name: string, description: string, required: boolean): object {
+    return this.parameter(name, { name, in: 'header', required, description, schema: { type: 'string' } })
   }
 
   response(name: string, response: object): object {
@@ -115,7 +138,7 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
       { name: 'limits', description: 'The rate limits of the key.' },
     ],
     paths,
-    webhooks: describeWebhooks(jsonContent, (name, parameter) => shared.parameter(name, parameter)),
+    webhooks: describeWebhooks(jsonContent, (name, description) => shared.header(name, description, true)),
     'x-error-codes': ERROR_CODES.map((code) => ({ code, ...ERRORS[code] })),
     'x-rate-limits': {
       // The limits of an Enterprise key are set when it is created.
@@ -144,14 +167,15 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
 }
 
 function describeOperation(operation: Operation, sunset: Date, shared: SharedComponents) {
-  const { operationId, summary, description, tag, stability, needs, body, deprecatedSince } = operation
-  const { takesPairingCode } = operation
+  const { operationId, path, summary, description, stability = 'beta' } = operation
+  const { needs, body, deprecatedSince, takesPairingCode } = operation
+  const [, firstSegment] = path.split('/')
   return {
     operationId,
     summary,
     description:
       needs === undefined ? description : `${description} The key needs the permission \`${needs}\`.`,
-    tags: [tag],
+    tags: [operation.tag ?? firstSegment],
     'x-stability': stability,
     ...(needs === undefined ? {} : { 'x-permission': needs }),
     ...(deprecatedSince === undefined
@@ -165,26 +189,21 @@ function describeOperation(operation: Operation, sunset: Date, shared: SharedCom
 }
 
 function describeParameters(operation: Operation, shared: SharedComponents) {
-  const { params = {}, query = {}, headers = {}, acceptsIdempotencyKey } = operation
+  const { params = {}, query = {}, acceptsIdempotencyKey } = operation
+  const headers = operation.headers ?? (isRead(operation) ? IF_NONE_MATCH : {})
   const usedHeaders = acceptsIdempotencyKey ? { ...headers, ...IDEMPOTENCY_KEY } : headers
   const fromSchema = (location: 'path' | 'query', schemas: Readonly<Record<string, TSchema>>) =>
     Object.entries(schemas).map(([name, schema]) => ({
       name,
       in: location,
       required: location === 'path',
-      description: (schema as { description?: string }).description,
+      description: keywordsOf(schema).description,
       schema: withReferences(schema),
       // The words of a list are separated by commas.
-      ...((schema as { type?: string }).type === 'array' ? { explode: false } : {}),
+      ...(keywordsOf(schema).type === 'array' ? { explode: false } : {}),
     }))
   const fromHeaders = Object.entries(usedHeaders).map(([name, description]) =>
-    shared.parameter(name, {
-      name,
-      in: 'header',
-      required: false,
-      description,
-      schema: { type: 'string' },
-    }),
+    shared.header(name, description, false),
   )
   const fromQuery = fromSchema('query', query).map((parameter) =>
     PAGE_PARAMETERS.includes(parameter.name) ? shared.parameter(parameter.name, parameter) : parameter,
@@ -192,11 +211,15 @@ function describeParameters(operation: Operation, shared: SharedComponents) {
   return [...fromSchema('path', params), ...fromQuery, ...fromHeaders]
 }
 
+/** Whether the operation returns content that a caller can revalidate. */
+function isRead({ method, success }: Operation): boolean {
+  return method === 'GET' && success.events === undefined
+}
+
 function describeResponses(operation: Operation, shared: SharedComponents) {
-  const { method, success, needs, body, deprecatedSince, acceptsIdempotencyKey } = operation
-  const { status = 200, events, isPaged, hasNoLocation } = success
-  const isRead = method === 'GET' && events === undefined
-  const etag: HeaderName[] = isRead || method === 'PATCH' ? ['ETag'] : []
+  const { method, success, needs, params, query, body, deprecatedSince, acceptsIdempotencyKey } = operation
+  const { status = 200, isPaged, hasNoLocation } = success
+  const etag: HeaderName[] = isRead(operation) || method === 'PATCH' ? ['ETag'] : []
   /** Headers of the success reply and of the operation's own errors, but not of common errors such as 401. */
   const common: HeaderName[] = deprecatedSince === undefined ? [] : ['Deprecation', 'Sunset', 'Link']
   if (acceptsIdempotencyKey) common.push('Idempotency-Replayed')
@@ -213,14 +236,18 @@ function describeResponses(operation: Operation, shared: SharedComponents) {
       ...(status === 204 ? {} : { content: contentOf(success) }),
     },
   }
-  if (isRead) {
+  if (isRead(operation)) {
     responses[304] = shared.response(`NotModified${variant}`, {
       description: 'The content has not changed: If-None-Match names its ETag.',
       headers: headerReferences([...etag, ...common]),
     })
   }
-  const errors: ErrorCode[] = [...operation.errors]
-  if (!operation.isInSpecification && !errors.includes('invalid_request')) errors.unshift('invalid_request')
+  const errors = [...(operation.errors ?? [])]
+  if (!operation.isInSpecification || params !== undefined || query !== undefined) {
+    errors.push('invalid_request')
+  }
+  if (params !== undefined) errors.push('not_found')
+  if (body !== undefined) errors.push('payload_too_large')
   if (needs !== undefined) errors.push('forbidden')
   if (acceptsIdempotencyKey) errors.push('idempotency_key_reused')
   const bodyErrors: readonly ErrorCode[] = body === undefined ? [] : ['request_timeout']
@@ -270,7 +297,7 @@ function contentOf({ schema, events }: SuccessSpec) {
 function eventStream(schema: TSchema, events: Readonly<Record<string, TSchema>>) {
   const data = Object.entries(events).map(([name, part]) => [name, withReferences(part)])
   const example = Object.entries(events).flatMap(([name, part]) => {
-    const [value] = (part as { examples?: readonly unknown[] }).examples ?? []
+    const [value] = keywordsOf(part).examples ?? []
     return value === undefined ? [] : [`event: ${name}\ndata: ${JSON.stringify(value)}\n\n`]
   })
   return {
@@ -291,8 +318,8 @@ function jsonContent(schema: TSchema) {
 
 /** Returns a list with one item for a list schema. An object needs no example here, because its schema contains one. */
 function exampleOf(schema: TSchema): unknown {
-  const { items } = schema as { items?: { examples?: readonly unknown[] } }
-  const [item] = items?.examples ?? []
+  const { items } = keywordsOf(schema)
+  const [item] = (items && keywordsOf(items).examples) ?? []
   return item === undefined ? undefined : [item]
 }
 
@@ -308,7 +335,7 @@ function describeSchemas() {
   schemas.push(...WEBHOOK_PAYLOADS, ErrorBody)
   // The loop also visits the parts that it appends.
   for (const schema of schemas) {
-    const title = titleOf(schema)
+    const { title } = keywordsOf(schema)
     if (title !== undefined && title in described) continue
     if (title !== undefined) described[title] = withReferences(schema, true)
     schemas.push(...partsOf(schema))
@@ -321,7 +348,7 @@ function describeSchemas() {
 
 /** Operations that are not in SPEC.md reject unknown fields, also in objects inside the body. */
 function forbidOtherFields(schema: TSchema, described: Record<string, unknown>): void {
-  const title = titleOf(schema)
+  const { title } = keywordsOf(schema)
   const definition = title === undefined ? undefined : described[title]
   if (IsObject(schema) && title !== undefined && !('oneOf' in (definition as object))) {
     described[title] = { ...(definition as object), additionalProperties: false }
@@ -330,13 +357,13 @@ function forbidOtherFields(schema: TSchema, described: Record<string, unknown>):
 }
 
 function partsOf(schema: TSchema): readonly TSchema[] {
-  const { items, properties = {} } = schema as { items?: TSchema; properties?: Record<string, TSchema> }
+  const { items, properties = {} } = keywordsOf(schema)
   return [...(items === undefined ? [] : [items]), ...Object.values(properties), ...variantsOf(schema)]
 }
 
 /** The object schemas that a body with `choices` can have: each has the fields of one group and the ungrouped fields. */
 function variantsOf(schema: TSchema): TObject[] {
-  const { choices, properties = {} } = schema as { choices?: Choices; properties?: Record<string, TSchema> }
+  const { choices, properties = {} } = keywordsOf(schema)
   if (choices === undefined) return []
   const grouped = Object.values(choices).flat()
   return Object.entries(choices).map(([title, names]) => {
@@ -351,11 +378,10 @@ function variantsOf(schema: TSchema): TObject[] {
 
 /** Replaces every named schema inside the schema with a reference. */
 function withReferences(schema: TSchema, isDefinition = false): unknown {
-  const title = titleOf(schema)
+  const { title, description, examples } = keywordsOf(schema)
   if (!isDefinition && title !== undefined) return { $ref: `#/components/schemas/${title}` }
   const variants = variantsOf(schema)
   if (variants.length > 0) {
-    const { description, examples } = schema as { description?: string; examples?: unknown }
     return { title, description, oneOf: variants.map((variant) => withReferences(variant)), examples }
   }
   return Object.fromEntries(
@@ -371,13 +397,4 @@ function withReferences(schema: TSchema, isDefinition = false): unknown {
 /** Both are built by the same code, so their keys have the same order. */
 function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
-}
-
-/** `InvalidRequest` for `invalid_request`, `IfMatch` for `If-Match`. */
-function pascalCase(name: string): string {
-  return name.replaceAll(/(?:^|[-_])([a-z])/gi, (_, letter: string) => letter.toUpperCase())
-}
-
-function titleOf(schema: TSchema): string | undefined {
-  return (schema as { title?: string }).title
 }

@@ -9,7 +9,7 @@ import { eventBody, MAX_STREAMS_PER_ENTERPRISE_KEY, MAX_STREAMS_PER_KEY } from '
 import type { EventStreamOpener, StreamRequest } from './operation.ts'
 import { errorReply, type Reply, toJson } from './reply.ts'
 
-export interface EventStreamParts {
+interface EventStreamParts {
   readonly hub: EventHub
   readonly keys: KeyRing
   readonly clock: Clock

@@ -13,7 +13,7 @@ import type { WebhookKind } from '../core/webhooks/webhook.ts'
 import { AVAILABLE } from './inventory.ts'
 import { defineOperation } from './operation.ts'
 import { ORDER_EXAMPLE, Order, orderBody } from './orders.ts'
-import { EXAMPLE_KEY, EXAMPLE_TIME } from './schemas.ts'
+import { EXAMPLE_KEY, EXAMPLE_TIME, pascalCase } from './schemas.ts'
 
 /** Each process counts only its own streams. Enough for the pages and programs of a shop. */
 export const MAX_STREAMS_PER_KEY = 20
@@ -83,10 +83,7 @@ export function eventBody(event: StockEvent): object {
 
 const LAST_EVENT_ID = 'The id of the last event that was received. The stream continues with the next event.'
 
-export const inventoryEvents = defineOperation({
-  operationId: 'inventoryEvents',
-  method: 'GET',
-  path: '/inventory/events',
+export const inventoryEvents = defineOperation('GET', '/inventory/events', {
   summary: 'Stream all changes',
   description: [
     'A stream of server-sent events: every change of the stock, of orders and of pets, in the order of the commits.',
@@ -101,8 +98,6 @@ export const inventoryEvents = defineOperation({
     '`kinds` and `petId` select events; `ready` and `relist` are always sent. A stream with a filter also gets blocks that consist of an `id` only: they move the Last-Event-ID past events that were left out, as parsers of server-sent events do by themselves.',
     `A stream counts as one request. On each instance of the service, a key can have ${MAX_STREAMS_PER_KEY} open streams, and an Enterprise key ${MAX_STREAMS_PER_ENTERPRISE_KEY}; beyond that the response is 429.`,
   ].join(' '),
-  tag: 'inventory',
-  stability: 'beta',
   query: {
     lastEventId: Type.Optional(
       Type.String({
@@ -134,7 +129,6 @@ export const inventoryEvents = defineOperation({
       relist: Type.Object({}),
     },
   },
-  errors: ['invalid_request'],
   reply: ({ request, query, key, secretHash }, { streams }) => {
     // A reader that has received no id yet may send an empty header.
     const after = request.headers.get('last-event-id') || query.lastEventId
@@ -171,12 +165,12 @@ const DELIVERY_HEADERS: Readonly<Record<string, string>> = {
     'One or more signatures, separated by blanks. Each is `v1,` followed by the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` in base64.',
 }
 
-const DELIVERY_RESPONSES: Readonly<Record<string, string>> = {
-  '2XX': 'Accepted, if it arrives within 15 seconds. The body is ignored.',
-  '410': 'Turns the webhook off.',
-  '429': 'Retried, after the time in Retry-After if it is present.',
-  '503': 'Retried, after the time in Retry-After if it is present.',
-  default: 'Retried for 3 days; then the webhook is turned off.',
+const DELIVERY_RESPONSES = {
+  '2XX': { description: 'Accepted, if it arrives within 15 seconds. The body is ignored.' },
+  '410': { description: 'Turns the webhook off.' },
+  '429': { description: 'Retried, after the time in Retry-After if it is present.' },
+  '503': { description: 'Retried, after the time in Retry-After if it is present.' },
+  default: { description: 'Retried for 3 days; then the webhook is turned off.' },
 }
 
 const PAYLOADS = Object.entries(DELIVERIES).map(([type, { summary, data }]) => {
@@ -186,7 +180,7 @@ const PAYLOADS = Object.entries(DELIVERIES).map(([type, { summary, data }]) => {
       timestamp: DateTime('When the event happened.'),
       data,
     },
-    { title: payloadTitle(type), description: `${summary}.` },
+    { title: `${pascalCase(type)}Payload`, description: `${summary}.` },
   )
   return { type, summary, schema }
 })
@@ -197,40 +191,22 @@ export const WEBHOOK_PAYLOADS = PAYLOADS.map(({ schema }) => schema)
 /** The `webhooks` section of the OpenAPI document. */
 export function describeWebhooks(
   jsonContent: (schema: TSchema) => object,
-  sharedParameter: (name: string, parameter: object) => object,
+  sharedHeader: (name: string, description: string) => object,
 ) {
-  const responses = Object.entries(DELIVERY_RESPONSES).map(([status, description]) => [
-    status,
-    { description },
-  ])
   const described = PAYLOADS.map(({ type, summary, schema }) => {
     const post = {
-      operationId: `receive${payloadTitle(type)}`,
+      operationId: `receive${pascalCase(type)}Payload`,
       summary,
       description:
         'Signed as the Standard Webhooks specification says. A delivery may arrive more than once. Deliveries of one pet arrive in order.',
       tags: ['webhooks'],
       'x-stability': 'beta',
       security: [],
-      parameters: Object.entries(DELIVERY_HEADERS).map(([name, description]) =>
-        sharedParameter(name, {
-          name,
-          in: 'header',
-          required: true,
-          description,
-          schema: { type: 'string' },
-        }),
-      ),
+      parameters: Object.entries(DELIVERY_HEADERS).map(([name, text]) => sharedHeader(name, text)),
       requestBody: { required: true, content: jsonContent(schema) },
-      responses: Object.fromEntries(responses),
+      responses: DELIVERY_RESPONSES,
     }
     return [type, { post }]
   })
   return Object.fromEntries(described)
-}
-
-/** `StockChangedPayload` for `stock.changed`. */
-function payloadTitle(type: string): string {
-  const words = type.split('.').map((word) => word.charAt(0).toUpperCase() + word.slice(1))
-  return `${words.join('')}Payload`
 }

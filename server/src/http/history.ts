@@ -8,7 +8,7 @@ import { DateTime, Int64, invalidField, jsonWriter } from '../core/values/field.
 import { type Page, unknownCursor } from '../core/values/page.ts'
 import { defineOperation } from './operation.ts'
 import { Pet } from './pets.ts'
-import { IF_NONE_MATCH, pageReply } from './reply.ts'
+import { pageReply } from './reply.ts'
 import { EXAMPLE_KEY, EXAMPLE_TIME, pageParameters } from './schemas.ts'
 
 const MAX_WHO_LENGTH = 200
@@ -47,20 +47,13 @@ const RecentChange = Type.Object(HISTORY_ENTRY, {
 const entryBody = jsonWriter(ENTRY_OF_PET)
 const changeBody = jsonWriter(HISTORY_ENTRY)
 
-export const listInventoryHistory = defineOperation({
-  operationId: 'listInventoryHistory',
-  method: 'GET',
-  path: '/inventory/{petId}/history',
+export const listInventoryHistory = defineOperation('GET', '/inventory/{petId}/history', {
   summary: 'List the stock changes of one pet',
   description:
     'Returns the changes of the stock quantity of one pet, newest first, in pages. A removed pet keeps its history.',
-  tag: 'inventory',
-  stability: 'beta',
   params: { petId: Int64('The pet whose history is returned.') },
   query: pageParameters(),
-  headers: IF_NONE_MATCH,
   success: { description: 'A page of the history.', schema: Type.Array(HistoryEntry), isPaged: true },
-  errors: ['invalid_request', 'not_found'],
   reply: async ({ params: { petId }, query, request }, { store, view }) => {
     const { limit, cursor } = query
     const page = requireKnownCursor(await store.listHistoryPage(petId, limit, cursor), cursor)
@@ -77,24 +70,17 @@ async function hasHistory(store: HistoryStore, petId: bigint): Promise<boolean> 
   return page !== 'unknown_cursor' && page.entries.length > 0
 }
 
-export const listRecentChanges = defineOperation({
-  operationId: 'listRecentChanges',
-  method: 'GET',
-  path: '/inventory/history',
+export const listRecentChanges = defineOperation('GET', '/inventory/history', {
   summary: 'List the stock changes of all pets',
   description:
     'Returns the changes of stock quantities that match every given parameter, newest first, in pages. Removed pets keep their history. With `who`, `reason` or `reference`, a page examines at most 100,000 rows of the log, so it may have fewer changes than `limit`, or none, and still link to the next page.',
-  tag: 'inventory',
-  stability: 'beta',
   query: {
     ...FILTERS,
     reason: Type.Optional(Reason),
     reference: Type.Optional(Reference),
     ...pageParameters(),
   },
-  headers: IF_NONE_MATCH,
   success: { description: 'A page of the changes.', schema: Type.Array(RecentChange), isPaged: true },
-  errors: ['invalid_request'],
   reply: async ({ query, request, key }, { store, longReads }) => {
     const { limit, cursor, ...filter } = query
     requireValidWho(filter.who)
@@ -126,19 +112,13 @@ const PetEdit = Type.Object(
 )
 const editBody = jsonWriter(PET_EDIT)
 
-export const listPetEdits = defineOperation({
-  operationId: 'listPetEdits',
-  method: 'GET',
-  path: '/catalog/history',
+export const listPetEdits = defineOperation('GET', '/catalog/history', {
   summary: 'List the edits of all pets',
   description:
     'Returns when pets were created, changed and removed, and by whom, newest first, in pages. Every given parameter must match. The log may lack an import of more than 1,000 pets. A page examines at most 100,000 rows of the log, so it may have fewer edits than `limit`, or none, and still link to the next page.',
   tag: 'pets',
-  stability: 'beta',
   query: { ...FILTERS, ...pageParameters() },
-  headers: IF_NONE_MATCH,
   success: { description: 'A page of the edits.', schema: Type.Array(PetEdit), isPaged: true },
-  errors: ['invalid_request'],
   reply: async ({ query, request, key }, { store, longReads }) => {
     const { limit, cursor, ...filter } = query
     requireValidWho(filter.who)

@@ -2,7 +2,6 @@ import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { type HttpRequest, headerLines, type ResponseBody } from '@petstore/wire'
 import Type from 'typebox'
 import { AVAILABILITY } from '../core/orders/order.ts'
-import type { OutcomeOf, SetQuantity } from '../core/stock/command.ts'
 import {
   type InventoryItem as Entry,
   type EntryState,
@@ -14,16 +13,13 @@ import { availableOf } from '../core/stock/stock-draft.ts'
 import type { InventorySnapshot } from '../core/stock/view/inventory-pages.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import { Int64, MAX_QUANTITY, Quantity } from '../core/values/field.ts'
+import { commitAndReply } from './commit.ts'
 import { defineOperation, invalid } from './operation.ts'
 import {
   chooseCoding,
-  commitAndReply,
   conditionalReply,
   entityTag,
-  errorReply,
   findMatchingTag,
-  IF_NONE_MATCH,
-  type JsonReply,
   jsonReply,
   jsonTextReply,
   type Reply,
@@ -53,34 +49,23 @@ const Availability = Type.Object(
   { title: 'Availability', examples: [{ petId: 1, quantity: 12, reserved: 3, available: 9 }] },
 )
 
-export const listInventory = defineOperation({
-  operationId: 'listInventory',
-  method: 'GET',
-  path: '/inventory',
+export const listInventory = defineOperation('GET', '/inventory', {
   summary: 'List stock levels',
   description: 'Returns the current stock levels for all pets in the store, by petId ascending.',
-  tag: 'inventory',
   stability: 'stable',
   isInSpecification: true,
+  headers: {},
   success: { description: 'The stock level of every pet.', schema: Type.Array(InventoryItem) },
-  errors: [],
   prepare: (_, { view }) => view.current(),
   reply: ({ request }, _, snapshot) => inventoryReply(snapshot, request),
 })
 
-export const getInventoryItem = defineOperation({
-  operationId: 'getInventoryItem',
-  method: 'GET',
-  path: '/inventory/{petId}',
+export const getInventoryItem = defineOperation('GET', '/inventory/{petId}', {
   summary: 'Get the stock level of one pet',
   description:
     'Returns the current stock level of one pet. If you send its ETag as If-Match with an update, the update is made only if the entry has not changed since.',
-  tag: 'inventory',
-  stability: 'beta',
   params: { petId: Int64('The pet whose stock is returned.') },
-  headers: IF_NONE_MATCH,
   success: { description: 'The stock level of the pet.', schema: InventoryItem },
-  errors: ['invalid_request', 'not_found'],
   prepare: ({ petId }, { view }) => view.find(petId),
   reply: ({ params, request }, _, item) => {
     if (item === undefined) throw noEntry(params.petId)
@@ -88,14 +73,10 @@ export const getInventoryItem = defineOperation({
   },
 })
 
-export const updateInventory = defineOperation({
-  operationId: 'updateInventory',
-  method: 'PATCH',
-  path: '/inventory/{petId}',
+export const updateInventory = defineOperation('PATCH', '/inventory/{petId}', {
   summary: 'Set the stock quantity of one pet',
   description:
     'Sets the stock quantity of one pet, to record new arrivals, returns or manual adjustments. The response is sent once the change is on disk. Experimental: the request shape may change before it becomes stable.',
-  tag: 'inventory',
   stability: 'experimental',
   isInSpecification: true,
   needs: 'stock',
@@ -107,27 +88,29 @@ export const updateInventory = defineOperation({
   acceptsIdempotencyKey: true,
   body: InventoryUpdate,
   success: { description: 'The updated entry.', schema: InventoryItem },
-  errors: ['invalid_request', 'not_found', 'precondition_failed', 'payload_too_large'],
-  reply: ({ params: { petId }, body: { quantity }, key, request, idempotency }, { commits, clock }) => {
-    const onlyIf = parseIfMatch(request.headers.get('if-match'))
-    const command = { type: 'set_quantity', petId, quantity, keyId: key.id, at: clock(), onlyIf } as const
-    return commitAndReply(commits, command, idempotency, (outcome) => updateReply(outcome, petId))
+  errors: ['precondition_failed'],
+  reply: (input, services) => {
+    const { petId } = input.params
+    const onlyIf = parseIfMatch(input.request.headers.get('if-match'))
+    const command = { type: 'set_quantity', petId, quantity: input.body.quantity, onlyIf } as const
+    return commitAndReply(input, services, command, {
+      done: ({ item }) => jsonTextReply(entryText(item), { ETag: entryTag(item) }),
+      unknown_pet: () => noEntry(petId),
+      conflict: ({ item: { quantity, status } }) =>
+        new ServiceError(
+          'precondition_failed',
+          `the entry of petId ${petId} is not in the state that If-Match names: its quantity is ${quantity} and its status ${status}; read the entry again before you retry`,
+        ),
+    })
   },
 })
 
-export const getAvailability = defineOperation({
-  operationId: 'getAvailability',
-  method: 'GET',
-  path: '/inventory/{petId}/availability',
+export const getAvailability = defineOperation('GET', '/inventory/{petId}/availability', {
   summary: 'Get the available units of one pet',
   description:
     'Returns how many units of a pet are on the shelf, how many of them open orders reserve, and how many can still be ordered. An expired hold reserves nothing.',
-  tag: 'inventory',
-  stability: 'beta',
   params: { petId: Int64('The pet whose availability is returned.') },
-  headers: IF_NONE_MATCH,
   success: { description: 'The availability of the pet.', schema: Availability },
-  errors: ['invalid_request', 'not_found'],
   prepare: ({ petId }, { store }) => store.findAvailability(petId),
   reply: ({ params, request }, _, availability) => {
     if (availability === undefined) throw noEntry(params.petId)
@@ -135,20 +118,6 @@ export const getAvailability = defineOperation({
     return conditionalReply(jsonReply({ ...availability, available }), request)
   },
 })
-
-function updateReply(outcome: OutcomeOf<SetQuantity>, petId: bigint): JsonReply {
-  switch (outcome.type) {
-    case 'done':
-      return jsonTextReply(entryText(outcome.item), { ETag: entryTag(outcome.item) })
-    case 'unknown_pet':
-      return errorReply(noEntry(petId))
-    case 'conflict': {
-      const { quantity, status } = outcome.item
-      const message = `the entry of petId ${petId} is not in the state that If-Match names: its quantity is ${quantity} and its status ${status}; read the entry again before you retry`
-      return errorReply(new ServiceError('precondition_failed', message))
-    }
-  }
-}
 
 /** The JSON of an entry, as in the list. */
 export function entryText({ petId, quantity, status }: Entry): string {

@@ -28,7 +28,6 @@ import { defineOperation, type Services } from './operation.ts'
 import {
   conditionalReply,
   errorReply,
-  IF_NONE_MATCH,
   jsonReply,
   NO_CONTENT,
   pageReply,
@@ -37,7 +36,7 @@ import {
   WRONG_CODE_HEADERS,
   wrongCodeError,
 } from './reply.ts'
-import { EXAMPLE_KEY, EXAMPLE_TIME, pageParameters } from './schemas.ts'
+import { Count, EXAMPLE_KEY, EXAMPLE_TIME, Flag, PlainText, pageParameters } from './schemas.ts'
 
 const KEY_ID = /^key_\w{1,64}$/
 
@@ -59,13 +58,13 @@ const PERMISSIONS_OF_KEY = Type.Array(Permission, {
 })
 
 const SECRET_HINT = {
-  hint: Type.String({ description: 'The beginning and the end of the secret, to recognise it.' }),
+  hint: PlainText('The beginning and the end of the secret, to recognise it.'),
   createdAt: DateTime('When the secret was created, in UTC.'),
   expiresAt: Type.Optional(DateTime('When the secret expires, in UTC; absent if it expires with its key.')),
 }
 
 const KEY = {
-  id: Type.String({ description: 'Public identifier of the key.' }),
+  id: PlainText('Public identifier of the key.'),
   name: Name('Name of the person, device or program that uses the key.'),
   plan: OneOf(PLANS, { description: 'The plan of the key.' }),
   permissions: PERMISSIONS_OF_KEY,
@@ -73,13 +72,11 @@ const KEY = {
   createdAt: DateTime('When the key was created, in UTC.'),
   expiresAt: Type.Optional(DateTime('When the key expires, in UTC; absent if it never expires.')),
   revokedAt: Type.Optional(DateTime('When the key was revoked, in UTC; absent if it was not.')),
-  paused: Type.Boolean({ description: 'Requests with a paused key get 401 until it is resumed.' }),
+  paused: Flag('Requests with a paused key get 401 until it is resumed.'),
   lastUsedAt: Type.Optional(DateTime('When the key was last used, in UTC; absent if it never was.')),
-  usedToday: Type.Integer({
-    minimum: 0,
-    description:
-      'Requests in the current day window (see `limits.perDay`). May be a few seconds out of date.',
-  }),
+  usedToday: Count(
+    'Requests in the current day window (see `limits.perDay`). May be a few seconds out of date.',
+  ),
 }
 
 const SecretHint = Type.Object(SECRET_HINT, {
@@ -111,7 +108,7 @@ const KeyName = Type.Object({ id: KEY.id, name: KEY.name }, { title: 'KeyName', 
 const KeyWithSecret = Type.Object(
   {
     key: Key,
-    secret: Type.String({ description: 'The API key to send as the bearer token. It is shown only once.' }),
+    secret: PlainText('The API key to send as the bearer token. It is shown only once.'),
   },
   {
     title: 'KeyWithSecret',
@@ -178,9 +175,7 @@ const KeyRotation = Type.Object(
 
 const PairingCode = Type.Object(
   {
-    code: Type.String({
-      description: '8 letters and digits with a dash in the middle. The dash and the case do not matter.',
-    }),
+    code: PlainText('8 letters and digits with a dash in the middle. The dash and the case do not matter.'),
     expiresAt: DateTime('When the code expires, in UTC.'),
   },
   { title: 'PairingCode', examples: [{ code: 'K7QM-2XVT', expiresAt: EXAMPLE_TIME }] },
@@ -190,52 +185,32 @@ const RULES =
   'A key can manage only keys whose permissions it has. It can grant only permissions that it has, and no higher plan, higher limit or later expiry than its own. Otherwise the response is 403.'
 const SECRET_ONCE = 'Only this response shows the secret; no Idempotency-Key is accepted.'
 
-export const listKeys = defineOperation({
-  operationId: 'listKeys',
-  method: 'GET',
-  path: '/keys',
+export const listKeys = defineOperation('GET', '/keys', {
   summary: 'List API keys',
   description: 'Returns all keys, oldest first, in pages. Revoked keys stay in the list.',
-  tag: 'keys',
-  stability: 'beta',
   needs: 'keys',
   query: pageParameters(),
-  headers: IF_NONE_MATCH,
   success: { description: 'A page of keys.', schema: Type.Array(Key), isPaged: true },
-  errors: ['invalid_request'],
   reply: async ({ query, request }, { store, clock }) =>
     pageReply(request, query, await readKeyPage(store, query), (record) => keyBody(record, clock())),
 })
 
-export const listKeyNames = defineOperation({
-  operationId: 'listKeyNames',
-  method: 'GET',
-  path: '/keys/names',
+export const listKeyNames = defineOperation('GET', '/keys/names', {
   summary: 'List the names of API keys',
   description:
     'Returns the id and the name of every key, oldest first, in pages. Revoked keys are included, so that an order or a change can be shown with the name of the person who made it.',
-  tag: 'keys',
-  stability: 'beta',
   query: pageParameters(),
-  headers: IF_NONE_MATCH,
   success: { description: 'A page of names.', schema: Type.Array(KeyName), isPaged: true },
-  errors: ['invalid_request'],
   reply: async ({ query, request }, { store }) =>
     pageReply(request, query, await readKeyPage(store, query), ({ key: { id, name } }) => ({ id, name })),
 })
 
-export const createKey = defineOperation({
-  operationId: 'createKey',
-  method: 'POST',
-  path: '/keys',
+export const createKey = defineOperation('POST', '/keys', {
   summary: 'Create an API key',
   description: `Creates a key for a person, a device or a program. ${RULES} ${SECRET_ONCE} If the response is lost, revoke the key or rotate its secret.`,
-  tag: 'keys',
-  stability: 'beta',
   needs: 'keys',
   body: NewKey,
   success: { status: 201, description: 'The key, with its secret.', schema: KeyWithSecret },
-  errors: ['invalid_request', 'payload_too_large'],
   reply: async ({ body, key, request }, { keys, clock }) => {
     const { name, plan, permissions = DEFAULT_PERMISSIONS, expiresAt, perMinute, perDay } = body
     const issued = await keys.create(key, {
@@ -250,73 +225,50 @@ export const createKey = defineOperation({
   },
 })
 
-export const getKey = defineOperation({
-  operationId: 'getKey',
-  method: 'GET',
-  path: '/keys/{keyId}',
+export const getKey = defineOperation('GET', '/keys/{keyId}', {
   summary: 'Get an API key',
   description: 'Returns one key, without its secrets.',
-  tag: 'keys',
-  stability: 'beta',
   needs: 'keys',
   params: { keyId: KeyId('The key to return.') },
-  headers: IF_NONE_MATCH,
   success: { description: 'The key.', schema: Key },
-  errors: ['invalid_request', 'not_found'],
   reply: async ({ params: { keyId }, request }, { store, clock }) =>
     conditionalReply(jsonReply(keyBody(await requireKey(store, keyId), clock())), request),
 })
 
-export const updateKey = defineOperation({
-  operationId: 'updateKey',
-  method: 'PATCH',
-  path: '/keys/{keyId}',
+export const updateKey = defineOperation('PATCH', '/keys/{keyId}', {
   summary: 'Update an API key',
   description: `Changes the given fields of a key; its secrets stay valid. Changes take effect on all instances within a second. ${RULES} The only active key with the permission \`keys\` cannot pause itself, set its own expiry or give up that permission: the response is 409.`,
-  tag: 'keys',
-  stability: 'beta',
   needs: 'keys',
   params: { keyId: KeyId('The key to update.') },
   body: KeyUpdate,
   success: { description: 'The key.', schema: Key },
-  errors: ['invalid_request', 'not_found', 'in_use', 'payload_too_large'],
+  errors: ['in_use'],
   reply: async ({ params: { keyId }, body, key }, { keys, clock }) => {
     const record = await keys.change(key, keyId, toKeyChange(body, clock()))
     return taggedReply(keyBody(record, clock()))
   },
 })
 
-export const revokeKey = defineOperation({
-  operationId: 'revokeKey',
-  method: 'DELETE',
-  path: '/keys/{keyId}',
+export const revokeKey = defineOperation('DELETE', '/keys/{keyId}', {
   summary: 'Revoke an API key',
   description: `Revokes a key and all its secrets permanently. Its history stays. ${RULES} The only active key with the permission \`keys\` cannot revoke itself: the response is 409.`,
-  tag: 'keys',
-  stability: 'beta',
   needs: 'keys',
   params: { keyId: KeyId('The key to revoke.') },
   success: { status: 204, description: 'The key was revoked.', schema: Type.Null() },
-  errors: ['invalid_request', 'not_found', 'in_use'],
+  errors: ['in_use'],
   reply: async ({ params: { keyId }, key }, { keys }) => {
     await keys.revoke(key, keyId)
     return NO_CONTENT
   },
 })
 
-export const rotateKey = defineOperation({
-  operationId: 'rotateKey',
-  method: 'POST',
-  path: '/keys/{keyId}/rotate',
+export const rotateKey = defineOperation('POST', '/keys/{keyId}/rotate', {
   summary: 'Rotate the secret of an API key',
   description: `Gives a key a new secret. The earlier secrets stay valid for \`graceSeconds\`, and an unused pairing code becomes invalid at once. ${RULES} ${SECRET_ONCE}`,
-  tag: 'keys',
-  stability: 'beta',
   needs: 'keys',
   params: { keyId: KeyId('The key.') },
   body: KeyRotation,
   success: { description: 'The key, with its new secret.', schema: KeyWithSecret },
-  errors: ['invalid_request', 'not_found', 'payload_too_large'],
   reply: async ({ params: { keyId }, body, key }, { keys, clock }) => {
     const { graceSeconds = DEFAULT_GRACE_SECONDS } = body
     const issued = await keys.rotate(key, keyId, graceSeconds * SECOND)
@@ -324,18 +276,12 @@ export const rotateKey = defineOperation({
   },
 })
 
-export const createPairingCode = defineOperation({
-  operationId: 'createPairingCode',
-  method: 'POST',
-  path: '/keys/{keyId}/pairing-code',
+export const createPairingCode = defineOperation('POST', '/keys/{keyId}/pairing-code', {
   summary: 'Create a pairing code',
   description: `Creates a code that signs in a device with this key: see POST /keys/pair. The code is valid for 10 minutes and can be used once. It replaces the earlier code of the key. ${RULES}`,
-  tag: 'keys',
-  stability: 'beta',
   needs: 'keys',
   params: { keyId: KeyId('The key that the device gets.') },
   success: { status: 201, description: 'The code.', schema: PairingCode },
-  errors: ['invalid_request', 'not_found'],
   reply: async ({ params: { keyId }, key, request }, { keys }) => {
     const { code, expiresAt } = await keys.createPairingCode(key, keyId)
     const body = { code: formatPairingCode(code), expiresAt: new Date(expiresAt).toISOString() }
@@ -343,18 +289,12 @@ export const createPairingCode = defineOperation({
   },
 })
 
-export const pairKey = defineOperation({
-  operationId: 'pairKey',
-  method: 'POST',
-  path: '/keys/pair',
+export const pairKey = defineOperation('POST', '/keys/pair', {
   summary: 'Exchange a pairing code for a key',
   description: `Exchanges a pairing code, sent as the bearer token, for its key. The key gets a new secret, and its earlier secrets stay valid, except that only the newest ${MAX_SECRETS} are kept. ${SECRET_ONCE} The request does not count towards the limits of the key. A wrong code counts as a request without a valid key. After 10 wrong codes within 10 minutes, requests from that address get 429 for 10 minutes.`,
-  tag: 'keys',
-  stability: 'beta',
   takesPairingCode: true,
   isExemptFromLimits: true,
   success: { description: 'The key, with its new secret.', schema: KeyWithSecret },
-  errors: ['invalid_request'],
   reply: async ({ secretHash }, { keys, clock }) => {
     const issued = await keys.pair(secretHash)
     // Another request has used the code in the meantime.

@@ -4,15 +4,15 @@ import type { WindowStatus } from '../core/limits/limit-store.ts'
 import { SECOND } from '../core/values/clock.ts'
 import { OneOf } from '../core/values/field.ts'
 import { defineOperation } from './operation.ts'
-import { IF_NONE_MATCH } from './reply.ts'
-import { EXAMPLE_KEY } from './schemas.ts'
+import { conditionalReply, jsonReply } from './reply.ts'
+import { Count, EXAMPLE_KEY, PlainText } from './schemas.ts'
 
 const EXAMPLE_MINUTE = { limit: 60, remaining: 59, reset: 1_794_744_060 }
 
 const LimitWindow = Type.Object(
   {
-    limit: Type.Integer({ minimum: 0, description: 'Requests that the window allows.' }),
-    remaining: Type.Integer({ minimum: 0, description: 'Requests that remain in the window.' }),
+    limit: Count('Requests that the window allows.'),
+    remaining: Count('Requests that remain in the window.'),
     reset: Type.Integer({ description: 'Unix timestamp at which the window ends.' }),
   },
   { title: 'LimitWindow', examples: [EXAMPLE_MINUTE] },
@@ -27,8 +27,8 @@ const KeyLimits = Type.Object(
   {
     plan: OneOf(PLANS, { description: 'The plan of the key.' }),
     key: Type.Object({
-      id: Type.String({ description: 'Public identifier of the key.' }),
-      name: Type.String({ description: 'Name of the key.' }),
+      id: PlainText('Public identifier of the key.'),
+      name: PlainText('Name of the key.'),
     }),
     permissions: Type.Array(Permission, {
       description: 'What the key may change; empty if the key may only read.',
@@ -55,29 +55,23 @@ const KeyLimits = Type.Object(
   },
 )
 
-export const getLimits = defineOperation({
-  operationId: 'getLimits',
-  method: 'GET',
-  path: '/limits',
+export const getLimits = defineOperation('GET', '/limits', {
   summary: 'Get rate-limit status',
   description:
     'Returns the plan and the permissions of the key, and the status of both rate-limit windows. Response headers report only the window with fewer remaining requests. The request does not count towards the limits, and is answered even if they are exceeded or the key is banned.',
-  tag: 'limits',
-  stability: 'beta',
   isExemptFromLimits: true,
-  headers: IF_NONE_MATCH,
   success: { description: 'The rate limits of the key.', schema: KeyLimits },
-  errors: [],
-  handle: async ({ key }, { limits }) => {
-    const { minute, day, bannedUntil } = await limits.windowsOf(key.id, key.limits)
-    return {
-      plan: key.plan,
-      key: { id: key.id, name: key.name },
-      permissions: [...key.permissions],
+  reply: async ({ key: { id, name, plan, permissions, limits }, request }, services) => {
+    const { minute, day, bannedUntil } = await services.limits.windowsOf(id, limits)
+    const body = {
+      plan,
+      key: { id, name },
+      permissions,
       minute: windowBody(minute),
       day: windowBody(day),
-      ...(bannedUntil === undefined ? {} : { bannedUntil: toUnixTime(bannedUntil) }),
+      bannedUntil: bannedUntil === undefined ? undefined : toUnixTime(bannedUntil),
     }
+    return conditionalReply(jsonReply(body), request)
   },
 })
 

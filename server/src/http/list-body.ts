@@ -1,14 +1,17 @@
+import type { TObject } from 'typebox'
 import { refusal, toFailure } from '../core/stock/refusal.ts'
 import { type ErrorDetail, ServiceError } from '../core/values/errors.ts'
 import {
   codecOf,
   describeValue,
+  type Fields,
   Int64,
   invalidField,
   isObject,
   type JsonObject,
+  type RecordOf,
 } from '../core/values/field.ts'
-import { invalid } from './operation.ts'
+import { bodyParser, invalid, rejectUnknown } from './operation.ts'
 
 interface ListFacts<Element> {
   /** The field of the body that has the list, such as `changes`. */
@@ -44,6 +47,19 @@ export function parseList<Element>(
   }
   if (failures.length > 0) throw refusal(failures, list)
   return parsed
+}
+
+/** A parser of elements with this schema, which also rejects unknown fields. `what` is an element in error messages. */
+export function elementParser<FieldSet extends Fields>(
+  schema: TObject<FieldSet>,
+  what: string,
+): (element: JsonObject) => RecordOf<FieldSet> {
+  const names = Object.keys(schema.properties)
+  const parse = bodyParser(schema, what)
+  return (element) => {
+    rejectUnknown('field', Object.keys(element), names)
+    return parse(element)
+  }
 }
 
 const PET_ID_CODEC = codecOf('petId', Int64('The pet of an element.'))

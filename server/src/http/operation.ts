@@ -1,5 +1,5 @@
 import type { HttpRequest } from '@petstore/wire'
-import type { Static, TArray, TObject, TOptional, TSchema } from 'typebox'
+import type { Static, TObject, TOptional, TSchema } from 'typebox'
 import { IsOptional } from 'typebox'
 import type { CatalogStore } from '../core/catalog/catalog-store.ts'
 import type { ApiKey, Permission, Plan } from '../core/keys/api-key.ts'
@@ -24,7 +24,6 @@ import {
   invalidField,
   isObject,
   type JsonObject,
-  type JsonOf,
   parseExactJson,
   quote,
   type RecordOf,
@@ -33,10 +32,10 @@ import {
 } from '../core/values/field.ts'
 import type { MaybePromise } from '../core/values/maybe-promise.ts'
 import type { WebhookSender, WebhookStore } from '../core/webhooks/webhook-store.ts'
-import { conditionalReply, jsonReply, type Reply, type RequestIdempotency } from './reply.ts'
+import type { Reply, RequestIdempotency } from './reply.ts'
 
 /** Parameters by name. Query parameters are optional or have a default. */
-export type Schemas = Readonly<Record<string, TSchema>>
+type Schemas = Readonly<Record<string, TSchema>>
 
 export type Values<SchemaSet extends Schemas> = {
   readonly [Name in keyof SchemaSet]: SchemaSet[Name] extends TOptional<TSchema>
@@ -92,29 +91,29 @@ export interface Input<Params extends Schemas = Schemas, Query extends Schemas =
 }
 
 /** The reply of an operation that succeeds. */
-export interface SuccessSpec<Success extends TSchema = TSchema> {
+export interface SuccessSpec {
   /** 200 by default. */
   readonly status?: 201 | 204
   /** With 201: several resources are created, so the reply has no `Location`. */
   readonly hasNoLocation?: true
   readonly description: string
-  readonly schema: Success
+  readonly schema: TSchema
   /** The reply is one page of a list, and its `Link` header names the next page. */
   readonly isPaged?: true
   /** The schema of each kind of event, if the reply is a stream of events instead of one JSON value. */
   readonly events?: Schemas
 }
 
+type Method = 'GET' | 'PATCH' | 'POST' | 'DELETE'
+
 /** The description of an operation in the contract. */
-export interface OperationSpec {
-  readonly operationId: string
-  readonly method: 'GET' | 'PATCH' | 'POST' | 'DELETE'
-  /** Relative to the base address. A segment in braces is a parameter. */
-  readonly path: string
+interface OperationSpec {
   readonly summary: string
   readonly description: string
-  readonly tag: string
-  readonly stability: 'experimental' | 'beta' | 'stable'
+  /** The first segment of the path by default. */
+  readonly tag?: string
+  /** `beta` by default. */
+  readonly stability?: 'experimental' | 'stable'
   /** The operation is one of the four in SPEC.md. These ignore unknown fields and query parameters; all others reject them. */
   readonly isInSpecification?: true
   /** The permission that the key must have. Every operation that changes something needs one. */
@@ -128,115 +127,77 @@ export interface OperationSpec {
   readonly successor?: string
   readonly params?: Schemas
   readonly query?: Schemas
-  /** Request headers that the operation uses, with a description of each. */
+  /** The request headers in the contract. By default, If-None-Match for a read; SPEC.md has two reads without it. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: TObject
   /** 64 KiB by default. */
   readonly maxBodyBytes?: number
   readonly acceptsIdempotencyKey?: true
   readonly success: SuccessSpec
-  /** In addition to the errors that every operation can reply with. */
-  readonly errors: readonly ErrorCode[]
+  /** In addition to the errors that follow from the other properties, such as `not_found` if there are `params`. */
+  readonly errors?: readonly ErrorCode[]
 }
 
 /** An operation as the lifecycle of a request calls it. */
 export interface Operation extends OperationSpec {
+  readonly operationId: string
+  readonly method: Method
+  /** Relative to the base address. A segment in braces is a parameter. */
+  readonly path: string
   readParams(segments: PathSegments): Values<Schemas>
   readQuery(query: string): Values<Schemas>
   readBody?(request: HttpRequest, bytes: Uint8Array): unknown
+  /** Reads the data that the reply needs. If counting the request takes a round trip, `prepare` runs at the same time. */
   prepare?(params: Values<Schemas>, services: Services): MaybePromise<unknown>
-  respond(input: Input, services: Services, prepared: unknown): MaybePromise<Reply>
+  reply(input: Input, services: Services, prepared: unknown): MaybePromise<Reply>
 }
 
-interface Definition<
-  Params extends Schemas,
-  Query extends Schemas,
-  Body extends TObject,
-  Success extends TSchema,
-  Prepared,
-  Parsed,
-> extends OperationSpec {
+interface Definition<Params extends Schemas, Query extends Schemas, Body extends TObject, Prepared, Parsed>
+  extends OperationSpec {
   readonly params?: Params
   readonly query?: Query
   readonly body?: Body
   /** Replaces the parser that is derived from the schema, to give better error messages. */
-  parseBody?(value: object): Parsed
-  readonly success: SuccessSpec<Success>
-  /** Reads the data that the reply needs. If counting the request takes a round trip, `prepare` runs at the same time. */
+  parseBody?(body: JsonObject): Parsed
   prepare?(params: Values<Params>, services: Services): MaybePromise<Prepared>
-  /** Returns the value to reply with. */
-  handle?(
-    input: Input<Params, Query, Parsed>,
-    services: Services,
-    prepared: Prepared,
-  ): Promise<BodyOf<Success>>
-  /** Replaces `handle` if the operation builds its own reply. */
-  reply?(input: Input<Params, Query, Parsed>, services: Services, prepared: Prepared): MaybePromise<Reply>
+  reply(input: Input<Params, Query, Parsed>, services: Services, prepared: Prepared): MaybePromise<Reply>
 }
-
-/** The JSON of a body with this schema. */
-type BodyOf<Schema extends TSchema> =
-  Schema extends TArray<infer Item extends TSchema>
-    ? readonly BodyOf<Item>[]
-    : Schema extends TObject<infer FieldSet extends Fields>
-      ? JsonOf<FieldSet>
-      : Static<Schema>
 
 const NO_QUERY = {}
 
-/** One definition gives the types of the handler, the checks of the request and the entry in the contract. */
+/**
+ * One definition gives the types of the handler, the checks of the request and the entry in the contract. The name under
+ * which routes.ts lists the operation is its `operationId`.
+ */
 export function defineOperation<
   const Params extends Schemas,
   const Query extends Schemas,
   Body extends TObject,
-  Success extends TSchema,
   Prepared,
   Parsed = Static<Body>,
->(definition: Definition<Params, Query, Body, Success, Prepared, Parsed>): Operation {
-  const { handle: _handle, reply: _reply, parseBody, prepare, ...spec } = definition
-  const { operationId, method, needs, takesPairingCode, params = {}, query, body } = definition
+>(
+  method: Method,
+  path: string,
+  definition: Definition<Params, Query, Body, Prepared, Parsed>,
+): Omit<Operation, 'operationId'> {
+  const { needs, takesPairingCode, params = {}, query, body, parseBody } = definition
   if (method !== 'GET' && needs === undefined && !takesPairingCode) {
-    throw new Error(`${operationId} changes something, but does not name the permission that it needs`)
+    throw new Error(`${method} ${path} changes something, but does not name the permission that it needs`)
   }
   const paramCodecs = codecsOf(params)
-  const unknownNames = definition.isInSpecification ? 'ignored' : 'rejected'
-  const readQuery = queryReader(query ?? {}, unknownNames)
+  const rejectsUnknown = !definition.isInSpecification
+  const readQuery = queryReader(query ?? {}, rejectsUnknown)
   return {
-    ...spec,
+    ...definition,
+    method,
+    path,
     readParams(segments) {
       const values: Record<string, unknown> = {}
       for (const codec of paramCodecs) values[codec.name] = readSegment(codec, segments[codec.name] ?? '')
       return values
     },
     readQuery: (text) => (text === '' && query === undefined ? NO_QUERY : readQuery(text)),
-    ...(body === undefined ? {} : { readBody: bodyReader(body, unknownNames, parseBody) }),
-    ...(prepare === undefined ? {} : { prepare }),
-    respond: responder(definition),
-  }
-}
-
-type Responder<Params extends Schemas, Query extends Schemas, Prepared, Parsed> = (
-  input: Input<Params, Query, Parsed>,
-  services: Services,
-  prepared: Prepared,
-) => MaybePromise<Reply>
-
-function responder<Params extends Schemas, Query extends Schemas, Prepared, Parsed>({
-  operationId,
-  handle,
-  reply,
-}: Pick<
-  Definition<Params, Query, TObject, TSchema, Prepared, Parsed>,
-  'operationId' | 'handle' | 'reply'
->): Responder<Params, Query, Prepared, Parsed> {
-  if (reply !== undefined) return reply
-  if (handle === undefined) throw new Error(`${operationId} needs a handle or a reply`)
-  return async (input, services, prepared) => {
-    const fullReply = jsonReply(await handle(input, services, prepared))
-    // Only reads reply 304 (RFC 9110, 13.1.2).
-    return input.request.method === 'GET' || input.request.method === 'HEAD'
-      ? conditionalReply(fullReply, input.request)
-      : fullReply
+    ...(body === undefined ? {} : { readBody: bodyReader(body, rejectsUnknown, parseBody) }),
   }
 }
 
@@ -272,6 +233,8 @@ const JSON_MEDIA_TYPE = /^application\/json\s*(?:;|$)/i
 interface SchemaKeywords {
   readonly default?: unknown
   readonly examples?: readonly unknown[]
+  readonly minProperties?: number
+  readonly choices?: Choices
 }
 
 /** Reads a path parameter. */
@@ -283,14 +246,8 @@ function readSegment({ name, expected, fromText }: FieldCodec, text: string): un
   throw invalidField(name, `${name} ${problem}`)
 }
 
-/** How an operation treats fields and query parameters that it does not know. */
-type UnknownNames = 'ignored' | 'rejected'
-
 /** Builds the reader of a query once. Each parameter must be valid and occur at most once. */
-function queryReader<Query extends Schemas>(
-  schemas: Query,
-  unknownNames: UnknownNames,
-): (query: string) => Values<Query> {
+function queryReader(schemas: Schemas, rejectsUnknown: boolean): Operation['readQuery'] {
   const names = Object.keys(schemas)
   const parameters = Object.entries(schemas).map(([name, schema]) => {
     const { default: fallback }: SchemaKeywords = schema
@@ -299,7 +256,7 @@ function queryReader<Query extends Schemas>(
   })
   return (query) => {
     const given = new URLSearchParams(query)
-    if (unknownNames === 'rejected') rejectUnknown('query parameter', given.keys(), names)
+    if (rejectsUnknown) rejectUnknown('query parameter', given.keys(), names)
     const values: Record<string, unknown> = {}
     for (const { name, fallback, codec } of parameters) {
       const [text, another] = given.getAll(name)
@@ -312,7 +269,7 @@ function queryReader<Query extends Schemas>(
       }
       values[name] = value
     }
-    return values as Values<Query>
+    return values
   }
 }
 
@@ -333,20 +290,22 @@ export function rejectUnknown(
  * Builds the reader of a body once. It throws a ServiceError that says what to send. `parse` replaces the parser that
  * follows from the schema.
  */
-function bodyReader<FieldSet extends Fields, Parsed = RecordOf<FieldSet>>(
-  schema: TObject<FieldSet>,
-  unknownNames: UnknownNames,
-  parse?: (value: JsonObject) => Parsed,
-): (request: HttpRequest, bytes: Uint8Array) => Parsed | RecordOf<FieldSet> {
-  const parser = parse ?? bodyParser(schema)
+function bodyReader(
+  schema: TObject,
+  rejectsUnknown: boolean,
+  parse: (body: JsonObject) => unknown = bodyParser(schema),
+): NonNullable<Operation['readBody']> {
   const names = Object.keys(schema.properties)
   const { examples } = schema as SchemaKeywords
   const example = JSON.stringify(examples?.[0] ?? {})
   const advice = `send a JSON object such as ${example} with Content-Type: application/json`
   return (request, bytes) => {
-    const body = requireObject(parseJson(request, bytes, advice), example)
-    if (unknownNames === 'rejected') rejectUnknown('field', Object.keys(body), names)
-    return parser(body)
+    const body = parseJson(request, bytes, advice)
+    if (!isObject(body)) {
+      throw invalid(`the request body must be a JSON object such as ${example}, got ${describeValue(body)}`)
+    }
+    if (rejectsUnknown) rejectUnknown('field', Object.keys(body), names)
+    return parse(body)
   }
 }
 
@@ -372,11 +331,6 @@ function parseJson({ headers }: HttpRequest, bytes: Uint8Array, advice: string):
   } catch {
     throw invalid(`the request body is not valid JSON; ${advice}`)
   }
-}
-
-function requireObject(value: unknown, example: string): JsonObject {
-  if (isObject(value)) return value
-  throw invalid(`the request body must be a JSON object such as ${example}, got ${describeValue(value)}`)
 }
 
 function decodeUtf8(bytes: Uint8Array): string {
@@ -409,12 +363,6 @@ export function invalid(message: string): ServiceError {
   return new ServiceError('invalid_request', message)
 }
 
-/** The keywords of a body's schema that concern several fields. */
-interface BodyKeywords {
-  readonly minProperties?: number
-  readonly choices?: Choices
-}
-
 /**
  * Groups of field names, by title. A body must have at least one field of one group, and no fields of the other
  * groups. In the contract, each group becomes an object schema with its title.
@@ -428,7 +376,7 @@ export function bodyParser<FieldSet extends Fields>(
 ): (body: JsonObject) => RecordOf<FieldSet> {
   const codecs = codecsOf(schema.properties)
   const names = codecs.map(({ name }) => name)
-  const { minProperties = 0, choices = {} } = schema as BodyKeywords
+  const { minProperties = 0, choices = {} } = schema as SchemaKeywords
   const groups = Object.values(choices)
 
   return (body) => {
@@ -446,12 +394,13 @@ export function bodyParser<FieldSet extends Fields>(
 }
 
 function requireOneGroup(what: string, body: JsonObject, groups: readonly (readonly string[])[]): void {
-  const used = groups.filter((names) => names.some((name) => body[name] !== undefined))
-  if (used.length === 1) return
+  let usedGroups = 0
+  for (const names of groups) if (hasAny(body, names)) usedGroups++
+  if (usedGroups === 1) return
   const choices = groups.map((names) =>
     names.length === 1 ? names[0] : `at least one of ${joinNames(names)}`,
   )
-  const got = used.length === 0 ? 'neither' : 'both'
+  const got = usedGroups === 0 ? 'neither' : 'both'
   throw invalid(`${what} must have either ${choices.join(' or ')}, got ${got}`)
 }
 
@@ -460,6 +409,12 @@ function joinNames(names: readonly string[]): string {
 }
 
 function requireAnyField(what: string, body: JsonObject, names: readonly string[]): void {
-  if (names.some((name) => body[name] !== undefined)) return
+  if (hasAny(body, names)) return
   throw invalid(`${what} must have at least one of ${joinNames(names)}, got none of them`)
+}
+
+/** A loop, because an adjustment checks up to 1,000 changes. */
+function hasAny(body: JsonObject, names: readonly string[]): boolean {
+  for (const name of names) if (body[name] !== undefined) return true
+  return false
 }

@@ -11,35 +11,17 @@ import {
   type Order as StoredOrder,
 } from '../core/orders/order.ts'
 import { isSearchableCustomer, readOrderPage } from '../core/orders/order-list.ts'
-import type {
-  CancelOrder,
-  ChangeOrder,
-  CompleteOrder,
-  CreateOrder,
-  CreateOrders,
-  InsufficientStock,
-  OutcomeOf,
-} from '../core/stock/command.ts'
+import type { OrderClosed } from '../core/stock/command.ts'
 import { availableText, noEntry } from '../core/stock/inventory.ts'
 import { refusal } from '../core/stock/refusal.ts'
+import type { ServiceError } from '../core/values/errors.ts'
 import type { JsonObject } from '../core/values/field.ts'
 import { Int64, isWithinLength, type JsonOf, jsonWriter, OneOf, Text } from '../core/values/field.ts'
-import { parseList } from './list-body.ts'
-import { bodyParser, defineOperation, rejectUnknown } from './operation.ts'
-import {
-  commitAndReply,
-  conditionalReply,
-  createdReply,
-  errorReply,
-  IF_NONE_MATCH,
-  type JsonReply,
-  jsonReply,
-  NO_CONTENT,
-  pageReply,
-  type StorableReply,
-  taggedReply,
-} from './reply.ts'
-import { EXAMPLE_TIME, pageParameters } from './schemas.ts'
+import { commitAndReply } from './commit.ts'
+import { elementParser, parseList } from './list-body.ts'
+import { defineOperation } from './operation.ts'
+import { conditionalReply, createdReply, jsonReply, NO_CONTENT, pageReply, taggedReply } from './reply.ts'
+import { EXAMPLE_TIME, Flag, pageParameters } from './schemas.ts'
 
 /** The fields in the sequence of SPEC.md. */
 const { id, petId, quantity, shipDate, ...otherFields } = ORDER
@@ -95,10 +77,9 @@ const OrderUpdate = Type.Object(
       ),
     ),
     onlyIfOpen: Type.Optional(
-      Type.Boolean({
-        description:
-          'If true, completing an order that is already complete fails with 409 order_closed, so that the caller knows whether this request completed it.',
-      }),
+      Flag(
+        'If true, completing an order that is already complete fails with 409 order_closed, so that the caller knows whether this request completed it.',
+      ),
     ),
     ...ORDER_UPDATE,
   },
@@ -128,15 +109,10 @@ export function orderBody(order: StoredOrder): JsonOf<typeof ORDER_BODY> {
   return orderToJson({ ...order, complete: order.state === 'complete' })
 }
 
-export const listOrders = defineOperation({
-  operationId: 'listOrders',
-  method: 'GET',
-  path: '/store/orders',
+export const listOrders = defineOperation('GET', '/store/orders', {
   summary: 'List orders',
   description:
     'Returns orders by id ascending, in pages. Without `state`, returns only open and complete orders. With `customer`, returns the orders of customers whose name begins with a text.',
-  tag: 'store',
-  stability: 'beta',
   isInSpecification: true,
   query: {
     state: Type.Optional(OneOf(ORDER_STATES, { description: 'Return only orders in this state.' })),
@@ -144,44 +120,40 @@ export const listOrders = defineOperation({
     customer: Type.Optional(CustomerQuery),
     ...pageParameters(),
   },
-  headers: IF_NONE_MATCH,
   success: { description: 'A page of orders.', schema: Type.Array(Order), isPaged: true },
-  errors: ['invalid_request'],
   reply: async ({ query, request }, { store }) =>
     pageReply(request, query, await readOrderPage(store, query), orderBody),
 })
 
-export const createOrder = defineOperation({
-  operationId: 'createOrder',
-  method: 'POST',
-  path: '/store/orders',
+export const createOrder = defineOperation('POST', '/store/orders', {
   summary: 'Order a pet',
   description:
     'Creates an order, which reserves its units: if several callers order the last unit at once, exactly one of them gets it. The `quantity` of the inventory entry does not change until the order is completed. With `holdSeconds` the order is a hold, which expires after that time and then reserves nothing.',
-  tag: 'store',
-  stability: 'beta',
   needs: 'orders',
   acceptsIdempotencyKey: true,
   body: NewOrder,
   success: { status: 201, description: 'The order.', schema: Order },
-  errors: ['invalid_request', 'not_found', 'insufficient_stock', 'payload_too_large'],
-  reply: ({ body, key, request, idempotency }, { commits, clock }) =>
-    commitAndReply(
-      commits,
-      { type: 'create_order', draft: body, keyId: key.id, at: clock() },
-      idempotency,
-      (outcome) => createOrderReply(outcome, body.petId, request.path),
-    ),
+  errors: ['not_found', 'insufficient_stock'],
+  reply: (input, services) => {
+    const { petId } = input.body
+    const command = { type: 'create_order', draft: input.body } as const
+    return commitAndReply(input, services, command, {
+      done: ({ order }) => createdReply(input.request.path, orderBody(order)),
+      unknown_pet: () => noEntry(petId),
+      insufficient_stock: ({ wanted, available }) =>
+        insufficientStock(
+          petId,
+          available,
+          `${availableText(petId, available)}, so ${wanted} cannot be ordered`,
+        ),
+    })
+  },
 })
 
-export const createOrders = defineOperation({
-  operationId: 'createOrders',
-  method: 'POST',
-  path: '/store/orders/batch',
+export const createOrders = defineOperation('POST', '/store/orders/batch', {
   summary: 'Create several orders',
   description:
     'Creates 1 to 100 orders, for example everything that one customer reserves. Either all orders are created, in one commit, or none. Orders of the same pet must together fit into its available units. If none is created, `details` of the error lists every order that cannot be created. A batch counts as one request.',
-  tag: 'store',
   stability: 'experimental',
   needs: 'orders',
   acceptsIdempotencyKey: true,
@@ -194,92 +166,85 @@ export const createOrders = defineOperation({
     schema: CreatedOrders,
     hasNoLocation: true,
   },
-  errors: ['invalid_request', 'not_found', 'insufficient_stock', 'payload_too_large'],
-  reply: ({ body, key, idempotency }, { commits, clock }) =>
-    commitAndReply(
-      commits,
-      { type: 'create_orders', drafts: body, keyId: key.id, at: clock() },
-      idempotency,
-      createOrdersReply,
-    ),
-})
-
-export const getOrder = defineOperation({
-  operationId: 'getOrder',
-  method: 'GET',
-  path: '/store/orders/{orderId}',
-  summary: 'Get one order',
-  description: 'Returns an order in any state.',
-  tag: 'store',
-  stability: 'beta',
-  params: { orderId: Int64('The order to return.') },
-  headers: IF_NONE_MATCH,
-  success: { description: 'The order.', schema: Order },
-  errors: ['invalid_request', 'not_found'],
-  prepare: ({ orderId }, { store }) => store.findOrder(orderId),
-  reply: ({ params, request }, _, order) => {
-    if (order === undefined) throw noOrder(params.orderId)
-    return conditionalReply(orderReply(order), request)
+  errors: ['not_found', 'insufficient_stock'],
+  reply: (input, services) => {
+    const command = { type: 'create_orders', drafts: input.body } as const
+    return commitAndReply(input, services, command, {
+      done: ({ orders }) => jsonReply({ orders: orders.map(orderBody) }, {}, 201),
+      refused: ({ failures }) => refusal(failures, 'orders'),
+    })
   },
 })
 
-export const updateOrder = defineOperation({
-  operationId: 'updateOrder',
-  method: 'PATCH',
-  path: '/store/orders/{orderId}',
+export const getOrder = defineOperation('GET', '/store/orders/{orderId}', {
+  summary: 'Get one order',
+  description: 'Returns an order in any state.',
+  params: { orderId: Int64('The order to return.') },
+  success: { description: 'The order.', schema: Order },
+  prepare: ({ orderId }, { store }) => store.findOrder(orderId),
+  reply: ({ params, request }, _, order) => {
+    if (order === undefined) throw noOrder(params.orderId)
+    return conditionalReply(jsonReply(orderBody(order)), request)
+  },
+})
+
+export const updateOrder = defineOperation('PATCH', '/store/orders/{orderId}', {
   summary: 'Complete or change an order',
   description:
     '`{"complete": true}` completes the order: its units leave the stock, and the history records the reason `sold` and a reference such as `order 17`. Completing it again changes nothing; `closedAt` shows when it was completed. With `onlyIfOpen`, completing it again fails. The other fields change an open order, and null clears them: `{"shipDate": null}`.',
-  tag: 'store',
-  stability: 'beta',
   needs: 'orders',
   acceptsIdempotencyKey: true,
   params: { orderId: Int64('The order to update.') },
   body: OrderUpdate,
   success: { description: 'The order.', schema: Order },
-  errors: ['invalid_request', 'not_found', 'insufficient_stock', 'order_closed', 'payload_too_large'],
+  errors: ['insufficient_stock', 'order_closed'],
   // The commit locks the pet of the order before it reads the order again. The pet of an order never changes, so it can be
   // read here.
   prepare: ({ orderId }, { store }) => store.findOrder(orderId),
-  reply: ({ params: { orderId }, body, key, idempotency }, { commits, clock }, order) => {
-    const target = { orderId, petId: order?.petId, keyId: key.id, at: clock() }
-    const { complete, onlyIfOpen, ...patch } = body
-    const command: CompleteOrder | ChangeOrder =
+  reply: (input, services, order) => {
+    const { orderId } = input.params
+    const target = { orderId, petId: order?.petId }
+    const { complete, onlyIfOpen, ...patch } = input.body
+    const command =
       complete === undefined
-        ? { type: 'change_order', ...target, patch }
-        : { type: 'complete_order', ...target, onlyIfOpen }
-    return commitAndReply(commits, command, idempotency, (outcome) =>
-      changeOrderReply(outcome, orderId, orderReply),
-    )
+        ? ({ type: 'change_order', ...target, patch } as const)
+        : ({ type: 'complete_order', ...target, onlyIfOpen } as const)
+    return commitAndReply(input, services, command, {
+      done: (outcome) => taggedReply(orderBody(outcome.order)),
+      unknown_order: () => noOrder(orderId),
+      order_closed: orderClosed,
+      insufficient_stock: ({ petId, wanted, available }) =>
+        insufficientStock(
+          petId,
+          available,
+          `order ${orderId} takes ${wanted} units of petId ${petId}, but only ${available} are in stock`,
+        ),
+    })
   },
 })
 
-export const cancelOrder = defineOperation({
-  operationId: 'cancelOrder',
-  method: 'DELETE',
-  path: '/store/orders/{orderId}',
+export const cancelOrder = defineOperation('DELETE', '/store/orders/{orderId}', {
   summary: 'Cancel an order',
   description:
     'Cancels an open order and releases its reserved units. Cancelling an order that is already cancelled or expired changes nothing.',
-  tag: 'store',
-  stability: 'beta',
   needs: 'orders',
   acceptsIdempotencyKey: true,
   params: { orderId: Int64('The order to cancel.') },
   success: { status: 204, description: 'The order no longer reserves anything.', schema: Type.Null() },
-  errors: ['invalid_request', 'not_found', 'order_closed'],
+  errors: ['order_closed'],
   prepare: ({ orderId }, { store }) => store.findOrder(orderId),
-  reply: ({ params: { orderId }, key, idempotency }, { commits, clock }, order) =>
-    commitAndReply(
-      commits,
-      { type: 'cancel_order', orderId, petId: order?.petId, keyId: key.id, at: clock() },
-      idempotency,
-      (outcome) => changeOrderReply(outcome, orderId, () => NO_CONTENT),
-    ),
+  reply: (input, services, order) => {
+    const { orderId } = input.params
+    const command = { type: 'cancel_order', orderId, petId: order?.petId } as const
+    return commitAndReply(input, services, command, {
+      done: () => NO_CONTENT,
+      unknown_order: () => noOrder(orderId),
+      order_closed: orderClosed,
+    })
+  },
 })
 
-const parseNewOrder = bodyParser(NewOrder, 'an order')
-const NEW_ORDER_FIELDS = Object.keys(NEW_ORDER)
+const parseNewOrder = elementParser(NewOrder, 'an order')
 
 function parseNewOrders({ orders }: JsonObject): ParsedOrder[] {
   return parseList(orders, {
@@ -287,63 +252,15 @@ function parseNewOrders({ orders }: JsonObject): ParsedOrder[] {
     element: 'an order',
     max: MAX_NEW_ORDERS,
     petIdField: 'petId',
-    parseElement: (order) => {
-      rejectUnknown('field', Object.keys(order), NEW_ORDER_FIELDS)
-      return parseNewOrder(order)
-    },
+    parseElement: parseNewOrder,
   })
 }
 
-function createOrdersReply(outcome: OutcomeOf<CreateOrders>): StorableReply {
-  switch (outcome.type) {
-    case 'done':
-      return jsonReply({ orders: outcome.orders.map(orderBody) }, {}, 201)
-    case 'refused':
-      return errorReply(refusal(outcome.failures, 'orders'))
-  }
+function insufficientStock(petId: bigint, available: number, message: string): ServiceError {
+  return refusal([{ index: 0, petId, code: 'insufficient_stock', message, available }])
 }
 
-function orderReply(order: StoredOrder): JsonReply {
-  return taggedReply(orderBody(order))
-}
-
-function createOrderReply(outcome: OutcomeOf<CreateOrder>, petId: bigint, path: string): StorableReply {
-  switch (outcome.type) {
-    case 'done':
-      return createdReply(path, orderBody(outcome.order))
-    case 'unknown_pet':
-      return errorReply(noEntry(petId))
-    case 'insufficient_stock':
-      return insufficientStockReply(
-        outcome,
-        `${availableText(petId, outcome.available)}, so ${outcome.wanted} cannot be ordered`,
-      )
-  }
-}
-
-function changeOrderReply(
-  outcome: OutcomeOf<CompleteOrder | CancelOrder | ChangeOrder>,
-  orderId: bigint,
-  replyWith: (order: StoredOrder) => StorableReply,
-): StorableReply {
-  switch (outcome.type) {
-    case 'done':
-      return replyWith(outcome.order)
-    case 'unknown_order':
-      return errorReply(noOrder(orderId))
-    case 'insufficient_stock':
-      return insufficientStockReply(
-        outcome,
-        `order ${orderId} takes ${outcome.wanted} units of petId ${outcome.petId}, but only ${outcome.available} are in stock`,
-      )
-    case 'order_closed': {
-      const { petId, state } = outcome.order
-      const message = `order ${orderId} is already ${state}`
-      return errorReply(refusal([{ index: 0, petId, code: 'order_closed', message, state }]))
-    }
-  }
-}
-
-function insufficientStockReply({ petId, available }: InsufficientStock, message: string): StorableReply {
-  return errorReply(refusal([{ index: 0, petId, code: 'insufficient_stock', message, available }]))
+function orderClosed({ order: { id, petId, state } }: OrderClosed): ServiceError {
+  const message = `order ${id} is already ${state}`
+  return refusal([{ index: 0, petId, code: 'order_closed', message, state }])
 }

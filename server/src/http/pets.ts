@@ -1,3 +1,4 @@
+import type { HttpRequest } from '@petstore/wire'
 import Type from 'typebox'
 import type { CatalogStore } from '../core/catalog/catalog-store.ts'
 import {
@@ -10,33 +11,26 @@ import {
   PET_UPSERT,
   type PetUpsert as UpsertedPet,
 } from '../core/catalog/pet.ts'
-import {
-  type CreatePet,
-  MAX_CHANGES,
-  type OutcomeOf,
-  type RemovePet,
-  type UpdatePet,
-  type UpsertPets,
-} from '../core/stock/command.ts'
+import { type BarcodeTaken, type InvalidCategory, MAX_CHANGES } from '../core/stock/command.ts'
 import { PET_STATUSES } from '../core/stock/inventory.ts'
 import { refusal } from '../core/stock/refusal.ts'
 import type { JsonObject } from '../core/values/field.ts'
 import { Int64, invalidField, jsonTextWriter, jsonWriter, OneOf } from '../core/values/field.ts'
 import { type Page, type PageRequest, readPageById } from '../core/values/page.ts'
-import { parseList } from './list-body.ts'
-import { bodyParser, defineOperation, rejectUnknown } from './operation.ts'
+import { commitAndReply } from './commit.ts'
+import { elementParser, parseList } from './list-body.ts'
+import { defineOperation } from './operation.ts'
 import {
-  alreadyExistsReply,
-  commitAndReply,
+  alreadyExists,
+  conditionalReply,
   createdReply,
-  errorReply,
-  IF_NONE_MATCH,
-  inUseReply,
+  inUse,
+  jsonReply,
   jsonTextReply,
   NO_CONTENT,
   pageJsonReply,
   pageReply,
-  type StorableReply,
+  type Reply,
   taggedReply,
 } from './reply.ts'
 import { pageParameters } from './schemas.ts'
@@ -107,6 +101,12 @@ const PetBatchResult = Type.Object(
   },
 )
 
+/** The outcomes that a new and a changed pet have in common. */
+const CHANGE_REFUSALS = {
+  invalid_category: ({ categoryId }: InvalidCategory) => invalidCategory(categoryId),
+  barcode_taken: ({ barcode, petId }: BarcodeTaken) => alreadyExists(barcodeTaken(barcode, petId).message),
+}
+
 const petBody = jsonWriter(PET)
 const petText = jsonTextWriter(PET)
 
@@ -118,21 +118,14 @@ const CatalogEntry = Type.Object(CATALOG_ENTRY, {
   examples: [{ petId: 1, name: 'Biscuit', categoryId: 1 }],
 })
 
-export const listPets = defineOperation({
-  operationId: 'listPets',
-  method: 'GET',
-  path: '/pets',
+export const listPets = defineOperation('GET', '/pets', {
   summary: 'List pets',
   description: 'Returns the pets of the store, by id ascending, in pages.',
-  tag: 'pets',
-  stability: 'beta',
   query: {
     status: Type.Optional(OneOf(PET_STATUSES, { description: 'Return only pets with this status.' })),
     ...pageParameters(),
   },
-  headers: IF_NONE_MATCH,
   success: { description: 'A page of pets.', schema: Type.Array(Pet), isPaged: true },
-  errors: ['invalid_request'],
   reply: async ({ query, request }, { store }) => {
     const { status } = query
     const page = await readPageById(query, (limit, after) => store.listPets({ status, after }, limit))
@@ -140,37 +133,30 @@ export const listPets = defineOperation({
   },
 })
 
-export const createPet = defineOperation({
-  operationId: 'createPet',
-  method: 'POST',
-  path: '/pets',
+export const createPet = defineOperation('POST', '/pets', {
   summary: 'Add a pet',
   description:
     'Adds a pet to the store together with its inventory entry. Its id and its barcode must not be used by another pet.',
-  tag: 'pets',
-  stability: 'beta',
   needs: 'pets',
   acceptsIdempotencyKey: true,
   body: NewPet,
   success: { status: 201, description: 'The pet.', schema: Pet },
-  errors: ['invalid_request', 'already_exists', 'payload_too_large'],
-  reply: ({ body, key, request, idempotency }, { commits, clock }) =>
-    commitAndReply(
-      commits,
-      { type: 'create_pet', draft: body, keyId: key.id, at: clock() },
-      idempotency,
-      (outcome) => createPetReply(outcome, request.path.replace('/pets', '/catalog')),
-    ),
+  errors: ['already_exists'],
+  reply: (input, services) => {
+    const catalogPath = input.request.path.replace('/pets', '/catalog')
+    const command = { type: 'create_pet', draft: input.body } as const
+    return commitAndReply(input, services, command, {
+      ...CHANGE_REFUSALS,
+      done: ({ pet }) => createdReply(catalogPath, petBody(pet)),
+      pet_exists: ({ petId }) => alreadyExists(`pet ${petId} already exists`),
+    })
+  },
 })
 
-export const upsertPets = defineOperation({
-  operationId: 'upsertPets',
-  method: 'POST',
-  path: '/pets/batch',
+export const upsertPets = defineOperation('POST', '/pets/batch', {
   summary: 'Create or update several pets',
   description:
     'Creates or updates 1 to 1,000 pets. A pet whose `id` exists is updated; any other pet is created and needs a name and a categoryId. A quantity of an existing pet sets its stock with the reason `corrected`, which needs the permission `stock` as well. Pets of the batch may swap their barcodes. Either all pets are saved, in one commit, or none. If none is saved, `details` of the error lists every pet that cannot be saved. A batch counts as one request.',
-  tag: 'pets',
   stability: 'experimental',
   needs: 'pets',
   acceptsIdempotencyKey: true,
@@ -181,122 +167,101 @@ export const upsertPets = defineOperation({
     description: 'The pets after the changes, in the order of the request.',
     schema: PetBatchResult,
   },
-  errors: ['invalid_request', 'already_exists', 'payload_too_large'],
-  reply: ({ body, key, idempotency }, { commits, clock }) =>
-    commitAndReply(
-      commits,
-      {
-        type: 'upsert_pets',
-        pets: body,
-        canChangeStock: key.permissions.includes('stock'),
-        keyId: key.id,
-        at: clock(),
+  errors: ['already_exists'],
+  reply: (input, services) => {
+    const canChangeStock = input.key.permissions.includes('stock')
+    const command = { type: 'upsert_pets', pets: input.body, canChangeStock } as const
+    return commitAndReply(input, services, command, {
+      done: ({ pets, created }) => {
+        const updated = pets.length - created
+        const text = `{"pets":[${pets.map(petText).join()}],"created":${created},"updated":${updated}}`
+        return jsonTextReply(text, {})
       },
-      idempotency,
-      upsertPetsReply,
-    ),
+      refused: ({ failures }) => refusal(failures, 'pets'),
+    })
+  },
 })
 
-export const getPet = defineOperation({
-  operationId: 'getPet',
-  method: 'GET',
-  path: '/pets/{petId}',
+export const getPet = defineOperation('GET', '/pets/{petId}', {
   summary: 'Get one pet',
   description:
     'Returns the record of one pet. Deprecated: use GET /catalog/{petId}. After the sunset date the response is 410.',
-  tag: 'pets',
   stability: 'stable',
   isInSpecification: true,
   deprecatedSince: new Date('2026-11-01T00:00:00Z'),
   successor: '/v1/catalog/{petId}',
   params: { petId: Int64('The pet to return.') },
+  headers: {},
   success: { description: 'The pet.', schema: Pet },
-  errors: ['invalid_request', 'not_found', 'gone'],
-  handle: ({ params }, { store }) => findPet(params.petId, store),
+  errors: ['gone'],
+  reply: ({ params, request }, { store }) => petReply(params.petId, store, request),
 })
 
-export const updatePet = defineOperation({
-  operationId: 'updatePet',
-  method: 'PATCH',
-  path: '/pets/{petId}',
+export const updatePet = defineOperation('PATCH', '/pets/{petId}', {
   summary: 'Update a pet',
   description: 'Updates the record of a pet. Fields that are not sent stay as they are.',
-  tag: 'pets',
-  stability: 'beta',
   needs: 'pets',
   acceptsIdempotencyKey: true,
   params: { petId: Int64('The pet to update.') },
   body: PetUpdate,
   success: { description: 'The pet.', schema: Pet },
-  errors: ['invalid_request', 'not_found', 'already_exists', 'payload_too_large'],
-  reply: ({ params: { petId }, body, key, idempotency }, { commits, clock }) =>
-    commitAndReply(
-      commits,
-      { type: 'update_pet', petId, patch: body, keyId: key.id, at: clock() },
-      idempotency,
-      (outcome) => updatePetReply(outcome, petId),
-    ),
+  errors: ['already_exists'],
+  reply: (input, services) => {
+    const { petId } = input.params
+    const command = { type: 'update_pet', petId, patch: input.body } as const
+    return commitAndReply(input, services, command, {
+      ...CHANGE_REFUSALS,
+      done: ({ pet }) => taggedReply(petBody(pet)),
+      unknown_pet: () => noPet(petId),
+    })
+  },
 })
 
-export const removePet = defineOperation({
-  operationId: 'removePet',
-  method: 'DELETE',
-  path: '/pets/{petId}',
+export const removePet = defineOperation('DELETE', '/pets/{petId}', {
   summary: 'Remove a pet',
   description:
     'Removes a pet and its inventory entry, unless it has open orders. Its history and its closed orders stay.',
-  tag: 'pets',
-  stability: 'beta',
   needs: 'pets',
   acceptsIdempotencyKey: true,
   params: { petId: Int64('The pet to remove.') },
   success: { status: 204, description: 'The pet was removed.', schema: Type.Null() },
-  errors: ['invalid_request', 'not_found', 'in_use'],
-  reply: ({ params: { petId }, key, idempotency }, { commits, clock }) =>
-    commitAndReply(
-      commits,
-      { type: 'remove_pet', petId, keyId: key.id, at: clock() },
-      idempotency,
-      (outcome) => removePetReply(outcome, petId),
-    ),
+  errors: ['in_use'],
+  reply: (input, services) => {
+    const { petId } = input.params
+    return commitAndReply(input, services, { type: 'remove_pet', petId } as const, {
+      done: () => NO_CONTENT,
+      unknown_pet: () => noPet(petId),
+      pet_reserved: ({ reserved }) =>
+        inUse(
+          `open orders reserve ${reserved} units of petId ${petId}; complete or cancel these orders first`,
+        ),
+    })
+  },
 })
 
-export const listCatalog = defineOperation({
-  operationId: 'listCatalog',
-  method: 'GET',
-  path: '/catalog',
+export const listCatalog = defineOperation('GET', '/catalog', {
   summary: 'List the catalog',
   description:
     'Returns the records of all pets, except their status, by petId ascending, in large pages. GET /inventory has the status and the quantity of each pet.',
   tag: 'pets',
-  stability: 'beta',
   query: pageParameters(10_000, 1_000),
-  headers: IF_NONE_MATCH,
   success: { description: 'A page of the catalog.', schema: Type.Array(CatalogEntry), isPaged: true },
-  errors: ['invalid_request'],
   reply: async ({ query, request }, { store }) => {
     const { rows, next } = await readCatalogPage(store, query)
     return pageJsonReply(request, query, `[${rows.join()}]`, next)
   },
 })
 
-export const getCatalogPet = defineOperation({
-  operationId: 'getCatalogPet',
-  method: 'GET',
-  path: '/catalog/{petId}',
+export const getCatalogPet = defineOperation('GET', '/catalog/{petId}', {
   summary: 'Get one pet of the catalog',
   description: 'Returns the record of one pet.',
   tag: 'pets',
-  stability: 'beta',
   params: { petId: Int64('The pet to return.') },
-  headers: IF_NONE_MATCH,
   success: { description: 'The pet.', schema: Pet },
-  errors: ['invalid_request', 'not_found'],
-  handle: ({ params }, { store }) => findPet(params.petId, store),
+  reply: ({ params, request }, { store }) => petReply(params.petId, store, request),
 })
 
-const PET_UPSERT_FIELDS = Object.keys(PET_UPSERT)
-const parsePet = bodyParser(PetUpsert, 'a pet')
+const parsePet = elementParser(PetUpsert, 'a pet')
 
 /** Throws a ServiceError whose details list every invalid pet. */
 function parseBatch({ pets }: JsonObject): UpsertedPet[] {
@@ -308,7 +273,6 @@ function parseBatch({ pets }: JsonObject): UpsertedPet[] {
     max: MAX_CHANGES,
     petIdField: 'id',
     parseElement: (element) => {
-      rejectUnknown('field', Object.keys(element), PET_UPSERT_FIELDS)
       const pet = parsePet(element)
       requireUnseen('id', pet.id, seenIds)
       requireUnseen('barcode', pet.barcode, seenBarcodes)
@@ -323,63 +287,10 @@ function requireUnseen<Value>(field: string, value: Value | null | undefined, se
   seen.add(value)
 }
 
-async function findPet(petId: bigint, store: CatalogStore) {
+async function petReply(petId: bigint, store: CatalogStore, request: HttpRequest): Promise<Reply> {
   const pet = await store.findPet(petId)
   if (pet === undefined) throw noPet(petId)
-  return petBody(pet)
-}
-
-/** `path` is the path of the catalog. */
-function createPetReply(outcome: OutcomeOf<CreatePet>, path: string): StorableReply {
-  switch (outcome.type) {
-    case 'done':
-      return createdReply(path, petBody(outcome.pet))
-    case 'invalid_category':
-      return errorReply(invalidCategory(outcome.categoryId))
-    case 'pet_exists':
-      return alreadyExistsReply(`pet ${outcome.petId} already exists`)
-    case 'barcode_taken':
-      return alreadyExistsReply(barcodeTaken(outcome.barcode, outcome.petId).message)
-  }
-}
-
-function updatePetReply(outcome: OutcomeOf<UpdatePet>, petId: bigint): StorableReply {
-  switch (outcome.type) {
-    case 'done':
-      return taggedReply(petBody(outcome.pet))
-    case 'unknown_pet':
-      return errorReply(noPet(petId))
-    case 'invalid_category':
-      return errorReply(invalidCategory(outcome.categoryId))
-    case 'barcode_taken':
-      return alreadyExistsReply(barcodeTaken(outcome.barcode, outcome.petId).message)
-  }
-}
-
-function upsertPetsReply(outcome: OutcomeOf<UpsertPets>): StorableReply {
-  switch (outcome.type) {
-    case 'done': {
-      const { pets, created } = outcome
-      const updated = pets.length - created
-      const text = `{"pets":[${pets.map(petText).join()}],"created":${created},"updated":${updated}}`
-      return jsonTextReply(text, {})
-    }
-    case 'refused':
-      return errorReply(refusal(outcome.failures, 'pets'))
-  }
-}
-
-function removePetReply(outcome: OutcomeOf<RemovePet>, petId: bigint): StorableReply {
-  switch (outcome.type) {
-    case 'done':
-      return NO_CONTENT
-    case 'unknown_pet':
-      return errorReply(noPet(petId))
-    case 'pet_reserved':
-      return inUseReply(
-        `open orders reserve ${outcome.reserved} units of petId ${petId}; complete or cancel these orders first`,
-      )
-  }
+  return conditionalReply(jsonReply(petBody(pet)), request)
 }
 
 /** A page may have thousands of pets. They are read in batches, so that other requests get a turn in between. */

@@ -7,7 +7,6 @@ import {
   entityTag,
   jsonReply,
   matchesTag,
-  methodNotAllowedReply,
   type Reply,
 } from './reply.ts'
 
@@ -15,8 +14,11 @@ import {
 export interface PublicPage {
   /** Its name in metrics and logs. */
   readonly name: string
-  answer(request: HttpRequest): Promise<Reply>
+  /** Called for GET and HEAD. */
+  readonly answer: Responder
 }
+
+type Responder = (request: HttpRequest) => Promise<Reply>
 
 export interface PublicPageParts {
   /** Builds the OpenAPI document. Called at the first request, when the service knows its own address. */
@@ -58,7 +60,7 @@ const CONTENT_SECURITY_POLICY = [
 ].join('; ')
 
 /** The staff page holds a key, so no other site may run code in it, frame it or see its address. */
-export const SECURITY_HEADERS = {
+const SECURITY_HEADERS = {
   'Content-Security-Policy': CONTENT_SECURITY_POLICY,
   'X-Frame-Options': 'DENY',
   'Referrer-Policy': 'no-referrer',
@@ -69,8 +71,6 @@ export const SECURITY_HEADERS = {
 
 /** For health checks, which would be out of date in a cache. */
 const NOT_CACHED = { 'Cache-Control': 'no-store' }
-
-type Responder = (request: HttpRequest) => Promise<Reply>
 
 export function publicPages(parts: PublicPageParts): ReadonlyMap<string, PublicPage> {
   const { contract, checkReady, webPages } = parts
@@ -90,17 +90,8 @@ export function publicPages(parts: PublicPageParts): ReadonlyMap<string, PublicP
     },
   }
   const pages = new Map(Object.entries(webPages))
-  for (const [path, respond] of Object.entries(responders)) {
-    pages.set(path, { name: path.slice(1), answer: allowGetAndHead(respond) })
-  }
+  for (const [path, answer] of Object.entries(responders)) pages.set(path, { name: path.slice(1), answer })
   return pages
-}
-
-function allowGetAndHead(respond: Responder): Responder {
-  return async (request) =>
-    request.method === 'GET' || request.method === 'HEAD'
-      ? respond(request)
-      : methodNotAllowedReply(request.method, ['GET', 'HEAD'])
 }
 
 /** If an error has a cause, its message may name hosts and files, so only callers on this machine see the message. */
@@ -125,7 +116,7 @@ export async function webPages(files: readonly WebFile[]): Promise<Readonly<Reco
   const pages: Record<string, PublicPage> = {}
   for (const file of files) {
     const { path, isHashed } = file
-    const page = { name: pageName(file), answer: allowGetAndHead(await fileResponder(file)) }
+    const page = { name: pageName(file), answer: await fileResponder(file) }
     pages[path] = page
     if (!isHashed && path !== '/') pages[`${path}/`] = page
   }

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { HttpRequest, RequestProblem, ResponseBody } from '@petstore/wire'
 import { hideSecrets } from '../core/keys/api-key.ts'
-import type { Command, Idempotency, OutcomeOf } from '../core/stock/command.ts'
-import type { GroupCommit } from '../core/stock/group-commit.ts'
+import type { Idempotency } from '../core/stock/command.ts'
 import { type ErrorCode, ServiceError } from '../core/values/errors.ts'
 import type { Page, PageRequest } from '../core/values/page.ts'
 import type { ErrorBody } from './schemas.ts'
@@ -117,12 +116,12 @@ export function errorReply(error: ReplyError, headers: Reply['headers'] = {}): J
   return jsonReply(body, { ...retry, ...headers }, status)
 }
 
-export function alreadyExistsReply(message: string): JsonReply {
-  return errorReply({ code: 'already_exists', message: `${message}; nothing was changed` })
+export function alreadyExists(message: string): ServiceError {
+  return new ServiceError('already_exists', `${message}; nothing was changed`)
 }
 
-export function inUseReply(message: string): JsonReply {
-  return errorReply({ code: 'in_use', message: `${message}; nothing was changed` })
+export function inUse(message: string): ServiceError {
+  return new ServiceError('in_use', `${message}; nothing was changed`)
 }
 
 /** RFC 6750: the error code is sent only if the request had a bearer token. */
@@ -165,10 +164,6 @@ export function methodNotAllowedReply(method: string, allowed: readonly string[]
   const supported = allowed.join(', ')
   const message = `${method} is not supported here; this path supports ${supported}`
   return errorReply({ code: 'method_not_allowed', message }, { Allow: supported })
-}
-
-export const IF_NONE_MATCH = {
-  'If-None-Match': 'ETags of content that the caller has. If one of them is current, the response is 304.',
 }
 
 /** Each content coding has its own tag (RFC 9110, 8.8.3). */
@@ -293,40 +288,4 @@ export function readIdempotency(
   }
   const fingerprint = createHash('sha256').update(`${method} ${path}\n`).update(body).digest('base64url')
   return { key, fingerprint }
-}
-
-/** Commits a command and replies with its outcome. A repeated Idempotency-Key gets the stored reply instead. */
-export async function commitAndReply<C extends Command>(
-  commits: GroupCommit,
-  command: C,
-  idempotency: RequestIdempotency | undefined,
-  toReply: (outcome: OutcomeOf<C>) => StorableReply,
-): Promise<Reply> {
-  if (idempotency === undefined) return toReply(await commits.run(command))
-  const result = await commits.runOnce(command, {
-    ...idempotency,
-    answer: (outcome) => serializeReply(toReply(outcome)),
-  })
-  switch (result.type) {
-    case 'answered':
-      return parseStoredReply(result.answer, result.isReplay)
-    case 'key_reused':
-      return errorReply(keyReusedError(idempotency.key))
-  }
-}
-
-function keyReusedError(key: string): ServiceError {
-  return new ServiceError(
-    'idempotency_key_reused',
-    `the Idempotency-Key ${JSON.stringify(key)} was sent with another request within the last 24 hours; use a new key for each change`,
-  )
-}
-
-function serializeReply({ status, headers, body }: StorableReply): string {
-  return JSON.stringify({ status, headers, body })
-}
-
-function parseStoredReply(text: string, isReplay: boolean): Reply {
-  const { status, headers, body }: StorableReply = JSON.parse(text)
-  return { status, headers: isReplay ? { ...headers, 'Idempotency-Replayed': 'true' } : headers, body }
 }

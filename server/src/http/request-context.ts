@@ -3,9 +3,8 @@ import { RequestProblem } from '@petstore/wire'
 import type { ApiKey } from '../core/keys/api-key.ts'
 import type { KeyRing } from '../core/keys/key-ring.ts'
 import type { PairingAttempts } from '../core/keys/pairing-attempts.ts'
-import type { LimitKeeper, WindowStatus } from '../core/limits/limit-store.ts'
+import type { WindowStatus } from '../core/limits/limit-store.ts'
 import type { AddressWindows } from '../core/limits/rate-windows.ts'
-import type { Clock } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import { childSpan, parseTraceparent, type TraceContext } from '../core/values/trace-context.ts'
 import type { CorsOrigins } from './cors.ts'
@@ -27,12 +26,10 @@ export interface AppParts extends PublicPageParts {
 }
 
 /** The parts that identify callers and count their requests. */
-export interface AccessParts {
+interface AccessParts {
   readonly keys: KeyRing
   readonly pairing: PairingAttempts
-  readonly limits: LimitKeeper
   readonly addresses: AddressWindows
-  readonly clock: Clock
   /** Secrets of the demo keys, which do not have the format of a key. */
   readonly demoSecrets: ReadonlySet<string>
 }
@@ -41,7 +38,7 @@ export interface AccessParts {
 export const LIMIT_REASONS = ['rate_limit_exceeded', 'key_banned', 'anonymous'] as const
 export type LimitReason = (typeof LIMIT_REASONS)[number]
 
-export interface LimitRefusal {
+interface LimitRefusal {
   readonly reason: LimitReason
   /** This request triggered the ban. */
   readonly beginsBan: boolean
@@ -175,7 +172,8 @@ export class OperationContext extends RequestContext {
   secretHash = ''
   params: Input['params'] = {}
   query: Input['query'] = {}
-  #input: Input | undefined
+  body: Input['body']
+  idempotency: Input['idempotency']
   /** The operation's `prepare`, if it was started while `admit` was waiting. */
   preparing: Promise<unknown> | undefined
   /** The result of the operation's `prepare`. */
@@ -196,16 +194,6 @@ export class OperationContext extends RequestContext {
   get caller(): ApiKey {
     if (this.key === undefined) throw new Error('a step needs a key, but none is identified')
     return this.key
-  }
-
-  /** Set by `parse`. */
-  get input(): Input {
-    if (this.#input === undefined) throw new Error('a step needs the parsed request')
-    return this.#input
-  }
-
-  set input(input: Input) {
-    this.#input = input
   }
 }
 

@@ -40,8 +40,8 @@ import {
   updateWebhook,
 } from './webhooks.ts'
 
-/** Every operation of the API, in the order of the contract. */
-export const OPERATIONS: readonly Operation[] = [
+/** Every operation of the API by its id, in the order of the contract. */
+const OPERATIONS_BY_ID = {
   listInventory,
   inventoryEvents,
   getInventoryItem,
@@ -89,4 +89,8 @@ export const OPERATIONS: readonly Operation[] = [
   createPairingCode,
   pairKey,
   getLimits,
-]
+}
+
+export const OPERATIONS: readonly Operation[] = Object.entries(OPERATIONS_BY_ID).map(
+  ([operationId, operation]) => ({ ...operation, operationId }),
+)

@@ -3,6 +3,10 @@ import { ORDER_STATES } from '../core/orders/order.ts'
 import { ERROR_CODES } from '../core/values/errors.ts'
 import { Int64, MAX_QUANTITY, OneOf } from '../core/values/field.ts'
 
+export const PlainText = (description: string) => Type.String({ description })
+export const Count = (description: string) => Type.Integer({ minimum: 0, description })
+export const Flag = (description: string) => Type.Boolean({ description })
+
 /** The query parameters of a paged list. */
 export function pageParameters(maximum = 1_000, fallback = 100) {
   return {
@@ -28,13 +32,11 @@ export const Available = (description: string) =>
 
 const ErrorDetail = Type.Object(
   {
-    index: Type.Integer({ minimum: 0, description: 'The position of the change in the request, from 0.' }),
+    index: Count('The position of the change in the request, from 0.'),
     petId: Type.Optional(Int64('The pet that the change names; absent if it names none.')),
     code: OneOf(ERROR_CODES, { description: 'The error code of this change.' }),
-    message: Type.String({ description: 'Human-readable description.' }),
-    field: Type.Optional(
-      Type.String({ description: 'With invalid_request: the field of the change that is wrong.' }),
-    ),
+    message: PlainText('Human-readable description.'),
+    field: Type.Optional(PlainText('With invalid_request: the field of the change that is wrong.')),
     available: Type.Optional(
       Available(
         'With insufficient_stock: the available units. Negative if more units are reserved than are on the shelf.',
@@ -66,15 +68,12 @@ const ErrorDetail = Type.Object(
 export const ErrorBody = Type.Object(
   {
     code: OneOf(ERROR_CODES, { description: 'Machine-readable error code. Codes are never renamed.' }),
-    message: Type.String({
-      description: 'Human-readable description: what is wrong, what was expected, what to do.',
-    }),
+    message: PlainText('Human-readable description: what is wrong, what was expected, what to do.'),
     status: Type.Integer({ description: 'The HTTP status code.' }),
     field: Type.Optional(
-      Type.String({
-        description:
-          'With invalid_request: the field of the body, the query parameter or the path parameter that is wrong, such as `quantity` or `changes[3].delta`. Absent if the error concerns more than one.',
-      }),
+      PlainText(
+        'With invalid_request: the field of the body, the query parameter or the path parameter that is wrong, such as `quantity` or `changes[3].delta`. Absent if the error concerns more than one.',
+      ),
     ),
     details: Type.Optional(
       Type.Array(ErrorDetail, {
@@ -99,3 +98,8 @@ export type ErrorBody = Static<typeof ErrorBody>
 
 export const EXAMPLE_TIME = '2026-11-15T12:00:00.000Z'
 export const EXAMPLE_KEY = { id: 'key_4fT9cVq2Lw8ZsXyN', name: 'My shop' }
+
+/** `InvalidRequest` for `invalid_request`, `IfMatch` for `If-Match`, `StockLow` for `stock.low`. */
+export function pascalCase(name: string): string {
+  return name.replaceAll(/(?:^|[-_.])([a-z])/gi, (_, letter: string) => letter.toUpperCase())
+}

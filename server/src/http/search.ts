@@ -12,8 +12,8 @@ import { availableOf } from '../core/stock/stock-draft.ts'
 import { Int64, jsonWriter, OneOf, Quantity } from '../core/values/field.ts'
 import { AVAILABLE } from './inventory.ts'
 import { defineOperation } from './operation.ts'
-import { IF_NONE_MATCH, pageReply } from './reply.ts'
-import { pageParameters } from './schemas.ts'
+import { pageReply } from './reply.ts'
+import { Flag, pageParameters } from './schemas.ts'
 
 const ROW_FIELDS = { ...SEARCH_ROW, available: AVAILABLE }
 
@@ -37,15 +37,10 @@ const SearchRow = Type.Object(ROW_FIELDS, {
 
 const rowBody = jsonWriter(ROW_FIELDS)
 
-export const searchInventory = defineOperation({
-  operationId: 'searchInventory',
-  method: 'GET',
-  path: '/inventory/search',
+export const searchInventory = defineOperation('GET', '/inventory/search', {
   summary: 'Search pets and their stock',
   description:
     'Returns the pets that match every given parameter, with their stock, in pages. A pet that changes while the pages are read may appear in its old or its new state; every other pet appears exactly once. Searches of one API key run one after the other. If a search takes longer than 2 seconds, the response is 400; add parameters to narrow the search.',
-  tag: 'inventory',
-  stability: 'beta',
   query: {
     q: Type.Optional(
       Type.String({
@@ -56,9 +51,7 @@ export const searchInventory = defineOperation({
     ),
     status: Type.Optional(OneOf(PET_STATUSES, { description: 'Return only pets with this status.' })),
     categoryId: Type.Optional(Int64('Return only pets of this category.')),
-    low: Type.Optional(
-      Type.Boolean({ description: 'true returns only pets with low stock; false returns all pets.' }),
-    ),
+    low: Type.Optional(Flag('true returns only pets with low stock; false returns all pets.')),
     below: Type.Optional(Quantity('Return only pets with fewer available units than this.')),
     sort: OneOf(SEARCH_SORTS, {
       default: 'petId',
@@ -67,9 +60,7 @@ export const searchInventory = defineOperation({
     }),
     ...pageParameters(),
   },
-  headers: IF_NONE_MATCH,
   success: { description: 'A page of the result.', schema: Type.Array(SearchRow), isPaged: true },
-  errors: ['invalid_request'],
   reply: async ({ query, request, key }, { store, longReads }) => {
     const search = searchOf(query)
     const page = await longReads.run(key.id, () => searchPage(store, search, query))

@@ -1,12 +1,4 @@
 import Type from 'typebox'
-import type {
-  CreateWebhook,
-  MoveWebhook,
-  OutcomeOf,
-  RemoveWebhook,
-  RotateWebhookSecret,
-  UpdateWebhook,
-} from '../core/stock/command.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import { DateTime, Int64, invalidField, type JsonOf, jsonWriter, OneOf } from '../core/values/field.ts'
 import { readPageById } from '../core/values/page.ts'
@@ -34,19 +26,10 @@ import {
   type WebhookState,
   type WebhookStore,
 } from '../core/webhooks/webhook-store.ts'
+import { commitAndReply } from './commit.ts'
 import { defineOperation } from './operation.ts'
-import {
-  commitAndReply,
-  createdReply,
-  errorReply,
-  IF_NONE_MATCH,
-  jsonReply,
-  NO_CONTENT,
-  pageReply,
-  type StorableReply,
-  taggedReply,
-} from './reply.ts'
-import { EXAMPLE_TIME, pageParameters } from './schemas.ts'
+import { conditionalReply, createdReply, jsonReply, NO_CONTENT, pageReply, taggedReply } from './reply.ts'
+import { Count, EXAMPLE_TIME, Flag, PlainText, pageParameters } from './schemas.ts'
 
 const WEBHOOK_BODY = {
   ...WEBHOOK,
@@ -55,11 +38,9 @@ const WEBHOOK_BODY = {
   }),
   behind: Type.Object(
     {
-      events: Type.Integer({
-        minimum: 0,
-        description:
-          'Events that the webhook has not processed yet, including events of kinds that it does not receive. 1 if a single `relist` replaces these events.',
-      }),
+      events: Count(
+        'Events that the webhook has not processed yet, including events of kinds that it does not receive. 1 if a single `relist` replaces these events.',
+      ),
       since: Type.Optional(DateTime('When the oldest of these events happened, in UTC.')),
     },
     { title: 'WebhookLag', description: 'The backlog of the webhook.' },
@@ -69,7 +50,7 @@ const WEBHOOK_BODY = {
     DateTime('If deliveries fail and the webhook is on: when the next attempt is made, in UTC.'),
   ),
   offAt: Type.Optional(DateTime('When the webhook was turned off, in UTC.')),
-  offReason: Type.Optional(Type.String({ description: 'Why the webhook was turned off.' })),
+  offReason: Type.Optional(PlainText('Why the webhook was turned off.')),
 }
 
 const NEW_WEBHOOK_EXAMPLE = {
@@ -90,9 +71,7 @@ const Webhook = Type.Object(WEBHOOK_BODY, { title: 'Webhook', examples: [WEBHOOK
 const WebhookWithSecret = Type.Object(
   {
     ...WEBHOOK_BODY,
-    secret: Type.String({
-      description: 'The secret that deliveries are signed with. It is shown only once.',
-    }),
+    secret: PlainText('The secret that deliveries are signed with. It is shown only once.'),
   },
   {
     title: 'WebhookWithSecret',
@@ -119,18 +98,16 @@ const Redelivery = Type.Object(
 )
 
 const ATTEMPT = {
-  messageId: Type.String({
-    description: 'The `webhook-id`, which is the same for all attempts of a delivery.',
-  }),
-  type: Type.String({ description: 'The kind of event.' }),
+  messageId: PlainText('The `webhook-id`, which is the same for all attempts of a delivery.'),
+  type: PlainText('The kind of event.'),
   at: DateTime('When the attempt was made, in UTC.'),
-  durationMs: Type.Integer({ minimum: 0, description: 'How long the attempt took.' }),
-  delivered: Type.Boolean({ description: 'Whether the receiver replied 2xx in time.' }),
+  durationMs: Count('How long the attempt took.'),
+  delivered: Flag('Whether the receiver replied 2xx in time.'),
   status: Type.Optional(
     Type.Integer({ description: 'The status of the response; absent if there was none.' }),
   ),
-  error: Type.Optional(Type.String({ description: 'Why the attempt failed.' })),
-  response: Type.String({ description: 'The beginning of the response body, up to 1 kB.' }),
+  error: Type.Optional(PlainText('Why the attempt failed.')),
+  response: PlainText('The beginning of the response body, up to 1 kB.'),
 }
 
 const ATTEMPT_EXAMPLE = {
@@ -145,7 +122,7 @@ const ATTEMPT_EXAMPLE = {
 
 const WebhookDelivery = Type.Object(
   {
-    id: Type.String({ description: 'Identifies the attempt; opaque.' }),
+    id: PlainText('Identifies the attempt; opaque.'),
     attempt: Type.Integer({ minimum: 1, description: 'The number of the attempt, from 1.' }),
     ...ATTEMPT,
   },
@@ -158,137 +135,108 @@ const WebhookTest = Type.Object(ATTEMPT, {
   examples: [ATTEMPT_EXAMPLE],
 })
 
-export const listWebhooks = defineOperation({
-  operationId: 'listWebhooks',
-  method: 'GET',
-  path: '/webhooks',
+export const listWebhooks = defineOperation('GET', '/webhooks', {
   summary: 'List webhooks',
   description: 'Returns all webhooks, oldest first, each with its backlog.',
-  tag: 'webhooks',
-  stability: 'beta',
   needs: 'webhooks',
-  headers: IF_NONE_MATCH,
   success: { description: 'The webhooks.', schema: Type.Array(Webhook) },
-  errors: [],
-  handle: async (_, { store }) => (await store.listWebhooks()).map(webhookBody),
+  reply: async ({ request }, { store }) =>
+    conditionalReply(jsonReply((await store.listWebhooks()).map(webhookBody)), request),
 })
 
-export const createWebhook = defineOperation({
-  operationId: 'createWebhook',
-  method: 'POST',
-  path: '/webhooks',
+export const createWebhook = defineOperation('POST', '/webhooks', {
   summary: 'Create a webhook',
   description: `Creates a webhook. From now on, the service sends every event of the given kinds to the address with POST, as the Standard Webhooks specification says. Each event is delivered at least once, and events of one pet arrive in order. A delivery succeeds if the receiver replies 2xx within 15 seconds. Otherwise the delivery is retried for 3 days; then the webhook is turned off. If the log was pruned before all events were delivered, the webhook gets one delivery of the type \`relist\`: read the list again. Only this response shows the secret. A store can have ${MAX_WEBHOOKS} webhooks, and a key can have created ${MAX_WEBHOOKS_PER_KEY} of them; beyond that the response is 409.`,
-  tag: 'webhooks',
-  stability: 'beta',
   needs: 'webhooks',
   acceptsIdempotencyKey: true,
   body: NewWebhook,
   success: { status: 201, description: 'The webhook, with its secret.', schema: WebhookWithSecret },
-  errors: ['invalid_request', 'in_use', 'payload_too_large'],
-  reply: async ({ body, key, request, idempotency }, { commits, clock, store, webhookSender }) => {
-    const url = await checkUrl(body.url, webhookSender)
+  errors: ['in_use'],
+  reply: async (input, services) => {
+    const { clock, store, webhookSender } = services
+    const url = await checkUrl(input.body.url, webhookSender)
     const at = clock()
     const webhook: StoredWebhook = {
       id: newWebhookId(),
       url,
-      kinds: body.kinds,
+      kinds: input.body.kinds,
       paused: false,
       createdAt: at,
       secret: newSecret(),
       revision: 1,
       progress: { cursor: await store.latestEventCursor() },
     }
-    return commitAndReply(
-      commits,
-      { type: 'create_webhook', webhook, keyId: key.id, at },
-      idempotency,
-      (outcome) => createWebhookReply(outcome, request.path),
-    )
+    const command = { type: 'create_webhook', webhook, at } as const
+    return commitAndReply(input, services, command, {
+      done: (outcome) =>
+        createdReply(input.request.path, bodyWithSecret({ webhook: outcome.webhook, lag: NO_LAG })),
+      too_many_webhooks: ({ scope, max }) => {
+        const owner = scope === 'store' ? 'the store has' : 'this API key has created'
+        const message = `${owner} ${max} webhooks, which is the maximum; remove a webhook first`
+        return new ServiceError('in_use', message)
+      },
+    })
   },
 })
 
-export const getWebhook = defineOperation({
-  operationId: 'getWebhook',
-  method: 'GET',
-  path: '/webhooks/{webhookId}',
+export const getWebhook = defineOperation('GET', '/webhooks/{webhookId}', {
   summary: 'Get a webhook',
   description: 'Returns one webhook with its backlog, but without its secret.',
-  tag: 'webhooks',
-  stability: 'beta',
   needs: 'webhooks',
   params: { webhookId: Int64('The webhook to return.') },
-  headers: IF_NONE_MATCH,
   success: { description: 'The webhook.', schema: Webhook },
-  errors: ['invalid_request', 'not_found'],
-  handle: async ({ params: { webhookId } }, { store }) => webhookBody(await requireWebhook(store, webhookId)),
+  reply: async ({ params: { webhookId }, request }, { store }) =>
+    conditionalReply(jsonReply(webhookBody(await requireWebhook(store, webhookId))), request),
 })
 
-export const updateWebhook = defineOperation({
-  operationId: 'updateWebhook',
-  method: 'PATCH',
-  path: '/webhooks/{webhookId}',
+export const updateWebhook = defineOperation('PATCH', '/webhooks/{webhookId}', {
   summary: 'Update a webhook',
   description:
     'Changes the address or the kinds of a webhook, pauses it or resumes it. Fields that are not sent stay as they are. Deliveries that start after the response obey the change. The webhook continues where it stopped, and a failed delivery is retried at once.',
-  tag: 'webhooks',
-  stability: 'beta',
   needs: 'webhooks',
   acceptsIdempotencyKey: true,
   params: { webhookId: Int64('The webhook to update.') },
   body: WebhookUpdate,
   success: { description: 'The webhook.', schema: Webhook },
-  errors: ['invalid_request', 'not_found', 'payload_too_large'],
-  reply: async (
-    { params: { webhookId }, body, key, idempotency },
-    { commits, clock, store, webhookSender },
-  ) => {
+  reply: async (input, services) => {
+    const { store, webhookSender } = services
+    const { params, body } = input
+    const { webhookId } = params
     const patch = body.url === undefined ? body : { ...body, url: await checkUrl(body.url, webhookSender) }
     const lag = await lagOf(store, webhookId)
-    const command = { type: 'update_webhook', webhookId, patch, keyId: key.id, at: clock() } as const
-    return commitAndReply(commits, command, idempotency, (outcome) =>
-      changeWebhookReply(outcome, webhookId, (webhook) => taggedReply(webhookBody({ webhook, lag }))),
-    )
+    const command = { type: 'update_webhook', webhookId, patch } as const
+    return commitAndReply(input, services, command, {
+      done: ({ webhook }) => taggedReply(webhookBody({ webhook, lag })),
+      unknown_webhook: () => webhookNotFound(webhookId),
+    })
   },
 })
 
-export const removeWebhook = defineOperation({
-  operationId: 'removeWebhook',
-  method: 'DELETE',
-  path: '/webhooks/{webhookId}',
+export const removeWebhook = defineOperation('DELETE', '/webhooks/{webhookId}', {
   summary: 'Remove a webhook',
   description:
     'Removes a webhook and its list of deliveries. No delivery starts after the response; one that is being sent at that moment may still arrive.',
-  tag: 'webhooks',
-  stability: 'beta',
   needs: 'webhooks',
   acceptsIdempotencyKey: true,
   params: { webhookId: Int64('The webhook to remove.') },
   success: { status: 204, description: 'The webhook was removed.', schema: Type.Null() },
-  errors: ['invalid_request', 'not_found'],
-  reply: ({ params: { webhookId }, key, idempotency }, { commits, clock }) =>
-    commitAndReply(
-      commits,
-      { type: 'remove_webhook', webhookId, keyId: key.id, at: clock() },
-      idempotency,
-      (outcome) => removeWebhookReply(outcome, webhookId),
-    ),
+  reply: (input, services) => {
+    const { webhookId } = input.params
+    const command = { type: 'remove_webhook', webhookId } as const
+    return commitAndReply(input, services, command, {
+      done: () => NO_CONTENT,
+      unknown_webhook: () => webhookNotFound(webhookId),
+    })
+  },
 })
 
-export const listWebhookDeliveries = defineOperation({
-  operationId: 'listWebhookDeliveries',
-  method: 'GET',
-  path: '/webhooks/{webhookId}/deliveries',
+export const listWebhookDeliveries = defineOperation('GET', '/webhooks/{webhookId}/deliveries', {
   summary: 'List the deliveries of a webhook',
   description: `Returns the delivery attempts of a webhook and their responses, newest first, in pages. The latest ${MAX_KEPT_ATTEMPTS.toLocaleString('en')} attempts are kept.`,
-  tag: 'webhooks',
-  stability: 'beta',
   needs: 'webhooks',
   params: { webhookId: Int64('The webhook whose deliveries are returned.') },
   query: pageParameters(),
-  headers: IF_NONE_MATCH,
   success: { description: 'A page of attempts.', schema: Type.Array(WebhookDelivery), isPaged: true },
-  errors: ['invalid_request', 'not_found'],
   reply: async ({ params: { webhookId }, query, request }, { store }) => {
     const page = await readPageById(query, async (limit, before) => {
       await requireWebhook(store, webhookId)
@@ -298,86 +246,75 @@ export const listWebhookDeliveries = defineOperation({
   },
 })
 
-export const rotateWebhookSecret = defineOperation({
-  operationId: 'rotateWebhookSecret',
-  method: 'POST',
-  path: '/webhooks/{webhookId}/rotate-secret',
+export const rotateWebhookSecret = defineOperation('POST', '/webhooks/{webhookId}/rotate-secret', {
   summary: 'Rotate the secret of a webhook',
   description:
     'Gives a webhook a new secret. For 24 hours, all deliveries that start after the response are signed with both the new and the old secret, so that the receiver can switch to the new secret without losing a delivery.',
-  tag: 'webhooks',
-  stability: 'beta',
   needs: 'webhooks',
   acceptsIdempotencyKey: true,
   params: { webhookId: Int64('The webhook.') },
   success: { description: 'The webhook, with its new secret.', schema: WebhookWithSecret },
-  errors: ['invalid_request', 'not_found'],
-  reply: async ({ params: { webhookId }, key, idempotency }, { commits, clock, store }) => {
-    const lag = await lagOf(store, webhookId)
-    const secret = newSecret()
-    const command = { type: 'rotate_webhook_secret', webhookId, secret, keyId: key.id, at: clock() } as const
-    return commitAndReply(commits, command, idempotency, (outcome) =>
-      changeWebhookReply(outcome, webhookId, (webhook) => jsonReply(bodyWithSecret({ webhook, lag }))),
-    )
+  reply: async (input, services) => {
+    const { webhookId } = input.params
+    const lag = await lagOf(services.store, webhookId)
+    const command = { type: 'rotate_webhook_secret', webhookId, secret: newSecret() } as const
+    return commitAndReply(input, services, command, {
+      done: ({ webhook }) => jsonReply(bodyWithSecret({ webhook, lag })),
+      unknown_webhook: () => webhookNotFound(webhookId),
+    })
   },
 })
 
 /** A webhook changes at the same time when an instance takes it over, which happens at most once in seconds. */
 const MAX_REDELIVER_TRIES = 5
 
-export const redeliverWebhook = defineOperation({
-  operationId: 'redeliverWebhook',
-  method: 'POST',
-  path: '/webhooks/{webhookId}/redeliver',
+export const redeliverWebhook = defineOperation('POST', '/webhooks/{webhookId}/redeliver', {
   summary: 'Send events to a webhook again',
   description:
     'Takes a webhook back to the first event at or after `since`, so that this event and all later ones are sent again, with the same `webhook-id`. Events that the webhook has not sent yet are never skipped. If some of these events may have been pruned from the log, the webhook gets a single `relist` instead: read the list again. A webhook that is paused or off sends the events once it is on again.',
-  tag: 'webhooks',
-  stability: 'beta',
   needs: 'webhooks',
   acceptsIdempotencyKey: true,
   params: { webhookId: Int64('The webhook.') },
   body: Redelivery,
   success: { description: 'The webhook. `behind` counts the events that are sent again.', schema: Webhook },
-  errors: ['invalid_request', 'not_found', 'payload_too_large'],
-  reply: async ({ params: { webhookId }, body: { since }, key, idempotency }, { commits, clock, store }) => {
-    const at = clock()
-    if (since > at)
+  reply: async (input, services) => {
+    const { webhookId } = input.params
+    const { since } = input.body
+    const { store } = services
+    const origin = { keyId: input.key.id, at: services.clock() }
+    if (since > origin.at)
       throw invalidField('since', `since must not be in the future, got ${new Date(since).toISOString()}`)
     for (let tries = 1; ; tries++) {
       const found = await store.findWebhook(webhookId)
       const rewind = found && (await store.findRewind(found.webhook.progress, since))
       const command =
         found === undefined || rewind === undefined
-          ? ({ type: 'move_webhook', webhookId, cursor: '', onlyIfRevision: 0, keyId: key.id, at } as const)
-          : rewindCommand(found.webhook, rewind, { keyId: key.id, at })
+          ? ({ type: 'move_webhook', webhookId, cursor: '', onlyIfRevision: 0, ...origin } as const)
+          : rewindCommand(found.webhook, rewind, origin)
       let wasChanged = false
-      const reply = await commitAndReply(commits, command, idempotency, (outcome) => {
-        wasChanged = outcome.type === 'webhook_changed'
-        return changeWebhookReply(outcome, webhookId, (webhook) =>
-          jsonReply(webhookBody({ webhook, lag: rewind?.lag ?? NO_LAG })),
-        )
+      const reply = await commitAndReply(input, services, command, {
+        done: ({ webhook }) => jsonReply(webhookBody({ webhook, lag: rewind?.lag ?? NO_LAG })),
+        unknown_webhook: () => webhookNotFound(webhookId),
+        webhook_changed: () => {
+          wasChanged = true
+          const message = `webhook ${webhookId} was changed at the same time; send the request again`
+          return new ServiceError('service_unavailable', message, { retryAfterSeconds: 1 })
+        },
       })
       if (!wasChanged || tries === MAX_REDELIVER_TRIES) return reply
     }
   },
 })
 
-export const testWebhook = defineOperation({
-  operationId: 'testWebhook',
-  method: 'POST',
-  path: '/webhooks/{webhookId}/test',
+export const testWebhook = defineOperation('POST', '/webhooks/{webhookId}/test', {
   summary: 'Send a test event to a webhook',
   description: `Sends an event of the type \`${TEST_EVENT_TYPE}\` at once, whatever kinds the webhook receives and even if it is paused or off, and returns the response. A test event says nothing about the stock. Its \`webhook-id\` begins with \`test_\`. It is never retried.`,
-  tag: 'webhooks',
-  stability: 'beta',
   needs: 'webhooks',
   params: { webhookId: Int64('The webhook.') },
   success: { description: 'The attempt and the response of the receiver.', schema: WebhookTest },
-  errors: ['invalid_request', 'not_found'],
-  handle: async ({ params: { webhookId } }, { store, clock, webhookSender: sender }) => {
+  reply: async ({ params: { webhookId } }, { store, clock, webhookSender: sender }) => {
     const { webhook } = await requireWebhook(store, webhookId)
-    return attemptBody(await sendTestEvent(webhook, { sender, store, clock }))
+    return jsonReply(attemptBody(await sendTestEvent(webhook, { sender, store, clock })))
   },
 })
 
@@ -400,44 +337,6 @@ async function checkUrl(text: string, sender: WebhookSender): Promise<string> {
   const problem = await sender.problemOf(normalized.url)
   if (problem !== undefined) throw invalidField('url', `url ${problem}`)
   return normalized.url
-}
-
-function createWebhookReply(outcome: OutcomeOf<CreateWebhook>, path: string): StorableReply {
-  switch (outcome.type) {
-    case 'done':
-      return createdReply(path, bodyWithSecret({ webhook: outcome.webhook, lag: NO_LAG }))
-    case 'too_many_webhooks': {
-      const owner = outcome.scope === 'store' ? 'the store has' : 'this API key has created'
-      const message = `${owner} ${outcome.max} webhooks, which is the maximum; remove a webhook first`
-      return errorReply(new ServiceError('in_use', message))
-    }
-  }
-}
-
-function changeWebhookReply(
-  outcome: OutcomeOf<UpdateWebhook | RotateWebhookSecret | MoveWebhook>,
-  webhookId: bigint,
-  replyWith: (webhook: StoredWebhook) => StorableReply,
-): StorableReply {
-  switch (outcome.type) {
-    case 'done':
-      return replyWith(outcome.webhook)
-    case 'unknown_webhook':
-      return errorReply(webhookNotFound(webhookId))
-    case 'webhook_changed': {
-      const message = `webhook ${webhookId} was changed at the same time; send the request again`
-      return errorReply(new ServiceError('service_unavailable', message, { retryAfterSeconds: 1 }))
-    }
-  }
-}
-
-function removeWebhookReply(outcome: OutcomeOf<RemoveWebhook>, webhookId: bigint): StorableReply {
-  switch (outcome.type) {
-    case 'done':
-      return NO_CONTENT
-    case 'unknown_webhook':
-      return errorReply(webhookNotFound(webhookId))
-  }
 }
 
 const webhookToJson = jsonWriter(WEBHOOK_BODY)

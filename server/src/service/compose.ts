@@ -100,8 +100,6 @@ export async function startService(
     access: {
       keys,
       pairing: new PairingAttempts(store, clock),
-      limits,
-      clock,
       demoSecrets,
       addresses: new AddressWindows(config.anonymousPerMinute, clock),
     },
@@ -154,8 +152,13 @@ export async function startService(
     {
       name: 'metrics',
       start: () => {
+        if (config.metricsPort === 'off') return
         const load = () => listener.load()
-        metricsListener = listenForScrapes(config, createScrapeApp({ metrics, store, clock, load }))
+        metricsListener = listen(createScrapeApp({ metrics, store, clock, load }), {
+          host: config.metricsHost,
+          port: config.metricsPort,
+          flags: { host: '--metrics-host', port: '--metrics-port' },
+        })
       },
       stop: () => metricsListener?.stop(0),
     },
@@ -275,15 +278,5 @@ function listenForRequests(
     maxConnectionsPerAddress: config.maxConnectionsPerAddress,
     maxUnsentBytes: config.maxUnsentMebibytes * MEBIBYTE,
     ...(tls === undefined ? {} : { tls }),
-  })
-}
-
-/** `undefined` if metrics are off. */
-function listenForScrapes({ metricsHost, metricsPort }: Config, app: Handler): Listener | undefined {
-  if (metricsPort === 'off') return undefined
-  return listen(app, {
-    host: metricsHost,
-    port: metricsPort,
-    flags: { host: '--metrics-host', port: '--metrics-port' },
   })
 }

@@ -51,26 +51,17 @@ class Histogram {
       if (value <= bound) break
       bucket++
     }
-    increment(this.counts, bucket)
+    this.counts[bucket] = (this.counts[bucket] ?? 0) + 1
     this.sum += value
   }
 }
 
-function increment(counts: Float64Array, index: number): void {
-  const before = counts[index]
-  if (before === undefined) throw new RangeError(`count ${index} does not exist; there are ${counts.length}`)
-  counts[index] = before + 1
-}
-
-/** The counts of one operation. A request only increments array elements; labels are built when the metrics are scraped. */
+/** The counts of one operation. Labels are built when the metrics are scraped. */
 interface OperationSeries {
-  /** Indexed by status. */
-  readonly requests: Float64Array
+  /** By status. */
+  readonly requests: Map<number, number>
   readonly seconds: Histogram
 }
-
-/** HTTP statuses are below 600. */
-const STATUS_COUNT = 600
 
 /** Bucket bounds, from replies served from memory to requests that wait for a locked database. */
 const REQUEST_SECONDS = [
@@ -93,7 +84,7 @@ export class Metrics implements RequestObserver, CommitObserver, DeliveryObserve
 
   requestFinished({ operationName, status, durationMs, limitRefusal }: FinishedRequest): void {
     const { requests, seconds } = this.#operations.get(operationName) ?? this.#addOperation(operationName)
-    increment(requests, status)
+    requests.set(status, (requests.get(status) ?? 0) + 1)
     seconds.observe(durationMs / 1_000)
     if (limitRefusal === undefined) return
     this.#refusals[limitRefusal.reason]++
@@ -115,19 +106,16 @@ export class Metrics implements RequestObserver, CommitObserver, DeliveryObserve
   }
 
   render(gauges: Gauges): string {
-    const { activeKeys, inventoryEntries, openOrders, orderTotals, webhooks, load } = gauges
-    const { residentBytes, openFiles, maxFiles } = gauges
-    const startedAt = performance.timeOrigin / 1_000
+    const { activeKeys, openOrders, orderTotals, webhooks, load, now } = gauges
     const operations = [...this.#operations].sort(([one], [other]) => (one < other ? -1 : 1))
+    const perWebhook = (measure: (state: WebhookState) => number): Sample[] =>
+      webhooks.map((state) => [{ webhook: String(state.webhook.id) }, measure(state)])
     return [
-      metricFamily(
+      counter(
         'petstore_requests_total',
-        'counter',
         'Finished requests, by operation and status.',
         operations.flatMap(([operation, { requests }]) =>
-          [...requests.entries()]
-            .filter(([, count]) => count > 0)
-            .map(([status, count]) => [{ operation, status: String(status) }, count] as const),
+          Array.from(requests, ([status, count]): Sample => [{ operation, status: String(status) }, count]),
         ),
       ),
       histogramFamily(
@@ -135,71 +123,61 @@ export class Metrics implements RequestObserver, CommitObserver, DeliveryObserve
         'Time from the arrival of a request until its response is passed to the network, by operation.',
         operations.map(([operation, { seconds }]) => [{ operation }, seconds]),
       ),
-      histogramFamily('petstore_commit_batch_size', 'Number of commands in one commit.', [
-        [{}, this.#batchSizes],
-      ]),
-      histogramFamily('petstore_commit_duration_seconds', 'Time until a commit is on disk.', [
-        [{}, this.#commitSeconds],
-      ]),
-      metricFamily(
+      histogramFamily('petstore_commit_batch_size', 'Number of commands in one commit.', this.#batchSizes),
+      histogramFamily(
+        'petstore_commit_duration_seconds',
+        'Time until a commit is on disk.',
+        this.#commitSeconds,
+      ),
+      counter(
         'petstore_rate_limited_total',
-        'counter',
         'Requests rejected with 429, by reason: limit of the key, banned key, or limit of an address without a valid key.',
         LIMIT_REASONS.map((reason) => [{ reason }, this.#refusals[reason]]),
       ),
-      metricFamily('petstore_bans_total', 'counter', 'Bans of API keys.', [[{}, this.#bans]]),
-      metricFamily(
+      counter('petstore_bans_total', 'Bans of API keys.', this.#bans),
+      gauge(
         'petstore_keys',
-        'gauge',
         'Active keys, by plan.',
-        activeKeys === undefined ? [] : PLANS.map((plan) => [{ plan }, activeKeys[plan]]),
+        activeKeys && PLANS.map((plan) => [{ plan }, activeKeys[plan]]),
       ),
-      gauge('petstore_inventory_entries', 'Entries in the inventory.', inventoryEntries),
+      gauge('petstore_inventory_entries', 'Entries in the inventory.', gauges.inventoryEntries),
       gauge('petstore_orders_open', 'Open orders.', openOrders?.orders),
       gauge('petstore_reserved_units', 'Units of stock reserved by open orders.', openOrders?.units),
-      metricFamily(
+      counter(
         'petstore_orders_refused_total',
-        'counter',
         'Orders rejected because too few units were available.',
-        [[{}, orderTotals.refused]],
+        orderTotals.refused,
       ),
-      metricFamily('petstore_orders_expired_total', 'counter', 'Expired holds released by this process.', [
-        [{}, orderTotals.expired],
-      ]),
-      metricFamily(
+      counter(
+        'petstore_orders_expired_total',
+        'Expired holds released by this process.',
+        orderTotals.expired,
+      ),
+      counter(
         'petstore_webhook_deliveries_total',
-        'counter',
         'Webhook delivery attempts by this process, by result.',
-        (['delivered', 'failed'] as const).map((result) => [{ result }, this.#deliveries[result]]),
+        Object.entries(this.#deliveries).map(([result, count]) => [{ result }, count]),
       ),
       histogramFamily(
         'petstore_webhook_delivery_duration_seconds',
         'Duration of a webhook delivery attempt.',
-        [[{}, this.#deliverySeconds]],
+        this.#deliverySeconds,
       ),
-      metricFamily('petstore_webhooks_turned_off_total', 'counter', 'Webhooks turned off by this process.', [
-        [{}, this.#turnedOff],
-      ]),
-      metricFamily(
+      counter('petstore_webhooks_turned_off_total', 'Webhooks turned off by this process.', this.#turnedOff),
+      gauge(
         'petstore_webhook_behind_events',
-        'gauge',
         'Events in the backlog of a webhook.',
-        webhooks.map(({ webhook, lag }) => [{ webhook: String(webhook.id) }, lag.events]),
+        perWebhook(({ lag }) => lag.events),
       ),
-      metricFamily(
+      gauge(
         'petstore_webhook_behind_seconds',
-        'gauge',
         'Age of the oldest event in the backlog of a webhook.',
-        webhooks.map(({ webhook, lag }) => [
-          { webhook: String(webhook.id) },
-          lag.since === undefined ? 0 : Math.max(0, (gauges.now - lag.since) / 1_000),
-        ]),
+        perWebhook(({ lag: { since = now } }) => Math.max(0, (now - since) / 1_000)),
       ),
-      metricFamily(
+      gauge(
         'petstore_webhook_on',
-        'gauge',
         '1 if a webhook is active, 0 if it is paused or turned off.',
-        webhooks.map(({ webhook }) => [{ webhook: String(webhook.id) }, isActive(webhook) ? 1 : 0]),
+        perWebhook(({ webhook }) => (isActive(webhook) ? 1 : 0)),
       ),
       gauge(
         'petstore_open_connections',
@@ -207,18 +185,22 @@ export class Metrics implements RequestObserver, CommitObserver, DeliveryObserve
         load.connections,
       ),
       gauge('petstore_open_requests', 'Requests in progress.', load.requests),
-      metricFamily('petstore_build_info', 'gauge', 'Always 1; the labels contain the versions.', [
+      gauge('petstore_build_info', 'Always 1; the labels contain the versions.', [
         [{ version: VERSION, bun: Bun.version }, 1],
       ]),
-      gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', residentBytes),
-      gauge('process_open_fds', 'Open file descriptors, including connections.', openFiles),
-      gauge('process_max_fds', 'Maximum number of open file descriptors.', maxFiles),
-      gauge('process_start_time_seconds', 'Start time of the process in Unix seconds.', startedAt),
+      gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', gauges.residentBytes),
+      gauge('process_open_fds', 'Open file descriptors, including connections.', gauges.openFiles),
+      gauge('process_max_fds', 'Maximum number of open file descriptors.', gauges.maxFiles),
+      gauge(
+        'process_start_time_seconds',
+        'Start time of the process in Unix seconds.',
+        performance.timeOrigin / 1_000,
+      ),
     ].join('')
   }
 
   #addOperation(operation: string): OperationSeries {
-    const series = { requests: new Float64Array(STATUS_COUNT), seconds: new Histogram(REQUEST_SECONDS) }
+    const series = { requests: new Map<number, number>(), seconds: new Histogram(REQUEST_SECONDS) }
     this.#operations.set(operation, series)
     return series
   }
@@ -240,9 +222,7 @@ export function createScrapeApp({ metrics, store, clock, load }: ScrapeParts): H
   // While the database is unavailable, the last known backlog is reported, so that alerts on the backlog do not clear.
   let lastWebhooks: readonly WebhookState[] = []
   const scrape = async ({ method, path }: HttpRequest): Promise<HttpResponse> => {
-    if (path !== '/metrics') {
-      return textAnswer(404, 'the metrics are at /metrics\n')
-    }
+    if (path !== '/metrics') return textAnswer(404, 'the metrics are at /metrics\n')
     if (method !== 'GET' && method !== 'HEAD') {
       return textAnswer(405, '/metrics allows GET and HEAD\n', { Allow: 'GET, HEAD' })
     }
@@ -297,31 +277,37 @@ type Sample = readonly [labels: Labels, value: number]
 /** The version of Prometheus' text format that is written below. */
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
+/** A number stands for a single sample without labels; `undefined` for no sample. */
+type Samples = readonly Sample[] | number | undefined
+
+function counter(name: string, help: string, samples: Samples): string {
+  return metricFamily(name, 'counter', help, samples)
+}
+
+function gauge(name: string, help: string, samples: Samples): string {
+  return metricFamily(name, 'gauge', help, samples)
+}
+
 /** A metric with its series, in Prometheus' text format. */
 export function metricFamily(
   name: string,
   type: 'counter' | 'gauge',
   help: string,
-  samples: readonly Sample[],
+  samples: Samples = [],
 ): string {
-  const lines = samples.map(([labels, value]) => sampleLine(name, labels, value))
+  const series: readonly Sample[] = typeof samples === 'number' ? [[{}, samples]] : samples
+  const lines = series.map(([labels, value]) => sampleLine(name, labels, value))
   return heading(name, type, help) + lines.join('')
-}
-
-/** A gauge without labels. It has no sample if its value is `undefined`. */
-function gauge(name: string, help: string, value: number | undefined): string {
-  return metricFamily(name, 'gauge', help, value === undefined ? [] : [[{}, value]])
 }
 
 function histogramFamily(
   name: string,
   help: string,
-  series: readonly (readonly [labels: Labels, histogram: Histogram])[],
+  histograms: Histogram | readonly (readonly [labels: Labels, histogram: Histogram])[],
 ): string {
-  return (
-    heading(name, 'histogram', help) +
-    series.map(([labels, histogram]) => histogramLines(name, labels, histogram)).join('')
-  )
+  const series = histograms instanceof Histogram ? [[{}, histograms] as const] : histograms
+  const lines = series.map(([labels, histogram]) => histogramLines(name, labels, histogram))
+  return heading(name, 'histogram', help) + lines.join('')
 }
 
 function histogramLines(name: string, labels: Labels, { bounds, counts, sum }: Histogram): string {

@@ -64,13 +64,13 @@ describe('permissions', () => {
 
   test('a changing operation without a permission cannot be defined', () => {
     const define = () =>
-      defineOperation({
-        ...{ operationId: 'dropAll', method: 'DELETE', path: '/all', tag: 'inventory', stability: 'beta' },
-        ...{ summary: '', description: '', errors: [] },
+      defineOperation('DELETE', '/all', {
+        summary: '',
+        description: '',
         success: { status: 204, description: '', schema: Type.Null() },
-        handle: async () => null,
+        reply: () => ({ status: 204, headers: {}, body: null }),
       })
-    expect(define).toThrow('dropAll changes something, but does not name the permission that it needs')
+    expect(define).toThrow('DELETE /all changes something, but does not name the permission that it needs')
   })
 
   test('the rejection names the missing permission and the command that adds it to the existing ones', async () => {

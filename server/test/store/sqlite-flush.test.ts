@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -97,6 +97,44 @@ describe('the flush queue', () => {
     held[1]?.resolve()
     await rest
     expect([held.length, queue.flushedUpTo, queue.untilFlushed()]).toEqual([2, undefined, undefined])
+  })
+
+  test('flushes on the event loop after one slow flush, but not after many', async () => {
+    let now = 0
+    let flushMs = 0.1
+    let onLoop = 0
+    const file = {
+      flush: async () => {
+        now += flushMs
+      },
+      flushNow: () => {
+        now += flushMs
+        onLoop++
+      },
+    }
+    const clock = spyOn(performance, 'now').mockImplementation(() => now)
+    try {
+      const queue = new FlushQueue({ file, onFlushed: () => {}, onFailed: () => {} })
+      /** Returns how many of the flushes ran on the event loop. */
+      const flushTimes = async (count: number) => {
+        onLoop = 0
+        for (let index = 0; index < count; index++) {
+          queue.add(0n, true)
+          await queue.untilFlushed()
+        }
+        return onLoop
+      }
+      await flushTimes(20)
+      flushMs = 50
+      await flushTimes(1)
+      flushMs = 0.1
+      expect(await flushTimes(5)).toBe(5)
+      flushMs = 4
+      await flushTimes(20)
+      expect(await flushTimes(5)).toBe(0)
+    } finally {
+      clock.mockRestore()
+    }
   })
 
   test('fails permanently after a failed flush', async () => {

@@ -77,6 +77,8 @@ export class WalFile {
 const SHORT_FLUSH_MS = 1
 /** The weight of the latest flush in the moving average of durations. */
 const LATEST_WEIGHT = 0.1
+/** A longer flush counts as this, so that a rare slow flush does not move the next flushes off the event loop. */
+const MAX_COUNTED_MS = 2
 
 /** The commits that one flush covers. */
 interface Group {
@@ -152,7 +154,8 @@ export class FlushQueue {
   }
 
   #recordDuration(startedAt: number): void {
-    this.#averageMs += (performance.now() - startedAt - this.#averageMs) * LATEST_WEIGHT
+    const countedMs = Math.min(performance.now() - startedAt, MAX_COUNTED_MS)
+    this.#averageMs += (countedMs - this.#averageMs) * LATEST_WEIGHT
   }
 
   async #flushWaiting(): Promise<void> {
