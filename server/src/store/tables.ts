@@ -15,30 +15,6 @@ interface TableTerms extends Readonly<Dialect['types']> {
   readonly hotTable: string
 }
 
-export const ordersTable = ({
-  integer,
-  text,
-  plainTable,
-}: Pick<TableTerms, 'integer' | 'text' | 'plainTable'>) => `
-  -- stock.reserved is the sum of the pet's open orders. An order changes only while the stock row of its pet is locked.
-  -- Generated ids start at 1, but an import may use any id. pet_id is not a foreign key, because a closed order outlives the
-  -- pet.
-  CREATE TABLE orders (
-    id         ${integer} PRIMARY KEY,
-    pet_id     ${integer} NOT NULL,
-    quantity   ${integer} NOT NULL CHECK (quantity BETWEEN 0 AND 9007199254740991),
-    state      ${text} NOT NULL,
-    created_at ${integer} NOT NULL,
-    expires_at ${integer},
-    ship_date  ${integer}
-  ) ${plainTable};
-  -- Includes the quantity, so that open orders can be summed from the index alone.
-  CREATE INDEX orders_by_state ON orders (state, id, quantity);
-  CREATE INDEX orders_by_pet ON orders (pet_id, state, id);
-  CREATE INDEX orders_held ON orders (pet_id, expires_at) WHERE state = 'open' AND expires_at IS NOT NULL;
-  CREATE INDEX orders_by_expiry ON orders (expires_at) WHERE state = 'open' AND expires_at IS NOT NULL;
-`
-
 /** The tables of the first release that are the same in both databases. */
 export const sharedTables = ({
   integer,
@@ -58,7 +34,24 @@ export const sharedTables = ({
     low_stock_at ${integer}
   ) ${plainTable};
 
-  ${ordersTable({ integer, text, plainTable })}
+  -- stock.reserved is the sum of the pet's open orders. An order changes only while the stock row of its pet is locked.
+  -- Generated ids start at 1, but an import may use any id. pet_id is not a foreign key, because a closed order outlives the
+  -- pet.
+  CREATE TABLE orders (
+    id         ${integer} PRIMARY KEY,
+    pet_id     ${integer} NOT NULL,
+    quantity   ${integer} NOT NULL CHECK (quantity BETWEEN 0 AND 9007199254740991),
+    state      ${text} NOT NULL,
+    created_at ${integer} NOT NULL,
+    expires_at ${integer},
+    ship_date  ${integer}
+  ) ${plainTable};
+  -- Includes the quantity, so that open orders can be summed from the index alone.
+  CREATE INDEX orders_by_state ON orders (state, id, quantity);
+  CREATE INDEX orders_by_pet ON orders (pet_id, state, id);
+  CREATE INDEX orders_held ON orders (pet_id, expires_at) WHERE state = 'open' AND expires_at IS NOT NULL;
+  CREATE INDEX orders_by_expiry ON orders (expires_at) WHERE state = 'open' AND expires_at IS NOT NULL;
+
   -- A key outlives its secrets: rotating a key replaces its secret and keeps its limits and history.
   CREATE TABLE keys (
     ${insertionOrder}

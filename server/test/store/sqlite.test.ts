@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import type { Clock } from '../../src/core/values/clock.ts'
 import { restoreSqlite } from '../../src/store/sqlite/backup.ts'
 import { Connection } from '../../src/store/sqlite/connection.ts'
+import { FULL_TEXT_INDEX } from '../../src/store/sqlite/migrations.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { adjustmentSuite } from './adjustment-suite.ts'
 import { catalogSuite } from './catalog-suite.ts'
@@ -46,21 +47,6 @@ limitSuite('SQLite', underTest)
 categoryImportSuite('SQLite', underTest)
 importSuite('SQLite', underTest)
 adjustmentSuite('SQLite', underTest)
-
-/** The index that the first release created. */
-const FULL_TEXT_INDEX = `
-  CREATE VIRTUAL TABLE pet_words USING fts5 (
-    words, content = 'pets', content_rowid = 'id', tokenize = 'ascii', detail = none, columnsize = 0);
-  CREATE TRIGGER pet_words_added AFTER INSERT ON pets
-    BEGIN INSERT INTO pet_words (rowid, words) VALUES (NEW.id, NEW.words); END;
-  CREATE TRIGGER pet_words_removed AFTER DELETE ON pets
-    BEGIN INSERT INTO pet_words (pet_words, rowid, words) VALUES ('delete', OLD.id, OLD.words); END;
-  CREATE TRIGGER pet_words_changed AFTER UPDATE OF words ON pets WHEN OLD.words <> NEW.words
-    BEGIN
-      INSERT INTO pet_words (pet_words, rowid, words) VALUES ('delete', OLD.id, OLD.words);
-      INSERT INTO pet_words (rowid, words) VALUES (NEW.id, NEW.words);
-    END;
-`
 
 /** Undoes the last migration. */
 const WITHOUT_PAIRING = 'ALTER TABLE keys DROP COLUMN paused_at; DROP TABLE pairing_codes'

@@ -7,7 +7,10 @@ import { DIALECT, IDS_PER_NUMBER } from './dialect.ts'
 /** An advisory lock: one caller at a time assigns places in the log. The number is arbitrary. */
 const NUMBERING_LOCK = 0x6e756d626572
 
-/** The tables of the first release, without the functions that the second migration replaces. */
+/** The maximum number of places that one call assigns if there are webhooks, which must get every event. */
+const MAX_PLACES = 10_000_000
+
+/** The tables of the first release. */
 export const FIRST_TABLES = `
   CREATE TABLE pets (
     id          bigint PRIMARY KEY,
@@ -99,6 +102,12 @@ export const FIRST_TABLES = `
   CREATE TRIGGER log_is_pruned AFTER DELETE ON log
     REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION note_pruning();
 
+  -- Two snapshots can be compared only if this value was the same for both. After a restart of the server or the restore of a
+  -- dump, the same transaction id may belong to another transaction.
+  CREATE FUNCTION log_server() RETURNS text LANGUAGE sql STABLE AS $$
+    SELECT concat(extract(epoch FROM pg_postmaster_start_time()), '/', 'log'::regclass::oid)
+  $$;
+
   -- The rows that are visible now but were not visible in the snapshot: at that time, their transactions were running or had
   -- not started.
   CREATE FUNCTION log_since(seen pg_snapshot, most bigint)
@@ -127,6 +136,50 @@ export const FIRST_TABLES = `
     last     bigint NOT NULL
   );
   INSERT INTO log_numbering VALUES (true, '', '', pg_current_snapshot(), 0, 0, 0);
+
+  -- Assigns places to new rows, one caller at a time. If there are too many rows, if some were pruned, or if the server has
+  -- changed, it assigns one place without a row.
+  --
+  -- The snapshot must not count a transaction id as completed that a crash could assign again. So the lock is an advisory lock,
+  -- which needs no transaction id: this transaction gets its id only when it writes, after the snapshot was taken. Its id is
+  -- above all ids that the snapshot counts as completed, and once it is on disk, the server does not assign lower ids again.
+  CREATE FUNCTION number_log(most bigint) RETURNS log_numbering LANGUAGE plpgsql AS $$
+  DECLARE
+    state log_numbering;
+    seen  pg_snapshot;
+    fresh bigint[];
+    ours  text;
+    cut   record;
+  BEGIN
+    -- Webhooks must get every event.
+    IF EXISTS (SELECT FROM webhooks) THEN most := ${MAX_PLACES}; END IF;
+    SELECT * INTO state FROM log_numbering;
+    IF state.server = log_server() AND state.prunings = (SELECT prunings FROM log_state)
+      AND NOT EXISTS (SELECT FROM log_since(state.snapshot, 1)) THEN
+      RETURN state;
+    END IF;
+    PERFORM pg_advisory_xact_lock(${NUMBERING_LOCK});
+    -- One statement uses one snapshot, so the rows that get a place are exactly the rows that the next call skips.
+    SELECT numbering.*, pg_current_snapshot() AS now, log_server() AS here, log_state.prunings AS cuts,
+      log_state.prunings <> numbering.prunings AND pruned_xid >= pg_snapshot_xmin(snapshot) AS is_cut,
+      ARRAY(SELECT id FROM log_since(snapshot, most + 1) WHERE id > floor AND kind <> 'category' ORDER BY id) AS fresh
+      INTO cut FROM log_numbering AS numbering, log_state;
+    ours := cut.identity;
+    IF cut.server <> cut.here THEN
+      SELECT to_hex(hashtextextended(concat_ws('/', identity, (SELECT system_identifier FROM pg_control_system()),
+        'log'::regclass::oid, substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8)), 0)) INTO ours FROM log_state;
+    END IF;
+    fresh := cut.fresh;
+    IF ours <> cut.identity THEN
+      SELECT coalesce(max(id), cut.floor) INTO cut.floor FROM log WHERE xid >= pg_snapshot_xmax(cut.now);
+    END IF;
+    IF ours <> cut.identity OR cut.is_cut OR cardinality(fresh) > most THEN fresh := ARRAY[NULL]::bigint[]; END IF;
+    INSERT INTO log_places SELECT cut.last + number, log_id FROM unnest(fresh) WITH ORDINALITY AS given (log_id, number);
+    UPDATE log_numbering SET server = cut.here, identity = ours, snapshot = cut.now, prunings = cut.cuts,
+      floor = cut.floor, last = cut.last + cardinality(fresh)
+      RETURNING * INTO state;
+    RETURN state;
+  END $$;
 
   CREATE SEQUENCE order_ids;
   CREATE SEQUENCE pet_ids;

@@ -11,11 +11,27 @@ import {
 import { IS_PET_ROW } from '../log-rows.ts'
 import { CROSSINGS_INDEX } from '../low-stock.ts'
 import { needsMigration, requireOwnTables, type TablesMode } from '../opening.ts'
-import { ordersTable, sharedTables } from '../tables.ts'
+import { sharedTables } from '../tables.ts'
 import { DIALECT } from './dialect.ts'
 
-/** The tables of the first release, without the full-text index that a later migration drops. */
-const FIRST_TABLES = `
+/** The first migration creates this index, and a later migration drops it. */
+export const FULL_TEXT_INDEX = `\
+  -- The words consist of letters, digits and blanks only, and this tokenizer does not change them.
+  CREATE VIRTUAL TABLE pet_words USING fts5 (
+    words, content = 'pets', content_rowid = 'id', tokenize = 'ascii', detail = none, columnsize = 0);
+  CREATE TRIGGER pet_words_added AFTER INSERT ON pets
+    BEGIN INSERT INTO pet_words (rowid, words) VALUES (NEW.id, NEW.words); END;
+  CREATE TRIGGER pet_words_removed AFTER DELETE ON pets
+    BEGIN INSERT INTO pet_words (pet_words, rowid, words) VALUES ('delete', OLD.id, OLD.words); END;
+  CREATE TRIGGER pet_words_changed AFTER UPDATE OF words ON pets WHEN OLD.words <> NEW.words
+    BEGIN
+      INSERT INTO pet_words (pet_words, rowid, words) VALUES ('delete', OLD.id, OLD.words);
+      INSERT INTO pet_words (rowid, words) VALUES (NEW.id, NEW.words);
+    END;
+`
+
+/** The tables of the first release. */
+export const FIRST_TABLES = `
   CREATE TABLE pets (
     id          INTEGER PRIMARY KEY,
     name        TEXT NOT NULL,
@@ -29,7 +45,7 @@ const FIRST_TABLES = `
   CREATE UNIQUE INDEX pets_by_barcode ON pets (barcode) WHERE barcode IS NOT NULL;
   CREATE INDEX pets_by_category ON pets (category_id, id);
   CREATE INDEX pets_by_words ON pets (words, id);
-
+${FULL_TEXT_INDEX}
   -- The units on the shelf and how many of them open orders reserve, correct at every commit. The status is in this table
   -- and not in pets, so that listing the stock reads one narrow table. last_change is the pet's latest row in the log, and
   -- each row links to the previous row. An index by pet would also find these rows, but every update would write to a random
@@ -117,12 +133,23 @@ const DROP_FULL_TEXT_INDEX = `
  * table is rebuilt.
  */
 const DROP_ORDER_STATE_CHECK = `
-  CREATE TEMPORARY TABLE saved_orders AS SELECT * FROM orders;
+  CREATE TABLE orders_rebuilt (
+    id         INTEGER PRIMARY KEY,
+    pet_id     INTEGER NOT NULL,
+    quantity   INTEGER NOT NULL CHECK (quantity BETWEEN 0 AND 9007199254740991),
+    state      TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    ship_date  INTEGER
+  ) STRICT;
+  INSERT INTO orders_rebuilt (id, pet_id, quantity, state, created_at, expires_at, ship_date)
+    SELECT id, pet_id, quantity, state, created_at, expires_at, ship_date FROM orders ORDER BY id;
   DROP TABLE orders;
-  ${ordersTable({ ...DIALECT.types, plainTable: 'STRICT' })}
-  INSERT INTO orders (id, pet_id, quantity, state, created_at, expires_at, ship_date)
-    SELECT id, pet_id, quantity, state, created_at, expires_at, ship_date FROM saved_orders ORDER BY id;
-  DROP TABLE saved_orders`
+  ALTER TABLE orders_rebuilt RENAME TO orders;
+  CREATE INDEX orders_by_state ON orders (state, id, quantity);
+  CREATE INDEX orders_by_pet ON orders (pet_id, state, id);
+  CREATE INDEX orders_held ON orders (pet_id, expires_at) WHERE state = 'open' AND expires_at IS NOT NULL;
+  CREATE INDEX orders_by_expiry ON orders (expires_at) WHERE state = 'open' AND expires_at IS NOT NULL`
 
 /** The indexes serve lists of a customer's orders. They hold only orders with a customer, so other orders cost nothing more. */
 const ADD_ORDER_CUSTOMER = `
