@@ -125,7 +125,7 @@ class PetBatchResult(TypedDict):
 
 
 class PetUpdate(TypedDict):
-    """Has at least one of these fields; null removes an optional value. The inventory operations change the quantity."""
+    """Has at least one of these fields; null removes an optional value. To change the quantity, use the inventory operations."""
 
     name: NotRequired[str]
     categoryId: NotRequired[int]

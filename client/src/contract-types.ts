@@ -168,7 +168,7 @@ export interface PetBatchResult {
   readonly updated: number
 }
 
-/** Has at least one of these fields; null removes an optional value. The inventory operations change the quantity. */
+/** Has at least one of these fields; null removes an optional value. To change the quantity, use the inventory operations. */
 export interface PetUpdate {
   /** Name of the pet, without control characters. */
   readonly name?: string
@@ -253,7 +253,7 @@ export interface NewOrders {
 }
 
 export interface CreatedOrders {
-  /** The orders, in the order of the request. */
+  /** The orders, in the same sequence as in the request. */
   readonly orders: readonly Order[]
 }
 

@@ -115,7 +115,7 @@ interface WriterEvents {
   onDone(): void
   /** The connection must be closed at once. */
   onAbort(): void
-  /** In a new turn of the event loop, the writer must be flushed. */
+  /** Called in a new turn of the event loop. The writer must now be flushed. */
   onTurn(): void
 }
 
@@ -156,7 +156,7 @@ export class ResponseWriter {
     return this.#queue.isBroken
   }
 
-  /** Whether the last response is completely sent. */
+  /** Whether the latest response is completely sent. */
   get isDone(): boolean {
     return this.#isWritten && this.#queue.unsentBytes === 0
   }

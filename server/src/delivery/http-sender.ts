@@ -50,8 +50,8 @@ export class HttpSender implements WebhookSender {
     this.#lookup = withTimeout(options.lookup ?? lookUpWithSystem)
   }
 
-  async problemOf(text: string): Promise<string | undefined> {
-    const urlCheck = checkUrl(text, this.#options.allowsPrivate)
+  async problemOf(urlText: string): Promise<string | undefined> {
+    const urlCheck = checkUrl(urlText, this.#options.allowsPrivate)
     if (urlCheck.type === 'refused') return urlCheck.problem
     // If private hosts are allowed, the host is not looked up, because it may not exist yet.
     if (this.#options.allowsPrivate) return undefined
@@ -59,18 +59,18 @@ export class HttpSender implements WebhookSender {
     return hostCheck.type === 'refused' ? hostCheck.problem : undefined
   }
 
-  async send(text: string, secrets: readonly string[], message: Message): Promise<SendResult> {
+  async send(urlText: string, secrets: readonly string[], message: Message): Promise<SendResult> {
     const startedAt = performance.now()
-    const result = await this.#attempt(text, secrets, message)
+    const result = await this.#attempt(urlText, secrets, message)
     return { ...result, durationMs: performance.now() - startedAt }
   }
 
   async #attempt(
-    text: string,
+    urlText: string,
     secrets: readonly string[],
     message: Message,
   ): Promise<Omit<SendResult, 'durationMs'>> {
-    const urlCheck = checkUrl(text, this.#options.allowsPrivate)
+    const urlCheck = checkUrl(urlText, this.#options.allowsPrivate)
     if (urlCheck.type === 'refused') return { response: '', error: `the url ${urlCheck.problem}` }
     const { url } = urlCheck
     const hostCheck = await this.#findAddresses(hostOf(url))

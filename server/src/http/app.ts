@@ -251,7 +251,7 @@ function checkKey(context: OperationContext, key: ApiKey | undefined): void {
   else refuseUnauthenticated(context, `the API key is ${state}`)
 }
 
-/** Counts the request against the limits of its key, unless its operation is free. */
+/** Counts the request against the limits of its key, unless its operation is exempt from limits. */
 function countRequest(context: OperationContext): MaybePromise<WindowStatus | Admission> {
   const { parts, request, caller, route } = context
   if (route.type === 'operation' && route.operation.isExemptFromLimits) {

@@ -221,9 +221,9 @@ function describeResponses(operation: Operation, shared: SharedComponents) {
   const { status = 200, isPaged, hasNoLocation } = success
   const etag: HeaderName[] = isRead(operation) || method === 'PATCH' ? ['ETag'] : []
   /** Headers of the success reply and of the operation's own errors, but not of common errors such as 401. */
-  const common: HeaderName[] = deprecatedSince === undefined ? [] : ['Deprecation', 'Sunset', 'Link']
-  if (acceptsIdempotencyKey) common.push('Idempotency-Replayed')
-  const variant = [deprecatedSince && 'Deprecated', acceptsIdempotencyKey && 'Replayable']
+  const ownHeaders: HeaderName[] = deprecatedSince === undefined ? [] : ['Deprecation', 'Sunset', 'Link']
+  if (acceptsIdempotencyKey) ownHeaders.push('Idempotency-Replayed')
+  const nameSuffix = [deprecatedSince && 'Deprecated', acceptsIdempotencyKey && 'Replayable']
     .filter(Boolean)
     .join('')
   const headers = [...etag]
@@ -232,14 +232,14 @@ function describeResponses(operation: Operation, shared: SharedComponents) {
   const responses: Record<string, unknown> = {
     [status]: {
       description: success.description,
-      headers: headerReferences([...headers, ...common]),
+      headers: headerReferences([...headers, ...ownHeaders]),
       ...(status === 204 ? {} : { content: contentOf(success) }),
     },
   }
   if (isRead(operation)) {
-    responses[304] = shared.response(`NotModified${variant}`, {
+    responses[304] = shared.response(`NotModified${nameSuffix}`, {
       description: 'The content has not changed: If-None-Match names its ETag.',
-      headers: headerReferences([...etag, ...common]),
+      headers: headerReferences([...etag, ...ownHeaders]),
     })
   }
   const errors = [...(operation.errors ?? [])]
@@ -253,10 +253,13 @@ function describeResponses(operation: Operation, shared: SharedComponents) {
   const bodyErrors: readonly ErrorCode[] = body === undefined ? [] : ['request_timeout']
   const possibleErrors = [...errors, ...bodyErrors, ...COMMON_ERRORS]
   const codesByStatus = Object.groupBy(possibleErrors, (code) => ERRORS[code].status)
-  for (const [error, codes = []] of Object.entries(codesByStatus)) {
+  for (const [errorStatus, codes = []] of Object.entries(codesByStatus)) {
     const isOwn = codes.some((code) => errors.includes(code))
-    const name = `${codes.map(pascalCase).join('Or')}${isOwn ? variant : ''}`
-    responses[error] = shared.response(name, describeError(Number(error), codes, isOwn ? common : []))
+    const name = `${codes.map(pascalCase).join('Or')}${isOwn ? nameSuffix : ''}`
+    responses[errorStatus] = shared.response(
+      name,
+      describeError(Number(errorStatus), codes, isOwn ? ownHeaders : []),
+    )
   }
   return responses
 }

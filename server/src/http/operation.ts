@@ -123,11 +123,11 @@ interface OperationSpec {
   /** Requests do not count towards the limits of the key, and are answered even if the limits are exceeded. */
   readonly isExemptFromLimits?: true
   readonly deprecatedSince?: Date
-  /** The path template of the operation that replaces this deprecated one. It has the same path parameters. */
+  /** The path of the operation that replaces this deprecated one, with the base path. It has the same path parameters. */
   readonly successor?: string
   readonly params?: Schemas
   readonly query?: Schemas
-  /** The request headers in the contract. By default, If-None-Match for a read; SPEC.md has two reads without it. */
+  /** The request headers in the contract. By default, a read has If-None-Match; two reads of SPEC.md do not. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: TObject
   /** 64 KiB by default. */
@@ -413,7 +413,7 @@ function requireAnyField(what: string, body: JsonObject, names: readonly string[
   throw invalid(`${what} must have at least one of ${joinNames(names)}, got none of them`)
 }
 
-/** A loop, because an adjustment checks up to 1,000 changes. */
+/** A loop is faster than `names.some`, and this runs for each of up to 1,000 changes of an adjustment. */
 function hasAny(body: JsonObject, names: readonly string[]): boolean {
   for (const name of names) if (body[name] !== undefined) return true
   return false

@@ -60,7 +60,7 @@ const NewOrders = Type.Object(
 )
 
 const CreatedOrders = Type.Object(
-  { orders: Type.Array(Order, { description: 'The orders, in the order of the request.' }) },
+  { orders: Type.Array(Order, { description: 'The orders, in the same sequence as in the request.' }) },
   { title: 'CreatedOrders', examples: [{ orders: [ORDER_EXAMPLE] }] },
 )
 
@@ -112,7 +112,7 @@ export function orderBody(order: StoredOrder): JsonOf<typeof ORDER_BODY> {
 export const listOrders = defineOperation('GET', '/store/orders', {
   summary: 'List orders',
   description:
-    'Returns orders by id ascending, in pages. Without `state`, returns only open and complete orders. With `customer`, returns the orders of customers whose name begins with a text.',
+    'Returns orders by id ascending, in pages. Without `state`, returns only open and complete orders. With `customer`, returns only the orders of customers whose name begins with that text, sorted by customer.',
   isInSpecification: true,
   query: {
     state: Type.Optional(OneOf(ORDER_STATES, { description: 'Return only orders in this state.' })),
@@ -162,7 +162,7 @@ export const createOrders = defineOperation('POST', '/store/orders/batch', {
   parseBody: parseNewOrders,
   success: {
     status: 201,
-    description: 'The orders, in the order of the request.',
+    description: 'The orders, in the same sequence as in the request.',
     schema: CreatedOrders,
     hasNoLocation: true,
   },

@@ -49,7 +49,7 @@ const NewPet = Type.Object(NEW_PET, {
 const PetUpdate = Type.Object(PET_UPDATE, {
   title: 'PetUpdate',
   description:
-    'Has at least one of these fields; null removes an optional value. The inventory operations change the quantity.',
+    'Has at least one of these fields; null removes an optional value. To change the quantity, use the inventory operations.',
   minProperties: 1,
   examples: [{ name: 'Biscuit', lowStockAt: null }],
 })
@@ -191,6 +191,7 @@ export const getPet = defineOperation('GET', '/pets/{petId}', {
   deprecatedSince: new Date('2026-11-01T00:00:00Z'),
   successor: '/v1/catalog/{petId}',
   params: { petId: Int64('The pet to return.') },
+  // SPEC.md has no If-None-Match here.
   headers: {},
   success: { description: 'The pet.', schema: Pet },
   errors: ['gone'],
@@ -232,9 +233,7 @@ export const removePet = defineOperation('DELETE', '/pets/{petId}', {
       done: () => NO_CONTENT,
       unknown_pet: () => noPet(petId),
       pet_reserved: ({ reserved }) =>
-        inUse(
-          `open orders reserve ${reserved} units of petId ${petId}; complete or cancel these orders first`,
-        ),
+        inUse(`open orders reserve ${reserved} of petId ${petId}; complete or cancel these orders first`),
     })
   },
 })

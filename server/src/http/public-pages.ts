@@ -66,7 +66,7 @@ const SECURITY_HEADERS = {
   'Referrer-Policy': 'no-referrer',
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
-  'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+  'Permissions-Policy': 'camera=(self), geolocation=(), microphone=(), payment=(), usb=()',
 } as const
 
 /** For health checks, which would be out of date in a cache. */
@@ -104,7 +104,10 @@ function notReady(error: unknown, showsDetails: boolean): ServiceError {
 
 const LOOPBACK = /^(?:127\.|::ffff:127\.|::1$)/i
 
-/** A proxy on this machine forwards requests of other machines, so a forwarded request does not count. */
+/**
+ * A proxy on this machine forwards requests of other machines, so a forwarded request does not count as one from
+ * this machine.
+ */
 function isFromThisMachine({ address, headers }: HttpRequest): boolean {
   return (
     LOOPBACK.test(address) && headers.get('x-forwarded-for') === null && headers.get('forwarded') === null

@@ -56,7 +56,7 @@ export const searchInventory = defineOperation('GET', '/inventory/search', {
     sort: OneOf(SEARCH_SORTS, {
       default: 'petId',
       description:
-        'The field to sort by; a leading - sorts in descending order. Ties are sorted by petId. Names are sorted by word, ignoring case and diacritics.',
+        'The field to sort by; a leading - sorts in descending order. Ties are sorted by petId. Names are compared word by word, ignoring case and diacritics.',
     }),
     ...pageParameters(),
   },

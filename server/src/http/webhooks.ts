@@ -23,8 +23,8 @@ import {
   MAX_KEPT_ATTEMPTS,
   type WebhookLag,
   type WebhookSender,
-  type WebhookState,
   type WebhookStore,
+  type WebhookWithLag,
 } from '../core/webhooks/webhook-store.ts'
 import { commitAndReply } from './commit.ts'
 import { defineOperation } from './operation.ts'
@@ -265,7 +265,10 @@ export const rotateWebhookSecret = defineOperation('POST', '/webhooks/{webhookId
   },
 })
 
-/** A webhook changes at the same time when an instance takes it over, which happens at most once in seconds. */
+/**
+ * Another try is needed if the webhook changed after it was read, for example because an instance took it over. That happens
+ * at most once every few seconds.
+ */
 const MAX_REDELIVER_TRIES = 5
 
 export const redeliverWebhook = defineOperation('POST', '/webhooks/{webhookId}/redeliver', {
@@ -324,7 +327,7 @@ async function lagOf(store: WebhookStore, webhookId: bigint): Promise<WebhookLag
   return (await store.findWebhook(webhookId))?.lag ?? NO_LAG
 }
 
-async function requireWebhook(store: WebhookStore, webhookId: bigint): Promise<WebhookState> {
+async function requireWebhook(store: WebhookStore, webhookId: bigint): Promise<WebhookWithLag> {
   const found = await store.findWebhook(webhookId)
   if (found === undefined) throw webhookNotFound(webhookId)
   return found
@@ -343,7 +346,7 @@ const webhookToJson = jsonWriter(WEBHOOK_BODY)
 const attemptToJson = jsonWriter(ATTEMPT)
 
 /** A webhook as callers see it. */
-function webhookBody({ webhook, lag }: WebhookState): JsonOf<typeof WEBHOOK_BODY> {
+function webhookBody({ webhook, lag }: WebhookWithLag): JsonOf<typeof WEBHOOK_BODY> {
   const { failure, off } = webhook.progress
   return webhookToJson({
     ...webhook,
@@ -361,8 +364,8 @@ function webhookState({ paused, progress }: StoredWebhook): 'on' | 'paused' | 'o
   return paused ? 'paused' : 'on'
 }
 
-function bodyWithSecret(state: WebhookState) {
-  return { ...webhookBody(state), secret: state.webhook.secret }
+function bodyWithSecret(found: WebhookWithLag) {
+  return { ...webhookBody(found), secret: found.webhook.secret }
 }
 
 function attemptBody(attempt: DeliveryAttempt): JsonOf<typeof ATTEMPT> {

@@ -208,25 +208,26 @@ export function sqliteAddressInDataFolder(
 }
 
 /**
- * Reads all settings. A flag overrides an environment variable, which overrides the default. `fallbacks` replace defaults.
- * An empty variable counts as not set.
+ * Reads all settings. A flag overrides an environment variable, which overrides the default. `otherDefaults` replace
+ * defaults. An empty variable counts as not set.
  */
 export function readConfig(
   flags: SettingTexts,
   environment: Environment = process.env,
-  fallbacks: SettingTexts = {},
+  otherDefaults: SettingTexts = {},
 ): Config {
   if (flags.data !== undefined && flags.databaseUrl !== undefined) {
     throw new SettingError('--data and --database-url both name the database; use only one of them')
   }
-  const databaseUrl = sqliteAddressInDataFolder('petstore.db', flags, environment)
-  const flagTexts: SettingTexts = flags.data === undefined ? flags : { ...flags, databaseUrl }
-  const defaults: SettingTexts = { databaseUrl, ...fallbacks }
+  const addressInDataFolder = sqliteAddressInDataFolder('petstore.db', flags, environment)
+  const flagTexts: SettingTexts =
+    flags.data === undefined ? flags : { ...flags, databaseUrl: addressInDataFolder }
+  const replacedDefaults: SettingTexts = { databaseUrl: addressInDataFolder, ...otherDefaults }
   const read = (name: SettingName): Config[SettingName] => {
     const flagText = flagTexts[name]
     if (flagText !== undefined) return parseSetting(name, flagText, flagOf(name))
     const variable = variableOf(name)
-    const fallback = defaults[name] ?? SETTINGS[name].fallback
+    const fallback = replacedDefaults[name] ?? SETTINGS[name].fallback
     return parseSetting(name, environment[variable] || fallback, variable)
   }
   // Each setting has the type that its parser returns.

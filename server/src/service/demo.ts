@@ -32,32 +32,37 @@ export const DEMO_LIMITS: Readonly<Record<Plan, Limits>> = {
 /** Fills an empty store with demo data. A store that already has the demo data stays as it is. */
 export async function prepareDemo(store: Store, now: number): Promise<void> {
   const isDemoStore = (await store.findKey(hashSecret(DEMO_SECRETS.free))) !== undefined
-  if (isDemoStore) return
-  if ((await store.countPets()) > 0) {
+  const isEmpty = (await store.countPets()) === 0
+  if (!isDemoStore && !isEmpty) {
     throw new Error(
       'the database contains a real store, and --demo would give publicly known keys access to it; start without --demo, or with another DATABASE_URL',
     )
   }
+  // The keys come first, so that an interrupted start leaves a store that the next start recognizes.
+  for (const plan of PLANS) await addDemoKey(store, plan, now)
+  if (!isEmpty) return
   const author = { keyId: STORE_KEY_ID, at: now }
   await store.changeStock(CATEGORIES.map((draft) => ({ type: 'create_category', draft, ...author }) as const))
   await store.addPets(demoPets())
   await store.changeStock(recentTrade(now))
   await addDemoOrders(store, now)
-  for (const plan of PLANS) {
-    const limits = DEMO_LIMITS[plan]
-    await store.addKey(
-      {
-        id: `key_demo_${plan}`,
-        name: `Demo ${plan}`,
-        plan,
-        limits,
-        permissions: plan === 'enterprise' ? PERMISSIONS : DEFAULT_PERMISSIONS,
-        createdAt: now,
-      },
-      storedSecret(DEMO_SECRETS[plan], now),
-      { at: now, actor: 'petstore serve --demo' },
-    )
-  }
+}
+
+async function addDemoKey(store: Store, plan: Plan, now: number): Promise<void> {
+  const secret = DEMO_SECRETS[plan]
+  if ((await store.findKey(hashSecret(secret))) !== undefined) return
+  await store.addKey(
+    {
+      id: `key_demo_${plan}`,
+      name: `Demo ${plan}`,
+      plan,
+      limits: DEMO_LIMITS[plan],
+      permissions: plan === 'enterprise' ? PERMISSIONS : DEFAULT_PERMISSIONS,
+      createdAt: now,
+    },
+    storedSecret(secret, now),
+    { at: now, actor: 'petstore serve --demo' },
+  )
 }
 
 const CATEGORIES: readonly Category[] = [

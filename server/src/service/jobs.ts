@@ -34,6 +34,7 @@ export function backgroundJobs({ store, limits, commits, clock }: JobParts): Job
       run: () => limits.applyLiftedBans(),
     },
     {
+      // The stored answers to requests with an Idempotency-Key.
       name: 'forget-answers',
       intervalMs: 60_000,
       run: async (signal) => {

@@ -1,7 +1,7 @@
 /** A part of the service, such as a listener. Parts start in the order of their list and stop in reverse order. */
 export interface Part {
   readonly name: string
-  /** Absent if the part is running already. If another part fails to start, the caller must stop this part. */
+  /** Absent if the part is already running. `startParts` does not stop such a part if another part fails to start. */
   readonly start?: () => void | Promise<void>
   readonly stop: () => void | Promise<void>
 }

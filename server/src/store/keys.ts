@@ -265,7 +265,7 @@ async function readRecord(database: SqlDatabase, session: LongSession, keyId: st
 }
 
 function inTransaction<T>(database: SqlDatabase, work: (session: LongSession) => Promise<T>): Promise<T> {
-  return inLongSession(database, (session) => session.writeInSteps(() => work(session)))
+  return inLongSession(database, (session) => session.writeInTransaction(() => work(session)))
 }
 
 /** Locks keys in the order of their ids. A transaction locks the key before its secrets and its pairing code. */

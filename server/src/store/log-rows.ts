@@ -135,7 +135,7 @@ export interface LockedRow
 export const LOCKED_FIELDS = 'pet_id, quantity, status, reserved, low_at, last_change'
 
 export interface LinkedEntry extends LockedEntry {
-  /** The pet's latest log row. */
+  /** The id of the pet's latest log row of the kinds that `previous` links: not order, low and recovered. */
   readonly lastChange: bigint | null
 }
 

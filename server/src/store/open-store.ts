@@ -2,7 +2,7 @@ import { ServiceError } from '../core/values/errors.ts'
 import { type OpenOptions, OpenRefused, withoutPassword } from './opening.ts'
 import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore, type PostgresSettings } from './postgres/store.ts'
 import { isBeingRestored, type Restored, restoreSqlite } from './sqlite/backup.ts'
-import { deletedLogOf } from './sqlite/database-files.ts'
+import { deletedWriteAheadLogOf } from './sqlite/database-files.ts'
 import { problemText } from './sqlite/failures.ts'
 import { openSqliteStore } from './sqlite/store.ts'
 import type { Store } from './store.ts'
@@ -32,8 +32,8 @@ export async function openStore(
 }
 
 /** The path of the write-ahead log, if it was deleted while a service runs on the SQLite file at `path`. */
-export function findDeletedLog(path: string): string | undefined {
-  return deletedLogOf(path)
+export function findDeletedWriteAheadLog(path: string): string | undefined {
+  return deletedWriteAheadLogOf(path)
 }
 
 /** Whether several processes can serve the database that DATABASE_URL names. */

@@ -28,7 +28,7 @@ export interface Dialect {
   readonly indexedBy: (index: string) => string
   /** Joins a table with one index lookup per row, even if the planner would choose to scan the table. */
   readonly lookUp: (table: string, condition: string) => string
-  /** Selects the ids of a JSON array, which the parameter holds, as the column `id`. */
+  /** Selects the ids in the JSON array that the parameter holds. The column is named `id`. */
   readonly idsInJsonArray: (parameter: string) => string
   /** A statement that makes generated ids start above $1. */
   readonly raiseIds: (table: GeneratedIdTable) => string
@@ -50,7 +50,7 @@ export interface Dialect {
 /** A table whose rows get a generated id if the caller chooses none. */
 export type GeneratedIdTable = 'orders' | 'pets' | 'categories'
 
-/** A database, as the code that both adapters share uses it. Integers are returned as `bigint`. */
+/** A database as seen by the code that both adapters share. Integers are returned as `bigint`. */
 export interface SqlDatabase {
   readonly dialect: Dialect
   /** Booleans are returned as booleans by PostgreSQL, and as 0 and 1 by SQLite. */
@@ -74,7 +74,7 @@ export interface LongSession {
   /** The rows of a SELECT in batches. `beginRead` must have been called. */
   batches<Row>(text: string): AsyncIterable<Row[]>
   /** Runs asynchronous work in one transaction, which is on disk when the promise resolves. */
-  writeInSteps<T>(work: () => Promise<T>): Promise<T>
+  writeInTransaction<T>(work: () => Promise<T>): Promise<T>
   /** Updates the planner's statistics of a temporary table. */
   analyze(table: string): Promise<void>
   close(): Promise<void>
@@ -137,7 +137,7 @@ export function insertRows(
   return statements
 }
 
-/** The clock that all processes that use a store share, for use in SQL. */
+/** The clock of a store, the same for all its processes, for use in SQL. */
 export interface StoreClock {
   /**
    * SQL for the time in milliseconds, which is evaluated once per statement. The parameter must hold the value of

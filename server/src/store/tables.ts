@@ -6,10 +6,10 @@ interface TableTerms extends Readonly<Dialect['types']> {
   readonly bytewiseText: string
   /** The definition of a column for the order of insertion, if the database does not keep this order itself. */
   readonly insertionOrder: string
-  /** The type of a primary key that the database numbers. */
+  /** The type of a primary key for which the database generates ascending numbers. */
   readonly serial: string
   readonly plainTable: string
-  /** The options of a table that is read only by its primary key. */
+  /** The options of a table whose rows are mostly found by their primary key. */
   readonly keyedTable: string
   /** The options of a table whose rows change often. */
   readonly hotTable: string
@@ -27,7 +27,7 @@ export const sharedTables = ({
   keyedTable,
   hotTable,
 }: TableTerms) => `
-  -- pets.category_id is not a foreign key. A commit locks the catalogue before it changes pets or categories instead.
+  -- pets.category_id is not a foreign key. Instead, a commit locks the catalogue before it changes pets or categories.
   CREATE TABLE categories (
     id           ${integer} PRIMARY KEY,
     name         ${text} NOT NULL,

@@ -41,7 +41,7 @@ export function transferMethods(
         database,
         EXPORTED_PET,
         `pets JOIN stock ON stock.pet_id = pets.id
-        JOIN (SELECT id AS named_id, name AS category FROM categories) AS named ON named_id = category_id`,
+        JOIN (SELECT id AS joined_id, name AS category FROM categories) AS category_names ON joined_id = category_id`,
       ),
     exportCategories: () => exportRecords(database, CATEGORY, 'categories'),
     exportOrders: () =>
@@ -74,17 +74,20 @@ async function* exportRecords<FieldSet extends Fields>(
 export function contentMethods(database: SqlDatabase): ContentStore {
   return {
     countContents: async () => {
-      const counts = TABLE_NAMES.map((kind) => `(SELECT count(*) FROM ${sourceOf(kind)}) AS ${kind}`)
+      const counts = TABLE_NAMES.map((table) => `(SELECT count(*) FROM ${sourceOf(table)}) AS ${table}`)
       const [row] = await database.rows<Record<TableName, bigint>>(`SELECT ${counts.join()}`)
-      return Object.fromEntries(TABLE_NAMES.map((kind) => [kind, Number(row?.[kind] ?? 0)])) as ContentCounts
+      return Object.fromEntries(
+        TABLE_NAMES.map((table) => [table, Number(row?.[table] ?? 0)]),
+      ) as ContentCounts
     },
 
     readContents: () => readContents(database),
 
     writeContents: (batches) =>
       inLongSession(database, (session) =>
-        session.writeInSteps(async () => {
-          for await (const { kind, rows } of batches) await session.insert(kind, contentColumns(kind), rows)
+        session.writeInTransaction(async () => {
+          for await (const { table, rows } of batches)
+            await session.insert(table, contentColumns(table), rows)
           // Gives the database a new identity, so that a running service reloads everything.
           for (const text of database.dialect.newIdentity) await session.run(text)
         }),
@@ -105,14 +108,14 @@ async function* readContents(database: SqlDatabase): AsyncGenerator<ContentBatch
   const session = await database.longSession()
   try {
     await session.beginRead()
-    for (const kind of TABLE_NAMES) {
-      const columns = Object.entries(contentColumns(kind))
+    for (const table of TABLE_NAMES) {
+      const columns = Object.entries(contentColumns(table))
       const names = columns.map(([name]) => name).join()
       const batches = session.batches<Record<string, ContentValue>>(
-        `SELECT ${names} FROM ${sourceOf(kind)} ORDER BY ${sortColumns[kind] ?? '1, 2'}`,
+        `SELECT ${names} FROM ${sourceOf(table)} ORDER BY ${sortColumns[table] ?? '1, 2'}`,
       )
       for await (const rows of batches) {
-        yield { kind, rows: rows.map((row) => columns.map(([name, type]) => toContent(row[name], type))) }
+        yield { table, rows: rows.map((row) => columns.map(([name, type]) => toContent(row[name], type))) }
       }
     }
   } finally {
@@ -126,8 +129,11 @@ function toContent(value: ContentValue | undefined, type: string): ContentValue 
   return type === 'boolean' ? Boolean(value) : value
 }
 
-/** The rows to copy. Leaves out rows that exist only to be locked: those of unused keys and of refused requests. */
-function sourceOf(kind: TableName): string {
-  if (kind === 'limit_windows') return 'limit_windows WHERE last_used_at IS NOT NULL'
-  return kind === 'idempotency' ? "idempotency WHERE answer <> ''" : kind
+/**
+ * The rows to copy. Leaves out rows that exist only to be locked: limit windows of API keys that were never used, and
+ * idempotency keys without a remembered answer.
+ */
+function sourceOf(table: TableName): string {
+  if (table === 'limit_windows') return 'limit_windows WHERE last_used_at IS NOT NULL'
+  return table === 'idempotency' ? "idempotency WHERE answer <> ''" : table
 }

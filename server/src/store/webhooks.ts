@@ -7,8 +7,8 @@ import {
   MAX_KEPT_ATTEMPTS,
   type Rewind,
   type WebhookLag,
-  type WebhookState,
   type WebhookStore,
+  type WebhookWithLag,
 } from '../core/webhooks/webhook-store.ts'
 import type { LockedWebhooks, WebhookChanges } from '../core/webhooks/webhooks-draft.ts'
 import { cursorAt, fromCursor, isCursorOf, type LogMethods, type LogRange } from './cursor.ts'
@@ -103,7 +103,7 @@ export function webhookMethods(
 ): WebhookStore & Omit<DeliveryStore, 'version' | 'latestEventCursor' | 'eventsAfter'> {
   const owner = lease?.owner ?? ''
 
-  const withLag = async (row: WebhookRow, range: LogRange): Promise<WebhookState> => {
+  const withLag = async (row: WebhookRow, range: LogRange): Promise<WebhookWithLag> => {
     const webhook = toWebhook(row)
     const { cursor, relistAt } = webhook.progress
     const lag = await lagOf(database, log, cursor, range)

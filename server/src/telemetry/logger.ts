@@ -29,12 +29,15 @@ interface LogEntry {
   readonly error?: string
 }
 
-/** Requests with a lower status are not logged, unless they are slow. */
+/**
+ * Requests with a lower status are not logged, unless they are slow. With `none`, only the internal failures among the others
+ * are logged.
+ */
 const MIN_STATUS = { all: 0, errors: 400, failures: 500, none: 500 } as const
 const SLOW_MS = { all: 1_000, errors: 1_000, failures: 1_000, none: Number.POSITIVE_INFINITY } as const
 const MAX_PATH_LENGTH = 200
-/** Anyone can send invalid requests, even without a key, so they are logged at most once in this time. */
-const INVALID_REQUEST_EVERY_MS = 10
+/** Anyone can send requests that cannot be parsed, even without a key, so they are logged at most once in this time. */
+const UNREADABLE_REQUEST_EVERY_MS = 10
 
 /** How often the number of repeats of a failure is logged. A failure without repeats in this time is forgotten. */
 const REPEATS_EVERY_MS = MINUTE
@@ -63,7 +66,7 @@ export class Logger implements RequestObserver, DeliveryObserver {
   readonly #writer: LineWriter
   readonly #repeats = new Map<string, RepeatedFailure>()
   #repeatTimer: Timer | undefined
-  #invalidRequestLoggedAt = 0
+  #unreadableLoggedAt = 0
 
   constructor(settings: LogSettings, sink: Sink = stdoutSink(), clock: Clock = Date.now) {
     const { logFormat, logRequests } = settings
@@ -79,17 +82,17 @@ export class Logger implements RequestObserver, DeliveryObserver {
   }
 
   /**
-   * Logs a request if the settings ask for it or the request was invalid. Internal failures and attempts to pair a device
-   * are always logged, except attempts that a limit refused.
+   * Logs a request if the settings ask for it. Unless they are `none`, requests that could not be parsed are logged too.
+   * Internal failures and attempts to pair a device are always logged, except attempts that a limit refused.
    */
   requestFinished(request: FinishedRequest): void {
     const { status, durationMs, operationName, problem, error } = request
     const isPairing = request.isPairing && request.limitRefusal === undefined
     const isSelected = status >= this.#minStatus || durationMs >= this.#slowMs || isPairing
-    const isInvalid = problem !== undefined
-    if (!isSelected && !isInvalid) return
-    const isThrottled = isInvalid && (!isSelected || operationName === 'none')
-    if (isThrottled && !this.#mayLogInvalidRequest()) return
+    const isUnreadable = problem !== undefined
+    if (!isSelected && !isUnreadable) return
+    const isThrottled = isUnreadable && (!isSelected || operationName === 'none')
+    if (isThrottled && !this.#mayLogUnreadable()) return
     const fields = requestFields(request)
     if (error !== undefined) this.#logFailure(error, fields, status === 503)
     else if (this.#logRequests !== 'none' || isPairing)
@@ -120,10 +123,10 @@ export class Logger implements RequestObserver, DeliveryObserver {
     return this.#writer.flush()
   }
 
-  #mayLogInvalidRequest(): boolean {
+  #mayLogUnreadable(): boolean {
     const now = this.#clock()
-    if (Math.abs(now - this.#invalidRequestLoggedAt) < INVALID_REQUEST_EVERY_MS) return false
-    this.#invalidRequestLoggedAt = now
+    if (Math.abs(now - this.#unreadableLoggedAt) < UNREADABLE_REQUEST_EVERY_MS) return false
+    this.#unreadableLoggedAt = now
     return true
   }
 
@@ -131,8 +134,8 @@ export class Logger implements RequestObserver, DeliveryObserver {
    * While the database is unavailable, every request fails. The first of these failures is logged in full, then only the
    * number of repeats once per minute.
    */
-  #logFailure(error: unknown, fields: LogEntry['fields'], isUnavailable: boolean): void {
-    if (isUnavailable && this.#countRepeat(error)) return
+  #logFailure(error: unknown, fields: LogEntry['fields'], countsRepeats: boolean): void {
+    if (countsRepeats && this.#countRepeat(error)) return
     this.#add({ ...this.#entry('error', 'failure', fields), error: stacksOf(error) })
   }
 

@@ -8,7 +8,7 @@ import type { CommitObserver } from '../core/stock/group-commit.ts'
 import type { Clock } from '../core/values/clock.ts'
 import { VERSION } from '../core/values/version.ts'
 import { isActive } from '../core/webhooks/webhook.ts'
-import type { DeliveryObserver, WebhookState, WebhookStore } from '../core/webhooks/webhook-store.ts'
+import type { DeliveryObserver, WebhookStore, WebhookWithLag } from '../core/webhooks/webhook-store.ts'
 import {
   type FinishedRequest,
   LIMIT_REASONS,
@@ -23,7 +23,7 @@ interface Gauges {
   readonly inventoryEntries: number | undefined
   readonly openOrders: { readonly orders: number; readonly units: number } | undefined
   readonly orderTotals: OrderTotals
-  readonly webhooks: readonly WebhookState[]
+  readonly webhooks: readonly WebhookWithLag[]
   readonly now: number
   readonly load: { readonly connections: number; readonly requests: number }
   readonly residentBytes: number
@@ -108,7 +108,7 @@ export class Metrics implements RequestObserver, CommitObserver, DeliveryObserve
   render(gauges: Gauges): string {
     const { activeKeys, openOrders, orderTotals, webhooks, load, now } = gauges
     const operations = [...this.#operations].sort(([one], [other]) => (one < other ? -1 : 1))
-    const perWebhook = (measure: (state: WebhookState) => number): Sample[] =>
+    const perWebhook = (measure: (state: WebhookWithLag) => number): Sample[] =>
       webhooks.map((state) => [{ webhook: String(state.webhook.id) }, measure(state)])
     return [
       counter(
@@ -131,7 +131,7 @@ export class Metrics implements RequestObserver, CommitObserver, DeliveryObserve
       ),
       counter(
         'petstore_rate_limited_total',
-        'Requests rejected with 429, by reason: limit of the key, banned key, or limit of an address without a valid key.',
+        'Requests rejected with 429, by reason: limit of the key, banned key, or limit of the address for requests without a valid key.',
         LIMIT_REASONS.map((reason) => [{ reason }, this.#refusals[reason]]),
       ),
       counter('petstore_bans_total', 'Bans of API keys.', this.#bans),
@@ -213,14 +213,14 @@ interface ScrapeParts {
     Pick<OrderStore, 'countOpenOrders' | 'orderTotals'> &
     Pick<WebhookStore, 'listWebhooks'>
   readonly clock: Clock
-  /** The load of the listener for requests. */
+  /** The load of the listener that serves the API; /metrics has its own listener. */
   readonly load: () => Gauges['load']
 }
 
 /** Serves /metrics. */
 export function createScrapeApp({ metrics, store, clock, load }: ScrapeParts): Handler {
   // While the database is unavailable, the last known backlog is reported, so that alerts on the backlog do not clear.
-  let lastWebhooks: readonly WebhookState[] = []
+  let lastWebhooks: readonly WebhookWithLag[] = []
   const scrape = async ({ method, path }: HttpRequest): Promise<HttpResponse> => {
     if (path !== '/metrics') return textAnswer(404, 'the metrics are at /metrics\n')
     if (method !== 'GET' && method !== 'HEAD') {

@@ -64,7 +64,7 @@ describe('pages and their files', () => {
       expect(headers.get('X-Frame-Options')).toBe('DENY')
       expect(headers.get('Referrer-Policy')).toBe('no-referrer')
       expect(headers.get('Cross-Origin-Opener-Policy')).toBe('same-origin')
-      expect(headers.get('Permissions-Policy')).toContain('camera=()')
+      expect(headers.get('Permissions-Policy')).toContain('camera=(self)')
     }
   })
 

@@ -100,6 +100,7 @@ test(
     const page = await shop.signedIn({ path: '/#/orders' })
     const row = orderRow(page, id)
     await row.getByText(/^Made .* by enterprise key$/).waitFor()
+    await page.getByText('Live', { exact: true }).waitFor()
     await service.call('DELETE', `/store/orders/${id}`, { key: anna.secret })
     await row.getByText(/^Cancelled .* by Anna$/).waitFor()
     await service.store.revokeKey(anna.id, { at: service.now, actor: 'test' })

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { ServiceError } from '../../core/values/errors.ts'
 import { type Config, readConfig, SETTING_NAMES, SettingError } from '../../service/config.ts'
-import { canBeShared, findDeletedLog } from '../../store/open-store.ts'
+import { canBeShared, findDeletedWriteAheadLog } from '../../store/open-store.ts'
 import { OpenRefused } from '../../store/opening.ts'
 import type { Store } from '../../store/store.ts'
 import type { JsonFlags, PetstoreCommand } from '../arguments.ts'
@@ -108,11 +108,11 @@ async function checkDatabase(config: Config): Promise<Finding[]> {
       problem('database', text, 'make the file writable by the service, then restart the service'),
     )
   }
-  const deletedLog = findDeletedLog(path)
-  if (deletedLog !== undefined) {
+  const deletedWriteAheadLog = findDeletedWriteAheadLog(path)
+  if (deletedWriteAheadLog !== undefined) {
     const advice =
-      'stop the service with SIGTERM, so that it saves its data; do not kill it, and do not open the database before that'
-    const text = `${deletedLog} was deleted while the service was running`
+      'stop the service with SIGTERM, so that it saves its data; do not use kill -9, and do not open the database until the service has stopped'
+    const text = `${deletedWriteAheadLog} was deleted while the service was running`
     return [...findings, problem('database', text, advice)]
   }
   return [...findings, ...(await checkContents(config, 'sqlite'))]
@@ -172,7 +172,7 @@ function reportUnchecked(error: unknown): Finding[] {
 }
 
 function causeOf(error: unknown): unknown {
-  return error instanceof ServiceError ? error.cause : error
+  return error instanceof ServiceError ? (error.cause ?? error) : error
 }
 
 async function checkIntegrity(store: Store, kind: keyof typeof RESTORE_ADVICE): Promise<Finding[]> {
@@ -220,7 +220,7 @@ async function checkWebhooks(store: Store): Promise<Finding[]> {
   return problems.map(({ text, advice }) => note('webhooks', text, advice))
 }
 
-/** Only the logs use the clock of this machine; stored times use the clock of the database. */
+/** A gap is only a note: stored times use the clock of the database, and only the logs use the clock of this machine. */
 function checkClockGap(store: Store): Finding[] {
   const gap = Date.now() - store.clock()
   if (Math.abs(gap) <= MAX_CLOCK_GAP_MS) return []

@@ -149,15 +149,16 @@ function entryToJson(entry: HistoryEntry) {
 }
 
 async function pruneHistory({ store, database }: OpenedStore, flags: PruneFlags): Promise<void> {
-  const limit = parseLimit(flags)(store.clock())
+  const limitAt = parseLimit(flags)
+  const limit = limitAt(store.clock())
   const { prunable, total } = await countWithProgress(store, limit)
-  const selection = `${formatNumber(prunable)} of ${formatEntries(total)}, all ${describeLimit(limit)}`
+  const selection = `${formatEntries(prunable)} ${describeLimit(limit)}, out of ${formatNumber(total)}`
   if (flags.dryRun === true) {
     console.log(`Would delete ${selection}. Nothing was changed.`)
   } else if (prunable === 0) {
     console.log(`There are no entries ${describeLimit(limit)}; the history has ${formatEntries(total)}.`)
   } else {
-    requireConfirmation(flags, `Delete ${selection}, permanently?`)
+    requireConfirmation(flags, `Permanently delete ${selection}?`)
     await removeAndReport(store, limit, prunable, database)
   }
 }

@@ -401,7 +401,12 @@ async function showKey(
     const bans = (await store.listBans(0)).filter(({ keyId }) => keyId === key.id)
     const state = describeKeyState(key, bans, store.clock())
     if (flags.json === true) {
-      printJson({ ...recordToJson(record), state, acts: audit, bans })
+      printJson({
+        ...recordToJson(record),
+        state,
+        audit: audit.map((entry) => withIsoTimes(entry, 'at')),
+        bans: bans.map((ban) => withIsoTimes(ban, 'beganAt', 'endsAt', 'liftedAt')),
+      })
       return
     }
     printFields([

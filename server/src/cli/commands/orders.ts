@@ -43,15 +43,15 @@ const SHOWN_FIELDS: readonly (readonly [label: string, cell: (order: Order) => s
 export function addOrdersCommands(program: PetstoreCommand): void {
   const orders = program
     .command('orders')
-    .description('Manage orders while the service runs. For many orders: petstore import')
+    .description('Manage orders; the service may be running. For many orders: petstore import')
   orders
     .command('list')
-    .description('List the open and complete orders, or those in one state, by id. Times are in UTC.')
+    .description('List the open and complete orders, or those in one state, sorted by id. Times are in UTC.')
     .option('--state <state>', ORDER_STATES.join(', '), choiceParser('--state', ORDER_STATES))
     .option('--pet <petId>', 'only the orders of this pet', parsePetId)
     .option(
       '--customer <text>',
-      'only the orders of customers that begin with this text, by customer',
+      'only the orders of customers whose name begins with this text, sorted by customer',
       parseCustomer,
     )
     .option('--limit <number>', 'maximum number of orders', wholeNumberParser('--limit', 1), 100)

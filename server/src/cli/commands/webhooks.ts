@@ -17,7 +17,7 @@ import {
   type Webhook,
   type WebhookKind,
 } from '../../core/webhooks/webhook.ts'
-import { MAX_KEPT_ATTEMPTS, type WebhookLag, type WebhookState } from '../../core/webhooks/webhook-store.ts'
+import { MAX_KEPT_ATTEMPTS, type WebhookLag, type WebhookWithLag } from '../../core/webhooks/webhook-store.ts'
 import { HttpSender } from '../../delivery/http-sender.ts'
 import type { Config } from '../../service/config.ts'
 import type { Store } from '../../store/store.ts'
@@ -50,7 +50,7 @@ const ID_HELP = 'id of the webhook; petstore webhooks list shows all ids'
 export function addWebhooksCommands(program: PetstoreCommand): void {
   const webhooks = program
     .command('webhooks')
-    .description('Manage webhooks while the service runs. Changes apply to deliveries that start later.')
+    .description('Manage webhooks; the service may be running. Changes apply to deliveries that start later.')
   webhooks
     .command('list')
     .description('List all webhooks with their backlog. Times are in UTC.')
@@ -287,7 +287,7 @@ async function countEventsAfter(store: Store, cursor: string, webhook: Webhook):
   }
 }
 
-async function requireWebhook(store: Store, id: bigint): Promise<WebhookState> {
+async function requireWebhook(store: Store, id: bigint): Promise<WebhookWithLag> {
   const found = await store.findWebhook(id)
   if (found === undefined)
     throw new Error(`there is no webhook ${id}; petstore webhooks list shows all webhooks`)
@@ -315,8 +315,8 @@ function formatKinds({ kinds }: Webhook): string {
   return kinds.length === WEBHOOK_KINDS.length ? 'all' : kinds.join()
 }
 
-/** The result contains no secrets. */
-function webhookToJson({ webhook, lag }: WebhookState) {
+/** Leaves out the secrets that sign deliveries. */
+function webhookToJson({ webhook, lag }: WebhookWithLag) {
   const { id, url, kinds, paused, createdAt, progress } = webhook
   const { failure, off } = progress
   return {
@@ -347,7 +347,7 @@ function conditionOf({ paused, progress: { off, failure } }: Webhook): WebhookCo
 }
 
 /** Describes the problem of a webhook that is turned off or has a large backlog. */
-export function findWebhookProblem({ webhook, lag }: WebhookState, now: number) {
+export function findWebhookProblem({ webhook, lag }: WebhookWithLag, now: number) {
   const { id, url, progress } = webhook
   // The path of the address may contain a secret.
   const name = `webhook ${id} (${URL.parse(url)?.host ?? 'no address'})`

@@ -26,7 +26,10 @@ interface IndexQuery extends SearchWindow {
 const INITIAL_CAPACITY = 64
 /** Pets examined between two checks of the deadline: about 0.3 ms of work. */
 const CLOCK_CHECK_INTERVAL = 32_768
-/** A search by name examines this many pets by name. To fill its page, it then examines all pets by id, which is faster. */
+/**
+ * A search that sorts by name first examines this many pets in the order of their names. If they do not fill the page, it
+ * examines all pets in the order of their ids, which takes less time per pet.
+ */
 const MAX_EXAMINED_BY_NAME = 4_096
 /** `facts` packs the status (two bits), whether the pet is low (one bit) and the category into one number. */
 const STATUS_MASK = 3
@@ -39,8 +42,8 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
 /**
- * All pets in memory, as columns of about 80 bytes per pet. A search by id or by name examines the pets in that order and
- * stops when its page is full. A search by units examines all pets and keeps the best.
+ * All pets in memory, as columns of about 80 bytes per pet. A search that sorts by id or by name examines the pets in that
+ * order and stops when its page is full. A search that sorts by units examines all pets and keeps the best.
  */
 export class PetIndex {
   #columns = columnsFor(INITIAL_CAPACITY)
@@ -66,7 +69,10 @@ export class PetIndex {
     return this.#unusedTokens > 10_000 && this.#unusedTokens > this.#tokenEnd / 2
   }
 
-  /** Adds a pet with the highest id so far. Afterwards, call `appendName` for all pets in the order of their names. */
+  /**
+   * Adds a pet, whose id must be higher than all ids in the index. When all pets are added, call `appendName` for each of them,
+   * in the order of their names.
+   */
   append(pet: IndexedPet): void {
     const slot = this.#writeNewPet(pet)
     this.#columns.byId[this.#count++] = slot
@@ -138,7 +144,7 @@ export class PetIndex {
     return this.#bestMatches(query, matches, this.#nameRanks())
   }
 
-  /** The first matching pets. Examines at most `maxExamined` pets after the place of the query. */
+  /** The first matching pets. Examines at most `maxExamined` pets, beginning with the first pet after `after`. */
   #firstMatches(
     { search: { order }, after, limit, deadline }: IndexQuery,
     matches: (slot: number) => boolean,
@@ -185,7 +191,7 @@ export class PetIndex {
     const count = this.#count
     const sign = isDescending ? -1 : 1
     const best = new BestSlots(limit)
-    // Pets before the place of the query have a lower key, or the same key and a lower ordinal.
+    // Pets up to `after` have a lower key, or the same key and a lower ordinal.
     let lowestKey = Number.NEGATIVE_INFINITY
     let firstOrdinal = 0
     if (after !== undefined && by === 'name') {

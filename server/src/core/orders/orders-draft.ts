@@ -27,7 +27,10 @@ import {
   type OrderChange,
 } from './order.ts'
 
-/** The maximum number of expired holds that one commit releases. A commit that reaches this maximum runs no commands. */
+/**
+ * The maximum number of expired holds that one commit releases. A commit that reaches this maximum only releases holds; its
+ * commands need another commit.
+ */
 export const MAX_EXPIRED_HOLDS = 1_000
 
 /** The orders that a commit has read. Locking a pet also locks its orders. */
@@ -44,7 +47,9 @@ export interface LockedOrders {
 export interface OrderChanges {
   readonly added: readonly Order[]
   readonly changed: readonly Order[]
+  /** How many of the changed orders are expired holds. */
   readonly expired: number
+  /** How many orders were refused because of insufficient stock. */
   readonly refused: number
 }
 
@@ -180,7 +185,10 @@ export class OrdersDraft {
     return { type: 'done', order: this.#transition(order, 'completed', by) }
   }
 
-  /** Imports may also change the quantity of an open order, and update a complete order. */
+  /**
+   * A patch changes only some fields, and only of an open order. Imports may also change the quantity, and update a complete
+   * order.
+   */
   replaceOrder(order: Order, by: ChangeOrigin): Order {
     const before = this.find(order.id)
     if (before === undefined) throw new Error(`there is no order ${order.id} to change`)

@@ -90,7 +90,10 @@ export type MoveWebhook = CommandOf<
   {
     webhookId: bigint
     cursor: string
-    /** When a relist became due, which is sent before any event; `undefined` if no relist is needed. */
+    /**
+     * When a relist became due; `undefined` if none is needed. A relist asks the receiver to read the whole list again, and
+     * is sent before any event.
+     */
     relistAt?: number | undefined
     /** The command changes nothing if the webhook has another revision. `undefined` allows any revision. */
     onlyIfRevision?: number | undefined
@@ -132,7 +135,7 @@ export interface OutcomeByType {
   /** Either the items after the changes, in the order of the changes, or all changes that cannot be made. */
   adjust: Done<{ items: readonly InventoryItem[] }> | Refused
   create_order: OrderDone | InsufficientStock | UnknownPet
-  /** Either the orders, in the order of their drafts, or all drafts that cannot be ordered. */
+  /** Either the orders, in the sequence of their drafts, or all drafts that cannot be ordered. */
   create_orders: Done<{ orders: readonly Order[] }> | Refused
   complete_order: OrderDone | InsufficientStock | OrderClosed | UnknownOrder
   cancel_order: OrderDone | OrderClosed | UnknownOrder

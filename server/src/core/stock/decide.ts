@@ -100,7 +100,10 @@ export function decide(
   }
 }
 
-/** A method type, because method parameters are bivariant: the decision of one command then fits that of any command. */
+/**
+ * A method type, because method parameters are bivariant: a function that decides one type of command can then be used as
+ * `Decide<Command>`.
+ */
 type Decide<C extends Command> = { decide(drafts: Drafts, command: C): OutcomeOf<C> }['decide']
 
 const DECISIONS: { readonly [Type in Command['type']]: Decide<Extract<Command, { type: Type }>> } = {
@@ -130,7 +133,7 @@ const ordersOf = ({ orders }: Drafts) => requireDraft(orders, 'orders')
 const catalogOf = ({ catalog }: Drafts) => requireDraft(catalog, 'catalog')
 const webhooksOf = ({ webhooks }: Drafts) => requireDraft(webhooks, 'webhooks')
 
-/** Every store reads the sections that its commands need. */
+/** Throws only if a store has a bug: every store must read the sections that the commands of a commit need. */
 function requireDraft<Draft>(draft: Draft | undefined, section: Section): Draft {
   if (draft === undefined) throw new Error(`the commit did not read the ${section} that its commands need`)
   return draft
@@ -230,10 +233,11 @@ export interface RememberedAnswer {
   readonly at: number
 }
 
-export type IdempotencyKey = Pick<RememberedAnswer, 'keyId' | 'idempotencyKey' | 'at'>
+/** An idempotency key, the API key that sent it, and when. */
+export type SentIdempotencyKey = Pick<RememberedAnswer, 'keyId' | 'idempotencyKey' | 'at'>
 
 /** Identifies an answer. Neither part contains a space, so the ids of different answers differ. */
-export function answerId({ keyId, idempotencyKey }: Omit<IdempotencyKey, 'at'>): string {
+export function answerId({ keyId, idempotencyKey }: Omit<SentIdempotencyKey, 'at'>): string {
   return `${keyId} ${idempotencyKey}`
 }
 
@@ -283,8 +287,8 @@ function isRemembered(outcome: Outcome): boolean {
 }
 
 /** The distinct idempotency keys of the commands. They are sorted, so that two commits never deadlock over their keys. */
-export function idempotencyKeysOf(commands: readonly SubmittedCommand[]): IdempotencyKey[] {
-  const keys = new Map<string, IdempotencyKey>()
+export function idempotencyKeysOf(commands: readonly SubmittedCommand[]): SentIdempotencyKey[] {
+  const keys = new Map<string, SentIdempotencyKey>()
   for (const { keyId, at, idempotency } of commands) {
     if (idempotency === undefined) continue
     const key = { keyId, idempotencyKey: idempotency.key, at }

@@ -104,7 +104,7 @@ export class EventHub implements CommitObserver {
   }
 
   async #runRound(): Promise<void> {
-    // Read before the events: if a change is made in between, the next poll finds another version and reads again.
+    // The version is read before the events: if a change is made in between, the next poll finds another version and reads again.
     this.#version = this.#store.version()
     // Readers that join during this round may be ahead of the followers' read, so they wait for the next round.
     const lateReaders = [...this.#lateReaders]
@@ -152,11 +152,10 @@ function isAtEnd({ events }: StockEvents): boolean {
 }
 
 /**
- * The events that take a late reader to the cursor of the followers, or to the end of the log if there are none;
- * `undefined` if its read does not reach that cursor. Cursors have no order. But within a round, the late reader's read
- * runs after the followers' read. So if the late read contains the followers' last event, the late reader has caught up
- * once it has taken that event. If the late read is empty, the late reader is at the end of the log. The followers are
- * there too if their read reached the end.
+ * The events that take a late reader to the cursor of the followers, or, if there are no followers, to the end of the log.
+ * `undefined` if its read does not reach that point. Cursors cannot be compared, but within a round the late reader's read
+ * runs after the followers' read. So the late reader has caught up once it has taken the last event of the followers' read.
+ * If its own read is empty, it is at the end of the log, and so are the followers if their read reached the end.
  */
 function eventsUntilFollowersCursor(
   read: StockEvents,

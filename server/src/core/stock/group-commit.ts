@@ -14,7 +14,10 @@ import {
 } from './command.ts'
 import { PetsLockedError, type StockStore } from './stock-store.ts'
 
-/** From this many commands on, a commit waits one more turn: callers answered together send again together. */
+/**
+ * If at least this many commands are waiting, or were in the last commit, the next commit waits one more turn: callers that
+ * were answered together send their next commands together.
+ */
 const MIN_COMMANDS_TO_GATHER = 8
 
 /** Is notified of every commit once it is on disk. */
@@ -25,7 +28,10 @@ export interface CommitObserver {
 interface GroupCommitParts {
   /** GroupCommit never runs two commits that lock the same pet at the same time. */
   readonly store: Pick<StockStore, 'changeStock' | 'concurrentCommits' | 'concurrentLockWaits'>
-  /** A commit waits for pending limit checks, because their requests are about to submit commands. */
+  /**
+   * `afterPendingChecks` runs work at the end of a turn, after the pending limit checks, because their requests are about
+   * to submit commands.
+   */
   readonly limits: Pick<LimitKeeper, 'afterPendingChecks'>
   readonly observers: readonly CommitObserver[]
 }
@@ -234,7 +240,7 @@ function countThatFit(waiting: readonly WaitingCommand[]): number {
  * its group, so that their order is kept. No pet is in two groups.
  */
 function splitByLocks(batch: readonly WaitingCommand[], lockedPets: ReadonlySet<bigint>) {
-  // Something other than pets is locked, so all commands wait.
+  // Without locked pets, something else is locked, so all commands wait.
   if (lockedPets.size === 0) return { free: [], blocked: [batch] }
   const free: WaitingCommand[] = []
   let groups: { readonly pets: ReadonlySet<bigint>; readonly members: readonly WaitingCommand[] }[] = []

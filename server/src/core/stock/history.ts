@@ -37,4 +37,5 @@ export interface HistoryFilter {
 /** The log rows that may be removed: rows older than a time, or all rows except the newest `keep`. */
 export type PruneLimit = { readonly before: number } | { readonly keep: number }
 
+/** When a pet was removed, and by which key. */
 export type Removal = Pick<HistoryEntry, 'petId' | 'at' | 'keyId' | 'keyName'>

@@ -27,7 +27,7 @@ interface LinkedRecord {
 /** A quantity changed. The new quantity is also written to the stock table. */
 export type QuantityRecord = LinkedRecord & Readonly<{ kind: 'change'; before: number; after: number }>
 
-/** A pet was added, or one of its fields other than the quantity changed. It has the pet and the quantity after that. */
+/** A pet was added, or one of its fields other than the quantity changed. `pet` and `after` are its new state. */
 export type PetChangeRecord = LinkedRecord &
   Readonly<{ kind: 'pet'; isNew: boolean; pet: Pet; after: number }>
 

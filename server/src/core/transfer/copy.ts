@@ -81,14 +81,14 @@ export type ContentValue = bigint | string | boolean | null
 
 /** Some rows of a table. The values are in the order of its columns. */
 export interface ContentBatch {
-  readonly kind: TableName
+  readonly table: TableName
   readonly rows: readonly (readonly ContentValue[])[]
 }
 
 export type ContentCounts = Readonly<Record<TableName, number>>
 
-export function contentColumns(kind: TableName): Readonly<Record<string, ColumnType>> {
-  return COPIED_TABLES[kind]
+export function contentColumns(table: TableName): Readonly<Record<string, ColumnType>> {
+  return COPIED_TABLES[table]
 }
 
 export interface ContentStore {
@@ -103,7 +103,7 @@ export interface ContentStore {
 
 interface CopyOptions {
   readonly signal: AbortSignal
-  readonly onProgress: (kind: TableName, rows: number, fraction: number) => void
+  readonly onProgress: (table: TableName, rows: number, fraction: number) => void
 }
 
 /** Copies everything into an empty store, and throws if the copy differs. `tag` is the ETag of the stock in both. */
@@ -113,15 +113,15 @@ export async function copyStore(
   { signal, onProgress }: CopyOptions,
 ): Promise<{ readonly counts: ContentCounts; readonly tag: string }> {
   const existing = await target.countContents()
-  const nonEmptyKind = TABLE_NAMES.find((kind) => existing[kind] > 0)
-  if (nonEmptyKind !== undefined) {
+  const nonEmptyTable = TABLE_NAMES.find((table) => existing[table] > 0)
+  if (nonEmptyTable !== undefined) {
     throw new Error(
-      `the target store is not empty: it has ${existing[nonEmptyKind]} rows of ${nonEmptyKind}; name a new database`,
+      `the target store is not empty: it has ${existing[nonEmptyTable]} rows of ${nonEmptyTable}; name a new database`,
     )
   }
   const expected = await source.countContents()
-  const total = TABLE_NAMES.reduce((sum, kind) => sum + expected[kind], 0)
-  const counts = Object.fromEntries(TABLE_NAMES.map((kind) => [kind, 0])) as Record<TableName, number>
+  const total = TABLE_NAMES.reduce((sum, table) => sum + expected[table], 0)
+  const counts = Object.fromEntries(TABLE_NAMES.map((table) => [table, 0])) as Record<TableName, number>
   // The expected stock. Built from the copied rows, because the source may change during the copy.
   const pages = new InventoryPages()
   let copiedRows = 0
@@ -130,21 +130,21 @@ export async function copyStore(
   async function* countedBatches(): AsyncGenerator<ContentBatch> {
     for await (const batch of source.readContents()) {
       signal.throwIfAborted()
-      if (batch.kind === 'stock') for (const row of batch.rows) pages.set(toItem(row))
-      counts[batch.kind] += batch.rows.length
+      if (batch.table === 'stock') for (const row of batch.rows) pages.set(toItem(row))
+      counts[batch.table] += batch.rows.length
       copiedRows += batch.rows.length
       yield batch
-      onProgress(batch.kind, counts[batch.kind], Math.min(1, copiedRows / Math.max(1, total)))
+      onProgress(batch.table, counts[batch.table], Math.min(1, copiedRows / Math.max(1, total)))
     }
     signal.throwIfAborted()
   }
   await target.writeContents(countedBatches())
 
   const written = await target.countContents()
-  for (const kind of TABLE_NAMES) {
-    if (written[kind] !== counts[kind]) {
+  for (const table of TABLE_NAMES) {
+    if (written[table] !== counts[table]) {
       throw new Error(
-        `the copy has ${written[kind]} rows of ${kind}, but ${counts[kind]} were read; do not use the copy`,
+        `the copy has ${written[table]} rows of ${table}, but ${counts[table]} were read; do not use the copy`,
       )
     }
   }

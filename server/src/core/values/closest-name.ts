@@ -1,4 +1,4 @@
-/** Advice for an unknown name: the known name that was probably meant, or all known names. */
+/** Advice for an unknown field or parameter of an operation: the known name that was probably meant, or all known names. */
 export function nameAdvice(unknown: string, known: readonly string[]): string {
   if (known.length === 0) return 'this operation has none'
   const closest = closestName(unknown, known)

@@ -43,7 +43,7 @@ type JsonWriterInput<FieldSet extends Fields> = {
     | (object extends Pick<RecordOf<FieldSet>, Name> ? undefined : never)
 }
 
-/** JSON readers that use doubles round larger numbers. */
+/** Larger numbers would be rounded by JSON readers that use doubles. */
 export const MAX_QUANTITY = Number.MAX_SAFE_INTEGER
 const INT64_RANGE = 'an integer from -9223372036854775808 to 9223372036854775807 in plain digits'
 const INTEGER_TEXT = /^-?(?:0|[1-9][0-9]{0,15})$/
@@ -129,7 +129,10 @@ export interface FieldCodec {
   readonly json: 'number' | 'string' | 'boolean'
   readonly sql: 'integer' | 'text' | 'boolean'
   readonly isInt64?: true
-  /** Undefined if the value is invalid; a word list throws, to name the invalid word. "5" is not 5. */
+  /**
+   * Returns undefined if the value is invalid; only the codec of a word list throws, so that its message can name the invalid
+   * word. The string "5" is not the number 5.
+   */
   fromJson(value: unknown): unknown
   fromText(text: string): unknown
   toText(value: unknown): string
@@ -426,7 +429,10 @@ export class NumberText {
   }
 }
 
-/** Parses JSON without rounding: the numbers that `keepsText` selects become `NumberText`, if any number can be rounded. */
+/**
+ * Parses JSON without rounding. If a double may round some number of the text, each number that `keepsText` selects becomes a
+ * `NumberText`; otherwise `keepsText` is not called.
+ */
 export function parseExactJson(text: string, keepsText = isRounded): unknown {
   if (!MAY_BE_ROUNDED.test(text)) return JSON.parse(text)
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>

@@ -64,7 +64,7 @@ export interface WebhookLag {
   readonly since: number | undefined
 }
 
-export interface WebhookState {
+export interface WebhookWithLag {
   readonly webhook: Webhook
   readonly lag: WebhookLag
 }
@@ -85,8 +85,8 @@ export const MAX_KEPT_ATTEMPTS = 1_000
 /** Reads webhooks and records deliveries. Commands create and change webhooks. */
 export interface WebhookStore {
   /** Sorted by the time of their creation. */
-  listWebhooks(): Promise<WebhookState[]>
-  findWebhook(id: bigint): Promise<WebhookState | undefined>
+  listWebhooks(): Promise<WebhookWithLag[]>
+  findWebhook(id: bigint): Promise<WebhookWithLag | undefined>
   /** At most `limit` attempts, newest first. With `before`, only attempts older than that id. */
   listDeliveries(webhookId: bigint, limit: number, before: bigint | undefined): Promise<ListedAttempt[]>
   /** Records attempts without changing the progress. */

@@ -105,7 +105,7 @@ export async function readCatalog(sql: SQL, commands: readonly Command[]): Promi
 
 /**
  * Leaves out pets that another commit created after this commit had locked its pets. The decision then treats such a pet as
- * missing, creating it again fails, and the next attempt locks it.
+ * missing. If it creates the pet, the commit fails because the pet exists, and the next attempt of the commit locks it.
  */
 export function onlyLockedPets(found: LockedCatalog, isLocked: (petId: bigint) => boolean): LockedCatalog {
   return { ...found, pets: new Map([...found.pets].filter(([petId]) => isLocked(petId))) }

@@ -101,8 +101,8 @@ export class Connection implements SqlDatabase {
   }
 
   /**
-   * Runs statements on one session, each in its own transaction. The timeout starts when the session is available. Waiting for
-   * a session has a separate timeout, because a full pool does not mean that the database is unavailable.
+   * Runs `work` on one session. Unless it begins a transaction, each statement is a transaction of its own. The timeout
+   * starts when the session is available. Waiting for a session has a separate timeout, because a full pool does not mean that the database is unavailable.
    */
   async run<T>(work: (session: Session) => Promise<T>, options: AcquireOptions = {}): Promise<T> {
     this.#requireAvailable()
@@ -163,7 +163,7 @@ export class Connection implements SqlDatabase {
 
   /**
    * Opens a session outside the pool. Closing it ends the connection, with its settings and temporary tables. If this process
-   * is suspended during a transaction, the server rolls the transaction back before callers that wait for its locks time out.
+   * is suspended during a transaction, the server soon rolls it back, so that callers waiting for its locks do not time out.
    */
   async separateSession(): Promise<PostgresLongSession> {
     const pool = new SQL({ ...this.#pool.options, max: 1 })
@@ -195,8 +195,8 @@ export class Connection implements SqlDatabase {
       const isOneTooMany = hasState(error, TOO_MANY_CONNECTIONS) && pool.hasSessions
       const isCurrentPool = pool === this.#pool
       if (isConnectionLost(error) && isCurrentPool && !isOneTooMany) this.#startProbing(error)
-      const isRefusal = isProgramError(error) && !isDuplicateKey(error)
-      const reason = isRefusal ? await this.#findRefusalReason(pool) : undefined
+      const mayBeRefusal = isProgramError(error) && !isDuplicateKey(error)
+      const reason = mayBeRefusal ? await this.#findRefusalReason(pool) : undefined
       throw reason === undefined ? toServiceError(error) : unavailable(reason)
     }
   }
@@ -228,7 +228,7 @@ export class Connection implements SqlDatabase {
   }
 
   /**
-   * Probes until a host that accepts writes answers. The current pool is probed first, because one lost connection is
+   * Probes until it gets an answer from a host that accepts writes. The current pool is probed first, because one lost connection is
    * no reason to refuse callers or to abandon the other connections.
    */
   async #probe(): Promise<void> {

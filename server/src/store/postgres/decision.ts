@@ -8,15 +8,15 @@ import { catalogStatements } from './catalog.ts'
 import { arrayPlaceholders, columnArrays, logIdsFrom } from './dialect.ts'
 import { orderArrays, updateOrders } from './orders.ts'
 
-/** The values from the start of the commit that `decisionStatements` needs in addition to the decision. */
+/** What `decisionStatements` needs besides the decision: values that were read at the start of the commit. */
 interface StateBefore {
   /** The id of a pet's latest log row. */
   readonly lastChangeOf: (petId: bigint) => bigint | null
   /**
    * Values of the sequence `log_ids`. Each reserves a block of consecutive log ids (see `logIdsFrom`). `undefined` if
-   * only quantities can change; then the statement that writes them takes the value.
+   * only quantities can change; then the statement that writes the quantities calls `nextval` itself.
    */
-  readonly numbers?: readonly bigint[] | undefined
+  readonly logNumbers?: readonly bigint[] | undefined
   /** The pets, if the catalogue changes. */
   readonly pets?: LockedCatalog['pets'] | undefined
 }
@@ -24,18 +24,23 @@ interface StateBefore {
 /** Statements that write a decision inside a commit. */
 export function decisionStatements(decision: WrittenDecision, before: StateBefore): Statement[] {
   const { records, orders, catalog, reserved, low } = decision
-  const { numbers } = before
-  if (numbers === undefined) return records.length === 0 ? [] : [quantityStatement(decision, before)]
+  const { logNumbers } = before
+  if (logNumbers === undefined) return records.length === 0 ? [] : [quantityStatement(decision, before)]
   const { added, changed } = orders ?? { added: [], changed: [] }
   const writes: Statement[] = []
   if (catalog !== undefined) writes.push(...catalogStatements(catalog, before.pets ?? new Map()))
   if (records.length > 0 || reserved.size > 0 || low.size > 0 || added.length > 0)
-    writes.push(...recordStatements(decision, before, logIdsFrom(numbers)))
+    writes.push(...recordStatements(decision, before, logIdsFrom(logNumbers)))
   if (changed.length > 0) writes.push(updateOrders(changed))
   return writes
 }
 
-const CHANGE_COLUMNS = { ...LOG_COLUMNS, follows: 'integer', is_last: 'boolean', is_low: 'boolean' } as const
+const CHANGE_COLUMNS = {
+  ...LOG_COLUMNS,
+  previous_index: 'integer',
+  is_last: 'boolean',
+  is_low: 'boolean',
+} as const
 const WRITE_QUANTITY_CHANGES = `
   WITH taken AS MATERIALIZED (
     SELECT nextval('log_ids') AS first_id
@@ -43,7 +48,7 @@ const WRITE_QUANTITY_CHANGES = `
     SELECT * FROM unnest(${arrayPlaceholders(CHANGE_COLUMNS)}) AS changed (${Object.keys(CHANGE_COLUMNS)})
   ), recorded AS (
     INSERT INTO log (${LOG_COLUMN_NAMES})
-    SELECT first_id + id, kind, pet_id, before, after, status, at, key_id, coalesce(first_id + follows, previous),
+    SELECT first_id + id, kind, pet_id, before, after, status, at, key_id, coalesce(first_id + previous_index, previous),
       reason, reference, detail
     FROM taken, changed
   )

@@ -19,15 +19,15 @@ export async function openImport(connection: Connection, clock: StoreClock): Pro
     dialect: connection.dialect,
     clock,
     apply: (tables, write) =>
-      session.writeInSteps(async () => {
+      session.writeInTransaction(async () => {
         await tables.kind.lock(tables)
         await tables.compareAll()
         return write()
       }),
     writeDecision: (decision, lastChangeOf) =>
       session.inOneRoundTrip(async (sql) => {
-        const numbers = await takeLogNumbers(sql, decision.records.length)
-        await runAll(sql, decisionStatements(decision, { lastChangeOf, numbers }))
+        const logNumbers = await takeLogNumbers(sql, decision.records.length)
+        await runAll(sql, decisionStatements(decision, { lastChangeOf, logNumbers }))
       }),
   }
 }

@@ -18,8 +18,8 @@ interface Migration {
   readonly number: number
   readonly sql: string
   /**
-   * The oldest program that can use the migrated tables, named by its newest table version. Instances are replaced one by one,
-   * so a migration only adds tables and columns. A later migration removes the parts that only old instances need. See
+   * The oldest program that can use the migrated tables. A program is identified by the newest version of the tables that it
+   * knows. Instances are replaced one by one, so a migration only adds tables and columns. A later migration removes the parts that only old instances need. See
    * docs/upgrading.md.
    */
   readonly oldestProgram: number
@@ -83,14 +83,14 @@ const VERSION = `
   FROM migrations ORDER BY number DESC LIMIT 1`
 
 /**
- * Migrates the database to the newest version, if `tables` allows it. If several processes start at once, one of them migrates
+ * Migrates the database to the newest version, if `mode` allows it. If several processes start at once, one of them migrates
  * and the others wait. Newer tables that this program can use are not changed.
  */
-export async function migrate(connection: Connection, tables: TablesMode): Promise<void> {
+export async function migrate(connection: Connection, mode: TablesMode): Promise<void> {
   const isUpToDate = (version: Version | undefined) => {
     const isNewerButUsable =
       version !== undefined && version.number > NEWEST && version.oldestProgram <= NEWEST
-    return isNewerButUsable || !needsMigration(version?.number, NEWEST, tables)
+    return isNewerButUsable || !needsMigration(version?.number, NEWEST, mode)
   }
   const found = await findTables(connection)
   const isEarly = found !== undefined && areEarly(found.number, found.columns)
@@ -101,7 +101,7 @@ export async function migrate(connection: Connection, tables: TablesMode): Promi
   }
   if (isUpToDate(found)) return
   await inLongSession(connection, (session) =>
-    session.writeInSteps(async () => {
+    session.writeInTransaction(async () => {
       await session.rows('SELECT pg_advisory_xact_lock($1)', MIGRATION_LOCK)
       await session.run(`
         CREATE TABLE IF NOT EXISTS migrations (

@@ -77,7 +77,7 @@ export class PostgresLongSession implements LongSession {
     }
   }
 
-  async writeInSteps<T>(work: () => Promise<T>): Promise<T> {
+  async writeInTransaction<T>(work: () => Promise<T>): Promise<T> {
     await this.run(`BEGIN; ${longTransactionSettings(this.#maxPauseMs)}`)
     try {
       const result = await work()
@@ -106,6 +106,8 @@ export async function transact<T>(
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
   const begun = session.unsafe(BEGIN[durability]).execute()
+  // If `work` fails first, nothing awaits this promise.
+  begun.catch(() => {})
   try {
     const result = await work(session)
     await begun
@@ -118,11 +120,10 @@ export async function transact<T>(
 }
 
 /** Runs the statements in order, in one round trip. Returns the number of rows that each statement changed. */
-export async function runAll(session: SQL, statements: readonly Statement[]): Promise<number[]> {
-  const results = await Promise.all(
-    statements.map(({ text, values }) => session.unsafe(text, values.map(toParameter)).execute()),
-  )
-  return results.map(({ count }) => count)
+export function runAll(session: SQL, statements: readonly Statement[]): Promise<number[]> {
+  // All values are converted first: if a value is invalid, nothing is sent.
+  const queries = statements.map(({ text, values }) => session.unsafe(text, values.map(toParameter)))
+  return Promise.all(queries.map(async (query) => (await query.execute()).count))
 }
 
 /**

@@ -10,9 +10,9 @@ import {
 import {
   type Decision,
   decide,
-  type IdempotencyKey,
   idempotencyKeysOf,
   type RememberedAnswer,
+  type SentIdempotencyKey,
 } from '../../core/stock/decide.ts'
 import type { InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
 import { PetsLockedError, type StockStore } from '../../core/stock/stock-store.ts'
@@ -50,7 +50,10 @@ interface PetRow extends LockedRow {
 }
 
 interface SnapshotRow {
-  /** The token of the server's run in which the snapshot was taken; null if the run is not registered. See running_server. */
+  /**
+   * Identifies the run of PostgreSQL, from its start to its stop, that took the snapshot; null if that run is not
+   * registered. See running_server.
+   */
   server: string | null
   snapshot: string
   prunings: bigint
@@ -187,7 +190,7 @@ async function decideAndWrite(
   await connection.readThenWrite(
     'durable',
     // Every commit takes its locks in the same order, which prevents deadlocks: the catalogue, then idempotency keys, then
-    // pets. A commit that waits for a key has not locked a pet yet, so the commit that holds the key can lock its pets.
+    // pets, then webhooks. A commit that waits for a key has not locked a pet yet, so the commit that holds the key can lock its pets.
     // Orders are read once their pets are locked.
     (sql) =>
       Promise.all([
@@ -220,7 +223,7 @@ async function decideAndWrite(
         ...decisionStatements(decision, {
           lastChangeOf: (petId) =>
             entries.get(petId)?.lastChange ?? catalog?.latestLogRows.get(petId) ?? null,
-          numbers: lockedOrders?.logNumbers ?? numbers,
+          logNumbers: lockedOrders?.logNumbers ?? numbers,
           pets: lockedCatalog?.pets,
         }),
       ])
@@ -285,7 +288,7 @@ async function findLockedPets(
  * Locks the idempotency keys in the given order and reads their rows. A new key gets a row without an answer, so that
  * concurrent commits with the same key wait for this commit.
  */
-function lockIdempotencyKeys(sql: SQL, keys: readonly IdempotencyKey[]) {
+function lockIdempotencyKeys(sql: SQL, keys: readonly SentIdempotencyKey[]) {
   return sql<AnswerRow[]>`
     INSERT INTO idempotency (key_id, key, fingerprint, answer, at)
     SELECT key_id, key, '', '', at FROM unnest(

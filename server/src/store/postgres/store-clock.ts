@@ -4,7 +4,8 @@ import type { Connection } from './connection.ts'
 
 /**
  * SQL for the time of the database in milliseconds. All instances use this clock: with different clocks, they would reset each
- * other's rate-limit windows. `processTime` is a parameter that holds the time in a test, and otherwise NULL.
+ * other's rate-limit windows. `processTime` is the placeholder of an SQL parameter, such as $1. It
+ * holds the time in a test, and otherwise NULL.
  */
 export function storeTimeSql(processTime: `$${number}`): string {
   return `coalesce(${processTime}::bigint, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint)`
@@ -52,7 +53,10 @@ export async function openDatabaseClock(connection: Pick<Connection, 'run'>): Pr
   return { now: () => Math.floor(performance.now() + offset), close: () => clearInterval(timer) }
 }
 
-/** The bounds of the time of the database minus the monotonic clock. The database reads its clock within the round trip. */
+/**
+ * The lowest and the highest possible offset: the time of the database minus the monotonic clock. The database reads its
+ * clock at an unknown moment of the round trip.
+ */
 function offsetBounds(connection: Pick<Connection, 'run'>) {
   return connection.run(async (session) => {
     const sentAt = performance.now()

@@ -41,20 +41,20 @@ export async function openPostgresStore(
   tables: TablesMode = 'migrate',
 ): Promise<Store> {
   const connection = new Connection(url, settings, findNewerTables)
-  let now = settings.clock
+  let clock = settings.clock
   let databaseClock: DatabaseClock | undefined
   try {
     await connection.connect()
     await migrate(connection, tables)
-    if (now === undefined) {
+    if (clock === undefined) {
       databaseClock = await openDatabaseClock(connection)
-      now = databaseClock.now
+      clock = databaseClock.now
     }
   } catch (error) {
     await connection.close()
     throw error
   }
-  const clock = storeClock(settings.clock)
+  const sqlClock = storeClock(settings.clock)
   const log = logMethods(connection)
   const readiness = new ReadinessCheck(connection)
   const reader = new Reader(() => {
@@ -64,23 +64,23 @@ export async function openPostgresStore(
     return new Worker(workerAddress('store/postgres/reader-worker.ts'), { workerData })
   })
   return {
-    clock: now,
-    ...stockMethods(connection, clock),
+    clock,
+    ...stockMethods(connection, sqlClock),
     ...answerMethods(connection),
     ...log,
     ...webhookMethods(connection, log, {
       log: { source: 'log_places JOIN log ON id = log_id', position: 'place' },
-      lease: { owner: `${process.pid} ${crypto.randomUUID()}`, clock },
+      lease: { owner: `${process.pid} ${crypto.randomUUID()}`, clock: sqlClock },
     }),
     ...historyMethods(connection),
-    ...petMethods(connection, now),
-    ...searchMethods(reader, clock),
-    ...orderMethods(connection, clock),
+    ...petMethods(connection, clock),
+    ...searchMethods(reader, sqlClock),
+    ...orderMethods(connection, sqlClock),
     ...keyMethods(connection, () => readStoreTime(connection, settings.clock)),
     ...usageMethods(connection),
     openLimits: async (_clock, burstMs) =>
       new SharedLimits(sharedLimitStore(connection, settings.clock), burstMs),
-    ...transferMethods(connection, clock, () => openImport(connection, clock)),
+    ...transferMethods(connection, sqlClock, () => openImport(connection, sqlClock)),
     ...contentMethods(connection),
     backupTo: () => Promise.reject(new Error(BACKUP_ADVICE)),
     ...inspectionMethods(connection),

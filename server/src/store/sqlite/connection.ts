@@ -319,7 +319,7 @@ export class Connection implements SqlDatabase, LongSession {
   }
 
   /** Like `write`, for asynchronous work. Nothing else may use this connection meanwhile, or it would join the transaction. */
-  async writeInSteps<T>(work: () => Promise<T>): Promise<T> {
+  async writeInTransaction<T>(work: () => Promise<T>): Promise<T> {
     await this.#writeWhenUnlocked(() => this.#begin.run())
     try {
       const result = await work()

@@ -119,7 +119,7 @@ export function isServiceRunning(path: string): boolean {
 }
 
 /** The path of the write-ahead log, if it was deleted while a service runs. Opening the database would create another log. */
-export function deletedLogOf(path: string): string | undefined {
+export function deletedWriteAheadLogOf(path: string): string | undefined {
   return isServiceRunning(path) && !existsSync(`${path}-wal`) ? `${path}-wal` : undefined
 }
 

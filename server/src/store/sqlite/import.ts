@@ -19,7 +19,7 @@ export async function openImport(connection: Connection, clock: StoreClock): Pro
     apply: (tables, write) =>
       tables.kind.isKeyedByPet
         ? applyComparedRows(tables, write)
-        : session.writeInSteps(async () => {
+        : session.writeInTransaction(async () => {
             await tables.compareAll()
             return write()
           }),
@@ -38,7 +38,7 @@ async function applyComparedRows<Value, Result>(
   const { session } = tables
   const [before] = await session.rows<{ position: bigint }>(LOG_END)
   await tables.compareAll()
-  const result = await session.writeInSteps(async () => {
+  const result = await session.writeInTransaction(async () => {
     await markChangedPets(tables, before?.position)
     await tables.compareTouched()
     return write()

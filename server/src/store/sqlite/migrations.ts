@@ -191,14 +191,15 @@ const MIGRATIONS = [
 
 export const NEWEST = MIGRATIONS.length
 
-/** Migrates the file to the newest version, if `tables` allows it. Safe if several processes start at once. */
-export function migrate(database: Database, tables: TablesMode): void {
+/** Migrates the file to the newest version, if `mode` allows it. Safe if several processes start at once. */
+export function migrate(database: Database, mode: TablesMode): void {
   const apply = database.transaction(() => {
     const version = versionOf(database)
-    if (!needsMigration(version, NEWEST, tables)) return
+    if (!needsMigration(version, NEWEST, mode)) return
     const isEarly = hasEarlyTables(database)
     if (isEarly) convertEarlyTables(database)
-    const applied = isEarly ? 1 : (version ?? 0)
+    // SQLite allows any version, also a negative one of another program.
+    const applied = isEarly ? 1 : Math.max(0, version ?? 0)
     for (const migration of MIGRATIONS.slice(applied)) database.run(migration)
     database.run(`PRAGMA user_version = ${NEWEST}`)
     if (isEarly) for (const text of DIALECT.newIdentity) database.run(text)
@@ -208,7 +209,7 @@ export function migrate(database: Database, tables: TablesMode): void {
   if (version !== undefined && version > 0 && !hasEarlyTables(database)) {
     requireOwnTables(version, NEWEST, missingColumns(database, version))
   }
-  if (needsMigration(version, NEWEST, tables)) apply.immediate()
+  if (needsMigration(version, NEWEST, mode)) apply.immediate()
 }
 
 export function hasEarlyTables(database: Database): boolean {

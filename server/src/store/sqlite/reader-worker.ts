@@ -13,17 +13,17 @@ export interface SqliteReaderStart {
 // The store starts this worker with this data.
 const { path, gate } = workerData as SqliteReaderStart
 if (gate !== undefined) Atomics.wait(gate, 0, 0)
-const searches = new ReadConnection(path)
-const statements = new ReadConnection(path)
+const searchConnection = new ReadConnection(path)
+const statementConnection = new ReadConnection(path)
 answerRequests({
   search: new PetSearch({
     dialect: DIALECT,
-    clock: { sql: (given) => given },
-    snapshot: () => searches.snapshot(),
+    clock: { sql: (processTime) => processTime },
+    snapshot: () => searchConnection.snapshot(),
   }),
-  rows: ({ text, values }) => statements.rows(text, ...values),
+  rows: ({ text, values }) => statementConnection.rows(text, ...values),
   close: async () => {
-    searches.close()
-    statements.close()
+    searchConnection.close()
+    statementConnection.close()
   },
 })

@@ -86,7 +86,7 @@ function scopeStatus(pets: ScopePets): string {
   }
 }
 
-export type ScopePets =
+type ScopePets =
   | { readonly type: 'loading' }
   | { readonly type: 'ready'; readonly rows: readonly StockRow[] }
   | { readonly type: 'too many' }

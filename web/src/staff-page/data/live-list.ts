@@ -77,6 +77,8 @@ export class LiveList<Row, Event = never, Cursor = string> extends State<ListSna
   /** Loads run one after the other, so that pages fit together. */
   #lastLoad: Promise<void> = Promise.resolve()
   #nextReload: Promise<void> | undefined
+  /** No reload has succeeded since one was needed. */
+  #isReloadDue = false
   /** Updates since the load began. They are replayed on its result, which may be older. */
   #duringLoad: (() => Effect<Row> | undefined)[] | undefined
   #reloadTimer: ReturnType<typeof setTimeout> | undefined
@@ -126,16 +128,23 @@ export class LiveList<Row, Event = never, Cursor = string> extends State<ListSna
     clearTimeout(this.#reloadTimer)
     this.#reloadTimer = undefined
     this.#duringLoad ??= []
+    this.#isReloadDue = true
     this.#set({ isLoading: true })
     this.#nextReload ??= this.#enqueue((signal) => {
       this.#nextReload = undefined
-      return this.#load(signal, () => this.#loadFirst(signal))
+      return this.#load(signal, async () => {
+        const show = await this.#loadFirst(signal)
+        return () => {
+          this.#isReloadDue = false
+          show()
+        }
+      })
     })
     return this.#nextReload
   }
 
   async loadMore(): Promise<void> {
-    if (this.get().failure !== undefined) return this.reload()
+    if (this.#isReloadDue && this.get().failure !== undefined) return this.reload()
     if (this.get().isLoadingMore) return this.#lastLoad
     await this.#enqueue(async (signal) => {
       const cursor = this.#next
@@ -197,7 +206,9 @@ export class LiveList<Row, Event = never, Cursor = string> extends State<ListSna
       this.#publish({ ...done, phase: 'ready', failure: undefined })
     } catch (error) {
       if (signal.aborted) return
+      const updates = this.#duringLoad
       this.#duringLoad = undefined
+      if (updates.some((update) => update()?.type === 'reload')) this.#isReloadDue = true
       const words = this.#source.failureWords ?? failureWords
       this.#set({ ...done, phase: phase === 'ready' ? 'ready' : 'failed', failure: words(error) })
     }

@@ -30,12 +30,17 @@ export class PeopleList extends LiveList<Key> {
   /** Drops the secret of the new key: the person gets another one with a sign-in code. */
   async add(draft: NewKey): Promise<Key> {
     const { key } = await this.#keys.create(draft)
-    this.put(key)
+    this.#show(key)
     return key
   }
 
   async change(keyId: string, update: KeyUpdate): Promise<void> {
-    this.put(await this.#keys.update(keyId, update))
+    this.#show(await this.#keys.update(keyId, update))
+  }
+
+  #show(key: Key): void {
+    if (this.get().phase === 'ready') this.put(key)
+    else void this.reload()
   }
 
   async revoke(keyId: string): Promise<void> {

@@ -11,7 +11,7 @@ const MIN_ENTRIES_TO_COLLECT = 100_000
 
 /**
  * The stock in memory, ready to send. A read sees every change that any process acknowledged before the read began: if the
- * store may have changed, it first fetches the changes. It never joins a fetch that has already begun.
+ * store may have changed, the read waits for a fetch of the changes that starts after it.
  */
 export class LiveView {
   readonly #store: ViewStore
@@ -19,7 +19,7 @@ export class LiveView {
   #loaded: LoadedStock | undefined
   /** The version of the store that the view shows. */
   #version: number | undefined
-  readonly #joinFetch = shareRuns(() => this.#fetch())
+  readonly #nextFetch = shareRuns(() => this.#fetch())
 
   static async open(store: ViewStore): Promise<LiveView> {
     const version = store.version()
@@ -48,11 +48,12 @@ export class LiveView {
   #readCurrent<T>(read: (loaded: LoadedStock) => T): MaybePromise<T> {
     const version = this.#store.version()
     const isCurrent = version !== undefined && version === this.#version
-    return isCurrent && this.#loaded !== undefined ? read(this.#loaded) : this.#joinFetch().then(read)
+    return isCurrent && this.#loaded !== undefined ? read(this.#loaded) : this.#nextFetch().then(read)
   }
 
   async #fetch(): Promise<LoadedStock> {
-    // Read before the changes: if a change is made in between, the next read finds another version and fetches it.
+    // The version is read before the changes: if a change is made in between, the next read finds another version and fetches
+    // the change.
     const version = this.#store.version()
     const loaded = (await this.#applyChanges()) ?? (await loadPages(this.#store))
     this.#loaded = loaded
