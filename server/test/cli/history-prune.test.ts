@@ -75,7 +75,7 @@ describe.each([
     expect(exitCode).toBe(0)
     expect(stdout).toEndWith('Nothing was changed.\n')
     const [, prunable = '', total = ''] =
-      /^Would delete ([\d,]+) of ([\d,]+) entries, all /.exec(stdout) ?? []
+      /^Would delete ([\d,]+) entr(?:y|ies) .+, out of ([\d,]+)\./.exec(stdout) ?? []
     return { prunable, total, counts: [prunable, total].map((text) => Number(text.replaceAll(',', ''))) }
   }
 
@@ -118,7 +118,7 @@ describe.each([
   ])('on a terminal it asks, and follows the answer %j', async (answer, code, left) => {
     const { exitCode, shown } = await petstoreInTerminal(
       ['history', 'prune', '--keep', '1', '--database-url', database.url],
-      'permanently?',
+      '[y/N]',
       (program) => program.type(answer),
     )
     expect(shown).toContain(code === 0 ? '1 entry is left' : 'nothing was changed')

@@ -208,7 +208,7 @@ export class LiveList<Row, Event = never, Cursor = string> extends State<ListSna
       if (signal.aborted) return
       const updates = this.#duringLoad
       this.#duringLoad = undefined
-      if (updates.some((update) => update()?.type === 'reload')) this.#isReloadDue = true
+      if (updates?.some((update) => update()?.type === 'reload')) this.#isReloadDue = true
       const words = this.#source.failureWords ?? failureWords
       this.#set({ ...done, phase: phase === 'ready' ? 'ready' : 'failed', failure: words(error) })
     }
