@@ -91,6 +91,20 @@ async function choose(page: Page, text: string, name = 'new.csv'): Promise<void>
 }
 
 test(
+  'the question before an import names quantities that may be mistakes',
+  async () => {
+    const page = await shop.signedIn({ path: '/#/import' })
+    await choose(page, 'petId,name,categoryId,status,quantity\n8101,Wrong column,1,sold,4006381333931\n')
+    await page.getByText('1 to add, 0 to change, 0 refused').waitFor()
+    await page.getByRole('button', { name: 'Import…' }).click()
+    await page.getByText('Are these quantities right? Wrong column 4,006,381,333,931.').waitFor()
+    await page.getByRole('button', { name: 'Not yet' }).click()
+    expect((await shop.service.call('GET', '/inventory/8101')).status).toBe(404)
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
   'the template adds a pet in a category by its name, which is created after a question',
   async () => {
     const page = await shop.signedIn({ path: '/#/import' })

@@ -310,6 +310,26 @@ test(
 )
 
 test(
+  'an implausible stock of a new pet asks first',
+  async () => {
+    const page = await shop.signedIn({ path: '/#/pets' })
+    await page.getByRole('button', { name: 'Add a pet' }).click()
+    const form = page.getByRole('dialog', { name: 'Add a pet' })
+    await form.getByLabel('Name').fill('Corn snake')
+    await form.getByLabel('Category').selectOption({ index: 1 })
+    await form.getByLabel('In stock').fill('4006381333931')
+    await form.getByRole('button', { name: 'Add', exact: true }).click()
+    const question = page.getByRole('dialog', { name: 'Is this amount right?' })
+    await question.getByText('Corn snake: 4,006,381,333,931 in stock').waitFor()
+    await question.getByRole('button', { name: 'Look at it again' }).click()
+    await form.getByLabel('In stock').fill('3')
+    await form.getByRole('button', { name: 'Add', exact: true }).click()
+    await page.getByText(/^Corn snake is added, with the id \d+\.$/).waitFor()
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
   'a barcode that another pet has names that pet, and leads to it after a question',
   async () => {
     const body = '{"barcode":"4006381333931"}'

@@ -1,6 +1,7 @@
 import { useState } from 'preact/compat'
 import { type CategoryList, categoryName } from '../data/catalog/category-list.ts'
 import { useReadable } from '../data/observable.ts'
+import { isImplausible } from '../quantity/typed-change.ts'
 import { useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { ask } from '../ui/confirm.tsx'
@@ -14,6 +15,7 @@ type Kind = PetLine['type'] | 'refused'
 
 /** Refused lines need work, so they are shown before all others. */
 const FIRST_SHOWN: readonly Kind[] = ['refused', 'added', 'changed']
+const MAX_LARGE_NAMED = 5
 
 export function ImportPreview(props: { readonly prepared: PreparedImport; readonly onStart: () => void }) {
   const { file, plan, limits } = props.prepared
@@ -38,7 +40,7 @@ export function ImportPreview(props: { readonly prepared: PreparedImport; readon
   const repeated = plan.lines.filter(({ sameNameAs }) => sameNameAs !== undefined).length
   const cost = `${costWords(plan, limits)}${count.refused > 0 ? ' Refused lines are left out.' : ''}`
   const start = async () => {
-    const text = [categoryWords(plan), cost].filter((words) => words !== '')
+    const text = [largeWords(plan), categoryWords(plan), cost].filter((words) => words !== '')
     const question = { title: `${actionWords(count)}?`, text, yes: 'Yes, import', no: 'Not yet' }
     if (await ask(question)) props.onStart()
   }
@@ -79,6 +81,18 @@ export function ImportPreview(props: { readonly prepared: PreparedImport; readon
       )}
     </section>
   )
+}
+
+/** Names the quantities that may be mistakes, such as a barcode in the wrong column. */
+function largeWords({ lines }: ImportPlan): string {
+  const large = lines.flatMap(({ name, pet, quantity: counted }) => {
+    const quantity = counted?.quantity ?? pet.quantity ?? 0
+    return isImplausible(counted?.expected ?? 0, quantity) ? [`${name} ${quantity.toLocaleString('en')}`] : []
+  })
+  if (large.length === 0) return ''
+  const rest = large.length - MAX_LARGE_NAMED
+  const more = rest > 0 ? ` and ${rest.toLocaleString('en')} more` : ''
+  return `Are these quantities right? ${large.slice(0, MAX_LARGE_NAMED).join(', ')}${more}.`
 }
 
 function sumWords(count: Readonly<Record<Kind, number>>, unchanged: number): string {

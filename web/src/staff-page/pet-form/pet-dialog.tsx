@@ -5,6 +5,8 @@ import { catalogFailure } from '../data/failure-words.ts'
 import { useReadable } from '../data/observable.ts'
 import { STATUSES } from '../data/stock/table-state.ts'
 import { showToast } from '../data/toasts.ts'
+import { askImplausible } from '../quantity/ask-implausible.ts'
+import { isImplausible } from '../quantity/typed-change.ts'
 import { useScan } from '../scanner/scanner.ts'
 import { useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
@@ -88,11 +90,11 @@ export function PetDialog({ pet, isGone = false, categoryId, barcode, onClose, o
     if (!isEmpty(found)) return form.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
     const update = updateOf(base, draft)
     if (pet !== undefined && isEmpty(update)) return close()
+    const newPet = newPetOf(draft)
+    if (pet === undefined && !(await isStockMeant(newPet))) return
     await attempt(async () => {
       const saved =
-        pet === undefined
-          ? await client.pets.create(newPetOf(draft))
-          : await client.pets.update(pet.petId, update)
+        pet === undefined ? await client.pets.create(newPet) : await client.pets.update(pet.petId, update)
       const text =
         pet === undefined ? `${saved.name} is added, with the id ${saved.id}.` : `${saved.name} is saved.`
       showToast({ name: 'pet', text })
@@ -270,6 +272,11 @@ async function failureOf(
   } catch {
     return { text }
   }
+}
+
+async function isStockMeant({ name, quantity = 0 }: ReturnType<typeof newPetOf>): Promise<boolean> {
+  const lines = isImplausible(0, quantity) ? [`${name}: ${quantity.toLocaleString('en')} in stock`] : []
+  return askImplausible(lines, 'Add it')
 }
 
 function stockWords(quantity: number): string {
