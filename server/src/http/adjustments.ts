@@ -3,10 +3,9 @@ import { ADJUSTMENT_CHANGE, Reason, Reference } from '../core/stock/adjustment-f
 import { type AdjustmentChange, MAX_CHANGES } from '../core/stock/command.ts'
 import { refusal } from '../core/stock/refusal.ts'
 import type { JsonObject } from '../core/values/field.ts'
-import { commitAndReply } from './commit.ts'
 import { entryText, InventoryItem } from './inventory.ts'
 import { elementParser, parseList } from './list-body.ts'
-import { bodyParser, defineOperation, invalid } from './operation.ts'
+import { bodyParser, commitAndReply, defineOperation, invalid } from './operation.ts'
 import { jsonTextReply } from './reply.ts'
 import { Flag } from './schemas.ts'
 

@@ -13,8 +13,7 @@ import { availableOf } from '../core/stock/stock-draft.ts'
 import type { InventorySnapshot } from '../core/stock/view/inventory-pages.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import { Int64, MAX_QUANTITY, Quantity } from '../core/values/field.ts'
-import { commitAndReply } from './commit.ts'
-import { defineOperation, invalid } from './operation.ts'
+import { commitAndReply, defineOperation, invalid } from './operation.ts'
 import {
   chooseCoding,
   conditionalReply,

@@ -17,9 +17,8 @@ import { refusal } from '../core/stock/refusal.ts'
 import type { JsonObject } from '../core/values/field.ts'
 import { Int64, invalidField, jsonTextWriter, jsonWriter, OneOf } from '../core/values/field.ts'
 import { type Page, type PageRequest, readPageById } from '../core/values/page.ts'
-import { commitAndReply } from './commit.ts'
 import { elementParser, parseList } from './list-body.ts'
-import { defineOperation } from './operation.ts'
+import { commitAndReply, defineOperation } from './operation.ts'
 import {
   alreadyExists,
   conditionalReply,

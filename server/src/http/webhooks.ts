@@ -26,8 +26,7 @@ import {
   type WebhookStore,
   type WebhookWithLag,
 } from '../core/webhooks/webhook-store.ts'
-import { commitAndReply } from './commit.ts'
-import { defineOperation } from './operation.ts'
+import { commitAndReply, defineOperation } from './operation.ts'
 import { conditionalReply, createdReply, jsonReply, NO_CONTENT, pageReply, taggedReply } from './reply.ts'
 import { Count, EXAMPLE_TIME, Flag, PlainText, pageParameters } from './schemas.ts'
 

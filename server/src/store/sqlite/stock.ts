@@ -17,6 +17,7 @@ import { fromCursor, toCursor } from '../cursor.ts'
 import { ANSWER_COLUMN_NAMES, type AnswerRow, answerValues, toAnswers } from '../idempotency.ts'
 import {
   ALL_ENTRIES,
+  type LinkedEntry,
   LOCKED_FIELDS,
   LOG_COLUMN_NAMES,
   type LockedRow,
@@ -32,7 +33,7 @@ import { inLongSession, type SqlValue } from '../sql.ts'
 import { webhookStatements } from '../webhooks.ts'
 import { catalogTables } from './catalog.ts'
 import { type Connection, capLogEnd, LOG_END, type LogEnd, readLogEnd } from './connection.ts'
-import { findAll, runAll } from './dialect.ts'
+import { runAll } from './dialect.ts'
 import { orderTable } from './orders.ts'
 import { readWebhooks } from './webhooks.ts'
 
@@ -61,7 +62,12 @@ export function stockMethods(
   `)
 
   const decideAndWrite = (commands: readonly SubmittedCommand[]): Decision => {
-    const entries = findAll(petIdsOf(commands), findEntry, toLinkedEntry)
+    const entries = new Map<bigint, LinkedEntry>()
+    for (const petId of petIdsOf(commands)) {
+      if (entries.has(petId)) continue
+      const row = findEntry.get(petId)
+      if (row !== null) entries.set(petId, toLinkedEntry(row))
+    }
     // Reserved units may belong to expired holds, which are released in the commit that changes their pet.
     const hasReserved = entries.values().some(({ reserved }) => reserved > 0)
     const readsOrders = hasReserved || needsSection(commands, 'orders')
@@ -200,12 +206,13 @@ function answerTable(database: Database) {
     `INSERT OR REPLACE INTO idempotency (${ANSWER_COLUMN_NAMES}) VALUES (?, ?, ?, ?, ?)`,
   )
   return {
-    find: (commands: readonly SubmittedCommand[]): Answers =>
-      toAnswers(
-        idempotencyKeysOf(commands).flatMap(
-          ({ keyId, idempotencyKey }) => findAnswer.get(keyId, idempotencyKey) ?? [],
-        ),
-      ),
+    find: (commands: readonly SubmittedCommand[]): Answers | undefined => {
+      const keys = idempotencyKeysOf(commands)
+      if (keys.length === 0) return undefined
+      return toAnswers(
+        keys.flatMap(({ keyId, idempotencyKey }) => findAnswer.get(keyId, idempotencyKey) ?? []),
+      )
+    },
     add: (answers: readonly RememberedAnswer[]): void => {
       for (const answer of answers) writeAnswer.run(...answerValues(answer))
     },
