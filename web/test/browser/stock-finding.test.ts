@@ -29,7 +29,7 @@ test(
     await page.keyboard.type('5')
     await page.keyboard.press('Enter')
     await saved(page, 1n)
-    // Back on it, as whoever looks once more at what was saved.
+    // Returns to the saved row, as a person does who checks it.
     await page.keyboard.press('ArrowUp')
     expect(await activeRow(page)).toBe('pet-1')
     // Faster than the rows follow.

@@ -1,10 +1,10 @@
-import { flushSync, type RefObject, useEffect, useMemo, useRef, useState } from 'preact/compat'
+import { type RefObject, useMemo, useRef, useState } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import type { KeyOwner } from '../session/session.ts'
 import { useRequestState, useSession, useStock } from '../session/session-context.ts'
 import { WorkFrame } from '../session/work-frame.tsx'
-import { useLostFocus } from '../ui/hooks.ts'
+import { useLostFocus, usePrinting } from '../ui/hooks.ts'
 import { RetryNotice } from '../ui/notices.tsx'
 import { petsWords } from '../ui/words.ts'
 import { BeginCount, MAX_COUNTED, useScopePets } from './begin-count.tsx'
@@ -103,19 +103,7 @@ interface SheetProps {
 
 /** The sheet to count on. It exists only while the page is printed. */
 function PrintedSheet(props: SheetProps) {
-  const [isPrinting, setPrinting] = useState(false)
-  useEffect(() => {
-    // The browser prints the page as it is when the event ends.
-    const begin = () => flushSync(() => setPrinting(true))
-    const end = () => setPrinting(false)
-    addEventListener('beforeprint', begin)
-    addEventListener('afterprint', end)
-    return () => {
-      removeEventListener('beforeprint', begin)
-      removeEventListener('afterprint', end)
-    }
-  }, [])
-  return isPrinting ? <Sheet {...props} /> : null
+  return usePrinting() ? <Sheet {...props} /> : null
 }
 
 function Sheet({ head: { scope, isBlind }, rows, entries }: SheetProps) {

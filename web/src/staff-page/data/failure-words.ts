@@ -3,8 +3,7 @@ import { isPetstoreError, type PetstoreErrorCode } from '@petstore/client'
 type FailureWords = { readonly [Code in PetstoreErrorCode]?: string }
 
 const WORDS: FailureWords = {
-  unauthorized:
-    'This key is not valid. Check that it is complete, or ask whoever runs the service for another.',
+  unauthorized: 'This key is not valid. Check that it is complete, or ask your manager for another.',
   forbidden: 'This key may not change the stock. Sign in with one that may.',
   not_found: 'This pet is not in the store any more.',
   precondition_failed: 'Somebody else changed it in the meantime.',

@@ -1,8 +1,8 @@
-import { flushSync, useEffect, useState } from 'preact/compat'
 import { categoryName } from '../data/catalog/category-list.ts'
 import { useReadable } from '../data/observable.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import { useSession } from '../session/session-context.ts'
+import { usePrinting } from '../ui/hooks.ts'
 
 interface Props {
   readonly rows: readonly StockRow[]
@@ -16,19 +16,7 @@ const MAX_PRINTED = 5_000
 /** The rows for the printer: the grid renders only the visible ones. */
 export function PrintedStock({ rows, title }: Props) {
   const categories = useReadable(useSession().categories)
-  const [isPrinting, setPrinting] = useState(false)
-  useEffect(() => {
-    // The browser prints the page as it is when this returns.
-    const begin = () => flushSync(() => setPrinting(true))
-    const end = () => setPrinting(false)
-    addEventListener('beforeprint', begin)
-    addEventListener('afterprint', end)
-    return () => {
-      removeEventListener('beforeprint', begin)
-      removeEventListener('afterprint', end)
-    }
-  }, [])
-  if (!isPrinting) return null
+  if (!usePrinting()) return null
   const left = rows.length - MAX_PRINTED
   return (
     <div className="sheet printed-stock">

@@ -1,4 +1,12 @@
-import { type RefObject, useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'preact/compat'
+import {
+  flushSync,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'preact/compat'
 
 /** The time, renewed every `everyMs` while the page is visible. `clock` is this machine's unless another is given. */
 export function useNow(everyMs: number, clock: () => number = Date.now): number {
@@ -27,6 +35,23 @@ export function useMediaQuery(query: string): boolean {
     [query],
   )
   return useSyncExternalStore(subscribe, () => matchMedia(query).matches)
+}
+
+/** Whether the page is being printed. */
+export function usePrinting(): boolean {
+  const [isPrinting, setPrinting] = useState(false)
+  useEffect(() => {
+    // The browser prints the page as it is when this handler returns.
+    const begin = () => flushSync(() => setPrinting(true))
+    const end = () => setPrinting(false)
+    addEventListener('beforeprint', begin)
+    addEventListener('afterprint', end)
+    return () => {
+      removeEventListener('beforeprint', begin)
+      removeEventListener('afterprint', end)
+    }
+  }, [])
+  return isPrinting
 }
 
 /** The value, once it has not changed for `ms`. */

@@ -96,7 +96,7 @@ test.each([
   // It cannot be read: the field says so, and keeps it.
   ['1x', [3, 3]],
   ['', [3, 3]],
-  // It asks first: whoever looks at it again is still there.
+  // It asks first, and the typed text is still there for a person who looks at it again.
   ['4006381333931', [3, 0, 'focus', 'change 3 by 4006381333931']],
   ['+5000', [3, 0, 'focus', 'change 3 by +5000']],
 ] as const)('Enter behind %j: %j', (text, expected) => {
