@@ -35,8 +35,13 @@ describe.each(ON_BOTH)('petstore adjust on %s', (_, onPostgres) => {
     expect(await shop.quantities()).toEqual([16, 1, 5, Number(MAX) - 1])
     expect(await shop.historyOf(1n)).toEqual([
       {
-        ...{ petId: 1n, before: 4, after: 16, at: expect.any(Number), keyId: 'petstore-adjust' },
-        ...{ reason: 'received', reference: 'PO-1043' },
+        petId: 1n,
+        before: 4,
+        after: 16,
+        at: expect.any(Number),
+        keyId: 'petstore-adjust',
+        reason: 'received',
+        reference: 'PO-1043',
       },
     ])
     expect((await shop.run('history', '1')).stdout).toMatch(

@@ -73,11 +73,14 @@ describe('petstore doctor', () => {
     const exposed = await machine()
     expect([exposed.exitCode, exposed.ok]).toEqual([1, false])
     expect(exposed.checks).toContainEqual({
-      ...{ check: 'database', level: 'problem', text: expect.stringContaining('other users can read') },
+      check: 'database',
+      level: 'problem',
+      text: expect.stringContaining('other users can read'),
       advice: `chmod 600 ${path}`,
     })
     expect(await machine({ PORT: 'x' })).toEqual({
-      ...{ exitCode: 1, ok: false },
+      exitCode: 1,
+      ok: false,
       checks: [{ check: 'settings', level: 'problem', text: expect.stringContaining('PORT must be') }],
     })
   })

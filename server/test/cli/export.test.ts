@@ -33,15 +33,21 @@ const NASTY = [
 ].map((name) => (name.trim() === '' ? `${name}x${name}` : name))
 
 const PETS: StockedPet[] = NASTY.map((name, index) => ({
-  ...{ id: BigInt(index), name, categoryId: -9223372036854775808n + BigInt(index) },
-  ...{ status: (['available', 'pending', 'sold'] as const)[index % 3] ?? 'sold', quantity: index },
+  id: BigInt(index),
+  name,
+  categoryId: -9223372036854775808n + BigInt(index),
+  status: (['available', 'pending', 'sold'] as const)[index % 3] ?? 'sold',
+  quantity: index,
   ...(index % 2 === 1 ? { barcode: `"bar",code-${index}`, lowStockAt: index } : {}),
 }))
 PETS.push({ ...PETS[0], id: 9223372036854775807n, quantity: Number.MAX_SAFE_INTEGER } as StockedPet)
 PETS.unshift({ ...PETS[0], id: -9223372036854775808n } as StockedPet)
 
 const ORDERS: OrderRow[] = [1n, 9223372036854775807n].map((id, index) => ({
-  ...{ id, petId: index === 0 ? -id : id, quantity: Number.MAX_SAFE_INTEGER, complete: index === 0 },
+  id,
+  petId: index === 0 ? -id : id,
+  quantity: Number.MAX_SAFE_INTEGER,
+  complete: index === 0,
   shipDate: [Date.UTC(2026, 8, 1, 10, 0, 0, 7), Date.parse('0000-01-01T00:00:00Z')][index] ?? 0,
 }))
 ORDERS.push({ id: -5n, petId: 3n, quantity: 2, complete: false })
@@ -132,7 +138,8 @@ describe('petstore export', () => {
   test('an export can be piped into an import', async () => {
     const { stdout } = await run('export')
     const { exitCode } = await petstore(['import', '-', '--database-url', 'sqlite:empty.db'], {
-      ...{ cwd, stdin: stdout },
+      cwd,
+      stdin: stdout,
     })
     expect(exitCode).toBe(0)
     expect((await run('export', '--database-url', 'sqlite:empty.db')).stdout).toBe(stdout)

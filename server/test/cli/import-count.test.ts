@@ -23,7 +23,11 @@ describe.each(ON_BOTH)('petstore import of a count on %s', (_, onPostgres) => {
     expect(await shop.quantities()).toEqual([6, 1, 0, 0])
     const [entry] = await shop.historyOf(1n)
     expect(entry).toEqual({
-      ...{ petId: 1n, before: 4, after: 6, at: expect.any(Number), keyId: 'petstore-import' },
+      petId: 1n,
+      before: 4,
+      after: 6,
+      at: expect.any(Number),
+      keyId: 'petstore-import',
       reason: 'counted',
     })
     expect((await shop.run('history', '1')).stdout).toMatch(/ 4 +6 +\+2 +petstore import +counted\n/)

@@ -87,7 +87,8 @@ describe('petstore import', () => {
       const name = file(latin1(german(ROWS)))
       const refused = await run('import', name, '--skip-bad')
       expect(refused).toEqual({
-        ...{ exitCode: 1, stdout: '' },
+        exitCode: 1,
+        stdout: '',
         stderr:
           'petstore: pets.csv is not UTF-8 (line 2) but probably Latin-1 (Windows-1252); nothing was changed. Use --encoding latin1, or save it as UTF-8 (in Excel: CSV UTF-8)\n',
       })

@@ -86,7 +86,8 @@ describe('petstore keys create', () => {
     const secret = (await create('--name', 'shop', '--plan', 'free')).stdout.trim()
     const onFullDisk = (...args: string[]) =>
       petstore(['keys', ...args, '--database-url', `sqlite:${database}`], {
-        ...{ cwd, through: ['/bin/sh', '-c', 'exec "$@" > /dev/full', 'sh'] },
+        cwd,
+        through: ['/bin/sh', '-c', 'exec "$@" > /dev/full', 'sh'],
       })
     for (const args of [
       ['create', '--name', 'lost', '--plan', 'free'],
@@ -214,7 +215,9 @@ describe('petstore keys change', () => {
     await keys('change', 'shop', '--name', 'till', '--expires', '2127-01-31', ...limits)
     const changed = { name: 'till', plan: 'enterprise', limits: { perMinute: 7, perDay: 70 } }
     expect(await find(secret)).toMatchObject({
-      ...{ ...changed, permissions: ['stock'], expiresAt: Date.UTC(2127, 0, 31) },
+      ...changed,
+      permissions: ['stock'],
+      expiresAt: Date.UTC(2127, 0, 31),
     })
     const { stdout } = await keys('change', 'till', '--expires', 'never')
     expect(stdout).toContain('expires: 2127-01-31T00:00:00.000Z → never')

@@ -155,7 +155,9 @@ test('a missing SQLite file is created only by serve, import and migrate; other 
   const outcomes = await Promise.all(
     commands.map((command) =>
       petstore(command.split(' '), {
-        ...{ cwd, env: { DATABASE_URL: 'sqlite:none/none.db' }, stdin: 'petId,delta\n1,-1\n' },
+        cwd,
+        env: { DATABASE_URL: 'sqlite:none/none.db' },
+        stdin: 'petId,delta\n1,-1\n',
       }),
     ),
   )

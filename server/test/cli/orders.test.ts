@@ -58,14 +58,16 @@ describe('petstore orders', () => {
     const { stdout } = await run('orders', 'list', '--state', 'cancelled', '--json')
     expect(JSON.parse(stdout)).toEqual([
       {
-        ...{ id: 3, petId: 1, quantity: 1, state: 'cancelled', createdAt: '2040-01-15T12:00:00.000Z' },
-        ...{
-          expiresAt: null,
-          shipDate: null,
-          closedAt: expect.any(String),
-          createdBy: 'key_a',
-          closedBy: 'petstore',
-        },
+        id: 3,
+        petId: 1,
+        quantity: 1,
+        state: 'cancelled',
+        createdAt: '2040-01-15T12:00:00.000Z',
+        expiresAt: null,
+        shipDate: null,
+        closedAt: expect.any(String),
+        createdBy: 'key_a',
+        closedBy: 'petstore',
       },
     ])
     const some = await run('orders', 'list', '--limit', '1', '--json')
@@ -83,7 +85,8 @@ describe('petstore orders', () => {
       /Expires +2040-01-16 12:00\n.*\nClosed +-\nCustomer +Anna Smith\nNote +a gift, "wrapped"\n/,
     )
     expect(JSON.parse((await run('orders', 'show', '1', '--json')).stdout)).toMatchObject({
-      ...{ id: 1, shipDate: '2040-02-01T00:00:00.000Z' },
+      id: 1,
+      shipDate: '2040-02-01T00:00:00.000Z',
     })
   })
 

@@ -26,7 +26,8 @@ beforeEach(async () => {
   ])
   const key = { id: 'key_a', name: 'The till', plan: 'free' as const, permissions: [], createdAt: AT }
   await store.addKey({ ...key, limits: { perMinute: 60, perDay: 1_000 } }, storedSecret('x', AT), {
-    ...{ at: AT, actor: 'test' },
+    at: AT,
+    actor: 'test',
   })
   await store.changeStock([
     { type: 'set_quantity', petId: BIG, quantity: 12, keyId: 'key_a', at: AT },
@@ -58,8 +59,12 @@ describe('petstore history', () => {
     const entries: unknown = JSON.parse(stdout)
     expect(entries).toEqual([
       expect.objectContaining({
-        ...{ at: '2026-11-15T12:34:56.789Z', before: 0, after: 12, change: 12 },
-        ...{ keyId: 'key_a', keyName: 'The till' },
+        at: '2026-11-15T12:34:56.789Z',
+        before: 0,
+        after: 12,
+        change: 12,
+        keyId: 'key_a',
+        keyName: 'The till',
       }),
       expect.objectContaining({ change: -7, keyId: 'key_gone', keyName: null }),
     ])

@@ -44,7 +44,10 @@ export function openMachine() {
     root,
     run: async (commands: string, env: Readonly<Record<string, string>>) => {
       const program = Bun.spawn(['/bin/sh', '-e', '-c', commands.replaceAll('/var/', `${root}/var/`)], {
-        ...{ cwd: root, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },
+        cwd: root,
+        stdin: 'ignore',
+        stdout: 'pipe',
+        stderr: 'pipe',
         env: { PATH: `${root}/bin:/usr/bin:/bin`, ...env },
       })
       const [stdout, stderr] = await Promise.all([

@@ -27,12 +27,18 @@ export async function openShop(onPostgres: boolean) {
   const store = await openStore(database.url, { tables: 'migrate' })
   await store.addPets(
     [...PETS].map(([id, quantity]) => ({
-      ...{ id, name: `Pet ${id}`, categoryId: 1n, status: 'available', quantity },
+      id,
+      name: `Pet ${id}`,
+      categoryId: 1n,
+      status: 'available',
+      quantity,
     })),
   )
   const env = { DATABASE_URL: database.url }
   return {
-    ...{ cwd, env, store },
+    cwd,
+    env,
+    store,
     run: (...args: string[]) => petstore(args, { cwd, env }),
     runWith: (stdin: string, ...args: string[]) => petstore(args, { cwd, env, stdin }),
     file: (text: string, name = 'delivery.csv') => {

@@ -79,9 +79,17 @@ describe('petstore webhooks, while a service runs', () => {
     await caughtUp()
     const [webhook] = JSON.parse((await run(['list', '--json'])).stdout)
     expect(webhook).toEqual({
-      ...{ id: Number(id), url: receiver.url, kinds: ['stock.changed', 'stock.low'], paused: false },
-      ...{ state: 'on', createdAt: expect.stringMatching(/Z$/), behind: { events: 0, since: null } },
-      ...{ failingSince: null, retryAt: null, offAt: null, offReason: null },
+      id: Number(id),
+      url: receiver.url,
+      kinds: ['stock.changed', 'stock.low'],
+      paused: false,
+      state: 'on',
+      createdAt: expect.stringMatching(/Z$/),
+      behind: { events: 0, since: null },
+      failingSince: null,
+      retryAt: null,
+      offAt: null,
+      offReason: null,
     })
     const { stdout } = await run(['list'])
     expect(stdout).toMatch(
@@ -201,8 +209,14 @@ describe('what doctor reports about a webhook', () => {
     findWebhookProblem(
       {
         webhook: {
-          ...{ id: 7n, url: 'https://shop.example/secret', kinds: ['stock.low'], paused, createdAt: 0 },
-          ...{ secret: 'whsec_', revision: 1, progress: { cursor: '', ...progress } },
+          id: 7n,
+          url: 'https://shop.example/secret',
+          kinds: ['stock.low'],
+          paused,
+          createdAt: 0,
+          secret: 'whsec_',
+          revision: 1,
+          progress: { cursor: '', ...progress },
         },
         lag: { events: 0, since: undefined, ...lag },
       },

@@ -101,11 +101,13 @@ describe('Decided rows', () => {
         { line: 4, petId: 3n, reason: 'there is no pet 3' },
         { line: 5, petId: 4n, reason: 'the quantity of petId 4 is 5, so 6 cannot be taken away' },
         {
-          ...{ line: 6, petId: 5n },
+          line: 6,
+          petId: 5n,
           reason: 'the quantity of petId 5 is 4, not 5 as expected; read it again before you retry',
         },
         {
-          ...{ line: 7, petId: 6n },
+          line: 7,
+          petId: 6n,
           reason: `the quantity of petId 6 is 1, and with ${MAX_QUANTITY} more it would be above ${MAX_QUANTITY}`,
         },
       ],

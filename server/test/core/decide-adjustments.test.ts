@@ -8,7 +8,10 @@ import { isQuantityRecord } from '../../src/core/stock/stock-draft.ts'
 import { MAX_QUANTITY } from '../../src/core/values/field.ts'
 
 const state = (quantity: number): LockedEntry => ({
-  ...{ quantity, status: 'available', reserved: 0, lowStockAt: null },
+  quantity,
+  status: 'available',
+  reserved: 0,
+  lowStockAt: null,
 })
 const item = (petId: bigint, quantity: number): InventoryItem => ({ petId, quantity, status: 'available' })
 const FOUND = new Map([
@@ -17,7 +20,12 @@ const FOUND = new Map([
 ])
 
 const adjustment = (...changes: readonly AdjustmentChange[]): Adjust => ({
-  ...{ type: 'adjust', keyId: 'key_a', at: 7, reason: 'received', reference: 'PO-1', changes },
+  type: 'adjust',
+  keyId: 'key_a',
+  at: 7,
+  reason: 'received',
+  reference: 'PO-1',
+  changes,
 })
 
 const keyed = (key: string, fingerprint: string, request: Adjust): SubmittedCommand => ({
@@ -195,7 +203,10 @@ describe('the decision on a request with an idempotency key', () => {
 describe('the response to a rejected request', () => {
   test('has the code of the first failed check', () => {
     const failure = (index: number, code: 'not_found' | 'insufficient_stock' | 'precondition_failed') => ({
-      ...{ index, petId: 1n, code, message: code },
+      index,
+      petId: 1n,
+      code,
+      message: code,
     })
     const all = [failure(0, 'precondition_failed'), failure(1, 'insufficient_stock'), failure(2, 'not_found')]
     expect(refusal(all).code).toBe('not_found')

@@ -42,7 +42,8 @@ function decided(asked: readonly Command[], more: Partial<LockedCatalog> = {}, r
         ['B', 2n],
       ]),
       categoriesWithPets: new Set([1n, 2n]),
-      ...{ newPetIds: [101n, 102n, 103n, 104n], newCategoryIds: [51n] },
+      newPetIds: [101n, 102n, 103n, 104n],
+      newCategoryIds: [51n],
       ...more,
     },
     orders: { now: 0, orders: new Map(), expiredHolds: [], newIds: [1n, 2n] },
@@ -222,7 +223,10 @@ describe('pets', () => {
   test('quantity and reserved units stay when anything else changes', () => {
     const decision = decided([patch(1n, { name: 'Max', status: 'sold', lowStockAt: 1 })], {}, 4)
     expect(decision.catalog?.pets.get(1n)?.entry).toEqual({
-      ...{ quantity: 10, reserved: 4, status: 'sold', lowStockAt: 1 },
+      quantity: 10,
+      reserved: 4,
+      status: 'sold',
+      lowStockAt: 1,
     })
   })
 })
@@ -267,13 +271,18 @@ describe('batches of pets', () => {
 
 describe('categories', () => {
   const make = (more: { id?: bigint; lowStockAt?: number } = {}): Command => ({
-    ...{ type: 'create_category', ...BY, draft: { name: 'Birds', ...more } },
+    type: 'create_category',
+    ...BY,
+    draft: { name: 'Birds', ...more },
   })
   const change = (
     categoryId: bigint,
     categoryPatch: { name?: string; lowStockAt?: number | null },
   ): Command => ({
-    ...{ type: 'update_category', ...BY, categoryId, patch: categoryPatch },
+    type: 'update_category',
+    ...BY,
+    categoryId,
+    patch: categoryPatch,
   })
   const drop = (removedCategory: bigint): Command => ({
     type: 'remove_category' as const,

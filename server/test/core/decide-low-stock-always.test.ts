@@ -96,13 +96,18 @@ class PlainStore {
     )
     const decision = decide(requests, new Map(this.entries), {
       orders: {
-        ...{ now: 0, expiredHolds: [], orders: new Map(this.orders) },
+        now: 0,
+        expiredHolds: [],
+        orders: new Map(this.orders),
         newIds: requests.map((_, index) => BigInt(this.orders.size + index + 1)),
       },
       catalog: {
-        ...{ pets: new Map(this.pets), barcodes: new Map(codes), categoriesWithPets: new Set<bigint>() },
+        pets: new Map(this.pets),
+        barcodes: new Map(codes),
+        categoriesWithPets: new Set<bigint>(),
         categories: new Map(CATEGORIES.map((one) => [one.id, one])),
-        ...{ newPetIds: [], newCategoryIds: [] },
+        newPetIds: [],
+        newCategoryIds: [],
       },
     })
     for (const [id, now] of decision.catalog?.pets ?? []) {

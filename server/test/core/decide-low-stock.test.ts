@@ -12,7 +12,10 @@ import { MAX_QUANTITY } from '../../src/core/values/field.ts'
 const NOW = 1_000_000
 const BY = { keyId: 'key_a', at: 7 }
 const entry = (more: Partial<LockedEntry> = {}): LockedEntry => ({
-  ...{ quantity: 10, status: 'available', reserved: 0, lowStockAt: 3 },
+  quantity: 10,
+  status: 'available',
+  reserved: 0,
+  lowStockAt: 3,
   ...more,
 })
 const set = (quantity: number, petId = 1n): Command => ({ type: 'set_quantity', ...BY, petId, quantity })
@@ -34,7 +37,11 @@ const patch = (petPatch: PetPatch): Command => ({
   patch: petPatch,
 })
 const order = (quantity: number, more: Partial<Order> = {}): Order => ({
-  ...{ id: 1n, petId: 1n, quantity, state: 'open', createdAt: 5 },
+  id: 1n,
+  petId: 1n,
+  quantity,
+  state: 'open',
+  createdAt: 5,
   ...more,
 })
 const REMOVE: Command = { type: 'remove_pet', ...BY, petId: 1n }
@@ -54,7 +61,10 @@ function catalogOf(pet: Partial<Pet> | undefined): LockedCatalog {
       [2n, { id: 2n, name: 'Cats', lowStockAt: 5 }],
       [3n, { id: 3n, name: 'Birds', lowStockAt: 20 }],
     ]),
-    ...{ barcodes: new Map(), categoriesWithPets: new Set(), newPetIds: [101n, 102n], newCategoryIds: [] },
+    barcodes: new Map(),
+    categoriesWithPets: new Set(),
+    newPetIds: [101n, 102n],
+    newCategoryIds: [],
   }
 }
 
@@ -69,7 +79,9 @@ function decided({ from, orders = [], pet = { lowStockAt: 3 }, asked }: Case) {
   const found = from === null ? new Map<bigint, LockedEntry>() : new Map([[1n, entry(from)]])
   return decide(asked, found, {
     orders: {
-      ...{ now: NOW, orders: new Map(orders.map((one) => [one.id, one])), newIds: [11n, 12n, 13n] },
+      now: NOW,
+      orders: new Map(orders.map((one) => [one.id, one])),
+      newIds: [11n, 12n, 13n],
       expiredHolds: orders.filter(({ expiresAt }) => expiresAt !== undefined && expiresAt <= NOW),
     },
     catalog: catalogOf(from === null ? undefined : pet),

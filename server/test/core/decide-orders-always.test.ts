@@ -14,8 +14,11 @@ const STATES = ['open', 'complete', 'cancelled', 'expired'] as const
 const orders = fc
   .uniqueArray(
     fc.record({
-      ...{ id: fc.bigInt({ min: 1n, max: 6n }), petId: pet, state: fc.constantFrom(...STATES) },
-      ...{ quantity: fc.integer({ min: 0, max: 4 }), createdAt: fc.constant(5) },
+      id: fc.bigInt({ min: 1n, max: 6n }),
+      petId: pet,
+      state: fc.constantFrom(...STATES),
+      quantity: fc.integer({ min: 0, max: 4 }),
+      createdAt: fc.constant(5),
       expiresAt: fc.constantFrom(undefined, NOW - 1, NOW, NOW + 1),
     }),
     { selector: ({ id }) => id, maxLength: 6 },
@@ -66,7 +69,9 @@ test('for any requests, reserved is the sum of the open orders, and no unit is g
         ),
         {
           orders: {
-            ...{ now: NOW, orders: found, expiredHolds: all.filter((one) => isExpired(one, NOW)) },
+            now: NOW,
+            orders: found,
+            expiredHolds: all.filter((one) => isExpired(one, NOW)),
             newIds: sent.map((_, index) => 100n + BigInt(index)),
           },
         },

@@ -10,10 +10,17 @@ import { type OrderUpdate, orderCommand } from '../support/order-command.ts'
 const NOW = 1_000_000
 const BY = { keyId: 'key_a', at: 7 }
 const entry = (quantity: number, reserved: number): LockedEntry => ({
-  ...{ quantity, status: 'available', reserved, lowStockAt: null },
+  quantity,
+  status: 'available',
+  reserved,
+  lowStockAt: null,
 })
 const order = (id: bigint, changes: Partial<Order> = {}): Order => ({
-  ...{ id, petId: 1n, quantity: 2, state: 'open', createdAt: 5 },
+  id,
+  petId: 1n,
+  quantity: 2,
+  state: 'open',
+  createdAt: 5,
   ...changes,
 })
 const create = (draft: Partial<NewOrder> = {}): Command => ({
@@ -112,8 +119,14 @@ describe('the decision on an order', () => {
     expect(outcome).toEqual({
       type: 'done',
       order: {
-        ...{ id: 101n, petId: 1n, quantity: 3, state: 'open', createdAt: NOW },
-        ...{ expiresAt: NOW + 60_000, shipDate: 99, createdBy: BY.keyId },
+        id: 101n,
+        petId: 1n,
+        quantity: 3,
+        state: 'open',
+        createdAt: NOW,
+        expiresAt: NOW + 60_000,
+        shipDate: 99,
+        createdBy: BY.keyId,
       },
     })
   })

@@ -29,7 +29,10 @@ import {
 } from '../../src/core/transfer/rows.ts'
 
 const kind = (name: string, columns: readonly Column[]): FileKind<string> => ({
-  ...{ name, label: name, columns, header: name },
+  name,
+  label: name,
+  columns,
+  header: name,
 })
 const KINDS: readonly FileKind<string>[] = IMPORT_KINDS
 
@@ -157,7 +160,9 @@ function table<Value>(
   fields: ReturnType<typeof constant<FieldText[]>>,
 ) {
   return array(fields, { minLength: 1, maxLength: 6 }).map((lines) => ({
-    ...{ kindName, columns: rows.columns, lines },
+    kindName,
+    columns: rows.columns,
+    lines,
     read: (line: readonly FieldText[]): unknown => rows.read(line),
   }))
 }
@@ -215,6 +220,8 @@ test('Rows with any delimiter, quotes and column order are read unchanged', asyn
 test('The header of an adjustment is recognized with any delimiter', () => {
   const kinds = [kind('adjustment', ADJUSTMENT_ROWS.columns)]
   expect(readHeader('expected;PetId;DELTA', 'the file', kinds)).toEqual({
-    ...{ kind: 'adjustment', delimiter: ';', columnIndexes: [1, 2, -1, 0] },
+    kind: 'adjustment',
+    delimiter: ';',
+    columnIndexes: [1, 2, -1, 0],
   })
 })

@@ -6,11 +6,18 @@ import { isQuantityRecord, StockDraft } from '../../src/core/stock/stock-draft.t
 
 const BY = { keyId: 'importer', at: 7 }
 const row = (changes: Partial<OrderRow> = {}): OrderRow => ({
-  ...{ id: 5n, petId: 1n, quantity: 2, complete: false },
+  id: 5n,
+  petId: 1n,
+  quantity: 2,
+  complete: false,
   ...changes,
 })
 const known = (changes: Partial<Order> = {}): Order => ({
-  ...{ id: 5n, petId: 1n, quantity: 2, state: 'open', createdAt: 3 },
+  id: 5n,
+  petId: 1n,
+  quantity: 2,
+  state: 'open',
+  createdAt: 3,
   ...changes,
 })
 
@@ -20,7 +27,9 @@ function imported(wanted: OrderRow, order?: Order, quantity = 10) {
   const entry = { quantity, status: 'available', reserved, lowStockAt: null } as const
   const stock = new StockDraft(new Map([[1n, entry]]))
   const orders = new OrdersDraft(stock, {
-    ...{ now: 99, expiredHolds: [], newIds: [] },
+    now: 99,
+    expiredHolds: [],
+    newIds: [],
     orders: new Map(order === undefined ? [] : [[order.id, order]]),
   })
   const reason = importOrder(orders, wanted, BY)

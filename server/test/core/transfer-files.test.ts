@@ -243,17 +243,14 @@ describe('A written file', () => {
       asyncProperty(array(name, { minLength: 1 }), integer({ min: 1, max: 99 }), async (names, chunkSize) => {
         const pets = names.map(
           (text, index): FilePet => ({
-            ...{
-              id: 9223372036854775807n - BigInt(index),
-              name: `${index % 2 === 0 ? ' ' : '=-'}${text},"; `,
-              categoryId: -1n,
-            },
-            ...{ status: 'pending', quantity: index },
-            ...{
-              barcode: index % 2 === 0 ? null : `",;${index}`,
-              lowStockAt: index % 3 === 0 ? null : index,
-              category: `${['', '=', "'=", '-', '@', "''+", "'"][index % 7]}${text}.`,
-            },
+            id: 9223372036854775807n - BigInt(index),
+            name: `${index % 2 === 0 ? ' ' : '=-'}${text},"; `,
+            categoryId: -1n,
+            status: 'pending',
+            quantity: index,
+            barcode: index % 2 === 0 ? null : `",;${index}`,
+            lowStockAt: index % 3 === 0 ? null : index,
+            category: `${['', '=', "'=", '-', '@', "''+", "'"][index % 7]}${text}.`,
           }),
         )
         async function* batches() {

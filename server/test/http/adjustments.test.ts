@@ -83,7 +83,11 @@ describe('POST /inventory/adjustments', () => {
 
   test('1,000 changes in more than 64 KiB are accepted', async () => {
     const pets = Array.from({ length: 1_000 }, (_, index) => ({
-      ...{ id: BigInt(index + 100), name: 'Many', categoryId: 1n, status: 'available' as const, quantity: 1 },
+      id: BigInt(index + 100),
+      name: 'Many',
+      categoryId: 1n,
+      status: 'available' as const,
+      quantity: 1,
     }))
     await service.store.addPets(pets)
     const changes = pets.map(({ id }) => ({ petId: Number(id), delta: 2 }))

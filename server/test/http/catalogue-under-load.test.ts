@@ -16,13 +16,11 @@ let service: TestService
 beforeAll(async () => {
   service = await TestService.start({
     pets: Array.from({ length: WRITERS }, (_, index) => ({
-      ...{
-        id: BigInt(index + 1),
-        name: `Pet ${index + 1}`,
-        categoryId: 1n,
-        status: 'available',
-        quantity: 0,
-      },
+      id: BigInt(index + 1),
+      name: `Pet ${index + 1}`,
+      categoryId: 1n,
+      status: 'available',
+      quantity: 0,
     })),
   })
 })

@@ -30,8 +30,12 @@ describe('POST /pets', () => {
     expect(answer.status).toBe(201)
     expect(answer.headers.get('Location')).toBe(`/v1/catalog/${id}`)
     expect(answer.json).toEqual({
-      ...{ id, name: 'Rex', categoryId: 1, status: 'available' },
-      ...{ barcode: '4006381333931', lowStockAt: 2 },
+      id,
+      name: 'Rex',
+      categoryId: 1,
+      status: 'available',
+      barcode: '4006381333931',
+      lowStockAt: 2,
     })
     expect(await listed(id)).toEqual(entryOf(id, 4))
     expect((await service.call('GET', `/pets/${id}`)).json).toEqual(answer.json)
@@ -109,7 +113,12 @@ describe('PATCH /pets/{petId}', () => {
     const id = idOf(await sent('POST', '/pets', body))
     const renamed = await sent('PATCH', `/pets/${id}`, { name: 'After', status: 'sold' })
     expect(renamed.json).toEqual({
-      ...{ id, name: 'After', categoryId: 1, status: 'sold', barcode: 'A-1', lowStockAt: 1 },
+      id,
+      name: 'After',
+      categoryId: 1,
+      status: 'sold',
+      barcode: 'A-1',
+      lowStockAt: 1,
     })
     expect(await listed(id)).toEqual(entryOf(id, 3, 'sold'))
     expect(renamed.headers.get('ETag')).toBe((await service.call('GET', `/pets/${id}`)).headers.get('ETag'))
@@ -179,7 +188,8 @@ describe('/categories', () => {
     expect(page.json).toEqual([{ id: 1, name: 'Category 1' }])
     expect(page.headers.get('Link')).toContain('rel="next"')
     expect((await sent('PATCH', '/categories/900', { name: 'Hounds', lowStockAt: null })).json).toEqual({
-      ...{ id: 900, name: 'Hounds' },
+      id: 900,
+      name: 'Hounds',
     })
     expect((await sent('DELETE', '/categories/900')).status).toBe(204)
     expect((await sent('DELETE', '/categories/900')).status).toBe(404)

@@ -66,7 +66,12 @@ test('the proof detects an order for reserved units, and stock sold without an o
     change: 'created' | 'completed',
     order: typeof first | (Omit<typeof first, 'id'> & { id: bigint }),
   ) => ({
-    ...{ kind: 'order' as const, change, order, at: 1, keyId: 'key_a', cursor: '' },
+    kind: 'order' as const,
+    change,
+    order,
+    at: 1,
+    keyId: 'key_a',
+    cursor: '',
   })
   const last = new Map([[1n, 1]])
   expect(contradictions([told('created', first), told('created', { ...first, id: 2n })], last)).toEqual([

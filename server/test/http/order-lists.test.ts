@@ -149,17 +149,18 @@ describe('event streams', () => {
     ])
     expect(events[0]?.[1].order).toEqual(created)
     expect(events[1]?.[1].order).toMatchObject({
-      ...{ state: 'open', shipDate: '2027-01-01T00:00:00.000Z', customer: 'Olga' },
+      state: 'open',
+      shipDate: '2027-01-01T00:00:00.000Z',
+      customer: 'Olga',
     })
     expect(events[2]?.[1]).toMatchObject({ petId: 1, reference: `order ${created.id}` })
     expect(events[3]?.[1].order).toEqual(complete)
     const at = new Date(service.now).toISOString()
     expect(events[5]?.[1]).toEqual({
-      ...{
-        change: 'cancelled',
-        order: { ...other, state: 'cancelled', closedAt: at, closedBy: expect.stringMatching(/^key_/) },
-      },
-      ...{ at, keyId: expect.stringMatching(/^key_/) },
+      change: 'cancelled',
+      order: { ...other, state: 'cancelled', closedAt: at, closedBy: expect.stringMatching(/^key_/) },
+      at,
+      keyId: expect.stringMatching(/^key_/),
     })
   })
 })

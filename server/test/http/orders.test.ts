@@ -92,7 +92,9 @@ describe('POST /store/orders', () => {
     expect([answer.status, answer.error.code]).toEqual([409, 'insufficient_stock'])
     const message = 'petId 1 has 6 available units, so 7 cannot be ordered'
     expect(answer.error).toEqual({
-      ...{ code: 'insufficient_stock', status: 409, message: `${message}; nothing was changed` },
+      code: 'insufficient_stock',
+      status: 409,
+      message: `${message}; nothing was changed`,
       details: [{ index: 0, petId: 1, code: 'insufficient_stock', message, available: 6 }],
     } as typeof answer.error)
     expect(await service.contents()).toEqual(before)
@@ -214,7 +216,8 @@ describe('PATCH /store/orders/{orderId}', () => {
     service.now += SECOND
     for (const body of [{ complete: true }, { shipDate: '2027-01-01T00:00:00Z' }]) {
       expect((await patch(id, body)).error).toMatchObject({
-        ...{ code: 'order_closed', status: 409 },
+        code: 'order_closed',
+        status: 409,
         details: [{ state: 'expired' }],
       })
     }
@@ -265,7 +268,8 @@ describe('DELETE /store/orders/{orderId}', () => {
     service.now += SECOND
     const before = await service.contents()
     expect((await cancel(id)).error).toMatchObject({
-      ...{ code: 'order_closed', status: 409 },
+      code: 'order_closed',
+      status: 409,
       details: [{ state: 'complete' }],
     })
     expect((await cancel(hold.id)).status).toBe(204)

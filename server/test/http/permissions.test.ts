@@ -14,7 +14,8 @@ afterAll(() => service.stop())
 
 const order = (key: string, headers: Record<string, string> = {}) =>
   service.call('POST', '/store/orders', {
-    ...{ key, body: '{"petId": 1, "quantity": 1}' },
+    key,
+    body: '{"petId": 1, "quantity": 1}',
     headers: { 'Content-Type': 'application/json', ...headers },
   })
 
@@ -37,8 +38,12 @@ describe('permissions', () => {
   test('stock changes need stock, order changes need orders, and reads need no permission, except those of webhooks and keys; names of keys need none', () => {
     const needs = Object.fromEntries(OPERATIONS.map((operation) => [operation.operationId, operation.needs]))
     expect(needs).toMatchObject({
-      ...{ updateInventory: 'stock', adjustInventory: 'stock' },
-      ...{ createOrder: 'orders', createOrders: 'orders', updateOrder: 'orders', cancelOrder: 'orders' },
+      updateInventory: 'stock',
+      adjustInventory: 'stock',
+      createOrder: 'orders',
+      createOrders: 'orders',
+      updateOrder: 'orders',
+      cancelOrder: 'orders',
     })
     for (const { method, needs: needed } of OPERATIONS) {
       if (method === 'GET' && needed !== 'webhooks' && needed !== 'keys') expect(needed).toBeUndefined()

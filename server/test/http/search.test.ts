@@ -8,7 +8,12 @@ let service: TestService
 beforeAll(async () => {
   service = await TestService.start()
   const made = (id: bigint, name: string, more: Partial<StockedPet> = {}): StockedPet => ({
-    ...{ id, name, categoryId: 7n, status: 'pending', quantity: 4, ...more },
+    id,
+    name,
+    categoryId: 7n,
+    status: 'pending',
+    quantity: 4,
+    ...more,
   })
   await service.store.addPets([
     made(701n, 'Müller’s Zebrafish', { barcode: '4006381333931', lowStockAt: 4 }),
@@ -34,13 +39,28 @@ describe('GET /inventory/search', () => {
     const { json } = await service.call('GET', `${PATH}?q=zebra&low=true`)
     expect(json).toEqual([
       {
-        ...{ petId: 701, name: 'Müller’s Zebrafish', categoryId: 7, status: 'pending' },
-        ...{ quantity: 4, reserved: 0, available: 4, barcode: '4006381333931', lowStockAt: 4 },
-        ...{ ownLowStockAt: 4, lowSince: expect.stringMatching(/Z$/) },
+        petId: 701,
+        name: 'Müller’s Zebrafish',
+        categoryId: 7,
+        status: 'pending',
+        quantity: 4,
+        reserved: 0,
+        available: 4,
+        barcode: '4006381333931',
+        lowStockAt: 4,
+        ownLowStockAt: 4,
+        lowSince: expect.stringMatching(/Z$/),
       },
       {
-        ...{ petId: 703, name: 'zebra muller', categoryId: 7, status: 'pending' },
-        ...{ quantity: 9, reserved: 1, available: 8, lowStockAt: 8, ownLowStockAt: 8 },
+        petId: 703,
+        name: 'zebra muller',
+        categoryId: 7,
+        status: 'pending',
+        quantity: 9,
+        reserved: 1,
+        available: 8,
+        lowStockAt: 8,
+        ownLowStockAt: 8,
         lowSince: expect.stringMatching(/Z$/),
       },
     ])

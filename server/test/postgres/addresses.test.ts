@@ -29,10 +29,14 @@ describe('an address of PostgreSQL', () => {
 
   test('has its other parts decoded', () => {
     expect(readAddress('postgres://a%20b:p:@@one,two/my%20shop?sslmode=require')).toMatchObject({
-      ...{ username: 'a b', password: 'p:@', database: 'my shop' },
+      username: 'a b',
+      password: 'p:@',
+      database: 'my shop',
     })
     expect(readAddress('postgres://db')).toMatchObject({
-      ...{ username: 'postgres', password: '', database: 'postgres' },
+      username: 'postgres',
+      password: '',
+      database: 'postgres',
     })
   })
 

@@ -50,7 +50,10 @@ export async function violationsOf(
   return [
     ...contradictions([...plain, ...keyed.operations], initial),
     ...logContradictions({
-      ...{ logs, initial, unsure, listings: recorded.listings },
+      logs,
+      initial,
+      unsure,
+      listings: recorded.listings,
       made: [...made, ...keyed.made],
     }),
     ...keyed.surprises,

@@ -272,7 +272,8 @@ export class KeyedLoad {
       const response = await fetch(`${address}/v1${path}`, {
         ...init,
         headers: {
-          ...{ Authorization: `Bearer ${this.#options.key}`, 'Content-Type': 'application/json' },
+          Authorization: `Bearer ${this.#options.key}`,
+          'Content-Type': 'application/json',
           ...(id === undefined ? {} : { 'Idempotency-Key': id }),
         },
         signal: AbortSignal.timeout(patienceMs),

@@ -11,11 +11,15 @@ const update = (
   ended: number,
   before?: number,
 ): MadeRequest => ({
-  ...{ changes: [before === undefined ? { petId, after } : { petId, before, after }], began, ended },
+  changes: [before === undefined ? { petId, after } : { petId, before, after }],
+  began,
+  ended,
 })
 /** Changes both pets to the same quantity. */
 const both = (after: number, began: number, ended: number): MadeRequest => ({
-  ...{ changes: [1, 2].map((petId) => ({ petId, after })), began, ended },
+  changes: [1, 2].map((petId) => ({ petId, after })),
+  began,
+  ended,
 })
 
 const initial = new Map([
@@ -29,7 +33,9 @@ const findings = (
   unsure: readonly number[] = [],
 ) =>
   logContradictions({
-    ...{ logs: new Map([...logs.entries()].map(([index, rows]) => [index + 1, rows])), initial, made },
+    logs: new Map([...logs.entries()].map(([index, rows]) => [index + 1, rows])),
+    initial,
+    made,
     unsure: new Map([[1, new Set(unsure)]]),
     listings: lists.map((list) => ({
       quantities: new Map(list.map((quantity, index) => [index + 1, quantity])),

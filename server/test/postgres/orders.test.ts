@@ -79,11 +79,9 @@ describe('orders on two instances on one PostgreSQL', () => {
     })
     async function commit(index: number): Promise<void> {
       const requests: SubmittedCommand[] = pets.map((petId) => ({
-        ...{
-          type: 'create_order',
-          ...BY,
-          draft: { petId, quantity: 1, ...(index % 3 === 0 ? { holdSeconds: 1 } : {}) },
-        },
+        type: 'create_order',
+        ...BY,
+        draft: { petId, quantity: 1, ...(index % 3 === 0 ? { holdSeconds: 1 } : {}) },
       }))
       for (const one of open.splice(0, 3)) {
         const type = index % 2 === 0 ? 'complete_order' : 'cancel_order'

@@ -45,8 +45,12 @@ describe('petstore serve --processes', () => {
     const lines = service.output().trimEnd().split('\n')
     const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
     expect(told).toContainEqual({
-      ...{ time: expect.any(String), level: 'warn', message: 'a worker process ended; restarting it' },
-      ...{ process: expect.any(Number), pid: victim, ended: 'SIGKILL' },
+      time: expect.any(String),
+      level: 'warn',
+      message: 'a worker process ended; restarting it',
+      process: expect.any(Number),
+      pid: victim,
+      ended: 'SIGKILL',
     })
     expect(await service.errors()).toBe('')
   })

@@ -3,10 +3,19 @@ import { contradictions, type Operation } from './register-check.ts'
 
 const initial = new Map([[1, 0]])
 const write = (value: number, began: number, ended: number, isUnsure = false): Operation => ({
-  ...{ kind: 'write', petId: 1, value, began, ended, isUnsure },
+  kind: 'write',
+  petId: 1,
+  value,
+  began,
+  ended,
+  isUnsure,
 })
 const read = (value: number, began: number, ended: number): Operation => ({
-  ...{ kind: 'read', petId: 1, value, began, ended },
+  kind: 'read',
+  petId: 1,
+  value,
+  began,
+  ended,
 })
 
 describe('the check of recorded operations', () => {

@@ -173,7 +173,9 @@ describe('the one statement that counts', () => {
   test.each([1, 2])('requests of %d keys that two instances count add up', async (keys) => {
     await save(record('key_a', usedOnce()), record('key_b', usedOnce()))
     const counts = ['key_b', 'key_a'].slice(2 - keys).map((keyId) => ({
-      ...{ keyId, requests: 2, limits: MANY },
+      keyId,
+      requests: 2,
+      limits: MANY,
     }))
     await Promise.all(
       Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? store : other).countRequests(counts)),

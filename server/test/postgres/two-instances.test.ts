@@ -60,7 +60,8 @@ describe('two instances on one PostgreSQL', () => {
     fetch(`${instance.address}/v1/inventory/adjustments`, {
       method: 'POST',
       headers: {
-        ...{ Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+        Authorization: `Bearer ${key}`,
+        'Content-Type': 'application/json',
         'Idempotency-Key': idempotencyKey,
       },
       body: JSON.stringify({ reason: 'received', changes: [{ petId, delta }] }),
@@ -97,8 +98,10 @@ describe('two instances on one PostgreSQL', () => {
         const answer = await fetch(`${address}/v1/inventory/${petId}`, {
           method: 'PATCH',
           headers: {
-            ...{ Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-            ...{ 'If-Match': '"1-available"', 'Idempotency-Key': 'same-update' },
+            Authorization: `Bearer ${key}`,
+            'Content-Type': 'application/json',
+            'If-Match': '"1-available"',
+            'Idempotency-Key': 'same-update',
           },
           body: '{"quantity": 2}',
         })

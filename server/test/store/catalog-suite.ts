@@ -252,7 +252,10 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
       expect(error).toMatchObject({ refused: { count: 2, first } })
       expect(await barcodes()).toHaveLength(3)
       expect(await imported(rows, { skipRefused: true })).toEqual({
-        ...{ added: 2, changed: 1, unchanged: 0, refused: { count: 2, first } },
+        added: 2,
+        changed: 1,
+        unchanged: 0,
+        refused: { count: 2, first },
       })
       // Pet 1 keeps its barcode, and its own changes are imported.
       expect((await stockOf(other))[0]?.quantity).toBe(77)

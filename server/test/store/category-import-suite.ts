@@ -142,7 +142,9 @@ export function categoryImportSuite(name: string, underTest: StoreUnderTest): vo
         { type: 'update_category', categoryId: 1n, patch: { name: 'Hounds' }, ...ACT },
       ])
       const rowsOf = (change: string, category: Category) => ({
-        ...{ at: BigInt(ACT.at), key_id: ACT.keyId, pet_id: null },
+        at: BigInt(ACT.at),
+        key_id: ACT.keyId,
+        pet_id: null,
         detail: { change, ...category, id: String(category.id) },
       })
       const parsed = (await log()).map((row) => ({ ...row, detail: withoutNull(JSON.parse(row.detail)) }))

@@ -64,7 +64,13 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
     }
 
     const quantity = (petId: bigint, before: number, after: number, rest: object = {}) => ({
-      ...{ kind: 'change', petId, before, after, status: 'available', at: 1, keyId: 'key_a' },
+      kind: 'change',
+      petId,
+      before,
+      after,
+      status: 'available',
+      at: 1,
+      keyId: 'key_a',
       ...rest,
     })
 
@@ -100,17 +106,34 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
       expect(await eventsAfter(cursor)).toEqual([
         quantity(1n, 1, 10),
         {
-          ...{ kind: 'pet', change: 'created', petId: 9n, name: 'Biscuit', quantity: 9, status: 'available' },
-          ...{ ...told, at: expect.any(Number), keyId: 'petstore' },
+          kind: 'pet',
+          change: 'created',
+          petId: 9n,
+          name: 'Biscuit',
+          quantity: 9,
+          status: 'available',
+          ...told,
+          at: expect.any(Number),
+          keyId: 'petstore',
         },
         quantity(9n, 9, 8),
         quantity(1n, 10, 11),
         {
-          ...{ kind: 'pet', change: 'changed', petId: 1n, name: 'Biscuit', quantity: 11, status: 'pending' },
+          kind: 'pet',
+          change: 'changed',
+          petId: 1n,
+          name: 'Biscuit',
+          quantity: 11,
+          status: 'pending',
           ...told,
         },
         {
-          ...{ kind: 'pet', change: 'changed', petId: 2n, name: 'Another name', quantity: 2, status: 'sold' },
+          kind: 'pet',
+          change: 'changed',
+          petId: 2n,
+          name: 'Another name',
+          quantity: 2,
+          status: 'sold',
           ...told,
         },
         quantity(1n, 11, 12, { status: 'pending' }),

@@ -20,7 +20,10 @@ const patch = (petId: bigint, petPatch: PetPatch): Command => ({
   patch: petPatch,
 })
 const patchCategory = (categoryId: bigint, categoryPatch: CategoryPatch): Command => ({
-  ...{ type: 'update_category', ...BY, categoryId, patch: categoryPatch },
+  type: 'update_category',
+  ...BY,
+  categoryId,
+  patch: categoryPatch,
 })
 const create = (more: Partial<PetDraft> = {}): Command => ({
   type: 'create_pet' as const,
@@ -28,11 +31,9 @@ const create = (more: Partial<PetDraft> = {}): Command => ({
   draft: { name: 'New', categoryId: 1n, status: 'available', quantity: 4, ...more },
 })
 const draft = (petId: bigint, quantity: number, holdSeconds?: number): Command => ({
-  ...{
-    type: 'create_order',
-    ...BY,
-    draft: { petId, quantity, ...(holdSeconds === undefined ? {} : { holdSeconds }) },
-  },
+  type: 'create_order',
+  ...BY,
+  draft: { petId, quantity, ...(holdSeconds === undefined ? {} : { holdSeconds }) },
 })
 const low = (id: bigint, quantity: number, lowStockAt?: number): StockedPet => ({
   ...pet(id, quantity),

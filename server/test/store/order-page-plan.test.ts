@@ -26,7 +26,9 @@ const FILTERS: readonly OrderFilter[] = [undefined, ...ORDER_STATES].flatMap((st
   [undefined, 7n].flatMap((petId) =>
     [undefined, BigInt(ORDERS / 2)].flatMap((id) =>
       [undefined, 'anna'].map((customerPrefix) => ({
-        ...{ state, petId, customerPrefix },
+        state,
+        petId,
+        customerPrefix,
         after: id === undefined ? undefined : { id, customerWords: 'anna smith' },
       })),
     ),
@@ -37,7 +39,9 @@ const FILTERS: readonly OrderFilter[] = [undefined, ...ORDER_STATES].flatMap((st
 async function statementOf(filter: OrderFilter, database: SqlDatabase, clock: StoreClock) {
   let asked: { readonly text: string; readonly values: readonly SqlValue[] } | undefined
   const listening: SqlDatabase = {
-    ...{ dialect: database.dialect, commit: unasked, longSession: unasked },
+    dialect: database.dialect,
+    commit: unasked,
+    longSession: unasked,
     rows: async (text, ...values) => {
       asked = { text, values }
       return []

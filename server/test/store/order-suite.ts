@@ -13,7 +13,9 @@ const START = 1_790_000_000_000
 const HIGHEST = 9223372036854775807n
 const BY = { keyId: 'key_a', at: 1 }
 const draft = (petId: bigint, quantity: number, more: Partial<NewOrder> = {}): Command => ({
-  ...{ type: 'create_order', ...BY, draft: { petId, quantity, ...more } },
+  type: 'create_order',
+  ...BY,
+  draft: { petId, quantity, ...more },
 })
 const update = ({ id, petId }: Order, what: OrderUpdate): Command =>
   orderCommand({ ...BY, orderId: id, petId }, what)
@@ -61,7 +63,12 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       const shipDate = START + 5
       const order = await made(HIGHEST, 2, { shipDate, holdSeconds: 60 })
       expect(order).toEqual({
-        ...{ id: 1n, petId: HIGHEST, quantity: 2, state: 'open', createdAt: START, shipDate },
+        id: 1n,
+        petId: HIGHEST,
+        quantity: 2,
+        state: 'open',
+        createdAt: START,
+        shipDate,
         expiresAt: START + 60_000,
         createdBy: 'key_a',
       })
@@ -71,7 +78,11 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       expect(await other.findAvailability(404n)).toBeUndefined()
       expect((await stockOf(other)).map(({ quantity }) => quantity)).toEqual([10, 5, 3])
       expect(await made(1n, 1)).toEqual({
-        ...{ id: 2n, petId: 1n, quantity: 1, state: 'open', createdAt: START },
+        id: 2n,
+        petId: 1n,
+        quantity: 1,
+        state: 'open',
+        createdAt: START,
         createdBy: 'key_a',
       })
     })

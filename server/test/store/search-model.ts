@@ -14,7 +14,11 @@ export interface ModelPet extends StockedPet {
 }
 
 export const ALL: SearchParameters = {
-  ...{ q: undefined, status: undefined, categoryId: undefined, low: undefined, below: undefined },
+  q: undefined,
+  status: undefined,
+  categoryId: undefined,
+  low: undefined,
+  below: undefined,
   sort: 'petId',
 }
 

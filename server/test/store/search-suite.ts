@@ -13,7 +13,13 @@ const START = 1_790_000_000_000
 const BY = { keyId: 'key_a', at: 1 }
 
 const pet = (id: bigint, name: string, more: Partial<ModelPet> = {}): ModelPet => ({
-  ...{ id, name, categoryId: 1n, status: 'available', quantity: 5, reserved: 0, ...more },
+  id,
+  name,
+  categoryId: 1n,
+  status: 'available',
+  quantity: 5,
+  reserved: 0,
+  ...more,
 })
 
 const SHOP: readonly ModelPet[] = [
@@ -126,17 +132,31 @@ export function searchSuite(name: string, underTest: StoreUnderTest): void {
         { type: 'create_order', ...BY, draft: { petId: 43n, quantity: 2 } },
       )
       const { rows } = await searchPage(store, searchOf({ ...ALL, low: true, sort: '-available' }), {
-        ...{ limit: 9, cursor: undefined },
+        limit: 9,
+        cursor: undefined,
       })
       expect(rows.slice(0, 2)).toEqual([
         {
-          ...{ petId: 43n, name: 'Goldfish 42', categoryId: 2n, status: 'available' },
-          ...{ quantity: 7, reserved: 2, barcode: '42', lowStockAt: 9, ownLowStockAt: 9 },
+          petId: 43n,
+          name: 'Goldfish 42',
+          categoryId: 2n,
+          status: 'available',
+          quantity: 7,
+          reserved: 2,
+          barcode: '42',
+          lowStockAt: 9,
+          ownLowStockAt: 9,
           lowSince: expect.any(Number),
         },
         {
-          ...{ petId: 90n, name: 'Carp', categoryId: 9n, status: 'sold' },
-          ...{ quantity: 4, reserved: 0, lowStockAt: 4, lowSince: BY.at },
+          petId: 90n,
+          name: 'Carp',
+          categoryId: 9n,
+          status: 'sold',
+          quantity: 4,
+          reserved: 0,
+          lowStockAt: 4,
+          lowSince: BY.at,
         },
       ])
     })
@@ -271,7 +291,9 @@ async function addMany(store: Store, words: readonly string[]): Promise<ModelPet
     const id = BigInt(index) - 30n
     const reserved = index % 4 === 0 ? index % 5 : 0
     return pet(1_000n + id, `${wordAt(index)} ${wordAt(index * 7 + 3)}`, {
-      ...{ categoryId: BigInt(index % 3) + 1n, quantity: ((index * 5) % 11) + reserved, reserved },
+      categoryId: BigInt(index % 3) + 1n,
+      quantity: ((index * 5) % 11) + reserved,
+      reserved,
       ...(index % 2 === 0 ? { lowStockAt: index % 7 } : {}),
       ...(index % 10 === 0 ? { barcode: `C-${index}` } : {}),
       status: PET_STATUSES[index % 3] ?? 'sold',

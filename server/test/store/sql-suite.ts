@@ -63,8 +63,12 @@ export function sqlSuite(name: string, underTest: StoreUnderTest): void {
       expect(insertRows(into, [])).toEqual([])
       expect(await store.listOrders({}, 99)).toEqual(
         rows.map((_, index) => ({
-          ...{ id: BigInt(index), petId: 1n, quantity: index < 21 ? 2 * index : index, shipDate: 0 },
-          ...{ state: stateOf(index), createdAt: 0 },
+          id: BigInt(index),
+          petId: 1n,
+          quantity: index < 21 ? 2 * index : index,
+          shipDate: 0,
+          state: stateOf(index),
+          createdAt: 0,
         })),
       )
     })

@@ -12,7 +12,11 @@ import { historyOf, stockOf } from '../support/whole-store.ts'
 
 const ACT = { at: 9, keyId: 'petstore-import' }
 const pet = (id: bigint, changes: Partial<StockedPet> = {}): StockedPet => ({
-  ...{ id, name: `Pet ${id}`, categoryId: 1n, status: 'available', quantity: 5 },
+  id,
+  name: `Pet ${id}`,
+  categoryId: 1n,
+  status: 'available',
+  quantity: 5,
   ...changes,
 })
 

@@ -107,8 +107,12 @@ export const movingClock = fc.integer({ min: -1_500, max: 3_000 }).map(
 const row = fc
   .record(
     {
-      ...{ id: fc.bigInt({ min: 1n, max: 8n }), petId, quantity: units, shipDate: fc.nat(9) },
-      ...{ customer, note },
+      id: fc.bigInt({ min: 1n, max: 8n }),
+      petId,
+      quantity: units,
+      shipDate: fc.nat(9),
+      customer,
+      note,
       complete: fc.boolean(),
     },
     { requiredKeys: ['id', 'petId', 'quantity', 'complete'] },

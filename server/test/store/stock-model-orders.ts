@@ -65,7 +65,11 @@ export class ModelOrders {
       const { id } = outcome.order
       expect(this.#orders.has(id)).toBe(false)
       const order: Order = {
-        ...{ id, petId, quantity, state: 'open', createdAt: this.now },
+        id,
+        petId,
+        quantity,
+        state: 'open',
+        createdAt: this.now,
         ...(holdSeconds === undefined ? {} : { expiresAt: this.now + holdSeconds * 1_000 }),
         ...details,
         createdBy: 'key_a',

@@ -132,18 +132,20 @@ export function stockSuite(name: string, underTest: StoreUnderTest): void {
 
     test('lists orders by id', async () => {
       const order = (id: bigint, complete: boolean) => ({
-        ...{ id, petId: 2n, quantity: MOST, shipDate: 1_790_000_000_123, complete },
+        id,
+        petId: 2n,
+        quantity: MOST,
+        shipDate: 1_790_000_000_123,
+        complete,
       })
       const listed = (id: bigint, state: 'open' | 'complete') => ({
-        ...{
-          id,
-          petId: 2n,
-          quantity: MOST,
-          shipDate: 1_790_000_000_123,
-          state,
-          createdAt: expect.any(Number),
-          createdBy: expect.any(String),
-        },
+        id,
+        petId: 2n,
+        quantity: MOST,
+        shipDate: 1_790_000_000_123,
+        state,
+        createdAt: expect.any(Number),
+        createdBy: expect.any(String),
         ...(state === 'complete' ? { closedAt: expect.any(Number), closedBy: expect.any(String) } : {}),
       })
       await addOrders(store, [order(HIGHEST, true), order(1n, false)])

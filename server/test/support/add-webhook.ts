@@ -7,8 +7,13 @@ export async function addWebhook(
   given: { readonly id: bigint; readonly url: string; readonly kinds?: readonly WebhookKind[] },
 ): Promise<Webhook> {
   const newWebhook: Webhook = {
-    ...{ kinds: ['stock.changed'] as const, ...given, paused: false, createdAt: 0 },
-    ...{ secret: newSecret(), revision: 1, progress: { cursor: await store.latestEventCursor() } },
+    kinds: ['stock.changed'] as const,
+    ...given,
+    paused: false,
+    createdAt: 0,
+    secret: newSecret(),
+    revision: 1,
+    progress: { cursor: await store.latestEventCursor() },
   }
   await store.changeStock([{ type: 'create_webhook', webhook: newWebhook, keyId: 'test', at: 0 }])
   return newWebhook

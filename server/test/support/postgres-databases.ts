@@ -65,7 +65,13 @@ async function makeTables(): Promise<string> {
 function connect(url: string): Bun.SQL {
   const { username, password, hostname, port, pathname } = new URL(url)
   return new Bun.SQL({
-    ...{ adapter: 'postgres', username, password, hostname, port, database: pathname.slice(1), max: 1 },
+    adapter: 'postgres',
+    username,
+    password,
+    hostname,
+    port,
+    database: pathname.slice(1),
+    max: 1,
   })
 }
 

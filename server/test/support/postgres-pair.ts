@@ -98,13 +98,11 @@ export class PostgresPair {
 
 function connect({ port }: PostgresServer): Bun.SQL {
   return new Bun.SQL({
-    ...{
-      adapter: 'postgres',
-      hostname: '127.0.0.1',
-      port,
-      username: 'postgres',
-      database: 'postgres',
-      max: 1,
-    },
+    adapter: 'postgres',
+    hostname: '127.0.0.1',
+    port,
+    username: 'postgres',
+    database: 'postgres',
+    max: 1,
   })
 }

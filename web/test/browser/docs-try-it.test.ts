@@ -153,8 +153,11 @@ describe('a try', () => {
     'shows the beginning of a large answer, and says how large it is',
     async () => {
       const many = Array.from({ length: 1_500 }, (_, index) => ({
-        ...{ id: BigInt(1_000 + index), name: `Pet ${index}`, categoryId: 1n },
-        ...{ status: 'available' as const, quantity: 1 },
+        id: BigInt(1_000 + index),
+        name: `Pet ${index}`,
+        categoryId: 1n,
+        status: 'available' as const,
+        quantity: 1,
       }))
       await shop.service.store.addPets(many)
       const page = await operationPage('listInventory')

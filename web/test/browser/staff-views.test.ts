@@ -6,7 +6,11 @@ import { BROWSER_TEST_MS, useShop } from '../support/shop.ts'
 
 const NAMES = ['Biscuit', 'Mittens', 'Goldie', 'Coco', 'Pebbles'] as const
 const PETS: readonly StockedPet[] = NAMES.map((name, index) => ({
-  ...{ id: BigInt(index + 1), name, categoryId: BigInt(1 + (index % 2)), status: 'available', quantity: 10 },
+  id: BigInt(index + 1),
+  name,
+  categoryId: BigInt(1 + (index % 2)),
+  status: 'available',
+  quantity: 10,
 }))
 const shop = useShop({ pets: PETS })
 const PHONE = { width: 390, height: 844 }
@@ -358,7 +362,9 @@ test(
     await page.getByRole('link', { name: 'Import…' }).click()
     const choose = async (text: string) =>
       page.getByLabel('CSV file').setInputFiles({
-        ...{ name: 'winter.csv', mimeType: 'text/csv', buffer: Buffer.from(text) },
+        name: 'winter.csv',
+        mimeType: 'text/csv',
+        buffer: Buffer.from(text),
       })
     await choose('petId;name\n1;Biscuit\n')
     await page.getByRole('alert').getByText('status, quantity are missing').waitFor()

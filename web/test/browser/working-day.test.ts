@@ -82,7 +82,9 @@ test(
     expect(await fits(page)).toBe(true)
 
     const tablet = await shop.signedIn({
-      ...{ path: '/#/activity', viewport: { width: 820, height: 1180 }, isTouch: true },
+      path: '/#/activity',
+      viewport: { width: 820, height: 1180 },
+      isTouch: true,
     })
     const boxes = await tablet
       .locator('.activity-filters input, .activity-filters select')

@@ -19,7 +19,11 @@ interface WireOrder extends OrderDraft {
 /** Ten of each, with ids from 1. */
 export function petsNamed(...names: readonly string[]): readonly StockedPet[] {
   return names.map((name, index) => ({
-    ...{ id: BigInt(index + 1), name, categoryId: 1n, status: 'available', quantity: 10 },
+    id: BigInt(index + 1),
+    name,
+    categoryId: 1n,
+    status: 'available',
+    quantity: 10,
   }))
 }
 

@@ -52,7 +52,8 @@ class Instances {
       const answer = await fetch(`${address}/v1/inventory/adjustments`, {
         method: 'POST',
         headers: {
-          ...{ Authorization: `Bearer ${this.#key}`, 'Content-Type': 'application/json' },
+          Authorization: `Bearer ${this.#key}`,
+          'Content-Type': 'application/json',
           'Idempotency-Key': idempotencyKey,
         },
         body: '{"reason":"received","changes":[{"petId":1,"delta":1},{"petId":2,"delta":3}]}',

@@ -68,7 +68,11 @@ export async function killOneOfTwo({ seed, isOver, say }: KillOptions): Promise<
     await database.drop()
   }
   return {
-    ...{ kills, acknowledgedAlone, load, keyed, ledger },
+    kills,
+    acknowledgedAlone,
+    load,
+    keyed,
+    ledger,
     violations: [...violations, ...loadViolations(load, keyed)],
   }
 }

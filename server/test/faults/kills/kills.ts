@@ -130,7 +130,11 @@ export function keyedLoad(ledger: UpdateLedger, key: string, random: () => numbe
   const onMade = ({ changes, began, ended }: MadeRequest) => {
     for (const { petId, before, after } of changes) {
       ledger.note({
-        ...{ petId: BigInt(petId), quantity: after, began, ended, fate: 'acknowledged' },
+        petId: BigInt(petId),
+        quantity: after,
+        began,
+        ended,
+        fate: 'acknowledged',
         ...(before === undefined ? {} : { onlyAfter: before }),
       })
     }

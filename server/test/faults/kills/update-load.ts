@@ -136,7 +136,11 @@ export class UpdateLoad {
     const { status } = answer
     const fate = status === 200 ? 'acknowledged' : status === NO_ANSWER ? 'unsure' : 'refused'
     ledger.note({
-      ...{ petId, quantity, began, ended, fate },
+      petId,
+      quantity,
+      began,
+      ended,
+      fate,
       ...(seen === undefined ? {} : { onlyAfter: seen.quantity }),
     })
     if (fate === 'acknowledged' && answer.quantity !== quantity) {

@@ -37,7 +37,11 @@ async function withFault<T>(
 function loadOf({ key }: TestService) {
   let value = 1_000
   return {
-    ...{ key, petIds: PET_IDS, workers: WORKERS, nextValue: () => ++value, random: randomFrom(SEED) },
+    key,
+    petIds: PET_IDS,
+    workers: WORKERS,
+    nextValue: () => ++value,
+    random: randomFrom(SEED),
     isOver: (requests: number) => requests >= REQUESTS,
   }
 }

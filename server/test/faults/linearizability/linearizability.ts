@@ -27,8 +27,13 @@ export async function driveInstances(
   let value = 0
   const began = performance.now()
   const both = await recordBoth(instances, {
-    ...{ key, petIds: PET_IDS, workers: WORKERS, keyedCallers: KEYED_CALLERS },
-    ...{ nextValue: () => ++value, random: randomFrom(seed), isOver },
+    key,
+    petIds: PET_IDS,
+    workers: WORKERS,
+    keyedCallers: KEYED_CALLERS,
+    nextValue: () => ++value,
+    random: randomFrom(seed),
+    isOver,
   })
   const seconds = (performance.now() - began) / 1_000
   const [row] = await database.run(

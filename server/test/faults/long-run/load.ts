@@ -157,7 +157,12 @@ function report(): LoadReport {
   const seconds = (performance.now() - askedAt) / 1_000
   const cpu = process.cpuUsage(cpuAt)
   const told = {
-    ...{ requests, seconds, p50Ms: at(0.5), p99Ms: at(0.99), streams, slowReads },
+    requests,
+    seconds,
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+    streams,
+    slowReads,
     surprises: Object.fromEntries(surprises),
     cpu: (cpu.user + cpu.system) / 1_000_000 / seconds,
   }

@@ -14,15 +14,33 @@ function steadyRun(
   const slices = Array.from(
     { length: 120 },
     (_, index): Slice => ({
-      ...{ atSeconds: 10 * (index + 1), pace: index % 3 === 2 ? 'flat-out' : 'steady' },
-      ...{ requestsPerSecond: index % 3 === 2 ? 10_000 : 6_000, p50Ms: 1, p99Ms: 5 },
-      ...{ residentBytes: 100_000_000, handles: 47, serverCpu: 1, loadCpu: 0.4, streams: 12, slowReads: 9 },
+      atSeconds: 10 * (index + 1),
+      pace: index % 3 === 2 ? 'flat-out' : 'steady',
+      requestsPerSecond: index % 3 === 2 ? 10_000 : 6_000,
+      p50Ms: 1,
+      p99Ms: 5,
+      residentBytes: 100_000_000,
+      handles: 47,
+      serverCpu: 1,
+      loadCpu: 0.4,
+      streams: 12,
+      slowReads: 9,
       ...change(index / 119),
     }),
   )
   return {
-    ...{ store: 'SQLite', minutes: 20, seed: 1, pets: 3_000, offeredPerSecond: 6_000, began: 'today' },
-    ...{ environment: {}, slices, handlesBefore: 12, handlesAfter: 12, updatesStored: 1, surprises: {} },
+    store: 'SQLite',
+    minutes: 20,
+    seed: 1,
+    pets: 3_000,
+    offeredPerSecond: 6_000,
+    began: 'today',
+    environment: {},
+    slices,
+    handlesBefore: 12,
+    handlesAfter: 12,
+    updatesStored: 1,
+    surprises: {},
     ...facts,
   }
 }

@@ -75,7 +75,13 @@ async function runOn(
     if (exitCode !== 0) throw new Error(`petstore serve ended with ${exitCode}`)
     return {
       store: options.onPostgres ? 'PostgreSQL' : 'SQLite',
-      ...{ minutes, seed, pets: PETS, offeredPerSecond, began, slices, surprises },
+      minutes,
+      seed,
+      pets: PETS,
+      offeredPerSecond,
+      began,
+      slices,
+      surprises,
       handlesBefore: before.handles,
       handlesAfter,
       updatesStored: await countChanges(url),
@@ -150,7 +156,13 @@ function sliceOf(
 ): Slice {
   const { requests, seconds, p50Ms, p99Ms, streams, slowReads } = report
   return {
-    ...{ atSeconds, pace, requestsPerSecond: requests / seconds, p50Ms, p99Ms, streams, slowReads },
+    atSeconds,
+    pace,
+    requestsPerSecond: requests / seconds,
+    p50Ms,
+    p99Ms,
+    streams,
+    slowReads,
     residentBytes: sample.residentBytes,
     handles: sample.handles,
     serverCpu: (sample.cpuSeconds - before.cpuSeconds) / seconds,

@@ -26,7 +26,9 @@ async function run(
 ): Promise<TortureSummary> {
   const results = await runLong({
     minutes: Math.max(minutes, isFull ? FULL_MINUTES : LEAST_MINUTES),
-    ...{ seed, onPostgres, say },
+    seed,
+    onPostgres,
+    say,
   })
   const checks = checksOf(results)
   return {

@@ -65,7 +65,10 @@ export async function killOneOfTwoAmongThresholds(options: LowStockKillOptions):
   const load = await ThresholdLoad.prepare(database.url, key, random, options.movesCategory)
   const violations: string[] = []
   const kills = await killPairMember(database, {
-    ...{ load, random, maxAnswers: MAX_ANSWERS, isOver: options.isOver },
+    load,
+    random,
+    maxAnswers: MAX_ANSWERS,
+    isOver: options.isOver,
     afterKill: async (killed) => {
       violations.push(...(await load.proof.violations()))
       if (killed % TELL_EVERY === 0) options.say?.(`${killed} kills, ${load.proof.events} events`)
@@ -131,7 +134,11 @@ class ThresholdLoad {
   report(kills: number, violations: readonly string[]): LowStockKillReport {
     const { events, crossings } = this.proof
     return {
-      ...{ kills, changes: this.#answers, unsure: this.#unsure, events, crossings },
+      kills,
+      changes: this.#answers,
+      unsure: this.#unsure,
+      events,
+      crossings,
       violations: [...violations, ...this.proof.finish(), ...this.#surprises],
     }
   }

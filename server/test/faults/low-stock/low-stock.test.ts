@@ -17,7 +17,10 @@ test.each([
       const { open, discard } = await create()
       try {
         const report = await crossThresholds({
-          ...{ seed: SEED, open, movesCategory, isOver: (made) => made >= changes / 2 },
+          seed: SEED,
+          open,
+          movesCategory,
+          isOver: (made) => made >= changes / 2,
         })
         expect(report.violations).toEqual([])
         expect(report.crossings).toBeGreaterThan(changes / 20)

@@ -109,8 +109,10 @@ function history(
   const body = places.map((place) => {
     const { before, after, at, id: _, ...told } = changes[place] ?? changes[0] ?? unknownChange()
     return {
-      ...{ before: BigInt(before), after: BigInt(after) },
-      ...{ at: new Date(at).toISOString(), ...told },
+      before: BigInt(before),
+      after: BigInt(after),
+      at: new Date(at).toISOString(),
+      ...told,
     }
   })
   const last = end - places.length

@@ -35,11 +35,15 @@ function petCreation(world: ModelWorld, call: NewPetCall): Intent {
   const id = call.pet === undefined ? undefined : petIdOf(call.pet)
   const { name, categoryId, status, quantity, barcode, lowStockAt } = call
   return {
-    ...{ method: 'POST', path: '/pets' },
+    method: 'POST',
+    path: '/pets',
     ...sent(BAD_PETS[call.body], { id, quantity, ...fieldsOf(call) }),
     decide: (by) => {
       const pet: ModelPet = {
-        ...{ name, categoryId, status: status ?? 'available', quantity: quantity ?? 0 },
+        name,
+        categoryId,
+        status: status ?? 'available',
+        quantity: quantity ?? 0,
         ...(barcode === undefined ? {} : { barcode }),
         ...(lowStockAt === undefined ? {} : { lowStockAt }),
       }
@@ -48,7 +52,8 @@ function petCreation(world: ModelWorld, call: NewPetCall): Intent {
       return {
         status: 201,
         made: {
-          ...{ id, path: '/catalog' },
+          id,
+          path: '/catalog',
           isTaken: (given) => world.catalog.hadPet(given),
           bodyOf: (given) => petBody(given, pet),
           keep: (given) => {
@@ -67,7 +72,8 @@ function petUpdate(world: ModelWorld, call: PetUpdateCall): Intent {
   const patch = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
   const isEmpty = Object.keys(patch).length === 0
   return {
-    ...{ method: 'PATCH', path: `/pets/${petId}` },
+    method: 'PATCH',
+    path: `/pets/${petId}`,
     ...sent(isEmpty ? '{}' : BAD_PET_UPDATES[call.body], fields),
     decide: (by) => {
       const changed = world.catalog.change(petId, patch, by)
@@ -80,14 +86,16 @@ function categoryCreation(world: ModelWorld, call: NewCategoryCall): Intent {
   const { id, name, lowStockAt } = call
   const category = { name, ...(lowStockAt === undefined ? {} : { lowStockAt }) }
   return {
-    ...{ method: 'POST', path: '/categories' },
+    method: 'POST',
+    path: '/categories',
     ...sent(BAD_CATEGORIES[call.body], { id, ...category }),
     decide: () => {
       if (id !== undefined && world.catalog.categories.has(id)) return refused('already_exists')
       return {
         status: 201,
         made: {
-          ...{ id, path: '/categories' },
+          id,
+          path: '/categories',
           isTaken: (given) => world.catalog.hadCategory(given),
           bodyOf: (given) => categoryBody(given, category),
           keep: (given) => world.catalog.putCategory(given, category),
@@ -101,7 +109,8 @@ function categoryUpdate(world: ModelWorld, call: CategoryUpdateCall): Intent {
   const { id, name, lowStockAt } = call
   const isEmpty = name === undefined && lowStockAt === undefined
   return {
-    ...{ method: 'PATCH', path: `/categories/${id}` },
+    method: 'PATCH',
+    path: `/categories/${id}`,
     ...sent(isEmpty ? '{}' : BAD_CATEGORY_UPDATES[call.body], { name, lowStockAt }),
     decide: () => {
       const before = world.catalog.categories.get(id)
@@ -122,7 +131,10 @@ function removal(
   remove: (by: Parameters<Intent['decide']>[0]) => CatalogRefusal | undefined,
 ): Intent {
   return {
-    ...{ method: 'DELETE', path, headers: {}, body: '' },
+    method: 'DELETE',
+    path,
+    headers: {},
+    body: '',
     decide: (by) => {
       const refusal = remove(by)
       return refusal === undefined ? { status: 204 } : refused(refusal)

@@ -68,7 +68,9 @@ function searchable(world: ModelWorld, id: bigint, pet: ModelPet) {
   const { lowStockAt: _, ...rest } = pet
   const threshold = world.catalog.thresholdOf(pet)
   return {
-    ...{ id, ...rest, reserved: world.orders.reservedOf(id) },
+    id,
+    ...rest,
+    reserved: world.orders.reservedOf(id),
     ...(threshold === undefined ? {} : { lowStockAt: threshold }),
   }
 }
@@ -79,8 +81,16 @@ function rowOf(world: ModelWorld, petId: bigint) {
   const reserved = world.orders.reservedOf(petId)
   const since = world.catalog.low.get(petId)
   return numbersOf({
-    ...{ petId, name, categoryId, status, quantity, reserved, available: quantity - reserved, barcode },
-    ...{ lowStockAt: world.catalog.thresholdOf(pet), ownLowStockAt: pet.lowStockAt },
+    petId,
+    name,
+    categoryId,
+    status,
+    quantity,
+    reserved,
+    available: quantity - reserved,
+    barcode,
+    lowStockAt: world.catalog.thresholdOf(pet),
+    ownLowStockAt: pet.lowStockAt,
     lowSince: since === undefined ? undefined : new Date(since).toISOString(),
   })
 }

@@ -108,7 +108,10 @@ const newPet: fc.Arbitrary<NewPetCall> = fc.record({
   kind: fc.constant('new-pet'),
   body: badness(BAD_PETS),
   pet: maybe(pet),
-  ...{ name, categoryId: category, status: maybe(status), quantity: maybe(fc.nat({ max: 3 }), 3) },
+  name,
+  categoryId: category,
+  status: maybe(status),
+  quantity: maybe(fc.nat({ max: 3 }), 3),
   barcode: maybe(barcode),
   lowStockAt: maybe(threshold),
 })
@@ -117,7 +120,9 @@ const petUpdate: fc.Arbitrary<PetUpdateCall> = fc.record({
   kind: fc.constant('pet-update'),
   body: badness(BAD_PET_UPDATES),
   pet,
-  ...{ name: maybe(name), categoryId: maybe(category), status: maybe(status) },
+  name: maybe(name),
+  categoryId: maybe(category),
+  status: maybe(status),
   barcode: maybe(fc.option(barcode, { freq: 4 })),
   lowStockAt: maybe(fc.option(threshold, { freq: 4 })),
 })
@@ -126,7 +131,8 @@ const newCategory: fc.Arbitrary<NewCategoryCall> = fc.record({
   kind: fc.constant('new-category'),
   body: badness(BAD_CATEGORIES),
   id: maybe(category),
-  ...{ name: categoryName, lowStockAt: maybe(threshold) },
+  name: categoryName,
+  lowStockAt: maybe(threshold),
 })
 
 const categoryUpdate: fc.Arbitrary<CategoryUpdateCall> = fc.record({
@@ -141,7 +147,8 @@ const search: fc.Arbitrary<SearchCall> = fc.record({
   kind: fc.constant('search'),
   query: fc.record({
     q: maybe(fc.constantFrom(...TEXTS)),
-    ...{ status: seldom(status), categoryId: seldom(category) },
+    status: seldom(status),
+    categoryId: seldom(category),
     low: seldom(fc.constant(true as const)),
     below: seldom(fc.constantFrom(0, 1, 3, 30)),
     sort: maybe(fc.constantFrom(...SEARCH_SORTS)),

@@ -60,7 +60,10 @@ function once(setting: Setting, intent: Intent): Plan {
   const { method, path, headers, body, refusal, decide } = intent
   const sent = idempotencyOf(setting)
   return {
-    ...{ method, path, headers: { ...headers, ...sent.headers }, body },
+    method,
+    path,
+    headers: { ...headers, ...sent.headers },
+    body,
     answer: ({ id: keyId, name: keyName, permissions }) => {
       if (!permissions.includes(neededFor(path))) return failure(403)
       if (refusal !== undefined) return refusal

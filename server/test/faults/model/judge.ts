@@ -162,7 +162,8 @@ function wrongError(body: unknown, { code, status, details }: Outcome): string[]
     ...rest
   } = body as { message?: unknown; details?: { message?: unknown; field?: unknown }[]; field?: unknown }
   const named = details?.map(({ index, available, ...detail }) => ({
-    ...{ index: BigInt(index), ...detail },
+    index: BigInt(index),
+    ...detail,
     ...(available === undefined ? {} : { available: BigInt(available) }),
   }))
   const messages = [message, ...(shown ?? []).map((detail) => detail.message)]

@@ -19,7 +19,7 @@ export function creation(world: ModelWorld, call: OrderCall): Intent {
   const petId = petIdOf(call.pet)
   const shipDate = SHIP_DATES[call.shipDate % SHIP_DATES.length]
   const told = {
-    ...{ quantity: call.quantity },
+    quantity: call.quantity,
     ...(call.holdSeconds === undefined ? {} : { holdSeconds: call.holdSeconds }),
     ...(shipDate === undefined ? {} : { shipDate: shipDate.text }),
   }
@@ -35,7 +35,11 @@ export function creation(world: ModelWorld, call: OrderCall): Intent {
       if (available === undefined) return failure(404)
       if (available < call.quantity) return shortage(petId, available)
       const made: ModelOrder = {
-        ...{ petId, quantity: call.quantity, state: 'open', createdAt: world.now, createdBy: by.id },
+        petId,
+        quantity: call.quantity,
+        state: 'open',
+        createdAt: world.now,
+        createdBy: by.id,
         ...(call.holdSeconds === undefined ? {} : { expiresAt: world.now + call.holdSeconds * SECOND }),
         ...(shipDate === undefined ? {} : { shipDate: shipDate.time }),
       }

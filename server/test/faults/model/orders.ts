@@ -162,9 +162,13 @@ export class ModelOrders {
 export function orderBody(id: bigint, order: ModelOrder) {
   const { petId, quantity, state, createdAt, expiresAt, closedAt, createdBy, closedBy, shipDate } = order
   return {
-    ...{ id, petId, quantity: BigInt(quantity) },
+    id,
+    petId,
+    quantity: BigInt(quantity),
     ...(shipDate === undefined ? {} : { shipDate: iso(shipDate) }),
-    ...{ complete: state === 'complete', state, createdAt: iso(createdAt) },
+    complete: state === 'complete',
+    state,
+    createdAt: iso(createdAt),
     ...(expiresAt === undefined ? {} : { expiresAt: iso(expiresAt) }),
     ...(closedAt === undefined ? {} : { closedAt: iso(closedAt) }),
     createdBy,

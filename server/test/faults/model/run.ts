@@ -72,7 +72,9 @@ export async function runSteps(steps: readonly Step[], store: StoreKind, counts:
   const skews = store === 'postgres' ? [0, HOUR] : [0]
   const world = new ModelWorld(skews, store === 'sqlite')
   const shop = await ClockShop.open({
-    ...{ store, skews, pets: FIRST_PETS },
+    store,
+    skews,
+    pets: FIRST_PETS,
     settings: {
       anonymousPerMinute: String(STRANGERS_PER_MINUTE),
       petSunset: new Date(SUNSET).toISOString().slice(0, 10),

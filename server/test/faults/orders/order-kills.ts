@@ -73,12 +73,18 @@ export async function killOneOfTwoAmongOrders({ seed, isOver, say }: KillOptions
   const random = randomFrom(seed)
   const database = await createDatabase()
   const load = new OrderLoad({
-    ...{ key: await stockUp(database.url), petIds: ORDERED, random, callers: CALLERS },
+    key: await stockUp(database.url),
+    petIds: ORDERED,
+    random,
+    callers: CALLERS,
   })
   const proof = await OrderProof.begin(database.url, PET_IDS.map(BigInt))
   const violations: string[] = []
   const kills = await killPairMember(database, {
-    ...{ load, random, maxAnswers: MAX_ANSWERS, isOver },
+    load,
+    random,
+    maxAnswers: MAX_ANSWERS,
+    isOver,
     afterKill: async (killed, address) => {
       await load.settle(address)
       violations.push(...(await proof.violations(load, readsHistories(killed, isOver))))

@@ -200,7 +200,8 @@ export class OrderLoad {
       const response = await fetch(`${address}/v1${path}`, {
         method,
         headers: {
-          ...{ Authorization: `Bearer ${this.#parts.key}`, 'Content-Type': 'application/json' },
+          Authorization: `Bearer ${this.#parts.key}`,
+          'Content-Type': 'application/json',
           ...(key === undefined ? {} : { 'Idempotency-Key': key }),
         },
         ...(body === undefined ? {} : { body }),

@@ -57,7 +57,10 @@ afterAll(async () => {
 /** Sends updates and reads by several concurrent callers; returns the statuses. */
 async function send(requests: number): Promise<readonly number[]> {
   const recorded = await record([service], {
-    ...{ key, petIds: PET_IDS, workers: 8, nextValue: () => ++value },
+    key,
+    petIds: PET_IDS,
+    workers: 8,
+    nextValue: () => ++value,
     isOver: (sent) => sent >= requests,
   })
   operations.push(...recorded.operations)

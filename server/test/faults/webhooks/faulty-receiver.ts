@@ -59,8 +59,13 @@ export class FaultyReceiver {
 function receivedFrom({ headers, url = '' }: IncomingMessage, text: string): Received {
   const { type, data } = JSON.parse(text)
   return {
-    ...{ id: String(headers['webhook-id']), seconds: Number(headers['webhook-timestamp']), path: url },
-    ...{ signatures: String(headers['webhook-signature']).split(' '), text, type, data },
+    id: String(headers['webhook-id']),
+    seconds: Number(headers['webhook-timestamp']),
+    path: url,
+    signatures: String(headers['webhook-signature']).split(' '),
+    text,
+    type,
+    data,
     traceparent: String(headers.traceparent),
   }
 }

@@ -97,7 +97,9 @@ export async function deliverThroughKills(options: WebhookKillOptions): Promise<
     const histories = await historiesOf(pair[0].address, key)
     const arrived = new Set(receiver.taken.map(({ id }) => id)).size
     return {
-      ...{ changes: [...histories.values()].flat().length, arrived, attempts: receiver.attempts },
+      changes: [...histories.values()].flat().length,
+      arrived,
+      attempts: receiver.attempts,
       repeats: receiver.taken.length - arrived,
       violations: [...receiver.violations, ...misfits(histories, receiver)],
     }
@@ -163,7 +165,11 @@ export const webhooksTask: TortureTask = {
   share: 2,
   run: async ({ seed, say }) => {
     const { changes, arrived, repeats, attempts, violations } = await deliverThroughKills({
-      ...{ seed, changes: 10_000, kills: 10, outages: 2, say },
+      seed,
+      changes: 10_000,
+      kills: 10,
+      outages: 2,
+      say,
     })
     const share = ((100 * repeats) / arrived).toFixed(2)
     return {

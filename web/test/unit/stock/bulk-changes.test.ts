@@ -14,8 +14,11 @@ let service: TestService
 
 beforeAll(async () => {
   const pets = idsFrom(1, PETS).map((id) => ({
-    ...{ id, name: `Pet ${id}`, categoryId: 1n },
-    ...{ status: 'available' as const, quantity: 10 },
+    id,
+    name: `Pet ${id}`,
+    categoryId: 1n,
+    status: 'available' as const,
+    quantity: 10,
   }))
   service = await TestService.start({ pets, realTime: true })
 })
@@ -41,7 +44,9 @@ const outcomeOf = (desk: Desk) => {
   return summaryOf(progress)
 }
 const change = (kind: 'set' | 'add' | 'subtract', amount: number): BulkAction => ({
-  ...{ kind, amount, purpose: { reason: 'counted', reference: 'shelf 4' } },
+  kind,
+  amount,
+  purpose: { reason: 'counted', reference: 'shelf 4' },
 })
 
 test('2,500 pets are changed by three requests and back by three, and the history tells what for', async () => {
@@ -79,7 +84,9 @@ test('of rows some of which cannot be set, all others are, and each is counted o
   desk.stock.apply({ petId: 8n, quantity: 50, status: 'available' }, false)
   await desk.bulk.run(change('set', 50), petIds)
   expect(outcomeOf(desk)).toEqual({
-    ...{ total: 1_200, changed: 1_192, unchanged: 2 },
+    total: 1_200,
+    changed: 1_192,
+    unchanged: 2,
     left: { conflict: 3, gone: 3 },
   })
   // 1,198 go out, in two requests, each of them once more without those that were refused.
@@ -193,7 +200,9 @@ test('a change of many ends early where the key may not change the stock', async
   await desk.bulk.run(change('set', 1), idsFrom(1, PETS))
   expect(desk.sent).toHaveLength(1)
   expect(outcomeOf(desk)).toEqual({
-    ...{ total: PETS, changed: 0, unchanged: 0 },
+    total: PETS,
+    changed: 0,
+    unchanged: 0,
     left: { failed: 1_000, stopped: 1_500 },
   })
   const stopped = desk.bulk.get()?.leftOut.find(({ why }) => why === 'stopped')

@@ -18,8 +18,16 @@ import {
 } from '../../../src/staff-page/pet-form/pet-draft.ts'
 
 const ROW: SearchRow = {
-  ...{ petId: 1n, name: 'Biscuit', categoryId: 1n, status: 'available', quantity: 4 },
-  ...{ reserved: 1, available: 3, barcode: '42', lowStockAt: 3, ownLowStockAt: 3 },
+  petId: 1n,
+  name: 'Biscuit',
+  categoryId: 1n,
+  status: 'available',
+  quantity: 4,
+  reserved: 1,
+  available: 3,
+  barcode: '42',
+  lowStockAt: 3,
+  ownLowStockAt: 3,
 }
 const NONE = { byId: new Map([[2n, { id: 2n, name: 'Cats', lowStockAt: 7 }]]), isKnown: true }
 
@@ -28,10 +36,13 @@ describe('the draft of a pet', () => {
     const before = draftOf(ROW)
     expect(updateOf(before, { ...before, name: ' Biscuit ' })).toEqual({})
     expect(updateOf(before, { ...before, name: 'Rex', categoryId: '2', status: 'sold' })).toEqual({
-      ...{ name: 'Rex', categoryId: 2n, status: 'sold' },
+      name: 'Rex',
+      categoryId: 2n,
+      status: 'sold',
     })
     expect(updateOf(before, { ...before, barcode: ' ', lowStockAt: '' })).toEqual({
-      ...{ barcode: null, lowStockAt: null },
+      barcode: null,
+      lowStockAt: null,
     })
     expect(updateOf(before, { ...before, lowStockAt: '0' })).toEqual({ lowStockAt: 0 })
   })

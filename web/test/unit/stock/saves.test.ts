@@ -157,7 +157,9 @@ test('a difference is right whatever others do, and is undone as what it was', a
 test('a difference that is refused can be tried anew; one whose answer was lost is made once', async () => {
   const desk = openDesk()
   expect(await desk.editor.adjust(54n, -12)).toMatchObject({
-    ...{ kind: 'failed', reason: 'There were not enough to take 12.', adjustment: { delta: -12 } },
+    kind: 'failed',
+    reason: 'There were not enough to take 12.',
+    adjustment: { delta: -12 },
   })
   await service.setQuantity(54n, '{"quantity": 20}')
   await desk.editor.retry(54n)

@@ -7,8 +7,15 @@ const AT = '2026-11-16T12:00:00.000Z'
 
 function delivery(id: number): WebhookDelivery {
   return {
-    ...{ id: String(id), attempt: 1, messageId: `evt_${id}`, type: 'stock.changed', at: AT },
-    ...{ durationMs: 1, delivered: true, status: 204, response: '' },
+    id: String(id),
+    attempt: 1,
+    messageId: `evt_${id}`,
+    type: 'stock.changed',
+    at: AT,
+    durationMs: 1,
+    delivered: true,
+    status: 204,
+    response: '',
   }
 }
 
@@ -96,8 +103,14 @@ describe('the deliveries of a webhook', () => {
 
 describe('the list of webhooks', () => {
   const webhook = (id: bigint, more: Partial<Webhook> = {}): Webhook => ({
-    ...{ id, url: 'https://shop.example/', kinds: ['stock.low'], paused: false, state: 'on' },
-    ...{ createdAt: AT, behind: { events: 0 }, ...more },
+    id,
+    url: 'https://shop.example/',
+    kinds: ['stock.low'],
+    paused: false,
+    state: 'on',
+    createdAt: AT,
+    behind: { events: 0 },
+    ...more,
   })
 
   /** A service with one webhook. The response to a request for the list can be held back. */

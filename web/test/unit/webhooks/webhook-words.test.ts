@@ -19,8 +19,13 @@ const ago = (minutes: number) => new Date(NOW - minutes * 60_000).toISOString()
 
 function webhook(more: Partial<Webhook> = {}): Webhook {
   return {
-    ...{ id: 1n, url: 'https://shop.example/hooks', kinds: FIRST_KINDS, paused: false, state: 'on' },
-    ...{ createdAt: ago(600), behind: { events: 0 } },
+    id: 1n,
+    url: 'https://shop.example/hooks',
+    kinds: FIRST_KINDS,
+    paused: false,
+    state: 'on',
+    createdAt: ago(600),
+    behind: { events: 0 },
     ...more,
   }
 }
