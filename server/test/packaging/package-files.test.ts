@@ -74,7 +74,8 @@ test('both packages contain every file that their documents link to', () => {
   }
 })
 
-test.skipIf(isMissing('systemd-analyze'))(
+// Where systemd is installed but never booted, as in a container, `verify` cannot work.
+test.skipIf(isMissing('systemd-analyze') || !existsSync('/run/systemd'))(
   'systemd accepts the units and rates their exposure below 3',
   () => {
     // The trailing colon adds the units of the system.
