@@ -8,12 +8,12 @@ export const Count = (description: string) => Type.Integer({ minimum: 0, descrip
 export const Flag = (description: string) => Type.Boolean({ description })
 
 /** The query parameters of a paged list. */
-export function pageParameters(maximum = 1_000, fallback = 100) {
+export function pageParameters(maxLimit = 1_000, defaultLimit = 100) {
   return {
     limit: Type.Integer({
       minimum: 1,
-      maximum,
-      default: fallback,
+      maximum: maxLimit,
+      default: defaultLimit,
       description: 'The maximum number of rows in the page.',
     }),
     cursor: Type.Optional(
@@ -64,7 +64,7 @@ const ErrorDetail = Type.Object(
   },
 )
 
-/** The contract calls it Error, which is the name of a global here. */
+/** The contract calls this schema `Error`; here that name would hide the global `Error`. */
 export const ErrorBody = Type.Object(
   {
     code: OneOf(ERROR_CODES, { description: 'Machine-readable error code. Codes are never renamed.' }),
@@ -72,13 +72,13 @@ export const ErrorBody = Type.Object(
     status: Type.Integer({ description: 'The HTTP status code.' }),
     field: Type.Optional(
       PlainText(
-        'With invalid_request: the field of the body, the query parameter or the path parameter that is wrong, such as `quantity` or `changes[3].delta`. Absent if the error concerns more than one.',
+        'With invalid_request: the field of the body, the query parameter or the path parameter that is wrong, such as `quantity` or `changes[3].delta`. Absent if the error concerns several of them.',
       ),
     ),
     details: Type.Optional(
       Type.Array(ErrorDetail, {
         description:
-          'Each change of an adjustment or pet of a batch that cannot be saved, or why an order was refused.',
+          'Each change of an adjustment, or each pet or order of a batch, that cannot be saved. For a single order: why it was refused.',
       }),
     ),
   },
