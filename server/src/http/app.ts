@@ -18,14 +18,14 @@ import { corsLines, isPreflight, preflightReply } from './cors.ts'
 import { deprecationHeaders, type Operation, type PathSegments } from './operation.ts'
 import { type PublicPage, publicPages } from './public-pages.ts'
 import {
-  CODE_ADVICE,
   methodNotAllowedReply,
-  NO_TOKEN,
+  NO_TOKEN_CHALLENGE,
   notFoundReply,
+  PAIRING_CODE_ADVICE,
   type Reply,
   readIdempotency,
-  WRONG_CODE,
-  WRONG_TOKEN,
+  WRONG_PAIRING_CODE,
+  WRONG_TOKEN_CHALLENGE,
 } from './reply.ts'
 import {
   type AppParts,
@@ -243,7 +243,7 @@ async function lookUpKey(context: OperationContext, hash: string): Promise<ApiKe
 
 function checkKey(context: OperationContext, key: ApiKey | undefined): void {
   if (key === undefined) {
-    refuseUnauthenticated(context, context.isPairing ? WRONG_CODE : 'the API key is unknown')
+    refuseUnauthenticated(context, context.isPairing ? WRONG_PAIRING_CODE : 'the API key is unknown')
     return
   }
   const state = keyState(key, context.parts.services.clock())
@@ -304,9 +304,9 @@ function parseAuthorization(authorization: string | null): Credentials {
 function refuseUnauthenticated(context: RequestContext, reason: string, hasToken = true): void {
   countAgainstAddress(context)
   if (context.reply !== undefined) return
-  const advice = context.isPairing ? CODE_ADVICE : KEY_ADVICE
+  const advice = context.isPairing ? PAIRING_CODE_ADVICE : KEY_ADVICE
   context.fail(new ServiceError('unauthorized', `${reason}; ${advice}`), {
-    'WWW-Authenticate': hasToken ? WRONG_TOKEN : NO_TOKEN,
+    'WWW-Authenticate': hasToken ? WRONG_TOKEN_CHALLENGE : NO_TOKEN_CHALLENGE,
   })
 }
 

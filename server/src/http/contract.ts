@@ -5,7 +5,7 @@ import { SECOND } from '../core/values/clock.ts'
 import { ERROR_CODES, type ErrorCode } from '../core/values/errors.ts'
 import { describeWebhooks, WEBHOOK_PAYLOADS } from './events.ts'
 import type { Choices, Operation, SuccessSpec } from './operation.ts'
-import { ERRORS, IDEMPOTENCY_KEY } from './reply.ts'
+import { ERRORS, IDEMPOTENCY_KEY_HEADER } from './reply.ts'
 import { OPERATIONS } from './routes.ts'
 import { ErrorBody, pageParameters, pascalCase } from './schemas.ts'
 
@@ -191,7 +191,7 @@ function describeOperation(operation: Operation, sunset: Date, shared: SharedCom
 function describeParameters(operation: Operation, shared: SharedComponents) {
   const { params = {}, query = {}, acceptsIdempotencyKey } = operation
   const headers = operation.headers ?? (isRead(operation) ? IF_NONE_MATCH : {})
-  const usedHeaders = acceptsIdempotencyKey ? { ...headers, ...IDEMPOTENCY_KEY } : headers
+  const usedHeaders = acceptsIdempotencyKey ? { ...headers, ...IDEMPOTENCY_KEY_HEADER } : headers
   const fromSchema = (location: 'path' | 'query', schemas: Readonly<Record<string, TSchema>>) =>
     Object.entries(schemas).map(([name, schema]) => ({
       name,

@@ -33,8 +33,8 @@ import {
   pageReply,
   type Reply,
   taggedReply,
-  WRONG_CODE_HEADERS,
-  wrongCodeError,
+  WRONG_PAIRING_CODE_HEADERS,
+  wrongPairingCodeError,
 } from './reply.ts'
 import { Count, EXAMPLE_KEY, EXAMPLE_TIME, Flag, PlainText, pageParameters } from './schemas.ts'
 
@@ -298,7 +298,7 @@ export const pairKey = defineOperation('POST', '/keys/pair', {
   reply: async ({ secretHash }, { keys, clock }) => {
     const issued = await keys.pair(secretHash)
     // Another request has used the code in the meantime.
-    if (issued === undefined) return errorReply(wrongCodeError(), WRONG_CODE_HEADERS)
+    if (issued === undefined) return errorReply(wrongPairingCodeError(), WRONG_PAIRING_CODE_HEADERS)
     return withoutCaching(jsonReply(bodyWithSecret(issued, clock())))
   },
 })

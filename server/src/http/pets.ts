@@ -27,7 +27,7 @@ import {
   jsonReply,
   jsonTextReply,
   NO_CONTENT,
-  pageJsonReply,
+  pageJsonTextReply,
   pageReply,
   type Reply,
   taggedReply,
@@ -100,8 +100,8 @@ const PetBatchResult = Type.Object(
   },
 )
 
-/** The outcomes that a new and a changed pet have in common. */
-const CHANGE_REFUSALS = {
+/** The errors for outcomes that `createPet` and `updatePet` have in common. */
+const SHARED_ERRORS = {
   invalid_category: ({ categoryId }: InvalidCategory) => invalidCategory(categoryId),
   barcode_taken: ({ barcode, petId }: BarcodeTaken) => alreadyExists(barcodeTaken(barcode, petId).message),
 }
@@ -145,7 +145,7 @@ export const createPet = defineOperation('POST', '/pets', {
     const catalogPath = input.request.path.replace('/pets', '/catalog')
     const command = { type: 'create_pet', draft: input.body } as const
     return commitAndReply(input, services, command, {
-      ...CHANGE_REFUSALS,
+      ...SHARED_ERRORS,
       done: ({ pet }) => createdReply(catalogPath, petBody(pet)),
       pet_exists: ({ petId }) => alreadyExists(`pet ${petId} already exists`),
     })
@@ -210,7 +210,7 @@ export const updatePet = defineOperation('PATCH', '/pets/{petId}', {
     const { petId } = input.params
     const command = { type: 'update_pet', petId, patch: input.body } as const
     return commitAndReply(input, services, command, {
-      ...CHANGE_REFUSALS,
+      ...SHARED_ERRORS,
       done: ({ pet }) => taggedReply(petBody(pet)),
       unknown_pet: () => noPet(petId),
     })
@@ -246,7 +246,7 @@ export const listCatalog = defineOperation('GET', '/catalog', {
   success: { description: 'A page of the catalog.', schema: Type.Array(CatalogEntry), isPaged: true },
   reply: async ({ query, request }, { store }) => {
     const { rows, next } = await readCatalogPage(store, query)
-    return pageJsonReply(request, query, `[${rows.join()}]`, next)
+    return pageJsonTextReply(request, query, `[${rows.join()}]`, next)
   },
 })
 
@@ -304,10 +304,10 @@ async function readCatalogPage(
   const rows: string[] = []
   let next = cursor
   for (;;) {
-    const batch = { limit: Math.min(limit - rows.length, CATALOG_BATCH_SIZE), cursor: next }
-    const page = await readPageById(batch, (count, after) => store.listPets({ after }, count))
-    for (const pet of page.rows) rows.push(catalogEntryText({ ...pet, petId: pet.id }))
-    next = page.next
+    const batchRequest = { limit: Math.min(limit - rows.length, CATALOG_BATCH_SIZE), cursor: next }
+    const batch = await readPageById(batchRequest, (count, after) => store.listPets({ after }, count))
+    for (const pet of batch.rows) rows.push(catalogEntryText({ ...pet, petId: pet.id }))
+    next = batch.next
     if (next === undefined || rows.length === limit) return { rows, next }
     await new Promise(setImmediate)
   }

@@ -103,7 +103,7 @@ type ReplyError = Pick<ServiceError, 'code' | 'message'> &
 
 export function errorReply(error: ReplyError, headers: Reply['headers'] = {}): JsonReply {
   const { status } = ERRORS[error.code]
-  const retry =
+  const retryHeaders =
     error.code === 'service_unavailable'
       ? { 'Retry-After': String(error.retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS) }
       : {}
@@ -113,7 +113,7 @@ export function errorReply(error: ReplyError, headers: Reply['headers'] = {}): J
   if (error.details !== undefined) {
     body.details = error.details.map((detail) => ({ ...detail, message: hideSecrets(detail.message) }))
   }
-  return jsonReply(body, { ...retry, ...headers }, status)
+  return jsonReply(body, { ...retryHeaders, ...headers }, status)
 }
 
 export function alreadyExists(message: string): ServiceError {
@@ -125,15 +125,15 @@ export function inUse(message: string): ServiceError {
 }
 
 /** RFC 6750: the error code is sent only if the request had a bearer token. */
-export const WRONG_TOKEN = 'Bearer realm="petstore", error="invalid_token"'
-export const NO_TOKEN = 'Bearer realm="petstore"'
+export const WRONG_TOKEN_CHALLENGE = 'Bearer realm="petstore", error="invalid_token"'
+export const NO_TOKEN_CHALLENGE = 'Bearer realm="petstore"'
 
-export const WRONG_CODE = 'the pairing code is wrong, has expired or was used already'
-export const CODE_ADVICE = 'send "Authorization: Bearer <CODE>" with a new pairing code'
-export const WRONG_CODE_HEADERS = { 'WWW-Authenticate': WRONG_TOKEN }
+export const WRONG_PAIRING_CODE = 'the pairing code is wrong, has expired or was used already'
+export const PAIRING_CODE_ADVICE = 'send "Authorization: Bearer <CODE>" with a new pairing code'
+export const WRONG_PAIRING_CODE_HEADERS = { 'WWW-Authenticate': WRONG_TOKEN_CHALLENGE }
 
-export function wrongCodeError(): ServiceError {
-  return new ServiceError('unauthorized', `${WRONG_CODE}; ${CODE_ADVICE}`)
+export function wrongPairingCodeError(): ServiceError {
+  return new ServiceError('unauthorized', `${WRONG_PAIRING_CODE}; ${PAIRING_CODE_ADVICE}`)
 }
 
 const PROBLEM_CODES: Readonly<Record<RequestProblem['kind'], ErrorCode>> = {
@@ -155,8 +155,8 @@ export function bugReply(requestId: string): Reply {
 }
 
 export function notFoundReply(path: string): Reply {
-  const shown = path.length > 80 ? `${path.slice(0, 80)}…` : path
-  const message = `there is nothing at ${shown}; /openapi.json lists all operations`
+  const shownPath = path.length > 80 ? `${path.slice(0, 80)}…` : path
+  const message = `there is nothing at ${shownPath}; /openapi.json lists all operations`
   return errorReply({ code: 'not_found', message })
 }
 
@@ -205,11 +205,11 @@ export function pageReply<Row>(
   { rows, next }: Page<Row>,
   toBody: (row: Row) => unknown = (row) => row,
 ): Reply {
-  return pageJsonReply(request, query, toJson(rows.map(toBody)), next)
+  return pageJsonTextReply(request, query, toJson(rows.map(toBody)), next)
 }
 
 /** Like `pageReply`, for rows that are JSON text already. */
-export function pageJsonReply(
+export function pageJsonTextReply(
   request: HttpRequest,
   query: PageQuery,
   rowsJson: string,
@@ -264,7 +264,7 @@ export function chooseCoding<Offered extends string>(
   return best
 }
 
-export const IDEMPOTENCY_KEY = {
+export const IDEMPOTENCY_KEY_HEADER = {
   'Idempotency-Key':
     '1 to 255 visible ASCII characters that the caller chooses for this change, such as a UUID. If the same request is sent again with the same key within 24 hours, it gets the first response again, with `Idempotency-Replayed: true`, and changes nothing. If the method, path or body differs, the response is 422.',
 }
