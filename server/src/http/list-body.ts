@@ -11,7 +11,7 @@ import {
   type JsonObject,
   type RecordOf,
 } from '../core/values/field.ts'
-import { bodyParser, invalid, rejectUnknown } from './operation.ts'
+import { bodyParser, invalid, rejectUnknownNames } from './operation.ts'
 
 interface ListFacts<Element> {
   /** The field of the body that has the list, such as `changes`. */
@@ -57,7 +57,7 @@ export function elementParser<FieldSet extends Fields>(
   const names = Object.keys(schema.properties)
   const parse = bodyParser(schema, what)
   return (element) => {
-    rejectUnknown('field', Object.keys(element), names)
+    rejectUnknownNames('field', Object.keys(element), names)
     return parse(element)
   }
 }

@@ -35,7 +35,7 @@ import type { MaybePromise } from '../core/values/maybe-promise.ts'
 import type { WebhookSender, WebhookStore } from '../core/webhooks/webhook-store.ts'
 import { errorReply, type Reply, type RequestIdempotency, type StorableReply } from './reply.ts'
 
-/** Parameters by name. Query parameters are optional or have a default. */
+/** Schemas by name, for example of parameters. A query parameter is optional or has a default. */
 type Schemas = Readonly<Record<string, TSchema>>
 
 export type Values<SchemaSet extends Schemas> = {
@@ -82,7 +82,7 @@ export type PathSegments = Readonly<Record<string, string>>
 export interface Input<Params extends Schemas = Schemas, Query extends Schemas = Schemas, Body = unknown> {
   readonly request: HttpRequest
   readonly key: ApiKey
-  /** The hash of the secret or pairing code that was sent. The key can be looked up again by it. */
+  /** The hash of the secret or pairing code that was sent, by which the key can be looked up again. */
   readonly secretHash: string
   readonly params: Values<Params>
   readonly query: Values<Query>
@@ -124,11 +124,11 @@ interface OperationSpec {
   /** Requests do not count towards the limits of the key, and are answered even if the limits are exceeded. */
   readonly isExemptFromLimits?: true
   readonly deprecatedSince?: Date
-  /** The path of the operation that replaces this deprecated one, with the base path. It has the same path parameters. */
+  /** The path of the operation that replaces a deprecated operation, including the base path. Both have the same parameters. */
   readonly successor?: string
   readonly params?: Schemas
   readonly query?: Schemas
-  /** The request headers in the contract. By default, a read has If-None-Match; two reads of SPEC.md do not. */
+  /** Descriptions of the request headers, by name. By default, a read has If-None-Match; two reads of SPEC.md do not. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: TObject
   /** 64 KiB by default. */
@@ -148,7 +148,7 @@ export interface Operation extends OperationSpec {
   readParams(segments: PathSegments): Values<Schemas>
   readQuery(query: string): Values<Schemas>
   readBody?(request: HttpRequest, bytes: Uint8Array): unknown
-  /** Reads the data that the reply needs. If counting the request takes a round trip, `prepare` runs at the same time. */
+  /** Reads the data that the reply needs. While the request is counted against its limits, `prepare` may already run. */
   prepare?(params: Values<Schemas>, services: Services): MaybePromise<unknown>
   reply(input: Input, services: Services, prepared: unknown): MaybePromise<Reply>
 }
@@ -186,19 +186,20 @@ export function defineOperation<
     throw new Error(`${method} ${path} changes something, but does not name the permission that it needs`)
   }
   const paramCodecs = codecsOf(params)
-  const rejectsUnknown = !definition.isInSpecification
-  const readQuery = queryReader(query ?? {}, rejectsUnknown)
+  const rejectsUnknownNames = !definition.isInSpecification
+  const readQuery = queryReader(query ?? {}, rejectsUnknownNames)
   return {
     ...definition,
     method,
     path,
     readParams(segments) {
       const values: Record<string, unknown> = {}
-      for (const codec of paramCodecs) values[codec.name] = readSegment(codec, segments[codec.name] ?? '')
+      for (const codec of paramCodecs)
+        values[codec.name] = readPathParameter(codec, segments[codec.name] ?? '')
       return values
     },
     readQuery: (text) => (text === '' && query === undefined ? NO_QUERY : readQuery(text)),
-    ...(body === undefined ? {} : { readBody: bodyReader(body, rejectsUnknown, parseBody) }),
+    ...(body === undefined ? {} : { readBody: bodyReader(body, rejectsUnknownNames, parseBody) }),
   }
 }
 
@@ -222,8 +223,8 @@ export function deprecationHeaders(
   }
 }
 
-function fillPathTemplate(address: string, segments: PathSegments): string {
-  return address.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(segments[name] ?? ''))
+function fillPathTemplate(template: string, segments: PathSegments): string {
+  return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(segments[name] ?? ''))
 }
 
 /** Deeper than any valid body, and too shallow to overflow the stack of a recursive parser. */
@@ -238,8 +239,7 @@ interface SchemaKeywords {
   readonly choices?: Choices
 }
 
-/** Reads a path parameter. */
-function readSegment({ name, expected, fromText }: FieldCodec, text: string): unknown {
+function readPathParameter({ name, expected, fromText }: FieldCodec, text: string): unknown {
   const value = fromText(text)
   if (value !== undefined) return value
   const problem =
@@ -248,7 +248,7 @@ function readSegment({ name, expected, fromText }: FieldCodec, text: string): un
 }
 
 /** Builds the reader of a query once. Each parameter must be valid and occur at most once. */
-function queryReader(schemas: Schemas, rejectsUnknown: boolean): Operation['readQuery'] {
+function queryReader(schemas: Schemas, rejectsUnknownNames: boolean): Operation['readQuery'] {
   const names = Object.keys(schemas)
   const parameters = Object.entries(schemas).map(([name, schema]) => {
     const { default: fallback }: SchemaKeywords = schema
@@ -256,12 +256,12 @@ function queryReader(schemas: Schemas, rejectsUnknown: boolean): Operation['read
     return { name, fallback, codec: codecOf(name, schema) }
   })
   return (query) => {
-    const given = new URLSearchParams(query)
-    if (rejectsUnknown) rejectUnknown('query parameter', given.keys(), names)
+    const sentParameters = new URLSearchParams(query)
+    if (rejectsUnknownNames) rejectUnknownNames('query parameter', sentParameters.keys(), names)
     const values: Record<string, unknown> = {}
     for (const { name, fallback, codec } of parameters) {
-      const [text, another] = given.getAll(name)
-      if (another !== undefined) {
+      const [text, secondText] = sentParameters.getAll(name)
+      if (secondText !== undefined) {
         throw invalidField(name, `the query parameter ${name} is given twice; give it once`)
       }
       const value = text === undefined ? fallback : codec.fromText(text)
@@ -275,25 +275,25 @@ function queryReader(schemas: Schemas, rejectsUnknown: boolean): Operation['read
 }
 
 /** Throws `invalid_request` for the first name that is not known, and suggests the closest known name. */
-export function rejectUnknown(
-  what: 'field' | 'query parameter',
-  given: Iterable<string>,
-  known: readonly string[],
+export function rejectUnknownNames(
+  kind: 'field' | 'query parameter',
+  sentNames: Iterable<string>,
+  knownNames: readonly string[],
 ): void {
-  for (const name of given) {
-    if (known.includes(name)) continue
+  for (const name of sentNames) {
+    if (knownNames.includes(name)) continue
     const field = shorten(name)
-    throw invalidField(field, `unknown ${what} ${JSON.stringify(field)} (${nameAdvice(name, known)})`)
+    throw invalidField(field, `unknown ${kind} ${JSON.stringify(field)} (${nameAdvice(name, knownNames)})`)
   }
 }
 
 /**
- * Builds the reader of a body once. It throws a ServiceError that says what to send. `parse` replaces the parser that
- * follows from the schema.
+ * Builds the reader of a body once. The reader throws a ServiceError that says what to send. `parse` replaces the parser
+ * that follows from the schema.
  */
 function bodyReader(
   schema: TObject,
-  rejectsUnknown: boolean,
+  rejectsUnknownNames: boolean,
   parse: (body: JsonObject) => unknown = bodyParser(schema),
 ): NonNullable<Operation['readBody']> {
   const names = Object.keys(schema.properties)
@@ -305,7 +305,7 @@ function bodyReader(
     if (!isObject(body)) {
       throw invalid(`the request body must be a JSON object such as ${example}, got ${describeValue(body)}`)
     }
-    if (rejectsUnknown) rejectUnknown('field', Object.keys(body), names)
+    if (rejectsUnknownNames) rejectUnknownNames('field', Object.keys(body), names)
     return parse(body)
   }
 }
@@ -365,15 +365,15 @@ export function invalid(message: string): ServiceError {
 }
 
 /**
- * Groups of field names, by title. A body must have at least one field of one group, and no fields of the other
- * groups. In the contract, each group becomes an object schema with its title.
+ * Groups of field names, by title. A body must have fields of exactly one group. In the contract, each group becomes an
+ * object schema with its title.
  */
 export type Choices = Readonly<Record<string, readonly string[]>>
 
-/** A parser of bodies with this schema. It throws `invalid_request` and says which field is wrong and why. */
+/** Builds a parser of bodies. The parser throws `invalid_request` errors that say which field is wrong and why. */
 export function bodyParser<FieldSet extends Fields>(
   schema: TObject<FieldSet>,
-  what = 'the body',
+  bodyName = 'the body',
 ): (body: JsonObject) => RecordOf<FieldSet> {
   const codecs = codecsOf(schema.properties)
   const names = codecs.map(({ name }) => name)
@@ -381,8 +381,8 @@ export function bodyParser<FieldSet extends Fields>(
   const groups = Object.values(choices)
 
   return (body) => {
-    if (groups.length > 0) requireOneGroup(what, body, groups)
-    if (minProperties > 0) requireAnyField(what, body, names)
+    if (groups.length > 0) requireOneGroup(bodyName, body, groups)
+    if (minProperties > 0) requireAnyField(bodyName, body, names)
     const record: Record<string, unknown> = {}
     for (const codec of codecs) {
       const value = Object.hasOwn(body, codec.name) ? body[codec.name] : undefined
@@ -394,28 +394,28 @@ export function bodyParser<FieldSet extends Fields>(
   }
 }
 
-function requireOneGroup(what: string, body: JsonObject, groups: readonly (readonly string[])[]): void {
+function requireOneGroup(bodyName: string, body: JsonObject, groups: readonly (readonly string[])[]): void {
   let usedGroups = 0
-  for (const names of groups) if (hasAny(body, names)) usedGroups++
+  for (const names of groups) if (hasAnyField(body, names)) usedGroups++
   if (usedGroups === 1) return
   const choices = groups.map((names) =>
     names.length === 1 ? names[0] : `at least one of ${joinNames(names)}`,
   )
   const got = usedGroups === 0 ? 'neither' : 'both'
-  throw invalid(`${what} must have either ${choices.join(' or ')}, got ${got}`)
+  throw invalid(`${bodyName} must have either ${choices.join(' or ')}, got ${got}`)
 }
 
 function joinNames(names: readonly string[]): string {
   return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }
 
-function requireAnyField(what: string, body: JsonObject, names: readonly string[]): void {
-  if (hasAny(body, names)) return
-  throw invalid(`${what} must have at least one of ${joinNames(names)}, got none of them`)
+function requireAnyField(bodyName: string, body: JsonObject, names: readonly string[]): void {
+  if (hasAnyField(body, names)) return
+  throw invalid(`${bodyName} must have at least one of ${joinNames(names)}, got none of them`)
 }
 
 /** A loop is faster than `names.some`, and this runs for each of up to 1,000 changes of an adjustment. */
-function hasAny(body: JsonObject, names: readonly string[]): boolean {
+function hasAnyField(body: JsonObject, names: readonly string[]): boolean {
   for (const name of names) if (body[name] !== undefined) return true
   return false
 }
@@ -443,7 +443,7 @@ export async function commitAndReply<Type extends CommandType>(
 ): Promise<Reply> {
   // Only these two fields were missing.
   const command = { keyId: key.id, at: clock(), ...callerCommand } as Command
-  // The store returns an outcome of this command, and the replies have a function for each of them.
+  // The store returns an outcome of this command, and `replies` has a function for each outcome of the command.
   const repliesByType = replies as unknown as Readonly<Record<Outcome['type'], ReplyTo<Outcome>>>
   const toReply = (outcome: Outcome): StorableReply => {
     const reply = repliesByType[outcome.type](outcome)
