@@ -51,11 +51,12 @@ export class HttpSender implements WebhookSender {
   }
 
   async problemOf(urlText: string): Promise<string | undefined> {
-    const urlCheck = checkUrl(urlText, this.#options.allowsPrivate)
+    const { allowsPrivate } = this.#options
+    const urlCheck = checkUrl(urlText, allowsPrivate)
     if (urlCheck.type === 'refused') return urlCheck.problem
-    // If private hosts are allowed, the host is not looked up, because it may not exist yet.
-    if (this.#options.allowsPrivate) return undefined
-    const hostCheck = await findAddresses(hostOf(urlCheck.url), this.#lookup, false)
+    // If private addresses are allowed, the host is not looked up, because it may not exist yet.
+    if (allowsPrivate) return undefined
+    const hostCheck = await findAddresses(hostOf(urlCheck.url), this.#lookup, allowsPrivate)
     return hostCheck.type === 'refused' ? hostCheck.problem : undefined
   }
 
@@ -73,16 +74,16 @@ export class HttpSender implements WebhookSender {
     const urlCheck = checkUrl(urlText, this.#options.allowsPrivate)
     if (urlCheck.type === 'refused') return { response: '', error: `the url ${urlCheck.problem}` }
     const { url } = urlCheck
-    const hostCheck = await this.#findAddresses(hostOf(url))
+    const hostCheck = await this.#findAddressesWithCache(hostOf(url))
     if (hostCheck.type === 'refused') return { response: '', error: `the url ${hostCheck.problem}` }
     try {
-      const answer = await this.#post(url, hostCheck.addresses, secrets, message)
-      const response = await readBeginning(answer)
-      const { status } = answer
-      if (answer.ok) return { status, response }
+      const response = await this.#post(url, hostCheck.addresses, secrets, message)
+      const bodyStart = await readBodyStart(response)
+      const { status } = response
+      if (response.ok) return { status, response: bodyStart }
       const error = `the receiver answered ${status}`
-      const retryAfterMs = retryAfterOf(answer, this.#options.clock())
-      return { status, response, error, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
+      const retryAfterMs = retryAfterMsOf(response, this.#options.clock())
+      return { status, response: bodyStart, error, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
     } catch (error) {
       // The cached addresses may be outdated.
       this.#addressCache.delete(hostOf(url))
@@ -98,19 +99,19 @@ export class HttpSender implements WebhookSender {
     message: Message,
   ): Promise<Response> {
     const signal = AbortSignal.timeout(RESPONSE_TIMEOUT_MS)
-    const last = addresses.length - 1
+    const lastIndex = addresses.length - 1
     for (const [index, address] of addresses.entries()) {
       // An address that drops packets would use up the time of the addresses after it.
-      if (index < last && !(await acceptsConnections(address, url, signal))) continue
+      if (index < lastIndex && !(await acceptsConnections(address, url, signal))) continue
       try {
-        const answer = await fetch(
+        const response = await fetch(
           withAddress(url, address),
           this.#requestOptions(url, secrets, message, signal),
         )
         if (index > 0) this.#prefer(hostOf(url), address)
-        return answer
+        return response
       } catch (error) {
-        if (index === last || signal.aborted) throw error
+        if (index === lastIndex || signal.aborted) throw error
       }
     }
     throw new Error('a host without addresses must be refused before #post')
@@ -122,7 +123,7 @@ export class HttpSender implements WebhookSender {
     message: Message,
     signal: AbortSignal,
   ): BunFetchRequestInit {
-    const seconds = Math.floor(this.#options.clock() / 1_000)
+    const timestampSeconds = Math.floor(this.#options.clock() / 1_000)
     const host = hostOf(url)
     return {
       method: 'POST',
@@ -134,8 +135,8 @@ export class HttpSender implements WebhookSender {
         'Accept-Encoding': 'identity',
         traceparent: formatTraceContext(newTrace()),
         'webhook-id': message.id,
-        'webhook-timestamp': String(seconds),
-        'webhook-signature': signaturesOf(message, seconds, secrets),
+        'webhook-timestamp': String(timestampSeconds),
+        'webhook-signature': signaturesOf(message, timestampSeconds, secrets),
       },
       ...WITHOUT_PROXY,
       redirect: 'manual',
@@ -153,7 +154,7 @@ export class HttpSender implements WebhookSender {
     this.#addressCache.set(host, { addresses: [address, ...others], expiresAt: cached.expiresAt })
   }
 
-  async #findAddresses(host: string): Promise<HostAddresses | Refusal> {
+  async #findAddressesWithCache(host: string): Promise<HostAddresses | Refusal> {
     const now = performance.now()
     const cached = this.#addressCache.get(host)
     if (cached !== undefined && cached.expiresAt > now)
@@ -207,8 +208,8 @@ function withAddress(url: URL, address: string): string {
 }
 
 /** Reads the first bytes of the body. Does not wait for a slow or long body, because only the status matters. */
-async function readBeginning(answer: Response): Promise<string> {
-  const reader = answer.body?.getReader()
+async function readBodyStart(response: Response): Promise<string> {
+  const reader = response.body?.getReader()
   if (reader === undefined) return ''
   const chunks: Uint8Array[] = []
   const timeout = setTimeout(() => void reader.cancel(), BODY_TIMEOUT_MS)
@@ -228,8 +229,8 @@ async function readBeginning(answer: Response): Promise<string> {
   return new TextDecoder().decode(Buffer.concat(chunks).subarray(0, MAX_RESPONSE_BYTES)).replaceAll('\0', '')
 }
 
-/** The delay in milliseconds. Retry-After is a number of seconds or a date (RFC 9110, 10.2.3). */
-function retryAfterOf({ status, headers }: Response, now: number): number | undefined {
+/** Retry-After is a number of seconds or a date (RFC 9110, 10.2.3). */
+function retryAfterMsOf({ status, headers }: Response, now: number): number | undefined {
   const text = headers.get('retry-after')
   if (text === null || !RETRY_AFTER_STATUSES.includes(status)) return undefined
   const delayMs = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now

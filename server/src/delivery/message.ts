@@ -20,12 +20,16 @@ function toMessage(id: string, type: string, at: number, data: object): Message 
   return { id, type, body: toJson({ type, timestamp: new Date(at).toISOString(), data }) }
 }
 
-/** The signatures with each of the secrets, separated by blanks. */
-export function signaturesOf({ id, body }: Message, seconds: number, secrets: readonly string[]): string {
+/** One signature for each secret, separated by spaces. */
+export function signaturesOf(
+  { id, body }: Message,
+  timestampSeconds: number,
+  secrets: readonly string[],
+): string {
   return secrets
     .map((secret) => {
       const key = Buffer.from(secret.replace(SECRET_PREFIX, ''), 'base64')
-      return `v1,${createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64')}`
+      return `v1,${createHmac('sha256', key).update(`${id}.${timestampSeconds}.${body}`).digest('base64')}`
     })
     .join(' ')
 }
