@@ -25,14 +25,11 @@ interface LogEntry {
   readonly message: string
   /** Fields that are `undefined` are omitted. */
   readonly fields: Readonly<Record<string, string | number | undefined>>
-  /** The error with its stack. */
+  /** The stack of the error, or only its message if the failure is a repeat. */
   readonly error?: string
 }
 
-/**
- * Requests with a lower status are not logged, unless they are slow. With `none`, only the internal failures among the others
- * are logged.
- */
+/** Requests with a lower status are not logged, unless they are slow. With `none`, only internal failures are logged. */
 const MIN_STATUS = { all: 0, errors: 400, failures: 500, none: 500 } as const
 const SLOW_MS = { all: 1_000, errors: 1_000, failures: 1_000, none: Number.POSITIVE_INFINITY } as const
 const MAX_PATH_LENGTH = 200
@@ -82,20 +79,20 @@ export class Logger implements RequestObserver, DeliveryObserver {
   }
 
   /**
-   * Logs a request if the settings ask for it. Unless they are `none`, requests that could not be parsed are logged too.
-   * Internal failures and attempts to pair a device are always logged, except attempts that a limit refused.
+   * Logs a request if `logRequests` selects it. Unless `logRequests` is `none`, requests that could not be parsed are
+   * logged too. Internal failures and attempts to pair a device are always logged, except attempts that a limit refused.
    */
   requestFinished(request: FinishedRequest): void {
     const { status, durationMs, operationName, problem, error } = request
-    const isPairing = request.isPairing && request.limitRefusal === undefined
-    const isSelected = status >= this.#minStatus || durationMs >= this.#slowMs || isPairing
+    const isAdmittedPairing = request.isPairing && request.limitRefusal === undefined
+    const isSelected = status >= this.#minStatus || durationMs >= this.#slowMs || isAdmittedPairing
     const isUnreadable = problem !== undefined
     if (!isSelected && !isUnreadable) return
     const isThrottled = isUnreadable && (!isSelected || operationName === 'none')
     if (isThrottled && !this.#mayLogUnreadable()) return
     const fields = requestFields(request)
     if (error !== undefined) this.#logFailure(error, fields, status === 503)
-    else if (this.#logRequests !== 'none' || isPairing)
+    else if (this.#logRequests !== 'none' || isAdmittedPairing)
       this.#add(this.#entry(levelOf(request), 'request', fields))
   }
 
@@ -244,14 +241,14 @@ function textLine({ time, level, message, fields, error }: LogEntry, hasColours:
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => ` ${name}=${value}`)
     .join('')
-  const stack = error?.split('\n').map((line) => `\n    ${escapeControls(line)}`) ?? []
+  const stackLines = error?.split('\n').map((line) => `\n    ${escapeControls(line)}`) ?? []
   return hideSecrets(
     [
       paint(GREY, time.toTimeString().slice(0, 8)),
       ` ${paint(COLOURS[level], level.padEnd(5))} `,
       event,
       details === '' ? '' : paint(GREY, escapeControls(details)),
-      ...stack,
+      ...stackLines,
     ].join(''),
   )
 }
@@ -265,8 +262,8 @@ function escapeControls(text: string): string {
 class LineWriter {
   readonly #sink: Sink
   readonly #describeDropped: (lines: number) => string
-  #waiting: string[] = []
-  #dropped = 0
+  #waitingLines: string[] = []
+  #droppedLines = 0
   #writing: Promise<void> | undefined
 
   constructor(sink: Sink, describeDropped: (lines: number) => string) {
@@ -275,11 +272,11 @@ class LineWriter {
   }
 
   add(line: string): void {
-    if (this.#waiting.length >= MAX_WAITING_LINES) {
-      this.#dropped++
+    if (this.#waitingLines.length >= MAX_WAITING_LINES) {
+      this.#droppedLines++
       return
     }
-    this.#waiting.push(line)
+    this.#waitingLines.push(line)
     this.#writing ??= this.#writeAll()
   }
 
@@ -289,14 +286,14 @@ class LineWriter {
   }
 
   async #writeAll(): Promise<void> {
-    while (this.#waiting.length > 0) {
+    while (this.#waitingLines.length > 0) {
       await new Promise<void>((resolve) => void setImmediate(resolve))
-      if (this.#dropped > 0) {
-        this.#waiting.push(this.#describeDropped(this.#dropped))
-        this.#dropped = 0
+      if (this.#droppedLines > 0) {
+        this.#waitingLines.push(this.#describeDropped(this.#droppedLines))
+        this.#droppedLines = 0
       }
-      const text = `${this.#waiting.join('\n')}\n`
-      this.#waiting = []
+      const text = `${this.#waitingLines.join('\n')}\n`
+      this.#waitingLines = []
       // The service continues without a log, and a failure to log cannot be logged.
       await this.#sink.write(text).catch(() => {})
     }

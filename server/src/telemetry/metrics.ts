@@ -78,7 +78,7 @@ export class Metrics implements RequestObserver, CommitObserver, DeliveryObserve
   #bans = 0
   readonly #deliveries = { delivered: 0, failed: 0 }
   readonly #deliverySeconds = new Histogram(DELIVERY_SECONDS)
-  #turnedOff = 0
+  #webhooksTurnedOff = 0
   readonly #batchSizes = new Histogram(BATCH_SIZES)
   readonly #commitSeconds = new Histogram(COMMIT_SECONDS)
 
@@ -102,7 +102,7 @@ export class Metrics implements RequestObserver, CommitObserver, DeliveryObserve
   }
 
   webhookTurnedOff(): void {
-    this.#turnedOff++
+    this.#webhooksTurnedOff++
   }
 
   render(gauges: Gauges): string {
@@ -163,7 +163,11 @@ export class Metrics implements RequestObserver, CommitObserver, DeliveryObserve
         'Duration of a webhook delivery attempt.',
         this.#deliverySeconds,
       ),
-      counter('petstore_webhooks_turned_off_total', 'Webhooks turned off by this process.', this.#turnedOff),
+      counter(
+        'petstore_webhooks_turned_off_total',
+        'Webhooks turned off by this process.',
+        this.#webhooksTurnedOff,
+      ),
       gauge(
         'petstore_webhook_behind_events',
         'Events in the backlog of a webhook.',
