@@ -197,8 +197,7 @@ export const updateOrder = defineOperation('PATCH', '/store/orders/{orderId}', {
   body: OrderUpdate,
   success: { description: 'The order.', schema: Order },
   errors: ['insufficient_stock', 'order_closed'],
-  // The commit locks the pet of the order before it reads the order again. The pet of an order never changes, so it can be
-  // read here.
+  // The commit locks the pet before it reads the order again, so it needs the petId, which never changes.
   prepare: ({ orderId }, { store }) => store.findOrder(orderId),
   reply: (input, services, order) => {
     const { orderId } = input.params

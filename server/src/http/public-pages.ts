@@ -141,7 +141,7 @@ async function fileResponder({ type, isHashed, forms }: WebFile): Promise<Respon
     if (form !== undefined) compressed.set(coding, await form.bytes())
   }
   const codings = [...compressed.keys()]
-  const tag = contentHash(identity)
+  const hash = contentHash(identity)
   const commonHeaders = {
     ...SECURITY_HEADERS,
     'Cache-Control': isHashed ? CACHE_FOR_A_YEAR : REVALIDATE,
@@ -149,7 +149,7 @@ async function fileResponder({ type, isHashed, forms }: WebFile): Promise<Respon
   }
   return async ({ headers }) => {
     const coding = chooseCoding(codings, headers.get('accept-encoding'))
-    const ETag = entityTag(tag, coding)
+    const ETag = entityTag(hash, coding)
     if (matchesTag(headers.get('if-none-match'), ETag)) {
       return { status: 304, headers: { ...commonHeaders, ETag }, body: null }
     }

@@ -164,7 +164,7 @@ export class RequestContext implements FinishedRequest {
   }
 }
 
-/** The state of a request to an operation. Each step reads what the steps before it have set. */
+/** The state of a request to an operation. Each step reads fields that earlier steps have set. */
 export class OperationContext extends RequestContext {
   readonly request: HttpRequest
   route: Route = { type: 'not_found' }
@@ -212,8 +212,8 @@ export interface MatchedRoute {
 /** No valid address is longer. */
 const MAX_ADDRESS_LENGTH = 64
 /** Some proxies append the port: `[2001:db8::1]:443` or `192.0.2.1:443`. */
-const BRACKETED = /^\[([^\]]+)\](?::\d+)?$/
-const WITH_PORT = /^([^:]+):\d+$/
+const BRACKETED_ADDRESS = /^\[([^\]]+)\](?::\d+)?$/
+const ADDRESS_WITH_PORT = /^([^:]+):\d+$/
 const IPV4_IN_IPV6 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 const LEADING_ZEROS = /^0+(?=.)/
 
@@ -233,11 +233,11 @@ export function clientAddress(
 
 /** The address without its port. For IPv6 it is the /64 network, because one customer can send from any address in it. */
 function networkOf(text: string): string {
-  const address = BRACKETED.exec(text)?.[1] ?? WITH_PORT.exec(text)?.[1] ?? text
+  const address = BRACKETED_ADDRESS.exec(text)?.[1] ?? ADDRESS_WITH_PORT.exec(text)?.[1] ?? text
   const ipv4 = IPV4_IN_IPV6.exec(address)?.[1]
   if (ipv4 !== undefined) return ipv4
   if (!address.includes(':')) return address
-  // `::` replaces the groups of zeros that are missing from eight groups.
+  // A full address has eight groups; `::` stands for the groups of zeros that were left out.
   const [head = '', tail] = address.toLowerCase().split('::')
   const left = head === '' ? [] : head.split(':')
   const right = tail ? tail.split(':') : []

@@ -153,7 +153,7 @@ export const createWebhook = defineOperation('POST', '/webhooks', {
   errors: ['in_use'],
   reply: async (input, services) => {
     const { clock, store, webhookSender } = services
-    const url = await checkUrl(input.body.url, webhookSender)
+    const url = await requireAllowedUrl(input.body.url, webhookSender)
     const at = clock()
     const webhook: StoredWebhook = {
       id: newWebhookId(),
@@ -201,7 +201,8 @@ export const updateWebhook = defineOperation('PATCH', '/webhooks/{webhookId}', {
     const { store, webhookSender } = services
     const { params, body } = input
     const { webhookId } = params
-    const patch = body.url === undefined ? body : { ...body, url: await checkUrl(body.url, webhookSender) }
+    const patch =
+      body.url === undefined ? body : { ...body, url: await requireAllowedUrl(body.url, webhookSender) }
     const lag = await lagOf(store, webhookId)
     const command = { type: 'update_webhook', webhookId, patch } as const
     return commitAndReply(input, services, command, {
@@ -289,6 +290,7 @@ export const redeliverWebhook = defineOperation('POST', '/webhooks/{webhookId}/r
     for (let tries = 1; ; tries++) {
       const found = await store.findWebhook(webhookId)
       const rewind = found && (await store.findRewind(found.webhook.progress, since))
+      // Even an unknown webhook gets a command, because a repeated Idempotency-Key must still get its stored reply.
       const command =
         found === undefined || rewind === undefined
           ? ({ type: 'move_webhook', webhookId, cursor: '', onlyIfRevision: 0, ...origin } as const)
@@ -333,7 +335,7 @@ async function requireWebhook(store: WebhookStore, webhookId: bigint): Promise<W
 }
 
 /** Returns the url in normal form. Throws if it is invalid, or if deliveries to it are not allowed. */
-async function checkUrl(text: string, sender: WebhookSender): Promise<string> {
+async function requireAllowedUrl(text: string, sender: WebhookSender): Promise<string> {
   const normalized = normalizeUrl(text)
   if (normalized.type === 'invalid') throw invalidField('url', `url ${normalized.problem}`)
   const problem = await sender.problemOf(normalized.url)
@@ -363,8 +365,8 @@ function webhookState({ paused, progress }: StoredWebhook): 'on' | 'paused' | 'o
   return paused ? 'paused' : 'on'
 }
 
-function bodyWithSecret(found: WebhookWithLag) {
-  return { ...webhookBody(found), secret: found.webhook.secret }
+function bodyWithSecret({ webhook, lag }: WebhookWithLag) {
+  return { ...webhookBody({ webhook, lag }), secret: webhook.secret }
 }
 
 function attemptBody(attempt: DeliveryAttempt): JsonOf<typeof ATTEMPT> {
@@ -372,6 +374,6 @@ function attemptBody(attempt: DeliveryAttempt): JsonOf<typeof ATTEMPT> {
   return attemptToJson({ ...attempt, durationMs: Math.round(durationMs), delivered: isDelivered })
 }
 
-function deliveryBody(listed: ListedAttempt): JsonOf<typeof WebhookDelivery.properties> {
-  return { id: String(listed.id), attempt: listed.attempt, ...attemptBody(listed) }
+function deliveryBody(delivery: ListedAttempt): JsonOf<typeof WebhookDelivery.properties> {
+  return { id: String(delivery.id), attempt: delivery.attempt, ...attemptBody(delivery) }
 }
