@@ -98,8 +98,8 @@ interface CatalogReferences {
    * The maximum number of generated ids that new pets need. A generated id is skipped if a caller has chosen the same id, so
    * there is one more for each chosen id.
    */
-  readonly neededPetIds: number
-  readonly neededCategoryIds: number
+  readonly neededPetIdCount: number
+  readonly neededCategoryIdCount: number
 }
 
 export function catalogReferencesOf(commands: readonly Command[]): CatalogReferences {
@@ -108,7 +108,7 @@ export function catalogReferencesOf(commands: readonly Command[]): CatalogRefere
   const barcodes = new Set<string>()
   let petsWithoutId = 0
   let petsWithId = 0
-  let neededCategoryIds = 0
+  let neededCategoryIdCount = 0
   const addFields = ({ categoryId, barcode }: Pick<UpsertPets['pets'][number], 'categoryId' | 'barcode'>) => {
     if (categoryId !== undefined) categories.add(categoryId)
     if (typeof barcode === 'string') barcodes.add(barcode)
@@ -127,7 +127,7 @@ export function catalogReferencesOf(commands: readonly Command[]): CatalogRefere
         }
         break
       case 'create_category':
-        if (command.draft.id === undefined) neededCategoryIds++
+        if (command.draft.id === undefined) neededCategoryIdCount++
         else categories.add(command.draft.id)
         break
       case 'update_category':
@@ -143,8 +143,8 @@ export function catalogReferencesOf(commands: readonly Command[]): CatalogRefere
     categories: [...categories],
     removedCategories,
     barcodes: [...barcodes],
-    neededPetIds: petsWithoutId === 0 ? 0 : petsWithoutId + petsWithId,
-    neededCategoryIds,
+    neededPetIdCount: petsWithoutId === 0 ? 0 : petsWithoutId + petsWithId,
+    neededCategoryIdCount,
   }
 }
 

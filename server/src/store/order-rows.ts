@@ -40,14 +40,14 @@ export function fromOrderDetail(text: string): { readonly change: OrderChange; r
 /** The orders that the commands name, and the number of orders that they create. */
 export function orderReferencesOf(commands: readonly Command[]) {
   const orderIds: bigint[] = []
-  let newOrders = 0
+  let newOrderCount = 0
   for (const command of commands) {
     switch (command.type) {
       case 'create_order':
-        newOrders++
+        newOrderCount++
         break
       case 'create_orders':
-        newOrders += command.drafts.length
+        newOrderCount += command.drafts.length
         break
       case 'complete_order':
       case 'cancel_order':
@@ -56,5 +56,5 @@ export function orderReferencesOf(commands: readonly Command[]) {
         break
     }
   }
-  return { orderIds, newOrders }
+  return { orderIds, newOrderCount }
 }

@@ -28,13 +28,13 @@ import {
   quotedElement,
 } from './dialect.ts'
 
-interface ReadCatalog {
-  readonly found: LockedCatalog
+interface StoredCatalog {
+  readonly catalog: LockedCatalog
   /** The latest log row of each pet that the commands name. */
   readonly latestLogRows: ReadonlyMap<bigint, bigint>
 }
 
-/** All barcodes share this many advisory locks, because the server has memory for only a few thousand locks. */
+/** All barcodes share this many advisory locks (a power of two), because the server has memory for only a few thousand locks. */
 const BARCODE_LOCK_COUNT = 64
 
 /**
@@ -43,12 +43,12 @@ const BARCODE_LOCK_COUNT = 64
  * Barcodes are locked in a fixed order, so that two commits never deadlock over them.
  */
 export function lockCatalog(sql: SQL, commands: readonly Command[]): Promise<unknown> {
-  const lock = changesCategories(commands) ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared'
-  const locked = sql.unsafe(`SELECT ${lock}($1)`, [CATALOG_LOCK]).execute()
+  const lockFunction = changesCategories(commands) ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared'
+  const catalogLock = sql.unsafe(`SELECT ${lockFunction}($1)`, [CATALOG_LOCK]).execute()
   const { barcodes } = catalogReferencesOf(commands)
-  if (barcodes.length === 0) return locked
+  if (barcodes.length === 0) return catalogLock
   return Promise.all([
-    locked,
+    catalogLock,
     sql`
       SELECT pg_advisory_xact_lock(${BARCODE_LOCK_CLASS}::int, number) FROM (
         SELECT DISTINCT hashtext(barcode) & ${BARCODE_LOCK_COUNT - 1}::int AS number
@@ -58,10 +58,10 @@ export function lockCatalog(sql: SQL, commands: readonly Command[]): Promise<unk
 }
 
 /** Must run after the catalogue and the pets that the commands name are locked. */
-export async function readCatalog(sql: SQL, commands: readonly Command[]): Promise<ReadCatalog> {
+export async function readCatalog(sql: SQL, commands: readonly Command[]): Promise<StoredCatalog> {
   const references = catalogReferencesOf(commands)
   const petIds = idArray(petIdsOf(commands))
-  const [pets, categories, barcodes, categoriesWithPets, newPetIds, newCategoryIds, latest] =
+  const [pets, categories, barcodes, categoriesWithPets, newPetIds, newCategoryIds, latestLogRows] =
     await Promise.all([
       sql
         .unsafe<{ id: bigint }[]>(
@@ -81,8 +81,8 @@ export async function readCatalog(sql: SQL, commands: readonly Command[]): Promi
       sql<{ id: bigint }[]>`
       SELECT id FROM unnest(${idArray(references.removedCategories)}::bigint[]) AS removed (id)
       WHERE EXISTS (SELECT FROM pets WHERE category_id = removed.id)`.execute(),
-      newIds(sql, 'pet_ids', references.neededPetIds),
-      newIds(sql, 'category_ids', references.neededCategoryIds),
+      takeIds(sql, 'pet_ids', references.neededPetIdCount),
+      takeIds(sql, 'category_ids', references.neededCategoryIdCount),
       sql
         .unsafe<{ pet_id: bigint; id: bigint }[]>(
           `SELECT pet_id, max(id) AS id FROM log WHERE pet_id = ANY ($1::bigint[]) AND ${IS_PET_ROW} GROUP BY pet_id`,
@@ -91,7 +91,7 @@ export async function readCatalog(sql: SQL, commands: readonly Command[]): Promi
         .execute(),
     ])
   return {
-    found: {
+    catalog: {
       pets: new Map(pets.map((row) => [row.id, toPet(row)])),
       categories: new Map(categories.map((row) => [row.id, toCategory(row)])),
       barcodes: new Map(barcodes.map(({ id, barcode }) => [barcode, id])),
@@ -99,19 +99,19 @@ export async function readCatalog(sql: SQL, commands: readonly Command[]): Promi
       newPetIds,
       newCategoryIds,
     },
-    latestLogRows: new Map(latest.map(({ pet_id, id }) => [pet_id, id])),
+    latestLogRows: new Map(latestLogRows.map(({ pet_id, id }) => [pet_id, id])),
   }
 }
 
 /**
  * Leaves out pets that another commit created after this commit had locked its pets. The decision then treats such a pet as
- * missing. If it creates the pet, the commit fails because the pet exists, and the next attempt of the commit locks it.
+ * missing. If the decision creates the pet, the commit fails because the pet exists, and the next attempt locks the pet.
  */
-export function onlyLockedPets(found: LockedCatalog, isLocked: (petId: bigint) => boolean): LockedCatalog {
-  return { ...found, pets: new Map([...found.pets].filter(([petId]) => isLocked(petId))) }
+export function onlyLockedPets(catalog: LockedCatalog, isLocked: (petId: bigint) => boolean): LockedCatalog {
+  return { ...catalog, pets: new Map([...catalog.pets].filter(([petId]) => isLocked(petId))) }
 }
 
-async function newIds(sql: SQL, sequence: string, count: number): Promise<bigint[]> {
+async function takeIds(sql: SQL, sequence: string, count: number): Promise<bigint[]> {
   const rows = await sql<{ id: bigint }[]>`
     SELECT id FROM unnest(own_ids(${sequence}::regclass, ${count}::bigint)) AS new (id)`.execute()
   return rows.map(({ id }) => id)
@@ -122,25 +122,25 @@ export function catalogStatements(
   { pets, categories, newThresholds }: CatalogChanges,
   before: LockedCatalog['pets'],
 ): Statement[] {
-  const existing = [...pets.keys()].filter((id) => before.has(id))
+  const existingIds = [...pets.keys()].filter((id) => before.has(id))
   // Sorted by id, so that two commits that create the same pets do not deadlock.
-  const written = [...pets.values()]
-    .filter((changed) => changed !== undefined)
+  const writtenPets = [...pets.values()]
+    .filter((petWithEntry) => petWithEntry !== undefined)
     .sort((one, other) => (one.pet.id < other.pet.id ? -1 : 1))
-  const added = written.filter(({ pet }) => !before.has(pet.id))
-  const changed = written.filter(({ pet }) => before.has(pet.id))
-  const removed = existing.filter((id) => pets.get(id) === undefined)
-  const addedIds = added.map(({ pet }) => pet.id)
+  const addedPets = writtenPets.filter(({ pet }) => !before.has(pet.id))
+  const changedPets = writtenPets.filter(({ pet }) => before.has(pet.id))
+  const removedIds = existingIds.filter((id) => pets.get(id) === undefined)
+  const addedIds = addedPets.map(({ pet }) => pet.id)
   const writes: Statement[] = []
   // Barcodes are unique, so all old barcodes are cleared before a new barcode is written.
-  if (existing.length > 0) writes.push(statement(CLEAR_BARCODES, idArray(existing)))
-  if (removed.length > 0) writes.push(statement(REMOVE_PETS, idArray(removed)))
-  if (added.length > 0) writes.push(...petStatements(added, ADD_PETS, ADD_ENTRIES))
-  if (changed.length > 0) writes.push(...petStatements(changed, CHANGE_PETS, CHANGE_ENTRIES))
+  if (existingIds.length > 0) writes.push(statement(CLEAR_BARCODES, idArray(existingIds)))
+  if (removedIds.length > 0) writes.push(statement(REMOVE_PETS, idArray(removedIds)))
+  if (addedPets.length > 0) writes.push(...petStatements(addedPets, ADD_PETS, ADD_ENTRIES))
+  if (changedPets.length > 0) writes.push(...petStatements(changedPets, CHANGE_PETS, CHANGE_ENTRIES))
   writes.push(...categoryStatements(DIALECT, categories), ...raiseIdStatements(DIALECT, 'pets', addedIds))
   for (const { by, ...category } of newThresholds) {
     writes.push(
-      statement(LOCK_PETS_OF_CATEGORY, category.id),
+      statement(LOCK_PETS_WITH_CATEGORY_THRESHOLD, category.id),
       ...categoryThresholdStatements(DIALECT, category, by),
     )
   }
@@ -149,7 +149,7 @@ export function catalogStatements(
 
 const CLEAR_BARCODES = 'UPDATE pets SET barcode = NULL WHERE id = ANY ($1::bigint[]) AND barcode IS NOT NULL'
 const REMOVE_PETS = 'DELETE FROM pets WHERE id = ANY ($1::bigint[])'
-const LOCK_PETS_OF_CATEGORY = `
+const LOCK_PETS_WITH_CATEGORY_THRESHOLD = `
   SELECT 1 FROM stock WHERE pet_id IN (SELECT id FROM pets WHERE category_id = $1 AND low_stock_at IS NULL)
   ORDER BY pet_id FOR NO KEY UPDATE`
 
@@ -157,16 +157,16 @@ const LOCK_PETS_OF_CATEGORY = `
 type PetWithEntry = NonNullable<ReturnType<CatalogChanges['pets']['get']>>
 
 const { last_change: _, ...ENTRY_COLUMNS } = COPIED_TABLES.stock
-const [ADD_PETS, CHANGE_PETS] = writeStatements('pets', 'id', PET_COLUMNS)
-const [ADD_ENTRIES, CHANGE_ENTRIES] = writeStatements('stock', 'pet_id', ENTRY_COLUMNS)
+const [ADD_PETS, CHANGE_PETS] = insertAndUpdateSql('pets', 'id', PET_COLUMNS)
+const [ADD_ENTRIES, CHANGE_ENTRIES] = insertAndUpdateSql('stock', 'pet_id', ENTRY_COLUMNS)
 
-function writeStatements(table: string, key: string, columns: Columns): [insert: string, update: string] {
+function insertAndUpdateSql(table: string, key: string, columns: Columns): [insert: string, update: string] {
   const names = Object.keys(columns)
   const rows = `unnest(${arrayPlaceholders(columns)})`
-  const changes = names.map((name) => `${name} = now.${name}`)
+  const assignments = names.map((name) => `${name} = now.${name}`)
   return [
     `INSERT INTO ${table} (${names}) SELECT * FROM ${rows}`,
-    `UPDATE ${table} SET ${changes} FROM ${rows} AS now (${names}) WHERE ${table}.${key} = now.${key}`,
+    `UPDATE ${table} SET ${assignments} FROM ${rows} AS now (${names}) WHERE ${table}.${key} = now.${key}`,
   ]
 }
 

@@ -6,9 +6,9 @@ import { ORDER_COLUMNS, orderDetail } from '../order-rows.ts'
 import { type SqlValue, type Statement, statement } from '../sql.ts'
 import { catalogStatements } from './catalog.ts'
 import { arrayPlaceholders, columnArrays, logIdsFrom } from './dialect.ts'
-import { orderArrays, updateOrders } from './orders.ts'
+import { orderArrays, orderUpdateStatement } from './orders.ts'
 
-/** What `decisionStatements` needs besides the decision: values that were read at the start of the commit. */
+/** Values that `decisionStatements` needs besides the decision. They were read at the start of the commit. */
 interface StateBefore {
   /** The id of a pet's latest log row. */
   readonly lastChangeOf: (petId: bigint) => bigint | null
@@ -31,7 +31,7 @@ export function decisionStatements(decision: WrittenDecision, before: StateBefor
   if (catalog !== undefined) writes.push(...catalogStatements(catalog, before.pets ?? new Map()))
   if (records.length > 0 || reserved.size > 0 || low.size > 0 || added.length > 0)
     writes.push(...recordStatements(decision, before, logIdsFrom(logNumbers)))
-  if (changed.length > 0) writes.push(updateOrders(changed))
+  if (changed.length > 0) writes.push(orderUpdateStatement(changed))
   return writes
 }
 
@@ -56,17 +56,18 @@ const WRITE_QUANTITY_CHANGES = `
   FROM taken, changed WHERE is_last AND stock.pet_id = changed.pet_id`
 
 /**
- * A statement that writes a decision in which only quantities change. Each value of `log_ids` reserves IDS_PER_NUMBER consecutive ids,
- * so one `nextval` is enough for all rows. It is taken while the pets are locked, so the ids of a pet's rows are in the
- * order of its changes.
+ * A statement that writes a decision in which only quantities change. Each value of `log_ids` reserves IDS_PER_NUMBER
+ * consecutive ids, so one `nextval` is enough for all rows. The statement calls it while the pets are locked, so the ids of a
+ * pet's rows are in the order of its changes.
  */
 function quantityStatement({ records, low }: WrittenDecision, { lastChangeOf }: StateBefore): Statement {
   const rows = records.map((row, index) => {
-    const id = BigInt(index)
-    if (row.kind !== 'change') return [...logValues(row, id, null), null, false, null]
+    // The statement adds the first id.
+    const relativeId = BigInt(index)
+    if (row.kind !== 'change') return [...logValues(row, relativeId, null), null, false, null]
     const { petId, previousIndex, isLast } = row
     const isLow = isLast ? (low.get(petId) ?? null) : null
-    return [...logValues(row, id, lastChangeOf(petId)), previousIndex, isLast, isLow]
+    return [...logValues(row, relativeId, lastChangeOf(petId)), previousIndex, isLast, isLow]
   })
   return statement(WRITE_QUANTITY_CHANGES, ...columnArrays(CHANGE_COLUMNS, rows))
 }

@@ -44,8 +44,8 @@ export const DIALECT = {
 } as const satisfies Dialect
 
 /** How many sequence numbers a commit with this many log rows needs. */
-export function logNumbersFor(rows: number): number {
-  return Math.ceil(rows / IDS_PER_NUMBER)
+export function logNumberCount(rowCount: number): number {
+  return Math.ceil(rowCount / IDS_PER_NUMBER)
 }
 
 /** Returns a function that maps the index of a log row in the commit to the id of the row. */
@@ -63,14 +63,14 @@ export const takeLogNumbersSql = (count: string) =>
   `ARRAY(SELECT nextval('log_ids') FROM generate_series(1, ${count}::bigint))::text`
 
 /** Takes the sequence numbers for the given number of log rows. */
-export async function takeLogNumbers(sql: SQL, rows: number): Promise<bigint[]> {
-  const [taken] = await sql.unsafe<{ numbers: string }[]>(`SELECT ${takeLogNumbersSql('$1')} AS numbers`, [
-    BigInt(logNumbersFor(rows)),
+export async function takeLogNumbers(sql: SQL, rowCount: number): Promise<bigint[]> {
+  const [row] = await sql.unsafe<{ numbers: string }[]>(`SELECT ${takeLogNumbersSql('$1')} AS numbers`, [
+    BigInt(logNumberCount(rowCount)),
   ])
-  return parseArrayText(taken?.numbers ?? '{}')
+  return parseArrayText(row?.numbers ?? '{}')
 }
 
-/** Parses the text of an array. */
+/** Parses an array of integers in PostgreSQL's text format. */
 export function parseArrayText(text: string): bigint[] {
   return text === '{}' ? [] : text.slice(1, -1).split(',').map(BigInt)
 }
@@ -98,12 +98,12 @@ function elementText(value: SqlValue): bigint | number | string | null | undefin
   return value
 }
 
-/** An array in PostgreSQL's text format, which is several times faster than an array of Bun. Text elements must be quoted. */
+/** An array in PostgreSQL's text format, which is several times faster than sending an array with Bun. Texts must be quoted. */
 export function arrayText<Row>(
   rows: readonly Row[],
-  pick: (row: Row) => bigint | number | string | null | undefined,
+  toElement: (row: Row) => bigint | number | string | null | undefined,
 ): string {
-  return `{${rows.map((row) => pick(row) ?? 'NULL').join()}}`
+  return `{${rows.map((row) => toElement(row) ?? 'NULL').join()}}`
 }
 
 const SPECIAL_CHARACTER = /["\\]/

@@ -16,13 +16,13 @@ import {
   arrayPlaceholders,
   arrayText,
   columnArrays,
-  logNumbersFor,
+  logNumberCount,
   parseArrayText,
   takeLogNumbersSql,
 } from './dialect.ts'
 import { storeTimeSql } from './store-clock.ts'
 
-/** Each row has the time and the numbers taken from the sequences. Its order is null if no order was found. */
+/** Each row has the time and the numbers taken from the sequences. `id` is null if no order was found. */
 type ReadRow = { readonly now: bigint; readonly new_ids: string; readonly log_numbers: string } & (
   | OrderRecord
   | { readonly id: null }
@@ -32,7 +32,7 @@ type ReadRow = { readonly now: bigint; readonly new_ids: string; readonly log_nu
 const NAMED_ORDERS = `SELECT ${ORDER_FIELDS} FROM orders WHERE id = ANY ($5::bigint[]) UNION`
 
 /**
- * Reads the expired holds of the locked pets and, if `namedOrders` selects some, other orders. It also takes ids from the
+ * Reads the expired holds of the locked pets, and the orders that `namedOrders` selects. It also takes ids from the
  * sequences, which must happen while the pets are locked: see log_ids.
  */
 const selectOrders = (namedOrders: string) => `
@@ -50,10 +50,10 @@ const EXPIRED_HOLDS_AND_NAMED_ORDERS = selectOrders(NAMED_ORDERS)
 
 /** Must run after the pets of the commands are locked. Orders need no locks, because an order changes only under its pet's lock. */
 export function readOrders(sql: SQL, commands: readonly Command[], clock: StoreClock) {
-  const { orderIds, newOrders } = orderReferencesOf(commands)
+  const { orderIds, newOrderCount } = orderReferencesOf(commands)
   const petIds = arrayText(petIdsOf(commands), (id) => id)
-  const logNumbers = logNumbersFor(maxLogRowsOf(commands))
-  const values = [petIds, clock.processTime(), BigInt(newOrders), BigInt(logNumbers)]
+  const neededLogNumberCount = logNumberCount(maxLogRowsOf(commands))
+  const values = [petIds, clock.processTime(), BigInt(newOrderCount), BigInt(neededLogNumberCount)]
   if (orderIds.length === 0) return sql.unsafe<ReadRow[]>(EXPIRED_HOLDS, values).execute()
   const namedIds = arrayText(orderIds, (id) => id)
   return sql.unsafe<ReadRow[]>(EXPIRED_HOLDS_AND_NAMED_ORDERS, [...values, namedIds]).execute()
@@ -88,7 +88,7 @@ const UPDATE_ORDERS = `
   FROM unnest(${arrayPlaceholders(ORDER_COLUMNS)}) AS now (${Object.keys(ORDER_COLUMNS)}) WHERE orders.id = now.id`
 
 /** A statement that updates existing orders. New orders are inserted with their log rows: see `recordStatements`. */
-export function updateOrders(changed: readonly Order[]): Statement {
+export function orderUpdateStatement(changed: readonly Order[]): Statement {
   return statement(UPDATE_ORDERS, ...orderArrays(changed))
 }
 

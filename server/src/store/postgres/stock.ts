@@ -190,8 +190,8 @@ async function decideAndWrite(
   await connection.readThenWrite(
     'durable',
     // Every commit takes its locks in the same order, which prevents deadlocks: the catalogue, then idempotency keys, then
-    // pets, then webhooks. A commit that waits for a key has not locked a pet yet, so the commit that holds the key can lock its pets.
-    // Orders are read once their pets are locked.
+    // pets, then webhooks. A commit that waits for a key has not locked a pet yet, so the commit that holds the key can lock
+    // its pets. Orders are read once their pets are locked.
     (sql) =>
       Promise.all([
         readsCatalog ? lockCatalog(sql, commands) : undefined,
@@ -202,28 +202,28 @@ async function decideAndWrite(
         readsCatalog && !readsOrders ? takeLogNumbers(sql, maxLogRowsOf(commands)) : undefined,
         readsWebhooks ? lockWebhooks(sql, commands) : undefined,
       ]),
-    (sql, [, answers, rows, orders, catalog, numbers, webhooks]) => {
-      if (!readsOrders && rows.some((row) => row.has_expired_holds)) {
+    (sql, [, answerRows, petRows, orderRows, storedCatalog, logNumbers, webhooks]) => {
+      if (!readsOrders && petRows.some((row) => row.has_expired_holds)) {
         decision = 'expired_holds'
         return Promise.resolve([])
       }
-      const entries = new Map(rows.map((row) => [row.pet_id, toLinkedEntry(row)]))
+      const entries = new Map(petRows.map((row) => [row.pet_id, toLinkedEntry(row)]))
       const isLocked = (petId: bigint) => entries.has(petId)
-      const lockedCatalog = catalog && onlyLockedPets(catalog.found, isLocked)
-      const lockedOrders = orders && toLockedOrders(orders, isLocked)
+      const lockedCatalog = storedCatalog && onlyLockedPets(storedCatalog.catalog, isLocked)
+      const lockedOrders = orderRows && toLockedOrders(orderRows, isLocked)
       decision = decide(commands, entries, {
-        answers: toAnswers(answers),
+        answers: toAnswers(answerRows),
         orders: lockedOrders,
         catalog: lockedCatalog,
         webhooks,
       })
       return runAll(sql, [
-        ...(decision.answers.length > 0 ? [writeAnswers(decision.answers)] : []),
+        ...(decision.answers.length > 0 ? [answersStatement(decision.answers)] : []),
         ...(decision.webhooks === undefined ? [] : webhookStatements(decision.webhooks)),
         ...decisionStatements(decision, {
           lastChangeOf: (petId) =>
-            entries.get(petId)?.lastChange ?? catalog?.latestLogRows.get(petId) ?? null,
-          logNumbers: lockedOrders?.logNumbers ?? numbers,
+            entries.get(petId)?.lastChange ?? storedCatalog?.latestLogRows.get(petId) ?? null,
+          logNumbers: lockedOrders?.logNumbers ?? logNumbers,
           pets: lockedCatalog?.pets,
         }),
       ])
@@ -305,6 +305,6 @@ const WRITE_ANSWERS = `
   ON CONFLICT (key_id, key)
   DO UPDATE SET fingerprint = excluded.fingerprint, answer = excluded.answer, at = excluded.at`
 
-function writeAnswers(answers: readonly RememberedAnswer[]): Statement {
+function answersStatement(answers: readonly RememberedAnswer[]): Statement {
   return statement(WRITE_ANSWERS, ...columnArrays(ANSWER_COLUMNS, answers.map(answerValues)))
 }

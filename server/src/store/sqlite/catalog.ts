@@ -57,8 +57,8 @@ export function catalogTables(database: Database) {
         categoriesWithPets: new Set(
           references.removedCategories.filter((id) => findAnyPetIn.get(id) !== null),
         ),
-        newPetIds: petIdGenerator.next(references.neededPetIds),
-        newCategoryIds: categoryIdGenerator.next(references.neededCategoryIds),
+        newPetIds: petIdGenerator.next(references.neededPetIdCount),
+        newCategoryIds: categoryIdGenerator.next(references.neededCategoryIdCount),
       }
     },
 

@@ -44,9 +44,9 @@ export function orderTable(database: Database) {
           expiredHolds.push(toOrder(row))
         }
       }
-      const { orderIds, newOrders } = orderReferencesOf(commands)
+      const { orderIds, newOrderCount } = orderReferencesOf(commands)
       const orders = findAll(orderIds, findOrder, (row) => toOrder(row))
-      return { now, orders, expiredHolds, newIds: orderIdGenerator.next(newOrders) }
+      return { now, orders, expiredHolds, newIds: orderIdGenerator.next(newOrderCount) }
     },
 
     write: ({ added, changed }: OrderChanges): void => {
