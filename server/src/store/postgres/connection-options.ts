@@ -51,12 +51,12 @@ function readHosts(text: string, parameters: URLSearchParams): Host[] {
   const names = (parameters.get('host') ?? text).split(',')
   const ports = (parameters.get('port') ?? '').split(',')
   if (ports.length > 1 && ports.length !== names.length) {
-    throw wrongList(
+    throw hostListError(
       `${names.length} hosts and ${ports.length} ports; give one port for all hosts, or one for each`,
     )
   }
   return names.map((name, index) => {
-    if (name === '' && names.length > 1) throw wrongList(`host ${index + 1} of ${names.length} is empty`)
+    if (name === '' && names.length > 1) throw hostListError(`host ${index + 1} of ${names.length} is empty`)
     const port = ports.length === 1 ? ports[0] : ports[index]
     return readHost(name, port || DEFAULT_PORT)
   })
@@ -65,19 +65,19 @@ function readHosts(text: string, parameters: URLSearchParams): Host[] {
 function readHost(text: string, defaultPort: string): Host {
   const parts = /^(?:\[([^\]]*)\]|([^:]*))(?::([^:]*))?$/.exec(text)
   if (parts === null) {
-    throw wrongList(`"${text}" is not a host; write an IPv6 address in brackets: [::1]:5432`)
+    throw hostListError(`"${text}" is not a host; write an IPv6 address in brackets: [::1]:5432`)
   }
   const [, bracketed, plain = '', portText = defaultPort] = parts
   const port = Number(portText || defaultPort)
   if (!/^\d*$/.test(portText) || port < 1 || port > 65_535) {
-    throw wrongList(`the port of "${text}" must be a number from 1 to 65535, got "${portText}"`)
+    throw hostListError(`the port of "${text}" must be a number from 1 to 65535, got "${portText}"`)
   }
   const hostname = bracketed ?? decodeURIComponent(plain)
   if (hostname.startsWith('/')) return { path: `${hostname.replace(/\/+$/, '')}/.s.PGSQL.${port}` }
   return { hostname: hostname || 'localhost', port }
 }
 
-function wrongList(reason: string): Error {
+function hostListError(reason: string): Error {
   return new Error(`the list of hosts in DATABASE_URL is wrong: ${reason}`)
 }
 
@@ -112,8 +112,8 @@ export function sessionSettings(settings: PostgresSettings): Readonly<Record<str
   }
 }
 
-/** The options for each host. All options are explicit, because Bun reads missing options from the environment. */
-export function optionsFrom(url: string, settings: PostgresSettings): SQL.PostgresOrMySQLOptions[] {
+/** The options of each host. All options are explicit, because Bun reads missing options from the environment. */
+export function hostOptions(url: string, settings: PostgresSettings): SQL.PostgresOrMySQLOptions[] {
   const { hosts, username, password, database, parameters } = readAddress(url)
   const mode = parameters.get('sslmode')
   const common = {
@@ -132,14 +132,14 @@ export function optionsFrom(url: string, settings: PostgresSettings): SQL.Postgr
       ...sessionSettings(settings),
     },
   } as const
-  const tls = mode === null ? {} : { tls: sslMode(mode) }
+  const tls = mode === null ? {} : { tls: parseSslMode(mode) }
   // Unix sockets do not use TLS.
   return hosts.map((host) => ('path' in host ? { ...common, ...host } : { ...common, ...host, ...tls }))
 }
 
 const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
 
-function sslMode(text: string): (typeof SSL_MODES)[number] {
+function parseSslMode(text: string): (typeof SSL_MODES)[number] {
   const mode = SSL_MODES.find((known) => known === text)
   if (mode === undefined) {
     throw new Error(`sslmode in DATABASE_URL must be one of ${SSL_MODES.join(', ')}, got "${text}"`)

@@ -1,7 +1,7 @@
 import { SQL } from 'bun'
 import { SECOND } from '../../core/values/clock.ts'
 import type { Durability, RowSource, SqlDatabase, SqlValue, Statement } from '../sql.ts'
-import { type Host, optionsFrom, type PostgresSettings, readAddress } from './connection-options.ts'
+import { type Host, hostOptions, type PostgresSettings, readAddress } from './connection-options.ts'
 import { DIALECT, toParameter } from './dialect.ts'
 import {
   AnswerTimeout,
@@ -33,7 +33,7 @@ const CLOSED = new Error('the store is closed')
 type AcquireOptions = { readonly isUrgent?: boolean }
 /**
  * Called after a statement failed. Returns an error if the cause is the database and not the statement, for example if
- * a newer version has migrated the tables; otherwise undefined.
+ * a newer program has migrated the tables; otherwise undefined.
  */
 type ExplainRefusal = (database: RowSource) => Promise<unknown>
 
@@ -43,13 +43,13 @@ type ExplainRefusal = (database: RowSource) => Promise<unknown>
  */
 export class Connection implements SqlDatabase {
   readonly dialect = DIALECT
-  readonly #addresses: readonly Host[]
-  readonly #hosts: readonly SQL.PostgresOrMySQLOptions[]
+  readonly #hosts: readonly Host[]
+  readonly #hostOptions: readonly SQL.PostgresOrMySQLOptions[]
   readonly #mayBeReadOnly: boolean
   readonly #explainRefusal: ExplainRefusal
-  readonly #statementMs: number
-  readonly #timeoutMs: number
-  readonly #connectMs: number
+  readonly #statementTimeoutMs: number
+  readonly #answerTimeoutMs: number
+  readonly #connectTimeoutMs: number
   #checkSession: (session: Session) => Promise<unknown> = checkAcceptsWrites
   #pool: SessionPool
   #problem: unknown
@@ -67,13 +67,13 @@ export class Connection implements SqlDatabase {
     explainRefusal: ExplainRefusal = async () => undefined,
   ) {
     this.#explainRefusal = explainRefusal
-    this.#addresses = readAddress(url).hosts
-    this.#hosts = optionsFrom(url, settings)
+    this.#hosts = readAddress(url).hosts
+    this.#hostOptions = hostOptions(url, settings)
     this.#mayBeReadOnly = settings.mayBeReadOnly === true
-    this.#connectMs = settings.connectTimeoutSeconds * SECOND
-    this.#statementMs = settings.statementTimeoutSeconds * SECOND
-    this.#timeoutMs = this.#statementMs + TIMEOUT_MARGIN_MS
-    const [first] = this.#hosts
+    this.#connectTimeoutMs = settings.connectTimeoutSeconds * SECOND
+    this.#statementTimeoutMs = settings.statementTimeoutSeconds * SECOND
+    this.#answerTimeoutMs = this.#statementTimeoutMs + TIMEOUT_MARGIN_MS
+    const [first] = this.#hostOptions
     if (first === undefined) throw new Error('DATABASE_URL does not name a host')
     this.#pool = this.#newPool(first)
   }
@@ -101,8 +101,9 @@ export class Connection implements SqlDatabase {
   }
 
   /**
-   * Runs `work` on one session. Unless it begins a transaction, each statement is a transaction of its own. The timeout
-   * starts when the session is available. Waiting for a session has a separate timeout, because a full pool does not mean that the database is unavailable.
+   * Runs `work` on one session. Unless `work` begins a transaction, each statement is a transaction of its own. The timeout
+   * starts when the session is available. Waiting for a session has a separate timeout, because a full pool does not mean
+   * that the database is unavailable.
    */
   async run<T>(work: (session: Session) => Promise<T>, options: AcquireOptions = {}): Promise<T> {
     this.#requireAvailable()
@@ -163,18 +164,18 @@ export class Connection implements SqlDatabase {
 
   /**
    * Opens a session outside the pool. Closing it ends the connection, with its settings and temporary tables. If this process
-   * is suspended during a transaction, the server soon rolls it back, so that callers waiting for its locks do not time out.
+   * is suspended in a transaction, the server soon rolls the transaction back, before callers that wait for its locks time out.
    */
   async separateSession(): Promise<PostgresLongSession> {
     const pool = new SQL({ ...this.#pool.options, max: 1 })
     const close = () => pool.close({ timeout: 0 })
-    const session = await this.withServiceErrors(() => withTimeout(pool.reserve(), this.#timeoutMs)).catch(
-      (error: unknown) => {
-        close().catch(() => {})
-        throw error
-      },
-    )
-    return this.#longSession(session, close, Math.min(MAX_PAUSE_MS, this.#statementMs / 2))
+    const session = await this.withServiceErrors(() =>
+      withTimeout(pool.reserve(), this.#answerTimeoutMs),
+    ).catch((error: unknown) => {
+      close().catch(() => {})
+      throw error
+    })
+    return this.#longSession(session, close, Math.min(MAX_PAUSE_MS, this.#statementTimeoutMs / 2))
   }
 
   #longSession(session: Session, close: () => Promise<void>, maxPauseMs: number): PostgresLongSession {
@@ -191,10 +192,10 @@ export class Connection implements SqlDatabase {
     try {
       return await work()
     } catch (error) {
-      // The server is available if it has other sessions of this pool and only refuses one more.
-      const isOneTooMany = hasState(error, TOO_MANY_CONNECTIONS) && pool.hasSessions
+      // The server is available if it has other sessions of this pool and only refuses an additional session.
+      const refusesOnlyNewSession = hasState(error, TOO_MANY_CONNECTIONS) && pool.hasSessions
       const isCurrentPool = pool === this.#pool
-      if (isConnectionLost(error) && isCurrentPool && !isOneTooMany) this.#startProbing(error)
+      if (isConnectionLost(error) && isCurrentPool && !refusesOnlyNewSession) this.#startProbing(error)
       const mayBeRefusal = isProgramError(error) && !isDuplicateKey(error)
       const reason = mayBeRefusal ? await this.#findRefusalReason(pool) : undefined
       throw reason === undefined ? toServiceError(error) : unavailable(reason)
@@ -228,8 +229,8 @@ export class Connection implements SqlDatabase {
   }
 
   /**
-   * Probes until it gets an answer from a host that accepts writes. The current pool is probed first, because one lost connection is
-   * no reason to refuse callers or to abandon the other connections.
+   * Probes until a host that accepts writes answers. The current pool is probed first, because one lost connection is no
+   * reason to refuse callers or to abandon the other connections.
    */
   async #probe(): Promise<void> {
     const pool = this.#pool
@@ -239,9 +240,9 @@ export class Connection implements SqlDatabase {
     else if (this.#problem instanceof AnswerTimeout) pool.closeIdle()
     const graceTimer = setTimeout(() => {
       this.#isUnavailable = true
-      pool.rejectWaiting(this.#problem)
+      pool.rejectWaiters(this.#problem)
     }, PROBE_GRACE_MS)
-    const found = await retryUntilSuccess({
+    const usablePool = await retryUntilSuccess({
       attempt: () => {
         if (!shouldProbeCurrentPool) return this.#findHost()
         shouldProbeCurrentPool = false
@@ -255,26 +256,26 @@ export class Connection implements SqlDatabase {
       isCancelled: () => this.#isClosed,
     })
     clearTimeout(graceTimer)
-    if (found === undefined) return
-    this.#switchTo(found)
+    if (usablePool === undefined) return
+    this.#switchTo(usablePool)
     this.#isUnavailable = false
   }
 
   /**
-   * Probes all hosts at once and returns the pool of the first that accepts writes. If none does, throws an error that
+   * Probes all hosts at once and returns the pool of the first host that accepts writes. If none does, throws an error that
    * lists the problem of each host.
    */
   async #findHost(): Promise<SessionPool> {
-    const pools = this.#hosts.map((options) => this.#newPool(options))
-    let found: SessionPool | undefined
+    const pools = this.#hostOptions.map((options) => this.#newPool(options))
+    let usablePool: SessionPool | undefined
     try {
-      found = await Promise.any(pools.map((pool) => this.#probePool(pool)))
-      return found
+      usablePool = await Promise.any(pools.map((pool) => this.#probePool(pool)))
+      return usablePool
     } catch (error) {
       if (!(error instanceof AggregateError)) throw error
-      throw await unusableHosts(this.#addresses, error.errors, this.#connectMs)
+      throw await unusableHosts(this.#hosts, error.errors, this.#connectTimeoutMs)
     } finally {
-      for (const pool of pools) if (pool !== found) abandon(pool, CLOSED)
+      for (const pool of pools) if (pool !== usablePool) abandon(pool, CLOSED)
     }
   }
 
@@ -283,7 +284,7 @@ export class Connection implements SqlDatabase {
     try {
       await withTimeout(
         this.#onSession(pool, (session) => session`SELECT 1`, { isUrgent: true }),
-        this.#connectMs,
+        this.#connectTimeoutMs,
       )
       return pool
     } catch (error) {
@@ -302,7 +303,7 @@ export class Connection implements SqlDatabase {
     const session = await pool.acquire(options)
     let isReusable = false
     try {
-      const result = await withTimeout(work(session), this.#timeoutMs)
+      const result = await withTimeout(work(session), this.#answerTimeoutMs)
       isReusable = true
       return result
     } catch (error) {
@@ -329,8 +330,8 @@ export class Connection implements SqlDatabase {
         if (pool === this.#pool) this.#lossCount++
       },
       maxStallMs: MAX_STALL_MS,
-      maxWaitMs: this.#statementMs,
-      maxOpenMs: this.#timeoutMs,
+      maxWaitMs: this.#statementTimeoutMs,
+      maxOpenMs: this.#answerTimeoutMs,
     })
     return pool
   }
@@ -360,21 +361,21 @@ const ATTEMPT_TIMEOUT_MS = 400
 /** Returns the result of the first attempt that succeeds; `undefined` if `isCancelled` returns true first. */
 export async function retryUntilSuccess<T>(attempts: Attempts<T>): Promise<T | undefined> {
   const { attempt, onFailure, discard, isCancelled } = attempts
-  const found = Promise.withResolvers<void>()
-  let first: { readonly result: T } | undefined
+  const succeeded = Promise.withResolvers<void>()
+  let firstSuccess: { readonly result: T } | undefined
   const onSuccess = (result: T) => {
-    if (first !== undefined || isCancelled()) return discard(result)
-    first = { result }
-    found.resolve()
+    if (firstSuccess !== undefined || isCancelled()) return discard(result)
+    firstSuccess = { result }
+    succeeded.resolve()
   }
   const onError = (error: unknown) => {
     // After the first success, a failed attempt no longer matters.
-    if (first === undefined) onFailure(error)
+    if (firstSuccess === undefined) onFailure(error)
   }
-  while (first === undefined && !isCancelled()) {
+  while (firstSuccess === undefined && !isCancelled()) {
     const finished = attempt().then(onSuccess, onError)
-    await Promise.race([finished, found.promise, Bun.sleep(ATTEMPT_TIMEOUT_MS)])
-    if (first === undefined) await Promise.race([found.promise, Bun.sleep(RETRY_AFTER_MS)])
+    await Promise.race([finished, succeeded.promise, Bun.sleep(ATTEMPT_TIMEOUT_MS)])
+    if (firstSuccess === undefined) await Promise.race([succeeded.promise, Bun.sleep(RETRY_AFTER_MS)])
   }
-  return first?.result
+  return firstSuccess?.result
 }

@@ -115,15 +115,15 @@ export class ReadinessCheck {
 }
 
 async function runChecks(session: PostgresLongSession): Promise<void> {
-  await session.inOneRoundTrip(checkAcceptsWrites)
+  await session.onSession(checkAcceptsWrites)
   try {
     await session.run(TRY_WRITE)
   } catch (error) {
     throw hasState(error, LOCK_TIMEOUT) ? await describeTableLocks(session) : error
   }
   await checkNumbering(session)
-  const newer = await findNewerTables(session)
-  if (newer !== undefined) throw unavailable(newer)
+  const newerTables = await findNewerTables(session)
+  if (newerTables !== undefined) throw unavailable(newerTables)
 }
 
 async function describeTableLocks(session: PostgresLongSession): Promise<Error> {
@@ -137,14 +137,14 @@ async function describeTableLocks(session: PostgresLongSession): Promise<Error> 
   )
 }
 
-/** Throws if the log is not being numbered. A backlog is fine as long as it makes progress. */
+/** Throws if the log is not being numbered. A backlog is fine as long as the numbering makes progress. */
 async function checkNumbering(session: PostgresLongSession): Promise<void> {
   const before = await numberingState(session)
   await session.run(
     `BEGIN; SET LOCAL lock_timeout = ${READINESS_LOCK_TIMEOUT_MS}; SET LOCAL statement_timeout = ${READINESS_LOCK_TIMEOUT_MS}`,
   )
   try {
-    await session.inOneRoundTrip(numberLog)
+    await session.onSession(numberLog)
     await session.run('COMMIT')
   } catch (error) {
     await session.run('ROLLBACK')

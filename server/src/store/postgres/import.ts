@@ -25,7 +25,7 @@ export async function openImport(connection: Connection, clock: StoreClock): Pro
         return write()
       }),
     writeDecision: (decision, lastChangeOf) =>
-      session.inOneRoundTrip(async (sql) => {
+      session.onSession(async (sql) => {
         const logNumbers = await takeLogNumbers(sql, decision.records.length)
         await runAll(sql, decisionStatements(decision, { lastChangeOf, logNumbers }))
       }),

@@ -50,18 +50,18 @@ async function searchSnapshot(connection: Connection): Promise<SearchSnapshot> {
   const session = await connection.longSession()
   const close = () => session.close()
   try {
-    const [, [current]] = await session.inOneRoundTrip((sql) =>
+    const [, [current]] = await session.onSession((sql) =>
       Promise.all([sql.unsafe(BEGIN).execute(), sql.unsafe<SnapshotRow[]>(SNAPSHOT).execute()]),
     )
     if (current === undefined) throw new Error('the database has no identity: log_state is empty')
     return {
       rows: (text, ...values) => session.rows(text, ...values),
       batches: async function* <Row>(text: string) {
-        // Reading all pets takes longer than the statement timeout.
+        // Reading all pets may take longer than the statement timeout.
         await session.run('SET LOCAL statement_timeout = 0; SET LOCAL enable_seqscan = on')
         yield* session.batches<Row>(text)
       },
-      // The number of losses is part of the cursor, because a server may reuse transaction ids after a crash.
+      // The number of lost connections is part of the cursor, because a server may reuse transaction ids after a crash.
       cursor: async () =>
         [current.snapshot, current.server, current.prunings, connection.lossCount].join('@'),
       changedSince: async (cursor) => {

@@ -13,7 +13,7 @@ interface PoolParts {
   readonly check: (session: Session) => Promise<unknown>
   /** If no session becomes free for any caller within this time, waiting callers are rejected. */
   readonly maxStallMs: number
-  /** How long a caller waits in total, while sessions become free for other callers. */
+  /** How long a caller waits in total, even if sessions become free for other callers. */
   readonly maxWaitMs: number
   /** How long opening and checking a connection may take. */
   readonly maxOpenMs: number
@@ -40,8 +40,8 @@ export class SessionPool {
   /** Each session has a separate Bun pool, so that a failure of one session does not affect the others. */
   readonly #open = new Map<Session, SQL>()
   #idle: Session[] = []
-  #waiting: Waiter[] = []
-  #pausedUntil = 0
+  #waiters: Waiter[] = []
+  #openingPausedUntil = 0
   #lastHandOverAt = 0
   #closeReason: unknown
 
@@ -63,10 +63,10 @@ export class SessionPool {
     if (this.#closeReason !== undefined) throw this.#closeReason
     const { promise, resolve, reject } = Promise.withResolvers<Session>()
     const waiter = { since: performance.now(), resolve, reject }
-    if (isUrgent) this.#waiting.unshift(waiter)
-    else this.#waiting.push(waiter)
-    const timer = setInterval(() => this.#shedIfLate(waiter), this.#parts.maxStallMs)
-    this.#openForWaiting()
+    if (isUrgent) this.#waiters.unshift(waiter)
+    else this.#waiters.push(waiter)
+    const timer = setInterval(() => this.#rejectIfLate(waiter), this.#parts.maxStallMs)
+    this.#openForWaiters()
     try {
       return await promise
     } finally {
@@ -74,17 +74,17 @@ export class SessionPool {
     }
   }
 
-  /** Returns a session to the pool. If it is not sound, closes it instead. */
+  /** Returns a session to the pool. If the session is not reusable, closes it instead. */
   release(session: Session, { isReusable }: { readonly isReusable: boolean }): void {
     if (isReusable && this.#closeReason === undefined && this.#open.has(session)) this.#handOver(session)
     else {
       this.#end(session)
-      this.#openForWaiting()
+      this.#openForWaiters()
     }
   }
 
-  rejectWaiting(reason: unknown): void {
-    for (const { reject } of this.#waiting.splice(0)) reject(reason)
+  rejectWaiters(reason: unknown): void {
+    for (const { reject } of this.#waiters.splice(0)) reject(reason)
   }
 
   /** After a session has hung, idle sessions may hang as well, so the next callers get new sessions. */
@@ -93,13 +93,13 @@ export class SessionPool {
   }
 
   /** Rejects a caller that has waited for too long. */
-  #shedIfLate(waiter: Waiter): void {
+  #rejectIfLate(waiter: Waiter): void {
     // While no session is open, callers wait for the attempt to open a session, which has its own timeout.
     if (this.#open.size === 0) return
     const now = performance.now()
     const isStalled = now - this.#lastHandOverAt >= this.#parts.maxStallMs
     if (!isStalled && now - waiter.since < this.#parts.maxWaitMs) return
-    this.#waiting = this.#waiting.filter((other) => other !== waiter)
+    this.#waiters = this.#waiters.filter((other) => other !== waiter)
     const seconds = ((now - waiter.since) / SECOND).toFixed(1)
     waiter.reject(new Overloaded(`no database session became free within ${seconds} s`))
   }
@@ -107,7 +107,7 @@ export class SessionPool {
   /** Rejects waiting callers at once. Callers that use a session have until the timeout to finish. */
   async close(timeoutSeconds: number, reason: unknown): Promise<void> {
     this.#closeReason ??= reason
-    this.rejectWaiting(reason)
+    this.rejectWaiters(reason)
     this.closeIdle()
     const remaining = [...this.#opening, ...this.#open.values()]
     await Promise.all(remaining.map((sql) => sql.close({ timeout: timeoutSeconds })))
@@ -115,18 +115,18 @@ export class SessionPool {
 
   #handOver(session: Session): void {
     this.#lastHandOverAt = performance.now()
-    const next = this.#waiting.shift()
+    const next = this.#waiters.shift()
     if (next === undefined) this.#idle.push(session)
     else next.resolve(session)
   }
 
-  #openForWaiting(): void {
-    const isPaused = this.#open.size > 0 && performance.now() < this.#pausedUntil
+  #openForWaiters(): void {
+    const isPaused = this.#open.size > 0 && performance.now() < this.#openingPausedUntil
     const isFull = this.#open.size + this.#opening.size >= this.#max
-    if (!isPaused && !isFull && this.#opening.size < this.#waiting.length) void this.#openOne()
+    if (!isPaused && !isFull && this.#opening.size < this.#waiters.length) void this.#openSession()
   }
 
-  async #openOne(): Promise<void> {
+  async #openSession(): Promise<void> {
     let session: Session | undefined
     // Bun also calls this for connections that never opened, and for connections that the pool has closed.
     const onclose = () => {
@@ -137,7 +137,7 @@ export class SessionPool {
     const sql = new SQL({ ...this.options, max: 1, onclose })
     this.#opening.add(sql)
     try {
-      const opened = await withTimeout(this.#openChecked(sql), this.#parts.maxOpenMs)
+      const opened = await withTimeout(this.#openAndCheck(sql), this.#parts.maxOpenMs)
       session = opened
       this.#open.set(opened, sql)
       this.release(opened, { isReusable: true })
@@ -149,19 +149,19 @@ export class SessionPool {
     }
   }
 
-  async #openChecked(sql: SQL): Promise<Session> {
+  async #openAndCheck(sql: SQL): Promise<Session> {
     const session = await sql.reserve()
     await this.#parts.check(session)
     return session
   }
 
   /**
-   * If other sessions are open and the server is not read-only, callers keep waiting for one of these. Otherwise they
+   * If other sessions are open and the server is not read-only, callers keep waiting for one of them. Otherwise they
    * are rejected.
    */
   #handleFailedOpening(error: unknown): void {
-    this.#pausedUntil = performance.now() + REOPEN_AFTER_MS
-    if (this.#open.size === 0 || isReadOnly(error)) this.rejectWaiting(error)
+    this.#openingPausedUntil = performance.now() + REOPEN_AFTER_MS
+    if (this.#open.size === 0 || isReadOnly(error)) this.rejectWaiters(error)
   }
 
   #end(session: Session): void {

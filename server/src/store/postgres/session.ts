@@ -7,7 +7,7 @@ import type { Session } from './session-pool.ts'
 /** The number of rows that one FETCH returns. */
 const ROWS_PER_BATCH = 5_000
 
-/** Turns errors of a session into errors for callers. */
+/** Turns errors of a session into ServiceErrors. */
 type WithServiceErrors = <T>(work: () => Promise<T>) => Promise<T>
 
 interface SessionParts {
@@ -31,7 +31,7 @@ export class PostgresLongSession implements LongSession {
   readonly #withServiceErrors: WithServiceErrors
   readonly #maxPauseMs: number
   readonly close: () => Promise<void>
-  #cursors = 0
+  #cursorCount = 0
 
   constructor({ session, withServiceErrors, close, maxPauseMs }: SessionParts) {
     this.#session = session
@@ -53,8 +53,8 @@ export class PostgresLongSession implements LongSession {
     return count
   }
 
-  /** Runs statements in one round trip, in the current transaction. */
-  inOneRoundTrip<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  /** Runs `work` in the current transaction. Statements that `work` sends without waiting share one round trip. */
+  onSession<T>(work: (session: Session) => Promise<T>): Promise<T> {
     return this.#withServiceErrors(() => work(this.#session))
   }
 
@@ -68,7 +68,7 @@ export class PostgresLongSession implements LongSession {
   }
 
   async *batches<Row>(text: string): AsyncGenerator<Row[]> {
-    const cursor = `batches_${++this.#cursors}`
+    const cursor = `batches_${++this.#cursorCount}`
     await this.run(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${text}`)
     for (;;) {
       const rows = await this.rows<Row>(`FETCH ${ROWS_PER_BATCH} FROM ${cursor}`)
@@ -106,7 +106,7 @@ export async function transact<T>(
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
   const begun = session.unsafe(BEGIN[durability]).execute()
-  // If `work` fails first, nothing awaits this promise.
+  // If `work` fails first, nothing awaits this promise, and its rejection would be unhandled.
   begun.catch(() => {})
   try {
     const result = await work(session)
