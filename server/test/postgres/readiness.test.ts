@@ -33,10 +33,10 @@ describe('/readyz is 503, and names the problem,', () => {
   test.each(['orders', 'stock', 'log', 'keys'])('while table %s is locked', async (table) => {
     await operator.unsafe(`BEGIN; LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`)
     const [row] = await operator.unsafe('SELECT pg_backend_pid() AS pid')
-    expect(await problem()).toContain(`${table} by backfill (pid ${row.pid})`)
+    expect(await problem()).toContain(`${table} locked by backfill (pid ${row.pid})`)
     if (table !== 'orders') return
     const { exitCode, stdout } = await petstore(['doctor'], { env: { DATABASE_URL: service.databaseUrl } })
-    expect([exitCode, stdout]).toEqual([1, expect.stringContaining('orders by backfill')])
+    expect([exitCode, stdout]).toEqual([1, expect.stringContaining('orders locked by backfill')])
   })
 
   test('while the log cannot be numbered', async () => {

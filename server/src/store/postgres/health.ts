@@ -130,10 +130,10 @@ async function describeTableLocks(session: PostgresLongSession): Promise<Error> 
   await session.run('ROLLBACK')
   const found = await session.rows<{ table: string; pid: number; program: string }>(BLOCKERS)
   const blockers = found.map(
-    ({ table, pid, program }) => `${table} by ${program || 'a session'} (pid ${pid})`,
+    ({ table, pid, program }) => `${table} locked by ${program || 'a session'} (pid ${pid})`,
   )
   return new NotReady(
-    `writes wait for a lock on a table${blockers.length === 0 ? '' : `: ${blockers.join(', ')}`}; end that transaction, or wait for it`,
+    `writes wait for a lock on a table${blockers.length === 0 ? '' : `: ${blockers.join(', ')}`}; end the transaction that holds the lock, or wait for it`,
   )
 }
 
