@@ -60,7 +60,7 @@ const PROGRAM_ERROR = /^(21|22|23|2F|34|42(?!P01|501)|P0)/
 const SERVER_UNAVAILABLE = /^(08|28|3D|53|57P0)/
 
 const READ_ONLY = '25006'
-/** The limit of connections is reached: that of the server, the role or the database. */
+/** The server, the role or the database has reached its connection limit. */
 export const TOO_MANY_CONNECTIONS = '53300'
 /** A lock was not free within `lock_timeout`. */
 export const LOCK_TIMEOUT = '55P03'
@@ -171,7 +171,7 @@ function hasAnswered(error: unknown): boolean {
   return !(error instanceof SQL.PostgresError) || error.errno !== undefined
 }
 
-/** Why the host cannot be reached; `undefined` if a connection succeeds now. */
+/** Why the host cannot be reached; `undefined` if the host has answered, or if a connection succeeds now. */
 async function networkReason(host: Host, error: unknown, timeoutMs: number): Promise<string | undefined> {
   if (hasAnswered(error)) return undefined
   const failure = await withTimeout(tryToConnect(host), timeoutMs).catch((error: unknown) => error)

@@ -24,7 +24,7 @@ export function sharedLimitStore(connection: Connection, clock: Clock | undefine
 
     countRequests: async (counts) => {
       const rows = await connection.run((sql) => runCount(sql, counts, clock?.() ?? null))
-      return new Map(rows.map((row) => [row.key_id, toCounted(row)]))
+      return new Map(rows.map((row) => [row.key_id, toCountedRequests(row)]))
     },
   }
 }
@@ -92,8 +92,8 @@ const SEVERAL_KEYS = `request_counts AS MATERIALIZED (
 
 /**
  * Counts requests that stay within their limits, which are nearly all requests, in one round trip and without waiting for the
- * disk. It is the rule of core/limits/rate-windows.ts in SQL, and the tests of both use the same cases. The statement neither
- * counts nor returns keys that may have to be refused or whose window must restart; `changeLimits` handles those.
+ * disk. The statement applies the rule of core/limits/rate-windows.ts, and the tests of both use the same cases. It skips
+ * keys that may have to be refused or whose window must restart; `changeLimits` handles those.
  *
  * If another transaction has locked a row, PostgreSQL evaluates the conditions again after the lock is released. It does not
  * see a ban that was committed meanwhile, but it does see the exhausted window that caused the ban.
@@ -135,7 +135,7 @@ function runCount(sql: SQL, counts: readonly RequestCount[], now: number | null)
   ])
 }
 
-function toCounted(row: CountedRow): CountedRequests {
+function toCountedRequests(row: CountedRow): CountedRequests {
   return {
     minute: { startedAt: Number(row.minute_started_at), used: Number(row.minute_used) },
     day: { startedAt: Number(row.day_started_at), used: Number(row.day_used) },

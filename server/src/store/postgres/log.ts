@@ -9,9 +9,9 @@ import type { Session } from './session-pool.ts'
 
 interface Numbering {
   readonly identity: string
-  /** The last position that is assigned to a row. */
+  /** The last place that is assigned to a row. */
   readonly last: bigint
-  /** The last position that is reserved for the rows that are being numbered; otherwise equal to `last`. */
+  /** The last place that is reserved for rows that are still being numbered; equal to `last` if there are no such rows. */
   readonly reserved: bigint
   /** The last cursor of each earlier timeline, separated by blanks. */
   readonly earlier: string
@@ -19,14 +19,16 @@ interface Numbering {
 
 interface PlaceRow extends Omit<LogRow, 'id'> {
   place: bigint
+  /** Null for a place without a row: subscribers must read the whole stock again. */
   log_id: bigint | null
+  /** Null if the place has no row, or if its row was pruned. */
   id: bigint | null
 }
 
 /** The position in an event's cursor is its place in the log. Reading the log assigns places to new rows: see number_log. */
 export function logMethods(connection: Connection): LogMethods {
-  const retryTimeout = retryAfterNumbering(connection)
-  const logRange = async () => rangeOf(await retryTimeout(() => connection.run(numberLog)))
+  const retryOnTimeout = retryAfterNumbering(connection)
+  const logRange = async () => rangeOf(await retryOnTimeout(() => connection.run(numberLog)))
   return {
     logRange,
 
@@ -36,8 +38,8 @@ export function logMethods(connection: Connection): LogMethods {
     },
 
     stockEventsAfter: (cursor, limit) =>
-      retryTimeout(() => eventsAfter(connection, cursor, limit, MAX_EVENTS_BEHIND)),
-    eventsAfter: (cursor, limit) => retryTimeout(() => eventsAfter(connection, cursor, limit, undefined)),
+      retryOnTimeout(() => eventsAfter(connection, cursor, limit, MAX_EVENTS_BEHIND)),
+    eventsAfter: (cursor, limit) => retryOnTimeout(() => eventsAfter(connection, cursor, limit, undefined)),
 
     pruneHistory: async (limit, batch) => {
       // Assigns a place to each row first, because a row that is pruned without a place would never become an event.
@@ -94,7 +96,7 @@ async function eventsAfter(
 ): Promise<StockEvents | 'relist_needed' | 'unknown_cursor'> {
   const start = fromCursor(cursor)
   if (start === undefined) return 'unknown_cursor'
-  const [numbering, found] = await connection.run((session) =>
+  const [numbering, placeRows] = await connection.run((session) =>
     // The statements run in order, so the second sees the places that the first has assigned.
     Promise.all([numberLog(session), placesAfter(session, start.position, limit)]),
   )
@@ -102,7 +104,7 @@ async function eventsAfter(
   if (!isCursorOf(range, start)) return 'relist_needed'
   if (maxBehind !== undefined && range.position - start.position > maxBehind) return 'relist_needed'
   // A connection pooler may have sent the second statement to another server, where later places belong to another identity.
-  const rows = found.filter(({ place }) => place <= numbering.last)
+  const rows = placeRows.filter(({ place }) => place <= numbering.last)
   // If the next place is missing, or a place has lost its row, events were pruned.
   if (numbering.last > start.position && rows[0]?.place !== start.position + 1n) return 'relist_needed'
   if (rows.some(({ log_id, id }) => log_id !== null && id === null)) return 'relist_needed'

@@ -19,8 +19,8 @@ interface Migration {
   readonly sql: string
   /**
    * The oldest program that can use the migrated tables. A program is identified by the newest version of the tables that it
-   * knows. Instances are replaced one by one, so a migration only adds tables and columns. A later migration removes the parts that only old instances need. See
-   * docs/upgrading.md.
+   * knows. Instances are replaced one by one, so a migration only adds tables and columns. A later migration removes the
+   * parts that only old instances need. See docs/upgrading.md.
    */
   readonly oldestProgram: number
 }
@@ -37,12 +37,12 @@ const ADD_ORDER_CUSTOMER = `
     ADD COLUMN customer_words text COLLATE "C";
   CREATE INDEX orders_by_customer ON orders (state, customer_words, id) WHERE customer_words IS NOT NULL;
   CREATE INDEX orders_by_pet_and_customer ON orders (pet_id, state, customer_words, id) WHERE customer_words IS NOT NULL`
-/** The ids of keys; NULL for orders that are older than these columns. */
+/** The columns hold ids of keys; NULL for orders that are older than these columns. */
 const ADD_ORDER_AUTHORS = `
   SET LOCAL lock_timeout = '3s';
   ALTER TABLE orders ADD COLUMN created_by text, ADD COLUMN closed_by text`
 /** See core/keys/pairing.ts. A key has at most one pairing code. */
-const PAUSED_KEYS_AND_PAIRING_CODES = `
+const ADD_PAUSED_KEYS_AND_PAIRING_CODES = `
   SET LOCAL lock_timeout = '3s';
   ALTER TABLE keys ADD COLUMN paused_at bigint;
   CREATE TABLE pairing_codes (
@@ -62,7 +62,7 @@ const MIGRATIONS: readonly Migration[] = [
   { number: 3, sql: 'ALTER TABLE webhooks ADD COLUMN created_by text', oldestProgram: 1 },
   { number: 4, sql: DROP_ORDER_STATE_CHECK, oldestProgram: 1 },
   { number: 5, sql: ADD_ORDER_CUSTOMER, oldestProgram: 1 },
-  { number: 6, sql: PAUSED_KEYS_AND_PAIRING_CODES, oldestProgram: 1 },
+  { number: 6, sql: ADD_PAUSED_KEYS_AND_PAIRING_CODES, oldestProgram: 1 },
   { number: 7, sql: ADD_ORDER_AUTHORS, oldestProgram: 1 },
 ]
 
@@ -92,14 +92,14 @@ export async function migrate(connection: Connection, mode: TablesMode): Promise
       version !== undefined && version.number > NEWEST && version.oldestProgram <= NEWEST
     return isNewerButUsable || !needsMigration(version?.number, NEWEST, mode)
   }
-  const found = await findTables(connection)
-  const isEarly = found !== undefined && areEarly(found.number, found.columns)
-  if (found !== undefined && found.number > 0 && !isEarly) {
-    const present = new Set(found.columns)
-    const missing = expectedColumns(found.number).filter((name) => !present.has(name))
-    requireOwnTables(found.number, NEWEST, missing)
+  const tables = await findTables(connection)
+  const isEarly = tables !== undefined && areEarly(tables.number, tables.columns)
+  if (tables !== undefined && tables.number > 0 && !isEarly) {
+    const present = new Set(tables.columns)
+    const missing = expectedColumns(tables.number).filter((name) => !present.has(name))
+    requireOwnTables(tables.number, NEWEST, missing)
   }
-  if (isUpToDate(found)) return
+  if (isUpToDate(tables)) return
   await inLongSession(connection, (session) =>
     session.writeInTransaction(async () => {
       await session.rows('SELECT pg_advisory_xact_lock($1)', MIGRATION_LOCK)
@@ -112,10 +112,10 @@ export async function migrate(connection: Connection, mode: TablesMode): Promise
         ALTER TABLE migrations ADD COLUMN IF NOT EXISTS oldest_program integer`)
       const version = await versionOf(session)
       if (isUpToDate(version.number === 0 ? undefined : version)) return
-      if (isEarly) await dropEarlyTables(session)
-      const applied = isEarly ? 0 : version.number
+      if (isEarly) await saveRowsAndDropEarlyTables(session)
+      const appliedVersion = isEarly ? 0 : version.number
       for (const { number, sql, oldestProgram } of MIGRATIONS) {
-        if (number <= applied) continue
+        if (number <= appliedVersion) continue
         await session.run(sql)
         if (isEarly && number === FIRST) await convertEarlyRows(session)
         await session.run(
@@ -140,7 +140,7 @@ const DROP_EARLY_TABLES = `
 
 const PETS_PER_BATCH = 5_000
 
-async function dropEarlyTables(session: LongSession): Promise<void> {
+async function saveRowsAndDropEarlyTables(session: LongSession): Promise<void> {
   await session.run(SAVE_EARLY_ROWS)
   await session.run(DROP_EARLY_TABLES)
 }
@@ -148,14 +148,14 @@ async function dropEarlyTables(session: LongSession): Promise<void> {
 /** Fills the tables of the first migration. */
 async function convertEarlyRows(session: LongSession): Promise<void> {
   await session.run('CREATE INDEX early_pets_by_id ON early_pets (id)')
-  let last: bigint | null = null
+  let lastId: bigint | null = null
   for (;;) {
     const pets: EarlyPet[] = await session.rows<EarlyPet>(
       `SELECT * FROM early_pets WHERE CAST($1 AS bigint) IS NULL OR id > $1 ORDER BY id LIMIT ${PETS_PER_BATCH}`,
-      last,
+      lastId,
     )
     if (pets.length > 0) await session.insert('pets', PET_COLUMNS, pets.map(convertPet))
-    last = pets.at(-1)?.id ?? null
+    lastId = pets.at(-1)?.id ?? null
     if (pets.length < PETS_PER_BATCH) break
   }
   await session.run(insertEarlyRows(DIALECT, 'CAST(floor(extract(epoch FROM now()) * 1000) AS bigint)'))
@@ -182,8 +182,8 @@ interface FoundTables extends Version {
 }
 
 /**
- * Returns `undefined` if there are no tables. Must not be called under the migration lock, because a connection may cache the
- * result that a table does not exist.
+ * Returns `undefined` if there are no tables. Must not be called while the migration lock is held, because a connection
+ * may cache the result that a table does not exist.
  */
 async function findTables(connection: Connection): Promise<FoundTables | undefined> {
   const [found] = await connection.rows<{ hasMigrations: boolean; isOurs: boolean; isEmpty: boolean }>(`

@@ -4,8 +4,8 @@ import type { Connection } from './connection.ts'
 
 /**
  * SQL for the time of the database in milliseconds. All instances use this clock: with different clocks, they would reset each
- * other's rate-limit windows. `processTime` is the placeholder of an SQL parameter, such as $1. It
- * holds the time in a test, and otherwise NULL.
+ * other's rate-limit windows. `processTime` is the placeholder of an SQL parameter, such as $1. The parameter holds the time in
+ * a test, and otherwise NULL.
  */
 export function storeTimeSql(processTime: `$${number}`): string {
   return `coalesce(${processTime}::bigint, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint)`

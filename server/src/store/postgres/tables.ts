@@ -206,8 +206,8 @@ const PORTION = 20_000
 const NO_LIMIT = '9223372036854775807'
 
 /**
- * The second migration detects crashes, promotions and restored dumps, and numbers the log in portions. The functions that
- * it replaces keep their signatures, so that instances of the previous version keep working.
+ * The second migration adds functions that detect crashes, promotions and restored dumps, and number the log in
+ * portions. The functions that it replaces keep their signatures, so that instances of the previous version keep working.
  */
 export const FAILOVER_TABLES = `
   SET LOCAL lock_timeout = '3s';
