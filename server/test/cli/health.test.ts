@@ -16,7 +16,7 @@ test('petstore health reports whether the service is ready, and can wait for it'
   const { exitCode, stderr } = await petstore(['health', '--port', port])
   expect([exitCode, stderr]).toEqual([
     1,
-    expect.stringContaining(`petstore: not ready: nothing answers at ${address}; start it`),
+    expect.stringContaining(`petstore: not ready: nothing answers at ${address}; start the service`),
   ])
   const waiting = petstore(['health', '--port', port, '--wait', '60'])
   const again = await serve(['--demo', '--port', port], { cwd: folder })

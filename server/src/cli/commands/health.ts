@@ -42,7 +42,7 @@ async function findProblem(config: Config): Promise<string | undefined> {
   } catch (error) {
     const isTimeout = error instanceof Error && error.name === 'TimeoutError'
     return isTimeout
-      ? `${address} did not answer within ${RESPONSE_TIMEOUT_MS / 1_000} s; see its log`
-      : `nothing answers at ${address}; start it with petstore serve, or name its port with --port`
+      ? `${address} did not answer within ${RESPONSE_TIMEOUT_MS / 1_000} s; see the log of the service`
+      : `nothing answers at ${address}; start the service with petstore serve, or name its port with --port`
   }
 }

@@ -101,7 +101,7 @@ export function addWebhooksCommands(program: PetstoreCommand): void {
     .storeAction(listDeliveries)
   webhooks
     .command('test')
-    .description('Send a test event to a webhook and show the response. Fails if it was not accepted.')
+    .description('Send a test event to a webhook and show the response. Fails if the event is not accepted.')
     .argument('<webhookId>', ID_HELP, parseWebhookId)
     .storeAction(testWebhook)
     .settings('webhookPrivateAddresses')
@@ -135,7 +135,8 @@ async function listWebhooks({ store }: OpenedStore, flags: JsonFlags): Promise<v
   if (flags.json === true) return
   for (const { webhook } of states) {
     const { off } = webhook.progress
-    if (off !== undefined) console.log(`${webhook.id} was turned off ${formatMinute(off.at)}: ${off.reason}`)
+    if (off !== undefined)
+      console.log(`Webhook ${webhook.id} was turned off at ${formatMinute(off.at)}: ${off.reason}`)
   }
 }
 
@@ -257,7 +258,9 @@ async function replay(
     rewindCommand(webhook, rewind, { keyId: STORE_KEY_ID, at }),
   )
   const isStopped = paused || progress.off !== undefined
-  const hint = isStopped ? ` It is ${conditionOf(webhook)}: petstore webhooks resume ${webhookId}` : ''
+  const hint = isStopped
+    ? ` The webhook is ${conditionOf(webhook)}: petstore webhooks resume ${webhookId}`
+    : ''
   console.log(
     rewind.type === 'relist'
       ? `Events since ${formatMinute(from)} were pruned from the log, so webhook ${webhookId} in ${database} will send a relist instead: the receiver must read the list again.${hint}`
