@@ -45,7 +45,7 @@ export class PetstoreCommand extends Command {
     return this.option('--json', 'print JSON')
   }
 
-  /** Adds the flag of ConfirmFlags, which is required without a terminal. `effect` is like "removes the pet". */
+  /** Adds `--yes`, which is required without a terminal. `effect` is like "removes the pet". */
   confirmOption(effect: string): this {
     return this.option('--yes', 'do not ask for confirmation').hook('preAction', () => {
       const { yes, dryRun } = this.opts()
@@ -120,11 +120,11 @@ export function parseDuration(text: string): number | undefined {
   return unitMs === undefined ? undefined : Number(count) * unitMs
 }
 
-/** Returns the time that a flag stands for. A flag such as `90d` is relative to `now`, the clock of the database. */
-export type RelativeTime = (now: number) => number
+/** Returns the time that a flag stands for. A flag such as `90d` is relative to `now`, the current time of the database. */
+export type TimeResolver = (now: number) => number
 
 /** Parses a day, a time, or a duration before or after now. */
-export function timeParser(direction: 'past' | 'future', flag: string): (text: string) => RelativeTime {
+export function timeParser(direction: 'past' | 'future', flag: string): (text: string) => TimeResolver {
   return (text) => {
     const duration = parseDuration(text)
     const fixedTime = parseTime(text)

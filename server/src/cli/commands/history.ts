@@ -7,7 +7,7 @@ import {
   type JsonFlags,
   type PetstoreCommand,
   parsePetId,
-  type RelativeTime,
+  type TimeResolver,
   throwUsageError,
   timeParser,
   wholeNumberParser,
@@ -26,7 +26,7 @@ import {
 import type { OpenedStore } from '../with-store.ts'
 
 interface PruneFlags extends ConfirmFlags {
-  readonly before?: RelativeTime
+  readonly before?: TimeResolver
   readonly keep?: number
   readonly dryRun?: true
 }
@@ -40,7 +40,7 @@ const COMMAND_BY_KEY_ID: ReadonlyMap<string, string> = new Map([
 type PrunableStore = Pick<HistoryStore, 'countPrunable' | 'pruneHistory'>
 
 const PAGE_SIZE = 1_000
-/** Each commit removes this many changes. A running service cannot write until the commit is done. */
+/** Each commit deletes this many entries. A running service cannot write until the commit is done. */
 const BATCH_SIZE = 1_000
 const MIN_PAUSE_MS = 5
 
@@ -89,8 +89,8 @@ async function showHistory({ store }: OpenedStore, petId: bigint, flags: JsonFla
     throw new Error(`there is no pet ${petId}, and the history has no changes for it`)
   }
   if (flags.json === true) {
-    const removed = removal === undefined ? [] : [{ ...originToJson(removal), removed: true }]
-    printJson([...entries.map(entryToJson), ...removed])
+    const removalJson = removal === undefined ? [] : [{ ...originToJson(removal), removed: true }]
+    printJson([...entries.map(entryToJson), ...removalJson])
     return
   }
   const hasReasons = entries.some(({ reason, reference }) => (reason ?? reference) !== undefined)
@@ -159,7 +159,7 @@ async function pruneHistory({ store, database }: OpenedStore, flags: PruneFlags)
     console.log(`There are no entries ${describeLimit(limit)}; the history has ${formatEntries(total)}.`)
   } else {
     requireConfirmation(flags, `Permanently delete ${selection}?`)
-    await removeAndReport(store, limit, prunable, database)
+    await pruneAndReport(store, limit, prunable, database)
   }
 }
 
@@ -186,10 +186,10 @@ function countWithProgress(
   limit: PruneLimit,
 ): ReturnType<PrunableStore['countPrunable']> {
   const progress = entriesProgress()
-  return store.countPrunable(limit, (rows) => progress.show('counting', rows)).finally(() => progress.end())
+  return store.countPrunable(limit, (count) => progress.show('counting', count)).finally(() => progress.end())
 }
 
-async function removeAndReport(
+async function pruneAndReport(
   store: PrunableStore,
   limit: PruneLimit,
   prunable: number,
@@ -197,31 +197,31 @@ async function removeAndReport(
 ): Promise<void> {
   const progress = entriesProgress()
   await runInterruptible('the entries deleted so far stay deleted', async (signal) => {
-    const removed = await removeInBatches(store, limit, {
+    const deleted = await pruneInBatches(store, limit, {
       signal,
-      onProgress: (rows) => progress.show('deleting', rows, Math.min(1, rows / prunable)),
+      onProgress: (count) => progress.show('deleting', count, Math.min(1, count / prunable)),
     }).finally(() => progress.end())
     const { total } = await countWithProgress(store, limit)
     console.log(
-      `Deleted ${formatEntries(removed)} from ${database}; ${formatEntries(total)} ${total === 1 ? 'is' : 'are'} left.`,
+      `Deleted ${formatEntries(deleted)} from ${database}; ${formatEntries(total)} ${total === 1 ? 'is' : 'are'} left.`,
     )
   })
 }
 
 /** Pauses after each batch for as long as the batch took, so that the service can write half of the time. */
-export async function removeInBatches(
+export async function pruneInBatches(
   store: PrunableStore,
   limit: PruneLimit,
-  { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress: (removed: number) => void },
+  { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress: (deleted: number) => void },
 ): Promise<number> {
-  let removed = 0
+  let deleted = 0
   for (;;) {
     signal.throwIfAborted()
     const startedAt = performance.now()
     const count = await store.pruneHistory(limit, BATCH_SIZE)
-    removed += count
-    onProgress(removed)
-    if (count < BATCH_SIZE) return removed
+    deleted += count
+    onProgress(deleted)
+    if (count < BATCH_SIZE) return deleted
     await Bun.sleep(Math.max(MIN_PAUSE_MS, performance.now() - startedAt))
   }
 }

@@ -32,8 +32,8 @@ import {
   listParser,
   type PetstoreCommand,
   parseDuration,
-  type RelativeTime,
   type SettingFlags,
+  type TimeResolver,
   throwUsageError,
   timeParser,
   wholeNumberParser,
@@ -163,14 +163,14 @@ interface ChangeFlags extends SettingFlags {
   readonly plan?: Plan
   readonly perMinute?: number
   readonly perDay?: number
-  readonly expires?: RelativeTime | 'never'
+  readonly expires?: TimeResolver | 'never'
   readonly may?: readonly Permission[]
 }
 
 type CreateFlags = ChangeFlags & {
   readonly name: string
   readonly plan: Plan
-  readonly expires?: RelativeTime
+  readonly expires?: TimeResolver
   readonly owner?: true
 }
 
@@ -259,17 +259,17 @@ function limitsOf(plan: Plan, { perMinute, perDay }: ChangeFlags): Limits {
 async function rotateKey(
   { store, config, database }: OpenedStore,
   reference: string,
-  { grace }: { readonly grace: number },
+  { grace: graceMs }: { readonly grace: number },
 ): Promise<void> {
   const stamp = auditStamp(store.clock())
   const { key } = await requireUnrevokedKey(store, reference)
   const secret = createSecret(config.environment)
-  const endAt = stamp.at + grace
+  const oldSecretsEndAt = stamp.at + graceMs
   await handOverSecret(
     'key',
     secret,
-    () => store.rotateKey(key.id, storedSecret(secret, stamp.at), endAt, stamp),
-    `${key.id} has a new secret in ${database}; earlier secrets work until ${formatMinute(endAt)} UTC.`,
+    () => store.rotateKey(key.id, storedSecret(secret, stamp.at), oldSecretsEndAt, stamp),
+    `${key.id} has a new secret in ${database}; earlier secrets work until ${formatMinute(oldSecretsEndAt)} UTC.`,
   )
 }
 
@@ -325,8 +325,8 @@ const ID_PREFIX = /^key_.{4}/
 /** Finds a key by its id, by a unique prefix of its id, or by its name if only one key has it. */
 async function requireKey(store: Store, reference: string): Promise<KeyRecord> {
   const records = await store.listKeys()
-  const exact = records.find(({ key }) => key.id === reference)
-  if (exact !== undefined) return exact
+  const exactMatch = records.find(({ key }) => key.id === reference)
+  if (exactMatch !== undefined) return exactMatch
   const isIdPrefix = ID_PREFIX.test(reference)
   const matches = records.filter(
     ({ key }) => key.name === reference || (isIdPrefix && key.id.startsWith(reference)),
@@ -395,7 +395,7 @@ async function showKey(
     throwUsageError('give either the key (its id or name) or --key-stdin')
   }
   await withStore(flags, 'require_current', async ({ store }) => {
-    const record = await requireKey(store, reference ?? (await findKeyIdByStdin(store)))
+    const record = await requireKey(store, reference ?? (await findKeyIdBySecretOnStdin(store)))
     const { key, secrets, lastUsedAt } = record
     const audit = (await store.listAudit()).filter(({ keyId }) => keyId === key.id)
     const bans = (await store.listBans(0)).filter(({ keyId }) => keyId === key.id)
@@ -437,7 +437,7 @@ async function showKey(
 }
 
 /** Reads the secret from standard input, because all users of the machine can see arguments. */
-async function findKeyIdByStdin(store: Store): Promise<string> {
+async function findKeyIdBySecretOnStdin(store: Store): Promise<string> {
   const secret = (await Bun.stdin.text()).trim()
   const key = await store.findKey(hashSecret(secret))
   if (key === undefined) throw new Error('no key has the secret on standard input')

@@ -27,7 +27,7 @@ import {
   listParser,
   type PetstoreCommand,
   parseWebhookId,
-  type RelativeTime,
+  type TimeResolver,
   throwUsageError,
   timeParser,
   wholeNumberParser,
@@ -118,8 +118,8 @@ export function addWebhooksCommands(program: PetstoreCommand): void {
 }
 
 async function listWebhooks({ store }: OpenedStore, flags: JsonFlags): Promise<void> {
-  const states = await store.listWebhooks()
-  printList(states, flags, {
+  const webhooks = await store.listWebhooks()
+  printList(webhooks, flags, {
     columns: [
       ['ID', ({ webhook }) => String(webhook.id)],
       ['STATE', ({ webhook }) => conditionOf(webhook)],
@@ -133,7 +133,7 @@ async function listWebhooks({ store }: OpenedStore, flags: JsonFlags): Promise<v
     emptyMessage: 'There are no webhooks.',
   })
   if (flags.json === true) return
-  for (const { webhook } of states) {
+  for (const { webhook } of webhooks) {
     const { off } = webhook.progress
     if (off !== undefined)
       console.log(`Webhook ${webhook.id} was turned off at ${formatMinute(off.at)}: ${off.reason}`)
@@ -178,8 +178,8 @@ async function setPaused(
 ): Promise<void> {
   const { webhook, lag } = await requireWebhook(store, webhookId)
   const condition = conditionOf(webhook)
-  const wanted = paused ? 'paused' : 'on'
-  if (condition === wanted) throw new Error(`webhook ${webhookId} is already ${condition}`)
+  const wantedCondition = paused ? 'paused' : 'on'
+  if (condition === wantedCondition) throw new Error(`webhook ${webhookId} is already ${condition}`)
   const origin = { keyId: STORE_KEY_ID, at: store.clock() }
   await changeWebhook(store, { type: 'update_webhook', webhookId, patch: { paused }, ...origin })
   const backlog = formatCount(lag.events, 'event')
@@ -246,13 +246,13 @@ function senderFor({ clock }: Store, { webhookPrivateAddresses }: Config): HttpS
 async function replay(
   { store, database }: OpenedStore,
   webhookId: bigint,
-  flags: { readonly from: RelativeTime },
+  flags: { readonly from: TimeResolver },
 ): Promise<void> {
   const at = store.clock()
   const from = flags.from(at)
   const { webhook, lag } = await requireWebhook(store, webhookId)
   const rewind = await store.findRewind(webhook.progress, from)
-  if (rewind.type === 'pending') throw new Error(describePending(webhook, lag, from))
+  if (rewind.type === 'pending') throw new Error(describeRefusedReplay(webhook, lag, from))
   const { paused, progress } = await changeWebhook(
     store,
     rewindCommand(webhook, rewind, { keyId: STORE_KEY_ID, at }),
@@ -269,7 +269,7 @@ async function replay(
 }
 
 /** Explains why the replay is refused: it would move the webhook forward, past events that it has not sent yet. */
-function describePending({ id, progress }: Webhook, { since }: WebhookLag, from: number): string {
+function describeRefusedReplay({ id, progress }: Webhook, { since }: WebhookLag, from: number): string {
   if (progress.relistAt !== undefined) {
     return `webhook ${id} has to send a relist first, because its position in the log was pruned; replay after that delivery`
   }
@@ -281,12 +281,12 @@ function describePending({ id, progress }: Webhook, { since }: WebhookLag, from:
 async function countEventsAfter(store: Store, cursor: string, webhook: Webhook): Promise<number> {
   let count = 0
   for (let position = cursor; ; ) {
-    const found = await store.eventsAfter(position, EVENTS_PER_READ)
+    const page = await store.eventsAfter(position, EVENTS_PER_READ)
     // The log was pruned in the meantime.
-    if (typeof found === 'string') return count
-    count += found.events.filter((event) => receivesEvent(webhook, event)).length
-    if (found.events.length < EVENTS_PER_READ) return count
-    position = found.cursor
+    if (typeof page === 'string') return count
+    count += page.events.filter((event) => receivesEvent(webhook, event)).length
+    if (page.events.length < EVENTS_PER_READ) return count
+    position = page.cursor
   }
 }
 

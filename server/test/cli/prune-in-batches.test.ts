@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { removeInBatches } from '../../src/cli/commands/history.ts'
+import { pruneInBatches } from '../../src/cli/commands/history.ts'
 import type { PruneLimit } from '../../src/core/stock/history.ts'
 
 /** A log of times, oldest first. */
@@ -26,7 +26,7 @@ class Log {
 
 const run = (log: Log, limit: PruneLimit, signal = new AbortController().signal) => {
   const told: number[] = []
-  return removeInBatches(log, limit, { signal, onProgress: (removed) => told.push(removed) }).then(
+  return pruneInBatches(log, limit, { signal, onProgress: (removed) => told.push(removed) }).then(
     (removed) => ({ removed, told }),
   )
 }
@@ -58,7 +58,7 @@ describe('history is removed in batches', () => {
         return count
       },
     }
-    await removeInBatches(slow, { keep: 0 }, { signal: new AbortController().signal, onProgress: () => {} })
+    await pruneInBatches(slow, { keep: 0 }, { signal: new AbortController().signal, onProgress: () => {} })
     expect(log.batches).toEqual([1_000, 1_000, 1_000, 0])
     expect(rested).toBeGreaterThanOrEqual(3 * 29)
   })
@@ -66,7 +66,7 @@ describe('history is removed in batches', () => {
   test('and stops after the current batch when told to', async () => {
     const log = new Log(5_000)
     const controller = new AbortController()
-    const removing = removeInBatches(
+    const removing = pruneInBatches(
       log,
       { keep: 0 },
       {
