@@ -60,7 +60,7 @@ export async function writeNewFile(
   try {
     await write(temporary)
     await sync(temporary)
-    // Another process may have created it in the meantime.
+    // Another process may have created the file in the meantime.
     refuseExisting()
     await rename(temporary, target)
     await sync(dirname(target))
@@ -107,12 +107,12 @@ export async function withTemporaryFile<Result>(work: (path: string) => Promise<
 /** Writes each part on its own, because Bun's writeFile of an async iterable can append NUL bytes. */
 export async function writeToFile(
   path: string,
-  text: AsyncIterable<string | Uint8Array>,
+  parts: AsyncIterable<string | Uint8Array>,
   signal: AbortSignal,
 ): Promise<void> {
   const handle = await open(path, 'wx', 0o600)
   try {
-    for await (const part of text) {
+    for await (const part of parts) {
       signal.throwIfAborted()
       await handle.writeFile(part)
     }
@@ -121,15 +121,15 @@ export async function writeToFile(
   }
 }
 
-/** Writes as fast as the reader reads. Returns whether the reader took everything: `head` closes the pipe before the end. */
+/** Writes as fast as the reader reads. Returns `false` if the reader closes the pipe before the end, as `head` does. */
 export async function writeToStdout(
-  text: AsyncIterable<string | Uint8Array>,
+  parts: AsyncIterable<string | Uint8Array>,
   signal: AbortSignal,
 ): Promise<boolean> {
   // The callback of `write` reports errors. Without this listener, they would also end the process.
   process.stdout.on('error', () => {})
   try {
-    for await (const part of text) {
+    for await (const part of parts) {
       signal.throwIfAborted()
       await new Promise<void>((resolve, reject) => {
         process.stdout.write(part, (error) => (error ? reject(error) : resolve()))
@@ -145,8 +145,8 @@ export async function writeToStdout(
 /** SQLite keeps parts of the data in these files. */
 const SQLITE_FILE_ENDINGS = ['', '-wal', '-shm', '-journal']
 
-/** Finds files of a SQLite database that other users can access. */
-export function findExposedFiles(databasePath: string): { text: string; advice: string } | undefined {
+/** Describes the files of a SQLite database that other users can access. Returns `undefined` if there are none. */
+export function describeExposedFiles(databasePath: string): { text: string; advice: string } | undefined {
   const exposed = SQLITE_FILE_ENDINGS.map((ending) => databasePath + ending)
     .map((path) => ({ path, mode: (statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o777 }))
     .filter(({ mode }) => (mode & 0o077) !== 0)

@@ -4,7 +4,7 @@ import { confirmUnlessAborted, formatDuration, formatNumber, type Progress } fro
 
 /** Equals the time that a running service waits for another writer before it refuses a write. */
 export const DEFAULT_MAX_PAUSE_SECONDS = 5
-/** Checks and the commit follow the writing. Measured: 1.2 to 1.5 for new pets, 1.6 for changed quantities. */
+/** The lock also covers later checks and the commit. Measured: 1.2 to 1.5 for new pets, 1.6 for changed quantities. */
 const LOCK_TIME_PER_WRITE_TIME = 1.4
 
 export interface PauseFlags extends ConfirmFlags {
@@ -19,8 +19,8 @@ class PauseTooLong extends Error {
 }
 
 /**
- * After each step, estimates how long the whole write blocks the service, and announces the remaining time. Calls
- * `onLongPause` with a message after the first step if that is too long; if it throws, nothing is written.
+ * After each step, estimates how long the whole write blocks the service, and announces the remaining time. If the estimate
+ * after the first step is too long, calls `onLongPause` with a message. If `onLongPause` throws, nothing is written.
  */
 export function watchPause(
   writePause: WritePause,
@@ -35,20 +35,20 @@ export function watchPause(
       startedAt = now()
       return
     }
-    const elapsed = (now() - startedAt) / 1_000
-    const seconds = (elapsed / done) * total * LOCK_TIME_PER_WRITE_TIME
-    const isTooLong = done < total && seconds > maxSeconds
+    const elapsedSeconds = (now() - startedAt) / 1_000
+    const pauseSeconds = (elapsedSeconds / done) * total * LOCK_TIME_PER_WRITE_TIME
+    const isTooLong = done < total && pauseSeconds > maxSeconds
     if (isFirstStep && isTooLong && writePause.isServiceRunning()) {
       onLongPause(
-        `writing ${formatNumber(total)} rows keeps the running service from writing for about ${formatDuration(seconds)}`,
+        `writing ${formatNumber(total)} rows keeps the running service from writing for about ${formatDuration(pauseSeconds)}`,
       )
     }
     isFirstStep = false
-    writePause.announce(Math.max(0, seconds - elapsed))
+    writePause.announce(Math.max(0, pauseSeconds - elapsedSeconds))
   }
 }
 
-/** Runs `apply`. If it would block a service for too long, rolls back its first step and asks before it runs again. */
+/** Runs `apply`. If it would block a service for too long, rolls back its first step and asks before running `apply` again. */
 export async function applyWithinPause<Result>(
   writePause: WritePause | undefined,
   { yes, maxPause }: PauseFlags,

@@ -58,7 +58,7 @@ export function addFileOptions(command: PetstoreCommand): PetstoreCommand {
     .databaseSettings()
 }
 
-/** Opens a file, detects its kind, and runs `work`. A signal such as Ctrl-C interrupts it. */
+/** Opens a file, detects its kind, and runs `work`. Ctrl-C and SIGTERM abort the work. */
 export async function withFile<Name extends string>(
   file: string,
   { encoding }: Pick<FileFlags, 'encoding'>,
@@ -80,7 +80,7 @@ export async function withFile<Name extends string>(
   })
 }
 
-/** The key, the reason and the reference go into the history. Only adjustments have a reason. */
+/** The key, the reason and the reference go into the history. Only adjustments, which include stock counts, have a reason. */
 export interface ImportRun<Value> extends Pick<ChangeOrigin, 'keyId' | 'reason' | 'reference'> {
   readonly rowKind: RowKind<Value>
   readonly staged: StagedImport<Value>
@@ -88,7 +88,7 @@ export interface ImportRun<Value> extends Pick<ChangeOrigin, 'keyId' | 'reason' 
   /** The name of the database in messages. */
   readonly database: string
   readonly skipRefused: boolean
-  readonly advice: string
+  readonly badLinesAdvice: string
 }
 
 type RunFlags = Pick<FileFlags, 'dryRun' | 'show' | 'yes' | 'maxPause'>
@@ -105,7 +105,7 @@ export async function runImport<Value>(
     const { rows: rowCount, refused } = await stageRows(file.source.batches, run.rowKind, run.staged, {
       maxExamples: flags.show,
       signal: file.signal,
-      onProgress: (read) => progress.show('reading', read, file.bytes.fractionRead()),
+      onProgress: (rowsRead) => progress.show('reading', rowsRead, file.bytes.fractionRead()),
     })
     if (isAdjustment(run) && rowCount === 0) throw new Error(`${file.name} names no pet; nothing was changed`)
     progress.show('comparing', rowCount)
@@ -139,11 +139,11 @@ async function previewImport<Value>(
   { name }: OpenFile<string>,
   { dryRun, show }: RunFlags,
   run: ImportRun<Value>,
-  badRows: Tally<RefusedLine>,
+  refusedInStaging: Tally<RefusedLine>,
   progress: Progress,
 ): Promise<void> {
   const preview = await run.staged.preview(show)
-  const refused = mergeRefused(badRows, show, preview.refused)
+  const refused = mergeRefused(refusedInStaging, show, preview.refused)
   progress.end()
   if (dryRun === true) {
     console.log(dryRunReport(name, preview, refused, run.rowKind, { isAdjustment: isAdjustment(run) }))
@@ -155,7 +155,7 @@ async function applyImport<Value>(
   { name, signal }: OpenFile<string>,
   flags: RunFlags,
   run: ImportRun<Value>,
-  badRows: Tally<RefusedLine>,
+  refusedInStaging: Tally<RefusedLine>,
   progress: Progress,
 ): Promise<{ readonly text: string; readonly refused: Tally<RefusedLine> }> {
   const { rowKind, staged, store, skipRefused, keyId, reason, reference } = run
@@ -177,7 +177,7 @@ async function applyImport<Value>(
       }),
     )
     progress.end()
-    const refused = mergeRefused(badRows, flags.show, counts.refused)
+    const refused = mergeRefused(refusedInStaging, flags.show, counts.refused)
     printRefused(refused)
     const changed = isAdjustment(run)
       ? `${formatCount(counts.changed, rowKind.noun, rowKind.plural)} changed`
@@ -189,7 +189,7 @@ async function applyImport<Value>(
       printRefused(error.refused)
       throw badLinesError(name, run, error.refused.count)
     }
-    // An import can be repeated. An adjustment cannot.
+    // Repeating an import is harmless. Repeating an adjustment would apply it twice.
     if (!mayBeCommitted || !isAdjustment(run)) throw error
     throw explainDatabaseFailure(
       error,
@@ -204,7 +204,9 @@ function printRefused(refused: Tally<RefusedLine>): void {
 
 function badLinesError<Value>(file: string, run: ImportRun<Value>, count: number): Error {
   const hint = isAdjustment(run) ? '; petstore export shows the current stock' : ''
-  return new Error(`${file} has ${formatCount(count, 'bad line')}; nothing was changed. ${run.advice}${hint}`)
+  return new Error(
+    `${file} has ${formatCount(count, 'bad line')}; nothing was changed. ${run.badLinesAdvice}${hint}`,
+  )
 }
 
 /** Adds the cause of a database failure, and its effect. Returns other errors unchanged. */

@@ -7,7 +7,7 @@ export const READY = 'ready'
 /** The pause before a restart doubles each time, up to the maximum. */
 const FIRST_PAUSE_MS = 100
 const MAX_PAUSE_MS = 10_000
-/** If a worker has run for this long, its next pause is the first pause again. */
+/** If a worker has run for this long, the pause before its restart is `FIRST_PAUSE_MS` again. */
 const STABLE_AFTER_MS = 10_000
 
 interface Worker {
@@ -39,8 +39,8 @@ export class Supervisor {
       throw error
     }
     onListening()
-    const codes = await Promise.all(this.#workers.map((worker, index) => this.#keepAlive(worker, index)))
-    return Math.max(...codes)
+    const exitCodes = await Promise.all(this.#workers.map((worker, index) => this.#keepAlive(worker, index)))
+    return Math.max(...exitCodes)
   }
 
   stop(): void {
@@ -68,19 +68,19 @@ export class Supervisor {
   /** Replaces a worker each time it ends. Resolves to the exit code of the last process after `stop`. */
   async #keepAlive(first: Worker, index: number): Promise<number> {
     let worker = first
-    let pause = FIRST_PAUSE_MS
+    let pauseMs = FIRST_PAUSE_MS
     for (;;) {
       const { process: child, startedAt } = worker
       const code = await child.exited
       if (!this.#isStopping) {
         const wasStable = performance.now() - startedAt > STABLE_AFTER_MS
-        pause = wasStable ? FIRST_PAUSE_MS : Math.min(pause * 2, MAX_PAUSE_MS)
+        pauseMs = wasStable ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, MAX_PAUSE_MS)
         this.#logger.warn('a worker process ended; restarting it', {
           process: index + 1,
           pid: child.pid,
           ended: child.signalCode ?? code,
         })
-        await Bun.sleep(pause)
+        await Bun.sleep(pauseMs)
       }
       // The SIGTERM of `stop` kills a worker that has no signal handler yet. It had no requests, so this is no failure.
       if (this.#isStopping) return child.signalCode === 'SIGTERM' ? 0 : code

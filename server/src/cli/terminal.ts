@@ -101,7 +101,7 @@ export async function handOverSecret(
   noun: 'key' | 'secret',
   secret: string,
   activate: () => Promise<unknown>,
-  message: string,
+  successMessage: string,
 ): Promise<void> {
   try {
     writeSync(process.stdout.fd, `${secret}\n`)
@@ -115,7 +115,7 @@ export async function handOverSecret(
   } catch (error) {
     throw new Error(`${failureText(error)}; the ${noun} that was printed does not work`, { cause: error })
   }
-  console.error(`${message} Store the ${noun} now: it is not shown again.`)
+  console.error(`${successMessage} Store the ${noun} now: it is not shown again.`)
 }
 
 export function requireConfirmation({ yes }: ConfirmFlags, question: string): void {
@@ -144,29 +144,29 @@ export async function confirmUnlessAborted(question: string, signal: AbortSignal
   }
 }
 
-/** By convention, 128 and the number of the signal that ended the program. */
+/** By convention, 128 plus the number of the signal that ended the program. */
 const EXIT_CODES: Readonly<Partial<Record<NodeJS.Signals, number>>> = { SIGINT: 130, SIGTERM: 143 }
 
-/** Runs work that Ctrl-C and SIGTERM abort, and then prints its effect. Work that completes nevertheless is a success. */
+/** Runs work that Ctrl-C and SIGTERM abort. Prints `abortEffect` unless the work completes nevertheless. */
 export async function runInterruptible(
-  effect: string,
+  abortEffect: string,
   work: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const controller = new AbortController()
-  let received: NodeJS.Signals | undefined
+  let receivedSignal: NodeJS.Signals | undefined
   const stop = (signal: NodeJS.Signals) => {
     // A second signal ends the process at once. Uncommitted changes are lost either way.
-    if (received !== undefined) process.exit(EXIT_CODES[signal])
-    received = signal
+    if (receivedSignal !== undefined) process.exit(EXIT_CODES[signal])
+    receivedSignal = signal
     controller.abort()
   }
   for (const signal of Object.keys(EXIT_CODES)) process.on(signal, stop)
   try {
     await work(controller.signal)
   } catch (error) {
-    if (received === undefined) throw error
-    console.error(`petstore: stopped by ${received}; ${effect}`)
-    process.exitCode = EXIT_CODES[received]
+    if (receivedSignal === undefined) throw error
+    console.error(`petstore: stopped by ${receivedSignal}; ${abortEffect}`)
+    process.exitCode = EXIT_CODES[receivedSignal]
   } finally {
     for (const signal of Object.keys(EXIT_CODES)) process.off(signal, stop)
   }
@@ -190,7 +190,7 @@ export class Progress {
   #phase = ''
   #phaseStartedAt = 0
   #shownAt: number
-  #hasBar = false
+  #isLineShown = false
 
   constructor(
     output: ProgressOutput = process.stderr,
@@ -204,7 +204,7 @@ export class Progress {
   }
 
   /** Each phase has its own rate. `fraction` is from 0 to 1, or `undefined` if unknown. */
-  show(phase: string, rows: number, fraction?: number): void {
+  show(phase: string, count: number, fraction?: number): void {
     const now = this.#now()
     const isNewPhase = phase !== this.#phase
     if (isNewPhase) {
@@ -216,19 +216,19 @@ export class Progress {
     const isDue = now - this.#shownAt >= intervalMs || (isTerminal && isNewPhase)
     if (!isDue) return
     this.#shownAt = now
-    const text = progressText(rows, this.#noun, fraction, (now - this.#phaseStartedAt) / 1_000)
+    const text = progressText(count, this.#noun, fraction, (now - this.#phaseStartedAt) / 1_000)
     if (!isTerminal) this.#output.write(`${phase}: ${text}\n`)
     else {
       const bar = fraction === undefined ? '' : `${drawBar(fraction)} `
       const line = `${phase.padEnd(9)} ${bar}${text}`.slice(0, (this.#output.columns || 80) - 1)
       this.#output.write(`\r\x1b[K${line}`)
-      this.#hasBar = true
+      this.#isLineShown = true
     }
   }
 
   end(): void {
-    if (this.#hasBar) this.#output.write('\r\x1b[K')
-    this.#hasBar = false
+    if (this.#isLineShown) this.#output.write('\r\x1b[K')
+    this.#isLineShown = false
   }
 }
 
@@ -249,8 +249,8 @@ function progressText(count: number, noun: string, fraction: number | undefined,
 
 /** `8 s`, `3 min 20 s`, `2 h 5 min` */
 export function formatDuration(seconds: number): string {
-  const whole = Math.ceil(seconds)
-  if (whole < 60) return `${whole} s`
-  if (whole < 3_600) return `${Math.floor(whole / 60)} min ${whole % 60} s`
-  return `${Math.floor(whole / 3_600)} h ${Math.floor((whole % 3_600) / 60)} min`
+  const wholeSeconds = Math.ceil(seconds)
+  if (wholeSeconds < 60) return `${wholeSeconds} s`
+  if (wholeSeconds < 3_600) return `${Math.floor(wholeSeconds / 60)} min ${wholeSeconds % 60} s`
+  return `${Math.floor(wholeSeconds / 3_600)} h ${Math.floor((wholeSeconds % 3_600) / 60)} min`
 }

@@ -31,8 +31,8 @@ export interface OpenedStore {
 
 /**
  * Opens the configured database, and closes it after the work. Only `serve` and `migrate` upgrade older tables, because an
- * older service may be using them. Only `serve`, `migrate`, `import` and `copy` create a missing database, because another
- * command in the wrong folder would create an empty one.
+ * older service may be using them. Only `serve`, `migrate`, `import` and `copy` create a missing database, because any other
+ * command, if run in the wrong folder, would create an empty database.
  */
 export async function withStore<Result>(
   flags: Parameters<typeof readConfig>[0],
@@ -41,7 +41,7 @@ export async function withStore<Result>(
 ): Promise<Result> {
   const config = readConfig(flags)
   const isNew = tables !== 'require_current' && isMissingFile(config)
-  // Commands that expect tables, such as an export, may also run on a read-only standby.
+  // Commands that do not create tables, such as export, may also run on a read-only standby.
   const store = await openConfiguredStore(config, { tables, mayBeReadOnly: tables === 'require_current' })
   const database = databaseName(config)
   if (isNew) console.error(`petstore: created a new database, ${database}`)

@@ -43,7 +43,7 @@ test.each([
     reason: 'counted',
     skipRefused: false,
     database: 'petstore.db',
-    advice: 'Fix it',
+    badLinesAdvice: 'Fix it',
   } as const
   await expect(runImport(file, { show: 1, maxPause: 5 }, run)).rejects.toThrow(
     new Error(`the database failed (it is gone); ${aftermath}`),

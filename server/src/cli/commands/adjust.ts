@@ -68,7 +68,7 @@ async function adjustFile(path: string, flags: Flags): Promise<void> {
         reason,
         reference,
         skipRefused: false,
-        advice: 'Fix the file and run the command again',
+        badLinesAdvice: 'Fix the file and run the command again',
       }),
     ),
   )

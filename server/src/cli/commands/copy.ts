@@ -29,7 +29,7 @@ async function copy({ from, to }: Flags): Promise<void> {
     throwUsageError('copy needs --from or --to; the other defaults to DATABASE_URL')
   }
   const flagsFor = (databaseUrl: string | undefined) => (databaseUrl === undefined ? {} : { databaseUrl })
-  // Without --to, the target may be the default file of any folder, so a missing file is not created.
+  // Without --to, the target may be the default file in the wrong folder, so a missing file is not created.
   const mayCreateTarget = to !== undefined || canBeShared(readConfig({}).databaseUrl)
   const progress = new Progress()
   await runInterruptible('nothing was copied', (signal) =>

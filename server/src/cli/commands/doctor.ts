@@ -6,7 +6,7 @@ import { canBeShared, findDeletedWriteAheadLog } from '../../store/open-store.ts
 import { OpenRefused } from '../../store/opening.ts'
 import type { Store } from '../../store/store.ts'
 import type { JsonFlags, PetstoreCommand } from '../arguments.ts'
-import { findExposedFiles } from '../files.ts'
+import { describeExposedFiles } from '../files.ts'
 import { failureText, formatCount, formatNumber, printJson } from '../terminal.ts'
 import { openConfiguredStore } from '../with-store.ts'
 import { findWebhookProblem } from './webhooks.ts'
@@ -95,7 +95,7 @@ async function checkDatabase(config: Config): Promise<Finding[]> {
       'create it with petstore serve, import or migrate; if it is elsewhere, set --data, PETSTORE_DATA or DATABASE_URL'
     return [checkFolder(path), problem('database', `there is no database at ${path}`, advice)]
   }
-  const exposure = findExposedFiles(path)
+  const exposure = describeExposedFiles(path)
   const findings = [
     checkFolder(path),
     exposure === undefined
@@ -118,15 +118,15 @@ async function checkDatabase(config: Config): Promise<Finding[]> {
   return [...findings, ...(await checkContents(config, 'sqlite'))]
 }
 
-function checkFolder(path: string): Finding {
-  let folder = dirname(path)
+function checkFolder(databasePath: string): Finding {
+  let folder = dirname(databasePath)
   while (!existsSync(folder)) folder = dirname(folder)
   if (!isAllowed(folder, constants.W_OK | constants.X_OK)) {
     const advice = 'make the folder writable by the service, or choose another DATABASE_URL'
     return problem('disk', `${folder} is not writable`, advice)
   }
   const { bavail, bsize } = statfsSync(folder)
-  const text = `${formatNumber(Math.round((bavail * bsize) / 1024 / 1024))} MB free for ${path}`
+  const text = `${formatNumber(Math.round((bavail * bsize) / 1024 / 1024))} MB free for ${databasePath}`
   return bavail * bsize >= MIN_FREE_BYTES
     ? ok('disk', text)
     : problem('disk', text, 'free some space: on a full disk the service answers updates with 503')
@@ -156,7 +156,7 @@ async function checkContents(config: Config, kind: keyof typeof RESTORE_ADVICE):
     )
     const readinessProblems = await checkReadiness(store)
     return [
-      ...(await checkIntegrity(store, kind).catch(reportUnchecked)),
+      ...(await checkIntegrity(store, kind).catch(reportFailedCheck)),
       ...wrongSettings,
       ...checkClockGap(store),
       // On PostgreSQL, listing webhooks assigns log positions to new rows, so the database must accept writes.
@@ -167,7 +167,7 @@ async function checkContents(config: Config, kind: keyof typeof RESTORE_ADVICE):
   }
 }
 
-function reportUnchecked(error: unknown): Finding[] {
+function reportFailedCheck(error: unknown): Finding[] {
   return [problem('database', `the contents could not be checked: ${failureText(causeOf(error))}`)]
 }
 
@@ -212,9 +212,9 @@ async function checkHolds(store: Store): Promise<Finding[]> {
 }
 
 async function checkWebhooks(store: Store): Promise<Finding[]> {
-  const states = await store.listWebhooks()
-  const problems = states.flatMap((state) => findWebhookProblem(state, store.clock()) ?? [])
-  if (states.length > 0 && problems.length === 0) {
+  const webhooks = await store.listWebhooks()
+  const problems = webhooks.flatMap((webhook) => findWebhookProblem(webhook, store.clock()) ?? [])
+  if (webhooks.length > 0 && problems.length === 0) {
     return [ok('webhooks', 'no webhook is turned off or far behind')]
   }
   return problems.map(({ text, advice }) => note('webhooks', text, advice))

@@ -49,13 +49,13 @@ function exportText(store: TransferStore, { format, orders, categories }: Flags)
 async function* warnAboutBarcodes(
   batches: AsyncIterable<readonly ExportedPet[]>,
 ): AsyncGenerator<readonly ExportedPet[]> {
-  let altered = 0
+  let alteredBarcodes = 0
   for await (const batch of batches) {
-    altered += batch.filter(({ barcode = '' }) => isAlteredBySpreadsheets(barcode)).length
+    alteredBarcodes += batch.filter(({ barcode = '' }) => isAlteredBySpreadsheets(barcode)).length
     yield batch
   }
-  if (altered === 0) return
+  if (alteredBarcodes === 0) return
   console.error(
-    `petstore: ${formatCount(altered, 'barcode')} would be altered by a spreadsheet, which shortens long numbers (4.00638E+12) and drops leading zeros; open the file with the barcode column as text`,
+    `petstore: ${formatCount(alteredBarcodes, 'barcode')} would be altered by a spreadsheet, which shortens long numbers (4.00638E+12) and drops leading zeros; open the file with the barcode column as text`,
   )
 }

@@ -43,7 +43,7 @@ async function importFile(path: string, flags: Flags): Promise<void> {
           database,
           keyId: IMPORT_KEY_ID,
           skipRefused: flags.skipBad === true,
-          advice: 'Fix the file, or skip these lines with --skip-bad',
+          badLinesAdvice: 'Fix the file, or skip these lines with --skip-bad',
         })
       switch (kind) {
         case 'pets':

@@ -85,8 +85,8 @@ async function listOrders({ store }: OpenedStore, flags: ListFlags): Promise<voi
   const { state, pet: petId, customer, limit } = flags
   const filter = { state, petId, customerPrefix: customer === undefined ? undefined : nameWords(customer) }
   // Reads one order more than the limit, to know whether there are more.
-  const found = await readOrders(store, filter, limit + 1)
-  printList(found.slice(0, limit), flags, {
+  const orders = await readOrders(store, filter, limit + 1)
+  printList(orders.slice(0, limit), flags, {
     columns: [
       ['ID', ({ id }) => String(id)],
       ...SHOWN_FIELDS.map(([label, cell]) => [label.toUpperCase(), cell] as const),
@@ -94,7 +94,7 @@ async function listOrders({ store }: OpenedStore, flags: ListFlags): Promise<voi
     toJson: orderToJson,
     emptyMessage: 'There are no such orders.',
   })
-  if (found.length > limit) {
+  if (orders.length > limit) {
     console.error(`petstore: there are more than ${formatCount(limit, 'order')}; --limit shows more`)
   }
 }

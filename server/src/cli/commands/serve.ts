@@ -16,7 +16,7 @@ import { withoutPassword } from '../../store/opening.ts'
 import type { Store } from '../../store/store.ts'
 import { Logger } from '../../telemetry/logger.ts'
 import type { PetstoreCommand, SettingFlags } from '../arguments.ts'
-import { findExposedFiles } from '../files.ts'
+import { describeExposedFiles } from '../files.ts'
 import { READY, Supervisor, sharedPort } from '../supervisor.ts'
 import { failureText, formatNumber } from '../terminal.ts'
 import { databaseName, isMissingFile, openConfiguredStore } from '../with-store.ts'
@@ -52,6 +52,7 @@ function toSettingError(error: CommanderError): never {
 
 /** The demo ignores DATABASE_URL. By default it has no metrics port, because another service may be using that port. */
 function readDemoConfig({ data, ...flags }: Flags): Config {
+  // Together, the two flags are an error, which readConfig reports.
   if (data !== undefined && flags.databaseUrl !== undefined) return readConfig({ data, ...flags })
   const databaseUrl = sqliteAddressInDataFolder(DEMO_FILE, data === undefined ? {} : { data })
   return readConfig({ databaseUrl, ...flags }, undefined, { metricsPort: 'off' })
@@ -62,8 +63,8 @@ async function serve(flags: Flags): Promise<void> {
   process.on('SIGHUP', () => {})
   const isDemo = flags.demo === true
   const config = isDemo ? readDemoConfig(flags) : readConfig(flags)
-  const socket = findPassedSocket()
-  if (socket !== undefined && config.processes > 1) {
+  const passedSocket = findPassedSocket()
+  if (passedSocket !== undefined && config.processes > 1) {
     throw new SettingError(
       'a service with a socket from systemd has one process: remove --processes (PROCESSES)',
     )
@@ -90,14 +91,14 @@ async function serve(flags: Flags): Promise<void> {
     await store.close()
     throw error
   }
-  const exposure = findExposedFiles(config.databaseUrl.replace(/^sqlite:/, ''))
+  const exposure = describeExposedFiles(config.databaseUrl.replace(/^sqlite:/, ''))
   if (exposure !== undefined) console.error(`petstore: ${exposure.text}; ${exposure.advice}`)
   if (config.processes > 1) {
     console.error(
       'petstore: serving from one process, because a SQLite file has a single writer; use DATABASE_URL=postgres://… to serve from several processes',
     )
   }
-  const service = await start(config, store, isDemo, socket === undefined ? {} : { passedSocket: socket })
+  const service = await start(config, store, isDemo, passedSocket === undefined ? {} : { passedSocket })
   process.on('SIGHUP', service.reloadTls)
   stopOnSignal(() => service.stop())
   void flushFailure.promise.then((error) => endAfterFlushFailure(service, error))
@@ -107,15 +108,15 @@ async function serve(flags: Flags): Promise<void> {
 }
 
 /** The first file descriptor after standard input, output and error: sd_listen_fds(3). */
-const PASSED_SOCKET = 3
+const PASSED_SOCKET_FD = 3
 
-/** Finds the listening socket that systemd passes. It keeps connections waiting while the service restarts. */
+/** Finds the file descriptor of the listening socket that systemd passes, which keeps connections waiting during a restart. */
 export function findPassedSocket(
   environment: Readonly<Record<string, string | undefined>> = Bun.env,
 ): number | undefined {
   const { LISTEN_PID, LISTEN_FDS } = environment
   if (LISTEN_FDS === undefined || LISTEN_PID !== String(process.pid)) return undefined
-  if (LISTEN_FDS === '1') return PASSED_SOCKET
+  if (LISTEN_FDS === '1') return PASSED_SOCKET_FD
   throw new Error(
     `systemd passes ${LISTEN_FDS} sockets, but the service needs one: keep a single ListenStream in its socket unit`,
   )
@@ -137,13 +138,13 @@ async function start(
   config: Config,
   store: Store,
   isDemo: boolean,
-  listening: Pick<ServiceOptions, 'sharesPort' | 'passedSocket'>,
+  listenOptions: Pick<ServiceOptions, 'sharesPort' | 'passedSocket'>,
 ): Promise<RunningService> {
   try {
     const demoSecrets = new Set(isDemo ? Object.values(DEMO_SECRETS) : [])
     // Imported here, so that the other commands start faster.
     const { startService } = await import('../../service/compose.ts')
-    return await startService(config, store, { demoSecrets, ...listening })
+    return await startService(config, store, { demoSecrets, ...listenOptions })
   } catch (error) {
     await store.close()
     throw withNpmCommand(error)
@@ -184,7 +185,7 @@ async function runWorker(config: Config, index: number, isDemo: boolean): Promis
   const service = await start({ ...config, metricsPort }, store, isDemo, { sharesPort: true })
   process.on('SIGHUP', service.reloadTls)
   const stop = stopOnSignal(() => service.stop())
-  // The supervisor has ended and can no longer stop this worker.
+  // After `disconnect`, the supervisor has ended and can no longer stop this worker.
   process.on('disconnect', stop)
   if (config.logFormat === 'json') announceInLog(config, service)
   process.send?.(READY)

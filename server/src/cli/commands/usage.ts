@@ -25,11 +25,11 @@ async function showUsage({ store }: OpenedStore, flags: JsonFlags): Promise<void
   const now = store.clock()
   const since = now - (DAYS - 1) * DAY
   const records = await store.listKeys()
-  const states = await store.loadLimits()
-  const daily = await store.listUsage(dayOf(since))
+  const limitStates = await store.loadLimits()
+  const dailyUsage = await store.listUsage(dayOf(since))
   const bans = await store.listBans(since)
   const report = records.map((record) =>
-    toUsage(record, states.get(record.key.id) ?? newLimitState(), daily, bans, now),
+    toUsage(record, limitStates.get(record.key.id) ?? newLimitState(), dailyUsage, bans, now),
   )
   const total = (days: Usage['days'], field: 'accepted' | 'rejected') =>
     days.reduce((sum, day) => sum + day[field], 0)
@@ -56,26 +56,26 @@ type Usage = ReturnType<typeof toUsage>
 
 function toUsage(
   { key }: KeyRecord,
-  state: LimitState,
-  daily: readonly DailyUsage[],
+  limitState: LimitState,
+  dailyUsage: readonly DailyUsage[],
   bans: readonly BanRecord[],
   now: number,
 ) {
   const today = dayOf(now)
-  const keyUsage = daily.filter(({ keyId }) => keyId === key.id)
+  const keyUsage = dailyUsage.filter(({ keyId }) => keyId === key.id)
   const keyBans = bans.filter(({ keyId }) => keyId === key.id)
   const days = Array.from({ length: DAYS }, (_, index) => {
     const day = dayOf(now - (DAYS - 1 - index) * DAY)
-    const found = keyUsage.find((usage) => usage.day === day)
-    return { day, accepted: found?.accepted ?? 0, rejected: found?.rejected ?? 0 }
+    const usage = keyUsage.find((candidate) => candidate.day === day)
+    return { day, accepted: usage?.accepted ?? 0, rejected: usage?.rejected ?? 0 }
   })
   return {
     id: key.id,
     name: key.name,
     plan: key.plan,
     state: describeKeyState(key, bans, now),
-    minute: { used: updateWindow(state.minute, MINUTE, now).used, limit: key.limits.perMinute },
-    day: { used: updateWindow(state.day, DAY, now).used, limit: key.limits.perDay },
+    minute: { used: updateWindow(limitState.minute, MINUTE, now).used, limit: key.limits.perMinute },
+    day: { used: updateWindow(limitState.day, DAY, now).used, limit: key.limits.perDay },
     bansToday: keyBans.filter(({ beganAt }) => dayOf(beganAt) === today).length,
     bans30Days: keyBans.length,
     days,
