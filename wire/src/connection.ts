@@ -117,9 +117,9 @@ export class Connection {
 
   /** The network accepts bytes again. */
   onDrain(): void {
-    const before = this.writer.sentBytes
+    const sentBefore = this.writer.sentBytes
     this.#pipeline.flush()
-    if (this.writer.sentBytes > before) this.restartTimeout()
+    if (this.writer.sentBytes > sentBefore) this.restartTimeout()
   }
 
   onClosed(): void {
@@ -141,7 +141,7 @@ export class Connection {
     }
   }
 
-  /** Closes the connection, or marks the pending request as the last one. */
+  /** Closes an idle connection. Otherwise marks the pending request as its last one. */
   closeWhenAnswered(): void {
     if (this.#pipeline.isIdle) this.close()
     else this.#pipeline.closeAfterPending()

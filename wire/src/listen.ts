@@ -83,7 +83,7 @@ function listenProblem(error: unknown, { host, port, flags }: ListenOptions): st
 export function listen(handler: Handler, options: ListenOptions): Listener {
   const { host, port, tls, isShared, fd, secondMs, ...limits } = { ...DEFAULTS, ...options }
   const connections = new Set<Connection>()
-  const perAddress = new Map<string, Set<Connection>>()
+  const connectionsByAddress = new Map<string, Set<Connection>>()
   let secureContext: unknown
   let unsentResponses = 0
   const allClosed = Promise.withResolvers<void>()
@@ -110,16 +110,16 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
     },
   }
   const removeFromAddress = (connection: Connection): void => {
-    const sameAddress = perAddress.get(connection.address)
+    const sameAddress = connectionsByAddress.get(connection.address)
     sameAddress?.delete(connection)
-    if (sameAddress?.size === 0) perAddress.delete(connection.address)
+    if (sameAddress?.size === 0) connectionsByAddress.delete(connection.address)
   }
   /**
    * Makes room for a new connection by closing the oldest expendable connections of its address. Returns by how many
    * connections, including the new one, the address still exceeds its limit. Refused connections count until they close.
    */
   const makeRoom = (address: string): number => {
-    const sameAddress = perAddress.get(address) ?? new Set()
+    const sameAddress = connectionsByAddress.get(address) ?? new Set()
     let excess = sameAddress.size + 1 - limits.maxConnectionsPerAddress
     for (const connection of sameAddress) {
       if (excess <= 0) break
@@ -140,19 +140,19 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
       const connection = new Connection(socket, state, refusal)
       socket.data = connection
       connections.add(connection)
-      perAddress.set(address, (perAddress.get(address) ?? new Set()).add(connection))
+      connectionsByAddress.set(address, (connectionsByAddress.get(address) ?? new Set()).add(connection))
       if (excess > MAX_REFUSALS_PER_ADDRESS) connection.terminate()
       else if (tls === undefined) connection.onOpen()
       else if (secureContext !== undefined) setCertificate(socket, secureContext)
     },
     // Without this handler, Bun would call `open` only after the handshake, which may never end.
-    handshake({ data }: Socket<Connection>, isComplete: boolean) {
-      if (isComplete) data.onOpen()
+    handshake({ data: connection }: Socket<Connection>, isComplete: boolean) {
+      if (isComplete) connection.onOpen()
     },
-    close({ data }: Socket<Connection>) {
-      data.onClosed()
-      connections.delete(data)
-      removeFromAddress(data)
+    close({ data: connection }: Socket<Connection>) {
+      connection.onClosed()
+      connections.delete(connection)
+      removeFromAddress(connection)
       if (state.isStopping && connections.size === 0) allClosed.resolve()
     },
     // Called for TLS errors.

@@ -247,9 +247,9 @@ function bodyLengthOf(headers: RequestHeaders, isHttp10: boolean): number | 'chu
   return Number(length)
 }
 
-function wantsKeepAlive(connection: string | null, isHttp10: boolean): boolean {
-  if (connection === null) return !isHttp10
-  const options = connection.toLowerCase().split(/[\t ]*,[\t ]*/)
+function wantsKeepAlive(connectionHeader: string | null, isHttp10: boolean): boolean {
+  if (connectionHeader === null) return !isHttp10
+  const options = connectionHeader.toLowerCase().split(/[\t ]*,[\t ]*/)
   return isHttp10 ? options.includes('keep-alive') : !options.includes('close')
 }
 
@@ -313,7 +313,7 @@ export class IncomingRequest implements HttpRequest, PendingRequest {
   }
 }
 
-/** Stands for input that is not a request while its response is sent. */
+/** Takes the place of the pending request while a refusal is sent. */
 export class RefusedRequest implements PendingRequest {
   readonly method = ''
   readonly isHttp10 = false
@@ -327,11 +327,11 @@ export class RequestBody {
   readonly #chunkReader: ChunkReader | undefined
   /** The number of bytes that have not arrived yet; 0 for a chunked body. */
   #missingBytes: number
-  #kept: Uint8Array = NO_BYTES
+  #buffer: Uint8Array = NO_BYTES
   #size = 0
   #maxBytes = MAX_KEPT_BYTES
   #problem: RequestProblem | undefined
-  #reader: PromiseWithResolvers<Uint8Array> | undefined
+  #pendingRead: PromiseWithResolvers<Uint8Array> | undefined
   #isDiscarded = false
 
   constructor(length: RequestHeaders['bodyLength']) {
@@ -350,7 +350,7 @@ export class RequestBody {
       this.#chunkReader === undefined
         ? this.#takeByLength(bytes)
         : this.#chunkReader.take(bytes, (data) => this.#keep(data))
-    if (this.isComplete && this.#problem === undefined) this.#reader?.resolve(this.#bytes())
+    if (this.isComplete && this.#problem === undefined) this.#pendingRead?.resolve(this.#bytes())
     return taken
   }
 
@@ -358,14 +358,14 @@ export class RequestBody {
     this.#limitTo(Math.min(maxBytes, MAX_KEPT_BYTES))
     if (this.#problem !== undefined) throw this.#problem
     if (this.isComplete) return this.#bytes()
-    this.#reader ??= Promise.withResolvers<Uint8Array>()
-    return this.#reader.promise
+    this.#pendingRead ??= Promise.withResolvers<Uint8Array>()
+    return this.#pendingRead.promise
   }
 
   /** Drops the body, including bytes that arrive later. */
   discard(): void {
     this.#isDiscarded = true
-    this.#kept = NO_BYTES
+    this.#buffer = NO_BYTES
   }
 
   /** Called when no more bytes of the body will arrive. */
@@ -386,15 +386,15 @@ export class RequestBody {
     if (size > this.#maxBytes) this.#fail(tooLarge(this.#maxBytes))
     // Almost every body arrives in one piece, which needs no copy.
     else if (this.#size === 0 && this.#chunkReader === undefined && this.#missingBytes === 0)
-      this.#kept = data
+      this.#buffer = data
     else {
       // Copied, because a subarray would keep the whole received buffer in memory.
-      if (size > this.#kept.length) {
-        const larger = new Uint8Array(Math.min(this.#maxBytes, Math.max(size, 2 * this.#kept.length)))
+      if (size > this.#buffer.length) {
+        const larger = new Uint8Array(Math.min(this.#maxBytes, Math.max(size, 2 * this.#buffer.length)))
         larger.set(this.#bytes())
-        this.#kept = larger
+        this.#buffer = larger
       }
-      this.#kept.set(data, this.#size)
+      this.#buffer.set(data, this.#size)
     }
     this.#size = size
   }
@@ -407,13 +407,13 @@ export class RequestBody {
   }
 
   #bytes(): Uint8Array {
-    return this.#kept.length === this.#size ? this.#kept : this.#kept.subarray(0, this.#size)
+    return this.#buffer.length === this.#size ? this.#buffer : this.#buffer.subarray(0, this.#size)
   }
 
   #fail(problem: RequestProblem): void {
     this.#problem ??= problem
-    this.#kept = NO_BYTES
-    this.#reader?.reject(this.#problem)
+    this.#buffer = NO_BYTES
+    this.#pendingRead?.reject(this.#problem)
   }
 }
 

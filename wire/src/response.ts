@@ -66,16 +66,16 @@ function responseHead(
   { status, lines }: HttpResponse,
   framing: Framing,
   { isLast, isHttp10 }: ResponseContext,
-  keepAlive: string,
+  keepAliveLine: string,
 ): string {
-  const connection = connectionLines(isLast, isHttp10, keepAlive)
+  const connection = connectionLines(isLast, isHttp10, keepAliveLine)
   const statusLine = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`
   return `${statusLine}${lines}${dateLine()}${connection}${framingLine(status, framing)}\r\n`
 }
 
-function connectionLines(isLast: boolean, isHttp10: boolean, keepAlive: string): string {
+function connectionLines(isLast: boolean, isHttp10: boolean, keepAliveLine: string): string {
   if (isLast) return 'Connection: close\r\n'
-  return isHttp10 ? `Connection: keep-alive\r\n${keepAlive}` : keepAlive
+  return isHttp10 ? `Connection: keep-alive\r\n${keepAliveLine}` : keepAliveLine
 }
 
 function isLive(body: ResponseBody): body is LiveBody {
@@ -208,9 +208,9 @@ export class ResponseWriter {
   /** Sends as much as the network accepts now. */
   flush(): void {
     if (this.#isClosed) return
-    const before = this.#queue.sentBytes
+    const sentBefore = this.#queue.sentBytes
     this.#queue.flush()
-    if (this.#queue.sentBytes > before) this.#live?.onBytesSent()
+    if (this.#queue.sentBytes > sentBefore) this.#live?.onBytesSent()
     if (this.#queue.unsentBytes > 0) return
     if (this.#parts !== undefined) this.#writeParts()
     if (this.isDone) this.#events.onDone()
@@ -351,11 +351,11 @@ class SendQueue {
 
   /** The head is ASCII. The bytes must not change, because unsent bytes are not copied. */
   writeHeadAndBytes(head: string, bytes: Uint8Array): void {
-    const joined = Math.min(bytes.length, MAX_JOINED_BYTES)
-    growScratch(head.length + joined)
+    const joinedBytes = Math.min(bytes.length, MAX_JOINED_BYTES)
+    growScratch(head.length + joinedBytes)
     scratch.write(head, 'latin1')
-    scratch.set(bytes.subarray(0, joined), head.length)
-    const sent = this.#write(scratch.subarray(0, head.length + joined))
+    scratch.set(bytes.subarray(0, joinedBytes), head.length)
+    const sent = this.#write(scratch.subarray(0, head.length + joinedBytes))
     if (sent < head.length) this.#keep(Buffer.from(head.slice(sent)))
     const rest = bytes.subarray(Math.max(0, sent - head.length))
     if (rest.length > 0) this.writeBytes(rest)
