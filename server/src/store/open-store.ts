@@ -1,7 +1,7 @@
 import { ServiceError } from '../core/values/errors.ts'
 import { type OpenOptions, OpenRefused, withoutPassword } from './opening.ts'
 import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore, type PostgresSettings } from './postgres/store.ts'
-import { isBeingRestored, type Restored, restoreSqlite } from './sqlite/backup.ts'
+import { isBeingRestored, type RestoreResult, restoreSqlite } from './sqlite/backup.ts'
 import { deletedWriteAheadLogOf } from './sqlite/database-files.ts'
 import { problemText } from './sqlite/failures.ts'
 import { openSqliteStore } from './sqlite/store.ts'
@@ -42,7 +42,7 @@ export function canBeShared(databaseUrl: string): boolean {
 }
 
 /** Replaces the SQLite database at DATABASE_URL with a backup. */
-export function restoreStore(backup: string, databaseUrl: string): Restored {
+export function restoreStore(backup: string, databaseUrl: string): RestoreResult {
   return restoreSqlite(backup, databaseUrl.slice(SQLITE_SCHEME.length))
 }
 

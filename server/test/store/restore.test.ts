@@ -82,8 +82,8 @@ const contents = () =>
 describe('a restore', () => {
   test('after a kill -9 returns the content of the backup, and keeps the database with its write-ahead log', async () => {
     const before = contents()
-    const { replaced = '', isOlder } = restoreSqlite(backup, path)
-    expect(isOlder).toBe(false)
+    const { replaced = '', hasOlderTables } = restoreSqlite(backup, path)
+    expect(hasOlderTables).toBe(false)
     expect(replaced).toMatch(/petstore\.db\.replaced-\d{8}T\d{6}Z$/)
     const after = contents()
     expect(after['backup.db']).toBe(before['backup.db'])

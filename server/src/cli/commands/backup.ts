@@ -117,12 +117,12 @@ async function restoreFile(file: string, flags: RestoreFlags): Promise<void> {
 /** `source` names the backup in messages. */
 function restoreAndReport(path: string, source: string, { databaseUrl }: Pick<Config, 'databaseUrl'>): void {
   const database = databaseName({ databaseUrl })
-  const { replaced, isOlder } = restoreDatabase(path, source, databaseUrl)
+  const { replaced, hasOlderTables } = restoreDatabase(path, source, databaseUrl)
   console.log(`Restored ${database} (${megabytesOf(database)} MB) from ${source}, and checked it.`)
   if (replaced !== undefined) {
     console.log(`The replaced database is kept as ${replaced}. To undo: petstore restore ${replaced}`)
   }
-  if (isOlder) console.log('The restored tables are from an older version: petstore serve upgrades them.')
+  if (hasOlderTables) console.log('The restored tables are from an older version: petstore serve upgrades them.')
 }
 
 function restoreDatabase(path: string, source: string, databaseUrl: string): ReturnType<typeof restoreStore> {

@@ -23,7 +23,7 @@ import { DIALECT } from './dialect.ts'
 import { isDamage, isLocked, problemText } from './failures.ts'
 import { hasEarlyTables, migrate, missingColumns, NEWEST, versionOf } from './migrations.ts'
 
-/** Marks a file as a backup. It is in the file's header, so it can be read without opening the database, which changes it. */
+/** Marks a file as a backup. The mark is in the header, so it can be read without opening the file: opening would change it. */
 const BACKUP_ID = 0x50736261
 /** The offset in a SQLite file of the number that PRAGMA application_id sets. */
 const APPLICATION_ID_OFFSET = 68
@@ -61,11 +61,11 @@ export function isBackup(path: string): boolean {
   return mark.length === 4 && mark.readUInt32BE() === BACKUP_ID
 }
 
-/** The number of pages, and their size, are in the header of a SQLite file. */
+/** The size that follows from the number and size of the pages in the header of a SQLite file. */
 function expectedSize(path: string): number {
   const header = bytesAt(path, 0, 32)
   const pageSize = header.readUInt16BE(16)
-  // A page of 65,536 bytes does not fit into two bytes.
+  // The size 65,536 does not fit into two bytes and is stored as 1.
   return header.readUInt32BE(28) * (pageSize === 1 ? 65_536 : pageSize)
 }
 
@@ -93,11 +93,11 @@ const SIDE_SUFFIXES = [...CONTENT_SUFFIXES, '-shm']
 const CHUNK_BYTES = 1024 * 1024
 const ROOT_USER = 0
 
-export interface Restored {
+export interface RestoreResult {
   /** The new name of the database that was replaced; `undefined` if there was none. */
   readonly replaced: string | undefined
   /** Whether `petstore serve` or `petstore migrate` has to migrate the restored tables. */
-  readonly isOlder: boolean
+  readonly hasOlderTables: boolean
 }
 
 /** The path of the new database once it is complete and checked. While this file exists, the old database cannot be opened. */
@@ -113,7 +113,7 @@ const stagedPath = (path: string) => `${path}.restoring`
  *
  * If the restore is interrupted, either the old database or the staged copy is complete. Running the restore again finishes it.
  */
-export function restoreSqlite(backup: string, target: string): Restored {
+export function restoreSqlite(backup: string, target: string): RestoreResult {
   requireBackup(backup, target)
   mkdirSync(dirname(target), { recursive: true })
   const path = realPathOf(target)
@@ -125,10 +125,10 @@ export function restoreSqlite(backup: string, target: string): Restored {
     // files get the same new name.
     const interruptedAtMs = statSync(staged, { throwIfNoEntry: false })?.mtimeMs
     const second = interruptedAtMs === undefined ? unusedSecond(path) : Math.floor(interruptedAtMs / 1_000)
-    let isOlder: boolean
+    let hasOlderTables: boolean
     try {
       copyDatabase(backup, partial, isBackup(backup) ? [] : CONTENT_SUFFIXES)
-      isOlder = adoptCopy(partial, backup)
+      hasOlderTables = adoptCopy(partial, backup)
       copyPermissions(partial, path)
       utimesSync(partial, second, second)
       sync(partial)
@@ -145,7 +145,7 @@ export function restoreSqlite(backup: string, target: string): Restored {
     }
     renameSync(staged, path)
     sync(dirname(path))
-    return { replaced: existsSync(replaced) ? replaced : undefined, isOlder }
+    return { replaced: existsSync(replaced) ? replaced : undefined, hasOlderTables }
   } finally {
     lock.close()
   }
@@ -239,14 +239,14 @@ function adoptCopy(copy: string, backup: string): boolean {
     const isForeign = version === 0 || (version <= NEWEST && missing.length > 0)
     if (isForeign) throw refuse('is not a database of this program')
     requireOwnTables(version, NEWEST, missing)
-    const isOlder = needsMigration(version, NEWEST, 'migrate')
+    const hasOlderTables = needsMigration(version, NEWEST, 'migrate')
     const damage = integrityProblem(database)
     if (damage !== undefined) throw refuse(`is damaged (${damage}); use an earlier backup`)
     database.run('PRAGMA application_id = 0')
     for (const text of [...DIALECT.newIdentity, ...DIALECT.skipIds]) database.run(text)
     // Removes the write-ahead log, so that only one file has to be renamed.
     database.run('PRAGMA journal_mode = DELETE')
-    return isOlder
+    return hasOlderTables
   } catch (error) {
     if (!isDamage(error)) throw error
     throw refuse(
@@ -273,7 +273,7 @@ function replacedName(path: string, second: number): string {
   return `${path}.replaced-${time}Z`
 }
 
-/** A time, from now on, that is not in the name of a database that was replaced earlier. */
+/** The first second, from now on, that is not in the name of a database that was replaced earlier. */
 function unusedSecond(path: string): number {
   let second = Math.floor(Date.now() / 1_000)
   while (['', ...SIDE_SUFFIXES].some((suffix) => existsSync(replacedName(path, second) + suffix))) second++
