@@ -15,7 +15,7 @@ const CHUNK_BYTES = 1024 * 1024
 
 /**
  * Flushes the write-ahead log of an open database. SQLite keeps using the same file while this process has a connection open:
- * after a checkpoint it overwrites the file from the beginning, and only the last connection that closes removes it. So the
+ * after a checkpoint it overwrites the file from the beginning, and only the last connection to close removes it. So the
  * descriptor stays valid until the connection closes. SQLite does not lock this file, so closing the descriptor releases no
  * lock.
  */
@@ -81,7 +81,7 @@ const LATEST_WEIGHT = 0.1
 const MAX_COUNTED_MS = 5
 
 /** The commits that one flush covers. */
-interface Group {
+interface CommitGroup {
   /** The end of the table `log` before the first of these commits. */
   readonly logEndBefore: bigint
   readonly flushed: Promise<void>
@@ -103,8 +103,8 @@ interface FlushQueueParts {
  */
 export class FlushQueue {
   readonly #parts: FlushQueueParts
-  #flushing: Group | undefined
-  #waiting: Group | undefined
+  #flushingGroup: CommitGroup | undefined
+  #waitingGroup: CommitGroup | undefined
   #failure: ServiceError | undefined
   #averageMs = SHORT_FLUSH_MS
 
@@ -117,23 +117,23 @@ export class FlushQueue {
    * waiting (`isAlone`) and flushes are short, the flush runs at once, which saves a round trip to another thread.
    */
   add(logEndBefore: bigint, isAlone: boolean): void {
-    if (isAlone && this.#flushing === undefined && this.#averageMs < SHORT_FLUSH_MS) {
+    if (isAlone && this.#flushingGroup === undefined && this.#averageMs < SHORT_FLUSH_MS) {
       this.#flushNow()
       return
     }
-    this.#waiting ??= newGroup(logEndBefore)
-    if (this.#flushing === undefined) void this.#flushWaiting()
+    this.#waitingGroup ??= newGroup(logEndBefore)
+    if (this.#flushingGroup === undefined) void this.#flushWaiting()
   }
 
   /** Resolves when every commit so far is flushed; `undefined` if they already are. Rejects after a failed flush. */
   untilFlushed(): Promise<void> | undefined {
     if (this.#failure !== undefined) return Promise.reject(this.#failure)
-    return (this.#waiting ?? this.#flushing)?.flushed
+    return (this.#waitingGroup ?? this.#flushingGroup)?.flushed
   }
 
   /** The last flushed position of the table `log`; `undefined` if all of it is flushed. */
   get flushedUpTo(): bigint | undefined {
-    return (this.#flushing ?? this.#waiting)?.logEndBefore
+    return (this.#flushingGroup ?? this.#waitingGroup)?.logEndBefore
   }
 
   /** Throws after a failed flush: until a restart reads the file again, it is unknown which commits are on disk. */
@@ -160,10 +160,10 @@ export class FlushQueue {
 
   async #flushWaiting(): Promise<void> {
     for (;;) {
-      const group = this.#waiting
+      const group = this.#waitingGroup
       if (group === undefined || this.#failure !== undefined) return
-      this.#waiting = undefined
-      this.#flushing = group
+      this.#waitingGroup = undefined
+      this.#flushingGroup = group
       const startedAt = performance.now()
       try {
         await this.#parts.file.flush()
@@ -172,7 +172,7 @@ export class FlushQueue {
         return
       }
       this.#recordDuration(startedAt)
-      this.#flushing = undefined
+      this.#flushingGroup = undefined
       this.#parts.onFlushed()
       group.resolve()
     }
@@ -184,15 +184,15 @@ export class FlushQueue {
       'the disk failed while changes were being saved; changes in progress may or may not have been made: read the current state before you retry',
       { cause: error },
     )
-    const groups = [this.#flushing, this.#waiting]
-    this.#flushing = undefined
-    this.#waiting = undefined
+    const groups = [this.#flushingGroup, this.#waitingGroup]
+    this.#flushingGroup = undefined
+    this.#waitingGroup = undefined
     for (const group of groups) group?.reject(this.#failure)
     this.#parts.onFailed(error)
   }
 }
 
-function newGroup(logEndBefore: bigint): Group {
+function newGroup(logEndBefore: bigint): CommitGroup {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   // If nobody waits for the commit, for example after a disconnect, an unhandled rejection would end the process.
   promise.catch(() => {})
@@ -215,15 +215,15 @@ const MAX_STEPS = 5
  */
 export class Checkpointer {
   readonly #path: string
-  readonly #changesBetween: number
+  readonly #changesBetweenCheckpoints: number
   #worker: Worker | undefined
   #changes = 0
-  #running: Promise<void> | undefined
+  #runningCheckpoint: Promise<void> | undefined
   #lastStep: Promise<void> | undefined
 
-  constructor(path: string, changesBetween = CHANGES_BETWEEN_CHECKPOINTS) {
+  constructor(path: string, changesBetweenCheckpoints = CHANGES_BETWEEN_CHECKPOINTS) {
     this.#path = path
-    this.#changesBetween = changesBetween
+    this.#changesBetweenCheckpoints = changesBetweenCheckpoints
   }
 
   /** Writes must wait for this promise; `undefined` if they need not wait. */
@@ -234,14 +234,14 @@ export class Checkpointer {
   /** Must be called after each commit, with the number of changed rows. */
   add(changes: number): void {
     this.#changes += changes
-    if (this.#changes < this.#changesBetween) return
-    this.#running ??= this.#run().finally(() => {
-      this.#running = undefined
+    if (this.#changes < this.#changesBetweenCheckpoints) return
+    this.#runningCheckpoint ??= this.#run().finally(() => {
+      this.#runningCheckpoint = undefined
     })
   }
 
   async close(): Promise<void> {
-    await this.#running
+    await this.#runningCheckpoint
     if (this.#worker === undefined) return
     await this.#sendToWorker(undefined)
     this.#worker.terminate()
