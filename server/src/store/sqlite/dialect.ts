@@ -74,7 +74,7 @@ export function idGenerator(database: Database, table: GeneratedIdTable) {
       const ids: bigint[] = []
       if (count === 0) return ids
       const first = (findLast.get()?.last ?? 0n) + 1n
-      // One query is almost always enough, because only callers and imports can have used these ids.
+      // One query is almost always enough: these ids are used only if a caller or an import has chosen them.
       const areUnused = findUsed.get(first, first + BigInt(count - 1)) === null
       for (let id = first; ids.length < count; id++) {
         if (areUnused || findUsed.get(id, id) === null) ids.push(id)

@@ -16,9 +16,9 @@ const NEARLY_FULL_BYTES = 16 * 1024 * 1024
 const ADVICE: Readonly<Record<string, string | ((path: string) => string)>> = {
   SQLITE_CORRUPT: `the file is damaged: ${RESTORE}`,
   SQLITE_NOTADB: `check DATABASE_URL; if it is the right file, its beginning is damaged: ${RESTORE}`,
-  SQLITE_FULL: (path) => `the disk is full: free some space in ${fullestFolder(path)}`,
+  SQLITE_FULL: (path) => `the disk is full: free some space in ${describeFullestFolder(path)}`,
   SQLITE_IOERR: (path) =>
-    `the disk failed to read or write: check its free space (${fullestFolder(path)}) and the system log`,
+    `the disk failed to read or write: check its free space (${describeFullestFolder(path)}) and the system log`,
   SQLITE_BUSY: 'another process holds a lock on it: end that process, or retry when it has finished',
   SQLITE_READONLY: 'give the service write permission for the file and its folder, then restart it',
 }
@@ -27,13 +27,13 @@ const ADVICE: Readonly<Record<string, string | ((path: string) => string)>> = {
 export function problemText(error: unknown, path: string): string {
   const message = error instanceof Error ? error.message : String(error)
   const code = codeOf(error)
-  const [, known] = Object.entries(ADVICE).find(([prefix]) => code.startsWith(prefix)) ?? []
-  const advice = typeof known === 'function' ? known(path) : known
+  const [, knownAdvice] = Object.entries(ADVICE).find(([prefix]) => code.startsWith(prefix)) ?? []
+  const advice = typeof knownAdvice === 'function' ? knownAdvice(path) : knownAdvice
   return `${message}; ${advice ?? 'check DATABASE_URL and that the file and its folder are writable'}`
 }
 
-/** The folder of the database, or the folder of temporary files if its disk is full and has less free space. */
-function fullestFolder(path: string): string {
+/** Describes the folder of temporary files if its disk is full and has less free space, else the folder of the database. */
+function describeFullestFolder(path: string): string {
   const databaseFolder = dirname(path)
   const temporary = temporaryFolder()
   const isTemporaryFull = freeBytes(temporary) < Math.min(NEARLY_FULL_BYTES, freeBytes(databaseFolder))

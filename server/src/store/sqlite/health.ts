@@ -28,7 +28,7 @@ export function readinessCheck(
   // Fails if the database has lost its tables.
   const anyLogRow = database.query('SELECT 1 FROM log LIMIT 1')
   const paths = path === ':memory:' ? [] : [path, `${path}-wal`]
-  const opened = paths.map((name) => ({ name, inode: inodeOf(name) }))
+  const openedFiles = paths.map((name) => ({ name, inode: inodeOf(name) }))
   let runningWrite: Promise<void> | undefined
 
   const write = () =>
@@ -39,10 +39,10 @@ export function readinessCheck(
 
   return async () => {
     if (damage !== undefined) throw notReady(`the file was damaged when the service started: ${damage}`)
-    const replaced = opened.find(({ name, inode }) => inodeOf(name) !== inode)
-    if (replaced !== undefined) {
+    const replacedFile = openedFiles.find(({ name, inode }) => inodeOf(name) !== inode)
+    if (replacedFile !== undefined) {
       throw notReady(
-        `${replaced.name} was deleted or replaced while the service was running; stop the service with SIGTERM, which saves its changes, and do not kill it or open the database before that`,
+        `${replacedFile.name} was deleted or replaced while the service was running; stop the service with SIGTERM, which saves its changes, and do not kill it or open the database before that`,
       )
     }
     // If the write of the last check still hangs, this check waits for it instead of starting another.
@@ -86,11 +86,11 @@ export function damageAtStart(path: string): string | undefined {
 function withReason(error: unknown, path: string): unknown {
   const cause = error instanceof ServiceError ? error.cause : error
   if (!(cause instanceof Error)) return error
-  const isKnown = /SQLITE_(FULL|IOERR|BUSY|READONLY|CORRUPT)/.test(codeOf(cause))
+  const isKnown = /SQLITE_(FULL|IOERR|BUSY|READONLY|CORRUPT)/.test(codeOfCause(cause))
   return isKnown ? notReady(cause.message || problemText(cause, path), cause) : error
 }
 
-function codeOf(error: Error): string {
+function codeOfCause(error: Error): string {
   const { cause } = error
   return cause instanceof Error && 'code' in cause ? String(cause.code) : ''
 }

@@ -6,7 +6,7 @@ import { decisionWriter } from './stock.ts'
 export async function openImport(connection: Connection, clock: StoreClock): Promise<ImportDatabase> {
   const session = await connection.longSession()
   await session.run('PRAGMA temp_store = FILE')
-  // The cache is large enough that SQLite writes each page only once.
+  // The cache of 32 MiB is large enough that SQLite writes each page only once.
   await session.run('PRAGMA cache_size = -32768')
   // An import writes each pet before its stock and removes nothing, so it cannot break a foreign key. Without the checks,
   // it holds the lock for less time.
@@ -36,10 +36,10 @@ async function applyComparedRows<Value, Result>(
   write: () => Promise<Result>,
 ): Promise<Result> {
   const { session } = tables
-  const [before] = await session.rows<{ position: bigint }>(LOG_END)
+  const [endBefore] = await session.rows<{ position: bigint }>(LOG_END)
   await tables.compareAll()
   const result = await session.writeInTransaction(async () => {
-    await markChangedPets(tables, before?.position)
+    await markChangedPets(tables, endBefore?.position)
     await tables.compareTouched()
     return write()
   })

@@ -159,6 +159,7 @@ const ADD_ORDER_CUSTOMER = `
   ALTER TABLE orders ADD COLUMN customer_words TEXT;
   CREATE INDEX orders_by_customer ON orders (state, customer_words, id) WHERE customer_words IS NOT NULL;
   CREATE INDEX orders_by_pet_and_customer ON orders (pet_id, state, customer_words, id) WHERE customer_words IS NOT NULL`
+
 /** See core/keys/pairing.ts. A key has at most one pairing code. */
 const PAUSED_KEYS_AND_PAIRING_CODES = `
   ALTER TABLE keys ADD COLUMN paused_at INTEGER;
@@ -198,7 +199,7 @@ export function migrate(database: Database, mode: TablesMode): void {
     if (!needsMigration(version, NEWEST, mode)) return
     const isEarly = hasEarlyTables(database)
     if (isEarly) convertEarlyTables(database)
-    // SQLite allows any version, also a negative one of another program.
+    // Another program may have set a negative version.
     const applied = isEarly ? 1 : Math.max(0, version ?? 0)
     for (const migration of MIGRATIONS.slice(applied)) database.run(migration)
     database.run(`PRAGMA user_version = ${NEWEST}`)

@@ -19,7 +19,7 @@ const CHANGED_PETS = `
   FROM (SELECT DISTINCT pet_id FROM log WHERE id > $1 AND pet_id IS NOT NULL) AS changed
   LEFT JOIN stock ON stock.pet_id = changed.pet_id LEFT JOIN pets ON pets.id = changed.pet_id`
 
-/** A read-only connection, for a worker thread. The main thread keeps the file and its write-ahead log open. */
+/** A read-only connection, for a worker thread. It needs the write-ahead log, which the main thread keeps open. */
 export class ReadConnection {
   readonly #database: Database
   readonly #path: string

@@ -31,24 +31,24 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
   const clock: StoreClock = { sql: (processTime) => processTime, processTime: now }
   requireUsable(path)
   let lock: ReturnType<typeof lockForServing> | undefined
-  let opened: Connection | undefined
+  let openedConnection: Connection | undefined
   try {
-    // Takes the lock before it opens the file, because another process may be serving or replacing the file.
+    // The lock is taken before the file is opened, because another process may be serving or replacing the file.
     if (options.exclusive === true && path !== ':memory:') {
       mkdirSync(dirname(path), { recursive: true })
       lock = lockForServing(path)
     }
-    opened = Connection.open(path)
-    migrate(opened.database, options.tables ?? 'migrate')
+    openedConnection = Connection.open(path)
+    migrate(openedConnection.database, options.tables ?? 'migrate')
     if (lock !== undefined) {
-      opened.flushInBackground(options.onFlushFailure ?? (() => {}), options.checkpointAfterChanges)
+      openedConnection.flushInBackground(options.onFlushFailure ?? (() => {}), options.checkpointAfterChanges)
     }
   } catch (error) {
     lock?.close()
-    opened?.database.close()
+    openedConnection?.database.close()
     throw error
   }
-  const connection = opened
+  const connection = openedConnection
   connection.stopBlocking()
   const damage = options.exclusive === true ? damageAtStart(path) : undefined
   const ping = readinessCheck(connection, path, damage)
@@ -64,7 +64,7 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
     // The worker may have read commits that are not flushed yet, so its answers wait for the flush.
     (answer) => connection.read(() => answer),
   )
-  // These methods may examine many log rows.
+  // These methods may examine many log rows, so the worker runs them.
   const { listRecentHistory, listPetEdits } = historyMethods(reader)
   return {
     clock: now,
@@ -84,10 +84,10 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
     ...keyMethods(connection),
     findKey: keyMethods(withUnflushedReads(connection)).findKey,
     ...usageMethods(connection),
-    openLimits: (clock, burstMs) => LimitLedger.open(ledgerStore(connection), clock, burstMs),
+    openLimits: (limitClock, burstMs) => LimitLedger.open(ledgerStore(connection), limitClock, burstMs),
     ...transferMethods(connection, clock, () => openImport(connection, clock)),
     ...contentMethods(connection),
-    backupTo: (path) => backUp(connection, path),
+    backupTo: (backupPath) => backUp(connection, backupPath),
     writePause: writePause(path),
     ...inspectionMethods(connection),
     findWrongSettings: async () => [],
