@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { applyWithinPause, watchPause } from '../../src/cli/import-pause.ts'
 import { Progress } from '../../src/cli/terminal.ts'
 import { ROWS_PER_STEP } from '../../src/store/import-tables.ts'
-import { announcedSeconds, writePause } from '../../src/store/sqlite/database-files.ts'
+import { secondsUntilImportEnds, writePause } from '../../src/store/sqlite/database-files.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { lockedFile } from '../faults/disk/spoilt-file.ts'
@@ -62,13 +62,13 @@ describe('an import that would block a running service for longer than --max-pau
         /writing 20,001 rows keeps the running service from writing for about \d+ (s|min \d+ s); nothing was changed\. Accept the pause with --yes/,
       )
       expect(await store.countPets()).toBe(0)
-      expect(announcedSeconds(path)).toBeUndefined()
+      expect(secondsUntilImportEnds(path)).toBeUndefined()
 
       const accepted = await petstore([...args(), '--yes'])
       expect([accepted.exitCode, accepted.stdout]).toEqual([0, expect.stringContaining('20,001 pets added')])
       expect(accepted.stderr).toContain('keeps the running service from writing for about')
       expect(await store.countPets()).toBe(PETS)
-      expect(announcedSeconds(path)).toBeUndefined()
+      expect(secondsUntilImportEnds(path)).toBeUndefined()
     })
   })
 
@@ -142,7 +142,7 @@ test('an import announces the remaining time after each step, and removes the an
           keyId: 'test',
           onProgress: (done, total) => {
             onProgress(done, total)
-            seen.push([done, announcedSeconds(path)])
+            seen.push([done, secondsUntilImportEnds(path)])
           },
         }),
     )
@@ -152,7 +152,7 @@ test('an import announces the remaining time after each step, and removes the an
       [ROWS_PER_STEP, expect.any(Number)],
       [PETS, expect.any(Number)],
     ])
-    expect(announcedSeconds(path)).toBeUndefined()
+    expect(secondsUntilImportEnds(path)).toBeUndefined()
   })
 })
 
@@ -214,8 +214,8 @@ describe('a service that cannot write', () => {
 
   test('ignores the announcement of an import that was killed long ago', () => {
     writePause(path).announce(-50)
-    expect(announcedSeconds(path)).toBe(1)
+    expect(secondsUntilImportEnds(path)).toBe(1)
     writePause(path).announce(-3_600)
-    expect(announcedSeconds(path)).toBeUndefined()
+    expect(secondsUntilImportEnds(path)).toBeUndefined()
   })
 })

@@ -30,7 +30,7 @@ export function catalogTables(database: Database) {
   )
   const findBarcodeOwner = database.query<{ id: bigint }, [string]>('SELECT id FROM pets WHERE barcode = ?')
   const findAnyPetIn = database.query<unknown, [bigint]>('SELECT 1 FROM pets WHERE category_id = ? LIMIT 1')
-  const findLatestLogRow = database.query<{ id: bigint | null }, [bigint]>(
+  const findLatestLogRowId = database.query<{ id: bigint | null }, [bigint]>(
     `SELECT max(id) AS id FROM log WHERE pet_id = ? AND ${IS_PET_ROW}`,
   )
   const clearBarcode = database.query<unknown, [bigint]>(
@@ -62,18 +62,18 @@ export function catalogTables(database: Database) {
       }
     },
 
-    /** The latest log row of a pet that was removed. If the pet is created again, its history continues from that row. */
-    latestLogRow: (petId: bigint): bigint | null => findLatestLogRow.get(petId)?.id ?? null,
+    /** The id of the latest log row of a removed pet. If the pet is created again, its history continues from that row. */
+    latestLogRowId: (petId: bigint): bigint | null => findLatestLogRowId.get(petId)?.id ?? null,
 
     write: ({ pets, categories }: CatalogChanges): void => {
       // Barcodes are unique, so all old barcodes are cleared before a new barcode is written.
       for (const id of pets.keys()) clearBarcode.run(id)
-      for (const [id, changed] of pets) {
-        if (changed === undefined) {
+      for (const [id, newState] of pets) {
+        if (newState === undefined) {
           removePet.run(id)
           continue
         }
-        const { pet, entry } = changed
+        const { pet, entry } = newState
         putPet.run(...petValues(pet))
         const { quantity, status, reserved, lowStockAt } = entry
         putStock.run(id, quantity, status, reserved, lowStockAt, Number(isLow(entry)))

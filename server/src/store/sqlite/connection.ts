@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { ServiceError } from '../../core/values/errors.ts'
 import type { LogCursor } from '../cursor.ts'
 import type { Columns, Durability, LongSession, SqlDatabase, SqlValue, Statement } from '../sql.ts'
-import { alignSideFiles, announcedSeconds, createPrivateFile } from './database-files.ts'
+import { alignSideFiles, createPrivateFile, secondsUntilImportEnds } from './database-files.ts'
 import { DIALECT, LAST_LOG_ID, toBinding, toSqlite } from './dialect.ts'
 import { isLocked, problemText, toServiceError } from './failures.ts'
 import { Checkpointer, FlushQueue, WalFile } from './write-ahead-log.ts'
@@ -33,7 +33,7 @@ export interface LogEnd extends LogCursor {
 /** A position is the id of a row. Ids are in the order of the commits, because there is one writer at a time. */
 export const LOG_END = `SELECT identity, ${LAST_LOG_ID} AS position, pruned_up_to AS pruned FROM log_state`
 
-export function readLogEnd(database: Database): () => LogEnd {
+export function logEndReader(database: Database): () => LogEnd {
   const query = database.query<LogEnd, []>(LOG_END)
   return () => {
     const end = query.get()
@@ -71,7 +71,7 @@ export class Connection implements SqlDatabase, LongSession {
   readonly dialect = DIALECT
   readonly database: Database
   readonly #path: string
-  readonly #dataVersion
+  readonly #dataVersionQuery
   readonly #begin
   readonly #commit
   readonly #rollback
@@ -80,15 +80,15 @@ export class Connection implements SqlDatabase, LongSession {
   /** The flush queue of the service, if this connection is one of its long sessions. */
   #serviceQueue: FlushQueue | undefined
   #wal: WalFile | undefined
-  /** PRAGMA data_version when the commits of the service were last flushed here. */
+  /** The value of PRAGMA data_version when this connection last flushed the commits of the service. */
   #flushedDataVersion: bigint | undefined
   /**
-   * Set when another process has committed while commits of this connection may still be unflushed. `readLog` waits for
-   * this flush before it reads the other process's commit.
+   * Set when another process has committed while commits of this connection may still be unflushed. `readLog` waits
+   * until these are flushed before it reads the other process's commit.
    */
   #ownCommitsFlushed: Promise<void> | undefined
   #lastDataVersion: bigint | undefined
-  #isVersionChecked = false
+  #wasVersionCheckedThisTurn = false
   /** A read since the last commit shows that other requests are active, so the flush must not block the event loop. */
   #hasReadSinceCommit = false
   #version = 0
@@ -100,7 +100,7 @@ export class Connection implements SqlDatabase, LongSession {
     this.database = database
     this.#path = path
     this.#statements = new PreparedStatements(database)
-    this.#dataVersion = database.query<{ data_version: bigint }, []>('PRAGMA data_version')
+    this.#dataVersionQuery = database.query<{ data_version: bigint }, []>('PRAGMA data_version')
     this.#begin = database.query('BEGIN IMMEDIATE')
     this.#commit = database.query('COMMIT')
     this.#rollback = database.query('ROLLBACK')
@@ -126,7 +126,7 @@ export class Connection implements SqlDatabase, LongSession {
     return new Connection(database, path)
   }
 
-  /** Makes statements fail at once if the database is locked. Called once the tables are migrated. */
+  /** Makes statements fail at once if the database is locked. Called after the tables are migrated. */
   stopBlocking(): void {
     this.database.run('PRAGMA busy_timeout = 0')
   }
@@ -152,7 +152,7 @@ export class Connection implements SqlDatabase, LongSession {
     this.#serving = {
       queue,
       checkpointer: new Checkpointer(this.#path, checkpointAfterChanges),
-      logEnd: readLogEnd(this.database),
+      logEnd: logEndReader(this.database),
       totalChanges: () => Number(totalChanges.get()?.total ?? 0n),
     }
   }
@@ -180,10 +180,10 @@ export class Connection implements SqlDatabase, LongSession {
    */
   readonly version = (): number => {
     this.#hasReadSinceCommit = true
-    if (!this.#isVersionChecked) {
-      this.#isVersionChecked = true
+    if (!this.#wasVersionCheckedThisTurn) {
+      this.#wasVersionCheckedThisTurn = true
       setImmediate(() => {
-        this.#isVersionChecked = false
+        this.#wasVersionCheckedThisTurn = false
       })
       this.#checkForOtherCommits()
     }
@@ -192,7 +192,7 @@ export class Connection implements SqlDatabase, LongSession {
 
   #checkForOtherCommits(): void {
     try {
-      const dataVersion = this.#dataVersion.get()?.data_version
+      const dataVersion = this.#dataVersionQuery.get()?.data_version
       if (dataVersion === this.#lastDataVersion) return
       this.#version++
       this.#lastDataVersion = dataVersion
@@ -304,7 +304,7 @@ export class Connection implements SqlDatabase, LongSession {
   /** For connections outside the service, which can see its commits before they are flushed. */
   #flushCommitsOfService(): void {
     if (this.#path === ':memory:') return
-    const dataVersion = this.#dataVersion.get()?.data_version
+    const dataVersion = this.#dataVersionQuery.get()?.data_version
     if (dataVersion === this.#flushedDataVersion) return
     this.#wal ??= WalFile.open(this.#path)
     this.#wal?.flushNow()
@@ -346,7 +346,7 @@ export class Connection implements SqlDatabase, LongSession {
     })
   }
 
-  /** In the service, the commit is not flushed yet when the promise resolves. */
+  /** Like `write`, but in the service the promise resolves before the commit is flushed. */
   async #writeBeforeFlush<T>(work: () => T, durability: Durability): Promise<T> {
     const serving = this.#serving
     if (serving === undefined) {
@@ -375,7 +375,8 @@ export class Connection implements SqlDatabase, LongSession {
       const changes = totalChanges() - changesBefore
       if (changes === 0) return result
       if (durability === 'durable') {
-        queue.add(logEndBefore, !this.#hasReadSinceCommit)
+        const isAlone = !this.#hasReadSinceCommit
+        queue.add(logEndBefore, isAlone)
         this.#hasReadSinceCommit = false
       }
       checkpointer.add(changes)
@@ -391,7 +392,7 @@ export class Connection implements SqlDatabase, LongSession {
     if (this.#serving !== undefined) {
       await this.#serving.checkpointer.close()
       // After a failed flush, the file must not change. Closing the database would copy the log into it.
-      if (!(await isFlushed(this.#serving.queue))) return
+      if (!(await flushSucceeds(this.#serving.queue))) return
     }
     this.#statements.finalize()
     this.database.close()
@@ -455,17 +456,17 @@ export class Connection implements SqlDatabase, LongSession {
 
 /** If an import holds the lock, the error says when writes will work again. */
 function lockedError(error: unknown, path: string): unknown {
-  const seconds = announcedSeconds(path)
-  const plain = toServiceError(error, path)
-  if (seconds === undefined || !(plain instanceof ServiceError)) return plain
+  const seconds = secondsUntilImportEnds(path)
+  const plainError = toServiceError(error, path)
+  if (seconds === undefined || !(plainError instanceof ServiceError)) return plainError
   return new ServiceError(
     'service_unavailable',
     `an import is running and needs about ${seconds} s more; until then only reads work`,
-    { cause: plain.cause, retryAfterSeconds: seconds },
+    { cause: plainError.cause, retryAfterSeconds: seconds },
   )
 }
 
-async function isFlushed(queue: FlushQueue): Promise<boolean> {
+async function flushSucceeds(queue: FlushQueue): Promise<boolean> {
   try {
     await queue.untilFlushed()
     return true
@@ -484,12 +485,12 @@ export class PreparedStatements {
   }
 
   get(text: string): SqliteStatement<unknown, SQLQueryBindings[]> {
-    let prepared = this.#byText.get(text)
-    if (prepared === undefined) {
-      prepared = this.#database.prepare(toSqlite(text))
-      this.#byText.set(text, prepared)
+    let statement = this.#byText.get(text)
+    if (statement === undefined) {
+      statement = this.#database.prepare(toSqlite(text))
+      this.#byText.set(text, statement)
     }
-    return prepared
+    return statement
   }
 
   /** SQLite keeps the file open until all statements are finalized. */

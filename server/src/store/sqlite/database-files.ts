@@ -19,12 +19,12 @@ import { SECOND } from '../../core/values/clock.ts'
 import { OpenRefused } from '../opening.ts'
 import { isLocked } from './failures.ts'
 
-const PERMISSIONS = 0o777
+const PERMISSION_BITS = 0o777
 /** If several processes start at the same moment, one of them gets the lock within this time. */
-const LOCK_TIMEOUT_MS = 200
+const SERVING_LOCK_TIMEOUT_MS = 200
 /** The offset in a SQLite file of the number that PRAGMA user_version sets. */
 const USER_VERSION_OFFSET = 60
-/** An import that was killed leaves its announcement behind, which is ignored from this long after the announced end. */
+/** A killed import leaves its announcement behind, which is ignored when the announced end is this long ago. */
 const STALE_AFTER_MS = 60 * SECOND
 
 /** The path without symbolic links, as SQLite resolves it. The file need not exist. */
@@ -59,13 +59,13 @@ export function createPrivateFile(
  * of the database changed after a process was killed, the files that it left behind could be unusable.
  */
 export function alignSideFiles(path: string): void {
-  const permissions = statSync(path).mode & PERMISSIONS
-  for (const side of [`${path}-wal`, `${path}-shm`]) {
+  const permissions = statSync(path).mode & PERMISSION_BITS
+  for (const sideFile of [`${path}-wal`, `${path}-shm`]) {
     // Another process that closes the database may remove the file at any time.
-    const mode = statSync(side, { throwIfNoEntry: false })?.mode
-    if (mode === undefined || (mode & PERMISSIONS) === permissions) continue
+    const mode = statSync(sideFile, { throwIfNoEntry: false })?.mode
+    if (mode === undefined || (mode & PERMISSION_BITS) === permissions) continue
     try {
-      chmodSync(side, permissions)
+      chmodSync(sideFile, permissions)
     } catch {
       // The file belongs to another user. SQLite reports an error if it cannot be used.
     }
@@ -73,9 +73,9 @@ export function alignSideFiles(path: string): void {
 }
 
 /**
- * Prevents a second process from serving the database at `path`: with two, each key would have its limits twice. The lock is a
- * SQLite lock on a file next to the database, so it ends with the process and works on every file system that the database
- * works on. The lock file is never removed, because another process may just be locking it.
+ * Prevents a second process from serving the database at `path`: with two processes, each key could use its limits twice.
+ * The lock is a SQLite lock on a file next to the database, so it ends with the process and works on every file system that
+ * the database works on. The lock file is never removed, because another process may just be locking it.
  */
 export function lockForServing(
   path: string,
@@ -86,7 +86,7 @@ export function lockForServing(
   let lock: Database | undefined
   try {
     lock = new Database(lockPath)
-    lock.run(`PRAGMA busy_timeout = ${LOCK_TIMEOUT_MS}`)
+    lock.run(`PRAGMA busy_timeout = ${SERVING_LOCK_TIMEOUT_MS}`)
     // Without a journal file, a killed process leaves nothing behind.
     lock.run('PRAGMA journal_mode = MEMORY')
     lock.run('BEGIN EXCLUSIVE')
@@ -160,7 +160,7 @@ export function writePause(path: string): WritePause {
 }
 
 /** The seconds until the announced end of an import, at least 1; `undefined` if no import is announced. */
-export function announcedSeconds(path: string): number | undefined {
+export function secondsUntilImportEnds(path: string): number | undefined {
   try {
     const { endsAt }: { endsAt?: unknown } = JSON.parse(readFileSync(announcementPath(path), 'utf8'))
     if (typeof endsAt !== 'number') return undefined

@@ -3,31 +3,31 @@ import { fromCursor, type LogMethods, toCursor } from '../cursor.ts'
 import { prunableIds } from '../history.ts'
 import { LOG_FIELDS, type LogRow, MAX_EVENTS_BEHIND, toEvent } from '../log-rows.ts'
 import { statement } from '../sql.ts'
-import { type Connection, capLogEnd, readLogEnd } from './connection.ts'
+import { type Connection, capLogEnd, logEndReader } from './connection.ts'
 import { runStatement } from './dialect.ts'
 
 /** Each event is a row of the log, and the id of the row is the position in its cursor. */
 export function logMethods(connection: Connection): LogMethods {
   const { database } = connection
-  const logEnd = readLogEnd(database)
+  const logEnd = logEndReader(database)
   // A change of a category is not an event. The crossings that it causes are events.
   const rowsAfter = database.query<LogRow, [bigint, bigint, number]>(`
     SELECT id, ${LOG_FIELDS} FROM log
     WHERE id > ? AND id <= ? AND kind <> 'category' ORDER BY id LIMIT ?
   `)
 
-  const eventsAfter = (cursor: string, limit: number, maxBehind: bigint | undefined) =>
+  const eventsAfter = (cursor: string, limit: number, maxRowsBehind: bigint | undefined) =>
     connection.readLog(
       database.transaction(
         (flushedEnd: bigint | undefined): StockEvents | 'relist_needed' | 'unknown_cursor' => {
           const start = fromCursor(cursor)
           if (start === undefined) return 'unknown_cursor'
           const end = capLogEnd(flushedEnd, logEnd())
-          const behind = end.position - start.position
+          const rowsBehind = end.position - start.position
           const isInvalid = start.identity !== end.identity || start.position < end.pruned
-          if (isInvalid || behind < 0n || (maxBehind !== undefined && behind > maxBehind))
+          if (isInvalid || rowsBehind < 0n || (maxRowsBehind !== undefined && rowsBehind > maxRowsBehind))
             return 'relist_needed'
-          if (behind === 0n) return { events: [], cursor }
+          if (rowsBehind === 0n) return { events: [], cursor }
           const { identity } = end
           const events = rowsAfter
             .all(start.position, end.position, limit)

@@ -32,7 +32,7 @@ import { orderTotalsCounter } from '../orders.ts'
 import { inLongSession, type SqlValue } from '../sql.ts'
 import { webhookStatements } from '../webhooks.ts'
 import { catalogTables } from './catalog.ts'
-import { type Connection, capLogEnd, LOG_END, type LogEnd, readLogEnd } from './connection.ts'
+import { type Connection, capLogEnd, LOG_END, type LogEnd, logEndReader } from './connection.ts'
 import { runAll } from './dialect.ts'
 import { orderTable } from './orders.ts'
 import { readWebhooks } from './webhooks.ts'
@@ -45,7 +45,7 @@ export function stockMethods(
   clock: Clock,
 ): Omit<StockStore, 'forgetAnswers'> & Pick<OrderStore, 'orderTotals'> {
   const { database } = connection
-  const logEnd = readLogEnd(database)
+  const logEnd = logEndReader(database)
   const answers = answerTable(database)
   const orders = orderTable(database)
   const catalog = catalogTables(database)
@@ -69,8 +69,8 @@ export function stockMethods(
       if (row !== null) entries.set(petId, toLinkedEntry(row))
     }
     // Reserved units may belong to expired holds, which are released in the commit that changes their pet.
-    const hasReserved = entries.values().some(({ reserved }) => reserved > 0)
-    const readsOrders = hasReserved || needsSection(commands, 'orders')
+    const hasReservedUnits = entries.values().some(({ reserved }) => reserved > 0)
+    const readsOrders = hasReservedUnits || needsSection(commands, 'orders')
     const decision = decide(commands, entries, {
       answers: answers.find(commands),
       orders: readsOrders ? orders.read(commands, entries.keys(), clock()) : undefined,
@@ -80,7 +80,7 @@ export function stockMethods(
     answers.add(decision.answers)
     writeDecision(decision, (petId) => {
       const entry = entries.get(petId)
-      return entry === undefined ? catalog.latestLogRow(petId) : entry.lastChange
+      return entry === undefined ? catalog.latestLogRowId(petId) : entry.lastChange
     })
     if (decision.webhooks !== undefined) runAll(database, webhookStatements(decision.webhooks))
     const lastOrder = decision.orders?.added.at(-1)
@@ -98,7 +98,7 @@ export function stockMethods(
       inLongSession(connection, async (session) => {
         await session.beginRead()
         const [end] = await session.rows<LogEnd>(LOG_END)
-        if (end === undefined) throw new Error('the database has no identity: the table log_state is empty')
+        if (end === undefined) throw new Error('the database has no identity: log_state is empty')
         for await (const rows of session.batches<StockRow>(ALL_ENTRIES)) onBatch(rows.map(toItem))
         return toCursor(end)
       }),
@@ -109,8 +109,9 @@ export function stockMethods(
           const start = fromCursor(cursor)
           const end = capLogEnd(flushedEnd, logEnd())
           if (start === undefined || start.identity !== end.identity) return 'reload'
-          const behind = end.position - start.position
-          if (start.position < end.pruned || behind < 0n || behind > MAX_CHANGES_TO_APPLY) return 'reload'
+          const rowsBehind = end.position - start.position
+          if (start.position < end.pruned || rowsBehind < 0n || rowsBehind > MAX_CHANGES_TO_APPLY)
+            return 'reload'
           const updated: InventoryItem[] = []
           const removed: bigint[] = []
           for (const { pet_id, quantity, status } of changesBetween.all(start.position, end.position)) {
@@ -140,7 +141,7 @@ export function stockMethods(
  * before the commit; null if the pet has none.
  */
 export function decisionWriter(database: Database) {
-  const logEnd = readLogEnd(database)
+  const logEnd = logEndReader(database)
   const orders = orderTable(database)
   const catalog = catalogTables(database)
   const setQuantity = database.query<unknown, [number, bigint, bigint]>(
@@ -165,21 +166,21 @@ export function decisionWriter(database: Database) {
   )
   const setLow = database.query<unknown, [number, bigint]>('UPDATE stock SET is_low = ? WHERE pet_id = ?')
 
-  const insertLogRow = (row: LogRecord, id: bigint, previousOf: (row: PetRecord) => bigint | null): void => {
-    if (row.kind === 'change') {
-      const { petId, before, after, status, by } = row
+  const insertLogRow = (record: LogRecord, id: bigint, previousOf: (pet: PetRecord) => bigint | null) => {
+    if (record.kind === 'change') {
+      const { petId, before, after, status, by } = record
       const { at, keyId, reason = null, reference = null } = by
-      const previous = previousOf(row)
+      const previous = previousOf(record)
       insertQuantityRow.run(id, petId, before, after, status, at, keyId, previous, reason, reference)
-      if (row.isLast) setQuantity.run(after, id, petId)
-    } else if (row.kind === 'order') {
-      const { order, change, by } = row
+      if (record.isLast) setQuantity.run(after, id, petId)
+    } else if (record.kind === 'order') {
+      const { order, change, by } = record
       insertOrderRow.run(id, order.petId, by.at, by.keyId, orderDetail(change, order))
-    } else if (isPetRecord(row)) {
-      insertRow.run(...logValues(row, id, previousOf(row)))
-      if (row.isLast) setLastChange.run(id, row.petId)
+    } else if (isPetRecord(record)) {
+      insertRow.run(...logValues(record, id, previousOf(record)))
+      if (record.isLast) setLastChange.run(id, record.petId)
     } else {
-      insertRow.run(...logValues(row, id, null))
+      insertRow.run(...logValues(record, id, null))
     }
   }
 
@@ -189,7 +190,7 @@ export function decisionWriter(database: Database) {
     const firstId = records.length === 0 ? 0n : logEnd().position + 1n
     const previousOf = ({ petId, previousIndex }: PetRecord) =>
       previousIndex === null ? lastChangeOf(petId) : firstId + BigInt(previousIndex)
-    for (const [index, row] of records.entries()) insertLogRow(row, firstId + BigInt(index), previousOf)
+    for (const [index, record] of records.entries()) insertLogRow(record, firstId + BigInt(index), previousOf)
     for (const [petId, reserved] of decision.reserved) setReserved.run(reserved, petId)
     for (const [petId, isLow] of decision.low) setLow.run(Number(isLow), petId)
     if (decision.catalog !== undefined) catalog.writeThresholds(decision.catalog)
