@@ -28,7 +28,7 @@ const HEADERS = {
   'X-RateLimit-Limit': integerHeader('The limit in force.', 0),
   'X-RateLimit-Remaining': integerHeader('Requests remaining in the current window.', 0),
   'X-RateLimit-Reset': integerHeader('Unix timestamp at which the limit resets.'),
-  'X-Request-Id': textHeader('Identifies the request in the logs; taken from the request if it has one.'),
+  'X-Request-Id': textHeader('Identifies the request in the logs; callers may send their own X-Request-Id.'),
   'Retry-After': integerHeader('Whole seconds to wait before retrying.', 1),
   'WWW-Authenticate': textHeader('How to authenticate (RFC 6750).'),
   ETag: textHeader(
@@ -58,7 +58,7 @@ const IF_NONE_MATCH = {
 const PAGE_PARAMETERS = Object.keys(pageParameters())
 
 type HeaderName = keyof typeof HEADERS
-const EVERY_RESPONSE: readonly HeaderName[] = [
+const COMMON_HEADERS: readonly HeaderName[] = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
@@ -85,7 +85,7 @@ class SharedComponents {
   readonly parameters: Record<string, object> = {}
   readonly responses: Record<string, object> = {}
 
-  /** A reference to the parameter; the parameter itself if it differs from the shared one of that name. */
+  /** Returns a reference to the shared parameter of this name, or `parameter` itself if the shared parameter differs. */
   parameter(name: string, parameter: object): object {
     const title = pascalCase(name)
     this.parameters[title] ??= parameter
@@ -94,7 +94,7 @@ class SharedComponents {
       : parameter
   }
 
-  header(name: string, description: string, required: boolean): object {
+  header(name: string, description: string, { required }: { readonly required: boolean }): object {
     return this.parameter(name, { name, in: 'header', required, description, schema: { type: 'string' } })
   }
 
@@ -110,8 +110,8 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
   const shared = new SharedComponents()
   const paths: Record<string, Record<string, unknown>> = {}
   for (const operation of OPERATIONS) {
-    const described = { [operation.method.toLowerCase()]: describeOperation(operation, sunset, shared) }
-    paths[operation.path] = { ...paths[operation.path], ...described }
+    const { method, path } = operation
+    paths[path] = { ...paths[path], [method.toLowerCase()]: describeOperation(operation, sunset, shared) }
   }
   return {
     openapi: '3.1.0',
@@ -138,7 +138,9 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
       { name: 'limits', description: 'The rate limits of the key.' },
     ],
     paths,
-    webhooks: describeWebhooks(jsonContent, (name, description) => shared.header(name, description, true)),
+    webhooks: describeWebhooks(jsonContent, (name, description) =>
+      shared.header(name, description, { required: true }),
+    ),
     'x-error-codes': ERROR_CODES.map((code) => ({ code, ...ERRORS[code] })),
     'x-rate-limits': {
       // The limits of an Enterprise key are set when it is created.
@@ -192,23 +194,23 @@ function describeParameters(operation: Operation, shared: SharedComponents) {
   const { params = {}, query = {}, acceptsIdempotencyKey } = operation
   const headers = operation.headers ?? (isRead(operation) ? IF_NONE_MATCH : {})
   const usedHeaders = acceptsIdempotencyKey ? { ...headers, ...IDEMPOTENCY_KEY_HEADER } : headers
-  const fromSchema = (location: 'path' | 'query', schemas: Readonly<Record<string, TSchema>>) =>
+  const toParameters = (location: 'path' | 'query', schemas: Readonly<Record<string, TSchema>>) =>
     Object.entries(schemas).map(([name, schema]) => ({
       name,
       in: location,
       required: location === 'path',
       description: keywordsOf(schema).description,
       schema: withReferences(schema),
-      // The words of a list are separated by commas.
+      // The values of a list are separated by commas.
       ...(keywordsOf(schema).type === 'array' ? { explode: false } : {}),
     }))
-  const fromHeaders = Object.entries(usedHeaders).map(([name, description]) =>
-    shared.header(name, description, false),
+  const headerParameters = Object.entries(usedHeaders).map(([name, description]) =>
+    shared.header(name, description, { required: false }),
   )
-  const fromQuery = fromSchema('query', query).map((parameter) =>
+  const queryParameters = toParameters('query', query).map((parameter) =>
     PAGE_PARAMETERS.includes(parameter.name) ? shared.parameter(parameter.name, parameter) : parameter,
   )
-  return [...fromSchema('path', params), ...fromQuery, ...fromHeaders]
+  return [...toParameters('path', params), ...queryParameters, ...headerParameters]
 }
 
 /** Whether the operation returns content that a caller can revalidate. */
@@ -242,19 +244,19 @@ function describeResponses(operation: Operation, shared: SharedComponents) {
       headers: headerReferences([...etag, ...ownHeaders]),
     })
   }
-  const errors = [...(operation.errors ?? [])]
+  const ownErrors = [...(operation.errors ?? [])]
   if (!operation.isInSpecification || params !== undefined || query !== undefined) {
-    errors.push('invalid_request')
+    ownErrors.push('invalid_request')
   }
-  if (params !== undefined) errors.push('not_found')
-  if (body !== undefined) errors.push('payload_too_large')
-  if (needs !== undefined) errors.push('forbidden')
-  if (acceptsIdempotencyKey) errors.push('idempotency_key_reused')
+  if (params !== undefined) ownErrors.push('not_found')
+  if (body !== undefined) ownErrors.push('payload_too_large')
+  if (needs !== undefined) ownErrors.push('forbidden')
+  if (acceptsIdempotencyKey) ownErrors.push('idempotency_key_reused')
   const bodyErrors: readonly ErrorCode[] = body === undefined ? [] : ['request_timeout']
-  const possibleErrors = [...errors, ...bodyErrors, ...COMMON_ERRORS]
+  const possibleErrors = [...ownErrors, ...bodyErrors, ...COMMON_ERRORS]
   const codesByStatus = Object.groupBy(possibleErrors, (code) => ERRORS[code].status)
   for (const [errorStatus, codes = []] of Object.entries(codesByStatus)) {
-    const isOwn = codes.some((code) => errors.includes(code))
+    const isOwn = codes.some((code) => ownErrors.includes(code))
     const name = `${codes.map(pascalCase).join('Or')}${isOwn ? nameSuffix : ''}`
     responses[errorStatus] = shared.response(
       name,
@@ -265,19 +267,19 @@ function describeResponses(operation: Operation, shared: SharedComponents) {
 }
 
 function describeError(status: number, codes: readonly ErrorCode[], headers: readonly HeaderName[]) {
-  const extra: HeaderName[] = []
-  if (status === 401) extra.push('WWW-Authenticate')
-  if (status === 429 || status === 503) extra.push('Retry-After')
+  const statusHeaders: HeaderName[] = []
+  if (status === 401) statusHeaders.push('WWW-Authenticate')
+  if (status === 429 || status === 503) statusHeaders.push('Retry-After')
   return {
     description: codes.map((code) => `\`${code}\`: ${ERRORS[code].description}`).join(' '),
-    headers: headerReferences([...extra, ...headers]),
+    headers: headerReferences([...statusHeaders, ...headers]),
     content: jsonContent(ErrorBody),
   }
 }
 
 function headerReferences(names: readonly HeaderName[]) {
   return Object.fromEntries(
-    [...EVERY_RESPONSE, ...names].map((name) => [
+    [...COMMON_HEADERS, ...names].map((name) => [
       HEADER_NAMES[name] ?? name,
       { $ref: `#/components/headers/${name}` },
     ]),
@@ -298,16 +300,16 @@ function contentOf({ schema, events }: SuccessSpec) {
 }
 
 function eventStream(schema: TSchema, events: Readonly<Record<string, TSchema>>) {
-  const data = Object.entries(events).map(([name, part]) => [name, withReferences(part)])
-  const example = Object.entries(events).flatMap(([name, part]) => {
-    const [value] = keywordsOf(part).examples ?? []
+  const dataSchemas = Object.entries(events).map(([name, data]) => [name, withReferences(data)])
+  const [example] = Object.entries(events).flatMap(([name, data]) => {
+    const [value] = keywordsOf(data).examples ?? []
     return value === undefined ? [] : [`event: ${name}\ndata: ${JSON.stringify(value)}\n\n`]
   })
   return {
     'text/event-stream': {
       schema: withReferences(schema),
-      'x-event-data': Object.fromEntries(data),
-      example: example[0],
+      'x-event-data': Object.fromEntries(dataSchemas),
+      example,
     },
   }
 }
@@ -319,7 +321,7 @@ function jsonContent(schema: TSchema) {
   }
 }
 
-/** Returns a list with one item for a list schema. An object needs no example here, because its schema contains one. */
+/** The example of a list has one item. Other schemas need no example here, because they contain their own. */
 function exampleOf(schema: TSchema): unknown {
   const { items } = keywordsOf(schema)
   const [item] = (items && keywordsOf(items).examples) ?? []
@@ -328,7 +330,7 @@ function exampleOf(schema: TSchema): unknown {
 
 /** Every schema with a title that an operation or a webhook uses. */
 function describeSchemas() {
-  const described: Record<string, unknown> = {}
+  const definitions: Record<string, unknown> = {}
   const schemas: TSchema[] = OPERATIONS.flatMap(({ params, query, body, success }) => [
     ...Object.values({ ...params, ...query }),
     ...(body === undefined ? [] : [body]),
@@ -339,24 +341,24 @@ function describeSchemas() {
   // The loop also visits the parts that it appends.
   for (const schema of schemas) {
     const { title } = keywordsOf(schema)
-    if (title !== undefined && title in described) continue
-    if (title !== undefined) described[title] = withReferences(schema, true)
+    if (title !== undefined && title in definitions) continue
+    if (title !== undefined) definitions[title] = definitionOf(schema)
     schemas.push(...partsOf(schema))
   }
   for (const { body, isInSpecification } of OPERATIONS) {
-    if (body !== undefined && !isInSpecification) forbidOtherFields(body, described)
+    if (body !== undefined && !isInSpecification) forbidOtherFields(body, definitions)
   }
-  return described
+  return definitions
 }
 
 /** Operations that are not in SPEC.md reject unknown fields, also in objects inside the body. */
-function forbidOtherFields(schema: TSchema, described: Record<string, unknown>): void {
+function forbidOtherFields(schema: TSchema, definitions: Record<string, unknown>): void {
   const { title } = keywordsOf(schema)
-  const definition = title === undefined ? undefined : described[title]
+  const definition = title === undefined ? undefined : definitions[title]
   if (IsObject(schema) && title !== undefined && !('oneOf' in (definition as object))) {
-    described[title] = { ...(definition as object), additionalProperties: false }
+    definitions[title] = { ...(definition as object), additionalProperties: false }
   }
-  for (const part of partsOf(schema)) forbidOtherFields(part, described)
+  for (const part of partsOf(schema)) forbidOtherFields(part, definitions)
 }
 
 function partsOf(schema: TSchema): readonly TSchema[] {
@@ -368,21 +370,26 @@ function partsOf(schema: TSchema): readonly TSchema[] {
 function variantsOf(schema: TSchema): TObject[] {
   const { choices, properties = {} } = keywordsOf(schema)
   if (choices === undefined) return []
-  const grouped = Object.values(choices).flat()
+  const groupedNames = Object.values(choices).flat()
   return Object.entries(choices).map(([title, names]) => {
     const isRequired = (name: string) => names.length === 1 && names[0] === name
     const fields = Object.entries(properties)
-      .filter(([name]) => names.includes(name) || !grouped.includes(name))
+      .filter(([name]) => names.includes(name) || !groupedNames.includes(name))
       .map(([name, field]) => [name, isRequired(name) ? RemoveOptional(field) : field])
     const options = names.length === 1 ? { title } : { title, minProperties: 1 }
     return Type.Object(Object.fromEntries(fields), { ...options, additionalProperties: false })
   })
 }
 
-/** Replaces every named schema inside the schema with a reference. */
-function withReferences(schema: TSchema, isDefinition = false): unknown {
+/** A reference to the schema if it has a title, and otherwise its definition. */
+function withReferences(schema: TSchema): unknown {
+  const { title } = keywordsOf(schema)
+  return title === undefined ? definitionOf(schema) : { $ref: `#/components/schemas/${title}` }
+}
+
+/** The schema, with references to the titled schemas inside it. */
+function definitionOf(schema: TSchema): unknown {
   const { title, description, examples } = keywordsOf(schema)
-  if (!isDefinition && title !== undefined) return { $ref: `#/components/schemas/${title}` }
   const variants = variantsOf(schema)
   if (variants.length > 0) {
     return { title, description, oneOf: variants.map((variant) => withReferences(variant)), examples }

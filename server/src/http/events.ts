@@ -15,7 +15,7 @@ import { defineOperation } from './operation.ts'
 import { ORDER_EXAMPLE, Order, orderBody } from './orders.ts'
 import { EXAMPLE_KEY, EXAMPLE_TIME, pascalCase } from './schemas.ts'
 
-/** Each process counts only its own streams. Enough for the pages and programs of a shop. */
+/** 20 streams are enough for the pages and programs of a shop. Each process counts only its own streams. */
 export const MAX_STREAMS_PER_KEY = 20
 /** Enterprise keys serve many shops. 200 streams still get each event from a single read of the log. */
 export const MAX_STREAMS_PER_ENTERPRISE_KEY = 200
@@ -88,10 +88,10 @@ export const inventoryEvents = defineOperation('GET', '/inventory/events', {
   description: [
     'A stream of server-sent events: every change of the stock, of orders and of pets, in the order of the commits.',
     '`change`: a quantity changed.',
-    '`order`: an order was created, changed, completed, cancelled, or has expired; if that changed a quantity, the `change` comes right before it.',
+    '`order`: an order was created, changed, completed, cancelled, or has expired; if this changed a quantity, the `change` event comes right before the `order` event.',
     '`pet`: a pet was added, or changed in anything but its quantity.',
     '`removed`: a pet and its inventory entry were removed.',
-    '`low` and `recovered`: the available units of a pet reached its low-stock threshold or that of its category, or rose above it; this comes right after the event that caused it.',
+    '`low`: the available units of a pet reached the low-stock threshold of the pet or of its category. `recovered`: they rose above the threshold. Both come right after the event that caused them.',
     '`relist`: too much changed at once; list the inventory again, then continue after this event.',
     'The stream begins with `ready`, whose id is the starting point, or, with Last-Event-ID, with the events that were missed. Comment lines keep the connection open.',
     'The stream ends when its key is revoked or expires, when the service stops, or when the reader is too slow; reconnect with Last-Event-ID to continue without a gap.',
@@ -142,12 +142,12 @@ const TestEvent = Type.Object(TEST_EVENT, {
   examples: [{ webhookId: 4_821_734_829, test: true }],
 })
 
-interface Delivery {
+interface PayloadSpec {
   readonly summary: string
   readonly data: TSchema
 }
 
-const DELIVERIES: Readonly<Record<WebhookKind | 'relist' | typeof TEST_EVENT_TYPE, Delivery>> = {
+const PAYLOAD_SPECS: Readonly<Record<WebhookKind | 'relist' | typeof TEST_EVENT_TYPE, PayloadSpec>> = {
   'stock.changed': { summary: 'A quantity changed', data: ChangeEvent },
   'stock.low': { summary: 'A pet is low in stock', data: LowStockEvent },
   'stock.recovered': { summary: 'A pet is no longer low in stock', data: LowStockEvent },
@@ -166,14 +166,14 @@ const DELIVERY_HEADERS: Readonly<Record<string, string>> = {
 }
 
 const DELIVERY_RESPONSES = {
-  '2XX': { description: 'Accepted, if it arrives within 15 seconds. The body is ignored.' },
+  '2XX': { description: 'Accepts the delivery if this response arrives within 15 s. The body is ignored.' },
   '410': { description: 'Turns the webhook off.' },
-  '429': { description: 'Retried, after the time in Retry-After if it is present.' },
-  '503': { description: 'Retried, after the time in Retry-After if it is present.' },
-  default: { description: 'Retried for 3 days; then the webhook is turned off.' },
+  '429': { description: 'The delivery is retried, after the time in Retry-After if that header is present.' },
+  '503': { description: 'The delivery is retried, after the time in Retry-After if that header is present.' },
+  default: { description: 'The delivery is retried for 3 days; then the webhook is turned off.' },
 }
 
-const PAYLOADS = Object.entries(DELIVERIES).map(([type, { summary, data }]) => {
+const PAYLOADS = Object.entries(PAYLOAD_SPECS).map(([type, { summary, data }]) => {
   const schema = Type.Object(
     {
       type: OneOf([type], { description: 'The kind of event.' }),
@@ -193,7 +193,7 @@ export function describeWebhooks(
   jsonContent: (schema: TSchema) => object,
   sharedHeader: (name: string, description: string) => object,
 ) {
-  const described = PAYLOADS.map(({ type, summary, schema }) => {
+  const webhooks = PAYLOADS.map(({ type, summary, schema }) => {
     const post = {
       operationId: `receive${pascalCase(type)}Payload`,
       summary,
@@ -208,5 +208,5 @@ export function describeWebhooks(
     }
     return [type, { post }]
   })
-  return Object.fromEntries(described)
+  return Object.fromEntries(webhooks)
 }
