@@ -140,8 +140,8 @@ for (const [path, group] of Map.groupBy(OPERATIONS, (operation) => BASE_PATH + o
 
 /** `path` includes the base path. */
 function findRoute(method: string, path: string): Route {
-  const exact = FIXED_PATHS.get(path)
-  if (exact !== undefined) return matchMethod(exact, method, {})
+  const operations = FIXED_PATHS.get(path)
+  if (operations !== undefined) return matchMethod(operations, method, {})
   for (const { pattern, byMethod } of PATTERNS) {
     const segments = pattern.exec(path)?.groups
     if (segments === undefined) continue
@@ -175,7 +175,7 @@ function matchRoute(context: OperationContext): void {
 
 type Credentials =
   | { readonly type: 'secret'; readonly secret: string; readonly hash: string }
-  | { readonly type: 'none'; readonly reason: string; readonly hasToken: boolean }
+  | { readonly type: 'none'; readonly reason: string; readonly challenge: string }
 
 /** A connection that repeats the same header bytes reuses the headers object, so the secret is hashed only once. */
 const credentialsByHeaders = new WeakMap<RequestHeaders, Credentials>()
@@ -197,13 +197,13 @@ function findKeyBySecret(context: OperationContext): MaybePromise<ApiKey | undef
   const { keys, demoSecrets } = context.parts.access
   const credentials = credentialsOf(context.request.headers)
   if (credentials.type === 'none') {
-    refuseUnauthenticated(context, credentials.reason, credentials.hasToken)
+    refuseUnauthenticated(context, credentials.reason, credentials.challenge)
     return undefined
   }
   const { secret, hash } = credentials
   context.secretHash = hash
-  const known = keys.findCached(hash)
-  if (known !== undefined) return known
+  const cachedKey = keys.findCached(hash)
+  if (cachedKey !== undefined) return cachedKey
   if (isWellFormedSecret(secret) || demoSecrets.has(secret)) return lookUpKey(context, hash)
   refuseUnauthenticated(context, 'the API key is not valid: it is mistyped or cut off')
   return undefined
@@ -216,9 +216,9 @@ function findKeyByCode(context: OperationContext): MaybePromise<ApiKey | undefin
   const address = context.clientAddress()
   const blockedUntil = pairing.blockedUntil(address)
   const code = BEARER_CODE.exec(context.header('authorization') ?? '')?.[1]
-  if (blockedUntil !== undefined) refuseBlocked(context, blockedUntil)
+  if (blockedUntil !== undefined) refuseBlockedAddress(context, blockedUntil)
   else if (addresses.status(address).refused !== undefined) countAgainstAddress(context)
-  else if (code === undefined) refuseUnauthenticated(context, 'the pairing code is missing', false)
+  else if (code === undefined) refuseUnauthenticated(context, 'the pairing code is missing', NO_TOKEN_CHALLENGE)
   else {
     const hash = hashTypedCode(code)
     context.secretHash = hash ?? ''
@@ -266,7 +266,7 @@ function countRequest(context: OperationContext): MaybePromise<WindowStatus | Ad
 
 function checkLimits(context: RequestContext, status: WindowStatus | Admission): void {
   context.windowStatus = status
-  if ('refused' in status && status.refused !== undefined) refuseLimited(context, status, status.refused)
+  if ('refused' in status && status.refused !== undefined) refuseAdmission(context, status, status.refused)
 }
 
 /** Counts a request without a key against the limit of its address. Replies 429 if the limit is exceeded. */
@@ -290,28 +290,28 @@ function credentialsOf(headers: RequestHeaders): Credentials {
 }
 
 function parseAuthorization(authorization: string | null): Credentials {
-  if (authorization === null) return { type: 'none', reason: 'the API key is missing', hasToken: false }
+  if (authorization === null) return { type: 'none', reason: 'the API key is missing', challenge: NO_TOKEN_CHALLENGE }
   const secret = BEARER.exec(authorization)?.[1]
   if (secret !== undefined) return { type: 'secret', secret, hash: hashSecret(secret) }
   return {
     type: 'none',
     reason: 'the Authorization header has no bearer token',
-    hasToken: /^bearer\b/i.test(authorization),
+    challenge: /^bearer\b/i.test(authorization) ? WRONG_TOKEN_CHALLENGE : NO_TOKEN_CHALLENGE,
   }
 }
 
 /** Replies 401, or 429 if the address has sent too many such requests. */
-function refuseUnauthenticated(context: RequestContext, reason: string, hasToken = true): void {
+function refuseUnauthenticated(context: RequestContext, reason: string, challenge = WRONG_TOKEN_CHALLENGE): void {
   countAgainstAddress(context)
   if (context.reply !== undefined) return
   const advice = context.isPairing ? PAIRING_CODE_ADVICE : KEY_ADVICE
   context.fail(new ServiceError('unauthorized', `${reason}; ${advice}`), {
-    'WWW-Authenticate': hasToken ? WRONG_TOKEN_CHALLENGE : NO_TOKEN_CHALLENGE,
+    'WWW-Authenticate': challenge,
   })
 }
 
 /** Replies 429 to an address that has sent too many wrong pairing codes. */
-function refuseBlocked(context: RequestContext, blockedUntil: number): void {
+function refuseBlockedAddress(context: RequestContext, blockedUntil: number): void {
   countAgainstAddress(context)
   if (context.reply !== undefined) return
   context.limitRefusal = { reason: 'anonymous', beginsBan: false }
@@ -319,7 +319,7 @@ function refuseBlocked(context: RequestContext, blockedUntil: number): void {
   failWithWait(context, 'rate_limit_exceeded', reason, blockedUntil - context.parts.services.clock())
 }
 
-function refuseLimited(context: RequestContext, admission: Admission, refusal: Refusal): void {
+function refuseAdmission(context: RequestContext, admission: Admission, refusal: Refusal): void {
   const reason =
     refusal === 'key_banned'
       ? 'this API key is banned temporarily, because it kept sending requests after it had exceeded its limit'
@@ -442,6 +442,7 @@ function answerPreflight(context: OperationContext): HttpResponse {
   context.operationName = 'preflight'
   countAgainstAddress(context)
   if (context.reply === undefined) {
+    // No operation has the method OPTIONS, so the route of an existing path is `method_not_allowed`.
     const route = findRoute(context.method, context.path)
     context.reply = preflightReply(route.type === 'method_not_allowed' ? route.allowed : undefined)
   }

@@ -29,8 +29,8 @@ const MAX_CATCH_UP_BYTES = 64 * 1024
 
 const encoder = new TextEncoder()
 const HEARTBEAT = encoder.encode(': heartbeat\n\n')
-/** Clients reconnect after this many milliseconds. */
-const RECONNECT_DELAY = 'retry: 1000\n\n'
+/** Sets the delay before a client reconnects to 1,000 ms. */
+const RECONNECT_DELAY_FIELD = 'retry: 1000\n\n'
 
 /** Caches the encoded form of each array of events, because many readers get the same array. */
 const encodedEvents = new WeakMap<readonly StockEvent[], Uint8Array>()
@@ -65,7 +65,7 @@ export class EventStreams implements EventStreamOpener {
     try {
       const cursor = await hub.startingPoint(after)
       if (this.#isClosed) throw new ServiceError('service_unavailable', 'the service is stopping')
-      const stream = new EventStream(request, cursor, hub, (ended) => this.#remove(ended))
+      const stream = new EventStream(request, cursor, hub, (endedStream) => this.#remove(endedStream))
       this.#add(stream)
       return { status: 200, headers: HEADERS, body: stream }
     } catch (error) {
@@ -108,8 +108,8 @@ export class EventStreams implements EventStreamOpener {
 
   async #checkKeys(): Promise<void> {
     const { keys, clock } = this.#parts
-    const bySecret = Map.groupBy(this.#openStreams, ({ request }) => request.secretHash)
-    for (const [hash, streams] of bySecret) {
+    const streamsBySecret = Map.groupBy(this.#openStreams, ({ request }) => request.secretHash)
+    for (const [hash, streams] of streamsBySecret) {
       try {
         const key = keys.findCached(hash) ?? (await keys.find(hash))
         if (key !== undefined && keyState(key, clock()) === 'active') continue
@@ -134,7 +134,7 @@ class EventStream implements EventReader, LiveBody {
   readonly #onEnd: (stream: EventStream) => void
   #output: BodyOutput | undefined
   #hasEnded = false
-  /** The cursor after the latest events that the filter has left out; `undefined` if the reader has a later one. */
+  /** The cursor after the latest events that the filter has left out; `undefined` if the reader has a later cursor. */
   #skippedCursor: string | undefined
   #skippedCount = 0
   /** Whether the reader has received data since the last heartbeat. */
@@ -154,8 +154,8 @@ class EventStream implements EventReader, LiveBody {
       return
     }
     // A reader that resumes knows the cursor already.
-    const ready = this.request.after === undefined ? frame('ready', this.#cursor, {}) : ''
-    this.#send(encoder.encode(`${RECONNECT_DELAY}${ready}`))
+    const ready = this.request.after === undefined ? formatBlock('ready', this.#cursor, {}) : ''
+    this.#send(encoder.encode(`${RECONNECT_DELAY_FIELD}${ready}`))
     this.#hub.join(this, this.#cursor)
   }
 
@@ -170,14 +170,14 @@ class EventStream implements EventReader, LiveBody {
   }
 
   #takeFiltered(events: readonly StockEvent[]): void {
-    const passing = events.filter((event) => passesFilter(event, this.request.filter))
-    if (passing.length > 0) {
+    const passingEvents = events.filter((event) => passesFilter(event, this.request.filter))
+    if (passingEvents.length > 0) {
       this.#skippedCount = 0
       this.#skippedCursor = undefined
-      this.#send(encode(passing))
+      this.#send(encode(passingEvents))
     }
     const last = events.at(-1)
-    if (last === undefined || last === passing.at(-1)) return
+    if (last === undefined || last === passingEvents.at(-1)) return
     this.#skippedCount += events.length
     this.#skippedCursor = last.cursor
     if (this.#skippedCount >= MAX_SKIPPED_EVENTS) this.#sendSkippedCursor()
@@ -233,15 +233,15 @@ class EventStream implements EventReader, LiveBody {
 function encode(events: readonly StockEvent[]): Uint8Array {
   const cached = encodedEvents.get(events)
   if (cached !== undefined) return cached
-  const bytes = encoder.encode(events.map(eventFrame).join(''))
+  const bytes = encoder.encode(events.map(formatEvent).join(''))
   encodedEvents.set(events, bytes)
   return bytes
 }
 
-function eventFrame(event: StockEvent): string {
-  return frame(event.kind, event.cursor, eventBody(event))
+function formatEvent(event: StockEvent): string {
+  return formatBlock(event.kind, event.cursor, eventBody(event))
 }
 
-function frame(name: string, id: string, data: object): string {
+function formatBlock(name: string, id: string, data: object): string {
   return `event: ${name}\nid: ${id}\ndata: ${toJson(data)}\n\n`
 }
