@@ -93,7 +93,7 @@ function parseChanges(value: unknown): AdjustmentChange[] {
   const seenPetIds = new Set<bigint>()
   return parseList(value, {
     list: 'changes',
-    element: 'a change',
+    elementName: 'a change',
     max: MAX_CHANGES,
     petIdField: 'petId',
     parseElement: (element) => parseChange(element, seenPetIds),

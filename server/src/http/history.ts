@@ -23,7 +23,7 @@ const EXAMPLE = {
   keyName: EXAMPLE_KEY.name,
 }
 
-/** The filters that both histories across all pets share. */
+/** The filters of both lists that cover all pets: stock changes and edits. */
 const FILTERS = {
   petId: Type.Optional(Int64('Return only changes of this pet.')),
   who: Type.Optional(
@@ -64,7 +64,7 @@ export const listInventoryHistory = defineOperation('GET', '/inventory/{petId}/h
   },
 })
 
-/** Whether the pet has a history. A removed pet keeps its history. */
+/** Also true if the requested page is empty because its cursor is at the last entry of a removed pet. */
 async function hasHistory(store: HistoryStore, petId: bigint): Promise<boolean> {
   const page = await store.listHistoryPage(petId, 1, undefined)
   return page !== 'unknown_cursor' && page.entries.length > 0
@@ -127,7 +127,7 @@ export const listPetEdits = defineOperation('GET', '/catalog/history', {
   },
 })
 
-/** No name contains U+0000, and PostgreSQL rejects a query with it. */
+/** No key has a name with U+0000, and PostgreSQL rejects a query that contains U+0000. */
 function requireValidWho(who: string | undefined): void {
   if (who?.includes('\0')) throw invalidField('who', 'who must not contain U+0000')
 }

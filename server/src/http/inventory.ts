@@ -139,18 +139,18 @@ const ENTRY_TAG = new RegExp(`^(0|[1-9]\\d{0,15})-(${PET_STATUSES.join('|')})$`)
 function parseIfMatch(ifMatch: string | null): readonly EntryState[] | undefined {
   if (ifMatch === null || ifMatch.trim() === '*') return undefined
   const states: EntryState[] = []
-  let tags = 0
+  let tagCount = 0
   LISTED_TAG.lastIndex = 0
   while (LISTED_TAG.lastIndex < ifMatch.length) {
-    const found = LISTED_TAG.exec(ifMatch)
-    if (found === null) throw malformedIfMatch(ifMatch)
-    const [, weak, tag] = found
+    const match = LISTED_TAG.exec(ifMatch)
+    if (match === null) throw malformedIfMatch(ifMatch)
+    const [, weakPrefix, tag] = match
     if (tag === undefined) continue
-    tags++
-    const state = weak === undefined ? parseEntryTag(tag) : undefined
+    tagCount++
+    const state = weakPrefix === undefined ? parseEntryTag(tag) : undefined
     if (state !== undefined) states.push(state)
   }
-  if (tags === 0) throw malformedIfMatch(ifMatch)
+  if (tagCount === 0) throw malformedIfMatch(ifMatch)
   return states
 }
 

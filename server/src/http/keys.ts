@@ -327,11 +327,11 @@ function limitsOf(plan: Plan, perMinute: number | undefined, perDay: number | un
     if (perDay === undefined) throw invalidField('perDay', 'perDay is missing; an enterprise key needs it')
     return { perMinute, perDay }
   }
-  rejectLimits(`the limits of the ${plan} plan are fixed`, perMinute, perDay)
+  requireNoLimits(`the limits of the ${plan} plan are fixed`, perMinute, perDay)
   return PLAN_LIMITS[plan]
 }
 
-function rejectLimits(reason: string, perMinute: number | undefined, perDay: number | undefined): void {
+function requireNoLimits(reason: string, perMinute: number | undefined, perDay: number | undefined): void {
   const field = perMinute === undefined ? 'perDay' : 'perMinute'
   if (perMinute !== undefined || perDay !== undefined)
     throw invalidField(field, `${field} is not allowed: ${reason}`)
@@ -344,7 +344,7 @@ function requireFuture(expiresAt: number, now: number): number {
 
 function toKeyChange(body: Type.Static<typeof KeyUpdate>, now: number): KeyChange {
   const { name, permissions, paused, expiresAt, plan, perMinute, perDay } = body
-  if (plan === undefined) rejectLimits('send "plan": "enterprise" with it', perMinute, perDay)
+  if (plan === undefined) requireNoLimits('send "plan": "enterprise" with it', perMinute, perDay)
   return {
     ...(name === undefined ? {} : { name }),
     ...(permissions === undefined ? {} : { permissions }),

@@ -13,11 +13,11 @@ import {
 } from '../core/values/field.ts'
 import { bodyParser, invalid, rejectUnknownNames } from './operation.ts'
 
-interface ListFacts<Element> {
+interface ListSpec<Element> {
   /** The field of the body that has the list, such as `changes`. */
   readonly list: string
-  /** An element in error messages, such as `a change`. */
-  readonly element: string
+  /** The name of an element in error messages, such as `a change`. */
+  readonly elementName: string
   readonly max: number
   /** The field of an element that has the id of its pet. */
   readonly petIdField: string
@@ -27,7 +27,7 @@ interface ListFacts<Element> {
 /** Parses a list of 1 to `max` elements. Throws a ServiceError whose details list every invalid element. */
 export function parseList<Element>(
   value: unknown,
-  { list, element: what, max, petIdField, parseElement }: ListFacts<Element>,
+  { list, elementName, max, petIdField, parseElement }: ListSpec<Element>,
 ): Element[] {
   if (!Array.isArray(value) || value.length === 0 || value.length > max) {
     const got = Array.isArray(value) ? `${value.length} of them` : describeValue(value)
@@ -37,7 +37,7 @@ export function parseList<Element>(
   const failures: ErrorDetail[] = []
   for (const [index, element] of value.entries()) {
     try {
-      if (!isObject(element)) throw invalid(`${what} must be an object, got ${describeValue(element)}`)
+      if (!isObject(element)) throw invalid(`${elementName} must be an object, got ${describeValue(element)}`)
       parsed.push(parseElement(element))
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
@@ -49,13 +49,13 @@ export function parseList<Element>(
   return parsed
 }
 
-/** A parser of elements with this schema, which also rejects unknown fields. `what` is an element in error messages. */
+/** A parser of elements with this schema, which also rejects unknown fields. Error messages use `elementName`. */
 export function elementParser<FieldSet extends Fields>(
   schema: TObject<FieldSet>,
-  what: string,
+  elementName: string,
 ): (element: JsonObject) => RecordOf<FieldSet> {
   const names = Object.keys(schema.properties)
-  const parse = bodyParser(schema, what)
+  const parse = bodyParser(schema, elementName)
   return (element) => {
     rejectUnknownNames('field', Object.keys(element), names)
     return parse(element)

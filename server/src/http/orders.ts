@@ -247,7 +247,7 @@ const parseNewOrder = elementParser(NewOrder, 'an order')
 function parseNewOrders({ orders }: JsonObject): ParsedOrder[] {
   return parseList(orders, {
     list: 'orders',
-    element: 'an order',
+    elementName: 'an order',
     max: MAX_NEW_ORDERS,
     petIdField: 'petId',
     parseElement: parseNewOrder,

@@ -267,7 +267,7 @@ function parseBatch({ pets }: JsonObject): UpsertedPet[] {
   const seenBarcodes = new Set<string>()
   return parseList(pets, {
     list: 'pets',
-    element: 'a pet',
+    elementName: 'a pet',
     max: MAX_CHANGES,
     petIdField: 'id',
     parseElement: (element) => {

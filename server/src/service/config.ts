@@ -208,13 +208,13 @@ export function sqliteAddressInDataFolder(
 }
 
 /**
- * Reads all settings. A flag overrides an environment variable, which overrides the default. `otherDefaults` replace
- * defaults. An empty variable counts as not set.
+ * Reads all settings. A flag overrides an environment variable, which overrides the default. `defaultOverrides`
+ * replace defaults of the table. An empty variable counts as not set.
  */
 export function readConfig(
   flags: SettingTexts,
   environment: Environment = process.env,
-  otherDefaults: SettingTexts = {},
+  defaultOverrides: SettingTexts = {},
 ): Config {
   if (flags.data !== undefined && flags.databaseUrl !== undefined) {
     throw new SettingError('--data and --database-url both name the database; use only one of them')
@@ -222,12 +222,12 @@ export function readConfig(
   const addressInDataFolder = sqliteAddressInDataFolder('petstore.db', flags, environment)
   const flagTexts: SettingTexts =
     flags.data === undefined ? flags : { ...flags, databaseUrl: addressInDataFolder }
-  const replacedDefaults: SettingTexts = { databaseUrl: addressInDataFolder, ...otherDefaults }
+  const overrides: SettingTexts = { databaseUrl: addressInDataFolder, ...defaultOverrides }
   const read = (name: SettingName): Config[SettingName] => {
     const flagText = flagTexts[name]
     if (flagText !== undefined) return parseSetting(name, flagText, flagOf(name))
     const variable = variableOf(name)
-    const fallback = replacedDefaults[name] ?? SETTINGS[name].fallback
+    const fallback = overrides[name] ?? SETTINGS[name].fallback
     return parseSetting(name, environment[variable] || fallback, variable)
   }
   // Each setting has the type that its parser returns.
@@ -257,8 +257,8 @@ export function reachableAddress(scheme: 'http' | 'https', host: string, port: n
   return host.includes(':') ? `${scheme}://[${host}]:${port}` : `${scheme}://${host}:${port}`
 }
 
-/** The address of the staff page, as the settings name it. */
-export function pageAddress(config: Config): string {
+/** The address of the staff page, derived from the settings. */
+export function staffPageAddress(config: Config): string {
   const { environment, baseUrl, stagingBaseUrl, tlsCert, host, port } = config
   const apiAddress = environment === 'production' ? baseUrl : stagingBaseUrl
   const listeningAddress = reachableAddress(tlsCert === undefined ? 'http' : 'https', host, port)

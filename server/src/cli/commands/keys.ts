@@ -23,7 +23,7 @@ import type { AuditStamp, KeyRecord } from '../../core/keys/key-store.ts'
 import { createPairingCode, formatPairingCode, storedPairingCode } from '../../core/keys/pairing.ts'
 import type { BanRecord } from '../../core/limits/limit-store.ts'
 import { DAY } from '../../core/values/clock.ts'
-import { pageAddress } from '../../service/config.ts'
+import { staffPageAddress } from '../../service/config.ts'
 import type { Store } from '../../store/store.ts'
 import {
   type ConfirmFlags,
@@ -307,7 +307,7 @@ async function pairDevice({ store, config }: OpenedStore, reference: string): Pr
   printFields([
     ['Code', formatPairingCode(code)],
     ['Expires', `${formatMinute(stored.expiresAt)} UTC`],
-    ['Link', `${pageAddress(config)}/#pair=${code}`],
+    ['Link', `${staffPageAddress(config)}/#pair=${code}`],
   ])
 }
 
