@@ -130,15 +130,15 @@ export async function startService(
   const tls = await readConfiguredTls(config)
   let listener: Listener
   let metricsListener: Listener | undefined
-  const reloadCertificate = certificateJob(config, tls, (latest) => {
+  const reloadJob = certificateJob(config, tls, (latest) => {
     listener.setTls(latest)
     logger.info('new certificate in use')
   })
-  const jobs = [...backgroundJobs({ store, limits, commits, clock }), reloadCertificate]
+  const jobs = [...backgroundJobs({ store, limits, commits, clock }), reloadJob]
   const scheduler = new Scheduler(jobs, logFailure)
   /** All parts share one grace period, because a supervisor kills a process that takes longer to stop. */
   let graceEndsAt = 0
-  const graceLeft = () => Math.max(0, graceEndsAt - performance.now())
+  const remainingGraceMs = () => Math.max(0, graceEndsAt - performance.now())
 
   // The parts start in this order and stop in reverse order.
   const parts: readonly Part[] = [
@@ -167,7 +167,7 @@ export async function startService(
     {
       name: 'background jobs',
       start: () => scheduler.start(),
-      stop: () => Promise.race([scheduler.stop(), Bun.sleep(graceLeft())]),
+      stop: () => Promise.race([scheduler.stop(), Bun.sleep(remainingGraceMs())]),
     },
     {
       name: 'requests and deliveries',
@@ -176,8 +176,8 @@ export async function startService(
         deliveries.start()
       },
       stop: async () => {
-        const grace = graceLeft()
-        await Promise.all([listener.stop(grace), Promise.race([deliveries.stop(), Bun.sleep(grace)])])
+        const graceMs = remainingGraceMs()
+        await Promise.all([listener.stop(graceMs), Promise.race([deliveries.stop(), Bun.sleep(graceMs)])])
       },
     },
     { name: 'event streams', stop: () => streams.close() },
@@ -192,7 +192,7 @@ export async function startService(
     },
   ]
   await startParts(parts)
-  // A search that needs the index waits for it and reports a failure to load it.
+  // A failure to load the index is ignored here, because the first search that needs the index reports it.
   if (view.count >= MIN_PETS_TO_PREPARE_SEARCH) store.prepareSearch().catch(() => {})
 
   return {
@@ -203,7 +203,7 @@ export async function startService(
       return metricsListener?.port
     },
     logger,
-    reloadTls: () => void scheduler.run(reloadCertificate),
+    reloadTls: () => void scheduler.run(reloadJob),
     stop: () => stopParts(parts, logFailure),
   }
 }

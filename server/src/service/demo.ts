@@ -41,8 +41,8 @@ export async function prepareDemo(store: Store, now: number): Promise<void> {
   // The keys come first, so that an interrupted start leaves a store that the next start recognizes.
   for (const plan of PLANS) await addDemoKey(store, plan, now)
   if (!isEmpty) return
-  const author = { keyId: STORE_KEY_ID, at: now }
-  await store.changeStock(CATEGORIES.map((draft) => ({ type: 'create_category', draft, ...author }) as const))
+  const origin = { keyId: STORE_KEY_ID, at: now }
+  await store.changeStock(CATEGORIES.map((draft) => ({ type: 'create_category', draft, ...origin }) as const))
   await store.addPets(demoPets())
   await store.changeStock(recentTrade(now))
   await addDemoOrders(store, now)
@@ -120,8 +120,8 @@ function demoPets(): StockedPet[] {
 /** Appends the check digit, so that the sum of all digits, every second digit times three, is a multiple of ten. */
 function ean13(digits: number): string {
   const text = String(digits)
-  const weighted = Array.from(text, (digit, index) => Number(digit) * (index % 2 === 0 ? 1 : 3))
-  return `${text}${(10 - (sum(weighted) % 10)) % 10}`
+  const weightedDigits = Array.from(text, (digit, index) => Number(digit) * (index % 2 === 0 ? 1 : 3))
+  return `${text}${(10 - (sum(weightedDigits) % 10)) % 10}`
 }
 
 function sum(numbers: readonly number[]): number {
@@ -144,21 +144,21 @@ const WEEKLY_SALES: readonly (readonly [number, readonly number[]])[] = [
 ]
 const DAYS_OF_TRADE = 14
 
-/** The units that a week sells are delivered on its first day, so the trade leaves every quantity as it was. */
+/** The units sold in a week are delivered on its first day, so the trade leaves every quantity as it was. */
 function recentTrade(now: number): Adjust[] {
   const trade: Adjust[] = []
   for (let day = 0; day < DAYS_OF_TRADE; day++) {
-    const origin = { type: 'adjust', keyId: STORE_KEY_ID, at: now - (DAYS_OF_TRADE - 1 - day) * DAY } as const
+    const origin = { keyId: STORE_KEY_ID, at: now - (DAYS_OF_TRADE - 1 - day) * DAY }
     const weekday = day % 7
     if (weekday === 0) {
       const changes = WEEKLY_SALES.map(([petId, units]) => ({ petId: BigInt(petId), delta: sum(units) }))
-      trade.push({ ...origin, reason: 'received', changes })
+      trade.push({ type: 'adjust', ...origin, reason: 'received', changes })
     }
-    const sold = WEEKLY_SALES.map(([petId, units]) => ({
+    const sales = WEEKLY_SALES.map(([petId, units]) => ({
       petId: BigInt(petId),
       delta: -(units[weekday] ?? 0),
     }))
-    trade.push({ ...origin, reason: 'sold', changes: sold.filter(({ delta }) => delta < 0) })
+    trade.push({ type: 'adjust', ...origin, reason: 'sold', changes: sales.filter(({ delta }) => delta < 0) })
   }
   return trade
 }
@@ -197,12 +197,12 @@ const OPEN_ORDERS: readonly (readonly [number, number, string, number | undefine
 ]
 
 async function addDemoOrders(store: Store, now: number): Promise<void> {
-  const author = { keyId: STORE_KEY_ID, at: now }
+  const origin = { keyId: STORE_KEY_ID, at: now }
   const staged = await store.stageOrders()
   try {
     await staged.add(pastOrders().map((value, index) => ({ line: index + 1, value })))
     await staged.finishStaging(0)
-    await staged.apply(author)
+    await staged.apply(origin)
   } finally {
     await staged.discard()
   }
@@ -215,5 +215,5 @@ async function addDemoOrders(store: Store, now: number): Promise<void> {
       ...(holdSeconds === undefined ? {} : { holdSeconds }),
     }),
   )
-  await store.changeStock(drafts.map((draft) => ({ type: 'create_order', draft, ...author }) as const))
+  await store.changeStock(drafts.map((draft) => ({ type: 'create_order', draft, ...origin }) as const))
 }

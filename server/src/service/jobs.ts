@@ -34,14 +34,14 @@ export function backgroundJobs({ store, limits, commits, clock }: JobParts): Job
       run: () => limits.applyLiftedBans(),
     },
     {
-      // The stored answers to requests with an Idempotency-Key.
+      // Deletes old answers to requests with an Idempotency-Key.
       name: 'forget-answers',
       intervalMs: 60_000,
       run: async (signal) => {
         const before = clock() - REMEMBERED_MS
         while (!signal.aborted) {
-          const forgotten = await store.forgetAnswers(before, ANSWERS_PER_BATCH)
-          if (forgotten < ANSWERS_PER_BATCH) return
+          const forgottenCount = await store.forgetAnswers(before, ANSWERS_PER_BATCH)
+          if (forgottenCount < ANSWERS_PER_BATCH) return
           await Bun.sleep(PAUSE_BETWEEN_BATCHES_MS)
         }
       },

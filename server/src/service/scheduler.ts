@@ -9,9 +9,9 @@ export interface Job {
 export class Scheduler {
   readonly #jobs: readonly Job[]
   readonly #onFailure: (job: Job, error: unknown) => void
-  readonly #running = new Map<Job, Promise<void>>()
-  readonly #failing = new Set<Job>()
-  readonly #stopping = new AbortController()
+  readonly #currentRuns = new Map<Job, Promise<void>>()
+  readonly #failingJobs = new Set<Job>()
+  readonly #stopController = new AbortController()
   #timers: readonly Timer[] = []
 
   /** `onFailure` is called for the first failure of a job. Further failures are ignored until the job has succeeded again. */
@@ -26,29 +26,29 @@ export class Scheduler {
 
   /** Runs a job now. If the job is already running, returns the current run. Never rejects. */
   run(job: Job): Promise<void> {
-    const current = this.#running.get(job)
+    const current = this.#currentRuns.get(job)
     if (current !== undefined) return current
-    if (this.#stopping.signal.aborted) return Promise.resolve()
+    if (this.#stopController.signal.aborted) return Promise.resolve()
     const run = this.#runOnce(job)
-    this.#running.set(job, run)
+    this.#currentRuns.set(job, run)
     return run
   }
 
   /** Starts no more runs, and resolves when the current runs have ended. */
   async stop(): Promise<void> {
-    this.#stopping.abort()
+    this.#stopController.abort()
     for (const timer of this.#timers) clearInterval(timer)
-    await Promise.all(this.#running.values())
+    await Promise.all(this.#currentRuns.values())
   }
 
   async #runOnce(job: Job): Promise<void> {
     try {
-      await job.run(this.#stopping.signal)
-      this.#failing.delete(job)
+      await job.run(this.#stopController.signal)
+      this.#failingJobs.delete(job)
     } catch (error) {
-      if (!this.#failing.has(job)) this.#onFailure(job, error)
-      this.#failing.add(job)
+      if (!this.#failingJobs.has(job)) this.#onFailure(job, error)
+      this.#failingJobs.add(job)
     }
-    this.#running.delete(job)
+    this.#currentRuns.delete(job)
   }
 }
