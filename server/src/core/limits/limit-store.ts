@@ -2,7 +2,7 @@ import type { Limits } from '../keys/api-key.ts'
 import type { Clock } from '../values/clock.ts'
 import type { MaybePromise } from '../values/maybe-promise.ts'
 
-/** Counts requests since `startedAt`. That is a whole second, because headers report the end of a window in seconds. */
+/** Counts requests since `startedAt`, which is a whole second because headers report the end of a window in seconds. */
 export interface Window {
   startedAt: number
   used: number
@@ -68,7 +68,7 @@ export interface LimitKeeper {
   admit(keyId: string, limits: Limits, arrival: Arrival): MaybePromise<Admission>
   /** The current windows of the key. Counts nothing. */
   windowsOf(keyId: string, limits: Limits): MaybePromise<KeyWindows>
-  /** Runs the work after the pending decisions, at the end of a turn of the event loop. */
+  /** Runs the work after the pending limit checks, at the end of a turn of the event loop. */
   afterPendingChecks(work: () => void): void
   /** Writes the counts that are not in the store yet. */
   save(): Promise<void>
@@ -77,7 +77,7 @@ export interface LimitKeeper {
 }
 
 export interface LimitStore {
-  /** A store with a clock that all instances share ignores `clock`. `burstMs` is for tests, see BurstFilter. */
+  /** If the store has a clock that all instances share, it ignores `clock`. `burstMs` is for tests, see BurstFilter. */
   openLimits(clock: Clock, burstMs?: number): Promise<LimitKeeper>
 }
 
@@ -122,7 +122,7 @@ export interface LedgerStore extends Pick<UsageStore, 'loadLimits'> {
 
 /** The counts that several processes share. */
 export interface SharedLimitStore {
-  /** Locks the states of these keys, and saves the records of the last call of `change`. There may be several calls. */
+  /** Locks the states of these keys, and saves the records that `change` returns. A retry calls `change` again. */
   changeLimits(
     keyIds: readonly string[],
     change: (states: ReadonlyMap<string, LimitState>, now: number) => readonly LimitRecord[],
@@ -131,7 +131,7 @@ export interface SharedLimitStore {
    * Counts the requests of each key that needs no decision: both windows have room, the key is not banned, and the clock was
    * not set back. The other keys are missing in the result.
    */
-  countRequests(counts: readonly RequestCount[]): Promise<ReadonlyMap<string, CountedRequests>>
+  countRequests(counts: readonly RequestCount[]): Promise<ReadonlyMap<string, CountedWindows>>
 }
 
 export interface RequestCount {
@@ -140,7 +140,7 @@ export interface RequestCount {
   readonly limits: Limits
 }
 
-export interface CountedRequests {
+export interface CountedWindows {
   readonly minute: WindowCount
   readonly day: WindowCount
   /** The time of the count, by the store's clock. */

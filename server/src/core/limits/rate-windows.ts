@@ -54,8 +54,8 @@ export function admitAndCount(usage: KeyUsage, limits: Limits, now: number, wasW
 }
 
 /** Moves the windows and the ban back with the clock. Otherwise a ban would last until the clock has caught up. */
-function moveWithClock(state: LimitState, before: number, now: number): void {
-  const setBackMs = floorToSecond(before - now)
+function moveWithClock(state: LimitState, previousTime: number, now: number): void {
+  const setBackMs = floorToSecond(previousTime - now)
   if (setBackMs <= 0) return
   state.minute.startedAt -= setBackMs
   state.day.startedAt -= setBackMs
@@ -117,8 +117,8 @@ function refuseBanned(ban: Ban, limits: Limits): Decision {
 }
 
 function nextBan(number: number, last: Ban | undefined, now: number): Ban {
-  const isFirst = last === undefined || now >= last.endsAt + DAY
-  const length = isFirst ? FIRST_BAN : Math.min((last.endsAt - last.beganAt) * 2, LONGEST_BAN)
+  const isRepeated = last !== undefined && now < last.endsAt + DAY
+  const length = isRepeated ? Math.min((last.endsAt - last.beganAt) * 2, LONGEST_BAN) : FIRST_BAN
   const beganAt = floorToSecond(now)
   return { number, beganAt, endsAt: beganAt + length }
 }
@@ -172,7 +172,7 @@ interface Warning {
   readonly resetAt: number
   readonly firstSentAt: number
   /** When the first 429 was sent over each connection. */
-  readonly sentAt: WeakMap<object, number>
+  readonly sentTimes: WeakMap<object, number>
 }
 
 /**
@@ -195,7 +195,7 @@ export class BurstFilter {
     // least BURST_MS ago, the client has seen the 429.
     // A clock that was set back by less than a second counts as standing still, as in `admit`.
     if (warning === undefined || now >= warning.resetAt) return Math.max(0, now - lastUsedAt) >= this.#burstMs
-    const sentAt = connection === undefined ? undefined : warning.sentAt.get(connection)
+    const sentAt = connection === undefined ? undefined : warning.sentTimes.get(connection)
     if (sentAt !== undefined && receivedAt > sentAt) return true
     return receivedAt > warning.firstSentAt && receivedAt - warning.firstSentAt >= this.#burstMs
   }
@@ -204,16 +204,16 @@ export class BurstFilter {
     const now = performance.now()
     let warning = this.#warnings.get(keyId)
     if (warning?.resetAt !== resetAt) {
-      warning = { resetAt, firstSentAt: now, sentAt: new WeakMap() }
+      warning = { resetAt, firstSentAt: now, sentTimes: new WeakMap() }
       this.#warnings.set(keyId, warning)
     }
-    if (connection !== undefined && !warning.sentAt.has(connection)) warning.sentAt.set(connection, now)
+    if (connection !== undefined && !warning.sentTimes.has(connection)) warning.sentTimes.set(connection, now)
   }
 }
 
 interface LedgerKey extends KeyUsage {
   readonly keyId: string
-  at: number
+  countedAt: number
 }
 
 /** Counts in memory, so that a request needs no disk access. `save` writes from time to time and at shutdown. */
@@ -247,7 +247,7 @@ export class LimitLedger implements LimitKeeper {
   admit(keyId: string, limits: Limits, arrival: Arrival): Admission {
     const now = this.#readClock()
     const key = this.#keys.get(keyId) ?? this.#addKey(keyId, newLimitState())
-    key.at = now
+    key.countedAt = now
     this.#unsavedKeys.add(key)
     const wasWarned = this.#bursts.wasWarned(keyId, arrival, now, key.state.lastUsedAt)
     const admission = admitAndCount(key, limits, now, wasWarned)
@@ -275,8 +275,9 @@ export class LimitLedger implements LimitKeeper {
     this.#readClock()
     if (this.#unsavedKeys.size === 0) return
     const unsaved = Array.from(this.#unsavedKeys, (key) => {
-      const { keyId, state, accepted, rejected, at } = key
-      return { key, record: { keyId, state: structuredClone(state), accepted, rejected, day: dayOf(at) } }
+      const { keyId, state, accepted, rejected, countedAt } = key
+      const record = { keyId, state: structuredClone(state), accepted, rejected, day: dayOf(countedAt) }
+      return { key, record }
     })
     this.#unsavedKeys.clear()
     for (const { key } of unsaved) {
@@ -316,7 +317,7 @@ export class LimitLedger implements LimitKeeper {
   }
 
   #addKey(keyId: string, state: LimitState): LedgerKey {
-    const key = { keyId, state, accepted: 0, rejected: 0, at: this.#time }
+    const key = { keyId, state, accepted: 0, rejected: 0, countedAt: this.#time }
     this.#keys.set(keyId, key)
     return key
   }

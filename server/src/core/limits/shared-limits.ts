@@ -2,7 +2,7 @@ import type { Limits } from '../keys/api-key.ts'
 import {
   type Admission,
   type Arrival,
-  type CountedRequests,
+  type CountedWindows,
   dayOf,
   type KeyWindows,
   type LimitKeeper,
@@ -121,7 +121,7 @@ export class SharedLimits implements LimitKeeper {
     const requestsByKey = Map.groupBy(candidates, ({ keyId }) => keyId)
     // An operator may have changed the limits between two requests of a key. The latest limits apply.
     const limitsByKey = new Map(candidates.map(({ keyId, limits }) => [keyId, limits]))
-    const counted = await this.#store.countRequests(
+    const countedWindows = await this.#store.countRequests(
       Array.from(limitsByKey, ([keyId, limits]) => ({
         keyId,
         limits,
@@ -129,10 +129,10 @@ export class SharedLimits implements LimitKeeper {
       })),
     )
     for (const [keyId, requests] of requestsByKey) {
-      const windows = counted.get(keyId)
+      const windows = countedWindows.get(keyId)
       if (windows !== undefined) resolveCountedRequests(requests, windows)
     }
-    return batch.filter(({ keyId }) => !counted.has(keyId))
+    return batch.filter(({ keyId }) => !countedWindows.has(keyId))
   }
 
   async #decideEach(batch: readonly WaitingRequest[]): Promise<void> {
@@ -160,7 +160,7 @@ export class SharedLimits implements LimitKeeper {
 /** The counts include all of these requests, so each request gets the counts minus the requests after it. */
 function resolveCountedRequests(
   requests: readonly WaitingRequest[],
-  { minute, day, at }: CountedRequests,
+  { minute, day, at }: CountedWindows,
 ): void {
   for (const [index, { limits, resolve }] of requests.entries()) {
     const laterRequests = requests.length - 1 - index

@@ -1,5 +1,5 @@
 import type { SQL } from 'bun'
-import type { CountedRequests, RequestCount, SharedLimitStore } from '../../core/limits/limit-store.ts'
+import type { CountedWindows, RequestCount, SharedLimitStore } from '../../core/limits/limit-store.ts'
 import { type Clock, DAY, MINUTE } from '../../core/values/clock.ts'
 import { LIMIT_ROWS, type LimitRow, saveStatements, toStates } from '../limits.ts'
 import type { RowOf } from '../record-rows.ts'
@@ -24,7 +24,7 @@ export function sharedLimitStore(connection: Connection, clock: Clock | undefine
 
     countRequests: async (counts) => {
       const rows = await connection.run((sql) => runCount(sql, counts, clock?.() ?? null))
-      return new Map(rows.map((row) => [row.key_id, toCountedRequests(row)]))
+      return new Map(rows.map((row) => [row.key_id, toCountedWindows(row)]))
     },
   }
 }
@@ -135,7 +135,7 @@ function runCount(sql: SQL, counts: readonly RequestCount[], now: number | null)
   ])
 }
 
-function toCountedRequests(row: CountedRow): CountedRequests {
+function toCountedWindows(row: CountedRow): CountedWindows {
   return {
     minute: { startedAt: Number(row.minute_started_at), used: Number(row.minute_used) },
     day: { startedAt: Number(row.day_started_at), used: Number(row.day_used) },
