@@ -39,7 +39,7 @@ export interface KeyStore {
   findKey(hash: string): Promise<ApiKey | undefined>
   /** The hashes of all secrets, or of the keys changed since `after`. May repeat a hash. Cheap if nothing has changed. */
   listSecretHashes(after: bigint | undefined): Promise<SecretHashes>
-  /** Counts the keys of each plan that are neither revoked, expired at `now` nor paused. */
+  /** Counts the keys of each plan that are active at `now`, as `keyState` defines it. */
   countActiveKeys(now: number): Promise<Record<Plan, number>>
   listKeys(): Promise<KeyRecord[]>
   /** Up to `limit` keys, oldest first, from the key after `after` on. */

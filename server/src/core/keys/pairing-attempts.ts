@@ -6,7 +6,7 @@ import type { KeyStore } from './key-store.ts'
 const MAX_WRONG_CODES = 10
 /** How long an address is blocked, and how long a wrong code counts. */
 const BLOCK_MS = 10 * MINUTE
-/** Limits the memory. */
+/** Limits the memory: beyond this number, the address with the oldest attempt is forgotten. */
 const MAX_ADDRESSES = 50_000
 
 interface Attempts {
@@ -14,7 +14,7 @@ interface Attempts {
   readonly expiresAt: number
 }
 
-/** Blocks an address that has sent too many wrong pairing codes. Each instance counts its own, only in memory. */
+/** Blocks an address that has sent too many wrong pairing codes. Each instance has its own counts, only in memory. */
 export class PairingAttempts {
   readonly #store: Pick<KeyStore, 'findKeyByPairingCode'>
   readonly #clock: Clock
@@ -32,7 +32,7 @@ export class PairingAttempts {
 
   /** Finds the key whose pairing code has this hash. The hash of a malformed code is undefined. */
   async findKey(address: string, hash: string | undefined): Promise<ApiKey | undefined> {
-    // Counted before the lookup, so that parallel requests cannot try more codes.
+    // Every code counts as wrong until the lookup finds it, so that parallel requests cannot exceed the limit.
     this.#addWrongCodes(address, 1)
     if (hash === undefined) return undefined
     const key = await this.#store.findKeyByPairingCode(hash, this.#clock()).catch((error: unknown) => {
