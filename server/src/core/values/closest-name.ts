@@ -6,12 +6,12 @@ export function nameAdvice(unknown: string, known: readonly string[]): string {
 }
 
 /** Longer than any known name, and short enough to compare quickly. */
-const MAX_COMPARED = 40
+const MAX_COMPARED_LENGTH = 40
 const MAX_EDITS = 3
 
 /** The most similar of the known names, if a typo explains the difference. */
 export function closestName(unknown: string, known: readonly string[]): string | undefined {
-  const text = lettersOf(unknown.slice(0, MAX_COMPARED))
+  const text = lettersOf(unknown.slice(0, MAX_COMPARED_LENGTH))
   for (let edits = 0; edits <= MAX_EDITS; edits++) {
     const found = known.find((name) => {
       const letters = lettersOf(name)

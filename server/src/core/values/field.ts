@@ -45,7 +45,7 @@ type JsonWriterInput<FieldSet extends Fields> = {
 
 /** Larger numbers would be rounded by JSON readers that use doubles. */
 export const MAX_QUANTITY = Number.MAX_SAFE_INTEGER
-const INT64_RANGE = 'an integer from -9223372036854775808 to 9223372036854775807 in plain digits'
+const EXPECTED_INT64 = 'an integer from -9223372036854775808 to 9223372036854775807 in plain digits'
 const INTEGER_TEXT = /^-?(?:0|[1-9][0-9]{0,15})$/
 
 type Options = Readonly<Record<string, unknown>>
@@ -162,11 +162,10 @@ export function codecOf(name: string, schema: TSchema): FieldCodec {
 type ValueCodec = Omit<FieldCodec, 'name' | 'isOptional' | 'isClearable'>
 
 const identity = (value: unknown) => value
-/** The value is the same in JSON and in the program. */
-const PLAIN = { toText: String, toJson: identity, fromSql: identity }
+const DEFAULT_CONVERSIONS = { toText: String, toJson: identity, fromSql: identity }
 
 function valueCodec(name: string, schema: TSchema): ValueCodec {
-  const codec = plainCodec(name, schema)
+  const codec = codecByType(name, schema)
   const [refinement] = IsRefine(schema) ? schema['~refine'] : []
   if (refinement === undefined) return codec
   const refine = (value: unknown) => (value !== undefined && refinement.check(value) ? value : undefined)
@@ -178,7 +177,7 @@ function valueCodec(name: string, schema: TSchema): ValueCodec {
   }
 }
 
-function plainCodec(name: string, schema: TSchema): ValueCodec {
+function codecByType(name: string, schema: TSchema): ValueCodec {
   const keywords: Keywords = schema
   if (keywords.format === 'int64') return INT64
   if (keywords.format === 'date-time') return DATE_TIME
@@ -200,8 +199,8 @@ export function parseInt64(text: string): bigint | undefined {
 }
 
 const INT64: ValueCodec = {
-  ...PLAIN,
-  expected: INT64_RANGE,
+  ...DEFAULT_CONVERSIONS,
+  expected: EXPECTED_INT64,
   json: 'number',
   sql: 'integer',
   isInt64: true,
@@ -226,7 +225,7 @@ const DATE_TIME: ValueCodec = {
 }
 
 const BOOLEAN: ValueCodec = {
-  ...PLAIN,
+  ...DEFAULT_CONVERSIONS,
   expected: 'true or false',
   json: 'boolean',
   sql: 'boolean',
@@ -245,7 +244,7 @@ function integerCodec({ minimum = -MAX_QUANTITY, maximum = MAX_QUANTITY }: Keywo
       ? value + 0 // Turns -0 into 0.
       : undefined
   return {
-    ...PLAIN,
+    ...DEFAULT_CONVERSIONS,
     expected: `an integer from ${minimum} to ${maximum}`,
     json: 'number',
     sql: 'integer',
@@ -268,7 +267,7 @@ function textCodec(schema: TSchema): ValueCodec {
       : words.includes(value)
   const read = (value: unknown) => (isValid(value) ? value : undefined)
   return {
-    ...PLAIN,
+    ...DEFAULT_CONVERSIONS,
     expected: words === undefined ? describeLength(minLength, maxLength) : `one of ${words.join(', ')}`,
     json: 'string',
     sql: 'text',
@@ -303,7 +302,7 @@ function wordListCodec(name: string, { items, minItems = 0 }: Keywords): ValueCo
     return words.filter((word) => value.includes(word))
   }
   return {
-    ...PLAIN,
+    ...DEFAULT_CONVERSIONS,
     expected: minItems > 0 ? `a list of at least one of ${list}` : `a list of any of ${list}`,
     json: 'string',
     sql: 'text',
