@@ -60,7 +60,7 @@ export interface PetEvent {
   readonly status: PetStatus
   /** Barcode of the pet: visible ASCII characters. No two pets have the same barcode. */
   readonly barcode?: string
-  /** The pet is low if at most this many are available. If it is absent, the category decides. */
+  /** The pet is low if at most this many are available. If the field is absent, the threshold of the category applies. */
   readonly lowStockAt?: number
   /** Units on the shelf. */
   readonly quantity: number
@@ -131,7 +131,7 @@ export interface NewPet {
   readonly status?: PetStatus
   /** Barcode of the pet: visible ASCII characters. No two pets have the same barcode. */
   readonly barcode?: string
-  /** The pet is low if at most this many are available. If it is absent, the category decides. */
+  /** The pet is low if at most this many are available. If the field is absent, the threshold of the category applies. */
   readonly lowStockAt?: number
   /** Units on the shelf; 0 if it is absent. */
   readonly quantity?: number
@@ -149,7 +149,7 @@ export interface Pet {
   readonly status: PetStatus
   /** Barcode of the pet: visible ASCII characters. No two pets have the same barcode. */
   readonly barcode?: string
-  /** The pet is low if at most this many are available. If it is absent, the category decides. */
+  /** The pet is low if at most this many are available. If the field is absent, the threshold of the category applies. */
   readonly lowStockAt?: number
 }
 
@@ -640,7 +640,7 @@ export interface SearchRow {
   readonly reserved: number
   /** The pet is low if at most this many are available: its own threshold or that of its category. */
   readonly lowStockAt?: number
-  /** Its own threshold, which PATCH /pets/{petId} sets as lowStockAt; absent if it has none. */
+  /** The pet's own threshold, which PATCH /pets/{petId} sets as lowStockAt; absent if the pet has none. */
   readonly ownLowStockAt?: number
   /** If the pet is low: when it became low, in UTC; absent if the log no longer has that event. */
   readonly lowSince?: string
@@ -657,7 +657,7 @@ export interface CatalogEntry {
   readonly categoryId: bigint
   /** Barcode of the pet: visible ASCII characters. No two pets have the same barcode. */
   readonly barcode?: string
-  /** The pet is low if at most this many are available. If it is absent, the category decides. */
+  /** The pet is low if at most this many are available. If the field is absent, the threshold of the category applies. */
   readonly lowStockAt?: number
 }
 

@@ -10,7 +10,9 @@ const CHANGEABLE = {
   status: PetStatus,
   barcode: Type.Optional(Barcode),
   lowStockAt: Type.Optional(
-    Quantity('The pet is low if at most this many are available. If it is absent, the category decides.'),
+    Quantity(
+      'The pet is low if at most this many are available. If the field is absent, the threshold of the category applies.',
+    ),
   ),
 }
 

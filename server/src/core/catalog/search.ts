@@ -60,7 +60,9 @@ export const SEARCH_ROW = {
     Quantity('The pet is low if at most this many are available: its own threshold or that of its category.'),
   ),
   ownLowStockAt: Type.Optional(
-    Quantity('Its own threshold, which PATCH /pets/{petId} sets as lowStockAt; absent if it has none.'),
+    Quantity(
+      "The pet's own threshold, which PATCH /pets/{petId} sets as lowStockAt; absent if the pet has none.",
+    ),
   ),
   lowSince: Type.Optional(
     DateTime('If the pet is low: when it became low, in UTC; absent if the log no longer has that event.'),
