@@ -73,7 +73,7 @@ type MissingFields = { readonly type: 'missing_fields' }
 
 type NewPetFields = Omit<PetUpsert, 'id'> & Pick<Pet, 'name' | 'categoryId'>
 
-/** The other pets of the same command. */
+/** All pets of one upsert, as far as they matter for the checks of each pet. */
 interface Batch {
   readonly chosenIds: ReadonlySet<bigint>
   /** The barcodes that pets of the batch give up, so that other pets of the batch can have them. */
@@ -115,15 +115,15 @@ export class CatalogDraft {
 
   updatePet(command: UpdatePet): OutcomeOf<UpdatePet> {
     const { petId, patch } = command
-    const before = this.#findExisting(petId)
-    if (before === undefined) {
+    const existing = this.#findExisting(petId)
+    if (existing === undefined) {
       const { categoryId } = patch
       // An unknown category is reported even if the pet is unknown as well.
       return categoryId === undefined || this.#findCategory(categoryId) !== undefined
         ? { type: 'unknown_pet' }
         : { type: 'invalid_category', categoryId }
     }
-    const plan = this.#planUpdate(before, patch)
+    const plan = this.#planUpdate(existing, patch)
     if (plan.type !== 'planned') return plan
     this.#releaseBarcode(plan)
     return { type: 'done', pet: this.#putPet(plan, command) }
@@ -140,7 +140,7 @@ export class CatalogDraft {
       if (plan.type === 'planned' && !canChangeStock && changesStock(plan, upsert)) {
         failures.push({ index, petId: plan.pet.id, ...STOCK_FORBIDDEN })
       } else if (plan.type === 'planned') plans.push(plan)
-      else failures.push(toFailure(problemOf(plan, upsert), index, upsert.id))
+      else failures.push(toFailure(toError(plan, upsert), index, upsert.id))
     }
     if (failures.length > 0) return { type: 'refused', failures }
     // All old barcodes are released before a new one is set, because two pets may swap their barcodes.
@@ -206,15 +206,16 @@ export class CatalogDraft {
     for (const { id, barcode } of pets) {
       if (id === undefined) continue
       chosenIds.add(id)
-      const before = this.#findPet(id)?.barcode
-      if (before !== undefined && barcode !== undefined && barcode !== before) releasedBarcodes.add(before)
+      const oldBarcode = this.#findPet(id)?.barcode
+      const keepsBarcode = barcode === undefined || barcode === oldBarcode
+      if (oldBarcode !== undefined && !keepsBarcode) releasedBarcodes.add(oldBarcode)
     }
     return { chosenIds, releasedBarcodes }
   }
 
   #planUpsert({ id: chosenId, ...fields }: PetUpsert, batch: Batch): PetPlan | MissingFields {
-    const before = chosenId === undefined ? undefined : this.#findExisting(chosenId)
-    if (before !== undefined) return this.#planUpdate(before, fields, batch)
+    const existing = chosenId === undefined ? undefined : this.#findExisting(chosenId)
+    if (existing !== undefined) return this.#planUpdate(existing, fields, batch)
     const { name, categoryId } = fields
     if (name === undefined || categoryId === undefined) return { type: 'missing_fields' }
     const id = chosenId ?? this.#takeNewPetId(batch.chosenIds)
@@ -291,12 +292,12 @@ export class CatalogDraft {
   }
 }
 
-function problemOf(failure: Exclude<PetPlan | MissingFields, PlannedPet>, upsert: PetUpsert): ServiceError {
-  switch (failure.type) {
+function toError(plan: Exclude<PetPlan | MissingFields, PlannedPet>, upsert: PetUpsert): ServiceError {
+  switch (plan.type) {
     case 'invalid_category':
-      return invalidCategory(failure.categoryId)
+      return invalidCategory(plan.categoryId)
     case 'barcode_taken':
-      return barcodeTaken(failure.barcode, failure.petId)
+      return barcodeTaken(plan.barcode, plan.petId)
     case 'missing_fields':
       return missingFields(upsert)
   }
@@ -304,10 +305,10 @@ function problemOf(failure: Exclude<PetPlan | MissingFields, PlannedPet>, upsert
 
 function missingFields({ id, name, categoryId }: PetUpsert): ServiceError {
   const reason = id === undefined ? 'a pet without an id is new' : `there is no pet ${id}`
-  const advice = `${reason}, and a new pet needs a name and a categoryId`
-  if (name !== undefined) return invalidField('categoryId', `categoryId is missing: ${advice}`)
-  if (categoryId !== undefined) return invalidField('name', `name is missing: ${advice}`)
-  return new ServiceError('invalid_request', `name and categoryId are missing: ${advice}`)
+  const explanation = `${reason}, and a new pet needs a name and a categoryId`
+  if (name !== undefined) return invalidField('categoryId', `categoryId is missing: ${explanation}`)
+  if (categoryId !== undefined) return invalidField('name', `name is missing: ${explanation}`)
+  return new ServiceError('invalid_request', `name and categoryId are missing: ${explanation}`)
 }
 
 const STOCK_FORBIDDEN = {

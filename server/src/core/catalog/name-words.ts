@@ -1,6 +1,6 @@
 /** Limits of an index entry. The words can be longer than the name, because several letters may replace one. */
 const MAX_WORD_LENGTH = 64
-const MAX_WORDS_LENGTH = 500
+const MAX_JOINED_LENGTH = 500
 
 /** Diacritics of Latin, Greek and Cyrillic. Marks of other scripts are kept, because removing them would change the letter. */
 const DIACRITICS = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]/g
@@ -22,7 +22,7 @@ const REPLACEMENTS: Readonly<Record<string, string>> = {
 }
 const LETTER_TO_REPLACE = new RegExp(`[${Object.keys(REPLACEMENTS).join('')}]`, 'g')
 
-/** The words of a text as searches compare them, without case and diacritics. Not in SQL, so that both databases agree. */
+/** The words of a text as searches compare them, without case and diacritics. SQL would differ between the databases. */
 export function wordsOf(text: string): string[] {
   const plain = text
     .normalize('NFKD')
@@ -40,10 +40,10 @@ export function wordsOf(text: string): string[] {
 /** The words of a name as they are stored, separated by blanks. */
 export function nameWords(name: string): string {
   const words: string[] = []
-  let length = -1
+  let length = -1 // The first word has no blank before it.
   for (const word of wordsOf(name)) {
     length += word.length + 1
-    if (length > MAX_WORDS_LENGTH) break
+    if (length > MAX_JOINED_LENGTH) break
     words.push(word)
   }
   return words.join(' ')

@@ -24,14 +24,14 @@ interface IndexQuery extends SearchWindow {
 }
 
 const INITIAL_CAPACITY = 64
-/** Pets examined between two checks of the deadline: about 0.3 ms of work. */
-const CLOCK_CHECK_INTERVAL = 32_768
+/** About 0.3 ms of work. */
+const PETS_PER_DEADLINE_CHECK = 32_768
 /**
  * A search that sorts by name first examines this many pets in the order of their names. If they do not fill the page, it
  * examines all pets in the order of their ids, which takes less time per pet.
  */
 const MAX_EXAMINED_BY_NAME = 4_096
-/** `facts` packs the status (two bits), whether the pet is low (one bit) and the category into one number. */
+/** The column `facts` packs the status (two bits), whether the pet is low (one bit) and the category into one number. */
 const STATUS_MASK = 3
 const LOW_FLAG = 4
 const CATEGORY_SHIFT = 3
@@ -58,7 +58,7 @@ export class PetIndex {
   #count = 0
   /** How many pets `appendName` has added. */
   #namedCount = 0
-  #slotsUsed = 0
+  #slotEnd = 0
   readonly #freeSlots: number[] = []
   /** Whether `nameRanks` is up to date with `byName`. */
   #areRanksCurrent = true
@@ -157,7 +157,7 @@ export class PetIndex {
     const end = Math.min(count, start + maxExamined)
     const found: number[] = []
     for (let ordinal = start; ordinal < end && found.length < limit; ordinal++) {
-      if (ordinal % CLOCK_CHECK_INTERVAL === 0) checkDeadline(deadline)
+      if (ordinal % PETS_PER_DEADLINE_CHECK === 0) checkDeadline(deadline)
       const slot = slots[isDescending ? count - 1 - ordinal : ordinal] ?? 0
       if (matches(slot)) found.push(slot)
     }
@@ -191,18 +191,19 @@ export class PetIndex {
     const count = this.#count
     const sign = isDescending ? -1 : 1
     const best = new BestSlots(limit)
-    // Pets up to `after` have a lower key, or the same key and a lower ordinal.
+    // Pets up to `after` have a key below `lowestKey`, or that key and an ordinal below `firstOrdinal`.
     let lowestKey = Number.NEGATIVE_INFINITY
     let firstOrdinal = 0
     if (after !== undefined && by === 'name') {
       const ordinal = this.#ordinalAfter(order, after)
-      lowestKey = isDescending ? ordinal - count + 1 : ordinal
+      const rank = isDescending ? count - 1 - ordinal : ordinal
+      lowestKey = sign * rank
     } else if (after !== undefined) {
       lowestKey = sign * Number(after.value)
       firstOrdinal = this.#ordinalAfter({ by: 'petId', isDescending }, after)
     }
     for (let ordinal = 0; ordinal < count; ordinal++) {
-      if (ordinal % CLOCK_CHECK_INTERVAL === 0) checkDeadline(deadline)
+      if (ordinal % PETS_PER_DEADLINE_CHECK === 0) checkDeadline(deadline)
       const slot = byId[isDescending ? count - 1 - ordinal : ordinal] ?? 0
       const key = sign * (values[slot] ?? 0)
       if (key >= best.worstKey || key < lowestKey || (key === lowestKey && ordinal < firstOrdinal)) continue
@@ -214,17 +215,17 @@ export class PetIndex {
   #matcher({ search, barcodeOwner }: IndexQuery): (slot: number) => boolean {
     const { status, isLow, categoryId, below = Number.POSITIVE_INFINITY, text } = search
     const { facts, availableUnits, signatures } = this.#columns
-    const category = categoryId === undefined ? 0 : this.#categoryCodes.get(categoryId)
-    if (category === undefined) return () => false
+    const categoryCode = categoryId === undefined ? 0 : this.#categoryCodes.get(categoryId)
+    if (categoryCode === undefined) return () => false
     // The status, the low flag and the category are compared in one operation.
     const mask =
       (status === undefined ? 0 : STATUS_MASK) |
       (isLow ? LOW_FLAG : 0) |
       (categoryId === undefined ? 0 : -1 << CATEGORY_SHIFT)
-    const wanted =
+    const wantedFacts =
       (status === undefined ? 0 : PET_STATUSES.indexOf(status)) |
       (isLow ? LOW_FLAG : 0) |
-      (category << CATEGORY_SHIFT)
+      (categoryCode << CATEGORY_SHIFT)
     const prefixes = text?.words.map((word) => encoder.encode(word)) ?? []
     const signature = prefixes.reduce((bits, prefix) => bits | signatureOf(prefix, 0, prefix.length), 0)
     const hasText = text !== undefined
@@ -233,7 +234,7 @@ export class PetIndex {
     const slotWithId = text?.id === undefined ? -1 : (this.#slotOf(text.id) ?? -1)
     const slotWithBarcode = barcodeOwner === undefined ? -1 : (this.#slotOf(barcodeOwner) ?? -1)
     return (slot) => {
-      if (((facts[slot] ?? 0) & mask) !== wanted) return false
+      if (((facts[slot] ?? 0) & mask) !== wantedFacts) return false
       if ((availableUnits[slot] ?? 0) >= below) return false
       if (!hasText || slot === slotWithId || slot === slotWithBarcode) return true
       return ((signatures[slot] ?? 0) & signature) === signature && hasWords(slot)
@@ -296,30 +297,30 @@ export class PetIndex {
   #takeSlot(): number {
     const free = this.#freeSlots.pop()
     if (free !== undefined) return free
-    if (this.#slotsUsed === this.#columns.ids.length) this.#doubleCapacity()
-    return this.#slotsUsed++
+    if (this.#slotEnd === this.#columns.ids.length) this.#doubleCapacity()
+    return this.#slotEnd++
   }
 
   #doubleCapacity(): void {
-    const larger = columnsFor(this.#slotsUsed * 2)
+    const largerColumns = columnsFor(this.#slotEnd * 2)
     const columns = Object.values(this.#columns)
-    for (const [index, copy] of Object.values(larger).entries()) {
-      new Uint8Array(copy.buffer).set(new Uint8Array(columns[index]?.buffer ?? []))
+    for (const [index, largerColumn] of Object.values(largerColumns).entries()) {
+      new Uint8Array(largerColumn.buffer).set(new Uint8Array(columns[index]?.buffer ?? []))
     }
-    this.#columns = larger
+    this.#columns = largerColumns
   }
 
   #writeNumbers(slot: number, { id, quantity, reserved, status, isLow, categoryId }: IndexedPet): void {
-    let category = this.#categoryCodes.get(categoryId)
-    if (category === undefined) {
-      category = this.#categoryCodes.size
-      this.#categoryCodes.set(categoryId, category)
+    let categoryCode = this.#categoryCodes.get(categoryId)
+    if (categoryCode === undefined) {
+      categoryCode = this.#categoryCodes.size
+      this.#categoryCodes.set(categoryId, categoryCode)
     }
     const { ids, quantities, availableUnits, facts } = this.#columns
     ids[slot] = id
     quantities[slot] = quantity
     availableUnits[slot] = quantity - reserved
-    facts[slot] = PET_STATUSES.indexOf(status) | (isLow ? LOW_FLAG : 0) | (category << CATEGORY_SHIFT)
+    facts[slot] = PET_STATUSES.indexOf(status) | (isLow ? LOW_FLAG : 0) | (categoryCode << CATEGORY_SHIFT)
   }
 
   #writeWords(slot: number, words: string): void {
@@ -330,11 +331,11 @@ export class PetIndex {
       larger.set(this.#text)
       this.#text = larger
     }
-    const written = this.#text.write(words, start)
-    const end = start + written
+    const byteLength = this.#text.write(words, start)
+    const end = start + byteLength
     const { textStarts, textLengths, firstTokens, tokenCounts, signatures } = this.#columns
     textStarts[slot] = start
-    textLengths[slot] = written
+    textLengths[slot] = byteLength
     firstTokens[slot] = this.#tokenEnd
     let signature = 0
     let wordStart = start
@@ -385,9 +386,9 @@ export class PetIndex {
     const high = Number(id >> 32n)
     const low = Number(BigInt.asUintN(32, id))
     return lowerBound(this.#count, (position) => {
-      const half = (byId[position] ?? 0) * 2
-      const otherHigh = idHalves[half + 1] ?? 0
-      return otherHigh < high || (otherHigh === high && (idHalves[half] ?? 0) >>> 0 < low)
+      const lowIndex = (byId[position] ?? 0) * 2
+      const otherHigh = idHalves[lowIndex + 1] ?? 0
+      return otherHigh < high || (otherHigh === high && (idHalves[lowIndex] ?? 0) >>> 0 < low)
     })
   }
 
@@ -395,8 +396,8 @@ export class PetIndex {
     const { byName, ids } = this.#columns
     return lowerBound(this.#count, (position) => {
       const slot = byName[position] ?? 0
-      const compared = Buffer.compare(this.#textAt(slot), words)
-      return compared < 0 || (compared === 0 && (ids[slot] ?? 0n) < id)
+      const comparison = Buffer.compare(this.#textAt(slot), words)
+      return comparison < 0 || (comparison === 0 && (ids[slot] ?? 0n) < id)
     })
   }
 }
@@ -406,12 +407,12 @@ function columnsFor(slots: number) {
   const ids = new BigInt64Array(slots)
   return {
     ids,
-    /** The same memory, lower half of each id first. Comparing numbers is several times faster than comparing bigints. */
+    /** The memory of `ids`, lower half of each id first. Comparing numbers is several times faster than comparing bigints. */
     idHalves: new Int32Array(ids.buffer),
     quantities: new Float64Array(slots),
     availableUnits: new Float64Array(slots),
     facts: new Int32Array(slots),
-    /** They exclude most pets that lack a searched word, without comparing the words: see `signatureOf`. */
+    /** Signatures exclude most pets that lack a searched word, without comparing the words: see `signatureOf`. */
     signatures: new Uint32Array(slots),
     textStarts: new Uint32Array(slots),
     textLengths: new Uint16Array(slots),
@@ -443,8 +444,8 @@ function headOf(bytes: Uint8Array, start: number, end: number): number {
   return head >>> 0
 }
 
-function headMask(length: number): number {
-  return length >= HEAD_BYTES ? 0xffff_ffff : (0xffff_ffff << (8 * (HEAD_BYTES - length))) >>> 0
+function headMask(prefixLength: number): number {
+  return prefixLength >= HEAD_BYTES ? 0xffff_ffff : (0xffff_ffff << (8 * (HEAD_BYTES - prefixLength))) >>> 0
 }
 
 /**
