@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { CATEGORY, CATEGORY_UPDATE, NEW_CATEGORY, noCategory } from '../core/catalog/category.ts'
+import { CATEGORY, CATEGORY_UPDATE, categoryNotFound, NEW_CATEGORY } from '../core/catalog/category.ts'
 import { Int64 } from '../core/values/field.ts'
 import { readPageById } from '../core/values/page.ts'
 import { commitAndReply, defineOperation } from './operation.ts'
@@ -68,7 +68,7 @@ export const updateCategory = defineOperation('PATCH', '/categories/{categoryId}
     const command = { type: 'update_category', categoryId, patch: input.body } as const
     return commitAndReply(input, services, command, {
       done: ({ category }) => taggedReply(category),
-      unknown_category: () => noCategory(categoryId),
+      unknown_category: () => categoryNotFound(categoryId),
     })
   },
 })
@@ -87,7 +87,7 @@ export const removeCategory = defineOperation('DELETE', '/categories/{categoryId
     const command = { type: 'remove_category', categoryId } as const
     return commitAndReply(input, services, command, {
       done: () => NO_CONTENT,
-      unknown_category: () => noCategory(categoryId),
+      unknown_category: () => categoryNotFound(categoryId),
       category_has_pets: () => inUse(`category ${categoryId} has pets; move them to another category first`),
     })
   },

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { Reason, Reference } from '../core/stock/adjustment-fields.ts'
 import { HISTORY_ENTRY, type HistoryPage } from '../core/stock/history.ts'
-import { noEntry } from '../core/stock/inventory.ts'
+import { entryNotFound } from '../core/stock/inventory.ts'
 import { PET_EDIT } from '../core/stock/pet-edit.ts'
 import type { HistoryStore } from '../core/stock/stock-store.ts'
 import { DateTime, Int64, invalidField, jsonWriter } from '../core/values/field.ts'
@@ -59,7 +59,7 @@ export const listInventoryHistory = defineOperation('GET', '/inventory/{petId}/h
     const page = requireKnownCursor(await store.listHistoryPage(petId, limit, cursor), cursor)
     const isKnown =
       page.rows.length > 0 || (await view.find(petId)) !== undefined || (await hasHistory(store, petId))
-    if (!isKnown) throw noEntry(petId)
+    if (!isKnown) throw entryNotFound(petId)
     return pageReply(request, query, page, entryBody)
   },
 })

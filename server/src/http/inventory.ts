@@ -5,8 +5,8 @@ import { AVAILABILITY } from '../core/orders/order.ts'
 import {
   type InventoryItem as Entry,
   type EntryState,
+  entryNotFound,
   INVENTORY_ITEM,
-  noEntry,
   PET_STATUSES,
 } from '../core/stock/inventory.ts'
 import { availableOf } from '../core/stock/stock-draft.ts'
@@ -67,7 +67,7 @@ export const getInventoryItem = defineOperation('GET', '/inventory/{petId}', {
   success: { description: 'The stock level of the pet.', schema: InventoryItem },
   prepare: ({ petId }, { view }) => view.find(petId),
   reply: ({ params, request }, _, item) => {
-    if (item === undefined) throw noEntry(params.petId)
+    if (item === undefined) throw entryNotFound(params.petId)
     return conditionalReply(jsonReply(item, { ETag: entryTag(item) }), request)
   },
 })
@@ -94,7 +94,7 @@ export const updateInventory = defineOperation('PATCH', '/inventory/{petId}', {
     const command = { type: 'set_quantity', petId, quantity: input.body.quantity, onlyIf } as const
     return commitAndReply(input, services, command, {
       done: ({ item }) => jsonTextReply(entryText(item), { ETag: entryTag(item) }),
-      unknown_pet: () => noEntry(petId),
+      unknown_pet: () => entryNotFound(petId),
       conflict: ({ item: { quantity, status } }) =>
         new ServiceError(
           'precondition_failed',
@@ -112,7 +112,7 @@ export const getAvailability = defineOperation('GET', '/inventory/{petId}/availa
   success: { description: 'The availability of the pet.', schema: Availability },
   prepare: ({ petId }, { store }) => store.findAvailability(petId),
   reply: ({ params, request }, _, availability) => {
-    if (availability === undefined) throw noEntry(params.petId)
+    if (availability === undefined) throw entryNotFound(params.petId)
     const available = availableOf(availability)
     return conditionalReply(jsonReply({ ...availability, available }), request)
   },

@@ -1,18 +1,18 @@
 import Type from 'typebox'
 import {
-  MAX_NEW_ORDERS,
+  MAX_ORDERS_PER_REQUEST,
   NEW_ORDER,
-  noOrder,
   ORDER,
   ORDER_ROW,
   ORDER_STATES,
   ORDER_UPDATE,
+  orderNotFound,
   type NewOrder as ParsedOrder,
   type Order as StoredOrder,
 } from '../core/orders/order.ts'
 import { isSearchableCustomer, readOrderPage } from '../core/orders/order-list.ts'
 import type { OrderClosed } from '../core/stock/command.ts'
-import { availableText, noEntry } from '../core/stock/inventory.ts'
+import { availableText, entryNotFound } from '../core/stock/inventory.ts'
 import { refusal } from '../core/stock/refusal.ts'
 import type { ServiceError } from '../core/values/errors.ts'
 import type { JsonObject } from '../core/values/field.ts'
@@ -50,7 +50,7 @@ const NEW_ORDER_EXAMPLE = { petId: 1, quantity: 1, holdSeconds: 900, customer: '
 const NewOrder = Type.Object(NEW_ORDER, { title: 'NewOrder', examples: [NEW_ORDER_EXAMPLE] })
 
 const NewOrders = Type.Object(
-  { orders: Type.Array(NewOrder, { minItems: 1, maxItems: MAX_NEW_ORDERS }) },
+  { orders: Type.Array(NewOrder, { minItems: 1, maxItems: MAX_ORDERS_PER_REQUEST }) },
   {
     title: 'NewOrders',
     description: 'Either all orders are created or none.',
@@ -138,7 +138,7 @@ export const createOrder = defineOperation('POST', '/store/orders', {
     const command = { type: 'create_order', draft: input.body } as const
     return commitAndReply(input, services, command, {
       done: ({ order }) => createdReply(input.request.path, orderBody(order)),
-      unknown_pet: () => noEntry(petId),
+      unknown_pet: () => entryNotFound(petId),
       insufficient_stock: ({ wanted, available }) =>
         insufficientStock(
           petId,
@@ -182,7 +182,7 @@ export const getOrder = defineOperation('GET', '/store/orders/{orderId}', {
   success: { description: 'The order.', schema: Order },
   prepare: ({ orderId }, { store }) => store.findOrder(orderId),
   reply: ({ params, request }, _, order) => {
-    if (order === undefined) throw noOrder(params.orderId)
+    if (order === undefined) throw orderNotFound(params.orderId)
     return conditionalReply(jsonReply(orderBody(order)), request)
   },
 })
@@ -209,7 +209,7 @@ export const updateOrder = defineOperation('PATCH', '/store/orders/{orderId}', {
         : ({ type: 'complete_order', ...target, onlyIfOpen } as const)
     return commitAndReply(input, services, command, {
       done: (outcome) => taggedReply(orderBody(outcome.order)),
-      unknown_order: () => noOrder(orderId),
+      unknown_order: () => orderNotFound(orderId),
       order_closed: orderClosed,
       insufficient_stock: ({ petId, wanted, available }) =>
         insufficientStock(
@@ -236,7 +236,7 @@ export const cancelOrder = defineOperation('DELETE', '/store/orders/{orderId}', 
     const command = { type: 'cancel_order', orderId, petId: order?.petId } as const
     return commitAndReply(input, services, command, {
       done: () => NO_CONTENT,
-      unknown_order: () => noOrder(orderId),
+      unknown_order: () => orderNotFound(orderId),
       order_closed: orderClosed,
     })
   },
@@ -248,7 +248,7 @@ function parseNewOrders({ orders }: JsonObject): ParsedOrder[] {
   return parseList(orders, {
     list: 'orders',
     elementName: 'an order',
-    max: MAX_NEW_ORDERS,
+    max: MAX_ORDERS_PER_REQUEST,
     petIdField: 'petId',
     parseElement: parseNewOrder,
   })

@@ -5,10 +5,10 @@ import {
   barcodeTaken,
   invalidCategory,
   NEW_PET,
-  noPet,
   PET,
   PET_UPDATE,
   PET_UPSERT,
+  petNotFound,
   type PetUpsert as UpsertedPet,
 } from '../core/catalog/pet.ts'
 import { type BarcodeTaken, type InvalidCategory, MAX_CHANGES } from '../core/stock/command.ts'
@@ -212,7 +212,7 @@ export const updatePet = defineOperation('PATCH', '/pets/{petId}', {
     return commitAndReply(input, services, command, {
       ...SHARED_ERRORS,
       done: ({ pet }) => taggedReply(petBody(pet)),
-      unknown_pet: () => noPet(petId),
+      unknown_pet: () => petNotFound(petId),
     })
   },
 })
@@ -230,7 +230,7 @@ export const removePet = defineOperation('DELETE', '/pets/{petId}', {
     const { petId } = input.params
     return commitAndReply(input, services, { type: 'remove_pet', petId } as const, {
       done: () => NO_CONTENT,
-      unknown_pet: () => noPet(petId),
+      unknown_pet: () => petNotFound(petId),
       pet_reserved: ({ reserved }) =>
         inUse(`open orders reserve ${reserved} of petId ${petId}; complete or cancel these orders first`),
     })
@@ -287,7 +287,7 @@ function requireUnseen<Value>(field: string, value: Value | null | undefined, se
 
 async function petReply(petId: bigint, store: CatalogStore, request: HttpRequest): Promise<Reply> {
   const pet = await store.findPet(petId)
-  if (pet === undefined) throw noPet(petId)
+  if (pet === undefined) throw petNotFound(petId)
   return conditionalReply(jsonReply(petBody(pet)), request)
 }
 

@@ -24,14 +24,14 @@ export type CategoryDraft = RecordOf<typeof NEW_CATEGORY>
 export const CATEGORY_UPDATE = updateOf(CHANGEABLE)
 export type CategoryPatch = RecordOf<typeof CATEGORY_UPDATE>
 
-/** A row of a file. Null clears the threshold; without a threshold, the category keeps its own. */
+/** A row of a file. Null clears the threshold; if `lowStockAt` is absent, the category keeps its threshold. */
 export type ImportedCategory = Pick<Category, 'id' | 'name'> & Pick<CategoryPatch, 'lowStockAt'>
 
-/** The name of a category that an import creates. */
+/** The name of a category that is created only because a pet has its id. */
 export function defaultCategoryName(id: bigint): string {
   return `Category ${id}`
 }
 
-export function noCategory(categoryId: bigint): ServiceError {
+export function categoryNotFound(categoryId: bigint): ServiceError {
   return notFound(`there is no category ${categoryId}; GET /categories lists the categories that exist`)
 }

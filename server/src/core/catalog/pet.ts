@@ -53,7 +53,7 @@ export const PET_UPSERT = {
 export type PetUpsert = RecordOf<typeof PET_UPSERT>
 
 const { id, name, categoryId, status, ...optionalFields } = PET
-/** The fields of a file of pets that the store keeps, in this order. */
+/** A pet in a file, whose columns are in this sequence. The file also has the name of the category. */
 export const PET_ROW = { id, name, categoryId, status, quantity: STOCKED_PET.quantity, ...optionalFields }
 
 /** A row of a file. Null clears a field; an absent field keeps its value. `category` names a category to create. */
@@ -66,7 +66,7 @@ export interface PetFilter {
   readonly after?: bigint | undefined
 }
 
-export function noPet(petId: bigint): ServiceError {
+export function petNotFound(petId: bigint): ServiceError {
   return notFound(`there is no pet with petId ${petId}`)
 }
 

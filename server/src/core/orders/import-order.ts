@@ -27,28 +27,28 @@ export function importOrder(orders: OrdersDraft, row: OrderRow, by: ChangeOrigin
     )
     return undefined
   }
-  let changed = existing
+  let current = existing
   if (existing.state === 'open' && complete) {
     const outcome = orders.completeIfAllowed(existing, by)
     if (outcome.type === 'insufficient_stock') {
       return `order ${id} takes ${quantity} units of pet ${petId}, but ${outcome.available} are in stock`
     }
-    changed = outcome.order
+    current = outcome.order
   }
   // A field that the row lacks is cleared.
   const cleared = Object.fromEntries(Object.keys(ORDER_UPDATE).map((name) => [name, null]))
-  orders.replaceOrder(withUpdate(ORDER, changed, { ...cleared, ...fields }), by)
+  orders.replaceOrder(withUpdate(ORDER, current, { ...cleared, ...fields }), by)
   return undefined
 }
 
 /** The reason why the row contradicts the order, independent of the stock. */
 function findContradiction({ petId, quantity, state }: Order, row: OrderRow): string | undefined {
-  const order = `order ${row.id}`
-  if (petId !== row.petId) return `${order} is for pet ${petId} and cannot change to pet ${row.petId}`
-  if (state !== 'open' && state !== 'complete') return `${order} is already ${state}`
-  if (state === 'complete' && !row.complete) return `${order} is complete and cannot be reopened`
+  const orderText = `order ${row.id}`
+  if (petId !== row.petId) return `${orderText} is for pet ${petId} and cannot change to pet ${row.petId}`
+  if (state !== 'open' && state !== 'complete') return `${orderText} is already ${state}`
+  if (state === 'complete' && !row.complete) return `${orderText} is complete and cannot be reopened`
   const isQuantityFixed = state === 'complete' || row.complete
   return isQuantityFixed && quantity !== row.quantity
-    ? `the quantity of ${order} is ${quantity} and cannot change once it is complete, got ${row.quantity}`
+    ? `the quantity of ${orderText} is ${quantity} and cannot change once the order is complete, got ${row.quantity}`
     : undefined
 }

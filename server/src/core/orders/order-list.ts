@@ -36,9 +36,9 @@ function toCursor({ id, customerWords = '' }: OrderPlace): string {
 }
 
 function fromCursor(cursor: string, customerPrefix: string): OrderPlace {
-  const [idText = '', words = ''] = cursor.split('.')
+  const [idText = '', encodedWords = ''] = cursor.split('.')
   const id = parseInt64(idText)
-  const customerWords = Buffer.from(words, 'base64url').toString()
+  const customerWords = Buffer.from(encodedWords, 'base64url').toString()
   // A cursor of a list of other customers, or a cursor that was made up, would start the page outside of this list.
   if (id === undefined || !customerWords.startsWith(customerPrefix) || customerWords.includes('\0')) {
     throw unknownCursor(cursor)

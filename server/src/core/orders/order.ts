@@ -69,14 +69,14 @@ export const ORDER_WEBHOOKS = ORDER_CHANGES.flatMap((change) => {
 })
 
 export function mapOrderWebhooks<T>(
-  value: (webhook: (typeof ORDER_WEBHOOKS)[number]) => T,
+  toValue: (webhook: (typeof ORDER_WEBHOOKS)[number]) => T,
 ): Readonly<Record<OrderWebhookKind, T>> {
-  const entries = ORDER_WEBHOOKS.map((webhook) => [webhook.kind, value(webhook)] as const)
+  const entries = ORDER_WEBHOOKS.map((webhook) => [webhook.kind, toValue(webhook)] as const)
   // Object.fromEntries loses the types of the keys. ORDER_WEBHOOKS has every kind.
   return Object.fromEntries(entries) as Record<OrderWebhookKind, T>
 }
 
-const MAX_HOLD_SECONDS = 2_592_000
+const MAX_HOLD_SECONDS = 30 * 86_400
 
 export const OrderState = OneOf(ORDER_STATES, {
   title: 'OrderState',
@@ -159,7 +159,7 @@ export type NewOrder = RecordOf<typeof NEW_ORDER>
 export const ORDER_UPDATE = updateOf(CHANGEABLE)
 export type OrderPatch = RecordOf<typeof ORDER_UPDATE>
 
-export const MAX_NEW_ORDERS = 100
+export const MAX_ORDERS_PER_REQUEST = 100
 
 const { shipDate, ...otherChangeable } = CHANGEABLE
 /** An order in a file, whose columns are in this sequence. Only open and complete orders are exported. */
@@ -200,6 +200,6 @@ export function customerWordsOf({ customer }: Pick<Order, 'customer'>): string |
   return customer === undefined ? undefined : nameWords(customer)
 }
 
-export function noOrder(orderId: bigint): ServiceError {
+export function orderNotFound(orderId: bigint): ServiceError {
   return notFound(`there is no order ${orderId}; GET /store/orders lists the orders that exist`)
 }

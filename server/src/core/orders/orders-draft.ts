@@ -12,7 +12,7 @@ import {
   STORE_KEY_ID,
   type UnknownPet,
 } from '../stock/command.ts'
-import { availableText, noEntry } from '../stock/inventory.ts'
+import { availableText, entryNotFound } from '../stock/inventory.ts'
 import { toFailure } from '../stock/refusal.ts'
 import { availableOf, type StockDraft, takeId } from '../stock/stock-draft.ts'
 import { SECOND } from '../values/clock.ts'
@@ -60,7 +60,7 @@ export class OrdersDraft {
   readonly #added = new Map<bigint, Order>()
   readonly #changed = new Map<bigint, Order>()
   readonly #writesLog: boolean
-  #refused = 0
+  #refusedCount = 0
 
   constructor(stock: StockDraft, locked: LockedOrders, writesLog = true) {
     this.#stock = stock
@@ -76,7 +76,7 @@ export class OrdersDraft {
       added: [...this.#added.values()],
       changed: [...this.#changed.values()],
       expired: this.expiredCount,
-      refused: this.#refused,
+      refused: this.#refusedCount,
     }
   }
 
@@ -92,23 +92,23 @@ export class OrdersDraft {
     const { petId, quantity } = command.draft
     const failure = this.reservationFailure(petId, quantity)
     if (failure === undefined) return { type: 'done', order: this.#createOrder(command.draft, command) }
-    if (failure.type === 'insufficient_stock') this.#refused++
+    if (failure.type === 'insufficient_stock') this.#refusedCount++
     return failure
   }
 
   /** Creates all orders or none. The quantities of orders for the same pet are added up. */
   createAll(command: CreateOrders): OutcomeOf<CreateOrders> {
     const { drafts } = command
-    const wanted = new Map<bigint, number>()
+    const wantedByPet = new Map<bigint, number>()
     const failures: ErrorDetail[] = []
     for (const [index, { petId, quantity }] of drafts.entries()) {
-      const alreadyWanted = wanted.get(petId) ?? 0
+      const alreadyWanted = wantedByPet.get(petId) ?? 0
       const failure = this.reservationFailure(petId, alreadyWanted + quantity)
-      if (failure === undefined) wanted.set(petId, alreadyWanted + quantity)
+      if (failure === undefined) wantedByPet.set(petId, alreadyWanted + quantity)
       else failures.push(failureDetail(index, failure, petId, quantity, alreadyWanted))
     }
     if (failures.length > 0) {
-      this.#refused += failures.filter(({ code }) => code === 'insufficient_stock').length
+      this.#refusedCount += failures.filter(({ code }) => code === 'insufficient_stock').length
       return { type: 'refused', failures }
     }
     return { type: 'done', orders: drafts.map((draft) => this.#createOrder(draft, command)) }
@@ -219,8 +219,8 @@ export class OrdersDraft {
     }
     const isClosing = units === 'take' || units === 'release'
     if (isClosing) this.#stock.changeReserved(petId, -quantity)
-    const closing = isClosing ? { closedAt: this.now, closedBy: by.keyId } : {}
-    const after = to === 'expired' ? expiredOrder(order, this.now) : { ...order, state: to, ...closing }
+    const closingFields = isClosing ? { closedAt: this.now, closedBy: by.keyId } : {}
+    const after = to === 'expired' ? expiredOrder(order, this.now) : { ...order, state: to, ...closingFields }
     this.#changed.set(id, after)
     this.#log(after, change, by)
     return after
@@ -252,14 +252,14 @@ function failureDetail(
   quantity: number,
   alreadyWanted: number,
 ): ErrorDetail {
-  if (failure.type === 'unknown_pet') return toFailure(noEntry(petId), index, petId)
+  if (failure.type === 'unknown_pet') return toFailure(entryNotFound(petId), index, petId)
   const available = failure.available - alreadyWanted
-  const others = alreadyWanted === 0 ? '' : ' after the earlier orders in this request'
+  const condition = alreadyWanted === 0 ? '' : ' after the earlier orders in this request'
   return {
     index,
     petId,
     code: 'insufficient_stock',
-    message: `${availableText(petId, available)}${others}, so ${quantity} cannot be ordered`,
+    message: `${availableText(petId, available)}${condition}, so ${quantity} cannot be ordered`,
     available,
   }
 }

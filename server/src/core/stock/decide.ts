@@ -22,7 +22,7 @@ import type {
   SetQuantity,
   SubmittedCommand,
 } from './command.ts'
-import { availableText, type InventoryItem, type LockedEntry, noEntry } from './inventory.ts'
+import { availableText, entryNotFound, type InventoryItem, type LockedEntry } from './inventory.ts'
 import { toFailure } from './refusal.ts'
 import { availableOf, type LogRecord, StockDraft } from './stock-draft.ts'
 
@@ -159,7 +159,7 @@ function adjust(stock: StockDraft, command: Adjust): OutcomeOf<Adjust> {
     const { petId } = change
     const item = stock.findItem(petId)
     if (item === undefined) {
-      failures.push(toFailure(noEntry(petId), index, petId))
+      failures.push(toFailure(entryNotFound(petId), index, petId))
       continue
     }
     const failure =

@@ -36,7 +36,7 @@ export function availableText(petId: bigint, available: number): string {
   return `petId ${petId} has ${available} available ${available === 1 ? 'unit' : 'units'}`
 }
 
-export function noEntry(petId: bigint): ServiceError {
+export function entryNotFound(petId: bigint): ServiceError {
   return notFound(
     `there is no inventory entry for petId ${petId}; GET /inventory lists the entries that exist`,
   )
