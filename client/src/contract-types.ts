@@ -836,7 +836,7 @@ export interface DeltaChange {
   readonly petId: bigint
   /** Units that come in or, if negative, go out. */
   readonly delta: number
-  /** The current stock count. If it differs, the answer is 412. */
+  /** The expected stock count. If the current count differs, the answer is 412. */
   readonly expected?: number
 }
 
@@ -845,7 +845,7 @@ export interface CountChange {
   readonly petId: bigint
   /** The new stock count. */
   readonly quantity: number
-  /** The current stock count. If it differs, the answer is 412. */
+  /** The expected stock count. If the current count differs, the answer is 412. */
   readonly expected?: number
 }
 

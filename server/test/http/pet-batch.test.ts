@@ -186,7 +186,7 @@ describe('POST /pets/batch', () => {
     ])
     expect(answer.error).toMatchObject({ code: 'invalid_request', status: 400, field: 'pets[2].categoryId' })
     expect(answer.error.message).toContain('5 pets cannot be saved, so nothing was changed')
-    expect(answer.error.message).toContain('The error code is that of pets[2]: categoryId is missing')
+    expect(answer.error.message).toContain('The error code comes from pets[2]: categoryId is missing')
     expect(detailsOf(answer)).toMatchObject([
       {
         index: 1,

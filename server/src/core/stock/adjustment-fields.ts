@@ -33,7 +33,9 @@ export const ADJUSTMENT_CHANGE = {
     ),
   ),
   quantity: Type.Optional(Quantity('The new stock count.')),
-  expected: Type.Optional(Quantity('The current stock count. If it differs, the answer is 412.')),
+  expected: Type.Optional(
+    Quantity('The expected stock count. If the current count differs, the answer is 412.'),
+  ),
 }
 
 /** A change must have either a delta or a quantity. Returns the problem if it has both or neither. */

@@ -71,8 +71,8 @@ type ReleaseHolds = CommandOf<'release_holds', { petIds: readonly bigint[] }>
 export type CreatePet = CommandOf<'create_pet', { draft: PetDraft }>
 export type UpdatePet = CommandOf<'update_pet', { petId: bigint; patch: PetPatch }>
 /**
- * Creates or updates all of its pets or none. Each id and each barcode may occur once. Unless `canChangeStock`, it is refused
- * if it changes the quantity of an existing pet.
+ * Creates or updates all of its pets or none. Each id and each barcode may occur once. Unless `canChangeStock`, the command
+ * is refused if it changes the quantity of an existing pet.
  */
 export type UpsertPets = CommandOf<'upsert_pets', { canChangeStock: boolean; pets: readonly PetUpsert[] }>
 export type RemovePet = CommandOf<'remove_pet', { petId: bigint }>
@@ -135,7 +135,7 @@ export interface OutcomeByType {
   /** Either the items after the changes, in the order of the changes, or all changes that cannot be made. */
   adjust: Done<{ items: readonly InventoryItem[] }> | Refused
   create_order: OrderDone | InsufficientStock | UnknownPet
-  /** Either the orders, in the sequence of their drafts, or all drafts that cannot be ordered. */
+  /** Either the orders, in the sequence of their drafts, or the failures of all drafts that cannot become orders. */
   create_orders: Done<{ orders: readonly Order[] }> | Refused
   complete_order: OrderDone | InsufficientStock | OrderClosed | UnknownOrder
   cancel_order: OrderDone | OrderClosed | UnknownOrder
@@ -149,11 +149,11 @@ export interface OutcomeByType {
   create_category: CategoryDone | OutcomeOfType<'category_exists', { categoryId: bigint }>
   update_category: CategoryDone | UnknownCategory
   remove_category: Done | UnknownCategory | OutcomeOfType<'category_has_pets'>
-  /** The store, or the API key, already has the maximum number of webhooks. */
+  /** `too_many_webhooks` if the store, or the API key, already has the maximum number of webhooks. */
   create_webhook: WebhookDone | OutcomeOfType<'too_many_webhooks', { max: number; scope: 'store' | 'key' }>
   update_webhook: WebhookDone | UnknownWebhook
   rotate_webhook_secret: WebhookDone | UnknownWebhook
-  /** `webhook_changed` if it was changed after the caller had read it. */
+  /** `webhook_changed` if the webhook was changed after the caller had read it. */
   move_webhook: WebhookDone | UnknownWebhook | OutcomeOfType<'webhook_changed'>
   remove_webhook: Done | UnknownWebhook
 }
@@ -189,7 +189,10 @@ export interface Idempotency<O> {
   readonly key: string
   /** Shows whether a command with the same key is the same command. */
   readonly fingerprint: string
-  /** The text to remember for an outcome. A method, because method parameters are bivariant. */
+  /**
+   * The text to remember for an outcome. A method, because method parameters are bivariant: an `Idempotency` of one type of
+   * outcome can then be used as `Idempotency<Outcome>`.
+   */
   answer(outcome: O): string
 }
 
@@ -245,7 +248,7 @@ const ORDER_TRAITS = { pets: petOf, reads: readsOrders, size: sizeOne }
 const CATEGORY_TRAITS = { pets: noPets, reads: readsCatalog, size: () => MAX_CHANGES }
 const WEBHOOK_TRAITS = { pets: noPets, reads: (): readonly Section[] => ['webhooks'], size: sizeOne }
 
-const COMMANDS: { readonly [Type in CommandType]: CommandTraits<Extract<Command, { type: Type }>> } = {
+const TRAITS: { readonly [Type in CommandType]: CommandTraits<Extract<Command, { type: Type }>> } = {
   set_quantity: { pets: petOf, reads: () => [], size: sizeOne },
   adjust: {
     pets: ({ changes }) => changes.map(({ petId }) => petId),
@@ -283,7 +286,7 @@ const COMMANDS: { readonly [Type in CommandType]: CommandTraits<Extract<Command,
 }
 
 function traitsOf(command: Command): CommandTraits<Command> {
-  return COMMANDS[command.type]
+  return TRAITS[command.type]
 }
 
 /** Whether any of the commands reads this section. */
@@ -295,10 +298,10 @@ export function sizeOf(command: Command): number {
   return traitsOf(command).size(command)
 }
 
-export function petsOf(command: Command): readonly bigint[] {
+export function petIdsOfCommand(command: Command): readonly bigint[] {
   return traitsOf(command).pets(command)
 }
 
 export function petIdsOf(commands: readonly Command[]): bigint[] {
-  return commands.flatMap(petsOf)
+  return commands.flatMap(petIdsOfCommand)
 }

@@ -191,15 +191,15 @@ function failureOf(change: AdjustmentChange, quantity: number): Failure | undefi
       message: `the quantity of petId ${petId} is ${quantity}, not ${expected} as expected; read it again before you retry`,
     }
   }
-  const result = quantityAfter(change, quantity)
-  if (delta !== undefined && result < 0) {
+  const newQuantity = quantityAfter(change, quantity)
+  if (delta !== undefined && newQuantity < 0) {
     return {
       code: 'insufficient_stock',
       message: `the quantity of petId ${petId} is ${quantity}, so ${-delta} cannot be taken away`,
       available: quantity,
     }
   }
-  if (delta !== undefined && result > MAX_QUANTITY) {
+  if (delta !== undefined && newQuantity > MAX_QUANTITY) {
     return {
       code: 'invalid_request',
       message: `the quantity of petId ${petId} is ${quantity}, and with ${delta} more it would be above ${MAX_QUANTITY}`,
@@ -252,7 +252,7 @@ class AnswersDraft {
     this.#remembered = remembered
   }
 
-  /** Decides the command if its idempotency key is new. If it is known, returns the stored answer or `key_reused`. */
+  /** Decides the command if its idempotency key is new. Otherwise, returns the remembered answer or `key_reused`. */
   decideOnce(
     { keyId, at }: SubmittedCommand,
     idempotency: Idempotency<Outcome>,
@@ -273,7 +273,7 @@ class AnswersDraft {
   }
 }
 
-/** Answers to invalid or forbidden commands and to outdated webhook updates are not stored, so a retry is decided again. */
+/** Answers to invalid or forbidden commands and to outdated webhook moves are not remembered, so a retry is decided again. */
 function isRemembered(outcome: Outcome): boolean {
   switch (outcome.type) {
     case 'invalid_category':

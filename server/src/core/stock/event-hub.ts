@@ -153,17 +153,17 @@ function isAtEnd({ events }: StockEvents): boolean {
 
 /**
  * The events that take a late reader to the cursor of the followers, or, if there are no followers, to the end of the log.
- * `undefined` if its read does not reach that point. Cursors cannot be compared, but within a round the late reader's read
+ * `undefined` if `lateRead` does not reach that point. Cursors cannot be compared, but within a round the late reader's read
  * runs after the followers' read. So the late reader has caught up once it has taken the last event of the followers' read.
  * If its own read is empty, it is at the end of the log, and so are the followers if their read reached the end.
  */
 function eventsUntilFollowersCursor(
-  read: StockEvents,
+  lateRead: StockEvents,
   followersRead: StockEvents | undefined,
 ): readonly StockEvent[] | undefined {
-  if (followersRead === undefined) return isAtEnd(read) ? read.events : undefined
-  if (read.events.length === 0) return isAtEnd(followersRead) ? [] : undefined
-  const last = followersRead.events.at(-1)?.cursor
-  const index = read.events.findLastIndex(({ cursor }) => cursor === last)
-  return index === -1 ? undefined : read.events.slice(0, index + 1)
+  if (followersRead === undefined) return isAtEnd(lateRead) ? lateRead.events : undefined
+  if (lateRead.events.length === 0) return isAtEnd(followersRead) ? [] : undefined
+  const lastCursor = followersRead.events.at(-1)?.cursor
+  const index = lateRead.events.findLastIndex(({ cursor }) => cursor === lastCursor)
+  return index === -1 ? undefined : lateRead.events.slice(0, index + 1)
 }

@@ -7,7 +7,7 @@ import {
   type KeyedAnswer,
   MAX_CHANGES,
   type OutcomeOf,
-  petsOf,
+  petIdsOfCommand,
   type Result,
   type SubmittedCommand,
   sizeOf,
@@ -133,10 +133,10 @@ export class GroupCommit {
     if (batch.length === 0) return
     this.#freeSlots--
     this.#lastCommitSize = batch.length
-    this.#countPendingPets(batch, 1)
+    this.#changePendingPets(batch, 1)
     void this.#commit(batch, 'brief').finally(() => {
       this.#freeSlots++
-      this.#countPendingPets(batch, -1)
+      this.#changePendingPets(batch, -1)
       this.#scheduleCommit()
     })
     // Commands that did not fit into this commit may fit into another.
@@ -183,19 +183,19 @@ export class GroupCommit {
   }
 
   async #commitAfterLocks(group: readonly WaitingCommand[]): Promise<void> {
-    this.#countPendingPets(group, 1)
+    this.#changePendingPets(group, 1)
     try {
       await this.#lockWaits.run(() => this.#commit(group, 'full'))
     } catch (error) {
       for (const { fail } of group) fail(error)
     }
-    this.#countPendingPets(group, -1)
+    this.#changePendingPets(group, -1)
     this.#scheduleCommit()
   }
 
-  #countPendingPets(batch: readonly WaitingCommand[], difference: 1 | -1): void {
+  #changePendingPets(batch: readonly WaitingCommand[], difference: 1 | -1): void {
     if (!this.#tracksPets) return
-    for (const petId of batch.flatMap(({ command }) => petsOf(command))) {
+    for (const petId of batch.flatMap(({ command }) => petIdsOfCommand(command))) {
       const count = (this.#pendingPets.get(petId) ?? 0) + difference
       if (count > 0) this.#pendingPets.set(petId, count)
       else this.#pendingPets.delete(petId)
@@ -212,7 +212,7 @@ export class GroupCommit {
     let room = MAX_CHANGES
     for (const waiting of this.#waiting) {
       const size = sizeOf(waiting.command)
-      const pets = petsOf(waiting.command)
+      const pets = petIdsOfCommand(waiting.command)
       if (size <= room && !pets.some(mustWait)) {
         room -= size
         taken.push(waiting)
@@ -245,7 +245,7 @@ function splitByLocks(batch: readonly WaitingCommand[], lockedPets: ReadonlySet<
   const free: WaitingCommand[] = []
   let groups: { readonly pets: ReadonlySet<bigint>; readonly members: readonly WaitingCommand[] }[] = []
   for (const waiting of batch) {
-    const ownPets = petsOf(waiting.command)
+    const ownPets = petIdsOfCommand(waiting.command)
     const joinedGroups = groups.filter((group) => ownPets.some((petId) => group.pets.has(petId)))
     if (joinedGroups.length === 0 && !ownPets.some((petId) => lockedPets.has(petId))) {
       free.push(waiting)

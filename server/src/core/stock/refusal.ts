@@ -24,7 +24,7 @@ export function refusal(failures: readonly ErrorDetail[], list = 'changes'): Ser
   const message =
     failures.length === 1
       ? `${first.message}; nothing was changed`
-      : `${failures.length} ${list} cannot be saved, so nothing was changed; the field details lists them. The error code is that of ${list}[${first.index}]: ${first.message}`
+      : `${failures.length} ${list} cannot be saved, so nothing was changed; see details for each of them. The error code comes from ${list}[${first.index}]: ${first.message}`
   const field = first.field === undefined ? undefined : `${list}[${first.index}].${first.field}`
   return new ServiceError(first.code, message, { details: failures, field })
 }

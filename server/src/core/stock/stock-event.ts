@@ -6,11 +6,11 @@ import { PetStatus } from './inventory.ts'
 
 export type StockEvent = QuantityEvent | PetEvent | RemovedEvent | OrderEvent | LowStockEvent | RelistEvent
 
-interface AnyEvent {
+interface EventBase {
   readonly cursor: string
 }
 
-type EventOf<Kind extends string, FieldSet extends Fields> = AnyEvent & {
+type EventOf<Kind extends string, FieldSet extends Fields> = EventBase & {
   readonly kind: Kind
 } & RecordOf<FieldSet>
 
@@ -31,8 +31,8 @@ export const QUANTITY_EVENT = {
 }
 export type QuantityEvent = EventOf<'change', typeof QUANTITY_EVENT>
 
-/** An order was created or changed. If that changed a quantity, the QuantityEvent comes right before it. */
-export type OrderEvent = AnyEvent &
+/** An order was created or changed. If that changed a quantity, the QuantityEvent comes right before this event. */
+export type OrderEvent = EventBase &
   Readonly<{ kind: 'order'; change: OrderChange; order: Order; at: number; keyId: string }>
 
 /** A pet was added, or one of its fields other than the quantity changed. The fields are those after the change. */
@@ -49,7 +49,7 @@ export type PetEvent = EventOf<'pet', typeof PET_EVENT>
 export const REMOVED_EVENT = { petId: Int64('The pet that was removed.'), at, keyId }
 export type RemovedEvent = EventOf<'removed', typeof REMOVED_EVENT>
 
-export interface LowStockEvent extends AnyEvent {
+export interface LowStockEvent extends EventBase {
   readonly kind: 'low' | 'recovered'
   readonly petId: bigint
   readonly quantity: number
@@ -61,8 +61,8 @@ export interface LowStockEvent extends AnyEvent {
   readonly keyId: string
 }
 
-/** The events since the cursor are not available: read the whole list again, then continue with the events after this one. */
-export interface RelistEvent extends AnyEvent {
+/** Events since the reader's cursor are missing: the reader must read the whole list again and continue after this event. */
+export interface RelistEvent extends EventBase {
   readonly kind: 'relist'
 }
 

@@ -4,7 +4,7 @@ import type { InventoryItem, StockChanges } from './inventory.ts'
 import type { EditFilter, PetEdit } from './pet-edit.ts'
 import type { StockEvents } from './stock-event.ts'
 
-/** Nothing was changed, because another process has locked these pets. If the set is empty, it has locked something else. */
+/** Nothing was changed, because another process has locked these pets or, if the set is empty, something else. */
 export class PetsLockedError extends Error {
   override readonly name = 'PetsLockedError'
   readonly petIds: ReadonlySet<bigint>
@@ -17,7 +17,7 @@ export class PetsLockedError extends Error {
 
 /** Reads the stock, and commits all changes. */
 export interface StockStore {
-  /** Differs after every write except to rate-limit counters; `undefined` if only a query can tell. Must be cheap. */
+  /** Changes with every write except to rate-limit counters; `undefined` if finding out needs a query. Must be cheap. */
   version(): number | undefined
   /** How many concurrent calls of `changeStock` are worthwhile, if they are about different pets. */
   readonly concurrentCommits: number
@@ -29,8 +29,8 @@ export interface StockStore {
   stockChangesSince(cursor: string): Promise<StockChanges | 'reload'>
   /**
    * Decides the commands in order, in one commit. Their total size is at most MAX_CHANGES. Rejects with a ServiceError if the
-   * database fails; then it is unknown whether the commit was made. After any other error, it was rolled back. With a brief
-   * lock wait, rejects with PetsLockedError if another process keeps a pet locked.
+   * database fails; then it is unknown whether the commit was made. After any other error, the commit was rolled back. With a
+   * brief lock wait, rejects with PetsLockedError if another process keeps a pet locked.
    */
   changeStock<const Commands extends readonly SubmittedCommand[]>(
     commands: Commands,

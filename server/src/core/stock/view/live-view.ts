@@ -11,7 +11,7 @@ const MIN_ENTRIES_TO_COLLECT = 100_000
 
 /**
  * The stock in memory, ready to send. A read sees every change that any process acknowledged before the read began: if the
- * store may have changed, the read waits for a fetch of the changes that starts after it.
+ * store may have changed, the read waits for a fetch of the changes that starts after the read began.
  */
 export class LiveView {
   readonly #store: ViewStore
