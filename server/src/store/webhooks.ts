@@ -282,13 +282,13 @@ export function toLockedWebhooks(
   rows: readonly WebhookRow[],
   creators: readonly CreatorRow[],
 ): LockedWebhooks {
-  const createdBy = new Map<string, number>()
+  const countByKey = new Map<string, number>()
   let total = 0
   for (const { created_by, webhooks } of creators) {
     total += Number(webhooks)
-    if (created_by !== null) createdBy.set(created_by, Number(webhooks))
+    if (created_by !== null) countByKey.set(created_by, Number(webhooks))
   }
-  return { named: new Map(rows.map((row) => [row.id, toWebhook(row)])), total, createdBy }
+  return { named: new Map(rows.map((row) => [row.id, toWebhook(row)])), total, countByKey }
 }
 
 /** Statements that write the changes. The commit must have locked these webhooks. */

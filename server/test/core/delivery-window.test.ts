@@ -3,10 +3,10 @@ import fc from 'fast-check'
 import { DeliveryWindow, type PendingDelivery, retryDelay } from '../../src/core/webhooks/webhook-runner.ts'
 
 function pending(petId: bigint, position: number): PendingDelivery {
-  const [before, cursor] = [String(position - 1), String(position)]
+  const [cursorBefore, cursor] = [String(position - 1), String(position)]
   return {
     event: { kind: 'removed', petId, at: 0, keyId: 'key', cursor },
-    before,
+    cursorBefore,
     message: { id: cursor, type: 'pet.removed', body: '' },
     attempts: 0,
     failingSince: undefined,

@@ -17,7 +17,7 @@ export class DeliverySlots {
   #startedThisTurn = 0
   readonly #waiting = new Set<() => void>()
 
-  /** Whether a webhook may start one more request. If only the limit per turn prevents it, calls `onNextTurn`. */
+  /** Whether a webhook may start one more request. If only the limit per turn prevents it, `onNextTurn` is called next turn. */
   hasRoomOrCallLater(requestCount: number, onNextTurn: () => void): boolean {
     const isFirst = requestCount === 0
     if (!isFirst && requestCount >= MAX_PARALLEL_PER_WEBHOOK) return false

@@ -45,8 +45,7 @@ export function retryDelay(attempts: number, delaysMs: readonly number[], random
 
 export interface PendingDelivery {
   readonly event: StockEvent
-  /** The cursor right before the event. */
-  readonly before: string
+  readonly cursorBefore: string
   readonly message: Message
   attempts: number
   failingSince: number | undefined
@@ -103,7 +102,7 @@ export class DeliveryWindow {
     else this.#ready.push(next)
   }
 
-  /** Keeps a delivery that failed or was not sent until its retry is due. */
+  /** Holds back a failed or unsent delivery until its retry is due. */
   postpone(delivery: PendingDelivery): void {
     this.#postponed.add(delivery)
   }
@@ -127,13 +126,13 @@ export interface RunnerDependencies {
   readonly retryDelaysMs: readonly number[]
   readonly clock: Clock
   readonly observers: readonly DeliveryObserver[]
-  /** Whether the webhook is still as the runner knows it. Checked before each attempt. */
+  /** Whether the webhook is unchanged since the runner was started. Checked before each attempt. */
   readonly isCurrent: (webhook: Webhook) => Promise<boolean>
   /** Nothing is sent without a lease, because another process may have taken over the webhook. */
   readonly hasLease: () => boolean
 }
 
-type LoggedEvent = Pick<PendingDelivery, 'event' | 'before'>
+type LoggedEvent = Pick<PendingDelivery, 'event' | 'cursorBefore'>
 
 /**
  * Delivers the events of the log to one webhook, in parallel, but those of one pet in order. A failed delivery delays only
@@ -153,8 +152,8 @@ export class WebhookRunner {
   /** The saved failure of the oldest delivery. The first delivery that this runner adds continues from it. */
   #inheritedFailure: DeliveryFailure | undefined
   #off: WebhookProgress['off']
-  #attempts: DeliveryAttempt[] = []
-  #sending = 0
+  #unsavedAttempts: DeliveryAttempt[] = []
+  #requestCount = 0
   #failuresInARow = 0
   /** Nothing is sent before this time, because the receiver sent Retry-After. */
   #pausedUntil = 0
@@ -188,7 +187,7 @@ export class WebhookRunner {
 
   /** Starts due retries and saves the progress. Called at a short interval. */
   async tick(): Promise<void> {
-    const failure = this.#readFailure
+    const readFailure = this.#readFailure
     this.#readFailure = undefined
     const now = this.#dependencies.clock()
     if (now < this.#lastTickAt) {
@@ -201,13 +200,13 @@ export class WebhookRunner {
     this.#lastTickAt = now
     this.#proceed()
     await this.#save()
-    if (failure !== undefined) throw failure
+    if (readFailure !== undefined) throw readFailure
   }
 
   /** Starts no more requests, waits for the current requests, and saves the progress. */
   async stop(): Promise<void> {
     this.#isStopping = true
-    if (this.#sending > 0) {
+    if (this.#requestCount > 0) {
       await new Promise<void>((resolve) => {
         this.#whenIdle = resolve
       })
@@ -239,11 +238,11 @@ export class WebhookRunner {
     while (
       now >= this.#pausedUntil &&
       this.#canSend &&
-      slots.hasRoomOrCallLater(this.#sending, this.#dispatch)
+      slots.hasRoomOrCallLater(this.#requestCount, this.#dispatch)
     ) {
       const delivery = this.#isDown ? this.#window.takeHead() : this.#window.takeReady()
       if (delivery === undefined) return
-      this.#sending++
+      this.#requestCount++
       slots.take()
       void this.#deliver(delivery)
     }
@@ -277,10 +276,10 @@ export class WebhookRunner {
       this.#addRelist(this.#cursor, this.#dependencies.clock())
       return true
     }
-    let before = this.#cursor
+    let cursorBefore = this.#cursor
     for (const event of read.events) {
-      if (receivesEvent(this.webhook, event)) this.#backlog.push({ event, before })
-      before = event.cursor
+      if (receivesEvent(this.webhook, event)) this.#backlog.push({ event, cursorBefore })
+      cursorBefore = event.cursor
     }
     if (read.cursor !== this.#cursor) this.#hasUnsavedProgress = true
     this.#cursor = read.cursor
@@ -304,16 +303,16 @@ export class WebhookRunner {
   #addRelist(cursor: string, at: number): void {
     this.#relistAt = at
     this.#hasUnsavedProgress = true
-    this.#add({ event: { kind: 'relist', cursor }, before: cursor })
+    this.#add({ event: { kind: 'relist', cursor }, cursorBefore: cursor })
   }
 
-  #add({ event, before }: LoggedEvent): void {
+  #add({ event, cursorBefore }: LoggedEvent): void {
     const { messageOf, clock } = this.#dependencies
     const failure = this.#inheritedFailure
     this.#inheritedFailure = undefined
     this.#window.add({
       event,
-      before,
+      cursorBefore,
       message: messageOf(event, this.#relistAt ?? clock()),
       attempts: failure?.attempts ?? 0,
       failingSince: failure?.since,
@@ -327,9 +326,9 @@ export class WebhookRunner {
       await this.#attempt(delivery)
     } else {
       this.#window.postpone(delivery)
-      this.#release()
+      this.#releaseSlot()
     }
-    if (this.#sending === 0) this.#whenIdle?.()
+    if (this.#requestCount === 0) this.#whenIdle?.()
     this.#proceed()
   }
 
@@ -347,11 +346,11 @@ export class WebhookRunner {
     const at = clock()
     const result = await sender.send(this.webhook.url, secretsAt(this.webhook, at), delivery.message)
     delivery.attempts++
-    this.#release()
+    this.#releaseSlot()
     this.#hasUnsavedProgress = true
-    this.#attempts.push(attemptOf(delivery.message, delivery.attempts, at, result))
-    if (this.#attempts.length > 2 * MAX_KEPT_ATTEMPTS) {
-      this.#attempts = this.#attempts.slice(-MAX_KEPT_ATTEMPTS)
+    this.#unsavedAttempts.push(attemptOf(delivery.message, delivery.attempts, at, result))
+    if (this.#unsavedAttempts.length > 2 * MAX_KEPT_ATTEMPTS) {
+      this.#unsavedAttempts = this.#unsavedAttempts.slice(-MAX_KEPT_ATTEMPTS)
     }
     const isDelivered = result.error === undefined
     for (const observer of observers) observer.deliveryFinished?.(isDelivered, result.durationMs)
@@ -359,8 +358,8 @@ export class WebhookRunner {
     else this.#fail(delivery, at, result)
   }
 
-  #release(): void {
-    this.#sending--
+  #releaseSlot(): void {
+    this.#requestCount--
     this.#dependencies.slots.free()
   }
 
@@ -399,7 +398,7 @@ export class WebhookRunner {
   get #progress(): WebhookProgress {
     const { head } = this.#window
     return {
-      cursor: head?.before ?? this.#backlog[0]?.before ?? this.#cursor,
+      cursor: head?.cursorBefore ?? this.#backlog[0]?.cursorBefore ?? this.#cursor,
       ...(this.#relistAt === undefined ? {} : { relistAt: this.#relistAt }),
       ...(head?.failingSince === undefined
         ? {}
@@ -411,8 +410,8 @@ export class WebhookRunner {
   async #save(): Promise<void> {
     if (this.#saving !== undefined || !this.#hasUnsavedProgress) return
     this.#hasUnsavedProgress = false
-    const attempts = this.#attempts.slice(-MAX_KEPT_ATTEMPTS)
-    this.#attempts = []
+    const attempts = this.#unsavedAttempts.slice(-MAX_KEPT_ATTEMPTS)
+    this.#unsavedAttempts = []
     this.#saving = this.#dependencies.store.saveProgress(this.webhook, this.#progress, attempts).then(
       (isSaved) => {
         // The webhook was changed, or another process has leased it.
@@ -420,7 +419,7 @@ export class WebhookRunner {
       },
       (error: unknown) => {
         this.#hasUnsavedProgress = true
-        this.#attempts = [...attempts, ...this.#attempts]
+        this.#unsavedAttempts = [...attempts, ...this.#unsavedAttempts]
         throw error
       },
     )

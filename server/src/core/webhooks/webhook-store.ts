@@ -58,7 +58,7 @@ export interface ListedAttempt extends DeliveryAttempt {
 }
 
 export interface WebhookLag {
-  /** The number of events after its cursor, even of kinds that it does not receive. 1 if a relist replaces them. */
+  /** The number of events after the webhook's cursor, even of kinds that it does not receive. 1 if a relist replaces them. */
   readonly events: number
   /** When the oldest of them happened. `undefined` if there is none, or if a relist replaces them. */
   readonly since: number | undefined
@@ -101,11 +101,11 @@ export interface DeliveryStore extends Pick<EventStore, 'version' | 'latestEvent
    * cursor, or if the cursor is ahead of the log or belongs to another log.
    */
   eventsAfter(cursor: string, limit: number): Promise<StockEvents | 'relist_needed' | 'unknown_cursor'>
-  /** Leases every free webhook, renews the leases of this process after half of their time, and returns its webhooks. */
+  /** Leases every free webhook, renews leases of this process after half of their time, and returns all its leased webhooks. */
   leaseWebhooks(durationMs: number): Promise<Webhook[]>
   /** Ends the leases of this process, so that another process can take over at once. */
   releaseWebhooks(): Promise<void>
-  /** By id, with every change that any process has answered. Read before each batch of attempts, so it must be cheap. */
+  /** The revisions by webhook id, with every change that any process has answered. Must be cheap: attempts wait for it. */
   webhookRevisions(): Promise<ReadonlyMap<bigint, number>>
   /** Returns false and saves nothing if the webhook has changed or another process has leased it. */
   saveProgress(

@@ -28,7 +28,7 @@ export class WebhookWorker implements CommitObserver {
   /** While a runner stops, no other runner of this process delivers for its webhook. */
   readonly #stoppingRunners = new Map<bigint, Promise<void>>()
   #timers: readonly Timer[] = []
-  /** By `performance.now()`. */
+  /** A time of `performance.now()`. */
   #leasedUntil = 0
   #latestCursor = ''
   #version: number | undefined

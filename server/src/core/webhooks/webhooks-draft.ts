@@ -17,7 +17,7 @@ export interface LockedWebhooks {
   readonly named: ReadonlyMap<bigint, Webhook>
   readonly total: number
   /** The number of webhooks that each API key has created, by its id. */
-  readonly createdBy: ReadonlyMap<string, number>
+  readonly countByKey: ReadonlyMap<string, number>
 }
 
 /** Each changed webhook after the change; `undefined` if it was removed. */
@@ -27,18 +27,18 @@ export type WebhookChanges = ReadonlyMap<bigint, Webhook | undefined>
 export class WebhooksDraft {
   readonly changes = new Map<bigint, Webhook | undefined>()
   readonly #locked: LockedWebhooks
-  readonly #createdBy: Map<string, number>
+  readonly #countByKey: Map<string, number>
   #total: number
 
   constructor(locked: LockedWebhooks) {
     this.#locked = locked
     this.#total = locked.total
-    this.#createdBy = new Map(locked.createdBy)
+    this.#countByKey = new Map(locked.countByKey)
   }
 
   create({ webhook, keyId }: CreateWebhook): OutcomeOf<CreateWebhook> {
     if (this.#total >= MAX_WEBHOOKS) return { type: 'too_many_webhooks', max: MAX_WEBHOOKS, scope: 'store' }
-    if (keyId !== STORE_KEY_ID && (this.#createdBy.get(keyId) ?? 0) >= MAX_WEBHOOKS_PER_KEY) {
+    if (keyId !== STORE_KEY_ID && (this.#countByKey.get(keyId) ?? 0) >= MAX_WEBHOOKS_PER_KEY) {
       return { type: 'too_many_webhooks', max: MAX_WEBHOOKS_PER_KEY, scope: 'key' }
     }
     if (this.#find(webhook.id) !== undefined) throw new Error(`webhook ${webhook.id} already exists`)
@@ -50,10 +50,10 @@ export class WebhooksDraft {
   /** A webhook that was turned off is turned on again by setting `paused` to false, or by a new url. */
   update({ webhookId, patch }: UpdateWebhook): OutcomeOf<UpdateWebhook> {
     return this.#change(webhookId, (webhook) => {
-      const { off: _, ...turnedOn } = webhook.progress
+      const { off: _, ...progressWhenOn } = webhook.progress
       const hasNewUrl = patch.url !== undefined && patch.url !== webhook.url
       const isTurnedOn = patch.paused === false || hasNewUrl
-      return { ...webhook, ...patch, progress: isTurnedOn ? turnedOn : webhook.progress }
+      return { ...webhook, ...patch, progress: isTurnedOn ? progressWhenOn : webhook.progress }
     })
   }
 
@@ -100,7 +100,7 @@ export class WebhooksDraft {
   #addToCounts({ createdBy }: Webhook, difference: 1 | -1): void {
     this.#total += difference
     if (createdBy === undefined) return
-    this.#createdBy.set(createdBy, (this.#createdBy.get(createdBy) ?? 0) + difference)
+    this.#countByKey.set(createdBy, (this.#countByKey.get(createdBy) ?? 0) + difference)
   }
 
   #find(id: bigint): Webhook | undefined {
