@@ -32,7 +32,7 @@ const kind = (name: string, columns: readonly Column[]): FileKind<string> => ({
   name,
   label: name,
   columns,
-  header: name,
+  headerDescription: name,
 })
 const KINDS: readonly FileKind<string>[] = IMPORT_KINDS
 

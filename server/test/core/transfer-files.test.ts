@@ -78,7 +78,7 @@ describe('Optional columns', () => {
       name: 'adjustment',
       label: 'an adjustment',
       columns: ADJUSTMENT_ROWS.columns,
-      header: 'petId,delta',
+      headerDescription: 'petId,delta',
     },
   ]
   const rowsOf = async (text: string) => {

@@ -17,7 +17,7 @@ const KINDS: readonly FileKind<'adjustment'>[] = [
     name: 'adjustment',
     label: 'an adjustment',
     columns: ADJUSTMENT_ROWS.columns,
-    header: 'petId,delta or petId,quantity, each with an optional column named expected',
+    headerDescription: 'petId,delta or petId,quantity, each with an optional column named expected',
   },
 ]
 

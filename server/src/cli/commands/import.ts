@@ -23,7 +23,7 @@ export function addImportCommand(program: PetstoreCommand): void {
     .option('--skip-bad', 'skip bad lines instead of refusing the file')
     .addHelpText(
       'after',
-      `\nA CSV file starts with one of these headers; JSON Lines use the same names:\n  ${IMPORT_KINDS.map(({ header }) => header).join('\n  ')}`,
+      `\nA CSV file starts with one of these headers; JSON Lines use the same names:\n  ${IMPORT_KINDS.map(({ headerDescription }) => headerDescription).join('\n  ')}`,
     )
     .action(importFile)
 }

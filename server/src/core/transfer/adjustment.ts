@@ -14,10 +14,10 @@ export const COUNT_ROW = {
 }
 export const COUNT_ROWS = rowKind<AdjustmentChange>('pet', 'pets', COUNT_ROW, { blank: 'absent' })
 
-const delta = codecOf('delta', ADJUSTMENT_CHANGE.delta)
+const deltaCodec = codecOf('delta', ADJUSTMENT_CHANGE.delta)
 const adjustmentRows = rowKind<AdjustmentChange>('pet', 'pets', ADJUSTMENT_CHANGE, {
   // A delta in a file may have a plus sign.
-  columns: { delta: { fromText: (text) => delta.fromText(text.replace(/^\+(?=[1-9])/, '')) } },
+  columnOverrides: { delta: { fromText: (text) => deltaCodec.fromText(text.replace(/^\+(?=[1-9])/, '')) } },
   blank: 'absent',
 })
 export const ADJUSTMENT_ROWS: RowKind<AdjustmentChange> = {
@@ -49,7 +49,7 @@ export function decideRows(rows: readonly AdjustmentRow[]) {
   const refused = rows.flatMap(({ line, value: { petId } }, index) => {
     const failure = failures.get(index)
     if (failure === undefined) return []
-    // The message for API callers names an HTTP operation.
+    // The message of `not_found` is for API callers: it names an HTTP operation.
     const reason = failure.code === 'not_found' ? `there is no pet ${petId}` : failure.message
     return [{ line, petId, reason }]
   })

@@ -8,12 +8,12 @@ import { InventoryPages } from '../stock/view/inventory-pages.ts'
 import { loadPages } from '../stock/view/live-view.ts'
 import { columnsOf, type FieldCodec } from '../values/field.ts'
 
-const { status: _, ...petRecord } = PET
+const { status: _, ...petFields } = PET
 
 /** The tables that a copy transfers, with their columns. Each table comes after the tables that it refers to. */
 export const COPIED_TABLES = {
   categories: columnsOf(CATEGORY),
-  pets: { ...columnsOf(petRecord), words: 'text' },
+  pets: { ...columnsOf(petFields), words: 'text' },
   stock: {
     pet_id: 'integer',
     quantity: 'integer',
@@ -106,7 +106,7 @@ interface CopyOptions {
   readonly onProgress: (table: TableName, rows: number, fraction: number) => void
 }
 
-/** Copies everything into an empty store, and throws if the copy differs. `tag` is the ETag of the stock in both. */
+/** Copies everything into an empty store, and throws if the copy differs. `tag` is the ETag of the stock in both stores. */
 export async function copyStore(
   source: ContentStore,
   target: ContentStore & Pick<StockStore, 'loadStock'>,

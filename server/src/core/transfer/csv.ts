@@ -21,7 +21,10 @@ export function isBeforeHeader(line: string): boolean {
   return /^[\s,;]*$/.test(line) || /^"?sep=.?"?\s*$/i.test(line)
 }
 
-/** Spreadsheets run a cell that begins with one of these characters as a formula, unless an apostrophe precedes it. */
+/**
+ * Spreadsheets run a cell that begins with one of these characters as a formula, unless an apostrophe precedes it. Texts
+ * with apostrophes in front get one more, so that removing one restores the text.
+ */
 const FORMULA = /^'*[=+\-@\t\r]/
 const GUARDED_FORMULA = /^'+[=+\-@\t\r]/
 
@@ -40,14 +43,14 @@ function withoutGuard(text: FieldText): FieldText {
   return text?.startsWith("'") && GUARDED_FORMULA.test(text) ? text.slice(1) : text
 }
 
-/** Which of these a spreadsheet writes depends on the country. */
+/** Spreadsheets write different delimiters in different countries. */
 const DELIMITERS = [',', ';', '\t'] as const
 type Delimiter = (typeof DELIMITERS)[number]
 
 /** The fields of a record; `open` if a quoted field continues on the next line; or the reason why the record is invalid. */
 type CsvRecord = readonly string[] | 'open' | { readonly reason: string }
 
-const UNCLOSED = { reason: 'a quote (") opens a field and is not closed' }
+const UNCLOSED_QUOTE = { reason: 'a quote (") opens a field and is not closed' }
 
 /**
  * Reads CSV as in RFC 4180, and skips blank records. If a record of several lines is invalid, only its first line is refused,
@@ -68,33 +71,33 @@ export function csvReader(
   return (newLines, isEnd) => {
     const lines = openLines.length === 0 ? newLines : [...openLines, ...newLines]
     const rows: RawRow[] = []
-    let at = 0
-    while (at < lines.length) {
-      const { record, lineCount } = recordAt(lines, at, delimiter, isEnd)
+    let start = 0
+    while (start < lines.length) {
+      const { record, lineCount } = recordAt(lines, start, delimiter, isEnd)
       if (record === 'open') break
       if ('reason' in record) rows.push({ line, reason: record.reason })
       else if (record.some((field) => field.trim() !== '')) rows.push(toRow(line, record))
-      at += lineCount
+      start += lineCount
       line += lineCount
     }
-    openLines = lines.slice(at)
+    openLines = lines.slice(start)
     return rows
   }
 }
 
-/** The record that starts at this line. It is `open` only if lines that were not read yet may close it. */
+/** The record that starts at the line with index `start`. It is `open` only if lines that were not read yet may close it. */
 function recordAt(
   lines: readonly string[],
-  at: number,
+  start: number,
   delimiter: Delimiter,
   isEnd: boolean,
 ): { readonly record: CsvRecord; readonly lineCount: number } {
-  let text = lines[at] ?? ''
+  let text = lines[start] ?? ''
   if (text.length > MAX_LINE_LENGTH) return { record: { reason: TOO_LONG }, lineCount: 1 }
   let record = parseRecord(text, delimiter)
   let lineCount = 1
   while (record === 'open' && text.length <= MAX_LINE_LENGTH) {
-    const next = lines[at + lineCount]
+    const next = lines[start + lineCount]
     if (next === undefined) {
       if (!isEnd) return { record, lineCount }
       break
@@ -103,7 +106,8 @@ function recordAt(
     lineCount++
     record = parseRecord(text, delimiter)
   }
-  if (record === 'open' || (lineCount > 1 && 'reason' in record)) return { record: UNCLOSED, lineCount: 1 }
+  if (record === 'open' || (lineCount > 1 && 'reason' in record))
+    return { record: UNCLOSED_QUOTE, lineCount: 1 }
   return { record, lineCount }
 }
 
@@ -113,26 +117,26 @@ function parseRecord(text: string, delimiter: Delimiter): CsvRecord {
   if (!text.includes('"')) return text.slice(0, end).split(delimiter)
 
   const fields: string[] = []
-  let at = 0
+  let start = 0
   for (;;) {
     let next: number
-    if (text[at] === '"') {
-      const close = findClosingQuote(text, at + 1)
+    if (text[start] === '"') {
+      const close = findClosingQuote(text, start + 1)
       if (close === -1) return 'open'
-      fields.push(text.slice(at + 1, close).replaceAll('""', '"'))
+      fields.push(text.slice(start + 1, close).replaceAll('""', '"'))
       next = close + 1
       if (next < end && text[next] !== delimiter) {
         return { reason: 'a quote (") inside a quoted field must be written twice ("")' }
       }
     } else {
-      const found = text.indexOf(delimiter, at)
+      const found = text.indexOf(delimiter, start)
       next = found === -1 ? end : found
-      const field = text.slice(at, next)
+      const field = text.slice(start, next)
       if (field.includes('"')) return { reason: 'a field that contains a quote (") must be in quotes' }
       fields.push(field)
     }
     if (next >= end) return fields
-    at = next + 1
+    start = next + 1
   }
 }
 
@@ -149,12 +153,12 @@ export interface FileKind<Name extends string> {
   /** Names the content in messages, such as "a count". */
   readonly label: string
   readonly columns: readonly Column[]
-  readonly header: string
+  readonly headerDescription: string
 }
 
 const MAX_LISTED_PROBLEMS = 5
 
-/** Reads the header of a CSV file. Returns undefined if it names no known column. Throws if it is wrong otherwise. */
+/** Reads the header of a CSV file. Returns undefined if the header names no known column. Throws if it has other problems. */
 export function readHeader<Name extends string>(
   text: string,
   file: string,
@@ -179,12 +183,14 @@ export function kindOfNames<Name extends string>(
   const [best] = kinds
     .map((kind) => ({
       kind,
-      common: names.filter((name) => closestName(name, namesOf(kind.columns)) !== undefined).length,
-      missing: missingColumns(names, kind.columns).length,
+      commonCount: names.filter((name) => closestName(name, namesOf(kind.columns)) !== undefined).length,
+      missingCount: missingColumns(names, kind.columns).length,
     }))
     // A single common name is too weak a hint to compare the missing columns: the first kind is used.
-    .sort((a, b) => b.common - a.common || (a.common > 1 ? a.missing - b.missing : 0))
-  return best === undefined || best.common === 0 ? undefined : best.kind
+    .sort(
+      (a, b) => b.commonCount - a.commonCount || (a.commonCount > 1 ? a.missingCount - b.missingCount : 0),
+    )
+  return best === undefined || best.commonCount === 0 ? undefined : best.kind
 }
 
 /** Uses the delimiter that yields the most names. */

@@ -50,17 +50,17 @@ function fileKind<Name extends string>(
   label: string,
   columns: readonly Column[],
 ): FileKind<Name> {
-  return { name, label, columns, header: `${headerOf(columns)} (${name})` }
+  return { name, label, columns, headerDescription: `${headerOf(columns)} (${name})` }
 }
 
-/** Detects the kind of a file from its first line. Throws if it fits none. The batches throw `NotUtf8` on other encodings. */
+/** Detects the kind of a file from its first line. Throws if a CSV header fits no kind. The batches may throw `NotUtf8`. */
 export async function openRows<Name extends string>(
   chunks: AsyncIterable<Uint8Array>,
   name: string,
   kinds: readonly FileKind<Name>[],
   encoding: Encoding = 'utf8',
 ): Promise<RowSource<Name>> {
-  const headers = kinds.map(({ header }) => header)
+  const headers = kinds.map(({ headerDescription }) => headerDescription)
   const expected = `expected CSV with the header ${headers.join(', or ')}; or JSON Lines with these names`
   const lines = linesOf(chunks, name, encoding)
   let line = 1
@@ -103,11 +103,11 @@ async function* rowsOf(
 
 /** Reads JSON Lines and skips blank lines. */
 function jsonReader(columns: readonly Column[], firstLine: number): ReadLines {
-  let next = firstLine
+  let nextLine = firstLine
   return (lines) => {
     const rows: RawRow[] = []
     for (const text of lines) {
-      const line = next++
+      const line = nextLine++
       if (text.trim() === '') continue
       rows.push(rowOrReason(line, () => ({ line, fields: fieldsOfJson(text, columns) })))
     }
@@ -200,7 +200,7 @@ export class NotUtf8 extends Error {
   }
 }
 
-/** The lines of a file without "\n". A line that is too long is cut, but stays too long for its reader. */
+/** The lines of a file without "\n". A line that is too long is cut, but its reader still finds it too long. */
 export async function* linesOf(
   chunks: AsyncIterable<Uint8Array>,
   file: string,
@@ -208,7 +208,7 @@ export async function* linesOf(
 ): AsyncGenerator<string[], void> {
   // The decoder drops a byte order mark.
   const decoder = new TextDecoder(encoding === 'latin1' ? 'windows-1252' : 'utf-8', { fatal: true })
-  const cut = (line: string) => (line.length > MAX_LINE_LENGTH ? line.slice(0, MAX_LINE_LENGTH + 1) : line)
+  const cut = (text: string) => (text.length > MAX_LINE_LENGTH ? text.slice(0, MAX_LINE_LENGTH + 1) : text)
   /** The text after the last line end; undefined before the first chunk. */
   let unfinishedLine: string | undefined
   let line = 1

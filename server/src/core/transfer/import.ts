@@ -55,13 +55,13 @@ export interface ApplyOptions extends Pick<ChangeOrigin, 'at' | 'keyId' | 'reaso
   /** Aborts the import before its commit, so that nothing is changed. */
   readonly signal?: AbortSignal
   /** Called with 0 rows when writing begins, then after each step. If it throws, nothing is changed. */
-  readonly onProgress?: (done: number, total: number) => void
+  readonly onProgress?: (writtenRows: number, totalRows: number) => void
   /** Skips rows that contradict the contents of the store, instead of throwing `RowsRefused`. */
   readonly skipRefused?: boolean
   readonly maxExamples?: number
 }
 
-/** No effect before `apply`. Call `add` for each batch, `finishStaging`, `preview` or `apply`, and always `discard`. */
+/** Call `add` for each batch, `finishStaging`, then `preview` or `apply`, and always `discard`. Only `apply` has an effect. */
 export interface StagedImport<Value> {
   /** Lines must be in ascending order. */
   add(rows: readonly StagedRow<Value>[]): Promise<void>

@@ -55,8 +55,8 @@ export function headerOf(columns: readonly Column[]): string {
 }
 
 interface RowOptions {
-  /** Properties of columns that differ from the codecs of their fields, by field. */
-  readonly columns?: Readonly<Record<string, Partial<Column>>>
+  /** Column properties that replace those of the field's codec, by field name. */
+  readonly columnOverrides?: Readonly<Record<string, Partial<Column>>>
   /** Whether a blank column clears an optional field (null), or means that the field is absent. */
   readonly blank: null | 'absent'
 }
@@ -66,7 +66,7 @@ export function rowKind<Value extends object>(
   noun: string,
   plural: string,
   fields: Fields,
-  { columns: columnOverrides = {}, blank }: RowOptions,
+  { columnOverrides = {}, blank }: RowOptions,
 ): RowKind<Value> {
   const codecs = codecsOf(fields)
   const columns = codecs.map((codec): Column => ({ ...codec, ...columnOverrides[codec.name] }))
@@ -113,7 +113,7 @@ export type FilePet = Omit<ImportedPet, 'id' | 'categoryId' | 'category'> & {
 }
 
 const { id, name, categoryId, ...otherFields } = PET_ROW
-const barcode = codecOf('barcode', PET_ROW.barcode)
+const barcodeCodec = codecOf('barcode', PET_ROW.barcode)
 /** Such as 4.00638E+12 for 4006381333931. */
 const SHORTENED_NUMBER = /^\d(?:[.,]\d+)?E\+\d{2}$/i
 
@@ -126,11 +126,11 @@ const PET_FILE = {
 }
 
 export const PET_ROWS = rowKind<FilePet>('pet', 'pets', PET_FILE, {
-  columns: {
+  columnOverrides: {
     id: { name: 'petId' },
     barcode: {
       fromText: (text) => {
-        if (!SHORTENED_NUMBER.test(text)) return barcode.fromText(text)
+        if (!SHORTENED_NUMBER.test(text)) return barcodeCodec.fromText(text)
         throw new BadRow(
           `a spreadsheet has shortened the barcode to ${text}; format the column as text, enter the whole barcode and save the file again`,
         )
@@ -150,7 +150,7 @@ export type RowCategory =
   | { readonly type: 'known'; readonly id: bigint }
   | { readonly type: 'new'; readonly id: bigint | undefined; readonly name: string | undefined }
 
-/** Finds categories by id, or by name regardless of case. The result throws `BadRow` if a row is ambiguous. */
+/** Finds categories by id, or by name regardless of case. Throws `BadRow` if the category of a row is missing or ambiguous. */
 export function categoryFinder(
   categories: Iterable<Pick<Category, 'id' | 'name'>>,
 ): (row: Pick<FilePet, 'categoryId' | 'category'>) => RowCategory {
@@ -162,22 +162,22 @@ export function categoryFinder(
     idsByName.set(key, [...(idsByName.get(key) ?? []), known.id])
   }
   return (row) => {
-    const wanted = row.category ?? undefined
+    const wantedName = row.category ?? undefined
     if (row.categoryId != null) {
-      const found = names.get(row.categoryId)
-      if (found === undefined) return { type: 'new', id: row.categoryId, name: wanted }
-      if (wanted === undefined || nameKey(wanted) === nameKey(found))
+      const knownName = names.get(row.categoryId)
+      if (knownName === undefined) return { type: 'new', id: row.categoryId, name: wantedName }
+      if (wantedName === undefined || nameKey(wantedName) === nameKey(knownName))
         return { type: 'known', id: row.categoryId }
       throw new BadRow(
-        `category ${row.categoryId} is ${quote(found)}, but the row says ${quote(wanted)}; leave categoryId empty to use the name`,
+        `category ${row.categoryId} is ${quote(knownName)}, but the row says ${quote(wantedName)}; leave categoryId empty to use the name`,
       )
     }
-    if (wanted === undefined) throw new BadRow('the category is missing; fill in categoryId or category')
-    const [found, ...others] = idsByName.get(nameKey(wanted)) ?? []
-    if (found === undefined) return { type: 'new', id: undefined, name: wanted }
-    if (others.length === 0) return { type: 'known', id: found }
+    if (wantedName === undefined) throw new BadRow('the category is missing; fill in categoryId or category')
+    const [firstId, ...otherIds] = idsByName.get(nameKey(wantedName)) ?? []
+    if (firstId === undefined) return { type: 'new', id: undefined, name: wantedName }
+    if (otherIds.length === 0) return { type: 'known', id: firstId }
     throw new BadRow(
-      `several categories are called ${quote(wanted)} (${[found, ...others].join(', ')}); fill in categoryId`,
+      `several categories are called ${quote(wantedName)} (${[firstId, ...otherIds].join(', ')}); fill in categoryId`,
     )
   }
 }
@@ -187,7 +187,7 @@ export function nameKey(text: string): string {
   return text.trim().toLowerCase()
 }
 
-/** The rows of `petstore import`. It does not choose ids, neither for pets nor for categories. */
+/** The rows of `petstore import`, which chooses no ids, neither for pets nor for categories. */
 export function importedPetRows(categories: Iterable<Pick<Category, 'id' | 'name'>>): RowKind<ImportedPet> {
   const findCategory = categoryFinder(categories)
   return {

@@ -7,7 +7,7 @@ import type { StagedImport } from './import.ts'
 /** Coordinates an import with a running service if the database allows only one writer at a time. */
 export interface WritePause {
   isServiceRunning(): boolean
-  /** Makes the service reply with a retry delay of this many seconds. Replaces the last announcement. */
+  /** Makes the service answer writes with a retry delay of this many seconds. Replaces the last announcement. */
   announce(seconds: number): void
   /** Ends the announcement. Must be called at the end of the import, even if nothing was announced. */
   withdraw(): void
@@ -24,7 +24,7 @@ export interface TransferStore {
   exportCategories(): AsyncIterable<readonly Category[]>
   /** Only open and complete orders. */
   exportOrders(): AsyncIterable<readonly OrderRow[]>
-  /** Writes a snapshot of everything to a new file and checks the file. Only its owner can read it. */
+  /** Writes a snapshot of everything to a new file, which only its owner can read, and checks the file. */
   backupTo(path: string): Promise<void>
   /** Absent if other clients can write during an import. */
   readonly writePause?: WritePause

@@ -36,7 +36,7 @@ const PETS: FileKind<'pets'> = {
   name: 'pets',
   label: 'pets',
   columns: PET_ROWS.columns,
-  header: headerOf(PET_ROWS.columns),
+  headerDescription: headerOf(PET_ROWS.columns),
 }
 
 /** Reads a CSV file of pets like `petstore import`. If it is not such a file, throws an error with a message for the user. */
