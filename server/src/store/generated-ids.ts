@@ -9,21 +9,21 @@ import { type Dialect, type GeneratedIdTable, type Statement, statement } from '
 const MAX_GENERATED_ID = 2 ** 52
 
 /**
- * How many ids are skipped after a failover, a point-in-time recovery or the restore of a backup, because ids may have been
- * generated that this database does not know. 100,000,000 orders are a day at 1,000 per second, and this can happen
- * 45,000,000 times before ids reach the limit.
+ * How many ids are skipped after a failover, a point-in-time recovery or the restore of a backup, because the database may
+ * not know the latest generated ids. 1,000 orders per second need fewer ids in a day. Ids can be skipped 45,000,000 times
+ * before they reach MAX_GENERATED_ID.
  */
 export const ID_STEP = 100_000_000
 
 export const GENERATED_ID_TABLES: readonly GeneratedIdTable[] = ['orders', 'pets', 'categories']
 
-/** A condition: generated ids have to be above the id in this column. */
-export const isGeneratedIdSql = (column: string) => `${column} BETWEEN 1 AND ${MAX_GENERATED_ID}`
+/** A condition: the id in the column is in the range of generated ids, so new generated ids have to be above it. */
+export const isInGeneratedRangeSql = (column: string) => `${column} BETWEEN 1 AND ${MAX_GENERATED_ID}`
 
-/** Selects the highest existing id. Pets of the log count too: a new pet with the id of a removed pet would get its history. */
+/** Selects the highest existing id. Includes removed pets, which are in the log: a new pet must not get their history. */
 export function highestIdSql(table: GeneratedIdTable): string {
-  const existing = `SELECT max(id) AS id FROM ${table} WHERE ${isGeneratedIdSql('id')}`
-  const logged = `SELECT max(pet_id) FROM log WHERE ${IS_PET_ROW} AND ${isGeneratedIdSql('pet_id')}`
+  const existing = `SELECT max(id) AS id FROM ${table} WHERE ${isInGeneratedRangeSql('id')}`
+  const logged = `SELECT max(pet_id) FROM log WHERE ${IS_PET_ROW} AND ${isInGeneratedRangeSql('pet_id')}`
   const ids = table === 'pets' ? `${existing} UNION ALL ${logged}` : existing
   return `SELECT max(id) AS highest FROM (${ids}) AS ids`
 }

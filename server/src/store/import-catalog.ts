@@ -15,7 +15,7 @@ import { IS_PET_ROW } from './log-rows.ts'
 import { crossingStatements, IN_STEP, THRESHOLD } from './low-stock.ts'
 import { excludedValues, runStatements } from './sql.ts'
 
-/** If an import changes more pets and there is no webhook, it writes one `relist` row instead of a log row for each pet. */
+/** If an import changes more pets than this and there is no webhook, it writes one `relist` row, not a log row for each pet. */
 const MAX_LOGGED_PETS = 1_000
 
 const PET_LAYOUT = layoutOf<ImportedPet>(PET_ROW, {
@@ -26,7 +26,7 @@ const STORED_PET: StoredColumns = {
   joins: 'LEFT JOIN pets ON pets.id = sorted.id LEFT JOIN stock ON stock.pet_id = sorted.id',
   id: 'stock.pet_id',
   column: (column) => {
-    // The name is only for a new category. An existing category keeps its name, so this column never differs.
+    // The name in the file is used only for a new category. An existing category keeps its name, so this column never differs.
     if (column === 'category') return 'sorted.category'
     return `${column in PET_COLUMNS ? 'pets' : 'stock'}.${column}`
   },
@@ -87,12 +87,12 @@ const USED_BARCODES = `
 
 /** Imports pets with their stock. */
 export const PET_IMPORT: ImportKind<ImportedPet> = {
-  staged: PET_LAYOUT,
-  differing: PET_LAYOUT,
+  stagedLayout: PET_LAYOUT,
+  differingLayout: PET_LAYOUT,
   isKeyedByPet: true,
   lock: (tables) => runStatements(tables.session, tables.database.dialect.lockCatalog),
   compare: (tables, scope) => compareInSql(tables, STORED_PET, scope),
-  refuse: refuseUsedBarcodes,
+  refuseInPreview: refuseUsedBarcodes,
   write: async (tables, options) => {
     await refuseUsedBarcodes(tables)
     await tables.throwIfRefused(options)
@@ -157,11 +157,11 @@ async function writeBarcodes({ session }: ImportTables<ImportedPet>): Promise<vo
 
 /** Webhooks need an event for each pet. Without webhooks, subscribers catch up faster if they read the whole stock again. */
 async function logPets(tables: ImportTables<ImportedPet>, options: ApplyOptions): Promise<void> {
-  const [found] = await tables.session.rows<{ hasWebhooks: boolean | bigint; isMany: boolean | bigint }>(
+  const [row] = await tables.session.rows<{ hasWebhooks: boolean | bigint; hasManyPets: boolean | bigint }>(
     `SELECT EXISTS (SELECT 1 FROM webhooks) AS "hasWebhooks",
-      EXISTS (SELECT 1 FROM differing WHERE ${NEEDS_PET_ROW} LIMIT 1 OFFSET ${MAX_LOGGED_PETS}) AS "isMany"`,
+      EXISTS (SELECT 1 FROM differing WHERE ${NEEDS_PET_ROW} LIMIT 1 OFFSET ${MAX_LOGGED_PETS}) AS "hasManyPets"`,
   )
-  if (found?.isMany && !found.hasWebhooks) return tables.logRelist(options)
+  if (row?.hasManyPets && !row.hasWebhooks) return tables.logRelist(options)
   const detail = petDetailSql(tables.database.dialect.jsonObject, 'is_new')
   const steps = { table: 'differing', condition: NEEDS_PET_ROW, signal: options.signal } as const
   await tables.inSteps(steps, (step) =>
@@ -175,11 +175,11 @@ const STORED_CATEGORY: StoredColumns = {
   id: 'categories.id',
   column: (column) => `categories.${column}`,
 }
-const CATEGORY_NAMES = Object.keys(CATEGORY_COLUMNS)
+const CATEGORY_COLUMN_NAMES = Object.keys(CATEGORY_COLUMNS)
 const WRITE_CATEGORIES = `
-  INSERT INTO categories (${CATEGORY_NAMES})
-  SELECT ${CATEGORY_NAMES} FROM differing WHERE id BETWEEN $1 AND $2 ORDER BY id
-  ON CONFLICT (id) DO UPDATE SET ${excludedValues(CATEGORY_NAMES.filter((column) => column !== 'id'))}`
+  INSERT INTO categories (${CATEGORY_COLUMN_NAMES})
+  SELECT ${CATEGORY_COLUMN_NAMES} FROM differing WHERE id BETWEEN $1 AND $2 ORDER BY id
+  ON CONFLICT (id) DO UPDATE SET ${excludedValues(CATEGORY_COLUMN_NAMES.filter((column) => column !== 'id'))}`
 
 /** A condition on `stock`: a category with an id from $1 to $2 changes the threshold of the pet. */
 const GETS_NEW_THRESHOLD = `pet_id IN (
@@ -192,8 +192,8 @@ const WRITE_THRESHOLDS = `
   WHERE ${GETS_NEW_THRESHOLD}`
 
 export const CATEGORY_IMPORT: ImportKind<ImportedCategory> = {
-  staged: CATEGORY_LAYOUT,
-  differing: CATEGORY_LAYOUT,
+  stagedLayout: CATEGORY_LAYOUT,
+  differingLayout: CATEGORY_LAYOUT,
   isKeyedByPet: false,
   lock: (tables) => runStatements(tables.session, tables.database.dialect.lockCatalog),
   compare: (tables, scope) => compareInSql(tables, STORED_CATEGORY, scope),

@@ -24,7 +24,7 @@ import { readClock, runStatements } from './sql.ts'
 
 /** The number of orders that are decided and written together. */
 const ORDERS_PER_STEP = 1_000
-/** If an import changes more orders, it writes one `relist` row instead of a log row for each order. */
+/** If an import changes more orders than this, it writes one `relist` row instead of a log row for each order. */
 const MAX_LOGGED_ORDERS = 1_000
 
 const ORDER_LAYOUT = layoutOf<OrderRow>(ORDER_ROW)
@@ -46,12 +46,12 @@ type Mode =
 
 /** Imports orders. They are decided in the order of their ids, with the rules of the API, while their pets are locked. */
 export const ORDER_IMPORT: ImportKind<OrderRow> = {
-  staged: ORDER_LAYOUT,
-  differing: ORDER_LAYOUT,
+  stagedLayout: ORDER_LAYOUT,
+  differingLayout: ORDER_LAYOUT,
   isKeyedByPet: false,
   lock: async () => {},
   compare: (tables, scope) => compareInSql(tables, STORED_ORDER, scope),
-  refuse: (tables) =>
+  refuseInPreview: (tables) =>
     decideOrders(tables, { at: 0, keyId: '' }, { type: 'preview', previewedEntries: new Map() }),
   write: async (tables, options) => {
     if (tables.hasRowLocks) {
@@ -131,12 +131,12 @@ async function readOrders(
   { from, to }: Step,
 ): Promise<LockedOrders> {
   const now = await readClock(session, database.clock)
-  const named = await session.rows<OrderRecord>(
+  const storedRows = await session.rows<OrderRecord>(
     `SELECT ${ORDER_FIELDS} FROM orders WHERE id IN (SELECT id ${STEP_ROWS})`,
     from,
     to,
   )
-  const expired = await session.rows<OrderRecord>(
+  const expiredRows = await session.rows<OrderRecord>(
     `SELECT ${ORDER_FIELDS} FROM orders ${database.dialect.indexedBy('orders_held')}
     WHERE pet_id IN (SELECT pet_id ${STEP_ROWS}) AND ${isExpiredSql('$3')}`,
     from,
@@ -146,8 +146,8 @@ async function readOrders(
   return {
     now: Number(now),
     newIds: [],
-    expiredHolds: expired.map((row) => toOrder(row)),
-    orders: new Map(named.map((row) => [row.id, toOrder(row)])),
+    expiredHolds: expiredRows.map((row) => toOrder(row)),
+    orders: new Map(storedRows.map((row) => [row.id, toOrder(row)])),
   }
 }
 
@@ -162,8 +162,8 @@ const ADJUSTMENT_LAYOUT = layoutOf<AdjustmentChange>(ADJUSTMENT_CHANGE)
 
 /** Imports one adjustment of many pets. The rules of the API decide the new quantity of each row. */
 export const ADJUSTMENT_IMPORT: ImportKind<AdjustmentChange> = {
-  staged: ADJUSTMENT_LAYOUT,
-  differing: layoutOf<AdjustmentChange>(COUNT_ROW),
+  stagedLayout: ADJUSTMENT_LAYOUT,
+  differingLayout: layoutOf<AdjustmentChange>(COUNT_ROW),
   isKeyedByPet: true,
   lock: (tables) => tables.lockStock('pet_id IN (SELECT id FROM sorted)'),
   compare: (tables, scope) => {

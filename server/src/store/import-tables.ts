@@ -11,7 +11,7 @@ import {
 } from '../core/transfer/import.ts'
 import type { RefusedLine } from '../core/transfer/rows.ts'
 import { codecsOf, columnName, type Fields, MAX_INT64, MIN_INT64 } from '../core/values/field.ts'
-import { isGeneratedIdSql } from './generated-ids.ts'
+import { isInGeneratedRangeSql } from './generated-ids.ts'
 import type { Columns, Dialect, GeneratedIdTable, LongSession, SqlValue, StoreClock } from './sql.ts'
 
 /** Parameter values that make a statement with `id BETWEEN $1 AND $2` cover all ids. */
@@ -34,20 +34,20 @@ export interface ImportDatabase {
 
 /** The part of an import that depends on the kind of record. */
 export interface ImportKind<Value> {
-  readonly staged: Layout<Value>
-  readonly differing: Layout<Value>
+  readonly stagedLayout: Layout<Value>
+  readonly differingLayout: Layout<Value>
   /**
-   * Whether the ids are pet ids. Then the log shows which rows have changed since a comparison, and only these are compared
-   * again.
+   * Whether the ids are pet ids. If they are, the log shows which rows have changed since a comparison, and only these are
+   * compared again.
    */
   readonly isKeyedByPet: boolean
   /** Prevents changes between the comparison and the commit. */
   lock(tables: ImportTables<Value>): Promise<void>
   /** Compares the rows of `sorted` in this scope with the store, and inserts those that differ into `differing`. */
   compare(tables: ImportTables<Value>, scope: Scope): Promise<void>
-  /** For a preview: moves the rows that contradict the contents of the store from `differing` to `refused`. */
-  refuse?(tables: ImportTables<Value>): Promise<void>
-  /** Writes the rows of `differing`. Throws `RowsRefused` unless refused rows may be skipped. */
+  /** Moves the rows that contradict the contents of the store from `differing` to `refused`. */
+  refuseInPreview?(tables: ImportTables<Value>): Promise<void>
+  /** Writes the rows of `differing`. Throws `RowsRefused` if a row is refused and `options` do not allow skipping it. */
   write(tables: ImportTables<Value>, options: ApplyOptions): Promise<void>
 }
 
@@ -129,22 +129,22 @@ export interface StoredColumns {
 }
 
 export async function compareInSql<Value>(
-  { session, hasRowLocks, kind: { staged } }: ImportTables<Value>,
-  { joins, id, column: stored }: StoredColumns,
+  { session, hasRowLocks, kind: { stagedLayout } }: ImportTables<Value>,
+  { joins, id, column: storedValue }: StoredColumns,
   scope: Scope,
 ): Promise<void> {
-  const names = Object.keys(staged.columns)
-  const current = names.map(stored)
-  const wanted = names.map((name) => {
-    const bit = staged.absentBits.get(name)
+  const names = Object.keys(stagedLayout.columns)
+  const storedValues = names.map(storedValue)
+  const newValues = names.map((name) => {
+    const bit = stagedLayout.absentBits.get(name)
     if (bit === undefined) return `sorted.${name}`
-    return `CASE WHEN (sorted.absent & ${bit}) <> 0 THEN ${stored(name)} ELSE sorted.${name} END`
+    return `CASE WHEN (sorted.absent & ${bit}) <> 0 THEN ${storedValue(name)} ELSE sorted.${name} END`
   })
   const isFresh = hasRowLocks && scope === 'all' ? `${id} IS NULL` : 'false'
   await session.run(`
     INSERT INTO differing
-    SELECT sorted.id, line, ${id} IS NULL, ${isFresh}, ${wanted}, ${current}
-    FROM sorted ${joins} WHERE ${IN_SCOPE[scope]} AND (${current}) IS DISTINCT FROM (${wanted})`)
+    SELECT sorted.id, line, ${id} IS NULL, ${isFresh}, ${newValues}, ${storedValues}
+    FROM sorted ${joins} WHERE ${IN_SCOPE[scope]} AND (${storedValues}) IS DISTINCT FROM (${newValues})`)
 }
 
 /** Consecutive rows of a temporary table, with the ids from `from` to `to`. */
@@ -154,7 +154,7 @@ export interface Step {
   readonly rows: number
 }
 
-interface Steps {
+interface StepOptions {
   readonly table: 'sorted' | 'differing'
   readonly condition?: string
   readonly size?: number
@@ -166,8 +166,8 @@ interface Steps {
  *
  * - `staged`: the rows in the order of the file. `sorted`: the same rows by id, without duplicates.
  * - `differing`: the rows that differ from the store, with the values of the store in columns that start with `old_`.
- *   `is_new`: the store does not have the record. `is_fresh`: the first comparison found no such record. PostgreSQL
- * only: these rows are inserted before existing rows are locked, to keep the locks short.
+ *   `is_new`: the store does not have the record. `is_fresh` (only PostgreSQL): the first comparison already found
+ *   that the record is new. These rows are inserted before existing rows are locked, to keep the locks short.
  * - `refused`: the rows that cannot be written, such as a pet whose barcode another pet uses, each with the reason.
  * - `touched`: the ids of the rows that have to be compared again.
  * - `numbered`: the log ids of the pets in a step.
@@ -177,8 +177,8 @@ export class ImportTables<Value> implements StagedImport<Value> {
   readonly database: ImportDatabase
   readonly kind: ImportKind<Value>
   readonly #stagedColumns: Columns
-  #rows = 0
-  #written = 0
+  #rowCount = 0
+  #writtenCount = 0
 
   static async create<Value>(
     database: ImportDatabase,
@@ -193,7 +193,7 @@ export class ImportTables<Value> implements StagedImport<Value> {
     this.session = database.session
     this.database = database
     this.kind = kind
-    const { columns, absentBits } = kind.staged
+    const { columns, absentBits } = kind.stagedLayout
     this.#stagedColumns = absentBits.size === 0 ? columns : { ...columns, absent: 'integer' }
   }
 
@@ -206,7 +206,7 @@ export class ImportTables<Value> implements StagedImport<Value> {
       )
     }
     const staged: Columns = { line: 'integer', ...this.#stagedColumns }
-    const { columns } = this.kind.differing
+    const { columns } = this.kind.differingLayout
     const oldColumns: Columns = Object.fromEntries(
       Object.entries(columns).map(([name, type]) => [`old_${name}`, type]),
     )
@@ -226,11 +226,11 @@ export class ImportTables<Value> implements StagedImport<Value> {
 
   async add(rows: readonly StagedRow<Value>[]): Promise<void> {
     if (rows.length === 0) return
-    this.#rows += rows.length
+    this.#rowCount += rows.length
     await this.session.insert(
       'staged',
       { line: 'integer', id: 'integer', ...this.#stagedColumns },
-      rows.map(({ line, value }) => [line, ...this.kind.staged.toSql(value)]),
+      rows.map(({ line, value }) => [line, ...this.kind.stagedLayout.toSql(value)]),
     )
   }
 
@@ -240,18 +240,18 @@ export class ImportTables<Value> implements StagedImport<Value> {
    */
   async finishStaging(maxExamples: number): Promise<Tally<DuplicateRow>> {
     const columns = ['id', 'line', ...Object.keys(this.#stagedColumns)].join()
-    const sorted = await this.session.run(
+    const sortedCount = await this.session.run(
       `INSERT INTO sorted (${columns}) SELECT ${columns} FROM staged WHERE true ORDER BY id, line ON CONFLICT DO NOTHING`,
     )
     await this.session.analyze('sorted')
-    const count = this.#rows - sorted
-    const first = count === 0 ? [] : await this.#duplicates(maxExamples)
-    this.#rows = sorted
+    const count = this.#rowCount - sortedCount
+    const first = count === 0 ? [] : await this.#firstDuplicates(maxExamples)
+    this.#rowCount = sortedCount
     await this.session.run('DROP TABLE staged')
     return { count, first }
   }
 
-  async #duplicates(limit: number): Promise<DuplicateRow[]> {
+  async #firstDuplicates(limit: number): Promise<DuplicateRow[]> {
     const rows = await this.session.rows<{ line: bigint; first_line: bigint; id: bigint }>(
       `SELECT staged.line, sorted.line AS first_line, sorted.id FROM staged JOIN sorted ON sorted.id = staged.id
       WHERE staged.line <> sorted.line ORDER BY staged.line LIMIT CAST($1 AS BIGINT)`,
@@ -262,13 +262,13 @@ export class ImportTables<Value> implements StagedImport<Value> {
 
   async preview(maxExamples: number): Promise<ImportPreview<Value>> {
     await this.compareAll()
-    await this.kind.refuse?.(this)
+    await this.kind.refuseInPreview?.(this)
     const first = (condition: string) =>
       this.session.rows<TableRow>(
         `SELECT * FROM differing WHERE ${condition} ORDER BY line LIMIT CAST($1 AS BIGINT)`,
         maxExamples,
       )
-    const { fromSql } = this.kind.differing
+    const { fromSql } = this.kind.differingLayout
     const toRow = (row: TableRow) => ({ line: Number(row.line), value: fromSql(row) })
     const { added, changed, ...others } = await this.#counts(maxExamples)
     return {
@@ -299,8 +299,8 @@ export class ImportTables<Value> implements StagedImport<Value> {
   async #counts(maxExamples: number): Promise<ImportCounts> {
     const added = await this.count('is_new')
     const changed = await this.count('NOT is_new')
-    const refused = await this.#refused(maxExamples)
-    const unchanged = this.#rows - added - changed - refused.count
+    const refused = await this.#refusedLines(maxExamples)
+    const unchanged = this.#rowCount - added - changed - refused.count
     return refused.count === 0 ? { added, changed, unchanged } : { added, changed, unchanged, refused }
   }
 
@@ -312,7 +312,7 @@ export class ImportTables<Value> implements StagedImport<Value> {
     return Number(row?.rows ?? 0)
   }
 
-  async #refused(maxExamples: number): Promise<Tally<RefusedLine>> {
+  async #refusedLines(maxExamples: number): Promise<Tally<RefusedLine>> {
     const [total] = await this.session.rows<{ rows: bigint }>('SELECT count(*) AS rows FROM refused')
     const first = await this.session.rows<{ line: bigint; reason: string }>(
       'SELECT line, reason FROM refused ORDER BY line LIMIT CAST($1 AS BIGINT)',
@@ -343,12 +343,12 @@ export class ImportTables<Value> implements StagedImport<Value> {
 
   async throwIfRefused({ skipRefused, maxExamples = 0 }: ApplyOptions): Promise<void> {
     if (skipRefused === true) return
-    const refused = await this.#refused(maxExamples)
+    const refused = await this.#refusedLines(maxExamples)
     if (refused.count > 0) throw new RowsRefused(refused)
   }
 
   async compareAll(): Promise<void> {
-    this.#written = 0
+    this.#writtenCount = 0
     await this.session.run('DELETE FROM differing')
     await this.session.run('DELETE FROM refused')
     await this.kind.compare(this, 'all')
@@ -377,7 +377,7 @@ export class ImportTables<Value> implements StagedImport<Value> {
     )
   }
 
-  /** Replaces the contents of `touched` by the ids that the query selects. */
+  /** Replaces the contents of `touched` with the ids that the query selects. */
   async markTouched(idQuery: string, ...values: readonly SqlValue[]): Promise<void> {
     await this.session.run('DELETE FROM touched')
     await this.session.run(`INSERT INTO touched ${idQuery}`, ...values)
@@ -386,7 +386,7 @@ export class ImportTables<Value> implements StagedImport<Value> {
 
   /** Calls `work` for each step, in order. Between two steps, the event loop gets a turn and the signal is checked. */
   async inSteps(
-    { table, condition = 'true', size = ROWS_PER_STEP, signal }: Steps,
+    { table, condition = 'true', size = ROWS_PER_STEP, signal }: StepOptions,
     work: (step: Step) => Promise<void>,
   ): Promise<void> {
     for (let from = MIN_INT64; from <= MAX_INT64; ) {
@@ -403,25 +403,25 @@ export class ImportTables<Value> implements StagedImport<Value> {
     }
   }
 
-  /** Calls `work` for each step of `differing`. The reported progress is the total of all calls of this method. */
+  /** Calls `work` for each step of `differing`. The reported progress adds up all calls since `compareAll`. */
   async writeInSteps(
     { signal, onProgress }: ApplyOptions,
     work: (step: Step) => Promise<void>,
-    { condition = 'true', size = ROWS_PER_STEP }: Pick<Steps, 'condition' | 'size'> = {},
+    { condition = 'true', size = ROWS_PER_STEP }: Pick<StepOptions, 'condition' | 'size'> = {},
   ): Promise<void> {
     const total = await this.count()
-    if (total > this.#written) onProgress?.(this.#written, total)
+    if (total > this.#writtenCount) onProgress?.(this.#writtenCount, total)
     await this.inSteps({ table: 'differing', condition, size, signal }, async (step) => {
       await work(step)
-      this.#written += step.rows
-      onProgress?.(this.#written, total)
+      this.#writtenCount += step.rows
+      onProgress?.(this.#writtenCount, total)
     })
   }
 
   /** Makes generated ids start above the ids in this column of `differing`. */
   async raiseIds(table: GeneratedIdTable, column: string, condition = 'true'): Promise<void> {
     const [row] = await this.session.rows<{ highest: bigint | null }>(
-      `SELECT max(${column}) AS highest FROM differing WHERE ${isGeneratedIdSql(column)} AND ${condition}`,
+      `SELECT max(${column}) AS highest FROM differing WHERE ${isInGeneratedRangeSql(column)} AND ${condition}`,
     )
     const highest = row?.highest ?? null
     if (highest !== null) await this.session.rows(this.database.dialect.raiseIds(table), highest)
