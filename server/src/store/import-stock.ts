@@ -19,7 +19,7 @@ import {
 } from './import-tables.ts'
 import { type LinkedEntry, LOCKED_FIELDS, type LockedRow, toLinkedEntry } from './log-rows.ts'
 import { crossingStatements, IN_STEP } from './low-stock.ts'
-import { isExpiredSql, ORDER_FIELDS, type OrderRecord, toOrder } from './order-rows.ts'
+import { isExpiredSql, ORDER_FIELDS, type OrderTableRow, toOrder } from './order-rows.ts'
 import { readClock, runStatements } from './sql.ts'
 
 /** The number of orders that are decided and written together. */
@@ -131,12 +131,12 @@ async function readOrders(
   { from, to }: Step,
 ): Promise<LockedOrders> {
   const now = await readClock(session, database.clock)
-  const storedRows = await session.rows<OrderRecord>(
+  const storedRows = await session.rows<OrderTableRow>(
     `SELECT ${ORDER_FIELDS} FROM orders WHERE id IN (SELECT id ${STEP_ROWS})`,
     from,
     to,
   )
-  const expiredRows = await session.rows<OrderRecord>(
+  const expiredRows = await session.rows<OrderTableRow>(
     `SELECT ${ORDER_FIELDS} FROM orders ${database.dialect.indexedBy('orders_held')}
     WHERE pet_id IN (SELECT pet_id ${STEP_ROWS}) AND ${isExpiredSql('$3')}`,
     from,

@@ -11,7 +11,8 @@ import {
 } from './record-rows.ts'
 import type { SqlValue } from './sql.ts'
 
-export type OrderRecord = Readonly<Record<string, bigint | string | null>> & { readonly id: bigint }
+/** A row of `orders`. */
+export type OrderTableRow = Readonly<Record<string, bigint | string | null>> & { readonly id: bigint }
 
 /** The columns of `orders`. `customer_words` holds the words of the customer, by which orders are found. */
 export const ORDER_COLUMNS = { ...columnsOf(ORDER), customer_words: 'text' } as const

@@ -2,30 +2,30 @@ import { type Order, type OrderState, orderAt } from '../core/orders/order.ts'
 import type { OrderFilter, OrderPlace, OrderStore, OrderTotals } from '../core/orders/order-store.ts'
 import type { OrderChanges } from '../core/orders/orders-draft.ts'
 import { MIN_INT64 } from '../core/values/field.ts'
-import { isExpiredSql, ORDER_FIELDS, type OrderRecord, toOrder } from './order-rows.ts'
+import { isExpiredSql, ORDER_FIELDS, type OrderTableRow, toOrder } from './order-rows.ts'
 import type { SqlDatabase, SqlValue, Statement, StoreClock } from './sql.ts'
 
 const COUNT_AND_UNITS = 'count(*) AS orders, CAST(coalesce(sum(quantity), 0) AS BIGINT) AS units'
 
-/** An order and the time at which it was read. */
-type OrderRecordNow = OrderRecord & { readonly now: bigint }
+/** A row of `orders` and the time at which it was read. */
+type TimedOrderRow = OrderTableRow & { readonly now: bigint }
 
 export function orderMethods(database: SqlDatabase, clock: StoreClock): Omit<OrderStore, 'orderTotals'> {
   const { indexedBy } = database.dialect
   return {
     findOrder: async (orderId) => {
-      const [row] = await database.rows<OrderRecordNow>(
+      const [row] = await database.rows<TimedOrderRow>(
         `SELECT ${ORDER_FIELDS}, ${clock.sql('$2')} AS now FROM orders WHERE id = $1`,
         orderId,
         clock.processTime(),
       )
-      return row === undefined ? undefined : toOrderNow(row)
+      return row === undefined ? undefined : toOrderAtReadTime(row)
     },
 
     listOrders: async (filter, limit) => {
       const { text, values } = pageStatement(filter, limit, clock, indexedBy)
-      const rows = await database.rows<OrderRecordNow>(text, ...values)
-      return rows.map(toOrderNow)
+      const rows = await database.rows<TimedOrderRow>(text, ...values)
+      return rows.map(toOrderAtReadTime)
     },
 
     findAvailability: async (petId) => {
@@ -66,15 +66,15 @@ export function orderMethods(database: SqlDatabase, clock: StoreClock): Omit<Ord
   }
 }
 
-function toOrderNow(row: OrderRecordNow): Order {
+function toOrderAtReadTime(row: TimedOrderRow): Order {
   return orderAt(toOrder(row), Number(row.now))
 }
 
-/** Follows every other character of a word. */
+/** Sorts after every character of a word. */
 const LAST_CHARACTER = '\u{10ffff}'
 
 /**
- * Selects at most `limit` orders after the place, in the order of the list. Each part of the UNION reads an index in
+ * Selects at most `limit` orders after the place `after`, in the order of the list. Each part of the UNION reads an index in
  * this order, so the duration does not depend on the number of orders. An expired hold has the state `open` in the table
  * until it is released; here it counts as expired.
  */
@@ -89,8 +89,8 @@ function pageStatement(
   // All parts use the same time. Otherwise a hold could expire between two parts.
   const now = '(SELECT now FROM clock)'
   const select = `SELECT ${ORDER_FIELDS}, customer_words, ${now} AS now FROM orders`
-  const order = customerPrefix === undefined ? 'ORDER BY id' : 'ORDER BY customer_words, id'
-  const orderAndLimit = `${order} LIMIT CAST($2 AS BIGINT)`
+  const sorting = customerPrefix === undefined ? 'ORDER BY id' : 'ORDER BY customer_words, id'
+  const sortingAndLimit = `${sorting} LIMIT CAST($2 AS BIGINT)`
   const isOfPet = petId === undefined ? '' : `pet_id = ${parameter(petId)} AND`
   const ranges =
     customerPrefix === undefined
@@ -100,14 +100,14 @@ function pageStatement(
     ranges.map(
       (range) => `SELECT * FROM (${select}
         WHERE ${isOfPet} state = '${wanted}' AND ${range}
-        ${wanted === 'open' ? `AND (expires_at IS NULL OR expires_at > ${now})` : ''} ${orderAndLimit}) AS ${wanted}_orders`,
+        ${wanted === 'open' ? `AND (expires_at IS NULL OR expires_at > ${now})` : ''} ${sortingAndLimit}) AS ${wanted}_orders`,
     )
   const expiredHolds = `${select} ${indexedBy(petId === undefined ? 'orders_by_expiry' : 'orders_held')}
     WHERE ${isOfPet} ${isExpiredSql(now)} AND ((${ranges.join(') OR (')}))`
   const parts =
     state === undefined ? [...ordersInState('open'), ...ordersInState('complete')] : ordersInState(state)
   if (state === 'expired') parts.push(expiredHolds)
-  const text = `WITH clock AS MATERIALIZED (SELECT ${clock.sql('$1')} AS now) ${parts.join(' UNION ALL ')} ${orderAndLimit}`
+  const text = `WITH clock AS MATERIALIZED (SELECT ${clock.sql('$1')} AS now) ${parts.join(' UNION ALL ')} ${sortingAndLimit}`
   return { text, values }
 }
 

@@ -6,7 +6,7 @@ import {
   isExpiredSql,
   ORDER_COLUMNS,
   ORDER_FIELDS,
-  type OrderRecord,
+  type OrderTableRow,
   orderReferencesOf,
   orderValues,
   toOrder,
@@ -24,7 +24,7 @@ import { storeTimeSql } from './store-clock.ts'
 
 /** Each row has the time and the numbers taken from the sequences. `id` is null if no order was found. */
 type ReadRow = { readonly now: bigint; readonly new_ids: string; readonly log_numbers: string } & (
-  | OrderRecord
+  | OrderTableRow
   | { readonly id: null }
 )
 

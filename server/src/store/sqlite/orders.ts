@@ -6,7 +6,7 @@ import {
   isExpiredSql,
   ORDER_COLUMNS,
   ORDER_FIELDS,
-  type OrderRecord,
+  type OrderTableRow,
   orderReferencesOf,
   orderValues,
   toOrder,
@@ -16,8 +16,8 @@ import { findAll, idGenerator } from './dialect.ts'
 
 /** Reads and writes orders inside a commit. */
 export function orderTable(database: Database) {
-  const findOrder = database.query<OrderRecord, [bigint]>(`SELECT ${ORDER_FIELDS} FROM orders WHERE id = ?`)
-  const findExpiredHolds = database.query<OrderRecord, [bigint, number, number]>(
+  const findOrder = database.query<OrderTableRow, [bigint]>(`SELECT ${ORDER_FIELDS} FROM orders WHERE id = ?`)
+  const findExpiredHolds = database.query<OrderTableRow, [bigint, number, number]>(
     `SELECT ${ORDER_FIELDS} FROM orders INDEXED BY orders_held WHERE pet_id = ? AND ${isExpiredSql('?')} LIMIT ?`,
   )
   const findAnyExpiredHold = database.query<{ id: bigint }, [number]>(
