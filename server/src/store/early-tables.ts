@@ -3,16 +3,16 @@ import { nameWords } from '../core/catalog/name-words.ts'
 import { STORE_KEY_ID } from '../core/stock/command.ts'
 import type { Dialect } from './sql.ts'
 
-/** The version number of the early tables. Later tables have the same number, but not this column. */
+/** The version number of the early tables. Tables of releases can have the same number, but not EARLY_COLUMN. */
 const EARLY_VERSION = 4
 const EARLY_COLUMN = 'settled_stock.pet_id'
 
-export function areEarly(version: number | undefined, columns: readonly string[]): boolean {
+export function areEarlyTables(version: number | undefined, columns: readonly string[]): boolean {
   return version === EARLY_VERSION && columns.includes(EARLY_COLUMN)
 }
 
 /** The early tables and views whose rows are converted. */
-const CONVERTED = [
+const CONVERTED_TABLES = [
   'pets',
   'stock',
   'orders',
@@ -26,11 +26,11 @@ const CONVERTED = [
 ]
 
 /** Copies the rows, so that the early tables can be dropped and those of the first migration can take their names. */
-export const SAVE_EARLY_ROWS = CONVERTED.map(
+export const SAVE_EARLY_ROWS = CONVERTED_TABLES.map(
   (table) => `CREATE TEMPORARY TABLE early_${table} AS SELECT * FROM ${table};`,
 ).join('\n')
 
-export const DROP_EARLY_ROWS = CONVERTED.map((table) => `DROP TABLE early_${table};`).join('\n')
+export const DROP_EARLY_ROWS = CONVERTED_TABLES.map((table) => `DROP TABLE early_${table};`).join('\n')
 
 /** Columns that did not change. */
 const COPIED_COLUMNS = {
@@ -57,7 +57,7 @@ export function convertPet({ id, name, category_id }: EarlyPet): [bigint, string
 /**
  * Fills the tables of the first migration, except pets. `now` is SQL for the time in milliseconds. The time of a removal was
  * not recorded, so it becomes `now`. Open orders reserve units, as they do after an import; an open order of a missing pet is
- * cancelled. A key may do no more than before: change the stock.
+ * cancelled. Keys get the permission `stock`, unless they are read-only.
  */
 export function insertEarlyRows({ keyOrder }: Pick<Dialect, 'keyOrder'>, now: string): string {
   const copies = Object.entries(COPIED_COLUMNS).map(

@@ -1,5 +1,5 @@
 import {
-  areEarly,
+  areEarlyTables,
   convertPet,
   DROP_EARLY_ROWS,
   type EarlyPet,
@@ -93,7 +93,7 @@ export async function migrate(connection: Connection, mode: TablesMode): Promise
     return isNewerButUsable || !needsMigration(version?.number, NEWEST, mode)
   }
   const tables = await findTables(connection)
-  const isEarly = tables !== undefined && areEarly(tables.number, tables.columns)
+  const isEarly = tables !== undefined && areEarlyTables(tables.number, tables.columns)
   if (tables !== undefined && tables.number > 0 && !isEarly) {
     const present = new Set(tables.columns)
     const missing = expectedColumns(tables.number).filter((name) => !present.has(name))

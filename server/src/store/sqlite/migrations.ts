@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import {
-  areEarly,
+  areEarlyTables,
   convertPet,
   DROP_EARLY_ROWS,
   type EarlyPet,
@@ -214,7 +214,7 @@ export function migrate(database: Database, mode: TablesMode): void {
 }
 
 export function hasEarlyTables(database: Database): boolean {
-  return areEarly(versionOf(database), columnsOf(database))
+  return areEarlyTables(versionOf(database), columnsOf(database))
 }
 
 const DROP_EARLY_TABLES = `
