@@ -8,7 +8,7 @@ import { fromPetDetail } from './catalog-rows.ts'
 import { IS_PET_ROW, purposeOf } from './log-rows.ts'
 import type { RowSource, SqlValue } from './sql.ts'
 
-/** The columns of every row that a history lists, and the name of its key. */
+/** The columns that every listed log row has. `name` is the name of the key. */
 interface ListedRow {
   readonly id: bigint
   readonly pet_id: bigint
@@ -40,7 +40,7 @@ interface LogList<Row extends ListedRow, Entry> {
   readonly columns: string
   /** The expressions that are evaluated only for the rows of the page. */
   readonly lookups: readonly string[]
-  /** The index `log_of_entries` finds the listed rows of a pet. */
+  /** Whether the index `log_of_entries` finds the listed rows of a pet. */
   readonly isIndexedByPet: boolean
   toEntry(row: Row): Entry
 }
@@ -49,11 +49,11 @@ interface LogList<Row extends ListedRow, Entry> {
 const HIGHEST_ID = MAX_INT64
 /** Below the id of every row. */
 const LOWEST_ID = 0n
-const COLUMNS = 'id, pet_id, before, after, at, key_id, reason, reference'
+const CHANGE_COLUMNS = 'id, pet_id, before, after, at, key_id, reason, reference'
 
 const CHANGES: LogList<ChangeRow, HistoryEntry> = {
   isListed: "kind = 'change'",
-  columns: COLUMNS,
+  columns: CHANGE_COLUMNS,
   lookups: [],
   isIndexedByPet: false,
   toEntry: toChange,
@@ -125,14 +125,14 @@ const MATCHES_FILTER = `(CAST($3 AS TEXT) IS NULL OR key_id = CAST($3 AS TEXT)
 
 /** Follows the links from log row $1 to earlier rows of the same pet, until $2 changes are found. */
 const selectChain = (otherColumns: string) => `
-  WITH RECURSIVE chain (${COLUMNS}, kind, previous, wanted) AS (
-    SELECT ${COLUMNS}, kind, previous, CAST($2 AS BIGINT) - CASE kind WHEN 'change' THEN 1 ELSE 0 END
+  WITH RECURSIVE chain (${CHANGE_COLUMNS}, kind, previous, remaining) AS (
+    SELECT ${CHANGE_COLUMNS}, kind, previous, CAST($2 AS BIGINT) - CASE kind WHEN 'change' THEN 1 ELSE 0 END
     FROM log WHERE id = $1
     UNION ALL
     SELECT log.id, log.pet_id, log.before, log.after, log.at, log.key_id, log.reason, log.reference,
       log.kind, log.previous,
-      wanted - CASE log.kind WHEN 'change' THEN 1 ELSE 0 END
-    FROM chain JOIN log ON log.id = chain.previous WHERE wanted > 0
+      remaining - CASE log.kind WHEN 'change' THEN 1 ELSE 0 END
+    FROM chain JOIN log ON log.id = chain.previous WHERE remaining > 0
   )
   SELECT chain.id, pet_id, before, after, at, key_id, reason, reference, name${otherColumns}
   FROM chain LEFT JOIN keys ON keys.id = key_id WHERE kind = 'change' ORDER BY chain.id DESC`
@@ -219,18 +219,18 @@ async function countPrunable(
 ): Promise<{ prunable: number; total: number }> {
   const before = 'before' in limit ? limit.before : null
   let total = 0
-  let firstKept: number | undefined
+  let rowsBeforeKept: number | undefined
   let lastId: bigint | null = LOWEST_ID
   while (lastId !== null) {
     onProgress(total)
     const [step]: CountedStep[] = await database.rows<CountedStep>(COUNT_STEP, lastId, before)
     if (step === undefined) throw new Error('a count must return a row')
-    if (firstKept === undefined && step.rows_before_kept !== null)
-      firstKept = total + Number(step.rows_before_kept)
+    if (rowsBeforeKept === undefined && step.rows_before_kept !== null)
+      rowsBeforeKept = total + Number(step.rows_before_kept)
     total += Number(step.rows)
     lastId = step.last_id
   }
-  const prunable = 'before' in limit ? (firstKept ?? total) : Math.max(0, total - limit.keep)
+  const prunable = 'before' in limit ? (rowsBeforeKept ?? total) : Math.max(0, total - limit.keep)
   return { prunable, total }
 }
 
@@ -238,7 +238,7 @@ interface CountedStep {
   readonly rows: bigint
   /** Null after the last row. */
   readonly last_id: bigint | null
-  /** The number of rows before the first row of the step that must be kept. */
+  /** The number of rows in the step before the first row that must be kept; null if the step has no such row. */
   readonly rows_before_kept: bigint | null
 }
 
@@ -302,8 +302,8 @@ async function findIdRange(
 }
 
 /**
- * Whether the range has both ends and fewer than `maxRows` rows. Examining all of them is then faster than following
- * the rows of one pet.
+ * Whether the range is limited at both ends and has fewer than `maxRows` rows. Examining all of them is then faster than
+ * following the rows of one pet.
  */
 async function isShortRange(database: RowSource, { first, end }: IdRange, maxRows: number): Promise<boolean> {
   if (first === LOWEST_ID || end === HIGHEST_ID) return false
@@ -317,14 +317,14 @@ async function isShortRange(database: RowSource, { first, end }: IdRange, maxRow
   return Number(row?.size ?? 0) < maxRows
 }
 
-interface FilteredPage {
+interface PageRequest {
   readonly limit: number
   readonly filter: HistoryFilter
   readonly scanLimits: typeof SCAN_LIMITS
 }
 
-/** A page of the rows of a range before a cursor. */
-interface LogPage extends FilteredPage {
+/** Requests the rows of a range before a cursor. */
+interface LogPageRequest extends PageRequest {
   readonly cursorId: bigint | undefined
   readonly range: IdRange
 }
@@ -332,7 +332,7 @@ interface LogPage extends FilteredPage {
 /** Examines the changes of one pet, back from row `start`, in one step. */
 async function searchChain(
   database: RowSource,
-  { limit, start, filter, scanLimits: { rowsPerStep } }: FilteredPage & { readonly start: bigint },
+  { limit, start, filter, scanLimits: { rowsPerStep } }: PageRequest & { readonly start: bigint },
 ): Promise<HistoryPage> {
   const rows = await database.rows<ChangeRow & { matches: bigint }>(
     CHAIN_WITH_MATCHES,
@@ -355,7 +355,7 @@ async function searchChain(
 async function searchLog<Row extends ListedRow, Entry>(
   database: RowSource,
   list: LogList<Row, Entry>,
-  { limit, cursorId, range, filter, scanLimits }: LogPage,
+  { limit, cursorId, range, filter, scanLimits }: LogPageRequest,
 ): Promise<HistoryPage<Entry>> {
   const found: Row[] = []
   const values = filterValues(filter)
@@ -423,9 +423,9 @@ function toPage<Row extends ListedRow, Entry>(
   limit: number,
   { toEntry }: LogList<Row, Entry>,
 ): HistoryPage<Entry> {
-  const shown = rows.slice(0, limit)
-  const next = rows.length > limit ? shown.at(-1)?.id : undefined
-  return { entries: shown.map(toEntry), next: next === undefined ? undefined : String(next) }
+  const pageRows = rows.slice(0, limit)
+  const next = rows.length > limit ? pageRows.at(-1)?.id : undefined
+  return { entries: pageRows.map(toEntry), next: next === undefined ? undefined : String(next) }
 }
 
 function originOf({ id, pet_id, at, key_id, name }: ListedRow) {
