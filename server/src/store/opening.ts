@@ -63,8 +63,8 @@ export function requireOwnTables(version: number, newest: number, missing: reado
   const verb = missing.length === 1 ? 'is' : 'are'
   const reason =
     version > newest
-      ? `this program does not know version ${version} (its newest is ${newest}), so a newer version, an early development version or another program made them`
-      : `no release made version ${version} like this, so an early development version or another program did, or somebody removed them`
+      ? `this program does not know version ${version} (its newest is ${newest}), so a newer version, an early development version or another program made the tables`
+      : `no release made tables of version ${version} like these, so an early development version or another program made them, or somebody removed columns`
   throw new OpenRefused(
     `the tables are not those of this program, ${named}${others} ${verb} missing: ${reason}; start the program that made the tables, restore a backup, or choose another database`,
   )
