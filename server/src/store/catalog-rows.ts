@@ -96,7 +96,7 @@ interface CatalogReferences {
   readonly barcodes: readonly string[]
   /**
    * The maximum number of generated ids that new pets need. A generated id is skipped if a caller has chosen the same id, so
-   * there is one more for each chosen id.
+   * each chosen id adds one.
    */
   readonly neededPetIdCount: number
   readonly neededCategoryIdCount: number

@@ -9,7 +9,7 @@ export interface LogCursor {
   readonly identity: string
 }
 
-/** The last cursor of the log. After the promotion of a standby, the log continues with another identity. */
+/** The cursors of a log, given by the last cursor of each identity. The promotion of a standby changes the identity. */
 export interface LogRange extends LogCursor {
   /** The last cursor of each earlier identity, in the order of their positions. */
   readonly earlier: readonly LogCursor[]

@@ -30,8 +30,8 @@ export function answerMethods(database: SqlDatabase): Pick<StockStore, 'forgetAn
   return {
     forgetAnswers: async (before, batch) => {
       // Usually there is nothing to remove, and then no commit is needed.
-      const [old] = await database.rows('SELECT 1 FROM idempotency WHERE at < $1 LIMIT 1', before)
-      if (old === undefined) return 0
+      const [oldRow] = await database.rows('SELECT 1 FROM idempotency WHERE at < $1 LIMIT 1', before)
+      if (oldRow === undefined) return 0
       const [removed = 0] = await database.commit([
         statement(
           `DELETE FROM idempotency WHERE (key_id, key) IN (

@@ -39,13 +39,13 @@ const SECRET_COLUMNS = Object.keys(columnsOf(STORED_SECRET))
 const readSecret = rowReader(STORED_SECRET)
 const secretValues = rowValues(STORED_SECRET)
 
-/** Audit rows get their ids before their commits, so this many rows with higher ids may be committed before a row. */
+/** An audit row gets its id before its commit, so up to this many rows with higher ids may be committed earlier. */
 const MAX_UNCOMMITTED_AUDIT_ROWS = 100n
 const IS_BANNED = 'key_id = $1 AND ends_at > $2 AND lifted_at IS NULL'
 
-/** `storeTime` is the clock that bans are measured by, if it is not the clock of the caller. */
+/** `storeTime` reads the clock that decides whether a ban has ended. Without it, the time in the audit stamp decides. */
 export function keyMethods(database: SqlDatabase, storeTime?: () => Promise<number>): KeyStore {
-  const order = keyOrder(database)
+  const order = creationOrder(database)
   return {
     addKey: async (key, secret, stamp) => {
       await database.commit(createStatements(key, secret, stamp))
@@ -210,8 +210,7 @@ export function keyMethods(database: SqlDatabase, storeTime?: () => Promise<numb
   }
 }
 
-/** The order of creation. */
-function keyOrder({ dialect }: SqlDatabase): string {
+function creationOrder({ dialect }: SqlDatabase): string {
   return `created_at, ${dialect.keyOrder}`
 }
 
@@ -229,11 +228,11 @@ function usageOf(row: KeyUsageRow): Pick<KeyRecord, 'lastUsedAt' | 'day'> {
   return { lastUsedAt: Number(row.last_used_at), day }
 }
 
-/** Reads the keys that `selection` selects, with their secrets. */
+/** Reads keys with their secrets. `selection` holds the clauses that follow `FROM keys`. */
 async function readRecords(
   database: SqlDatabase,
   source: RowSource,
-  selection = `ORDER BY ${keyOrder(database)}`,
+  selection = `ORDER BY ${creationOrder(database)}`,
   ...values: readonly SqlValue[]
 ): Promise<KeyRecord[]> {
   const selectedKeys = `SELECT ${database.dialect.keyOrder} AS key_order, ${KEY_COLUMNS.join()} FROM keys ${selection}`
@@ -288,7 +287,7 @@ function lockKey({ dialect }: SqlDatabase, keyId: string): Statement {
 
 /** The name of a key in the audit log. */
 function actorName(key: ApiKey | undefined): string {
-  if (key === undefined) throw new Error('an unknown key changes a key')
+  if (key === undefined) throw new Error('the key that makes this change does not exist')
   return `${key.name} (${key.id})`
 }
 

@@ -24,10 +24,10 @@ export const IS_PET_ROW = "(kind = 'pet' OR kind = 'removed')"
 export const MAY_CHANGE_INVENTORY =
   "kind <> 'order' AND kind <> 'low' AND kind <> 'recovered' AND kind <> 'category'"
 
-type LoggedRow = RowOf<'log', 'pet_id' | 'before' | 'after' | 'reference' | 'detail'>
+type FullLogRow = RowOf<'log', 'pet_id' | 'before' | 'after' | 'reference' | 'detail'>
 
 /** A log row that is read for subscribers. */
-export interface LogRow extends Omit<LoggedRow, 'previous' | 'status' | 'reason'> {
+export interface LogRow extends Omit<FullLogRow, 'previous' | 'status' | 'reason'> {
   readonly kind: StockEvent['kind']
   readonly status: PetStatus | null
   readonly reason: Reason | null
@@ -135,7 +135,7 @@ export interface LockedRow
 export const LOCKED_FIELDS = 'pet_id, quantity, status, reserved, low_at, last_change'
 
 export interface LinkedEntry extends LockedEntry {
-  /** The id of the pet's latest log row of the kinds that `previous` links: not order, low and recovered. */
+  /** The id of the pet's latest log row of any kind except order, low and recovered, which `previous` does not link. */
   readonly lastChange: bigint | null
 }
 

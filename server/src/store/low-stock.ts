@@ -7,7 +7,7 @@ export const IS_LOW = '(low_at IS NOT NULL AND quantity - reserved <= low_at)'
 /** A condition on `stock`: the pet has crossed its threshold, and the crossing is not in the log yet. */
 export const HAS_CROSSED = `is_low <> ${IS_LOW}`
 
-/** Finds the time at which a pet became low. The index has only rows of this kind, so other log rows do not cost a write. */
+/** Finds the time at which a pet became low. The index has only `low` rows, so other log rows do not cost an index write. */
 export const CROSSINGS_INDEX = `CREATE INDEX log_of_crossings ON log (pet_id, id) WHERE kind = 'low'`
 
 /** A condition on `stock`: an import changes the pet in its step from id $1 to id $2. */
@@ -48,7 +48,7 @@ export function crossingStatements(
 const HAS_THRESHOLD_OF_CATEGORY =
   'pet_id IN (SELECT id FROM pets WHERE category_id = $1 AND low_stock_at IS NULL)'
 
-/** Statements that apply the new threshold of a category to all its pets without a threshold. */
+/** Statements that apply the new threshold of a category to all its pets that have no threshold of their own. */
 export function categoryThresholdStatements(
   dialect: Dialect,
   category: { readonly id: bigint; readonly lowStockAt?: number },

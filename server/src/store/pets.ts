@@ -31,8 +31,8 @@ import {
 const SELECT_PETS = `SELECT ${PET_FIELDS} FROM stock JOIN pets ON pets.id = pet_id`
 const ORDER_AND_LIMIT = 'ORDER BY pet_id LIMIT CAST($2 AS BIGINT)'
 
-/** The latest log row of a pet. If a pet was removed and is added again, its history continues from this row. */
-const LATEST_LOG_ROW = `(SELECT max(id) FROM log WHERE log.pet_id = stock.pet_id AND ${IS_PET_ROW})`
+/** The latest `pet` or `removed` row of a pet. If a removed pet is added again, its history continues from this row. */
+const LATEST_PET_ROW = `(SELECT max(id) FROM log WHERE log.pet_id = stock.pet_id AND ${IS_PET_ROW})`
 const PETS_PER_STATEMENT = 20
 
 export function petMethods(
@@ -56,12 +56,12 @@ export function petMethods(
       statement(
         `INSERT INTO log (id, kind, pet_id, after, status, at, key_id, previous, detail)
         SELECT ${nextLogId}, 'pet', pet_id, quantity, status, CAST($${ids.length + 1} AS BIGINT), '${STORE_KEY_ID}',
-          ${LATEST_LOG_ROW}, ${petDetailSql(jsonObject, 'true')}
+          ${LATEST_PET_ROW}, ${petDetailSql(jsonObject, 'true')}
         FROM stock JOIN pets ON pets.id = pet_id WHERE ${isAdded}`,
         ...ids,
         by.at,
       ),
-      statement(`UPDATE stock SET last_change = ${LATEST_LOG_ROW} WHERE ${isAdded}`, ...ids),
+      statement(`UPDATE stock SET last_change = ${LATEST_PET_ROW} WHERE ${isAdded}`, ...ids),
       ...crossingStatements(dialect, isAdded, ids, by),
     ]
   }

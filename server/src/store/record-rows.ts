@@ -32,7 +32,7 @@ export function rowReader<FieldSet extends Fields>(
       const value = values[prefix + column] ?? null
       if (value !== null) record[name] = fromSql(value)
     }
-    // The table has only valid records: each write is checked before.
+    // The table has only valid records: each record is checked before it is written.
     return record as RecordOf<FieldSet>
   }
 }
@@ -61,7 +61,7 @@ export function detailText(
   return JSON.stringify(detail)
 }
 
-/** The same in SQL, from columns that are named like the fields. The values of `otherFields` are SQL expressions. */
+/** The same as `detailText` in SQL, from columns named like the fields. The values of `otherFields` are SQL expressions. */
 export function detailSql(
   jsonObject: string,
   fields: Fields,

@@ -64,7 +64,7 @@ export function searchMethods(
 /** If there is no search for this time, the index stops following the log, because following costs time for every update. */
 const FOLLOW_FOR_MS = 60_000
 
-/** The time from the start of loading the index after which searches that wait for it fail. */
+/** If loading the index takes longer than this, the searches that wait for it fail. */
 const LOAD_TIMEOUT_MS = 5_000
 
 /**
@@ -127,7 +127,7 @@ export class PetSearch {
     }
   }
 
-  /** The index, and a snapshot that the caller must close. If the index has to be loaded, starts that and returns `undefined`. */
+  /** The index and a snapshot that the caller must close. If the index has to be loaded, starts loading and returns `undefined`. */
   async #openIndex(): Promise<{ snapshot: SearchSnapshot; index: PetIndex } | undefined> {
     const snapshot = await this.#source.snapshot()
     let index: PetIndex | undefined
@@ -142,7 +142,7 @@ export class PetSearch {
     return undefined
   }
 
-  /** Applies the changes since the last call to the index, and returns it; `undefined` if it has to be loaded again. */
+  /** Updates the index to the snapshot and returns it. Returns `undefined` if the index has to be loaded. */
   async #catchUp(snapshot: SearchSnapshot): Promise<PetIndex | undefined> {
     const index = this.#index
     if (index === undefined || index.isWasteful) return undefined
@@ -158,7 +158,7 @@ export class PetSearch {
     return index
   }
 
-  /** Loads the index in the background, and closes the snapshot when it is loaded. */
+  /** Loads the index from the snapshot in the background, then closes the snapshot. */
   #startLoading(snapshot: SearchSnapshot): void {
     // The old index is dropped first, because two indexes would need twice the memory.
     this.#index = undefined
@@ -238,7 +238,7 @@ async function findBarcodeOwner(
   return owner?.id
 }
 
-/** The columns of a pet that a search has found. The other columns are the fields of the pet. */
+/** A pet that a search has found. The row also has a column for each field of the pet. */
 interface FoundRow {
   readonly id: bigint
   readonly quantity: bigint

@@ -116,7 +116,7 @@ export function upsertSql(table: string, columns: readonly string[]): string {
     ON CONFLICT (id) DO UPDATE SET ${excludedValues(columns.filter((column) => column !== 'id'))}`
 }
 
-/** The maximum number of rows of one INSERT. There is a prepared statement for each number of rows. */
+/** The maximum number of rows of one INSERT. It is small because each number of rows needs its own prepared statement. */
 const ROWS_PER_INSERT = 20
 
 /** Statements that insert many rows. `target` is a table with its columns: `bans (key_id, number)`. */

@@ -214,7 +214,7 @@ export function webhookMethods(
     },
 
     saveProgress: async ({ id, revision }, progress, attempts) => {
-      const [saved] = await database.commit(
+      const [savedRows] = await database.commit(
         [
           statement(
             `UPDATE webhooks SET ${SET_PROGRESS}
@@ -227,7 +227,7 @@ export function webhookMethods(
         ],
         'unflushed',
       )
-      if (saved !== 1) return false
+      if (savedRows !== 1) return false
       if (attempts.length > 0) await recordDeliveries(database, id, attempts)
       return true
     },
@@ -248,7 +248,7 @@ async function lagOf(
   range: LogRange,
 ): Promise<WebhookLag> {
   const delivered = fromCursor(cursor)
-  // The log does not have these events any more, so a single relist event is delivered instead.
+  // The log no longer has the events after this cursor, so a single relist event is delivered instead.
   if (delivered === undefined || !isCursorOf(range, delivered)) return ONE_RELIST
   const events = Number(range.position - delivered.position)
   if (events === 0) return { events, since: undefined }

@@ -68,7 +68,7 @@ export class Reader {
     return this.ask<Row[]>({ type: 'rows', text, values })
   }
 
-  /** Lets the worker close its connections first. */
+  /** Terminates the worker after it has closed its connections. */
   async close(): Promise<void> {
     this.#isClosed = true
     const worker = this.#worker
@@ -96,7 +96,7 @@ export class Reader {
     const worker = this.#start()
     worker.on('message', (answer: ReaderAnswer) => this.#receive(answer))
     worker.on('error', (error) => this.#fail(worker, error))
-    worker.on('exit', (code) => this.#fail(worker, new Error(`it exited with code ${code}`)))
+    worker.on('exit', (code) => this.#fail(worker, new Error(`the worker exited with code ${code}`)))
     this.#worker = worker
     return worker
   }
@@ -130,7 +130,7 @@ export class Reader {
   }
 }
 
-/** How often the search index catches up with the log, so that each search finds only few new changes. */
+/** How often the search index catches up with the log, so that each search has to apply only few changes. */
 const FOLLOW_EVERY_MS = 1_000
 
 interface ReaderParts {
