@@ -218,7 +218,8 @@ function findKeyByCode(context: OperationContext): MaybePromise<ApiKey | undefin
   const code = BEARER_CODE.exec(context.header('authorization') ?? '')?.[1]
   if (blockedUntil !== undefined) refuseBlockedAddress(context, blockedUntil)
   else if (addresses.status(address).refused !== undefined) countAgainstAddress(context)
-  else if (code === undefined) refuseUnauthenticated(context, 'the pairing code is missing', NO_TOKEN_CHALLENGE)
+  else if (code === undefined)
+    refuseUnauthenticated(context, 'the pairing code is missing', NO_TOKEN_CHALLENGE)
   else {
     const hash = hashTypedCode(code)
     context.secretHash = hash ?? ''
@@ -290,7 +291,8 @@ function credentialsOf(headers: RequestHeaders): Credentials {
 }
 
 function parseAuthorization(authorization: string | null): Credentials {
-  if (authorization === null) return { type: 'none', reason: 'the API key is missing', challenge: NO_TOKEN_CHALLENGE }
+  if (authorization === null)
+    return { type: 'none', reason: 'the API key is missing', challenge: NO_TOKEN_CHALLENGE }
   const secret = BEARER.exec(authorization)?.[1]
   if (secret !== undefined) return { type: 'secret', secret, hash: hashSecret(secret) }
   return {
@@ -301,7 +303,11 @@ function parseAuthorization(authorization: string | null): Credentials {
 }
 
 /** Replies 401, or 429 if the address has sent too many such requests. */
-function refuseUnauthenticated(context: RequestContext, reason: string, challenge = WRONG_TOKEN_CHALLENGE): void {
+function refuseUnauthenticated(
+  context: RequestContext,
+  reason: string,
+  challenge = WRONG_TOKEN_CHALLENGE,
+): void {
   countAgainstAddress(context)
   if (context.reply !== undefined) return
   const advice = context.isPairing ? PAIRING_CODE_ADVICE : KEY_ADVICE

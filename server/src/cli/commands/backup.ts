@@ -122,7 +122,8 @@ function restoreAndReport(path: string, source: string, { databaseUrl }: Pick<Co
   if (replaced !== undefined) {
     console.log(`The replaced database is kept as ${replaced}. To undo: petstore restore ${replaced}`)
   }
-  if (hasOlderTables) console.log('The restored tables are from an older version: petstore serve upgrades them.')
+  if (hasOlderTables)
+    console.log('The restored tables are from an older version: petstore serve upgrades them.')
 }
 
 function restoreDatabase(path: string, source: string, databaseUrl: string): ReturnType<typeof restoreStore> {
