@@ -29,6 +29,26 @@ function restartsOf(databasePath: string): number {
 }
 
 describe('a served SQLite file', () => {
+  test('takes writes and closes if its checkpoint worker cannot start', async () => {
+    const RealWorker = globalThis.Worker
+    let starts = 0
+    globalThis.Worker = class extends RealWorker {
+      constructor() {
+        starts++
+        super('data:text/javascript,throw new Error("broken")')
+      }
+    }
+    try {
+      const store = openSqliteStore(path, { exclusive: true, checkpointAfterChanges: 1 })
+      await store.addPets([pet(1n, 0)])
+      for (let quantity = 1; quantity <= 3; quantity++) await store.changeStock([change(1n, quantity)])
+      await store.close()
+    } finally {
+      globalThis.Worker = RealWorker
+    }
+    expect(starts).toBeGreaterThan(0)
+  })
+
   test('has a write-ahead log that restarts under constant writes', async () => {
     const store = openSqliteStore(path, { exclusive: true, checkpointAfterChanges: CHECKPOINT_AFTER })
     await store.addPets(ids.map((id) => pet(id, 0)))

@@ -242,9 +242,10 @@ export class Checkpointer {
 
   async close(): Promise<void> {
     await this.#runningCheckpoint
-    if (this.#worker === undefined) return
+    const worker = this.#worker
+    if (worker === undefined) return
     await this.#sendToWorker(undefined)
-    this.#worker.terminate()
+    worker.terminate()
   }
 
   /** If a checkpoint fails, for example because the disk is full, nothing is lost, and the next checkpoint copies the log. */
@@ -266,7 +267,11 @@ export class Checkpointer {
     const worker = this.#worker
     return new Promise((resolve) => {
       worker.onmessage = () => resolve()
-      worker.onerror = () => resolve()
+      worker.onerror = () => {
+        // A worker that has failed never answers again.
+        this.#worker = undefined
+        resolve()
+      }
       worker.postMessage(path)
     })
   }
