@@ -161,6 +161,7 @@ describe('petstore serve', () => {
     ['TRUST_PROXY', 'perhaps'],
     ['ANONYMOUS_PER_MINUTE', '0'],
     ['PET_SUNSET', 'soon'],
+    ['PET_SUNSET', '2030-02-31'],
   ])('%s=%s is rejected with the valid values', async (name, value) => {
     await expectRefused([], `${name} must be `, { [name]: value })
   })
