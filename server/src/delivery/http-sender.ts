@@ -171,6 +171,7 @@ export class HttpSender implements WebhookSender {
 
 /** Whether a connection to this address is accepted within CONNECT_TIMEOUT_MS. */
 function acceptsConnections(address: string, { protocol, port }: URL, signal: AbortSignal): Promise<boolean> {
+  if (signal.aborted) return Promise.resolve(false)
   const defaultPort = protocol === 'https:' ? 443 : 80
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const socket = connect({ host: address, port: port === '' ? defaultPort : Number(port) })
