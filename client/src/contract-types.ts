@@ -574,7 +574,7 @@ export interface ErrorBody {
   readonly message: string
   /** The HTTP status code. */
   readonly status: number
-  /** With invalid_request: the field of the body, the query parameter or the path parameter that is wrong, such as `quantity` or `changes[3].delta`. Absent if the error concerns several of them. */
+  /** With invalid_request: the field of the body, the query parameter or the path parameter that is wrong, such as `quantity` or `changes[3].delta`. Absent if a combination of fields is wrong. */
   readonly field?: string
   /** Each change of an adjustment, or each pet or order of a batch, that cannot be saved. For a single order: why it was refused. */
   readonly details?: readonly ErrorDetail[]

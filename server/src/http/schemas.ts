@@ -72,7 +72,7 @@ export const ErrorBody = Type.Object(
     status: Type.Integer({ description: 'The HTTP status code.' }),
     field: Type.Optional(
       PlainText(
-        'With invalid_request: the field of the body, the query parameter or the path parameter that is wrong, such as `quantity` or `changes[3].delta`. Absent if the error concerns several of them.',
+        'With invalid_request: the field of the body, the query parameter or the path parameter that is wrong, such as `quantity` or `changes[3].delta`. Absent if a combination of fields is wrong.',
       ),
     ),
     details: Type.Optional(

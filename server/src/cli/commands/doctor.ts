@@ -126,7 +126,7 @@ function checkFolder(databasePath: string): Finding {
     return problem('disk', `${folder} is not writable`, advice)
   }
   const { bavail, bsize } = statfsSync(folder)
-  const text = `${formatNumber(Math.round((bavail * bsize) / 1024 / 1024))} MB free for ${databasePath}`
+  const text = `${formatNumber(Math.round((bavail * bsize) / 1_000_000))} MB free for ${databasePath}`
   return bavail * bsize >= MIN_FREE_BYTES
     ? ok('disk', text)
     : problem('disk', text, 'free some space: on a full disk the service answers updates with 503')

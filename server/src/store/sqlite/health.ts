@@ -86,7 +86,7 @@ export function damageAtStart(path: string): string | undefined {
 function withReason(error: unknown, path: string): unknown {
   const cause = error instanceof ServiceError ? error.cause : error
   if (!(cause instanceof Error)) return error
-  const isKnown = /SQLITE_(FULL|IOERR|BUSY|READONLY|CORRUPT)/.test(codeOfCause(cause))
+  const isKnown = /SQLITE_(FULL|IOERR|BUSY|READONLY|CORRUPT|NOTADB)/.test(codeOfCause(cause))
   return isKnown ? notReady(cause.message || problemText(cause, path), cause) : error
 }
 
