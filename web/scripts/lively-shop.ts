@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type NewOrder, PetstoreClient, type Reason } from '@petstore/client'
-import { createSecret, PERMISSIONS, storedSecret } from '../../server/src/core/keys/api-key.ts'
+import { createSecret, PERMISSIONS, toStoredSecret } from '../../server/src/core/keys/api-key.ts'
 import { startService } from '../../server/src/service/compose.ts'
 import { readConfig } from '../../server/src/service/config.ts'
 import { DEMO_SECRETS, prepareDemo } from '../../server/src/service/demo.ts'
@@ -74,7 +74,7 @@ async function addKey(store: Store, name: string, at: number): Promise<string> {
   const id = `key_${name.toLowerCase().replaceAll(' ', '_')}`
   await store.addKey(
     { id, name, plan: 'enterprise', limits, permissions: PERMISSIONS, createdAt: at },
-    storedSecret(secret, at),
+    toStoredSecret(secret, at),
     { at, actor: 'screenshots' },
   )
   return secret

@@ -9,7 +9,7 @@ import {
 } from '../core/keys/api-key.ts'
 import { hashTypedCode } from '../core/keys/pairing.ts'
 import type { Admission, Refusal, WindowStatus } from '../core/limits/limit-store.ts'
-import { tighterOf } from '../core/limits/rate-windows.ts'
+import { tighterWindow } from '../core/limits/rate-windows.ts'
 import { SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import type { MaybePromise } from '../core/values/maybe-promise.ts'
@@ -257,7 +257,7 @@ function countRequest(context: OperationContext): MaybePromise<WindowStatus | Ad
   const { parts, request, caller, route } = context
   if (route.type === 'operation' && route.operation.isExemptFromLimits) {
     const windows = parts.services.limits.windowsOf(caller.id, caller.limits)
-    return windows instanceof Promise ? windows.then(tighterOf) : tighterOf(windows)
+    return windows instanceof Promise ? windows.then(tighterWindow) : tighterWindow(windows)
   }
   const { receivedAt, connection } = request
   // Behind a proxy, a connection does not identify a client.

@@ -220,7 +220,7 @@ function isRead({ method, success }: Operation): boolean {
 
 function describeResponses(operation: Operation, shared: SharedComponents) {
   const { method, success, needs, params, query, body, deprecatedSince, acceptsIdempotencyKey } = operation
-  const { status = 200, isPaged, hasNoLocation } = success
+  const { status = 200, isPaged, createsSeveral } = success
   const etag: HeaderName[] = isRead(operation) || method === 'PATCH' ? ['ETag'] : []
   /** Headers of the success reply and of the operation's own errors, but not of common errors such as 401. */
   const ownHeaders: HeaderName[] = deprecatedSince === undefined ? [] : ['Deprecation', 'Sunset', 'Link']
@@ -230,7 +230,7 @@ function describeResponses(operation: Operation, shared: SharedComponents) {
     .join('')
   const headers = [...etag]
   if (isPaged) headers.push('NextPage')
-  if (status === 201 && !hasNoLocation) headers.push('Location')
+  if (status === 201 && !createsSeveral) headers.push('Location')
   const responses: Record<string, unknown> = {
     [status]: {
       description: success.description,

@@ -96,7 +96,7 @@ export interface SuccessSpec {
   /** 200 by default. */
   readonly status?: 201 | 204
   /** With 201: several resources are created, so the reply has no `Location`. */
-  readonly hasNoLocation?: true
+  readonly createsSeveral?: true
   readonly description: string
   readonly schema: TSchema
   /** The reply is one page of a list, and its `Link` header names the next page. */

@@ -163,7 +163,7 @@ export const createOrders = defineOperation('POST', '/store/orders/batch', {
     status: 201,
     description: 'The orders, in the same sequence as in the request.',
     schema: CreatedOrders,
-    hasNoLocation: true,
+    createsSeveral: true,
   },
   errors: ['not_found', 'insufficient_stock'],
   reply: (input, services) => {

@@ -115,7 +115,7 @@ function isFromThisMachine({ address, headers }: HttpRequest): boolean {
 }
 
 /** Reads all files into memory. */
-export async function webPages(files: readonly WebFile[]): Promise<Readonly<Record<string, PublicPage>>> {
+export async function loadWebPages(files: readonly WebFile[]): Promise<Readonly<Record<string, PublicPage>>> {
   const pages: Record<string, PublicPage> = {}
   for (const file of files) {
     const { path, isHashed } = file

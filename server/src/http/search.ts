@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import {
+  MAX_QUERY_LENGTH,
   MAX_SEARCH_WORDS,
-  MAX_TEXT_LENGTH,
   SEARCH_ROW,
   SEARCH_SORTS,
   searchOf,
@@ -45,7 +45,7 @@ export const searchInventory = defineOperation('GET', '/inventory/search', {
     q: Type.Optional(
       Type.String({
         minLength: 1,
-        maxLength: MAX_TEXT_LENGTH,
+        maxLength: MAX_QUERY_LENGTH,
         description: `A petId, a barcode, or up to ${MAX_SEARCH_WORDS} different prefixes of words in the name, ignoring case and diacritics.`,
       }),
     ),

@@ -16,7 +16,7 @@ import { messageOf } from '../delivery/message.ts'
 import { createApp } from '../http/app.ts'
 import { buildContract } from '../http/contract.ts'
 import { EventStreams } from '../http/event-streams.ts'
-import { type WebFile, webPages } from '../http/public-pages.ts'
+import { loadWebPages, type WebFile } from '../http/public-pages.ts'
 import type { Store } from '../store/store.ts'
 import { Logger, type Sink } from '../telemetry/logger.ts'
 import { createScrapeApp, Metrics } from '../telemetry/metrics.ts'
@@ -222,10 +222,10 @@ function baseAddresses(config: Config, port: number) {
 }
 
 /** Read once per process, so that all pages come from the same build. */
-let cachedPages: ReturnType<typeof webPages> | undefined
+let cachedPages: ReturnType<typeof loadWebPages> | undefined
 
-function readWebPages(): ReturnType<typeof webPages> {
-  cachedPages ??= builtWebFiles().then(webPages)
+function readWebPages(): ReturnType<typeof loadWebPages> {
+  cachedPages ??= builtWebFiles().then(loadWebPages)
   return cachedPages
 }
 

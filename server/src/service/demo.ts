@@ -8,7 +8,7 @@ import {
   PLAN_LIMITS,
   PLANS,
   type Plan,
-  storedSecret,
+  toStoredSecret,
 } from '../core/keys/api-key.ts'
 import type { NewOrder, OrderRow } from '../core/orders/order.ts'
 import { type Adjust, STORE_KEY_ID } from '../core/stock/command.ts'
@@ -60,7 +60,7 @@ async function addDemoKey(store: Store, plan: Plan, now: number): Promise<void> 
       permissions: plan === 'enterprise' ? PERMISSIONS : DEFAULT_PERMISSIONS,
       createdAt: now,
     },
-    storedSecret(secret, now),
+    toStoredSecret(secret, now),
     { at: now, actor: 'petstore serve --demo' },
   )
 }

@@ -1,7 +1,7 @@
 import { readTls, type Tls } from '@petstore/wire'
 import type { LimitKeeper } from '../core/limits/limit-store.ts'
 import { STORE_KEY_ID } from '../core/stock/command.ts'
-import { REMEMBERED_MS } from '../core/stock/decide.ts'
+import { ANSWERS_KEPT_MS } from '../core/stock/decide.ts'
 import type { GroupCommit } from '../core/stock/group-commit.ts'
 import type { Clock } from '../core/values/clock.ts'
 import type { Store } from '../store/store.ts'
@@ -38,7 +38,7 @@ export function backgroundJobs({ store, limits, commits, clock }: JobParts): Job
       name: 'forget-answers',
       intervalMs: 60_000,
       run: async (signal) => {
-        const before = clock() - REMEMBERED_MS
+        const before = clock() - ANSWERS_KEPT_MS
         while (!signal.aborted) {
           const forgottenCount = await store.forgetAnswers(before, ANSWERS_PER_BATCH)
           if (forgottenCount < ANSWERS_PER_BATCH) return

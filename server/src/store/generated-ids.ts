@@ -13,7 +13,7 @@ const MAX_GENERATED_ID = 2 ** 52
  * not know the latest generated ids. 1,000 orders per second need fewer ids in a day. Ids can be skipped 45,000,000 times
  * before they reach MAX_GENERATED_ID.
  */
-export const ID_STEP = 100_000_000
+export const SKIPPED_ID_COUNT = 100_000_000
 
 export const GENERATED_ID_TABLES: readonly GeneratedIdTable[] = ['orders', 'pets', 'categories']
 

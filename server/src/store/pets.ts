@@ -83,7 +83,7 @@ export function petMethods(
             limit,
             status,
           ))
-      return rows.map((row) => toPet(row))
+      return rows.map(toPet)
     },
 
     countPets: async () => {

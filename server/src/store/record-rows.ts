@@ -21,15 +21,13 @@ export function selectList(fields: Fields): string {
 }
 
 /** Returns a function that turns a row into a record. If a column is null, the record lacks the field. */
-export function rowReader<FieldSet extends Fields>(
-  fields: FieldSet,
-): (row: object, prefix?: string) => RecordOf<FieldSet> {
+export function rowReader<FieldSet extends Fields>(fields: FieldSet): (row: object) => RecordOf<FieldSet> {
   const columns = codecsOf(fields).map(({ name, fromSql }) => ({ name, column: columnName(name), fromSql }))
-  return (row, prefix = '') => {
+  return (row) => {
     const values = row as Readonly<Record<string, bigint | string | boolean | null>>
     const record: Record<string, unknown> = {}
     for (const { name, column, fromSql } of columns) {
-      const value = values[prefix + column] ?? null
+      const value = values[column] ?? null
       if (value !== null) record[name] = fromSql(value)
     }
     // The table has only valid records: each record is checked before it is written.

@@ -57,7 +57,7 @@ export interface SqlDatabase {
   rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]>
   /** Runs the statements in one transaction. Returns the number of rows that each statement changed. */
   commit(statements: readonly Statement[], durability?: Durability): Promise<number[]>
-  longSession(): Promise<LongSession>
+  openLongSession(): Promise<LongSession>
 }
 
 export type RowSource = Pick<SqlDatabase, 'rows'>
@@ -84,7 +84,7 @@ export async function inLongSession<T>(
   database: SqlDatabase,
   work: (session: LongSession) => Promise<T>,
 ): Promise<T> {
-  const session = await database.longSession()
+  const session = await database.openLongSession()
   try {
     return await work(session)
   } finally {

@@ -60,7 +60,7 @@ async function* exportRecords<FieldSet extends Fields>(
   source: string | ((session: LongSession) => Promise<string>),
 ): AsyncGenerator<RecordOf<FieldSet>[]> {
   const toRecord = rowReader(fields)
-  const session = await database.longSession()
+  const session = await database.openLongSession()
   try {
     await session.beginRead()
     const tables = typeof source === 'string' ? source : await source(session)
@@ -105,7 +105,7 @@ async function* readContents(database: SqlDatabase): AsyncGenerator<ContentBatch
   const { keyOrder } = database.dialect
   /** Sort columns of the tables whose insertion order must be kept. Other tables are sorted by their first two columns. */
   const sortColumns: Partial<Record<TableName, string>> = { audit: 'id', keys: `created_at, ${keyOrder}` }
-  const session = await database.longSession()
+  const session = await database.openLongSession()
   try {
     await session.beginRead()
     for (const table of TABLE_NAMES) {

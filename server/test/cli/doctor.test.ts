@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PLAN_LIMITS, storedSecret } from '../../src/core/keys/api-key.ts'
+import { PLAN_LIMITS, toStoredSecret } from '../../src/core/keys/api-key.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { petstore } from './petstore.ts'
 
@@ -20,7 +20,7 @@ const makeDatabase = async () => {
   const store = await openStore(`sqlite:${path}`, { tables: 'migrate' })
   const key = { id: 'key_a', name: 'a', plan: 'free' as const, permissions: [], createdAt: 1 }
   const act = { at: Date.now(), actor: 'test' }
-  await store.addKey({ ...key, limits: PLAN_LIMITS.free }, storedSecret('x', 1), act)
+  await store.addKey({ ...key, limits: PLAN_LIMITS.free }, toStoredSecret('x', 1), act)
   await store.close()
 }
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { storedSecret } from '../../src/core/keys/api-key.ts'
+import { toStoredSecret } from '../../src/core/keys/api-key.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { TestService } from '../support/test-service.ts'
@@ -25,7 +25,7 @@ beforeEach(async () => {
     { id: -7n, name: 'Minus', categoryId: 1n, status: 'sold', quantity: 0 },
   ])
   const key = { id: 'key_a', name: 'The till', plan: 'free' as const, permissions: [], createdAt: AT }
-  await store.addKey({ ...key, limits: { perMinute: 60, perDay: 1_000 } }, storedSecret('x', AT), {
+  await store.addKey({ ...key, limits: { perMinute: 60, perDay: 1_000 } }, toStoredSecret('x', AT), {
     at: AT,
     actor: 'test',
   })

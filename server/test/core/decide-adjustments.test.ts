@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Adjust, AdjustmentChange, SubmittedCommand } from '../../src/core/stock/command.ts'
-import { answerId, decide, idempotencyKeysOf, REMEMBERED_MS } from '../../src/core/stock/decide.ts'
+import { ANSWERS_KEPT_MS, answerId, decide, idempotencyKeysOf } from '../../src/core/stock/decide.ts'
 import type { InventoryItem, LockedEntry } from '../../src/core/stock/inventory.ts'
 import { refusal } from '../../src/core/stock/refusal.ts'
 import { isQuantityRecord } from '../../src/core/stock/stock-draft.ts'
@@ -174,10 +174,10 @@ describe('the decision on a request with an idempotency key', () => {
   })
 
   test('after a day it is a new request', () => {
-    const request = keyed('k', 'g', { ...one, at: REMEMBERED_MS })
+    const request = keyed('k', 'g', { ...one, at: ANSWERS_KEPT_MS })
     expect(decide([request], FOUND, { answers: remembered(1) }).results).toEqual([{ type: 'key_reused' }])
     expect(decide([request], FOUND, { answers: remembered(0) }).answers).toMatchObject([
-      { fingerprint: 'g', at: REMEMBERED_MS },
+      { fingerprint: 'g', at: ANSWERS_KEPT_MS },
     ])
   })
 

@@ -16,15 +16,15 @@ import {
   shuffledSubarray,
   string,
 } from 'fast-check'
-import { ADJUSTMENT_ROWS, COUNT_ROWS } from '../../src/core/transfer/adjustment.ts'
+import { ADJUSTMENT_ROWS, COUNT_ROW_KIND } from '../../src/core/transfer/adjustment.ts'
 import { type FileKind, readHeader } from '../../src/core/transfer/csv.ts'
 import { IMPORT_KINDS, openRows } from '../../src/core/transfer/files.ts'
 import {
-  CATEGORY_ROWS,
+  CATEGORY_ROW_KIND,
   type Column,
   type FieldText,
-  ORDER_ROWS,
-  PET_ROWS,
+  ORDER_ROW_KIND,
+  PET_ROW_KIND,
   type RowKind,
 } from '../../src/core/transfer/rows.ts'
 
@@ -128,28 +128,28 @@ const further = { barcode: blankOr(barcode), lowStockAt: blankOr(quantity) }
 const tables = oneof(
   table(
     'pets',
-    PET_ROWS,
+    PET_ROW_KIND,
     record({ id: int64, name, categoryId: int64, quantity, ...further }).map((pet) =>
-      PET_ROWS.write({ ...pet, status: 'sold' }),
+      PET_ROW_KIND.write({ ...pet, status: 'sold' }),
     ),
   ),
   table(
     'orders',
-    ORDER_ROWS,
+    ORDER_ROW_KIND,
     record({ id: int64, petId: int64, quantity, complete: boolean() }).map((order) =>
-      ORDER_ROWS.write(order),
+      ORDER_ROW_KIND.write(order),
     ),
   ),
   table(
     'categories',
-    CATEGORY_ROWS,
+    CATEGORY_ROW_KIND,
     record({ id: int64, name, lowStockAt: blankOr(quantity) }).map((category) =>
-      CATEGORY_ROWS.write(category),
+      CATEGORY_ROW_KIND.write(category),
     ),
   ),
   table(
     'count',
-    COUNT_ROWS,
+    COUNT_ROW_KIND,
     record({ id: int64, quantity }).map((row) => [String(row.id), String(row.quantity)]),
   ),
 )

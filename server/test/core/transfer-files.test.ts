@@ -3,7 +3,7 @@ import { parse } from 'csv-parse/sync'
 import { array, asyncProperty, assert as check, constantFrom, integer, string } from 'fast-check'
 import { ADJUSTMENT_ROWS } from '../../src/core/transfer/adjustment.ts'
 import { fileText, IMPORT_KINDS, openRows } from '../../src/core/transfer/files.ts'
-import { type FilePet, PET_ROWS, type RawRow } from '../../src/core/transfer/rows.ts'
+import { type FilePet, PET_ROW_KIND, type RawRow } from '../../src/core/transfer/rows.ts'
 
 const HEADER = 'petId,name,categoryId,status,quantity\n'
 
@@ -140,7 +140,7 @@ describe('CSV', () => {
   test('a missing column differs from a blank field', async () => {
     const petOf = async (header: string, line: string) => {
       const [row] = (await readAll(`${header}\n${line}\n`)).rows
-      return row !== undefined && 'fields' in row ? PET_ROWS.read(row.fields) : row
+      return row !== undefined && 'fields' in row ? PET_ROW_KIND.read(row.fields) : row
     }
     const pet = { id: 1n, name: 'a', categoryId: 1n, status: 'sold', quantity: 5 } as const
     expect(await petOf(HEADER.trim(), '1,a,1,sold,5')).toStrictEqual(pet)
@@ -257,9 +257,11 @@ describe('A written file', () => {
           yield pets
         }
         let written = ''
-        for await (const part of fileText(batches(), PET_ROWS, format)) written += part
+        for await (const part of fileText(batches(), PET_ROW_KIND, format)) written += part
         const { rows } = await readAll(written, chunkSize)
-        expect(rows.map((row) => ('fields' in row ? PET_ROWS.read(row.fields) : row.reason))).toEqual(pets)
+        expect(rows.map((row) => ('fields' in row ? PET_ROW_KIND.read(row.fields) : row.reason))).toEqual(
+          pets,
+        )
       }),
     )
   })

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { fieldsOfJson } from '../../src/core/transfer/files.ts'
 import {
-  CATEGORY_ROWS,
+  CATEGORY_ROW_KIND,
   categoryFinder,
   type FieldText,
   importedPetRows,
-  ORDER_ROWS,
-  PET_ROWS,
+  ORDER_ROW_KIND,
+  PET_ROW_KIND,
 } from '../../src/core/transfer/rows.ts'
 import { reasonOf } from './bad-row.ts'
 
@@ -18,7 +18,7 @@ const withField = (fields: readonly FieldText[], index: number, text: FieldText)
 
 describe('A pet in a file', () => {
   test('is read field by field, exact for every int64 and every quantity', () => {
-    expect(PET_ROWS.read(PET)).toEqual({
+    expect(PET_ROW_KIND.read(PET)).toEqual({
       id: 7n,
       name: 'Biscuit',
       categoryId: 1n,
@@ -34,7 +34,7 @@ describe('A pet in a file', () => {
       `!~"',;${'9'.repeat(42)}`,
       '9007199254740991',
     ]
-    expect(PET_ROWS.write(PET_ROWS.read(extreme))).toEqual(extreme)
+    expect(PET_ROW_KIND.write(PET_ROW_KIND.read(extreme))).toEqual(extreme)
   })
 
   const INT64 = 'must be an integer from -9223372036854775808 to 9223372036854775807 in plain digits'
@@ -79,12 +79,12 @@ describe('A pet in a file', () => {
     [6, '9007199254740992', `${LOW}, got "9007199254740992"`],
     [1, 'x'.repeat(201), `${NAME}, got "${'x'.repeat(40)}…"`],
   ])('with field %i as %j is rejected with the reason', (index, text, reason) => {
-    expect(reasonOf(() => PET_ROWS.read(withField(PET, index, text)))).toBe(reason)
+    expect(reasonOf(() => PET_ROW_KIND.read(withField(PET, index, text)))).toBe(reason)
   })
 
   test('may have a name of any 200 characters', () => {
     const name = '🐶'.repeat(200)
-    expect(PET_ROWS.read(withField(PET, 1, name)).name).toBe(name)
+    expect(PET_ROW_KIND.read(withField(PET, 1, name)).name).toBe(name)
   })
 })
 
@@ -136,17 +136,17 @@ describe('An optional field', () => {
   const BOTH = [...PET, '4006381333931', '0']
 
   test('is absent if its column is missing, null if it is blank, and written the same way', () => {
-    expect(PET_ROWS.read(BOTH)).toMatchObject({ barcode: '4006381333931', lowStockAt: 0 })
-    expect(PET_ROWS.read([...PET, '', ''])).toMatchObject({ barcode: null, lowStockAt: null })
-    expect(Object.keys(PET_ROWS.read(PET))).not.toContain('barcode')
-    expect(Object.keys(PET_ROWS.read(PET))).not.toContain('lowStockAt')
+    expect(PET_ROW_KIND.read(BOTH)).toMatchObject({ barcode: '4006381333931', lowStockAt: 0 })
+    expect(PET_ROW_KIND.read([...PET, '', ''])).toMatchObject({ barcode: null, lowStockAt: null })
+    expect(Object.keys(PET_ROW_KIND.read(PET))).not.toContain('barcode')
+    expect(Object.keys(PET_ROW_KIND.read(PET))).not.toContain('lowStockAt')
     for (const further of [
       ['4006381333931', '0'],
       ['', undefined],
       [undefined, ''],
     ]) {
       const fields = [...PET, ...further]
-      expect(PET_ROWS.write(PET_ROWS.read(fields))).toEqual(fields)
+      expect(PET_ROW_KIND.write(PET_ROW_KIND.read(fields))).toEqual(fields)
     }
   })
 
@@ -154,7 +154,7 @@ describe('An optional field', () => {
     const fields = (further: object) =>
       fieldsOfJson(
         JSON.stringify({ petId: 7, name: 'a', categoryId: 1, status: 'sold', quantity: 5, ...further }),
-        PET_ROWS.columns,
+        PET_ROW_KIND.columns,
       ).slice(5)
     expect(fields({})).toEqual([undefined, undefined])
     expect(fields({ barcode: null, lowStockAt: null })).toEqual(['', ''])
@@ -172,8 +172,8 @@ describe('A category in a file', () => {
     [['-9223372036854775808', 'Cats', ''], { id: -9223372036854775808n, name: 'Cats', lowStockAt: null }],
     [['9', 'Fish', undefined], { id: 9n, name: 'Fish' }],
   ])('%j is read as written', (fields, category) => {
-    expect(CATEGORY_ROWS.read(fields)).toStrictEqual(category)
-    expect(CATEGORY_ROWS.write(category)).toEqual(fields)
+    expect(CATEGORY_ROW_KIND.read(fields)).toStrictEqual(category)
+    expect(CATEGORY_ROW_KIND.write(category)).toEqual(fields)
   })
 
   test.each([
@@ -181,14 +181,14 @@ describe('A category in a file', () => {
     [['9', ' ', ''], 'name must be 1 to 200 characters'],
     [['9', 'Dogs', '1.5'], 'lowStockAt must be an integer from 0 to 9007199254740991, got "1.5"'],
   ])('%j is rejected with the reason', (fields, reason) => {
-    expect(reasonOf(() => CATEGORY_ROWS.read(fields))).toStartWith(reason)
+    expect(reasonOf(() => CATEGORY_ROW_KIND.read(fields))).toStartWith(reason)
   })
 })
 
 describe('An order in a file', () => {
   test('is read field by field, its time to the millisecond and in any zone', () => {
-    const shipDate = (text: string) => ORDER_ROWS.read(withField(ORDER, 3, text)).shipDate
-    expect(ORDER_ROWS.read(ORDER)).toEqual({
+    const shipDate = (text: string) => ORDER_ROW_KIND.read(withField(ORDER, 3, text)).shipDate
+    expect(ORDER_ROW_KIND.read(ORDER)).toEqual({
       id: 1n,
       petId: 7n,
       quantity: 2,
@@ -211,20 +211,20 @@ describe('An order in a file', () => {
     '9999-12-31T23:59:59-01:00',
     'tomorrow',
   ])('with ship date %j is rejected', (text) => {
-    expect(reasonOf(() => ORDER_ROWS.read(withField(ORDER, 3, text)))).toStartWith(
+    expect(reasonOf(() => ORDER_ROW_KIND.read(withField(ORDER, 3, text)))).toStartWith(
       'shipDate must be a date and time with its zone such as 2026-09-01T10:00:00Z, got',
     )
   })
 
   test.each(['yes', '1', 'True', ''])('with complete %j is rejected', (text) => {
-    expect(reasonOf(() => ORDER_ROWS.read(withField(ORDER, 4, text)))).toBe(
+    expect(reasonOf(() => ORDER_ROW_KIND.read(withField(ORDER, 4, text)))).toBe(
       `complete must be true or false, got "${text}"`,
     )
   })
 })
 
 describe('A line of JSON', () => {
-  const pet = (line: string) => fieldsOfJson(line, PET_ROWS.columns)
+  const pet = (line: string) => fieldsOfJson(line, PET_ROW_KIND.columns)
 
   test('returns its fields in column order, with numbers as written', () => {
     const line =
@@ -233,7 +233,7 @@ describe('A line of JSON', () => {
       ...['-9223372036854775808', 'a "b" 1.5e3', '1', 'sold', '9007199254740993'],
     ])
     expect(
-      fieldsOfJson('{"id":1,"petId":2,"quantity":3,"shipDate":"x","complete":true}', ORDER_ROWS.columns),
+      fieldsOfJson('{"id":1,"petId":2,"quantity":3,"shipDate":"x","complete":true}', ORDER_ROW_KIND.columns),
     ).toEqual(['1', '2', '3', 'x', 'true'])
   })
 
@@ -271,7 +271,7 @@ describe('A line of JSON', () => {
   test('with a fraction or an exponent is not an integer, even if a double would round to one', () => {
     for (const written of ['1.00000000000000001', '5.0', '1e2']) {
       const line = `{"petId":1,"name":"a","categoryId":1,"status":"sold","quantity":${written}}`
-      expect(reasonOf(() => PET_ROWS.read(pet(line)))).toEndWith(`got "${written}"`)
+      expect(reasonOf(() => PET_ROW_KIND.read(pet(line)))).toEndWith(`got "${written}"`)
     }
   })
 })

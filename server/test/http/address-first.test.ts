@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { createSecret, storedSecret } from '../../src/core/keys/api-key.ts'
+import { createSecret, toStoredSecret } from '../../src/core/keys/api-key.ts'
 import { standingOf } from '../support/standing.ts'
 import { START, TestService } from '../support/test-service.ts'
 
@@ -89,7 +89,7 @@ describe('from an address that has used up its anonymous requests', () => {
     await useUpAddress()
     const secret = createSecret('production')
     const act = { at: service.now, actor: 'test' }
-    await service.store.rotateKey(id, storedSecret(secret, service.now), service.now, act)
+    await service.store.rotateKey(id, toStoredSecret(secret, service.now), service.now, act)
     expect((await list(secret)).status).toBe(200)
   })
 
@@ -114,7 +114,7 @@ describe('from an address that has used up its anonymous requests', () => {
     expect((await list(secret)).status).toBe(200)
     await useUpAddress()
     const act = { at: service.now, actor: 'test' }
-    const next = storedSecret(createSecret('production'), service.now)
+    const next = toStoredSecret(createSecret('production'), service.now)
     await service.store.rotateKey(id, next, service.now, act)
     service.now += TRUSTED_FOR_MS
     for (let sent = 0; sent < 5; sent++) expect((await list(secret)).status).toBe(429)

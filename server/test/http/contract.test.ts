@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createConfig, lint } from '@redocly/openapi-core'
 import contract from '../../../openapi.json'
 import { createSecret, hashSecret } from '../../src/core/keys/api-key.ts'
-import { createPairingCode, storedPairingCode } from '../../src/core/keys/pairing.ts'
+import { createPairingCode, toStoredPairingCode } from '../../src/core/keys/pairing.ts'
 import { addWebhook } from '../support/add-webhook.ts'
 import { documentedResponses } from '../support/contract-check.ts'
 import { type Answer, type CallOptions, TestService } from '../support/test-service.ts'
@@ -117,7 +117,7 @@ async function newPairingCode({ store, now }: TestService): Promise<string> {
   const [record] = await store.listKeys()
   const code = createPairingCode()
   const stamp = { at: now, actor: 'test' }
-  await store.addPairingCode(record?.key.id ?? '', storedPairingCode(code, now), stamp)
+  await store.addPairingCode(record?.key.id ?? '', toStoredPairingCode(code, now), stamp)
   return code
 }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { createPairingCode, storedPairingCode } from '../../src/core/keys/pairing.ts'
+import { createPairingCode, toStoredPairingCode } from '../../src/core/keys/pairing.ts'
 import { TestService } from '../support/test-service.ts'
 
 let service: TestService
@@ -56,7 +56,7 @@ describe('pairing', () => {
 
   test('accepts letters that look like digits', async () => {
     const { id } = await service.createKey('pro')
-    const code = storedPairingCode('01ABCDEF', service.now)
+    const code = toStoredPairingCode('01ABCDEF', service.now)
     await service.store.addPairingCode(id, code, { at: service.now, actor: 'test' })
     expect((await pair('oLabcdef')).status).toBe(200)
   })

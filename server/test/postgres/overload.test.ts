@@ -106,7 +106,7 @@ describe('when all sessions are in use', () => {
     const released = Promise.withResolvers<void>()
     // It hangs on our side, as if the response were lost.
     const hanging = failureOf(connection.run(() => released.promise))
-    const other = connection.longSession()
+    const other = connection.openLongSession()
     expect(await hanging).toMatchObject({ code: 'service_unavailable' })
     await until(async () => (await failureOf(connection.rows('SELECT 1'))) === undefined)
     const session = await other

@@ -3,7 +3,7 @@ import {
   createSecret,
   type Limits,
   PERMISSIONS,
-  storedSecret,
+  toStoredSecret,
 } from '../../src/core/keys/api-key.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { serve } from '../cli/running-petstore.ts'
@@ -33,7 +33,7 @@ export async function addKey(databaseUrl: string, limits: Limits): Promise<strin
   const now = Date.now()
   await store.addKey(
     { id: createKeyId(), name: 'Shop', plan: 'enterprise', limits, permissions: PERMISSIONS, createdAt: now },
-    storedSecret(secret, now),
+    toStoredSecret(secret, now),
     { at: now, actor: 'test' },
   )
   await store.close()

@@ -3,7 +3,7 @@ import { PERMISSIONS } from '../../src/core/keys/api-key.ts'
 import { ORDER_STATES } from '../../src/core/orders/order.ts'
 import type { SubmittedCommand } from '../../src/core/stock/command.ts'
 import { copyStore } from '../../src/core/transfer/copy.ts'
-import { ID_STEP } from '../../src/store/generated-ids.ts'
+import { SKIPPED_ID_COUNT } from '../../src/store/generated-ids.ts'
 import type { Store } from '../../src/store/store.ts'
 import { LATER } from '../core/limit-cases.ts'
 import { addOrders } from '../support/add-orders.ts'
@@ -167,8 +167,8 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
       // The original of a restored dump may have assigned more ids.
       await source.renewIdentity()
       expect(await source.changeStock([newPet, newCategory])).toMatchObject([
-        { pet: { id: 3n + BigInt(ID_STEP) } },
-        { category: { id: 3n + BigInt(ID_STEP) } },
+        { pet: { id: 3n + BigInt(SKIPPED_ID_COUNT) } },
+        { category: { id: 3n + BigInt(SKIPPED_ID_COUNT) } },
       ])
     })
 

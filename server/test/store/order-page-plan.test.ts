@@ -41,7 +41,7 @@ async function statementOf(filter: OrderFilter, database: SqlDatabase, clock: St
   const listening: SqlDatabase = {
     dialect: database.dialect,
     commit: unasked,
-    longSession: unasked,
+    openLongSession: unasked,
     rows: async (text, ...values) => {
       asked = { text, values }
       return []

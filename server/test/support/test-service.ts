@@ -10,7 +10,7 @@ import {
   PERMISSIONS,
   PLAN_LIMITS,
   type Plan,
-  storedSecret,
+  toStoredSecret,
 } from '../../src/core/keys/api-key.ts'
 import { ORDER_STATES, type OrderRow } from '../../src/core/orders/order.ts'
 import type { Lookup } from '../../src/delivery/addresses.ts'
@@ -184,7 +184,7 @@ export class TestService {
     const limits = plan === 'enterprise' ? ROOMY : PLAN_LIMITS[plan]
     await this.store.addKey(
       { id, name: `${plan} key`, plan, limits, permissions: PERMISSIONS, createdAt: this.now, ...overrides },
-      storedSecret(secret, this.now),
+      toStoredSecret(secret, this.now),
       { at: this.now, actor: 'test' },
     )
     return { id, secret }

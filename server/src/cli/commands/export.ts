@@ -1,7 +1,12 @@
 import { Option } from 'commander'
 import type { ExportedPet } from '../../core/catalog/pet.ts'
 import { FORMATS, type Format, fileText } from '../../core/transfer/files.ts'
-import { CATEGORY_ROWS, isAlteredBySpreadsheets, ORDER_ROWS, PET_ROWS } from '../../core/transfer/rows.ts'
+import {
+  CATEGORY_ROW_KIND,
+  isAlteredBySpreadsheets,
+  ORDER_ROW_KIND,
+  PET_ROW_KIND,
+} from '../../core/transfer/rows.ts'
 import type { TransferStore } from '../../core/transfer/transfer-store.ts'
 import { choiceParser, type PetstoreCommand, type SettingFlags } from '../arguments.ts'
 import { writeNewFile, writeToFile, writeToStdout } from '../files.ts'
@@ -40,10 +45,10 @@ async function exportRows(path: string, flags: Flags): Promise<void> {
 }
 
 function exportText(store: TransferStore, { format, orders, categories }: Flags): AsyncIterable<string> {
-  if (orders === true) return fileText(store.exportOrders(), ORDER_ROWS, format)
-  if (categories === true) return fileText(store.exportCategories(), CATEGORY_ROWS, format)
+  if (orders === true) return fileText(store.exportOrders(), ORDER_ROW_KIND, format)
+  if (categories === true) return fileText(store.exportCategories(), CATEGORY_ROW_KIND, format)
   const pets = format === 'csv' ? warnAboutBarcodes(store.exportPets()) : store.exportPets()
-  return fileText(pets, PET_ROWS, format)
+  return fileText(pets, PET_ROW_KIND, format)
 }
 
 async function* warnAboutBarcodes(

@@ -1,9 +1,9 @@
 import type { Category } from '../../core/catalog/category.ts'
 import type { Reason } from '../../core/stock/adjustment-fields.ts'
-import { COUNT_ROWS } from '../../core/transfer/adjustment.ts'
+import { COUNT_ROW_KIND } from '../../core/transfer/adjustment.ts'
 import { IMPORT_KINDS } from '../../core/transfer/files.ts'
 import { IMPORT_KEY_ID, type StagedImport } from '../../core/transfer/import.ts'
-import { CATEGORY_ROWS, importedPetRows, ORDER_ROWS, type RowKind } from '../../core/transfer/rows.ts'
+import { CATEGORY_ROW_KIND, importedPetRows, ORDER_ROW_KIND, type RowKind } from '../../core/transfer/rows.ts'
 import type { Store } from '../../store/store.ts'
 import type { PetstoreCommand } from '../arguments.ts'
 import { addFileOptions, type FileFlags, runImport, withFile } from '../import-run.ts'
@@ -49,11 +49,11 @@ async function importFile(path: string, flags: Flags): Promise<void> {
         case 'pets':
           return run(importedPetRows(await allCategories(store)), await store.stagePets())
         case 'categories':
-          return run(CATEGORY_ROWS, await store.stageCategories())
+          return run(CATEGORY_ROW_KIND, await store.stageCategories())
         case 'orders':
-          return run(ORDER_ROWS, await store.stageOrders())
+          return run(ORDER_ROW_KIND, await store.stageOrders())
         case 'count':
-          return run(COUNT_ROWS, await store.stageAdjustment(), 'counted')
+          return run(COUNT_ROW_KIND, await store.stageAdjustment(), 'counted')
       }
     })
   })

@@ -17,10 +17,10 @@ import {
   PLAN_LIMITS,
   PLANS,
   type Plan,
-  storedSecret,
+  toStoredSecret,
 } from '../../core/keys/api-key.ts'
 import type { AuditStamp, KeyRecord } from '../../core/keys/key-store.ts'
-import { createPairingCode, formatPairingCode, storedPairingCode } from '../../core/keys/pairing.ts'
+import { createPairingCode, formatPairingCode, toStoredPairingCode } from '../../core/keys/pairing.ts'
 import type { BanRecord } from '../../core/limits/limit-store.ts'
 import { DAY } from '../../core/values/clock.ts'
 import { staffPageAddress } from '../../service/config.ts'
@@ -195,7 +195,7 @@ async function createKey(flags: CreateFlags): Promise<void> {
     await handOverSecret(
       'key',
       secret,
-      () => store.addKey(key, storedSecret(secret, stamp.at), stamp),
+      () => store.addKey(key, toStoredSecret(secret, stamp.at), stamp),
       `Created ${id} ("${name}", ${formatPlan(key)}, may change ${permissions.length === 0 ? 'nothing' : permissions.join(', ')}) in ${database}.`,
     )
   })
@@ -268,7 +268,7 @@ async function rotateKey(
   await handOverSecret(
     'key',
     secret,
-    () => store.rotateKey(key.id, storedSecret(secret, stamp.at), oldSecretsEndAt, stamp),
+    () => store.rotateKey(key.id, toStoredSecret(secret, stamp.at), oldSecretsEndAt, stamp),
     `${key.id} has a new secret in ${database}; earlier secrets work until ${formatMinute(oldSecretsEndAt)} UTC.`,
   )
 }
@@ -302,7 +302,7 @@ async function pairDevice({ store, config }: OpenedStore, reference: string): Pr
   const { key } = await requireUnrevokedKey(store, reference)
   const stamp = auditStamp(store.clock())
   const code = createPairingCode()
-  const stored = storedPairingCode(code, stamp.at)
+  const stored = toStoredPairingCode(code, stamp.at)
   await store.addPairingCode(key.id, stored, stamp)
   printFields([
     ['Code', formatPairingCode(code)],

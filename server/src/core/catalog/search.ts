@@ -8,7 +8,7 @@ import { isBarcode } from './catalog-fields.ts'
 import { wordsOf } from './name-words.ts'
 import { PET } from './pet.ts'
 
-export const MAX_TEXT_LENGTH = 200
+export const MAX_QUERY_LENGTH = 200
 /** The maximum number of different words in one search. Each of them is compared with every pet. */
 export const MAX_SEARCH_WORDS = 10
 const SORT_FIELDS = ['petId', 'name', 'quantity', 'available'] as const
@@ -91,10 +91,10 @@ export function searchOf({ q, status, categoryId, low, below, sort }: SearchPara
 /** There is no query syntax. Every text is searched as words and, if possible, as an id and a barcode. */
 function parseSearchText(q: string): SearchText {
   const text = q.trim()
-  if (text === '' || [...q].length > MAX_TEXT_LENGTH) {
+  if (text === '' || [...q].length > MAX_QUERY_LENGTH) {
     throw invalidField(
       'q',
-      `q must have 1 to ${MAX_TEXT_LENGTH} characters and must not be blank, got ${text === '' ? 'nothing' : `${[...q].length} characters`}; omit it to find all pets`,
+      `q must have 1 to ${MAX_QUERY_LENGTH} characters and must not be blank, got ${text === '' ? 'nothing' : `${[...q].length} characters`}; omit it to find all pets`,
     )
   }
   const words = withoutPrefixes(wordsOf(text))

@@ -169,7 +169,7 @@ export function hideSecrets(text: string): string {
   return text.replace(SECRET_IN_TEXT, 'pst_$1_[hidden]')
 }
 
-export function storedSecret(secret: string, createdAt: number): StoredSecret {
+export function toStoredSecret(secret: string, createdAt: number): StoredSecret {
   // Enough to recognise the secret, but too little to use it.
   const hint = `${secret.slice(0, 9)}…${secret.slice(-4)}`
   return { hash: hashSecret(secret), hint, createdAt }

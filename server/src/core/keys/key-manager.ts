@@ -5,12 +5,12 @@ import {
   createSecret,
   type KeyChange,
   type KeyEnvironment,
-  storedSecret,
+  toStoredSecret,
 } from './api-key.ts'
 import type { KeyCommand } from './key-command.ts'
 import type { KeyRing } from './key-ring.ts'
 import type { KeyRecord, KeyStore } from './key-store.ts'
-import { createPairingCode, storedPairingCode } from './pairing.ts'
+import { createPairingCode, toStoredPairingCode } from './pairing.ts'
 
 /** A key with a new secret, which nobody can read again. */
 export interface IssuedKey {
@@ -34,9 +34,9 @@ export class KeyManager {
   }
 
   async create(actor: ApiKey, draft: Omit<ApiKey, 'id' | 'createdAt'>): Promise<IssuedKey> {
-    const { at, secret, stored } = this.#newSecret()
+    const { at, secret, storedSecret } = this.#newSecret()
     const key = { id: createKeyId(), createdAt: at, ...draft }
-    return { record: await this.#run(actor, { type: 'create', key, secret: stored }, at), secret }
+    return { record: await this.#run(actor, { type: 'create', key, secret: storedSecret }, at), secret }
   }
 
   change(actor: ApiKey, keyId: string, change: KeyChange): Promise<KeyRecord> {
@@ -44,8 +44,8 @@ export class KeyManager {
   }
 
   async rotate(actor: ApiKey, keyId: string, graceMs: number): Promise<IssuedKey> {
-    const { at, secret, stored } = this.#newSecret()
-    const command: KeyCommand = { type: 'rotate', keyId, secret: stored, endAt: at + graceMs }
+    const { at, secret, storedSecret } = this.#newSecret()
+    const command: KeyCommand = { type: 'rotate', keyId, secret: storedSecret, endAt: at + graceMs }
     return { record: await this.#run(actor, command, at), secret }
   }
 
@@ -56,15 +56,15 @@ export class KeyManager {
   async createPairingCode(actor: ApiKey, keyId: string) {
     const at = this.#parts.clock()
     const code = createPairingCode()
-    const stored = storedPairingCode(code, at)
-    await this.#run(actor, { type: 'create_pairing_code', keyId, code: stored }, at)
-    return { code, expiresAt: stored.expiresAt }
+    const storedCode = toStoredPairingCode(code, at)
+    await this.#run(actor, { type: 'create_pairing_code', keyId, code: storedCode }, at)
+    return { code, expiresAt: storedCode.expiresAt }
   }
 
   /** Exchanges a pairing code for a new secret of its key. Returns undefined if the code is not valid. */
   async pair(codeHash: string): Promise<IssuedKey | undefined> {
-    const { at, secret, stored } = this.#newSecret()
-    const record = await this.#parts.store.pairKey(codeHash, stored, at)
+    const { at, secret, storedSecret } = this.#newSecret()
+    const record = await this.#parts.store.pairKey(codeHash, storedSecret, at)
     if (record === undefined) return undefined
     this.#parts.keyRing.clear()
     return { record, secret }
@@ -73,7 +73,7 @@ export class KeyManager {
   #newSecret() {
     const at = this.#parts.clock()
     const secret = createSecret(this.#parts.environment)
-    return { at, secret, stored: storedSecret(secret, at) }
+    return { at, secret, storedSecret: toStoredSecret(secret, at) }
   }
 
   async #run(actor: ApiKey, command: KeyCommand, at: number): Promise<KeyRecord> {

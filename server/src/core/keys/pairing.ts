@@ -21,7 +21,7 @@ export function createPairingCode(): string {
   return randomText(ALPHABET, CODE_LENGTH)
 }
 
-export function storedPairingCode(code: string, now: number): StoredPairingCode {
+export function toStoredPairingCode(code: string, now: number): StoredPairingCode {
   return { hash: hashSecret(code), expiresAt: now + PAIRING_CODE_VALID_MS }
 }
 

@@ -124,7 +124,7 @@ function nextBan(number: number, last: Ban | undefined, now: number): Ban {
 }
 
 export function tighterStatus(minute: WindowCount, day: WindowCount, limits: Limits): WindowStatus {
-  return tighterOf(statusesOf(minute, day, limits))
+  return tighterWindow(statusesOf(minute, day, limits))
 }
 
 function statusesOf(minute: WindowCount, day: WindowCount, { perMinute, perDay }: Limits): KeyWindows {
@@ -132,7 +132,7 @@ function statusesOf(minute: WindowCount, day: WindowCount, { perMinute, perDay }
 }
 
 /** The window with fewer requests left. If they are equal, the day, which ends later. */
-export function tighterOf({ minute, day }: KeyWindows): WindowStatus {
+export function tighterWindow({ minute, day }: KeyWindows): WindowStatus {
   return day.remaining <= minute.remaining ? day : minute
 }
 

@@ -222,7 +222,7 @@ function reservedFailure(change: AdjustmentChange, entry: LockedEntry | undefine
   }
 }
 
-export const REMEMBERED_MS = DAY
+export const ANSWERS_KEPT_MS = DAY
 
 /** An answer as the store keeps it. It is written in the commit that decided the command. */
 export interface RememberedAnswer {
@@ -261,7 +261,7 @@ class AnswersDraft {
     const { key: idempotencyKey, fingerprint } = idempotency
     const id = answerId({ keyId, idempotencyKey })
     const earlier = this.newAnswers.get(id) ?? this.#remembered?.get(id)
-    if (earlier !== undefined && at - earlier.at < REMEMBERED_MS) {
+    if (earlier !== undefined && at - earlier.at < ANSWERS_KEPT_MS) {
       return earlier.fingerprint === fingerprint
         ? { type: 'answered', answer: earlier.answer, isReplay: true }
         : { type: 'key_reused' }

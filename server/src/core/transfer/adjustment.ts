@@ -12,7 +12,7 @@ export const COUNT_ROW = {
   petId: ADJUSTMENT_CHANGE.petId,
   quantity: RemoveOptional(ADJUSTMENT_CHANGE.quantity),
 }
-export const COUNT_ROWS = rowKind<AdjustmentChange>('pet', 'pets', COUNT_ROW, { blank: 'absent' })
+export const COUNT_ROW_KIND = rowKind<AdjustmentChange>('pet', 'pets', COUNT_ROW, { blank: 'absent' })
 
 const deltaCodec = codecOf('delta', ADJUSTMENT_CHANGE.delta)
 const adjustmentRows = rowKind<AdjustmentChange>('pet', 'pets', ADJUSTMENT_CHANGE, {

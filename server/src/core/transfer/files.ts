@@ -6,7 +6,7 @@ import {
   parseExactJson,
   quote,
 } from '../values/field.ts'
-import { COUNT_ROWS } from './adjustment.ts'
+import { COUNT_ROW_KIND } from './adjustment.ts'
 import {
   csvLine,
   csvReader,
@@ -18,13 +18,13 @@ import {
 } from './csv.ts'
 import {
   BadRow,
-  CATEGORY_ROWS,
+  CATEGORY_ROW_KIND,
   type Column,
   type FieldText,
   headerOf,
   MAX_LINE_LENGTH,
-  ORDER_ROWS,
-  PET_ROWS,
+  ORDER_ROW_KIND,
+  PET_ROW_KIND,
   type RawRow,
   type ReadLines,
   type RowKind,
@@ -39,10 +39,10 @@ export interface RowSource<Name extends string> {
 }
 
 export const IMPORT_KINDS = [
-  fileKind('pets', 'pets', PET_ROWS.columns),
-  fileKind('orders', 'orders', ORDER_ROWS.columns),
-  fileKind('count', 'a count', COUNT_ROWS.columns),
-  fileKind('categories', 'categories', CATEGORY_ROWS.columns),
+  fileKind('pets', 'pets', PET_ROW_KIND.columns),
+  fileKind('orders', 'orders', ORDER_ROW_KIND.columns),
+  fileKind('count', 'a count', COUNT_ROW_KIND.columns),
+  fileKind('categories', 'categories', CATEGORY_ROW_KIND.columns),
 ] as const
 
 function fileKind<Name extends string>(

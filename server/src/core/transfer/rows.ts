@@ -125,7 +125,7 @@ const PET_FILE = {
   category: Type.Optional(EXPORTED_PET.category),
 }
 
-export const PET_ROWS = rowKind<FilePet>('pet', 'pets', PET_FILE, {
+export const PET_ROW_KIND = rowKind<FilePet>('pet', 'pets', PET_FILE, {
   columnOverrides: {
     id: { name: 'petId' },
     barcode: {
@@ -191,9 +191,9 @@ export function nameKey(text: string): string {
 export function importedPetRows(categories: Iterable<Pick<Category, 'id' | 'name'>>): RowKind<ImportedPet> {
   const findCategory = categoryFinder(categories)
   return {
-    ...PET_ROWS,
+    ...PET_ROW_KIND,
     read: (texts) => {
-      const row = PET_ROWS.read(texts)
+      const row = PET_ROW_KIND.read(texts)
       const { id: petId, categoryId: _, category: __, ...pet } = row
       if (petId == null) {
         throw new BadRow('petId is missing; give each new pet an id, or import the file on the staff page')
@@ -201,7 +201,7 @@ export function importedPetRows(categories: Iterable<Pick<Category, 'id' | 'name
       const found = findCategory(row)
       if (found.id === undefined) {
         throw new BadRow(
-          `there is no category ${quote(row.category ?? '')}; fill in a categoryId to create it, or import the categories first`,
+          `there is no category ${quote(row.category ?? '')}; fill in a categoryId to create it, import the categories first, or import the file on the staff page`,
         )
       }
       const imported = { ...pet, id: petId, categoryId: found.id }
@@ -212,5 +212,7 @@ export function importedPetRows(categories: Iterable<Pick<Category, 'id' | 'name
   }
 }
 
-export const CATEGORY_ROWS = rowKind<ImportedCategory>('category', 'categories', CATEGORY, { blank: null })
-export const ORDER_ROWS = rowKind<OrderRow>('order', 'orders', ORDER_ROW, { blank: 'absent' })
+export const CATEGORY_ROW_KIND = rowKind<ImportedCategory>('category', 'categories', CATEGORY, {
+  blank: null,
+})
+export const ORDER_ROW_KIND = rowKind<OrderRow>('order', 'orders', ORDER_ROW, { blank: 'absent' })

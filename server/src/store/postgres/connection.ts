@@ -6,10 +6,10 @@ import { DIALECT, toParameter } from './dialect.ts'
 import {
   AnswerTimeout,
   hasState,
-  isConnectionLost,
   isDuplicateKey,
   isProgramError,
   isReadOnly,
+  isUnusableConnection,
   Overloaded,
   TOO_MANY_CONNECTIONS,
   toServiceError,
@@ -148,7 +148,7 @@ export class Connection implements SqlDatabase {
     if (this.#readOnlyReason !== undefined) throw unavailable(this.#readOnlyReason)
   }
 
-  async longSession(options: AcquireOptions = {}): Promise<PostgresLongSession> {
+  async openLongSession(options: AcquireOptions = {}): Promise<PostgresLongSession> {
     this.#requireAvailable()
     const pool = this.#pool
     const session = await this.withServiceErrors(() => pool.acquire(options))
@@ -159,7 +159,7 @@ export class Connection implements SqlDatabase {
       )
       pool.release(session, { isReusable })
     }
-    return this.#longSession(session, close, 0)
+    return this.#openLongSession(session, close, 0)
   }
 
   /**
@@ -175,10 +175,10 @@ export class Connection implements SqlDatabase {
       close().catch(() => {})
       throw error
     })
-    return this.#longSession(session, close, Math.min(MAX_PAUSE_MS, this.#statementTimeoutMs / 2))
+    return this.#openLongSession(session, close, Math.min(MAX_PAUSE_MS, this.#statementTimeoutMs / 2))
   }
 
-  #longSession(session: Session, close: () => Promise<void>, maxPauseMs: number): PostgresLongSession {
+  #openLongSession(session: Session, close: () => Promise<void>, maxPauseMs: number): PostgresLongSession {
     const withServiceErrors = <T>(work: () => Promise<T>) => this.withServiceErrors(work)
     return new PostgresLongSession({ session, close, withServiceErrors, maxPauseMs })
   }
@@ -195,7 +195,7 @@ export class Connection implements SqlDatabase {
       // The server is available if it has other sessions of this pool and only refuses an additional session.
       const refusesOnlyNewSession = hasState(error, TOO_MANY_CONNECTIONS) && pool.hasSessions
       const isCurrentPool = pool === this.#pool
-      if (isConnectionLost(error) && isCurrentPool && !refusesOnlyNewSession) this.#startProbing(error)
+      if (isUnusableConnection(error) && isCurrentPool && !refusesOnlyNewSession) this.#startProbing(error)
       const mayBeRefusal = isProgramError(error) && !isDuplicateKey(error)
       const reason = mayBeRefusal ? await this.#findRefusalReason(pool) : undefined
       throw reason === undefined ? toServiceError(error) : unavailable(reason)

@@ -82,7 +82,7 @@ function stateOf(error: unknown): string | undefined {
 }
 
 /** Whether the connection, rather than the statement, has failed. */
-export function isConnectionLost(error: unknown): boolean {
+export function isUnusableConnection(error: unknown): boolean {
   if (error instanceof AnswerTimeout || isReadOnly(error)) return true
   if (!(error instanceof SQL.PostgresError)) return false
   return error.errno === undefined ? isConnectionCode(error.code) : SERVER_UNAVAILABLE.test(error.errno)
@@ -134,7 +134,7 @@ export function isProgramError(error: unknown): boolean {
 export function toServiceError(error: unknown): unknown {
   const isOutage =
     error instanceof Overloaded ||
-    isConnectionLost(error) ||
+    isUnusableConnection(error) ||
     (error instanceof SQL.PostgresError && !isProgramError(error))
   return isOutage ? unavailable(error) : error
 }

@@ -105,7 +105,7 @@ export class ReadinessCheck {
     } catch (error) {
       if (!hasState(error, TOO_MANY_CONNECTIONS)) throw error
       this.#waitsForPool = true
-      const borrowed = await this.#connection.longSession({ isUrgent: true }).finally(() => {
+      const borrowed = await this.#connection.openLongSession({ isUrgent: true }).finally(() => {
         this.#waitsForPool = false
       })
       return runChecks(borrowed).finally(() => borrowed.close())

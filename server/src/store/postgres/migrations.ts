@@ -66,7 +66,7 @@ const MIGRATIONS: readonly Migration[] = [
   { number: 7, sql: ADD_ORDER_AUTHORS, oldestProgram: 1 },
 ]
 
-const NEWEST = MIGRATIONS.at(-1)?.number ?? 0
+const NEWEST_VERSION = MIGRATIONS.at(-1)?.number ?? 0
 
 /** An advisory lock. The number is arbitrary: the ASCII codes of "petstore". */
 const MIGRATION_LOCK = 0x70657473746f7265n
@@ -89,15 +89,15 @@ const VERSION = `
 export async function migrate(connection: Connection, mode: TablesMode): Promise<void> {
   const isUpToDate = (version: Version | undefined) => {
     const isNewerButUsable =
-      version !== undefined && version.number > NEWEST && version.oldestProgram <= NEWEST
-    return isNewerButUsable || !needsMigration(version?.number, NEWEST, mode)
+      version !== undefined && version.number > NEWEST_VERSION && version.oldestProgram <= NEWEST_VERSION
+    return isNewerButUsable || !needsMigration(version?.number, NEWEST_VERSION, mode)
   }
   const tables = await findTables(connection)
   const isEarly = tables !== undefined && areEarlyTables(tables.number, tables.columns)
   if (tables !== undefined && tables.number > 0 && !isEarly) {
     const present = new Set(tables.columns)
     const missing = expectedColumns(tables.number).filter((name) => !present.has(name))
-    requireOwnTables(tables.number, NEWEST, missing)
+    requireOwnTables(tables.number, NEWEST_VERSION, missing)
   }
   if (isUpToDate(tables)) return
   await inLongSession(connection, (session) =>
@@ -165,9 +165,9 @@ async function convertEarlyRows(session: LongSession): Promise<void> {
 /** The error to report if a newer program has migrated the tables to a version that this program cannot use. */
 export async function findNewerTables(database: RowSource): Promise<NewerTables | undefined> {
   const { number, oldestProgram } = await versionOf(database)
-  if (number <= NEWEST || oldestProgram <= NEWEST) return undefined
+  if (number <= NEWEST_VERSION || oldestProgram <= NEWEST_VERSION) return undefined
   return new NewerTables(
-    `the tables have version ${number}, this program supports ${NEWEST}; start the newer program`,
+    `the tables have version ${number}, this program supports ${NEWEST_VERSION}; start the newer program`,
   )
 }
 

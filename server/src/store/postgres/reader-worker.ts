@@ -47,7 +47,7 @@ const CHANGED_PETS = `
   LEFT JOIN stock ON stock.pet_id = each.pet_id LEFT JOIN pets ON pets.id = each.pet_id`
 
 async function searchSnapshot(connection: Connection): Promise<SearchSnapshot> {
-  const session = await connection.longSession()
+  const session = await connection.openLongSession()
   const close = () => session.close()
   try {
     const [, [current]] = await session.onSession((sql) =>

@@ -1,4 +1,4 @@
-import { ID_STEP } from '../generated-ids.ts'
+import { SKIPPED_ID_COUNT } from '../generated-ids.ts'
 import { IS_PET_ROW } from '../log-rows.ts'
 import { CROSSINGS_INDEX } from '../low-stock.ts'
 import { sharedTables } from '../tables.ts'
@@ -258,10 +258,10 @@ export const FAILOVER_TABLES = `
 
   -- Skips more ids than lost commits can have used, so that no id is used twice.
   CREATE FUNCTION skip_ids() RETURNS void LANGUAGE sql AS $$
-    SELECT setval('order_ids', (SELECT last_value FROM order_ids) + ${ID_STEP});
-    SELECT setval('pet_ids', (SELECT last_value FROM pet_ids) + ${ID_STEP});
-    SELECT setval('category_ids', (SELECT last_value FROM category_ids) + ${ID_STEP});
-    SELECT setval('log_ids', (SELECT last_value FROM log_ids) + ${BigInt(ID_STEP) * BigInt(IDS_PER_NUMBER)});
+    SELECT setval('order_ids', (SELECT last_value FROM order_ids) + ${SKIPPED_ID_COUNT});
+    SELECT setval('pet_ids', (SELECT last_value FROM pet_ids) + ${SKIPPED_ID_COUNT});
+    SELECT setval('category_ids', (SELECT last_value FROM category_ids) + ${SKIPPED_ID_COUNT});
+    SELECT setval('log_ids', (SELECT last_value FROM log_ids) + ${BigInt(SKIPPED_ID_COUNT) * BigInt(IDS_PER_NUMBER)});
   $$;
 
   CREATE FUNCTION register_server() RETURNS text LANGUAGE plpgsql AS $$

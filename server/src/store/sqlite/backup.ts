@@ -21,7 +21,7 @@ import type { Connection } from './connection.ts'
 import { createPrivateFile, lockForServing, realPathOf } from './database-files.ts'
 import { DIALECT } from './dialect.ts'
 import { isDamage, isLocked, problemText } from './failures.ts'
-import { hasEarlyTables, migrate, missingColumns, NEWEST, versionOf } from './migrations.ts'
+import { hasEarlyTables, migrate, missingColumns, NEWEST_VERSION, versionOf } from './migrations.ts'
 
 /** Marks a file as a backup. The mark is in the header, so it can be read without opening the file: opening would change it. */
 const BACKUP_ID = 0x50736261
@@ -157,7 +157,7 @@ export function isBeingRestored(path: string): boolean {
 }
 
 /** Throws if the file is a backup or is being restored: opening the file would change it. */
-export function requireUsable(databasePath: string): void {
+export function requireOpenable(databasePath: string): void {
   if (databasePath === ':memory:') return
   const path = realPathOf(databasePath)
   if (isBeingRestored(path)) {
@@ -236,10 +236,10 @@ function adoptCopy(copy: string, backup: string): boolean {
     if (hasEarlyTables(database)) migrate(database, 'migrate')
     const version = versionOf(database) ?? 0
     const missing = missingColumns(database, version)
-    const isForeign = version === 0 || (version <= NEWEST && missing.length > 0)
+    const isForeign = version === 0 || (version <= NEWEST_VERSION && missing.length > 0)
     if (isForeign) throw refuse('is not a database of this program')
-    requireOwnTables(version, NEWEST, missing)
-    const hasOlderTables = needsMigration(version, NEWEST, 'migrate')
+    requireOwnTables(version, NEWEST_VERSION, missing)
+    const hasOlderTables = needsMigration(version, NEWEST_VERSION, 'migrate')
     const damage = integrityProblem(database)
     if (damage !== undefined) throw refuse(`is damaged (${damage}); use an earlier backup`)
     database.run('PRAGMA application_id = 0')

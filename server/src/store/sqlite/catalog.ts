@@ -47,7 +47,7 @@ export function catalogTables(database: Database) {
   return {
     read: (commands: readonly Command[]): LockedCatalog => {
       const references = catalogReferencesOf(commands)
-      const pets = findAll(petIdsOf(commands), findPet, (row) => toPet(row))
+      const pets = findAll(petIdsOf(commands), findPet, toPet)
       const categoryIds = new Set(references.categories)
       for (const { categoryId } of pets.values()) categoryIds.add(categoryId)
       return {

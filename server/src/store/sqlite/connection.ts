@@ -204,7 +204,7 @@ export class Connection implements SqlDatabase, LongSession {
   }
 
   /** Opens a second connection to the same file, so that long work does not block this connection. */
-  async longSession(): Promise<Connection> {
+  async openLongSession(): Promise<Connection> {
     const session = Connection.open(this.#path, LONG_SESSION_CACHE_PAGES)
     session.stopBlocking()
     session.#serviceQueue = this.#serving?.queue

@@ -1,5 +1,5 @@
 import type { Changes, Database, SQLQueryBindings, Statement as SqliteStatement } from 'bun:sqlite'
-import { GENERATED_ID_TABLES, highestIdSql, ID_STEP } from '../generated-ids.ts'
+import { GENERATED_ID_TABLES, highestIdSql, SKIPPED_ID_COUNT } from '../generated-ids.ts'
 import type { Dialect, GeneratedIdTable, SqlValue, Statement } from '../sql.ts'
 
 /** The id of the last row that was ever written to the log, even if it was pruned: ids are never reused. */
@@ -24,7 +24,9 @@ export const DIALECT: Dialect = {
       (table) => `UPDATE last_ids SET ${table} = max(${table}, coalesce((${highestIdSql(table)}), ${table}))`,
     ),
   ],
-  skipIds: GENERATED_ID_TABLES.map((table) => `UPDATE last_ids SET ${table} = ${table} + ${ID_STEP}`),
+  skipIds: GENERATED_ID_TABLES.map(
+    (table) => `UPDATE last_ids SET ${table} = ${table} + ${SKIPPED_ID_COUNT}`,
+  ),
 }
 
 /** A parameter `$1` of a Statement is written `?1` in bun:sqlite. */

@@ -4,7 +4,7 @@ import { type Connection, LOG_END } from './connection.ts'
 import { decisionWriter } from './stock.ts'
 
 export async function openImport(connection: Connection, clock: StoreClock): Promise<ImportDatabase> {
-  const session = await connection.longSession()
+  const session = await connection.openLongSession()
   await session.run('PRAGMA temp_store = FILE')
   // The cache of 32 MiB is large enough that SQLite writes each page only once.
   await session.run('PRAGMA cache_size = -32768')

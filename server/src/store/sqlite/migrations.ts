@@ -190,27 +190,27 @@ const MIGRATIONS = [
   ADD_ORDER_AUTHORS,
 ]
 
-export const NEWEST = MIGRATIONS.length
+export const NEWEST_VERSION = MIGRATIONS.length
 
 /** Migrates the file to the newest version, if `mode` allows it. Safe if several processes start at once. */
 export function migrate(database: Database, mode: TablesMode): void {
   const apply = database.transaction(() => {
     const version = versionOf(database)
-    if (!needsMigration(version, NEWEST, mode)) return
+    if (!needsMigration(version, NEWEST_VERSION, mode)) return
     const isEarly = hasEarlyTables(database)
     if (isEarly) convertEarlyTables(database)
     // Another program may have set a negative version.
     const applied = isEarly ? 1 : Math.max(0, version ?? 0)
     for (const migration of MIGRATIONS.slice(applied)) database.run(migration)
-    database.run(`PRAGMA user_version = ${NEWEST}`)
+    database.run(`PRAGMA user_version = ${NEWEST_VERSION}`)
     if (isEarly) for (const text of DIALECT.newIdentity) database.run(text)
   })
   // The version is read before the columns, so columns that another process adds in between do no harm.
   const version = versionOf(database)
   if (version !== undefined && version > 0 && !hasEarlyTables(database)) {
-    requireOwnTables(version, NEWEST, missingColumns(database, version))
+    requireOwnTables(version, NEWEST_VERSION, missingColumns(database, version))
   }
-  if (needsMigration(version, NEWEST, mode)) apply.immediate()
+  if (needsMigration(version, NEWEST_VERSION, mode)) apply.immediate()
 }
 
 export function hasEarlyTables(database: Database): boolean {

@@ -15,7 +15,7 @@ import type { Store } from '../store.ts'
 import { contentMethods, transferMethods } from '../transfer.ts'
 import { webhookMethods } from '../webhooks.ts'
 import { Reader, workerAddress } from '../workers.ts'
-import { backUp, requireUsable } from './backup.ts'
+import { backUp, requireOpenable } from './backup.ts'
 import { Connection } from './connection.ts'
 import { lockForServing, writePause } from './database-files.ts'
 import { damageAtStart, inspectionMethods, readinessCheck } from './health.ts'
@@ -29,7 +29,7 @@ import { stockMethods } from './stock.ts'
 export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}): Store {
   const { clock: now = Date.now } = options
   const clock: StoreClock = { sql: (processTime) => processTime, processTime: now }
-  requireUsable(path)
+  requireOpenable(path)
   let lock: ReturnType<typeof lockForServing> | undefined
   let openedConnection: Connection | undefined
   try {
@@ -110,6 +110,6 @@ function withUnflushedReads(connection: Connection): SqlDatabase {
     dialect: connection.dialect,
     rows: (text, ...values) => connection.rowsUnflushed(text, ...values),
     commit: (statements, durability) => connection.commit(statements, durability),
-    longSession: () => connection.longSession(),
+    openLongSession: () => connection.openLongSession(),
   }
 }

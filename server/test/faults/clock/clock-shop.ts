@@ -8,7 +8,7 @@ import {
   createSecret,
   type Limits,
   PERMISSIONS,
-  storedSecret,
+  toStoredSecret,
 } from '../../../src/core/keys/api-key.ts'
 import { type RunningService, startService } from '../../../src/service/compose.ts'
 import { readConfig, type SettingName } from '../../../src/service/config.ts'
@@ -110,7 +110,7 @@ export class ClockShop {
         createdAt: this.now,
         ...facts,
       },
-      storedSecret(secret, this.now),
+      toStoredSecret(secret, this.now),
       { at: this.now, actor: 'test' },
     )
     return { id, secret }

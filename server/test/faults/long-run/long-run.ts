@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, release, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createKeyId, createSecret, PERMISSIONS, storedSecret } from '../../../src/core/keys/api-key.ts'
+import { createKeyId, createSecret, PERMISSIONS, toStoredSecret } from '../../../src/core/keys/api-key.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { serve } from '../../cli/running-petstore.ts'
 import { createDatabase, type TestDatabase } from '../../support/postgres-databases.ts'
@@ -204,7 +204,7 @@ async function stockUp(url: string): Promise<string> {
       permissions: PERMISSIONS,
       createdAt: now,
     },
-    storedSecret(secret, now),
+    toStoredSecret(secret, now),
     { at: now, actor: 'long run' },
   )
   await store.close()

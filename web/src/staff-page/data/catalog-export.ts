@@ -4,7 +4,7 @@ import {
   type FilePet,
   headerOf,
   isAlteredBySpreadsheets,
-  PET_ROWS,
+  PET_ROW_KIND,
 } from '../../../../server/src/core/transfer/rows.ts'
 import { failureWords } from './failure-words.ts'
 import { saveCsv } from './save-csv.ts'
@@ -47,8 +47,8 @@ async function loadPets(client: Client, query: InventorySearch): Promise<FilePet
 }
 
 export function csvOf(pets: readonly FilePet[]): string {
-  const lines = pets.map((pet) => csvLine(PET_ROWS.columns, PET_ROWS.write(pet)))
-  return `${headerOf(PET_ROWS.columns)}\n${lines.join('')}`
+  const lines = pets.map((pet) => csvLine(PET_ROW_KIND.columns, PET_ROW_KIND.write(pet)))
+  return `${headerOf(PET_ROW_KIND.columns)}\n${lines.join('')}`
 }
 
 function barcodeWarning(count: number): string {

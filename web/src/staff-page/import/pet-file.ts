@@ -8,7 +8,7 @@ import {
 import {
   type FilePet,
   headerOf,
-  PET_ROWS,
+  PET_ROW_KIND,
   type RefusedLine,
   rowOrReason,
 } from '../../../../server/src/core/transfer/rows.ts'
@@ -35,8 +35,8 @@ export const TEMPLATE =
 const PETS: FileKind<'pets'> = {
   name: 'pets',
   label: 'pets',
-  columns: PET_ROWS.columns,
-  headerDescription: headerOf(PET_ROWS.columns),
+  columns: PET_ROW_KIND.columns,
+  headerDescription: headerOf(PET_ROW_KIND.columns),
 }
 
 /** Reads a CSV file of pets like `petstore import`. If it is not such a file, throws an error with a message for the user. */
@@ -53,7 +53,7 @@ export function readPetFile(name: string, bytes: Uint8Array): PetFile {
   const lines: FileLine[] = []
   const refused: RefusedLine[] = []
   for (const row of rows) {
-    const read = 'reason' in row ? row : rowOrReason(row.line, () => PET_ROWS.read(row.fields))
+    const read = 'reason' in row ? row : rowOrReason(row.line, () => PET_ROW_KIND.read(row.fields))
     if ('reason' in read) refused.push(read)
     else lines.push({ line: row.line, pet: read })
   }
