@@ -302,6 +302,22 @@ describe('group commit', () => {
       await Promise.all(answers)
     })
 
+    test('the halves of a failed batch wait for locks, so that no update of a pet overtakes another', async () => {
+      const { batches, set } = slowStore(undefined, { slots: 1, lockWaits: 1 })
+      const answers = [set(change(0, 9n)), set(change(1, 1n)), set(change(2, 1n))]
+      await batches[0]?.end()
+      await batches[1]?.end(new Error('bad batch'))
+      await batches[2]?.end()
+      await batches[3]?.end()
+      await Promise.all(answers)
+      expect(batches.map(({ changes, lockWait }) => [lockWait, ...(quantities(changes) ?? [])])).toEqual([
+        ['brief', 0],
+        ['brief', 1, 2],
+        ['full', 1],
+        ['full', 2],
+      ])
+    })
+
     test('a pet whose commit failed is free again', async () => {
       const { batches, set } = slots()
       const first = set(change(1, 1n)).catch((error: Error) => error.message)

@@ -29,8 +29,8 @@ interface GroupCommitParts {
   /** GroupCommit never runs two commits that lock the same pet at the same time. */
   readonly store: Pick<StockStore, 'changeStock' | 'concurrentCommits' | 'concurrentLockWaits'>
   /**
-   * `afterPendingChecks` runs work at the end of a turn, after the pending limit checks, because their requests are about
-   * to submit commands.
+   * `afterPendingChecks` runs work at the end of a turn, after the pending limit checks. The requests that they admit submit
+   * their commands at once, so the commit can include these.
    */
   readonly limits: Pick<LimitKeeper, 'afterPendingChecks'>
   readonly observers: readonly CommitObserver[]
@@ -168,9 +168,10 @@ export class GroupCommit {
         for (const { fail } of batch) fail(error)
         return
       }
+      // With a brief lock wait, a blocked command of the first half could be overtaken by one of the second half.
       const middle = Math.ceil(batch.length / 2)
-      await this.#commit(batch.slice(0, middle), lockWait)
-      await this.#commit(batch.slice(middle), lockWait)
+      await this.#commit(batch.slice(0, middle), 'full')
+      await this.#commit(batch.slice(middle), 'full')
       return
     }
     const durationMs = performance.now() - startedAt
