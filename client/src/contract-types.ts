@@ -182,7 +182,7 @@ export interface PetUpdate {
 export interface NewCategory {
   /** Name of the category, without control characters. */
   readonly name: string
-  /** Pets of the category that have no threshold of their own are low if at most this many are available. */
+  /** The threshold of all pets of the category that have no threshold of their own: such a pet is low if at most this many of it are available. */
   readonly lowStockAt?: number
   /** Identifier of the category. If it is absent, the service chooses a free one. */
   readonly id?: bigint
@@ -193,7 +193,7 @@ export interface Category {
   readonly id: bigint
   /** Name of the category, without control characters. */
   readonly name: string
-  /** Pets of the category that have no threshold of their own are low if at most this many are available. */
+  /** The threshold of all pets of the category that have no threshold of their own: such a pet is low if at most this many of it are available. */
   readonly lowStockAt?: number
 }
 

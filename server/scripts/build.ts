@@ -1,6 +1,6 @@
 /** Builds the executable: `bun server/scripts/build.ts [FILE]`, by default dist/petstore. */
 import { fileURLToPath } from 'node:url'
-import { readCommit } from '../src/cli/commit.ts'
+import { readCommit } from '../src/cli/version-text.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const MAIN = 'server/src/cli/main.ts'

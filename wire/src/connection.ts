@@ -285,7 +285,7 @@ class RequestPipeline {
     this.#attempt(() => this.writer.flush())
   }
 
-  /** Responds to input that is not a request, and ignores all later input. */
+  /** Responds with the problem although there is no complete request, and ignores all later input. */
   refuse(problem: RequestProblem): void {
     this.#ignoreInput()
     const refused = new RefusedRequest()

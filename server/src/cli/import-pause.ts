@@ -2,7 +2,7 @@ import type { WritePause } from '../core/transfer/transfer-store.ts'
 import type { ConfirmFlags } from './arguments.ts'
 import { confirmUnlessAborted, formatDuration, formatNumber, type Progress } from './terminal.ts'
 
-/** Equals the time that a running service waits for another writer before it refuses a write. */
+/** How long an import may keep a running service from writing: as long as the service waits before it refuses a write. */
 export const DEFAULT_MAX_PAUSE_SECONDS = 5
 /** The lock also covers later checks and the commit. Measured: 1.2 to 1.5 for new pets, 1.6 for changed quantities. */
 const LOCK_TIME_PER_WRITE_TIME = 1.4
@@ -13,7 +13,7 @@ export interface PauseFlags extends ConfirmFlags {
 
 type OnProgress = (done: number, total: number) => void
 
-/** Thrown to roll back a write until the user has agreed to the pause. */
+/** Thrown to roll back a write for which the user has to accept the pause first. */
 class PauseTooLong extends Error {
   override readonly name = 'PauseTooLong'
 }

@@ -14,7 +14,7 @@ import { addPetsCommands } from './commands/pets.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addUsageCommand } from './commands/usage.ts'
 import { addWebhooksCommands } from './commands/webhooks.ts'
-import { versionText } from './commit.ts'
+import { versionText } from './version-text.ts'
 
 export function createProgram(): PetstoreCommand {
   const program = new PetstoreCommand('petstore')

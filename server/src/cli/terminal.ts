@@ -124,6 +124,7 @@ export function requireConfirmation({ yes }: ConfirmFlags, question: string): vo
 
 /** Asks without blocking the process, so that it still handles Ctrl-C. Rejects if the signal is aborted. */
 export async function confirmUnlessAborted(question: string, signal: AbortSignal): Promise<boolean> {
+  signal.throwIfAborted()
   const answer = Promise.withResolvers<string>()
   const abort = () => answer.reject(signal.reason)
   const receive = (text: Buffer) => answer.resolve(text.toString())

@@ -30,9 +30,9 @@ export interface OpenedStore {
 }
 
 /**
- * Opens the configured database, and closes it after the work. Only `serve` and `migrate` upgrade older tables, because an
- * older service may be using them. Only `serve`, `migrate`, `import` and `copy` create a missing database, because any other
- * command, if run in the wrong folder, would create an empty database.
+ * Opens the configured database, and closes it after the work. Most commands do not upgrade older tables, because an older
+ * service may be using them: only `serve` and `migrate` do. Most commands do not create a missing database either, because
+ * they may run in the wrong folder: only `serve`, `migrate`, `import` and `copy` do.
  */
 export async function withStore<Result>(
   flags: Parameters<typeof readConfig>[0],

@@ -217,7 +217,7 @@ function findKeyByCode(context: OperationContext): MaybePromise<ApiKey | undefin
   const blockedUntil = pairing.blockedUntil(address)
   const code = BEARER_CODE.exec(context.header('authorization') ?? '')?.[1]
   if (blockedUntil !== undefined) refuseBlockedAddress(context, blockedUntil)
-  else if (addresses.status(address).refused !== undefined) countAgainstAddress(context)
+  else if (addresses.status(address).refused !== undefined) applyAddressLimit(context)
   else if (code === undefined)
     refuseUnauthenticated(context, 'the pairing code is missing', NO_TOKEN_CHALLENGE)
   else {
@@ -239,7 +239,7 @@ async function lookUpKey(context: OperationContext, hash: string): Promise<ApiKe
     await keys.refresh()
     if (!keys.hasHash(hash)) return undefined
   }
-  return keys.find(hash)
+  return keys.findInStore(hash)
 }
 
 function checkKey(context: OperationContext, key: ApiKey | undefined): void {
@@ -271,13 +271,13 @@ function checkLimits(context: RequestContext, status: WindowStatus | Admission):
 }
 
 /** Counts a request without a key against the limit of its address. Replies 429 if the limit is exceeded. */
-function countAgainstAddress(context: RequestContext): void {
+function applyAddressLimit(context: RequestContext): void {
   checkLimits(context, context.parts.access.addresses.admit(context.clientAddress()))
 }
 
 /** Counts a malformed request against its address. A refused connection has not sent anything, so it is not counted. */
 function refuseMalformed(context: RequestContext, problem: RequestProblem): void {
-  if (problem.kind !== 'too_many_connections') countAgainstAddress(context)
+  if (problem.kind !== 'too_many_connections') applyAddressLimit(context)
   if (context.reply === undefined) context.fail(problem)
 }
 
@@ -308,7 +308,7 @@ function refuseUnauthenticated(
   reason: string,
   challenge = WRONG_TOKEN_CHALLENGE,
 ): void {
-  countAgainstAddress(context)
+  applyAddressLimit(context)
   if (context.reply !== undefined) return
   const advice = context.isPairing ? PAIRING_CODE_ADVICE : KEY_ADVICE
   context.fail(new ServiceError('unauthorized', `${reason}; ${advice}`), {
@@ -318,7 +318,7 @@ function refuseUnauthenticated(
 
 /** Replies 429 to an address that has sent too many wrong pairing codes. */
 function refuseBlockedAddress(context: RequestContext, blockedUntil: number): void {
-  countAgainstAddress(context)
+  applyAddressLimit(context)
   if (context.reply !== undefined) return
   context.limitRefusal = { reason: 'anonymous', beginsBan: false }
   const reason = 'this address has sent too many wrong pairing codes'
@@ -446,7 +446,7 @@ async function answerPage(
 /** A browser sends no key with a preflight request, so the request counts against the limit of its address. */
 function answerPreflight(context: OperationContext): HttpResponse {
   context.operationName = 'preflight'
-  countAgainstAddress(context)
+  applyAddressLimit(context)
   if (context.reply === undefined) {
     // No operation has the method OPTIONS, so the route of an existing path is `method_not_allowed`.
     const route = findRoute(context.method, context.path)

@@ -111,7 +111,7 @@ export class EventStreams implements EventStreamOpener {
     const streamsBySecret = Map.groupBy(this.#openStreams, ({ request }) => request.secretHash)
     for (const [hash, streams] of streamsBySecret) {
       try {
-        const key = keys.findCached(hash) ?? (await keys.find(hash))
+        const key = keys.findCached(hash) ?? (await keys.findInStore(hash))
         if (key !== undefined && keyState(key, clock()) === 'active') continue
         for (const stream of streams) stream.end()
       } catch {

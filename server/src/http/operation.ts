@@ -8,7 +8,7 @@ import type { KeyStore } from '../core/keys/key-store.ts'
 import type { KeyQueue } from '../core/limits/key-queue.ts'
 import type { LimitKeeper } from '../core/limits/limit-store.ts'
 import type { OrderStore } from '../core/orders/order-store.ts'
-import type { Command, CommandType, Outcome, OutcomeByType } from '../core/stock/command.ts'
+import type { Command, CommandType, Outcome, OutcomeByCommand } from '../core/stock/command.ts'
 import type { GroupCommit } from '../core/stock/group-commit.ts'
 import type { EventFilter } from '../core/stock/stock-event.ts'
 import type { EventStore, HistoryStore } from '../core/stock/stock-store.ts'
@@ -139,7 +139,7 @@ interface OperationSpec {
   readonly errors?: readonly ErrorCode[]
 }
 
-/** An operation as the lifecycle of a request calls it. */
+/** An operation as the steps of the request pipeline call it: see app.ts. */
 export interface Operation extends OperationSpec {
   readonly operationId: string
   readonly method: Method
@@ -429,8 +429,8 @@ type CallerCommand<C extends Command> = C extends Command
 type ReplyTo<O extends Outcome> = (outcome: O) => StorableReply | ServiceError
 
 type OutcomeReplies<Type extends CommandType> = {
-  readonly [OutcomeType in OutcomeByType[Type]['type']]: ReplyTo<
-    Extract<OutcomeByType[Type], { readonly type: OutcomeType }>
+  readonly [OutcomeType in OutcomeByCommand[Type]['type']]: ReplyTo<
+    Extract<OutcomeByCommand[Type], { readonly type: OutcomeType }>
   >
 }
 

@@ -8,8 +8,8 @@ import {
   PET,
   PET_UPDATE,
   PET_UPSERT,
+  type PetUpsert as PetToUpsert,
   petNotFound,
-  type PetUpsert as UpsertedPet,
 } from '../core/catalog/pet.ts'
 import { type BarcodeTaken, type InvalidCategory, MAX_CHANGES } from '../core/stock/command.ts'
 import { PET_STATUSES } from '../core/stock/inventory.ts'
@@ -190,7 +190,7 @@ export const getPet = defineOperation('GET', '/pets/{petId}', {
   deprecatedSince: new Date('2026-11-01T00:00:00Z'),
   successor: '/v1/catalog/{petId}',
   params: { petId: Int64('The pet to return.') },
-  // SPEC.md has no If-None-Match here.
+  // The contract leaves out If-None-Match, because SPEC.md does not have it here. The reply honours it anyway.
   headers: {},
   success: { description: 'The pet.', schema: Pet },
   errors: ['gone'],
@@ -262,7 +262,7 @@ export const getCatalogPet = defineOperation('GET', '/catalog/{petId}', {
 const parsePet = elementParser(PetUpsert, 'a pet')
 
 /** Throws a ServiceError whose details list every invalid pet. */
-function parseBatch({ pets }: JsonObject): UpsertedPet[] {
+function parseBatch({ pets }: JsonObject): PetToUpsert[] {
   const seenIds = new Set<bigint>()
   const seenBarcodes = new Set<string>()
   return parseList(pets, {

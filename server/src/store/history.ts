@@ -81,7 +81,7 @@ const selectNewest = <Row extends ListedRow, Entry>(
     SELECT ${columns} FROM log WHERE ${isListed} AND ${condition} ORDER BY id DESC LIMIT CAST(${limit} AS BIGINT)
   ) AS recent LEFT JOIN keys ON keys.id = key_id ORDER BY recent.id DESC`
 
-/** Limits for reading one page when only few log rows may match. */
+/** Limits for reading one page with a filter, because the filter may match only a few of many log rows. */
 const SCAN_LIMITS = {
   /** The number of log rows that the page may examine. */
   maxRows: 100_000,
@@ -219,18 +219,18 @@ async function countPrunable(
 ): Promise<{ prunable: number; total: number }> {
   const before = 'before' in limit ? limit.before : null
   let total = 0
-  let rowsBeforeKept: number | undefined
+  let rowsBeforeFirstKept: number | undefined
   let lastId: bigint | null = LOWEST_ID
   while (lastId !== null) {
     onProgress(total)
     const [step]: CountedStep[] = await database.rows<CountedStep>(COUNT_STEP, lastId, before)
     if (step === undefined) throw new Error('a count must return a row')
-    if (rowsBeforeKept === undefined && step.rows_before_kept !== null)
-      rowsBeforeKept = total + Number(step.rows_before_kept)
+    if (rowsBeforeFirstKept === undefined && step.rows_before_first_kept !== null)
+      rowsBeforeFirstKept = total + Number(step.rows_before_first_kept)
     total += Number(step.rows)
     lastId = step.last_id
   }
-  const prunable = 'before' in limit ? (rowsBeforeKept ?? total) : Math.max(0, total - limit.keep)
+  const prunable = 'before' in limit ? (rowsBeforeFirstKept ?? total) : Math.max(0, total - limit.keep)
   return { prunable, total }
 }
 
@@ -239,12 +239,12 @@ interface CountedStep {
   /** Null after the last row. */
   readonly last_id: bigint | null
   /** The number of rows in the step before the first row that must be kept; null if the step has no such row. */
-  readonly rows_before_kept: bigint | null
+  readonly rows_before_first_kept: bigint | null
 }
 
 const COUNT_STEP = `
   SELECT count(*) AS rows, max(id) AS last_id,
-    min(CASE WHEN at >= CAST($2 AS BIGINT) THEN number END) - 1 AS rows_before_kept
+    min(CASE WHEN at >= CAST($2 AS BIGINT) THEN number END) - 1 AS rows_before_first_kept
   FROM (
     SELECT id, at, row_number() OVER (ORDER BY id) AS number
     FROM log WHERE id > $1 ORDER BY id LIMIT ${ROWS_PER_COUNT}

@@ -28,7 +28,7 @@ export function toAnswers(rows: readonly AnswerRow[]): Answers {
 export function answerMethods(database: SqlDatabase): Pick<StockStore, 'forgetAnswers'> {
   const { forUpdate, skipLocked } = database.dialect
   return {
-    forgetAnswers: async (before, batch) => {
+    forgetAnswers: async (before, maxAnswers) => {
       // Usually there is nothing to remove, and then no commit is needed.
       const [oldRow] = await database.rows('SELECT 1 FROM idempotency WHERE at < $1 LIMIT 1', before)
       if (oldRow === undefined) return 0
@@ -37,7 +37,7 @@ export function answerMethods(database: SqlDatabase): Pick<StockStore, 'forgetAn
           `DELETE FROM idempotency WHERE (key_id, key) IN (
             SELECT key_id, key FROM idempotency WHERE at < $1 ORDER BY at LIMIT CAST($2 AS BIGINT) ${forUpdate} ${skipLocked})`,
           before,
-          batch,
+          maxAnswers,
         ),
       ])
       return removed

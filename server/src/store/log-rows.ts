@@ -135,7 +135,7 @@ export interface LockedRow
 export const LOCKED_FIELDS = 'pet_id, quantity, status, reserved, low_at, last_change'
 
 export interface LinkedEntry extends LockedEntry {
-  /** The id of the pet's latest log row of any kind except order, low and recovered, which `previous` does not link. */
+  /** The id of the pet's latest log row in the chain of `previous`, which has all kinds except order, low and recovered. */
   readonly lastChange: bigint | null
 }
 

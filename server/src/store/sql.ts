@@ -137,14 +137,11 @@ export function insertRows(
   return statements
 }
 
-/** The clock of a store, the same for all its processes, for use in SQL. */
+/** The clock of a store for use in SQL: that of the machine for SQLite, that of the database server for PostgreSQL. */
 export interface StoreClock {
-  /**
-   * SQL for the time in milliseconds, which is evaluated once per statement. The parameter must hold the value of
-   * `processTime()`.
-   */
-  readonly sql: (processTime: `$${number}`) => string
-  /** The time of this process; null if the clock of the database is used. */
+  /** SQL for the time in milliseconds, evaluated once per statement. The value of the placeholder must be `processTime()`. */
+  readonly sql: (placeholder: `$${number}`) => string
+  /** The time of this process; null if SQL reads the clock of the database server. */
   readonly processTime: () => number | null
 }
 

@@ -92,7 +92,7 @@ interface WebhookOptions {
   readonly log: { readonly source: string; readonly position: string }
   /** Reads through this may return commits that are not flushed to disk yet. */
   readonly unflushed?: RowSource
-  /** Absent if only one process delivers webhooks. All processes use the same clock. */
+  /** Absent if only one process delivers webhooks. `clock` is the same for all processes, so they agree when a lease ends. */
   readonly lease?: { readonly owner: string; readonly clock: StoreClock }
 }
 
@@ -149,7 +149,9 @@ export function webhookMethods(
         return { type: 'pending', cursor, lag: withRelist(await lagOf(database, log, cursor, range)) }
       }
       const relist: Rewind = { type: 'relist', cursor: cursorAt(range, range.position), lag: ONE_RELIST }
-      if (current === undefined || typeof (await eventsAfter(cursor, 1)) === 'string') return relist
+      if (current === undefined) return relist
+      const events = await eventsAfter(cursor, 1)
+      if (events === 'relist_needed' || events === 'unknown_cursor') return relist
       const firstRows = await database.rows<{ position: bigint }>(
         `SELECT ${log.position} AS position FROM ${log.source} WHERE at >= $1 ORDER BY ${log.position} LIMIT 1`,
         since,
@@ -236,7 +238,7 @@ export function webhookMethods(
 
 const ONE_RELIST: WebhookLag = { events: 1, since: undefined }
 
-/** The lag of a webhook that sends a relist before the events after its cursor. */
+/** The lag of a webhook that sends a relist, which makes the receiver read the whole list again, before the other events. */
 function withRelist({ events, since }: WebhookLag): WebhookLag {
   return { events: events + 1, since }
 }

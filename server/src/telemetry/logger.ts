@@ -88,7 +88,8 @@ export class Logger implements RequestObserver, DeliveryObserver {
     const isSelected = status >= this.#minStatus || durationMs >= this.#slowMs || isAdmittedPairing
     const isUnreadable = problem !== undefined
     if (!isSelected && !isUnreadable) return
-    const isThrottled = isUnreadable && (!isSelected || operationName === 'none')
+    const hasOperation = operationName !== 'none'
+    const isThrottled = isUnreadable && !(isSelected && hasOperation)
     if (isThrottled && !this.#mayLogUnreadable()) return
     const fields = requestFields(request)
     if (error !== undefined) this.#logFailure(error, fields, status === 503)

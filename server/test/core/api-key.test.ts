@@ -53,7 +53,7 @@ describe('API keys', () => {
     )
     const find = () => {
       keys.findCached('hash')
-      return keys.find('hash')
+      return keys.findInStore('hash')
     }
     const early = [find(), find(), find()]
     expect(lookups).toHaveLength(1)

@@ -37,7 +37,7 @@ async function showUsage({ store }: OpenedStore, flags: JsonFlags): Promise<void
     columns: [
       ['NAME', ({ name }) => name],
       ['PLAN', ({ plan }) => plan],
-      ['THIS MINUTE', ({ minute }) => drawBar(minute)],
+      ['MINUTE LIMIT', ({ minute }) => drawBar(minute)],
       ['DAY LIMIT', ({ day }) => drawBar(day)],
       ['TODAY', ({ days }) => days.at(-1)?.accepted ?? 0],
       ['REFUSED', ({ days }) => days.at(-1)?.rejected ?? 0],

@@ -268,7 +268,7 @@ async function replay(
   )
 }
 
-/** Explains why the replay is refused: it would move the webhook forward, past events that it has not sent yet. */
+/** Explains why nothing can be replayed: the webhook has not sent any event since `from` yet. */
 function describeRefusedReplay({ id, progress }: Webhook, { since }: WebhookLag, from: number): string {
   if (progress.relistAt !== undefined) {
     return `webhook ${id} has to send a relist first, because its position in the log was pruned; replay after that delivery`

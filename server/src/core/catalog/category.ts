@@ -7,7 +7,7 @@ const CHANGEABLE = {
   name: Name('Name of the category, without control characters.'),
   lowStockAt: Type.Optional(
     Quantity(
-      'Pets of the category that have no threshold of their own are low if at most this many are available.',
+      'The threshold of all pets of the category that have no threshold of their own: such a pet is low if at most this many of it are available.',
     ),
   ),
 }
@@ -27,7 +27,7 @@ export type CategoryPatch = RecordOf<typeof CATEGORY_UPDATE>
 /** A row of a file. Null clears the threshold; if `lowStockAt` is absent, the category keeps its threshold. */
 export type ImportedCategory = Pick<Category, 'id' | 'name'> & Pick<CategoryPatch, 'lowStockAt'>
 
-/** The name of a category that is created only because a pet has its id. */
+/** The name of a category that is created only because a pet has its id as `categoryId`. */
 export function defaultCategoryName(id: bigint): string {
   return `Category ${id}`
 }

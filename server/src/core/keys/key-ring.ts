@@ -20,10 +20,10 @@ export class KeyRing {
   readonly #keys = new Map<string, ApiKey>()
   /** The hash of every secret in the store. 100,000 of them take about 28 MB. */
   readonly #hashes = new Set<string>()
-  /** The pending lookups of the current period, by hash. Concurrent callers share a lookup. */
-  readonly #lookups = new Map<string, Promise<ApiKey | undefined>>()
-  /** The number of the period of CACHE_MS in which `#keys` and `#lookups` were filled. */
+  /** Time is divided into periods of CACHE_MS. `#keys` and `#lookups` belong to the period with this number. */
   #period = 0
+  /** The pending lookups, by hash. */
+  readonly #lookups = new Map<string, Promise<ApiKey | undefined>>()
   /** Counts how often the cache was cleared. */
   #generation = 0
   /** The position in the audit log up to which `#hashes` is complete. */
@@ -70,7 +70,8 @@ export class KeyRing {
     return this.#nextRefresh
   }
 
-  find(hash: string): Promise<ApiKey | undefined> {
+  /** Looks the key up in the store, even if it is cached, and caches it. Concurrent callers share a lookup. */
+  findInStore(hash: string): Promise<ApiKey | undefined> {
     const pending = this.#lookups.get(hash)
     if (pending !== undefined) return pending
     const lookup = this.#lookUp(hash).finally(() => {

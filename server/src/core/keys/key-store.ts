@@ -45,7 +45,7 @@ export interface KeyStore {
   /** Up to `limit` keys, oldest first, from the key after `after` on. */
   listKeyPage(limit: number, after: string | undefined): Promise<KeyRecord[]>
   findKeyRecord(keyId: string): Promise<KeyRecord | undefined>
-  /** Runs a command of a key if `requireAllowed` accepts it in the same commit. Returns the created or changed key. */
+  /** Creates or changes a key, if `requireAllowed` allows that to the actor in the same commit. Returns the key. */
   runKeyCommand(actorId: string, command: KeyCommand, at: number): Promise<KeyRecord>
   /** Writes only the changed fields, because another process may change the others. `key` is the key before the change. */
   changeKey(key: ApiKey, change: KeyChange, stamp: AuditStamp): Promise<void>

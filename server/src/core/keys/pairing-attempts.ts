@@ -4,9 +4,9 @@ import type { KeyStore } from './key-store.ts'
 
 /** The number of wrong codes after which an address is blocked. */
 const MAX_WRONG_CODES = 10
-/** How long an address is blocked, and how long a wrong code counts. */
+/** How long an address is blocked, and how long its wrong codes count after its latest attempt. */
 const BLOCK_MS = 10 * MINUTE
-/** Limits the memory: beyond this number, the address with the oldest attempt is forgotten. */
+/** Limits the memory: beyond this number, the address whose latest attempt is the oldest is forgotten. */
 const MAX_ADDRESSES = 50_000
 
 interface Attempts {

@@ -176,8 +176,8 @@ interface Warning {
 }
 
 /**
- * Distinguishes a client that continues after a 429, which is banned, from a client that sends a single parallel burst. A
- * client has seen a 429 if its connection carried a 429 before this request arrived, or if the first 429 to the key was sent
+ * Distinguishes a client that continues after a 429, and is banned for it, from a client that sends a single parallel burst.
+ * A client has seen a 429 if its connection carried a 429 before this request arrived, or if the first 429 to the key was sent
  * BURST_MS earlier. A process knows only its own 429s. See docs/decisions/2026-11-17-bans-and-bursts.md.
  */
 export class BurstFilter {
@@ -191,9 +191,8 @@ export class BurstFilter {
   /** Whether the client had seen a 429. `lastUsedAt` is the time of its previous request to any instance. */
   wasWarned(keyId: string, { receivedAt, connection }: Arrival, now: number, lastUsedAt: number): boolean {
     const warning = this.#warnings.get(keyId)
-    // This process sent no 429 in this window. Another process may have refused the key's previous request; if that was at
-    // least BURST_MS ago, the client has seen the 429.
-    // A clock that was set back by less than a second counts as standing still, as in `admit`.
+    // If this process sent no 429 in this window, another process may have refused the key's previous request. If that was
+    // at least BURST_MS ago, the client has seen the 429. If the clock was set back since that request, 0 ms have passed.
     if (warning === undefined || now >= warning.resetAt) return Math.max(0, now - lastUsedAt) >= this.#burstMs
     const sentAt = connection === undefined ? undefined : warning.sentTimes.get(connection)
     if (sentAt !== undefined && receivedAt > sentAt) return true

@@ -5,7 +5,7 @@ import { customerWordsOf, type Order } from './order.ts'
 import type { OrderFilter, OrderPlace, OrderStore } from './order-store.ts'
 
 interface OrderQuery extends PageRequest, Pick<OrderFilter, 'state' | 'petId'> {
-  /** Only orders with customers whose words begin with the words of this text. */
+  /** Only orders whose customer begins with this text, compared as `customerWordsOf` writes them. */
   readonly customer: string | undefined
 }
 

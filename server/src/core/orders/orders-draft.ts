@@ -164,7 +164,7 @@ export class OrdersDraft {
       : undefined
   }
 
-  /** Adds an open order, which reserves stock, or a complete order from a file, which changes no stock. */
+  /** Adds an order whose state is `open`, which reserves stock, or `complete` (from a file), which changes no stock. */
   add(order: Order, by: ChangeOrigin): Order {
     if (this.find(order.id) !== undefined) throw new Error(`order ${order.id} already exists`)
     this.#added.set(order.id, order)
@@ -185,10 +185,7 @@ export class OrdersDraft {
     return { type: 'done', order: this.#transition(order, 'completed', by) }
   }
 
-  /**
-   * A patch changes only some fields, and only of an open order. Imports may also change the quantity, and update a complete
-   * order.
-   */
+  /** For a patch, `order` is open and keeps its quantity. An import may change the quantity, or replace a complete order. */
   replaceOrder(order: Order, by: ChangeOrigin): Order {
     const before = this.find(order.id)
     if (before === undefined) throw new Error(`there is no order ${order.id} to change`)

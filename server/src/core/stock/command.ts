@@ -127,7 +127,7 @@ export type Command =
 export type CommandType = Command['type']
 
 /** The possible outcomes of each command. Every outcome except `done` means that nothing was changed. */
-export interface OutcomeByType {
+export interface OutcomeByCommand {
   set_quantity:
     | Done<{ item: InventoryItem }>
     | OutcomeOfType<'conflict', { item: InventoryItem }>
@@ -180,8 +180,8 @@ type UnknownCategory = OutcomeOfType<'unknown_category'>
 export type WebhookDone = Done<{ webhook: Webhook }>
 export type UnknownWebhook = OutcomeOfType<'unknown_webhook'>
 
-export type Outcome = OutcomeByType[CommandType]
-export type OutcomeOf<C extends Command> = OutcomeByType[C['type']]
+export type Outcome = OutcomeByCommand[CommandType]
+export type OutcomeOf<C extends Command> = OutcomeByCommand[C['type']]
 
 /** Makes a command idempotent: the store remembers its answer and returns it when the command is sent again. */
 export interface Idempotency<O> {

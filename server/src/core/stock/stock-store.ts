@@ -4,7 +4,7 @@ import type { InventoryItem, StockChanges } from './inventory.ts'
 import type { EditFilter, PetEdit } from './pet-edit.ts'
 import type { StockEvents } from './stock-event.ts'
 
-/** Nothing was changed, because another process has locked these pets or, if the set is empty, something else. */
+/** Nothing was changed, because another process holds a lock: on the pets in `petIds`, or on other rows if it is empty. */
 export class PetsLockedError extends Error {
   override readonly name = 'PetsLockedError'
   readonly petIds: ReadonlySet<bigint>
@@ -36,8 +36,11 @@ export interface StockStore {
     commands: Commands,
     lockWait?: 'brief' | 'full',
   ): Promise<ResultsOf<Commands>>
-  /** Removes at most `batch` answers from before this time, in one commit. Resolves to the number of removed answers. */
-  forgetAnswers(before: number, batch: number): Promise<number>
+  /**
+   * Removes at most `maxAnswers` answers that were stored for idempotency keys before this time, in one commit. Resolves to
+   * the number of removed answers.
+   */
+  forgetAnswers(before: number, maxAnswers: number): Promise<number>
 }
 
 /** The history of the stock, for people. Pruning it changes no quantity. */

@@ -30,8 +30,8 @@ import {
 
 interface StoredCatalog {
   readonly catalog: LockedCatalog
-  /** The latest log row of each pet that the commands name. */
-  readonly latestLogRows: ReadonlyMap<bigint, bigint>
+  /** The id of the latest `pet` or `removed` log row of each pet that the commands name. */
+  readonly latestPetRowIds: ReadonlyMap<bigint, bigint>
 }
 
 /** All barcodes share this many advisory locks (a power of two), because the server has memory for only a few thousand locks. */
@@ -61,7 +61,7 @@ export function lockCatalog(sql: SQL, commands: readonly Command[]): Promise<unk
 export async function readCatalog(sql: SQL, commands: readonly Command[]): Promise<StoredCatalog> {
   const references = catalogReferencesOf(commands)
   const petIds = idArray(petIdsOf(commands))
-  const [pets, categories, barcodes, categoriesWithPets, newPetIds, newCategoryIds, latestLogRows] =
+  const [pets, categories, barcodes, categoriesWithPets, newPetIds, newCategoryIds, latestPetRows] =
     await Promise.all([
       sql
         .unsafe<{ id: bigint }[]>(
@@ -99,7 +99,7 @@ export async function readCatalog(sql: SQL, commands: readonly Command[]): Promi
       newPetIds,
       newCategoryIds,
     },
-    latestLogRows: new Map(latestLogRows.map(({ pet_id, id }) => [pet_id, id])),
+    latestPetRowIds: new Map(latestPetRows.map(({ pet_id, id }) => [pet_id, id])),
   }
 }
 

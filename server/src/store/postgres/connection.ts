@@ -28,6 +28,8 @@ const TIMEOUT_MARGIN_MS = 2 * SECOND
 const MAX_STALL_MS = 2 * SECOND
 /** The maximum pause between two statements of a transaction. Only a suspended process pauses longer. */
 const MAX_PAUSE_MS = 5 * SECOND
+/** For a session whose transactions may pause for any time. */
+const NO_MAX_PAUSE = 0
 const CLOSED = new Error('the store is closed')
 
 type AcquireOptions = { readonly isUrgent?: boolean }
@@ -159,7 +161,7 @@ export class Connection implements SqlDatabase {
       )
       pool.release(session, { isReusable })
     }
-    return this.#openLongSession(session, close, 0)
+    return this.#openLongSession(session, close, NO_MAX_PAUSE)
   }
 
   /**

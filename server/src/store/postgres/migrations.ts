@@ -83,11 +83,11 @@ const VERSION = `
   FROM migrations ORDER BY number DESC LIMIT 1`
 
 /**
- * Migrates the database to the newest version, if `mode` allows it. If several processes start at once, one of them migrates
- * and the others wait. Newer tables that this program can use are not changed.
+ * Migrates the database to the newest version. Throws OpenRefused if it needs that and `mode` forbids it. If several processes
+ * start at once, one of them migrates and the others wait. Newer tables that this program can use are not changed.
  */
 export async function migrate(connection: Connection, mode: TablesMode): Promise<void> {
-  const isUpToDate = (version: Version | undefined) => {
+  const isUpToDateOrThrow = (version: Version | undefined) => {
     const isNewerButUsable =
       version !== undefined && version.number > NEWEST_VERSION && version.oldestProgram <= NEWEST_VERSION
     return isNewerButUsable || !needsMigration(version?.number, NEWEST_VERSION, mode)
@@ -99,7 +99,7 @@ export async function migrate(connection: Connection, mode: TablesMode): Promise
     const missing = expectedColumns(tables.number).filter((name) => !present.has(name))
     requireOwnTables(tables.number, NEWEST_VERSION, missing)
   }
-  if (isUpToDate(tables)) return
+  if (isUpToDateOrThrow(tables)) return
   await inLongSession(connection, (session) =>
     session.writeInTransaction(async () => {
       await session.rows('SELECT pg_advisory_xact_lock($1)', MIGRATION_LOCK)
@@ -111,7 +111,8 @@ export async function migrate(connection: Connection, mode: TablesMode): Promise
         );
         ALTER TABLE migrations ADD COLUMN IF NOT EXISTS oldest_program integer`)
       const version = await versionOf(session)
-      if (isUpToDate(version.number === 0 ? undefined : version)) return
+      // Version 0 means here that no migration was applied yet.
+      if (isUpToDateOrThrow(version.number === 0 ? undefined : version)) return
       if (isEarly) await saveRowsAndDropEarlyTables(session)
       const appliedVersion = isEarly ? 0 : version.number
       for (const { number, sql, oldestProgram } of MIGRATIONS) {
@@ -182,8 +183,8 @@ interface FoundTables extends Version {
 }
 
 /**
- * Returns `undefined` if there are no tables. Must not be called while the migration lock is held, because a connection
- * may cache the result that a table does not exist.
+ * Returns `undefined` if there are no tables, and version 0 if all tables belong to another program. Must not be called while
+ * the migration lock is held, because a connection may cache the result that a table does not exist.
  */
 async function findTables(connection: Connection): Promise<FoundTables | undefined> {
   const [found] = await connection.rows<{ hasMigrations: boolean; isOurs: boolean; isEmpty: boolean }>(`

@@ -112,6 +112,7 @@ export function stockMethods(
         readsOrders = true
         continue
       }
+      // A postponed decision is committed too, but it has only released expired holds. The next attempt decides the commands.
       totals.add(decision?.orders)
       if (decision?.isPostponed === false) return typedResults(commands, decision.results)
     }
@@ -222,7 +223,7 @@ async function decideAndWrite(
         ...(decision.webhooks === undefined ? [] : webhookStatements(decision.webhooks)),
         ...decisionStatements(decision, {
           lastChangeOf: (petId) =>
-            entries.get(petId)?.lastChange ?? storedCatalog?.latestLogRows.get(petId) ?? null,
+            entries.get(petId)?.lastChange ?? storedCatalog?.latestPetRowIds.get(petId) ?? null,
           logNumbers: lockedOrders?.logNumbers ?? logNumbers,
           pets: lockedCatalog?.pets,
         }),

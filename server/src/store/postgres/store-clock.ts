@@ -4,11 +4,10 @@ import type { Connection } from './connection.ts'
 
 /**
  * SQL for the time of the database in milliseconds. All instances use this clock: with different clocks, they would reset each
- * other's rate-limit windows. `processTime` is the placeholder of an SQL parameter, such as $1. The parameter holds the time in
- * a test, and otherwise NULL.
+ * other's rate-limit windows. The value of the placeholder, such as $1, is the time in a test, and otherwise NULL.
  */
-export function storeTimeSql(processTime: `$${number}`): string {
-  return `coalesce(${processTime}::bigint, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint)`
+export function storeTimeSql(placeholder: `$${number}`): string {
+  return `coalesce(${placeholder}::bigint, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint)`
 }
 
 export async function readStoreTime(database: RowSource, clock?: Clock): Promise<number> {
@@ -23,7 +22,7 @@ export async function readStoreTime(database: RowSource, clock?: Clock): Promise
  */
 export function storeClock(clock?: Clock): StoreClock {
   return {
-    sql: (processTime) => `(SELECT ${storeTimeSql(processTime)})`,
+    sql: (placeholder) => `(SELECT ${storeTimeSql(placeholder)})`,
     processTime: () => clock?.() ?? null,
   }
 }

@@ -60,7 +60,7 @@ interface ServingParts {
  * block the event loop. Instead, a statement that finds the database locked is retried, and other requests run between the
  * attempts.
  *
- * The service calls `flushInBackground`. From then on its commits are visible at once and flushed off the event loop. The
+ * The service calls `flushInBackground`. From then on its commits are visible at once, and flushed off the event loop while other requests are active. The
  * result of a read is held back until every commit that the read may have seen is flushed. `readLog` reads only flushed
  * commits, so it does not wait for a flush.
  *
@@ -89,7 +89,10 @@ export class Connection implements SqlDatabase, LongSession {
   #ownCommitsFlushed: Promise<void> | undefined
   #lastDataVersion: bigint | undefined
   #wasVersionCheckedThisTurn = false
-  /** A read since the last commit shows that other requests are active, so the flush must not block the event loop. */
+  /**
+   * Without a read since the last commit, no other request is active, and the flush may run at once on the event loop, which
+   * is faster. After a read it must not.
+   */
   #hasReadSinceCommit = false
   #version = 0
   /** When the writes that are now waiting first found the database locked. */
@@ -313,7 +316,7 @@ export class Connection implements SqlDatabase, LongSession {
 
   /** Runs `work` in one transaction that is on disk when the promise resolves. */
   async write<T>(work: () => T): Promise<T> {
-    const result = await this.#writeBeforeFlush(work, 'durable')
+    const result = await this.#writeWithoutWaiting(work, 'durable')
     await this.#serving?.queue.untilFlushed()
     return result
   }
@@ -335,7 +338,7 @@ export class Connection implements SqlDatabase, LongSession {
 
   /** Like `write`, without waiting for the disk. The commit survives a crash of the process, but not a power cut. */
   async writeWithoutFlush<T>(work: () => T): Promise<T> {
-    if (this.#serving !== undefined) return this.#writeBeforeFlush(work, 'unflushed')
+    if (this.#serving !== undefined) return this.#writeWithoutWaiting(work, 'unflushed')
     return this.#writeWhenUnlocked(() => {
       this.database.run('PRAGMA synchronous = NORMAL')
       try {
@@ -346,8 +349,8 @@ export class Connection implements SqlDatabase, LongSession {
     })
   }
 
-  /** Like `write`, but in the service the promise resolves before the commit is flushed. */
-  async #writeBeforeFlush<T>(work: () => T, durability: Durability): Promise<T> {
+  /** Commits like `write`, but in the service does not wait for the flush. */
+  async #writeWithoutWaiting<T>(work: () => T, durability: Durability): Promise<T> {
     const serving = this.#serving
     if (serving === undefined) {
       return this.#writeWhenUnlocked(() => {

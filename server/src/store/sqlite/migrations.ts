@@ -250,8 +250,8 @@ function convertEarlyTables(database: Database): void {
 }
 
 /**
- * The tables and columns that the file lacks, although the tables of `version` have them. If `version` is newer than this
- * program, its newest version counts instead.
+ * The tables and columns that the file lacks, although the tables of `version` have them. If this program does not know
+ * `version` yet, NEWEST_VERSION is used instead.
  */
 export function missingColumns(database: Database, version: number): string[] {
   const model = new Database(':memory:')

@@ -115,7 +115,7 @@ export function stockMethods(
           const updated: InventoryItem[] = []
           const removed: bigint[] = []
           for (const { pet_id, quantity, status } of changesBetween.all(start.position, end.position)) {
-            // This is a `relist` row: pets have changed that the log does not name.
+            // This is a `relist` row: the log does not name the pets that have changed.
             if (pet_id === null) return 'reload'
             if (quantity === null || status === null) removed.push(pet_id)
             else updated.push(toItem({ pet_id, quantity, status }))
@@ -166,7 +166,7 @@ export function decisionWriter(database: Database) {
   )
   const setLow = database.query<unknown, [number, bigint]>('UPDATE stock SET is_low = ? WHERE pet_id = ?')
 
-  const insertLogRow = (record: LogRecord, id: bigint, previousOf: (pet: PetRecord) => bigint | null) => {
+  const insertLogRow = (record: LogRecord, id: bigint, previousOf: (record: PetRecord) => bigint | null) => {
     if (record.kind === 'change') {
       const { petId, before, after, status, by } = record
       const { at, keyId, reason = null, reference = null } = by

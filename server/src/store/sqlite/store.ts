@@ -28,7 +28,7 @@ import { stockMethods } from './stock.ts'
 /** Opens or creates the file at `path`, and migrates its tables unless the options forbid it. */
 export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}): Store {
   const { clock: now = Date.now } = options
-  const clock: StoreClock = { sql: (processTime) => processTime, processTime: now }
+  const clock: StoreClock = { sql: (placeholder) => placeholder, processTime: now }
   requireOpenable(path)
   let lock: ReturnType<typeof lockForServing> | undefined
   let openedConnection: Connection | undefined
