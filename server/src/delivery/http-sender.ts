@@ -169,7 +169,7 @@ export class HttpSender implements WebhookSender {
   }
 }
 
-/** Whether a connection to this address is accepted within CONNECT_TIMEOUT_MS. */
+/** Whether a connection to this address is accepted within CONNECT_TIMEOUT_MS and before the signal aborts. */
 function acceptsConnections(address: string, { protocol, port }: URL, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return Promise.resolve(false)
   const defaultPort = protocol === 'https:' ? 443 : 80

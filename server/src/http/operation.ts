@@ -124,7 +124,7 @@ interface OperationSpec {
   /** Requests do not count towards the limits of the key, and are answered even if the limits are exceeded. */
   readonly isExemptFromLimits?: true
   readonly deprecatedSince?: Date
-  /** The path of the operation that replaces a deprecated operation, including the base path. Both have the same parameters. */
+  /** The path of the operation that replaces a deprecated operation, including the base path. Both have the same path parameters. */
   readonly successor?: string
   readonly params?: Schemas
   readonly query?: Schemas

@@ -192,7 +192,7 @@ export async function startService(
     },
   ]
   await startParts(parts)
-  // A failure to load the index is ignored here, because the first search that needs the index reports it.
+  // A failure is ignored here: a search that needs the index waits for this load or starts another, and reports its failure.
   if (view.count >= MIN_PETS_TO_PREPARE_SEARCH) store.prepareSearch().catch(() => {})
 
   return {

@@ -357,7 +357,8 @@ function proxyCount(text: string): number {
 function day(text: string): Date {
   const date = new Date(`${text}T00:00:00Z`)
   // Days that do not exist, such as February 31, become days of the next month.
-  if (Number.isNaN(date.getTime()) || date.toISOString().slice(0, 10) !== text) {
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(date.getTime())
+  if (!isDay || date.toISOString().slice(0, 10) !== text) {
     throw new InvalidValue('a day such as 2030-12-05')
   }
   return date

@@ -29,7 +29,7 @@ interface LogEntry {
   readonly error?: string
 }
 
-/** Requests with a lower status are not logged, unless they are slow. With `none`, only internal failures are logged. */
+/** Requests with a lower status are logged only if they are slow. With `none`, only internal failures and pairings are. */
 const MIN_STATUS = { all: 0, errors: 400, failures: 500, none: 500 } as const
 const SLOW_MS = { all: 1_000, errors: 1_000, failures: 1_000, none: Number.POSITIVE_INFINITY } as const
 const MAX_PATH_LENGTH = 200

@@ -25,22 +25,22 @@ class Log {
 }
 
 const run = (log: Log, limit: PruneLimit, signal = new AbortController().signal) => {
-  const told: number[] = []
-  return pruneInBatches(log, limit, { signal, onProgress: (removed) => told.push(removed) }).then(
-    (removed) => ({ removed, told }),
+  const reported: number[] = []
+  return pruneInBatches(log, limit, { signal, onProgress: (pruned) => reported.push(pruned) }).then(
+    (pruned) => ({ pruned, reported }),
   )
 }
 
-describe('history is removed in batches', () => {
+describe('history is pruned in batches', () => {
   test.each([
     [{ before: 2_500 }, [1_000, 1_000, 500], [1_000, 2_000, 2_500]],
     [{ keep: 1_000 }, [1_000, 1_000, 1_000, 0], [1_000, 2_000, 3_000, 3_000]],
     [{ keep: 4_000 }, [0], [0]],
-  ])('%j: only what the limit allows', async (limit, batches, told) => {
+  ])('%j: only what the limit allows', async (limit, batches, reported) => {
     const log = new Log(4_000)
     const outcome = await run(log, limit)
-    expect([log.batches, outcome.told]).toEqual([batches, told])
-    expect([outcome.removed, log.times.length]).toEqual([4_000 - log.times.length, 4_000 - outcome.removed])
+    expect([log.batches, outcome.reported]).toEqual([batches, reported])
+    expect([outcome.pruned, log.times.length]).toEqual([4_000 - log.times.length, 4_000 - outcome.pruned])
     expect(await log.countPrunable(limit)).toMatchObject({ prunable: 0 })
   })
 
@@ -63,20 +63,20 @@ describe('history is removed in batches', () => {
     expect(rested).toBeGreaterThanOrEqual(3 * 29)
   })
 
-  test('and stops after the current batch when told to', async () => {
+  test('and stops after the current batch when it is aborted', async () => {
     const log = new Log(5_000)
     const controller = new AbortController()
-    const removing = pruneInBatches(
+    const pruning = pruneInBatches(
       log,
       { keep: 0 },
       {
         signal: controller.signal,
-        onProgress: (removed) => {
-          if (removed === 2_000) controller.abort()
+        onProgress: (pruned) => {
+          if (pruned === 2_000) controller.abort()
         },
       },
     )
-    await expect(removing).rejects.toThrow()
+    await expect(pruning).rejects.toThrow()
     expect(log.batches).toEqual([1_000, 1_000])
   })
 })

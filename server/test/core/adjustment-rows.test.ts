@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { ADJUSTMENT_ROWS, COUNT_ROW_KIND, decideRows } from '../../src/core/transfer/adjustment.ts'
+import { ADJUSTMENT_ROW_KIND, COUNT_ROW_KIND, decideRows } from '../../src/core/transfer/adjustment.ts'
 import { fieldsOfJson } from '../../src/core/transfer/files.ts'
 import { MAX_QUANTITY } from '../../src/core/values/field.ts'
 import { reasonOf } from './bad-row.ts'
@@ -17,13 +17,16 @@ describe('A line of an adjustment', () => {
     [['1', '', '0', ''], { petId: 1n, quantity: 0 }],
     [['9223372036854775807', '', String(MAX_QUANTITY), '5'], { quantity: MAX_QUANTITY, expected: 5 }],
   ])('%j is read exactly', (fields, change) => {
-    expect(ADJUSTMENT_ROWS.read(fields)).toMatchObject(change)
+    expect(ADJUSTMENT_ROW_KIND.read(fields)).toMatchObject(change)
   })
 
   test('has no field for a blank column', () => {
-    expect(Object.keys(ADJUSTMENT_ROWS.read(['1', '12', '', '']))).toEqual(['petId', 'delta'])
-    expect(Object.keys(ADJUSTMENT_ROWS.read(['1', '', '5', '']))).toEqual(['petId', 'quantity'])
-    expect(Object.keys(ADJUSTMENT_ROWS.read(['1', undefined, '5', undefined]))).toEqual(['petId', 'quantity'])
+    expect(Object.keys(ADJUSTMENT_ROW_KIND.read(['1', '12', '', '']))).toEqual(['petId', 'delta'])
+    expect(Object.keys(ADJUSTMENT_ROW_KIND.read(['1', '', '5', '']))).toEqual(['petId', 'quantity'])
+    expect(Object.keys(ADJUSTMENT_ROW_KIND.read(['1', undefined, '5', undefined]))).toEqual([
+      'petId',
+      'quantity',
+    ])
   })
 
   test.each([
@@ -47,7 +50,7 @@ describe('A line of an adjustment', () => {
       'petId must be an integer from -9223372036854775808 to 9223372036854775807 in plain digits, got "x"',
     ],
   ])('%j is rejected with the reason', (fields, reason) => {
-    expect(reasonOf(() => ADJUSTMENT_ROWS.read(fields))).toBe(reason)
+    expect(reasonOf(() => ADJUSTMENT_ROW_KIND.read(fields))).toBe(reason)
   })
 
   test.each([
@@ -56,7 +59,7 @@ describe('A line of an adjustment', () => {
     ['{"petId":1}', ['1', undefined, undefined, undefined]],
     ['{"petId":1,"delta":null,"quantity":5}', ['1', '', '5', undefined]],
   ])('%s in JSON may omit optional fields', (line, fields) => {
-    expect(fieldsOfJson(line, ADJUSTMENT_ROWS.columns)).toEqual(fields)
+    expect(fieldsOfJson(line, ADJUSTMENT_ROW_KIND.columns)).toEqual(fields)
   })
 
   test.each([
@@ -68,7 +71,7 @@ describe('A line of an adjustment', () => {
     ],
     ['{"delta":5}', 'petId is missing; it must be'],
   ])('%s in JSON is rejected with the reason', (line, reason) => {
-    expect(reasonOf(() => fieldsOfJson(line, ADJUSTMENT_ROWS.columns))).toStartWith(reason)
+    expect(reasonOf(() => fieldsOfJson(line, ADJUSTMENT_ROW_KIND.columns))).toStartWith(reason)
   })
 })
 

@@ -16,7 +16,7 @@ import {
   shuffledSubarray,
   string,
 } from 'fast-check'
-import { ADJUSTMENT_ROWS, COUNT_ROW_KIND } from '../../src/core/transfer/adjustment.ts'
+import { ADJUSTMENT_ROW_KIND, COUNT_ROW_KIND } from '../../src/core/transfer/adjustment.ts'
 import { type FileKind, readHeader } from '../../src/core/transfer/csv.ts'
 import { IMPORT_KINDS, openRows } from '../../src/core/transfer/files.ts'
 import {
@@ -218,7 +218,7 @@ test('Rows with any delimiter, quotes and column order are read unchanged', asyn
 })
 
 test('The header of an adjustment is recognized with any delimiter', () => {
-  const kinds = [kind('adjustment', ADJUSTMENT_ROWS.columns)]
+  const kinds = [kind('adjustment', ADJUSTMENT_ROW_KIND.columns)]
   expect(readHeader('expected;PetId;DELTA', 'the file', kinds)).toEqual({
     kind: 'adjustment',
     delimiter: ';',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { parse } from 'csv-parse/sync'
 import { array, asyncProperty, assert as check, constantFrom, integer, string } from 'fast-check'
-import { ADJUSTMENT_ROWS } from '../../src/core/transfer/adjustment.ts'
+import { ADJUSTMENT_ROW_KIND } from '../../src/core/transfer/adjustment.ts'
 import { fileText, IMPORT_KINDS, openRows } from '../../src/core/transfer/files.ts'
 import { type FilePet, PET_ROW_KIND, type RawRow } from '../../src/core/transfer/rows.ts'
 
@@ -77,7 +77,7 @@ describe('Optional columns', () => {
     {
       name: 'adjustment',
       label: 'an adjustment',
-      columns: ADJUSTMENT_ROWS.columns,
+      columns: ADJUSTMENT_ROW_KIND.columns,
       headerDescription: 'petId,delta',
     },
   ]

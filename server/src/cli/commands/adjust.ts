@@ -1,5 +1,5 @@
 import { REASONS, Reason, Reference } from '../../core/stock/adjustment-fields.ts'
-import { ADJUSTMENT_ROWS } from '../../core/transfer/adjustment.ts'
+import { ADJUSTMENT_ROW_KIND } from '../../core/transfer/adjustment.ts'
 import type { FileKind } from '../../core/transfer/csv.ts'
 import { ADJUST_KEY_ID } from '../../core/transfer/import.ts'
 import { codecOf, type FieldCodec, quote } from '../../core/values/field.ts'
@@ -16,7 +16,7 @@ const KINDS: readonly FileKind<'adjustment'>[] = [
   {
     name: 'adjustment',
     label: 'an adjustment',
-    columns: ADJUSTMENT_ROWS.columns,
+    columns: ADJUSTMENT_ROW_KIND.columns,
     headerDescription: 'petId,delta or petId,quantity, each with an optional column named expected',
   },
 ]
@@ -60,7 +60,7 @@ async function adjustFile(path: string, flags: Flags): Promise<void> {
   await withFile(path, flags, KINDS, (file) =>
     withStore(flags, 'require_current', async ({ store, database }) =>
       runImport(file, flags, {
-        rowKind: ADJUSTMENT_ROWS,
+        rowKind: ADJUSTMENT_ROW_KIND,
         staged: await store.stageAdjustment(),
         store,
         database,

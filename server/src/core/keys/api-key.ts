@@ -115,7 +115,9 @@ export function describeKeyChange(key: ApiKey, change: KeyChange): string[] {
     ...describeDifference('plan', key, allowance, formatAllowance),
     ...describeDifference('may', key.permissions, permissions, formatPermissions),
     ...describeDifference('expires', key.expiresAt ?? 'never', expiresAt, formatExpiry),
-    ...describeDifference('paused', key.pausedAt !== undefined, paused, (isSet) => (isSet ? 'yes' : 'no')),
+    ...describeDifference('paused', key.pausedAt !== undefined, paused, (isPaused) =>
+      isPaused ? 'yes' : 'no',
+    ),
   ]
 }
 

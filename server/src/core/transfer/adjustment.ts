@@ -15,15 +15,15 @@ export const COUNT_ROW = {
 export const COUNT_ROW_KIND = rowKind<AdjustmentChange>('pet', 'pets', COUNT_ROW, { blank: 'absent' })
 
 const deltaCodec = codecOf('delta', ADJUSTMENT_CHANGE.delta)
-const adjustmentRows = rowKind<AdjustmentChange>('pet', 'pets', ADJUSTMENT_CHANGE, {
+const baseRowKind = rowKind<AdjustmentChange>('pet', 'pets', ADJUSTMENT_CHANGE, {
   // A delta in a file may have a plus sign.
   columnOverrides: { delta: { fromText: (text) => deltaCodec.fromText(text.replace(/^\+(?=[1-9])/, '')) } },
   blank: 'absent',
 })
-export const ADJUSTMENT_ROWS: RowKind<AdjustmentChange> = {
-  ...adjustmentRows,
+export const ADJUSTMENT_ROW_KIND: RowKind<AdjustmentChange> = {
+  ...baseRowKind,
   read: (texts) => {
-    const change = adjustmentRows.read(texts)
+    const change = baseRowKind.read(texts)
     const problem = deltaOrQuantityProblem(change.delta, change.quantity)
     if (problem !== undefined) throw new BadRow(problem)
     return change

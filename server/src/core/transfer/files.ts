@@ -53,7 +53,7 @@ function fileKind<Name extends string>(
   return { name, label, columns, headerDescription: `${headerOf(columns)} (${name})` }
 }
 
-/** Detects the kind of a file from its first line. Throws if a CSV header fits no kind. The batches may throw `NotUtf8`. */
+/** Detects the kind of a file from its first line. Throws if the file is empty or its header is wrong. The batches may throw `NotUtf8`. */
 export async function openRows<Name extends string>(
   chunks: AsyncIterable<Uint8Array>,
   name: string,

@@ -150,7 +150,7 @@ export type RowCategory =
   | { readonly type: 'known'; readonly id: bigint }
   | { readonly type: 'new'; readonly id: bigint | undefined; readonly name: string | undefined }
 
-/** Finds categories by id, or by name regardless of case. Throws `BadRow` if the category of a row is missing or ambiguous. */
+/** Returns a function that finds a category by id, or by name regardless of case, and throws `BadRow` if it is ambiguous. */
 export function categoryFinder(
   categories: Iterable<Pick<Category, 'id' | 'name'>>,
 ): (row: Pick<FilePet, 'categoryId' | 'category'>) => RowCategory {

@@ -161,7 +161,7 @@ export class Connection implements SqlDatabase {
       )
       pool.release(session, { isReusable })
     }
-    return this.#openLongSession(session, close, NO_MAX_PAUSE)
+    return this.#toLongSession(session, close, NO_MAX_PAUSE)
   }
 
   /**
@@ -177,10 +177,10 @@ export class Connection implements SqlDatabase {
       close().catch(() => {})
       throw error
     })
-    return this.#openLongSession(session, close, Math.min(MAX_PAUSE_MS, this.#statementTimeoutMs / 2))
+    return this.#toLongSession(session, close, Math.min(MAX_PAUSE_MS, this.#statementTimeoutMs / 2))
   }
 
-  #openLongSession(session: Session, close: () => Promise<void>, maxPauseMs: number): PostgresLongSession {
+  #toLongSession(session: Session, close: () => Promise<void>, maxPauseMs: number): PostgresLongSession {
     const withServiceErrors = <T>(work: () => Promise<T>) => this.withServiceErrors(work)
     return new PostgresLongSession({ session, close, withServiceErrors, maxPauseMs })
   }

@@ -53,7 +53,7 @@ export class PostgresLongSession implements LongSession {
     return count
   }
 
-  /** Runs `work` in the current transaction. Statements that `work` sends without waiting share one round trip. */
+  /** Runs `work` in the current transaction, if there is one. Statements that it sends without waiting share one round trip. */
   onSession<T>(work: (session: Session) => Promise<T>): Promise<T> {
     return this.#withServiceErrors(() => work(this.#session))
   }

@@ -60,9 +60,9 @@ interface ServingParts {
  * block the event loop. Instead, a statement that finds the database locked is retried, and other requests run between the
  * attempts.
  *
- * The service calls `flushInBackground`. From then on its commits are visible at once, and flushed off the event loop while other requests are active. The
- * result of a read is held back until every commit that the read may have seen is flushed. `readLog` reads only flushed
- * commits, so it does not wait for a flush.
+ * The service calls `flushInBackground`. From then on its commits are visible at once, and flushed off the event loop while
+ * other requests are active. The result of a read is held back until every commit that the read may have seen is flushed.
+ * `readLog` reads only flushed commits, so it does not wait for a flush.
  *
  * All other connections flush each commit before it returns (`synchronous = FULL`). They may read commits of the service
  * that are not flushed yet, and flush these before they return a result.

@@ -161,7 +161,7 @@ const ADD_ORDER_CUSTOMER = `
   CREATE INDEX orders_by_pet_and_customer ON orders (pet_id, state, customer_words, id) WHERE customer_words IS NOT NULL`
 
 /** See core/keys/pairing.ts. A key has at most one pairing code. */
-const PAUSED_KEYS_AND_PAIRING_CODES = `
+const ADD_PAUSED_KEYS_AND_PAIRING_CODES = `
   ALTER TABLE keys ADD COLUMN paused_at INTEGER;
   CREATE TABLE pairing_codes (
     key_id     TEXT PRIMARY KEY REFERENCES keys (id),
@@ -186,7 +186,7 @@ const MIGRATIONS = [
   DROP_FULL_TEXT_INDEX,
   DROP_ORDER_STATE_CHECK,
   ADD_ORDER_CUSTOMER,
-  PAUSED_KEYS_AND_PAIRING_CODES,
+  ADD_PAUSED_KEYS_AND_PAIRING_CODES,
   ADD_ORDER_AUTHORS,
 ]
 
