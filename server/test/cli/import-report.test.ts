@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { dryRunReport } from '../../src/cli/import-report.ts'
 import type { ImportedPet } from '../../src/core/catalog/pet.ts'
-import { importedPetRows } from '../../src/core/transfer/rows.ts'
+import { importedPetRowKind } from '../../src/core/transfer/rows.ts'
 
 test('A dry run shows cleared values, and omits fields that the file does not have', () => {
   const pet: ImportedPet = { id: 1n, name: 'Rex', categoryId: 1n, status: 'sold', quantity: 1 }
@@ -26,7 +26,7 @@ test('A dry run shows cleared values, and omits fields that the file does not ha
       unchanged: 0,
     },
     { count: 0, first: [] },
-    importedPetRows([]),
+    importedPetRowKind([]),
     { isAdjustment: false },
   )
   expect(report.split('\n').filter((line) => line.startsWith('  line'))).toEqual([

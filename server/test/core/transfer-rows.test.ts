@@ -4,7 +4,7 @@ import {
   CATEGORY_ROW_KIND,
   categoryFinder,
   type FieldText,
-  importedPetRows,
+  importedPetRowKind,
   ORDER_ROW_KIND,
   PET_ROW_KIND,
 } from '../../src/core/transfer/rows.ts'
@@ -119,7 +119,7 @@ describe('The category of a pet in a file', () => {
   })
 
   test('must exist or have an id in petstore import, and so must the pet', () => {
-    const { read } = importedPetRows(categories)
+    const { read } = importedPetRowKind(categories)
     const row = (petId: string, categoryId: string, category: string) =>
       read([petId, 'Rex', categoryId, 'sold', '1', undefined, undefined, category])
     const rex = { id: 7n, name: 'Rex', status: 'sold', quantity: 1 } as const

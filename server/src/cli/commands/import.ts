@@ -3,7 +3,12 @@ import type { Reason } from '../../core/stock/adjustment-fields.ts'
 import { COUNT_ROW_KIND } from '../../core/transfer/adjustment.ts'
 import { IMPORT_KINDS } from '../../core/transfer/files.ts'
 import { IMPORT_KEY_ID, type StagedImport } from '../../core/transfer/import.ts'
-import { CATEGORY_ROW_KIND, importedPetRows, ORDER_ROW_KIND, type RowKind } from '../../core/transfer/rows.ts'
+import {
+  CATEGORY_ROW_KIND,
+  importedPetRowKind,
+  ORDER_ROW_KIND,
+  type RowKind,
+} from '../../core/transfer/rows.ts'
 import type { Store } from '../../store/store.ts'
 import type { PetstoreCommand } from '../arguments.ts'
 import { addFileOptions, type FileFlags, runImport, withFile } from '../import-run.ts'
@@ -47,7 +52,7 @@ async function importFile(path: string, flags: Flags): Promise<void> {
         })
       switch (kind) {
         case 'pets':
-          return run(importedPetRows(await allCategories(store)), await store.stagePets())
+          return run(importedPetRowKind(await allCategories(store)), await store.stagePets())
         case 'categories':
           return run(CATEGORY_ROW_KIND, await store.stageCategories())
         case 'orders':

@@ -188,7 +188,9 @@ export function nameKey(text: string): string {
 }
 
 /** The rows of `petstore import`, which chooses no ids, neither for pets nor for categories. */
-export function importedPetRows(categories: Iterable<Pick<Category, 'id' | 'name'>>): RowKind<ImportedPet> {
+export function importedPetRowKind(
+  categories: Iterable<Pick<Category, 'id' | 'name'>>,
+): RowKind<ImportedPet> {
   const findCategory = categoryFinder(categories)
   return {
     ...PET_ROW_KIND,
