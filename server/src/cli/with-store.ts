@@ -18,7 +18,7 @@ export function databaseName({ databaseUrl }: Pick<Config, 'databaseUrl'>): stri
   return withoutPassword(databaseUrl).replace(/^sqlite:/, '')
 }
 
-export function isMissingFile({ databaseUrl }: Pick<Config, 'databaseUrl'>): boolean {
+export function isDatabaseFileMissing({ databaseUrl }: Pick<Config, 'databaseUrl'>): boolean {
   return databaseUrl.startsWith('sqlite:') && !existsSync(databaseUrl.slice('sqlite:'.length))
 }
 
@@ -40,7 +40,7 @@ export async function withStore<Result>(
   work: (opened: OpenedStore) => Promise<Result>,
 ): Promise<Result> {
   const config = readConfig(flags)
-  const isNew = tables !== 'require_current' && isMissingFile(config)
+  const isNew = tables !== 'require_current' && isDatabaseFileMissing(config)
   // Commands that do not create tables, such as export, may also run on a read-only standby.
   const store = await openConfiguredStore(config, { tables, mayBeReadOnly: tables === 'require_current' })
   const database = databaseName(config)

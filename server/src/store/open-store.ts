@@ -17,7 +17,7 @@ export async function openStore(
   options: OpenOptions,
   settings: PostgresSettings = DEFAULT_POSTGRES_SETTINGS,
 ): Promise<Store> {
-  if (!canBeShared(databaseUrl)) return openSqlite(databaseUrl.slice(SQLITE_SCHEME.length), options)
+  if (!isPostgresUrl(databaseUrl)) return openSqlite(databaseUrl.slice(SQLITE_SCHEME.length), options)
   try {
     const mayBeReadOnly = options.mayBeReadOnly === true
     return await openPostgresStore(databaseUrl, { ...settings, mayBeReadOnly }, options.tables)
@@ -36,8 +36,7 @@ export function findDeletedWriteAheadLog(path: string): string | undefined {
   return deletedWriteAheadLogOf(path)
 }
 
-/** Whether several processes can serve the database that DATABASE_URL names. */
-export function canBeShared(databaseUrl: string): boolean {
+export function isPostgresUrl(databaseUrl: string): boolean {
   return !databaseUrl.startsWith(SQLITE_SCHEME)
 }
 

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type Config, readConfig } from '../../service/config.ts'
-import { canBeShared, restoreStore } from '../../store/open-store.ts'
+import { isPostgresUrl, restoreStore } from '../../store/open-store.ts'
 import { type PetstoreCommand, type SettingFlags, throwUsageError } from '../arguments.ts'
 import {
   describeFullDisk,
@@ -99,7 +99,7 @@ async function restore(file: string | undefined, flags: RestoreFlags): Promise<v
 async function restoreFile(file: string, flags: RestoreFlags): Promise<void> {
   const config = readConfig(flags)
   const database = databaseName(config)
-  if (canBeShared(config.databaseUrl)) {
+  if (isPostgresUrl(config.databaseUrl)) {
     console.log(postgresSteps(file === STANDARD_INPUT ? 'FILE' : file))
     throw new Error(`restore ${database} with the tools of PostgreSQL, as shown above; nothing was changed`)
   }

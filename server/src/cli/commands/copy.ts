@@ -1,6 +1,6 @@
 import { copyStore } from '../../core/transfer/copy.ts'
 import { readConfig } from '../../service/config.ts'
-import { canBeShared } from '../../store/open-store.ts'
+import { isPostgresUrl } from '../../store/open-store.ts'
 import { type PetstoreCommand, throwUsageError } from '../arguments.ts'
 import { formatNumber, Progress, runInterruptible } from '../terminal.ts'
 import { withStore } from '../with-store.ts'
@@ -30,7 +30,7 @@ async function copy({ from, to }: Flags): Promise<void> {
   }
   const flagsFor = (databaseUrl: string | undefined) => (databaseUrl === undefined ? {} : { databaseUrl })
   // Without --to, the target may be the default file in the wrong folder, so a missing file is not created.
-  const mayCreateTarget = to !== undefined || canBeShared(readConfig({}).databaseUrl)
+  const mayCreateTarget = to !== undefined || isPostgresUrl(readConfig({}).databaseUrl)
   const progress = new Progress()
   await runInterruptible('nothing was copied', (signal) =>
     withStore(flagsFor(from), 'require_current', ({ store: source }) =>

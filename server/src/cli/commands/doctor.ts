@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { ServiceError } from '../../core/values/errors.ts'
 import { type Config, readConfig, SETTING_NAMES, SettingError } from '../../service/config.ts'
-import { canBeShared, findDeletedWriteAheadLog } from '../../store/open-store.ts'
+import { findDeletedWriteAheadLog, isPostgresUrl } from '../../store/open-store.ts'
 import { OpenRefused } from '../../store/opening.ts'
 import type { Store } from '../../store/store.ts'
 import type { JsonFlags, PetstoreCommand } from '../arguments.ts'
@@ -88,7 +88,7 @@ function checkNetwork({ host, trustProxy }: Config): Finding[] {
 }
 
 async function checkDatabase(config: Config): Promise<Finding[]> {
-  if (canBeShared(config.databaseUrl)) return checkContents(config, 'postgres')
+  if (isPostgresUrl(config.databaseUrl)) return checkContents(config, 'postgres')
   const path = resolve(config.databaseUrl.slice('sqlite:'.length))
   if (!existsSync(path)) {
     const advice =

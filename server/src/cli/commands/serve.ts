@@ -11,7 +11,7 @@ import {
   sqliteAddressInDataFolder,
 } from '../../service/config.ts'
 import { DEMO_LIMITS, DEMO_SECRETS, prepareDemo } from '../../service/demo.ts'
-import { canBeShared } from '../../store/open-store.ts'
+import { isPostgresUrl } from '../../store/open-store.ts'
 import { withoutPassword } from '../../store/opening.ts'
 import type { Store } from '../../store/store.ts'
 import { Logger } from '../../telemetry/logger.ts'
@@ -19,7 +19,7 @@ import type { PetstoreCommand, SettingFlags } from '../arguments.ts'
 import { describeExposedFiles } from '../files.ts'
 import { READY, Supervisor, sharedPort } from '../supervisor.ts'
 import { failureText, formatNumber } from '../terminal.ts'
-import { databaseName, isMissingFile, openConfiguredStore } from '../with-store.ts'
+import { databaseName, isDatabaseFileMissing, openConfiguredStore } from '../with-store.ts'
 
 const DEMO_FILE = 'demo.db'
 
@@ -70,7 +70,7 @@ async function serve(flags: Flags): Promise<void> {
     )
   }
   if (flags.worker !== undefined) return runWorker(config, Number(flags.worker), isDemo)
-  const isNew = isMissingFile(config)
+  const isNew = isDatabaseFileMissing(config)
   const storeFlags = flags.data === undefined ? '' : ` --data ${flags.data}`
   let facts: StoreFacts
   const flushFailure = Promise.withResolvers<Error>()
@@ -83,7 +83,7 @@ async function serve(flags: Flags): Promise<void> {
     if (isDemo) await prepareDemo(store, store.clock())
     const hasKeys = (await store.listKeyPage(1, undefined)).length > 0
     facts = { isDemo, isNew, hasKeys, storeFlags }
-    if (config.processes > 1 && canBeShared(config.databaseUrl)) {
+    if (config.processes > 1 && isPostgresUrl(config.databaseUrl)) {
       await store.close()
       return await runSupervisor(config, facts)
     }
