@@ -55,9 +55,10 @@ export class PetstoreCommand extends Command {
   }
 }
 
-/** Makes the program end with the exit code for a usage error. */
+export const EXIT_USAGE_ERROR = 2
+
 export function throwUsageError(message: string): never {
-  throw new CommanderError(1, 'petstore.usageError', message)
+  throw new CommanderError(EXIT_USAGE_ERROR, 'petstore.usageError', message)
 }
 
 const idParser = (name: string) => (text: string) =>
@@ -120,7 +121,7 @@ export function parseDuration(text: string): number | undefined {
   return unitMs === undefined ? undefined : Number(count) * unitMs
 }
 
-/** Returns the time that a flag stands for. A flag such as `90d` is relative to `now`, the current time of the database. */
+/** Returns the time that a flag names. A value such as `90d` is relative to `now`, the current time of the database. */
 export type TimeResolver = (now: number) => number
 
 /** Parses a day, a time, or a duration before or after now. */

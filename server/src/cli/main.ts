@@ -1,12 +1,11 @@
 #!/usr/bin/env bun
 import { CommanderError } from 'commander'
 import { hideSecrets } from '../core/keys/api-key.ts'
-import { hasPassword } from './arguments.ts'
+import { EXIT_USAGE_ERROR, hasPassword } from './arguments.ts'
 import { createProgram } from './program.ts'
 import { failureText } from './terminal.ts'
 
 const EXIT_FAILURE = 1
-const EXIT_USAGE_ERROR = 2
 
 if (hasPassword(process.argv)) {
   console.error(
