@@ -13,7 +13,7 @@ export interface PauseFlags extends ConfirmFlags {
 
 type OnProgress = (done: number, total: number) => void
 
-/** Thrown to roll back a write for which the user has to accept the pause first. */
+/** Thrown to roll back a write whose long pause the user has not accepted. */
 class PauseTooLong extends Error {
   override readonly name = 'PauseTooLong'
 }

@@ -8,10 +8,10 @@ export function refusedLines(refused: Tally<RefusedLine>): string[] {
 }
 
 /** Returns `result`, a phrase that names the imported rows, followed by the number of skipped lines, the time and the rate. */
-export function importSummary(result: string, rows: number, refused: number, seconds: number): string {
+export function importSummary(result: string, rows: number, refusedCount: number, seconds: number): string {
   // A short import spends most of its time on startup, so its rate would mislead.
   const rate = seconds < 1 ? '' : `, ${formatNumber(Math.round(rows / seconds))} rows/s`
-  const skipped = refused > 0 ? `, ${formatCount(refused, 'bad line')} skipped` : ''
+  const skipped = refusedCount > 0 ? `, ${formatCount(refusedCount, 'bad line')} skipped` : ''
   return `${result}${skipped} (${seconds.toFixed(1)} s${rate})`
 }
 

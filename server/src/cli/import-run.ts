@@ -24,11 +24,11 @@ export interface FileFlags extends SettingFlags, PauseFlags {
   readonly encoding: Encoding
 }
 
-interface OpenFile<Name extends string> {
+interface OpenFile<KindName extends string> {
   /** The name in messages. */
   readonly name: string
   readonly bytes: ByteSource
-  readonly source: RowSource<Name>
+  readonly source: RowSource<KindName>
   readonly signal: AbortSignal
 }
 
@@ -59,15 +59,15 @@ export function addFileOptions(command: PetstoreCommand): PetstoreCommand {
 }
 
 /** Opens a file, detects its kind, and runs `work`. Ctrl-C and SIGTERM abort the work. */
-export async function withFile<Name extends string>(
-  file: string,
+export async function withFile<KindName extends string>(
+  path: string,
   { encoding }: Pick<FileFlags, 'encoding'>,
-  kinds: readonly FileKind<Name>[],
-  work: (file: OpenFile<Name>) => Promise<void>,
+  kinds: readonly FileKind<KindName>[],
+  work: (file: OpenFile<KindName>) => Promise<void>,
 ): Promise<void> {
-  const name = file === '-' ? 'standard input' : file
+  const name = path === '-' ? 'standard input' : path
   await runInterruptible('nothing was changed', async (signal) => {
-    const bytes = openByteSource(file, signal)
+    const bytes = openByteSource(path, signal)
     try {
       await work({ name, bytes, source: await openRows(bytes.chunks, name, kinds, encoding), signal })
     } catch (error) {
@@ -179,10 +179,10 @@ async function applyImport<Value>(
     progress.end()
     const refused = mergeRefused(refusedInStaging, flags.show, counts.refused)
     printRefused(refused)
-    const changed = isAdjustment(run)
+    const changesText = isAdjustment(run)
       ? `${formatCount(counts.changed, rowKind.noun, rowKind.plural)} changed`
       : `${formatCount(counts.added, rowKind.noun, rowKind.plural)} added, ${formatNumber(counts.changed)} changed`
-    return { text: `${changed}, ${formatNumber(counts.unchanged)} unchanged`, refused }
+    return { text: `${changesText}, ${formatNumber(counts.unchanged)} unchanged`, refused }
   } catch (error) {
     if (error instanceof RowsRefused) {
       progress.end()

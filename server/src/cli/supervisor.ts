@@ -5,9 +5,9 @@ import type { Logger } from '../telemetry/logger.ts'
 export const READY = 'ready'
 
 /** The pause before a restart doubles each time, up to the maximum. */
-const FIRST_PAUSE_MS = 100
+const MIN_PAUSE_MS = 100
 const MAX_PAUSE_MS = 10_000
-/** If a worker has run for this long, the pause before its restart is `FIRST_PAUSE_MS` again. */
+/** If a worker has run for this long, the pause before its restart is the minimum again. */
 const STABLE_AFTER_MS = 10_000
 
 interface Worker {
@@ -61,6 +61,7 @@ export class Supervisor {
       },
       onExit: () => reject(new Error('a worker process ended before it listened')),
     })
+    // Only `run` awaits `ready`, so nothing else would handle the failure of a restarted worker.
     promise.catch(() => {})
     return { process: child, ready: promise, startedAt: performance.now() }
   }
@@ -68,13 +69,13 @@ export class Supervisor {
   /** Replaces a worker each time it ends. Resolves to the exit code of the last process after `stop`. */
   async #keepAlive(first: Worker, index: number): Promise<number> {
     let worker = first
-    let pauseMs = FIRST_PAUSE_MS
+    let pauseMs = MIN_PAUSE_MS
     for (;;) {
       const { process: child, startedAt } = worker
       const code = await child.exited
       if (!this.#isStopping) {
         const wasStable = performance.now() - startedAt > STABLE_AFTER_MS
-        pauseMs = wasStable ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, MAX_PAUSE_MS)
+        pauseMs = wasStable ? MIN_PAUSE_MS : Math.min(pauseMs * 2, MAX_PAUSE_MS)
         this.#logger.warn('a worker process ended; restarting it', {
           process: index + 1,
           pid: child.pid,

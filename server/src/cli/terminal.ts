@@ -148,7 +148,7 @@ export async function confirmUnlessAborted(question: string, signal: AbortSignal
 /** By convention, 128 plus the number of the signal that ended the program. */
 const EXIT_CODES: Readonly<Partial<Record<NodeJS.Signals, number>>> = { SIGINT: 130, SIGTERM: 143 }
 
-/** Runs work that Ctrl-C and SIGTERM abort. Prints `abortEffect` unless the work completes nevertheless. */
+/** Runs work that Ctrl-C and SIGTERM abort. If the work fails after such a signal, prints `abortEffect` instead of the error. */
 export async function runInterruptible(
   abortEffect: string,
   work: (signal: AbortSignal) => Promise<void>,

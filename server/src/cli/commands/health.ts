@@ -5,7 +5,7 @@ import { serviceAddress } from './serve.ts'
 const RESPONSE_TIMEOUT_MS = 5_000
 const RETRY_EVERY_MS = 200
 
-/** For supervisors and for containers without curl. */
+/** For service managers such as systemd, and for containers without curl. */
 export function addHealthCommand(program: PetstoreCommand): void {
   program
     .command('health')

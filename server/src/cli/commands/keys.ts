@@ -152,7 +152,7 @@ function limitOption(flag: string, description: string): Option {
   return new Option(`${flag} <number>`, description).argParser(wholeNumberParser(flag, 1))
 }
 
-/** The audit log names the user of this machine. */
+/** The actor is the user who runs this command. A user without a name is identified by the uid. */
 function auditStamp(at: number): AuditStamp {
   const { username, uid } = userInfo()
   return { at, actor: username === 'unknown' ? `uid ${uid}` : username }

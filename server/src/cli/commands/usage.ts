@@ -7,7 +7,7 @@ import { printList } from '../terminal.ts'
 import type { OpenedStore } from '../with-store.ts'
 import { describeKeyState, NO_KEYS_MESSAGE } from './keys.ts'
 
-const DAYS = 30
+const DAY_COUNT = 30
 const BAR_WIDTH = 10
 const SPARK_LEVELS = '▁▂▃▄▅▆▇█'
 
@@ -23,7 +23,7 @@ export function addUsageCommand(program: PetstoreCommand): void {
 
 async function showUsage({ store }: OpenedStore, flags: JsonFlags): Promise<void> {
   const now = store.clock()
-  const since = now - (DAYS - 1) * DAY
+  const since = now - (DAY_COUNT - 1) * DAY
   const records = await store.listKeys()
   const limitStates = await store.loadLimits()
   const dailyUsage = await store.listUsage(dayOf(since))
@@ -64,8 +64,8 @@ function toUsage(
   const today = dayOf(now)
   const keyUsage = dailyUsage.filter(({ keyId }) => keyId === key.id)
   const keyBans = bans.filter(({ keyId }) => keyId === key.id)
-  const days = Array.from({ length: DAYS }, (_, index) => {
-    const day = dayOf(now - (DAYS - 1 - index) * DAY)
+  const days = Array.from({ length: DAY_COUNT }, (_, index) => {
+    const day = dayOf(now - (DAY_COUNT - 1 - index) * DAY)
     const usage = keyUsage.find((candidate) => candidate.day === day)
     return { day, accepted: usage?.accepted ?? 0, rejected: usage?.rejected ?? 0 }
   })
