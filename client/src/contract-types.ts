@@ -133,7 +133,7 @@ export interface NewPet {
   readonly barcode?: string
   /** The pet is low if at most this many are available. If the field is absent, the threshold of the category applies. */
   readonly lowStockAt?: number
-  /** Units on the shelf; 0 if it is absent. */
+  /** Units on the shelf; 0 if the field is absent. */
   readonly quantity?: number
   /** Identifier of the pet. If it is absent, the service chooses a free one. */
   readonly id?: bigint

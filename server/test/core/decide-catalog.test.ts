@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { LockedCatalog } from '../../src/core/catalog/catalog-draft.ts'
 import type { Category } from '../../src/core/catalog/category.ts'
-import type { Pet, PetDraft, PetPatch, PetUpsert } from '../../src/core/catalog/pet.ts'
+import type { NewPet, Pet, PetPatch, PetUpsert } from '../../src/core/catalog/pet.ts'
 import type { Command } from '../../src/core/stock/command.ts'
 import { decide } from '../../src/core/stock/decide.ts'
 import type { LockedEntry } from '../../src/core/stock/inventory.ts'
@@ -12,7 +12,7 @@ const TOM: Pet = { id: 2n, name: 'Tom', categoryId: 2n, status: 'pending', barco
 const DOGS: Category = { id: 1n, name: 'Dogs' }
 const CATS: Category = { id: 2n, name: 'Cats', lowStockAt: 5 }
 
-const create = (more: Partial<PetDraft> = {}): Command => ({
+const create = (more: Partial<NewPet> = {}): Command => ({
   type: 'create_pet' as const,
   ...BY,
   draft: { name: 'New', categoryId: 1n, status: 'available', quantity: 4, ...more },

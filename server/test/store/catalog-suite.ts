@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { ImportedPet, Pet, PetDraft, PetPatch } from '../../src/core/catalog/pet.ts'
+import type { ImportedPet, NewPet, Pet, PetPatch } from '../../src/core/catalog/pet.ts'
 import type { Command, Result } from '../../src/core/stock/command.ts'
 import { type ApplyOptions, RowsRefused } from '../../src/core/transfer/import.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -11,7 +11,7 @@ import type { StoreUnderTest } from './store-under-test.ts'
 const BY = { keyId: 'key_a', at: 1 }
 const HIGHEST = 9223372036854775807n
 const LOWEST = -9223372036854775808n
-const create = (more: Partial<PetDraft> = {}): Command => ({
+const create = (more: Partial<NewPet> = {}): Command => ({
   type: 'create_pet' as const,
   ...BY,
   draft: { name: 'New', categoryId: 1n, status: 'available', quantity: 4, ...more },

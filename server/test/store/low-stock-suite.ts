@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { CategoryPatch } from '../../src/core/catalog/category.ts'
-import type { ImportedPet, PetDraft, PetPatch, StockedPet } from '../../src/core/catalog/pet.ts'
+import type { ImportedPet, NewPet, PetPatch, StockedPet } from '../../src/core/catalog/pet.ts'
 import type { Order } from '../../src/core/orders/order.ts'
 import type { AdjustmentChange, Command } from '../../src/core/stock/command.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -25,7 +25,7 @@ const patchCategory = (categoryId: bigint, categoryPatch: CategoryPatch): Comman
   categoryId,
   patch: categoryPatch,
 })
-const create = (more: Partial<PetDraft> = {}): Command => ({
+const create = (more: Partial<NewPet> = {}): Command => ({
   type: 'create_pet' as const,
   ...BY,
   draft: { name: 'New', categoryId: 1n, status: 'available', quantity: 4, ...more },

@@ -19,7 +19,7 @@ export const NEW_CATEGORY = {
   ...CHANGEABLE,
   id: Type.Optional(Int64('Identifier of the category. If it is absent, the service chooses a free one.')),
 }
-export type CategoryDraft = RecordOf<typeof NEW_CATEGORY>
+export type NewCategory = RecordOf<typeof NEW_CATEGORY>
 
 export const CATEGORY_UPDATE = updateOf(CHANGEABLE)
 export type CategoryPatch = RecordOf<typeof CATEGORY_UPDATE>

@@ -28,10 +28,10 @@ export type ExportedPet = RecordOf<typeof EXPORTED_PET>
 export const NEW_PET = {
   ...CHANGEABLE,
   status: Type.Optional(PetStatus),
-  quantity: Type.Optional(Quantity('Units on the shelf; 0 if it is absent.')),
+  quantity: Type.Optional(Quantity('Units on the shelf; 0 if the field is absent.')),
   id: Type.Optional(Int64('Identifier of the pet. If it is absent, the service chooses a free one.')),
 }
-export type PetDraft = RecordOf<typeof NEW_PET>
+export type NewPet = RecordOf<typeof NEW_PET>
 
 export const PET_UPDATE = updateOf(CHANGEABLE)
 export type PetPatch = RecordOf<typeof PET_UPDATE>

@@ -1,5 +1,5 @@
-import type { Category, CategoryDraft, CategoryPatch } from '../catalog/category.ts'
-import type { PetDraft, PetPatch, PetUpsert, StockedPet } from '../catalog/pet.ts'
+import type { Category, CategoryPatch, NewCategory } from '../catalog/category.ts'
+import type { NewPet, PetPatch, PetUpsert, StockedPet } from '../catalog/pet.ts'
 import type { NewOrder, Order, OrderPatch } from '../orders/order.ts'
 import type { ErrorDetail } from '../values/errors.ts'
 import type { Webhook, WebhookPatch } from '../webhooks/webhook.ts'
@@ -68,7 +68,7 @@ export type ChangeOrder = CommandOf<'change_order', OrderAndPet & { patch: Order
 /** Releases the expired holds of these pets. Every other command that reads orders does so as well. */
 type ReleaseHolds = CommandOf<'release_holds', { petIds: readonly bigint[] }>
 
-export type CreatePet = CommandOf<'create_pet', { draft: PetDraft }>
+export type CreatePet = CommandOf<'create_pet', { draft: NewPet }>
 export type UpdatePet = CommandOf<'update_pet', { petId: bigint; patch: PetPatch }>
 /**
  * Creates or updates all of its pets or none. Each id and each barcode may occur once. Unless `canChangeStock`, the command
@@ -77,7 +77,7 @@ export type UpdatePet = CommandOf<'update_pet', { petId: bigint; patch: PetPatch
 export type UpsertPets = CommandOf<'upsert_pets', { canChangeStock: boolean; pets: readonly PetUpsert[] }>
 export type RemovePet = CommandOf<'remove_pet', { petId: bigint }>
 
-export type CreateCategory = CommandOf<'create_category', { draft: CategoryDraft }>
+export type CreateCategory = CommandOf<'create_category', { draft: NewCategory }>
 export type UpdateCategory = CommandOf<'update_category', { categoryId: bigint; patch: CategoryPatch }>
 export type RemoveCategory = CommandOf<'remove_category', { categoryId: bigint }>
 
