@@ -191,7 +191,7 @@ export class PetIndex {
     const count = this.#count
     const sign = isDescending ? -1 : 1
     const best = new BestSlots(limit)
-    // Pets up to `after` have a key below `lowestKey`, or that key and an ordinal below `firstOrdinal`.
+    // Pets up to `after` have a key below `lowestKey`, or a key equal to it and an ordinal below `firstOrdinal`.
     let lowestKey = Number.NEGATIVE_INFINITY
     let firstOrdinal = 0
     if (after !== undefined && by === 'name') {
@@ -241,7 +241,7 @@ export class PetIndex {
     }
   }
 
-  /** Matches pets with a word for each prefix. */
+  /** Matches pets that have, for each prefix, a word that begins with it. */
   #wordMatcher(prefixes: readonly Uint8Array[]): (slot: number) => boolean {
     if (prefixes.length === 0) return () => false
     const heads = Uint32Array.from(prefixes, (prefix) => headOf(prefix, 0, prefix.length))
@@ -403,25 +403,25 @@ export class PetIndex {
 }
 
 /** A slot is the index of a pet in each of these arrays, except in `byId` and `byName`. */
-function columnsFor(slots: number) {
-  const ids = new BigInt64Array(slots)
+function columnsFor(capacity: number) {
+  const ids = new BigInt64Array(capacity)
   return {
     ids,
     /** The memory of `ids`, lower half of each id first. Comparing numbers is several times faster than comparing bigints. */
     idHalves: new Int32Array(ids.buffer),
-    quantities: new Float64Array(slots),
-    availableUnits: new Float64Array(slots),
-    facts: new Int32Array(slots),
+    quantities: new Float64Array(capacity),
+    availableUnits: new Float64Array(capacity),
+    facts: new Int32Array(capacity),
     /** Signatures exclude most pets that lack a searched word, without comparing the words: see `signatureOf`. */
-    signatures: new Uint32Array(slots),
-    textStarts: new Uint32Array(slots),
-    textLengths: new Uint16Array(slots),
-    firstTokens: new Uint32Array(slots),
-    tokenCounts: new Uint8Array(slots),
-    nameRanks: new Uint32Array(slots),
+    signatures: new Uint32Array(capacity),
+    textStarts: new Uint32Array(capacity),
+    textLengths: new Uint16Array(capacity),
+    firstTokens: new Uint32Array(capacity),
+    tokenCounts: new Uint8Array(capacity),
+    nameRanks: new Uint32Array(capacity),
     /** The slots of the pets in the order of their ids, and of their names. */
-    byId: new Uint32Array(slots),
-    byName: new Uint32Array(slots),
+    byId: new Uint32Array(capacity),
+    byName: new Uint32Array(capacity),
   }
 }
 

@@ -25,7 +25,7 @@ export const PLAN_LIMITS: Readonly<Record<Exclude<Plan, 'enterprise'>, Limits>> 
 export const PERMISSIONS = ['stock', 'orders', 'pets', 'webhooks', 'keys'] as const
 export type Permission = (typeof PERMISSIONS)[number]
 
-/** The permissions of a new key that names none. Managing keys is always granted explicitly. */
+/** The permissions of a new key if none are given. Managing keys is always granted explicitly. */
 export const DEFAULT_PERMISSIONS: readonly Permission[] = PERMISSIONS.filter((each) => each !== 'keys')
 
 /** A key as it is stored. Its secret is displayed once and never stored. */
@@ -79,7 +79,7 @@ function parsePermissions(text: string): readonly Permission[] {
   return PERMISSIONS.filter((permission) => names.includes(permission))
 }
 
-const FORBIDDEN_ACTIONS: Readonly<Record<Permission, string>> = {
+const PERMITTED_ACTIONS: Readonly<Record<Permission, string>> = {
   stock: 'change the stock',
   orders: 'change orders',
   pets: 'change pets and categories',
@@ -95,7 +95,7 @@ export function requirePermission(
   const withNeeded = PERMISSIONS.filter((each) => each === needed || permissions.includes(each))
   throw new ServiceError(
     'forbidden',
-    `this key may not ${FORBIDDEN_ACTIONS[needed]}: it needs the permission "${needed}" (petstore keys change ${id} --may ${formatPermissions(withNeeded)})`,
+    `this key may not ${PERMITTED_ACTIONS[needed]}: it needs the permission "${needed}" (petstore keys change ${id} --may ${formatPermissions(withNeeded)})`,
   )
 }
 

@@ -46,7 +46,12 @@ export interface KeyUsage {
   rejected: number
 }
 
-export function admitAndCount(usage: KeyUsage, limits: Limits, now: number, wasWarned: boolean): Admission {
+export function admitAndRecordUsage(
+  usage: KeyUsage,
+  limits: Limits,
+  now: number,
+  wasWarned: boolean,
+): Admission {
   const admission = admit(usage.state, limits, now, wasWarned)
   if (admission.refused === undefined) usage.accepted++
   else usage.rejected++
@@ -249,7 +254,7 @@ export class LimitLedger implements LimitKeeper {
     key.countedAt = now
     this.#unsavedKeys.add(key)
     const wasWarned = this.#bursts.wasWarned(keyId, arrival, now, key.state.lastUsedAt)
-    const admission = admitAndCount(key, limits, now, wasWarned)
+    const admission = admitAndRecordUsage(key, limits, now, wasWarned)
     if (admission.refused !== undefined) this.#bursts.recordRefusal(keyId, arrival, admission.resetAt)
     return admission
   }

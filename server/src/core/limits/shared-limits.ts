@@ -12,7 +12,7 @@ import {
   type WindowCount,
 } from './limit-store.ts'
 import {
-  admitAndCount,
+  admitAndRecordUsage,
   BURST_MS,
   BurstFilter,
   type KeyUsage,
@@ -184,7 +184,7 @@ function decideBatch(
       usageByKey.set(keyId, usage)
     }
     const wasWarned = bursts.wasWarned(keyId, arrival, now, usage.state.lastUsedAt)
-    return admitAndCount(usage, limits, now, wasWarned)
+    return admitAndRecordUsage(usage, limits, now, wasWarned)
   })
   return {
     admissions,
