@@ -73,7 +73,7 @@ type MissingFields = { readonly type: 'missing_fields' }
 
 type NewPetFields = Omit<PetUpsert, 'id'> & Pick<Pet, 'name' | 'categoryId'>
 
-/** All pets of one upsert, as far as they matter for the checks of each pet. */
+/** The ids and barcodes in one upsert that the checks of each of its pets depend on. */
 interface Batch {
   readonly chosenIds: ReadonlySet<bigint>
   /** The barcodes that pets of the batch give up, so that other pets of the batch can have them. */
@@ -283,7 +283,7 @@ export class CatalogDraft {
       : { type: 'barcode_taken', barcode, petId: owner }
   }
 
-  /** Skips the ids that callers have chosen in this commit. */
+  /** Skips ids that earlier commands of the commit, or other pets of the same upsert, have chosen. */
   #takeNewPetId(chosenIds = NO_BATCH.chosenIds): bigint {
     for (;;) {
       const id = takeId(this.#locked.newPetIds, this.#takenPetIdCount++, 'pets')

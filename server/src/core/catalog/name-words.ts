@@ -1,4 +1,4 @@
-/** Limits of an index entry. The words can be longer than the name, because several letters may replace one. */
+/** The words must fit into an index entry. They can be longer than the name, because one letter can become several. */
 const MAX_WORD_LENGTH = 64
 const MAX_JOINED_LENGTH = 500
 

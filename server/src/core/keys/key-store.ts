@@ -37,15 +37,15 @@ export interface KeyStore {
   addKey(key: ApiKey, secret: StoredSecret, stamp: AuditStamp): Promise<void>
   /** The key of the secret with this hash. `expiresAt` is the expiry of the key or of the secret, whichever is earlier. */
   findKey(hash: string): Promise<ApiKey | undefined>
-  /** The hashes of all secrets, or of the keys changed since `after`. May repeat a hash. Cheap if nothing has changed. */
+  /** The hashes of all secrets; with `after`, only those of keys changed since. May repeat a hash. Cheap if nothing changed. */
   listSecretHashes(after: bigint | undefined): Promise<SecretHashes>
   /** Counts the keys of each plan that are active at `now`, as `keyState` defines it. */
   countActiveKeys(now: number): Promise<Record<Plan, number>>
   listKeys(): Promise<KeyRecord[]>
-  /** Up to `limit` keys, oldest first, from the key after `after` on. */
+  /** Up to `limit` keys, oldest first. With `after`, only keys that come after the key with this id. */
   listKeyPage(limit: number, after: string | undefined): Promise<KeyRecord[]>
   findKeyRecord(keyId: string): Promise<KeyRecord | undefined>
-  /** Creates or changes a key, if `requireAllowed` allows that to the actor in the same commit. Returns the key. */
+  /** Runs the command if `requireAllowed` allows it, which is checked in the same commit. Returns the key after the command. */
   runKeyCommand(actorId: string, command: KeyCommand, at: number): Promise<KeyRecord>
   /** Writes only the changed fields, because another process may change the others. `key` is the key before the change. */
   changeKey(key: ApiKey, change: KeyChange, stamp: AuditStamp): Promise<void>

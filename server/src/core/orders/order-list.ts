@@ -5,7 +5,7 @@ import { customerWordsOf, type Order } from './order.ts'
 import type { OrderFilter, OrderPlace, OrderStore } from './order-store.ts'
 
 interface OrderQuery extends PageRequest, Pick<OrderFilter, 'state' | 'petId'> {
-  /** Only orders whose customer begins with this text, compared as `customerWordsOf` writes them. */
+  /** Only orders whose customer begins with this text; case, diacritics and punctuation are ignored. */
   readonly customer: string | undefined
 }
 

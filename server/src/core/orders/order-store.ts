@@ -4,7 +4,7 @@ export interface OrderFilter {
   /** If absent, selects open and complete orders. */
   readonly state?: OrderState | undefined
   readonly petId?: bigint | undefined
-  /** Only orders whose customer, as `customerWordsOf` writes it, begins with this text. */
+  /** Only orders whose `customerWordsOf` begins with this text. */
   readonly customerPrefix?: string | undefined
   /** Only orders after this place in the list. */
   readonly after?: OrderPlace | undefined

@@ -197,6 +197,7 @@ export class OrdersDraft {
   }
 
   #findLocked({ orderId, petId }: CompleteOrder | CancelOrder | ChangeOrder): Order | undefined {
+    // Without a petId, the order did not exist when the command was created.
     const order = petId === undefined ? undefined : this.find(orderId)
     if (order !== undefined && order.petId !== petId) {
       throw new Error(`pet ${petId} was locked for order ${orderId}, which is for pet ${order.petId}`)

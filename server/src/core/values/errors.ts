@@ -22,7 +22,7 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number]
 
-/** A change that could not be made. A request about an order counts as one change. */
+/** A change that could not be made. In an error about a single order, the order is the only change. */
 export interface ErrorDetail {
   /** The index among the changes of the request. */
   readonly index: number
