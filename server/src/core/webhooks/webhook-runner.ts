@@ -127,7 +127,7 @@ export interface RunnerDependencies {
   readonly clock: Clock
   readonly observers: readonly DeliveryObserver[]
   /** Whether the webhook is unchanged since the runner was started. Checked before each attempt. */
-  readonly isCurrent: (webhook: Webhook) => Promise<boolean>
+  readonly isCurrent: () => Promise<boolean>
   /** Nothing is sent without a lease, because another process may have taken over the webhook. */
   readonly hasLease: () => boolean
 }
@@ -332,10 +332,10 @@ export class WebhookRunner {
     this.#proceed()
   }
 
-  /** Once a change of the webhook has been answered, no attempt may start with the previous version. */
+  /** Once a change of the webhook is acknowledged, no attempt may start with the previous version. */
   async #stopIfOutdated(): Promise<void> {
     try {
-      if (!(await this.#dependencies.isCurrent(this.webhook))) this.#isStopping = true
+      if (!(await this.#dependencies.isCurrent())) this.#isStopping = true
     } catch (error) {
       this.#readFailure = error
     }

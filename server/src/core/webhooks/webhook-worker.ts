@@ -94,7 +94,7 @@ export class WebhookWorker implements CommitObserver {
       ...this.#dependencies,
       log: this.#log,
       slots: this.#slots,
-      isCurrent: (current) => this.#isCurrent(current),
+      isCurrent: () => this.#isCurrent(webhook),
       hasLease: () => performance.now() < this.#leasedUntil,
     })
     this.#runners.set(webhook.id, runner)
