@@ -72,14 +72,15 @@ export interface WebhookWithLag {
 /** A place in the log that a webhook can go back to. */
 export interface Rewind {
   /**
-   * `events`: the events since the time will be sent again. `relist`: some of them may have been pruned, so a relist
-   * replaces them. `pending`: the webhook has not sent the first of them yet, so it stays at its place.
+   * `events`: the events since the requested time will be sent again. `relist`: some of them may have been pruned, so a
+   * relist replaces them. `pending`: the webhook has not sent the first of them yet, so it stays at its place.
    */
   readonly type: 'events' | 'relist' | 'pending'
   readonly cursor: string
   readonly lag: WebhookLag
 }
 
+/** The limit for each webhook. */
 export const MAX_KEPT_ATTEMPTS = 1_000
 
 /** Reads webhooks and records deliveries. Commands create and change webhooks. */
@@ -101,11 +102,11 @@ export interface DeliveryStore extends Pick<EventStore, 'version' | 'latestEvent
    * cursor, or if the cursor is ahead of the log or belongs to another log.
    */
   eventsAfter(cursor: string, limit: number): Promise<StockEvents | 'relist_needed' | 'unknown_cursor'>
-  /** Leases every free webhook, renews leases of this process after half of their time, and returns all its leased webhooks. */
+  /** Leases every free webhook, renews leases after half of their time, and returns all webhooks that this process has leased. */
   leaseWebhooks(durationMs: number): Promise<Webhook[]>
   /** Ends the leases of this process, so that another process can take over at once. */
   releaseWebhooks(): Promise<void>
-  /** The revisions by webhook id, with every change that any process has answered. Must be cheap: attempts wait for it. */
+  /** The revisions by webhook id. They reflect every change that any process has acknowledged. Must be cheap: attempts wait. */
   webhookRevisions(): Promise<ReadonlyMap<bigint, number>>
   /** Returns false and saves nothing if the webhook has changed or another process has leased it. */
   saveProgress(

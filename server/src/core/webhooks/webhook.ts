@@ -65,14 +65,14 @@ export interface Webhook extends RecordOf<typeof WEBHOOK> {
   readonly secret: string
   readonly oldSecret?: { readonly secret: string; readonly until: number }
   readonly progress: WebhookProgress
-  /** Incremented by every change of a caller and by every new lease. Progress of an earlier revision is not saved. */
+  /** Incremented by every change that a caller makes and by every new lease. Progress of an earlier revision is not saved. */
   readonly revision: number
 }
 
 export interface WebhookProgress {
   /** Every event up to this cursor has been delivered. */
   readonly cursor: string
-  /** When the pending relist was created; absent if none is pending. It asks the receiver to read the whole list again. */
+  /** When the pending relist was created; absent if none is pending. A relist asks the receiver to read the list again. */
   readonly relistAt?: number
   /** The failure of the oldest undelivered event. */
   readonly failure?: DeliveryFailure
@@ -103,7 +103,7 @@ export function isActive({ paused, progress }: Webhook): boolean {
   return !paused && progress.off === undefined
 }
 
-/** When the next attempt is due; `undefined` if deliveries do not fail, or if nothing is sent. */
+/** When the next attempt is due; `undefined` if deliveries do not fail, or if the webhook is not active. */
 export function retryAtOf(webhook: Webhook): number | undefined {
   return isActive(webhook) ? webhook.progress.failure?.retryAt : undefined
 }
