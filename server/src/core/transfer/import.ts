@@ -113,11 +113,13 @@ export async function stageRows<Value>(
   }
   signal.throwIfAborted()
   const duplicates = await staged.finishStaging(maxExamples)
-  for (const { line, firstLine, id } of duplicates.first) {
-    examples.push({ line, reason: `${kind.noun} ${id} is already on line ${firstLine}` })
-  }
-  const refused = { count: badRows + duplicates.count, first: examples }
-  return { rows, refused: mergeRefused(refused, maxExamples) }
+  const duplicateLines = duplicates.first.map(({ line, firstLine, id }) => ({
+    line,
+    reason: `${kind.noun} ${id} is already on line ${firstLine}`,
+  }))
+  const refused = { count: badRows, first: examples }
+  const refusedDuplicates = { count: duplicates.count, first: duplicateLines }
+  return { rows, refused: mergeRefused(refused, maxExamples, refusedDuplicates) }
 }
 
 /** Both tallies together, with at most `maxExamples` examples, sorted by line. */
