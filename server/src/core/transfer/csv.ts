@@ -184,7 +184,7 @@ export function kindOfNames<Name extends string>(
     .map((kind) => ({
       kind,
       commonCount: names.filter((name) => closestName(name, namesOf(kind.columns)) !== undefined).length,
-      missingCount: missingColumns(names, kind.columns).length,
+      missingCount: missingRequiredColumns(names, kind.columns).length,
     }))
     // A single common name is too weak a hint to compare the missing columns: the first kind is used.
     .sort(
@@ -224,13 +224,13 @@ function headerProblems<Name extends string>(
       problems.push(`${column.name} appears twice; remove one of them`)
     }
   }
-  const missing = missingColumns(names, [...absentColumns]).map((column) => column.name)
+  const missing = missingRequiredColumns(names, [...absentColumns]).map((column) => column.name)
   if (missing.length === 1) problems.push(`${missing[0]} is missing; add it`)
   if (missing.length > 1) problems.push(`${missing.join(', ')} are missing; add them`)
   return problems
 }
 
-function missingColumns(names: readonly string[], columns: readonly Column[]): readonly Column[] {
+function missingRequiredColumns(names: readonly string[], columns: readonly Column[]): readonly Column[] {
   return columns.filter((column) => !column.isOptional && !names.some((name) => hasName(column, name)))
 }
 

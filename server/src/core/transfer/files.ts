@@ -56,17 +56,17 @@ function fileKind<Name extends string>(
 /** Detects the kind of a file from its first line. Throws if the file is empty or its header is wrong. The batches may throw `NotUtf8`. */
 export async function openRows<Name extends string>(
   chunks: AsyncIterable<Uint8Array>,
-  name: string,
+  file: string,
   kinds: readonly FileKind<Name>[],
   encoding: Encoding = 'utf8',
 ): Promise<RowSource<Name>> {
   const headers = kinds.map(({ headerDescription }) => headerDescription)
   const expected = `expected CSV with the header ${headers.join(', or ')}; or JSON Lines with these names`
-  const lines = linesOf(chunks, name, encoding)
+  const lines = linesOf(chunks, file, encoding)
   let line = 1
   for (;;) {
     const { value: batch, done } = await lines.next()
-    if (done === true) throw new Error(`${name} is empty; ${expected}`)
+    if (done === true) throw new Error(`${file} is empty; ${expected}`)
     const start = batch.findIndex((text) => !isBeforeHeader(text))
     line += start === -1 ? batch.length : start
     if (start === -1) continue
@@ -75,8 +75,8 @@ export async function openRows<Name extends string>(
       const { name: kind, columns } = detectJsonKind(first, kinds)
       return { kind, batches: rowsOf(jsonReader(columns, line), [first, ...linesAfter], lines) }
     }
-    const header = readHeader(first, name, kinds)
-    if (header === undefined) throw new Error(`${name} begins with ${quote(first)}; ${expected}`)
+    const header = readHeader(first, file, kinds)
+    if (header === undefined) throw new Error(`${file} begins with ${quote(first)}; ${expected}`)
     const { kind, columnIndexes, delimiter } = header
     return { kind, batches: rowsOf(csvReader(columnIndexes, delimiter, line + 1), linesAfter, lines) }
   }
@@ -93,10 +93,10 @@ function detectJsonKind<Name extends string>(line: string, kinds: readonly FileK
 
 async function* rowsOf(
   read: ReadLines,
-  first: readonly string[],
+  firstLines: readonly string[],
   lines: AsyncIterable<readonly string[]>,
 ): AsyncGenerator<RawRow[]> {
-  yield read(first, false)
+  yield read(firstLines, false)
   for await (const batch of lines) yield read(batch, false)
   yield read([], true)
 }
@@ -200,7 +200,7 @@ export class NotUtf8 extends Error {
   }
 }
 
-/** The lines of a file without "\n". A line that is too long is cut, but its reader still finds it too long. */
+/** The lines of a file without "\n". A line that is too long is cut, but stays too long, so its reader still refuses it. */
 export async function* linesOf(
   chunks: AsyncIterable<Uint8Array>,
   file: string,

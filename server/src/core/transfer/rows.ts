@@ -187,7 +187,7 @@ export function nameKey(text: string): string {
   return text.trim().toLowerCase()
 }
 
-/** The rows of `petstore import`, which chooses no ids, neither for pets nor for categories. */
+/** The rows of `petstore import`. The file must give the ids of new pets and new categories. */
 export function importedPetRowKind(
   categories: Iterable<Pick<Category, 'id' | 'name'>>,
 ): RowKind<ImportedPet> {

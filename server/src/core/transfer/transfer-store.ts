@@ -17,7 +17,7 @@ export interface TransferStore {
   stagePets(): Promise<StagedImport<ImportedPet>>
   stageCategories(): Promise<StagedImport<ImportedCategory>>
   stageOrders(): Promise<StagedImport<OrderRow>>
-  /** Starts an adjustment of any number of pets, which counts as a single adjustment. */
+  /** All rows are one adjustment, which may have more than MAX_CHANGES changes. */
   stageAdjustment(): Promise<StagedImport<AdjustmentChange>>
   /** Exports yield batches by ascending id, from one snapshot. */
   exportPets(): AsyncIterable<readonly ExportedPet[]>
