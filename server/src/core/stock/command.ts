@@ -90,10 +90,7 @@ export type MoveWebhook = CommandOf<
   {
     webhookId: bigint
     cursor: string
-    /**
-     * When a relist became due; `undefined` if none is needed. A relist asks the receiver to read the whole list again, and
-     * is sent before any event.
-     */
+    /** The time of a relist, which is sent before any event; `undefined` if no relist is needed. */
     relistAt?: number | undefined
     /** The command changes nothing if the webhook has another revision. `undefined` allows any revision. */
     onlyIfRevision?: number | undefined

@@ -268,13 +268,13 @@ class AnswersDraft {
     }
     const outcome = decideCommand()
     const answer = idempotency.answer(outcome)
-    if (isRemembered(outcome)) this.newAnswers.set(id, { keyId, idempotencyKey, fingerprint, answer, at })
+    if (mustRemember(outcome)) this.newAnswers.set(id, { keyId, idempotencyKey, fingerprint, answer, at })
     return { type: 'answered', answer, isReplay: false }
   }
 }
 
 /** Answers to invalid or forbidden commands and to outdated webhook moves are not remembered, so a retry is decided again. */
-function isRemembered(outcome: Outcome): boolean {
+function mustRemember(outcome: Outcome): boolean {
   switch (outcome.type) {
     case 'invalid_category':
     case 'webhook_changed':

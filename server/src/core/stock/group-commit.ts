@@ -29,8 +29,8 @@ interface GroupCommitParts {
   /** GroupCommit never runs two commits that lock the same pet at the same time. */
   readonly store: Pick<StockStore, 'changeStock' | 'concurrentCommits' | 'concurrentLockWaits'>
   /**
-   * `afterPendingChecks` runs work at the end of a turn, after the pending limit checks. The requests that they admit submit
-   * their commands at once, so the commit can include these.
+   * `afterPendingChecks` runs work at the end of a turn, after the pending limit checks. A request that passes its check
+   * submits its command at once, so the commit can include the command.
    */
   readonly limits: Pick<LimitKeeper, 'afterPendingChecks'>
   readonly observers: readonly CommitObserver[]

@@ -14,7 +14,7 @@ export type PetRecord = QuantityRecord | PetChangeRecord | PetRemovalRecord
 interface LinkedRecord {
   readonly petId: bigint
   readonly status: LockedEntry['status']
-  /** Compared by reference: if the latest record of the pet has the same object, the command names the pet twice. */
+  /** Compared by reference, to detect a command that names a pet twice. */
   readonly by: ChangeOrigin
   /** The index of this record among the records of the commit. */
   readonly index: number

@@ -4,7 +4,7 @@ import type { InventoryItem, StockChanges } from './inventory.ts'
 import type { EditFilter, PetEdit } from './pet-edit.ts'
 import type { StockEvents } from './stock-event.ts'
 
-/** Nothing was changed, because another process holds a lock: on the pets in `petIds`, or on other rows if it is empty. */
+/** Nothing was changed: another process has locked the pets in `petIds` or, if `petIds` is empty, other rows. */
 export class PetsLockedError extends Error {
   override readonly name = 'PetsLockedError'
   readonly petIds: ReadonlySet<bigint>
@@ -17,7 +17,7 @@ export class PetsLockedError extends Error {
 
 /** Reads the stock, and commits all changes. */
 export interface StockStore {
-  /** Changes with every write except to rate-limit counters; `undefined` if finding out needs a query. Must be cheap. */
+  /** Changes with every write except writes to rate-limit counters; `undefined` if only a query can tell. Must be cheap. */
   version(): number | undefined
   /** How many concurrent calls of `changeStock` are worthwhile, if they are about different pets. */
   readonly concurrentCommits: number
@@ -36,10 +36,7 @@ export interface StockStore {
     commands: Commands,
     lockWait?: 'brief' | 'full',
   ): Promise<ResultsOf<Commands>>
-  /**
-   * Removes at most `maxAnswers` answers that were stored for idempotency keys before this time, in one commit. Resolves to
-   * the number of removed answers.
-   */
+  /** Removes at most `maxAnswers` answers that were stored before this time, in one commit. Resolves to their number. */
   forgetAnswers(before: number, maxAnswers: number): Promise<number>
 }
 
@@ -73,16 +70,16 @@ export interface HistoryStore {
     limit: PruneLimit,
     onProgress?: (rows: number) => void,
   ): Promise<{ readonly prunable: number; readonly total: number }>
-  /** Removes at most `batch` prunable log rows, oldest first, in one commit. Resolves to their number. */
-  pruneHistory(limit: PruneLimit, batch: number): Promise<number>
+  /** Removes at most `maxRows` prunable log rows, oldest first, in one commit. Resolves to their number. */
+  pruneHistory(limit: PruneLimit, maxRows: number): Promise<number>
 }
 
 export interface EventStore extends Pick<StockStore, 'version'> {
   latestEventCursor(): Promise<string>
   /**
-   * At most `limit` events after the cursor, in the order of their commits by any process. A reader that continues at the last
-   * cursor gets each event once. `relist_needed` if the cursor is ahead of the log, was pruned, or is so far back that reading
-   * the whole stock is faster. `unknown_cursor` if the text is not a cursor of this store.
+   * At most `limit` events of all processes after the cursor, in the order of their commits. A reader that continues at the
+   * returned cursor gets each event once. `relist_needed` if the cursor is ahead of the log, if the log was pruned past it, or
+   * if it is so far back that reading the whole stock is faster. `unknown_cursor` if the text is not a cursor of this store.
    */
   stockEventsAfter(cursor: string, limit: number): Promise<StockEvents | 'relist_needed' | 'unknown_cursor'>
 }

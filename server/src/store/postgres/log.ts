@@ -41,10 +41,10 @@ export function logMethods(connection: Connection): LogMethods {
       retryOnTimeout(() => eventsAfter(connection, cursor, limit, MAX_EVENTS_BEHIND)),
     eventsAfter: (cursor, limit) => retryOnTimeout(() => eventsAfter(connection, cursor, limit, undefined)),
 
-    pruneHistory: async (limit, batch) => {
+    pruneHistory: async (limit, maxRows) => {
       // Assigns a place to each row first, because a row that is pruned without a place would never become an event.
       await logRange()
-      const [text, value] = prunableIds(limit, `LIMIT ${Math.floor(batch)}`)
+      const [text, value] = prunableIds(limit, `LIMIT ${Math.floor(maxRows)}`)
       const [removed = 0] = await connection.commit([
         statement(
           `DELETE FROM log WHERE id IN (${text})

@@ -47,9 +47,9 @@ export function logMethods(connection: Connection): LogMethods {
     stockEventsAfter: (cursor, limit) => eventsAfter(cursor, limit, MAX_EVENTS_BEHIND),
     eventsAfter: (cursor, limit) => eventsAfter(cursor, limit, undefined),
 
-    pruneHistory: (limit, batch) =>
+    pruneHistory: (limit, maxRows) =>
       connection.write(() => {
-        const [text, value] = prunableIds(limit, `LIMIT ${Math.floor(batch)}`)
+        const [text, value] = prunableIds(limit, `LIMIT ${Math.floor(maxRows)}`)
         return runStatement(database, statement(`DELETE FROM log WHERE id IN (${text})`, value)).changes
       }),
   }
