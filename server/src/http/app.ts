@@ -194,7 +194,7 @@ function findKey(context: OperationContext): MaybePromise<ApiKey | undefined> {
 }
 
 function findKeyBySecret(context: OperationContext): MaybePromise<ApiKey | undefined> {
-  const { keys, demoSecrets } = context.parts.access
+  const { keyRing, demoSecrets } = context.parts.access
   const credentials = credentialsOf(context.request.headers)
   if (credentials.type === 'none') {
     refuseUnauthenticated(context, credentials.reason, credentials.challenge)
@@ -202,7 +202,7 @@ function findKeyBySecret(context: OperationContext): MaybePromise<ApiKey | undef
   }
   const { secret, hash } = credentials
   context.secretHash = hash
-  const cachedKey = keys.findCached(hash)
+  const cachedKey = keyRing.findCached(hash)
   if (cachedKey !== undefined) return cachedKey
   if (isWellFormedSecret(secret) || demoSecrets.has(secret)) return lookUpKey(context, hash)
   refuseUnauthenticated(context, 'the API key is not valid: it is mistyped or cut off')
@@ -233,13 +233,13 @@ function findKeyByCode(context: OperationContext): MaybePromise<ApiKey | undefin
  * guessing secrets cannot overload the database. A valid key still works from such an address.
  */
 async function lookUpKey(context: OperationContext, hash: string): Promise<ApiKey | undefined> {
-  const { keys, addresses } = context.parts.access
-  if (!keys.hasHash(hash) && addresses.status(context.clientAddress()).refused !== undefined) {
+  const { keyRing, addresses } = context.parts.access
+  if (!keyRing.hasHash(hash) && addresses.status(context.clientAddress()).refused !== undefined) {
     // The key may have been created a moment ago.
-    await keys.refresh()
-    if (!keys.hasHash(hash)) return undefined
+    await keyRing.refresh()
+    if (!keyRing.hasHash(hash)) return undefined
   }
-  return keys.findInStore(hash)
+  return keyRing.findInStore(hash)
 }
 
 function checkKey(context: OperationContext, key: ApiKey | undefined): void {

@@ -11,7 +11,7 @@ import { errorReply, type Reply, toJson } from './reply.ts'
 
 interface EventStreamParts {
   readonly hub: EventHub
-  readonly keys: KeyRing
+  readonly keyRing: KeyRing
   readonly clock: Clock
   readonly heartbeatMs: number
 }
@@ -24,7 +24,7 @@ const CHECK_KEYS_EVERY_MS = 500
 
 /** A reader with more unsent data is disconnected. It can resume with Last-Event-ID. */
 const MAX_UNSENT_BYTES = 256 * 1024
-/** A reader that is catching up gets more events once less data than this is unsent. */
+/** A reader that is catching up gets more events once it has less unsent data than this. */
 const MAX_CATCH_UP_BYTES = 64 * 1024
 
 const encoder = new TextEncoder()
@@ -107,11 +107,11 @@ export class EventStreams implements EventStreamOpener {
   }
 
   async #checkKeys(): Promise<void> {
-    const { keys, clock } = this.#parts
+    const { keyRing, clock } = this.#parts
     const streamsBySecret = Map.groupBy(this.#openStreams, ({ request }) => request.secretHash)
     for (const [hash, streams] of streamsBySecret) {
       try {
-        const key = keys.findCached(hash) ?? (await keys.findInStore(hash))
+        const key = keyRing.findCached(hash) ?? (await keyRing.findInStore(hash))
         if (key !== undefined && keyState(key, clock()) === 'active') continue
         for (const stream of streams) stream.end()
       } catch {

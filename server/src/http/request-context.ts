@@ -27,7 +27,7 @@ export interface AppParts extends PublicPageParts {
 
 /** The parts that identify callers and count their requests. */
 interface AccessParts {
-  readonly keys: KeyRing
+  readonly keyRing: KeyRing
   readonly pairing: PairingAttempts
   readonly addresses: AddressWindows
   /** Secrets of the demo keys, which do not have the format of a key. */

@@ -72,12 +72,13 @@ export async function startService(
   for (const warning of await store.findWrongSettings()) logger.warn(warning)
 
   const limits = await store.openLimits(clock, options.burstMs)
-  const keys = await KeyRing.open(store, clock)
+  const keyRing = await KeyRing.open(store, clock)
   const view = await LiveView.open(store)
   // Loading a large stock leaves garbage that would stay in memory for a long time.
   Bun.gc(true)
   const hub = new EventHub(store, (error) => logger.failure('event-hub', error))
-  const streams = new EventStreams({ hub, keys, clock, heartbeatMs: config.eventsHeartbeatSeconds * SECOND })
+  const heartbeatMs = config.eventsHeartbeatSeconds * SECOND
+  const streams = new EventStreams({ hub, keyRing, clock, heartbeatMs })
   const sender = new HttpSender({
     allowsPrivate: config.webhookPrivateAddresses === 'on',
     clock,
@@ -98,7 +99,7 @@ export async function startService(
   const pingStore = cachedPing(() => store.ping())
   const app = createApp({
     access: {
-      keys,
+      keyRing,
       pairing: new PairingAttempts(store, clock),
       demoSecrets,
       addresses: new AddressWindows(config.anonymousPerMinute, clock),
@@ -110,7 +111,7 @@ export async function startService(
       commits,
       streams,
       limits,
-      keys: new KeyManager({ store, keyRing: keys, clock, environment: config.environment }),
+      keys: new KeyManager({ store, keyRing, clock, environment: config.environment }),
       longReads: new KeyQueue(),
       webhookSender: sender,
     },
