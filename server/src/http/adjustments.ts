@@ -92,7 +92,7 @@ function parseAdjustment(body: JsonObject) {
 function parseChanges(value: unknown): AdjustmentChange[] {
   const seenPetIds = new Set<bigint>()
   return parseList(value, {
-    list: 'changes',
+    listField: 'changes',
     elementName: 'a change',
     max: MAX_CHANGES,
     petIdField: 'petId',

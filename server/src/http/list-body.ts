@@ -15,7 +15,7 @@ import { bodyParser, invalid, rejectUnknownNames } from './operation.ts'
 
 interface ListSpec<Element> {
   /** The field of the body that has the list, such as `changes`. */
-  readonly list: string
+  readonly listField: string
   /** The name of an element in error messages, such as `a change`. */
   readonly elementName: string
   readonly max: number
@@ -27,11 +27,11 @@ interface ListSpec<Element> {
 /** Parses a list of 1 to `max` elements. Throws a ServiceError whose details list every invalid element. */
 export function parseList<Element>(
   value: unknown,
-  { list, elementName, max, petIdField, parseElement }: ListSpec<Element>,
+  { listField, elementName, max, petIdField, parseElement }: ListSpec<Element>,
 ): Element[] {
   if (!Array.isArray(value) || value.length === 0 || value.length > max) {
     const got = Array.isArray(value) ? `${value.length} of them` : describeValue(value)
-    throw invalidField(list, `${list} must be an array of 1 to ${max} ${list}, got ${got}`)
+    throw invalidField(listField, `${listField} must be an array of 1 to ${max} ${listField}, got ${got}`)
   }
   const parsed: Element[] = []
   const failures: ErrorDetail[] = []
@@ -45,7 +45,7 @@ export function parseList<Element>(
       failures.push(toFailure(error, index, typeof petId === 'bigint' ? petId : undefined))
     }
   }
-  if (failures.length > 0) throw refusal(failures, list)
+  if (failures.length > 0) throw refusal(failures, listField)
   return parsed
 }
 

@@ -246,7 +246,7 @@ const parseNewOrder = elementParser(NewOrder, 'an order')
 
 function parseNewOrders({ orders }: JsonObject): ParsedOrder[] {
   return parseList(orders, {
-    list: 'orders',
+    listField: 'orders',
     elementName: 'an order',
     max: MAX_ORDERS_PER_REQUEST,
     petIdField: 'petId',

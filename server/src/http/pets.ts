@@ -266,7 +266,7 @@ function parseBatch({ pets }: JsonObject): PetToUpsert[] {
   const seenIds = new Set<bigint>()
   const seenBarcodes = new Set<string>()
   return parseList(pets, {
-    list: 'pets',
+    listField: 'pets',
     elementName: 'a pet',
     max: MAX_CHANGES,
     petIdField: 'id',
