@@ -93,7 +93,7 @@ export const inventoryEvents = defineOperation('GET', '/inventory/events', {
     '`removed`: a pet and its inventory entry were removed.',
     '`low`: the available units of a pet reached the low-stock threshold of the pet or of its category. `recovered`: they rose above the threshold. Both come right after the event that caused them.',
     '`relist`: too much changed at once; list the inventory again, then continue after this event.',
-    'The stream begins with `ready`, whose id is the starting point, or, with Last-Event-ID, with the events that were missed. Comment lines keep the connection open.',
+    'The stream begins with `ready`, whose id is the starting point. If Last-Event-ID is sent, the stream begins with the missed events instead. Comment lines keep the connection open.',
     'The stream ends when its key is revoked or expires, when the service stops, or when the reader is too slow; reconnect with Last-Event-ID to continue without a gap.',
     '`kinds` and `petId` select events; `ready` and `relist` are always sent. A stream with a filter also gets blocks that consist of an `id` only. They move the Last-Event-ID past events that were left out; parsers of server-sent events handle them without delivering an event.',
     `A stream counts as one request. On each instance of the service, a key can have ${MAX_STREAMS_PER_KEY} open streams, and an Enterprise key ${MAX_STREAMS_PER_ENTERPRISE_KEY}; beyond that the response is 429.`,
