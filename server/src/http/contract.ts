@@ -48,7 +48,7 @@ const HEADERS = {
   },
 } as const
 
-/** The names of the headers whose key in HEADERS differs from their name. */
+/** `Link` has two descriptions, so the second description has another key in HEADERS. */
 const HEADER_NAMES: Readonly<Record<string, string>> = { NextPage: 'Link' }
 
 const IF_NONE_MATCH = {
@@ -245,7 +245,8 @@ function describeResponses(operation: Operation, shared: SharedComponents) {
     })
   }
   const ownErrors = [...(operation.errors ?? [])]
-  if (!operation.isInSpecification || params !== undefined || query !== undefined) {
+  const rejectsUnknownNames = !operation.isInSpecification
+  if (rejectsUnknownNames || params !== undefined || query !== undefined) {
     ownErrors.push('invalid_request')
   }
   if (params !== undefined) ownErrors.push('not_found')
@@ -351,7 +352,10 @@ function describeSchemas() {
   return definitions
 }
 
-/** Operations that are not in SPEC.md reject unknown fields, also in objects inside the body. */
+/**
+ * Operations that are not in SPEC.md reject unknown fields, also in objects inside the body. A schema with `oneOf` leaves
+ * this to its variants.
+ */
 function forbidOtherFields(schema: TSchema, definitions: Record<string, unknown>): void {
   const { title } = keywordsOf(schema)
   const definition = title === undefined ? undefined : definitions[title]

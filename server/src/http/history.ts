@@ -13,7 +13,7 @@ import { EXAMPLE_KEY, EXAMPLE_TIME, pageParameters } from './schemas.ts'
 
 const MAX_WHO_LENGTH = 200
 
-const { petId: _, ...ENTRY_OF_PET } = HISTORY_ENTRY
+const { petId: _, ...PET_HISTORY_ENTRY } = HISTORY_ENTRY
 const EXAMPLE = {
   id: '17',
   before: 4,
@@ -37,14 +37,14 @@ const FILTERS = {
   until: Type.Optional(DateTime('Return only changes before this time.')),
 }
 
-const HistoryEntry = Type.Object(ENTRY_OF_PET, { title: 'HistoryEntry', examples: [EXAMPLE] })
+const HistoryEntry = Type.Object(PET_HISTORY_ENTRY, { title: 'HistoryEntry', examples: [EXAMPLE] })
 
 const RecentChange = Type.Object(HISTORY_ENTRY, {
   title: 'RecentChange',
   examples: [{ petId: 1, ...EXAMPLE }],
 })
 
-const entryBody = jsonWriter(ENTRY_OF_PET)
+const historyEntryBody = jsonWriter(PET_HISTORY_ENTRY)
 const changeBody = jsonWriter(HISTORY_ENTRY)
 
 export const listInventoryHistory = defineOperation('GET', '/inventory/{petId}/history', {
@@ -60,11 +60,11 @@ export const listInventoryHistory = defineOperation('GET', '/inventory/{petId}/h
     const isKnown =
       page.rows.length > 0 || (await view.find(petId)) !== undefined || (await hasHistory(store, petId))
     if (!isKnown) throw entryNotFound(petId)
-    return pageReply(request, query, page, entryBody)
+    return pageReply(request, query, page, historyEntryBody)
   },
 })
 
-/** Also true if the requested page is empty because its cursor is at the last entry of a removed pet. */
+/** Reads the first page, because the requested page is empty if its cursor is at the last entry. */
 async function hasHistory(store: HistoryStore, petId: bigint): Promise<boolean> {
   const page = await store.listHistoryPage(petId, 1, undefined)
   return page !== 'unknown_cursor' && page.entries.length > 0
