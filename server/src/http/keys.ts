@@ -89,7 +89,7 @@ const KEY_BODY = {
   secrets: Type.Array(SecretHint, { description: 'Hints of the secrets of the key, newest first.' }),
 }
 
-const KEY_EXAMPLE = {
+const KEY_BODY_EXAMPLE = {
   ...EXAMPLE_KEY,
   plan: 'pro',
   permissions: ['stock', 'orders'],
@@ -101,7 +101,7 @@ const KEY_EXAMPLE = {
   secrets: [{ hint: 'pst_live_…9fQx', createdAt: EXAMPLE_TIME }],
 }
 
-const Key = Type.Object(KEY_BODY, { title: 'Key', examples: [KEY_EXAMPLE] })
+const Key = Type.Object(KEY_BODY, { title: 'Key', examples: [KEY_BODY_EXAMPLE] })
 
 const KeyName = Type.Object({ id: KEY.id, name: KEY.name }, { title: 'KeyName', examples: [EXAMPLE_KEY] })
 
@@ -112,7 +112,7 @@ const KeyWithSecret = Type.Object(
   },
   {
     title: 'KeyWithSecret',
-    examples: [{ key: KEY_EXAMPLE, secret: 'pst_live_7Hq2mXv4Tz9LpKc1RbYw5NsEd8JfGu3aVQx9fQx' }],
+    examples: [{ key: KEY_BODY_EXAMPLE, secret: 'pst_live_7Hq2mXv4Tz9LpKc1RbYw5NsEd8JfGu3aVQx9fQx' }],
   },
 )
 
@@ -344,7 +344,7 @@ function requireFuture(expiresAt: number, now: number): number {
 
 function toKeyChange(body: Type.Static<typeof KeyUpdate>, now: number): KeyChange {
   const { name, permissions, paused, expiresAt, plan, perMinute, perDay } = body
-  if (plan === undefined) requireNoLimits('send "plan": "enterprise" with it', perMinute, perDay)
+  if (plan === undefined) requireNoLimits('limits need "plan": "enterprise"', perMinute, perDay)
   return {
     ...(name === undefined ? {} : { name }),
     ...(permissions === undefined ? {} : { permissions }),
