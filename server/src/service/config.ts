@@ -128,12 +128,12 @@ export const SETTINGS = {
   tlsCert: {
     fallback: '',
     help: 'certificate (chain) to serve https with: a PEM file; needs --tls-key',
-    parse: optional,
+    parse: optionalText,
   },
   tlsKey: {
     fallback: '',
     help: 'private key of the certificate: a PEM file without a passphrase',
-    parse: optional,
+    parse: optionalText,
   },
   firstByteTimeoutSeconds: {
     fallback: '10',
@@ -162,7 +162,7 @@ export const SETTINGS = {
   },
   stopDelaySeconds: {
     fallback: '0',
-    help: 'how long a stop keeps serving while /readyz answers 503, so that load balancers notice',
+    help: 'how long to keep serving after a stop signal while /readyz answers 503, so that load balancers notice',
     parse: wholeNumber(0, 3_600),
   },
   stopGraceSeconds: {
@@ -270,7 +270,7 @@ function nonEmpty(text: string): string {
   return text
 }
 
-function optional(text: string): string | undefined {
+function optionalText(text: string): string | undefined {
   return text === '' ? undefined : text
 }
 
@@ -356,10 +356,11 @@ function proxyCount(text: string): number {
 
 function day(text: string): Date {
   const date = new Date(`${text}T00:00:00Z`)
-  // Days that do not exist, such as February 31, become days of the next month.
-  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(date.getTime())
-  if (!isDay || date.toISOString().slice(0, 10) !== text) {
-    throw new InvalidValue('a day such as 2030-12-05')
-  }
+  const isDay =
+    /^\d{4}-\d{2}-\d{2}$/.test(text) &&
+    !Number.isNaN(date.getTime()) &&
+    // `Date` turns a day that does not exist, such as February 31, into a day of the next month.
+    date.toISOString().slice(0, 10) === text
+  if (!isDay) throw new InvalidValue('a day such as 2030-12-05')
   return date
 }
