@@ -142,6 +142,7 @@ export const createPet = defineOperation('POST', '/pets', {
   success: { status: 201, description: 'The pet.', schema: Pet },
   errors: ['already_exists'],
   reply: (input, services) => {
+    // `Location` names GET /catalog/{petId}, because GET /pets/{petId} is deprecated.
     const catalogPath = input.request.path.replace('/pets', '/catalog')
     const command = { type: 'create_pet', draft: input.body } as const
     return commitAndReply(input, services, command, {
@@ -242,7 +243,7 @@ export const listCatalog = defineOperation('GET', '/catalog', {
   description:
     'Returns the records of all pets, except their status, by petId ascending, in large pages. GET /inventory has the status and the quantity of each pet.',
   tag: 'pets',
-  query: pageParameters(10_000, 1_000),
+  query: pageParameters({ maxLimit: 10_000, defaultLimit: 1_000 }),
   success: { description: 'A page of the catalog.', schema: Type.Array(CatalogEntry), isPaged: true },
   reply: async ({ query, request }, { store }) => {
     const { rows, next } = await readCatalogPage(store, query)

@@ -8,7 +8,7 @@ export const Count = (description: string) => Type.Integer({ minimum: 0, descrip
 export const Flag = (description: string) => Type.Boolean({ description })
 
 /** The query parameters of a paged list. */
-export function pageParameters(maxLimit = 1_000, defaultLimit = 100) {
+export function pageParameters({ maxLimit, defaultLimit } = { maxLimit: 1_000, defaultLimit: 100 }) {
   return {
     limit: Type.Integer({
       minimum: 1,
