@@ -29,15 +29,15 @@ interface LogEntry {
   readonly error?: string
 }
 
-/** Requests with a lower status are logged only if they are slow. With `none`, only internal failures and pairings are. */
+/** Requests with a lower status are logged only if they are slow. `none` logs only internal failures and pairings. */
 const MIN_STATUS = { all: 0, errors: 400, failures: 500, none: 500 } as const
 const SLOW_MS = { all: 1_000, errors: 1_000, failures: 1_000, none: Number.POSITIVE_INFINITY } as const
 const MAX_PATH_LENGTH = 200
-/** Anyone can send requests that cannot be parsed, even without a key, so they are logged at most once in this time. */
-const UNREADABLE_REQUEST_EVERY_MS = 10
+/** Anyone can send unreadable requests, even without a key, so at most one of them is logged in this time. */
+const UNREADABLE_LOG_INTERVAL_MS = 10
 
 /** How often the number of repeats of a failure is logged. A failure without repeats in this time is forgotten. */
-const REPEATS_EVERY_MS = MINUTE
+const REPEATS_LOG_INTERVAL_MS = MINUTE
 /** The repeats of this many different failures are counted. Other failures are logged each time. */
 const MAX_REPEATED_FAILURES = 100
 
@@ -53,7 +53,7 @@ interface RepeatedFailure {
   count: number
 }
 
-/** Writes log lines. They contain the ids of API keys, never the keys. */
+/** Writes log lines. They contain the ids of API keys, never their secrets. */
 export class Logger implements RequestObserver, DeliveryObserver {
   readonly #logRequests: LogSettings['logRequests']
   readonly #minStatus: number
@@ -79,8 +79,8 @@ export class Logger implements RequestObserver, DeliveryObserver {
   }
 
   /**
-   * Logs a request if `logRequests` selects it. Unless `logRequests` is `none`, requests that could not be parsed are
-   * logged too. Internal failures and attempts to pair a device are always logged, except attempts that a limit refused.
+   * Logs a request if `logRequests` selects it. Unless `logRequests` is `none`, unreadable requests are logged too.
+   * Internal failures and attempts to pair a device are always logged, except attempts that a limit refused.
    */
   requestFinished(request: FinishedRequest): void {
     const { status, durationMs, operationName, problem, error } = request
@@ -88,18 +88,19 @@ export class Logger implements RequestObserver, DeliveryObserver {
     const isSelected = status >= this.#minStatus || durationMs >= this.#slowMs || isAdmittedPairing
     const isUnreadable = problem !== undefined
     if (!isSelected && !isUnreadable) return
+    // If the body of an operation is unreadable, the key was valid, and its limits bound the number of lines.
     const hasOperation = operationName !== 'none'
     const isThrottled = isUnreadable && !(isSelected && hasOperation)
     if (isThrottled && !this.#mayLogUnreadable()) return
     const fields = requestFields(request)
-    if (error !== undefined) this.#logFailure(error, fields, status === 503)
+    if (error !== undefined) this.#logFailure(error, fields, { countsRepeats: status === 503 })
     else if (this.#logRequests !== 'none' || isAdmittedPairing)
       this.#add(this.#entry(levelOf(request), 'request', fields))
   }
 
   /** Logs a failure outside of requests. `source` names the background job or the part of the service that failed. */
   failure(source: string, error: unknown): void {
-    this.#logFailure(error, { source }, error instanceof ServiceError)
+    this.#logFailure(error, { source }, { countsRepeats: error instanceof ServiceError })
   }
 
   webhookTurnedOff({ id, url }: Webhook, reason: string): void {
@@ -123,7 +124,7 @@ export class Logger implements RequestObserver, DeliveryObserver {
 
   #mayLogUnreadable(): boolean {
     const now = this.#clock()
-    if (Math.abs(now - this.#unreadableLoggedAt) < UNREADABLE_REQUEST_EVERY_MS) return false
+    if (Math.abs(now - this.#unreadableLoggedAt) < UNREADABLE_LOG_INTERVAL_MS) return false
     this.#unreadableLoggedAt = now
     return true
   }
@@ -132,8 +133,8 @@ export class Logger implements RequestObserver, DeliveryObserver {
    * While the database is unavailable, every request fails. The first of these failures is logged in full, then only the
    * number of repeats once per minute.
    */
-  #logFailure(error: unknown, fields: LogEntry['fields'], countsRepeats: boolean): void {
-    if (countsRepeats && this.#countRepeat(error)) return
+  #logFailure(error: unknown, fields: LogEntry['fields'], options: { countsRepeats: boolean }): void {
+    if (options.countsRepeats && this.#countRepeat(error)) return
     this.#add({ ...this.#entry('error', 'failure', fields), error: stacksOf(error) })
   }
 
@@ -159,7 +160,7 @@ export class Logger implements RequestObserver, DeliveryObserver {
   #logRepeats(): void {
     for (const [id, repeat] of this.#repeats) {
       const now = this.#clock()
-      if (Math.abs(now - repeat.loggedAt) < REPEATS_EVERY_MS) continue
+      if (Math.abs(now - repeat.loggedAt) < REPEATS_LOG_INTERVAL_MS) continue
       if (repeat.count === 0) this.#forget(id)
       else this.#logCount(repeat)
       repeat.loggedAt = now
@@ -222,7 +223,7 @@ function stacksOf(error: unknown): string {
   return error.cause === undefined ? own : `${own}\ncaused by ${stacksOf(error.cause)}`
 }
 
-/** Callers may send their key in a place that is logged, such as the path, so secrets are removed from the whole line. */
+/** Callers may send their secret in a place that is logged, such as the path, so secrets are removed from the whole line. */
 function jsonLine({ time, level, message, fields, error }: LogEntry): string {
   return hideSecrets(JSON.stringify({ time: time.toISOString(), level, message, ...fields, error }))
 }

@@ -71,7 +71,7 @@ const COMMIT_SECONDS = [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01,
 const DELIVERY_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]
 const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
 
-/** Counts the events of this process, and renders all metrics. */
+/** Counts the requests, commits and deliveries of this process, and renders all metrics. */
 export class Metrics implements RequestObserver, CommitObserver, DeliveryObserver {
   readonly #operations = new Map<string, OperationSeries>()
   readonly #refusals: Record<LimitReason, number> = { rate_limit_exceeded: 0, key_banned: 0, anonymous: 0 }
@@ -226,9 +226,9 @@ export function createScrapeApp({ metrics, store, clock, load }: ScrapeParts): H
   // While the database is unavailable, the last known backlog is reported, so that alerts on the backlog do not clear.
   let lastWebhooks: readonly WebhookWithLag[] = []
   const scrape = async ({ method, path }: HttpRequest): Promise<HttpResponse> => {
-    if (path !== '/metrics') return textAnswer(404, 'the metrics are at /metrics\n')
+    if (path !== '/metrics') return textResponse(404, 'the metrics are at /metrics\n')
     if (method !== 'GET' && method !== 'HEAD') {
-      return textAnswer(405, '/metrics allows GET and HEAD\n', { Allow: 'GET, HEAD' })
+      return textResponse(405, '/metrics allows GET and HEAD\n', { Allow: 'GET, HEAD' })
     }
     // If the database is unavailable, the metrics that do not need it are still reported.
     const [activeKeys, inventoryEntries, openOrders, webhooks] = await Promise.all([
@@ -249,12 +249,12 @@ export function createScrapeApp({ metrics, store, clock, load }: ScrapeParts): H
       residentBytes: process.memoryUsage.rss(),
       ...countFiles(),
     })
-    return textAnswer(200, text, { 'Content-Type': CONTENT_TYPE, 'Cache-Control': 'no-store' })
+    return textResponse(200, text, { 'Content-Type': CONTENT_TYPE, 'Cache-Control': 'no-store' })
   }
-  return { answer: scrape, refuse: ({ message }) => textAnswer(400, `${message}\n`) }
+  return { answer: scrape, refuse: ({ message }) => textResponse(400, `${message}\n`) }
 }
 
-function textAnswer(
+function textResponse(
   status: number,
   body: string,
   headers: Readonly<Record<string, string>> = {},
