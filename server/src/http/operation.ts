@@ -35,7 +35,7 @@ import type { MaybePromise } from '../core/values/maybe-promise.ts'
 import type { WebhookSender, WebhookStore } from '../core/webhooks/webhook-store.ts'
 import { errorReply, type Reply, type RequestIdempotency, type StorableReply } from './reply.ts'
 
-/** Schemas by name, for example of parameters. A query parameter is optional or has a default. */
+/** The schemas of parameters or of kinds of events, by name. Every query parameter is optional or has a default. */
 type Schemas = Readonly<Record<string, TSchema>>
 
 export type Values<SchemaSet extends Schemas> = {
@@ -139,11 +139,11 @@ interface OperationSpec {
   readonly errors?: readonly ErrorCode[]
 }
 
-/** An operation as the steps of the request pipeline call it: see app.ts. */
+/** An operation as the steps of the request pipeline in app.ts use it. */
 export interface Operation extends OperationSpec {
   readonly operationId: string
   readonly method: Method
-  /** Relative to the base address. A segment in braces is a parameter. */
+  /** Without the base path. A segment in braces is a parameter. */
   readonly path: string
   readParams(segments: PathSegments): Values<Schemas>
   readQuery(query: string): Values<Schemas>
@@ -425,7 +425,7 @@ type CallerCommand<C extends Command> = C extends Command
   ? Omit<C, 'keyId' | 'at'> & Partial<Pick<C, 'keyId' | 'at'>>
   : never
 
-/** Returns the reply to an outcome, or the error. */
+/** Turns an outcome into a reply, or into an error that becomes the reply. */
 type ReplyTo<O extends Outcome> = (outcome: O) => StorableReply | ServiceError
 
 type OutcomeReplies<Type extends CommandType> = {
@@ -441,7 +441,7 @@ export async function commitAndReply<Type extends CommandType>(
   callerCommand: { readonly type: Type } & CallerCommand<Extract<Command, { readonly type: Type }>>,
   replies: OutcomeReplies<Type>,
 ): Promise<Reply> {
-  // Only these two fields were missing.
+  // `callerCommand` lacks at most these two fields.
   const command = { keyId: key.id, at: clock(), ...callerCommand } as Command
   // The store returns an outcome of this command, and `replies` has a function for each outcome of the command.
   const repliesByType = replies as unknown as Readonly<Record<Outcome['type'], ReplyTo<Outcome>>>

@@ -94,7 +94,7 @@ export function publicPages(parts: PublicPageParts): ReadonlyMap<string, PublicP
   return pages
 }
 
-/** If an error has a cause, its message may name hosts and files, so only callers on this machine see the message. */
+/** The message of an error with a cause may name hosts and files, so only callers on this machine see that message. */
 function notReady(error: unknown, showsDetails: boolean): ServiceError {
   if (error instanceof ServiceError && (showsDetails || error.cause === undefined)) return error
   return new ServiceError('service_unavailable', 'the service is not ready', {

@@ -107,7 +107,7 @@ export function errorReply(error: ReplyError, headers: Reply['headers'] = {}): J
     error.code === 'service_unavailable'
       ? { 'Retry-After': String(error.retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS) }
       : {}
-  // A message may quote the request, and callers sometimes send a key in the wrong place.
+  // A message may quote the request, and callers sometimes send their secret in the wrong place.
   const body: ErrorBody = { code: error.code, message: hideSecrets(error.message), status }
   if (error.field !== undefined) body.field = hideSecrets(error.field)
   if (error.details !== undefined) {

@@ -30,7 +30,7 @@ interface AccessParts {
   readonly keyRing: KeyRing
   readonly pairing: PairingAttempts
   readonly addresses: AddressWindows
-  /** Secrets of the demo keys, which do not have the format of a key. */
+  /** Secrets of the demo keys, which do not have the format of other secrets. */
   readonly demoSecrets: ReadonlySet<string>
 }
 
@@ -184,13 +184,13 @@ export class OperationContext extends RequestContext {
     this.request = request
   }
 
-  /** Set by `match`. */
+  /** For steps after `requireOperation`, which replies if no operation matches. */
   get matched(): MatchedRoute {
     if (this.route.type !== 'operation') throw new Error('a step needs an operation, but none matches')
     return this.route
   }
 
-  /** Set by `identify`. */
+  /** For steps after `identify`, which replies if the key is not valid. */
   get caller(): ApiKey {
     if (this.key === undefined) throw new Error('a step needs a key, but none is identified')
     return this.key

@@ -266,8 +266,8 @@ export const rotateWebhookSecret = defineOperation('POST', '/webhooks/{webhookId
 })
 
 /**
- * Another try is needed if the webhook changed after it was read, for example because an instance took it over. That happens
- * at most once every few seconds.
+ * Another try is needed if the webhook changed after it was read, for example because an instance took it over. A takeover
+ * happens at most once every few seconds.
  */
 const MAX_REDELIVER_TRIES = 5
 
@@ -290,7 +290,7 @@ export const redeliverWebhook = defineOperation('POST', '/webhooks/{webhookId}/r
     for (let tries = 1; ; tries++) {
       const found = await store.findWebhook(webhookId)
       const rewind = found && (await store.findRewind(found.webhook.progress, since))
-      // Even an unknown webhook gets a command, because a repeated Idempotency-Key must still get its stored reply.
+      // An unknown webhook gets a command that changes nothing: a repeated Idempotency-Key must get its stored reply.
       const command =
         found === undefined || rewind === undefined
           ? ({ type: 'move_webhook', webhookId, cursor: '', onlyIfRevision: 0, ...origin } as const)
