@@ -30,7 +30,7 @@ export const SAVE_EARLY_ROWS = CONVERTED_TABLES.map(
   (table) => `CREATE TEMPORARY TABLE early_${table} AS SELECT * FROM ${table};`,
 ).join('\n')
 
-export const DROP_EARLY_ROWS = CONVERTED_TABLES.map((table) => `DROP TABLE early_${table};`).join('\n')
+export const DROP_SAVED_ROWS = CONVERTED_TABLES.map((table) => `DROP TABLE early_${table};`).join('\n')
 
 /** Columns that did not change. */
 const COPIED_COLUMNS = {
@@ -41,7 +41,12 @@ const COPIED_COLUMNS = {
   usage_days: 'key_id, day, accepted, rejected',
 }
 
-export const PET_COLUMNS = { id: 'integer', name: 'text', words: 'text', category_id: 'integer' } as const
+export const CONVERTED_PET_COLUMNS = {
+  id: 'integer',
+  name: 'text',
+  words: 'text',
+  category_id: 'integer',
+} as const
 
 export interface EarlyPet {
   readonly id: bigint
@@ -49,7 +54,7 @@ export interface EarlyPet {
   readonly category_id: bigint
 }
 
-/** The values of PET_COLUMNS. */
+/** The values of CONVERTED_PET_COLUMNS. */
 export function convertPet({ id, name, category_id }: EarlyPet): [bigint, string, string, bigint] {
   return [id, name, nameWords(name), category_id]
 }

@@ -1,10 +1,10 @@
 import {
   areEarlyTables,
+  CONVERTED_PET_COLUMNS,
   convertPet,
-  DROP_EARLY_ROWS,
+  DROP_SAVED_ROWS,
   type EarlyPet,
   insertEarlyRows,
-  PET_COLUMNS,
   SAVE_EARLY_ROWS,
 } from '../early-tables.ts'
 import { needsMigration, OpenRefused, requireOwnTables, type TablesMode } from '../opening.ts'
@@ -155,12 +155,12 @@ async function convertEarlyRows(session: LongSession): Promise<void> {
       `SELECT * FROM early_pets WHERE CAST($1 AS bigint) IS NULL OR id > $1 ORDER BY id LIMIT ${PETS_PER_BATCH}`,
       lastId,
     )
-    if (pets.length > 0) await session.insert('pets', PET_COLUMNS, pets.map(convertPet))
+    if (pets.length > 0) await session.insert('pets', CONVERTED_PET_COLUMNS, pets.map(convertPet))
     lastId = pets.at(-1)?.id ?? null
     if (pets.length < PETS_PER_BATCH) break
   }
   await session.run(insertEarlyRows(DIALECT, 'CAST(floor(extract(epoch FROM now()) * 1000) AS bigint)'))
-  await session.run(DROP_EARLY_ROWS)
+  await session.run(DROP_SAVED_ROWS)
 }
 
 /** The error to report if a newer program has migrated the tables to a version that this program cannot use. */

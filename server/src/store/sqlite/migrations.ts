@@ -1,11 +1,11 @@
 import { Database } from 'bun:sqlite'
 import {
   areEarlyTables,
+  CONVERTED_PET_COLUMNS,
   convertPet,
-  DROP_EARLY_ROWS,
+  DROP_SAVED_ROWS,
   type EarlyPet,
   insertEarlyRows,
-  PET_COLUMNS,
   SAVE_EARLY_ROWS,
 } from '../early-tables.ts'
 import { IS_PET_ROW } from '../log-rows.ts'
@@ -240,13 +240,13 @@ function convertEarlyTables(database: Database): void {
   database.run(DROP_EARLY_TABLES)
   database.run(FIRST_TABLES)
   const insertPet = database.query<unknown, [bigint, string, string, bigint]>(
-    `INSERT INTO pets (${Object.keys(PET_COLUMNS)}) VALUES (?, ?, ?, ?)`,
+    `INSERT INTO pets (${Object.keys(CONVERTED_PET_COLUMNS)}) VALUES (?, ?, ?, ?)`,
   )
   for (const pet of database.query<EarlyPet, []>('SELECT * FROM early_pets ORDER BY id').iterate()) {
     insertPet.run(...convertPet(pet))
   }
   database.run(insertEarlyRows(DIALECT, "CAST(unixepoch('subsec') * 1000 AS INTEGER)"))
-  database.run(DROP_EARLY_ROWS)
+  database.run(DROP_SAVED_ROWS)
 }
 
 /**
