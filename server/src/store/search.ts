@@ -17,11 +17,11 @@ const SEARCH_BUDGET_MS = 2_000
 export interface SearchSnapshot extends Pick<LongSession, 'rows' | 'batches' | 'close'> {
   readonly cursor: () => Promise<string>
   /** The pets that may have changed since the cursor, as they are in this snapshot. */
-  readonly changedSince: (cursor: string) => Promise<readonly ChangedPet[] | 'reload'>
+  readonly changedSince: (cursor: string) => Promise<readonly IndexedPetRow[] | 'reload'>
 }
 
-/** The row of an `IndexedPet`. If the pet was removed, all columns except the id are null. */
-export interface ChangedPet {
+/** If the pet was removed, all columns except the id are null. */
+export interface IndexedPetRow {
   readonly id: bigint
   readonly words: string | null
   readonly category_id: bigint
@@ -40,7 +40,7 @@ interface SearchSource {
 /** Applying the changes of more pets than this takes as long as loading all pets. */
 export const MAX_CHANGED_PETS = 50_000
 
-/** The columns of `ChangedPet`, from `stock JOIN pets`. */
+/** The columns of `IndexedPetRow` except the id, from `stock JOIN pets`. */
 export const INDEXED_COLUMNS = 'pets.words, pets.category_id, status, quantity, reserved, is_low'
 const PETS_BY_ID = `
   SELECT stock.pet_id AS id, ${INDEXED_COLUMNS}
@@ -195,7 +195,7 @@ export class PetSearch {
 
 async function loadIndex(snapshot: SearchSnapshot): Promise<PetIndex> {
   const index = new PetIndex()
-  for await (const pets of snapshot.batches<ChangedPet & { words: string }>(PETS_BY_ID)) {
+  for await (const pets of snapshot.batches<IndexedPetRow & { words: string }>(PETS_BY_ID)) {
     for (const pet of pets) index.append(toIndexed(pet, pet.words))
   }
   for await (const pets of snapshot.batches<{ id: bigint }>(IDS_BY_NAME)) {
@@ -217,7 +217,7 @@ async function waitForLoad({ done, deadline }: { done: Promise<void>; deadline: 
   }
 }
 
-function toIndexed(pet: ChangedPet, words: string): IndexedPet {
+function toIndexed(pet: IndexedPetRow, words: string): IndexedPet {
   return {
     id: pet.id,
     words,

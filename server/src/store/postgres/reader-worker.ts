@@ -1,7 +1,7 @@
 import { workerData } from 'node:worker_threads'
 import {
-  type ChangedPet,
   INDEXED_COLUMNS,
+  type IndexedPetRow,
   MAX_CHANGED_PETS,
   PetSearch,
   type SearchSnapshot,
@@ -25,7 +25,7 @@ interface SnapshotRow {
   readonly prunings: bigint
 }
 
-interface ChangedRow extends Omit<ChangedPet, 'id'> {
+interface ChangedRow extends Omit<IndexedPetRow, 'id'> {
   readonly id: bigint | null
   readonly is_cut: boolean
   readonly log_rows: bigint

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { fromCursor, toCursor } from '../cursor.ts'
-import { type ChangedPet, INDEXED_COLUMNS, MAX_CHANGED_PETS, type SearchSnapshot } from '../search.ts'
+import { INDEXED_COLUMNS, type IndexedPetRow, MAX_CHANGED_PETS, type SearchSnapshot } from '../search.ts'
 import type { SqlValue } from '../sql.ts'
 import {
   CACHE_PAGES,
@@ -69,7 +69,7 @@ export class ReadConnection {
     this.#database.close()
   }
 
-  async #changedSince(end: LogEnd, cursor: string): Promise<ChangedPet[] | 'reload'> {
+  async #changedSince(end: LogEnd, cursor: string): Promise<IndexedPetRow[] | 'reload'> {
     const start = fromCursor(cursor)
     if (start === undefined || start.identity !== end.identity || start.position < end.pruned) return 'reload'
     if (end.position - start.position > BigInt(MAX_CHANGED_PETS)) return 'reload'
@@ -77,7 +77,7 @@ export class ReadConnection {
       "SELECT 1 FROM log WHERE id > $1 AND kind = 'relist' LIMIT 1",
       start.position,
     )
-    return relists.length > 0 ? 'reload' : this.rows<ChangedPet>(CHANGED_PETS, start.position)
+    return relists.length > 0 ? 'reload' : this.rows<IndexedPetRow>(CHANGED_PETS, start.position)
   }
 
   #withServiceErrors<T>(work: () => T): T {
