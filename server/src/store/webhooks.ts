@@ -90,8 +90,8 @@ function valuesOf<Value>(columns: ColumnReaders<Value>, value: Value): SqlValue[
 interface WebhookOptions {
   /** The tables of the log for a FROM clause, and the column that holds the position of a row. */
   readonly log: { readonly source: string; readonly position: string }
-  /** Reads through this may return commits that are not flushed to disk yet. */
-  readonly unflushed?: RowSource
+  /** Its rows may come from commits that are not flushed to disk yet. */
+  readonly unflushedSource?: RowSource
   /** Absent if only one process delivers webhooks. `clock` is the same for all processes, so they agree when a lease ends. */
   readonly lease?: { readonly owner: string; readonly clock: StoreClock }
 }
@@ -99,7 +99,7 @@ interface WebhookOptions {
 export function webhookMethods(
   database: SqlDatabase,
   { logRange, eventsAfter }: Pick<LogMethods, 'logRange' | 'eventsAfter'>,
-  { log, lease, unflushed = database }: WebhookOptions,
+  { log, lease, unflushedSource = database }: WebhookOptions,
 ): WebhookStore & Omit<DeliveryStore, 'version' | 'latestEventCursor' | 'eventsAfter'> {
   const owner = lease?.owner ?? ''
 
@@ -201,7 +201,7 @@ export function webhookMethods(
     },
 
     webhookRevisions: async () => {
-      const rows = await unflushed.rows<Pick<WebhookRow, 'id' | 'revision'>>(
+      const rows = await unflushedSource.rows<Pick<WebhookRow, 'id' | 'revision'>>(
         'SELECT id, revision FROM webhooks',
       )
       return new Map(rows.map(({ id, revision }) => [id, Number(revision)]))
@@ -238,7 +238,7 @@ export function webhookMethods(
 
 const ONE_RELIST: WebhookLag = { events: 1, since: undefined }
 
-/** The lag of a webhook that sends a relist, which makes the receiver read the whole list again, before the other events. */
+/** The lag of a webhook that has to send a relist before the other events. */
 function withRelist({ events, since }: WebhookLag): WebhookLag {
   return { events: events + 1, since }
 }

@@ -73,7 +73,7 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
     ...log,
     ...webhookMethods(connection, log, {
       log: { source: 'log', position: 'id' },
-      unflushed: withUnflushedReads(connection),
+      unflushedSource: withUnflushedReads(connection),
     }),
     ...historyMethods(connection),
     listRecentHistory,
