@@ -45,10 +45,8 @@ interface LogList<Row extends ListedRow, Entry> {
   toEntry(row: Row): Entry
 }
 
-/** Above the id of every row. */
-const HIGHEST_ID = MAX_INT64
-/** Below the id of every row. */
-const LOWEST_ID = 0n
+const ABOVE_ALL_IDS = MAX_INT64
+const BELOW_ALL_IDS = 0n
 const CHANGE_COLUMNS = 'id, pet_id, before, after, at, key_id, reason, reference'
 
 const CHANGES: LogList<ChangeRow, HistoryEntry> = {
@@ -176,7 +174,7 @@ export function historyMethods(
         }
         if (isEmpty(filter)) {
           const newest = selectNewest(CHANGES, 'id < $1', '$2')
-          const rows = await database.rows<ChangeRow>(newest, cursorId ?? HIGHEST_ID, limit + 1)
+          const rows = await database.rows<ChangeRow>(newest, cursorId ?? ABOVE_ALL_IDS, limit + 1)
           return toPage(rows, limit, CHANGES)
         }
         const range = await findIdRange(database, filter)
@@ -220,7 +218,7 @@ async function countPrunable(
   const before = 'before' in limit ? limit.before : null
   let total = 0
   let rowsBeforeFirstKept: number | undefined
-  let lastId: bigint | null = LOWEST_ID
+  let lastId: bigint | null = BELOW_ALL_IDS
   while (lastId !== null) {
     onProgress(total)
     const [step]: CountedStep[] = await database.rows<CountedStep>(COUNT_STEP, lastId, before)
@@ -296,8 +294,8 @@ async function findIdRange(
     const [row] = await database.rows<{ id: bigint | null }>(FIRST_ID_SINCE, time)
     return row?.id ?? undefined
   }
-  const first = since === undefined ? LOWEST_ID : await firstIdSince(since - CLOCK_SKEW_MS)
-  const end = until === undefined ? HIGHEST_ID : await firstIdSince(until + CLOCK_SKEW_MS)
+  const first = since === undefined ? BELOW_ALL_IDS : await firstIdSince(since - CLOCK_SKEW_MS)
+  const end = until === undefined ? ABOVE_ALL_IDS : await firstIdSince(until + CLOCK_SKEW_MS)
   return first === undefined || end === undefined || first >= end ? undefined : { first, end }
 }
 
@@ -306,7 +304,7 @@ async function findIdRange(
  * following the rows of one pet.
  */
 async function isShortRange(database: RowSource, { first, end }: IdRange, maxRows: number): Promise<boolean> {
-  if (first === LOWEST_ID || end === HIGHEST_ID) return false
+  if (first === BELOW_ALL_IDS || end === ABOVE_ALL_IDS) return false
   const [row] = await database.rows<{ size: bigint }>(
     `SELECT count(*) AS size FROM (
       SELECT 1 FROM log WHERE id >= $1 AND id < $2 LIMIT CAST($3 AS BIGINT)) AS counted`,
@@ -360,35 +358,35 @@ async function searchLog<Row extends ListedRow, Entry>(
   const found: Row[] = []
   const values = filterValues(filter)
   const indexedPet = list.isIndexedByPet ? filter.petId : undefined
-  const examinedCondition = (petIdParameter: string) =>
+  const isExamined = (petIdParameter: string) =>
     indexedPet === undefined ? 'true' : `${list.isListed} AND pet_id = CAST(${petIdParameter} AS BIGINT)`
   const deadline = performance.now() + scanLimits.budgetMs
-  let before = cursorId === undefined || cursorId > range.end ? range.end : cursorId
+  let beforeId = cursorId === undefined || cursorId > range.end ? range.end : cursorId
   for (let examined = 0; examined < scanLimits.maxRows; examined += scanLimits.rowsPerStep) {
     if (examined > 0 && performance.now() >= deadline) break
     const [step] = await database.rows<{ last: bigint | null; size: bigint }>(
       `SELECT min(id) AS last, count(*) AS size FROM (
-        SELECT id FROM log WHERE id < $1 AND id >= $2 AND ${examinedCondition('$4')}
+        SELECT id FROM log WHERE id < $1 AND id >= $2 AND ${isExamined('$4')}
         ORDER BY id DESC LIMIT CAST($3 AS BIGINT)) AS examined`,
-      before,
+      beforeId,
       range.first,
       scanLimits.rowsPerStep,
       ...(indexedPet === undefined ? [] : [indexedPet]),
     )
     if (step?.last == null) return toPage(found, limit, list)
-    const condition = `id < $1 AND id >= $2 AND ${examinedCondition('$7')} AND ${MATCHES_FILTER}`
+    const condition = `id < $1 AND id >= $2 AND ${isExamined('$7')} AND ${MATCHES_FILTER}`
     const rows = await database.rows<Row>(
       selectNewest(list, condition, '$9'),
-      before,
+      beforeId,
       step.last,
       ...values,
       limit + 1 - found.length,
     )
     found.push(...rows)
     if (found.length > limit || Number(step.size) < scanLimits.rowsPerStep) return toPage(found, limit, list)
-    before = step.last
+    beforeId = step.last
   }
-  return { ...toPage(found, limit, list), next: String(before) }
+  return { ...toPage(found, limit, list), next: String(beforeId) }
 }
 
 function filterValues({ who, reason, since, until, petId, reference }: HistoryFilter): readonly SqlValue[] {

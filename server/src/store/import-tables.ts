@@ -185,7 +185,7 @@ export class ImportTables<Value> implements StagedImport<Value> {
     kind: ImportKind<Value>,
   ): Promise<ImportTables<Value>> {
     const tables = new ImportTables(database, kind)
-    await tables.#create()
+    await tables.#createTables()
     return tables
   }
 
@@ -197,9 +197,9 @@ export class ImportTables<Value> implements StagedImport<Value> {
     this.#stagedColumns = absentBits.size === 0 ? columns : { ...columns, absent: 'integer' }
   }
 
-  async #create(): Promise<void> {
+  async #createTables(): Promise<void> {
     const { types } = this.database.dialect
-    const create = async (name: string, idConstraint: string, columns: Columns) => {
+    const createTable = async (name: string, idConstraint: string, columns: Columns) => {
       const definitions = Object.entries(columns).map(([column, type]) => `${column} ${types[type]}`)
       await this.session.run(
         `CREATE TEMP TABLE ${name} (${[`id ${types.integer} ${idConstraint}`, ...definitions].join()})`,
@@ -210,18 +210,18 @@ export class ImportTables<Value> implements StagedImport<Value> {
     const oldColumns: Columns = Object.fromEntries(
       Object.entries(columns).map(([name, type]) => [`old_${name}`, type]),
     )
-    await create('staged', '', staged)
-    await create('sorted', 'PRIMARY KEY', staged)
-    await create('differing', 'PRIMARY KEY', {
+    await createTable('staged', '', staged)
+    await createTable('sorted', 'PRIMARY KEY', staged)
+    await createTable('differing', 'PRIMARY KEY', {
       line: 'integer',
       is_new: 'boolean',
       is_fresh: 'boolean',
       ...columns,
       ...oldColumns,
     })
-    await create('refused', 'PRIMARY KEY', { line: 'integer', reason: 'text' })
-    await create('touched', '', {})
-    await create('numbered', '', { pet_id: 'integer' })
+    await createTable('refused', 'PRIMARY KEY', { line: 'integer', reason: 'text' })
+    await createTable('touched', '', {})
+    await createTable('numbered', '', { pet_id: 'integer' })
   }
 
   async add(rows: readonly StagedRow<Value>[]): Promise<void> {
@@ -438,11 +438,11 @@ export class ImportTables<Value> implements StagedImport<Value> {
   }
 
   /**
-   * Writes the log rows of those pets in a step that fulfil the condition, and sets their quantities in `stock`. The
-   * statements limit each table to the ids of the step. Otherwise PostgreSQL would scan whole tables in each step.
+   * Writes a log row for each pet of the step that fulfils the condition, and sets its quantity in `stock`. The statements
+   * limit each table to the ids of the step. Otherwise PostgreSQL would scan whole tables in each step.
    */
   async writePetChanges(
-    kind: 'change' | 'pet',
+    rowKind: 'change' | 'pet',
     { from, to }: Pick<Step, 'from' | 'to'>,
     { at, keyId, reason, reference }: ApplyOptions,
     { condition = 'true', detail = 'NULL' }: { readonly condition?: string; readonly detail?: string } = {},
@@ -457,7 +457,7 @@ export class ImportTables<Value> implements StagedImport<Value> {
     await this.session.analyze('numbered')
     await this.session.run(
       `INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous, reason, reference, detail)
-      SELECT numbered.id, '${kind}', numbered.pet_id, ${kind === 'change' ? 'old_quantity' : 'NULL'}, incoming.quantity,
+      SELECT numbered.id, '${rowKind}', numbered.pet_id, ${rowKind === 'change' ? 'old_quantity' : 'NULL'}, incoming.quantity,
         stock.status, CAST($3 AS BIGINT), $4, last_change, $5, $6, detail
       FROM numbered
       JOIN stock ON stock.pet_id = numbered.pet_id AND stock.pet_id BETWEEN $1 AND $2
