@@ -66,7 +66,7 @@ export function requireOwnTables(version: number, newest: number, missing: reado
       ? `this program does not know version ${version} (its newest is ${newest}), so a newer version, an early development version or another program made the tables`
       : `no release made tables of version ${version} like these, so an early development version or another program made them, or somebody removed columns`
   throw new OpenRefused(
-    `the tables are not those of this program, ${named}${others} ${verb} missing: ${reason}; start the program that made the tables, restore a backup, or choose another database`,
+    `the tables are not those of this program, because ${named}${others} ${verb} missing: ${reason}; start the program that made the tables, restore a backup, or choose another database`,
   )
 }
 
