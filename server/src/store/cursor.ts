@@ -9,7 +9,7 @@ export interface LogCursor {
   readonly identity: string
 }
 
-/** The cursors of a log, given by the last cursor of each identity. The promotion of a standby changes the identity. */
+/** All cursors of a log. The range itself is the last cursor of the current identity, which a promotion changes. */
 export interface LogRange extends LogCursor {
   /** The last cursor of each earlier identity, in the order of their positions. */
   readonly earlier: readonly LogCursor[]

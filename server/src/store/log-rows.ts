@@ -20,7 +20,7 @@ export const MAX_EVENTS_BEHIND = 10_000n
 /** A condition on log rows: the pet was added, removed, or changed in anything but its quantity. */
 export const IS_PET_ROW = "(kind = 'pet' OR kind = 'removed')"
 
-/** A condition on log rows: the row may change the list of the inventory. */
+/** A condition on log rows: the row may change the inventory list. */
 export const MAY_CHANGE_INVENTORY =
   "kind <> 'order' AND kind <> 'low' AND kind <> 'recovered' AND kind <> 'category'"
 
@@ -135,7 +135,7 @@ export interface LockedRow
 export const LOCKED_FIELDS = 'pet_id, quantity, status, reserved, low_at, last_change'
 
 export interface LinkedEntry extends LockedEntry {
-  /** The id of the pet's latest log row in the chain of `previous`, which has all kinds except order, low and recovered. */
+  /** The id of the pet's latest log row, not counting the kinds order, low and recovered. The next row has it as `previous`. */
   readonly lastChange: bigint | null
 }
 

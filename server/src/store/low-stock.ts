@@ -19,7 +19,7 @@ export const THRESHOLD = 'coalesce(pets.low_stock_at, categories.low_stock_at)'
 
 /**
  * Statements that log the pets that have crossed their thresholds, in the commit that changes them. `condition` selects rows of
- * `stock`, which the commit must have locked. Its parameters start with $1, and `values` holds their values.
+ * `stock`, which the commit must have locked. The parameters of `condition` start with $1; `values` holds their values.
  */
 export function crossingStatements(
   { nextLogId, jsonObject }: Dialect,

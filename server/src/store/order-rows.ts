@@ -14,7 +14,7 @@ import type { SqlValue } from './sql.ts'
 /** A row of `orders`. */
 export type OrderTableRow = Readonly<Record<string, bigint | string | null>> & { readonly id: bigint }
 
-/** The columns of `orders`. `customer_words` holds the words of the customer, by which orders are found. */
+/** The columns of `orders`. `customer_words` holds the words of `customer`, by which orders are found. */
 export const ORDER_COLUMNS = { ...columnsOf(ORDER), customer_words: 'text' } as const
 export const ORDER_FIELDS = selectList(ORDER)
 export const toOrder = rowReader(ORDER)

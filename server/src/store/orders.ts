@@ -74,9 +74,9 @@ function toOrderAtReadTime(row: TimedOrderRow): Order {
 const LAST_CHARACTER = '\u{10ffff}'
 
 /**
- * Selects at most `limit` orders after the place `after`, in the order of the list. Each part of the UNION reads an index in
- * this order, so the duration does not depend on the number of orders. An expired hold has the state `open` in the table
- * until it is released; here it counts as expired.
+ * Selects at most `limit` orders after the place `after`, in the order of the list. Each part of the UNION, except the few
+ * expired holds, reads an index in this order, so the duration does not depend on the number of orders. An expired hold has
+ * the state `open` in the table until it is released; here it counts as expired.
  */
 function pageStatement(
   { state, petId, customerPrefix, after }: OrderFilter,
