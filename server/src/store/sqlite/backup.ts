@@ -23,7 +23,7 @@ import { DIALECT } from './dialect.ts'
 import { isDamage, isLocked, problemText } from './failures.ts'
 import { hasEarlyTables, migrate, missingColumns, NEWEST_VERSION, versionOf } from './migrations.ts'
 
-/** Marks a file as a backup. The mark is in the header, so it can be read without opening the file: opening would change it. */
+/** Marks a file as a backup. It is read from the header without SQLite, because opening the file in SQLite would change it. */
 const BACKUP_ID = 0x50736261
 /** The offset in a SQLite file of the number that PRAGMA application_id sets. */
 const APPLICATION_ID_OFFSET = 68
@@ -121,8 +121,8 @@ export function restoreSqlite(backup: string, target: string): RestoreResult {
   try {
     const staged = stagedPath(path)
     const partial = `${staged}.partial`
-    // An interrupted restore may have renamed some files already. Its time is read from the staged file, so that the other
-    // files get the same new name.
+    // An interrupted restore may have renamed some files already. The time in their new name is the modification time of the
+    // staged file, so the other files get the same name.
     const interruptedAtMs = statSync(staged, { throwIfNoEntry: false })?.mtimeMs
     const second = interruptedAtMs === undefined ? unusedSecond(path) : Math.floor(interruptedAtMs / 1_000)
     let hasOlderTables: boolean
@@ -172,11 +172,11 @@ export function requireOpenable(databasePath: string): void {
   }
 }
 
-function requireBackup(backup: string, path: string): void {
+function requireBackup(backup: string, target: string): void {
   const stats = statSync(backup, { throwIfNoEntry: false })
   if (stats === undefined) throw new OpenRefused(`${backup} does not exist`)
   if (!stats.isFile()) throw new OpenRefused(`${backup} is not a file`)
-  if (existsSync(path) && realPathOf(backup) === realPathOf(path) && !isBackup(backup)) {
+  if (existsSync(target) && realPathOf(backup) === realPathOf(target) && !isBackup(backup)) {
     throw new OpenRefused(`${backup} is the database itself, not a backup`)
   }
   // SQLite does not notice if the last page is incomplete.
@@ -228,7 +228,7 @@ function copyFile(sourcePath: string, targetPath: string): void {
 
 /** Checks the copy and gives it a new identity. Returns whether its tables need a migration. */
 function adoptCopy(copy: string, backup: string): boolean {
-  const refuse = (problem: string) => new OpenRefused(`${backup} ${problem}`)
+  const refusal = (problem: string) => new OpenRefused(`${backup} ${problem}`)
   let database: Database | undefined
   try {
     database = new Database(copy, { safeIntegers: true, strict: true })
@@ -237,11 +237,11 @@ function adoptCopy(copy: string, backup: string): boolean {
     const version = versionOf(database) ?? 0
     const missing = missingColumns(database, version)
     const isForeign = version === 0 || (version <= NEWEST_VERSION && missing.length > 0)
-    if (isForeign) throw refuse('is not a database of this program')
+    if (isForeign) throw refusal('is not a database of this program')
     requireOwnTables(version, NEWEST_VERSION, missing)
     const hasOlderTables = needsMigration(version, NEWEST_VERSION, 'migrate')
     const damage = integrityProblem(database)
-    if (damage !== undefined) throw refuse(`is damaged (${damage}); use an earlier backup`)
+    if (damage !== undefined) throw refusal(`is damaged (${damage}); use an earlier backup`)
     database.run('PRAGMA application_id = 0')
     for (const text of [...DIALECT.newIdentity, ...DIALECT.skipIds]) database.run(text)
     // Removes the write-ahead log, so that only one file has to be renamed.
@@ -249,7 +249,7 @@ function adoptCopy(copy: string, backup: string): boolean {
     return hasOlderTables
   } catch (error) {
     if (!isDamage(error)) throw error
-    throw refuse(
+    throw refusal(
       bytesAt(copy, 0, 5).toString('latin1') === 'PGDMP'
         ? 'is a dump of PostgreSQL, but DATABASE_URL does not name a PostgreSQL database'
         : 'is damaged or is not a database; use an earlier backup',

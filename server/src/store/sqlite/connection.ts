@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { ServiceError } from '../../core/values/errors.ts'
 import type { LogCursor } from '../cursor.ts'
 import type { Columns, Durability, LongSession, SqlDatabase, SqlValue, Statement } from '../sql.ts'
-import { alignSideFiles, createPrivateFile, secondsUntilImportEnds } from './database-files.ts'
+import { copyPermissionsToSideFiles, createPrivateFile, secondsUntilImportEnds } from './database-files.ts'
 import { DIALECT, LAST_LOG_ID, toBinding, toSqlite } from './dialect.ts'
 import { isLocked, problemText, toServiceError } from './failures.ts'
 import { Checkpointer, FlushQueue, WalFile } from './write-ahead-log.ts'
@@ -88,10 +88,10 @@ export class Connection implements SqlDatabase, LongSession {
    */
   #ownCommitsFlushed: Promise<void> | undefined
   #lastDataVersion: bigint | undefined
-  #wasVersionCheckedThisTurn = false
+  #wasDataVersionReadThisTurn = false
   /**
-   * Without a read since the last commit, no other request is active, and the flush may run at once on the event loop, which
-   * is faster. After a read it must not.
+   * After a read, other requests may be active, and a flush must not block them. Without a read since the last commit, the
+   * flush may run at once on the event loop, which is faster.
    */
   #hasReadSinceCommit = false
   #version = 0
@@ -115,7 +115,7 @@ export class Connection implements SqlDatabase, LongSession {
       mkdirSync(dirname(path), { recursive: true })
       createPrivateFile(path, { mustBeNew: false })
     } else if (path !== ':memory:') {
-      alignSideFiles(path)
+      copyPermissionsToSideFiles(path)
     }
     const database = new Database(path, { create: true, strict: true, safeIntegers: true })
     database.run(`PRAGMA busy_timeout = ${LOCK_TIMEOUT_MS}`)
@@ -183,10 +183,10 @@ export class Connection implements SqlDatabase, LongSession {
    */
   readonly version = (): number => {
     this.#hasReadSinceCommit = true
-    if (!this.#wasVersionCheckedThisTurn) {
-      this.#wasVersionCheckedThisTurn = true
+    if (!this.#wasDataVersionReadThisTurn) {
+      this.#wasDataVersionReadThisTurn = true
       setImmediate(() => {
-        this.#wasVersionCheckedThisTurn = false
+        this.#wasDataVersionReadThisTurn = false
       })
       this.#checkForOtherCommits()
     }
@@ -336,7 +336,7 @@ export class Connection implements SqlDatabase, LongSession {
     }
   }
 
-  /** Like `write`, without waiting for the disk. The commit survives a crash of the process, but not a power cut. */
+  /** Like `write`, but without a flush. The commit survives a crash of the process, but not a power cut. */
   async writeWithoutFlush<T>(work: () => T): Promise<T> {
     if (this.#serving !== undefined) return this.#writeWithoutWaiting(work, 'unflushed')
     return this.#writeWhenUnlocked(() => {
@@ -349,7 +349,7 @@ export class Connection implements SqlDatabase, LongSession {
     })
   }
 
-  /** Commits like `write`, but in the service does not wait for the flush. */
+  /** Commits like `write`, but in the service the commit may not be flushed yet when the promise resolves. */
   async #writeWithoutWaiting<T>(work: () => T, durability: Durability): Promise<T> {
     const serving = this.#serving
     if (serving === undefined) {

@@ -58,7 +58,7 @@ export function createPrivateFile(
  * Gives the -wal and -shm files the permissions of the database. SQLite does so only when it creates them: if the permissions
  * of the database changed after a process was killed, the files that it left behind could be unusable.
  */
-export function alignSideFiles(path: string): void {
+export function copyPermissionsToSideFiles(path: string): void {
   const permissions = statSync(path).mode & PERMISSION_BITS
   for (const sideFile of [`${path}-wal`, `${path}-shm`]) {
     // Another process that closes the database may remove the file at any time.

@@ -200,8 +200,8 @@ export function migrate(database: Database, mode: TablesMode): void {
     const isEarly = hasEarlyTables(database)
     if (isEarly) convertEarlyTables(database)
     // Another program may have set a negative version.
-    const applied = isEarly ? 1 : Math.max(0, version ?? 0)
-    for (const migration of MIGRATIONS.slice(applied)) database.run(migration)
+    const appliedCount = isEarly ? 1 : Math.max(0, version ?? 0)
+    for (const migration of MIGRATIONS.slice(appliedCount)) database.run(migration)
     database.run(`PRAGMA user_version = ${NEWEST_VERSION}`)
     if (isEarly) for (const text of DIALECT.newIdentity) database.run(text)
   })
