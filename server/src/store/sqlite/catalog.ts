@@ -82,7 +82,7 @@ export function catalogTables(database: Database) {
       runAll(database, categoryStatements(DIALECT, categories))
     },
 
-    /** Must run after the log rows of the categories are written. */
+    /** Also logs the crossings that the thresholds cause, so it must run after all other log rows are written. */
     writeThresholds: ({ newThresholds }: CatalogChanges): void => {
       for (const { by, ...category } of newThresholds) {
         runAll(database, categoryThresholdStatements(DIALECT, category, by))

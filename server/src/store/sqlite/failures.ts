@@ -32,7 +32,7 @@ export function problemText(error: unknown, path: string): string {
   return `${message}; ${advice ?? 'check DATABASE_URL and that the file and its folder are writable'}`
 }
 
-/** Describes the folder of temporary files if its disk is full and has less free space, else the folder of the database. */
+/** Describes the temporary folder if its disk is full and has less free space than the database's, else the database's folder. */
 function describeFullestFolder(path: string): string {
   const databaseFolder = dirname(path)
   const temporary = temporaryFolder()

@@ -47,7 +47,7 @@ async function applyComparedRows<Value, Result>(
   return result
 }
 
-/** Marks the pets that the log names after `position` as touched. If the log does not name all of them, marks all rows. */
+/** Marks the pets that the log names after `position` as touched. If the log does not name every changed pet, marks all rows. */
 async function markChangedPets<Value>(
   tables: ImportTables<Value>,
   position: bigint | undefined,

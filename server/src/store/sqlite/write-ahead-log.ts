@@ -77,7 +77,7 @@ export class WalFile {
 const SHORT_FLUSH_MS = 1
 /** The weight of the latest flush in the moving average of durations. */
 const LATEST_WEIGHT = 0.1
-/** A longer flush counts as this, so that a rare slow flush does not move the next flushes off the event loop. */
+/** A longer flush counts as this long, so that a rare slow flush does not move the next flushes off the event loop. */
 const MAX_COUNTED_MS = 5
 
 /** The commits that one flush covers. */
