@@ -57,7 +57,7 @@ const MAX_REFUSALS_PER_ADDRESS = 1_000
 /** The unsent bytes of all clients are counted once a second, and after this many responses with unsent bytes. */
 const UNSENT_RESPONSES_BETWEEN_CHECKS = 16
 /**
- * A listener that stops first sends `Connection: close` with each response, which ends the connections in use. A request
+ * A stopping listener first sends `Connection: close` with each response, which ends the connections in use. A request
  * may be on its way over an idle connection, so idle connections are closed only when no bytes have arrived on any
  * connection for a second, or after MAX_SECONDS_UNTIL_QUIET. The second is checked in several parts, so that the time in
  * which a machine was suspended does not count as quiet.
@@ -181,7 +181,7 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
     dropSlowest(connections, limits.maxUnsentBytes)
   }, secondMs)
 
-  /** Resolves when no bytes have arrived for a second, or no connection is left. */
+  /** Resolves when no bytes have arrived for a second, when no connection is left, or after `maxMs`. */
   const waitUntilQuiet = async (maxMs: number): Promise<void> => {
     const deadline = performance.now() + maxMs
     let quietChecks = state.seconds - state.lastArrivalSecond > 1 ? CHECKS_PER_QUIET_SECOND : 0

@@ -81,7 +81,7 @@ export class RequestInput {
     return this.#unread.length
   }
 
-  /** Whether no request has started. An empty line does not count (see readHead). */
+  /** Whether no request has started. Up to two bytes do not count, because they may be an empty line (see readHead). */
   get isBlank(): boolean {
     return this.#unread.length <= EMPTY_LINE.length
   }

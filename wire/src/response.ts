@@ -232,9 +232,9 @@ export class ResponseWriter {
       this.#live = body
       body.begin(this.#outputOf(body))
     } else {
-      const reversed = Array.isArray(body) ? body.toReversed() : undefined
-      this.#parts = reversed === undefined ? body[Symbol.iterator]() : popAll(reversed)
-      this.#partSources = reversed ?? body.sources ?? []
+      const remainingParts = Array.isArray(body) ? body.toReversed() : undefined
+      this.#parts = remainingParts === undefined ? body[Symbol.iterator]() : popAll(remainingParts)
+      this.#partSources = remainingParts ?? body.sources ?? []
       this.#writeParts()
     }
   }
@@ -298,7 +298,7 @@ export class ResponseWriter {
   }
 }
 
-/** Removes each part from the array before it is written, so that its memory can be freed. */
+/** Removes each part from the end of the array before it is written, so that its memory can be freed. */
 function popAll(parts: Uint8Array[]): Iterator<Uint8Array> {
   return {
     next: () => {

@@ -20,7 +20,7 @@ export async function readTls(
   )
   const privateKey = parse(
     () => createPrivateKey(key),
-    `${keyPath} contains no private key in PEM format without a passphrase; check ${flags.key}`,
+    `${keyPath} contains no private key in PEM format, or the key has a passphrase; check ${flags.key}`,
   )
   if (!certificate.checkPrivateKey(privateKey)) {
     throw new Error(
