@@ -68,13 +68,14 @@ export class Reader {
     return this.ask<Row[]>({ type: 'rows', text, values })
   }
 
-  /** Terminates the worker after it has closed its connections. */
+  /** Terminates the worker after it has closed its connections. Rejects requests that are still pending. */
   async close(): Promise<void> {
     this.#isClosed = true
     const worker = this.#worker
     if (worker === undefined) return
     await this.#send<void>({ type: 'close' }).catch(() => {})
     this.#worker = undefined
+    this.#rejectPending(new ServiceError('service_unavailable', 'the store is closed'))
     await worker.terminate()
   }
 
@@ -125,6 +126,10 @@ export class Reader {
       'the database cannot be read at the moment; try again shortly',
       { cause: new Error('the reader worker failed', { cause: reason }) },
     )
+    this.#rejectPending(error)
+  }
+
+  #rejectPending(error: ServiceError): void {
     for (const { reject } of this.#pending.values()) reject(error)
     this.#pending.clear()
   }

@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test'
+import { Worker } from 'node:worker_threads'
 import { searchOf } from '../../src/core/catalog/search.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { Reader } from '../../src/store/workers.ts'
 import { freshFile } from './fresh-file.ts'
 import { ALL } from './search-model.ts'
 
@@ -33,4 +35,16 @@ test('a search runs in a worker and blocks nobody else', async () => {
   expect(await searching).toMatchObject([{ petId: 1n, quantity: 4 }])
   expect(await scanning).toEqual({ entries: [], next: undefined })
   await store.close()
+})
+
+test('a request that the worker has not answered when the reader is closed is rejected', async () => {
+  const answersOnlyClose = `
+    const { parentPort } = require('node:worker_threads')
+    parentPort.on('message', ({ number, request }) => {
+      if (request.type === 'close') parentPort.postMessage({ type: 'result', number })
+    })`
+  const reader = new Reader(() => new Worker(answersOnlyClose, { eval: true }))
+  const pending = reader.rows('SELECT 1').catch((error: Error) => error.message)
+  await reader.close()
+  expect(await pending).toBe('the store is closed')
 })
