@@ -71,7 +71,7 @@ async function serve(flags: Flags): Promise<void> {
   }
   if (flags.worker !== undefined) return runWorker(config, Number(flags.worker), isDemo)
   const isNew = isDatabaseFileMissing(config)
-  const storeFlags = flags.data === undefined ? '' : ` --data ${flags.data}`
+  const storeFlags = storeFlagsOf(flags)
   let facts: StoreFacts
   const flushFailure = Promise.withResolvers<Error>()
   const store = await openConfiguredStore(config, {
@@ -228,8 +228,13 @@ interface StoreFacts {
   readonly isDemo: boolean
   readonly isNew: boolean
   readonly hasKeys: boolean
-  /** The flags that name the same store to another command. */
   readonly storeFlags: string
+}
+
+/** The flags that name the same store to another command, unless its address may contain a password. */
+function storeFlagsOf({ data, databaseUrl }: Flags): string {
+  if (data !== undefined) return ` --data ${data}`
+  return databaseUrl?.startsWith('sqlite:') ? ` --database-url ${databaseUrl}` : ''
 }
 
 function announceInLog(config: Config, service: RunningService): void {
