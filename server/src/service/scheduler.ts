@@ -29,7 +29,7 @@ export class Scheduler {
     const current = this.#currentRuns.get(job)
     if (current !== undefined) return current
     if (this.#stopController.signal.aborted) return Promise.resolve()
-    const run = this.#runOnce(job)
+    const run = this.#runOnce(job).finally(() => this.#currentRuns.delete(job))
     this.#currentRuns.set(job, run)
     return run
   }
@@ -49,6 +49,5 @@ export class Scheduler {
       if (!this.#failingJobs.has(job)) this.#onFailure(job, error)
       this.#failingJobs.add(job)
     }
-    this.#currentRuns.delete(job)
   }
 }
