@@ -163,10 +163,10 @@ const [ADD_ENTRIES, CHANGE_ENTRIES] = insertAndUpdateSql('stock', 'pet_id', ENTR
 function insertAndUpdateSql(table: string, key: string, columns: Columns): [insert: string, update: string] {
   const names = Object.keys(columns)
   const rows = `unnest(${arrayPlaceholders(columns)})`
-  const assignments = names.map((name) => `${name} = now.${name}`)
+  const assignments = names.map((name) => `${name} = new_row.${name}`)
   return [
     `INSERT INTO ${table} (${names}) SELECT * FROM ${rows}`,
-    `UPDATE ${table} SET ${assignments} FROM ${rows} AS now (${names}) WHERE ${table}.${key} = now.${key}`,
+    `UPDATE ${table} SET ${assignments} FROM ${rows} AS new_row (${names}) WHERE ${table}.${key} = new_row.${key}`,
   ]
 }
 

@@ -57,17 +57,17 @@ const WRITE_QUANTITY_CHANGES = `
 
 /**
  * A statement that writes a decision in which only quantities change. Each value of `log_ids` reserves IDS_PER_NUMBER
- * consecutive ids, so one `nextval` is enough for all rows. The statement calls it while the pets are locked, so the ids of a
- * pet's rows are in the order of its changes.
+ * consecutive ids, so one `nextval` is enough for all rows. The statement calls `nextval` while the pets are locked, so the
+ * ids of a pet's rows are in the order of its changes.
  */
 function quantityStatement({ records, low }: WrittenDecision, { lastChangeOf }: StateBefore): Statement {
-  const rows = records.map((row, index) => {
+  const rows = records.map((record, index) => {
     // The statement adds the first id.
     const relativeId = BigInt(index)
-    if (row.kind !== 'change') return [...logValues(row, relativeId, null), null, false, null]
-    const { petId, previousIndex, isLast } = row
+    if (record.kind !== 'change') return [...logValues(record, relativeId, null), null, false, null]
+    const { petId, previousIndex, isLast } = record
     const isLow = isLast ? (low.get(petId) ?? null) : null
-    return [...logValues(row, relativeId, lastChangeOf(petId)), previousIndex, isLast, isLow]
+    return [...logValues(record, relativeId, lastChangeOf(petId)), previousIndex, isLast, isLow]
   })
   return statement(WRITE_QUANTITY_CHANGES, ...columnArrays(CHANGE_COLUMNS, rows))
 }
@@ -95,10 +95,11 @@ const WRITE_ORDERS_AND_STOCK = `
     INSERT INTO log (kind, ${Object.keys(ORDER_LOG_COLUMNS)})
     SELECT 'order', * FROM unnest(${arrayPlaceholders(ORDER_LOG_COLUMNS)})
   ), stocked AS (
-    UPDATE stock SET quantity = coalesce(now.quantity, stock.quantity), reserved = coalesce(now.reserved, stock.reserved),
-      is_low = coalesce(now.is_low, stock.is_low), last_change = coalesce(now.last_change, stock.last_change)
-    FROM unnest(${arrayPlaceholders(STOCK_COLUMNS, 6)}) AS now (${Object.keys(STOCK_COLUMNS)})
-    WHERE stock.pet_id = now.pet_id
+    UPDATE stock SET
+      quantity = coalesce(new_row.quantity, stock.quantity), reserved = coalesce(new_row.reserved, stock.reserved),
+      is_low = coalesce(new_row.is_low, stock.is_low), last_change = coalesce(new_row.last_change, stock.last_change)
+    FROM unnest(${arrayPlaceholders(STOCK_COLUMNS, 6)}) AS new_row (${Object.keys(STOCK_COLUMNS)})
+    WHERE stock.pet_id = new_row.pet_id
   )
   INSERT INTO orders (${Object.keys(ORDER_COLUMNS)}) SELECT * FROM unnest(${arrayPlaceholders(ORDER_COLUMNS, 11)})`
 
@@ -111,17 +112,18 @@ function recordStatements(
   const lastRecords = new Map<bigint, PetRecord>()
   const orderRows: SqlValue[][] = []
   const otherRows: SqlValue[][] = []
-  for (const [index, row] of records.entries()) {
+  for (const [index, record] of records.entries()) {
     const id = idOf(index)
-    if (row.kind === 'order') {
-      const { order, change, by } = row
+    if (record.kind === 'order') {
+      const { order, change, by } = record
       orderRows.push([id, order.petId, by.at, by.keyId, orderDetail(change, order)])
-    } else if (isPetRecord(row)) {
-      const { petId, previousIndex, isLast } = row
-      if (isLast) lastRecords.set(petId, row)
-      otherRows.push(logValues(row, id, previousIndex === null ? lastChangeOf(petId) : idOf(previousIndex)))
+    } else if (isPetRecord(record)) {
+      const { petId, previousIndex, isLast } = record
+      if (isLast) lastRecords.set(petId, record)
+      const previousId = previousIndex === null ? lastChangeOf(petId) : idOf(previousIndex)
+      otherRows.push(logValues(record, id, previousId))
     } else {
-      otherRows.push(logValues(row, id, null))
+      otherRows.push(logValues(record, id, null))
     }
   }
   const petIds = new Set([...lastRecords.keys(), ...reserved.keys(), ...low.keys()])

@@ -84,8 +84,9 @@ export function toLockedOrders(
 
 const CHANGED_COLUMNS = Object.keys(ORDER_COLUMNS).filter((column) => column !== 'id')
 const UPDATE_ORDERS = `
-  UPDATE orders SET ${CHANGED_COLUMNS.map((column) => `${column} = now.${column}`)}
-  FROM unnest(${arrayPlaceholders(ORDER_COLUMNS)}) AS now (${Object.keys(ORDER_COLUMNS)}) WHERE orders.id = now.id`
+  UPDATE orders SET ${CHANGED_COLUMNS.map((column) => `${column} = new_row.${column}`)}
+  FROM unnest(${arrayPlaceholders(ORDER_COLUMNS)}) AS new_row (${Object.keys(ORDER_COLUMNS)})
+  WHERE orders.id = new_row.id`
 
 /** A statement that updates existing orders. New orders are inserted with their log rows: see `recordStatements`. */
 export function orderUpdateStatement(changed: readonly Order[]): Statement {
