@@ -98,8 +98,8 @@ const SEVERAL_KEYS = `request_counts AS MATERIALIZED (
  * If another transaction has locked a row, PostgreSQL evaluates the conditions again after the lock is released. It does not
  * see a ban that was committed meanwhile, but it does see the exhausted window that caused the ban.
  */
-const countStatement = (requestCounts: string) => `
-  WITH ${requestCounts}, counted AS (
+const countSql = (requestCountsSql: string) => `
+  WITH ${requestCountsSql}, counted AS (
     UPDATE limit_windows AS windows
     SET minute_used = minute_used + requests, day_used = day_used + requests, last_used_at = ${NOW}
     FROM request_counts
@@ -116,8 +116,8 @@ const countStatement = (requestCounts: string) => `
     ON CONFLICT (key_id, day) DO UPDATE SET accepted = usage_days.accepted + excluded.accepted
   )
   SELECT * FROM counted`
-const COUNT_ONE = countStatement(ONE_KEY)
-const COUNT_SEVERAL = countStatement(SEVERAL_KEYS)
+const COUNT_ONE = countSql(ONE_KEY)
+const COUNT_SEVERAL = countSql(SEVERAL_KEYS)
 
 function runCount(sql: SQL, counts: readonly RequestCount[], now: number | null) {
   const [one] = counts

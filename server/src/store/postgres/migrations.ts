@@ -52,11 +52,11 @@ const ADD_PAUSED_KEYS_AND_PAIRING_CODES = `
     created_by text NOT NULL
   )`
 
-const FIRST = 1
+const FIRST_VERSION = 1
 
 /** New migrations are appended. A migration that has been released is never edited. */
 const MIGRATIONS: readonly Migration[] = [
-  { number: FIRST, sql: FIRST_TABLES, oldestProgram: 1 },
+  { number: FIRST_VERSION, sql: FIRST_TABLES, oldestProgram: 1 },
   { number: 2, sql: FAILOVER_TABLES, oldestProgram: 1 },
   // The id of the key that created the webhook; NULL for webhooks that are older than this column.
   { number: 3, sql: 'ALTER TABLE webhooks ADD COLUMN created_by text', oldestProgram: 1 },
@@ -83,8 +83,9 @@ const VERSION = `
   FROM migrations ORDER BY number DESC LIMIT 1`
 
 /**
- * Migrates the database to the newest version. Throws OpenRefused if it needs that and `mode` forbids it. If several processes
- * start at once, one of them migrates and the others wait. Newer tables that this program can use are not changed.
+ * Migrates the database to the newest version. Throws OpenRefused if the tables have to change but `mode` forbids it. If
+ * several processes start at once, one of them migrates and the others wait. Newer tables that this program can use are not
+ * changed.
  */
 export async function migrate(connection: Connection, mode: TablesMode): Promise<void> {
   const isUpToDateOrThrow = (version: Version | undefined) => {
@@ -118,7 +119,7 @@ export async function migrate(connection: Connection, mode: TablesMode): Promise
       for (const { number, sql, oldestProgram } of MIGRATIONS) {
         if (number <= appliedVersion) continue
         await session.run(sql)
-        if (isEarly && number === FIRST) await convertEarlyRows(session)
+        if (isEarly && number === FIRST_VERSION) await convertEarlyRows(session)
         await session.run(
           'INSERT INTO migrations (number, oldest_program) VALUES ($1, $2)',
           number,

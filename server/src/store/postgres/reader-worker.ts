@@ -29,7 +29,7 @@ interface ChangedRow extends Omit<IndexedPetRow, 'id'> {
   readonly id: bigint | null
   readonly is_cut: boolean
   readonly log_rows: bigint
-  readonly reads_all: boolean | null
+  readonly has_relist: boolean | null
 }
 
 const BEGIN = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
@@ -39,8 +39,8 @@ const SNAPSHOT =
 /** The pets that have changed since the snapshot $1. `changedSince` in stock.ts finds changes in the same way. */
 const CHANGED_PETS = `
   WITH changed AS MATERIALIZED (SELECT pet_id, kind FROM log_since($1::pg_snapshot, ${MAX_CHANGED_PETS + 1})),
-    total AS (SELECT count(*) AS log_rows, bool_or(kind = 'relist') AS reads_all FROM changed)
-  SELECT log_rows, reads_all, each.pet_id AS id, ${INDEXED_COLUMNS},
+    total AS (SELECT count(*) AS log_rows, bool_or(kind = 'relist') AS has_relist FROM changed)
+  SELECT log_rows, has_relist, each.pet_id AS id, ${INDEXED_COLUMNS},
     prunings <> $2::bigint AND pruned_xid >= pg_snapshot_xmin($1::pg_snapshot) AS is_cut
   FROM log_state CROSS JOIN total
   LEFT JOIN (SELECT DISTINCT pet_id FROM changed WHERE pet_id IS NOT NULL) AS each ON log_rows <= ${MAX_CHANGED_PETS}
@@ -75,7 +75,7 @@ async function searchSnapshot(connection: Connection): Promise<SearchSnapshot> {
           return 'reload'
         const rows = await session.rows<ChangedRow>(CHANGED_PETS, snapshot, BigInt(prunings))
         const [first] = rows
-        if (first === undefined || first.is_cut || first.reads_all === true) return 'reload'
+        if (first === undefined || first.is_cut || first.has_relist === true) return 'reload'
         if (first.log_rows > BigInt(MAX_CHANGED_PETS)) return 'reload'
         return rows.flatMap(({ id, ...row }) => (id === null ? [] : [{ ...row, id }]))
       },
