@@ -82,7 +82,7 @@ function hostListError(reason: string): Error {
 }
 
 export interface PostgresSettings {
-  /** The number of connections of one process. */
+  /** The maximum number of connections in the pool. */
   readonly poolSize: number
   readonly connectTimeoutSeconds: number
   readonly statementTimeoutSeconds: number
@@ -118,8 +118,8 @@ export function hostOptions(url: string, settings: PostgresSettings): SQL.Postgr
   const mode = parameters.get('sslmode')
   const common = {
     adapter: 'postgres',
-    // Without a url, Bun reads DATABASE_URL. Bun cannot parse a list of hosts, and may use the sslmode of another database.
-    // The other options override the parts of this url.
+    // Without a url, Bun reads DATABASE_URL from the environment. Bun cannot parse a list of hosts, and the variable may name
+    // another database, whose sslmode Bun would use. The other options override the parts of this url.
     url: 'postgres://localhost',
     username,
     password,

@@ -13,23 +13,23 @@ import {
   Overloaded,
   TOO_MANY_CONNECTIONS,
   toServiceError,
-  unavailable,
-  unusableHosts,
+  unavailableError,
+  unusableHostsError,
   withTimeout,
 } from './failures.ts'
-import { BEGIN, checkAcceptsWrites, PostgresLongSession, runAll, transact } from './session.ts'
+import { BEGIN, checkAcceptsWrites, NO_MAX_PAUSE, PostgresLongSession, runAll, transact } from './session.ts'
 import { type Session, SessionPool } from './session-pool.ts'
 
 /** If a probe gets no answer within this time, the database counts as unavailable, and callers are refused. */
 const PROBE_GRACE_MS = 300
-/** Added to the server's statement timeout. So the timeout here applies only if the server does not answer at all. */
+/** Added to the server's statement timeout, so that this process stops waiting only if the server does not answer at all. */
 const TIMEOUT_MARGIN_MS = 2 * SECOND
 /** If no session becomes free for any caller within this time, waiting callers are rejected. */
 const MAX_STALL_MS = 2 * SECOND
 /** The maximum pause between two statements of a transaction. Only a suspended process pauses longer. */
 const MAX_PAUSE_MS = 5 * SECOND
-/** For a session whose transactions may pause for any time. */
-const NO_MAX_PAUSE = 0
+/** How long callers that use a session may take to finish when the store is closed. */
+const CLOSE_TIMEOUT_SECONDS = 1
 const CLOSED = new Error('the store is closed')
 
 type AcquireOptions = { readonly isUrgent?: boolean }
@@ -83,12 +83,12 @@ export class Connection implements SqlDatabase {
   /** Finds the host that accepts writes. If there is none and the settings allow it, uses a read-only host. */
   async connect(): Promise<void> {
     try {
-      this.#switchTo(await this.#findHost())
+      this.#switchTo(await this.#findUsablePool())
     } catch (error) {
       if (!this.#mayBeReadOnly || !isReadOnly(error)) throw error
       this.#readOnlyReason = error
       this.#checkSession = async () => {}
-      this.#switchTo(await this.#findHost())
+      this.#switchTo(await this.#findUsablePool())
     }
   }
 
@@ -147,7 +147,7 @@ export class Connection implements SqlDatabase {
   /** Throws while no host accepts writes. */
   requireWritable(): void {
     this.#requireAvailable()
-    if (this.#readOnlyReason !== undefined) throw unavailable(this.#readOnlyReason)
+    if (this.#readOnlyReason !== undefined) throw unavailableError(this.#readOnlyReason)
   }
 
   async openLongSession(options: AcquireOptions = {}): Promise<PostgresLongSession> {
@@ -168,11 +168,11 @@ export class Connection implements SqlDatabase {
    * Opens a session outside the pool. Closing it ends the connection, with its settings and temporary tables. If this process
    * is suspended in a transaction, the server soon rolls the transaction back, before callers that wait for its locks time out.
    */
-  async separateSession(): Promise<PostgresLongSession> {
-    const pool = new SQL({ ...this.#pool.options, max: 1 })
-    const close = () => pool.close({ timeout: 0 })
+  async openSeparateSession(): Promise<PostgresLongSession> {
+    const sql = new SQL({ ...this.#pool.options, max: 1 })
+    const close = () => sql.close({ timeout: 0 })
     const session = await this.withServiceErrors(() =>
-      withTimeout(pool.reserve(), this.#answerTimeoutMs),
+      withTimeout(sql.reserve(), this.#answerTimeoutMs),
     ).catch((error: unknown) => {
       close().catch(() => {})
       throw error
@@ -200,13 +200,13 @@ export class Connection implements SqlDatabase {
       if (isUnusableConnection(error) && isCurrentPool && !refusesOnlyNewSession) this.#startProbing(error)
       const mayBeRefusal = isProgramError(error) && !isDuplicateKey(error)
       const reason = mayBeRefusal ? await this.#findRefusalReason(pool) : undefined
-      throw reason === undefined ? toServiceError(error) : unavailable(reason)
+      throw reason === undefined ? toServiceError(error) : unavailableError(reason)
     }
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
-    await this.#pool.close(1, CLOSED)
+    await this.#pool.close(CLOSE_TIMEOUT_SECONDS, CLOSED)
   }
 
   /** Why the database refused a statement; `undefined` if the statement itself is wrong. */
@@ -217,8 +217,8 @@ export class Connection implements SqlDatabase {
   }
 
   #requireAvailable(): void {
-    if (this.#isClosed) throw unavailable(CLOSED)
-    if (this.#isUnavailable) throw unavailable(this.#problem)
+    if (this.#isClosed) throw unavailableError(CLOSED)
+    if (this.#isUnavailable) throw unavailableError(this.#problem)
   }
 
   #startProbing(problem: unknown): void {
@@ -246,7 +246,7 @@ export class Connection implements SqlDatabase {
     }, PROBE_GRACE_MS)
     const usablePool = await retryUntilSuccess({
       attempt: () => {
-        if (!shouldProbeCurrentPool) return this.#findHost()
+        if (!shouldProbeCurrentPool) return this.#findUsablePool()
         shouldProbeCurrentPool = false
         return this.#probePool(pool)
       },
@@ -264,10 +264,10 @@ export class Connection implements SqlDatabase {
   }
 
   /**
-   * Probes all hosts at once and returns the pool of the first host that accepts writes. If none does, throws an error that
+   * Probes all hosts at once and returns the pool of the first host that can be used. If there is none, throws an error that
    * lists the problem of each host.
    */
-  async #findHost(): Promise<SessionPool> {
+  async #findUsablePool(): Promise<SessionPool> {
     const pools = this.#hostOptions.map((options) => this.#newPool(options))
     let usablePool: SessionPool | undefined
     try {
@@ -275,7 +275,7 @@ export class Connection implements SqlDatabase {
       return usablePool
     } catch (error) {
       if (!(error instanceof AggregateError)) throw error
-      throw await unusableHosts(this.#hosts, error.errors, this.#connectTimeoutMs)
+      throw await unusableHostsError(this.#hosts, error.errors, this.#connectTimeoutMs)
     } finally {
       for (const pool of pools) if (pool !== usablePool) abandon(pool, CLOSED)
     }

@@ -92,7 +92,7 @@ function isConnectionCode(code: string): boolean {
   return /CONNECT|TIMEOUT|TLS|SOCKET|AUTHENTICATION|PASSWORD|LIFETIME|BINDING/.test(code)
 }
 
-export function unavailable(cause: unknown): ServiceError {
+export function unavailableError(cause: unknown): ServiceError {
   if (cause instanceof Overloaded) {
     return new ServiceError('service_unavailable', 'the service is overloaded; try again shortly', { cause })
   }
@@ -136,7 +136,7 @@ export function toServiceError(error: unknown): unknown {
     error instanceof Overloaded ||
     isUnusableConnection(error) ||
     (error instanceof SQL.PostgresError && !isProgramError(error))
-  return isOutage ? unavailable(error) : error
+  return isOutage ? unavailableError(error) : error
 }
 
 /** What the error codes of the operating system mean. */
@@ -151,7 +151,7 @@ const NETWORK_PROBLEMS: Readonly<Record<string, string>> = {
 }
 
 /** Names each host and its problem. Bun itself reports only that it failed to connect. */
-export async function unusableHosts(
+export async function unusableHostsError(
   hosts: readonly Host[],
   errors: readonly unknown[],
   timeoutMs: number,
@@ -160,20 +160,20 @@ export async function unusableHosts(
     hosts.map(async (host, index) => {
       const error = errors[index]
       const reason = (await networkReason(host, error, timeoutMs)) ?? messageOf(error)
-      return hosts.length === 1 && hasAnswered(error) ? reason : `${hostText(host)}: ${reason}`
+      return hosts.length === 1 && namesProblem(error) ? reason : `${hostText(host)}: ${reason}`
     }),
   )
   return new UnusableHosts(problems.join('; '), errors)
 }
 
-/** Whether the server itself answered with an error, so that the network works. */
-function hasAnswered(error: unknown): boolean {
+/** Whether the message of the error names the problem. A message of Bun itself, which has no SQLSTATE, does not. */
+function namesProblem(error: unknown): boolean {
   return !(error instanceof SQL.PostgresError) || error.errno !== undefined
 }
 
-/** Why the host cannot be reached; `undefined` if the host has answered, or if a connection succeeds now. */
+/** Why the host cannot be reached; `undefined` if the error already names the problem, or if a connection succeeds now. */
 async function networkReason(host: Host, error: unknown, timeoutMs: number): Promise<string | undefined> {
-  if (hasAnswered(error)) return undefined
+  if (namesProblem(error)) return undefined
   const failure = await withTimeout(tryToConnect(host), timeoutMs).catch((error: unknown) => error)
   if (failure === undefined) return undefined
   return NETWORK_PROBLEMS[codeOf(failure)] ?? messageOf(failure)

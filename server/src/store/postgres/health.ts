@@ -13,7 +13,7 @@ import {
   STATEMENT_CANCELLED,
   TOO_MANY_CONNECTIONS,
   UnusableHosts,
-  unavailable,
+  unavailableError,
   withTimeout,
 } from './failures.ts'
 import { numberLog } from './log.ts'
@@ -101,32 +101,32 @@ export class ReadinessCheck {
     if (this.#lossCount !== this.#connection.lossCount) await this.close()
     this.#lossCount = this.#connection.lossCount
     try {
-      this.#session ??= await this.#connection.separateSession()
+      this.#session ??= await this.#connection.openSeparateSession()
     } catch (error) {
       if (!hasState(error, TOO_MANY_CONNECTIONS)) throw error
       this.#waitsForPool = true
       const borrowed = await this.#connection.openLongSession({ isUrgent: true }).finally(() => {
         this.#waitsForPool = false
       })
-      return runChecks(borrowed).finally(() => borrowed.close())
+      return checkReadiness(borrowed).finally(() => borrowed.close())
     }
-    await runChecks(this.#session)
+    await checkReadiness(this.#session)
   }
 }
 
-async function runChecks(session: PostgresLongSession): Promise<void> {
+async function checkReadiness(session: PostgresLongSession): Promise<void> {
   await session.onSession(checkAcceptsWrites)
   try {
     await session.run(TRY_WRITE)
   } catch (error) {
-    throw hasState(error, LOCK_TIMEOUT) ? await describeTableLocks(session) : error
+    throw hasState(error, LOCK_TIMEOUT) ? await explainLockTimeout(session) : error
   }
   await checkNumbering(session)
   const newerTables = await findNewerTables(session)
-  if (newerTables !== undefined) throw unavailable(newerTables)
+  if (newerTables !== undefined) throw unavailableError(newerTables)
 }
 
-async function describeTableLocks(session: PostgresLongSession): Promise<Error> {
+async function explainLockTimeout(session: PostgresLongSession): Promise<Error> {
   await session.run('ROLLBACK')
   const found = await session.rows<{ table: string; pid: number; program: string }>(BLOCKERS)
   const blockers = found.map(
@@ -168,7 +168,7 @@ function withReason(error: unknown): ServiceError {
   if (reason !== undefined) {
     return new ServiceError('service_unavailable', `the database cannot be used: ${reason}`, { cause })
   }
-  return error instanceof ServiceError ? error : unavailable(error)
+  return error instanceof ServiceError ? error : unavailableError(error)
 }
 
 function causeOf(error: unknown): unknown {
@@ -212,10 +212,10 @@ export async function findDroppedSettings(
   const found = await database.rows<{ name: string; setting: string }>(
     'SELECT name, setting FROM pg_settings',
   )
-  const inForce = new Map(found.map(({ name, setting }) => [name, setting]))
-  const dropped = Object.entries(wanted).filter(([name, value]) => inForce.get(name) !== String(value))
+  const actualValues = new Map(found.map(({ name, setting }) => [name, setting]))
+  const dropped = Object.entries(wanted).filter(([name, value]) => actualValues.get(name) !== String(value))
   if (dropped.length === 0) return []
-  const list = dropped.map(([name, value]) => `${name} is ${inForce.get(name)} instead of ${value}`)
+  const list = dropped.map(([name, value]) => `${name} is ${actualValues.get(name)} instead of ${value}`)
   return [
     `session settings are not in force: ${list.join(', ')}. A pooler such as PgBouncer has dropped them: set them for the role (ALTER ROLE … SET), see Connections in docs/scaling.md`,
   ]

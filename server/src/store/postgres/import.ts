@@ -10,7 +10,7 @@ import { runAll } from './session.ts'
  * can change them during the import; such a change counts as later than the import.
  */
 export async function openImport(connection: Connection, clock: StoreClock): Promise<ImportDatabase> {
-  const session = await connection.separateSession()
+  const session = await connection.openSeparateSession()
   await session.run(
     "SET statement_timeout = 0; SET temp_buffers = '64MB'; SET work_mem = '64MB'; SET enable_seqscan = on",
   )

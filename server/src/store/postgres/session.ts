@@ -16,10 +16,13 @@ interface SessionParts {
   readonly close: () => Promise<void>
   /**
    * How long a writing transaction may pause between two statements before the server rolls it back, so that it does not keep
-   * its locks. 0 means no limit.
+   * its locks.
    */
   readonly maxPauseMs: number
 }
+
+/** For transactions that may pause for any time. */
+export const NO_MAX_PAUSE = 0
 
 /** Settings for a transaction that may take long and read whole tables. */
 const longTransactionSettings = (maxPauseMs: number) => `SET LOCAL statement_timeout = 0;
@@ -64,7 +67,8 @@ export class PostgresLongSession implements LongSession {
   }
 
   async beginRead(): Promise<void> {
-    await this.run(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${longTransactionSettings(0)}`)
+    const settings = longTransactionSettings(NO_MAX_PAUSE)
+    await this.run(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${settings}`)
   }
 
   async *batches<Row>(text: string): AsyncGenerator<Row[]> {

@@ -39,7 +39,7 @@ import { lockCatalog, onlyLockedPets, readCatalog } from './catalog.ts'
 import type { Connection } from './connection.ts'
 import { decisionStatements } from './decision.ts'
 import { arrayPlaceholders, arrayText, columnArrays, quotedElement, takeLogNumbers } from './dialect.ts'
-import { hasState, isDuplicateKey, LOCK_TIMEOUT, ReadOnly, unavailable } from './failures.ts'
+import { hasState, isDuplicateKey, LOCK_TIMEOUT, ReadOnly, unavailableError } from './failures.ts'
 import { maxLogRowsOf, readOrders, toLockedOrders } from './orders.ts'
 import { runAll } from './session.ts'
 import { storeTimeSql } from './store-clock.ts'
@@ -63,8 +63,8 @@ interface ChangedRow extends SnapshotRow {
   /** Whether log rows that were written after the cursor have been pruned. */
   is_cut: boolean
   log_rows: bigint
-  /** Whether a relist row asks for reading the whole stock. */
-  reads_all: boolean | null
+  /** Whether a relist row asks for reading the whole stock; null without log rows. */
+  has_relist: boolean | null
   pet_id: bigint | null
   quantity: bigint | null
   status: PetStatus | null
@@ -134,7 +134,7 @@ export function stockMethods(
         )
         if (current === undefined) throw new Error('the database did not return its snapshot')
         // Checked again, because a proxy may have moved the connection to another server.
-        if (current.isStandby) throw unavailable(new ReadOnly())
+        if (current.isStandby) throw unavailableError(new ReadOnly())
         const cursor = toCursor(current)
         for await (const rows of session.batches<StockRow>(ALL_ENTRIES)) onBatch(rows.map(toItem))
         return cursor
@@ -148,7 +148,7 @@ export function stockMethods(
       if (first === undefined || lossCount !== String(connection.lossCount)) return 'reload'
       // A null server is a run of PostgreSQL that is not registered. It could be any run, so it equals none.
       if (first.server === null || first.server !== server) return 'reload'
-      if (first.is_cut || first.reads_all === true || first.log_rows > MAX_CHANGES_TO_APPLY) return 'reload'
+      if (first.is_cut || first.has_relist === true || first.log_rows > MAX_CHANGES_TO_APPLY) return 'reload'
       const updated: InventoryItem[] = []
       const removed: bigint[] = []
       for (const { pet_id, quantity, status } of rows) {
@@ -244,13 +244,13 @@ function changedSince(sql: SQL, snapshot: string, prunings: string) {
   return sql<ChangedRow[]>`
     WITH changed AS MATERIALIZED (
       SELECT pet_id, kind FROM log_since(${snapshot}::pg_snapshot, ${MAX_CHANGES_TO_APPLY + 1}::bigint)
-    ), total AS (SELECT count(*) AS log_rows, bool_or(kind = 'relist') AS reads_all FROM changed)
+    ), total AS (SELECT count(*) AS log_rows, bool_or(kind = 'relist') AS has_relist FROM changed)
     SELECT (
         SELECT token FROM running_server
         WHERE is_only AND started = pg_postmaster_start_time() AND log_oid = 'log'::regclass
       ) AS server, pg_current_snapshot()::text AS snapshot, prunings,
       prunings <> ${prunings}::bigint AND pruned_xid >= pg_snapshot_xmin(${snapshot}::pg_snapshot) AS is_cut,
-      log_rows, reads_all, each.pet_id, stock.quantity, stock.status
+      log_rows, has_relist, each.pet_id, stock.quantity, stock.status
     FROM log_state CROSS JOIN total
     LEFT JOIN (SELECT DISTINCT pet_id FROM changed WHERE kind IN ('change', 'pet', 'removed')) AS each ON log_rows <= ${MAX_CHANGES_TO_APPLY}::bigint
     LEFT JOIN stock ON stock.pet_id = each.pet_id`.execute()
