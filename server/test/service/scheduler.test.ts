@@ -104,3 +104,16 @@ test('stop aborts the run under way, waits for it, and starts no more runs', asy
   await scheduler.run(job)
   expect(job.runs).toBe(1)
 })
+
+test('a job that throws before its first await runs again', async () => {
+  let runs = 0
+  const run = () => {
+    runs++
+    throw new Error('broken')
+  }
+  const job: Job = { name: 'broken', intervalMs: 100, run }
+  const scheduler = new Scheduler([job], () => {})
+  await scheduler.run(job)
+  await scheduler.run(job)
+  expect(runs).toBe(2)
+})
