@@ -161,7 +161,9 @@ describe('petstore doctor', () => {
     `)
     const { exitCode, stdout } = await doctor()
     expect(exitCode).toBe(0)
-    expect(stdout).toContain('! expired holds of 1 pet are not released yet; they no longer reserve units')
+    expect(stdout).toContain(
+      '! expired holds of 1 pet are still stored as open, but their units are available',
+    )
     change("UPDATE orders SET state = 'expired' WHERE id = 1; UPDATE stock SET reserved = 2")
     expect((await doctor()).stdout).toContain('✓ there are no expired holds')
   })

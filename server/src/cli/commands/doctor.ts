@@ -83,7 +83,7 @@ function checkNetwork({ host, trustProxy }: Config): Finding[] {
   const isLocal = host === '127.0.0.1' || host === '::1' || host === 'localhost'
   if (isLocal || trustProxy > 0) return []
   const advice =
-    'if the service is behind a proxy, set TRUST_PROXY; without it, all clients without a key share one limit'
+    'if the service is behind a proxy, set TRUST_PROXY, or all clients that send no key share one limit'
   return [note('network', `the service listens on ${host}, so it is reachable from the network`, advice)]
 }
 
@@ -160,7 +160,9 @@ async function checkContents(config: Config, kind: keyof typeof RESTORE_ADVICE):
       ...wrongSettings,
       ...checkClockGap(store),
       // On PostgreSQL, listing webhooks assigns log positions to new rows, so the database must accept writes.
-      ...(readinessProblems.length === 0 ? await checkWebhooks(store) : readinessProblems),
+      ...(readinessProblems.length === 0
+        ? await checkWebhooks(store).catch(reportFailedCheck)
+        : readinessProblems),
     ]
   } finally {
     await store.close()
@@ -205,7 +207,7 @@ async function checkHolds(store: Store): Promise<Finding[]> {
   const remaining = new Set(await store.petsWithExpiredHolds(1_000))
   const unreleased = pets.filter((petId) => remaining.has(petId)).length
   if (unreleased === 0) return [ok('database', 'expired holds are released')]
-  const text = `expired holds of ${formatCount(unreleased, 'pet')} are not released yet; they no longer reserve units`
+  const text = `expired holds of ${formatCount(unreleased, 'pet')} are still stored as open, but their units are available`
   const advice =
     'start petstore serve, which releases them; if it is already running, its log shows the reason'
   return [note('database', text, advice)]
@@ -220,7 +222,7 @@ async function checkWebhooks(store: Store): Promise<Finding[]> {
   return problems.map(({ text, advice }) => note('webhooks', text, advice))
 }
 
-/** A gap is only a note: stored times use the clock of the database, and only the logs use the clock of this machine. */
+/** A gap is only a note: only the lines that the service prints use the clock of this machine. */
 function checkClockGap(store: Store): Finding[] {
   const gap = Date.now() - store.clock()
   if (Math.abs(gap) <= MAX_CLOCK_GAP_MS) return []

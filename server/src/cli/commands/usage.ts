@@ -23,11 +23,11 @@ export function addUsageCommand(program: PetstoreCommand): void {
 
 async function showUsage({ store }: OpenedStore, flags: JsonFlags): Promise<void> {
   const now = store.clock()
-  const since = now - (DAY_COUNT - 1) * DAY
+  const firstDay = dayOf(now - (DAY_COUNT - 1) * DAY)
   const records = await store.listKeys()
   const limitStates = await store.loadLimits()
-  const dailyUsage = await store.listUsage(dayOf(since))
-  const bans = await store.listBans(since)
+  const dailyUsage = await store.listUsage(firstDay)
+  const bans = await store.listBans(Date.parse(firstDay))
   const report = records.map((record) =>
     toUsage(record, limitStates.get(record.key.id) ?? newLimitState(), dailyUsage, bans, now),
   )
