@@ -213,7 +213,7 @@ export interface NewOrder {
   readonly shipDate?: string
   /** The customer, for example a name and a telephone number, without control characters. */
   readonly customer?: string
-  /** A note for the staff. It may have several lines, but no other control characters. */
+  /** A note for the staff. It may contain line breaks, but no other control characters. */
   readonly note?: string
   /** Makes the order a hold, which expires after this many seconds. */
   readonly holdSeconds?: number
@@ -239,7 +239,7 @@ export interface Order {
   readonly closedAt?: string
   /** The customer, for example a name and a telephone number, without control characters. */
   readonly customer?: string
-  /** A note for the staff. It may have several lines, but no other control characters. */
+  /** A note for the staff. It may contain line breaks, but no other control characters. */
   readonly note?: string
   /** Public identifier of the API key that created the order; GET /keys/names has its name. Absent if an older version of the service created the order. */
   readonly createdBy?: string
@@ -678,7 +678,7 @@ export interface PetEdit {
   /** Name of that key, or its identifier if the key no longer exists. */
   readonly keyName: string
   readonly pet?: Pet
-  /** The fields of `pet` that differ from its previous entry in the log; only for `changed`, and absent if there is no such entry. */
+  /** The fields of `pet` that differ from its previous entry in the log. Present only if `change` is `changed` and the log has such an entry. */
   readonly fields?: readonly EditedField[]
 }
 

@@ -61,7 +61,7 @@ export class Supervisor {
       },
       onExit: () => reject(new Error('a worker process ended before it listened')),
     })
-    // Only `run` awaits `ready`, so nothing else would handle the failure of a restarted worker.
+    // `run` awaits only the first workers, so the rejection of a restarted worker would be unhandled.
     promise.catch(() => {})
     return { process: child, ready: promise, startedAt: performance.now() }
   }

@@ -45,7 +45,7 @@ export const createCategory = defineOperation('POST', '/categories', {
   success: { status: 201, description: 'The category.', schema: Category },
   errors: ['already_exists'],
   reply: (input, services) => {
-    const command = { type: 'create_category', draft: input.body } as const
+    const command = { type: 'create_category', category: input.body } as const
     return commitAndReply(input, services, command, {
       done: ({ category }) => createdReply(input.request.path, category),
       category_exists: ({ categoryId }) => alreadyExists(`category ${categoryId} already exists`),

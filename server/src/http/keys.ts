@@ -344,7 +344,7 @@ function requireFuture(expiresAt: number, now: number): number {
 
 function toKeyChange(body: Type.Static<typeof KeyUpdate>, now: number): KeyChange {
   const { name, permissions, paused, expiresAt, plan, perMinute, perDay } = body
-  if (plan === undefined) requireNoLimits('limits need "plan": "enterprise"', perMinute, perDay)
+  if (plan === undefined) requireNoLimits('send "plan": "enterprise" in the same body', perMinute, perDay)
   return {
     ...(name === undefined ? {} : { name }),
     ...(permissions === undefined ? {} : { permissions }),

@@ -135,7 +135,7 @@ export const createOrder = defineOperation('POST', '/store/orders', {
   errors: ['not_found', 'insufficient_stock'],
   reply: (input, services) => {
     const { petId } = input.body
-    const command = { type: 'create_order', draft: input.body } as const
+    const command = { type: 'create_order', order: input.body } as const
     return commitAndReply(input, services, command, {
       done: ({ order }) => createdReply(input.request.path, orderBody(order)),
       unknown_pet: () => entryNotFound(petId),
@@ -167,7 +167,7 @@ export const createOrders = defineOperation('POST', '/store/orders/batch', {
   },
   errors: ['not_found', 'insufficient_stock'],
   reply: (input, services) => {
-    const command = { type: 'create_orders', drafts: input.body } as const
+    const command = { type: 'create_orders', orders: input.body } as const
     return commitAndReply(input, services, command, {
       done: ({ orders }) => jsonReply({ orders: orders.map(orderBody) }, {}, 201),
       refused: ({ failures }) => refusal(failures, 'orders'),

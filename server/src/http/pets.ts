@@ -144,7 +144,7 @@ export const createPet = defineOperation('POST', '/pets', {
   reply: (input, services) => {
     // `Location` names GET /catalog/{petId}, because GET /pets/{petId} is deprecated.
     const catalogPath = input.request.path.replace('/pets', '/catalog')
-    const command = { type: 'create_pet', draft: input.body } as const
+    const command = { type: 'create_pet', pet: input.body } as const
     return commitAndReply(input, services, command, {
       ...SHARED_ERRORS,
       done: ({ pet }) => createdReply(catalogPath, petBody(pet)),

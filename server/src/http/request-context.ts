@@ -184,7 +184,7 @@ export class OperationContext extends RequestContext {
     this.request = request
   }
 
-  /** For steps after `requireOperation`, which replies if no operation matches. */
+  /** For use after `requireOperation`, which replies if no operation matches. */
   get matched(): MatchedRoute {
     if (this.route.type !== 'operation') throw new Error('a step needs an operation, but none matches')
     return this.route

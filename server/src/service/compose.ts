@@ -137,7 +137,7 @@ export async function startService(
   })
   const jobs = [...backgroundJobs({ store, limits, commits, clock }), reloadJob]
   const scheduler = new Scheduler(jobs, logFailure)
-  /** All parts share one grace period, because a supervisor kills a process that takes longer to stop. */
+  /** All parts share one grace period, because a service manager kills a process that takes longer to stop. */
   let graceEndsAt = 0
   const remainingGraceMs = () => Math.max(0, graceEndsAt - performance.now())
 

@@ -42,7 +42,9 @@ export async function prepareDemo(store: Store, now: number): Promise<void> {
   for (const plan of PLANS) await addDemoKey(store, plan, now)
   if (!isEmpty) return
   const origin = { keyId: STORE_KEY_ID, at: now }
-  await store.changeStock(CATEGORIES.map((draft) => ({ type: 'create_category', draft, ...origin }) as const))
+  await store.changeStock(
+    CATEGORIES.map((category) => ({ type: 'create_category', category, ...origin }) as const),
+  )
   await store.addPets(demoPets())
   await store.changeStock(recentTrade(now))
   await addDemoOrders(store, now)
@@ -206,7 +208,7 @@ async function addDemoOrders(store: Store, now: number): Promise<void> {
   } finally {
     await staged.discard()
   }
-  const drafts = OPEN_ORDERS.map(
+  const orders = OPEN_ORDERS.map(
     ([petId, quantity, customer, days, holdSeconds]): NewOrder => ({
       petId: BigInt(petId),
       quantity,
@@ -215,5 +217,5 @@ async function addDemoOrders(store: Store, now: number): Promise<void> {
       ...(holdSeconds === undefined ? {} : { holdSeconds }),
     }),
   )
-  await store.changeStock(drafts.map((draft) => ({ type: 'create_order', draft, ...origin }) as const))
+  await store.changeStock(orders.map((order) => ({ type: 'create_order', order, ...origin }) as const))
 }

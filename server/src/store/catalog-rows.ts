@@ -120,15 +120,15 @@ export function catalogReferencesOf(commands: readonly Command[]): CatalogRefere
         break
       case 'create_pet':
       case 'upsert_pets':
-        for (const pet of command.type === 'create_pet' ? [command.draft] : command.pets) {
+        for (const pet of command.type === 'create_pet' ? [command.pet] : command.pets) {
           addFields(pet)
           if (pet.id === undefined) petsWithoutId++
           else petsWithId++
         }
         break
       case 'create_category':
-        if (command.draft.id === undefined) neededCategoryIdCount++
-        else categories.add(command.draft.id)
+        if (command.category.id === undefined) neededCategoryIdCount++
+        else categories.add(command.category.id)
         break
       case 'update_category':
         categories.add(command.categoryId)

@@ -1,4 +1,4 @@
-import { IS_PET_ROW } from './log-rows.ts'
+import { IS_PET_EDIT } from './log-rows.ts'
 import { type Dialect, type GeneratedIdTable, type Statement, statement } from './sql.ts'
 
 /**
@@ -23,13 +23,13 @@ export const isInGeneratedRangeSql = (column: string) => `${column} BETWEEN 1 AN
 /** Selects the highest existing id. Includes removed pets, which are in the log: a new pet must not get their history. */
 export function highestIdSql(table: GeneratedIdTable): string {
   const existing = `SELECT max(id) AS id FROM ${table} WHERE ${isInGeneratedRangeSql('id')}`
-  const logged = `SELECT max(pet_id) FROM log WHERE ${IS_PET_ROW} AND ${isInGeneratedRangeSql('pet_id')}`
+  const logged = `SELECT max(pet_id) FROM log WHERE ${IS_PET_EDIT} AND ${isInGeneratedRangeSql('pet_id')}`
   const ids = table === 'pets' ? `${existing} UNION ALL ${logged}` : existing
   return `SELECT max(id) AS highest FROM (${ids}) AS ids`
 }
 
 /** Statements that make generated ids start above these ids. */
-export function raiseIdStatements(
+export function generateIdsAboveStatements(
   { raiseIds }: Dialect,
   table: GeneratedIdTable,
   ids: Iterable<bigint>,

@@ -5,7 +5,7 @@ import { EDITABLE_FIELDS, type PetEdit } from '../core/stock/pet-edit.ts'
 import type { HistoryStore } from '../core/stock/stock-store.ts'
 import { MAX_INT64, parseInt64 } from '../core/values/field.ts'
 import { fromPetDetail } from './catalog-rows.ts'
-import { IS_PET_ROW, purposeOf } from './log-rows.ts'
+import { IS_PET_EDIT, purposeOf } from './log-rows.ts'
 import type { RowSource, SqlValue } from './sql.ts'
 
 /** The columns that every listed log row has. `name` is the name of the key. */
@@ -40,7 +40,7 @@ interface LogList<Row extends ListedRow, Entry> {
   readonly columns: string
   /** The expressions that are evaluated only for the rows of the page. */
   readonly lookups: readonly string[]
-  /** Whether the index `log_of_entries` finds the listed rows of a pet. */
+  /** Whether an index finds the listed rows of a pet: `log_of_entries` has only the rows of `IS_PET_EDIT`. */
   readonly isIndexedByPet: boolean
   toEntry(row: Row): Entry
 }
@@ -58,11 +58,11 @@ const CHANGES: LogList<ChangeRow, HistoryEntry> = {
 }
 
 const EDITS: LogList<EditRow, PetEdit> = {
-  isListed: IS_PET_ROW,
+  isListed: IS_PET_EDIT,
   columns: 'id, kind, pet_id, status, detail, at, key_id',
   lookups: ['status', 'detail'].map(
     (column) => `(
-      SELECT ${column} FROM log AS earlier WHERE earlier.pet_id = recent.pet_id AND earlier.id < recent.id AND ${IS_PET_ROW}
+      SELECT ${column} FROM log AS earlier WHERE earlier.pet_id = recent.pet_id AND earlier.id < recent.id AND ${IS_PET_EDIT}
       ORDER BY earlier.id DESC LIMIT 1) AS previous_${column}`,
   ),
   isIndexedByPet: true,
@@ -144,7 +144,7 @@ const CHAIN_WITH_MATCHES = selectChain(`, CASE WHEN ${MATCHES_FILTER} THEN 1 ELS
 const LATEST_LOG_ROW = `
   SELECT coalesce(
     (SELECT last_change FROM stock WHERE pet_id = $1),
-    (SELECT max(id) FROM log WHERE pet_id = $1 AND ${IS_PET_ROW})) AS id`
+    (SELECT max(id) FROM log WHERE pet_id = $1 AND ${IS_PET_EDIT})) AS id`
 
 export function historyMethods(
   database: RowSource,
@@ -236,7 +236,7 @@ interface CountedStep {
   readonly rows: bigint
   /** Null after the last row. */
   readonly last_id: bigint | null
-  /** The number of rows in the step before the first row that must be kept; null if the step has no such row. */
+  /** How many rows of the step come before its first row that must be kept; null if it has no row that must be kept. */
   readonly rows_before_first_kept: bigint | null
 }
 
@@ -364,8 +364,8 @@ async function searchLog<Row extends ListedRow, Entry>(
   let beforeId = cursorId === undefined || cursorId > range.end ? range.end : cursorId
   for (let examined = 0; examined < scanLimits.maxRows; examined += scanLimits.rowsPerStep) {
     if (examined > 0 && performance.now() >= deadline) break
-    const [step] = await database.rows<{ last: bigint | null; size: bigint }>(
-      `SELECT min(id) AS last, count(*) AS size FROM (
+    const [step] = await database.rows<{ oldest: bigint | null; size: bigint }>(
+      `SELECT min(id) AS oldest, count(*) AS size FROM (
         SELECT id FROM log WHERE id < $1 AND id >= $2 AND ${isExamined('$4')}
         ORDER BY id DESC LIMIT CAST($3 AS BIGINT)) AS examined`,
       beforeId,
@@ -373,18 +373,18 @@ async function searchLog<Row extends ListedRow, Entry>(
       scanLimits.rowsPerStep,
       ...(indexedPet === undefined ? [] : [indexedPet]),
     )
-    if (step?.last == null) return toPage(found, limit, list)
+    if (step?.oldest == null) return toPage(found, limit, list)
     const condition = `id < $1 AND id >= $2 AND ${isExamined('$7')} AND ${MATCHES_FILTER}`
     const rows = await database.rows<Row>(
       selectNewest(list, condition, '$9'),
       beforeId,
-      step.last,
+      step.oldest,
       ...values,
       limit + 1 - found.length,
     )
     found.push(...rows)
     if (found.length > limit || Number(step.size) < scanLimits.rowsPerStep) return toPage(found, limit, list)
-    beforeId = step.last
+    beforeId = step.oldest
   }
   return { ...toPage(found, limit, list), next: String(beforeId) }
 }

@@ -442,7 +442,7 @@ export class ImportTables<Value> implements StagedImport<Value> {
    * limit each table to the ids of the step. Otherwise PostgreSQL would scan whole tables in each step.
    */
   async writePetChanges(
-    rowKind: 'change' | 'pet',
+    logKind: 'change' | 'pet',
     { from, to }: Pick<Step, 'from' | 'to'>,
     { at, keyId, reason, reference }: ApplyOptions,
     { condition = 'true', detail = 'NULL' }: { readonly condition?: string; readonly detail?: string } = {},
@@ -457,7 +457,7 @@ export class ImportTables<Value> implements StagedImport<Value> {
     await this.session.analyze('numbered')
     await this.session.run(
       `INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous, reason, reference, detail)
-      SELECT numbered.id, '${rowKind}', numbered.pet_id, ${rowKind === 'change' ? 'old_quantity' : 'NULL'}, incoming.quantity,
+      SELECT numbered.id, '${logKind}', numbered.pet_id, ${logKind === 'change' ? 'old_quantity' : 'NULL'}, incoming.quantity,
         stock.status, CAST($3 AS BIGINT), $4, last_change, $5, $6, detail
       FROM numbered
       JOIN stock ON stock.pet_id = numbered.pet_id AND stock.pet_id BETWEEN $1 AND $2

@@ -48,7 +48,7 @@ export function orderReferencesOf(commands: readonly Command[]) {
         newOrderCount++
         break
       case 'create_orders':
-        newOrderCount += command.drafts.length
+        newOrderCount += command.orders.length
         break
       case 'complete_order':
       case 'cancel_order':

@@ -15,8 +15,8 @@ import {
   toCategory,
   toPet,
 } from './catalog-rows.ts'
-import { raiseIdStatements } from './generated-ids.ts'
-import { IS_PET_ROW } from './log-rows.ts'
+import { generateIdsAboveStatements } from './generated-ids.ts'
+import { IS_PET_EDIT } from './log-rows.ts'
 import { crossingStatements, THRESHOLD } from './low-stock.ts'
 import {
   type Dialect,
@@ -32,7 +32,7 @@ const SELECT_PETS = `SELECT ${PET_FIELDS} FROM stock JOIN pets ON pets.id = pet_
 const ORDER_AND_LIMIT = 'ORDER BY pet_id LIMIT CAST($2 AS BIGINT)'
 
 /** The latest `pet` or `removed` row of a pet. If a removed pet is added again, its history continues from this row. */
-const LATEST_PET_ROW = `(SELECT max(id) FROM log WHERE log.pet_id = stock.pet_id AND ${IS_PET_ROW})`
+const LATEST_PET_ROW = `(SELECT max(id) FROM log WHERE log.pet_id = stock.pet_id AND ${IS_PET_EDIT})`
 const PETS_PER_STATEMENT = 20
 
 export function petMethods(
@@ -123,8 +123,8 @@ export function petMethods(
           sorted.map(({ id, quantity, status }) => [id, quantity, status]),
         ),
         ...logStatements,
-        ...raiseIdStatements(dialect, 'pets', ids),
-        ...raiseIdStatements(dialect, 'categories', categoryIds),
+        ...generateIdsAboveStatements(dialect, 'pets', ids),
+        ...generateIdsAboveStatements(dialect, 'categories', categoryIds),
       ])
     },
   }
@@ -138,5 +138,5 @@ export function categoryStatements(dialect: Dialect, categories: CatalogChanges[
       ? statement('DELETE FROM categories WHERE id = $1', id)
       : statement(UPSERT_CATEGORY, ...categoryValues(category)),
   )
-  return [...writes, ...raiseIdStatements(dialect, 'categories', categories.keys())]
+  return [...writes, ...generateIdsAboveStatements(dialect, 'categories', categories.keys())]
 }

@@ -49,7 +49,7 @@ interface LeasedRow extends WebhookRow {
 /** Column names, each with the function that reads the value of the column from a record. */
 type ColumnReaders<Value> = Readonly<Record<string, (value: Value) => SqlValue>>
 
-/** The columns that callers change. */
+/** The columns that deliveries do not change. */
 const CALLER_COLUMNS: ColumnReaders<Webhook> = {
   url: ({ url }) => url,
   kinds: ({ kinds }) => kinds.join(),

@@ -88,7 +88,7 @@ export class Logger implements RequestObserver, DeliveryObserver {
     const isSelected = status >= this.#minStatus || durationMs >= this.#slowMs || isAdmittedPairing
     const isUnreadable = problem !== undefined
     if (!isSelected && !isUnreadable) return
-    // If the body of an operation is unreadable, the key was valid, and its limits bound the number of lines.
+    // Not throttled: a selected request with an operation. Its key was valid, so the limits of the key bound the lines.
     const hasOperation = operationName !== 'none'
     const isThrottled = isUnreadable && !(isSelected && hasOperation)
     if (isThrottled && !this.#mayLogUnreadable()) return

@@ -63,7 +63,7 @@ beforeEach(async () => {
   await store.addPets(PETS)
   await addOrders(store, ORDERS)
   const categories = [
-    { type: 'create_category' as const, draft: { id: 7n, name: 'Birds, "all"', lowStockAt: 3 } },
+    { type: 'create_category' as const, category: { id: 7n, name: 'Birds, "all"', lowStockAt: 3 } },
   ]
   await store.changeStock(categories.map((one) => ({ ...one, keyId: 'key_a', at: 1 })))
   await store.close()

@@ -30,7 +30,7 @@ beforeEach(async () => {
     { petId: 1n, quantity: 1 },
   ]
   await store.changeStock(
-    drafts.map((draft) => ({ type: 'create_order' as const, draft, keyId: 'key_a', at: NOW })),
+    drafts.map((draft) => ({ type: 'create_order' as const, order: draft, keyId: 'key_a', at: NOW })),
   )
 })
 afterEach(async () => {

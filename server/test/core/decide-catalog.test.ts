@@ -15,7 +15,7 @@ const CATS: Category = { id: 2n, name: 'Cats', lowStockAt: 5 }
 const create = (more: Partial<NewPet> = {}): Command => ({
   type: 'create_pet' as const,
   ...BY,
-  draft: { name: 'New', categoryId: 1n, status: 'available', quantity: 4, ...more },
+  pet: { name: 'New', categoryId: 1n, status: 'available', quantity: 4, ...more },
 })
 const patch = (petId: bigint, petPatch: PetPatch): Command => ({
   type: 'update_pet' as const,
@@ -212,7 +212,7 @@ describe('pets', () => {
 
   test('a pet with open orders is not removed, and the error names the reserved units', () => {
     expect(decided([remove(1n)], {}, 3).results).toEqual([{ type: 'pet_reserved', reserved: 3 }])
-    const order: Command = { type: 'create_order', ...BY, draft: { petId: 2n, quantity: 2 } }
+    const order: Command = { type: 'create_order', ...BY, order: { petId: 2n, quantity: 2 } }
     const cancel: Command = { type: 'cancel_order', ...BY, orderId: 1n, petId: 2n }
     expect(decided([order, remove(2n), cancel, remove(2n)]).results).toMatchObject([
       ...[{ order: { id: 1n } }, { type: 'pet_reserved', reserved: 2 }, { order: { state: 'cancelled' } }],
@@ -273,7 +273,7 @@ describe('categories', () => {
   const make = (more: { id?: bigint; lowStockAt?: number } = {}): Command => ({
     type: 'create_category',
     ...BY,
-    draft: { name: 'Birds', ...more },
+    category: { name: 'Birds', ...more },
   })
   const change = (
     categoryId: bigint,

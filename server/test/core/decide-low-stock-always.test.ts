@@ -30,7 +30,7 @@ const request = fc.oneof(
     .map((change) => ({ type: 'adjust', changes: [change] })),
   fc
     .record({ petId, quantity: fc.integer({ min: 1, max: 3 }) })
-    .map((draft) => ({ type: 'create_order', draft })),
+    .map((draft) => ({ type: 'create_order', order: draft })),
   fc.record({
     orderId: fc.bigInt({ min: 1n, max: 9n }),
     type: fc.constantFrom('complete_order', 'cancel_order'),
@@ -54,7 +54,7 @@ const request = fc.oneof(
     )
     .map((pet) => ({
       type: 'create_pet' as const,
-      draft: { name: 'New', status: 'available' as const, ...pet },
+      pet: { name: 'New', status: 'available' as const, ...pet },
     })),
   fc
     .uniqueArray(

@@ -22,7 +22,7 @@ const set = (quantity: number, petId = 1n): Command => ({ type: 'set_quantity', 
 const reserve = (quantity: number): Command => ({
   type: 'create_order' as const,
   ...BY,
-  draft: { petId: 1n, quantity },
+  order: { petId: 1n, quantity },
 })
 const update = (type: 'complete_order' | 'cancel_order', orderId = 1n): Command => ({
   type,
@@ -48,7 +48,7 @@ const REMOVE: Command = { type: 'remove_pet', ...BY, petId: 1n }
 const create = (more: Partial<Pet & { quantity: number }> = {}): Command => ({
   type: 'create_pet' as const,
   ...BY,
-  draft: { id: 1n, name: 'Rex', categoryId: 1n, status: 'available', quantity: 10, ...more },
+  pet: { id: 1n, name: 'Rex', categoryId: 1n, status: 'available', quantity: 10, ...more },
 })
 
 /** Category 1 has no threshold; category 2 has 5, category 3 has 20. */

@@ -28,7 +28,7 @@ const orders = fc
   )
 const creation = fc
   .record({ petId: fc.constantFrom(...PETS, 3n), quantity: fc.integer({ min: 1, max: 5 }) })
-  .map((draft): Command => ({ type: 'create_order' as const, ...BY, draft }))
+  .map((draft): Command => ({ type: 'create_order' as const, ...BY, order: draft }))
 const setting = fc
   .record({ petId: pet, quantity: fc.integer({ min: 0, max: 9 }) })
   .map((change): Command => ({ type: 'set_quantity', ...BY, ...change }))

@@ -26,7 +26,7 @@ const order = (id: bigint, changes: Partial<Order> = {}): Order => ({
 const create = (draft: Partial<NewOrder> = {}): Command => ({
   type: 'create_order' as const,
   ...BY,
-  draft: { petId: 1n, quantity: 1, ...draft },
+  order: { petId: 1n, quantity: 1, ...draft },
 })
 const update = (orderId: bigint, what: OrderUpdate, petId: bigint | undefined = 1n): Command =>
   orderCommand({ ...BY, orderId, petId }, what)

@@ -83,7 +83,7 @@ describe('GET /store/orders', () => {
     const drafts = Array.from({ length: 600 }, () => ({
       type: 'create_order' as const,
       ...by,
-      draft: { petId: 50n, quantity: 1 },
+      order: { petId: 50n, quantity: 1 },
     }))
     for (const _ of [1, 2]) await service.store.changeStock(drafts)
     expect(await listed('?petId=50')).toHaveLength(100)

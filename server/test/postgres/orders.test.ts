@@ -81,7 +81,7 @@ describe('orders on two instances on one PostgreSQL', () => {
       const requests: SubmittedCommand[] = pets.map((petId) => ({
         type: 'create_order',
         ...BY,
-        draft: { petId, quantity: 1, ...(index % 3 === 0 ? { holdSeconds: 1 } : {}) },
+        order: { petId, quantity: 1, ...(index % 3 === 0 ? { holdSeconds: 1 } : {}) },
       }))
       for (const one of open.splice(0, 3)) {
         const type = index % 2 === 0 ? 'complete_order' : 'cancel_order'
@@ -115,7 +115,7 @@ describe('orders on two instances on one PostgreSQL', () => {
   test('an id that an import has taken meanwhile is skipped', async () => {
     const petId = 3n
     await set(petId, 100)
-    const draft = { type: 'create_order' as const, ...BY, draft: { petId, quantity: 1 } }
+    const draft = { type: 'create_order' as const, ...BY, order: { petId, quantity: 1 } }
     const [last] = await stores[0].changeStock([draft])
     if (last.type !== 'done') throw new Error('no order')
     const next = last.order.id + 1n

@@ -77,13 +77,13 @@ describe('after the promotion of a standby that has everything', () => {
 
 describe('after the promotion of a standby that lacks the last changes', () => {
   async function make(store: Store): Promise<void> {
-    await store.changeStock([{ type: 'create_order', ...BY, draft: { petId: 1n, quantity: 1 } }])
-    await store.changeStock([{ type: 'create_category', ...BY, draft: { name: 'Birds' } }])
+    await store.changeStock([{ type: 'create_order', ...BY, order: { petId: 1n, quantity: 1 } }])
+    await store.changeStock([{ type: 'create_category', ...BY, category: { name: 'Birds' } }])
     await store.changeStock([
       {
         type: 'create_pet',
         ...BY,
-        draft: { name: 'Kiwi', categoryId: 1n, status: 'available', quantity: 1 },
+        pet: { name: 'Kiwi', categoryId: 1n, status: 'available', quantity: 1 },
       },
     ])
   }

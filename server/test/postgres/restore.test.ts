@@ -58,7 +58,7 @@ test.skipIf(installed === undefined)(
         const cursor = await first.latestEventCursor()
         const order = {
           type: 'create_order' as const,
-          draft: { petId: 1n, quantity: 1 },
+          order: { petId: 1n, quantity: 1 },
           keyId: 'key_a',
           at: 1,
         }

@@ -14,7 +14,7 @@ const LOWEST = -9223372036854775808n
 const create = (more: Partial<NewPet> = {}): Command => ({
   type: 'create_pet' as const,
   ...BY,
-  draft: { name: 'New', categoryId: 1n, status: 'available', quantity: 4, ...more },
+  pet: { name: 'New', categoryId: 1n, status: 'available', quantity: 4, ...more },
 })
 const patch = (petId: bigint, petPatch: PetPatch): Command => ({
   type: 'update_pet' as const,
@@ -198,7 +198,7 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
     test('if a category is removed while a pet is created in it, one of the two is rejected', async () => {
       for (let round = 0; round < 10; round++) {
         const id = BigInt(50 + round)
-        await store.changeStock([{ type: 'create_category', ...BY, draft: { id, name: 'Short' } }])
+        await store.changeStock([{ type: 'create_category', ...BY, category: { id, name: 'Short' } }])
         const [made, gone] = await Promise.all([
           store.changeStock([create({ categoryId: id })]),
           other.changeStock([{ type: 'remove_category', ...BY, categoryId: id }]),
@@ -289,7 +289,7 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
 
     test('an import creates the categories that it names, and no others', async () => {
       await store.changeStock([
-        { type: 'create_category', ...BY, draft: { id: 8n, name: 'Birds', lowStockAt: 9 } },
+        { type: 'create_category', ...BY, category: { id: 8n, name: 'Birds', lowStockAt: 9 } },
       ])
       await imported([
         row(4n, { categoryId: 9n }),
@@ -302,7 +302,7 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
         { id: 8n, name: 'Birds', lowStockAt: 9 },
         { id: 9n, name: 'Category 9' },
       ])
-      const [made] = await store.changeStock([{ type: 'create_category', ...BY, draft: { name: 'Next' } }])
+      const [made] = await store.changeStock([{ type: 'create_category', ...BY, category: { name: 'Next' } }])
       expect(made).toEqual({ type: 'done', category: { id: 10n, name: 'Next' } })
     })
   })

@@ -159,9 +159,9 @@ export function categoryImportSuite(name: string, underTest: StoreUnderTest): vo
 
     test('a category that is created later gets an id above those of the file', async () => {
       await apply({ id: 41n, name: 'Chosen' }, { id: HIGHEST, name: 'Last' })
-      expect(await store.changeStock([{ type: 'create_category', draft: { name: 'Next' }, ...ACT }])).toEqual(
-        [{ type: 'done', category: { id: 42n, name: 'Next' } }],
-      )
+      expect(
+        await store.changeStock([{ type: 'create_category', category: { name: 'Next' }, ...ACT }]),
+      ).toEqual([{ type: 'done', category: { id: 42n, name: 'Next' } }])
     })
 
     test('changes since the staging are seen, and the import overwrites them', async () => {

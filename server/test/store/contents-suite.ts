@@ -50,14 +50,14 @@ async function fill(store: Store): Promise<void> {
   await addOrders(store, [{ id: HIGHEST, petId: -1n, quantity: 3, shipDate: NOW, complete: true }])
   const draft = { petId: 1n, quantity: 7 }
   await store.changeStock([
-    { type: 'create_order', keyId: 'key_a', at: NOW, draft },
+    { type: 'create_order', keyId: 'key_a', at: NOW, order: draft },
     {
       type: 'create_order',
       keyId: 'key_a',
       at: NOW,
-      draft: { ...draft, holdSeconds: 2_592_000, shipDate: NOW + 9, customer: 'Zoë "Z"', note: 'two\nlines' },
+      order: { ...draft, holdSeconds: 2_592_000, shipDate: NOW + 9, customer: 'Zoë "Z"', note: 'two\nlines' },
     },
-    { type: 'create_order', keyId: 'key_a', at: NOW, draft },
+    { type: 'create_order', keyId: 'key_a', at: NOW, order: draft },
   ])
   await store.changeStock([{ type: 'cancel_order', keyId: 'key_a', at: NOW, orderId: 3n, petId: 1n }])
   const act = { at: NOW, actor: 'anna' }
@@ -138,7 +138,7 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
         type: 'create_order' as const,
         keyId: 'key_a',
         at: NOW,
-        draft: { petId: 1n, quantity: 1 },
+        order: { petId: 1n, quantity: 1 },
       }
       expect(await target.changeStock([draft])).toMatchObject([{ order: { id: 4n } }])
       const keeper = await target.openLimits(() => NOW, 0)
@@ -152,9 +152,9 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
       const newPet = {
         type: 'create_pet',
         ...by,
-        draft: { name: 'New', categoryId: 1n, status: 'sold', quantity: 1 },
+        pet: { name: 'New', categoryId: 1n, status: 'sold', quantity: 1 },
       } as const
-      const newCategory = { type: 'create_category' as const, ...by, draft: { name: 'New' } }
+      const newCategory = { type: 'create_category' as const, ...by, category: { name: 'New' } }
       await source.addPets([{ id: 1n, name: 'First', categoryId: 1n, status: 'sold', quantity: 5 }])
       expect(await source.changeStock([newPet, newCategory])).toMatchObject([
         { pet: { id: 2n } },

@@ -28,12 +28,12 @@ const patchCategory = (categoryId: bigint, categoryPatch: CategoryPatch): Comman
 const create = (more: Partial<NewPet> = {}): Command => ({
   type: 'create_pet' as const,
   ...BY,
-  draft: { name: 'New', categoryId: 1n, status: 'available', quantity: 4, ...more },
+  pet: { name: 'New', categoryId: 1n, status: 'available', quantity: 4, ...more },
 })
 const draft = (petId: bigint, quantity: number, holdSeconds?: number): Command => ({
   type: 'create_order',
   ...BY,
-  draft: { petId, quantity, ...(holdSeconds === undefined ? {} : { holdSeconds }) },
+  order: { petId, quantity, ...(holdSeconds === undefined ? {} : { holdSeconds }) },
 })
 const low = (id: bigint, quantity: number, lowStockAt?: number): StockedPet => ({
   ...pet(id, quantity),
@@ -153,7 +153,7 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
 
     test("thresholds cross: the pet's, that of a new category, and a removed one", async () => {
       await store.changeStock([
-        { type: 'create_category', ...BY, draft: { id: 2n, name: 'Cats', lowStockAt: 10 } },
+        { type: 'create_category', ...BY, category: { id: 2n, name: 'Cats', lowStockAt: 10 } },
       ])
       expect(await crossed(patch(1n, { lowStockAt: 10 }))).toEqual(['1 low 10/10'])
       expect(await crossed(patch(1n, { lowStockAt: null }))).toEqual(['1 recovered 10/-'])
@@ -188,7 +188,7 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
 
     test('an import crosses by quantities, thresholds and categories, each pet once', async () => {
       await store.changeStock([
-        { type: 'create_category', ...BY, draft: { id: 2n, name: 'Cats', lowStockAt: 10 } },
+        { type: 'create_category', ...BY, category: { id: 2n, name: 'Cats', lowStockAt: 10 } },
       ])
       const rows: ImportedPet[] = [
         ...[{ ...pet(1n, 2) }, { ...pet(2n, 10), lowStockAt: 10 }, { ...pet(3n, 2), lowStockAt: null }],

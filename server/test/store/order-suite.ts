@@ -15,7 +15,7 @@ const BY = { keyId: 'key_a', at: 1 }
 const draft = (petId: bigint, quantity: number, more: Partial<NewOrder> = {}): Command => ({
   type: 'create_order',
   ...BY,
-  draft: { petId, quantity, ...more },
+  order: { petId, quantity, ...more },
 })
 const update = ({ id, petId }: Order, what: OrderUpdate): Command =>
   orderCommand({ ...BY, orderId: id, petId }, what)
@@ -333,7 +333,7 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       const batch = (...drafts: [petId: bigint, quantity: number][]) => ({
         type: 'create_orders' as const,
         ...BY,
-        drafts: drafts.map(([petId, quantity]) => ({ petId, quantity })),
+        orders: drafts.map(([petId, quantity]) => ({ petId, quantity })),
       })
       await made(2n, 5, { holdSeconds: 1 })
       now += 1_000
@@ -369,7 +369,7 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       const batch = (first: bigint, second: bigint) => ({
         type: 'create_orders' as const,
         ...BY,
-        drafts: [
+        orders: [
           { petId: first, quantity: 1 },
           { petId: second, quantity: 1 },
         ],

@@ -299,7 +299,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
       beforeEach(async () => {
         await addKey(store, 'key_desk', 'Front desk')
         await store.changeStock([
-          { type: 'create_pet', draft: MAX, keyId: 'key_desk', at: 10 },
+          { type: 'create_pet', pet: MAX, keyId: 'key_desk', at: 10 },
           change(20n, 15),
           { type: 'update_pet', patch: { name: 'Rex', barcode: '77' }, ...edit, at: 20 },
           { type: 'update_pet', patch: { status: 'pending' }, petId: 2n, keyId: 'key_gone', at: 30 },
@@ -308,7 +308,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
           change(20n, 45),
         ])
         await store.changeStock([{ type: 'remove_pet', ...edit, at: 50 }])
-        await store.changeStock([{ type: 'create_pet', draft: MAX, keyId: 'key_gone', at: 60 }])
+        await store.changeStock([{ type: 'create_pet', pet: MAX, keyId: 'key_gone', at: 60 }])
       })
 
       test('newest first, with the state after the change, the changed fields and who made it', async () => {

@@ -125,7 +125,7 @@ describe('PostgreSQL database', () => {
     const make = (quantity: number) => ({
       type: 'create_pet' as const,
       ...by,
-      draft: { ...pet(7n, quantity) },
+      pet: { ...pet(7n, quantity) },
     })
     const sql = database?.connect()
     if (sql === undefined) throw new Error('there is no database yet')
@@ -144,7 +144,7 @@ describe('PostgreSQL database', () => {
     })
     await other.changeStock([make(5)])
     expect(
-      await other.changeStock([{ type: 'create_order', ...by, draft: { petId: 7n, quantity: 3 } }]),
+      await other.changeStock([{ type: 'create_order', ...by, order: { petId: 7n, quantity: 3 } }]),
     ).toMatchObject([{ order: {} }])
     held.resolve()
     await holding
@@ -167,7 +167,7 @@ describe('PostgreSQL database', () => {
       type: 'create_pet' as const,
       keyId: 'key_a',
       at: 1,
-      draft: { ...draft, barcode },
+      pet: { ...draft, barcode },
     })
     const sql = database?.connect()
     if (sql === undefined) throw new Error('there is no database yet')
@@ -221,7 +221,7 @@ describe('PostgreSQL database', () => {
     const first = await open()
     await first.addPets([pet(1n, 9)])
     await first.changeStock([
-      { type: 'create_order', draft: { petId: 1n, quantity: 2 }, keyId: 'key_a', at: 1 },
+      { type: 'create_order', order: { petId: 1n, quantity: 2 }, keyId: 'key_a', at: 1 },
     ])
     await first.close()
     await database?.run(`

@@ -49,7 +49,7 @@ beforeEach(async () => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 test('an order id assigned after the backup is not assigned again', async () => {
-  const order = { type: 'create_order' as const, draft: { petId: 1n, quantity: 1 }, keyId: 'key_a', at: 1 }
+  const order = { type: 'create_order' as const, order: { petId: 1n, quantity: 1 }, keyId: 'key_a', at: 1 }
   const idIn = async (file: string) => {
     const store = openSqliteStore(file)
     await store.changeStock([order])

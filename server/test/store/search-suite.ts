@@ -123,13 +123,13 @@ export function searchSuite(name: string, underTest: StoreUnderTest): void {
 
     test('returns complete rows, with the effective threshold', async () => {
       await change(
-        { type: 'create_category', ...BY, draft: { id: 9n, name: 'Fish', lowStockAt: 4 } },
+        { type: 'create_category', ...BY, category: { id: 9n, name: 'Fish', lowStockAt: 4 } },
         {
           type: 'create_pet',
           ...BY,
-          draft: { id: 90n, name: 'Carp', categoryId: 9n, status: 'sold', quantity: 4 },
+          pet: { id: 90n, name: 'Carp', categoryId: 9n, status: 'sold', quantity: 4 },
         },
-        { type: 'create_order', ...BY, draft: { petId: 43n, quantity: 2 } },
+        { type: 'create_order', ...BY, order: { petId: 43n, quantity: 2 } },
       )
       const { rows } = await searchPage(store, searchOf({ ...ALL, low: true, sort: '-available' }), {
         limit: 9,
@@ -174,12 +174,12 @@ export function searchSuite(name: string, underTest: StoreUnderTest): void {
       expect(await since(HIGHEST)).toBe(1_000)
       await set(3, 3_000)
       expect(await since(HIGHEST)).toBeUndefined()
-      await change({ type: 'create_order', ...BY, at: 4_000, draft: { petId: HIGHEST, quantity: 1 } })
+      await change({ type: 'create_order', ...BY, at: 4_000, order: { petId: HIGHEST, quantity: 1 } })
       expect(await since(HIGHEST)).toBe(4_000)
     })
 
     test('an expired hold reserves nothing', async () => {
-      await change({ type: 'create_order', ...BY, draft: { petId: 2n, quantity: 4, holdSeconds: 60 } })
+      await change({ type: 'create_order', ...BY, order: { petId: 2n, quantity: 4, holdSeconds: 60 } })
       const reserved = async () =>
         (await searchPage(store, searchOf({ ...ALL, q: '2' }), { limit: 1, cursor: undefined })).rows[0]
           ?.reserved
@@ -194,7 +194,7 @@ export function searchSuite(name: string, underTest: StoreUnderTest): void {
       await change({
         type: 'create_pet',
         ...BY,
-        draft: { id: -8n, name: 'Mullet', categoryId: 1n, status: 'sold', quantity: 1 },
+        pet: { id: -8n, name: 'Mullet', categoryId: 1n, status: 'sold', quantity: 1 },
       })
       expect(await find({ q: 'mulle' })).toEqual([-8n, 2n])
       expect(await find({ q: 'lodz' })).toEqual([1n])
@@ -235,7 +235,7 @@ export function searchSuite(name: string, underTest: StoreUnderTest): void {
               await change({
                 type: 'create_pet',
                 ...BY,
-                draft: { id, name, categoryId: 1n, status: 'sold', quantity: changes * 3 },
+                pet: { id, name, categoryId: 1n, status: 'sold', quantity: changes * 3 },
               })
             },
           },
@@ -306,7 +306,7 @@ async function addMany(store: Store, words: readonly string[]): Promise<ModelPet
       .map(({ id, reserved }) => ({
         type: 'create_order' as const,
         ...BY,
-        draft: { petId: id, quantity: reserved },
+        order: { petId: id, quantity: reserved },
       })),
   )
   return [...SHOP, ...pets]

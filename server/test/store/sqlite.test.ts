@@ -154,8 +154,8 @@ describe('SQLite file', () => {
     const first = openSqliteStore(path)
     await first.addPets([pet(1n, 9)])
     await first.changeStock([
-      { type: 'create_order', draft: { petId: 1n, quantity: 2, holdSeconds: 60 }, keyId: 'key_a', at: 1 },
-      { type: 'create_order', draft: { petId: 1n, quantity: 1, shipDate: 7 }, keyId: 'key_a', at: 1 },
+      { type: 'create_order', order: { petId: 1n, quantity: 2, holdSeconds: 60 }, keyId: 'key_a', at: 1 },
+      { type: 'create_order', order: { petId: 1n, quantity: 1, shipDate: 7 }, keyId: 'key_a', at: 1 },
       { type: 'cancel_order', orderId: 2n, petId: 1n, keyId: 'key_a', at: 1 },
     ])
     const orders = await Promise.all([first.findOrder(1n), first.findOrder(2n)])

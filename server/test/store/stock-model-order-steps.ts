@@ -24,7 +24,7 @@ export const ordering = fc.tuple(who, petId, fc.nat(9), fc.array(draft, { minLen
         .store(index)
         .changeStock([
           { type: 'set_quantity', ...BY, petId: changed, quantity },
-          ...drafts.map((one) => ({ type: 'create_order' as const, ...BY, draft: one })),
+          ...drafts.map((one) => ({ type: 'create_order' as const, ...BY, order: one })),
         ])
       shop.orders.endHolds([changed, ...drafts.map((one) => one.petId)])
       shop.record(changed, quantity)
@@ -36,7 +36,9 @@ export const ordering = fc.tuple(who, petId, fc.nat(9), fc.array(draft, { minLen
 export const orderingTogether = fc.tuple(who, fc.array(draft, { minLength: 1, maxLength: 4 })).map(
   ([index, drafts]): Step =>
     async (shop) => {
-      const [outcome] = await shop.store(index).changeStock([{ type: 'create_orders', ...BY, drafts }])
+      const [outcome] = await shop
+        .store(index)
+        .changeStock([{ type: 'create_orders', ...BY, orders: drafts }])
       shop.orders.endHolds(drafts.map((one) => one.petId))
       shop.orders.createAll(drafts, outcome)
     },
@@ -46,13 +48,13 @@ export const orderingTogether = fc.tuple(who, fc.array(draft, { minLength: 1, ma
 export const orderingTwice = fc.tuple(petId, units).map(
   ([id, quantity]): Step =>
     async (shop) => {
-      const request = { type: 'create_order' as const, ...BY, draft: { petId: id, quantity } }
+      const request = { type: 'create_order' as const, ...BY, order: { petId: id, quantity } }
       const outcomes = await Promise.all(shop.stores.map((store) => store.changeStock([request])))
       shop.orders.endHolds([id])
       // The successful orders came first.
       const isMade = (outcome: unknown) => Number(typeof outcome === 'object' && 'order' in (outcome ?? {}))
       for (const outcome of outcomes.flat().sort((one, other) => isMade(other) - isMade(one))) {
-        shop.orders.create(request.draft, outcome)
+        shop.orders.create(request.order, outcome)
       }
     },
 )

@@ -46,7 +46,7 @@ A CSV file starts with one of these headers; JSON Lines use the same names:
   petId,quantity           the new stock
   petId,delta,expected     refused unless the current stock is the expected stock
   petId,quantity,expected
-If the header has both delta and quantity, each line leaves one of them empty.`,
+A header may also have both delta and quantity; then each line leaves one of them empty.`,
     )
     .action(adjustFile)
 }

@@ -67,7 +67,8 @@ async function backUp(path: string, flags: SettingFlags): Promise<void> {
 
 /** SQLite can write a consistent copy only to a file, so the copy is written to a temporary file first. */
 async function backUpToStdout(flags: SettingFlags): Promise<void> {
-  if (process.stdout.isTTY) throwUsageError('standard output is a terminal: petstore backup - > FILE')
+  if (process.stdout.isTTY)
+    throwUsageError('standard output is a terminal; redirect it to a file: petstore backup - > FILE')
   await runInterruptible('the output is not a complete backup', (signal) =>
     withTemporaryFile(async (temporary) => {
       const database = await withStore(flags, 'require_current', async (opened) => {
@@ -104,7 +105,8 @@ async function restoreFile(file: string, flags: RestoreFlags): Promise<void> {
     throw new Error(`restore ${database} with the tools of PostgreSQL, as shown above; nothing was changed`)
   }
   if (file === STANDARD_INPUT) {
-    if (process.stdin.isTTY) throwUsageError('standard input is a terminal: petstore restore - < FILE')
+    if (process.stdin.isTTY)
+      throwUsageError('standard input is a terminal; redirect it from a file: petstore restore - < FILE')
     await runInterruptible('nothing was changed', (signal) =>
       withTemporaryFile(async (temporary) => {
         await writeToFile(temporary, openByteSource(file, signal).chunks, signal)

@@ -133,7 +133,7 @@ async function readOldestFirst(
   return entries.reverse()
 }
 
-/** The name of the key or command that made the change; `undefined` if the key no longer exists. */
+/** The name of the key or command that made the change; `undefined` if the key no longer exists: `keyName` is then its id. */
 function findAuthor({ keyId, keyName }: Pick<HistoryEntry, 'keyId' | 'keyName'>): string | undefined {
   return COMMAND_BY_KEY_ID.get(keyId) ?? (keyName === keyId ? undefined : keyName)
 }

@@ -334,7 +334,7 @@ async function requireKey(store: Store, reference: string): Promise<KeyRecord> {
   const [first, second] = matches
   if (first === undefined) {
     throw new Error(
-      `there is no key "${reference}"; give its id, its name, or key_ and at least four more characters of the id: petstore keys list shows all keys`,
+      `there is no key "${reference}"; give its id, its name, or key_ and at least four more characters of the id; petstore keys list shows all keys`,
     )
   }
   if (second === undefined) return first

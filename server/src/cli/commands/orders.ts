@@ -43,7 +43,7 @@ const SHOWN_FIELDS: readonly (readonly [label: string, cell: (order: Order) => s
 export function addOrdersCommands(program: PetstoreCommand): void {
   const orders = program
     .command('orders')
-    .description('Manage orders; the service may be running. For many orders: petstore import')
+    .description('Manage orders, even while the service is running. For many orders: petstore import')
   orders
     .command('list')
     .description('List the open and complete orders, or those in one state, sorted by id. Times are in UTC.')

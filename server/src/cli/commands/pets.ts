@@ -6,7 +6,7 @@ import type { OpenedStore } from '../with-store.ts'
 export function addPetsCommands(program: PetstoreCommand): void {
   program
     .command('pets')
-    .description('Manage single pets; the service may be running. For many pets: petstore import')
+    .description('Manage single pets, even while the service is running. For many pets: petstore import')
     .command('remove')
     .description('Remove a pet and its stock, unless it has open orders. Its history and closed orders stay.')
     .argument('<petId>', '', parsePetId)

@@ -110,7 +110,7 @@ async function serve(flags: Flags): Promise<void> {
 /** The first file descriptor after standard input, output and error: sd_listen_fds(3). */
 const PASSED_SOCKET_FD = 3
 
-/** Finds the file descriptor of the listening socket that systemd passes, which keeps connections waiting during a restart. */
+/** The file descriptor of the listening socket that systemd passes. During a restart, new connections wait in this socket. */
 export function findPassedSocket(
   environment: Readonly<Record<string, string | undefined>> = Bun.env,
 ): number | undefined {
@@ -151,7 +151,7 @@ async function start(
   }
 }
 
-/** npm passes flags on only after `--`. */
+/** npm passes on only the flags after `--`. */
 function withNpmCommand(error: unknown): unknown {
   const isNpmStart = Bun.env.npm_lifecycle_event === 'start'
   if (!isNpmStart || !(error instanceof Error) || !error.message.includes('--port')) return error

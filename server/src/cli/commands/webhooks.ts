@@ -50,7 +50,9 @@ const ID_HELP = 'id of the webhook; petstore webhooks list shows all ids'
 export function addWebhooksCommands(program: PetstoreCommand): void {
   const webhooks = program
     .command('webhooks')
-    .description('Manage webhooks; the service may be running. Changes apply to deliveries that start later.')
+    .description(
+      'Manage webhooks, even while the service is running. Changes apply to deliveries that start later.',
+    )
   webhooks
     .command('list')
     .description('List all webhooks with their backlog. Times are in UTC.')

@@ -104,7 +104,7 @@ export class CatalogDraft {
   }
 
   createPet(command: CreatePet): OutcomeOf<CreatePet> {
-    const { id: chosenId, ...fields } = command.draft
+    const { id: chosenId, ...fields } = command.pet
     const id = chosenId ?? this.#takeNewPetId()
     const plan = this.#planNewPet(id, fields)
     // An unknown category is reported even if the pet exists.
@@ -169,7 +169,7 @@ export class CatalogDraft {
   }
 
   createCategory(command: CreateCategory): OutcomeOf<CreateCategory> {
-    const { id: chosenId, ...record } = command.draft
+    const { id: chosenId, ...record } = command.category
     const id = chosenId ?? takeId(this.#locked.newCategoryIds, this.#takenCategoryIdCount++, 'categories')
     if (this.#findCategory(id) !== undefined) return { type: 'category_exists', categoryId: id }
     const category = withUpdate(CATEGORY, { id, ...record })

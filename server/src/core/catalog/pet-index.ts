@@ -27,7 +27,7 @@ const INITIAL_CAPACITY = 64
 /** About 0.3 ms of work. */
 const PETS_PER_DEADLINE_CHECK = 32_768
 /**
- * A search that sorts by name first examines this many pets in the order of their names. If they do not fill the page, it
+ * A search that sorts by name begins with this many pets in the order of their names. If they do not fill the page, it
  * examines all pets in the order of their ids, which takes less time per pet.
  */
 const MAX_EXAMINED_BY_NAME = 4_096
@@ -164,7 +164,7 @@ export class PetIndex {
     return found
   }
 
-  /** The ordinal of the first pet after a place. Ordinals count in the direction of the order, which is by id or by name. */
+  /** The ordinal of the first pet after a place. Ordinal 0 is the first pet by id or name, or the last if it is descending. */
   #ordinalAfter({ by, isDescending }: SearchOrder, after: SearchPlace | undefined): number {
     if (after === undefined) return 0
     const { byId, byName, ids } = this.#columns
@@ -191,7 +191,8 @@ export class PetIndex {
     const count = this.#count
     const sign = isDescending ? -1 : 1
     const best = new BestSlots(limit)
-    // Pets up to `after` have a key below `lowestKey`, or a key equal to it and an ordinal below `firstOrdinal`.
+    // The key of a pet is its value, or the negated value if the order is descending. Pets up to `after` have a key below
+    // `lowestKey`, or a key equal to it and an ordinal below `firstOrdinal`.
     let lowestKey = Number.NEGATIVE_INFINITY
     let firstOrdinal = 0
     if (after !== undefined && by === 'name') {
@@ -450,7 +451,8 @@ function headMask(prefixLength: number): number {
 
 /**
  * Hashes the first byte of a word to one of 16 bits, and its first two bytes to one of 16 other bits. A name has the bits of
- * all its words. A word of one byte has only the first bit. A name can have a word only if it has the bits of that word.
+ * all its words. A word of one byte has only the bit of its first byte. A name can have a word only if it has the bits of
+ * that word.
  */
 function signatureOf(bytes: Uint8Array, start: number, end: number): number {
   const first = bytes[start] ?? 0

@@ -28,7 +28,7 @@ export type Permission = (typeof PERMISSIONS)[number]
 /** The permissions of a new key if none are given. Managing keys is always granted explicitly. */
 export const DEFAULT_PERMISSIONS: readonly Permission[] = PERMISSIONS.filter((each) => each !== 'keys')
 
-/** A key as it is stored. Its secret is displayed once and never stored. */
+/** A key as it is stored. Each of its secrets is displayed once, and only its hash and hint are stored. */
 export const KEY_ROW = {
   id: Type.String({ description: 'Public: logs and the history show it.' }),
   name: Type.String(),

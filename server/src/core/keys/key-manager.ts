@@ -33,9 +33,9 @@ export class KeyManager {
     this.#parts = parts
   }
 
-  async create(actor: ApiKey, draft: Omit<ApiKey, 'id' | 'createdAt'>): Promise<IssuedKey> {
+  async create(actor: ApiKey, settings: Omit<ApiKey, 'id' | 'createdAt'>): Promise<IssuedKey> {
     const { at, secret, storedSecret } = this.#newSecret()
-    const key = { id: createKeyId(), createdAt: at, ...draft }
+    const key = { id: createKeyId(), createdAt: at, ...settings }
     return { record: await this.#run(actor, { type: 'create', key, secret: storedSecret }, at), secret }
   }
 

@@ -6,7 +6,7 @@ import type { KeyStore } from './key-store.ts'
 const MAX_WRONG_CODES = 10
 /** How long an address is blocked, and how long its wrong codes count after its latest attempt. */
 const BLOCK_MS = 10 * MINUTE
-/** Limits the memory: beyond this number, the address whose latest attempt is the oldest is forgotten. */
+/** Limits the memory: beyond this number, the address that has made no attempt for the longest time is forgotten. */
 const MAX_ADDRESSES = 50_000
 
 interface Attempts {

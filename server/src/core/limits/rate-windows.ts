@@ -197,7 +197,7 @@ export class BurstFilter {
   wasWarned(keyId: string, { receivedAt, connection }: Arrival, now: number, lastUsedAt: number): boolean {
     const warning = this.#warnings.get(keyId)
     // If this process sent no 429 in this window, another process may have refused the key's previous request. If that was
-    // at least BURST_MS ago, the client has seen the 429. If the clock was set back since that request, 0 ms have passed.
+    // at least BURST_MS ago, the client has seen the 429. If the clock was set back since then, that counts as 0 ms.
     if (warning === undefined || now >= warning.resetAt) return Math.max(0, now - lastUsedAt) >= this.#burstMs
     const sentAt = connection === undefined ? undefined : warning.sentTimes.get(connection)
     if (sentAt !== undefined && receivedAt > sentAt) return true

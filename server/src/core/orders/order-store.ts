@@ -4,7 +4,7 @@ export interface OrderFilter {
   /** If absent, selects open and complete orders. */
   readonly state?: OrderState | undefined
   readonly petId?: bigint | undefined
-  /** Only orders whose `customerWordsOf` begins with this text. */
+  /** Only orders for which `customerWordsOf` returns a text that begins with this one. */
   readonly customerPrefix?: string | undefined
   /** Only orders after this place in the list. */
   readonly after?: OrderPlace | undefined

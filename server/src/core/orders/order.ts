@@ -85,14 +85,14 @@ export const OrderState = OneOf(ORDER_STATES, {
 })
 
 const MAX_NOTE_LENGTH = 1_000
-/** Control characters except line breaks, and U+FFFD, with which decoders replace invalid bytes. */
+/** U+FFFD, with which decoders replace invalid bytes, and all control characters except line breaks. */
 const INVALID_IN_NOTE = /(?![\n\r])[\p{Cc}\ufffd]/u
 
 const Note = Text(
   {
     minLength: 1,
     maxLength: MAX_NOTE_LENGTH,
-    description: 'A note for the staff. It may have several lines, but no other control characters.',
+    description: 'A note for the staff. It may contain line breaks, but no other control characters.',
   },
   `1 to ${MAX_NOTE_LENGTH} characters of UTF-8 text that are not all blank, without control characters other than line breaks`,
   (text) => text.trim() !== '' && isCleanText(text, MAX_NOTE_LENGTH, INVALID_IN_NOTE),

@@ -89,19 +89,19 @@ export class OrdersDraft {
   }
 
   create(command: CreateOrder): OutcomeOf<CreateOrder> {
-    const { petId, quantity } = command.draft
+    const { petId, quantity } = command.order
     const failure = this.reservationFailure(petId, quantity)
-    if (failure === undefined) return { type: 'done', order: this.#createOrder(command.draft, command) }
+    if (failure === undefined) return { type: 'done', order: this.#createOrder(command.order, command) }
     if (failure.type === 'insufficient_stock') this.#refusedCount++
     return failure
   }
 
   /** Creates all orders or none. The quantities of orders for the same pet are added up. */
   createAll(command: CreateOrders): OutcomeOf<CreateOrders> {
-    const { drafts } = command
+    const { orders } = command
     const wantedByPet = new Map<bigint, number>()
     const failures: ErrorDetail[] = []
-    for (const [index, { petId, quantity }] of drafts.entries()) {
+    for (const [index, { petId, quantity }] of orders.entries()) {
       const alreadyWanted = wantedByPet.get(petId) ?? 0
       const failure = this.reservationFailure(petId, alreadyWanted + quantity)
       if (failure === undefined) wantedByPet.set(petId, alreadyWanted + quantity)
@@ -111,11 +111,11 @@ export class OrdersDraft {
       this.#refusedCount += failures.filter(({ code }) => code === 'insufficient_stock').length
       return { type: 'refused', failures }
     }
-    return { type: 'done', orders: drafts.map((draft) => this.#createOrder(draft, command)) }
+    return { type: 'done', orders: orders.map((order) => this.#createOrder(order, command)) }
   }
 
-  #createOrder(draft: NewOrder, by: ChangeOrigin): Order {
-    const { holdSeconds, ...fields } = draft
+  #createOrder(newOrder: NewOrder, by: ChangeOrigin): Order {
+    const { holdSeconds, ...fields } = newOrder
     const { newIds, now } = this.#locked
     const order = withUpdate(ORDER, {
       ...fields,

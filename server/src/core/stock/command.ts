@@ -51,9 +51,9 @@ export type AdjustmentChange = {
   | { readonly quantity: number; readonly delta?: undefined }
 )
 
-export type CreateOrder = CommandOf<'create_order', { draft: NewOrder }>
+export type CreateOrder = CommandOf<'create_order', { order: NewOrder }>
 /** Creates all orders or none. */
-export type CreateOrders = CommandOf<'create_orders', { drafts: readonly NewOrder[] }>
+export type CreateOrders = CommandOf<'create_orders', { orders: readonly NewOrder[] }>
 
 interface OrderAndPet {
   orderId: bigint
@@ -68,7 +68,7 @@ export type ChangeOrder = CommandOf<'change_order', OrderAndPet & { patch: Order
 /** Releases the expired holds of these pets. Every other command that reads orders does so as well. */
 type ReleaseHolds = CommandOf<'release_holds', { petIds: readonly bigint[] }>
 
-export type CreatePet = CommandOf<'create_pet', { draft: NewPet }>
+export type CreatePet = CommandOf<'create_pet', { pet: NewPet }>
 export type UpdatePet = CommandOf<'update_pet', { petId: bigint; patch: PetPatch }>
 /**
  * Creates or updates all of its pets or none. Each id and each barcode may occur once. Unless `canChangeStock`, the command
@@ -77,7 +77,7 @@ export type UpdatePet = CommandOf<'update_pet', { petId: bigint; patch: PetPatch
 export type UpsertPets = CommandOf<'upsert_pets', { canChangeStock: boolean; pets: readonly PetUpsert[] }>
 export type RemovePet = CommandOf<'remove_pet', { petId: bigint }>
 
-export type CreateCategory = CommandOf<'create_category', { draft: NewCategory }>
+export type CreateCategory = CommandOf<'create_category', { category: NewCategory }>
 export type UpdateCategory = CommandOf<'update_category', { categoryId: bigint; patch: CategoryPatch }>
 export type RemoveCategory = CommandOf<'remove_category', { categoryId: bigint }>
 
@@ -132,7 +132,7 @@ export interface OutcomeByCommand {
   /** Either the items after the changes, in the order of the changes, or all changes that cannot be made. */
   adjust: Done<{ items: readonly InventoryItem[] }> | Refused
   create_order: OrderDone | InsufficientStock | UnknownPet
-  /** Either the orders, in the sequence of their drafts, or the failures of all drafts that cannot become orders. */
+  /** Either the created orders, in the sequence of the command, or the failures of all orders that cannot be created. */
   create_orders: Done<{ orders: readonly Order[] }> | Refused
   complete_order: OrderDone | InsufficientStock | OrderClosed | UnknownOrder
   cancel_order: OrderDone | OrderClosed | UnknownOrder
@@ -253,17 +253,17 @@ const TRAITS: { readonly [Type in CommandType]: CommandTraits<Extract<Command, {
     reads: ({ keepReserved }) => (keepReserved ? ['orders'] : []),
     size: ({ changes }) => changes.length,
   },
-  create_order: { pets: ({ draft }) => [draft.petId], reads: readsOrders, size: sizeOne },
+  create_order: { pets: ({ order }) => [order.petId], reads: readsOrders, size: sizeOne },
   create_orders: {
-    pets: ({ drafts }) => drafts.map(({ petId }) => petId),
+    pets: ({ orders }) => orders.map(({ petId }) => petId),
     reads: readsOrders,
-    size: ({ drafts }) => drafts.length,
+    size: ({ orders }) => orders.length,
   },
   complete_order: ORDER_TRAITS,
   cancel_order: ORDER_TRAITS,
   change_order: ORDER_TRAITS,
   release_holds: { pets: ({ petIds }) => petIds, reads: readsOrders, size: ({ petIds }) => petIds.length },
-  create_pet: { pets: ({ draft }) => petIfKnown(draft.id), reads: readsCatalog, size: sizeOne },
+  create_pet: { pets: ({ pet }) => petIfKnown(pet.id), reads: readsCatalog, size: sizeOne },
   update_pet: { pets: petOf, reads: readsCatalog, size: sizeOne },
   upsert_pets: {
     pets: ({ pets }) => pets.flatMap(({ id }) => petIfKnown(id)),

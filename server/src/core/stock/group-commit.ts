@@ -48,8 +48,8 @@ interface WaitingCommand {
  * waits for that commit, so the changes of a pet keep their order. If another process keeps a pet locked, only the commands
  * about that pet wait for it.
  *
- * The first command of a turn of the event loop is committed at once if no commit is running and at most one command was
- * waiting at the last scheduled commit. Otherwise commands wait for the end of the turn, and under load for the next turn.
+ * The first command of a turn of the event loop is committed at once, unless a commit is running or the last commit at the
+ * end of a turn found several commands waiting. Other commands wait for the end of the turn, and under load for the next turn.
  * Measured in docs/decisions/2026-11-16-one-truth.md.
  */
 export class GroupCommit {
@@ -63,7 +63,7 @@ export class GroupCommit {
   #freeSlots: number
   #isCommitScheduled = false
   #lastCommitSize = 0
-  /** Whether at most one command was waiting at the last scheduled commit. */
+  /** Whether the last commit at the end of a turn found at most one command waiting. */
   #wasLastTurnQuiet = true
   /** Whether this turn has already committed a command at once. */
   #hasCommittedThisTurn = false

@@ -30,7 +30,7 @@ export const PET_EDIT = {
       {
         minItems: 0,
         description:
-          'The fields of `pet` that differ from its previous entry in the log; only for `changed`, and absent if there is no such entry.',
+          'The fields of `pet` that differ from its previous entry in the log. Present only if `change` is `changed` and the log has such an entry.',
       },
     ),
   ),

@@ -17,7 +17,7 @@ export class PetsLockedError extends Error {
 
 /** Reads the stock, and commits all changes. */
 export interface StockStore {
-  /** Changes with every write except writes to rate-limit counters; `undefined` if only a query can tell. Must be cheap. */
+  /** A number that changes with every write, except to rate-limit counters; `undefined` if reading it needs a query. */
   version(): number | undefined
   /** How many concurrent calls of `changeStock` are worthwhile, if they are about different pets. */
   readonly concurrentCommits: number

@@ -187,7 +187,7 @@ export function nameKey(text: string): string {
   return text.trim().toLowerCase()
 }
 
-/** The rows of `petstore import`. The file must give the ids of new pets and new categories. */
+/** The rows of `petstore import`. Each row must give the id of its pet, and of its category if the category is new. */
 export function importedPetRowKind(
   categories: Iterable<Pick<Category, 'id' | 'name'>>,
 ): RowKind<ImportedPet> {

@@ -13,8 +13,8 @@ import {
   toCategory,
   toPet,
 } from '../catalog-rows.ts'
-import { raiseIdStatements } from '../generated-ids.ts'
-import { IS_PET_ROW } from '../log-rows.ts'
+import { generateIdsAboveStatements } from '../generated-ids.ts'
+import { IS_PET_EDIT } from '../log-rows.ts'
 import { categoryThresholdStatements } from '../low-stock.ts'
 import { categoryStatements } from '../pets.ts'
 import { type Columns, type Statement, statement } from '../sql.ts'
@@ -85,7 +85,7 @@ export async function readCatalog(sql: SQL, commands: readonly Command[]): Promi
       takeIds(sql, 'category_ids', references.neededCategoryIdCount),
       sql
         .unsafe<{ pet_id: bigint; id: bigint }[]>(
-          `SELECT pet_id, max(id) AS id FROM log WHERE pet_id = ANY ($1::bigint[]) AND ${IS_PET_ROW} GROUP BY pet_id`,
+          `SELECT pet_id, max(id) AS id FROM log WHERE pet_id = ANY ($1::bigint[]) AND ${IS_PET_EDIT} GROUP BY pet_id`,
           [petIds],
         )
         .execute(),
@@ -137,7 +137,10 @@ export function catalogStatements(
   if (removedIds.length > 0) writes.push(statement(REMOVE_PETS, idArray(removedIds)))
   if (addedPets.length > 0) writes.push(...petStatements(addedPets, ADD_PETS, ADD_ENTRIES))
   if (changedPets.length > 0) writes.push(...petStatements(changedPets, CHANGE_PETS, CHANGE_ENTRIES))
-  writes.push(...categoryStatements(DIALECT, categories), ...raiseIdStatements(DIALECT, 'pets', addedIds))
+  writes.push(
+    ...categoryStatements(DIALECT, categories),
+    ...generateIdsAboveStatements(DIALECT, 'pets', addedIds),
+  )
   for (const { by, ...category } of newThresholds) {
     writes.push(
       statement(LOCK_PETS_WITH_CATEGORY_THRESHOLD, category.id),

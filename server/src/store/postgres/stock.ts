@@ -133,7 +133,7 @@ export function stockMethods(
             pg_is_in_recovery() AS "isStandby" FROM log_state`,
         )
         if (current === undefined) throw new Error('the database did not return its snapshot')
-        // Checked again, because a proxy may have moved the connection to another server.
+        // Every new connection is checked, but a proxy may have moved it to another server since then.
         if (current.isStandby) throw unavailableError(new ReadOnly())
         const cursor = toCursor(current)
         for await (const rows of session.batches<StockRow>(ALL_ENTRIES)) onBatch(rows.map(toItem))

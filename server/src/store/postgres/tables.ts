@@ -1,5 +1,5 @@
 import { SKIPPED_ID_COUNT } from '../generated-ids.ts'
-import { IS_PET_ROW } from '../log-rows.ts'
+import { IS_PET_EDIT } from '../log-rows.ts'
 import { CROSSINGS_INDEX } from '../low-stock.ts'
 import { sharedTables } from '../tables.ts'
 import { DIALECT, IDS_PER_NUMBER } from './dialect.ts'
@@ -77,7 +77,7 @@ export const FIRST_TABLES = `
     detail    text
   );
   CREATE INDEX log_by_xid ON log (xid);
-  CREATE INDEX log_of_entries ON log (pet_id, id) WHERE ${IS_PET_ROW};
+  CREATE INDEX log_of_entries ON log (pet_id, id) WHERE ${IS_PET_EDIT};
   ${CROSSINGS_INDEX};
 
   CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -11,8 +11,8 @@ import {
   toCategory,
   toPet,
 } from '../catalog-rows.ts'
-import { raiseIdStatements } from '../generated-ids.ts'
-import { IS_PET_ROW } from '../log-rows.ts'
+import { generateIdsAboveStatements } from '../generated-ids.ts'
+import { IS_PET_EDIT } from '../log-rows.ts'
 import { categoryThresholdStatements } from '../low-stock.ts'
 import { categoryStatements } from '../pets.ts'
 import { type SqlValue, upsertSql } from '../sql.ts'
@@ -31,7 +31,7 @@ export function catalogTables(database: Database) {
   const findBarcodeOwner = database.query<{ id: bigint }, [string]>('SELECT id FROM pets WHERE barcode = ?')
   const findAnyPetIn = database.query<unknown, [bigint]>('SELECT 1 FROM pets WHERE category_id = ? LIMIT 1')
   const findLatestLogRowId = database.query<{ id: bigint | null }, [bigint]>(
-    `SELECT max(id) AS id FROM log WHERE pet_id = ? AND ${IS_PET_ROW}`,
+    `SELECT max(id) AS id FROM log WHERE pet_id = ? AND ${IS_PET_EDIT}`,
   )
   const clearBarcode = database.query<unknown, [bigint]>(
     'UPDATE pets SET barcode = NULL WHERE id = ? AND barcode IS NOT NULL',
@@ -78,7 +78,7 @@ export function catalogTables(database: Database) {
         const { quantity, status, reserved, lowStockAt } = entry
         putStock.run(id, quantity, status, reserved, lowStockAt, Number(isLow(entry)))
       }
-      runAll(database, raiseIdStatements(DIALECT, 'pets', pets.keys()))
+      runAll(database, generateIdsAboveStatements(DIALECT, 'pets', pets.keys()))
       runAll(database, categoryStatements(DIALECT, categories))
     },
 

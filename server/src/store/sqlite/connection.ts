@@ -119,7 +119,8 @@ export class Connection implements SqlDatabase, LongSession {
     }
     const database = new Database(path, { create: true, strict: true, safeIntegers: true })
     database.run(`PRAGMA busy_timeout = ${LOCK_TIMEOUT_MS}`)
-    // Takes effect only in a new file. An update of one row appends a whole page to the log, so small pages are faster.
+    // Takes effect only in a new file. An update of one row appends a whole page to the write-ahead log, so small pages are
+    // faster.
     database.run('PRAGMA page_size = 2048')
     database.run('PRAGMA journal_mode = WAL')
     database.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
@@ -130,7 +131,7 @@ export class Connection implements SqlDatabase, LongSession {
   }
 
   /** Makes statements fail at once if the database is locked. Called after the tables are migrated. */
-  stopBlocking(): void {
+  failAtOnceIfLocked(): void {
     this.database.run('PRAGMA busy_timeout = 0')
   }
 
@@ -165,7 +166,7 @@ export class Connection implements SqlDatabase, LongSession {
     try {
       this.#begin.run()
     } catch {
-      // Either another process is writing, such as an import, and its commit will flush the whole log, or the file is
+      // Either another process is writing, such as an import, and its commit will flush the whole write-ahead log, or the file is
       // read-only.
       wal.flushNow()
       return
@@ -209,7 +210,7 @@ export class Connection implements SqlDatabase, LongSession {
   /** Opens a second connection to the same file, so that long work does not block this connection. */
   async openLongSession(): Promise<Connection> {
     const session = Connection.open(this.#path, LONG_SESSION_CACHE_PAGES)
-    session.stopBlocking()
+    session.failAtOnceIfLocked()
     session.#serviceQueue = this.#serving?.queue
     return session
   }
@@ -316,7 +317,7 @@ export class Connection implements SqlDatabase, LongSession {
 
   /** Runs `work` in one transaction that is on disk when the promise resolves. */
   async write<T>(work: () => T): Promise<T> {
-    const result = await this.#writeWithoutWaiting(work, 'durable')
+    const result = await this.#writeWithoutFlushWait(work, 'durable')
     await this.#serving?.queue.untilFlushed()
     return result
   }
@@ -338,7 +339,7 @@ export class Connection implements SqlDatabase, LongSession {
 
   /** Like `write`, but without a flush. The commit survives a crash of the process, but not a power cut. */
   async writeWithoutFlush<T>(work: () => T): Promise<T> {
-    if (this.#serving !== undefined) return this.#writeWithoutWaiting(work, 'unflushed')
+    if (this.#serving !== undefined) return this.#writeWithoutFlushWait(work, 'unflushed')
     return this.#writeWhenUnlocked(() => {
       this.database.run('PRAGMA synchronous = NORMAL')
       try {
@@ -350,7 +351,7 @@ export class Connection implements SqlDatabase, LongSession {
   }
 
   /** Commits like `write`, but in the service the commit may not be flushed yet when the promise resolves. */
-  async #writeWithoutWaiting<T>(work: () => T, durability: Durability): Promise<T> {
+  async #writeWithoutFlushWait<T>(work: () => T, durability: Durability): Promise<T> {
     const serving = this.#serving
     if (serving === undefined) {
       return this.#writeWhenUnlocked(() => {
@@ -394,7 +395,7 @@ export class Connection implements SqlDatabase, LongSession {
   async close(): Promise<void> {
     if (this.#serving !== undefined) {
       await this.#serving.checkpointer.close()
-      // After a failed flush, the file must not change. Closing the database would copy the log into it.
+      // After a failed flush, the file must not change. Closing the database would copy the write-ahead log into it.
       if (!(await flushSucceeds(this.#serving.queue))) return
     }
     this.#statements.finalize()

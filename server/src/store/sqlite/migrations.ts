@@ -8,7 +8,7 @@ import {
   insertEarlyRows,
   SAVE_EARLY_ROWS,
 } from '../early-tables.ts'
-import { IS_PET_ROW } from '../log-rows.ts'
+import { IS_PET_EDIT } from '../log-rows.ts'
 import { CROSSINGS_INDEX } from '../low-stock.ts'
 import { needsMigration, requireOwnTables, type TablesMode } from '../opening.ts'
 import { sharedTables } from '../tables.ts'
@@ -91,7 +91,7 @@ ${FULL_TEXT_INDEX}
     -- The order, pet or category after the change, as JSON.
     detail    TEXT
   ) STRICT;
-  CREATE INDEX log_of_entries ON log (pet_id, id) WHERE ${IS_PET_ROW};
+  CREATE INDEX log_of_entries ON log (pet_id, id) WHERE ${IS_PET_EDIT};
   ${CROSSINGS_INDEX};
   CREATE TRIGGER log_is_not_edited BEFORE UPDATE ON log
     BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;

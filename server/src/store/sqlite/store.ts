@@ -49,7 +49,7 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
     throw error
   }
   const connection = openedConnection
-  connection.stopBlocking()
+  connection.failAtOnceIfLocked()
   const damage = options.exclusive === true ? damageAtStart(path) : undefined
   const ping = readinessCheck(connection, path, damage)
   const log = logMethods(connection)
@@ -102,8 +102,8 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
 
 /**
  * Reads commits before they are flushed, so that looking up a key or the revision of a webhook does not wait for the disk.
- * This is safe: a new key is returned to its owner only after the flush, and refusing a revoked key, or stopping deliveries to
- * a changed webhook, a moment too early does no harm.
+ * This is safe: a new key is returned to its owner only after the flush, and it does no harm if a revoked key is refused, or
+ * deliveries to a changed webhook stop, a moment too early.
  */
 function withUnflushedReads(connection: Connection): SqlDatabase {
   return {

@@ -180,8 +180,8 @@ function asHttp(command: Command): HttpChange {
       return { method: 'POST', path: '/inventory/adjustments', body: { reason: 'counted', changes } }
     }
     case 'create_order': {
-      const { draft } = command
-      return { method: 'POST', path: '/store/orders', body: { ...draft, petId: Number(draft.petId) } }
+      const { order } = command
+      return { method: 'POST', path: '/store/orders', body: { ...order, petId: Number(order.petId) } }
     }
     case 'cancel_order':
       return { method: 'DELETE', path: `/store/orders/${command.orderId}` }
@@ -192,7 +192,7 @@ function asHttp(command: Command): HttpChange {
     case 'remove_pet':
       return { method: 'DELETE', path: `/pets/${command.petId}` }
     case 'create_pet':
-      return { method: 'POST', path: '/pets', body: withNumbers(command.draft) }
+      return { method: 'POST', path: '/pets', body: withNumbers(command.pet) }
     case 'update_category':
       return { method: 'PATCH', path: `/categories/${command.categoryId}`, body: command.patch }
     case 'set_quantity':

@@ -45,9 +45,9 @@ export class ThresholdRequests {
         changes: [petId, second].map((id) => ({ petId: id, delta: random() < 0.5 ? -1 : 2 })),
       }
     }
-    if (kind < 55) return { type: 'create_order', ...BY, draft: { petId, quantity: 1 + this.#upTo(2) } }
+    if (kind < 55) return { type: 'create_order', ...BY, order: { petId, quantity: 1 + this.#upTo(2) } }
     if (kind < 63)
-      return { type: 'create_order', ...BY, draft: { petId, quantity: 1 + this.#upTo(2), holdSeconds: 1 } }
+      return { type: 'create_order', ...BY, order: { petId, quantity: 1 + this.#upTo(2), holdSeconds: 1 } }
     if (kind < 80) {
       const [order] = this.#open
       if (order === undefined) return { type: 'set_quantity', ...BY, petId, quantity: MAX_UNITS }
@@ -79,7 +79,7 @@ export class ThresholdRequests {
       quantity: this.#upTo(MAX_UNITS),
       ...own,
     } as const
-    return { type: 'create_pet', ...BY, draft: { ...pet, categoryId: this.#category() } }
+    return { type: 'create_pet', ...BY, pet: { ...pet, categoryId: this.#category() } }
   }
 
   #category(): bigint {
@@ -94,7 +94,7 @@ export class ThresholdRequests {
 /** The categories as they are at the beginning. */
 export function categoryRequest(id: bigint): Command {
   const threshold = id === CATEGORY ? { lowStockAt: THRESHOLD } : {}
-  return { type: 'create_category', ...BY, draft: { id, name: `Category ${id}`, ...threshold } }
+  return { type: 'create_category', ...BY, category: { id, name: `Category ${id}`, ...threshold } }
 }
 
 /** The knowledge of category thresholds of a reader that only gets events of pets. */
