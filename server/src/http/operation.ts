@@ -128,7 +128,7 @@ interface OperationSpec {
   readonly successor?: string
   readonly params?: Schemas
   readonly query?: Schemas
-  /** Descriptions of the request headers, by name. By default, a GET operation has If-None-Match. SPEC.md leaves it out of two of them. */
+  /** Descriptions of the request headers, by name. By default, a GET operation has If-None-Match. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: TObject
   /** 64 KiB by default. */

@@ -164,7 +164,7 @@ export class PetIndex {
     return found
   }
 
-  /** The ordinal of the first pet after a place. Ordinal 0 is the first pet by id or name, or the last if it is descending. */
+  /** The ordinal of the first pet after a place. Ordinal 0 is the first pet by id or name, or the last in descending order. */
   #ordinalAfter({ by, isDescending }: SearchOrder, after: SearchPlace | undefined): number {
     if (after === undefined) return 0
     const { byId, byName, ids } = this.#columns

@@ -17,7 +17,7 @@ export class PetsLockedError extends Error {
 
 /** Reads the stock, and commits all changes. */
 export interface StockStore {
-  /** A number that changes with every write, except to rate-limit counters; `undefined` if reading it needs a query. */
+  /** Changes with every write, except writes to rate-limit counters. Must be cheap: `undefined` if it would need a query. */
   version(): number | undefined
   /** How many concurrent calls of `changeStock` are worthwhile, if they are about different pets. */
   readonly concurrentCommits: number

@@ -106,7 +106,7 @@ export interface DeliveryStore extends Pick<EventStore, 'version' | 'latestEvent
   leaseWebhooks(durationMs: number): Promise<Webhook[]>
   /** Ends the leases of this process, so that another process can take over at once. */
   releaseWebhooks(): Promise<void>
-  /** The revisions by webhook id. They reflect every change that any process has acknowledged. Must be cheap: attempts wait for it. */
+  /** The revisions by webhook id, with every change that any process has acknowledged. Must be cheap: attempts wait for it. */
   webhookRevisions(): Promise<ReadonlyMap<bigint, number>>
   /** Returns false and saves nothing if the webhook has changed or another process has leased it. */
   saveProgress(

@@ -166,7 +166,8 @@ export class Connection implements SqlDatabase {
 
   /**
    * Opens a session outside the pool. Closing it ends the connection, with its settings and temporary tables. If this process
-   * is suspended in a transaction, the server soon rolls the transaction back, so that callers waiting for its locks do not time out.
+   * is suspended in a transaction, the server soon rolls the transaction back, so that callers waiting for its locks do not
+   * time out.
    */
   async openSeparateSession(): Promise<PostgresLongSession> {
     const sql = new SQL({ ...this.#pool.options, max: 1 })

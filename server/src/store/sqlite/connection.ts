@@ -166,8 +166,8 @@ export class Connection implements SqlDatabase, LongSession {
     try {
       this.#begin.run()
     } catch {
-      // Either another process is writing, such as an import, and its commit will flush the whole write-ahead log, or the file is
-      // read-only.
+      // Either the file is read-only, or another process is writing, such as an import. Its commit will flush the whole
+      // write-ahead log.
       wal.flushNow()
       return
     }
