@@ -369,7 +369,7 @@ export interface NewKey {
 
 export interface KeyWithSecret {
   readonly key: Key
-  /** The API key to send as the bearer token. It is shown only once. */
+  /** The secret of the key, to send as the bearer token. It is shown only once. */
   readonly secret: string
 }
 
@@ -574,7 +574,7 @@ export interface ErrorBody {
   readonly message: string
   /** The HTTP status code. */
   readonly status: number
-  /** With invalid_request: the field of the body, the query parameter or the path parameter that is wrong, such as `quantity` or `changes[3].delta`. Absent if a combination of fields is wrong. */
+  /** The field of the body, the query parameter or the path parameter that is wrong, such as `quantity` or `changes[3].delta`. Absent if a combination of fields is wrong. */
   readonly field?: string
   /** Each change of an adjustment, or each pet or order of a batch, that cannot be saved. For a single order: why it was refused. */
   readonly details?: readonly ErrorDetail[]
@@ -823,7 +823,7 @@ export interface ErrorDetail {
     | 'service_unavailable'
   /** Human-readable description. */
   readonly message: string
-  /** With invalid_request: the field of the change that is wrong. */
+  /** The field of the change that is wrong. */
   readonly field?: string
   /** With insufficient_stock: the available units. Negative if more units are reserved than are on the shelf. */
   readonly available?: number

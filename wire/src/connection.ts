@@ -39,13 +39,6 @@ export interface ListenerState {
   readonly onUnsent: () => void
 }
 
-/** Passes the events of a socket to its connection. */
-export const CONNECTION_EVENTS = {
-  data: ({ data: connection }: Socket<Connection>, bytes: Buffer) => connection.onData(bytes),
-  end: ({ data: connection }: Socket<Connection>) => connection.onEnd(),
-  drain: ({ data: connection }: Socket<Connection>) => connection.onDrain(),
-}
-
 /** A socket from its opening to its end, with its timeouts. Its pipeline handles the requests. */
 export class Connection {
   /** Copied, because a closed socket no longer has an address. */

@@ -1,11 +1,5 @@
 export { type Listener, type ListenOptions, listen } from './listen.ts'
-export {
-  type Handler,
-  type HttpRequest,
-  type MaybePromise,
-  type RequestHeaders,
-  RequestProblem,
-} from './request.ts'
+export { type Handler, type HttpRequest, type RequestHeaders, RequestProblem } from './request.ts'
 export {
   type BodyOutput,
   type HttpResponse,

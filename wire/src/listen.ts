@@ -1,6 +1,6 @@
 import { createSecureContext } from 'node:tls'
 import type { Socket } from 'bun'
-import { CONNECTION_EVENTS, Connection, type ListenerState } from './connection.ts'
+import { Connection, type ListenerState } from './connection.ts'
 import { type Handler, RequestProblem } from './request.ts'
 import type { Tls } from './tls.ts'
 
@@ -132,7 +132,9 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
   }
 
   const socketEvents = {
-    ...CONNECTION_EVENTS,
+    data: ({ data: connection }: Socket<Connection>, bytes: Buffer) => connection.onData(bytes),
+    end: ({ data: connection }: Socket<Connection>) => connection.onEnd(),
+    drain: ({ data: connection }: Socket<Connection>) => connection.onDrain(),
     open(socket: Socket<Connection>) {
       const address = socket.remoteAddress
       const excess = makeRoom(address)

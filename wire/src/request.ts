@@ -45,7 +45,7 @@ export class RequestProblem extends Error {
 /** `too_large`: the body is too large. `incomplete`: the client has sent only a part of its request. */
 type ProblemKind = 'malformed' | 'too_large' | 'incomplete' | 'timeout' | 'too_many_connections'
 
-export function malformed(message: string): RequestProblem {
+function malformed(message: string): RequestProblem {
   return new RequestProblem('malformed', message)
 }
 

@@ -14,7 +14,7 @@ export interface HttpResponse {
 export type ResponseBody = string | Uint8Array | Parts | LiveBody | null
 
 export interface Parts extends Iterable<Uint8Array> {
-  /** The buffers from which the parts are produced, if any. They count as unsent bytes until all parts are sent. */
+  /** The buffers from which the parts are produced, if any. `collectUnsent` includes them until all parts are sent. */
   readonly sources?: readonly Uint8Array[]
 }
 
@@ -192,17 +192,16 @@ export class ResponseWriter {
     if (context.method === 'HEAD' || body === null) {
       if (isLive(body)) body.onClose()
       this.#queue.writeText(head)
-      this.#isWritten = true
     } else if (typeof body === 'string') {
       this.#queue.writeText(head + body)
-      this.#isWritten = true
     } else if (body instanceof Uint8Array) {
       this.#queue.writeHeadAndBytes(head, body)
-      this.#isWritten = true
     } else {
       this.#queue.writeText(head)
       this.#beginParts(body)
+      return
     }
+    this.#isWritten = true
   }
 
   /** Sends as much as the network accepts now. */
@@ -227,7 +226,7 @@ export class ResponseWriter {
     this.#live = undefined
   }
 
-  #beginParts(body: Exclude<ResponseBody, string | Uint8Array | null>): void {
+  #beginParts(body: Parts | LiveBody): void {
     if (isLive(body)) {
       this.#live = body
       body.begin(this.#outputOf(body))

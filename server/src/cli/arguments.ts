@@ -1,6 +1,7 @@
 // How commands declare and parse their flags and arguments.
 import { Command, CommanderError } from 'commander'
 import { parseInt64 } from '../core/values/field.ts'
+import { parseDateTime } from '../core/values/rfc3339.ts'
 import { flagOf, SETTINGS, type SettingName, variableOf } from '../service/config.ts'
 import { type OpenedStore, withStore } from './with-store.ts'
 
@@ -126,12 +127,11 @@ export type TimeResolver = (now: number) => number
 
 /** Parses a day, a time, or a duration before or after now. */
 export function timeParser(direction: 'past' | 'future', flag: string): (text: string) => TimeResolver {
+  const sign = direction === 'past' ? -1 : 1
   return (text) => {
     const duration = parseDuration(text)
-    const fixedTime = parseTime(text)
-    const shift = (now: number, ms: number) => (direction === 'past' ? now - ms : now + ms)
     const timeAt = (now: number) => {
-      const time = duration === undefined ? fixedTime : shift(now, duration)
+      const time = duration === undefined ? parseTime(text) : now + sign * duration
       if (time === undefined)
         return throwUsageError(`${flag} must be like 90d, 12h or 2027-01-31, got "${text}"`)
       const isInDirection = direction === 'past' ? time <= now : time > now
@@ -143,21 +143,12 @@ export function timeParser(direction: 'past' | 'future', flag: string): (text: s
   }
 }
 
-const ISO_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:\d{2})?)?$/
+const ISO_TIME = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:\d{2})?)?$/
 
 /** Parses ISO 8601. A time without a zone is in UTC. */
 function parseTime(text: string): number | undefined {
   const match = ISO_TIME.exec(text)
   if (match === null) return undefined
-  const [, timeOfDay, zone] = match
-  // Date.parse reads a day in UTC, but a time without a zone in the local zone.
-  const lacksZone = timeOfDay !== undefined && zone === undefined
-  const time = Date.parse(lacksZone ? `${text}Z` : text)
-  return Number.isNaN(time) ? undefined : time
-}
-
-const ADDRESS_WITH_PASSWORD = /\bpostgres(?:ql)?:\/\/[^\s/@:]*:[^\s@]+@|[?&]password=/i
-
-export function hasPassword(args: readonly string[]): boolean {
-  return args.some((argument) => ADDRESS_WITH_PASSWORD.test(argument))
+  const [, day, hoursAndMinutes = '00:00', seconds = ':00', zone = 'Z'] = match
+  return parseDateTime(`${day}T${hoursAndMinutes}${seconds}${zone}`)
 }

@@ -95,10 +95,10 @@ async function sync(path: string): Promise<void> {
 }
 
 /** Calls `work` with the path of a file that does not exist yet, in a folder that only this user can read. */
-export async function withTemporaryFile<Result>(work: (path: string) => Promise<Result>): Promise<Result> {
+export async function withTemporaryFile(work: (path: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(Bun.env.SQLITE_TMPDIR ?? tmpdir(), 'petstore-'))
   try {
-    return await work(join(folder, 'petstore.db'))
+    await work(join(folder, 'petstore.db'))
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

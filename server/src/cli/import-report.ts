@@ -3,8 +3,8 @@ import type { RefusedLine, RowKind } from '../core/transfer/rows.ts'
 import { quote } from '../core/values/field.ts'
 import { formatCount, formatNumber } from './terminal.ts'
 
-export function refusedLines(refused: Tally<RefusedLine>): string[] {
-  return exampleLines(refused, ({ reason }) => reason)
+export function printRefused(refused: Tally<RefusedLine>): void {
+  for (const line of exampleLines(refused, ({ reason }) => reason)) console.error(line)
 }
 
 /** Returns `result`, a phrase that names the imported rows, followed by the number of skipped lines, the time and the rate. */

@@ -15,7 +15,7 @@ import type { Store } from '../store/store.ts'
 import { choiceParser, type PetstoreCommand, type SettingFlags, wholeNumberParser } from './arguments.ts'
 import { type ByteSource, openByteSource } from './files.ts'
 import { applyWithinPause, DEFAULT_MAX_PAUSE_SECONDS, type PauseFlags } from './import-pause.ts'
-import { dryRunReport, importSummary, refusedLines } from './import-report.ts'
+import { dryRunReport, importSummary, printRefused } from './import-report.ts'
 import { formatCount, formatNumber, Progress, runInterruptible } from './terminal.ts'
 
 export interface FileFlags extends SettingFlags, PauseFlags {
@@ -100,7 +100,7 @@ export async function runImport<Value>(
   run: ImportRun<Value>,
 ): Promise<void> {
   const startedAt = performance.now()
-  const progress = new Progress()
+  const progress = new Progress('rows')
   try {
     const { rows: rowCount, refused } = await stageRows(file.source.batches, run.rowKind, run.staged, {
       maxExamples: flags.show,
@@ -189,17 +189,14 @@ async function applyImport<Value>(
       printRefused(error.refused)
       throw badLinesError(name, run, error.refused.count)
     }
-    // Repeating an import is harmless. Repeating an adjustment would apply it twice.
-    if (!mayBeCommitted || !isAdjustment(run)) throw error
+    if (!mayBeCommitted) throw error
     throw explainDatabaseFailure(
       error,
-      'the adjustment may have been made: check petstore history PETID before you run the command again',
+      isAdjustment(run)
+        ? 'the adjustment may have been made: check petstore history PETID before you run the command again'
+        : 'the import may have been made: run the command again, which leaves imported rows unchanged',
     )
   }
-}
-
-function printRefused(refused: Tally<RefusedLine>): void {
-  for (const line of refusedLines(refused)) console.error(line)
 }
 
 function badLinesError<Value>(file: string, run: ImportRun<Value>, count: number): Error {

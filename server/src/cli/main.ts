@@ -1,13 +1,14 @@
 #!/usr/bin/env bun
 import { CommanderError } from 'commander'
 import { hideSecrets } from '../core/keys/api-key.ts'
-import { EXIT_USAGE_ERROR, hasPassword } from './arguments.ts'
+import { EXIT_USAGE_ERROR } from './arguments.ts'
 import { createProgram } from './program.ts'
 import { failureText } from './terminal.ts'
 
 const EXIT_FAILURE = 1
+const ADDRESS_WITH_PASSWORD = /\bpostgres(?:ql)?:\/\/[^\s/@:]*:[^\s@]+@|[?&]password=/i
 
-if (hasPassword(process.argv)) {
+if (process.argv.some((argument) => ADDRESS_WITH_PASSWORD.test(argument))) {
   console.error(
     'petstore: all users of this machine can see the password in the arguments; set DATABASE_URL instead',
   )

@@ -28,17 +28,22 @@ export class Supervisor {
     this.#argumentsOf = argumentsOf
   }
 
-  /** Rejects if a worker ends before all of them listen. Resolves to the exit code when `stop` has ended all workers. */
+  /**
+   * Resolves to the exit code when `stop` has ended all workers. Rejects if a worker ends before all of them listen,
+   * unless `stop` was called.
+   */
   async run(count: number, onListening: () => void): Promise<number> {
     for (let index = 0; index < count; index++) this.#workers[index] = this.#spawn(index)
     try {
       await Promise.all(this.#workers.map(({ ready }) => ready))
+      onListening()
     } catch (error) {
-      this.stop()
-      await Promise.all(this.#workers.map((worker) => worker.process.exited))
-      throw error
+      if (!this.#isStopping) {
+        this.stop()
+        await Promise.all(this.#workers.map((worker) => worker.process.exited))
+        throw error
+      }
     }
-    onListening()
     const exitCodes = await Promise.all(this.#workers.map((worker, index) => this.#keepAlive(worker, index)))
     return Math.max(...exitCodes)
   }
@@ -75,13 +80,14 @@ export class Supervisor {
       const code = await child.exited
       if (!this.#isStopping) {
         const wasStable = performance.now() - startedAt > STABLE_AFTER_MS
-        pauseMs = wasStable ? MIN_PAUSE_MS : Math.min(pauseMs * 2, MAX_PAUSE_MS)
+        if (wasStable) pauseMs = MIN_PAUSE_MS
         this.#logger.warn('a worker process ended; restarting it', {
           process: index + 1,
           pid: child.pid,
           ended: child.signalCode ?? code,
         })
         await Bun.sleep(pauseMs)
+        pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)
       }
       // The SIGTERM of `stop` kills a worker that has no signal handler yet. It had no requests, so this is no failure.
       if (this.#isStopping) return child.signalCode === 'SIGTERM' ? 0 : code

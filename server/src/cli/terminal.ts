@@ -8,7 +8,7 @@ type Cell = string | number
 /** Pads each column to its widest cell. Aligns columns that contain numbers to the right. */
 function alignColumns(rows: readonly (readonly Cell[])[]): string {
   const columns = (rows[0] ?? []).map((_, column) => ({
-    width: Math.max(...rows.map((row) => Bun.stringWidth(String(row[column])))),
+    width: rows.reduce((width, row) => Math.max(width, Bun.stringWidth(String(row[column]))), 0),
     hasNumbers: rows.some((row) => typeof row[column] === 'number'),
   }))
   const lines = rows.map((row) =>
@@ -185,22 +185,22 @@ const BAR_WIDTH = 24
 
 /** Shows a progress bar on a terminal, or prints a line every few seconds. Uses standard error; results go to standard output. */
 export class Progress {
+  readonly #noun: string
   readonly #output: ProgressOutput
   readonly #now: () => number
-  readonly #noun: string
   #phase = ''
   #phaseStartedAt = 0
   #shownAt: number
   #isLineShown = false
 
   constructor(
+    noun: 'rows' | 'entries',
     output: ProgressOutput = process.stderr,
     now: () => number = () => performance.now(),
-    noun: 'rows' | 'entries' = 'rows',
   ) {
+    this.#noun = noun
     this.#output = output
     this.#now = now
-    this.#noun = noun
     this.#shownAt = now()
   }
 

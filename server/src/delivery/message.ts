@@ -13,11 +13,8 @@ export function messageOf(event: StockEvent, at: number): Message {
   if (type === undefined) throw new Error(`events of kind ${event.kind} are not delivered to webhooks`)
   // An id must not contain a dot, because dots separate the parts of the signed text.
   const id = `${event.kind === 'relist' ? 'relist' : 'evt'}_${event.cursor.replace('.', '_')}`
-  return toMessage(id, type, event.kind === 'relist' ? at : event.at, eventBody(event))
-}
-
-function toMessage(id: string, type: string, at: number, data: object): Message {
-  return { id, type, body: toJson({ type, timestamp: new Date(at).toISOString(), data }) }
+  const timestamp = new Date(event.kind === 'relist' ? at : event.at).toISOString()
+  return { id, type, body: toJson({ type, timestamp, data: eventBody(event) }) }
 }
 
 /** One signature for each secret, separated by spaces. */

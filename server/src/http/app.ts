@@ -18,12 +18,14 @@ import { corsLines, isPreflight, preflightReply } from './cors.ts'
 import { deprecationHeaders, type Operation, type PathSegments } from './operation.ts'
 import { type PublicPage, publicPages } from './public-pages.ts'
 import {
+  errorReply,
   methodNotAllowedReply,
   NO_TOKEN_CHALLENGE,
   notFoundReply,
   PAIRING_CODE_ADVICE,
   type Reply,
   readIdempotency,
+  unauthorizedReply,
   WRONG_PAIRING_CODE,
   WRONG_TOKEN_CHALLENGE,
 } from './reply.ts'
@@ -311,9 +313,7 @@ function refuseUnauthenticated(
   applyAddressLimit(context)
   if (context.reply !== undefined) return
   const advice = context.isPairing ? PAIRING_CODE_ADVICE : KEY_ADVICE
-  context.fail(new ServiceError('unauthorized', `${reason}; ${advice}`), {
-    'WWW-Authenticate': challenge,
-  })
+  context.reply = unauthorizedReply(reason, advice, challenge)
 }
 
 /** Replies 429 to an address that has sent too many wrong pairing codes. */
@@ -340,9 +340,8 @@ function refuseAdmission(context: RequestContext, admission: Admission, refusal:
 /** Replies with an error that asks the caller to wait. */
 function failWithWait(context: RequestContext, code: Refusal, reason: string, waitMs: number): void {
   const seconds = Math.max(1, Math.ceil(waitMs / SECOND))
-  context.fail(new ServiceError(code, `${reason}; wait ${seconds} s before the next request`), {
-    'Retry-After': String(seconds),
-  })
+  const error = new ServiceError(code, `${reason}; wait ${seconds} s before the next request`)
+  context.reply = errorReply(error, { 'Retry-After': String(seconds) })
 }
 
 /** Replies 404 or 405 if no operation matches. Throws `gone` if the operation's sunset date has passed. */

@@ -28,7 +28,7 @@ export const listCategories = defineOperation('GET', '/categories', {
   description: 'Returns the categories of the store, by id ascending, in pages.',
   tag: 'pets',
   query: pageParameters(),
-  success: { description: 'A page of categories.', schema: Type.Array(Category), isPaged: true },
+  success: { description: 'A page of categories.', schema: Type.Array(Category) },
   reply: async ({ query, request }, { store }) => {
     const page = await readPageById(query, (limit, after) => store.listCategories(after, limit))
     return pageReply(request, query, page)

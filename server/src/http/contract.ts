@@ -3,7 +3,7 @@ import { PLAN_LIMITS } from '../core/keys/api-key.ts'
 import { FIRST_BAN, LONGEST_BAN } from '../core/limits/rate-windows.ts'
 import { SECOND } from '../core/values/clock.ts'
 import { ERROR_CODES, type ErrorCode } from '../core/values/errors.ts'
-import { describeWebhooks, WEBHOOK_PAYLOADS } from './events.ts'
+import { WEBHOOK_PAYLOADS } from './events.ts'
 import type { Choices, Operation, SuccessSpec } from './operation.ts'
 import { ERRORS, IDEMPOTENCY_KEY_HEADER } from './reply.ts'
 import { OPERATIONS } from './routes.ts'
@@ -138,9 +138,7 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
       { name: 'limits', description: 'The rate limits of the key.' },
     ],
     paths,
-    webhooks: describeWebhooks(jsonContent, (name, description) =>
-      shared.header(name, description, { required: true }),
-    ),
+    webhooks: describeWebhooks(shared),
     'x-error-codes': ERROR_CODES.map((code) => ({ code, ...ERRORS[code] })),
     'x-rate-limits': {
       // The limits of an Enterprise key are set when it is created.
@@ -220,7 +218,7 @@ function isRead({ method, success }: Operation): boolean {
 
 function describeResponses(operation: Operation, shared: SharedComponents) {
   const { method, success, needs, params, query, body, deprecatedSince, acceptsIdempotencyKey } = operation
-  const { status = 200, isPaged, createsSeveral } = success
+  const { status = 200, createsSeveral } = success
   const etag: HeaderName[] = isRead(operation) || method === 'PATCH' ? ['ETag'] : []
   /** Headers of the success reply and of the operation's own errors, but not of common errors such as 401. */
   const ownHeaders: HeaderName[] = deprecatedSince === undefined ? [] : ['Deprecation', 'Sunset', 'Link']
@@ -229,7 +227,7 @@ function describeResponses(operation: Operation, shared: SharedComponents) {
     .filter(Boolean)
     .join('')
   const headers = [...etag]
-  if (isPaged) headers.push('NextPage')
+  if (query?.cursor !== undefined) headers.push('NextPage')
   if (status === 201 && !createsSeveral) headers.push('Location')
   const responses: Record<string, unknown> = {
     [status]: {
@@ -245,8 +243,8 @@ function describeResponses(operation: Operation, shared: SharedComponents) {
     })
   }
   const ownErrors = [...(operation.errors ?? [])]
-  const rejectsUnknownNames = !operation.isInSpecification
-  if (rejectsUnknownNames || params !== undefined || query !== undefined) {
+  const rejectsUnknownParameters = !operation.isInSpecification
+  if (rejectsUnknownParameters || params !== undefined || query !== undefined) {
     ownErrors.push('invalid_request')
   }
   if (params !== undefined) ownErrors.push('not_found')
@@ -297,10 +295,7 @@ function integerHeader(description: string, minimum?: number) {
 }
 
 function contentOf({ schema, events }: SuccessSpec) {
-  return events === undefined ? jsonContent(schema) : eventStream(schema, events)
-}
-
-function eventStream(schema: TSchema, events: Readonly<Record<string, TSchema>>) {
+  if (events === undefined) return jsonContent(schema)
   const dataSchemas = Object.entries(events).map(([name, data]) => [name, withReferences(data)])
   const [example] = Object.entries(events).flatMap(([name, data]) => {
     const [value] = keywordsOf(data).examples ?? []
@@ -329,6 +324,42 @@ function exampleOf(schema: TSchema): unknown {
   return item === undefined ? undefined : [item]
 }
 
+const DELIVERY_HEADERS: Readonly<Record<string, string>> = {
+  'webhook-id': 'Identifies the delivery; the same for each retry. Ids of test events begin with `test_`.',
+  'webhook-timestamp': 'The time of this attempt, in seconds since 1970.',
+  'webhook-signature':
+    'One or more signatures, separated by blanks. Each is `v1,` followed by the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` in base64.',
+}
+
+const DELIVERY_RESPONSES = {
+  '2XX': { description: 'Accepts the delivery if this response arrives within 15 s. The body is ignored.' },
+  '410': { description: 'Turns the webhook off.' },
+  '429': { description: 'The delivery is retried, after the time in Retry-After if that header is present.' },
+  '503': { description: 'The delivery is retried, after the time in Retry-After if that header is present.' },
+  default: { description: 'The delivery is retried for 3 days; then the webhook is turned off.' },
+}
+
+function describeWebhooks(shared: SharedComponents) {
+  const webhooks = WEBHOOK_PAYLOADS.map(({ type, summary, schema }) => {
+    const post = {
+      operationId: `receive${pascalCase(type)}Payload`,
+      summary,
+      description:
+        'Signed as the Standard Webhooks specification says. A delivery may arrive more than once. Deliveries of one pet arrive in order.',
+      tags: ['webhooks'],
+      'x-stability': 'beta',
+      security: [],
+      parameters: Object.entries(DELIVERY_HEADERS).map(([name, description]) =>
+        shared.header(name, description, { required: true }),
+      ),
+      requestBody: { required: true, content: jsonContent(schema) },
+      responses: DELIVERY_RESPONSES,
+    }
+    return [type, { post }]
+  })
+  return Object.fromEntries(webhooks)
+}
+
 /** Every schema with a title that an operation or a webhook uses. */
 function describeSchemas() {
   const definitions: Record<string, unknown> = {}
@@ -338,7 +369,7 @@ function describeSchemas() {
     success.schema,
     ...Object.values(success.events ?? {}),
   ])
-  schemas.push(...WEBHOOK_PAYLOADS, ErrorBody)
+  schemas.push(...WEBHOOK_PAYLOADS.map(({ schema }) => schema), ErrorBody)
   // The loop also visits the parts that it appends.
   for (const schema of schemas) {
     const { title } = keywordsOf(schema)

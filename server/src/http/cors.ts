@@ -1,6 +1,5 @@
 // Cross-origin requests: https://fetch.spec.whatwg.org/#http-cors-protocol
-import type { HttpRequest } from '@petstore/wire'
-import { headerLines } from '@petstore/wire'
+import { type HttpRequest, headerLines } from '@petstore/wire'
 import type { Reply } from './reply.ts'
 
 /** The origins whose pages may call the API. `*` allows every origin. */

@@ -6,7 +6,7 @@ import { passesFilter, type StockEvent } from '../core/stock/stock-event.ts'
 import type { Clock } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import { eventBody, MAX_STREAMS_PER_ENTERPRISE_KEY, MAX_STREAMS_PER_KEY } from './events.ts'
-import type { EventStreamOpener, StreamRequest } from './operation.ts'
+import type { StreamRequest } from './operation.ts'
 import { errorReply, type Reply, toJson } from './reply.ts'
 
 interface EventStreamParts {
@@ -43,7 +43,7 @@ const HEADERS = {
 }
 
 /** Opens event streams, up to a maximum per key. Ends the streams of a key that is revoked or expires. */
-export class EventStreams implements EventStreamOpener {
+export class EventStreams {
   readonly #parts: EventStreamParts
   readonly #openStreams = new Set<EventStream>()
   /** The number of streams by key, including streams that are about to open. */
@@ -123,7 +123,8 @@ export class EventStreams implements EventStreamOpener {
 
 function tooManyStreams(count: number, max: number): Reply {
   const message = `this API key has ${count} open event streams, and its plan allows ${max}; close a stream, or let several readers share a stream`
-  return errorReply({ code: 'rate_limit_exceeded', message }, { 'Retry-After': String(RETRY_AFTER_SECONDS) })
+  const error = new ServiceError('rate_limit_exceeded', message)
+  return errorReply(error, { 'Retry-After': String(RETRY_AFTER_SECONDS) })
 }
 
 /** One open stream of server-sent events. */

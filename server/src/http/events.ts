@@ -1,23 +1,26 @@
 import Type, { type TSchema } from 'typebox'
-import { AVAILABILITY, mapOrderWebhooks, ORDER_CHANGES } from '../core/orders/order.ts'
+import { mapOrderWebhooks, ORDER_CHANGES } from '../core/orders/order.ts'
 import {
   EVENT_KINDS,
+  LOW_STOCK_EVENT,
   PET_EVENT,
   QUANTITY_EVENT,
   REMOVED_EVENT,
   type StockEvent,
 } from '../core/stock/stock-event.ts'
-import { DateTime, Int64, jsonWriter, ListOf, OneOf, Quantity } from '../core/values/field.ts'
+import { DateTime, Int64, jsonWriter, ListOf, OneOf } from '../core/values/field.ts'
 import { TEST_EVENT, TEST_EVENT_TYPE } from '../core/webhooks/test-event.ts'
 import type { WebhookKind } from '../core/webhooks/webhook.ts'
-import { AVAILABLE } from './inventory.ts'
 import { defineOperation } from './operation.ts'
 import { ORDER_EXAMPLE, Order, orderBody } from './orders.ts'
 import { EXAMPLE_KEY, EXAMPLE_TIME, pascalCase } from './schemas.ts'
 
 /** 20 streams are enough for the pages and programs of a shop. Each process counts only its own streams. */
 export const MAX_STREAMS_PER_KEY = 20
-/** Enterprise keys serve many shops. 200 streams still get each event from a single read of the log. */
+/**
+ * Enterprise keys serve many shops. More streams cost little, because all of them get an event from the same read of the
+ * log.
+ */
 export const MAX_STREAMS_PER_ENTERPRISE_KEY = 200
 
 const { at, keyId } = QUANTITY_EVENT
@@ -47,19 +50,10 @@ const PetEvent = Type.Object(PET_EVENT, {
 
 const RemovedEvent = Type.Object(REMOVED_EVENT, { title: 'RemovedEvent' })
 
-const LowStockEvent = Type.Object(
-  {
-    ...AVAILABILITY,
-    available: AVAILABLE,
-    lowStockAt: Type.Optional(Quantity('The threshold that applies; absent if the pet no longer has one.')),
-    at,
-    keyId,
-  },
-  {
-    title: 'LowStockEvent',
-    description: 'The stock as it was right after the change that crossed the threshold.',
-  },
-)
+const LowStockEvent = Type.Object(LOW_STOCK_EVENT, {
+  title: 'LowStockEvent',
+  description: 'The stock as it was right after the change that crossed the threshold.',
+})
 
 const petEventBody = jsonWriter(PET_EVENT)
 
@@ -158,22 +152,8 @@ const PAYLOAD_SPECS: Readonly<Record<WebhookKind | 'relist' | typeof TEST_EVENT_
   [TEST_EVENT_TYPE]: { summary: 'A test of the webhook: nothing has happened', data: TestEvent },
 }
 
-const DELIVERY_HEADERS: Readonly<Record<string, string>> = {
-  'webhook-id': 'Identifies the delivery; the same for each retry. Ids of test events begin with `test_`.',
-  'webhook-timestamp': 'The time of this attempt, in seconds since 1970.',
-  'webhook-signature':
-    'One or more signatures, separated by blanks. Each is `v1,` followed by the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` in base64.',
-}
-
-const DELIVERY_RESPONSES = {
-  '2XX': { description: 'Accepts the delivery if this response arrives within 15 s. The body is ignored.' },
-  '410': { description: 'Turns the webhook off.' },
-  '429': { description: 'The delivery is retried, after the time in Retry-After if that header is present.' },
-  '503': { description: 'The delivery is retried, after the time in Retry-After if that header is present.' },
-  default: { description: 'The delivery is retried for 3 days; then the webhook is turned off.' },
-}
-
-const PAYLOADS = Object.entries(PAYLOAD_SPECS).map(([type, { summary, data }]) => {
+/** The bodies of webhook deliveries. */
+export const WEBHOOK_PAYLOADS = Object.entries(PAYLOAD_SPECS).map(([type, { summary, data }]) => {
   const schema = Type.Object(
     {
       type: OneOf([type], { description: 'The kind of event.' }),
@@ -184,29 +164,3 @@ const PAYLOADS = Object.entries(PAYLOAD_SPECS).map(([type, { summary, data }]) =
   )
   return { type, summary, schema }
 })
-
-/** The bodies of webhook deliveries. */
-export const WEBHOOK_PAYLOADS = PAYLOADS.map(({ schema }) => schema)
-
-/** The `webhooks` section of the OpenAPI document. */
-export function describeWebhooks(
-  jsonContent: (schema: TSchema) => object,
-  sharedHeader: (name: string, description: string) => object,
-) {
-  const webhooks = PAYLOADS.map(({ type, summary, schema }) => {
-    const post = {
-      operationId: `receive${pascalCase(type)}Payload`,
-      summary,
-      description:
-        'Signed as the Standard Webhooks specification says. A delivery may arrive more than once. Deliveries of one pet arrive in order.',
-      tags: ['webhooks'],
-      'x-stability': 'beta',
-      security: [],
-      parameters: Object.entries(DELIVERY_HEADERS).map(([name, text]) => sharedHeader(name, text)),
-      requestBody: { required: true, content: jsonContent(schema) },
-      responses: DELIVERY_RESPONSES,
-    }
-    return [type, { post }]
-  })
-  return Object.fromEntries(webhooks)
-}

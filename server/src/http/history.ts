@@ -53,7 +53,7 @@ export const listInventoryHistory = defineOperation('GET', '/inventory/{petId}/h
     'Returns the changes of the stock quantity of one pet, newest first, in pages. A removed pet keeps its history.',
   params: { petId: Int64('The pet whose history is returned.') },
   query: pageParameters(),
-  success: { description: 'A page of the history.', schema: Type.Array(HistoryEntry), isPaged: true },
+  success: { description: 'A page of the history.', schema: Type.Array(HistoryEntry) },
   reply: async ({ params: { petId }, query, request }, { store, view }) => {
     const { limit, cursor } = query
     const page = requireKnownCursor(await store.listHistoryPage(petId, limit, cursor), cursor)
@@ -80,7 +80,7 @@ export const listRecentChanges = defineOperation('GET', '/inventory/history', {
     reference: Type.Optional(Reference),
     ...pageParameters(),
   },
-  success: { description: 'A page of the changes.', schema: Type.Array(RecentChange), isPaged: true },
+  success: { description: 'A page of the changes.', schema: Type.Array(RecentChange) },
   reply: async ({ query, request, key }, { store, longReads }) => {
     const { limit, cursor, ...filter } = query
     requireValidWho(filter.who)
@@ -118,7 +118,7 @@ export const listPetEdits = defineOperation('GET', '/catalog/history', {
     'Returns when pets were created, changed and removed, and by whom, newest first, in pages. Every given parameter must match. The log may lack an import of more than 1,000 pets. A page examines at most 100,000 rows of the log, so it may have fewer edits than `limit`, or none, and still link to the next page.',
   tag: 'pets',
   query: { ...FILTERS, ...pageParameters() },
-  success: { description: 'A page of the edits.', schema: Type.Array(PetEdit), isPaged: true },
+  success: { description: 'A page of the edits.', schema: Type.Array(PetEdit) },
   reply: async ({ query, request, key }, { store, longReads }) => {
     const { limit, cursor, ...filter } = query
     requireValidWho(filter.who)

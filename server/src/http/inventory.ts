@@ -1,7 +1,7 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { type HttpRequest, headerLines, type ResponseBody } from '@petstore/wire'
 import Type from 'typebox'
-import { AVAILABILITY } from '../core/orders/order.ts'
+import { AVAILABILITY, AVAILABLE } from '../core/orders/order.ts'
 import {
   type InventoryItem as Entry,
   type EntryState,
@@ -23,7 +23,6 @@ import {
   jsonTextReply,
   type Reply,
 } from './reply.ts'
-import { Available } from './schemas.ts'
 
 export const InventoryItem = Type.Object(INVENTORY_ITEM, {
   title: 'InventoryItem',
@@ -37,10 +36,6 @@ const InventoryUpdate = Type.Object(
     description: 'Fields other than quantity are ignored, so an update never changes the status.',
     examples: [{ quantity: 5 }],
   },
-)
-
-export const AVAILABLE = Available(
-  'Units that can still be ordered: quantity minus reserved. Negative if the stock was set below the reserved units.',
 )
 
 const Availability = Type.Object(

@@ -27,14 +27,14 @@ import { Permission } from './limits.ts'
 import { defineOperation, type Services } from './operation.ts'
 import {
   conditionalReply,
-  errorReply,
   jsonReply,
   NO_CONTENT,
+  NO_STORE,
+  PAIRING_CODE_ADVICE,
   pageReply,
-  type Reply,
   taggedReply,
-  WRONG_PAIRING_CODE_HEADERS,
-  wrongPairingCodeError,
+  unauthorizedReply,
+  WRONG_PAIRING_CODE,
 } from './reply.ts'
 import { Count, EXAMPLE_KEY, EXAMPLE_TIME, Flag, PlainText, pageParameters } from './schemas.ts'
 
@@ -108,7 +108,7 @@ const KeyName = Type.Object({ id: KEY.id, name: KEY.name }, { title: 'KeyName', 
 const KeyWithSecret = Type.Object(
   {
     key: Key,
-    secret: PlainText('The API key to send as the bearer token. It is shown only once.'),
+    secret: PlainText('The secret of the key, to send as the bearer token. It is shown only once.'),
   },
   {
     title: 'KeyWithSecret',
@@ -190,7 +190,7 @@ export const listKeys = defineOperation('GET', '/keys', {
   description: 'Returns all keys, oldest first, in pages. Revoked keys stay in the list.',
   needs: 'keys',
   query: pageParameters(),
-  success: { description: 'A page of keys.', schema: Type.Array(Key), isPaged: true },
+  success: { description: 'A page of keys.', schema: Type.Array(Key) },
   reply: async ({ query, request }, { store, clock }) =>
     pageReply(request, query, await readKeyPage(store, query), (record) => keyBody(record, clock())),
 })
@@ -200,7 +200,7 @@ export const listKeyNames = defineOperation('GET', '/keys/names', {
   description:
     'Returns the id and the name of every key, oldest first, in pages. Revoked keys are included, so that an order or a change can be shown with the name of the person who made it.',
   query: pageParameters(),
-  success: { description: 'A page of names.', schema: Type.Array(KeyName), isPaged: true },
+  success: { description: 'A page of names.', schema: Type.Array(KeyName) },
   reply: async ({ query, request }, { store }) =>
     pageReply(request, query, await readKeyPage(store, query), ({ key: { id, name } }) => ({ id, name })),
 })
@@ -221,7 +221,7 @@ export const createKey = defineOperation('POST', '/keys', {
       ...(expiresAt === undefined ? {} : { expiresAt: requireFuture(expiresAt, clock()) }),
     })
     const Location = `${request.path}/${issued.record.key.id}`
-    return withoutCaching(jsonReply(bodyWithSecret(issued, clock()), { Location }, 201))
+    return jsonReply(bodyWithSecret(issued, clock()), { Location, ...NO_STORE }, 201)
   },
 })
 
@@ -231,8 +231,11 @@ export const getKey = defineOperation('GET', '/keys/{keyId}', {
   needs: 'keys',
   params: { keyId: KeyId('The key to return.') },
   success: { description: 'The key.', schema: Key },
-  reply: async ({ params: { keyId }, request }, { store, clock }) =>
-    conditionalReply(jsonReply(keyBody(await requireKey(store, keyId), clock())), request),
+  reply: async ({ params: { keyId }, request }, { store, clock }) => {
+    const record = await store.findKeyRecord(keyId)
+    if (record === undefined) throw keyNotFound(keyId)
+    return conditionalReply(jsonReply(keyBody(record, clock())), request)
+  },
 })
 
 export const updateKey = defineOperation('PATCH', '/keys/{keyId}', {
@@ -272,7 +275,7 @@ export const rotateKey = defineOperation('POST', '/keys/{keyId}/rotate', {
   reply: async ({ params: { keyId }, body, key }, { keys, clock }) => {
     const { graceSeconds = DEFAULT_GRACE_SECONDS } = body
     const issued = await keys.rotate(key, keyId, graceSeconds * SECOND)
-    return withoutCaching(jsonReply(bodyWithSecret(issued, clock())))
+    return jsonReply(bodyWithSecret(issued, clock()), NO_STORE)
   },
 })
 
@@ -285,21 +288,21 @@ export const createPairingCode = defineOperation('POST', '/keys/{keyId}/pairing-
   reply: async ({ params: { keyId }, key, request }, { keys }) => {
     const { code, expiresAt } = await keys.createPairingCode(key, keyId)
     const body = { code: formatPairingCode(code), expiresAt: new Date(expiresAt).toISOString() }
-    return withoutCaching(jsonReply(body, { Location: request.path }, 201))
+    return jsonReply(body, { Location: request.path, ...NO_STORE }, 201)
   },
 })
 
 export const pairKey = defineOperation('POST', '/keys/pair', {
   summary: 'Exchange a pairing code for a key',
-  description: `Exchanges a pairing code, sent as the bearer token, for its key. The key gets a new secret, and its earlier secrets stay valid, except that only the newest ${MAX_SECRETS} are kept. ${SECRET_ONCE} The request does not count towards the limits of the key. A wrong code counts as a request without a valid key. After 10 wrong codes within 10 minutes, requests from that address get 429 for 10 minutes.`,
+  description: `Exchanges a pairing code, sent as the bearer token, for its key. The key gets a new secret, and its earlier secrets stay valid, except that only the newest ${MAX_SECRETS} are kept. ${SECRET_ONCE} The request does not count towards the limits of the key. A wrong code counts as a request without a valid key. After 10 wrong codes from one address within 10 minutes, requests from that address get 429 for 10 minutes.`,
   takesPairingCode: true,
   isExemptFromLimits: true,
   success: { description: 'The key, with its new secret.', schema: KeyWithSecret },
   reply: async ({ secretHash }, { keys, clock }) => {
     const issued = await keys.pair(secretHash)
     // Another request has used the code in the meantime.
-    if (issued === undefined) return errorReply(wrongPairingCodeError(), WRONG_PAIRING_CODE_HEADERS)
-    return withoutCaching(jsonReply(bodyWithSecret(issued, clock())))
+    if (issued === undefined) return unauthorizedReply(WRONG_PAIRING_CODE, PAIRING_CODE_ADVICE)
+    return jsonReply(bodyWithSecret(issued, clock()), NO_STORE)
   },
 })
 
@@ -312,12 +315,6 @@ function readKeyPage(store: Services['store'], query: PageRequest): Promise<Page
     read: (limit, after) => store.listKeyPage(limit, after),
     cursorOf: ({ key }) => key.id,
   })
-}
-
-async function requireKey(store: Services['store'], keyId: string): Promise<KeyRecord> {
-  const record = await store.findKeyRecord(keyId)
-  if (record === undefined) throw keyNotFound(keyId)
-  return record
 }
 
 function limitsOf(plan: Plan, perMinute: number | undefined, perDay: number | undefined): Limits {
@@ -343,12 +340,11 @@ function requireFuture(expiresAt: number, now: number): number {
 }
 
 function toKeyChange(body: Type.Static<typeof KeyUpdate>, now: number): KeyChange {
-  const { name, permissions, paused, expiresAt, plan, perMinute, perDay } = body
-  if (plan === undefined) requireNoLimits('send "plan": "enterprise" in the same body', perMinute, perDay)
+  const { expiresAt, plan, perMinute, perDay, ...otherFields } = body
+  if (plan === undefined)
+    requireNoLimits('limits need "plan": "enterprise" in the same body', perMinute, perDay)
   return {
-    ...(name === undefined ? {} : { name }),
-    ...(permissions === undefined ? {} : { permissions }),
-    ...(paused === undefined ? {} : { paused }),
+    ...otherFields,
     ...(plan === undefined ? {} : { allowance: { plan, limits: limitsOf(plan, perMinute, perDay) } }),
     ...(expiresAt === undefined
       ? {}
@@ -376,9 +372,4 @@ function keyBody(
 
 function bodyWithSecret({ record, secret }: IssuedKey, now: number) {
   return { key: keyBody(record, now), secret }
-}
-
-/** RFC 6749, 5.1: a response with a secret must not be stored. */
-function withoutCaching(reply: Reply): Reply {
-  return { ...reply, headers: { ...reply.headers, 'Cache-Control': 'no-store' } }
 }

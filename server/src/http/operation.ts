@@ -1,6 +1,5 @@
 import type { HttpRequest } from '@petstore/wire'
-import type { Static, TObject, TOptional, TSchema } from 'typebox'
-import { IsOptional } from 'typebox'
+import { IsOptional, type Static, type TObject, type TOptional, type TSchema } from 'typebox'
 import type { CatalogStore } from '../core/catalog/catalog-store.ts'
 import type { ApiKey, Permission, Plan } from '../core/keys/api-key.ts'
 import type { KeyManager } from '../core/keys/key-manager.ts'
@@ -8,7 +7,7 @@ import type { KeyStore } from '../core/keys/key-store.ts'
 import type { KeyQueue } from '../core/limits/key-queue.ts'
 import type { LimitKeeper } from '../core/limits/limit-store.ts'
 import type { OrderStore } from '../core/orders/order-store.ts'
-import type { Command, CommandType, Outcome, OutcomeByCommand } from '../core/stock/command.ts'
+import type { Command, CommandOf, CommandType, Outcome, OutcomeOf } from '../core/stock/command.ts'
 import type { GroupCommit } from '../core/stock/group-commit.ts'
 import type { EventFilter } from '../core/stock/stock-event.ts'
 import type { EventStore, HistoryStore } from '../core/stock/stock-store.ts'
@@ -35,13 +34,11 @@ import type { MaybePromise } from '../core/values/maybe-promise.ts'
 import type { WebhookSender, WebhookStore } from '../core/webhooks/webhook-store.ts'
 import { errorReply, type Reply, type RequestIdempotency, type StorableReply } from './reply.ts'
 
-/** The schemas of parameters or of kinds of events, by name. Every query parameter is optional or has a default. */
-type Schemas = Readonly<Record<string, TSchema>>
-
-export type Values<SchemaSet extends Schemas> = {
-  readonly [Name in keyof SchemaSet]: SchemaSet[Name] extends TOptional<TSchema>
-    ? Static<SchemaSet[Name]> | undefined
-    : Static<SchemaSet[Name]>
+/** The parsed parameters of a request. */
+type Values<FieldSet extends Fields> = {
+  readonly [Name in keyof FieldSet]: FieldSet[Name] extends TOptional<TSchema>
+    ? Static<FieldSet[Name]> | undefined
+    : Static<FieldSet[Name]>
 }
 
 export interface Services {
@@ -53,17 +50,13 @@ export interface Services {
     Pick<EventStore, 'latestEventCursor'>
   readonly view: LiveView
   readonly commits: GroupCommit
-  readonly streams: EventStreamOpener
+  readonly streams: { open(request: StreamRequest): Promise<Reply> }
   readonly limits: LimitKeeper
   readonly keys: KeyManager
   /** Runs searches and history scans one at a time per key. */
   readonly longReads: KeyQueue
   readonly webhookSender: WebhookSender
   readonly clock: Clock
-}
-
-export interface EventStreamOpener {
-  open(request: StreamRequest): Promise<Reply>
 }
 
 export interface StreamRequest {
@@ -79,7 +72,7 @@ export interface StreamRequest {
 export type PathSegments = Readonly<Record<string, string>>
 
 /** A parsed request of a known key, as the handler of an operation gets it. */
-export interface Input<Params extends Schemas = Schemas, Query extends Schemas = Schemas, Body = unknown> {
+export interface Input<Params extends Fields = Fields, Query extends Fields = Fields, Body = unknown> {
   readonly request: HttpRequest
   readonly key: ApiKey
   /** The hash of the secret or pairing code that was sent, by which the key can be looked up again. */
@@ -99,10 +92,8 @@ export interface SuccessSpec {
   readonly createsSeveral?: true
   readonly description: string
   readonly schema: TSchema
-  /** The reply is one page of a list, and its `Link` header names the next page. */
-  readonly isPaged?: true
   /** The schema of each kind of event, if the reply is a stream of events instead of one JSON value. */
-  readonly events?: Schemas
+  readonly events?: Fields
 }
 
 type Method = 'GET' | 'PATCH' | 'POST' | 'DELETE'
@@ -124,10 +115,14 @@ interface OperationSpec {
   /** Requests do not count towards the limits of the key, and are answered even if the limits are exceeded. */
   readonly isExemptFromLimits?: true
   readonly deprecatedSince?: Date
-  /** The path of the operation that replaces a deprecated operation, including the base path. Both have the same path parameters. */
+  /**
+   * The path of the operation that replaces a deprecated operation, including the base path. Both have the same path
+   * parameters.
+   */
   readonly successor?: string
-  readonly params?: Schemas
-  readonly query?: Schemas
+  readonly params?: Fields
+  /** Every parameter is optional or has a default. */
+  readonly query?: Fields
   /** Descriptions of the request headers, by name. By default, a GET operation has If-None-Match. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: TObject
@@ -145,15 +140,15 @@ export interface Operation extends OperationSpec {
   readonly method: Method
   /** Without the base path. A segment in braces is a parameter. */
   readonly path: string
-  readParams(segments: PathSegments): Values<Schemas>
-  readQuery(query: string): Values<Schemas>
+  readParams(segments: PathSegments): Values<Fields>
+  readQuery(query: string): Values<Fields>
   readBody?(request: HttpRequest, bytes: Uint8Array): unknown
   /** Reads the data that the reply needs. While the request is counted against its limits, `prepare` may already run. */
-  prepare?(params: Values<Schemas>, services: Services): MaybePromise<unknown>
+  prepare?(params: Values<Fields>, services: Services): MaybePromise<unknown>
   reply(input: Input, services: Services, prepared: unknown): MaybePromise<Reply>
 }
 
-interface Definition<Params extends Schemas, Query extends Schemas, Body extends TObject, Prepared, Parsed>
+interface Definition<Params extends Fields, Query extends Fields, Body extends TObject, Prepared, Parsed>
   extends OperationSpec {
   readonly params?: Params
   readonly query?: Query
@@ -171,8 +166,8 @@ const NO_QUERY = {}
  * which routes.ts lists the operation is its `operationId`.
  */
 export function defineOperation<
-  const Params extends Schemas,
-  const Query extends Schemas,
+  const Params extends Fields,
+  const Query extends Fields,
   Body extends TObject,
   Prepared,
   Parsed = Static<Body>,
@@ -186,8 +181,8 @@ export function defineOperation<
     throw new Error(`${method} ${path} changes something, but does not name the permission that it needs`)
   }
   const paramCodecs = codecsOf(params)
-  const rejectsUnknownNames = !definition.isInSpecification
-  const readQuery = queryReader(query ?? {}, rejectsUnknownNames)
+  const isStrict = !definition.isInSpecification
+  const readQuery = queryReader(query ?? {}, isStrict)
   return {
     ...definition,
     method,
@@ -199,7 +194,7 @@ export function defineOperation<
       return values
     },
     readQuery: (text) => (text === '' && query === undefined ? NO_QUERY : readQuery(text)),
-    ...(body === undefined ? {} : { readBody: bodyReader(body, rejectsUnknownNames, parseBody) }),
+    ...(body === undefined ? {} : { readBody: bodyReader(body, isStrict, parseBody) }),
   }
 }
 
@@ -248,7 +243,7 @@ function readPathParameter({ name, expected, fromText }: FieldCodec, text: strin
 }
 
 /** Builds the reader of a query once. Each parameter must be valid and occur at most once. */
-function queryReader(schemas: Schemas, rejectsUnknownNames: boolean): Operation['readQuery'] {
+function queryReader(schemas: Fields, isStrict: boolean): Operation['readQuery'] {
   const names = Object.keys(schemas)
   const parameters = Object.entries(schemas).map(([name, schema]) => {
     const { default: fallback }: SchemaKeywords = schema
@@ -257,7 +252,7 @@ function queryReader(schemas: Schemas, rejectsUnknownNames: boolean): Operation[
   })
   return (query) => {
     const sentParameters = new URLSearchParams(query)
-    if (rejectsUnknownNames) rejectUnknownNames('query parameter', sentParameters.keys(), names)
+    if (isStrict) rejectUnknownNames('query parameter', sentParameters.keys(), names)
     const values: Record<string, unknown> = {}
     for (const { name, fallback, codec } of parameters) {
       const [text, secondText] = sentParameters.getAll(name)
@@ -293,7 +288,7 @@ export function rejectUnknownNames(
  */
 function bodyReader(
   schema: TObject,
-  rejectsUnknownNames: boolean,
+  isStrict: boolean,
   parse: (body: JsonObject) => unknown = bodyParser(schema),
 ): NonNullable<Operation['readBody']> {
   const names = Object.keys(schema.properties)
@@ -305,7 +300,7 @@ function bodyReader(
     if (!isObject(body)) {
       throw invalid(`the request body must be a JSON object such as ${example}, got ${describeValue(body)}`)
     }
-    if (rejectsUnknownNames) rejectUnknownNames('field', Object.keys(body), names)
+    if (isStrict) rejectUnknownNames('field', Object.keys(body), names)
     return parse(body)
   }
 }
@@ -382,7 +377,9 @@ export function bodyParser<FieldSet extends Fields>(
 
   return (body) => {
     if (groups.length > 0) requireOneGroup(bodyName, body, groups)
-    if (minProperties > 0) requireAnyField(bodyName, body, names)
+    if (minProperties > 0 && !hasAnyField(body, names)) {
+      throw invalid(`${bodyName} must have at least one of ${joinNames(names)}, got none of them`)
+    }
     const record: Record<string, unknown> = {}
     for (const codec of codecs) {
       const value = Object.hasOwn(body, codec.name) ? body[codec.name] : undefined
@@ -409,11 +406,6 @@ function joinNames(names: readonly string[]): string {
   return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }
 
-function requireAnyField(bodyName: string, body: JsonObject, names: readonly string[]): void {
-  if (hasAnyField(body, names)) return
-  throw invalid(`${bodyName} must have at least one of ${joinNames(names)}, got none of them`)
-}
-
 /** A loop is faster than `names.some`, and this runs for each of up to 1,000 changes of an adjustment. */
 function hasAnyField(body: JsonObject, names: readonly string[]): boolean {
   for (const name of names) if (body[name] !== undefined) return true
@@ -429,8 +421,8 @@ type CallerCommand<C extends Command> = C extends Command
 type ReplyTo<O extends Outcome> = (outcome: O) => StorableReply | ServiceError
 
 type OutcomeReplies<Type extends CommandType> = {
-  readonly [OutcomeType in OutcomeByCommand[Type]['type']]: ReplyTo<
-    Extract<OutcomeByCommand[Type], { readonly type: OutcomeType }>
+  readonly [OutcomeType in OutcomeOf<Type>['type']]: ReplyTo<
+    Extract<OutcomeOf<Type>, { readonly type: OutcomeType }>
   >
 }
 
@@ -438,7 +430,7 @@ type OutcomeReplies<Type extends CommandType> = {
 export async function commitAndReply<Type extends CommandType>(
   { key, idempotency }: Pick<Input, 'key' | 'idempotency'>,
   { commits, clock }: Pick<Services, 'commits' | 'clock'>,
-  callerCommand: { readonly type: Type } & CallerCommand<Extract<Command, { readonly type: Type }>>,
+  callerCommand: { readonly type: Type } & CallerCommand<CommandOf<Type>>,
   replies: OutcomeReplies<Type>,
 ): Promise<Reply> {
   // `callerCommand` lacks at most these two fields.
@@ -458,15 +450,11 @@ export async function commitAndReply<Type extends CommandType>(
     case 'answered':
       return parseStoredReply(result.answer, result.isReplay)
     case 'key_reused':
-      return errorReply(keyReusedError(idempotency.key))
+      throw new ServiceError(
+        'idempotency_key_reused',
+        `the Idempotency-Key ${JSON.stringify(idempotency.key)} was sent with another request within the last 24 hours; use a new key for each change`,
+      )
   }
-}
-
-function keyReusedError(key: string): ServiceError {
-  return new ServiceError(
-    'idempotency_key_reused',
-    `the Idempotency-Key ${JSON.stringify(key)} was sent with another request within the last 24 hours; use a new key for each change`,
-  )
 }
 
 function serializeReply({ status, headers, body }: StorableReply): string {

@@ -119,7 +119,7 @@ export const listOrders = defineOperation('GET', '/store/orders', {
     customer: Type.Optional(CustomerQuery),
     ...pageParameters(),
   },
-  success: { description: 'A page of orders.', schema: Type.Array(Order), isPaged: true },
+  success: { description: 'A page of orders.', schema: Type.Array(Order) },
   reply: async ({ query, request }, { store }) =>
     pageReply(request, query, await readOrderPage(store, query), orderBody),
 })

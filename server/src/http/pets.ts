@@ -109,6 +109,7 @@ const SHARED_ERRORS = {
 const petBody = jsonWriter(PET)
 const petText = jsonTextWriter(PET)
 
+/** A pet without its status. Not to be confused with an inventory entry. */
 const { id, status: _, ...catalogFields } = PET
 const CATALOG_ENTRY = { petId: id, ...catalogFields }
 
@@ -124,7 +125,7 @@ export const listPets = defineOperation('GET', '/pets', {
     status: Type.Optional(OneOf(PET_STATUSES, { description: 'Return only pets with this status.' })),
     ...pageParameters(),
   },
-  success: { description: 'A page of pets.', schema: Type.Array(Pet), isPaged: true },
+  success: { description: 'A page of pets.', schema: Type.Array(Pet) },
   reply: async ({ query, request }, { store }) => {
     const { status } = query
     const page = await readPageById(query, (limit, after) => store.listPets({ status, after }, limit))
@@ -244,7 +245,7 @@ export const listCatalog = defineOperation('GET', '/catalog', {
     'Returns the records of all pets, except their status, by petId ascending, in large pages. GET /inventory has the status and the quantity of each pet.',
   tag: 'pets',
   query: pageParameters({ maxLimit: 10_000, defaultLimit: 1_000 }),
-  success: { description: 'A page of the catalog.', schema: Type.Array(CatalogEntry), isPaged: true },
+  success: { description: 'A page of the catalog.', schema: Type.Array(CatalogEntry) },
   reply: async ({ query, request }, { store }) => {
     const { rows, next } = await readCatalogPage(store, query)
     return pageJsonTextReply(request, query, `[${rows.join()}]`, next)

@@ -7,6 +7,7 @@ import {
   entityTag,
   jsonReply,
   matchesTag,
+  NO_STORE,
   type Reply,
 } from './reply.ts'
 
@@ -69,13 +70,10 @@ const SECURITY_HEADERS = {
   'Permissions-Policy': 'camera=(self), geolocation=(), microphone=(), payment=(), usb=()',
 } as const
 
-/** For health checks, which would be out of date in a cache. */
-const NOT_CACHED = { 'Cache-Control': 'no-store' }
-
 export function publicPages(parts: PublicPageParts): ReadonlyMap<string, PublicPage> {
   const { contract, checkReady, webPages } = parts
   let contractReply: ReturnType<typeof jsonReply> | undefined
-  const aliveReply = jsonReply({ status: 'ok' }, NOT_CACHED)
+  const aliveReply = jsonReply({ status: 'ok' }, NO_STORE)
   const responders: Readonly<Record<string, Responder>> = {
     '/openapi.json': async (request) => {
       contractReply ??= jsonReply(contract())
@@ -86,7 +84,7 @@ export function publicPages(parts: PublicPageParts): ReadonlyMap<string, PublicP
       await checkReady().catch((error: unknown) => {
         throw notReady(error, isFromThisMachine(request))
       })
-      return jsonReply({ status: 'ready' }, NOT_CACHED)
+      return jsonReply({ status: 'ready' }, NO_STORE)
     },
   }
   const pages = new Map(Object.entries(webPages))

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { HttpRequest, RequestProblem, ResponseBody } from '@petstore/wire'
 import { hideSecrets } from '../core/keys/api-key.ts'
 import type { Idempotency } from '../core/stock/command.ts'
-import { type ErrorCode, ServiceError } from '../core/values/errors.ts'
+import { type ErrorCode, notFound, ServiceError } from '../core/values/errors.ts'
 import type { Page, PageRequest } from '../core/values/page.ts'
 import type { ErrorBody } from './schemas.ts'
 
@@ -15,7 +15,7 @@ export interface Reply {
   readonly lines?: string
 }
 
-export interface JsonReply extends Reply {
+interface JsonReply extends Reply {
   readonly body: string
 }
 
@@ -83,6 +83,9 @@ export function toJson(value: unknown): string {
 /** The Retry-After of a `service_unavailable` error that names no time of its own. */
 const DEFAULT_RETRY_AFTER_SECONDS = 1
 
+/** For secrets (RFC 6749, 5.1), and for health checks, which would be out of date in a cache. */
+export const NO_STORE = { 'Cache-Control': 'no-store' }
+
 export function jsonReply(value: unknown, headers: Reply['headers'] = {}, status = 200): JsonReply {
   return { ...jsonTextReply(toJson(value), headers), status }
 }
@@ -97,11 +100,7 @@ export function jsonTextReply(json: string, headers: Reply['headers']): JsonRepl
   return { status: 200, headers: { 'Content-Type': 'application/json', ...headers }, body: json }
 }
 
-/** A ServiceError, or its properties. */
-type ReplyError = Pick<ServiceError, 'code' | 'message'> &
-  Partial<Pick<ServiceError, 'details' | 'field' | 'retryAfterSeconds'>>
-
-export function errorReply(error: ReplyError, headers: Reply['headers'] = {}): JsonReply {
+export function errorReply(error: ServiceError, headers: Reply['headers'] = {}): JsonReply {
   const { status } = ERRORS[error.code]
   const retryHeaders =
     error.code === 'service_unavailable'
@@ -130,10 +129,10 @@ export const NO_TOKEN_CHALLENGE = 'Bearer realm="petstore"'
 
 export const WRONG_PAIRING_CODE = 'the pairing code is wrong, has expired or was used already'
 export const PAIRING_CODE_ADVICE = 'send "Authorization: Bearer <CODE>" with a new pairing code'
-export const WRONG_PAIRING_CODE_HEADERS = { 'WWW-Authenticate': WRONG_TOKEN_CHALLENGE }
 
-export function wrongPairingCodeError(): ServiceError {
-  return new ServiceError('unauthorized', `${WRONG_PAIRING_CODE}; ${PAIRING_CODE_ADVICE}`)
+export function unauthorizedReply(reason: string, advice: string, challenge = WRONG_TOKEN_CHALLENGE): Reply {
+  const error = new ServiceError('unauthorized', `${reason}; ${advice}`)
+  return errorReply(error, { 'WWW-Authenticate': challenge })
 }
 
 const PROBLEM_CODES: Readonly<Record<RequestProblem['kind'], ErrorCode>> = {
@@ -145,25 +144,25 @@ const PROBLEM_CODES: Readonly<Record<RequestProblem['kind'], ErrorCode>> = {
 }
 
 export function problemReply({ kind, message }: RequestProblem): Reply {
-  return errorReply({ code: PROBLEM_CODES[kind], message })
+  return errorReply(new ServiceError(PROBLEM_CODES[kind], message))
 }
 
 /** Hides the cause from callers, and gives them a request id to report. */
 export function bugReply(requestId: string): Reply {
   const message = `the service failed; report this with the request id ${requestId}`
-  return errorReply({ code: 'internal_error', message })
+  return errorReply(new ServiceError('internal_error', message))
 }
 
 export function notFoundReply(path: string): Reply {
   const shownPath = path.length > 80 ? `${path.slice(0, 80)}…` : path
   const message = `there is nothing at ${shownPath}; /openapi.json lists all operations`
-  return errorReply({ code: 'not_found', message })
+  return errorReply(notFound(message))
 }
 
 export function methodNotAllowedReply(method: string, allowed: readonly string[]): Reply {
   const supported = allowed.join(', ')
   const message = `${method} is not supported here; this path supports ${supported}`
-  return errorReply({ code: 'method_not_allowed', message }, { Allow: supported })
+  return errorReply(new ServiceError('method_not_allowed', message), { Allow: supported })
 }
 
 /** Each content coding has its own tag (RFC 9110, 8.8.3). */
@@ -244,7 +243,10 @@ export function findMatchingTag(ifNoneMatch: string | null, tags: readonly strin
   return candidates.find((candidate) => tags.includes(candidate))
 }
 
-/** Chooses the content coding that the caller prefers. If it prefers several equally, the first of `offered` wins. */
+/**
+ * Chooses the content coding that the caller prefers, or none if it prefers `identity`. If it prefers several equally,
+ * the first of `offered` wins.
+ */
 export function chooseCoding<Offered extends string>(
   offered: readonly Offered[],
   acceptEncoding: string | null,
@@ -261,7 +263,8 @@ export function chooseCoding<Offered extends string>(
   for (const coding of offered) {
     if (weightOf(coding) > 0 && (best === undefined || weightOf(coding) > weightOf(best))) best = coding
   }
-  return best
+  const identityWeight = weights.get('identity') ?? 0
+  return best === undefined || weightOf(best) < identityWeight ? undefined : best
 }
 
 export const IDEMPOTENCY_KEY_HEADER = {

@@ -1,5 +1,4 @@
-import type { HttpRequest, RequestHeaders } from '@petstore/wire'
-import { RequestProblem } from '@petstore/wire'
+import { type HttpRequest, type RequestHeaders, RequestProblem } from '@petstore/wire'
 import type { ApiKey } from '../core/keys/api-key.ts'
 import type { KeyRing } from '../core/keys/key-ring.ts'
 import type { PairingAttempts } from '../core/keys/pairing-attempts.ts'
@@ -73,7 +72,7 @@ export interface RequestObserver {
   requestFinished(request: FinishedRequest): void
 }
 
-/** The known properties of received input, which may not be a valid request. */
+/** The known properties of received input, even if the input is not a valid request. */
 type ReceivedInput = Pick<HttpRequest, 'method' | 'path' | 'address'> & { readonly headers?: RequestHeaders }
 
 const VALID_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
@@ -135,9 +134,17 @@ export class RequestContext implements FinishedRequest {
   }
 
   /** Replies with an error and records its cause. */
-  fail(thrown: unknown, headers: Reply['headers'] = {}): void {
-    const reply = this.#errorReply(thrown)
-    this.reply = { ...reply, headers: { ...reply.headers, ...headers } }
+  fail(thrown: unknown): void {
+    if (thrown instanceof ServiceError) {
+      this.error = thrown.cause
+      this.reply = errorReply(thrown)
+    } else if (thrown instanceof RequestProblem) {
+      this.problem = thrown.message
+      this.reply = problemReply(thrown)
+    } else {
+      this.error = thrown
+      this.reply = bugReply(this.requestId)
+    }
   }
 
   /** Records the outcome and notifies the observers. */
@@ -148,19 +155,6 @@ export class RequestContext implements FinishedRequest {
     const callerTrace = traceparent === null ? undefined : parseTraceparent(traceparent)
     if (callerTrace !== undefined) this.trace = childSpan(callerTrace)
     for (const observer of this.parts.observers) observer.requestFinished(this)
-  }
-
-  #errorReply(thrown: unknown): Reply {
-    if (thrown instanceof ServiceError) {
-      this.error = thrown.cause
-      return errorReply(thrown)
-    }
-    if (thrown instanceof RequestProblem) {
-      this.problem = thrown.message
-      return problemReply(thrown)
-    }
-    this.error = thrown
-    return bugReply(this.requestId)
   }
 }
 

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
-import { ORDER_STATES } from '../core/orders/order.ts'
+import { AVAILABLE, ORDER_STATES } from '../core/orders/order.ts'
 import { ERROR_CODES } from '../core/values/errors.ts'
-import { Int64, MAX_QUANTITY, OneOf } from '../core/values/field.ts'
+import { Int64, OneOf } from '../core/values/field.ts'
 
 export const PlainText = (description: string) => Type.String({ description })
 export const Count = (description: string) => Type.Integer({ minimum: 0, description })
@@ -26,22 +26,18 @@ export function pageParameters({ maxLimit, defaultLimit } = { maxLimit: 1_000, d
   }
 }
 
-/** The number of units of a pet that can be ordered. */
-export const Available = (description: string) =>
-  Type.Integer({ minimum: -MAX_QUANTITY, maximum: MAX_QUANTITY, description })
-
 const ErrorDetail = Type.Object(
   {
     index: Count('The position of the change in the request, from 0.'),
     petId: Type.Optional(Int64('The pet that the change names; absent if it names none.')),
     code: OneOf(ERROR_CODES, { description: 'The error code of this change.' }),
     message: PlainText('Human-readable description.'),
-    field: Type.Optional(PlainText('With invalid_request: the field of the change that is wrong.')),
-    available: Type.Optional(
-      Available(
+    field: Type.Optional(PlainText('The field of the change that is wrong.')),
+    available: Type.Optional({
+      ...AVAILABLE,
+      description:
         'With insufficient_stock: the available units. Negative if more units are reserved than are on the shelf.',
-      ),
-    ),
+    }),
     state: Type.Optional(
       Type.Unsafe<string>({
         type: 'string',
@@ -72,7 +68,7 @@ export const ErrorBody = Type.Object(
     status: Type.Integer({ description: 'The HTTP status code.' }),
     field: Type.Optional(
       PlainText(
-        'With invalid_request: the field of the body, the query parameter or the path parameter that is wrong, such as `quantity` or `changes[3].delta`. Absent if a combination of fields is wrong.',
+        'The field of the body, the query parameter or the path parameter that is wrong, such as `quantity` or `changes[3].delta`. Absent if a combination of fields is wrong.',
       ),
     ),
     details: Type.Optional(

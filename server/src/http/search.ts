@@ -7,10 +7,10 @@ import {
   searchOf,
   searchPage,
 } from '../core/catalog/search.ts'
+import { AVAILABLE } from '../core/orders/order.ts'
 import { PET_STATUSES } from '../core/stock/inventory.ts'
 import { availableOf } from '../core/stock/stock-draft.ts'
 import { Int64, jsonWriter, OneOf, Quantity } from '../core/values/field.ts'
-import { AVAILABLE } from './inventory.ts'
 import { defineOperation } from './operation.ts'
 import { pageReply } from './reply.ts'
 import { Flag, pageParameters } from './schemas.ts'
@@ -60,7 +60,7 @@ export const searchInventory = defineOperation('GET', '/inventory/search', {
     }),
     ...pageParameters(),
   },
-  success: { description: 'A page of the result.', schema: Type.Array(SearchRow), isPaged: true },
+  success: { description: 'A page of the result.', schema: Type.Array(SearchRow) },
   reply: async ({ query, request, key }, { store, longReads }) => {
     const search = searchOf(query)
     const page = await longReads.run(key.id, () => searchPage(store, search, query))

@@ -9,7 +9,7 @@ import {
   MAX_WEBHOOKS_PER_KEY,
   NEW_WEBHOOK,
   newSecret,
-  newWebhookId,
+  newWebhook,
   normalizeUrl,
   retryAtOf,
   type Webhook as StoredWebhook,
@@ -155,16 +155,8 @@ export const createWebhook = defineOperation('POST', '/webhooks', {
     const { clock, store, webhookSender } = services
     const url = await requireAllowedUrl(input.body.url, webhookSender)
     const at = clock()
-    const webhook: StoredWebhook = {
-      id: newWebhookId(),
-      url,
-      kinds: input.body.kinds,
-      paused: false,
-      createdAt: at,
-      secret: newSecret(),
-      revision: 1,
-      progress: { cursor: await store.latestEventCursor() },
-    }
+    const settings = { url, kinds: input.body.kinds, createdAt: at }
+    const webhook = newWebhook(settings, await store.latestEventCursor())
     const command = { type: 'create_webhook', webhook, at } as const
     return commitAndReply(input, services, command, {
       done: (outcome) =>
@@ -236,7 +228,7 @@ export const listWebhookDeliveries = defineOperation('GET', '/webhooks/{webhookI
   needs: 'webhooks',
   params: { webhookId: Int64('The webhook whose deliveries are returned.') },
   query: pageParameters(),
-  success: { description: 'A page of attempts.', schema: Type.Array(WebhookDelivery), isPaged: true },
+  success: { description: 'A page of attempts.', schema: Type.Array(WebhookDelivery) },
   reply: async ({ params: { webhookId }, query, request }, { store }) => {
     const page = await readPageById(query, async (limit, before) => {
       await requireWebhook(store, webhookId)
@@ -279,7 +271,7 @@ export const redeliverWebhook = defineOperation('POST', '/webhooks/{webhookId}/r
   acceptsIdempotencyKey: true,
   params: { webhookId: Int64('The webhook.') },
   body: Redelivery,
-  success: { description: 'The webhook. `behind` counts the events that are sent again.', schema: Webhook },
+  success: { description: 'The webhook. `behind` counts from the new position.', schema: Webhook },
   reply: async (input, services) => {
     const { webhookId } = input.params
     const { since } = input.body
@@ -290,7 +282,8 @@ export const redeliverWebhook = defineOperation('POST', '/webhooks/{webhookId}/r
     for (let tries = 1; ; tries++) {
       const found = await store.findWebhook(webhookId)
       const rewind = found && (await store.findRewind(found.webhook.progress, since))
-      // An unknown webhook gets a command that changes nothing: a repeated Idempotency-Key must get its stored reply.
+      // An unknown webhook gets a command that changes nothing, because the commit finds the reply of a repeated
+      // Idempotency-Key.
       const command =
         found === undefined || rewind === undefined
           ? ({ type: 'move_webhook', webhookId, cursor: '', onlyIfRevision: 0, ...origin } as const)
@@ -370,8 +363,7 @@ function bodyWithSecret({ webhook, lag }: WebhookWithLag) {
 }
 
 function attemptBody(attempt: DeliveryAttempt): JsonOf<typeof ATTEMPT> {
-  const { durationMs, isDelivered } = attempt
-  return attemptToJson({ ...attempt, durationMs: Math.round(durationMs), delivered: isDelivered })
+  return attemptToJson({ ...attempt, delivered: attempt.isDelivered })
 }
 
 function deliveryBody(delivery: ListedAttempt): JsonOf<typeof WebhookDelivery.properties> {

@@ -20,7 +20,7 @@ import { loadWebPages, type WebFile } from '../http/public-pages.ts'
 import type { Store } from '../store/store.ts'
 import { Logger, type Sink } from '../telemetry/logger.ts'
 import { createScrapeApp, Metrics } from '../telemetry/metrics.ts'
-import { type Config, reachableAddress } from './config.ts'
+import { type Config, serviceAddress } from './config.ts'
 import { backgroundJobs, certificateJob, readConfiguredTls } from './jobs.ts'
 import { type Part, startParts, stopParts } from './parts.ts'
 import { type Job, Scheduler } from './scheduler.ts'
@@ -214,8 +214,8 @@ export async function startService(
  * header, because callers can forge that header.
  */
 function baseAddresses(config: Config, port: number) {
-  const { baseUrl, stagingBaseUrl, environment, tlsCert, host } = config
-  const listeningAddress = `${reachableAddress(tlsCert === undefined ? 'http' : 'https', host, port)}/v1`
+  const { baseUrl, stagingBaseUrl, environment } = config
+  const listeningAddress = `${serviceAddress(config, port)}/v1`
   return {
     baseUrl: baseUrl ?? (environment === 'production' ? listeningAddress : undefined),
     stagingBaseUrl: stagingBaseUrl ?? (environment === 'staging' ? listeningAddress : undefined),

@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path'
+import { parseDateTime } from '../core/values/rfc3339.ts'
 import { withoutPassword } from '../store/opening.ts'
 
 /** The message names the setting, the value and what was expected. */
@@ -257,12 +258,14 @@ export function reachableAddress(scheme: 'http' | 'https', host: string, port: n
   return host.includes(':') ? `${scheme}://[${host}]:${port}` : `${scheme}://${host}:${port}`
 }
 
+export function serviceAddress({ tlsCert, host }: Config, port: number): string {
+  return reachableAddress(tlsCert === undefined ? 'http' : 'https', host, port)
+}
+
 /** The address of the staff page, derived from the settings. */
 export function staffPageAddress(config: Config): string {
-  const { environment, baseUrl, stagingBaseUrl, tlsCert, host, port } = config
-  const apiAddress = environment === 'production' ? baseUrl : stagingBaseUrl
-  const listeningAddress = reachableAddress(tlsCert === undefined ? 'http' : 'https', host, port)
-  return apiAddress?.replace(/\/v1$/, '') ?? listeningAddress
+  const apiAddress = config.environment === 'production' ? config.baseUrl : config.stagingBaseUrl
+  return apiAddress?.replace(/\/v1$/, '') ?? serviceAddress(config, config.port)
 }
 
 function nonEmpty(text: string): string {
@@ -304,8 +307,9 @@ const POSTGRES_ADDRESS = /^postgres(?:ql)?:\/\//
  * opened: it may list several hosts with ports, which is not a valid URL.
  */
 function databaseAddress(text: string): string {
-  if (POSTGRES_ADDRESS.test(text) || text === 'sqlite::memory:') return text
-  const path = /^sqlite:(.+)$/s.exec(text)?.[1]
+  if (POSTGRES_ADDRESS.test(text)) return text
+  // sqlite::memory: is refused: the readers of a store open their own connections, which would not see a database in memory.
+  const path = /^sqlite:(?!:memory:$)(.+)$/s.exec(text)?.[1]
   if (path === undefined) {
     throw new InvalidValue('of the form sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE')
   }
@@ -323,7 +327,7 @@ function oneOf<const Value extends string>(...values: Value[]): (text: string) =
 function optionalBaseAddress(text: string): string | undefined {
   if (text === '') return undefined
   const address = URL.parse(text)
-  if (address === null || !/^https?:$/.test(address.protocol) || !address.pathname.endsWith('/v1')) {
+  if (address === null || !/^https?:$/.test(address.protocol) || !/^[^?#]+\/v1$/.test(text)) {
     throw new InvalidValue('an http or https address that ends in /v1')
   }
   return text
@@ -347,20 +351,14 @@ function originSet(text: string): ReadonlySet<string> | undefined {
 }
 
 function proxyCount(text: string): number {
-  const countsByWord: Readonly<Record<string, number>> = { off: 0, false: 0, on: 1, true: 1 }
-  const count = countsByWord[text.toLowerCase()]
-  if (count !== undefined) return count
+  if (/^(?:off|false)$/i.test(text)) return 0
+  if (/^(?:on|true)$/i.test(text)) return 1
   if (/^\d{1,2}$/.test(text)) return Number(text)
   throw new InvalidValue('off, on, or a number of proxies from 0 to 99')
 }
 
 function day(text: string): Date {
-  const date = new Date(`${text}T00:00:00Z`)
-  const isDay =
-    /^\d{4}-\d{2}-\d{2}$/.test(text) &&
-    !Number.isNaN(date.getTime()) &&
-    // `Date` turns a day that does not exist, such as February 31, into a day of the next month.
-    date.toISOString().slice(0, 10) === text
-  if (!isDay) throw new InvalidValue('a day such as 2030-12-05')
-  return date
+  const midnight = parseDateTime(`${text}T00:00:00Z`)
+  if (midnight === undefined) throw new InvalidValue('a day such as 2030-12-05')
+  return new Date(midnight)
 }

@@ -11,7 +11,7 @@ import {
   toStoredSecret,
 } from '../core/keys/api-key.ts'
 import type { NewOrder, OrderRow } from '../core/orders/order.ts'
-import { type Adjust, STORE_KEY_ID } from '../core/stock/command.ts'
+import { type CommandOf, STORE_KEY_ID } from '../core/stock/command.ts'
 import type { PetStatus } from '../core/stock/inventory.ts'
 import { DAY } from '../core/values/clock.ts'
 import type { Store } from '../store/store.ts'
@@ -147,8 +147,8 @@ const WEEKLY_SALES: readonly (readonly [number, readonly number[]])[] = [
 const DAYS_OF_TRADE = 14
 
 /** The units sold in a week are delivered on its first day, so the trade leaves every quantity as it was. */
-function recentTrade(now: number): Adjust[] {
-  const trade: Adjust[] = []
+function recentTrade(now: number): CommandOf<'adjust'>[] {
+  const trade: CommandOf<'adjust'>[] = []
   for (let day = 0; day < DAYS_OF_TRADE; day++) {
     const origin = { keyId: STORE_KEY_ID, at: now - (DAYS_OF_TRADE - 1 - day) * DAY }
     const weekday = day % 7

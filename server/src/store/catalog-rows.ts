@@ -1,16 +1,16 @@
 import { CATEGORY } from '../core/catalog/category.ts'
 import { nameWords } from '../core/catalog/name-words.ts'
-import { PET, type Pet } from '../core/catalog/pet.ts'
-import type { Command, UpsertPets } from '../core/stock/command.ts'
+import { PET, type Pet, type PetUpsert } from '../core/catalog/pet.ts'
+import type { Command } from '../core/stock/command.ts'
 import type { CategoryChangeRecord, PetChangeRecord, ThresholdRecord } from '../core/stock/stock-draft.ts'
 import { availableOf } from '../core/stock/stock-draft.ts'
-import { type LowStockEvent, PET_CHANGES, type PetEvent } from '../core/stock/stock-event.ts'
-import { columnsOf } from '../core/values/field.ts'
+import { type LowStockEvent, PET_CHANGES } from '../core/stock/stock-event.ts'
+import { COPIED_TABLES } from '../core/transfer/copy.ts'
 import {
   changeKindIn,
+  detailReader,
   detailSql,
   detailText,
-  recordFromDetail,
   rowReader,
   rowValues,
   selectList,
@@ -23,51 +23,50 @@ const { status: _, ...PETS_TABLE_FIELDS } = PET
 const { id: __, ...LOGGED_PET } = PETS_TABLE_FIELDS
 
 /** The columns of `pets`. `words` holds the words of the name, for searches. */
-export const PET_COLUMNS = { ...columnsOf(PETS_TABLE_FIELDS), words: 'text' } as const
-export const CATEGORY_COLUMNS = columnsOf(CATEGORY)
+export const PET_COLUMNS = COPIED_TABLES.pets
+export const CATEGORY_COLUMNS = COPIED_TABLES.categories
 
-/** The columns of a pet, from `stock JOIN pets ON pets.id = pet_id`. */
-export const PET_FIELDS = selectList(PET)
-export const CATEGORY_FIELDS = selectList(CATEGORY)
+/** Selects a pet from `stock JOIN pets ON pets.id = pet_id`. */
+export const PET_SELECT_LIST = selectList(PET)
+export const CATEGORY_SELECT_LIST = selectList(CATEGORY)
 
 export const toPet = rowReader(PET)
 export const toCategory = rowReader(CATEGORY)
 export const categoryValues = rowValues(CATEGORY)
 const petsTableValues = rowValues(PETS_TABLE_FIELDS)
+const petInDetail = detailReader(LOGGED_PET)
 
 /** The values of a pet in the order of PET_COLUMNS. */
 export function petValues(pet: Pet): SqlValue[] {
   return [...petsTableValues(pet), nameWords(pet.name)]
 }
 
-export function petDetail({ isNew, pet }: Pick<PetChangeRecord, 'isNew' | 'pet'>): string {
+export function petDetail({ isNew, pet }: PetChangeRecord): string {
   return detailText(LOGGED_PET, pet, { change: isNew ? 'created' : 'changed' })
 }
 
-export function fromPetDetail(
-  text: string,
-): Omit<PetEvent, 'kind' | 'petId' | 'status' | 'quantity' | 'at' | 'keyId' | 'cursor'> {
+export function fromPetDetail(text: string) {
   const detail = JSON.parse(text)
-  return { change: changeKindIn(detail, PET_CHANGES), ...recordFromDetail(LOGGED_PET, detail) }
+  return { change: changeKindIn(detail, PET_CHANGES), ...petInDetail(detail) }
 }
 
 /** The same as `petDetail` in SQL, from columns that are named like those of `pets`. `isNew` is a condition. */
-export function petDetailSql(jsonObject: string, isNew: string): string {
-  return detailSql(jsonObject, LOGGED_PET, { change: changeKindSql(isNew) })
+export function petDetailSql(jsonObjectFunction: string, isNew: string): string {
+  return detailSql(jsonObjectFunction, LOGGED_PET, { change: changeKindSql(isNew) })
 }
 
 function changeKindSql(isNew: string): string {
   return `CASE WHEN ${isNew} THEN 'created' ELSE 'changed' END`
 }
 
-export function crossingDetail({ entry }: Pick<ThresholdRecord, 'entry'>): string {
+export function crossingDetail({ entry }: ThresholdRecord): string {
   const { quantity, reserved, lowStockAt } = entry
   return JSON.stringify({ quantity, reserved, lowStockAt })
 }
 
 /** The same as `crossingDetail` in SQL, from a row of `stock`. */
-export const crossingDetailSql = (jsonObject: string) =>
-  `CAST(${jsonObject}('quantity', quantity, 'reserved', reserved, 'lowStockAt', low_at) AS TEXT)`
+export const crossingDetailSql = (jsonObjectFunction: string) =>
+  `CAST(${jsonObjectFunction}('quantity', quantity, 'reserved', reserved, 'lowStockAt', low_at) AS TEXT)`
 
 export function fromCrossingDetail(
   text: string,
@@ -77,39 +76,24 @@ export function fromCrossingDetail(
   return { quantity, reserved, available: availableOf({ quantity, reserved }), ...threshold }
 }
 
-export function categoryDetail({
-  category,
-  change,
-}: Pick<CategoryChangeRecord, 'category' | 'change'>): string {
+export function categoryDetail({ category, change }: CategoryChangeRecord): string {
   return detailText(CATEGORY, category, { change })
 }
 
 /** The same as `categoryDetail` in SQL, from columns that are named like those of `categories`. `isNew` is a condition. */
-export function categoryDetailSql(jsonObject: string, isNew: string): string {
-  return detailSql(jsonObject, CATEGORY, { change: changeKindSql(isNew) })
+export function categoryDetailSql(jsonObjectFunction: string, isNew: string): string {
+  return detailSql(jsonObjectFunction, CATEGORY, { change: changeKindSql(isNew) })
 }
 
-/** The rows of the catalogue that commands refer to, in addition to their pets. */
-interface CatalogReferences {
-  readonly categories: readonly bigint[]
-  readonly removedCategories: readonly bigint[]
-  readonly barcodes: readonly string[]
-  /**
-   * The maximum number of generated ids that new pets need. A generated id is skipped if a caller has chosen the same id, so
-   * each chosen id adds one.
-   */
-  readonly neededPetIdCount: number
-  readonly neededCategoryIdCount: number
-}
-
-export function catalogReferencesOf(commands: readonly Command[]): CatalogReferences {
+/** The rows of the catalogue that commands refer to, in addition to their pets, and the number of generated ids they need. */
+export function catalogReferencesOf(commands: readonly Command[]) {
   const categories = new Set<bigint>()
   const removedCategories: bigint[] = []
   const barcodes = new Set<string>()
   let petsWithoutId = 0
   let petsWithId = 0
   let neededCategoryIdCount = 0
-  const addFields = ({ categoryId, barcode }: Pick<UpsertPets['pets'][number], 'categoryId' | 'barcode'>) => {
+  const addFields = ({ categoryId, barcode }: Pick<PetUpsert, 'categoryId' | 'barcode'>) => {
     if (categoryId !== undefined) categories.add(categoryId)
     if (typeof barcode === 'string') barcodes.add(barcode)
   }
@@ -143,6 +127,7 @@ export function catalogReferencesOf(commands: readonly Command[]): CatalogRefere
     categories: [...categories],
     removedCategories,
     barcodes: [...barcodes],
+    // A generated id is skipped if a caller has chosen the same id, so each chosen id adds one.
     neededPetIdCount: petsWithoutId === 0 ? 0 : petsWithoutId + petsWithId,
     neededCategoryIdCount,
   }

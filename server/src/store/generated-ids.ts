@@ -29,7 +29,7 @@ export function highestIdSql(table: GeneratedIdTable): string {
 }
 
 /** Statements that make generated ids start above these ids. */
-export function generateIdsAboveStatements(
+export function raiseIdsStatements(
   { raiseIds }: Dialect,
   table: GeneratedIdTable,
   ids: Iterable<bigint>,

@@ -1,28 +1,19 @@
-import type { Reason } from '../core/stock/adjustment-fields.ts'
 import type { HistoryEntry, HistoryFilter, HistoryPage, PruneLimit } from '../core/stock/history.ts'
 import type { PetStatus } from '../core/stock/inventory.ts'
 import { EDITABLE_FIELDS, type PetEdit } from '../core/stock/pet-edit.ts'
 import type { HistoryStore } from '../core/stock/stock-store.ts'
 import { MAX_INT64, parseInt64 } from '../core/values/field.ts'
 import { fromPetDetail } from './catalog-rows.ts'
-import { IS_PET_EDIT, purposeOf } from './log-rows.ts'
-import type { RowSource, SqlValue } from './sql.ts'
+import { IS_PET_EDIT, type LogRow, purposeOf } from './log-rows.ts'
+import type { RowOf } from './record-rows.ts'
+import { type RowSource, type SqlValue, type Statement, statement } from './sql.ts'
 
 /** The columns that every listed log row has. `name` is the name of the key. */
-interface ListedRow {
-  readonly id: bigint
-  readonly pet_id: bigint
-  readonly at: bigint
-  readonly key_id: string
+interface ListedRow extends Pick<RowOf<'log'>, 'id' | 'pet_id' | 'at' | 'key_id'> {
   readonly name: string | null
 }
 
-interface ChangeRow extends ListedRow {
-  readonly before: bigint
-  readonly after: bigint
-  readonly reason: Reason | null
-  readonly reference: string | null
-}
+type ChangeRow = ListedRow & Pick<RowOf<'log'>, 'before' | 'after'> & Pick<LogRow, 'reason' | 'reference'>
 
 /** A row of the kind `pet` or `removed`, with the state of the pet in its previous row of these kinds. */
 interface EditRow extends ListedRow {
@@ -40,7 +31,7 @@ interface LogList<Row extends ListedRow, Entry> {
   readonly columns: string
   /** The expressions that are evaluated only for the rows of the page. */
   readonly lookups: readonly string[]
-  /** Whether an index finds the listed rows of a pet: `log_of_entries` has only the rows of `IS_PET_EDIT`. */
+  /** Whether an index finds the listed rows of a pet. The index `log_of_entries` has only rows that fulfil IS_PET_EDIT. */
   readonly isIndexedByPet: boolean
   toEntry(row: Row): Entry
 }
@@ -181,8 +172,9 @@ export function historyMethods(
         if (range === undefined) return NO_ENTRIES
         if (petId !== undefined && !(await isShortRange(database, range, scanLimits.maxRows))) {
           const start = await findChainStart(database, petId, cursorId)
-          if (start === undefined) return NO_ENTRIES
-          return searchChain(database, { limit, start, filter, scanLimits })
+          if (start === null) return NO_ENTRIES
+          if (start !== undefined) return searchChain(database, { limit, start, filter, scanLimits })
+          // The range was still short when `searchLog` returned this cursor, which may be a row of another pet.
         }
         return searchLog(database, CHANGES, { limit, cursorId, range, filter, scanLimits })
       }),
@@ -259,16 +251,19 @@ async function readChainPage(
   cursorId: bigint | undefined,
 ): Promise<HistoryPage> {
   const start = await findChainStart(database, petId, cursorId)
-  if (start === undefined) return NO_ENTRIES
+  if (start === undefined || start === null) return NO_ENTRIES
   return toPage(await database.rows<ChangeRow>(CHAIN, start, limit + 1), limit, CHANGES)
 }
 
-/** The log row from which a page of a pet's history begins: the latest row, or the row before the cursor. */
+/**
+ * The log row from which a page of a pet's history begins: the latest row, or the row before the cursor. `null` if there is
+ * none; `undefined` if the cursor is not a row of the pet.
+ */
 async function findChainStart(
   database: RowSource,
   petId: bigint,
   cursorId: bigint | undefined,
-): Promise<bigint | undefined> {
+): Promise<bigint | null | undefined> {
   const [start] = await (cursorId === undefined
     ? database.rows<{ id: bigint | null }>(LATEST_LOG_ROW, petId)
     : database.rows<{ id: bigint | null }>(
@@ -276,7 +271,7 @@ async function findChainStart(
         cursorId,
         petId,
       ))
-  return start?.id ?? undefined
+  return start?.id
 }
 
 /** Log ids from `first` up to but not including `end`. */
@@ -401,18 +396,20 @@ function filterValues({ who, reason, since, until, petId, reference }: HistoryFi
 }
 
 /**
- * Returns a SELECT and the value of its parameter. It selects the ids of the oldest rows, up to the first row that must
- * be kept. `limitClause` limits how many of the oldest rows are examined.
+ * A statement that removes the oldest rows, up to the first row that must be kept. It examines at most `maxRows` rows and
+ * removes only those that fulfil the condition.
  */
-export function prunableIds(limit: PruneLimit, limitClause: string): [text: string, value: number] {
+export function pruneStatement(limit: PruneLimit, maxRows: number, condition = 'true'): Statement {
   const [isPrunable, value] =
     'before' in limit
       ? ['id < coalesce((SELECT min(id) FROM oldest WHERE at >= $1), 9223372036854775807)', limit.before]
       : ['id <= (SELECT id FROM log ORDER BY id DESC LIMIT 1 OFFSET $1)', limit.keep]
-  return [
-    `WITH oldest AS MATERIALIZED (SELECT id, at FROM log ORDER BY id ${limitClause}) SELECT id FROM oldest WHERE ${isPrunable}`,
+  return statement(
+    `DELETE FROM log WHERE id IN (
+      WITH oldest AS MATERIALIZED (SELECT id, at FROM log ORDER BY id LIMIT ${Math.floor(maxRows)})
+      SELECT id FROM oldest WHERE ${isPrunable}) AND ${condition}`,
     value,
-  ]
+  )
 }
 
 /** There is a next page if `rows` has more rows than the limit. */

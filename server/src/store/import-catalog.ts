@@ -162,7 +162,7 @@ async function logPets(tables: ImportTables<ImportedPet>, options: ApplyOptions)
       EXISTS (SELECT 1 FROM differing WHERE ${NEEDS_PET_ROW} LIMIT 1 OFFSET ${MAX_LOGGED_PETS}) AS "hasManyPets"`,
   )
   if (row?.hasManyPets && !row.hasWebhooks) return tables.logRelist(options)
-  const detail = petDetailSql(tables.database.dialect.jsonObject, 'is_new')
+  const detail = petDetailSql(tables.database.dialect.jsonObjectFunction, 'is_new')
   const steps = { table: 'differing', condition: NEEDS_PET_ROW, signal: options.signal } as const
   await tables.inSteps(steps, (step) =>
     tables.writePetChanges('pet', step, options, { condition: NEEDS_PET_ROW, detail }),
@@ -199,14 +199,14 @@ export const CATEGORY_IMPORT: ImportKind<ImportedCategory> = {
   compare: (tables, scope) => compareInSql(tables, STORED_CATEGORY, scope),
   write: async (tables, options) => {
     const { session, database } = tables
-    const { nextLogId, jsonObject } = database.dialect
+    const { nextLogId, jsonObjectFunction } = database.dialect
     const { at, keyId } = options
     await tables.lockStock(GETS_NEW_THRESHOLD, ...ALL_IDS)
     await tables.writeInSteps(options, async ({ from, to }) => {
       await session.run(WRITE_CATEGORIES, from, to)
       await session.run(
         `INSERT INTO log (id, kind, at, key_id, detail)
-        SELECT ${nextLogId}, 'category', CAST($3 AS BIGINT), $4, ${categoryDetailSql(jsonObject, 'is_new')}
+        SELECT ${nextLogId}, 'category', CAST($3 AS BIGINT), $4, ${categoryDetailSql(jsonObjectFunction, 'is_new')}
         FROM (SELECT * FROM differing WHERE id BETWEEN $1 AND $2 ORDER BY id) AS written`,
         from,
         to,

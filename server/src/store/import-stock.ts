@@ -17,9 +17,9 @@ import {
   type StoredColumns,
   type TableRow,
 } from './import-tables.ts'
-import { type LinkedEntry, LOCKED_FIELDS, type LockedRow, toLinkedEntry } from './log-rows.ts'
+import { type LinkedEntry, LOCKED_SELECT_LIST, type LockedRow, toLinkedEntry } from './log-rows.ts'
 import { crossingStatements, IN_STEP } from './low-stock.ts'
-import { isExpiredSql, ORDER_FIELDS, type OrderTableRow, toOrder } from './order-rows.ts'
+import { isExpiredSql, ORDER_SELECT_LIST, type OrderTableRow, toOrder } from './order-rows.ts'
 import { readClock, runStatements } from './sql.ts'
 
 /** The number of orders that are decided and written together. */
@@ -119,7 +119,7 @@ async function readEntries(
   { from, to }: Step,
 ): Promise<Map<bigint, LinkedEntry>> {
   const rows = await session.rows<LockedRow>(
-    `SELECT ${LOCKED_FIELDS} FROM stock WHERE pet_id IN (SELECT pet_id ${STEP_ROWS})`,
+    `SELECT ${LOCKED_SELECT_LIST} FROM stock WHERE pet_id IN (SELECT pet_id ${STEP_ROWS})`,
     from,
     to,
   )
@@ -132,12 +132,12 @@ async function readOrders(
 ): Promise<LockedOrders> {
   const now = await readClock(session, database.clock)
   const storedRows = await session.rows<OrderTableRow>(
-    `SELECT ${ORDER_FIELDS} FROM orders WHERE id IN (SELECT id ${STEP_ROWS})`,
+    `SELECT ${ORDER_SELECT_LIST} FROM orders WHERE id IN (SELECT id ${STEP_ROWS})`,
     from,
     to,
   )
   const expiredRows = await session.rows<OrderTableRow>(
-    `SELECT ${ORDER_FIELDS} FROM orders ${database.dialect.indexedBy('orders_held')}
+    `SELECT ${ORDER_SELECT_LIST} FROM orders ${database.dialect.indexedBy('orders_held')}
     WHERE pet_id IN (SELECT pet_id ${STEP_ROWS}) AND ${isExpiredSql('$3')}`,
     from,
     to,

@@ -22,10 +22,12 @@ import {
   type LongSession,
   placeholders,
   type RowSource,
+  readClock,
   runStatements,
   type SqlDatabase,
   type SqlValue,
   type Statement,
+  type StoreClock,
   statement,
 } from './sql.ts'
 
@@ -39,30 +41,22 @@ const SECRET_COLUMNS = Object.keys(columnsOf(STORED_SECRET))
 const readSecret = rowReader(STORED_SECRET)
 const secretValues = rowValues(STORED_SECRET)
 
-/** An audit row gets its id before its commit, so up to this many rows with higher ids may be committed earlier. */
+/**
+ * Audit rows are not always committed in the order of their ids. Readers therefore start this many ids earlier, so that they
+ * do not miss a row that was committed late.
+ */
 const MAX_UNCOMMITTED_AUDIT_ROWS = 100n
 const IS_BANNED = 'key_id = $1 AND ends_at > $2 AND lifted_at IS NULL'
 
-/** `storeTime` reads the clock that decides whether a ban has ended. Without it, the time in the audit stamp decides. */
-export function keyMethods(database: SqlDatabase, storeTime?: () => Promise<number>): KeyStore {
-  const order = creationOrder(database)
+/** `clock` decides whether a ban has ended. Without it, the time in the audit stamp decides. */
+export function keyMethods(database: SqlDatabase, clock?: StoreClock): KeyStore {
+  const order = `created_at, ${database.dialect.keyOrder}`
   return {
     addKey: async (key, secret, stamp) => {
       await database.commit(createStatements(key, secret, stamp))
     },
 
-    findKey: async (hash) => {
-      const [row] = await database.rows<{ secret_expires_at: bigint | null }>(
-        `SELECT ${SELECTED_KEY}, key_secrets.expires_at AS secret_expires_at
-        FROM key_secrets JOIN keys ON keys.id = key_secrets.key_id WHERE hash = $1`,
-        hash,
-      )
-      if (row === undefined) return undefined
-      const key = fromKeyRow(readKey(row))
-      if (row.secret_expires_at === null) return key
-      const secretExpiresAt = Number(row.secret_expires_at)
-      return { ...key, expiresAt: Math.min(key.expiresAt ?? secretExpiresAt, secretExpiresAt) }
-    },
+    findKey: (hash) => findKey(database, hash),
 
     listSecretHashes: async (after) => {
       const [last] = await database.rows<{ id: bigint | null }>('SELECT max(id) AS id FROM audit')
@@ -90,7 +84,7 @@ export function keyMethods(database: SqlDatabase, storeTime?: () => Promise<numb
       return counts
     },
 
-    listKeys: () => readRecords(database, database),
+    listKeys: () => readRecords(database, database, ''),
 
     listKeyPage: (limit, after) =>
       after === undefined
@@ -109,8 +103,11 @@ export function keyMethods(database: SqlDatabase, storeTime?: () => Promise<numb
       await database.commit(changeStatements(key, change, stamp))
     },
 
-    rotateKey: async (keyId, secret, endAt, stamp) => {
-      await database.commit([lockKey(database, keyId), ...rotateStatements(keyId, secret, endAt, stamp)])
+    rotateKey: async (keyId, secret, earlierSecretsEndAt, stamp) => {
+      await database.commit([
+        lockKey(database, keyId),
+        ...rotateStatements(keyId, secret, earlierSecretsEndAt, stamp),
+      ])
     },
 
     revokeKey: async (keyId, stamp) => {
@@ -180,7 +177,7 @@ export function keyMethods(database: SqlDatabase, storeTime?: () => Promise<numb
       }),
 
     liftBan: async (keyId, { at, actor }) => {
-      const now = (await storeTime?.()) ?? at
+      const now = clock === undefined ? at : await readClock(database, clock)
       const [, liftedBans] = await database.commit([
         statement(
           `INSERT INTO audit (at, actor, action, key_id, detail)
@@ -210,8 +207,18 @@ export function keyMethods(database: SqlDatabase, storeTime?: () => Promise<numb
   }
 }
 
-function creationOrder({ dialect }: SqlDatabase): string {
-  return `created_at, ${dialect.keyOrder}`
+/** The key of the secret with this hash. Its `expiresAt` is the expiry of the key or of the secret, whichever is earlier. */
+export async function findKey(source: RowSource, hash: string): Promise<ApiKey | undefined> {
+  const [row] = await source.rows<{ secret_expires_at: bigint | null }>(
+    `SELECT ${SELECTED_KEY}, key_secrets.expires_at AS secret_expires_at
+    FROM key_secrets JOIN keys ON keys.id = key_secrets.key_id WHERE hash = $1`,
+    hash,
+  )
+  if (row === undefined) return undefined
+  const key = fromKeyRow(readKey(row))
+  if (row.secret_expires_at === null) return key
+  const secretExpiresAt = Number(row.secret_expires_at)
+  return { ...key, expiresAt: Math.min(key.expiresAt ?? secretExpiresAt, secretExpiresAt) }
 }
 
 interface KeyUsageRow {
@@ -228,11 +235,11 @@ function usageOf(row: KeyUsageRow): Pick<KeyRecord, 'lastUsedAt' | 'day'> {
   return { lastUsedAt: Number(row.last_used_at), day }
 }
 
-/** Reads keys with their secrets. `selection` holds the clauses that follow `FROM keys`. */
+/** Reads keys with their secrets, oldest first. `selection` holds the clauses that follow `FROM keys`. */
 async function readRecords(
   database: SqlDatabase,
   source: RowSource,
-  selection = `ORDER BY ${creationOrder(database)}`,
+  selection: string,
   ...values: readonly SqlValue[]
 ): Promise<KeyRecord[]> {
   const selectedKeys = `SELECT ${database.dialect.keyOrder} AS key_order, ${KEY_COLUMNS.join()} FROM keys ${selection}`
@@ -304,7 +311,7 @@ function commandStatements(
       return isUnchanged ? [] : changeStatements(target, command.change, stamp)
     }
     case 'rotate':
-      return rotateStatements(target.id, command.secret, command.endAt, stamp)
+      return rotateStatements(target.id, command.secret, command.earlierSecretsEndAt, stamp)
     case 'revoke':
       return revokeStatements(target.id, stamp)
     case 'create_pairing_code':
@@ -324,19 +331,16 @@ function createStatements(key: ApiKey, secret: StoredSecret, stamp: AuditStamp):
 
 function changeStatements(key: ApiKey, change: KeyChange, stamp: AuditStamp): Statement[] {
   const changed = changedColumns(change, stamp.at)
-  const assignments = changed.map(({ column }, index) => `${column} = $${index + 2}`)
-  const values = changed.map(({ value }) => value)
+  const assignments = changed.map(([column], index) => `${column} = $${index + 2}`)
+  const values = changed.map(([, value]) => value)
   return [
-    statement(`UPDATE keys SET ${assignments.join()} WHERE id = $1`, key.id, ...values),
+    statement(`UPDATE keys SET ${assignments} WHERE id = $1`, key.id, ...values),
     ...(change.paused === true ? [deletePairingCode(key.id)] : []),
     insertAudit(stamp, 'change', key.id, describeKeyChange(key, change).join('; ')),
   ]
 }
 
-function changedColumns(
-  change: KeyChange,
-  at: number,
-): { readonly column: string; readonly value: SqlValue }[] {
+function changedColumns(change: KeyChange, at: number): [column: string, value: SqlValue][] {
   const { name, allowance, permissions, expiresAt, paused } = change
   const pausedAt = paused === true ? at : null
   const values: Partial<Record<keyof KeyRow, SqlValue | undefined>> = {
@@ -349,29 +353,34 @@ function changedColumns(
     pausedAt: paused === undefined ? undefined : pausedAt,
   }
   return Object.entries(values).flatMap(([field, value]) =>
-    value === undefined ? [] : [{ column: columnName(field), value }],
+    value === undefined ? [] : [[columnName(field), value]],
   )
 }
 
 function rotateStatements(
   keyId: string,
   secret: StoredSecret,
-  endAt: number,
+  earlierSecretsEndAt: number,
   stamp: AuditStamp,
 ): Statement[] {
   return [
-    // Deleted, because expired secrets would become valid again if the clock was set back.
-    endAt <= stamp.at
+    // Secrets that end at once are deleted: expired secrets would become valid again if the clock was set back.
+    earlierSecretsEndAt <= stamp.at
       ? statement('DELETE FROM key_secrets WHERE key_id = $1', keyId)
       : statement(
           `UPDATE key_secrets SET expires_at = $1
           WHERE key_id = $2 AND (expires_at IS NULL OR expires_at > $1)`,
-          endAt,
+          earlierSecretsEndAt,
           keyId,
         ),
     deletePairingCode(keyId),
     insertSecret(keyId, secret),
-    insertAudit(stamp, 'rotate', keyId, `earlier secrets end at ${new Date(endAt).toISOString()}`),
+    insertAudit(
+      stamp,
+      'rotate',
+      keyId,
+      `earlier secrets end at ${new Date(earlierSecretsEndAt).toISOString()}`,
+    ),
   ]
 }
 

@@ -1,6 +1,7 @@
+import type { PetWithEntry } from '../core/catalog/catalog-draft.ts'
 import type { Reason } from '../core/stock/adjustment-fields.ts'
 import type { InventoryItem, LockedEntry, PetStatus } from '../core/stock/inventory.ts'
-import { isPetRecord, type LogRecord } from '../core/stock/stock-draft.ts'
+import { isLow, isPetRecord, type LogRecord } from '../core/stock/stock-draft.ts'
 import type { StockEvent } from '../core/stock/stock-event.ts'
 import { COPIED_TABLES } from '../core/transfer/copy.ts'
 import {
@@ -33,7 +34,7 @@ export interface LogRow extends Omit<FullLogRow, 'previous' | 'status' | 'reason
   readonly reason: Reason | null
 }
 
-export const LOG_FIELDS = 'kind, pet_id, before, after, status, at, key_id, reason, reference, detail'
+export const LOG_SELECT_LIST = 'kind, pet_id, before, after, status, at, key_id, reason, reference, detail'
 
 export function toEvent(row: LogRow, cursor: string): StockEvent {
   const { kind, pet_id, before, after, status, detail } = row
@@ -132,7 +133,7 @@ export interface LockedRow
   extends StockRow,
     Pick<RowOf<'stock', 'low_at' | 'last_change'>, 'reserved' | 'low_at' | 'last_change'> {}
 
-export const LOCKED_FIELDS = 'pet_id, quantity, status, reserved, low_at, last_change'
+export const LOCKED_SELECT_LIST = 'pet_id, quantity, status, reserved, low_at, last_change'
 
 export interface LinkedEntry extends LockedEntry {
   /** The id of the pet's latest log row, not counting the kinds order, low and recovered. The next row has it as `previous`. */
@@ -147,4 +148,14 @@ export function toLinkedEntry(row: LockedRow): LinkedEntry {
     lowStockAt: row.low_at === null ? null : Number(row.low_at),
     lastChange: row.last_change,
   }
+}
+
+const { last_change: _, ...columnsWithoutLastChange } = COPIED_TABLES.stock
+/** The columns of `stock` that a change of the catalogue writes. */
+export const ENTRY_COLUMNS = columnsWithoutLastChange
+
+/** The values of a stock entry in the order of ENTRY_COLUMNS. */
+export function entryValues({ pet, entry }: PetWithEntry): SqlValue[] {
+  const { quantity, status, reserved, lowStockAt } = entry
+  return [pet.id, quantity, status, reserved, lowStockAt, isLow(entry)]
 }

@@ -22,7 +22,7 @@ export const THRESHOLD = 'coalesce(pets.low_stock_at, categories.low_stock_at)'
  * `stock`, which the commit must have locked. The parameters of `condition` start with $1; `values` holds their values.
  */
 export function crossingStatements(
-  { nextLogId, jsonObject }: Dialect,
+  { nextLogId, jsonObjectFunction }: Dialect,
   condition: string,
   values: readonly SqlValue[],
   { at, keyId }: Pick<ChangeOrigin, 'at' | 'keyId'>,
@@ -34,7 +34,7 @@ export function crossingStatements(
       `INSERT INTO log (id, kind, pet_id, at, key_id, detail)
       SELECT ${nextLogId}, CASE WHEN is_low THEN 'recovered' ELSE 'low' END, pet_id,
         CAST(${atParameter} AS BIGINT), ${keyParameter},
-        ${crossingDetailSql(jsonObject)}
+        ${crossingDetailSql(jsonObjectFunction)}
       FROM (SELECT * FROM stock WHERE ${condition} AND ${HAS_CROSSED} ORDER BY pet_id) AS crossed`,
       ...values,
       at,

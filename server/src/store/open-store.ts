@@ -1,13 +1,12 @@
 import { ServiceError } from '../core/values/errors.ts'
 import { type OpenOptions, OpenRefused, withoutPassword } from './opening.ts'
-import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore, type PostgresSettings } from './postgres/store.ts'
+import type { PostgresSettings } from './postgres/connection-options.ts'
+import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore } from './postgres/store.ts'
 import { isBeingRestored, type RestoreResult, restoreSqlite } from './sqlite/backup.ts'
 import { deletedWriteAheadLogOf } from './sqlite/database-files.ts'
 import { problemText } from './sqlite/failures.ts'
 import { openSqliteStore } from './sqlite/store.ts'
 import type { Store } from './store.ts'
-
-export type { PostgresSettings } from './postgres/store.ts'
 
 const SQLITE_SCHEME = 'sqlite:'
 

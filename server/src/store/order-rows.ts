@@ -1,24 +1,18 @@
 import { customerWordsOf, ORDER, ORDER_CHANGES, type Order, type OrderChange } from '../core/orders/order.ts'
 import type { Command } from '../core/stock/command.ts'
-import { columnsOf } from '../core/values/field.ts'
-import {
-  changeKindIn,
-  detailText,
-  recordFromDetail,
-  rowReader,
-  rowValues,
-  selectList,
-} from './record-rows.ts'
+import { COPIED_TABLES } from '../core/transfer/copy.ts'
+import { changeKindIn, detailReader, detailText, rowReader, rowValues, selectList } from './record-rows.ts'
 import type { SqlValue } from './sql.ts'
 
 /** A row of `orders`. */
 export type OrderTableRow = Readonly<Record<string, bigint | string | null>> & { readonly id: bigint }
 
 /** The columns of `orders`. `customer_words` holds the words of `customer`, by which orders are found. */
-export const ORDER_COLUMNS = { ...columnsOf(ORDER), customer_words: 'text' } as const
-export const ORDER_FIELDS = selectList(ORDER)
+export const ORDER_COLUMNS = COPIED_TABLES.orders
+export const ORDER_SELECT_LIST = selectList(ORDER)
 export const toOrder = rowReader(ORDER)
 const recordValues = rowValues(ORDER)
+const orderInDetail = detailReader(ORDER)
 
 /** The values of an order in the order of ORDER_COLUMNS. */
 export function orderValues(order: Order): SqlValue[] {
@@ -35,7 +29,7 @@ export function orderDetail(change: OrderChange, order: Order): string {
 
 export function fromOrderDetail(text: string): { readonly change: OrderChange; readonly order: Order } {
   const detail = JSON.parse(text)
-  return { change: changeKindIn(detail, ORDER_CHANGES), order: recordFromDetail(ORDER, detail) }
+  return { change: changeKindIn(detail, ORDER_CHANGES), order: orderInDetail(detail) }
 }
 
 /** The orders that the commands name, and the number of orders that they create. */

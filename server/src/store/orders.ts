@@ -2,7 +2,7 @@ import { type Order, type OrderState, orderAt } from '../core/orders/order.ts'
 import type { OrderFilter, OrderPlace, OrderStore, OrderTotals } from '../core/orders/order-store.ts'
 import type { OrderChanges } from '../core/orders/orders-draft.ts'
 import { MIN_INT64 } from '../core/values/field.ts'
-import { isExpiredSql, ORDER_FIELDS, type OrderTableRow, toOrder } from './order-rows.ts'
+import { isExpiredSql, ORDER_SELECT_LIST, type OrderTableRow, toOrder } from './order-rows.ts'
 import type { SqlDatabase, SqlValue, Statement, StoreClock } from './sql.ts'
 
 const COUNT_AND_UNITS = 'count(*) AS orders, CAST(coalesce(sum(quantity), 0) AS BIGINT) AS units'
@@ -15,7 +15,7 @@ export function orderMethods(database: SqlDatabase, clock: StoreClock): Omit<Ord
   return {
     findOrder: async (orderId) => {
       const [row] = await database.rows<TimedOrderRow>(
-        `SELECT ${ORDER_FIELDS}, ${clock.sql('$2')} AS now FROM orders WHERE id = $1`,
+        `SELECT ${ORDER_SELECT_LIST}, ${clock.sql('$2')} AS now FROM orders WHERE id = $1`,
         orderId,
         clock.processTime(),
       )
@@ -88,7 +88,7 @@ function pageStatement(
   const parameter = (value: SqlValue) => `$${values.push(value)}`
   // All parts use the same time. Otherwise a hold could expire between two parts.
   const now = '(SELECT now FROM clock)'
-  const select = `SELECT ${ORDER_FIELDS}, customer_words, ${now} AS now FROM orders`
+  const select = `SELECT ${ORDER_SELECT_LIST}, customer_words, ${now} AS now FROM orders`
   const sorting = customerPrefix === undefined ? 'ORDER BY id' : 'ORDER BY customer_words, id'
   const sortingAndLimit = `${sorting} LIMIT CAST($2 AS BIGINT)`
   const isOfPet = petId === undefined ? '' : `pet_id = ${parameter(petId)} AND`

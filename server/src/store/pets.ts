@@ -6,16 +6,16 @@ import type { Clock } from '../core/values/clock.ts'
 import { MAX_INT64, MIN_INT64 } from '../core/values/field.ts'
 import {
   CATEGORY_COLUMNS,
-  CATEGORY_FIELDS,
+  CATEGORY_SELECT_LIST,
   categoryValues,
   PET_COLUMNS,
-  PET_FIELDS,
+  PET_SELECT_LIST,
   petDetailSql,
   petValues,
   toCategory,
   toPet,
 } from './catalog-rows.ts'
-import { generateIdsAboveStatements } from './generated-ids.ts'
+import { raiseIdsStatements } from './generated-ids.ts'
 import { IS_PET_EDIT } from './log-rows.ts'
 import { crossingStatements, THRESHOLD } from './low-stock.ts'
 import {
@@ -28,8 +28,7 @@ import {
   upsertSql,
 } from './sql.ts'
 
-const SELECT_PETS = `SELECT ${PET_FIELDS} FROM stock JOIN pets ON pets.id = pet_id`
-const ORDER_AND_LIMIT = 'ORDER BY pet_id LIMIT CAST($2 AS BIGINT)'
+const SELECT_PETS = `SELECT ${PET_SELECT_LIST} FROM stock JOIN pets ON pets.id = pet_id`
 
 /** The latest `pet` or `removed` row of a pet. If a removed pet is added again, its history continues from this row. */
 const LATEST_PET_ROW = `(SELECT max(id) FROM log WHERE log.pet_id = stock.pet_id AND ${IS_PET_EDIT})`
@@ -40,7 +39,7 @@ export function petMethods(
   clock: Clock,
 ): Omit<CatalogStore, 'searchPets' | 'prepareSearch'> {
   const { dialect } = database
-  const { nextLogId, lockCatalog, jsonObject } = dialect
+  const { nextLogId, lockCatalog, jsonObjectFunction } = dialect
 
   /** Statements that set the thresholds of pets that were just added, and write their log rows. */
   const logAddedPets = (ids: readonly bigint[]): Statement[] => {
@@ -56,7 +55,7 @@ export function petMethods(
       statement(
         `INSERT INTO log (id, kind, pet_id, after, status, at, key_id, previous, detail)
         SELECT ${nextLogId}, 'pet', pet_id, quantity, status, CAST($${ids.length + 1} AS BIGINT), '${STORE_KEY_ID}',
-          ${LATEST_PET_ROW}, ${petDetailSql(jsonObject, 'true')}
+          ${LATEST_PET_ROW}, ${petDetailSql(jsonObjectFunction, 'true')}
         FROM stock JOIN pets ON pets.id = pet_id WHERE ${isAdded}`,
         ...ids,
         by.at,
@@ -75,14 +74,13 @@ export function petMethods(
     listPets: async ({ status, after }, limit) => {
       if (after === MAX_INT64) return []
       const firstId = after === undefined ? MIN_INT64 : after + 1n
-      const rows = await (status === undefined
-        ? database.rows<object>(`${SELECT_PETS} WHERE pet_id >= $1 ${ORDER_AND_LIMIT}`, firstId, limit)
-        : database.rows<object>(
-            `${SELECT_PETS} WHERE pet_id >= $1 AND status = $3 ${ORDER_AND_LIMIT}`,
-            firstId,
-            limit,
-            status,
-          ))
+      const hasStatus = status === undefined ? '' : 'AND status = $3'
+      const rows = await database.rows<object>(
+        `${SELECT_PETS} WHERE pet_id >= $1 ${hasStatus} ORDER BY pet_id LIMIT CAST($2 AS BIGINT)`,
+        firstId,
+        limit,
+        ...(status === undefined ? [] : [status]),
+      )
       return rows.map(toPet)
     },
 
@@ -94,7 +92,7 @@ export function petMethods(
     listCategories: async (after, limit) => {
       if (after === MAX_INT64) return []
       const rows = await database.rows<object>(
-        `SELECT ${CATEGORY_FIELDS} FROM categories WHERE id >= $1 ORDER BY id LIMIT CAST($2 AS BIGINT)`,
+        `SELECT ${CATEGORY_SELECT_LIST} FROM categories WHERE id >= $1 ORDER BY id LIMIT CAST($2 AS BIGINT)`,
         after === undefined ? MIN_INT64 : after + 1n,
         limit,
       )
@@ -123,8 +121,8 @@ export function petMethods(
           sorted.map(({ id, quantity, status }) => [id, quantity, status]),
         ),
         ...logStatements,
-        ...generateIdsAboveStatements(dialect, 'pets', ids),
-        ...generateIdsAboveStatements(dialect, 'categories', categoryIds),
+        ...raiseIdsStatements(dialect, 'pets', ids),
+        ...raiseIdsStatements(dialect, 'categories', categoryIds),
       ])
     },
   }
@@ -138,5 +136,5 @@ export function categoryStatements(dialect: Dialect, categories: CatalogChanges[
       ? statement('DELETE FROM categories WHERE id = $1', id)
       : statement(UPSERT_CATEGORY, ...categoryValues(category)),
   )
-  return [...writes, ...generateIdsAboveStatements(dialect, 'categories', categories.keys())]
+  return [...writes, ...raiseIdsStatements(dialect, 'categories', categories.keys())]
 }

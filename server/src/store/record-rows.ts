@@ -21,8 +21,11 @@ export function selectList(fields: Fields): string {
 }
 
 /** Returns a function that turns a row into a record. If a column is null, the record lacks the field. */
-export function rowReader<FieldSet extends Fields>(fields: FieldSet): (row: object) => RecordOf<FieldSet> {
-  const columns = codecsOf(fields).map(({ name, fromSql }) => ({ name, column: columnName(name), fromSql }))
+export function rowReader<FieldSet extends Fields>(
+  fields: FieldSet,
+  columnOf = columnName,
+): (row: object) => RecordOf<FieldSet> {
+  const columns = codecsOf(fields).map(({ name, fromSql }) => ({ name, column: columnOf(name), fromSql }))
   return (row) => {
     const values = row as Readonly<Record<string, bigint | string | boolean | null>>
     const record: Record<string, unknown> = {}
@@ -61,7 +64,7 @@ export function detailText(
 
 /** The same as `detailText` in SQL, from columns named like the fields. The values of `otherFields` are SQL expressions. */
 export function detailSql(
-  jsonObject: string,
+  jsonObjectFunction: string,
   fields: Fields,
   otherFields: Readonly<Record<string, string>>,
 ): string {
@@ -70,7 +73,7 @@ export function detailSql(
     const column = columnName(name)
     parts.push(`'${name}', ${isInt64 ? `CAST(${column} AS TEXT)` : column}`)
   }
-  return `CAST(${jsonObject}(${parts.join(', ')}) AS TEXT)`
+  return `CAST(${jsonObjectFunction}(${parts.join(', ')}) AS TEXT)`
 }
 
 /** The kind of change in a parsed `detail` of the log. */
@@ -85,15 +88,7 @@ export function changeKindIn<Change extends string>(
   return change
 }
 
-/** The record in a parsed `detail` of the log. */
-export function recordFromDetail<FieldSet extends Fields>(
-  fields: FieldSet,
-  detail: Readonly<Record<string, unknown>>,
-) {
-  const record: Record<string, unknown> = {}
-  for (const codec of codecsOf(fields)) {
-    const value = detail[codec.name]
-    if (value !== undefined && value !== null) record[codec.name] = codec.fromSql(value as string)
-  }
-  return record as RecordOf<FieldSet>
+/** Returns a function that reads the record in a parsed `detail` of the log. */
+export function detailReader<FieldSet extends Fields>(fields: FieldSet) {
+  return rowReader(fields, (name) => name)
 }

@@ -1,17 +1,12 @@
-import type { CatalogStore } from '../core/catalog/catalog-store.ts'
 import { PET } from '../core/catalog/pet.ts'
 import { type IndexedPet, PetIndex } from '../core/catalog/pet-index.ts'
-import type { FoundPet, SearchPlace } from '../core/catalog/search.ts'
-import type { PetStatus } from '../core/stock/inventory.ts'
+import type { FoundPet, InventorySearch, SearchPlace, SearchWindow } from '../core/catalog/search.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import { toPet } from './catalog-rows.ts'
+import type { LockedRow } from './log-rows.ts'
 import { isExpiredSql } from './order-rows.ts'
 import { selectList } from './record-rows.ts'
 import type { Dialect, LongSession, StoreClock } from './sql.ts'
-import type { Reader, SearchRequest } from './workers.ts'
-
-/** The maximum duration of a search. A search of 1,000,000 pets takes a fiftieth of this time. */
-const SEARCH_BUDGET_MS = 2_000
 
 /** A snapshot of the database: all its reads see the same state. */
 export interface SearchSnapshot extends Pick<LongSession, 'rows' | 'batches' | 'close'> {
@@ -21,13 +16,10 @@ export interface SearchSnapshot extends Pick<LongSession, 'rows' | 'batches' | '
 }
 
 /** If the pet was removed, all columns except the id are null. */
-export interface IndexedPetRow {
+export interface IndexedPetRow extends Pick<LockedRow, 'status' | 'quantity' | 'reserved'> {
   readonly id: bigint
   readonly words: string | null
   readonly category_id: bigint
-  readonly status: PetStatus
-  readonly quantity: bigint
-  readonly reserved: bigint
   readonly is_low: bigint | boolean
 }
 
@@ -48,17 +40,11 @@ const PETS_BY_ID = `
 /** Reads the pets in the order of the index `pets_by_words`. Sorting them here would block the worker. */
 const IDS_BY_NAME = 'SELECT id FROM pets ORDER BY words, id'
 
-/** The main thread's methods. They send the searches to the reader worker. */
-export function searchMethods(
-  reader: Pick<Reader, 'ask'>,
-  clock: StoreClock,
-  { budgetMs = SEARCH_BUDGET_MS } = {},
-): Pick<CatalogStore, 'searchPets' | 'prepareSearch'> {
-  return {
-    searchPets: (search, { after, limit }) =>
-      reader.ask<FoundPet[]>({ type: 'search', search, after, limit, now: clock.processTime(), budgetMs }),
-    prepareSearch: () => reader.ask<void>({ type: 'prepare' }),
-  }
+export interface SearchRequest extends SearchWindow {
+  readonly search: InventorySearch
+  /** The result of `StoreClock.processTime`. Holds that have expired by then reserve no units. */
+  readonly now: number | null
+  readonly budgetMs: number
 }
 
 /** If there is no search for this time, the index stops following the log, because following costs time for every update. */
@@ -239,11 +225,8 @@ async function findBarcodeOwner(
 }
 
 /** A pet that a search has found. The row also has a column for each field of the pet. */
-interface FoundRow {
+interface FoundRow extends Pick<LockedRow, 'quantity' | 'reserved' | 'low_at'> {
   readonly id: bigint
-  readonly quantity: bigint
-  readonly reserved: bigint
-  readonly low_at: bigint | null
   readonly low_since: bigint | null
   /** The units that expired holds still reserve. */
   readonly expired: bigint

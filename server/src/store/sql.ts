@@ -35,7 +35,7 @@ export interface Dialect {
   /** The first statements of a commit that changes many pets or categories. They lock the catalogue to prevent deadlocks. */
   readonly lockCatalog: readonly Statement[]
   /** The function that builds a JSON object from names and values. */
-  readonly jsonObject: string
+  readonly jsonObjectFunction: string
   /** The column of `keys` that holds the order of insertion. */
   readonly keyOrder: string
   /**
@@ -111,9 +111,9 @@ export function excludedValues(columns: readonly string[]): string {
 }
 
 /** A statement that writes a row, and replaces the row with the same id if there is one. */
-export function upsertSql(table: string, columns: readonly string[]): string {
+export function upsertSql(table: string, columns: readonly string[], id = 'id'): string {
   return `INSERT INTO ${table} (${columns}) VALUES (${placeholders(columns.length)})
-    ON CONFLICT (id) DO UPDATE SET ${excludedValues(columns.filter((column) => column !== 'id'))}`
+    ON CONFLICT (${id}) DO UPDATE SET ${excludedValues(columns.filter((column) => column !== id))}`
 }
 
 /** The maximum number of rows of one INSERT. It is small because each number of rows needs its own prepared statement. */
@@ -145,8 +145,8 @@ export interface StoreClock {
   readonly processTime: () => number | null
 }
 
-export async function readClock(session: LongSession, clock: StoreClock): Promise<bigint> {
-  const [row] = await session.rows<{ now: bigint }>(`SELECT ${clock.sql('$1')} AS now`, clock.processTime())
+export async function readClock(source: RowSource, clock: StoreClock): Promise<bigint> {
+  const [row] = await source.rows<{ now: bigint }>(`SELECT ${clock.sql('$1')} AS now`, clock.processTime())
   if (row === undefined) throw new Error('the database returned no time')
   return row.now
 }

@@ -1,9 +1,10 @@
 import type { Command } from '../core/stock/command.ts'
 import { WEBHOOK_KINDS, type Webhook, type WebhookProgress } from '../core/webhooks/webhook.ts'
 import {
+  DELIVERY_ATTEMPT,
   type DeliveryAttempt,
   type DeliveryStore,
-  type ListedAttempt,
+  LISTED_ATTEMPT,
   MAX_KEPT_ATTEMPTS,
   type Rewind,
   type WebhookLag,
@@ -12,7 +13,7 @@ import {
 } from '../core/webhooks/webhook-store.ts'
 import type { LockedWebhooks, WebhookChanges } from '../core/webhooks/webhooks-draft.ts'
 import { cursorAt, fromCursor, isCursorOf, type LogMethods, type LogRange } from './cursor.ts'
-import type { RowOf } from './record-rows.ts'
+import { type RowOf, rowReader, rowValues, selectList } from './record-rows.ts'
 import {
   insertRows,
   type RowSource,
@@ -24,6 +25,7 @@ import {
   upsertSql,
 } from './sql.ts'
 
+/** The columns that are named here may be null. */
 export interface WebhookRow
   extends RowOf<'webhooks', 'old_secret' | 'old_secret_until' | 'off_at' | 'off_reason' | 'created_by'> {
   readonly relist_at: bigint | null
@@ -80,7 +82,7 @@ const UPSERT_WEBHOOK = upsertSql('webhooks', COLUMN_NAMES)
 const FIRST_PROGRESS_PARAMETER = 4
 const SET_PROGRESS = PROGRESS_COLUMN_NAMES.map(
   (column, index) => `${column} = $${FIRST_PROGRESS_PARAMETER + index}`,
-)
+).join(', ')
 
 function valuesOf<Value>(columns: ColumnReaders<Value>, value: Value): SqlValue[] {
   return Object.values(columns).map((read) => read(value))
@@ -96,6 +98,13 @@ interface WebhookOptions {
   readonly lease?: { readonly owner: string; readonly clock: StoreClock }
 }
 
+const ONE_RELIST: WebhookLag = { events: 1, since: undefined }
+
+/** The lag of a webhook that has to send a relist before the other events. */
+function withRelist({ events, since }: WebhookLag): WebhookLag {
+  return { events: events + 1, since }
+}
+
 export function webhookMethods(
   database: SqlDatabase,
   { logRange, eventsAfter }: Pick<LogMethods, 'logRange' | 'eventsAfter'>,
@@ -103,10 +112,23 @@ export function webhookMethods(
 ): WebhookStore & Omit<DeliveryStore, 'version' | 'latestEventCursor' | 'eventsAfter'> {
   const owner = lease?.owner ?? ''
 
+  const lagOf = async (cursor: string, range: LogRange): Promise<WebhookLag> => {
+    const delivered = fromCursor(cursor)
+    // The log no longer has the events after this cursor, so a single relist event is delivered instead.
+    if (delivered === undefined || !isCursorOf(range, delivered)) return ONE_RELIST
+    const events = Number(range.position - delivered.position)
+    if (events === 0) return { events, since: undefined }
+    const [first] = await database.rows<{ at: bigint }>(
+      `SELECT at FROM ${log.source} WHERE ${log.position} > $1 ORDER BY ${log.position} LIMIT 1`,
+      delivered.position,
+    )
+    return { events, since: first === undefined ? undefined : Number(first.at) }
+  }
+
   const withLag = async (row: WebhookRow, range: LogRange): Promise<WebhookWithLag> => {
     const webhook = toWebhook(row)
     const { cursor, relistAt } = webhook.progress
-    const lag = await lagOf(database, log, cursor, range)
+    const lag = await lagOf(cursor, range)
     return { webhook, lag: relistAt === undefined ? lag : withRelist(lag) }
   }
 
@@ -129,7 +151,7 @@ export function webhookMethods(
     },
 
     listDeliveries: async (webhookId, limit, before) => {
-      const rows = await database.rows<AttemptRow>(
+      const rows = await database.rows<object>(
         `SELECT id, ${ATTEMPT_FIELDS} FROM webhook_attempts
           WHERE webhook_id = $1 AND ($3 OR id < $4) ORDER BY id DESC LIMIT CAST($2 AS BIGINT)`,
         webhookId,
@@ -146,7 +168,7 @@ export function webhookMethods(
       const range = await logRange()
       const current = fromCursor(cursor)
       if (relistAt !== undefined) {
-        return { type: 'pending', cursor, lag: withRelist(await lagOf(database, log, cursor, range)) }
+        return { type: 'pending', cursor, lag: withRelist(await lagOf(cursor, range)) }
       }
       const relist: Rewind = { type: 'relist', cursor: cursorAt(range, range.position), lag: ONE_RELIST }
       if (current === undefined) return relist
@@ -158,16 +180,16 @@ export function webhookMethods(
       )
       const start = (firstRows[0]?.position ?? range.position + 1n) - 1n
       if (start >= current.position) {
-        return { type: 'pending', cursor, lag: await lagOf(database, log, cursor, range) }
+        return { type: 'pending', cursor, lag: await lagOf(cursor, range) }
       }
-      // The log is pruned from its beginning. If it still has an older event, it has every event since then.
+      // The log is pruned from its beginning. If it still has an event at or before `start`, it has every event after `start`.
       const olderRows = await database.rows(
         `SELECT 1 FROM ${log.source} WHERE ${log.position} <= $1 LIMIT 1`,
         start,
       )
       if (start > 0n && olderRows.length === 0) return relist
       const startCursor = cursorAt(range, start)
-      return { type: 'events', cursor: startCursor, lag: await lagOf(database, log, startCursor, range) }
+      return { type: 'events', cursor: startCursor, lag: await lagOf(startCursor, range) }
     },
 
     leaseWebhooks: async (durationMs) => {
@@ -234,31 +256,6 @@ export function webhookMethods(
       return true
     },
   }
-}
-
-const ONE_RELIST: WebhookLag = { events: 1, since: undefined }
-
-/** The lag of a webhook that has to send a relist before the other events. */
-function withRelist({ events, since }: WebhookLag): WebhookLag {
-  return { events: events + 1, since }
-}
-
-async function lagOf(
-  database: SqlDatabase,
-  log: WebhookOptions['log'],
-  cursor: string,
-  range: LogRange,
-): Promise<WebhookLag> {
-  const delivered = fromCursor(cursor)
-  // The log no longer has the events after this cursor, so a single relist event is delivered instead.
-  if (delivered === undefined || !isCursorOf(range, delivered)) return ONE_RELIST
-  const events = Number(range.position - delivered.position)
-  if (events === 0) return { events, since: undefined }
-  const [first] = await database.rows<{ at: bigint }>(
-    `SELECT at FROM ${log.source} WHERE ${log.position} > $1 ORDER BY ${log.position} LIMIT 1`,
-    delivered.position,
-  )
-  return { events, since: first === undefined ? undefined : Number(first.at) }
 }
 
 /** The webhooks that the commands name, each once, by id ascending. */
@@ -343,31 +340,9 @@ function toProgress(row: WebhookRow): WebhookProgress {
   }
 }
 
-interface AttemptRow {
-  readonly id: bigint
-  readonly message_id: string
-  readonly type: string
-  readonly at: bigint
-  readonly duration_ms: bigint
-  readonly attempt: bigint
-  readonly is_delivered: boolean | bigint
-  readonly status: bigint | null
-  readonly error: string | null
-  readonly response: string
-}
-
-const ATTEMPT_COLUMNS: ColumnReaders<DeliveryAttempt> = {
-  message_id: ({ messageId }) => messageId,
-  type: ({ type }) => type,
-  at: ({ at }) => at,
-  duration_ms: ({ durationMs }) => Math.round(durationMs),
-  attempt: ({ attempt }) => attempt,
-  is_delivered: ({ isDelivered }) => isDelivered,
-  status: ({ status }) => status ?? null,
-  error: ({ error }) => error ?? null,
-  response: ({ response }) => response,
-}
-const ATTEMPT_FIELDS = Object.keys(ATTEMPT_COLUMNS).join(', ')
+const ATTEMPT_FIELDS = selectList(DELIVERY_ATTEMPT)
+const attemptValues = rowValues(DELIVERY_ATTEMPT)
+const toAttempt = rowReader(LISTED_ATTEMPT)
 
 async function recordDeliveries(
   database: SqlDatabase,
@@ -376,7 +351,7 @@ async function recordDeliveries(
 ): Promise<void> {
   const inserts = insertRows(
     `webhook_attempts (webhook_id, ${ATTEMPT_FIELDS})`,
-    attempts.map((attempt) => [webhookId, ...valuesOf(ATTEMPT_COLUMNS, attempt)]),
+    attempts.map((attempt) => [webhookId, ...attemptValues(attempt)]),
   )
   const removeOldAttempts = statement(
     `DELETE FROM webhook_attempts WHERE webhook_id = $1 AND id <= (
@@ -389,21 +364,5 @@ async function recordDeliveries(
     // The commit also fails if the webhook was removed in the meantime. Then there is nothing to record.
     const rows = await database.rows('SELECT id FROM webhooks WHERE id = $1', webhookId)
     if (rows.length > 0) throw error
-  }
-}
-
-function toAttempt(row: AttemptRow): ListedAttempt {
-  const { id, message_id: messageId, type, response, status, error } = row
-  return {
-    id,
-    messageId,
-    type,
-    response,
-    at: Number(row.at),
-    durationMs: Number(row.duration_ms),
-    attempt: Number(row.attempt),
-    isDelivered: Boolean(row.is_delivered),
-    ...(status === null ? {} : { status: Number(status) }),
-    ...(error === null ? {} : { error }),
   }
 }

@@ -1,11 +1,13 @@
 import { parentPort, type Worker } from 'node:worker_threads'
-import type { InventorySearch, SearchWindow } from '../core/catalog/search.ts'
+import type { CatalogStore } from '../core/catalog/catalog-store.ts'
+import type { FoundPet } from '../core/catalog/search.ts'
 import { ERROR_CODES, ServiceError } from '../core/values/errors.ts'
-import type { SqlValue } from './sql.ts'
+import type { PetSearch, SearchRequest } from './search.ts'
+import type { SqlValue, StoreClock } from './sql.ts'
 
 /**
- * The address of a worker, given the path of its source below `server/src`. `bun build --compile` puts each worker that its
- * command line names at the same path below the root of the executable.
+ * The address of a worker, given the path of its source below `server/src`. The workers are arguments of
+ * `bun build --compile`, which puts each of them at the same path below the root of the executable.
  */
 export function workerAddress(path: string): string | URL {
   const isExecutable = import.meta.url.includes('$bunfs')
@@ -17,13 +19,6 @@ type ReaderRequest =
   | { readonly type: 'prepare' }
   | { readonly type: 'rows'; readonly text: string; readonly values: readonly SqlValue[] }
   | { readonly type: 'close' }
-
-export interface SearchRequest extends SearchWindow {
-  readonly search: InventorySearch
-  /** The result of `StoreClock.processTime`. Holds that have expired by then reserve no units. */
-  readonly now: number | null
-  readonly budgetMs: number
-}
 
 interface ReaderMessage {
   readonly number: number
@@ -38,7 +33,7 @@ type ReaderAnswer =
 interface ReaderFailure {
   readonly code: string | undefined
   readonly message: string
-  readonly cause: string
+  readonly cause: string | undefined
 }
 
 /**
@@ -135,16 +130,28 @@ export class Reader {
   }
 }
 
+/** The maximum duration of a search. A search of 1,000,000 pets takes a fiftieth of this time. */
+const SEARCH_BUDGET_MS = 2_000
+
+/** The main thread's methods. They send the searches to the reader worker. */
+export function searchMethods(
+  reader: Reader,
+  clock: StoreClock,
+): Pick<CatalogStore, 'searchPets' | 'prepareSearch'> {
+  return {
+    searchPets: (search, window) => {
+      const request = { search, ...window, now: clock.processTime(), budgetMs: SEARCH_BUDGET_MS }
+      return reader.ask<FoundPet[]>({ type: 'search', ...request })
+    },
+    prepareSearch: () => reader.ask<void>({ type: 'prepare' }),
+  }
+}
+
 /** How often the search index catches up with the log, so that each search has to apply only few changes. */
 const FOLLOW_EVERY_MS = 1_000
 
 interface ReaderParts {
-  readonly search: {
-    search(request: SearchRequest): Promise<unknown>
-    startPreparing(): Promise<void>
-    whenLoaded(): Promise<void>
-    follow(): Promise<void>
-  }
+  readonly search: PetSearch
   readonly rows: (request: Extract<ReaderRequest, { type: 'rows' }>) => Promise<unknown>
   readonly close: () => Promise<void>
 }
@@ -194,16 +201,23 @@ export function answerRequests({ search, rows, close }: ReaderParts): void {
 
 function toFailure(error: unknown): ReaderFailure {
   const isServiceError = error instanceof ServiceError
-  const cause = isServiceError ? (error.cause ?? error) : error
+  const cause = isServiceError ? error.cause : error
   return {
     code: isServiceError ? error.code : undefined,
     message: error instanceof Error ? error.message : String(error),
-    cause: cause instanceof Error ? (cause.stack ?? cause.message) : String(cause),
+    cause: causeText(cause),
   }
 }
 
+function causeText(cause: unknown): string | undefined {
+  if (cause === undefined) return undefined
+  return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
+}
+
 function fromFailure({ code, message, cause }: ReaderFailure): Error {
+  const options = cause === undefined ? {} : { cause: new Error(cause) }
   const serviceCode = ERROR_CODES.find((known) => known === code)
-  if (serviceCode === undefined) return new Error(message, { cause: new Error(cause) })
-  return new ServiceError(serviceCode, message, { cause: new Error(cause) })
+  return serviceCode === undefined
+    ? new Error(message, options)
+    : new ServiceError(serviceCode, message, options)
 }

@@ -209,6 +209,7 @@ test.each([
   [['--keep', '-1'], '--keep must be a whole number of 0 or more, got "-1"'],
   [['--keep', '1.5'], '--keep must be a whole number of 0 or more'],
   [['--before', 'soon'], '--before must be like 90d, 12h or 2027-01-31, got "soon"'],
+  [['--before', '2025-02-29'], '--before must be like 90d, 12h or 2027-01-31, got "2025-02-29"'],
   [['--before', '2127-01-31'], '--before must be in the past'],
   [['--keep', '1'], 'there is no terminal to ask for confirmation; --yes deletes the entries without asking'],
 ])('petstore history prune %j is wrong usage: one line and exit code 2', async (args, message) => {

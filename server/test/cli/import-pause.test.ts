@@ -135,7 +135,7 @@ test('an import announces the remaining time after each step, and removes the an
     await applyWithinPause(
       store.writePause,
       { maxPause: 5, yes: true },
-      { progress: new Progress(), signal: new AbortController().signal },
+      { progress: new Progress('rows'), signal: new AbortController().signal },
       (onProgress) =>
         staged.apply({
           at: 0,

@@ -7,13 +7,20 @@ import { ServiceError } from '../../src/core/values/errors.ts'
 import { openShop } from './shop.ts'
 
 test.each([
-  ['before everything was written: nothing was changed', 1, 'nothing was changed'],
+  ['before everything was written: nothing was changed', 1, 'counted', 'nothing was changed'],
   [
     'during the commit: the adjustment may have been made',
     2,
+    'counted',
     'the adjustment may have been made: check petstore history PETID before you run the command again',
   ],
-])('A database fails %s', async (_, written, aftermath) => {
+  [
+    'during the commit: the import may have been made',
+    2,
+    undefined,
+    'the import may have been made: run the command again, which leaves imported rows unchanged',
+  ],
+] as const)('A database fails %s', async (_, written, reason, aftermath) => {
   const shop = await openShop(false)
   const staged = await shop.store.stageAdjustment()
   const failing: StagedImport<AdjustmentChange> = {
@@ -40,7 +47,7 @@ test.each([
     staged: failing,
     store: { clock: Date.now },
     keyId: 'petstore-import',
-    reason: 'counted',
+    reason,
     skipRefused: false,
     database: 'petstore.db',
     badLinesAdvice: 'Fix it',

@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,6 +9,7 @@ import {
   isWellFormedSecret,
   PERMISSIONS,
 } from '../../src/core/keys/api-key.ts'
+import { DAY } from '../../src/core/values/clock.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { petstore, petstoreInTerminal } from './petstore.ts'
 
@@ -344,4 +346,18 @@ describe('petstore keys rotate, revoke and unban', () => {
     expect((await keys('rotate', 'shop')).stderr).toContain('is revoked')
     expect((await keys('change', 'shop', '--may', 'none')).stderr).toContain('is revoked')
   })
+})
+
+test('petstore usage counts the bans of whole days, also of the first', async () => {
+  const { id } = await find((await create('--name', 'shop', '--plan', 'free')).stdout.trim())
+  const startOfToday = Math.floor(Date.now() / DAY) * DAY
+  const beganAt = Array.from({ length: 40 }, (_, daysAgo) => startOfToday - daysAgo * DAY)
+  const file = new Database(database)
+  const addBan = file.query('INSERT INTO bans (key_id, number, began_at, ends_at) VALUES (?, ?, ?, ?)')
+  for (const [index, at] of beganAt.entries()) addBan.run(id, beganAt.length - index, at, at + 1)
+  file.close()
+  const { stdout } = await petstore(['usage', '--json', '--database-url', `sqlite:${database}`])
+  const [usage] = JSON.parse(stdout) as { bans30Days: number; days: { day: string }[] }[]
+  const firstDay = Date.parse(usage?.days[0]?.day ?? '')
+  expect(usage?.bans30Days).toBe(beganAt.filter((at) => at >= firstDay).length)
 })

@@ -4,7 +4,7 @@ import { formatDuration, Progress } from '../../src/cli/terminal.ts'
 function shownOn(output: { isTTY?: boolean; columns?: number }) {
   let now = 0
   const written: string[] = []
-  const progress = new Progress({ ...output, write: (text: string) => written.push(text) }, () => now)
+  const progress = new Progress('rows', { ...output, write: (text: string) => written.push(text) }, () => now)
   return {
     written,
     progress,

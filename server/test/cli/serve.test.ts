@@ -150,6 +150,10 @@ describe('petstore serve', () => {
     )
     await expectRefused(['--database-url', 'sqlite:/proc/none/petstore.db'], 'cannot open the database')
     await expectRefused(['--database-url', 'mysql://x'], '--database-url must be of the form sqlite:PATH')
+    await expectRefused(
+      ['--database-url', 'sqlite::memory:'],
+      '--database-url must be of the form sqlite:PATH',
+    )
   })
 
   test('an unknown setting: one line and exit code 1', async () => {
@@ -161,7 +165,9 @@ describe('petstore serve', () => {
     ['PORT', '65536'],
     ['ENVIRONMENT', 'test'],
     ['BASE_URL', 'https://shop.test/'],
+    ['BASE_URL', 'https://shop.test/v1?x=1'],
     ['TRUST_PROXY', 'perhaps'],
+    ['TRUST_PROXY', 'constructor'],
     ['ANONYMOUS_PER_MINUTE', '0'],
     ['PET_SUNSET', 'soon'],
     ['PET_SUNSET', '2030-02-31'],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Adjust, AdjustmentChange, SubmittedCommand } from '../../src/core/stock/command.ts'
+import type { AdjustmentChange, CommandOf, SubmittedCommand } from '../../src/core/stock/command.ts'
 import { ANSWERS_KEPT_MS, answerId, decide, idempotencyKeysOf } from '../../src/core/stock/decide.ts'
 import type { InventoryItem, LockedEntry } from '../../src/core/stock/inventory.ts'
 import { refusal } from '../../src/core/stock/refusal.ts'
@@ -19,7 +19,7 @@ const FOUND = new Map([
   [2n, state(MAX_QUANTITY)],
 ])
 
-const adjustment = (...changes: readonly AdjustmentChange[]): Adjust => ({
+const adjustment = (...changes: readonly AdjustmentChange[]): CommandOf<'adjust'> => ({
   type: 'adjust',
   keyId: 'key_a',
   at: 7,
@@ -28,7 +28,7 @@ const adjustment = (...changes: readonly AdjustmentChange[]): Adjust => ({
   changes,
 })
 
-const keyed = (key: string, fingerprint: string, request: Adjust): SubmittedCommand => ({
+const keyed = (key: string, fingerprint: string, request: CommandOf<'adjust'>): SubmittedCommand => ({
   ...request,
   idempotency: {
     key,

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { ChangeOrigin, OutcomeOf, SetQuantity } from '../../src/core/stock/command.ts'
+import type { ChangeOrigin, CommandOf, OutcomeOf } from '../../src/core/stock/command.ts'
 import { decide } from '../../src/core/stock/decide.ts'
 import { type EntryState, type LockedEntry, PET_STATUSES } from '../../src/core/stock/inventory.ts'
 import { isQuantityRecord } from '../../src/core/stock/stock-draft.ts'
 import { MAX_QUANTITY } from '../../src/core/values/field.ts'
+
+type SetQuantity = CommandOf<'set_quantity'>
 
 const set = (petId: bigint, quantity: number, onlyIf?: readonly EntryState[]): SetQuantity => ({
   type: 'set_quantity' as const,
@@ -40,7 +42,7 @@ const CASES: readonly [
   title: string,
   changes: readonly SetQuantity[],
   found: readonly [bigint, EntryState][],
-  outcomes: readonly OutcomeOf<SetQuantity>[],
+  outcomes: readonly OutcomeOf<'set_quantity'>[],
   made: readonly [index: number, before: number][],
 ][] = [
   ['no request', [], [[1n, state(3)]], [], []],

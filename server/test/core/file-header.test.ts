@@ -80,7 +80,7 @@ describe('A header', () => {
     ['id,nmae', 'categories', 'nmae is not a column of categories; did you mean name?'],
     [
       ...['petId,quantity,a1,b1,c1,d1,e1,f1,g1', 'a count'],
-      `${['a1', 'b1', 'c1', 'd1', 'e1'].map((name) => `${name} is not a column of a count; remove it`).join('. ')}. and 2 more`,
+      `${['a1', 'b1', 'c1', 'd1', 'e1'].map((name) => `${name} is not a column of a count; remove it`).join('. ')}. Further problems: 2`,
     ],
   ])('%j is rejected with the wrong column', (text, called, problem) => {
     expect(() => readHeader(text, 'the file', KINDS)).toThrow(

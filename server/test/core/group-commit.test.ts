@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import {
-  type Adjust,
   type Command,
+  type CommandOf,
   type OutcomeOf,
   petIdsOf,
   type ResultsOf,
-  type SetQuantity,
   type SubmittedCommand,
   sizeOf,
   typedResults,
@@ -15,6 +14,8 @@ import { PetsLockedError } from '../../src/core/stock/stock-store.ts'
 import { ServiceError } from '../../src/core/values/errors.ts'
 import { someTurns } from '../support/turns.ts'
 
+type SetQuantity = CommandOf<'set_quantity'>
+
 const change = (quantity: number, petId = 1n): SetQuantity => ({
   type: 'set_quantity' as const,
   petId,
@@ -22,12 +23,12 @@ const change = (quantity: number, petId = 1n): SetQuantity => ({
   keyId: 'key',
   at: 0,
 })
-const outcome = ({ petId, quantity }: SetQuantity): OutcomeOf<SetQuantity> => ({
+const outcome = ({ petId, quantity }: SetQuantity): OutcomeOf<'set_quantity'> => ({
   type: 'done',
   item: { petId, quantity, status: 'sold' },
 })
 
-const adjustment = (...petIds: readonly bigint[]): Adjust => ({
+const adjustment = (...petIds: readonly bigint[]): CommandOf<'adjust'> => ({
   type: 'adjust',
   keyId: 'key',
   at: 0,

@@ -5,15 +5,17 @@ import { keyMethods } from '../../src/store/keys.ts'
 import { ledgerStore, usageMethods } from '../../src/store/limits.ts'
 import { Connection } from '../../src/store/sqlite/connection.ts'
 import { migrate } from '../../src/store/sqlite/migrations.ts'
+import { freshFile } from '../store/fresh-file.ts'
 import { bannedState, NOW, record } from '../store/limit-records.ts'
 import { LATER } from './limit-cases.ts'
 
 const LIMITS = { perMinute: 2, perDay: 100 }
 
+const file = freshFile()
 let connection: Connection
 let store: LedgerStore
 beforeEach(() => {
-  connection = Connection.open(':memory:')
+  connection = Connection.open(file.path)
   migrate(connection.database, 'migrate')
   store = ledgerStore(connection)
 })

@@ -4,6 +4,7 @@ import { CASE_TIME, LIMIT_CASES } from './limit-cases.ts'
 
 const START = Date.UTC(2026, 10, 15, 12)
 const HOUR = 3_600_000
+const DAY = 24 * HOUR
 const limits = { perMinute: 2, perDay: 100 }
 
 test.each(LIMIT_CASES)('the window rule: $name', ({ before, limits: given, told, isPlain }) => {
@@ -52,3 +53,18 @@ test('between whole seconds, the reset is a whole second and at most one window 
   const { resetAt } = admit(newLimitState(), limits, START + 999)
   expect(resetAt).toBe(START + 60_000)
 })
+
+test('if both windows are full, the reset is the end of the window that ends later', () => {
+  const endOfDay = {
+    ...newLimitState(),
+    minute: windowUsed(START, 2),
+    day: windowUsed(START - DAY + 10_000, 100),
+  }
+  expect(admit(endOfDay, limits, START)).toMatchObject({ limit: 2, resetAt: START + 60_000 })
+  const middleOfDay = { ...newLimitState(), minute: windowUsed(START, 2), day: windowUsed(START - HOUR, 100) }
+  expect(admit(middleOfDay, limits, START)).toMatchObject({ limit: 100, resetAt: START - HOUR + DAY })
+})
+
+function windowUsed(startedAt: number, used: number) {
+  return { startedAt, used, rejected: 0 }
+}

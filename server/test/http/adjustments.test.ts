@@ -239,6 +239,12 @@ describe('an adjustment that cannot be made explains why and changes nothing', (
         'petId 1 has 1 available unit, because open orders reserve 3 of 4; 2 cannot be taken away',
       )
     }
+    const [, tooMuch] = await refused({
+      reason: 'sold',
+      keepReserved: true,
+      changes: [{ petId: 1, delta: -9 }],
+    })
+    expect(tooMuch.details).toMatchObject([{ code: 'insufficient_stock', available: 1 }])
     const sell = (changes: object[], keepReserved?: boolean) =>
       adjust({ reason: 'sold', keepReserved, changes })
     expect((await sell([{ petId: 1, delta: -1 }], true)).status).toBe(200)

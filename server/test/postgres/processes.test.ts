@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { petstore } from '../cli/petstore.ts'
+import { petstore, startPetstore } from '../cli/petstore.ts'
 import { serve } from '../cli/running-petstore.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
 import { until } from '../support/until.ts'
@@ -76,6 +76,18 @@ describe('petstore serve --processes', () => {
     })
     expect(outcome.exitCode).toBe(1)
     expect(outcome.stderr).toContain('/no')
+  })
+
+  test('a SIGTERM while the processes start is no failure', async () => {
+    const program = startPetstore(['serve', '--port', '0', '--processes', '2'], {
+      env: { DATABASE_URL: database.url },
+    })
+    await until(() => childrenOf(program.pid).length === 2)
+    const starting = childrenOf(program.pid)
+    for (const pid of starting) process.kill(pid, 'SIGSTOP')
+    program.kill('SIGTERM')
+    for (const pid of starting) process.kill(pid, 'SIGCONT')
+    expect([await program.exited, await new Response(program.stderr).text()]).toEqual([0, ''])
   })
 
   test('does not print the password of the database', async () => {

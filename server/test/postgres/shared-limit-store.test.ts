@@ -12,6 +12,7 @@ import { Connection } from '../../src/store/postgres/connection.ts'
 import { sharedLimitStore } from '../../src/store/postgres/limits.ts'
 import { migrate } from '../../src/store/postgres/migrations.ts'
 import { DEFAULT_POSTGRES_SETTINGS } from '../../src/store/postgres/store.ts'
+import { storeClock } from '../../src/store/postgres/store-clock.ts'
 import { CASE_TIME, LIMIT_CASES } from '../core/limit-cases.ts'
 import { bannedState, NOW, record, saveCase } from '../store/limit-records.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
@@ -23,6 +24,7 @@ let connection: Connection
 /** The connection of another instance. */
 let otherConnection: Connection
 let now = NOW
+const clock = storeClock(() => now)
 let store: SharedLimitStore
 let other: SharedLimitStore
 beforeAll(async () => {
@@ -30,8 +32,8 @@ beforeAll(async () => {
   connection = new Connection(database.url, DEFAULT_POSTGRES_SETTINGS)
   otherConnection = new Connection(database.url, DEFAULT_POSTGRES_SETTINGS)
   await migrate(connection, 'migrate')
-  store = sharedLimitStore(connection, () => now)
-  other = sharedLimitStore(otherConnection, () => now)
+  store = sharedLimitStore(connection, clock)
+  other = sharedLimitStore(otherConnection, clock)
 })
 afterEach(async () => {
   now = NOW
@@ -79,7 +81,7 @@ describe('limits that several instances share', () => {
         return []
       })
     await look()
-    const keys = keyMethods(connection, async () => now)
+    const keys = keyMethods(connection, clock)
     await keys.liftBan('key_a', { at: NOW + 1_000, actor: 'anna' })
     await look()
     expect(seen).toEqual([{ number: 1, beganAt: NOW, endsAt: NOW + 300_000 }, undefined])
@@ -88,7 +90,7 @@ describe('limits that several instances share', () => {
   test('use the clock of the database, unless tests set one', async () => {
     let time = 0
     const before = Date.now()
-    await sharedLimitStore(connection, undefined).changeLimits([], (_, at) => {
+    await sharedLimitStore(connection, storeClock()).changeLimits([], (_, at) => {
       time = at
       return []
     })
@@ -96,7 +98,7 @@ describe('limits that several instances share', () => {
     const state = newLimitState()
     admit(state, MANY, before)
     await save(record('key_a', state))
-    const counted = await sharedLimitStore(connection, undefined).countRequests([
+    const counted = await sharedLimitStore(connection, storeClock()).countRequests([
       { keyId: 'key_a', requests: 1, limits: MANY },
     ])
     expect(counted.get('key_a')?.at).toBeWithin(before, Date.now() + 1_000)
@@ -197,7 +199,7 @@ describe('the one statement that counts', () => {
         await database.run(`ALTER DATABASE ${pathname.slice(1)} SET enable_${join} = ${state}`)
       }
       const connections = [1, 2].map(() => new Connection(database.url, DEFAULT_POSTGRES_SETTINGS))
-      const stores = connections.map((one) => sharedLimitStore(one, () => now))
+      const stores = connections.map((one) => sharedLimitStore(one, clock))
       const keyIds = Array.from({ length: 8 }, (_, index) => `key_${index}`)
       const backwards = keyIds.toReversed()
       await save(...backwards.map((keyId) => record(keyId, usedOnce())))

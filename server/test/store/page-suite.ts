@@ -226,6 +226,33 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
         }
       })
 
+      test('continues a page that ended at the row of another pet, also if the range has become long', async () => {
+        const HOUR = 3_600_000
+        for (const [petId, hour] of [
+          [10n, 10],
+          [2n, 20],
+          [10n, 40],
+        ] as const) {
+          await store.changeStock([
+            { type: 'set_quantity', petId, quantity: 100 + hour, keyId: 'key_desk', at: hour * HOUR },
+          ])
+        }
+        const database = await underTest.connect()
+        try {
+          const filter = { petId: 10n, since: 5 * HOUR, until: 30 * HOUR }
+          const shortRange = historyMethods(database, { maxRows: 1_000, rowsPerStep: 1, budgetMs: 0 })
+          const first = await shortRange.listRecentHistory(9, undefined, filter)
+          if (first === 'unknown_cursor') throw new Error('the first page needs no cursor')
+          expect(first).toEqual({ entries: [], next: expect.any(String) })
+          const longRange = historyMethods(database, { maxRows: 1, rowsPerStep: 9, budgetMs: 0 })
+          expect(await longRange.listRecentHistory(9, first.next, filter)).toMatchObject({
+            entries: [{ after: 110 }],
+          })
+        } finally {
+          await database.close()
+        }
+      })
+
       test('reads no more changes of a pet than the page shows', async () => {
         for (let quantity = 100; quantity < 120; quantity++) {
           await store.changeStock([

@@ -6,14 +6,7 @@ import {
   type OrderPatch,
   type OrderRow,
 } from '../../src/core/orders/order.ts'
-import type {
-  CancelOrder,
-  ChangeOrder,
-  CompleteOrder,
-  CreateOrders,
-  OutcomeOf,
-  Result,
-} from '../../src/core/stock/command.ts'
+import type { OutcomeOf, Result } from '../../src/core/stock/command.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { OrderUpdate } from '../support/order-command.ts'
 
@@ -79,7 +72,7 @@ export class ModelOrders {
     }
   }
 
-  createAll(drafts: readonly NewOrder[], outcome: OutcomeOf<CreateOrders>): void {
+  createAll(drafts: readonly NewOrder[], outcome: OutcomeOf<'create_orders'>): void {
     const isPossible = [...Map.groupBy(drafts, ({ petId }) => petId)].every(([petId, wanted]) => {
       const available = this.#availableOf(petId)
       return available !== undefined && wanted.reduce((sum, { quantity }) => sum + quantity, 0) <= available
@@ -97,7 +90,7 @@ export class ModelOrders {
     id: bigint,
     update: OrderUpdate,
     closedBy = 'key_a',
-  ): OutcomeOf<CompleteOrder | CancelOrder | ChangeOrder> {
+  ): OutcomeOf<'complete_order' | 'cancel_order' | 'change_order'> {
     const order = this.#orders.get(id)
     if (order === undefined) return { type: 'unknown_order' }
     const { petId, quantity, state } = order

@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import type { Adjust, AdjustmentChange, Idempotency, Outcome } from '../../src/core/stock/command.ts'
+import type { AdjustmentChange, CommandOf, Idempotency, Outcome } from '../../src/core/stock/command.ts'
 import type { Clock } from '../../src/core/values/clock.ts'
 import { MAX_QUANTITY } from '../../src/core/values/field.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -14,7 +14,7 @@ export interface StockUnderTest {
   open(clock: Clock): Promise<Store>
 }
 
-export type KeyedAdjust = Adjust & { readonly idempotency: Idempotency<Outcome> | undefined }
+export type KeyedAdjust = CommandOf<'adjust'> & { readonly idempotency: Idempotency<Outcome> | undefined }
 
 export type Step = (shop: ModelShop) => Promise<void>
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Adjust } from '../../src/core/stock/command.ts'
+import type { CommandOf } from '../../src/core/stock/command.ts'
 import { MAX_QUANTITY } from '../../src/core/values/field.ts'
 import { removePet } from '../support/remove-pet.ts'
 import { change, pet } from './plain-rows.ts'
@@ -217,7 +217,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: crossing },
 )
 
-function adjustmentOf(changes: Adjust['changes'], key: string): KeyedAdjust {
+function adjustmentOf(changes: CommandOf<'adjust'>['changes'], key: string): KeyedAdjust {
   const fingerprint = told({ changes })
   const idempotency = key === '' ? undefined : { key, fingerprint, answer: told }
   return {

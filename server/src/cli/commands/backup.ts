@@ -15,8 +15,6 @@ import {
 import { failureText, runInterruptible } from '../terminal.ts'
 import { databaseName, openConfiguredStore, withStore } from '../with-store.ts'
 
-const STANDARD_INPUT = '-'
-
 interface RestoreFlags extends SettingFlags {
   readonly newIdentity?: true
 }
@@ -48,7 +46,7 @@ export function addBackupCommands(program: PetstoreCommand): void {
   program
     .command('migrate')
     .description(
-      'Create or upgrade the tables. petstore serve does this at startup. Use this command if the database role of the service may not change tables.',
+      'Create or upgrade the tables. petstore serve does this at startup. Use this command if the database role of the service is not allowed to change tables.',
     )
     .databaseSettings()
     .action(migrate)
@@ -56,13 +54,12 @@ export function addBackupCommands(program: PetstoreCommand): void {
 
 async function backUp(path: string, flags: SettingFlags): Promise<void> {
   if (path === '-') return backUpToStdout(flags)
-  const database = await withStore(flags, 'require_current', async (opened) => {
-    await writeNewFile(path, { advice: 'choose another name' }, (file) => opened.store.backupTo(file))
-    return opened.database
+  await withStore(flags, 'require_current', async ({ store, database }) => {
+    await writeNewFile(path, { advice: 'choose another name' }, (file) => store.backupTo(file))
+    console.log(
+      `Wrote ${path} (${megabytesOf(path)} MB), a copy of ${database}, and checked it. It contains key hashes: protect it like the database.`,
+    )
   })
-  console.log(
-    `Wrote ${path} (${megabytesOf(path)} MB), a copy of ${database}, and checked it. It contains key hashes: protect it like the database.`,
-  )
 }
 
 /** SQLite can write a consistent copy only to a file, so the copy is written to a temporary file first. */
@@ -101,10 +98,10 @@ async function restoreFile(file: string, flags: RestoreFlags): Promise<void> {
   const config = readConfig(flags)
   const database = databaseName(config)
   if (isPostgresUrl(config.databaseUrl)) {
-    console.log(postgresSteps(file === STANDARD_INPUT ? 'FILE' : file))
+    console.log(postgresSteps(file === '-' ? 'FILE' : file))
     throw new Error(`restore ${database} with the tools of PostgreSQL, as shown above; nothing was changed`)
   }
-  if (file === STANDARD_INPUT) {
+  if (file === '-') {
     if (process.stdin.isTTY)
       throwUsageError('standard input is a terminal; redirect it from a file: petstore restore - < FILE')
     await runInterruptible('nothing was changed', (signal) =>
@@ -116,10 +113,10 @@ async function restoreFile(file: string, flags: RestoreFlags): Promise<void> {
   } else restoreAndReport(resolve(file), file, config)
 }
 
-/** `source` names the backup in messages. */
-function restoreAndReport(path: string, source: string, { databaseUrl }: Pick<Config, 'databaseUrl'>): void {
-  const database = databaseName({ databaseUrl })
-  const { replaced, hasOlderTables } = restoreDatabase(path, source, databaseUrl)
+/** `source` names the backup in messages. The name of a SQLite database is its path. */
+function restoreAndReport(path: string, source: string, config: Config): void {
+  const database = databaseName(config)
+  const { replaced, hasOlderTables } = restoreDatabase(path, source, config)
   console.log(`Restored ${database} (${megabytesOf(database)} MB) from ${source}, and checked it.`)
   if (replaced !== undefined) {
     console.log(`The replaced database is kept as ${replaced}. To undo: petstore restore ${replaced}`)
@@ -128,12 +125,12 @@ function restoreAndReport(path: string, source: string, { databaseUrl }: Pick<Co
     console.log('The restored tables are from an older version: petstore serve upgrades them.')
 }
 
-function restoreDatabase(path: string, source: string, databaseUrl: string): ReturnType<typeof restoreStore> {
+function restoreDatabase(path: string, source: string, config: Config): ReturnType<typeof restoreStore> {
   try {
-    return restoreStore(path, databaseUrl)
+    return restoreStore(path, config.databaseUrl)
   } catch (error) {
     const message = failureText(error).replaceAll(path, source)
-    const reason = describeFullDisk(error, dirname(databaseName({ databaseUrl }))) ?? message
+    const reason = describeFullDisk(error, dirname(databaseName(config))) ?? message
     throw new Error(`cannot restore: ${reason}. Nothing was changed`, { cause: error })
   }
 }

@@ -29,9 +29,10 @@ async function copy({ from, to }: Flags): Promise<void> {
     throwUsageError('copy needs --from or --to; the other defaults to DATABASE_URL')
   }
   const flagsFor = (databaseUrl: string | undefined) => (databaseUrl === undefined ? {} : { databaseUrl })
-  // Without --to, the target may be the default file in the wrong folder, so a missing file is not created.
+  // Without --to, the target may be the default file in the wrong folder, so a missing file is not created and its tables
+  // must be current.
   const mayCreateTarget = to !== undefined || isPostgresUrl(readConfig({}).databaseUrl)
-  const progress = new Progress()
+  const progress = new Progress('rows')
   await runInterruptible('nothing was copied', (signal) =>
     withStore(flagsFor(from), 'require_current', ({ store: source }) =>
       withStore(
@@ -45,7 +46,7 @@ async function copy({ from, to }: Flags): Promise<void> {
           }).finally(() => progress.end())
           const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1)
           console.log(
-            `Copied ${formatNumber(counts.pets)} pets, ${formatNumber(counts.orders)} orders, ${formatNumber(counts.log)} rows of the log and ${formatNumber(counts.keys)} keys to ${database} in ${seconds} s. Both stores have the same counts and the same stock, ETag ${tag}`,
+            `Copied ${formatNumber(counts.pets)} pets, ${formatNumber(counts.orders)} orders, ${formatNumber(counts.log)} rows of the log and ${formatNumber(counts.keys)} keys to ${database} in ${seconds} s. Both stores have the same counts and the same stock (ETag ${tag})`,
           )
         },
       ),

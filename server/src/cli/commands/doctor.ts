@@ -151,13 +151,10 @@ async function checkContents(config: Config, kind: keyof typeof RESTORE_ADVICE):
     return [problem('database', failureText(error), advice)]
   }
   try {
-    const wrongSettings = (await store.findWrongSettings()).map((text) =>
-      problem('database', text, 'see docs/scaling.md, Connections'),
-    )
     const readinessProblems = await checkReadiness(store)
     return [
       ...(await checkIntegrity(store, kind).catch(reportFailedCheck)),
-      ...wrongSettings,
+      ...(await checkSessionSettings(store).catch(reportFailedCheck)),
       ...checkClockGap(store),
       // On PostgreSQL, listing webhooks assigns log positions to new rows, so the database must accept writes.
       ...(readinessProblems.length === 0
@@ -187,6 +184,11 @@ async function checkIntegrity(store: Store, kind: keyof typeof RESTORE_ADVICE): 
   const machine = kind === 'postgres' ? 'the database server' : 'this machine'
   const advice = `the clock of ${machine} is behind; set the clock (NTP), because expiry and limits depend on it`
   return [...findings, problem('clock', text, advice)]
+}
+
+async function checkSessionSettings(store: Store): Promise<Finding[]> {
+  const problems = await store.findWrongSettings()
+  return problems.map((text) => problem('database', text, 'see docs/scaling.md, Connections'))
 }
 
 /** The same check as /readyz. */

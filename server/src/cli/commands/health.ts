@@ -1,6 +1,5 @@
-import { type Config, readConfig } from '../../service/config.ts'
+import { type Config, readConfig, serviceAddress } from '../../service/config.ts'
 import { type PetstoreCommand, type SettingFlags, wholeNumberParser } from '../arguments.ts'
-import { serviceAddress } from './serve.ts'
 
 const RESPONSE_TIMEOUT_MS = 5_000
 const RETRY_EVERY_MS = 200

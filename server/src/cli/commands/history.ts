@@ -31,7 +31,7 @@ interface PruneFlags extends ConfirmFlags {
   readonly dryRun?: true
 }
 
-/** Commands change stock without a key; the history has these ids instead. */
+/** `petstore import` and `petstore adjust` change stock without a key; the history has these ids instead. */
 const COMMAND_BY_KEY_ID: ReadonlyMap<string, string> = new Map([
   [IMPORT_KEY_ID, 'petstore import'],
   [ADJUST_KEY_ID, 'petstore adjust'],
@@ -64,7 +64,7 @@ export function addHistoryCommands(program: PetstoreCommand): void {
     )
     .option(
       '--before <when>',
-      'delete the entries before a day or time such as 2027-01-31, or older than 90d or 12h',
+      'delete the entries before a day or time such as 2027-01-31, or older than an age such as 90d or 12h',
       timeParser('past', '--before'),
     )
     .option(
@@ -100,16 +100,14 @@ async function showHistory({ store }: OpenedStore, petId: bigint, flags: JsonFla
       ['BEFORE', ({ before }) => before],
       ['AFTER', ({ after }) => after],
       ['CHANGE', ({ before, after }) => (after > before ? `+${after - before}` : String(after - before))],
-      ['KEY', (entry) => findAuthor(entry) ?? entry.keyId],
+      ['KEY', authorOf],
       ...(hasReasons ? REASON_COLUMNS : []),
     ],
     toJson: entryToJson,
     emptyMessage: `The history has no stock changes for pet ${petId}.`,
   })
   if (removal !== undefined) {
-    console.log(
-      `Pet ${petId} was removed at ${formatSecond(removal.at)} by ${findAuthor(removal) ?? removal.keyId}.`,
-    )
+    console.log(`Pet ${petId} was removed at ${formatSecond(removal.at)} by ${authorOf(removal)}.`)
   }
 }
 
@@ -133,14 +131,15 @@ async function readOldestFirst(
   return entries.reverse()
 }
 
-/** The name of the key or command that made the change; `undefined` if the key no longer exists: `keyName` is then its id. */
-function findAuthor({ keyId, keyName }: Pick<HistoryEntry, 'keyId' | 'keyName'>): string | undefined {
-  return COMMAND_BY_KEY_ID.get(keyId) ?? (keyName === keyId ? undefined : keyName)
+/** The name of the key or command that made the change, or the id of a key that no longer exists. */
+function authorOf({ keyId, keyName }: Pick<HistoryEntry, 'keyId' | 'keyName'>): string {
+  return COMMAND_BY_KEY_ID.get(keyId) ?? keyName
 }
 
 function originToJson(entry: Pick<HistoryEntry, 'petId' | 'at' | 'keyId' | 'keyName'>) {
   const { petId, at, keyId } = entry
-  return { petId, at: new Date(at).toISOString(), keyId, keyName: findAuthor(entry) ?? null }
+  const author = authorOf(entry)
+  return { petId, at: new Date(at).toISOString(), keyId, keyName: author === keyId ? null : author }
 }
 
 function entryToJson(entry: HistoryEntry) {
@@ -179,13 +178,8 @@ function formatEntries(count: number): string {
   return formatCount(count, 'entry', 'entries')
 }
 
-const entriesProgress = () => new Progress(undefined, undefined, 'entries')
-
-function countWithProgress(
-  store: PrunableStore,
-  limit: PruneLimit,
-): ReturnType<PrunableStore['countPrunable']> {
-  const progress = entriesProgress()
+function countWithProgress(store: PrunableStore, limit: PruneLimit) {
+  const progress = new Progress('entries')
   return store.countPrunable(limit, (count) => progress.show('counting', count)).finally(() => progress.end())
 }
 
@@ -195,7 +189,7 @@ async function pruneAndReport(
   prunable: number,
   database: string,
 ): Promise<void> {
-  const progress = entriesProgress()
+  const progress = new Progress('entries')
   await runInterruptible('the entries deleted so far stay deleted', async (signal) => {
     const deleted = await pruneInBatches(store, limit, {
       signal,

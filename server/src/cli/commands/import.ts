@@ -1,4 +1,3 @@
-import type { Category } from '../../core/catalog/category.ts'
 import type { Reason } from '../../core/stock/adjustment-fields.ts'
 import { COUNT_ROW_KIND } from '../../core/transfer/adjustment.ts'
 import { IMPORT_KINDS } from '../../core/transfer/files.ts'
@@ -9,7 +8,6 @@ import {
   ORDER_ROW_KIND,
   type RowKind,
 } from '../../core/transfer/rows.ts'
-import type { Store } from '../../store/store.ts'
 import type { PetstoreCommand } from '../arguments.ts'
 import { addFileOptions, type FileFlags, runImport, withFile } from '../import-run.ts'
 import { withStore } from '../with-store.ts'
@@ -51,8 +49,10 @@ async function importFile(path: string, flags: Flags): Promise<void> {
           badLinesAdvice: 'Fix the file, or skip these lines with --skip-bad',
         })
       switch (kind) {
-        case 'pets':
-          return run(importedPetRowKind(await allCategories(store)), await store.stagePets())
+        case 'pets': {
+          const categories = (await Array.fromAsync(store.exportCategories())).flat()
+          return run(importedPetRowKind(categories), await store.stagePets())
+        }
         case 'categories':
           return run(CATEGORY_ROW_KIND, await store.stageCategories())
         case 'orders':
@@ -62,15 +62,4 @@ async function importFile(path: string, flags: Flags): Promise<void> {
       }
     })
   })
-}
-
-const CATEGORIES_PER_QUERY = 1_000
-
-async function allCategories(store: Pick<Store, 'listCategories'>): Promise<readonly Category[]> {
-  const categories: Category[] = []
-  for (;;) {
-    const page = await store.listCategories(categories.at(-1)?.id, CATEGORIES_PER_QUERY)
-    categories.push(...page)
-    if (page.length < CATEGORIES_PER_QUERY) return categories
-  }
 }

@@ -2,12 +2,7 @@ import { nameWords } from '../../core/catalog/name-words.ts'
 import { ORDER_STATES, type Order, type OrderState } from '../../core/orders/order.ts'
 import { isSearchableCustomer, placeOf } from '../../core/orders/order-list.ts'
 import type { OrderFilter, OrderStore } from '../../core/orders/order-store.ts'
-import {
-  type CancelOrder,
-  type CompleteOrder,
-  type OutcomeOf,
-  STORE_KEY_ID,
-} from '../../core/stock/command.ts'
+import { type OutcomeOf, STORE_KEY_ID } from '../../core/stock/command.ts'
 import {
   choiceParser,
   type JsonFlags,
@@ -130,7 +125,7 @@ async function showOrder({ store }: OpenedStore, orderId: bigint, flags: JsonFla
 
 async function changeOrder(
   { store, database }: OpenedStore,
-  type: (CompleteOrder | CancelOrder)['type'],
+  type: 'complete_order' | 'cancel_order',
   orderId: bigint,
 ): Promise<void> {
   const petId = (await store.findOrder(orderId))?.petId
@@ -141,7 +136,7 @@ async function changeOrder(
   console.log(`Order ${orderId} (${quantity} of pet ${petId}) is now ${state} in ${database}.`)
 }
 
-function requireChangedOrder(orderId: bigint, outcome: OutcomeOf<CompleteOrder | CancelOrder>): Order {
+function requireChangedOrder(orderId: bigint, outcome: OutcomeOf<'complete_order' | 'cancel_order'>): Order {
   switch (outcome.type) {
     case 'done':
       return outcome.order

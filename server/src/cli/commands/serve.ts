@@ -8,6 +8,7 @@ import {
   readConfig,
   SETTING_NAMES,
   SettingError,
+  serviceAddress,
   sqliteAddressInDataFolder,
 } from '../../service/config.ts'
 import { DEMO_LIMITS, DEMO_SECRETS, prepareDemo } from '../../service/demo.ts'
@@ -83,13 +84,13 @@ async function serve(flags: Flags): Promise<void> {
     if (isDemo) await prepareDemo(store, store.clock())
     const hasKeys = (await store.listKeyPage(1, undefined)).length > 0
     facts = { isDemo, isNew, hasKeys, storeFlags }
-    if (config.processes > 1 && isPostgresUrl(config.databaseUrl)) {
-      await store.close()
-      return await runSupervisor(config, facts)
-    }
   } catch (error) {
     await store.close()
     throw error
+  }
+  if (config.processes > 1 && isPostgresUrl(config.databaseUrl)) {
+    await store.close()
+    return runSupervisor(config, facts)
   }
   const exposure = describeExposedFiles(config.databaseUrl.replace(/^sqlite:/, ''))
   if (exposure !== undefined) console.error(`petstore: ${exposure.text}; ${exposure.advice}`)
@@ -214,10 +215,6 @@ function stopOnSignal(stopService: () => Promise<void>): () => void {
 }
 
 type Ports = Pick<RunningService, 'port' | 'metricsPort'>
-
-export function serviceAddress(config: Config, port: number): string {
-  return reachableAddress(config.tlsCert === undefined ? 'http' : 'https', config.host, port)
-}
 
 function metricsAddress(config: Config, { metricsPort }: Ports): string | undefined {
   if (metricsPort === undefined) return undefined

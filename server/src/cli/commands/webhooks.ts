@@ -1,15 +1,9 @@
-import {
-  type CreateWebhook,
-  type MoveWebhook,
-  STORE_KEY_ID,
-  type UpdateWebhook,
-} from '../../core/stock/command.ts'
+import { type CommandOf, STORE_KEY_ID } from '../../core/stock/command.ts'
 import { MINUTE } from '../../core/values/clock.ts'
 import { rewindCommand } from '../../core/webhooks/redelivery.ts'
 import { sendTestEvent } from '../../core/webhooks/test-event.ts'
 import {
-  newSecret,
-  newWebhookId,
+  newWebhook,
   normalizeUrl,
   receivesEvent,
   retryAtOf,
@@ -154,22 +148,12 @@ async function createWebhook(
   const problem = await senderFor(store, config).problemOf(url)
   if (problem !== undefined) throwUsageError(`--url ${problem}`)
   const at = store.clock()
-  const progress = { cursor: await store.latestEventCursor() }
-  const newWebhook = {
-    id: newWebhookId(),
-    url,
-    kinds,
-    paused: false,
-    createdAt: at,
-    secret: newSecret(),
-    revision: 1,
-    progress,
-  }
+  const webhook = newWebhook({ url, kinds, createdAt: at }, await store.latestEventCursor())
   await handOverSecret(
     'secret',
-    newWebhook.secret,
-    () => changeWebhook(store, { type: 'create_webhook', webhook: newWebhook, keyId: STORE_KEY_ID, at }),
-    `Created webhook ${newWebhook.id} (${formatKinds(newWebhook)}) in ${database}.`,
+    webhook.secret,
+    () => changeWebhook(store, { type: 'create_webhook', webhook, keyId: STORE_KEY_ID, at }),
+    `Created webhook ${webhook.id} (${formatKinds(webhook)}) in ${database}.`,
   )
 }
 
@@ -266,11 +250,14 @@ async function replay(
   console.log(
     rewind.type === 'relist'
       ? `Events since ${formatMinute(from)} were pruned from the log, so webhook ${webhookId} in ${database} will send a relist instead: the receiver must read the list again.${hint}`
-      : `Webhook ${webhookId} in ${database} continues from ${formatMinute(from)}: ${formatCount(await countEventsAfter(store, rewind.cursor, webhook), 'event')} will be sent again.${hint}`,
+      : `Webhook ${webhookId} in ${database} continues from ${formatMinute(from)}: ${formatCount(await countEventsAfter(store, rewind.cursor, webhook), 'event')} will be sent.${hint}`,
   )
 }
 
-/** Explains why nothing can be replayed: the webhook has not sent any event since `from` yet. */
+/**
+ * Explains why nothing can be replayed: the webhook has yet to send all events that happened since `from`, or there are
+ * none.
+ */
 function describeRefusedReplay({ id, progress }: Webhook, { since }: WebhookLag, from: number): string {
   if (progress.relistAt !== undefined) {
     return `webhook ${id} has to send a relist first, because its position in the log was pruned; replay after that delivery`
@@ -301,7 +288,7 @@ async function requireWebhook(store: Store, id: bigint): Promise<WebhookWithLag>
 
 async function changeWebhook(
   store: Store,
-  command: CreateWebhook | UpdateWebhook | MoveWebhook,
+  command: CommandOf<'create_webhook' | 'update_webhook' | 'move_webhook'>,
 ): Promise<Webhook> {
   const [outcome] = await store.changeStock([command])
   switch (outcome.type) {

@@ -1,16 +1,4 @@
-import type {
-  BarcodeTaken,
-  ChangeOrigin,
-  CreateCategory,
-  CreatePet,
-  InvalidCategory,
-  OutcomeOf,
-  RemoveCategory,
-  RemovePet,
-  UpdateCategory,
-  UpdatePet,
-  UpsertPets,
-} from '../stock/command.ts'
+import type { BarcodeTaken, ChangeOrigin, CommandOf, InvalidCategory, OutcomeOf } from '../stock/command.ts'
 import type { LockedEntry } from '../stock/inventory.ts'
 import { toFailure } from '../stock/refusal.ts'
 import { type StockDraft, takeId } from '../stock/stock-draft.ts'
@@ -44,14 +32,14 @@ export interface LockedCatalog {
 /** The changes that the commit writes to the catalogue. */
 export interface CatalogChanges {
   /** Each changed pet with its entry; `undefined` for a removed pet. */
-  readonly pets: ReadonlyMap<bigint, ExistingPet | undefined>
+  readonly pets: ReadonlyMap<bigint, PetWithEntry | undefined>
   /** Each changed category; `undefined` for a removed category. */
   readonly categories: ReadonlyMap<bigint, Category | undefined>
   /** Categories with a new threshold. The threshold applies to each pet of the category without a threshold of its own. */
   readonly newThresholds: readonly (Category & { readonly by: ChangeOrigin })[]
 }
 
-interface ExistingPet {
+export interface PetWithEntry {
   readonly pet: Pet
   readonly entry: LockedEntry
 }
@@ -73,7 +61,7 @@ type MissingFields = { readonly type: 'missing_fields' }
 
 type NewPetFields = Omit<PetUpsert, 'id'> & Pick<Pet, 'name' | 'categoryId'>
 
-/** The ids and barcodes in one upsert that the checks of each of its pets depend on. */
+/** The ids and barcodes of all pets of one upsert, which the check of each of these pets needs. */
 interface Batch {
   readonly chosenIds: ReadonlySet<bigint>
   /** The barcodes that pets of the batch give up, so that other pets of the batch can have them. */
@@ -103,7 +91,7 @@ export class CatalogDraft {
     return { pets, categories: this.#categories, newThresholds: this.#newThresholds }
   }
 
-  createPet(command: CreatePet): OutcomeOf<CreatePet> {
+  createPet(command: CommandOf<'create_pet'>): OutcomeOf<'create_pet'> {
     const { id: chosenId, ...fields } = command.pet
     const id = chosenId ?? this.#takeNewPetId()
     const plan = this.#planNewPet(id, fields)
@@ -113,7 +101,7 @@ export class CatalogDraft {
     return plan.type === 'planned' ? { type: 'done', pet: this.#putPet(plan, command) } : plan
   }
 
-  updatePet(command: UpdatePet): OutcomeOf<UpdatePet> {
+  updatePet(command: CommandOf<'update_pet'>): OutcomeOf<'update_pet'> {
     const { petId, patch } = command
     const existing = this.#findExisting(petId)
     if (existing === undefined) {
@@ -130,7 +118,7 @@ export class CatalogDraft {
   }
 
   /** Changes nothing if any of the pets fails. */
-  upsertPets(command: UpsertPets): OutcomeOf<UpsertPets> {
+  upsertPets(command: CommandOf<'upsert_pets'>): OutcomeOf<'upsert_pets'> {
     const { pets, keyId, at, canChangeStock } = command
     const batch = this.#batchOf(pets)
     const plans: PlannedPet[] = []
@@ -149,14 +137,14 @@ export class CatalogDraft {
     const stocked = plans.map((plan, index) => {
       const pet = this.#putPet(plan, command)
       const quantity = pets[index]?.quantity ?? pet.quantity
-      this.#stock.setQuantity({ ...pet, petId: pet.id }, quantity, correction)
+      this.#stock.setQuantity(pet.id, quantity, correction)
       return { ...pet, quantity }
     })
     const created = plans.filter(({ before }) => before === undefined).length
     return { type: 'done', pets: stocked, created }
   }
 
-  removePet(command: RemovePet): OutcomeOf<RemovePet> {
+  removePet(command: CommandOf<'remove_pet'>): OutcomeOf<'remove_pet'> {
     const { petId } = command
     const entry = this.#stock.findEntry(petId)
     if (entry === undefined) return { type: 'unknown_pet' }
@@ -168,7 +156,7 @@ export class CatalogDraft {
     return { type: 'done' }
   }
 
-  createCategory(command: CreateCategory): OutcomeOf<CreateCategory> {
+  createCategory(command: CommandOf<'create_category'>): OutcomeOf<'create_category'> {
     const { id: chosenId, ...record } = command.category
     const id = chosenId ?? takeId(this.#locked.newCategoryIds, this.#takenCategoryIdCount++, 'categories')
     if (this.#findCategory(id) !== undefined) return { type: 'category_exists', categoryId: id }
@@ -178,7 +166,7 @@ export class CatalogDraft {
     return { type: 'done', category }
   }
 
-  updateCategory(command: UpdateCategory): OutcomeOf<UpdateCategory> {
+  updateCategory(command: CommandOf<'update_category'>): OutcomeOf<'update_category'> {
     const { categoryId, patch } = command
     const before = this.#findCategory(categoryId)
     if (before === undefined) return { type: 'unknown_category' }
@@ -190,7 +178,7 @@ export class CatalogDraft {
     return { type: 'done', category }
   }
 
-  removeCategory(command: RemoveCategory): OutcomeOf<RemoveCategory> {
+  removeCategory(command: CommandOf<'remove_category'>): OutcomeOf<'remove_category'> {
     const { categoryId } = command
     const category = this.#findCategory(categoryId)
     if (category === undefined) return { type: 'unknown_category' }
@@ -231,7 +219,7 @@ export class CatalogDraft {
     return this.#planPet({ pet, before: undefined, entry: { quantity, reserved: 0 } }, batch)
   }
 
-  #planUpdate({ pet: before, entry }: ExistingPet, patch: PetPatch, batch?: Batch): PetPlan {
+  #planUpdate({ pet: before, entry }: PetWithEntry, patch: PetPatch, batch?: Batch): PetPlan {
     return this.#planPet({ pet: withUpdate(PET, before, patch), before, entry }, batch)
   }
 
@@ -257,7 +245,7 @@ export class CatalogDraft {
     return { ...pet, quantity }
   }
 
-  #findExisting(petId: bigint): ExistingPet | undefined {
+  #findExisting(petId: bigint): PetWithEntry | undefined {
     const pet = this.#findPet(petId)
     const entry = this.#stock.findEntry(petId)
     return pet === undefined || entry === undefined ? undefined : { pet, entry }

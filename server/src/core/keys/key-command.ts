@@ -13,8 +13,16 @@ import type { StoredPairingCode } from './pairing.ts'
 export type KeyCommand =
   | { readonly type: 'create'; readonly key: ApiKey; readonly secret: StoredSecret }
   | { readonly type: 'change'; readonly keyId: string; readonly change: KeyChange }
-  /** Adds a secret. The earlier secrets expire at `endAt`, or are deleted if `endAt` is not in the future. */
-  | { readonly type: 'rotate'; readonly keyId: string; readonly secret: StoredSecret; readonly endAt: number }
+  /**
+   * Adds a secret. The earlier secrets expire at `earlierSecretsEndAt`, or are deleted if `earlierSecretsEndAt` is not in
+   * the future.
+   */
+  | {
+      readonly type: 'rotate'
+      readonly keyId: string
+      readonly secret: StoredSecret
+      readonly earlierSecretsEndAt: number
+    }
   | { readonly type: 'revoke'; readonly keyId: string }
   /** Replaces the earlier pairing code of the key. */
   | { readonly type: 'create_pairing_code'; readonly keyId: string; readonly code: StoredPairingCode }

@@ -45,7 +45,12 @@ export class KeyManager {
 
   async rotate(actor: ApiKey, keyId: string, graceMs: number): Promise<IssuedKey> {
     const { at, secret, storedSecret } = this.#newSecret()
-    const command: KeyCommand = { type: 'rotate', keyId, secret: storedSecret, endAt: at + graceMs }
+    const command: KeyCommand = {
+      type: 'rotate',
+      keyId,
+      secret: storedSecret,
+      earlierSecretsEndAt: at + graceMs,
+    }
     return { record: await this.#run(actor, command, at), secret }
   }
 

@@ -49,8 +49,16 @@ export interface KeyStore {
   runKeyCommand(actorId: string, command: KeyCommand, at: number): Promise<KeyRecord>
   /** Writes only the changed fields, because another process may change the others. `key` is the key before the change. */
   changeKey(key: ApiKey, change: KeyChange, stamp: AuditStamp): Promise<void>
-  /** Adds a secret. The earlier secrets expire at `endAt`, or are deleted if `endAt` is not in the future. */
-  rotateKey(keyId: string, secret: StoredSecret, endAt: number, stamp: AuditStamp): Promise<void>
+  /**
+   * Adds a secret. The earlier secrets expire at `earlierSecretsEndAt`, or are deleted if `earlierSecretsEndAt` is not in
+   * the future.
+   */
+  rotateKey(
+    keyId: string,
+    secret: StoredSecret,
+    earlierSecretsEndAt: number,
+    stamp: AuditStamp,
+  ): Promise<void>
   revokeKey(keyId: string, stamp: AuditStamp): Promise<void>
   /** Adds a pairing code, which replaces the earlier pairing code of the key. */
   addPairingCode(keyId: string, code: StoredPairingCode, stamp: AuditStamp): Promise<void>

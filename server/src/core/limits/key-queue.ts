@@ -6,18 +6,13 @@ const MAX_WAITING = 60
 /** Runs the tasks of a key one after the other, so that each key delays other keys by at most one task. */
 export class KeyQueue {
   readonly #queues = new Map<string, { last: Promise<unknown>; size: number }>()
-  readonly #maxWaiting: number
-
-  constructor(maxWaiting = MAX_WAITING) {
-    this.#maxWaiting = maxWaiting
-  }
 
   async run<T>(keyId: string, task: () => Promise<T>): Promise<T> {
     const queue = this.#queues.get(keyId) ?? { last: Promise.resolve(), size: 0 }
-    if (queue.size > this.#maxWaiting) {
+    if (queue.size > MAX_WAITING) {
       throw new ServiceError(
         'service_unavailable',
-        `this key already has ${this.#maxWaiting} searches or history requests waiting; wait for one of them to finish`,
+        `this key already has ${MAX_WAITING} searches or history requests waiting; wait for one of them to finish`,
       )
     }
     this.#queues.set(keyId, queue)

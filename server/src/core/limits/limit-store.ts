@@ -13,7 +13,10 @@ export interface Window {
 export type WindowCount = Pick<Window, 'startedAt' | 'used'>
 
 export interface Ban {
-  /** Counts the bans of a key from 1. Identifies a ban, because its times move if the clock is set back. */
+  /**
+   * The first ban of a key is number 1. The number identifies a ban; its times cannot, because they move if the clock is
+   * set back.
+   */
   readonly number: number
   readonly beganAt: number
   readonly endsAt: number
@@ -34,7 +37,7 @@ export interface LimitState {
 export interface WindowStatus {
   readonly limit: number
   readonly remaining: number
-  /** In milliseconds, but a whole second. */
+  /** In milliseconds, always a multiple of 1,000. */
   readonly resetAt: number
 }
 
@@ -116,7 +119,7 @@ export function dayOf(time: number): string {
 export interface LedgerStore extends Pick<UsageStore, 'loadLimits'> {
   /** Replaces the states and adds to the daily usage. */
   saveLimits(records: readonly LimitRecord[]): Promise<void>
-  /** The bans that an operator has lifted before their end, if their end is after `now`. */
+  /** The bans that an operator has lifted and that would otherwise still last at `now`. */
   listLiftedBans(now: number): Promise<{ readonly keyId: string; readonly number: number }[]>
 }
 

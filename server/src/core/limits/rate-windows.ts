@@ -111,10 +111,11 @@ function decide(state: LimitState, limits: Limits, now: number, wasWarned: boole
   return { ...(fullWindow === day ? statuses.day : statuses.minute), refused: 'rate_limit_exceeded' }
 }
 
-/** Returns the day if both windows are full, because the caller has to wait for its end. */
+/** If both windows are full, returns the window that ends later, because the caller has to wait for its end. */
 function fullWindowOf(minute: Window, day: Window, limits: Limits): Window | undefined {
-  if (day.used >= limits.perDay) return day
-  return minute.used >= limits.perMinute ? minute : undefined
+  const isMinuteFull = minute.used >= limits.perMinute
+  if (day.used < limits.perDay) return isMinuteFull ? minute : undefined
+  return isMinuteFull && minute.startedAt + MINUTE > day.startedAt + DAY ? minute : day
 }
 
 function refuseBanned(ban: Ban, limits: Limits): Decision {
@@ -136,9 +137,10 @@ function statusesOf(minute: WindowCount, day: WindowCount, { perMinute, perDay }
   return { minute: statusOf(minute, MINUTE, perMinute), day: statusOf(day, DAY, perDay) }
 }
 
-/** The window with fewer requests left. If they are equal, the day, which ends later. */
+/** The window with fewer requests left. If they are equal, the window that ends later. */
 export function tighterWindow({ minute, day }: KeyWindows): WindowStatus {
-  return day.remaining <= minute.remaining ? day : minute
+  if (day.remaining !== minute.remaining) return day.remaining < minute.remaining ? day : minute
+  return day.resetAt < minute.resetAt ? minute : day
 }
 
 function statusOf({ startedAt, used }: WindowCount, length: number, limit: number): WindowStatus {
@@ -196,8 +198,9 @@ export class BurstFilter {
   /** Whether the client had seen a 429. `lastUsedAt` is the time of its previous request to any instance. */
   wasWarned(keyId: string, { receivedAt, connection }: Arrival, now: number, lastUsedAt: number): boolean {
     const warning = this.#warnings.get(keyId)
-    // If this process sent no 429 in this window, another process may have refused the key's previous request. If that was
-    // at least BURST_MS ago, the client has seen the 429. If the clock was set back since then, that counts as 0 ms.
+    // If this process sent no 429 in this window, another process may have refused the key's previous request. If that
+    // was at least BURST_MS ago, the client has seen the 429. If the clock was set back since then, the time since that
+    // request counts as 0 ms.
     if (warning === undefined || now >= warning.resetAt) return Math.max(0, now - lastUsedAt) >= this.#burstMs
     const sentAt = connection === undefined ? undefined : warning.sentTimes.get(connection)
     if (sentAt !== undefined && receivedAt > sentAt) return true

@@ -1,4 +1,5 @@
 import type { Availability, Order, OrderState } from './order.ts'
+import type { OrderChanges } from './orders-draft.ts'
 
 export interface OrderFilter {
   /** If absent, selects open and complete orders. */
@@ -16,7 +17,10 @@ export interface OrderPlace {
   readonly customerWords?: string | undefined
 }
 
-/** Reads orders. `changeStock` changes them. The store's clock decides whether a hold has expired. */
+/**
+ * Reads orders. Commands create and change them (`StockStore.changeStock`). The store's clock decides whether a hold has
+ * expired.
+ */
 export interface OrderStore {
   findOrder(orderId: bigint): Promise<Order | undefined>
   /** At most `limit` orders, by id ascending. With a `customerPrefix`, they are sorted by the words of the customer first. */
@@ -26,11 +30,8 @@ export interface OrderStore {
   countOpenOrders(): Promise<{ readonly orders: number; readonly units: number }>
   /** At most `limit` pets that have expired holds which are still stored as open. Holds that expired earlier come first. */
   petsWithExpiredHolds(limit: number): Promise<bigint[]>
-  /** The totals of this process since it opened the store. */
+  /** How many orders were refused for want of stock, and how many holds expired, in commits of this process. */
   orderTotals(): OrderTotals
 }
 
-export interface OrderTotals {
-  readonly refused: number
-  readonly expired: number
-}
+export type OrderTotals = Pick<OrderChanges, 'refused' | 'expired'>

@@ -180,6 +180,14 @@ export const AVAILABILITY = {
 }
 export type Availability = RecordOf<typeof AVAILABILITY>
 
+/** The result of `availableOf`. */
+export const AVAILABLE = Type.Integer({
+  minimum: -MAX_QUANTITY,
+  maximum: MAX_QUANTITY,
+  description:
+    'Units that can still be ordered: quantity minus reserved. Negative if the stock was set below the reserved units.',
+})
+
 /** Whether the order is an expired hold that is still stored as open. Such an order reserves nothing. */
 export function isExpired({ state, expiresAt }: Order, now: number): boolean {
   return state === 'open' && expiresAt !== undefined && expiresAt <= now

@@ -1,11 +1,8 @@
 import {
-  type CancelOrder,
-  type ChangeOrder,
   type ChangeOrigin,
-  type CompleteOrder,
-  type CreateOrder,
-  type CreateOrders,
+  type CommandOf,
   type InsufficientStock,
+  type OrderAndPet,
   type OrderClosed,
   type OrderDone,
   type OutcomeOf,
@@ -75,20 +72,16 @@ export class OrdersDraft {
     return {
       added: [...this.#added.values()],
       changed: [...this.#changed.values()],
-      expired: this.expiredCount,
+      expired: this.#locked.expiredHolds.length,
       refused: this.#refusedCount,
     }
-  }
-
-  get expiredCount(): number {
-    return this.#locked.expiredHolds.length
   }
 
   get now(): number {
     return this.#locked.now
   }
 
-  create(command: CreateOrder): OutcomeOf<CreateOrder> {
+  create(command: CommandOf<'create_order'>): OutcomeOf<'create_order'> {
     const { petId, quantity } = command.order
     const failure = this.reservationFailure(petId, quantity)
     if (failure === undefined) return { type: 'done', order: this.#createOrder(command.order, command) }
@@ -97,7 +90,7 @@ export class OrdersDraft {
   }
 
   /** Creates all orders or none. The quantities of orders for the same pet are added up. */
-  createAll(command: CreateOrders): OutcomeOf<CreateOrders> {
+  createAll(command: CommandOf<'create_orders'>): OutcomeOf<'create_orders'> {
     const { orders } = command
     const wantedByPet = new Map<bigint, number>()
     const failures: ErrorDetail[] = []
@@ -128,21 +121,21 @@ export class OrdersDraft {
     return this.add(order, by)
   }
 
-  complete(command: CompleteOrder): OutcomeOf<CompleteOrder> {
+  complete(command: CommandOf<'complete_order'>): OutcomeOf<'complete_order'> {
     const order = this.#findLocked(command)
     if (order === undefined) return { type: 'unknown_order' }
     if (command.onlyIfOpen && order.state !== 'open') return { type: 'order_closed', order }
     return this.completeIfAllowed(order, command)
   }
 
-  cancel(command: CancelOrder): OutcomeOf<CancelOrder> {
+  cancel(command: CommandOf<'cancel_order'>): OutcomeOf<'cancel_order'> {
     const order = this.#findLocked(command)
     if (order === undefined) return { type: 'unknown_order' }
     const outcome = outcomeWithoutChange(order, 'cancelled')
     return outcome ?? { type: 'done', order: this.#transition(order, 'cancelled', command) }
   }
 
-  change(command: ChangeOrder): OutcomeOf<ChangeOrder> {
+  change(command: CommandOf<'change_order'>): OutcomeOf<'change_order'> {
     const order = this.#findLocked(command)
     if (order === undefined) return { type: 'unknown_order' }
     const changed = withUpdate(ORDER, order, command.patch)
@@ -178,14 +171,17 @@ export class OrdersDraft {
     const outcome = outcomeWithoutChange(order, 'completed')
     if (outcome !== undefined) return outcome
     const { petId, quantity } = order
-    const onShelf = this.#itemOf(order).quantity
+    const onShelf = this.#stock.requireEntry(petId).quantity
     if (onShelf < quantity) {
       return { type: 'insufficient_stock', petId, wanted: quantity, available: onShelf }
     }
     return { type: 'done', order: this.#transition(order, 'completed', by) }
   }
 
-  /** For a patch, `order` is open and keeps its quantity. An import may change the quantity, or replace a complete order. */
+  /**
+   * For a patch, `order` is open and keeps its quantity. An import may change the quantity, or replace an order whose
+   * state is `complete`.
+   */
   replaceOrder(order: Order, by: ChangeOrigin): Order {
     const before = this.find(order.id)
     if (before === undefined) throw new Error(`there is no order ${order.id} to change`)
@@ -196,7 +192,7 @@ export class OrdersDraft {
     return order
   }
 
-  #findLocked({ orderId, petId }: CompleteOrder | CancelOrder | ChangeOrder): Order | undefined {
+  #findLocked({ orderId, petId }: OrderAndPet): Order | undefined {
     // Without a petId, the order did not exist when the command was created.
     const order = petId === undefined ? undefined : this.find(orderId)
     if (order !== undefined && order.petId !== petId) {
@@ -212,8 +208,8 @@ export class OrdersDraft {
     if (units === 'take') {
       const { keyId, at } = by
       const sale: ChangeOrigin = { keyId, at, reason: 'sold', reference: `order ${id}` }
-      const item = this.#itemOf(order)
-      this.#stock.setQuantity(item, item.quantity - quantity, sale)
+      const onShelf = this.#stock.requireEntry(petId).quantity
+      this.#stock.setQuantity(petId, onShelf - quantity, sale)
     }
     const isClosing = units === 'take' || units === 'release'
     if (isClosing) this.#stock.changeReserved(petId, -quantity)
@@ -222,12 +218,6 @@ export class OrdersDraft {
     this.#changed.set(id, after)
     this.#log(after, change, by)
     return after
-  }
-
-  #itemOf({ id, petId }: Order) {
-    const item = this.#stock.findItem(petId)
-    if (item === undefined) throw new Error(`order ${id} is open, but pet ${petId} has no entry`)
-    return item
   }
 
   #log(order: Order, change: OrderChange, by: ChangeOrigin): void {

@@ -37,10 +37,3 @@ export const ADJUSTMENT_CHANGE = {
     Quantity('The expected stock count. If the current count differs, the answer is 412.'),
   ),
 }
-
-/** A change must have either a delta or a quantity. Returns the problem if it has both or neither. */
-export function deltaOrQuantityProblem(delta: unknown, quantity: unknown): string | undefined {
-  if ((delta === undefined) !== (quantity === undefined)) return undefined
-  const got = delta === undefined ? 'neither' : 'both'
-  return `a change must have exactly one of delta and quantity, got ${got}`
-}

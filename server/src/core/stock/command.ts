@@ -20,27 +20,54 @@ export interface ChangeOrigin {
   readonly reference?: string | undefined
 }
 
-type CommandOf<Type extends string, Fields> = ChangeOrigin & Readonly<{ type: Type } & Fields>
-
-export type SetQuantity = CommandOf<
-  'set_quantity',
-  {
+/** The fields of each command, in addition to its type and origin. */
+interface CommandFields {
+  set_quantity: {
     petId: bigint
     quantity: number
     /** The command changes nothing unless the entry is in one of these states. `undefined` allows any state. */
     onlyIf?: readonly EntryState[] | undefined
   }
->
-
-/** Makes all of its changes or none. Each pet may occur once. */
-export type Adjust = CommandOf<
-  'adjust',
-  {
+  /** Makes all of its changes or none. Each pet may occur once. */
+  adjust: {
     /** Refuses to take units that open orders reserve. */
     keepReserved?: boolean | undefined
     changes: readonly AdjustmentChange[]
   }
->
+  create_order: { order: NewOrder }
+  /** Creates all orders or none. */
+  create_orders: { orders: readonly NewOrder[] }
+  /** With `onlyIfOpen`, an order that is already complete is refused as closed. */
+  complete_order: OrderAndPet & { onlyIfOpen?: boolean | undefined }
+  cancel_order: OrderAndPet
+  change_order: OrderAndPet & { patch: OrderPatch }
+  /** Releases the expired holds of these pets. Every other command that reads orders does so as well. */
+  release_holds: { petIds: readonly bigint[] }
+  create_pet: { pet: NewPet }
+  update_pet: { petId: bigint; patch: PetPatch }
+  /**
+   * Creates or updates all of its pets or none. Each id and each barcode may occur once. Unless `canChangeStock`, the command
+   * is refused if it changes the quantity of an existing pet.
+   */
+  upsert_pets: { canChangeStock: boolean; pets: readonly PetUpsert[] }
+  remove_pet: { petId: bigint }
+  create_category: { category: NewCategory }
+  update_category: { categoryId: bigint; patch: CategoryPatch }
+  remove_category: { categoryId: bigint }
+  create_webhook: { webhook: Webhook }
+  update_webhook: { webhookId: bigint; patch: WebhookPatch }
+  rotate_webhook_secret: { webhookId: bigint; secret: string }
+  /** Makes a webhook continue at another place in the log. */
+  move_webhook: {
+    webhookId: bigint
+    cursor: string
+    /** The time of a relist, which is sent before any event; `undefined` if no relist is needed. */
+    relistAt?: number | undefined
+    /** The command changes nothing if the webhook has another revision. `undefined` allows any revision. */
+    onlyIfRevision?: number | undefined
+  }
+  remove_webhook: { webhookId: bigint }
+}
 
 export type AdjustmentChange = {
   readonly petId: bigint
@@ -51,80 +78,23 @@ export type AdjustmentChange = {
   | { readonly quantity: number; readonly delta?: undefined }
 )
 
-export type CreateOrder = CommandOf<'create_order', { order: NewOrder }>
-/** Creates all orders or none. */
-export type CreateOrders = CommandOf<'create_orders', { orders: readonly NewOrder[] }>
-
-interface OrderAndPet {
+export interface OrderAndPet {
   orderId: bigint
-  /** The commit locks the order's pet before it reads the order. `undefined` if the order does not exist. */
+  /** The pet of the order, which the commit locks before it reads the order. `undefined` if the order does not exist. */
   petId: bigint | undefined
 }
 
-/** With `onlyIfOpen`, an order that is already complete is refused as closed. */
-export type CompleteOrder = CommandOf<'complete_order', OrderAndPet & { onlyIfOpen?: boolean | undefined }>
-export type CancelOrder = CommandOf<'cancel_order', OrderAndPet>
-export type ChangeOrder = CommandOf<'change_order', OrderAndPet & { patch: OrderPatch }>
-/** Releases the expired holds of these pets. Every other command that reads orders does so as well. */
-type ReleaseHolds = CommandOf<'release_holds', { petIds: readonly bigint[] }>
-
-export type CreatePet = CommandOf<'create_pet', { pet: NewPet }>
-export type UpdatePet = CommandOf<'update_pet', { petId: bigint; patch: PetPatch }>
-/**
- * Creates or updates all of its pets or none. Each id and each barcode may occur once. Unless `canChangeStock`, the command
- * is refused if it changes the quantity of an existing pet.
- */
-export type UpsertPets = CommandOf<'upsert_pets', { canChangeStock: boolean; pets: readonly PetUpsert[] }>
-export type RemovePet = CommandOf<'remove_pet', { petId: bigint }>
-
-export type CreateCategory = CommandOf<'create_category', { category: NewCategory }>
-export type UpdateCategory = CommandOf<'update_category', { categoryId: bigint; patch: CategoryPatch }>
-export type RemoveCategory = CommandOf<'remove_category', { categoryId: bigint }>
-
-export type CreateWebhook = CommandOf<'create_webhook', { webhook: Webhook }>
-export type UpdateWebhook = CommandOf<'update_webhook', { webhookId: bigint; patch: WebhookPatch }>
-export type RotateWebhookSecret = CommandOf<'rotate_webhook_secret', { webhookId: bigint; secret: string }>
-/** Makes a webhook continue at another place in the log. */
-export type MoveWebhook = CommandOf<
-  'move_webhook',
-  {
-    webhookId: bigint
-    cursor: string
-    /** The time of a relist, which is sent before any event; `undefined` if no relist is needed. */
-    relistAt?: number | undefined
-    /** The command changes nothing if the webhook has another revision. `undefined` allows any revision. */
-    onlyIfRevision?: number | undefined
-  }
->
-export type RemoveWebhook = CommandOf<'remove_webhook', { webhookId: bigint }>
+export type CommandType = keyof CommandFields
 
 /** A request to change something. The store decides and commits it. */
-export type Command =
-  | SetQuantity
-  | Adjust
-  | CreateOrder
-  | CreateOrders
-  | CompleteOrder
-  | CancelOrder
-  | ChangeOrder
-  | ReleaseHolds
-  | CreatePet
-  | UpdatePet
-  | UpsertPets
-  | RemovePet
-  | CreateCategory
-  | UpdateCategory
-  | RemoveCategory
-  | CreateWebhook
-  | UpdateWebhook
-  | RotateWebhookSecret
-  | MoveWebhook
-  | RemoveWebhook
+export type Command = {
+  [Type in CommandType]: ChangeOrigin & Readonly<{ type: Type } & CommandFields[Type]>
+}[CommandType]
 
-export type CommandType = Command['type']
+export type CommandOf<Type extends CommandType> = Extract<Command, { readonly type: Type }>
 
 /** The possible outcomes of each command. Every outcome except `done` means that nothing was changed. */
-export interface OutcomeByCommand {
+interface OutcomeByCommand {
   set_quantity:
     | Done<{ item: InventoryItem }>
     | OutcomeOfType<'conflict', { item: InventoryItem }>
@@ -178,11 +148,11 @@ export type WebhookDone = Done<{ webhook: Webhook }>
 export type UnknownWebhook = OutcomeOfType<'unknown_webhook'>
 
 export type Outcome = OutcomeByCommand[CommandType]
-export type OutcomeOf<C extends Command> = OutcomeByCommand[C['type']]
+export type OutcomeOf<Type extends CommandType> = OutcomeByCommand[Type]
 
 /** Makes a command idempotent: the store remembers its answer and returns it when the command is sent again. */
 export interface Idempotency<O> {
-  /** Chosen by the caller; keys of different callers never collide. */
+  /** Chosen by the caller. Different callers may choose the same key; their answers are kept apart. */
   readonly key: string
   /** Shows whether a command with the same key is the same command. */
   readonly fingerprint: string
@@ -203,8 +173,8 @@ export type KeyedAnswer =
 
 type ResultOf<C extends SubmittedCommand> = C extends unknown
   ? 'idempotency' extends keyof C
-    ? OutcomeOf<C> | KeyedAnswer
-    : OutcomeOf<C>
+    ? OutcomeOf<C['type']> | KeyedAnswer
+    : OutcomeOf<C['type']>
   : never
 
 export type Result = Outcome | KeyedAnswer
@@ -245,7 +215,7 @@ const ORDER_TRAITS = { pets: petOf, reads: readsOrders, size: sizeOne }
 const CATEGORY_TRAITS = { pets: noPets, reads: readsCatalog, size: () => MAX_CHANGES }
 const WEBHOOK_TRAITS = { pets: noPets, reads: (): readonly Section[] => ['webhooks'], size: sizeOne }
 
-const TRAITS: { readonly [Type in CommandType]: CommandTraits<Extract<Command, { type: Type }>> } = {
+const TRAITS: { readonly [Type in CommandType]: CommandTraits<CommandOf<Type>> } = {
   set_quantity: { pets: petOf, reads: () => [], size: sizeOne },
   adjust: {
     pets: ({ changes }) => changes.map(({ petId }) => petId),

@@ -10,19 +10,19 @@ import type { ErrorDetail } from '../values/errors.ts'
 import { MAX_QUANTITY } from '../values/field.ts'
 import { type LockedWebhooks, type WebhookChanges, WebhooksDraft } from '../webhooks/webhooks-draft.ts'
 import type {
-  Adjust,
   AdjustmentChange,
   Command,
+  CommandOf,
+  CommandType,
   Idempotency,
   KeyedAnswer,
   Outcome,
   OutcomeOf,
   Result,
   Section,
-  SetQuantity,
   SubmittedCommand,
 } from './command.ts'
-import { availableText, entryNotFound, type InventoryItem, type LockedEntry } from './inventory.ts'
+import { availableText, entryNotFound, type LockedEntry } from './inventory.ts'
 import { toFailure } from './refusal.ts'
 import { availableOf, type LogRecord, StockDraft } from './stock-draft.ts'
 
@@ -76,7 +76,7 @@ export function decide(
   const answers = new AnswersDraft(locked.answers)
   const isPostponed = locked.orders !== undefined && locked.orders.expiredHolds.length >= MAX_EXPIRED_HOLDS
   const decideOne = (command: Command): Outcome => {
-    const decideCommand: Decide<Command> = DECISIONS[command.type]
+    const decideCommand: Decide<CommandType> = DECISIONS[command.type]
     const outcome = decideCommand(drafts, command)
     stock.logThresholdCrossings(command)
     return outcome
@@ -102,11 +102,13 @@ export function decide(
 
 /**
  * A method type, because method parameters are bivariant: a function that decides one type of command can then be used as
- * `Decide<Command>`.
+ * `Decide<CommandType>`.
  */
-type Decide<C extends Command> = { decide(drafts: Drafts, command: C): OutcomeOf<C> }['decide']
+type Decide<Type extends CommandType> = {
+  decide(drafts: Drafts, command: CommandOf<Type>): OutcomeOf<Type>
+}['decide']
 
-const DECISIONS: { readonly [Type in Command['type']]: Decide<Extract<Command, { type: Type }>> } = {
+const DECISIONS: { readonly [Type in CommandType]: Decide<Type> } = {
   set_quantity: ({ stock }, command) => setQuantity(stock, command),
   adjust: ({ stock }, command) => adjust(stock, command),
   create_order: (drafts, command) => ordersOf(drafts).create(command),
@@ -114,7 +116,7 @@ const DECISIONS: { readonly [Type in Command['type']]: Decide<Extract<Command, {
   complete_order: (drafts, command) => ordersOf(drafts).complete(command),
   cancel_order: (drafts, command) => ordersOf(drafts).cancel(command),
   change_order: (drafts, command) => ordersOf(drafts).change(command),
-  release_holds: (drafts) => ({ type: 'done', expired: ordersOf(drafts).expiredCount }),
+  release_holds: (drafts) => ({ type: 'done', expired: ordersOf(drafts).changes.expired }),
   create_pet: (drafts, command) => catalogOf(drafts).createPet(command),
   update_pet: (drafts, command) => catalogOf(drafts).updatePet(command),
   upsert_pets: (drafts, command) => catalogOf(drafts).upsertPets(command),
@@ -139,40 +141,38 @@ function requireDraft<Draft>(draft: Draft | undefined, section: Section): Draft 
   return draft
 }
 
-function setQuantity(stock: StockDraft, command: SetQuantity): OutcomeOf<SetQuantity> {
-  const { petId, quantity, onlyIf } = command
-  const item = stock.findItem(petId)
-  if (item === undefined) return { type: 'unknown_pet' }
+function setQuantity(stock: StockDraft, command: CommandOf<'set_quantity'>): OutcomeOf<'set_quantity'> {
+  const { petId, onlyIf } = command
+  const entry = stock.findEntry(petId)
+  if (entry === undefined) return { type: 'unknown_pet' }
+  const { quantity, status } = entry
   const isAllowed =
-    onlyIf === undefined ||
-    onlyIf.some((state) => state.quantity === item.quantity && state.status === item.status)
+    onlyIf === undefined || onlyIf.some((state) => state.quantity === quantity && state.status === status)
   return isAllowed
-    ? { type: 'done', item: stock.setQuantity(item, quantity, command) }
-    : { type: 'conflict', item }
+    ? { type: 'done', item: stock.setQuantity(petId, command.quantity, command) }
+    : { type: 'conflict', item: { petId, quantity, status } }
 }
 
 /** Changes nothing if any of the changes fails. */
-function adjust(stock: StockDraft, command: Adjust): OutcomeOf<Adjust> {
-  const itemsBefore: InventoryItem[] = []
+function adjust(stock: StockDraft, command: CommandOf<'adjust'>): OutcomeOf<'adjust'> {
   const failures: ErrorDetail[] = []
   for (const [index, change] of command.changes.entries()) {
     const { petId } = change
-    const item = stock.findItem(petId)
-    if (item === undefined) {
+    const entry = stock.findEntry(petId)
+    if (entry === undefined) {
       failures.push(toFailure(entryNotFound(petId), index, petId))
       continue
     }
     const failure =
-      failureOf(change, item.quantity) ??
-      (command.keepReserved ? reservedFailure(change, stock.findEntry(petId)) : undefined)
-    if (failure === undefined) itemsBefore.push(item)
-    else failures.push({ index, petId, ...failure })
+      expectationFailure(change, entry.quantity) ??
+      (command.keepReserved ? reservedFailure(change, entry) : undefined) ??
+      quantityFailure(change, entry.quantity)
+    if (failure !== undefined) failures.push({ index, petId, ...failure })
   }
   if (failures.length > 0) return { type: 'refused', failures }
-  const items = command.changes.map((change, index) => {
-    const item = itemsBefore[index]
-    if (item === undefined) throw new Error(`changes[${index}] did not fail, but its pet has no entry`)
-    return stock.setQuantity(item, quantityAfter(change, item.quantity), command)
+  const items = command.changes.map((change) => {
+    const { quantity } = stock.requireEntry(change.petId)
+    return stock.setQuantity(change.petId, quantityAfter(change, quantity), command)
   })
   return { type: 'done', items }
 }
@@ -183,14 +183,16 @@ function quantityAfter(change: AdjustmentChange, quantity: number): number {
 
 type Failure = Omit<ErrorDetail, 'index' | 'petId'>
 
-function failureOf(change: AdjustmentChange, quantity: number): Failure | undefined {
-  const { petId, expected, delta } = change
-  if (expected !== undefined && expected !== quantity) {
-    return {
-      code: 'precondition_failed',
-      message: `the quantity of petId ${petId} is ${quantity}, not ${expected} as expected; read it again before you retry`,
-    }
+function expectationFailure({ petId, expected }: AdjustmentChange, quantity: number): Failure | undefined {
+  if (expected === undefined || expected === quantity) return undefined
+  return {
+    code: 'precondition_failed',
+    message: `the quantity of petId ${petId} is ${quantity}, not ${expected} as expected; read it again before you retry`,
   }
+}
+
+function quantityFailure(change: AdjustmentChange, quantity: number): Failure | undefined {
+  const { petId, delta } = change
   const newQuantity = quantityAfter(change, quantity)
   if (delta !== undefined && newQuantity < 0) {
     return {
@@ -209,8 +211,7 @@ function failureOf(change: AdjustmentChange, quantity: number): Failure | undefi
 }
 
 /** The failure if the change would take units that open orders reserve. A change that takes no units never fails. */
-function reservedFailure(change: AdjustmentChange, entry: LockedEntry | undefined): Failure | undefined {
-  if (entry === undefined) return undefined
+function reservedFailure(change: AdjustmentChange, entry: LockedEntry): Failure | undefined {
   const { quantity, reserved } = entry
   const taken = quantity - quantityAfter(change, quantity)
   const available = availableOf(entry)

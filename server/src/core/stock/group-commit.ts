@@ -76,12 +76,15 @@ export class GroupCommit {
   }
 
   /** Resolves to the outcome once it is on disk. */
-  run<C extends Command>(command: C): Promise<OutcomeOf<C>> {
+  run<C extends Command>(command: C): Promise<OutcomeOf<C['type']>> {
     return this.#submit(command)
   }
 
   /** Resolves to the new or the remembered answer, or to `key_reused`. */
-  runOnce<C extends Command>(command: C, idempotency: Idempotency<OutcomeOf<C>>): Promise<KeyedAnswer> {
+  runOnce<C extends Command>(
+    command: C,
+    idempotency: Idempotency<OutcomeOf<C['type']>>,
+  ): Promise<KeyedAnswer> {
     return this.#submit(command, idempotency)
   }
 

@@ -8,7 +8,10 @@ import type { InventoryItem, LockedEntry } from './inventory.ts'
 /** A row that a commit writes to the log. */
 export type LogRecord = PetRecord | OrderChangeRecord | ThresholdRecord | CategoryChangeRecord
 
-/** A record about a pet. The records of a pet are linked: each has the index of the previous record. */
+/**
+ * A record of the kind `change`, `pet` or `removed`. These records of a pet are linked: each has the index of the
+ * previous one.
+ */
 export type PetRecord = QuantityRecord | PetChangeRecord | PetRemovalRecord
 
 interface LinkedRecord {
@@ -60,7 +63,10 @@ export function availableOf({ quantity, reserved }: Pick<LockedEntry, 'quantity'
   return quantity - reserved
 }
 
-/** Every store reads enough free ids for the commands of a commit. */
+/**
+ * Throws if the ids are used up, which would be a bug of the store: it must read enough free ids for the commands of a
+ * commit.
+ */
 export function takeId(
   ids: readonly bigint[],
   index: number,
@@ -97,39 +103,30 @@ export class StockDraft {
     return this.#changed.has(petId) ? this.#changed.get(petId) : this.#locked.get(petId)
   }
 
-  findItem(petId: bigint): InventoryItem | undefined {
+  requireEntry(petId: bigint): LockedEntry {
     const entry = this.findEntry(petId)
-    return entry === undefined ? undefined : { petId, quantity: entry.quantity, status: entry.status }
+    if (entry === undefined) throw new Error(`petId ${petId} has no entry`)
+    return entry
   }
 
-  setQuantity(
-    { petId, quantity, status }: InventoryItem,
-    newQuantity: number,
-    by: ChangeOrigin,
-  ): InventoryItem {
-    if (!Number.isInteger(newQuantity) || newQuantity < 0 || newQuantity > MAX_QUANTITY) {
-      throw new RangeError(`the quantity must be an integer from 0 to ${MAX_QUANTITY}, got ${newQuantity}`)
+  setQuantity(petId: bigint, after: number, by: ChangeOrigin): InventoryItem {
+    if (!Number.isInteger(after) || after < 0 || after > MAX_QUANTITY) {
+      throw new RangeError(`the quantity must be an integer from 0 to ${MAX_QUANTITY}, got ${after}`)
     }
-    if (newQuantity !== quantity) {
+    const entry = this.requireEntry(petId)
+    const { quantity: before, status } = entry
+    if (after !== before) {
       if (this.#latestRecords.get(petId)?.by === by) {
         throw new RangeError(`petId ${petId} occurs twice in one command`)
       }
-      this.#putEntry(petId, { ...this.#requireEntry(petId), quantity: newQuantity })
-      this.#addRecord({
-        kind: 'change',
-        petId,
-        before: quantity,
-        after: newQuantity,
-        status,
-        by,
-        ...this.#linkToPrevious(petId),
-      })
+      this.#putEntry(petId, { ...entry, quantity: after })
+      this.#addRecord({ kind: 'change', before, after, petId, status, by, ...this.#linkToPrevious(petId) })
     }
-    return { petId, quantity: newQuantity, status }
+    return { petId, quantity: after, status }
   }
 
   changeReserved(petId: bigint, difference: number): void {
-    const entry = this.#requireEntry(petId)
+    const entry = this.requireEntry(petId)
     const reserved = entry.reserved + difference
     if (!Number.isSafeInteger(reserved) || reserved < 0) {
       throw new RangeError(`petId ${petId} cannot have ${reserved} reserved units`)
@@ -148,7 +145,7 @@ export class StockDraft {
   }
 
   removePet(petId: bigint, by: ChangeOrigin): void {
-    const { quantity: before, status } = this.#requireEntry(petId)
+    const { quantity: before, status } = this.requireEntry(petId)
     this.#changed.set(petId, undefined)
     this.#wasLow.delete(petId)
     // If the same commit adds the pet again, it reuses the stock row, so the row's low flag must be reset.
@@ -167,7 +164,7 @@ export class StockDraft {
   /** Must be called at the end of each command: only the effect of the whole command can cross a threshold. */
   logThresholdCrossings(by: ChangeOrigin): void {
     for (const [petId, wasLow] of this.#wasLow) {
-      const entry = this.#requireEntry(petId)
+      const entry = this.requireEntry(petId)
       const isLowNow = isLow(entry)
       if (isLowNow === wasLow) continue
       this.low.set(petId, isLowNow)
@@ -181,12 +178,6 @@ export class StockDraft {
     const wasLow = before !== undefined && isLow(before)
     if ((wasLow || entry.lowStockAt !== null) && !this.#wasLow.has(petId)) this.#wasLow.set(petId, wasLow)
     this.#changed.set(petId, entry)
-  }
-
-  #requireEntry(petId: bigint): LockedEntry {
-    const entry = this.findEntry(petId)
-    if (entry === undefined) throw new Error(`petId ${petId} has no entry`)
-    return entry
   }
 
   #linkToPrevious(petId: bigint) {

@@ -1,6 +1,7 @@
+import Type from 'typebox'
 import { PET } from '../catalog/pet.ts'
-import { AVAILABILITY, type Order, type OrderChange } from '../orders/order.ts'
-import { type Fields, Int64, OneOf, type RecordOf } from '../values/field.ts'
+import { AVAILABILITY, AVAILABLE, type Order, type OrderChange } from '../orders/order.ts'
+import { type Fields, Int64, OneOf, Quantity, type RecordOf } from '../values/field.ts'
 import { HISTORY_ENTRY } from './history.ts'
 import { PetStatus } from './inventory.ts'
 
@@ -49,17 +50,14 @@ export type PetEvent = EventOf<'pet', typeof PET_EVENT>
 export const REMOVED_EVENT = { petId: Int64('The pet that was removed.'), at, keyId }
 export type RemovedEvent = EventOf<'removed', typeof REMOVED_EVENT>
 
-export interface LowStockEvent extends EventBase {
-  readonly kind: 'low' | 'recovered'
-  readonly petId: bigint
-  readonly quantity: number
-  readonly reserved: number
-  readonly available: number
-  /** Absent if the pet recovered because its threshold was removed. */
-  readonly lowStockAt?: number
-  readonly at: number
-  readonly keyId: string
+export const LOW_STOCK_EVENT = {
+  ...AVAILABILITY,
+  available: AVAILABLE,
+  lowStockAt: Type.Optional(Quantity('The threshold that applies; absent if the pet no longer has one.')),
+  at,
+  keyId,
 }
+export type LowStockEvent = EventOf<'low' | 'recovered', typeof LOW_STOCK_EVENT>
 
 /** Events since the reader's cursor are missing: the reader must read the whole list again and continue after this event. */
 export interface RelistEvent extends EventBase {

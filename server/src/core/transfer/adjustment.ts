@@ -1,9 +1,9 @@
 import { RemoveOptional } from 'typebox'
-import { ADJUSTMENT_CHANGE, deltaOrQuantityProblem } from '../stock/adjustment-fields.ts'
-import type { Adjust, AdjustmentChange } from '../stock/command.ts'
+import { ADJUSTMENT_CHANGE } from '../stock/adjustment-fields.ts'
+import type { AdjustmentChange, CommandOf } from '../stock/command.ts'
 import { decide } from '../stock/decide.ts'
 import type { EntryState, LockedEntry } from '../stock/inventory.ts'
-import { isQuantityRecord, type LogRecord } from '../stock/stock-draft.ts'
+import { isQuantityRecord } from '../stock/stock-draft.ts'
 import { codecOf } from '../values/field.ts'
 import { ADJUST_KEY_ID, type StagedRow } from './import.ts'
 import { BadRow, type RowKind, rowKind } from './rows.ts'
@@ -24,8 +24,12 @@ export const ADJUSTMENT_ROW_KIND: RowKind<AdjustmentChange> = {
   ...baseRowKind,
   read: (texts) => {
     const change = baseRowKind.read(texts)
-    const problem = deltaOrQuantityProblem(change.delta, change.quantity)
-    if (problem !== undefined) throw new BadRow(problem)
+    const hasDelta = change.delta !== undefined
+    const hasQuantity = change.quantity !== undefined
+    if (hasDelta === hasQuantity) {
+      const got = hasDelta ? 'both' : 'neither'
+      throw new BadRow(`a change must have exactly one of delta and quantity, got ${got}`)
+    }
     return change
   },
 }
@@ -35,41 +39,33 @@ export interface AdjustmentRow extends StagedRow<AdjustmentChange> {
   readonly entry: EntryState | undefined
 }
 
-/** Decides the rows by the rules of an adjustment. Each pet may occur once. */
+/** Decides each row by the rules of an adjustment. Each pet may occur once. */
 export function decideRows(rows: readonly AdjustmentRow[]) {
   const locked = new Map<bigint, LockedEntry>()
   for (const { value, entry } of rows) {
-    // Reserved units and thresholds do not affect whether an adjustment is possible.
+    // Without keepReserved, reserved units do not affect whether an adjustment is possible. Thresholds never do.
     if (entry !== undefined) locked.set(value.petId, { ...entry, reserved: 0, lowStockAt: null })
   }
-  const { results, records } = decide([adjustmentOf(rows)], locked)
-  const [outcome] = results
-  if (outcome?.type !== 'refused') return { changed: changesOf(rows, records), refused: [] }
-  const failures = new Map(outcome.failures.map((failure) => [failure.index, failure]))
-  const refused = rows.flatMap(({ line, value: { petId } }, index) => {
-    const failure = failures.get(index)
-    if (failure === undefined) return []
-    // The message of `not_found` is for API callers: it names an HTTP operation.
-    const reason = failure.code === 'not_found' ? `there is no pet ${petId}` : failure.message
-    return [{ line, petId, reason }]
-  })
-  // An adjustment with a failure changes nothing, so the other rows are decided again without the refused rows.
-  const acceptedRows = rows.filter((_, index) => !failures.has(index))
-  const { records: acceptedRecords } = decide([adjustmentOf(acceptedRows)], locked)
-  return { changed: changesOf(acceptedRows, acceptedRecords), refused }
-}
-
-function changesOf(rows: readonly AdjustmentRow[], records: readonly LogRecord[]) {
+  const { results, records } = decide(rows.map(adjustmentOf), locked)
   const lines = new Map(rows.map(({ line, value }) => [value.petId, line]))
-  return records.filter(isQuantityRecord).map(({ petId, before, after }) => {
+  const changed = records.filter(isQuantityRecord).map(({ petId, before, after }) => {
     const line = lines.get(petId)
     if (line === undefined)
       throw new Error(`the quantity of pet ${petId} changed, but no row is about this pet`)
     return { line, petId, before, after }
   })
+  const refused = rows.flatMap(({ line, value: { petId } }, index) => {
+    const outcome = results[index]
+    const failure = outcome?.type === 'refused' ? outcome.failures[0] : undefined
+    if (failure === undefined) return []
+    // The message of `not_found` is for API callers: it names an HTTP operation.
+    const reason = failure.code === 'not_found' ? `there is no pet ${petId}` : failure.message
+    return [{ line, petId, reason }]
+  })
+  return { changed, refused }
 }
 
-/** The key and the time do not affect the decision. */
-function adjustmentOf(rows: readonly AdjustmentRow[]): Adjust {
-  return { type: 'adjust', keyId: ADJUST_KEY_ID, at: 0, changes: rows.map(({ value }) => value) }
+/** An adjustment of one row, so that a refused row does not affect the others. The key and the time do not matter. */
+function adjustmentOf({ value }: AdjustmentRow): CommandOf<'adjust'> {
+  return { type: 'adjust', keyId: ADJUST_KEY_ID, at: 0, changes: [value] }
 }

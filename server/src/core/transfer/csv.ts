@@ -186,7 +186,7 @@ export function kindOfNames<Name extends string>(
       commonCount: names.filter((name) => closestName(name, namesOf(kind.columns)) !== undefined).length,
       missingCount: missingRequiredColumns(names, kind.columns).length,
     }))
-    // A single common name is too weak a hint to compare the missing columns: the first kind is used.
+    // With a single common name, which is a weak hint, the first kind is used.
     .sort(
       (a, b) => b.commonCount - a.commonCount || (a.commonCount > 1 ? a.missingCount - b.missingCount : 0),
     )
@@ -248,7 +248,7 @@ function describeName(name: string): string {
 
 function joinProblems(problems: readonly string[]): string {
   const listed = problems.slice(0, MAX_LISTED_PROBLEMS)
-  if (problems.length > listed.length) listed.push(`and ${problems.length - listed.length} more`)
+  if (problems.length > listed.length) listed.push(`Further problems: ${problems.length - listed.length}`)
   return listed
     .map((problem, index) => (index === listed.length - 1 || problem.endsWith('?') ? problem : `${problem}.`))
     .join(' ')

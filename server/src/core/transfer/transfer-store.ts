@@ -7,7 +7,7 @@ import type { StagedImport } from './import.ts'
 /** Coordinates an import with a running service if the database allows only one writer at a time. */
 export interface WritePause {
   isServiceRunning(): boolean
-  /** Makes the service answer writes with a retry delay of this many seconds. Replaces the last announcement. */
+  /** Makes the service refuse writes and ask callers to retry after this many seconds. Replaces the last announcement. */
   announce(seconds: number): void
   /** Ends the announcement. Must be called at the end of the import, even if nothing was announced. */
   withdraw(): void

@@ -1,4 +1,4 @@
-import type { ChangeOrigin, MoveWebhook } from '../stock/command.ts'
+import type { ChangeOrigin, CommandOf } from '../stock/command.ts'
 import type { Webhook } from './webhook.ts'
 import type { Rewind } from './webhook-store.ts'
 
@@ -7,7 +7,7 @@ export function rewindCommand(
   { id, revision, progress }: Webhook,
   { type, cursor }: Rewind,
   { keyId, at }: ChangeOrigin,
-): MoveWebhook {
+): CommandOf<'move_webhook'> {
   return {
     type: 'move_webhook',
     webhookId: id,

@@ -1,5 +1,4 @@
 // Resources that all webhooks of a process share: the slots for parallel requests, and the reads of the event log.
-import type { StockEvents } from '../stock/stock-event.ts'
 import { MAX_WEBHOOKS } from './webhook.ts'
 import type { DeliveryStore } from './webhook-store.ts'
 
@@ -48,7 +47,7 @@ export class DeliverySlots {
 export const EVENTS_PER_READ = 256
 const MAX_CACHED_READS = 16
 
-type LogRead = StockEvents | 'relist_needed' | 'unknown_cursor'
+type LogRead = Awaited<ReturnType<DeliveryStore['eventsAfter']>>
 
 /**
  * Reads the event log for all webhooks of a process. Webhooks at the same cursor share a read. Reads never overlap, and the
@@ -76,7 +75,7 @@ export class SharedLog {
     if (this.#reads.size > MAX_CACHED_READS && oldest !== undefined) this.#reads.delete(oldest)
     this.#lastRead = read.then(
       (result) => {
-        // A read that reached the end of the log is not cached, because a later read may return more.
+        // Only a full read stays cached. After a read that reached the end of the log, a later read may return more.
         if (typeof result === 'string' || result.events.length < EVENTS_PER_READ) this.#forget(cursor, read)
       },
       () => this.#forget(cursor, read),

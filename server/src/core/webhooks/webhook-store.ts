@@ -1,6 +1,8 @@
 // The ports of webhooks: the store, the sender and the observers of deliveries.
+import Type from 'typebox'
 import type { StockEvents } from '../stock/stock-event.ts'
 import type { EventStore } from '../stock/stock-store.ts'
+import { DateTime, Int64, type RecordOf } from '../values/field.ts'
 import type { Webhook, WebhookProgress } from './webhook.ts'
 
 /** The message of a delivery. Each attempt sends the same message. */
@@ -35,14 +37,18 @@ export interface DeliveryObserver {
 }
 
 /** One request to the url of a webhook, and its result. */
-export interface DeliveryAttempt extends Omit<SendResult, 'retryAfterMs'> {
-  readonly messageId: string
-  readonly type: string
-  readonly at: number
-  /** Counted from 1. */
-  readonly attempt: number
-  readonly isDelivered: boolean
+export const DELIVERY_ATTEMPT = {
+  messageId: Type.String(),
+  type: Type.String(),
+  response: Type.String(),
+  at: DateTime('When the attempt was made.'),
+  durationMs: Type.Integer(),
+  attempt: Type.Integer({ description: 'Counted from 1.' }),
+  isDelivered: Type.Boolean(),
+  status: Type.Optional(Type.Integer()),
+  error: Type.Optional(Type.String()),
 }
+export type DeliveryAttempt = RecordOf<typeof DELIVERY_ATTEMPT>
 
 export function attemptOf(
   { id, type }: Message,
@@ -50,12 +56,12 @@ export function attemptOf(
   at: number,
   { retryAfterMs: _, ...result }: SendResult,
 ): DeliveryAttempt {
-  return { ...result, messageId: id, type, at, attempt, isDelivered: result.error === undefined }
+  const durationMs = Math.round(result.durationMs)
+  return { ...result, durationMs, messageId: id, type, at, attempt, isDelivered: result.error === undefined }
 }
 
-export interface ListedAttempt extends DeliveryAttempt {
-  readonly id: bigint
-}
+export const LISTED_ATTEMPT = { id: Int64('Ascending.'), ...DELIVERY_ATTEMPT }
+export type ListedAttempt = RecordOf<typeof LISTED_ATTEMPT>
 
 export interface WebhookLag {
   /** The number of events after the webhook's cursor, even of kinds that it does not receive. 1 if a relist replaces them. */
@@ -99,10 +105,13 @@ export interface WebhookStore {
 export interface DeliveryStore extends Pick<EventStore, 'version' | 'latestEventCursor'> {
   /**
    * Like `stockEventsAfter`, but the cursor may be any distance back. `relist_needed` only if the log was pruned past the
-   * cursor, or if the cursor is ahead of the log or belongs to another log.
+   * cursor, or if the cursor is ahead of the log or belongs to another log. `unknown_cursor` if the text is not a cursor.
    */
   eventsAfter(cursor: string, limit: number): Promise<StockEvents | 'relist_needed' | 'unknown_cursor'>
-  /** Leases every free webhook, renews leases after half of their time, and returns all webhooks that this process has leased. */
+  /**
+   * Leases every free webhook, renews leases after half of their time, and returns all webhooks that this process has
+   * leased.
+   */
   leaseWebhooks(durationMs: number): Promise<Webhook[]>
   /** Ends the leases of this process, so that another process can take over at once. */
   releaseWebhooks(): Promise<void>

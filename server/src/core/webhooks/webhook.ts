@@ -89,9 +89,17 @@ export function newSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`
 }
 
-/** In the unlikely case that another webhook has this random id, the commit fails. */
-export function newWebhookId(): bigint {
-  return BigInt(randomInt(1_000_000_000, 10_000_000_000))
+/** A webhook that receives the events after the cursor. */
+export function newWebhook(settings: Pick<Webhook, 'url' | 'kinds' | 'createdAt'>, cursor: string): Webhook {
+  return {
+    ...settings,
+    // In the unlikely case that another webhook has this random id, the commit fails.
+    id: BigInt(randomInt(1_000_000_000, 10_000_000_000)),
+    paused: false,
+    secret: newSecret(),
+    revision: 1,
+    progress: { cursor },
+  }
 }
 
 /** The secrets that sign deliveries at this time, newest first. */

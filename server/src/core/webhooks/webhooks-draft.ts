@@ -1,12 +1,8 @@
 import {
-  type CreateWebhook,
-  type MoveWebhook,
+  type CommandOf,
   type OutcomeOf,
-  type RemoveWebhook,
-  type RotateWebhookSecret,
   STORE_KEY_ID,
   type UnknownWebhook,
-  type UpdateWebhook,
   type WebhookDone,
 } from '../stock/command.ts'
 import { MAX_WEBHOOKS, MAX_WEBHOOKS_PER_KEY, OLD_SECRET_MS, type Webhook } from './webhook.ts'
@@ -36,7 +32,7 @@ export class WebhooksDraft {
     this.#countByKey = new Map(locked.countByKey)
   }
 
-  create({ webhook, keyId }: CreateWebhook): OutcomeOf<CreateWebhook> {
+  create({ webhook, keyId }: CommandOf<'create_webhook'>): OutcomeOf<'create_webhook'> {
     if (this.#total >= MAX_WEBHOOKS) return { type: 'too_many_webhooks', max: MAX_WEBHOOKS, scope: 'store' }
     if (keyId !== STORE_KEY_ID && (this.#countByKey.get(keyId) ?? 0) >= MAX_WEBHOOKS_PER_KEY) {
       return { type: 'too_many_webhooks', max: MAX_WEBHOOKS_PER_KEY, scope: 'key' }
@@ -48,7 +44,7 @@ export class WebhooksDraft {
   }
 
   /** A webhook that was turned off is turned on again by setting `paused` to false, or by a new url. */
-  update({ webhookId, patch }: UpdateWebhook): OutcomeOf<UpdateWebhook> {
+  update({ webhookId, patch }: CommandOf<'update_webhook'>): OutcomeOf<'update_webhook'> {
     return this.#change(webhookId, (webhook) => {
       const { off: _, ...progressWhenOn } = webhook.progress
       const hasNewUrl = patch.url !== undefined && patch.url !== webhook.url
@@ -57,7 +53,8 @@ export class WebhooksDraft {
     })
   }
 
-  rotateSecret({ webhookId, secret, at }: RotateWebhookSecret): OutcomeOf<RotateWebhookSecret> {
+  rotateSecret(command: CommandOf<'rotate_webhook_secret'>): OutcomeOf<'rotate_webhook_secret'> {
+    const { webhookId, secret, at } = command
     return this.#change(webhookId, (webhook) => ({
       ...webhook,
       secret,
@@ -65,7 +62,8 @@ export class WebhooksDraft {
     }))
   }
 
-  move({ webhookId, cursor, relistAt, onlyIfRevision }: MoveWebhook): OutcomeOf<MoveWebhook> {
+  move(command: CommandOf<'move_webhook'>): OutcomeOf<'move_webhook'> {
+    const { webhookId, cursor, relistAt, onlyIfRevision } = command
     const revision = this.#find(webhookId)?.revision
     const isOutdated = onlyIfRevision !== undefined && revision !== onlyIfRevision
     if (revision !== undefined && isOutdated) return { type: 'webhook_changed' }
@@ -76,7 +74,7 @@ export class WebhooksDraft {
     })
   }
 
-  remove({ webhookId }: RemoveWebhook): OutcomeOf<RemoveWebhook> {
+  remove({ webhookId }: CommandOf<'remove_webhook'>): OutcomeOf<'remove_webhook'> {
     const webhook = this.#find(webhookId)
     if (webhook === undefined) return { type: 'unknown_webhook' }
     this.changes.set(webhookId, undefined)

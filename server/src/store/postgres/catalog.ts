@@ -1,31 +1,31 @@
 import type { SQL } from 'bun'
-import type { CatalogChanges, LockedCatalog } from '../../core/catalog/catalog-draft.ts'
+import type { CatalogChanges, LockedCatalog, PetWithEntry } from '../../core/catalog/catalog-draft.ts'
 import { type Command, petIdsOf } from '../../core/stock/command.ts'
-import { isLow } from '../../core/stock/stock-draft.ts'
-import { COPIED_TABLES } from '../../core/transfer/copy.ts'
 import {
-  CATEGORY_FIELDS,
+  CATEGORY_SELECT_LIST,
   catalogReferencesOf,
   changesCategories,
   PET_COLUMNS,
-  PET_FIELDS,
+  PET_SELECT_LIST,
   petValues,
   toCategory,
   toPet,
 } from '../catalog-rows.ts'
-import { generateIdsAboveStatements } from '../generated-ids.ts'
-import { IS_PET_EDIT } from '../log-rows.ts'
+import { raiseIdsStatements } from '../generated-ids.ts'
+import { ENTRY_COLUMNS, entryValues, IS_PET_EDIT } from '../log-rows.ts'
 import { categoryThresholdStatements } from '../low-stock.ts'
 import { categoryStatements } from '../pets.ts'
-import { type Columns, type Statement, statement } from '../sql.ts'
+import { type Statement, statement } from '../sql.ts'
 import {
-  arrayPlaceholders,
   arrayText,
   BARCODE_LOCK_CLASS,
   CATALOG_LOCK,
   columnArrays,
   DIALECT,
+  idArray,
+  insertSql,
   quotedElement,
+  updateSql,
 } from './dialect.ts'
 
 interface StoredCatalog {
@@ -34,7 +34,10 @@ interface StoredCatalog {
   readonly latestPetRowIds: ReadonlyMap<bigint, bigint>
 }
 
-/** All barcodes share this many advisory locks (a power of two), because the server has memory for only a few thousand locks. */
+/**
+ * All barcodes share this many advisory locks (a power of two), because the server has memory for only a few thousand
+ * locks.
+ */
 const BARCODE_LOCK_COUNT = 64
 
 /**
@@ -57,7 +60,7 @@ export function lockCatalog(sql: SQL, commands: readonly Command[]): Promise<unk
   ])
 }
 
-/** Must run after the catalogue and the pets that the commands name are locked. */
+/** Must run after the commit has locked the catalogue and the pets that the commands name. */
 export async function readCatalog(sql: SQL, commands: readonly Command[]): Promise<StoredCatalog> {
   const references = catalogReferencesOf(commands)
   const petIds = idArray(petIdsOf(commands))
@@ -65,13 +68,13 @@ export async function readCatalog(sql: SQL, commands: readonly Command[]): Promi
     await Promise.all([
       sql
         .unsafe<{ id: bigint }[]>(
-          `SELECT ${PET_FIELDS} FROM stock JOIN pets ON pets.id = pet_id WHERE pet_id = ANY ($1::bigint[])`,
+          `SELECT ${PET_SELECT_LIST} FROM stock JOIN pets ON pets.id = pet_id WHERE pet_id = ANY ($1::bigint[])`,
           [petIds],
         )
         .execute(),
       sql
         .unsafe<{ id: bigint }[]>(
-          `SELECT ${CATEGORY_FIELDS} FROM categories WHERE id = ANY ($1::bigint[])
+          `SELECT ${CATEGORY_SELECT_LIST} FROM categories WHERE id = ANY ($1::bigint[])
           OR id IN (SELECT category_id FROM pets WHERE id = ANY ($2::bigint[]))`,
           [idArray(references.categories), petIds],
         )
@@ -111,6 +114,7 @@ export function onlyLockedPets(catalog: LockedCatalog, isLocked: (petId: bigint)
   return { ...catalog, pets: new Map([...catalog.pets].filter(([petId]) => isLocked(petId))) }
 }
 
+/** Takes new ids from a sequence. `own_ids` also registers the server. */
 async function takeIds(sql: SQL, sequence: string, count: number): Promise<bigint[]> {
   const rows = await sql<{ id: bigint }[]>`
     SELECT id FROM unnest(own_ids(${sequence}::regclass, ${count}::bigint)) AS new (id)`.execute()
@@ -137,10 +141,7 @@ export function catalogStatements(
   if (removedIds.length > 0) writes.push(statement(REMOVE_PETS, idArray(removedIds)))
   if (addedPets.length > 0) writes.push(...petStatements(addedPets, ADD_PETS, ADD_ENTRIES))
   if (changedPets.length > 0) writes.push(...petStatements(changedPets, CHANGE_PETS, CHANGE_ENTRIES))
-  writes.push(
-    ...categoryStatements(DIALECT, categories),
-    ...generateIdsAboveStatements(DIALECT, 'pets', addedIds),
-  )
+  writes.push(...categoryStatements(DIALECT, categories), ...raiseIdsStatements(DIALECT, 'pets', addedIds))
   for (const { by, ...category } of newThresholds) {
     writes.push(
       statement(LOCK_PETS_WITH_CATEGORY_THRESHOLD, category.id),
@@ -156,35 +157,15 @@ const LOCK_PETS_WITH_CATEGORY_THRESHOLD = `
   SELECT 1 FROM stock WHERE pet_id IN (SELECT id FROM pets WHERE category_id = $1 AND low_stock_at IS NULL)
   ORDER BY pet_id FOR NO KEY UPDATE`
 
-/** A pet and its stock entry after a change. */
-type PetWithEntry = NonNullable<ReturnType<CatalogChanges['pets']['get']>>
-
-const { last_change: _, ...ENTRY_COLUMNS } = COPIED_TABLES.stock
-const [ADD_PETS, CHANGE_PETS] = insertAndUpdateSql('pets', 'id', PET_COLUMNS)
-const [ADD_ENTRIES, CHANGE_ENTRIES] = insertAndUpdateSql('stock', 'pet_id', ENTRY_COLUMNS)
-
-function insertAndUpdateSql(table: string, key: string, columns: Columns): [insert: string, update: string] {
-  const names = Object.keys(columns)
-  const rows = `unnest(${arrayPlaceholders(columns)})`
-  const assignments = names.map((name) => `${name} = new_row.${name}`)
-  return [
-    `INSERT INTO ${table} (${names}) SELECT * FROM ${rows}`,
-    `UPDATE ${table} SET ${assignments} FROM ${rows} AS new_row (${names}) WHERE ${table}.${key} = new_row.${key}`,
-  ]
-}
+const ADD_PETS = insertSql('pets', PET_COLUMNS)
+const CHANGE_PETS = updateSql('pets', PET_COLUMNS)
+const ADD_ENTRIES = insertSql('stock', ENTRY_COLUMNS)
+const CHANGE_ENTRIES = updateSql('stock', ENTRY_COLUMNS, 'pet_id')
 
 function petStatements(pets: readonly PetWithEntry[], petsText: string, entriesText: string): Statement[] {
   const petRows = pets.map(({ pet }) => petValues(pet))
-  const entryRows = pets.map(({ pet, entry }) => {
-    const { quantity, status, reserved, lowStockAt } = entry
-    return [pet.id, quantity, status, reserved, lowStockAt, isLow(entry)]
-  })
   return [
     statement(petsText, ...columnArrays(PET_COLUMNS, petRows)),
-    statement(entriesText, ...columnArrays(ENTRY_COLUMNS, entryRows)),
+    statement(entriesText, ...columnArrays(ENTRY_COLUMNS, pets.map(entryValues))),
   ]
-}
-
-function idArray(ids: readonly bigint[]): string {
-  return arrayText(ids, (id) => id)
 }

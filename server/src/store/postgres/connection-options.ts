@@ -4,15 +4,6 @@ import { type Clock, SECOND } from '../../core/values/clock.ts'
 /** A TCP port, or a socket in the file system, where PostgreSQL listens. */
 export type Host = { readonly hostname: string; readonly port: number } | { readonly path: string }
 
-/** The parts of DATABASE_URL. */
-export interface Address {
-  readonly hosts: readonly Host[]
-  readonly username: string
-  readonly password: string
-  readonly database: string
-  readonly parameters: URLSearchParams
-}
-
 const DEFAULT_PORT = '5432'
 /** A password may contain @, so the last @ separates it from the hosts. */
 const ADDRESS_PATTERN =
@@ -22,7 +13,7 @@ const ADDRESS_PATTERN =
  * Parses an address in the format of libpq: several hosts separated by commas, each with its own port, or one port for all. A
  * host may also be the folder of a Unix socket (%2Frun%2Fpostgresql, or ?host=/run/postgresql).
  */
-export function readAddress(url: string): Address {
+export function readAddress(url: string) {
   const parts = ADDRESS_PATTERN.exec(url)?.groups
   if (parts === undefined) {
     throw new Error('DATABASE_URL must be like postgres://USER:PASSWORD@HOST:PORT/DATABASE')

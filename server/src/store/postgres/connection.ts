@@ -1,6 +1,6 @@
 import { SQL } from 'bun'
 import { SECOND } from '../../core/values/clock.ts'
-import type { Durability, RowSource, SqlDatabase, SqlValue, Statement } from '../sql.ts'
+import type { Durability, SqlDatabase, SqlValue, Statement } from '../sql.ts'
 import { type Host, hostOptions, type PostgresSettings, readAddress } from './connection-options.ts'
 import { DIALECT, toParameter } from './dialect.ts'
 import {
@@ -10,6 +10,7 @@ import {
   isProgramError,
   isReadOnly,
   isUnusableConnection,
+  type NewerTables,
   Overloaded,
   TOO_MANY_CONNECTIONS,
   toServiceError,
@@ -17,15 +18,14 @@ import {
   unusableHostsError,
   withTimeout,
 } from './failures.ts'
-import { BEGIN, checkAcceptsWrites, NO_MAX_PAUSE, PostgresLongSession, runAll, transact } from './session.ts'
+import { findNewerTables } from './migrations.ts'
+import { checkAcceptsWrites, NO_MAX_PAUSE, PostgresLongSession, runAll } from './session.ts'
 import { type Session, SessionPool } from './session-pool.ts'
 
 /** If a probe gets no answer within this time, the database counts as unavailable, and callers are refused. */
 const PROBE_GRACE_MS = 300
 /** Added to the server's statement timeout, so that this process stops waiting only if the server does not answer at all. */
 const TIMEOUT_MARGIN_MS = 2 * SECOND
-/** If no session becomes free for any caller within this time, waiting callers are rejected. */
-const MAX_STALL_MS = 2 * SECOND
 /** The maximum pause between two statements of a transaction. Only a suspended process pauses longer. */
 const MAX_PAUSE_MS = 5 * SECOND
 /** How long callers that use a session may take to finish when the store is closed. */
@@ -33,11 +33,6 @@ const CLOSE_TIMEOUT_SECONDS = 1
 const CLOSED = new Error('the store is closed')
 
 type AcquireOptions = { readonly isUrgent?: boolean }
-/**
- * Called after a statement failed. Returns an error if the cause is the database and not the statement, for example if
- * a newer program has migrated the tables; otherwise undefined.
- */
-type ExplainRefusal = (database: RowSource) => Promise<unknown>
 
 /**
  * The session pool of the PostgreSQL host that accepts writes. While there is no such host, callers are refused at once, and
@@ -45,10 +40,11 @@ type ExplainRefusal = (database: RowSource) => Promise<unknown>
  */
 export class Connection implements SqlDatabase {
   readonly dialect = DIALECT
+  /** The maximum number of sessions. */
+  readonly poolSize: number
   readonly #hosts: readonly Host[]
   readonly #hostOptions: readonly SQL.PostgresOrMySQLOptions[]
   readonly #mayBeReadOnly: boolean
-  readonly #explainRefusal: ExplainRefusal
   readonly #statementTimeoutMs: number
   readonly #answerTimeoutMs: number
   readonly #connectTimeoutMs: number
@@ -63,12 +59,8 @@ export class Connection implements SqlDatabase {
   #lossCount = 0
 
   /** Starts with the first host. `connect` finds the host that accepts writes. */
-  constructor(
-    url: string,
-    settings: PostgresSettings,
-    explainRefusal: ExplainRefusal = async () => undefined,
-  ) {
-    this.#explainRefusal = explainRefusal
+  constructor(url: string, settings: PostgresSettings) {
+    this.poolSize = settings.poolSize
     this.#hosts = readAddress(url).hosts
     this.#hostOptions = hostOptions(url, settings)
     this.#mayBeReadOnly = settings.mayBeReadOnly === true
@@ -97,19 +89,14 @@ export class Connection implements SqlDatabase {
     return this.#lossCount
   }
 
-  /** The maximum number of sessions. */
-  get poolSize(): number {
-    return this.#pool.options.max ?? 1
-  }
-
   /**
    * Runs `work` on one session. Unless `work` begins a transaction, each statement is a transaction of its own. The timeout
    * starts when the session is available. Waiting for a session has a separate timeout, because a full pool does not mean
    * that the database is unavailable.
    */
-  async run<T>(work: (session: Session) => Promise<T>, options: AcquireOptions = {}): Promise<T> {
+  async run<T>(work: (session: Session) => Promise<T>): Promise<T> {
     this.#requireAvailable()
-    return this.withServiceErrors(() => this.#onSession(this.#pool, work, options))
+    return this.withServiceErrors(() => this.#onSession(this.#pool, work))
   }
 
   rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]> {
@@ -117,26 +104,34 @@ export class Connection implements SqlDatabase {
   }
 
   commit(statements: readonly Statement[], durability: Durability = 'durable'): Promise<number[]> {
-    return this.run((session) => transact(session, durability, () => runAll(session, statements)))
+    return this.readThenWrite(
+      durability,
+      // The statements run as `read`, whose result is returned. `async` turns the error about an invalid value into a
+      // rejection.
+      async (session) => runAll(session, statements),
+      () => undefined,
+    )
   }
 
   /**
    * Runs a transaction in two round trips: BEGIN with the statements of `read`, then the statements of `write` with COMMIT.
-   * Without `maxLockWaitMs`, it waits for locks until the statement timeout.
+   * Returns the result of `read`. Without `maxLockWaitMs`, it waits for locks until the statement timeout.
    */
   readThenWrite<Found>(
     durability: Durability,
     read: (session: Session) => Promise<Found>,
     write: (session: Session, found: Found) => Promise<unknown> | undefined,
     maxLockWaitMs?: number,
-  ): Promise<void> {
+  ): Promise<Found> {
+    const flushMode = durability === 'durable' ? '' : '; SET LOCAL synchronous_commit = off'
     const lockTimeout = maxLockWaitMs === undefined ? '' : `; SET LOCAL lock_timeout = ${maxLockWaitMs}`
     return this.run(async (session) => {
       try {
-        const begun = session.unsafe(`${BEGIN[durability]}${lockTimeout}`).execute()
+        const begun = session.unsafe(`BEGIN${flushMode}${lockTimeout}`).execute()
         const [, found] = await Promise.all([begun, read(session)])
         // Waits for both, because COMMIT alone does not show a failure: it also succeeds if it rolls back a failed transaction.
         await Promise.all([write(session, found), session`COMMIT`.execute()])
+        return found
       } catch (error) {
         await session`ROLLBACK`.catch(() => {})
         throw error
@@ -182,8 +177,9 @@ export class Connection implements SqlDatabase {
   }
 
   #toLongSession(session: Session, close: () => Promise<void>, maxPauseMs: number): PostgresLongSession {
-    const withServiceErrors = <T>(work: () => Promise<T>) => this.withServiceErrors(work)
-    return new PostgresLongSession({ session, close, withServiceErrors, maxPauseMs })
+    const onSession = <T>(work: (session: Session) => Promise<T>) =>
+      this.withServiceErrors(() => work(session))
+    return new PostgresLongSession({ onSession, close, maxPauseMs })
   }
 
   /**
@@ -199,9 +195,9 @@ export class Connection implements SqlDatabase {
       const refusesOnlyNewSession = hasState(error, TOO_MANY_CONNECTIONS) && pool.hasSessions
       const isCurrentPool = pool === this.#pool
       if (isUnusableConnection(error) && isCurrentPool && !refusesOnlyNewSession) this.#startProbing(error)
-      const mayBeRefusal = isProgramError(error) && !isDuplicateKey(error)
-      const reason = mayBeRefusal ? await this.#findRefusalReason(pool) : undefined
-      throw reason === undefined ? toServiceError(error) : unavailableError(reason)
+      const mayBeNewerTables = isProgramError(error) && !isDuplicateKey(error)
+      const newerTables = mayBeNewerTables ? await this.#findNewerTables(pool) : undefined
+      throw newerTables === undefined ? toServiceError(error) : unavailableError(newerTables)
     }
   }
 
@@ -210,11 +206,11 @@ export class Connection implements SqlDatabase {
     await this.#pool.close(CLOSE_TIMEOUT_SECONDS, CLOSED)
   }
 
-  /** Why the database refused a statement; `undefined` if the statement itself is wrong. */
-  async #findRefusalReason(pool: SessionPool): Promise<unknown> {
+  /** The newer tables that made a statement of this version fail; `undefined` if the statement itself is wrong. */
+  #findNewerTables(pool: SessionPool): Promise<NewerTables | undefined> {
     const rows = <Row>(text: string, ...values: readonly SqlValue[]) =>
       this.#onSession(pool, (session) => session.unsafe<Row[]>(text, values.map(toParameter)))
-    return this.#explainRefusal({ rows }).catch(() => undefined)
+    return findNewerTables({ rows }).catch(() => undefined)
   }
 
   #requireAvailable(): void {
@@ -332,7 +328,6 @@ export class Connection implements SqlDatabase {
       onLoss: () => {
         if (pool === this.#pool) this.#lossCount++
       },
-      maxStallMs: MAX_STALL_MS,
       maxWaitMs: this.#statementTimeoutMs,
       maxOpenMs: this.#answerTimeoutMs,
     })

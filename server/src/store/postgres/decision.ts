@@ -5,7 +5,7 @@ import { LOG_COLUMN_NAMES, LOG_COLUMNS, logValues } from '../log-rows.ts'
 import { ORDER_COLUMNS, orderDetail } from '../order-rows.ts'
 import { type SqlValue, type Statement, statement } from '../sql.ts'
 import { catalogStatements } from './catalog.ts'
-import { arrayPlaceholders, columnArrays, logIdsFrom } from './dialect.ts'
+import { arrayPlaceholders, columnArrays, insertSql, logIdsFrom } from './dialect.ts'
 import { orderArrays, orderUpdateStatement } from './orders.ts'
 
 /** Values that `decisionStatements` needs besides the decision. They were read at the start of the commit. */
@@ -72,8 +72,7 @@ function quantityStatement({ records, low }: WrittenDecision, { lastChangeOf }: 
   return statement(WRITE_QUANTITY_CHANGES, ...columnArrays(CHANGE_COLUMNS, rows))
 }
 
-const INSERT_LOG_ROWS = `
-  INSERT INTO log (${LOG_COLUMN_NAMES}) SELECT * FROM unnest(${arrayPlaceholders(LOG_COLUMNS)})`
+const INSERT_LOG_ROWS = insertSql('log', LOG_COLUMNS)
 
 /** The columns of an order's log row. The other columns are empty, and sending them would take time. */
 const ORDER_LOG_COLUMNS = {

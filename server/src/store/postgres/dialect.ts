@@ -27,7 +27,7 @@ export const DIALECT = {
   raiseIds: (table) =>
     `SELECT setval('${SEQUENCES[table]}', $1) WHERE $1 > (SELECT last_value FROM ${SEQUENCES[table]})`,
   lockCatalog: [statement('SELECT pg_advisory_xact_lock($1)', CATALOG_LOCK)],
-  jsonObject: 'json_build_object',
+  jsonObjectFunction: 'json_build_object',
   keyOrder: 'number',
   newIdentity: [
     // New log rows get ids above the ids of the copied rows.
@@ -87,12 +87,25 @@ export function arrayPlaceholders(columns: Columns, first = 1): string {
     .join()
 }
 
+/** A statement that inserts rows. Its values are `columnArrays`. */
+export function insertSql(table: string, columns: Columns): string {
+  return `INSERT INTO ${table} (${Object.keys(columns)}) SELECT * FROM unnest(${arrayPlaceholders(columns)})`
+}
+
+/** A statement that updates the rows with these ids. Its values are `columnArrays`. */
+export function updateSql(table: string, columns: Columns, id = 'id'): string {
+  const names = Object.keys(columns)
+  const assignments = names.filter((name) => name !== id).map((name) => `${name} = new_row.${name}`)
+  return `UPDATE ${table} SET ${assignments}
+    FROM unnest(${arrayPlaceholders(columns)}) AS new_row (${names}) WHERE ${table}.${id} = new_row.${id}`
+}
+
 /** The text of an array for each column. The values of a row are in the order of the columns. */
 export function columnArrays(columns: Columns, rows: readonly (readonly SqlValue[])[]): string[] {
   return Object.keys(columns).map((_, index) => arrayText(rows, (row) => elementText(row[index] ?? null)))
 }
 
-function elementText(value: SqlValue): bigint | number | string | null | undefined {
+function elementText(value: SqlValue): bigint | number | string | null {
   if (typeof value === 'string') return quotedElement(value)
   if (typeof value === 'boolean') return value ? 't' : 'f'
   return value
@@ -101,16 +114,19 @@ function elementText(value: SqlValue): bigint | number | string | null | undefin
 /** An array in PostgreSQL's text format, which is several times faster than sending an array with Bun. Texts must be quoted. */
 export function arrayText<Row>(
   rows: readonly Row[],
-  toElement: (row: Row) => bigint | number | string | null | undefined,
+  toElement: (row: Row) => bigint | number | string | null,
 ): string {
   return `{${rows.map((row) => toElement(row) ?? 'NULL').join()}}`
+}
+
+export function idArray(ids: readonly bigint[]): string {
+  return arrayText(ids, (id) => id)
 }
 
 const SPECIAL_CHARACTER = /["\\]/
 
 /** A text as an element of `arrayText`. */
-export function quotedElement(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined
+export function quotedElement(text: string): string {
   // Few texts need escaping, and this test takes half the time of replaceAll.
   return SPECIAL_CHARACTER.test(text) ? `"${text.replaceAll(/["\\]/g, '\\$&')}"` : `"${text}"`
 }

@@ -17,8 +17,8 @@ export class Overloaded extends Error {
 export class ReadOnly extends Error {
   override readonly name = 'ReadOnly'
 
-  constructor(options?: ErrorOptions) {
-    super('the database is read-only: a standby, or default_transaction_read_only is on', options)
+  constructor() {
+    super('the database is read-only: a standby, or default_transaction_read_only is on')
   }
 }
 
@@ -93,19 +93,14 @@ function isConnectionCode(code: string): boolean {
 }
 
 export function unavailableError(cause: unknown): ServiceError {
-  if (cause instanceof Overloaded) {
-    return new ServiceError('service_unavailable', 'the service is overloaded; try again shortly', { cause })
-  }
-  return new ServiceError(
-    'service_unavailable',
-    `the database ${problemOf(cause)} at the moment; try again shortly`,
-    { cause },
-  )
+  return new ServiceError('service_unavailable', `${problemOf(cause)}; try again shortly`, { cause })
 }
 
 function problemOf(cause: unknown): string {
-  if (isReadOnly(cause)) return 'is read-only'
-  return cause instanceof NewerTables ? 'has a newer version than this program' : 'cannot answer'
+  if (cause instanceof Overloaded) return 'the service is overloaded'
+  if (isReadOnly(cause)) return 'the database is read-only at the moment'
+  if (cause instanceof NewerTables) return 'the database has a newer version than this program at the moment'
+  return 'the database cannot answer at the moment'
 }
 
 const UNIQUE_CONSTRAINTS = new Set([
@@ -130,7 +125,10 @@ export function isProgramError(error: unknown): boolean {
   return PROGRAM_ERROR.test(stateOf(error) ?? '')
 }
 
-/** Turns an outage into a ServiceError, which means that the outcome of the transaction is unknown. Returns a bug unchanged. */
+/**
+ * Turns an outage into a ServiceError. A transaction that fails with it may or may not have been committed. Returns other
+ * errors, which are bugs, unchanged.
+ */
 export function toServiceError(error: unknown): unknown {
   const isOutage =
     error instanceof Overloaded ||

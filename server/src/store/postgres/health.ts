@@ -1,8 +1,7 @@
 import { SECOND } from '../../core/values/clock.ts'
 import { ServiceError } from '../../core/values/errors.ts'
-import { CHECKS, latestChangeAt } from '../health.ts'
+import { CHECKS } from '../health.ts'
 import { inLongSession, type RowSource } from '../sql.ts'
-import type { Store } from '../store.ts'
 import type { Connection } from './connection.ts'
 import {
   AnswerTimeout,
@@ -30,9 +29,10 @@ const WRITTEN_TABLES = ['stock', 'log', 'orders', 'idempotency', 'log_places', '
 const READ_TABLES = ['pets', 'categories', 'keys', 'key_secrets']
 
 /**
- * Tries the steps of a write without changing anything. It takes the locks. It writes half a megabyte to the data directory:
- * the result of generate_series exceeds work_mem, so it goes to a temporary file. It flushes a small commit, which also waits for
- * synchronous standbys. The statements are sent as one message, so that no lock is held while this process pauses.
+ * Tries the steps of a write without changing anything. It takes the locks. It writes half a megabyte to the data
+ * directory: the result of generate_series exceeds work_mem, so it goes to a temporary file. It flushes a small commit,
+ * which also waits for synchronous standbys. The statements are sent as one message: a program that is suspended between
+ * two messages would keep the locks.
  */
 const TRY_WRITE = `
   BEGIN;
@@ -68,7 +68,10 @@ export class ReadinessCheck {
   #running: Promise<void> | undefined
   /** Whether the check waits for a session of the pool. */
   #waitsForPool = false
-  /** The `lossCount` of the connection when the session was opened. After another loss, the session may use the wrong host. */
+  /**
+   * The number of connections that had been lost when the session was opened. After another loss, the session may use the
+   * wrong host.
+   */
   #lossCount = 0
 
   constructor(connection: Connection) {
@@ -185,23 +188,18 @@ function reasonOf(cause: unknown): string | undefined {
 
 const INSPECTION_LOCK_TIMEOUT_MS = 5 * SECOND
 
-export function inspectionMethods(connection: Connection): Pick<Store, 'findDamage' | 'latestChangeAt'> {
-  return {
-    // PostgreSQL checks its pages itself (data checksums, amcheck), so only the contents are checked here.
-    findDamage: () =>
-      inLongSession(connection, async (session) => {
-        await session.beginRead()
-        await session.run(`SET LOCAL lock_timeout = ${INSPECTION_LOCK_TIMEOUT_MS}`)
-        const damage: string[] = []
-        for (const { text, describe } of CHECKS) {
-          const [row] = await session.rows<{ found: bigint }>(text)
-          if (row !== undefined && row.found > 0n) damage.push(describe(row.found))
-        }
-        return damage
-      }),
-
-    latestChangeAt: () => latestChangeAt(connection),
-  }
+/** PostgreSQL checks its pages itself (data checksums, amcheck), so only the contents are checked here. */
+export function findDamage(connection: Connection): Promise<string[]> {
+  return inLongSession(connection, async (session) => {
+    await session.beginRead()
+    await session.run(`SET LOCAL lock_timeout = ${INSPECTION_LOCK_TIMEOUT_MS}`)
+    const damage: string[] = []
+    for (const { text, describe } of CHECKS) {
+      const [row] = await session.rows<{ found: bigint }>(text)
+      if (row !== undefined && row.found > 0n) damage.push(describe(row.found))
+    }
+    return damage
+  })
 }
 
 /** Describes session settings that are not in force although each connection asks for them. */

@@ -1,15 +1,15 @@
 import type { SQL } from 'bun'
 import type { CountedWindows, RequestCount, SharedLimitStore } from '../../core/limits/limit-store.ts'
-import { type Clock, DAY, MINUTE } from '../../core/values/clock.ts'
+import { DAY, MINUTE } from '../../core/values/clock.ts'
 import { LIMIT_ROWS, type LimitRow, saveStatements, toStates } from '../limits.ts'
 import type { RowOf } from '../record-rows.ts'
+import type { StoreClock } from '../sql.ts'
 import type { Connection } from './connection.ts'
 import { arrayText, quotedElement } from './dialect.ts'
 import { runAll } from './session.ts'
 import { storeTimeSql } from './store-clock.ts'
 
-/** Uses the clock of the database, unless a test passes another clock. */
-export function sharedLimitStore(connection: Connection, clock: Clock | undefined): SharedLimitStore {
+export function sharedLimitStore(connection: Connection, clock: StoreClock): SharedLimitStore {
   return {
     changeLimits: async (keyIds, change) => {
       const sortedIds = keyIds.toSorted()
@@ -23,7 +23,7 @@ export function sharedLimitStore(connection: Connection, clock: Clock | undefine
     },
 
     countRequests: async (counts) => {
-      const rows = await connection.run((sql) => runCount(sql, counts, clock?.() ?? null))
+      const rows = await connection.run((sql) => runCount(sql, counts, clock.processTime()))
       return new Map(rows.map((row) => [row.key_id, toCountedWindows(row)]))
     },
   }
@@ -32,7 +32,7 @@ export function sharedLimitStore(connection: Connection, clock: Clock | undefine
 /** Returns the ids of the keys that have no row yet. If there are any, changes nothing. */
 async function changeLockedRows(
   connection: Connection,
-  clock: Clock | undefined,
+  clock: StoreClock,
   keyIds: readonly string[],
   change: Parameters<SharedLimitStore['changeLimits']>[1],
 ): Promise<string[]> {
@@ -48,7 +48,7 @@ async function changeLockedRows(
         sql
           .unsafe<LimitRow[]>(`${LIMIT_ROWS} WHERE limit_windows.key_id = ANY ($1::text[])`, [keys])
           .execute(),
-        sql.unsafe<{ now: bigint }[]>(`SELECT ${storeTimeSql('$1')} AS now`, [clock?.() ?? null]).execute(),
+        sql.unsafe<{ now: bigint }[]>(`SELECT ${clock.sql('$1')} AS now`, [clock.processTime()]).execute(),
       ])
     },
     (sql, [locked, rows, [time]]) => {

@@ -1,7 +1,7 @@
 import type { StockEvents } from '../../core/stock/stock-event.ts'
 import { cursorAt, fromCursor, isCursorOf, type LogMethods, type LogRange } from '../cursor.ts'
-import { prunableIds } from '../history.ts'
-import { LOG_FIELDS, type LogRow, MAX_EVENTS_BEHIND, toEvent } from '../log-rows.ts'
+import { pruneStatement } from '../history.ts'
+import { LOG_SELECT_LIST, type LogRow, MAX_EVENTS_BEHIND, toEvent } from '../log-rows.ts'
 import { inLongSession, statement } from '../sql.ts'
 import type { Connection } from './connection.ts'
 import { hasState, STATEMENT_CANCELLED } from './failures.ts'
@@ -44,13 +44,8 @@ export function logMethods(connection: Connection): LogMethods {
     pruneHistory: async (limit, maxRows) => {
       // Assigns a place to each row first, because a row that is pruned without a place would never become an event.
       await logRange()
-      const [text, value] = prunableIds(limit, `LIMIT ${Math.floor(maxRows)}`)
       const [removed = 0] = await connection.commit([
-        statement(
-          `DELETE FROM log WHERE id IN (${text})
-            AND pg_visible_in_snapshot(xid, (SELECT snapshot FROM log_numbering))`,
-          value,
-        ),
+        pruneStatement(limit, maxRows, 'pg_visible_in_snapshot(xid, (SELECT snapshot FROM log_numbering))'),
         statement(`
           DELETE FROM log_places WHERE place < coalesce(
             (SELECT place FROM log_places WHERE EXISTS (SELECT FROM log WHERE id = log_id) ORDER BY place LIMIT 1),
@@ -130,7 +125,7 @@ function rangeOf({ identity, reserved, earlier }: Numbering): LogRange {
 }
 
 const PLACES_AFTER = `
-  SELECT place, log_id, id, ${LOG_FIELDS} FROM log_places LEFT JOIN log ON id = log_id
+  SELECT place, log_id, id, ${LOG_SELECT_LIST} FROM log_places LEFT JOIN log ON id = log_id
   WHERE place > $1 ORDER BY place LIMIT $2::bigint`
 
 function placesAfter(session: Session, place: bigint, limit: number) {

@@ -8,8 +8,7 @@ import {
   SAVE_EARLY_ROWS,
 } from '../early-tables.ts'
 import { needsMigration, OpenRefused, requireOwnTables, type TablesMode } from '../opening.ts'
-import { inLongSession, type LongSession, type RowSource } from '../sql.ts'
-import type { Connection } from './connection.ts'
+import { inLongSession, type LongSession, type RowSource, type SqlDatabase } from '../sql.ts'
 import { DIALECT } from './dialect.ts'
 import { NewerTables } from './failures.ts'
 import { FAILOVER_TABLES, FIRST_TABLES } from './tables.ts'
@@ -87,13 +86,13 @@ const VERSION = `
  * several processes start at once, one of them migrates and the others wait. Newer tables that this program can use are not
  * changed.
  */
-export async function migrate(connection: Connection, mode: TablesMode): Promise<void> {
+export async function migrate(database: SqlDatabase, mode: TablesMode): Promise<void> {
   const isUpToDateOrThrow = (version: Version | undefined) => {
     const isNewerButUsable =
       version !== undefined && version.number > NEWEST_VERSION && version.oldestProgram <= NEWEST_VERSION
     return isNewerButUsable || !needsMigration(version?.number, NEWEST_VERSION, mode)
   }
-  const tables = await findTables(connection)
+  const tables = await findTables(database)
   const isEarly = tables !== undefined && areEarlyTables(tables.number, tables.columns)
   if (tables !== undefined && tables.number > 0 && !isEarly) {
     const present = new Set(tables.columns)
@@ -101,7 +100,7 @@ export async function migrate(connection: Connection, mode: TablesMode): Promise
     requireOwnTables(tables.number, NEWEST_VERSION, missing)
   }
   if (isUpToDateOrThrow(tables)) return
-  await inLongSession(connection, (session) =>
+  await inLongSession(database, (session) =>
     session.writeInTransaction(async () => {
       await session.rows('SELECT pg_advisory_xact_lock($1)', MIGRATION_LOCK)
       await session.run(`
@@ -187,8 +186,8 @@ interface FoundTables extends Version {
  * Returns `undefined` if there are no tables, and version 0 if all tables belong to another program. Must not be called while
  * the migration lock is held, because a connection may cache the result that a table does not exist.
  */
-async function findTables(connection: Connection): Promise<FoundTables | undefined> {
-  const [found] = await connection.rows<{ hasMigrations: boolean; isOurs: boolean; isEmpty: boolean }>(`
+async function findTables(database: RowSource): Promise<FoundTables | undefined> {
+  const [found] = await database.rows<{ hasMigrations: boolean; isOurs: boolean; isEmpty: boolean }>(`
     SELECT to_regclass('migrations') IS NOT NULL AS "hasMigrations",
       EXISTS (
         SELECT FROM pg_attribute
@@ -197,7 +196,7 @@ async function findTables(connection: Connection): Promise<FoundTables | undefin
       NOT EXISTS (
         SELECT FROM pg_class WHERE relnamespace = to_regnamespace(current_schema()) AND relkind IN ('r', 'p')
       ) AS "isEmpty"`)
-  if (found?.isOurs) return readTables(connection)
+  if (found?.isOurs) return readTables(database)
   if (found?.hasMigrations) {
     throw new OpenRefused(
       'the database belongs to another program, which has its own table "migrations": choose another database or schema',
@@ -207,8 +206,8 @@ async function findTables(connection: Connection): Promise<FoundTables | undefin
 }
 
 /** Uses one statement, so that the version and the columns come from one snapshot. */
-async function readTables(connection: Connection): Promise<FoundTables> {
-  const [row] = await connection.rows<{ columns: string } & Version>(`
+async function readTables(database: RowSource): Promise<FoundTables> {
+  const [row] = await database.rows<{ columns: string } & Version>(`
     SELECT version.*, (
         SELECT coalesce(string_agg(concat(relname, '.', attname), ' '), '')
         FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid

@@ -5,7 +5,7 @@ import { type Command, petIdsOf, sizeOf } from '../../core/stock/command.ts'
 import {
   isExpiredSql,
   ORDER_COLUMNS,
-  ORDER_FIELDS,
+  ORDER_SELECT_LIST,
   type OrderTableRow,
   orderReferencesOf,
   orderValues,
@@ -13,12 +13,12 @@ import {
 } from '../order-rows.ts'
 import { type Statement, type StoreClock, statement } from '../sql.ts'
 import {
-  arrayPlaceholders,
-  arrayText,
   columnArrays,
+  idArray,
   logNumberCount,
   parseArrayText,
   takeLogNumbersSql,
+  updateSql,
 } from './dialect.ts'
 import { storeTimeSql } from './store-clock.ts'
 
@@ -29,7 +29,7 @@ type ReadRow = { readonly now: bigint; readonly new_ids: string; readonly log_nu
 )
 
 /** Selects the orders that the commands name. */
-const NAMED_ORDERS = `SELECT ${ORDER_FIELDS} FROM orders WHERE id = ANY ($5::bigint[]) UNION`
+const NAMED_ORDERS = `SELECT ${ORDER_SELECT_LIST} FROM orders WHERE id = ANY ($5::bigint[]) UNION`
 
 /**
  * Reads the expired holds of the locked pets, and the orders that `namedOrders` selects. It also takes ids from the
@@ -42,21 +42,23 @@ const selectOrders = (namedOrders: string) => `
       ${takeLogNumbersSql('$4')} AS log_numbers
   )
   SELECT clock.*, found.* FROM clock LEFT JOIN (
-    ${namedOrders} (SELECT ${ORDER_FIELDS} FROM orders
+    ${namedOrders} (SELECT ${ORDER_SELECT_LIST} FROM orders
       WHERE pet_id = ANY ($1::bigint[]) AND ${isExpiredSql('(SELECT now FROM clock)')} LIMIT ${MAX_EXPIRED_HOLDS})
   ) AS found ON true`
 const EXPIRED_HOLDS = selectOrders('')
 const EXPIRED_HOLDS_AND_NAMED_ORDERS = selectOrders(NAMED_ORDERS)
 
-/** Must run after the pets of the commands are locked. Orders need no locks, because an order changes only under its pet's lock. */
+/**
+ * Must run after the pets of the commands are locked. Orders need no locks, because an order changes only under its pet's
+ * lock.
+ */
 export function readOrders(sql: SQL, commands: readonly Command[], clock: StoreClock) {
   const { orderIds, newOrderCount } = orderReferencesOf(commands)
-  const petIds = arrayText(petIdsOf(commands), (id) => id)
+  const petIds = idArray(petIdsOf(commands))
   const neededLogNumberCount = logNumberCount(maxLogRowsOf(commands))
   const values = [petIds, clock.processTime(), BigInt(newOrderCount), BigInt(neededLogNumberCount)]
   if (orderIds.length === 0) return sql.unsafe<ReadRow[]>(EXPIRED_HOLDS, values).execute()
-  const namedIds = arrayText(orderIds, (id) => id)
-  return sql.unsafe<ReadRow[]>(EXPIRED_HOLDS_AND_NAMED_ORDERS, [...values, namedIds]).execute()
+  return sql.unsafe<ReadRow[]>(EXPIRED_HOLDS_AND_NAMED_ORDERS, [...values, idArray(orderIds)]).execute()
 }
 
 /** A command writes at most three log rows for each unit of its size. An expired hold writes at most two. */
@@ -82,11 +84,7 @@ export function toLockedOrders(
   }
 }
 
-const CHANGED_COLUMNS = Object.keys(ORDER_COLUMNS).filter((column) => column !== 'id')
-const UPDATE_ORDERS = `
-  UPDATE orders SET ${CHANGED_COLUMNS.map((column) => `${column} = new_row.${column}`)}
-  FROM unnest(${arrayPlaceholders(ORDER_COLUMNS)}) AS new_row (${Object.keys(ORDER_COLUMNS)})
-  WHERE orders.id = new_row.id`
+const UPDATE_ORDERS = updateSql('orders', ORDER_COLUMNS)
 
 /** A statement that updates existing orders. New orders are inserted with their log rows: see `recordStatements`. */
 export function orderUpdateStatement(changed: readonly Order[]): Statement {

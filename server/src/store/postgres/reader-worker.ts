@@ -10,7 +10,7 @@ import { answerRequests } from '../workers.ts'
 import { Connection } from './connection.ts'
 import type { PostgresSettings } from './connection-options.ts'
 import { DIALECT } from './dialect.ts'
-import { findNewerTables } from './migrations.ts'
+import type { ChangedRow, SnapshotRow } from './stock.ts'
 import { storeClock } from './store-clock.ts'
 
 export interface PostgresReaderStart {
@@ -18,18 +18,10 @@ export interface PostgresReaderStart {
   readonly settings: Omit<PostgresSettings, 'clock'>
 }
 
-interface SnapshotRow {
-  /** The token of this run of the server; null if the run is not registered yet. */
-  readonly server: string | null
-  readonly snapshot: string
-  readonly prunings: bigint
-}
-
-interface ChangedRow extends Omit<IndexedPetRow, 'id'> {
+interface ChangedPetRow
+  extends Omit<IndexedPetRow, 'id'>,
+    Pick<ChangedRow, 'is_cut' | 'log_rows' | 'has_relist'> {
   readonly id: bigint | null
-  readonly is_cut: boolean
-  readonly log_rows: bigint
-  readonly has_relist: boolean | null
 }
 
 const BEGIN = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
@@ -73,7 +65,7 @@ async function searchSnapshot(connection: Connection): Promise<SearchSnapshot> {
           lossCount !== String(connection.lossCount)
         )
           return 'reload'
-        const rows = await session.rows<ChangedRow>(CHANGED_PETS, snapshot, BigInt(prunings))
+        const rows = await session.rows<ChangedPetRow>(CHANGED_PETS, snapshot, BigInt(prunings))
         const [first] = rows
         if (first === undefined || first.is_cut || first.has_relist === true) return 'reload'
         if (first.log_rows > BigInt(MAX_CHANGED_PETS)) return 'reload'
@@ -89,7 +81,7 @@ async function searchSnapshot(connection: Connection): Promise<SearchSnapshot> {
 
 // The store starts this worker with this data.
 const { url, settings } = workerData as PostgresReaderStart
-const connection = new Connection(url, settings, findNewerTables)
+const connection = new Connection(url, settings)
 let connected: Promise<void> | undefined
 
 function connect(): Promise<void> {

@@ -11,8 +11,6 @@ interface PoolParts {
   readonly onLoss: () => void
   /** Checks each new connection. If it throws, the connection is not used. */
   readonly check: (session: Session) => Promise<unknown>
-  /** If no session becomes free for any caller within this time, waiting callers are rejected. */
-  readonly maxStallMs: number
   /** How long a caller waits in total, even if sessions become free for other callers. */
   readonly maxWaitMs: number
   /** How long opening and checking a connection may take. */
@@ -25,6 +23,8 @@ interface Waiter {
   readonly reject: (reason: unknown) => void
 }
 
+/** If no session becomes free for any caller within this time, waiting callers are rejected. */
+const MAX_STALL_MS = 2 * SECOND
 /** The pause after a failed attempt to open a connection. It applies only while other connections are open. */
 const REOPEN_AFTER_MS = 100
 
@@ -65,7 +65,7 @@ export class SessionPool {
     const waiter = { since: performance.now(), resolve, reject }
     if (isUrgent) this.#waiters.unshift(waiter)
     else this.#waiters.push(waiter)
-    const timer = setInterval(() => this.#rejectIfLate(waiter), this.#parts.maxStallMs)
+    const timer = setInterval(() => this.#rejectIfLate(waiter), MAX_STALL_MS)
     this.#openForWaiters()
     try {
       return await promise
@@ -97,7 +97,7 @@ export class SessionPool {
     // While no session is open, callers wait for the attempt to open a session, which has its own timeout.
     if (this.#open.size === 0) return
     const now = performance.now()
-    const isStalled = now - this.#lastHandOverAt >= this.#parts.maxStallMs
+    const isStalled = now - this.#lastHandOverAt >= MAX_STALL_MS
     if (!isStalled && now - waiter.since < this.#parts.maxWaitMs) return
     this.#waiters = this.#waiters.filter((other) => other !== waiter)
     const seconds = ((now - waiter.since) / SECOND).toFixed(1)

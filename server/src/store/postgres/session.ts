@@ -1,18 +1,15 @@
 import type { SQL } from 'bun'
-import type { Columns, Durability, LongSession, SqlValue, Statement } from '../sql.ts'
-import { arrayPlaceholders, columnArrays, toParameter } from './dialect.ts'
+import type { Columns, LongSession, SqlValue, Statement } from '../sql.ts'
+import { columnArrays, insertSql, toParameter } from './dialect.ts'
 import { ReadOnly } from './failures.ts'
 import type { Session } from './session-pool.ts'
 
 /** The number of rows that one FETCH returns. */
 const ROWS_PER_BATCH = 5_000
 
-/** Turns errors of a session into ServiceErrors. */
-type WithServiceErrors = <T>(work: () => Promise<T>) => Promise<T>
-
 interface SessionParts {
-  readonly session: Session
-  readonly withServiceErrors: WithServiceErrors
+  /** Runs `work` and turns its errors into ServiceErrors. */
+  readonly onSession: <T>(work: (session: Session) => Promise<T>) => Promise<T>
   readonly close: () => Promise<void>
   /**
    * How long a writing transaction may pause between two statements before the server rolls it back, so that it does not keep
@@ -30,40 +27,34 @@ const longTransactionSettings = (maxPauseMs: number) => `SET LOCAL statement_tim
 
 /** A connection for work that takes many statements. Closing it rolls back uncommitted changes. */
 export class PostgresLongSession implements LongSession {
-  readonly #session: Session
-  readonly #withServiceErrors: WithServiceErrors
+  /** Runs `work` in the current transaction, if there is one. Statements that it sends without waiting share one round trip. */
+  readonly onSession: SessionParts['onSession']
+  readonly close: SessionParts['close']
   readonly #maxPauseMs: number
-  readonly close: () => Promise<void>
   #cursorCount = 0
 
-  constructor({ session, withServiceErrors, close, maxPauseMs }: SessionParts) {
-    this.#session = session
-    this.#withServiceErrors = withServiceErrors
+  constructor({ onSession, close, maxPauseMs }: SessionParts) {
+    this.onSession = onSession
     this.close = close
     this.#maxPauseMs = maxPauseMs
   }
 
   rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]> {
-    return this.#withServiceErrors(() => this.#session.unsafe<Row[]>(text, values.map(toParameter)))
+    return this.onSession((session) => session.unsafe<Row[]>(text, values.map(toParameter)))
   }
 
   async run(text: string, ...values: readonly SqlValue[]): Promise<number> {
-    const { count } = await this.#withServiceErrors(() => {
+    const { count } = await this.onSession((session) => {
       // Without values, the text may contain several statements.
-      if (values.length === 0) return this.#session.unsafe(text)
-      return this.#session.unsafe(text, values.map(toParameter))
+      if (values.length === 0) return session.unsafe(text)
+      return session.unsafe(text, values.map(toParameter))
     })
     return count
   }
 
-  /** Runs `work` in the current transaction, if there is one. Statements that it sends without waiting share one round trip. */
-  onSession<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return this.#withServiceErrors(() => work(this.#session))
-  }
-
   async insert(table: string, columns: Columns, rows: readonly (readonly SqlValue[])[]): Promise<void> {
-    const text = `INSERT INTO ${table} (${Object.keys(columns)}) SELECT * FROM unnest(${arrayPlaceholders(columns)})`
-    await this.#withServiceErrors(() => this.#session.unsafe(text, columnArrays(columns, rows)))
+    const text = insertSql(table, columns)
+    await this.onSession((session) => session.unsafe(text, columnArrays(columns, rows)))
   }
 
   async beginRead(): Promise<void> {
@@ -95,31 +86,6 @@ export class PostgresLongSession implements LongSession {
 
   async analyze(table: string): Promise<void> {
     await this.run(`ANALYZE ${table}`)
-  }
-}
-
-export const BEGIN: Readonly<Record<Durability, string>> = {
-  durable: 'BEGIN',
-  unflushed: 'BEGIN; SET LOCAL synchronous_commit = off',
-}
-
-/** Runs a transaction. Sends BEGIN together with the first statement, which saves a round trip. */
-export async function transact<T>(
-  session: Session,
-  durability: Durability,
-  work: (session: Session) => Promise<T>,
-): Promise<T> {
-  const begun = session.unsafe(BEGIN[durability]).execute()
-  // If `work` fails first, nothing awaits this promise, and its rejection would be unhandled.
-  begun.catch(() => {})
-  try {
-    const result = await work(session)
-    await begun
-    await session`COMMIT`
-    return result
-  } catch (error) {
-    await session`ROLLBACK`.catch(() => {})
-    throw error
   }
 }
 

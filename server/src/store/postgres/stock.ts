@@ -16,16 +16,10 @@ import {
 } from '../../core/stock/decide.ts'
 import type { InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
 import { PetsLockedError, type StockStore } from '../../core/stock/stock-store.ts'
-import {
-  ANSWER_COLUMN_NAMES,
-  ANSWER_COLUMNS,
-  type AnswerRow,
-  answerValues,
-  toAnswers,
-} from '../idempotency.ts'
+import { ANSWER_COLUMNS, type AnswerRow, answerValues, toAnswers } from '../idempotency.ts'
 import {
   ALL_ENTRIES,
-  LOCKED_FIELDS,
+  LOCKED_SELECT_LIST,
   type LockedRow,
   type StockRow,
   toItem,
@@ -38,7 +32,7 @@ import { webhookStatements } from '../webhooks.ts'
 import { lockCatalog, onlyLockedPets, readCatalog } from './catalog.ts'
 import type { Connection } from './connection.ts'
 import { decisionStatements } from './decision.ts'
-import { arrayPlaceholders, arrayText, columnArrays, quotedElement, takeLogNumbers } from './dialect.ts'
+import { arrayText, columnArrays, idArray, insertSql, quotedElement, takeLogNumbers } from './dialect.ts'
 import { hasState, isDuplicateKey, LOCK_TIMEOUT, ReadOnly, unavailableError } from './failures.ts'
 import { maxLogRowsOf, readOrders, toLockedOrders } from './orders.ts'
 import { runAll } from './session.ts'
@@ -49,7 +43,7 @@ interface PetRow extends LockedRow {
   readonly has_expired_holds: boolean
 }
 
-interface SnapshotRow {
+export interface SnapshotRow {
   /**
    * Identifies the run of PostgreSQL, from its start to its stop, that took the snapshot; null if that run is not
    * registered. See running_server.
@@ -59,7 +53,7 @@ interface SnapshotRow {
   prunings: bigint
 }
 
-interface ChangedRow extends SnapshotRow {
+export interface ChangedRow extends SnapshotRow {
   /** Whether log rows that were written after the cursor have been pruned. */
   is_cut: boolean
   log_rows: bigint
@@ -257,15 +251,14 @@ function changedSince(sql: SQL, snapshot: string, prunings: string) {
 }
 
 const LOCK_PETS = `
-  SELECT ${LOCKED_FIELDS}, reserved > 0 AND EXISTS (
+  SELECT ${LOCKED_SELECT_LIST}, reserved > 0 AND EXISTS (
     SELECT FROM orders WHERE orders.pet_id = stock.pet_id AND ${isExpiredSql(`(SELECT ${storeTimeSql('$2')})`)}
   ) AS has_expired_holds FROM stock
   WHERE pet_id = ANY ($1::bigint[]) ORDER BY pet_id FOR NO KEY UPDATE`
 
 /** Locks the pets in the order of their ids, so that two commits never deadlock over them. */
 function lockPets(sql: SQL, commands: readonly SubmittedCommand[], clock: StoreClock) {
-  const petIds = arrayText(petIdsOf(commands), (petId) => petId)
-  return sql.unsafe<PetRow[]>(LOCK_PETS, [petIds, clock.processTime()]).execute()
+  return sql.unsafe<PetRow[]>(LOCK_PETS, [idArray(petIdsOf(commands)), clock.processTime()]).execute()
 }
 
 /** The pets of this list that another transaction has locked at this moment. */
@@ -273,7 +266,7 @@ async function findLockedPets(
   connection: Connection,
   petIds: readonly bigint[],
 ): Promise<ReadonlySet<bigint>> {
-  const ids = arrayText(petIds, (petId) => petId)
+  const ids = idArray(petIds)
   const rows = await connection.run((sql) =>
     sql<{ pet_id: bigint }[]>`
       WITH free AS MATERIALIZED (
@@ -302,7 +295,7 @@ function lockIdempotencyKeys(sql: SQL, keys: readonly SentIdempotencyKey[]) {
 }
 
 const WRITE_ANSWERS = `
-  INSERT INTO idempotency (${ANSWER_COLUMN_NAMES}) SELECT * FROM unnest(${arrayPlaceholders(ANSWER_COLUMNS)})
+  ${insertSql('idempotency', ANSWER_COLUMNS)}
   ON CONFLICT (key_id, key)
   DO UPDATE SET fingerprint = excluded.fingerprint, answer = excluded.answer, at = excluded.at`
 

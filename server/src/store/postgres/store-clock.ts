@@ -1,5 +1,5 @@
 import { type Clock, SECOND } from '../../core/values/clock.ts'
-import type { RowSource, StoreClock } from '../sql.ts'
+import type { StoreClock } from '../sql.ts'
 import type { Connection } from './connection.ts'
 
 /**
@@ -8,12 +8,6 @@ import type { Connection } from './connection.ts'
  */
 export function storeTimeSql(placeholder: `$${number}`): string {
   return `coalesce(${placeholder}::bigint, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint)`
-}
-
-export async function readStoreTime(database: RowSource, clock?: Clock): Promise<number> {
-  const [row] = await database.rows<{ now: bigint }>(`SELECT ${storeTimeSql('$1')} AS now`, clock?.() ?? null)
-  if (row === undefined) throw new Error('the database did not return its time')
-  return Number(row.now)
 }
 
 /**

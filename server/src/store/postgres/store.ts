@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { SharedLimits } from '../../core/limits/shared-limits.ts'
+import { latestChangeAt } from '../health.ts'
 import { historyMethods } from '../history.ts'
 import { answerMethods } from '../idempotency.ts'
 import { keyMethods } from '../keys.ts'
@@ -7,23 +8,20 @@ import { usageMethods } from '../limits.ts'
 import type { TablesMode } from '../opening.ts'
 import { orderMethods } from '../orders.ts'
 import { petMethods } from '../pets.ts'
-import { searchMethods } from '../search.ts'
 import type { Store } from '../store.ts'
 import { contentMethods, transferMethods } from '../transfer.ts'
 import { webhookMethods } from '../webhooks.ts'
-import { Reader, workerAddress } from '../workers.ts'
+import { Reader, searchMethods, workerAddress } from '../workers.ts'
 import { Connection } from './connection.ts'
 import { type PostgresSettings, sessionSettings } from './connection-options.ts'
-import { findDroppedSettings, inspectionMethods, ReadinessCheck } from './health.ts'
+import { findDamage, findDroppedSettings, ReadinessCheck } from './health.ts'
 import { openImport } from './import.ts'
 import { sharedLimitStore } from './limits.ts'
 import { logMethods } from './log.ts'
-import { findNewerTables, migrate } from './migrations.ts'
+import { migrate } from './migrations.ts'
 import type { PostgresReaderStart } from './reader-worker.ts'
 import { stockMethods } from './stock.ts'
-import { type DatabaseClock, openDatabaseClock, readStoreTime, storeClock } from './store-clock.ts'
-
-export type { PostgresSettings } from './connection-options.ts'
+import { type DatabaseClock, openDatabaseClock, storeClock } from './store-clock.ts'
 
 const BACKUP_ADVICE =
   'back up PostgreSQL with its own tools: pg_dump --format=custom --file=FILE "$DATABASE_URL"'
@@ -40,7 +38,7 @@ export async function openPostgresStore(
   settings: PostgresSettings,
   tables: TablesMode = 'migrate',
 ): Promise<Store> {
-  const connection = new Connection(url, settings, findNewerTables)
+  const connection = new Connection(url, settings)
   let clock = settings.clock
   let databaseClock: DatabaseClock | undefined
   try {
@@ -76,14 +74,14 @@ export async function openPostgresStore(
     ...petMethods(connection, clock),
     ...searchMethods(reader, sqlClock),
     ...orderMethods(connection, sqlClock),
-    ...keyMethods(connection, () => readStoreTime(connection, settings.clock)),
+    ...keyMethods(connection, sqlClock),
     ...usageMethods(connection),
-    openLimits: async (_clock, burstMs) =>
-      new SharedLimits(sharedLimitStore(connection, settings.clock), burstMs),
+    openLimits: async (_clock, burstMs) => new SharedLimits(sharedLimitStore(connection, sqlClock), burstMs),
     ...transferMethods(connection, sqlClock, () => openImport(connection, sqlClock)),
     ...contentMethods(connection),
     backupTo: () => Promise.reject(new Error(BACKUP_ADVICE)),
-    ...inspectionMethods(connection),
+    findDamage: () => findDamage(connection),
+    latestChangeAt: () => latestChangeAt(connection),
     ping: () => readiness.run(),
     findWrongSettings: () => findDroppedSettings(connection, sessionSettings(settings)),
     close: async () => {

@@ -9,7 +9,7 @@ import {
   type WebhookRow,
   webhookIdsOf,
 } from '../webhooks.ts'
-import { arrayText } from './dialect.ts'
+import { idArray } from './dialect.ts'
 
 /** An advisory lock. The number is arbitrary: the ASCII codes of "webhooks". */
 const CREATION_LOCK = 0x776562686f6f6b73n
@@ -25,7 +25,7 @@ export async function lockWebhooks(sql: SQL, commands: readonly Command[]): Prom
     sql
       .unsafe<WebhookRow[]>(
         `SELECT ${WEBHOOK_FIELDS} FROM webhooks WHERE id = ANY ($1::bigint[]) ORDER BY id FOR UPDATE`,
-        [arrayText(webhookIdsOf(commands), (id) => id)],
+        [idArray(webhookIdsOf(commands))],
       )
       .execute(),
     sql.unsafe<CreatorRow[]>(CREATOR_COUNTS).execute(),

@@ -13,12 +13,11 @@ import {
   statSync,
   truncateSync,
   utimesSync,
-  writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { needsMigration, OpenRefused, requireOwnTables } from '../opening.ts'
 import type { Connection } from './connection.ts'
-import { createPrivateFile, lockForServing, realPathOf } from './database-files.ts'
+import { copyBytes, createPrivateFile, lockForServing, realPathOf } from './database-files.ts'
 import { DIALECT } from './dialect.ts'
 import { isDamage, isLocked, problemText } from './failures.ts'
 import { hasEarlyTables, migrate, missingColumns, NEWEST_VERSION, versionOf } from './migrations.ts'
@@ -82,15 +81,13 @@ function bytesAt(path: string, position: number, length: number): Buffer {
 /** The first problem with the pages of the file, if there is one. */
 function integrityProblem(database: Database): string | undefined {
   const found = database.query<{ integrity_check: string }, []>('PRAGMA integrity_check(1)').get()
-  return found?.integrity_check === 'ok'
-    ? undefined
-    : (found?.integrity_check ?? 'the check returned nothing')
+  const result = found?.integrity_check ?? 'the check returned nothing'
+  return result === 'ok' ? undefined : result
 }
 
 /** The suffixes of side files that hold part of the contents of a database. */
 const CONTENT_SUFFIXES = ['-wal', '-journal']
 const SIDE_SUFFIXES = [...CONTENT_SUFFIXES, '-shm']
-const CHUNK_BYTES = 1024 * 1024
 const ROOT_USER = 0
 
 export interface RestoreResult {
@@ -158,7 +155,6 @@ export function isBeingRestored(path: string): boolean {
 
 /** Throws if the file is a backup or is being restored: opening the file would change it. */
 export function requireOpenable(databasePath: string): void {
-  if (databasePath === ':memory:') return
   const path = realPathOf(databasePath)
   if (isBeingRestored(path)) {
     throw new OpenRefused(
@@ -216,10 +212,7 @@ function copyFile(sourcePath: string, targetPath: string): void {
   const source = openSync(sourcePath, 'r')
   const target = openSync(targetPath, 'r+')
   try {
-    const chunk = Buffer.alloc(CHUNK_BYTES)
-    for (let read = readSync(source, chunk); read > 0; read = readSync(source, chunk)) {
-      for (let written = 0; written < read; ) written += writeSync(target, chunk, written, read - written)
-    }
+    copyBytes(source, target)
   } finally {
     closeSync(source)
     closeSync(target)

@@ -1,18 +1,17 @@
 import type { Database } from 'bun:sqlite'
 import type { CatalogChanges, LockedCatalog } from '../../core/catalog/catalog-draft.ts'
 import { type Command, petIdsOf } from '../../core/stock/command.ts'
-import { isLow } from '../../core/stock/stock-draft.ts'
 import {
-  CATEGORY_FIELDS,
+  CATEGORY_SELECT_LIST,
   catalogReferencesOf,
   PET_COLUMNS,
-  PET_FIELDS,
+  PET_SELECT_LIST,
   petValues,
   toCategory,
   toPet,
 } from '../catalog-rows.ts'
-import { generateIdsAboveStatements } from '../generated-ids.ts'
-import { IS_PET_EDIT } from '../log-rows.ts'
+import { raiseIdsStatements } from '../generated-ids.ts'
+import { ENTRY_COLUMNS, entryValues, IS_PET_EDIT } from '../log-rows.ts'
 import { categoryThresholdStatements } from '../low-stock.ts'
 import { categoryStatements } from '../pets.ts'
 import { type SqlValue, upsertSql } from '../sql.ts'
@@ -23,10 +22,10 @@ export function catalogTables(database: Database) {
   const petIdGenerator = idGenerator(database, 'pets')
   const categoryIdGenerator = idGenerator(database, 'categories')
   const findPet = database.query<object, [bigint]>(
-    `SELECT ${PET_FIELDS} FROM stock JOIN pets ON pets.id = pet_id WHERE pet_id = ?`,
+    `SELECT ${PET_SELECT_LIST} FROM stock JOIN pets ON pets.id = pet_id WHERE pet_id = ?`,
   )
   const findCategory = database.query<object, [bigint]>(
-    `SELECT ${CATEGORY_FIELDS} FROM categories WHERE id = ?`,
+    `SELECT ${CATEGORY_SELECT_LIST} FROM categories WHERE id = ?`,
   )
   const findBarcodeOwner = database.query<{ id: bigint }, [string]>('SELECT id FROM pets WHERE barcode = ?')
   const findAnyPetIn = database.query<unknown, [bigint]>('SELECT 1 FROM pets WHERE category_id = ? LIMIT 1')
@@ -37,10 +36,8 @@ export function catalogTables(database: Database) {
     'UPDATE pets SET barcode = NULL WHERE id = ? AND barcode IS NOT NULL',
   )
   const putPet = database.query<unknown, SqlValue[]>(toSqlite(upsertSql('pets', Object.keys(PET_COLUMNS))))
-  const putStock = database.query<unknown, [bigint, number, string, number, number | null, number]>(
-    `INSERT INTO stock (pet_id, quantity, status, reserved, low_at, is_low) VALUES (?, ?, ?, ?, ?, ?)
-    ON CONFLICT (pet_id) DO UPDATE SET quantity = excluded.quantity, status = excluded.status,
-      reserved = excluded.reserved, low_at = excluded.low_at, is_low = excluded.is_low`,
+  const putEntry = database.query<unknown, SqlValue[]>(
+    toSqlite(upsertSql('stock', Object.keys(ENTRY_COLUMNS), 'pet_id')),
   )
   const removePet = database.query<unknown, [bigint]>('DELETE FROM pets WHERE id = ?')
 
@@ -73,12 +70,10 @@ export function catalogTables(database: Database) {
           removePet.run(id)
           continue
         }
-        const { pet, entry } = newState
-        putPet.run(...petValues(pet))
-        const { quantity, status, reserved, lowStockAt } = entry
-        putStock.run(id, quantity, status, reserved, lowStockAt, Number(isLow(entry)))
+        putPet.run(...petValues(newState.pet))
+        putEntry.run(...entryValues(newState))
       }
-      runAll(database, generateIdsAboveStatements(DIALECT, 'pets', pets.keys()))
+      runAll(database, raiseIdsStatements(DIALECT, 'pets', pets.keys()))
       runAll(database, categoryStatements(DIALECT, categories))
     },
 

@@ -5,7 +5,7 @@ import { ServiceError } from '../../core/values/errors.ts'
 import type { LogCursor } from '../cursor.ts'
 import type { Columns, Durability, LongSession, SqlDatabase, SqlValue, Statement } from '../sql.ts'
 import { copyPermissionsToSideFiles, createPrivateFile, secondsUntilImportEnds } from './database-files.ts'
-import { DIALECT, LAST_LOG_ID, toBinding, toSqlite } from './dialect.ts'
+import { DIALECT, LAST_LOG_ID, toSqlite } from './dialect.ts'
 import { isLocked, problemText, toServiceError } from './failures.ts'
 import { Checkpointer, FlushQueue, WalFile } from './write-ahead-log.ts'
 
@@ -60,9 +60,9 @@ interface ServingParts {
  * block the event loop. Instead, a statement that finds the database locked is retried, and other requests run between the
  * attempts.
  *
- * The service calls `flushInBackground`. From then on its commits are visible at once, and flushed off the event loop while
- * other requests are active. The result of a read is held back until every commit that the read may have seen is flushed.
- * `readLog` reads only flushed commits, so it does not wait for a flush.
+ * The service calls `flushInBackground`. From then on its commits are visible at once. If other requests may be active, a
+ * commit is flushed off the event loop, otherwise on it, which is faster. The result of a read is held back until every
+ * commit that the read may have seen is flushed. `readLog` reads only flushed commits, so it does not wait for a flush.
  *
  * All other connections flush each commit before it returns (`synchronous = FULL`). They may read commits of the service
  * that are not flushed yet, and flush these before they return a result.
@@ -110,12 +110,11 @@ export class Connection implements SqlDatabase, LongSession {
   }
 
   static open(path: string, cachePages = CACHE_PAGES): Connection {
-    const isNew = path !== ':memory:' && !existsSync(path)
-    if (isNew) {
+    if (existsSync(path)) {
+      copyPermissionsToSideFiles(path)
+    } else {
       mkdirSync(dirname(path), { recursive: true })
       createPrivateFile(path, { mustBeNew: false })
-    } else if (path !== ':memory:') {
-      copyPermissionsToSideFiles(path)
     }
     const database = new Database(path, { create: true, strict: true, safeIntegers: true })
     database.run(`PRAGMA busy_timeout = ${LOCK_TIMEOUT_MS}`)
@@ -166,8 +165,8 @@ export class Connection implements SqlDatabase, LongSession {
     try {
       this.#begin.run()
     } catch {
-      // Either the file is read-only, or another process is writing, such as an import. Its commit will flush the whole
-      // write-ahead log.
+      // The log cannot be rewritten: the file is read-only, or another process is writing, such as an import. The commit of
+      // that process flushes the whole log as well.
       wal.flushNow()
       return
     }
@@ -216,17 +215,17 @@ export class Connection implements SqlDatabase, LongSession {
   }
 
   async rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]> {
-    return this.read(() => this.#statements.get(text).all(...values.map(toBinding)) as Row[])
+    return this.read(() => this.#statements.get(text).all(...values) as Row[])
   }
 
   /** Like `rows`, but may return commits that are not flushed yet. The result must not be shown to clients. */
   rowsUnflushed<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]> {
-    return this.#readWhenUnlocked(() => this.#statements.get(text).all(...values.map(toBinding)) as Row[])
+    return this.#readWhenUnlocked(() => this.#statements.get(text).all(...values) as Row[])
   }
 
-  /** Waits for the flush like a read, because the number of changed rows depends on earlier commits. */
+  /** Like `read`, returns only when all earlier commits are flushed, because the number of changed rows depends on them. */
   run(text: string, ...values: readonly SqlValue[]): Promise<number> {
-    return this.read(() => this.#statements.get(text).run(...values.map(toBinding)).changes)
+    return this.read(() => this.#statements.get(text).run(...values).changes)
   }
 
   insert(table: string, columns: Columns, rows: readonly (readonly SqlValue[])[]): Promise<void> {
@@ -234,7 +233,7 @@ export class Connection implements SqlDatabase, LongSession {
     const placeholders = `(${names.map(() => '?').join()})`
     const insertRows = (batch: readonly (readonly SqlValue[])[]) => {
       const text = `INSERT INTO ${table} (${names}) VALUES ${batch.map(() => placeholders)}`
-      this.#statements.get(text).run(...batch.flatMap((values) => values.map(toBinding)))
+      this.#statements.get(text).run(...batch.flat())
     }
     const insertAll = this.database.transaction(() => {
       let next = 0
@@ -267,8 +266,7 @@ export class Connection implements SqlDatabase, LongSession {
   async analyze(): Promise<void> {}
 
   async commit(statements: readonly Statement[], durability: Durability = 'durable'): Promise<number[]> {
-    const work = () =>
-      statements.map(({ text, values }) => this.#statements.get(text).run(...values.map(toBinding)).changes)
+    const work = () => statements.map(({ text, values }) => this.#statements.get(text).run(...values).changes)
     return durability === 'durable' ? this.write(work) : this.writeWithoutFlush(work)
   }
 
@@ -307,7 +305,6 @@ export class Connection implements SqlDatabase, LongSession {
 
   /** For connections outside the service, which can see its commits before they are flushed. */
   #flushCommitsOfService(): void {
-    if (this.#path === ':memory:') return
     const dataVersion = this.#dataVersionQuery.get()?.data_version
     if (dataVersion === this.#flushedDataVersion) return
     this.#wal ??= WalFile.open(this.#path)
@@ -317,7 +314,7 @@ export class Connection implements SqlDatabase, LongSession {
 
   /** Runs `work` in one transaction that is on disk when the promise resolves. */
   async write<T>(work: () => T): Promise<T> {
-    const result = await this.#writeWithoutFlushWait(work, 'durable')
+    const result = await this.#commitBeforeFlush(work, 'durable')
     await this.#serving?.queue.untilFlushed()
     return result
   }
@@ -339,7 +336,7 @@ export class Connection implements SqlDatabase, LongSession {
 
   /** Like `write`, but without a flush. The commit survives a crash of the process, but not a power cut. */
   async writeWithoutFlush<T>(work: () => T): Promise<T> {
-    if (this.#serving !== undefined) return this.#writeWithoutFlushWait(work, 'unflushed')
+    if (this.#serving !== undefined) return this.#commitBeforeFlush(work, 'unflushed')
     return this.#writeWhenUnlocked(() => {
       this.database.run('PRAGMA synchronous = NORMAL')
       try {
@@ -351,7 +348,7 @@ export class Connection implements SqlDatabase, LongSession {
   }
 
   /** Commits like `write`, but in the service the commit may not be flushed yet when the promise resolves. */
-  async #writeWithoutFlushWait<T>(work: () => T, durability: Durability): Promise<T> {
+  async #commitBeforeFlush<T>(work: () => T, durability: Durability): Promise<T> {
     const serving = this.#serving
     if (serving === undefined) {
       return this.#writeWhenUnlocked(() => {
@@ -363,10 +360,10 @@ export class Connection implements SqlDatabase, LongSession {
       })
     }
     while (serving.checkpointer.pause !== undefined) await serving.checkpointer.pause
-    return this.#writeWhenUnlocked(() => this.#commitUnflushed(serving, work, durability))
+    return this.#writeWhenUnlocked(() => this.#commitInService(serving, work, durability))
   }
 
-  #commitUnflushed<T>(serving: ServingParts, work: () => T, durability: Durability): T {
+  #commitInService<T>(serving: ServingParts, work: () => T, durability: Durability): T {
     const { queue, checkpointer, logEnd, totalChanges } = serving
     queue.requireUsable()
     let logEndBefore = 0n
@@ -379,8 +376,8 @@ export class Connection implements SqlDatabase, LongSession {
       const changes = totalChanges() - changesBefore
       if (changes === 0) return result
       if (durability === 'durable') {
-        const isAlone = !this.#hasReadSinceCommit
-        queue.add(logEndBefore, isAlone)
+        const mayBlockEventLoop = !this.#hasReadSinceCommit
+        queue.add(logEndBefore, mayBlockEventLoop)
         this.#hasReadSinceCommit = false
       }
       checkpointer.add(changes)
@@ -395,8 +392,12 @@ export class Connection implements SqlDatabase, LongSession {
   async close(): Promise<void> {
     if (this.#serving !== undefined) {
       await this.#serving.checkpointer.close()
-      // After a failed flush, the file must not change. Closing the database would copy the write-ahead log into it.
-      if (!(await flushSucceeds(this.#serving.queue))) return
+      try {
+        await this.#serving.queue.untilFlushed()
+      } catch {
+        // After a failed flush, the file must not change. Closing the database would copy the write-ahead log into it.
+        return
+      }
     }
     this.#statements.finalize()
     this.database.close()
@@ -468,15 +469,6 @@ function lockedError(error: unknown, path: string): unknown {
     `an import is running and needs about ${seconds} s more; until then only reads work`,
     { cause: plainError.cause, retryAfterSeconds: seconds },
   )
-}
-
-async function flushSucceeds(queue: FlushQueue): Promise<boolean> {
-  try {
-    await queue.untilFlushed()
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** Caches all prepared statements. bun:sqlite caches at most twenty. */

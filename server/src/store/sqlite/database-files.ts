@@ -7,11 +7,13 @@ import {
   fchownSync,
   openSync,
   readFileSync,
+  readSync,
   realpathSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { WritePause } from '../../core/transfer/transfer-store.ts'
@@ -19,6 +21,7 @@ import { SECOND } from '../../core/values/clock.ts'
 import { OpenRefused } from '../opening.ts'
 import { isLocked } from './failures.ts'
 
+const CHUNK_BYTES = 1024 * 1024
 const PERMISSION_BITS = 0o777
 /** If several processes start at the same moment, one of them gets the lock within this time. */
 const SERVING_LOCK_TIMEOUT_MS = 200
@@ -51,6 +54,20 @@ export function createPrivateFile(
     if (owner !== undefined) fchownSync(file, owner.uid, owner.gid)
   } finally {
     closeSync(file)
+  }
+}
+
+/** Copies all bytes of a file to the same positions of the other file, which may be the same file. */
+export function copyBytes(source: number, target: number): void {
+  const chunk = Buffer.alloc(CHUNK_BYTES)
+  let position = 0
+  for (;;) {
+    const length = readSync(source, chunk, 0, CHUNK_BYTES, position)
+    if (length === 0) return
+    for (let written = 0; written < length; ) {
+      written += writeSync(target, chunk, written, length - written, position + written)
+    }
+    position += length
   }
 }
 

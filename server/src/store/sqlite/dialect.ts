@@ -1,6 +1,6 @@
-import type { Changes, Database, SQLQueryBindings, Statement as SqliteStatement } from 'bun:sqlite'
+import type { Database, SQLQueryBindings, Statement as SqliteStatement } from 'bun:sqlite'
 import { GENERATED_ID_TABLES, highestIdSql, SKIPPED_ID_COUNT } from '../generated-ids.ts'
-import type { Dialect, GeneratedIdTable, SqlValue, Statement } from '../sql.ts'
+import type { Dialect, GeneratedIdTable, Statement } from '../sql.ts'
 
 /** The id of the last row that was ever written to the log, even if it was pruned: ids are never reused. */
 export const LAST_LOG_ID = '(SELECT max(coalesce((SELECT max(id) FROM log), 0), pruned_up_to) FROM log_state)'
@@ -16,7 +16,7 @@ export const DIALECT: Dialect = {
   idsInJsonArray: (parameter) => `SELECT value AS id FROM json_each(${parameter})`,
   raiseIds: (table) => `UPDATE last_ids SET ${table} = $1 WHERE ${table} < $1`,
   lockCatalog: [],
-  jsonObject: 'json_object',
+  jsonObjectFunction: 'json_object',
   keyOrder: 'rowid',
   newIdentity: [
     'UPDATE log_state SET identity = lower(hex(randomblob(8)))',
@@ -34,18 +34,11 @@ export function toSqlite(text: string): string {
   return text.replaceAll(/\$(\d+)/g, '?$1')
 }
 
-export function toBinding(value: SqlValue): SQLQueryBindings {
-  return typeof value === 'boolean' ? Number(value) : value
-}
-
-/** Runs a statement inside the current transaction. */
-export function runStatement(database: Database, { text, values }: Statement): Changes {
-  return database.query<unknown, SQLQueryBindings[]>(toSqlite(text)).run(...values.map(toBinding))
-}
-
 /** Runs statements inside the current transaction. */
 export function runAll(database: Database, statements: readonly Statement[]): void {
-  for (const statement of statements) runStatement(database, statement)
+  for (const { text, values } of statements) {
+    database.query<unknown, SQLQueryBindings[]>(toSqlite(text)).run(...values)
+  }
 }
 
 /** Runs the query for each key and returns the rows that exist. */

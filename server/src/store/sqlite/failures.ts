@@ -80,6 +80,6 @@ function isOutage(error: unknown): boolean {
   return error instanceof Error && /closed database|Database has closed/.test(error.message)
 }
 
-function codeOf(error: unknown): string {
+export function codeOf(error: unknown): string {
   return error instanceof SQLiteError ? (error.code ?? '') : ''
 }

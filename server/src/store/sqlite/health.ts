@@ -2,10 +2,9 @@ import { Database } from 'bun:sqlite'
 import { statSync } from 'node:fs'
 import { SECOND } from '../../core/values/clock.ts'
 import { ServiceError } from '../../core/values/errors.ts'
-import { CHECKS, type Check, latestChangeAt } from '../health.ts'
-import type { Store } from '../store.ts'
+import { CHECKS, type Check } from '../health.ts'
 import type { Connection } from './connection.ts'
-import { isDamage, problemText } from './failures.ts'
+import { codeOf, isDamage, problemText } from './failures.ts'
 
 /** A write that takes longer than this counts as hanging. */
 const WRITE_TIMEOUT_MS = 2 * SECOND
@@ -27,15 +26,20 @@ export function readinessCheck(
   const rewriteVersion = database.query(`PRAGMA user_version = ${version}`)
   // Fails if the database has lost its tables.
   const anyLogRow = database.query('SELECT 1 FROM log LIMIT 1')
-  const paths = path === ':memory:' ? [] : [path, `${path}-wal`]
-  const openedFiles = paths.map((name) => ({ name, inode: inodeOf(name) }))
-  let runningWrite: Promise<void> | undefined
+  const openedFiles = [path, `${path}-wal`].map((name) => ({ name, inode: inodeOf(name) }))
+  let runningWrite: Promise<boolean> | undefined
 
-  const write = () =>
-    connection.write(() => {
-      anyLogRow.get()
-      rewriteVersion.run()
-    })
+  const write = async () => {
+    try {
+      await connection.write(() => {
+        anyLogRow.get()
+        rewriteVersion.run()
+      })
+      return true
+    } catch (error) {
+      throw withReason(error)
+    }
+  }
 
   return async () => {
     if (damage !== undefined) throw notReady(`the file was damaged when the service started: ${damage}`)
@@ -49,16 +53,8 @@ export function readinessCheck(
     runningWrite ??= write().finally(() => {
       runningWrite = undefined
     })
-    const finished = await Promise.race([
-      runningWrite.then(
-        () => true,
-        (error: unknown) => {
-          throw withReason(error, path)
-        },
-      ),
-      Bun.sleep(WRITE_TIMEOUT_MS),
-    ])
-    if (finished === true) return
+    const hasFinished = await Promise.race([runningWrite, Bun.sleep(WRITE_TIMEOUT_MS)])
+    if (hasFinished === true) return
     throw notReady(
       `a write has waited for more than ${WRITE_TIMEOUT_MS / SECOND} s: another process holds the write lock, or the disk does not answer`,
     )
@@ -67,7 +63,7 @@ export function readinessCheck(
 
 /** The first problem with the pages of the file; `undefined` if there is none or the file is too large to check. */
 export function damageAtStart(path: string): string | undefined {
-  if (path === ':memory:' || statSync(path).size > MAX_CHECKED_BYTES) return undefined
+  if (statSync(path).size > MAX_CHECKED_BYTES) return undefined
   // Uses its own connection, because reading every page would evict the cache of the connection that serves requests.
   const database = new Database(path)
   try {
@@ -83,16 +79,11 @@ export function damageAtStart(path: string): string | undefined {
 }
 
 /** Puts known problems into the message. Others, such as a missing table, appear only in the log of the service. */
-function withReason(error: unknown, path: string): unknown {
+function withReason(error: unknown): unknown {
   const cause = error instanceof ServiceError ? error.cause : error
   if (!(cause instanceof Error)) return error
-  const isKnown = /SQLITE_(FULL|IOERR|BUSY|READONLY|CORRUPT|NOTADB)/.test(codeOfCause(cause))
-  return isKnown ? notReady(cause.message || problemText(cause, path), cause) : error
-}
-
-function codeOfCause(error: Error): string {
-  const { cause } = error
-  return cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  const isKnown = /SQLITE_(FULL|IOERR|BUSY|READONLY|CORRUPT|NOTADB)/.test(codeOf(cause.cause))
+  return isKnown ? notReady(cause.message, cause) : error
 }
 
 function notReady(reason: string, cause?: Error): ServiceError {
@@ -113,27 +104,20 @@ const SQLITE_CHECKS: readonly Check[] = [
   ...CHECKS,
 ]
 
-export function inspectionMethods(connection: Connection): Pick<Store, 'findDamage' | 'latestChangeAt'> {
+export function findDamage(connection: Connection): Promise<string[]> {
   const { database } = connection
-  const integrityCheck = database.query<{ integrity_check: string }, []>('PRAGMA integrity_check(20)')
-  const checkPages = () => integrityCheck.all().map((row) => row.integrity_check)
-  const contentChecks = SQLITE_CHECKS.map(({ text, describe }) => {
-    const countViolations = database.query<{ found: bigint }, []>(text)
-    return () => {
-      const found = countViolations.get()?.found ?? 0n
-      return found > 0n ? [describe(found)] : []
-    }
-  })
-
-  return {
-    findDamage: () =>
-      connection.read(() => {
-        const problems = [checkPages, ...contentChecks].flatMap(runCheck)
-        return [...new Set(problems)].filter((problem) => problem !== 'ok')
-      }),
-
-    latestChangeAt: () => latestChangeAt(connection),
+  const checkPages = () => {
+    const rows = database.query<{ integrity_check: string }, []>('PRAGMA integrity_check(20)').all()
+    return rows.map((row) => row.integrity_check)
   }
+  const contentChecks = SQLITE_CHECKS.map(({ text, describe }) => () => {
+    const found = database.query<{ found: bigint }, []>(text).get()?.found ?? 0n
+    return found > 0n ? [describe(found)] : []
+  })
+  return connection.read(() => {
+    const problems = [checkPages, ...contentChecks].flatMap(runCheck)
+    return [...new Set(problems)].filter((problem) => problem !== 'ok')
+  })
 }
 
 /** If a check cannot run because the file is damaged, that is a problem like any other, and the other checks still run. */

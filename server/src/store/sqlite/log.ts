@@ -1,10 +1,8 @@
 import type { StockEvents } from '../../core/stock/stock-event.ts'
 import { fromCursor, type LogMethods, toCursor } from '../cursor.ts'
-import { prunableIds } from '../history.ts'
-import { LOG_FIELDS, type LogRow, MAX_EVENTS_BEHIND, toEvent } from '../log-rows.ts'
-import { statement } from '../sql.ts'
+import { pruneStatement } from '../history.ts'
+import { LOG_SELECT_LIST, type LogRow, MAX_EVENTS_BEHIND, toEvent } from '../log-rows.ts'
 import { type Connection, capLogEnd, logEndReader } from './connection.ts'
-import { runStatement } from './dialect.ts'
 
 /** Each event is a row of the log, and the id of the row is the position in its cursor. */
 export function logMethods(connection: Connection): LogMethods {
@@ -12,7 +10,7 @@ export function logMethods(connection: Connection): LogMethods {
   const logEnd = logEndReader(database)
   // A change of a category is not an event. The crossings that it causes are events.
   const rowsAfter = database.query<LogRow, [bigint, bigint, number]>(`
-    SELECT id, ${LOG_FIELDS} FROM log
+    SELECT id, ${LOG_SELECT_LIST} FROM log
     WHERE id > ? AND id <= ? AND kind <> 'category' ORDER BY id LIMIT ?
   `)
 
@@ -47,10 +45,9 @@ export function logMethods(connection: Connection): LogMethods {
     stockEventsAfter: (cursor, limit) => eventsAfter(cursor, limit, MAX_EVENTS_BEHIND),
     eventsAfter: (cursor, limit) => eventsAfter(cursor, limit, undefined),
 
-    pruneHistory: (limit, maxRows) =>
-      connection.write(() => {
-        const [text, value] = prunableIds(limit, `LIMIT ${Math.floor(maxRows)}`)
-        return runStatement(database, statement(`DELETE FROM log WHERE id IN (${text})`, value)).changes
-      }),
+    pruneHistory: async (limit, maxRows) => {
+      const [removed = 0] = await connection.commit([pruneStatement(limit, maxRows)])
+      return removed
+    },
   }
 }

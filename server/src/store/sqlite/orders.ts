@@ -5,7 +5,7 @@ import type { Command } from '../../core/stock/command.ts'
 import {
   isExpiredSql,
   ORDER_COLUMNS,
-  ORDER_FIELDS,
+  ORDER_SELECT_LIST,
   type OrderTableRow,
   orderReferencesOf,
   orderValues,
@@ -16,9 +16,11 @@ import { findAll, idGenerator } from './dialect.ts'
 
 /** Reads and writes orders inside a commit. */
 export function orderTable(database: Database) {
-  const findOrder = database.query<OrderTableRow, [bigint]>(`SELECT ${ORDER_FIELDS} FROM orders WHERE id = ?`)
+  const findOrder = database.query<OrderTableRow, [bigint]>(
+    `SELECT ${ORDER_SELECT_LIST} FROM orders WHERE id = ?`,
+  )
   const findExpiredHolds = database.query<OrderTableRow, [bigint, number, number]>(
-    `SELECT ${ORDER_FIELDS} FROM orders INDEXED BY orders_held WHERE pet_id = ? AND ${isExpiredSql('?')} LIMIT ?`,
+    `SELECT ${ORDER_SELECT_LIST} FROM orders INDEXED BY orders_held WHERE pet_id = ? AND ${isExpiredSql('?')} LIMIT ?`,
   )
   const findAnyExpiredHold = database.query<{ id: bigint }, [number]>(
     `SELECT id FROM orders INDEXED BY orders_by_expiry WHERE ${isExpiredSql('?')} LIMIT 1`,

@@ -11,7 +11,6 @@ import {
   PreparedStatements,
   ROWS_PER_BATCH,
 } from './connection.ts'
-import { toBinding } from './dialect.ts'
 import { toServiceError } from './failures.ts'
 
 const CHANGED_PETS = `
@@ -36,7 +35,7 @@ export class ReadConnection {
 
   async rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]> {
     // The caller names the type of the rows that its statement selects.
-    return this.#withServiceErrors(() => this.#statements.get(text).all(...values.map(toBinding)) as Row[])
+    return this.#withServiceErrors(() => this.#statements.get(text).all(...values) as Row[])
   }
 
   async *batches<Row>(text: string): AsyncGenerator<Row[]> {

@@ -7,7 +7,7 @@ import { ReadConnection } from './read-connection.ts'
 export interface SqliteReaderStart {
   readonly path: string
   /** See `OpenOptions.readerGate`. */
-  readonly gate?: Int32Array<SharedArrayBuffer>
+  readonly gate: Int32Array<SharedArrayBuffer> | undefined
 }
 
 // The store starts this worker with this data.

@@ -17,8 +17,7 @@ import { fromCursor, toCursor } from '../cursor.ts'
 import { ANSWER_COLUMN_NAMES, type AnswerRow, answerValues, toAnswers } from '../idempotency.ts'
 import {
   ALL_ENTRIES,
-  type LinkedEntry,
-  LOCKED_FIELDS,
+  LOCKED_SELECT_LIST,
   LOG_COLUMN_NAMES,
   type LockedRow,
   logValues,
@@ -33,7 +32,7 @@ import { inLongSession, type SqlValue } from '../sql.ts'
 import { webhookStatements } from '../webhooks.ts'
 import { catalogTables } from './catalog.ts'
 import { type Connection, capLogEnd, LOG_END, type LogEnd, logEndReader } from './connection.ts'
-import { runAll } from './dialect.ts'
+import { findAll, runAll } from './dialect.ts'
 import { orderTable } from './orders.ts'
 import { readWebhooks } from './webhooks.ts'
 
@@ -51,7 +50,9 @@ export function stockMethods(
   const catalog = catalogTables(database)
   const totals = orderTotalsCounter()
   const writeDecision = decisionWriter(database)
-  const findEntry = database.query<LockedRow, [bigint]>(`SELECT ${LOCKED_FIELDS} FROM stock WHERE pet_id = ?`)
+  const findEntry = database.query<LockedRow, [bigint]>(
+    `SELECT ${LOCKED_SELECT_LIST} FROM stock WHERE pet_id = ?`,
+  )
   // Selects the latest row of each pet: SQLite takes the other columns from the row with `max(id)`.
   const changesBetween = database.query<
     { pet_id: bigint | null; quantity: bigint | null; status: PetStatus | null },
@@ -62,12 +63,7 @@ export function stockMethods(
   `)
 
   const decideAndWrite = (commands: readonly SubmittedCommand[]): Decision => {
-    const entries = new Map<bigint, LinkedEntry>()
-    for (const petId of petIdsOf(commands)) {
-      if (entries.has(petId)) continue
-      const row = findEntry.get(petId)
-      if (row !== null) entries.set(petId, toLinkedEntry(row))
-    }
+    const entries = findAll(petIdsOf(commands), findEntry, toLinkedEntry)
     // Reserved units may belong to expired holds, which are released in the commit that changes their pet.
     const hasReservedUnits = entries.values().some(({ reserved }) => reserved > 0)
     const readsOrders = hasReservedUnits || needsSection(commands, 'orders')
@@ -127,7 +123,7 @@ export function stockMethods(
     changeStock: async (commands) => {
       for (;;) {
         const decision = await connection.write(() => decideAndWrite(commands))
-        if (decision.orders !== undefined) totals.add(decision.orders)
+        totals.add(decision.orders)
         if (!decision.isPostponed) return typedResults(commands, decision.results)
       }
     },

@@ -2,23 +2,23 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { LimitLedger } from '../../core/limits/rate-windows.ts'
+import { latestChangeAt } from '../health.ts'
 import { historyMethods } from '../history.ts'
 import { answerMethods } from '../idempotency.ts'
-import { keyMethods } from '../keys.ts'
+import { findKey, keyMethods } from '../keys.ts'
 import { ledgerStore, usageMethods } from '../limits.ts'
 import type { OpenOptions } from '../opening.ts'
 import { orderMethods } from '../orders.ts'
 import { petMethods } from '../pets.ts'
-import { searchMethods } from '../search.ts'
-import type { SqlDatabase, StoreClock } from '../sql.ts'
+import type { RowSource, StoreClock } from '../sql.ts'
 import type { Store } from '../store.ts'
 import { contentMethods, transferMethods } from '../transfer.ts'
 import { webhookMethods } from '../webhooks.ts'
-import { Reader, workerAddress } from '../workers.ts'
+import { Reader, searchMethods, workerAddress } from '../workers.ts'
 import { backUp, requireOpenable } from './backup.ts'
 import { Connection } from './connection.ts'
 import { lockForServing, writePause } from './database-files.ts'
-import { damageAtStart, inspectionMethods, readinessCheck } from './health.ts'
+import { damageAtStart, findDamage, readinessCheck } from './health.ts'
 import { openImport } from './import.ts'
 import { logMethods } from './log.ts'
 import { migrate } from './migrations.ts'
@@ -34,7 +34,7 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
   let openedConnection: Connection | undefined
   try {
     // The lock is taken before the file is opened, because another process may be serving or replacing the file.
-    if (options.exclusive === true && path !== ':memory:') {
+    if (options.exclusive === true) {
       mkdirSync(dirname(path), { recursive: true })
       lock = lockForServing(path)
     }
@@ -56,14 +56,17 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
   const reader = new Reader(
     () =>
       new Worker(workerAddress('store/sqlite/reader-worker.ts'), {
-        workerData: {
-          path,
-          ...(options.readerGate === undefined ? {} : { gate: options.readerGate }),
-        } satisfies SqliteReaderStart,
+        workerData: { path, gate: options.readerGate } satisfies SqliteReaderStart,
       }),
     // The worker may have read commits that are not flushed yet, so its answers wait for the flush.
     (answer) => connection.read(() => answer),
   )
+  // Looking up a key or the revision of a webhook does not wait for the disk. This is safe: a new key is returned to its owner
+  // only after the flush. A lookup may see a revoked key or a changed webhook before the flush. Then the key is refused, or
+  // the deliveries stop, a moment too early, which does no harm.
+  const unflushedSource: RowSource = {
+    rows: (text, ...values) => connection.rowsUnflushed(text, ...values),
+  }
   // These methods may examine many log rows, so the worker runs them.
   const { listRecentHistory, listPetEdits } = historyMethods(reader)
   return {
@@ -73,7 +76,7 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
     ...log,
     ...webhookMethods(connection, log, {
       log: { source: 'log', position: 'id' },
-      unflushedSource: withUnflushedReads(connection),
+      unflushedSource,
     }),
     ...historyMethods(connection),
     listRecentHistory,
@@ -82,14 +85,15 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
     ...searchMethods(reader, clock),
     ...orderMethods(connection, clock),
     ...keyMethods(connection),
-    findKey: keyMethods(withUnflushedReads(connection)).findKey,
+    findKey: (hash) => findKey(unflushedSource, hash),
     ...usageMethods(connection),
     openLimits: (limitClock, burstMs) => LimitLedger.open(ledgerStore(connection), limitClock, burstMs),
     ...transferMethods(connection, clock, () => openImport(connection, clock)),
     ...contentMethods(connection),
     backupTo: (backupPath) => backUp(connection, backupPath),
     writePause: writePause(path),
-    ...inspectionMethods(connection),
+    findDamage: () => findDamage(connection),
+    latestChangeAt: () => latestChangeAt(connection),
     findWrongSettings: async () => [],
     ping,
     close: async () => {
@@ -97,19 +101,5 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
       await connection.close()
       lock?.close()
     },
-  }
-}
-
-/**
- * Reads commits before they are flushed, so that looking up a key or the revision of a webhook does not wait for the disk.
- * This is safe: a new key is returned to its owner only after the flush, and it does no harm if a revoked key is refused, or
- * deliveries to a changed webhook stop, a moment too early.
- */
-function withUnflushedReads(connection: Connection): SqlDatabase {
-  return {
-    dialect: connection.dialect,
-    rows: (text, ...values) => connection.rowsUnflushed(text, ...values),
-    commit: (statements, durability) => connection.commit(statements, durability),
-    openLongSession: () => connection.openLongSession(),
   }
 }

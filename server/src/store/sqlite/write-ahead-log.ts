@@ -1,17 +1,7 @@
-import {
-  closeSync,
-  existsSync,
-  fdatasync,
-  fdatasyncSync,
-  fstatSync,
-  openSync,
-  readSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, existsSync, fdatasync, fdatasyncSync, openSync } from 'node:fs'
 import { ServiceError } from '../../core/values/errors.ts'
 import { workerAddress } from '../workers.ts'
-
-const CHUNK_BYTES = 1024 * 1024
+import { copyBytes } from './database-files.ts'
 
 /**
  * Flushes the write-ahead log of an open database. SQLite keeps using the same file while this process has a connection open:
@@ -55,16 +45,7 @@ export class WalFile {
    * reached the disk, and a second flush would skip them. Nothing else may write to the file meanwhile.
    */
   rewrite(): void {
-    const chunk = Buffer.alloc(CHUNK_BYTES)
-    const { size } = fstatSync(this.#descriptor)
-    for (let position = 0; position < size; ) {
-      const length = readSync(this.#descriptor, chunk, 0, CHUNK_BYTES, position)
-      if (length === 0) break
-      for (let written = 0; written < length; ) {
-        written += writeSync(this.#descriptor, chunk, written, length - written, position + written)
-      }
-      position += length
-    }
+    copyBytes(this.#descriptor, this.#descriptor)
     this.flushNow()
   }
 
@@ -114,10 +95,10 @@ export class FlushQueue {
 
   /**
    * Must be called right after each commit. `logEndBefore` is the end of the log before the commit. If no other caller is
-   * waiting (`isAlone`) and flushes are short, the flush runs at once, which saves a round trip to another thread.
+   * waiting (`mayBlockEventLoop`) and flushes are short, the flush runs at once, which saves a round trip to another thread.
    */
-  add(logEndBefore: bigint, isAlone: boolean): void {
-    if (isAlone && this.#flushingGroup === undefined && this.#averageMs < SHORT_FLUSH_MS) {
+  add(logEndBefore: bigint, mayBlockEventLoop: boolean): void {
+    if (mayBlockEventLoop && this.#flushingGroup === undefined && this.#averageMs < SHORT_FLUSH_MS) {
       this.#flushNow()
       return
     }
