@@ -11,10 +11,14 @@ export interface Question {
 }
 
 export interface OpenQuestion extends Question {
+  /** Differs from question to question. */
+  readonly id: number
   readonly answer: (isYes: boolean) => void
 }
 
 export const openQuestion = new Observable<OpenQuestion | undefined>(undefined)
+
+let lastId = 0
 
 /** Asks before an action that is hard to undo. A new question answers an open one with no. */
 export function ask(question: Question): Promise<boolean> {
@@ -22,6 +26,7 @@ export function ask(question: Question): Promise<boolean> {
   return new Promise((resolve) => {
     const asked: OpenQuestion = {
       ...question,
+      id: ++lastId,
       answer: (isYes) => {
         if (openQuestion.get() === asked) openQuestion.set(undefined)
         resolve(isYes)

@@ -78,7 +78,7 @@ export function Dialog(props: Props) {
 export function Confirm() {
   const question = useReadable(openQuestion)
   useEffect(() => () => openQuestion.get()?.answer(false), [])
-  return question === undefined ? null : <ConfirmDialog key={question.title} {...question} />
+  return question === undefined ? null : <ConfirmDialog key={question.id} {...question} />
 }
 
 function ConfirmDialog({ title, text, yes, no, answer }: OpenQuestion) {
