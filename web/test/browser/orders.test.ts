@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import { axe } from '../support/axe.ts'
 import { makeOrder, type OrderDraft, orderRow, petsNamed, stateOf } from '../support/orders.ts'
-import { BROWSER_TEST_MS, JSON_HEADERS, useShop } from '../support/shop.ts'
+import { BROWSER_TEST_MS, JSON_HEADERS, signIn, useShop } from '../support/shop.ts'
 import { expectSoon } from '../support/soon.ts'
 import { rowOf, shows } from '../support/stock-table.ts'
 
@@ -148,7 +148,13 @@ describe('the page says what somebody else did in the meantime', () => {
     'it was %s',
     async (what, method, action, words) => {
       const id = await order(3, 1)
-      const page = await shop.signedIn({ path: '/#/orders', provokes: [409] })
+      const page = await shop.page({ path: '/#/orders', provokes: [409] })
+      const names = Promise.withResolvers<void>()
+      await page.route('**/inventory/search?*', async (route) => {
+        await names.promise
+        await route.fallback()
+      })
+      await signIn(page, shop.service.key)
       await overtaken(page, method, async () => {
         const done = what === 'completed' ? { body: '{"complete":true}' } : {}
         const headers = { 'Content-Type': 'application/json' }
@@ -161,6 +167,9 @@ describe('the page says what somebody else did in the meantime', () => {
       await row.getByText(words).waitFor()
       await toast(page, words)
       await isNow(row, what === 'completed' ? 'Complete' : 'Cancelled')
+      // The row stays when the names of the pets arrive.
+      names.resolve()
+      await row.getByText('Goldie').waitFor()
       await button(row, /^Close/).click()
       expect(await row.getByText(words).count()).toBe(0)
       await expectSoon(() => row.evaluate((element) => element === document.activeElement), true)

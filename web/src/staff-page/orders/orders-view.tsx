@@ -28,7 +28,7 @@ export function OrdersView() {
   const source = useMemo(
     () => searchOrders(client.orders, { kind: filter.kind, query }, stock, feed.read),
     // Names are searched once they are loaded, and not again at every change of the stock.
-    [client, filter.kind, query, stock, feed, hasNames],
+    [client, filter.kind, query, stock, feed, query !== '' && hasNames],
   )
   const { list, orders } = useOrderList(source, orderNews)
   const [arrived, setArrived] = useArrivedOrders(source)
