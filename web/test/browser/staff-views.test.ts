@@ -174,9 +174,17 @@ test(
     // The edited amounts are still there after a visit to another view.
     await page.getByRole('link', { name: 'Orders', exact: true }).click()
     await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
+    const sales = Promise.withResolvers<void>()
+    await page.route('**/inventory/history?*', async (route) => {
+      await sales.promise
+      await route.fallback()
+    })
     await page.goBack()
     await order.waitFor()
     expect(await order.inputValue()).toBe('40')
+    // Without the sales, the file would have wrong amounts.
+    expect(await page.getByRole('button', { name: 'Download CSV' }).isDisabled()).toBe(true)
+    sales.resolve()
     const downloading = page.waitForEvent('download')
     await page.getByRole('button', { name: 'Download CSV' }).click()
     const text = await Bun.file(await (await downloading).path()).text()

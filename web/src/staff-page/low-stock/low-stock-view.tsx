@@ -37,8 +37,9 @@ export function LowStockView() {
   )
   const { list, found } = usePetList(source)
   const now = useNow(15_000)
-  const { log } = useTrades(client, feed.changes, 'sold')
+  const { log, failure } = useTrades(client, feed.changes, 'sold')
   const pace = useMemo(() => (log === undefined ? NO_PACE : pacePerDay(log, now)), [log, now])
+  const isPaceLoading = log === undefined && failure === undefined
   const edited = editedOrdersOf(session)
   const orders = useReadable(edited)
   const hasReserved = useReadable(openOrders) === 'ready'
@@ -61,12 +62,12 @@ export function LowStockView() {
       <div className="cluster view__head">
         <h1>Low stock</h1>
         <CategoryChoice chosen={categoryId} onChoose={setCategoryId} />
-        <Button icon="print" isDisabled={lines.length === 0} onClick={() => print()}>
+        <Button icon="print" isDisabled={lines.length === 0 || isPaceLoading} onClick={() => print()}>
           Print
         </Button>
         <Button
           icon="download"
-          isDisabled={lines.length === 0}
+          isDisabled={lines.length === 0 || isPaceLoading}
           onClick={() => saveCsv('reorder-list.csv', reorderCsv(lines))}
         >
           Download CSV
