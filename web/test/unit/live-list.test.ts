@@ -20,8 +20,7 @@ const page = (quantities: readonly number[], next?: string): Page<Change> => ({
 })
 
 /** A history whose pages arrive when the test says so. */
-function openHistory(petId?: bigint) {
-  const live = new LiveChanges()
+function openHistory(petId?: bigint, live = new LiveChanges()) {
   const requests: { cursor: string | undefined; answer: (page: Page<Change>) => void; fail: () => void }[] =
     []
   const source = changeListSource({
@@ -50,6 +49,18 @@ function openHistory(petId?: bigint) {
   const answer = async (...args: Parameters<typeof page>) => (await nextRequest()).answer(page(...args))
   return { list, live, requests, report, shown, until, nextRequest, answer }
 }
+
+test('a list is requested once its events have started, so that no change falls in between', async () => {
+  const stream = Promise.withResolvers<void>()
+  const { list, requests, answer, until, shown } = openHistory(undefined, new LiveChanges(stream.promise))
+  await Bun.sleep(1)
+  expect(requests).toEqual([])
+  stream.resolve()
+  await answer([1])
+  await until(() => list.get().phase === 'ready')
+  expect(shown()).toEqual([1])
+  list.stop()
+})
 
 test('an event comes first, once, with the known name of its key', async () => {
   const { list, report, shown, until, answer, requests } = openHistory()

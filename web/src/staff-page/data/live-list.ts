@@ -102,7 +102,7 @@ export class LiveList<Row, Event = never, Cursor = string> extends State<ListSna
     this.stop()
     this.#source = source
     this.#ending = new AbortController()
-    this.#lastLoad = Promise.resolve()
+    this.#lastLoad = source.events?.started ?? Promise.resolve()
     this.#nextReload = undefined
     this.#duringLoad = undefined
     this.#set({ phase: 'loading', failure: undefined, isLoading: false, isLoadingMore: false })

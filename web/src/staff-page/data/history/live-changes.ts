@@ -5,7 +5,13 @@ type Notice<Item> = { readonly type: 'change'; readonly change: Item } | { reado
 
 /** Passes each change to all subscribers; changes of the stock by default. */
 export class LiveChanges<Item = Change> {
+  /** A list that is loaded before this may lack changes that are never published. */
+  readonly started: Promise<void>
   readonly #listeners = new Set<(notice: Notice<Item>) => void>()
+
+  constructor(started = Promise.resolve()) {
+    this.started = started
+  }
 
   publish(notice: Notice<Item>): void {
     for (const listener of [...this.#listeners]) listener(notice)

@@ -14,7 +14,7 @@ const MAX_PETS_IN_MEMORY = 10_000
 const PETS_PER_PAGE = 1_000
 /** The first page is small, so that it is shown soon. */
 const PETS_ON_FIRST_PAGE = 200
-/** The first page is loaded after the stream has started, but not later than this. */
+/** Lists are loaded after the stream has started, but not later than this. */
 const WAIT_FOR_STREAM_MS = 1_000
 const RECONNECT_MS = 5_000
 const RECONNECT_AFTER_RESPONSE_MS = 500
@@ -25,14 +25,17 @@ const PAUSE_WHEN_HIDDEN_MS = 2_000
 
 /** Fills the model: the pets of the store, or the first of a large one, and every change as it happens. */
 export class StockFeed {
-  readonly changes = new LiveChanges()
-  readonly orders = new LiveChanges<Order>()
-  readonly events = new LiveChanges<InventoryEvent>()
+  #streamStarted = () => {}
+  readonly #started = new Promise<void>((resolve) => {
+    this.#streamStarted = resolve
+  })
+  readonly changes = new LiveChanges(this.#started)
+  readonly orders = new LiveChanges<Order>(this.#started)
+  readonly events = new LiveChanges<InventoryEvent>(this.#started)
   /** All pets by petId: every pet of a small store. */
   readonly all: StockSearch
   readonly #context: FeedContext
   #lastEventId: string | undefined
-  #streamStarted = () => {}
   #attempt = new AbortController()
   #wake = () => {}
   /** Events that arrive while a page loads: the page may be older. One array for each request. */
@@ -49,13 +52,10 @@ export class StockFeed {
 
   start(): void {
     const { signal, requests } = this.#context
-    const started = new Promise<void>((resolve) => {
-      this.#streamStarted = resolve
-    })
-    const late = new Promise<void>((resolve) => setTimeout(resolve, WAIT_FOR_STREAM_MS))
+    setTimeout(this.#streamStarted, WAIT_FOR_STREAM_MS)
     this.#pauseWhenHidden()
     void this.#follow()
-    void Promise.race([started, late]).then(() => this.reload())
+    void this.#started.then(() => this.reload())
     let wasUnreachable = false
     const unsubscribe = requests.subscribe(() => {
       const { isUnreachable } = requests.get()
