@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { axe } from '../support/axe.ts'
 import { barcodeOf, fits, scan, scannedPets } from '../support/scanning.ts'
-import { BROWSER_TEST_MS, signIn, useShop } from '../support/shop.ts'
+import { BROWSER_TEST_MS, keyField, signIn, useShop } from '../support/shop.ts'
 import { expectSoon } from '../support/soon.ts'
 
 const shop = useShop({ pets: scannedPets(130) })
@@ -286,6 +286,8 @@ test(
   'a view that cannot be loaded says so, the others work, and it is loaded again when that can be done',
   async () => {
     const page = await shop.page({ path: '/#/orders', provokes: ['no connection'] })
+    // The sign-in form loads after the page.
+    await keyField(page)
     await page.route('**/assets/*.js', (route) => route.abort())
     await signIn(page, shop.service.key)
     await page.getByText('This view could not be loaded').waitFor()

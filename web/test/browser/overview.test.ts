@@ -76,6 +76,7 @@ test(
     await expectSoon(() => tileText(page, 'Orders due'), 'Orders due 1 1 overdue')
     await expectSoon(() => tileText(page, 'Holds that'), 'Holds that expire soon 1 Within 24 hours')
     const rows = rowsOf(page, 'Orders that need you')
+    await rows.getByText('Pet no. 4').waitFor()
     expect(await rows.allInnerTexts()).toEqual([
       expect.stringMatching(/^1 × Pet no\. 4\s+Overdue/),
       expect.stringMatching(/^2 × Pet no\. 6\s+Expires in (30|29) min/),

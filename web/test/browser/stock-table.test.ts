@@ -120,7 +120,7 @@ test(
   'sorts by each column, one way and the other',
   async () => {
     const page = await shop.signedIn()
-    await rowOf(page, 1n).getByText('Beagle 1', { exact: true }).waitFor()
+    await countIs(page, '2,003 pets')
     const header = (name: string) => page.getByRole('columnheader', { name })
     const firstAfter = async (name: string, direction: string) => {
       await header(name).getByRole('button').click()
@@ -161,7 +161,7 @@ test(
   'keys alone go through the table, select, and tell what they do',
   async () => {
     const page = await shop.signedIn()
-    await rowOf(page, 1n).getByText('Beagle 1', { exact: true }).waitFor()
+    await countIs(page, '2,003 pets')
     await page.keyboard.press('/')
     await page.keyboard.press('ArrowDown')
     expect(await activeRow(page)).toBe('pet-1')
