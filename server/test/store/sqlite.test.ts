@@ -197,6 +197,16 @@ describe('SQLite file', () => {
     file.close()
   })
 
+  test('that a newer program has migrated keeps its version when an older service checks that it is ready', async () => {
+    const store = openSqliteStore(path)
+    const newer = new Database(path)
+    newer.run('PRAGMA user_version = 999')
+    await store.ping()
+    expect(newer.query('PRAGMA user_version').get()).toEqual({ user_version: 999 })
+    newer.close()
+    await store.close()
+  })
+
   test('of a newer version is refused and left unchanged', () => {
     const first = openSqliteStore(path)
     const other = new Database(path)

@@ -21,9 +21,7 @@ export function readinessCheck(
   damage: string | undefined,
 ): () => Promise<void> {
   const { database } = connection
-  const version =
-    database.query<{ user_version: bigint }, []>('PRAGMA user_version').get()?.user_version ?? 0n
-  const rewriteVersion = database.query(`PRAGMA user_version = ${version}`)
+  const readVersion = database.query<{ user_version: bigint }, []>('PRAGMA user_version')
   // Fails if the database has lost its tables.
   const anyLogRow = database.query('SELECT 1 FROM log LIMIT 1')
   const openedFiles = [path, `${path}-wal`].map((name) => ({ name, inode: inodeOf(name) }))
@@ -33,7 +31,8 @@ export function readinessCheck(
     try {
       await connection.write(() => {
         anyLogRow.get()
-        rewriteVersion.run()
+        // A newer program may have migrated the file in the meantime, so the version is read again.
+        database.run(`PRAGMA user_version = ${readVersion.get()?.user_version ?? 0n}`)
       })
       return true
     } catch (error) {
