@@ -398,7 +398,7 @@ export interface Key {
   readonly paused: boolean
   /** When the key was last used, in UTC; absent if it never was. */
   readonly lastUsedAt?: string
-  /** Requests in the current day window (see `limits.perDay`). May be a few seconds out of date. */
+  /** Requests that count towards `limits.perDay`, since the current window of 24 hours began. May be a few seconds out of date. */
   readonly usedToday: number
   /** Hints of the secrets of the key, newest first. */
   readonly secrets: readonly SecretHint[]

@@ -80,7 +80,13 @@ describe('deliveries of a live service', () => {
     const old = created.secret
     const { secret } = await clientOf(service).webhooks.rotateSecret(created.id)
     await service.store.changeStock([
-      { type: 'move_webhook', webhookId: created.id, cursor: '0.dead', keyId: 'petstore', at: Date.now() },
+      {
+        type: 'move_webhook_cursor',
+        webhookId: created.id,
+        cursor: '0.dead',
+        keyId: 'petstore',
+        at: Date.now(),
+      },
     ])
     const [relist] = await receiver.first(['relist'])
     if (relist === undefined) throw new Error('nothing came')

@@ -61,7 +61,7 @@ export const adjustInventory = defineOperation('POST', '/inventory/adjustments',
   description:
     'Changes the stock quantities of 1 to 1,000 pets, each by a difference or to a new count, and records the reason. Either all changes are made, in one commit, or none. If none is made, `details` of the error lists every change that cannot be made. An adjustment counts as one request. Experimental: the request shape may change before it becomes stable.',
   stability: 'experimental',
-  needs: 'stock',
+  permission: 'stock',
   acceptsIdempotencyKey: true,
   maxBodyBytes: 256 * 1024,
   body: InventoryAdjustment,

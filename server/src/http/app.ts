@@ -374,8 +374,8 @@ function applyDeprecation(context: OperationContext, { operation, segments }: Ma
 
 /** Throws if the key lacks the permission that the operation needs. */
 function checkPermission({ matched, caller }: OperationContext): void {
-  const { needs } = matched.operation
-  if (needs !== undefined) requirePermission(caller, needs)
+  const { permission } = matched.operation
+  if (permission !== undefined) requirePermission(caller, permission)
 }
 
 /** Reads the path and query parameters, and receives the body if the operation has one. */

@@ -3,7 +3,7 @@ import { CATEGORY, CATEGORY_UPDATE, categoryNotFound, NEW_CATEGORY } from '../co
 import { Int64 } from '../core/values/field.ts'
 import { readPageById } from '../core/values/page.ts'
 import { commitAndReply, defineOperation } from './operation.ts'
-import { alreadyExists, createdReply, inUse, NO_CONTENT, pageReply, taggedReply } from './reply.ts'
+import { alreadyExists, createdReply, inUse, NO_CONTENT, pageReply, replyWithETag } from './reply.ts'
 import { pageParameters } from './schemas.ts'
 
 const Category = Type.Object(CATEGORY, {
@@ -39,7 +39,7 @@ export const createCategory = defineOperation('POST', '/categories', {
   summary: 'Add a category',
   description: 'Adds a category that pets can belong to.',
   tag: 'pets',
-  needs: 'pets',
+  permission: 'pets',
   acceptsIdempotencyKey: true,
   body: NewCategory,
   success: { status: 201, description: 'The category.', schema: Category },
@@ -58,7 +58,7 @@ export const updateCategory = defineOperation('PATCH', '/categories/{categoryId}
   description:
     'Updates the name or the low-stock threshold of a category. A new threshold applies at once to all its pets that have no threshold of their own.',
   tag: 'pets',
-  needs: 'pets',
+  permission: 'pets',
   acceptsIdempotencyKey: true,
   params: { categoryId: Int64('The category to update.') },
   body: CategoryUpdate,
@@ -67,7 +67,7 @@ export const updateCategory = defineOperation('PATCH', '/categories/{categoryId}
     const { categoryId } = input.params
     const command = { type: 'update_category', categoryId, patch: input.body } as const
     return commitAndReply(input, services, command, {
-      done: ({ category }) => taggedReply(category),
+      done: ({ category }) => replyWithETag(category),
       unknown_category: () => categoryNotFound(categoryId),
     })
   },
@@ -77,7 +77,7 @@ export const removeCategory = defineOperation('DELETE', '/categories/{categoryId
   summary: 'Remove a category',
   description: 'Removes a category that has no pets.',
   tag: 'pets',
-  needs: 'pets',
+  permission: 'pets',
   acceptsIdempotencyKey: true,
   params: { categoryId: Int64('The category to remove.') },
   success: { status: 204, description: 'The category was removed.', schema: Type.Null() },

@@ -168,16 +168,18 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
 
 function describeOperation(operation: Operation, sunset: Date, shared: SharedComponents) {
   const { operationId, path, summary, description, stability = 'beta' } = operation
-  const { needs, body, deprecatedSince, takesPairingCode } = operation
+  const { permission, body, deprecatedSince, takesPairingCode } = operation
   const [, firstSegment] = path.split('/')
   return {
     operationId,
     summary,
     description:
-      needs === undefined ? description : `${description} The key needs the permission \`${needs}\`.`,
+      permission === undefined
+        ? description
+        : `${description} The key needs the permission \`${permission}\`.`,
     tags: [operation.tag ?? firstSegment],
     'x-stability': stability,
-    ...(needs === undefined ? {} : { 'x-permission': needs }),
+    ...(permission === undefined ? {} : { 'x-permission': permission }),
     ...(deprecatedSince === undefined
       ? {}
       : { deprecated: true, 'x-sunset': sunset.toISOString().slice(0, 10) }),
@@ -217,7 +219,8 @@ function isRead({ method, success }: Operation): boolean {
 }
 
 function describeResponses(operation: Operation, shared: SharedComponents) {
-  const { method, success, needs, params, query, body, deprecatedSince, acceptsIdempotencyKey } = operation
+  const { method, success, permission, params, query, body, deprecatedSince, acceptsIdempotencyKey } =
+    operation
   const { status = 200, createsSeveral } = success
   const etag: HeaderName[] = isRead(operation) || method === 'PATCH' ? ['ETag'] : []
   /** Headers of the success reply and of the operation's own errors, but not of common errors such as 401. */
@@ -243,13 +246,13 @@ function describeResponses(operation: Operation, shared: SharedComponents) {
     })
   }
   const ownErrors = [...(operation.errors ?? [])]
-  const rejectsUnknownParameters = !operation.isInSpecification
+  const rejectsUnknownParameters = !operation.ignoresUnknownFields
   if (rejectsUnknownParameters || params !== undefined || query !== undefined) {
     ownErrors.push('invalid_request')
   }
   if (params !== undefined) ownErrors.push('not_found')
   if (body !== undefined) ownErrors.push('payload_too_large')
-  if (needs !== undefined) ownErrors.push('forbidden')
+  if (permission !== undefined) ownErrors.push('forbidden')
   if (acceptsIdempotencyKey) ownErrors.push('idempotency_key_reused')
   const bodyErrors: readonly ErrorCode[] = body === undefined ? [] : ['request_timeout']
   const possibleErrors = [...ownErrors, ...bodyErrors, ...COMMON_ERRORS]
@@ -377,8 +380,8 @@ function describeSchemas() {
     if (title !== undefined) definitions[title] = definitionOf(schema)
     schemas.push(...partsOf(schema))
   }
-  for (const { body, isInSpecification } of OPERATIONS) {
-    if (body !== undefined && !isInSpecification) forbidOtherFields(body, definitions)
+  for (const { body, ignoresUnknownFields } of OPERATIONS) {
+    if (body !== undefined && !ignoresUnknownFields) forbidOtherFields(body, definitions)
   }
   return definitions
 }
@@ -401,7 +404,7 @@ function partsOf(schema: TSchema): readonly TSchema[] {
   return [...(items === undefined ? [] : [items]), ...Object.values(properties), ...variantsOf(schema)]
 }
 
-/** The object schemas that a body with `choices` can have: each has the fields of one group and the ungrouped fields. */
+/** One object schema for each group in `choices`. It has the fields of that group and the fields that are in no group. */
 function variantsOf(schema: TSchema): TObject[] {
   const { choices, properties = {} } = keywordsOf(schema)
   if (choices === undefined) return []

@@ -32,7 +32,7 @@ import {
   NO_STORE,
   PAIRING_CODE_ADVICE,
   pageReply,
-  taggedReply,
+  replyWithETag,
   unauthorizedReply,
   WRONG_PAIRING_CODE,
 } from './reply.ts'
@@ -75,7 +75,7 @@ const KEY = {
   paused: Flag('Requests with a paused key get 401 until it is resumed.'),
   lastUsedAt: Type.Optional(DateTime('When the key was last used, in UTC; absent if it never was.')),
   usedToday: Count(
-    'Requests in the current day window (see `limits.perDay`). May be a few seconds out of date.',
+    'Requests that count towards `limits.perDay`, since the current window of 24 hours began. May be a few seconds out of date.',
   ),
 }
 
@@ -188,7 +188,7 @@ const SECRET_ONCE = 'Only this response shows the secret; no Idempotency-Key is 
 export const listKeys = defineOperation('GET', '/keys', {
   summary: 'List API keys',
   description: 'Returns all keys, oldest first, in pages. Revoked keys stay in the list.',
-  needs: 'keys',
+  permission: 'keys',
   query: pageParameters(),
   success: { description: 'A page of keys.', schema: Type.Array(Key) },
   reply: async ({ query, request }, { store, clock }) =>
@@ -208,7 +208,7 @@ export const listKeyNames = defineOperation('GET', '/keys/names', {
 export const createKey = defineOperation('POST', '/keys', {
   summary: 'Create an API key',
   description: `Creates a key for a person, a device or a program. ${RULES} ${SECRET_ONCE} If the response is lost, revoke the key or rotate its secret.`,
-  needs: 'keys',
+  permission: 'keys',
   body: NewKey,
   success: { status: 201, description: 'The key, with its secret.', schema: KeyWithSecret },
   reply: async ({ body, key, request }, { keys, clock }) => {
@@ -228,7 +228,7 @@ export const createKey = defineOperation('POST', '/keys', {
 export const getKey = defineOperation('GET', '/keys/{keyId}', {
   summary: 'Get an API key',
   description: 'Returns one key, without its secrets.',
-  needs: 'keys',
+  permission: 'keys',
   params: { keyId: KeyId('The key to return.') },
   success: { description: 'The key.', schema: Key },
   reply: async ({ params: { keyId }, request }, { store, clock }) => {
@@ -241,21 +241,21 @@ export const getKey = defineOperation('GET', '/keys/{keyId}', {
 export const updateKey = defineOperation('PATCH', '/keys/{keyId}', {
   summary: 'Update an API key',
   description: `Changes the given fields of a key; its secrets stay valid. Changes take effect on all instances within a second. ${RULES} The only active key with the permission \`keys\` cannot pause itself, set its own expiry or give up that permission: the response is 409.`,
-  needs: 'keys',
+  permission: 'keys',
   params: { keyId: KeyId('The key to update.') },
   body: KeyUpdate,
   success: { description: 'The key.', schema: Key },
   errors: ['in_use'],
   reply: async ({ params: { keyId }, body, key }, { keys, clock }) => {
     const record = await keys.change(key, keyId, toKeyChange(body, clock()))
-    return taggedReply(keyBody(record, clock()))
+    return replyWithETag(keyBody(record, clock()))
   },
 })
 
 export const revokeKey = defineOperation('DELETE', '/keys/{keyId}', {
   summary: 'Revoke an API key',
   description: `Revokes a key and all its secrets permanently. Its history stays. ${RULES} The only active key with the permission \`keys\` cannot revoke itself: the response is 409.`,
-  needs: 'keys',
+  permission: 'keys',
   params: { keyId: KeyId('The key to revoke.') },
   success: { status: 204, description: 'The key was revoked.', schema: Type.Null() },
   errors: ['in_use'],
@@ -268,7 +268,7 @@ export const revokeKey = defineOperation('DELETE', '/keys/{keyId}', {
 export const rotateKey = defineOperation('POST', '/keys/{keyId}/rotate', {
   summary: 'Rotate the secret of an API key',
   description: `Gives a key a new secret. The earlier secrets stay valid for \`graceSeconds\`, and an unused pairing code becomes invalid at once. ${RULES} ${SECRET_ONCE}`,
-  needs: 'keys',
+  permission: 'keys',
   params: { keyId: KeyId('The key.') },
   body: KeyRotation,
   success: { description: 'The key, with its new secret.', schema: KeyWithSecret },
@@ -282,7 +282,7 @@ export const rotateKey = defineOperation('POST', '/keys/{keyId}/rotate', {
 export const createPairingCode = defineOperation('POST', '/keys/{keyId}/pairing-code', {
   summary: 'Create a pairing code',
   description: `Creates a code that signs in a device with this key: see POST /keys/pair. The code is valid for 10 minutes and can be used once. It replaces the earlier code of the key. ${RULES}`,
-  needs: 'keys',
+  permission: 'keys',
   params: { keyId: KeyId('The key that the device gets.') },
   success: { status: 201, description: 'The code.', schema: PairingCode },
   reply: async ({ params: { keyId }, key, request }, { keys }) => {

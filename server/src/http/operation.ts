@@ -106,10 +106,10 @@ interface OperationSpec {
   readonly tag?: string
   /** `beta` by default. */
   readonly stability?: 'experimental' | 'stable'
-  /** The operation is one of the four in SPEC.md. These ignore unknown fields and query parameters; all others reject them. */
-  readonly isInSpecification?: true
+  /** Ignores unknown query parameters, too. Only the four operations of SPEC.md do this; all others reject them. */
+  readonly ignoresUnknownFields?: true
   /** The permission that the key must have. Every operation that changes something needs one. */
-  readonly needs?: Permission
+  readonly permission?: Permission
   /** The bearer token is a pairing code. The caller is the key that the code belongs to. */
   readonly takesPairingCode?: true
   /** Requests do not count towards the limits of the key, and are answered even if the limits are exceeded. */
@@ -176,12 +176,12 @@ export function defineOperation<
   path: string,
   definition: Definition<Params, Query, Body, Prepared, Parsed>,
 ): Omit<Operation, 'operationId'> {
-  const { needs, takesPairingCode, params = {}, query, body, parseBody } = definition
-  if (method !== 'GET' && needs === undefined && !takesPairingCode) {
+  const { permission, takesPairingCode, params = {}, query, body, parseBody } = definition
+  if (method !== 'GET' && permission === undefined && !takesPairingCode) {
     throw new Error(`${method} ${path} changes something, but does not name the permission that it needs`)
   }
   const paramCodecs = codecsOf(params)
-  const isStrict = !definition.isInSpecification
+  const isStrict = !definition.ignoresUnknownFields
   const readQuery = queryReader(query ?? {}, isStrict)
   return {
     ...definition,

@@ -19,7 +19,7 @@ import type { JsonObject } from '../core/values/field.ts'
 import { Int64, isWithinLength, type JsonOf, jsonWriter, OneOf, Text } from '../core/values/field.ts'
 import { elementParser, parseList } from './list-body.ts'
 import { commitAndReply, defineOperation } from './operation.ts'
-import { conditionalReply, createdReply, jsonReply, NO_CONTENT, pageReply, taggedReply } from './reply.ts'
+import { conditionalReply, createdReply, jsonReply, NO_CONTENT, pageReply, replyWithETag } from './reply.ts'
 import { EXAMPLE_TIME, Flag, pageParameters } from './schemas.ts'
 
 /** The fields in the sequence of SPEC.md. */
@@ -112,7 +112,7 @@ export const listOrders = defineOperation('GET', '/store/orders', {
   summary: 'List orders',
   description:
     'Returns orders by id ascending, in pages. Without `state`, returns only open and complete orders. With `customer`, returns only the orders of customers whose name begins with that text, sorted by customer.',
-  isInSpecification: true,
+  ignoresUnknownFields: true,
   query: {
     state: Type.Optional(OneOf(ORDER_STATES, { description: 'Return only orders in this state.' })),
     petId: Type.Optional(Int64('Return only orders of this pet.')),
@@ -128,7 +128,7 @@ export const createOrder = defineOperation('POST', '/store/orders', {
   summary: 'Order a pet',
   description:
     'Creates an order, which reserves its units: if several callers order the last unit at once, exactly one of them gets it. The `quantity` of the inventory entry does not change until the order is completed. With `holdSeconds` the order is a hold, which expires after that time and then reserves nothing.',
-  needs: 'orders',
+  permission: 'orders',
   acceptsIdempotencyKey: true,
   body: NewOrder,
   success: { status: 201, description: 'The order.', schema: Order },
@@ -154,7 +154,7 @@ export const createOrders = defineOperation('POST', '/store/orders/batch', {
   description:
     'Creates 1 to 100 orders, for example everything that one customer reserves. Either all orders are created, in one commit, or none. Orders of the same pet must together fit into its available units. If none is created, `details` of the error lists every order that cannot be created. A batch counts as one request.',
   stability: 'experimental',
-  needs: 'orders',
+  permission: 'orders',
   acceptsIdempotencyKey: true,
   maxBodyBytes: 256 * 1024,
   body: NewOrders,
@@ -191,7 +191,7 @@ export const updateOrder = defineOperation('PATCH', '/store/orders/{orderId}', {
   summary: 'Complete or change an order',
   description:
     '`{"complete": true}` completes the order: its units leave the stock, and the history records the reason `sold` and a reference such as `order 17`. Completing it again changes nothing; `closedAt` shows when it was completed. With `onlyIfOpen`, completing it again fails. The other fields change an open order, and null clears them: `{"shipDate": null}`.',
-  needs: 'orders',
+  permission: 'orders',
   acceptsIdempotencyKey: true,
   params: { orderId: Int64('The order to update.') },
   body: OrderUpdate,
@@ -208,7 +208,7 @@ export const updateOrder = defineOperation('PATCH', '/store/orders/{orderId}', {
         ? ({ type: 'change_order', ...target, patch } as const)
         : ({ type: 'complete_order', ...target, onlyIfOpen } as const)
     return commitAndReply(input, services, command, {
-      done: (outcome) => taggedReply(orderBody(outcome.order)),
+      done: (outcome) => replyWithETag(orderBody(outcome.order)),
       unknown_order: () => orderNotFound(orderId),
       order_closed: orderClosed,
       insufficient_stock: ({ petId, wanted, available }) =>
@@ -225,7 +225,7 @@ export const cancelOrder = defineOperation('DELETE', '/store/orders/{orderId}', 
   summary: 'Cancel an order',
   description:
     'Cancels an open order and releases its reserved units. Cancelling an order that is already cancelled or expired changes nothing.',
-  needs: 'orders',
+  permission: 'orders',
   acceptsIdempotencyKey: true,
   params: { orderId: Int64('The order to cancel.') },
   success: { status: 204, description: 'The order no longer reserves anything.', schema: Type.Null() },

@@ -30,7 +30,7 @@ import {
   pageJsonTextReply,
   pageReply,
   type Reply,
-  taggedReply,
+  replyWithETag,
 } from './reply.ts'
 import { pageParameters } from './schemas.ts'
 
@@ -137,7 +137,7 @@ export const createPet = defineOperation('POST', '/pets', {
   summary: 'Add a pet',
   description:
     'Adds a pet to the store together with its inventory entry. Its id and its barcode must not be used by another pet.',
-  needs: 'pets',
+  permission: 'pets',
   acceptsIdempotencyKey: true,
   body: NewPet,
   success: { status: 201, description: 'The pet.', schema: Pet },
@@ -159,7 +159,7 @@ export const upsertPets = defineOperation('POST', '/pets/batch', {
   description:
     'Creates or updates 1 to 1,000 pets. A pet whose `id` exists is updated; any other pet is created and needs a name and a categoryId. A quantity of an existing pet sets its stock with the reason `corrected`, which needs the permission `stock` as well. Pets of the batch may swap their barcodes. Either all pets are saved, in one commit, or none. If none is saved, `details` of the error lists every pet that cannot be saved. A batch counts as one request.',
   stability: 'experimental',
-  needs: 'pets',
+  permission: 'pets',
   acceptsIdempotencyKey: true,
   maxBodyBytes: 256 * 1024,
   body: PetBatch,
@@ -188,7 +188,7 @@ export const getPet = defineOperation('GET', '/pets/{petId}', {
   description:
     'Returns the record of one pet. Deprecated: use GET /catalog/{petId}. After the sunset date the response is 410.',
   stability: 'stable',
-  isInSpecification: true,
+  ignoresUnknownFields: true,
   deprecatedSince: new Date('2026-11-01T00:00:00Z'),
   successor: '/v1/catalog/{petId}',
   params: { petId: Int64('The pet to return.') },
@@ -202,7 +202,7 @@ export const getPet = defineOperation('GET', '/pets/{petId}', {
 export const updatePet = defineOperation('PATCH', '/pets/{petId}', {
   summary: 'Update a pet',
   description: 'Updates the record of a pet. Fields that are not sent stay as they are.',
-  needs: 'pets',
+  permission: 'pets',
   acceptsIdempotencyKey: true,
   params: { petId: Int64('The pet to update.') },
   body: PetUpdate,
@@ -213,7 +213,7 @@ export const updatePet = defineOperation('PATCH', '/pets/{petId}', {
     const command = { type: 'update_pet', petId, patch: input.body } as const
     return commitAndReply(input, services, command, {
       ...SHARED_ERRORS,
-      done: ({ pet }) => taggedReply(petBody(pet)),
+      done: ({ pet }) => replyWithETag(petBody(pet)),
       unknown_pet: () => petNotFound(petId),
     })
   },
@@ -223,7 +223,7 @@ export const removePet = defineOperation('DELETE', '/pets/{petId}', {
   summary: 'Remove a pet',
   description:
     'Removes a pet and its inventory entry, unless it has open orders. Its history and its closed orders stay.',
-  needs: 'pets',
+  permission: 'pets',
   acceptsIdempotencyKey: true,
   params: { petId: Int64('The pet to remove.') },
   success: { status: 204, description: 'The pet was removed.', schema: Type.Null() },

@@ -6,7 +6,7 @@ import { type ErrorCode, notFound, ServiceError } from '../core/values/errors.ts
 import type { Page, PageRequest } from '../core/values/page.ts'
 import type { ErrorBody } from './schemas.ts'
 
-/** The reply of an operation or a page. app.ts turns it into the response by adding the common headers. */
+/** The reply of an operation or of a public page. app.ts turns it into the response by adding the common headers. */
 export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -171,7 +171,7 @@ export function entityTag(hash: string, coding?: string): string {
 }
 
 /** A reply with the ETag that a GET of the resource would have. */
-export function taggedReply(body: object): JsonReply {
+export function replyWithETag(body: object): JsonReply {
   return jsonReply(body, { ETag: entityTag(contentHash(toJson(body))) })
 }
 

@@ -27,7 +27,7 @@ import {
   type WebhookWithLag,
 } from '../core/webhooks/webhook-store.ts'
 import { commitAndReply, defineOperation } from './operation.ts'
-import { conditionalReply, createdReply, jsonReply, NO_CONTENT, pageReply, taggedReply } from './reply.ts'
+import { conditionalReply, createdReply, jsonReply, NO_CONTENT, pageReply, replyWithETag } from './reply.ts'
 import { Count, EXAMPLE_TIME, Flag, PlainText, pageParameters } from './schemas.ts'
 
 const WEBHOOK_BODY = {
@@ -137,7 +137,7 @@ const WebhookTest = Type.Object(ATTEMPT, {
 export const listWebhooks = defineOperation('GET', '/webhooks', {
   summary: 'List webhooks',
   description: 'Returns all webhooks, oldest first, each with its backlog.',
-  needs: 'webhooks',
+  permission: 'webhooks',
   success: { description: 'The webhooks.', schema: Type.Array(Webhook) },
   reply: async ({ request }, { store }) =>
     conditionalReply(jsonReply((await store.listWebhooks()).map(webhookBody)), request),
@@ -146,7 +146,7 @@ export const listWebhooks = defineOperation('GET', '/webhooks', {
 export const createWebhook = defineOperation('POST', '/webhooks', {
   summary: 'Create a webhook',
   description: `Creates a webhook. From now on, the service sends every event of the given kinds to the address with POST, as the Standard Webhooks specification says. Each event is delivered at least once, and events of one pet arrive in order. A delivery succeeds if the receiver replies 2xx within 15 seconds. Otherwise the delivery is retried for 3 days; then the webhook is turned off. If the log was pruned before all events were delivered, the webhook gets one delivery of the type \`relist\`: read the list again. Only this response shows the secret. A store can have ${MAX_WEBHOOKS} webhooks, and a key can have created ${MAX_WEBHOOKS_PER_KEY} of them; beyond that the response is 409.`,
-  needs: 'webhooks',
+  permission: 'webhooks',
   acceptsIdempotencyKey: true,
   body: NewWebhook,
   success: { status: 201, description: 'The webhook, with its secret.', schema: WebhookWithSecret },
@@ -173,7 +173,7 @@ export const createWebhook = defineOperation('POST', '/webhooks', {
 export const getWebhook = defineOperation('GET', '/webhooks/{webhookId}', {
   summary: 'Get a webhook',
   description: 'Returns one webhook with its backlog, but without its secret.',
-  needs: 'webhooks',
+  permission: 'webhooks',
   params: { webhookId: Int64('The webhook to return.') },
   success: { description: 'The webhook.', schema: Webhook },
   reply: async ({ params: { webhookId }, request }, { store }) =>
@@ -184,7 +184,7 @@ export const updateWebhook = defineOperation('PATCH', '/webhooks/{webhookId}', {
   summary: 'Update a webhook',
   description:
     'Changes the address or the kinds of a webhook, pauses it or resumes it. Fields that are not sent stay as they are. Deliveries that start after the response obey the change. The webhook continues where it stopped, and a failed delivery is retried at once.',
-  needs: 'webhooks',
+  permission: 'webhooks',
   acceptsIdempotencyKey: true,
   params: { webhookId: Int64('The webhook to update.') },
   body: WebhookUpdate,
@@ -198,7 +198,7 @@ export const updateWebhook = defineOperation('PATCH', '/webhooks/{webhookId}', {
     const lag = await lagOf(store, webhookId)
     const command = { type: 'update_webhook', webhookId, patch } as const
     return commitAndReply(input, services, command, {
-      done: ({ webhook }) => taggedReply(webhookBody({ webhook, lag })),
+      done: ({ webhook }) => replyWithETag(webhookBody({ webhook, lag })),
       unknown_webhook: () => webhookNotFound(webhookId),
     })
   },
@@ -208,7 +208,7 @@ export const removeWebhook = defineOperation('DELETE', '/webhooks/{webhookId}', 
   summary: 'Remove a webhook',
   description:
     'Removes a webhook and its list of deliveries. No delivery starts after the response; one that is being sent at that moment may still arrive.',
-  needs: 'webhooks',
+  permission: 'webhooks',
   acceptsIdempotencyKey: true,
   params: { webhookId: Int64('The webhook to remove.') },
   success: { status: 204, description: 'The webhook was removed.', schema: Type.Null() },
@@ -225,7 +225,7 @@ export const removeWebhook = defineOperation('DELETE', '/webhooks/{webhookId}', 
 export const listWebhookDeliveries = defineOperation('GET', '/webhooks/{webhookId}/deliveries', {
   summary: 'List the deliveries of a webhook',
   description: `Returns the delivery attempts of a webhook and their responses, newest first, in pages. The latest ${MAX_KEPT_ATTEMPTS.toLocaleString('en')} attempts are kept.`,
-  needs: 'webhooks',
+  permission: 'webhooks',
   params: { webhookId: Int64('The webhook whose deliveries are returned.') },
   query: pageParameters(),
   success: { description: 'A page of attempts.', schema: Type.Array(WebhookDelivery) },
@@ -242,7 +242,7 @@ export const rotateWebhookSecret = defineOperation('POST', '/webhooks/{webhookId
   summary: 'Rotate the secret of a webhook',
   description:
     'Gives a webhook a new secret. For 24 hours, all deliveries that start after the response are signed with both the new and the old secret, so that the receiver can switch to the new secret without losing a delivery.',
-  needs: 'webhooks',
+  permission: 'webhooks',
   acceptsIdempotencyKey: true,
   params: { webhookId: Int64('The webhook.') },
   success: { description: 'The webhook, with its new secret.', schema: WebhookWithSecret },
@@ -267,7 +267,7 @@ export const redeliverWebhook = defineOperation('POST', '/webhooks/{webhookId}/r
   summary: 'Send events to a webhook again',
   description:
     'Takes a webhook back to the first event at or after `since`, so that this event and all later ones are sent again, with the same `webhook-id`. Events that the webhook has not sent yet are never skipped. If some of these events may have been pruned from the log, the webhook gets a single `relist` instead: read the list again. A webhook that is paused or off sends the events once it is on again.',
-  needs: 'webhooks',
+  permission: 'webhooks',
   acceptsIdempotencyKey: true,
   params: { webhookId: Int64('The webhook.') },
   body: Redelivery,
@@ -286,7 +286,7 @@ export const redeliverWebhook = defineOperation('POST', '/webhooks/{webhookId}/r
       // Idempotency-Key.
       const command =
         found === undefined || rewind === undefined
-          ? ({ type: 'move_webhook', webhookId, cursor: '', onlyIfRevision: 0, ...origin } as const)
+          ? ({ type: 'move_webhook_cursor', webhookId, cursor: '', onlyIfRevision: 0, ...origin } as const)
           : rewindCommand(found.webhook, rewind, origin)
       let wasChanged = false
       const reply = await commitAndReply(input, services, command, {
@@ -306,7 +306,7 @@ export const redeliverWebhook = defineOperation('POST', '/webhooks/{webhookId}/r
 export const testWebhook = defineOperation('POST', '/webhooks/{webhookId}/test', {
   summary: 'Send a test event to a webhook',
   description: `Sends an event of the type \`${TEST_EVENT_TYPE}\` at once, whatever kinds the webhook receives and even if it is paused or off, and returns the response. A test event says nothing about the stock. Its \`webhook-id\` begins with \`test_\`. It is never retried.`,
-  needs: 'webhooks',
+  permission: 'webhooks',
   params: { webhookId: Int64('The webhook.') },
   success: { description: 'The attempt and the response of the receiver.', schema: WebhookTest },
   reply: async ({ params: { webhookId } }, { store, clock, webhookSender: sender }) => {

@@ -103,7 +103,7 @@ export const SETTINGS = {
   },
   webhookRetrySeconds: {
     fallback: '5,30,120,600,3600,10800',
-    help: 'delays before the retries of a failed delivery; the last delay repeats for 3 days',
+    help: 'delays before the retries of a failed delivery; the last delay repeats until 3 days after the first failure',
     parse: secondsList,
   },
   metricsHost: {

@@ -11,7 +11,7 @@ import {
   toStoredSecret,
 } from '../core/keys/api-key.ts'
 import type { NewOrder, OrderRow } from '../core/orders/order.ts'
-import { type CommandOf, STORE_KEY_ID } from '../core/stock/command.ts'
+import { type CommandOf, SYSTEM_KEY_ID } from '../core/stock/command.ts'
 import type { PetStatus } from '../core/stock/inventory.ts'
 import { DAY } from '../core/values/clock.ts'
 import type { Store } from '../store/store.ts'
@@ -41,7 +41,7 @@ export async function prepareDemo(store: Store, now: number): Promise<void> {
   // The keys come first, so that an interrupted start leaves a store that the next start recognizes.
   for (const plan of PLANS) await addDemoKey(store, plan, now)
   if (!isEmpty) return
-  const origin = { keyId: STORE_KEY_ID, at: now }
+  const origin = { keyId: SYSTEM_KEY_ID, at: now }
   await store.changeStock(
     CATEGORIES.map((category) => ({ type: 'create_category', category, ...origin }) as const),
   )
@@ -150,7 +150,7 @@ const DAYS_OF_TRADE = 14
 function recentTrade(now: number): CommandOf<'adjust'>[] {
   const trade: CommandOf<'adjust'>[] = []
   for (let day = 0; day < DAYS_OF_TRADE; day++) {
-    const origin = { keyId: STORE_KEY_ID, at: now - (DAYS_OF_TRADE - 1 - day) * DAY }
+    const origin = { keyId: SYSTEM_KEY_ID, at: now - (DAYS_OF_TRADE - 1 - day) * DAY }
     const weekday = day % 7
     if (weekday === 0) {
       const changes = WEEKLY_SALES.map(([petId, units]) => ({ petId: BigInt(petId), delta: sum(units) }))
@@ -199,7 +199,7 @@ const OPEN_ORDERS: readonly (readonly [number, number, string, number | undefine
 ]
 
 async function addDemoOrders(store: Store, now: number): Promise<void> {
-  const origin = { keyId: STORE_KEY_ID, at: now }
+  const origin = { keyId: SYSTEM_KEY_ID, at: now }
   const staged = await store.stageOrders()
   try {
     await staged.add(pastOrders().map((value, index) => ({ line: index + 1, value })))

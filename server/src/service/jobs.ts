@@ -1,6 +1,6 @@
 import { readTls, type Tls } from '@petstore/wire'
 import type { LimitKeeper } from '../core/limits/limit-store.ts'
-import { STORE_KEY_ID } from '../core/stock/command.ts'
+import { SYSTEM_KEY_ID } from '../core/stock/command.ts'
 import { ANSWERS_KEPT_MS } from '../core/stock/decide.ts'
 import type { GroupCommit } from '../core/stock/group-commit.ts'
 import type { Clock } from '../core/values/clock.ts'
@@ -54,7 +54,7 @@ export function backgroundJobs({ store, limits, commits, clock }: JobParts): Job
         while (!signal.aborted) {
           const petIds = await store.petsWithExpiredHolds(PETS_PER_BATCH)
           if (petIds.length === 0) return
-          await commits.run({ type: 'release_holds', petIds, keyId: STORE_KEY_ID, at: clock() })
+          await commits.run({ type: 'release_holds', petIds, keyId: SYSTEM_KEY_ID, at: clock() })
           await Bun.sleep(PAUSE_BETWEEN_BATCHES_MS)
         }
       },

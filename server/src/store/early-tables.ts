@@ -1,6 +1,6 @@
 // Converts the tables of the development versions before 1.0, whose stock was a view of the history.
 import { nameWords } from '../core/catalog/name-words.ts'
-import { STORE_KEY_ID } from '../core/stock/command.ts'
+import { SYSTEM_KEY_ID } from '../core/stock/command.ts'
 import type { Dialect } from './sql.ts'
 
 /** The version number of the early tables. Tables of releases can have the same number, but not EARLY_COLUMN. */
@@ -64,7 +64,7 @@ export function convertPet({ id, name, category_id }: EarlyPet): [bigint, string
  * not recorded, so it becomes `now`. Open orders reserve units, as they do after an import; an open order of a missing pet is
  * cancelled. Keys get the permission `stock`, unless they are read-only.
  */
-export function insertEarlyRows({ keyOrder }: Pick<Dialect, 'keyOrder'>, now: string): string {
+export function insertEarlyRows({ keyOrderColumn }: Pick<Dialect, 'keyOrderColumn'>, now: string): string {
   const copies = Object.entries(COPIED_COLUMNS).map(
     ([table, columns]) => `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM early_${table};`,
   )
@@ -76,7 +76,7 @@ export function insertEarlyRows({ keyOrder }: Pick<Dialect, 'keyOrder'>, now: st
       FROM early_history ORDER BY id;
     INSERT INTO log (id, kind, pet_id, at, key_id, previous)
       SELECT (SELECT max(id) FROM early_history) + row_number() OVER (ORDER BY pet_id), 'removed', pet_id, ${now},
-        '${STORE_KEY_ID}', max(id)
+        '${SYSTEM_KEY_ID}', max(id)
       FROM early_history WHERE pet_id NOT IN (SELECT id FROM early_pets) GROUP BY pet_id;
     INSERT INTO orders (id, pet_id, quantity, state, created_at, ship_date)
       SELECT id, pet_id, quantity, CASE
@@ -94,7 +94,7 @@ export function insertEarlyRows({ keyOrder }: Pick<Dialect, 'keyOrder'>, now: st
     INSERT INTO keys (id, name, plan, per_minute, per_day, permissions, created_at, expires_at, revoked_at)
       SELECT id, name, plan, per_minute, per_day, CASE WHEN read_only THEN 'none' ELSE 'stock' END,
         created_at, expires_at, revoked_at
-      FROM early_keys ORDER BY ${keyOrder};
+      FROM early_keys ORDER BY ${keyOrderColumn};
     INSERT INTO audit (at, actor, action, key_id, detail)
       SELECT at, actor, action, key_id, detail FROM early_audit ORDER BY id;
     ${copies.join('\n')}`

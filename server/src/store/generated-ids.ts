@@ -29,12 +29,12 @@ export function highestIdSql(table: GeneratedIdTable): string {
 }
 
 /** Statements that make generated ids start above these ids. */
-export function raiseIdsStatements(
-  { raiseIds }: Dialect,
+export function advanceIdsStatements(
+  { advanceIds }: Dialect,
   table: GeneratedIdTable,
   ids: Iterable<bigint>,
 ): Statement[] {
   let highest = 0n
   for (const id of ids) if (id > highest && id <= MAX_GENERATED_ID) highest = id
-  return highest === 0n ? [] : [statement(raiseIds(table), highest)]
+  return highest === 0n ? [] : [statement(advanceIds(table), highest)]
 }

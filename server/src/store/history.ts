@@ -174,7 +174,7 @@ export function historyMethods(
           const start = await findChainStart(database, petId, cursorId)
           if (start === null) return NO_ENTRIES
           if (start !== undefined) return searchChain(database, { limit, start, filter, scanLimits })
-          // The range was still short when `searchLog` returned this cursor, which may be a row of another pet.
+          // The cursor is a row of another pet. `searchLog` returned it when the range was still short, and now goes on from it.
         }
         return searchLog(database, CHANGES, { limit, cursorId, range, filter, scanLimits })
       }),

@@ -112,8 +112,8 @@ export const PET_IMPORT: ImportKind<ImportedPet> = {
         crossingStatements(tables.database.dialect, IN_STEP, [from, to], options),
       ),
     )
-    await tables.raiseIds('pets', 'id')
-    await tables.raiseIds('categories', 'category_id')
+    await tables.advanceIds('pets', 'id')
+    await tables.advanceIds('categories', 'category_id')
   },
 }
 
@@ -219,6 +219,6 @@ export const CATEGORY_IMPORT: ImportKind<ImportedCategory> = {
         crossingStatements(database.dialect, GETS_NEW_THRESHOLD, [from, to], options),
       )
     })
-    await tables.raiseIds('categories', 'id')
+    await tables.advanceIds('categories', 'id')
   },
 }

@@ -5,7 +5,7 @@ import { ADJUSTMENT_CHANGE } from '../core/stock/adjustment-fields.ts'
 import type { AdjustmentChange } from '../core/stock/command.ts'
 import type { PetStatus } from '../core/stock/inventory.ts'
 import { StockDraft } from '../core/stock/stock-draft.ts'
-import { type AdjustmentRow, COUNT_ROW, decideRows } from '../core/transfer/adjustment.ts'
+import { type AdjustmentRow, decideRows, STOCK_COUNT_ROW } from '../core/transfer/adjustment.ts'
 import type { ApplyOptions } from '../core/transfer/import.ts'
 import {
   compareInSql,
@@ -61,7 +61,7 @@ export const ORDER_IMPORT: ImportKind<OrderRow> = {
     }
     // Raises the id sequence above the imported ids before the first order is written, so that orders created during the
     // import get other ids.
-    await tables.raiseIds('orders', 'id', 'is_new')
+    await tables.advanceIds('orders', 'id', 'is_new')
     const writesLog = (await tables.count()) <= MAX_LOGGED_ORDERS
     await decideOrders(tables, options, { type: 'write', writesLog })
     await tables.throwIfRefused(options)
@@ -163,7 +163,7 @@ const ADJUSTMENT_LAYOUT = layoutOf<AdjustmentChange>(ADJUSTMENT_CHANGE)
 /** Imports one adjustment of many pets. The rules of the API decide the new quantity of each row. */
 export const ADJUSTMENT_IMPORT: ImportKind<AdjustmentChange> = {
   stagedLayout: ADJUSTMENT_LAYOUT,
-  differingLayout: layoutOf<AdjustmentChange>(COUNT_ROW),
+  differingLayout: layoutOf<AdjustmentChange>(STOCK_COUNT_ROW),
   isKeyedByPet: true,
   lock: (tables) => tables.lockStock('pet_id IN (SELECT id FROM sorted)'),
   compare: (tables, scope) => {

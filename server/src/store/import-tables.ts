@@ -419,12 +419,12 @@ export class ImportTables<Value> implements StagedImport<Value> {
   }
 
   /** Makes generated ids start above the ids in this column of `differing`. */
-  async raiseIds(table: GeneratedIdTable, column: string, condition = 'true'): Promise<void> {
+  async advanceIds(table: GeneratedIdTable, column: string, condition = 'true'): Promise<void> {
     const [row] = await this.session.rows<{ highest: bigint | null }>(
       `SELECT max(${column}) AS highest FROM differing WHERE ${isInGeneratedRangeSql(column)} AND ${condition}`,
     )
     const highest = row?.highest ?? null
-    if (highest !== null) await this.session.rows(this.database.dialect.raiseIds(table), highest)
+    if (highest !== null) await this.session.rows(this.database.dialect.advanceIds(table), highest)
   }
 
   /** Writes one log row that asks subscribers to read the whole stock again, instead of a row for each change. */

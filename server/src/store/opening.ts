@@ -22,7 +22,7 @@ export interface OpenOptions {
   /** The clock of a SQLite store; the clock of the process by default. */
   readonly clock?: Clock
   /** For tests: the reader worker of a SQLite store waits for a notification on this array before its first request. */
-  readonly readerGate?: Int32Array<SharedArrayBuffer>
+  readonly readerStartSignal?: Int32Array<SharedArrayBuffer>
 }
 
 /** The database is intact but cannot be opened in this way. The message says what to do. */

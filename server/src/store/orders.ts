@@ -15,7 +15,7 @@ export function orderMethods(database: SqlDatabase, clock: StoreClock): Omit<Ord
   return {
     findOrder: async (orderId) => {
       const [row] = await database.rows<TimedOrderRow>(
-        `SELECT ${ORDER_SELECT_LIST}, ${clock.sql('$2')} AS now FROM orders WHERE id = $1`,
+        `SELECT ${ORDER_SELECT_LIST}, ${clock.nowSql('$2')} AS now FROM orders WHERE id = $1`,
         orderId,
         clock.processTime(),
       )
@@ -32,7 +32,7 @@ export function orderMethods(database: SqlDatabase, clock: StoreClock): Omit<Ord
       const [row] = await database.rows<{ quantity: bigint; reserved: bigint; expired: bigint }>(
         `SELECT quantity, reserved, (
             SELECT CAST(coalesce(sum(quantity), 0) AS BIGINT) FROM orders ${indexedBy('orders_held')}
-            WHERE pet_id = $1 AND ${isExpiredSql(clock.sql('$2'))}) AS expired
+            WHERE pet_id = $1 AND ${isExpiredSql(clock.nowSql('$2'))}) AS expired
           FROM stock WHERE pet_id = $1`,
         petId,
         clock.processTime(),
@@ -46,7 +46,7 @@ export function orderMethods(database: SqlDatabase, clock: StoreClock): Omit<Ord
         `SELECT open.orders - expired.orders AS orders, open.units - expired.units AS units FROM
           (SELECT ${COUNT_AND_UNITS} FROM orders WHERE state = 'open') AS open,
           (SELECT ${COUNT_AND_UNITS} FROM orders ${indexedBy('orders_by_expiry')}
-            WHERE ${isExpiredSql(clock.sql('$1'))}) AS expired`,
+            WHERE ${isExpiredSql(clock.nowSql('$1'))}) AS expired`,
         clock.processTime(),
       )
       return { orders: Number(row?.orders ?? 0), units: Number(row?.units ?? 0) }
@@ -56,7 +56,7 @@ export function orderMethods(database: SqlDatabase, clock: StoreClock): Omit<Ord
       const rows = await database.rows<{ pet_id: bigint }>(
         // Releasing a hold locks the stock row of its pet, so the row must exist.
         `SELECT pet_id FROM orders ${indexedBy('orders_by_expiry')}
-          WHERE ${isExpiredSql(clock.sql('$2'))} AND EXISTS (SELECT 1 FROM stock WHERE stock.pet_id = orders.pet_id)
+          WHERE ${isExpiredSql(clock.nowSql('$2'))} AND EXISTS (SELECT 1 FROM stock WHERE stock.pet_id = orders.pet_id)
           ORDER BY expires_at LIMIT CAST($1 AS BIGINT)`,
         limit,
         clock.processTime(),
@@ -107,7 +107,7 @@ function pageStatement(
   const parts =
     state === undefined ? [...ordersInState('open'), ...ordersInState('complete')] : ordersInState(state)
   if (state === 'expired') parts.push(expiredHolds)
-  const text = `WITH clock AS MATERIALIZED (SELECT ${clock.sql('$1')} AS now) ${parts.join(' UNION ALL ')} ${sortingAndLimit}`
+  const text = `WITH clock AS MATERIALIZED (SELECT ${clock.nowSql('$1')} AS now) ${parts.join(' UNION ALL ')} ${sortingAndLimit}`
   return { text, values }
 }
 

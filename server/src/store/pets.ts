@@ -1,7 +1,7 @@
 import type { CatalogChanges } from '../core/catalog/catalog-draft.ts'
 import type { CatalogStore } from '../core/catalog/catalog-store.ts'
 import { defaultCategoryName } from '../core/catalog/category.ts'
-import { STORE_KEY_ID } from '../core/stock/command.ts'
+import { SYSTEM_KEY_ID } from '../core/stock/command.ts'
 import type { Clock } from '../core/values/clock.ts'
 import { MAX_INT64, MIN_INT64 } from '../core/values/field.ts'
 import {
@@ -15,7 +15,7 @@ import {
   toCategory,
   toPet,
 } from './catalog-rows.ts'
-import { raiseIdsStatements } from './generated-ids.ts'
+import { advanceIdsStatements } from './generated-ids.ts'
 import { IS_PET_EDIT } from './log-rows.ts'
 import { crossingStatements, THRESHOLD } from './low-stock.ts'
 import {
@@ -44,7 +44,7 @@ export function petMethods(
   /** Statements that set the thresholds of pets that were just added, and write their log rows. */
   const logAddedPets = (ids: readonly bigint[]): Statement[] => {
     const isAdded = `pet_id IN (${placeholders(ids.length)})`
-    const by = { at: clock(), keyId: STORE_KEY_ID }
+    const by = { at: clock(), keyId: SYSTEM_KEY_ID }
     return [
       statement(
         `UPDATE stock SET low_at = (
@@ -54,7 +54,7 @@ export function petMethods(
       ),
       statement(
         `INSERT INTO log (id, kind, pet_id, after, status, at, key_id, previous, detail)
-        SELECT ${nextLogId}, 'pet', pet_id, quantity, status, CAST($${ids.length + 1} AS BIGINT), '${STORE_KEY_ID}',
+        SELECT ${nextLogId}, 'pet', pet_id, quantity, status, CAST($${ids.length + 1} AS BIGINT), '${SYSTEM_KEY_ID}',
           ${LATEST_PET_ROW}, ${petDetailSql(jsonObjectFunction, 'true')}
         FROM stock JOIN pets ON pets.id = pet_id WHERE ${isAdded}`,
         ...ids,
@@ -121,8 +121,8 @@ export function petMethods(
           sorted.map(({ id, quantity, status }) => [id, quantity, status]),
         ),
         ...logStatements,
-        ...raiseIdsStatements(dialect, 'pets', ids),
-        ...raiseIdsStatements(dialect, 'categories', categoryIds),
+        ...advanceIdsStatements(dialect, 'pets', ids),
+        ...advanceIdsStatements(dialect, 'categories', categoryIds),
       ])
     },
   }
@@ -136,5 +136,5 @@ export function categoryStatements(dialect: Dialect, categories: CatalogChanges[
       ? statement('DELETE FROM categories WHERE id = $1', id)
       : statement(UPSERT_CATEGORY, ...categoryValues(category)),
   )
-  return [...writes, ...raiseIdsStatements(dialect, 'categories', categories.keys())]
+  return [...writes, ...advanceIdsStatements(dialect, 'categories', categories.keys())]
 }

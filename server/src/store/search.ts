@@ -25,7 +25,7 @@ export interface IndexedPetRow extends Pick<LockedRow, 'status' | 'quantity' | '
 
 interface SearchSource {
   readonly dialect: Dialect
-  readonly clock: Pick<StoreClock, 'sql'>
+  readonly clock: Pick<StoreClock, 'nowSql'>
   readonly snapshot: () => Promise<SearchSnapshot>
 }
 
@@ -37,7 +37,7 @@ export const INDEXED_COLUMNS = 'pets.words, pets.category_id, status, quantity, 
 const PETS_BY_ID = `
   SELECT stock.pet_id AS id, ${INDEXED_COLUMNS}
   FROM stock JOIN pets ON pets.id = stock.pet_id ORDER BY stock.pet_id`
-/** Reads the pets in the order of the index `pets_by_words`. Sorting them here would block the worker. */
+/** The database reads the index `pets_by_words`, which is sorted. Sorting the pets in JavaScript would block the worker. */
 const IDS_BY_NAME = 'SELECT id FROM pets ORDER BY words, id'
 
 export interface SearchRequest extends SearchWindow {
@@ -239,12 +239,12 @@ function rowsStatement({ dialect, clock }: SearchSource): string {
   return `
     SELECT wanted.id, ${selectList(FIELDS_WITHOUT_ID)}, quantity, reserved, low_at, (
         SELECT CAST(coalesce(sum(orders.quantity), 0) AS BIGINT) FROM orders ${dialect.indexedBy('orders_held')}
-        WHERE orders.pet_id = wanted.id AND ${isExpiredSql(clock.sql('$1'))}) AS expired,
+        WHERE orders.pet_id = wanted.id AND ${isExpiredSql(clock.nowSql('$1'))}) AS expired,
       CASE WHEN is_low THEN (
         SELECT at FROM log ${dialect.indexedBy('log_of_crossings')}
         WHERE log.pet_id = wanted.id AND kind = 'low' ORDER BY id DESC LIMIT 1) END AS low_since
     FROM (${dialect.idsInJsonArray('$2')}) AS wanted
-      ${dialect.lookUp('stock', 'stock.pet_id = wanted.id')} ${dialect.lookUp('pets', 'pets.id = wanted.id')}`
+      ${dialect.joinByIndex('stock', 'stock.pet_id = wanted.id')} ${dialect.joinByIndex('pets', 'pets.id = wanted.id')}`
 }
 
 function toFound(row: FoundRow, place: SearchPlace): FoundPet {

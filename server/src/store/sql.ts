@@ -27,17 +27,17 @@ export interface Dialect {
   /** Follows the name of a table and makes the planner use this index. */
   readonly indexedBy: (index: string) => string
   /** Joins a table with one index lookup per row, even if the planner would choose to scan the table. */
-  readonly lookUp: (table: string, condition: string) => string
+  readonly joinByIndex: (table: string, condition: string) => string
   /** Selects the ids in the JSON array that the parameter holds. The column is named `id`. */
   readonly idsInJsonArray: (parameter: string) => string
   /** A statement that makes generated ids start above $1. */
-  readonly raiseIds: (table: GeneratedIdTable) => string
+  readonly advanceIds: (table: GeneratedIdTable) => string
   /** The first statements of a commit that changes many pets or categories. They lock the catalogue to prevent deadlocks. */
   readonly lockCatalog: readonly Statement[]
   /** The function that builds a JSON object from names and values. */
   readonly jsonObjectFunction: string
   /** The column of `keys` that holds the order of insertion. */
-  readonly keyOrder: string
+  readonly keyOrderColumn: string
   /**
    * Statements for a database whose contents were replaced. They set a new identity, which invalidates all cursors, and make
    * generated ids start above the existing ids.
@@ -140,13 +140,13 @@ export function insertRows(
 /** The clock of a store for use in SQL: that of the machine for SQLite, that of the database server for PostgreSQL. */
 export interface StoreClock {
   /** SQL for the time in milliseconds, evaluated once per statement. The value of the placeholder must be `processTime()`. */
-  readonly sql: (placeholder: `$${number}`) => string
+  readonly nowSql: (placeholder: `$${number}`) => string
   /** The time of this process; null if SQL reads the clock of the database server. */
   readonly processTime: () => number | null
 }
 
 export async function readClock(source: RowSource, clock: StoreClock): Promise<bigint> {
-  const [row] = await source.rows<{ now: bigint }>(`SELECT ${clock.sql('$1')} AS now`, clock.processTime())
+  const [row] = await source.rows<{ now: bigint }>(`SELECT ${clock.nowSql('$1')} AS now`, clock.processTime())
   if (row === undefined) throw new Error('the database returned no time')
   return row.now
 }

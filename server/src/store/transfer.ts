@@ -102,9 +102,12 @@ export function contentMethods(database: SqlDatabase): ContentStore {
 
 /** Reads all tables in batches, from one snapshot. */
 async function* readContents(database: SqlDatabase): AsyncGenerator<ContentBatch> {
-  const { keyOrder } = database.dialect
+  const { keyOrderColumn } = database.dialect
   /** Sort columns of the tables whose insertion order must be kept. Other tables are sorted by their first two columns. */
-  const sortColumns: Partial<Record<TableName, string>> = { audit: 'id', keys: `created_at, ${keyOrder}` }
+  const sortColumns: Partial<Record<TableName, string>> = {
+    audit: 'id',
+    keys: `created_at, ${keyOrderColumn}`,
+  }
   const session = await database.openLongSession()
   try {
     await session.beginRead()

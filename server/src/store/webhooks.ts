@@ -168,7 +168,7 @@ export function webhookMethods(
       const range = await logRange()
       const current = fromCursor(cursor)
       if (relistAt !== undefined) {
-        return { type: 'pending', cursor, lag: withRelist(await lagOf(cursor, range)) }
+        return { type: 'not_sent_yet', cursor, lag: withRelist(await lagOf(cursor, range)) }
       }
       const relist: Rewind = { type: 'relist', cursor: cursorAt(range, range.position), lag: ONE_RELIST }
       if (current === undefined) return relist
@@ -180,7 +180,7 @@ export function webhookMethods(
       )
       const start = (firstRows[0]?.position ?? range.position + 1n) - 1n
       if (start >= current.position) {
-        return { type: 'pending', cursor, lag: await lagOf(cursor, range) }
+        return { type: 'not_sent_yet', cursor, lag: await lagOf(cursor, range) }
       }
       // The log is pruned from its beginning. If it still has an event at or before `start`, it has every event after `start`.
       const olderRows = await database.rows(
@@ -195,7 +195,7 @@ export function webhookMethods(
     leaseWebhooks: async (durationMs) => {
       const readLeases = () =>
         database.rows<LeasedRow>(
-          `SELECT ${WEBHOOK_FIELDS}, lease_owner, lease_until, ${lease?.clock.sql('$1') ?? '$1'} AS now FROM webhooks`,
+          `SELECT ${WEBHOOK_FIELDS}, lease_owner, lease_until, ${lease?.clock.nowSql('$1') ?? '$1'} AS now FROM webhooks`,
           lease?.clock.processTime() ?? null,
         )
       const rows = await readLeases()
@@ -205,7 +205,7 @@ export function webhookMethods(
       const isOurs = ({ lease_owner, lease_until, now }: LeasedRow) =>
         lease_owner === owner && lease_until >= now
       if (!rows.some(needsLease)) return rows.filter(isOurs).map(toWebhook)
-      const now = lease.clock.sql('$2')
+      const now = lease.clock.nowSql('$2')
       await database.commit(
         [
           statement(
@@ -268,7 +268,7 @@ export function webhookIdsOf(commands: readonly Command[]): bigint[] {
         break
       case 'update_webhook':
       case 'rotate_webhook_secret':
-      case 'move_webhook':
+      case 'move_webhook_cursor':
       case 'remove_webhook':
         ids.add(command.webhookId)
         break

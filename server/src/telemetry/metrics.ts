@@ -96,7 +96,7 @@ export class Metrics implements RequestObserver, CommitObserver, DeliveryObserve
     this.#commitSeconds.observe(durationMs / 1_000)
   }
 
-  deliveryFinished(isDelivered: boolean, durationMs: number): void {
+  attemptFinished(isDelivered: boolean, durationMs: number): void {
     this.#deliveries[isDelivered ? 'delivered' : 'failed']++
     this.#deliverySeconds.observe(durationMs / 1_000)
   }

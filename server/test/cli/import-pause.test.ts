@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { applyWithinPause, watchPause } from '../../src/cli/import-pause.ts'
 import { Progress } from '../../src/cli/terminal.ts'
 import { ROWS_PER_STEP } from '../../src/store/import-tables.ts'
-import { secondsUntilImportEnds, writePause } from '../../src/store/sqlite/database-files.ts'
+import { newWritePause, secondsUntilImportEnds } from '../../src/store/sqlite/database-files.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { lockedFile } from '../faults/disk/spoilt-file.ts'
@@ -196,7 +196,7 @@ describe('a service that cannot write', () => {
     const shop = await FaultyShop.open()
     const importing = lockedFile(shop.path)
     try {
-      writePause(shop.path).announce(3_000)
+      newWritePause(shop.path).announce(3_000)
       const answer = await shop.update()
       const seconds = Number(answer.retryAfter)
       expect(answer.status).toBe(503)
@@ -213,9 +213,9 @@ describe('a service that cannot write', () => {
   })
 
   test('ignores the announcement of an import that was killed long ago', () => {
-    writePause(path).announce(-50)
+    newWritePause(path).announce(-50)
     expect(secondsUntilImportEnds(path)).toBe(1)
-    writePause(path).announce(-3_600)
+    newWritePause(path).announce(-3_600)
     expect(secondsUntilImportEnds(path)).toBeUndefined()
   })
 })

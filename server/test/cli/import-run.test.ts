@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { runImport } from '../../src/cli/import-run.ts'
 import type { AdjustmentChange } from '../../src/core/stock/command.ts'
-import { COUNT_ROW_KIND } from '../../src/core/transfer/adjustment.ts'
+import { STOCK_COUNT_ROW_KIND } from '../../src/core/transfer/adjustment.ts'
 import type { StagedImport } from '../../src/core/transfer/import.ts'
 import { ServiceError } from '../../src/core/values/errors.ts'
 import { openShop } from './shop.ts'
@@ -43,7 +43,7 @@ test.each([
     bytes: { chunks: (async function* () {})(), fractionRead: () => 1 },
   }
   const run = {
-    rowKind: COUNT_ROW_KIND,
+    rowKind: STOCK_COUNT_ROW_KIND,
     staged: failing,
     store: { clock: Date.now },
     keyId: 'petstore-import',

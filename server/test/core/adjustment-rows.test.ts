@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { ADJUSTMENT_ROW_KIND, COUNT_ROW_KIND, decideRows } from '../../src/core/transfer/adjustment.ts'
+import { ADJUSTMENT_ROW_KIND, decideRows, STOCK_COUNT_ROW_KIND } from '../../src/core/transfer/adjustment.ts'
 import { fieldsOfJson } from '../../src/core/transfer/files.ts'
 import { MAX_QUANTITY } from '../../src/core/values/field.ts'
 import { reasonOf } from './bad-row.ts'
@@ -77,8 +77,8 @@ describe('A line of an adjustment', () => {
 
 describe('A line of a count', () => {
   test('is a pet and its number of units', () => {
-    expect(COUNT_ROW_KIND.read(['7', '0'])).toEqual({ petId: 7n, quantity: 0 })
-    expect(reasonOf(() => COUNT_ROW_KIND.read(['7', '']))).toBe(`quantity must be ${QUANTITY}, got ""`)
+    expect(STOCK_COUNT_ROW_KIND.read(['7', '0'])).toEqual({ petId: 7n, quantity: 0 })
+    expect(reasonOf(() => STOCK_COUNT_ROW_KIND.read(['7', '']))).toBe(`quantity must be ${QUANTITY}, got ""`)
   })
 })
 

@@ -3,7 +3,7 @@ import type { LockedCatalog } from '../../src/core/catalog/catalog-draft.ts'
 import type { Pet, PetPatch } from '../../src/core/catalog/pet.ts'
 import type { Order } from '../../src/core/orders/order.ts'
 import { MAX_EXPIRED_HOLDS } from '../../src/core/orders/orders-draft.ts'
-import { type Command, STORE_KEY_ID, type SubmittedCommand } from '../../src/core/stock/command.ts'
+import { type Command, type SubmittedCommand, SYSTEM_KEY_ID } from '../../src/core/stock/command.ts'
 import { decide } from '../../src/core/stock/decide.ts'
 import type { LockedEntry } from '../../src/core/stock/inventory.ts'
 import { isLow } from '../../src/core/stock/stock-draft.ts'
@@ -266,8 +266,8 @@ test('crossings by expired holds name the store, not the next caller', () => {
     asked: [set(9)],
   })
   expect(records.map(({ kind, by }) => [kind, by.keyId])).toEqual([
-    ['order', STORE_KEY_ID],
-    ['recovered', STORE_KEY_ID],
+    ['order', SYSTEM_KEY_ID],
+    ['recovered', SYSTEM_KEY_ID],
     ['change', 'key_a'],
   ])
 })

@@ -16,7 +16,7 @@ import {
   shuffledSubarray,
   string,
 } from 'fast-check'
-import { ADJUSTMENT_ROW_KIND, COUNT_ROW_KIND } from '../../src/core/transfer/adjustment.ts'
+import { ADJUSTMENT_ROW_KIND, STOCK_COUNT_ROW_KIND } from '../../src/core/transfer/adjustment.ts'
 import { type FileKind, readHeader } from '../../src/core/transfer/csv.ts'
 import { IMPORT_KINDS, openRows } from '../../src/core/transfer/files.ts'
 import {
@@ -149,7 +149,7 @@ const tables = oneof(
   ),
   table(
     'count',
-    COUNT_ROW_KIND,
+    STOCK_COUNT_ROW_KIND,
     record({ id: int64, quantity }).map((row) => [String(row.id), String(row.quantity)]),
   ),
 )

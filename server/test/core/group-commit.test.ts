@@ -2,11 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import {
   type Command,
   type CommandOf,
+  changeCountOf,
   type OutcomeOf,
   petIdsOf,
   type ResultsOf,
   type SubmittedCommand,
-  sizeOf,
   typedResults,
 } from '../../src/core/stock/command.ts'
 import { GroupCommit } from '../../src/core/stock/group-commit.ts'
@@ -208,7 +208,7 @@ describe('group commit', () => {
       await batches[batch]?.end()
     }
     await Promise.all(all)
-    expect(batches.map(({ changes }) => changes.map(sizeOf))).toEqual([[1], [400, 400], [400, 1]])
+    expect(batches.map(({ changes }) => changes.map(changeCountOf))).toEqual([[1], [400, 400], [400, 1]])
   })
 
   describe('with several slots', () => {
@@ -247,7 +247,7 @@ describe('group commit', () => {
 
     test('an adjustment waits for all of its pets, and requests for any of them wait behind it', async () => {
       const { batches, send } = slots()
-      const sizes = () => batches.map(({ changes }) => changes.map(sizeOf))
+      const sizes = () => batches.map(({ changes }) => changes.map(changeCountOf))
       const all = [send(change(1, 1n))]
       await someTurns()
       all.push(send(adjustment(1n, 2n)), send(change(2, 2n)), send(change(3, 3n)))

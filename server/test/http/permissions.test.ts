@@ -36,7 +36,9 @@ const UNRESTRICTED = new Set(['/keys/pair', '/keys/names'])
 
 describe('permissions', () => {
   test('stock changes need stock, order changes need orders, and reads need no permission, except those of webhooks and keys; names of keys need none', () => {
-    const needs = Object.fromEntries(OPERATIONS.map((operation) => [operation.operationId, operation.needs]))
+    const needs = Object.fromEntries(
+      OPERATIONS.map((operation) => [operation.operationId, operation.permission]),
+    )
     expect(needs).toMatchObject({
       updateInventory: 'stock',
       adjustInventory: 'stock',
@@ -45,14 +47,14 @@ describe('permissions', () => {
       updateOrder: 'orders',
       cancelOrder: 'orders',
     })
-    for (const { method, needs: needed } of OPERATIONS) {
+    for (const { method, permission: needed } of OPERATIONS) {
       if (method === 'GET' && needed !== 'webhooks' && needed !== 'keys') expect(needed).toBeUndefined()
     }
     for (const permission of ['webhooks', 'keys'] as const) {
       const all = OPERATIONS.filter(
         ({ path }) => path.startsWith(`/${permission}`) && !UNRESTRICTED.has(path),
       )
-      expect(all.map((operation) => operation.needs)).toEqual(all.map(() => permission))
+      expect(all.map((operation) => operation.permission)).toEqual(all.map(() => permission))
     }
   })
 
@@ -60,10 +62,10 @@ describe('permissions', () => {
     'the contract documents the permission of %s in an extension, in text and by its 403',
     (_, operation) => {
       const { description, responses, 'x-permission': told } = described(operation)
-      expect(told).toBe(operation.needs)
-      expect(description.includes('The key needs the permission')).toBe(operation.needs !== undefined)
-      expect('403' in responses).toBe(operation.needs !== undefined)
-      if (operation.needs !== undefined) expect(description).toContain(`\`${operation.needs}\``)
+      expect(told).toBe(operation.permission)
+      expect(description.includes('The key needs the permission')).toBe(operation.permission !== undefined)
+      expect('403' in responses).toBe(operation.permission !== undefined)
+      if (operation.permission !== undefined) expect(description).toContain(`\`${operation.permission}\``)
     },
   )
 

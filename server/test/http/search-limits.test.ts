@@ -56,7 +56,7 @@ test('a search that exceeds its time budget gets 400 with advice', async () => {
   const connection = new ReadConnection(service.databasePath)
   const index = new PetSearch({
     dialect: DIALECT,
-    clock: { sql: (given) => given },
+    clock: { nowSql: (given) => given },
     snapshot: () => connection.snapshot(),
   })
   searchPets = () => (search, window) => index.search({ search, ...window, now: service.now, budgetMs: 0 })
@@ -72,7 +72,7 @@ test('a search while the index is loaded gets 503 with Retry-After', async () =>
   const index = new PetSearch(
     {
       dialect: DIALECT,
-      clock: { sql: (given) => given },
+      clock: { nowSql: (given) => given },
       snapshot: async () => {
         const snapshot = await connection.snapshot()
         return {

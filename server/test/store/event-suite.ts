@@ -192,7 +192,7 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
         quantity(1n, 10, 11, { at: second }),
         quantity(1n, 11, 12, { at: third }),
       ])
-      expect(await store.findRewind(progress, third + 1)).toMatchObject({ type: 'pending', ...progress })
+      expect(await store.findRewind(progress, third + 1)).toMatchObject({ type: 'not_sent_yet', ...progress })
       await store.pruneHistory({ keep: 2 }, 100)
       expect(await store.findRewind(progress, third)).toMatchObject({ type: 'events', lag: { events: 1 } })
       expect(await store.findRewind(progress, second)).toMatchObject({ type: 'relist', lag: { events: 1 } })
@@ -201,7 +201,12 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
     test('a webhook that was changed after it was read is not moved', async () => {
       const { id, revision, progress } = await addWebhook(store, { id: 1n, url: 'http://127.0.0.1:9/' })
       const origin = { webhookId: id, keyId: 'key_a', at: 1 }
-      const move = { ...origin, type: 'move_webhook', cursor: '0.dead', onlyIfRevision: revision } as const
+      const move = {
+        ...origin,
+        type: 'move_webhook_cursor',
+        cursor: '0.dead',
+        onlyIfRevision: revision,
+      } as const
       await other.changeStock([{ ...origin, type: 'update_webhook', patch: { paused: true } }])
       expect(await store.webhookRevisions()).toEqual(new Map([[id, revision + 1]]))
       expect(await store.changeStock([move])).toEqual([{ type: 'webhook_changed' }])

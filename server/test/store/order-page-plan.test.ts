@@ -61,7 +61,7 @@ test('on SQLite every page of orders follows an index in its order', async () =>
   const database = Connection.open(file.path)
   for (const filter of FILTERS) {
     const { text, values } = await statementOf(filter, database, {
-      sql: (processTime) => processTime,
+      nowSql: (processTime) => processTime,
       processTime: () => 1,
     })
     const plan = await database.rows<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, ...values)

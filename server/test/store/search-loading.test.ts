@@ -18,7 +18,7 @@ test('a search gets 503 if the index takes too long to load, and a result once i
   const search = new PetSearch(
     {
       dialect: DIALECT,
-      clock: { sql: (given) => given },
+      clock: { nowSql: (given) => given },
       snapshot: async () => {
         const snapshot = await connection.snapshot()
         return {

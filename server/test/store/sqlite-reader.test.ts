@@ -10,7 +10,7 @@ const file = freshFile()
 
 test('a search runs in a worker and blocks nobody else', async () => {
   const gate = new Int32Array(new SharedArrayBuffer(4))
-  const store = openSqliteStore(file.path, { readerGate: gate })
+  const store = openSqliteStore(file.path, { readerStartSignal: gate })
   await store.addPets([{ id: 1n, name: 'Rex', categoryId: 1n, status: 'available', quantity: 3 }])
   const searching = store.searchPets(searchOf({ ...ALL, q: 'rex' }), { after: undefined, limit: 9 })
   const scanning = store.listRecentHistory(9, undefined, { who: 'nobody' })

@@ -19,7 +19,7 @@ export interface GoodRequest {
 /** The rules for every operation: each one runs this suite. */
 export function authAndLimitSuite(request: GoodRequest): void {
   const { operationId, method, path, body, status = 200, stock } = request
-  const { needs, acceptsIdempotencyKey, isExemptFromLimits } =
+  const { permission, acceptsIdempotencyKey, isExemptFromLimits } =
     OPERATIONS.find((operation) => operation.operationId === operationId) ?? {}
   describe(`${operationId}: key and limits`, () => {
     let service: TestService
@@ -145,7 +145,7 @@ export function authAndLimitSuite(request: GoodRequest): void {
       expect(hostile.headers.get('X-Request-Id')).toMatch(/^[0-9a-f-]{36}$/)
     })
 
-    if (needs === undefined) {
+    if (permission === undefined) {
       test('it changes nothing, so a key without permissions is enough', async () => {
         expect(method).toBe('GET')
         const { secret } = await service.createKey('pro', { permissions: [] })
@@ -155,17 +155,17 @@ export function authAndLimitSuite(request: GoodRequest): void {
     }
 
     test('its one permission is enough', async () => {
-      const { secret } = await service.createKey('pro', { permissions: [needs] })
+      const { secret } = await service.createKey('pro', { permissions: [permission] })
       expect((await send({ key: secret })).status).toBe(status)
     })
 
     test('without the permission it is 403, which names it and what to do, and nothing changes', async () => {
-      const permissions = PERMISSIONS.filter((permission) => permission !== needs)
+      const permissions = PERMISSIONS.filter((other) => other !== permission)
       const { id, secret } = await service.createKey('pro', { permissions })
       const before = await service.contents()
       const { status: refused, error } = await send({ key: secret })
       expect([refused, error.code]).toEqual([403, 'forbidden'])
-      expect(error.message).toContain(`it needs the permission "${needs}"`)
+      expect(error.message).toContain(`it needs the permission "${permission}"`)
       expect(error.message).toContain(`petstore keys change ${id} --may ${PERMISSIONS.join()}`)
       expect(await service.contents()).toEqual(before)
     })

@@ -25,7 +25,7 @@ export function addAdjustCommand(program: PetstoreCommand): void {
   const command = program
     .command('adjust')
     .description(
-      'Adjust the stock of many pets for one reason, while the service runs. The file is applied in one commit, or not at all.',
+      'Adjust the stock of many pets for one reason, even while the service is running. The file is applied in one commit, or not at all.',
     )
     .requiredOption(
       '--reason <reason>',

@@ -23,7 +23,7 @@ export function addBackupCommands(program: PetstoreCommand): void {
   program
     .command('backup')
     .description(
-      'Write a snapshot of the whole database to a new file, while the service runs, and check the file. petstore restore restores it.',
+      'Write a snapshot of the whole database to a new file, even while the service is running, and check the file. petstore restore restores it.',
     )
     .argument('<file>', 'path of the new file, which must not exist, or - for standard output')
     .databaseSettings()
@@ -113,8 +113,9 @@ async function restoreFile(file: string, flags: RestoreFlags): Promise<void> {
   } else restoreAndReport(resolve(file), file, config)
 }
 
-/** `source` names the backup in messages. The name of a SQLite database is its path. */
+/** `path` is the backup, and `source` is its name in messages. */
 function restoreAndReport(path: string, source: string, config: Config): void {
+  // Only SQLite databases are restored here, and their name is the path of the file.
   const database = databaseName(config)
   const { replaced, hasOlderTables } = restoreDatabase(path, source, config)
   console.log(`Restored ${database} (${megabytesOf(database)} MB) from ${source}, and checked it.`)

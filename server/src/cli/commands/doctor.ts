@@ -156,7 +156,7 @@ async function checkContents(config: Config, kind: keyof typeof RESTORE_ADVICE):
       ...(await checkIntegrity(store, kind).catch(reportFailedCheck)),
       ...(await checkSessionSettings(store).catch(reportFailedCheck)),
       ...checkClockGap(store),
-      // On PostgreSQL, listing webhooks assigns log positions to new rows, so the database must accept writes.
+      // On PostgreSQL, listing webhooks assigns positions to new log rows, so the database must accept writes.
       ...(readinessProblems.length === 0
         ? await checkWebhooks(store).catch(reportFailedCheck)
         : readinessProblems),
@@ -224,7 +224,7 @@ async function checkWebhooks(store: Store): Promise<Finding[]> {
   return problems.map(({ text, advice }) => note('webhooks', text, advice))
 }
 
-/** A gap is only a note: only the lines that the service prints use the clock of this machine. */
+/** A gap is a note, not a problem: the service uses the clock of this machine only for the times of its log lines. */
 function checkClockGap(store: Store): Finding[] {
   const gap = Date.now() - store.clock()
   if (Math.abs(gap) <= MAX_CLOCK_GAP_MS) return []

@@ -60,7 +60,7 @@ export function addHistoryCommands(program: PetstoreCommand): void {
   history
     .command('prune')
     .description(
-      'Permanently delete the oldest history entries of stock, orders, pets and categories, while the service runs. The stock stays the same.',
+      'Permanently delete the oldest history entries of stock, orders, pets and categories, even while the service is running. The stock stays the same.',
     )
     .option(
       '--before <when>',

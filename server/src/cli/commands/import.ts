@@ -1,5 +1,5 @@
 import type { Reason } from '../../core/stock/adjustment-fields.ts'
-import { COUNT_ROW_KIND } from '../../core/transfer/adjustment.ts'
+import { STOCK_COUNT_ROW_KIND } from '../../core/transfer/adjustment.ts'
 import { IMPORT_KINDS } from '../../core/transfer/files.ts'
 import { IMPORT_KEY_ID, type StagedImport } from '../../core/transfer/import.ts'
 import {
@@ -20,7 +20,7 @@ export function addImportCommand(program: PetstoreCommand): void {
   const command = program
     .command('import')
     .description(
-      'Import pets (with their stock), categories, orders or a stock count, while the service runs. Either the whole file is imported or nothing. Records that are not in the file stay unchanged.',
+      'Import pets (with their stock), categories, orders or a stock count, even while the service is running. Either the whole file is imported or nothing. Records that are not in the file stay unchanged.',
     )
   addFileOptions(command)
     .option('--skip-bad', 'skip bad lines instead of refusing the file')
@@ -58,7 +58,7 @@ async function importFile(path: string, flags: Flags): Promise<void> {
         case 'orders':
           return run(ORDER_ROW_KIND, await store.stageOrders())
         case 'count':
-          return run(COUNT_ROW_KIND, await store.stageAdjustment(), 'counted')
+          return run(STOCK_COUNT_ROW_KIND, await store.stageAdjustment(), 'counted')
       }
     })
   })

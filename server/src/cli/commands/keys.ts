@@ -60,7 +60,7 @@ export const NO_KEYS_MESSAGE =
   'There are no keys yet. Create the key of the owner: petstore keys create --name "Owner" --owner --plan business'
 
 export function addKeysCommands(program: PetstoreCommand): void {
-  const keys = program.command('keys').description('Manage API keys while the service runs.')
+  const keys = program.command('keys').description('Manage API keys, even while the service is running.')
   keys
     .command('create')
     .description('Create an API key. It is shown once; only its hash is stored.')

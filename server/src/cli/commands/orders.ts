@@ -2,7 +2,7 @@ import { nameWords } from '../../core/catalog/name-words.ts'
 import { ORDER_STATES, type Order, type OrderState } from '../../core/orders/order.ts'
 import { isSearchableCustomer, placeOf } from '../../core/orders/order-list.ts'
 import type { OrderFilter, OrderStore } from '../../core/orders/order-store.ts'
-import { type OutcomeOf, STORE_KEY_ID } from '../../core/stock/command.ts'
+import { type OutcomeOf, SYSTEM_KEY_ID } from '../../core/stock/command.ts'
 import {
   choiceParser,
   type JsonFlags,
@@ -130,7 +130,7 @@ async function changeOrder(
 ): Promise<void> {
   const petId = (await store.findOrder(orderId))?.petId
   const [outcome] = await store.changeStock([
-    { type, orderId, petId, keyId: STORE_KEY_ID, at: store.clock() },
+    { type, orderId, petId, keyId: SYSTEM_KEY_ID, at: store.clock() },
   ])
   const { quantity, state } = requireChangedOrder(orderId, outcome)
   console.log(`Order ${orderId} (${quantity} of pet ${petId}) is now ${state} in ${database}.`)

@@ -1,4 +1,4 @@
-import { STORE_KEY_ID } from '../../core/stock/command.ts'
+import { SYSTEM_KEY_ID } from '../../core/stock/command.ts'
 import { type ConfirmFlags, type PetstoreCommand, parsePetId } from '../arguments.ts'
 import { requireConfirmation } from '../terminal.ts'
 import type { OpenedStore } from '../with-store.ts'
@@ -24,7 +24,7 @@ async function removePet(
   const description = `pet ${petId} (${JSON.stringify(pet.name)}, ${pet.status})`
   requireConfirmation(flags, `Remove ${description} and its stock?`)
   const [outcome] = await store.changeStock([
-    { type: 'remove_pet', petId, keyId: STORE_KEY_ID, at: store.clock() },
+    { type: 'remove_pet', petId, keyId: SYSTEM_KEY_ID, at: store.clock() },
   ])
   if (outcome.type === 'pet_reserved') {
     const listCommand = `petstore orders list --pet ${petId} --state open`

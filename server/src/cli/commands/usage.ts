@@ -15,7 +15,7 @@ export function addUsageCommand(program: PetstoreCommand): void {
   program
     .command('usage')
     .description(
-      "Show each key's requests in the current minute and day, and its requests and bans in the last 30 days.",
+      'Show how much of its limits per minute and per day each key has used, and its requests and bans in the last 30 days (UTC).',
     )
     .jsonOption()
     .storeAction(showUsage)

@@ -1,4 +1,4 @@
-import { type CommandOf, STORE_KEY_ID } from '../../core/stock/command.ts'
+import { type CommandOf, SYSTEM_KEY_ID } from '../../core/stock/command.ts'
 import { MINUTE } from '../../core/values/clock.ts'
 import { rewindCommand } from '../../core/webhooks/redelivery.ts'
 import { sendTestEvent } from '../../core/webhooks/test-event.ts'
@@ -152,7 +152,7 @@ async function createWebhook(
   await handOverSecret(
     'secret',
     webhook.secret,
-    () => changeWebhook(store, { type: 'create_webhook', webhook, keyId: STORE_KEY_ID, at }),
+    () => changeWebhook(store, { type: 'create_webhook', webhook, keyId: SYSTEM_KEY_ID, at }),
     `Created webhook ${webhook.id} (${formatKinds(webhook)}) in ${database}.`,
   )
 }
@@ -166,7 +166,7 @@ async function setPaused(
   const condition = conditionOf(webhook)
   const wantedCondition = paused ? 'paused' : 'on'
   if (condition === wantedCondition) throw new Error(`webhook ${webhookId} is already ${condition}`)
-  const origin = { keyId: STORE_KEY_ID, at: store.clock() }
+  const origin = { keyId: SYSTEM_KEY_ID, at: store.clock() }
   await changeWebhook(store, { type: 'update_webhook', webhookId, patch: { paused }, ...origin })
   const backlog = formatCount(lag.events, 'event')
   console.log(
@@ -184,7 +184,7 @@ async function removeWebhook(
   const { webhook } = await requireWebhook(store, webhookId)
   const description = `webhook ${webhookId} (${webhook.url})`
   requireConfirmation(flags, `Remove ${description} and its position in the log?`)
-  await store.changeStock([{ type: 'remove_webhook', webhookId, keyId: STORE_KEY_ID, at: store.clock() }])
+  await store.changeStock([{ type: 'remove_webhook', webhookId, keyId: SYSTEM_KEY_ID, at: store.clock() }])
   console.log(`Removed ${description} from ${database}.`)
 }
 
@@ -238,10 +238,10 @@ async function replay(
   const from = flags.from(at)
   const { webhook, lag } = await requireWebhook(store, webhookId)
   const rewind = await store.findRewind(webhook.progress, from)
-  if (rewind.type === 'pending') throw new Error(describeRefusedReplay(webhook, lag, from))
+  if (rewind.type === 'not_sent_yet') throw new Error(describeRefusedReplay(webhook, lag, from))
   const { paused, progress } = await changeWebhook(
     store,
-    rewindCommand(webhook, rewind, { keyId: STORE_KEY_ID, at }),
+    rewindCommand(webhook, rewind, { keyId: SYSTEM_KEY_ID, at }),
   )
   const isStopped = paused || progress.off !== undefined
   const hint = isStopped
@@ -255,8 +255,8 @@ async function replay(
 }
 
 /**
- * Explains why nothing can be replayed: the webhook has yet to send all events that happened since `from`, or there are
- * none.
+ * Explains why a replay is refused: the webhook has to send a relist first, there are no events since `from`, or none of
+ * them has been sent yet.
  */
 function describeRefusedReplay({ id, progress }: Webhook, { since }: WebhookLag, from: number): string {
   if (progress.relistAt !== undefined) {
@@ -288,7 +288,7 @@ async function requireWebhook(store: Store, id: bigint): Promise<WebhookWithLag>
 
 async function changeWebhook(
   store: Store,
-  command: CommandOf<'create_webhook' | 'update_webhook' | 'move_webhook'>,
+  command: CommandOf<'create_webhook' | 'update_webhook' | 'move_webhook_cursor'>,
 ): Promise<Webhook> {
   const [outcome] = await store.changeStock([command])
   switch (outcome.type) {
@@ -326,10 +326,6 @@ function webhookToJson({ webhook, lag }: WebhookWithLag) {
   }
 }
 
-/** Smaller backlogs are not reported. */
-const MAX_BACKLOG_MS = 5 * MINUTE
-const MAX_BACKLOG_EVENTS = 10_000
-
 type WebhookCondition = 'on' | 'failing' | 'paused' | 'off'
 
 function conditionOf({ paused, progress: { off, failure } }: Webhook): WebhookCondition {
@@ -337,6 +333,10 @@ function conditionOf({ paused, progress: { off, failure } }: Webhook): WebhookCo
   if (paused) return 'paused'
   return failure === undefined ? 'on' : 'failing'
 }
+
+/** A backlog beyond one of these limits is a problem. */
+const MAX_BACKLOG_MS = 5 * MINUTE
+const MAX_BACKLOG_EVENTS = 10_000
 
 /** Describes the problem of a webhook that is turned off or has a large backlog. */
 export function findWebhookProblem({ webhook, lag }: WebhookWithLag, now: number) {

@@ -61,8 +61,9 @@ type MissingFields = { readonly type: 'missing_fields' }
 
 type NewPetFields = Omit<PetUpsert, 'id'> & Pick<Pet, 'name' | 'categoryId'>
 
-/** The ids and barcodes of all pets of one upsert, which the check of each of these pets needs. */
+/** The facts about all pets of one upsert that are needed to check each of them. */
 interface Batch {
+  /** The ids that the upsert names. New pets without an id must not get them. */
   readonly chosenIds: ReadonlySet<bigint>
   /** The barcodes that pets of the batch give up, so that other pets of the batch can have them. */
   readonly releasedBarcodes: ReadonlySet<string>

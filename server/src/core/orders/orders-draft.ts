@@ -6,7 +6,7 @@ import {
   type OrderClosed,
   type OrderDone,
   type OutcomeOf,
-  STORE_KEY_ID,
+  SYSTEM_KEY_ID,
   type UnknownPet,
 } from '../stock/command.ts'
 import { availableText, entryNotFound } from '../stock/inventory.ts'
@@ -63,7 +63,7 @@ export class OrdersDraft {
     this.#stock = stock
     this.#locked = locked
     this.#writesLog = writesLog
-    const by = { keyId: STORE_KEY_ID, at: locked.now }
+    const by = { keyId: SYSTEM_KEY_ID, at: locked.now }
     for (const order of locked.expiredHolds) this.#transition(order, 'expired', by)
     stock.logThresholdCrossings(by)
   }

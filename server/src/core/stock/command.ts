@@ -10,7 +10,7 @@ import type { EntryState, InventoryItem } from './inventory.ts'
 export const MAX_CHANGES = 1_000
 
 /** The key id that the log records for changes that no API key made. */
-export const STORE_KEY_ID = 'petstore'
+export const SYSTEM_KEY_ID = 'petstore'
 
 /** The key, the time and the reason of a change. The log records them. */
 export interface ChangeOrigin {
@@ -58,10 +58,10 @@ interface CommandFields {
   update_webhook: { webhookId: bigint; patch: WebhookPatch }
   rotate_webhook_secret: { webhookId: bigint; secret: string }
   /** Makes a webhook continue at another place in the log. */
-  move_webhook: {
+  move_webhook_cursor: {
     webhookId: bigint
     cursor: string
-    /** The time of a relist, which is sent before any event; `undefined` if no relist is needed. */
+    /** When the relist was created that the webhook sends before any event. `undefined` if it sends no relist. */
     relistAt?: number | undefined
     /** The command changes nothing if the webhook has another revision. `undefined` allows any revision. */
     onlyIfRevision?: number | undefined
@@ -121,7 +121,7 @@ interface OutcomeByCommand {
   update_webhook: WebhookDone | UnknownWebhook
   rotate_webhook_secret: WebhookDone | UnknownWebhook
   /** `webhook_changed` if the webhook was changed after the caller had read it. */
-  move_webhook: WebhookDone | UnknownWebhook | OutcomeOfType<'webhook_changed'>
+  move_webhook_cursor: WebhookDone | UnknownWebhook | OutcomeOfType<'webhook_changed'>
   remove_webhook: Done | UnknownWebhook
 }
 
@@ -248,7 +248,7 @@ const TRAITS: { readonly [Type in CommandType]: CommandTraits<CommandOf<Type>> }
   create_webhook: WEBHOOK_TRAITS,
   update_webhook: WEBHOOK_TRAITS,
   rotate_webhook_secret: WEBHOOK_TRAITS,
-  move_webhook: WEBHOOK_TRAITS,
+  move_webhook_cursor: WEBHOOK_TRAITS,
   remove_webhook: WEBHOOK_TRAITS,
 }
 
@@ -261,7 +261,7 @@ export function needsSection(commands: readonly Command[], section: Section): bo
   return commands.some((command) => traitsOf(command).reads(command).includes(section))
 }
 
-export function sizeOf(command: Command): number {
+export function changeCountOf(command: Command): number {
   return traitsOf(command).size(command)
 }
 

@@ -127,7 +127,7 @@ const DECISIONS: { readonly [Type in CommandType]: Decide<Type> } = {
   create_webhook: (drafts, command) => webhooksOf(drafts).create(command),
   update_webhook: (drafts, command) => webhooksOf(drafts).update(command),
   rotate_webhook_secret: (drafts, command) => webhooksOf(drafts).rotateSecret(command),
-  move_webhook: (drafts, command) => webhooksOf(drafts).move(command),
+  move_webhook_cursor: (drafts, command) => webhooksOf(drafts).move(command),
   remove_webhook: (drafts, command) => webhooksOf(drafts).remove(command),
 }
 
@@ -274,7 +274,10 @@ class AnswersDraft {
   }
 }
 
-/** Answers to invalid or forbidden commands and to outdated webhook moves are not remembered, so a retry is decided again. */
+/**
+ * The answer is not remembered if the command is invalid or forbidden, or if its webhook was changed in the meantime, so a
+ * retry is decided again.
+ */
 function mustRemember(outcome: Outcome): boolean {
   switch (outcome.type) {
     case 'invalid_category':

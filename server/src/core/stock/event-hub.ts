@@ -153,9 +153,10 @@ function isAtEnd({ events }: StockEvents): boolean {
 
 /**
  * The events that take a late reader to the cursor of the followers, or, if there are no followers, to the end of the log.
- * `undefined` if `lateRead` does not reach that point. Cursors cannot be compared, but within a round the late reader's read
- * runs after the followers' read. So the late reader has caught up once it has taken the last event of the followers' read.
- * If its own read is empty, it is at the end of the log, and so are the followers if their read reached the end.
+ * `undefined` if `lateRead` does not reach that point. Cursors have no order: they are equal or different. Therefore this
+ * function looks in `lateRead` for the last event of `followersRead`. Within a round the late read runs after the followers'
+ * read, so it contains this event if it reaches that far. If the late read is empty, the late reader is at the end of the log,
+ * and so are the followers if their read reached the end.
  */
 function eventsUntilFollowersCursor(
   lateRead: StockEvents,

@@ -3,6 +3,7 @@ import { SECOND } from '../values/clock.ts'
 import { ServiceError } from '../values/errors.ts'
 import {
   type Command,
+  changeCountOf,
   type Idempotency,
   type KeyedAnswer,
   MAX_CHANGES,
@@ -10,7 +11,6 @@ import {
   petIdsOfCommand,
   type Result,
   type SubmittedCommand,
-  sizeOf,
 } from './command.ts'
 import { PetsLockedError, type StockStore } from './stock-store.ts'
 
@@ -29,8 +29,8 @@ interface GroupCommitParts {
   /** GroupCommit never runs two commits that lock the same pet at the same time. */
   readonly store: Pick<StockStore, 'changeStock' | 'concurrentCommits' | 'concurrentLockWaits'>
   /**
-   * `afterPendingChecks` runs work at the end of a turn, after the pending limit checks. A request that passes its check
-   * submits its command at once, so the commit can include the command.
+   * `afterPendingChecks` runs a commit at the end of a turn, after the pending limit checks, so that the commit includes the
+   * commands of the requests that pass these checks.
    */
   readonly limits: Pick<LimitKeeper, 'afterPendingChecks'>
   readonly observers: readonly CommitObserver[]
@@ -44,12 +44,12 @@ interface WaitingCommand {
 
 /**
  * Puts commands that arrive together into one commit, in the order of their arrival. A command is answered once its commit
- * is on disk. While `concurrentCommits` commits are running, new commands wait. A command about a pet of a pending commit
+ * is on disk. While `concurrentCommits` commits are running, new commands wait. A command about a pet of an unfinished commit
  * waits for that commit, so the changes of a pet keep their order. If another process keeps a pet locked, only the commands
  * about that pet wait for it.
  *
- * The first command of a turn of the event loop is committed at once, unless a commit is running or the last commit at the
- * end of a turn found several commands waiting. Other commands wait for the end of the turn, and under load for the next turn.
+ * The first command of a turn of the event loop is committed at once, unless a commit is running or several commands were
+ * waiting at the end of an earlier turn. Other commands wait for the end of the turn, and under load for the next turn.
  * Measured in docs/decisions/2026-11-16-one-truth.md.
  */
 export class GroupCommit {
@@ -63,7 +63,7 @@ export class GroupCommit {
   #freeSlots: number
   #isCommitScheduled = false
   #lastCommitSize = 0
-  /** Whether the last commit at the end of a turn found at most one command waiting. */
+  /** Whether at most one command was waiting when the most recent commit at the end of a turn started. */
   #wasLastTurnQuiet = true
   /** Whether this turn has already committed a command at once. */
   #hasCommittedThisTurn = false
@@ -89,10 +89,10 @@ export class GroupCommit {
   }
 
   #submit<R extends Result>(command: Command, idempotency?: Idempotency<never>): Promise<R> {
-    if (sizeOf(command) > MAX_CHANGES) {
+    if (changeCountOf(command) > MAX_CHANGES) {
       // Such a command would block the queue forever.
       throw new RangeError(
-        `the command ${command.type} has ${sizeOf(command)} changes, but a commit has room for ${MAX_CHANGES}`,
+        `the command ${command.type} has ${changeCountOf(command)} changes, but a commit has room for ${MAX_CHANGES}`,
       )
     }
     const submitted = idempotency === undefined ? command : { ...command, idempotency }
@@ -215,7 +215,7 @@ export class GroupCommit {
     const mustWait = (petId: bigint) => this.#pendingPets.has(petId) || skippedPets.has(petId)
     let room = MAX_CHANGES
     for (const waiting of this.#waiting) {
-      const size = sizeOf(waiting.command)
+      const size = changeCountOf(waiting.command)
       const pets = petIdsOfCommand(waiting.command)
       if (size <= room && !pets.some(mustWait)) {
         room -= size
@@ -233,7 +233,7 @@ export class GroupCommit {
 function countThatFit(waiting: readonly WaitingCommand[]): number {
   let room = MAX_CHANGES
   const index = waiting.findIndex(({ command }) => {
-    room -= sizeOf(command)
+    room -= changeCountOf(command)
     return room < 0
   })
   return index === -1 ? waiting.length : index

@@ -8,11 +8,13 @@ import { codecOf } from '../values/field.ts'
 import { ADJUST_KEY_ID, type StagedRow } from './import.ts'
 import { BadRow, type RowKind, rowKind } from './rows.ts'
 
-export const COUNT_ROW = {
+export const STOCK_COUNT_ROW = {
   petId: ADJUSTMENT_CHANGE.petId,
   quantity: RemoveOptional(ADJUSTMENT_CHANGE.quantity),
 }
-export const COUNT_ROW_KIND = rowKind<AdjustmentChange>('pet', 'pets', COUNT_ROW, { blank: 'absent' })
+export const STOCK_COUNT_ROW_KIND = rowKind<AdjustmentChange>('pet', 'pets', STOCK_COUNT_ROW, {
+  blank: 'absent',
+})
 
 const deltaCodec = codecOf('delta', ADJUSTMENT_CHANGE.delta)
 const baseRowKind = rowKind<AdjustmentChange>('pet', 'pets', ADJUSTMENT_CHANGE, {

@@ -6,7 +6,7 @@ import {
   parseExactJson,
   quote,
 } from '../values/field.ts'
-import { COUNT_ROW_KIND } from './adjustment.ts'
+import { STOCK_COUNT_ROW_KIND } from './adjustment.ts'
 import {
   csvLine,
   csvReader,
@@ -41,7 +41,7 @@ export interface RowSource<Name extends string> {
 export const IMPORT_KINDS = [
   fileKind('pets', 'pets', PET_ROW_KIND.columns),
   fileKind('orders', 'orders', ORDER_ROW_KIND.columns),
-  fileKind('count', 'a count', COUNT_ROW_KIND.columns),
+  fileKind('count', 'a count', STOCK_COUNT_ROW_KIND.columns),
   fileKind('categories', 'categories', CATEGORY_ROW_KIND.columns),
 ] as const
 

@@ -7,9 +7,9 @@ export function rewindCommand(
   { id, revision, progress }: Webhook,
   { type, cursor }: Rewind,
   { keyId, at }: ChangeOrigin,
-): CommandOf<'move_webhook'> {
+): CommandOf<'move_webhook_cursor'> {
   return {
-    type: 'move_webhook',
+    type: 'move_webhook_cursor',
     webhookId: id,
     cursor,
     relistAt: type === 'relist' ? at : progress.relistAt,

@@ -353,7 +353,7 @@ export class WebhookRunner {
       this.#unsavedAttempts = this.#unsavedAttempts.slice(-MAX_KEPT_ATTEMPTS)
     }
     const isDelivered = result.error === undefined
-    for (const observer of observers) observer.deliveryFinished?.(isDelivered, result.durationMs)
+    for (const observer of observers) observer.attemptFinished?.(isDelivered, result.durationMs)
     if (isDelivered) this.#finish(delivery)
     else this.#fail(delivery, at, result)
   }

@@ -32,7 +32,7 @@ export interface WebhookSender {
 }
 
 export interface DeliveryObserver {
-  deliveryFinished?(isDelivered: boolean, durationMs: number): void
+  attemptFinished?(isDelivered: boolean, durationMs: number): void
   webhookTurnedOff?(webhook: Webhook, reason: string): void
 }
 
@@ -60,11 +60,14 @@ export function attemptOf(
   return { ...result, durationMs, messageId: id, type, at, attempt, isDelivered: result.error === undefined }
 }
 
-export const LISTED_ATTEMPT = { id: Int64('Ascending.'), ...DELIVERY_ATTEMPT }
+export const LISTED_ATTEMPT = { id: Int64('Later attempts have higher ids.'), ...DELIVERY_ATTEMPT }
 export type ListedAttempt = RecordOf<typeof LISTED_ATTEMPT>
 
 export interface WebhookLag {
-  /** The number of events after the webhook's cursor, even of kinds that it does not receive. 1 if a relist replaces them. */
+  /**
+   * The number of events after the webhook's cursor, even of kinds that it does not receive. A pending relist counts as one
+   * more event. If the log no longer has the events, a single relist replaces them, and the number is 1.
+   */
   readonly events: number
   /** When the oldest of them happened. `undefined` if there is none, or if a relist replaces them. */
   readonly since: number | undefined
@@ -79,9 +82,9 @@ export interface WebhookWithLag {
 export interface Rewind {
   /**
    * `events`: the events since the requested time will be sent again. `relist`: some of them may have been pruned, so a
-   * relist replaces them. `pending`: the webhook has not sent the first of them yet, so it stays at its place.
+   * relist replaces them. `not_sent_yet`: the webhook has not sent the first of them yet, so it stays at its place.
    */
-  readonly type: 'events' | 'relist' | 'pending'
+  readonly type: 'events' | 'relist' | 'not_sent_yet'
   readonly cursor: string
   readonly lag: WebhookLag
 }
@@ -115,7 +118,10 @@ export interface DeliveryStore extends Pick<EventStore, 'version' | 'latestEvent
   leaseWebhooks(durationMs: number): Promise<Webhook[]>
   /** Ends the leases of this process, so that another process can take over at once. */
   releaseWebhooks(): Promise<void>
-  /** The revisions by webhook id, with every change that any process has acknowledged. Must be cheap: attempts wait for it. */
+  /**
+   * The current revision of each webhook, by id. Includes every acknowledged change, even by another process. Must be cheap,
+   * because it is called before each attempt.
+   */
   webhookRevisions(): Promise<ReadonlyMap<bigint, number>>
   /** Returns false and saves nothing if the webhook has changed or another process has leased it. */
   saveProgress(

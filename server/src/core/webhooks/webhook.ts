@@ -150,7 +150,7 @@ const BLANK_OR_CONTROL = /[\s\p{Cc}]/u
 const SCHEME_AND_HOST = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]/i
 const PORT = /^[^/?#]*:\/\/[^/?#]*:(\d+)(?:[/?#]|$)/
 
-/** Returns the url in normal form, or its problem. Whether the url may be called is up to the sender. */
+/** Returns the url in normal form, or its problem. `WebhookSender.problemOf` checks whether it may be called. */
 export function normalizeUrl(text: string): NormalizedUrl {
   const problem = findUrlProblem(text)
   if (problem !== undefined) return invalidUrl(problem)

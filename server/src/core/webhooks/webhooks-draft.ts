@@ -1,7 +1,7 @@
 import {
   type CommandOf,
   type OutcomeOf,
-  STORE_KEY_ID,
+  SYSTEM_KEY_ID,
   type UnknownWebhook,
   type WebhookDone,
 } from '../stock/command.ts'
@@ -34,7 +34,7 @@ export class WebhooksDraft {
 
   create({ webhook, keyId }: CommandOf<'create_webhook'>): OutcomeOf<'create_webhook'> {
     if (this.#total >= MAX_WEBHOOKS) return { type: 'too_many_webhooks', max: MAX_WEBHOOKS, scope: 'store' }
-    if (keyId !== STORE_KEY_ID && (this.#countByKey.get(keyId) ?? 0) >= MAX_WEBHOOKS_PER_KEY) {
+    if (keyId !== SYSTEM_KEY_ID && (this.#countByKey.get(keyId) ?? 0) >= MAX_WEBHOOKS_PER_KEY) {
       return { type: 'too_many_webhooks', max: MAX_WEBHOOKS_PER_KEY, scope: 'key' }
     }
     if (this.#find(webhook.id) !== undefined) throw new Error(`webhook ${webhook.id} already exists`)
@@ -62,7 +62,7 @@ export class WebhooksDraft {
     }))
   }
 
-  move(command: CommandOf<'move_webhook'>): OutcomeOf<'move_webhook'> {
+  move(command: CommandOf<'move_webhook_cursor'>): OutcomeOf<'move_webhook_cursor'> {
     const { webhookId, cursor, relistAt, onlyIfRevision } = command
     const revision = this.#find(webhookId)?.revision
     const isOutdated = onlyIfRevision !== undefined && revision !== onlyIfRevision

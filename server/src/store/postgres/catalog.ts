@@ -11,7 +11,7 @@ import {
   toCategory,
   toPet,
 } from '../catalog-rows.ts'
-import { raiseIdsStatements } from '../generated-ids.ts'
+import { advanceIdsStatements } from '../generated-ids.ts'
 import { ENTRY_COLUMNS, entryValues, IS_PET_EDIT } from '../log-rows.ts'
 import { categoryThresholdStatements } from '../low-stock.ts'
 import { categoryStatements } from '../pets.ts'
@@ -114,7 +114,7 @@ export function onlyLockedPets(catalog: LockedCatalog, isLocked: (petId: bigint)
   return { ...catalog, pets: new Map([...catalog.pets].filter(([petId]) => isLocked(petId))) }
 }
 
-/** Takes new ids from a sequence. `own_ids` also registers the server. */
+/** Takes new ids from a sequence. After a failover or restore, `own_ids` first skips ids that lost commits may have used. */
 async function takeIds(sql: SQL, sequence: string, count: number): Promise<bigint[]> {
   const rows = await sql<{ id: bigint }[]>`
     SELECT id FROM unnest(own_ids(${sequence}::regclass, ${count}::bigint)) AS new (id)`.execute()
@@ -141,7 +141,7 @@ export function catalogStatements(
   if (removedIds.length > 0) writes.push(statement(REMOVE_PETS, idArray(removedIds)))
   if (addedPets.length > 0) writes.push(...petStatements(addedPets, ADD_PETS, ADD_ENTRIES))
   if (changedPets.length > 0) writes.push(...petStatements(changedPets, CHANGE_PETS, CHANGE_ENTRIES))
-  writes.push(...categoryStatements(DIALECT, categories), ...raiseIdsStatements(DIALECT, 'pets', addedIds))
+  writes.push(...categoryStatements(DIALECT, categories), ...advanceIdsStatements(DIALECT, 'pets', addedIds))
   for (const { by, ...category } of newThresholds) {
     writes.push(
       statement(LOCK_PETS_WITH_CATEGORY_THRESHOLD, category.id),

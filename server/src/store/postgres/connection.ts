@@ -106,8 +106,8 @@ export class Connection implements SqlDatabase {
   commit(statements: readonly Statement[], durability: Durability = 'durable'): Promise<number[]> {
     return this.readThenWrite(
       durability,
-      // The statements run as `read`, whose result is returned. `async` turns the error about an invalid value into a
-      // rejection.
+      // The statements are passed as `read`, because `readThenWrite` returns the result of `read`. The function is `async`,
+      // because `runAll` throws at once if it cannot convert a value.
       async (session) => runAll(session, statements),
       () => undefined,
     )

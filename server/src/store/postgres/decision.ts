@@ -16,7 +16,7 @@ interface StateBefore {
    * Values of the sequence `log_ids`. Each reserves a block of consecutive log ids (see `logIdsFrom`). `undefined` if
    * only quantities can change; then the statement that writes the quantities calls `nextval` itself.
    */
-  readonly logNumbers?: readonly bigint[] | undefined
+  readonly logIdBlocks?: readonly bigint[] | undefined
   /** The pets, if the catalogue changes. */
   readonly pets?: LockedCatalog['pets'] | undefined
 }
@@ -24,13 +24,13 @@ interface StateBefore {
 /** Statements that write a decision inside a commit. */
 export function decisionStatements(decision: WrittenDecision, before: StateBefore): Statement[] {
   const { records, orders, catalog, reserved, low } = decision
-  const { logNumbers } = before
-  if (logNumbers === undefined) return records.length === 0 ? [] : [quantityStatement(decision, before)]
+  const { logIdBlocks } = before
+  if (logIdBlocks === undefined) return records.length === 0 ? [] : [quantityStatement(decision, before)]
   const { added, changed } = orders ?? { added: [], changed: [] }
   const writes: Statement[] = []
   if (catalog !== undefined) writes.push(...catalogStatements(catalog, before.pets ?? new Map()))
   if (records.length > 0 || reserved.size > 0 || low.size > 0 || added.length > 0)
-    writes.push(...recordStatements(decision, before, logIdsFrom(logNumbers)))
+    writes.push(...recordStatements(decision, before, logIdsFrom(logIdBlocks)))
   if (changed.length > 0) writes.push(orderUpdateStatement(changed))
   return writes
 }
@@ -56,7 +56,7 @@ const WRITE_QUANTITY_CHANGES = `
   FROM taken, changed WHERE is_last AND stock.pet_id = changed.pet_id`
 
 /**
- * A statement that writes a decision in which only quantities change. Each value of `log_ids` reserves IDS_PER_NUMBER
+ * A statement that writes a decision in which only quantities change. Each value of `log_ids` reserves IDS_PER_BLOCK
  * consecutive ids, so one `nextval` is enough for all rows. The statement calls `nextval` while the pets are locked, so the
  * ids of a pet's rows are in the order of its changes.
  */

@@ -3,10 +3,10 @@ import { GENERATED_ID_TABLES, highestIdSql } from '../generated-ids.ts'
 import { type Columns, type Dialect, type SqlValue, statement } from '../sql.ts'
 
 /**
- * Each number of the sequence `log_ids` provides ids for this many log rows. One number is enough for a commit without orders:
- * it has at most 1,000 changes, and each writes at most two rows, the second if it crosses a threshold.
+ * Each value of the sequence `log_ids` is the start of a block of this many log ids. One block is enough for a commit without
+ * orders: it has at most 1,000 changes, and each writes at most two rows, the second if it crosses a threshold.
  */
-export const IDS_PER_NUMBER = 2_000
+export const IDS_PER_BLOCK = 2_000
 
 /** An advisory lock: shared for changes of single pets, exclusive for categories and for many pets. The number is arbitrary. */
 export const CATALOG_LOCK = 0x696d706f7274n
@@ -20,18 +20,18 @@ export const DIALECT = {
   forUpdate: 'FOR UPDATE',
   skipLocked: 'SKIP LOCKED',
   indexedBy: () => '',
-  lookUp: (table, condition) =>
+  joinByIndex: (table, condition) =>
     `CROSS JOIN LATERAL (SELECT * FROM ${table} WHERE ${condition} OFFSET 0) AS ${table}`,
   idsInJsonArray: (parameter) =>
     `SELECT CAST(value AS bigint) AS id FROM jsonb_array_elements_text(CAST(CAST(${parameter} AS text) AS jsonb)) AS listed (value)`,
-  raiseIds: (table) =>
+  advanceIds: (table) =>
     `SELECT setval('${SEQUENCES[table]}', $1) WHERE $1 > (SELECT last_value FROM ${SEQUENCES[table]})`,
   lockCatalog: [statement('SELECT pg_advisory_xact_lock($1)', CATALOG_LOCK)],
   jsonObjectFunction: 'json_build_object',
-  keyOrder: 'number',
+  keyOrderColumn: 'number',
   newIdentity: [
     // New log rows get ids above the ids of the copied rows.
-    `SELECT setval('log_ids', greatest((SELECT max(id) FROM log), 0) + ${IDS_PER_NUMBER})`,
+    `SELECT setval('log_ids', greatest((SELECT max(id) FROM log), 0) + ${IDS_PER_BLOCK})`,
     `UPDATE log_state SET identity = gen_random_uuid(), prunings = prunings + 1, pruned_xid = pg_current_xact_id()`,
     "UPDATE log_numbering SET server = ''",
     ...GENERATED_ID_TABLES.map(
@@ -43,31 +43,31 @@ export const DIALECT = {
   skipIds: ['SELECT skip_ids()'],
 } as const satisfies Dialect
 
-/** How many sequence numbers a commit with this many log rows needs. */
-export function logNumberCount(rowCount: number): number {
-  return Math.ceil(rowCount / IDS_PER_NUMBER)
+/** How many blocks of log ids a commit with this many log rows needs. */
+export function logIdBlockCount(rowCount: number): number {
+  return Math.ceil(rowCount / IDS_PER_BLOCK)
 }
 
 /** Returns a function that maps the index of a log row in the commit to the id of the row. */
-export function logIdsFrom(numbers: readonly bigint[]): (index: number) => bigint {
+export function logIdsFrom(blocks: readonly bigint[]): (index: number) => bigint {
   return (index) => {
-    const number = numbers[Math.floor(index / IDS_PER_NUMBER)]
-    if (number === undefined)
-      throw new Error(`${numbers.length} sequence numbers are too few for log row ${index}`)
-    return number + BigInt(index % IDS_PER_NUMBER)
+    const firstId = blocks[Math.floor(index / IDS_PER_BLOCK)]
+    if (firstId === undefined)
+      throw new Error(`${blocks.length} blocks of log ids are too few for log row ${index}`)
+    return firstId + BigInt(index % IDS_PER_BLOCK)
   }
 }
 
-/** SQL that takes sequence numbers and returns them as the text of an array. The pets must already be locked. */
-export const takeLogNumbersSql = (count: string) =>
+/** SQL that takes blocks of log ids and returns their first ids as the text of an array. The pets must already be locked. */
+export const takeLogIdBlocksSql = (count: string) =>
   `ARRAY(SELECT nextval('log_ids') FROM generate_series(1, ${count}::bigint))::text`
 
-/** Takes the sequence numbers for the given number of log rows. */
-export async function takeLogNumbers(sql: SQL, rowCount: number): Promise<bigint[]> {
-  const [row] = await sql.unsafe<{ numbers: string }[]>(`SELECT ${takeLogNumbersSql('$1')} AS numbers`, [
-    BigInt(logNumberCount(rowCount)),
+/** Takes blocks of ids for the given number of log rows. */
+export async function takeLogIdBlocks(sql: SQL, rowCount: number): Promise<bigint[]> {
+  const [row] = await sql.unsafe<{ blocks: string }[]>(`SELECT ${takeLogIdBlocksSql('$1')} AS blocks`, [
+    BigInt(logIdBlockCount(rowCount)),
   ])
-  return parseArrayText(row?.numbers ?? '{}')
+  return parseArrayText(row?.blocks ?? '{}')
 }
 
 /** Parses an array of integers in PostgreSQL's text format. */

@@ -57,7 +57,7 @@ class NotReady extends Error {
 }
 
 /**
- * Checks that writes succeed and that the log is being numbered. The check has its own connection, so it does not wait for the
+ * Checks that writes succeed and that new log rows get their positions (see `numberLog`). The check has its own connection, so it does not wait for the
  * pool. If PostgreSQL refuses this additional connection, the check borrows a session of the pool. If all sessions stay in use,
  * the service counts as ready, because overload is not an outage.
  */
@@ -140,7 +140,7 @@ async function explainLockTimeout(session: PostgresLongSession): Promise<Error> 
   )
 }
 
-/** Throws if the log is not being numbered. A backlog is fine as long as the numbering makes progress. */
+/** Throws if log rows without a position stay without one. A backlog is fine as long as its rows get positions. */
 async function checkNumbering(session: PostgresLongSession): Promise<void> {
   const before = await numberingState(session)
   await session.run(

@@ -2,7 +2,7 @@ import type { ImportDatabase } from '../import-tables.ts'
 import type { StoreClock } from '../sql.ts'
 import type { Connection } from './connection.ts'
 import { decisionStatements } from './decision.ts'
-import { takeLogNumbers } from './dialect.ts'
+import { takeLogIdBlocks } from './dialect.ts'
 import { runAll } from './session.ts'
 
 /**
@@ -26,8 +26,8 @@ export async function openImport(connection: Connection, clock: StoreClock): Pro
       }),
     writeDecision: (decision, lastChangeOf) =>
       session.onSession(async (sql) => {
-        const logNumbers = await takeLogNumbers(sql, decision.records.length)
-        await runAll(sql, decisionStatements(decision, { lastChangeOf, logNumbers }))
+        const logIdBlocks = await takeLogIdBlocks(sql, decision.records.length)
+        await runAll(sql, decisionStatements(decision, { lastChangeOf, logIdBlocks }))
       }),
   }
 }

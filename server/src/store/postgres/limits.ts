@@ -48,7 +48,7 @@ async function changeLockedRows(
         sql
           .unsafe<LimitRow[]>(`${LIMIT_ROWS} WHERE limit_windows.key_id = ANY ($1::text[])`, [keys])
           .execute(),
-        sql.unsafe<{ now: bigint }[]>(`SELECT ${clock.sql('$1')} AS now`, [clock.processTime()]).execute(),
+        sql.unsafe<{ now: bigint }[]>(`SELECT ${clock.nowSql('$1')} AS now`, [clock.processTime()]).execute(),
       ])
     },
     (sql, [locked, rows, [time]]) => {

@@ -1,7 +1,7 @@
 import type { SQL } from 'bun'
 import { isExpired, type Order } from '../../core/orders/order.ts'
 import { type LockedOrders, MAX_EXPIRED_HOLDS } from '../../core/orders/orders-draft.ts'
-import { type Command, petIdsOf, sizeOf } from '../../core/stock/command.ts'
+import { type Command, changeCountOf, petIdsOf } from '../../core/stock/command.ts'
 import {
   isExpiredSql,
   ORDER_COLUMNS,
@@ -15,15 +15,15 @@ import { type Statement, type StoreClock, statement } from '../sql.ts'
 import {
   columnArrays,
   idArray,
-  logNumberCount,
+  logIdBlockCount,
   parseArrayText,
-  takeLogNumbersSql,
+  takeLogIdBlocksSql,
   updateSql,
 } from './dialect.ts'
 import { storeTimeSql } from './store-clock.ts'
 
-/** Each row has the time and the numbers taken from the sequences. `id` is null if no order was found. */
-type ReadRow = { readonly now: bigint; readonly new_ids: string; readonly log_numbers: string } & (
+/** Each row has the time and the ids taken from the sequences. `id` is null if no order was found. */
+type ReadRow = { readonly now: bigint; readonly new_ids: string; readonly log_id_blocks: string } & (
   | OrderTableRow
   | { readonly id: null }
 )
@@ -32,14 +32,14 @@ type ReadRow = { readonly now: bigint; readonly new_ids: string; readonly log_nu
 const NAMED_ORDERS = `SELECT ${ORDER_SELECT_LIST} FROM orders WHERE id = ANY ($5::bigint[]) UNION`
 
 /**
- * Reads the expired holds of the locked pets, and the orders that `namedOrders` selects. It also takes ids from the
- * sequences, which must happen while the pets are locked: see log_ids.
+ * Reads the expired holds of the locked pets, and the orders that `namedOrders` selects. It also takes ids for new orders and
+ * log rows from their sequences. The pets must be locked, so that the log ids of a pet are in the order of its changes.
  */
 const selectOrders = (namedOrders: string) => `
   WITH clock AS MATERIALIZED (
     SELECT ${storeTimeSql('$2')} AS now,
       own_ids('order_ids', $3::bigint)::text AS new_ids,
-      ${takeLogNumbersSql('$4')} AS log_numbers
+      ${takeLogIdBlocksSql('$4')} AS log_id_blocks
   )
   SELECT clock.*, found.* FROM clock LEFT JOIN (
     ${namedOrders} (SELECT ${ORDER_SELECT_LIST} FROM orders
@@ -55,22 +55,22 @@ const EXPIRED_HOLDS_AND_NAMED_ORDERS = selectOrders(NAMED_ORDERS)
 export function readOrders(sql: SQL, commands: readonly Command[], clock: StoreClock) {
   const { orderIds, newOrderCount } = orderReferencesOf(commands)
   const petIds = idArray(petIdsOf(commands))
-  const neededLogNumberCount = logNumberCount(maxLogRowsOf(commands))
-  const values = [petIds, clock.processTime(), BigInt(newOrderCount), BigInt(neededLogNumberCount)]
+  const neededBlockCount = logIdBlockCount(maxLogRowsOf(commands))
+  const values = [petIds, clock.processTime(), BigInt(newOrderCount), BigInt(neededBlockCount)]
   if (orderIds.length === 0) return sql.unsafe<ReadRow[]>(EXPIRED_HOLDS, values).execute()
   return sql.unsafe<ReadRow[]>(EXPIRED_HOLDS_AND_NAMED_ORDERS, [...values, idArray(orderIds)]).execute()
 }
 
-/** A command writes at most three log rows for each unit of its size. An expired hold writes at most two. */
+/** Each change of a command writes at most three log rows, and each expired hold at most two. */
 export function maxLogRowsOf(commands: readonly Command[]): number {
-  return commands.reduce((sum, command) => sum + 3 * sizeOf(command), 2 * MAX_EXPIRED_HOLDS)
+  return commands.reduce((sum, command) => sum + 3 * changeCountOf(command), 2 * MAX_EXPIRED_HOLDS)
 }
 
 /** Leaves out expired holds of pets that are not locked: such a pet was created after the commit had locked its pets. */
 export function toLockedOrders(
   rows: readonly ReadRow[],
   isLocked: (petId: bigint) => boolean,
-): LockedOrders & { readonly logNumbers: readonly bigint[] } {
+): LockedOrders & { readonly logIdBlocks: readonly bigint[] } {
   const [first] = rows
   if (first === undefined) throw new Error('the database did not return the time')
   const now = Number(first.now)
@@ -78,7 +78,7 @@ export function toLockedOrders(
   return {
     now,
     newIds: parseArrayText(first.new_ids),
-    logNumbers: parseArrayText(first.log_numbers),
+    logIdBlocks: parseArrayText(first.log_id_blocks),
     orders: new Map(orders.map((order) => [order.id, order])),
     expiredHolds: orders.filter((order) => isExpired(order, now) && isLocked(order.petId)),
   }

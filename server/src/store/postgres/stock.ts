@@ -32,7 +32,7 @@ import { webhookStatements } from '../webhooks.ts'
 import { lockCatalog, onlyLockedPets, readCatalog } from './catalog.ts'
 import type { Connection } from './connection.ts'
 import { decisionStatements } from './decision.ts'
-import { arrayText, columnArrays, idArray, insertSql, quotedElement, takeLogNumbers } from './dialect.ts'
+import { arrayText, columnArrays, idArray, insertSql, quotedElement, takeLogIdBlocks } from './dialect.ts'
 import { hasState, isDuplicateKey, LOCK_TIMEOUT, ReadOnly, unavailableError } from './failures.ts'
 import { maxLogRowsOf, readOrders, toLockedOrders } from './orders.ts'
 import { runAll } from './session.ts'
@@ -194,10 +194,10 @@ async function decideAndWrite(
         lockPets(sql, commands, clock),
         readsOrders ? readOrders(sql, commands, clock) : undefined,
         readsCatalog ? readCatalog(sql, commands) : undefined,
-        readsCatalog && !readsOrders ? takeLogNumbers(sql, maxLogRowsOf(commands)) : undefined,
+        readsCatalog && !readsOrders ? takeLogIdBlocks(sql, maxLogRowsOf(commands)) : undefined,
         readsWebhooks ? lockWebhooks(sql, commands) : undefined,
       ]),
-    (sql, [, answerRows, petRows, orderRows, storedCatalog, logNumbers, webhooks]) => {
+    (sql, [, answerRows, petRows, orderRows, storedCatalog, logIdBlocks, webhooks]) => {
       if (!readsOrders && petRows.some((row) => row.has_expired_holds)) {
         decision = 'expired_holds'
         return Promise.resolve([])
@@ -218,7 +218,7 @@ async function decideAndWrite(
         ...decisionStatements(decision, {
           lastChangeOf: (petId) =>
             entries.get(petId)?.lastChange ?? storedCatalog?.latestPetRowIds.get(petId) ?? null,
-          logNumbers: lockedOrders?.logNumbers ?? logNumbers,
+          logIdBlocks: lockedOrders?.logIdBlocks ?? logIdBlocks,
           pets: lockedCatalog?.pets,
         }),
       ])

@@ -16,7 +16,7 @@ export function storeTimeSql(placeholder: `$${number}`): string {
  */
 export function storeClock(clock?: Clock): StoreClock {
   return {
-    sql: (placeholder) => `(SELECT ${storeTimeSql(placeholder)})`,
+    nowSql: (placeholder) => `(SELECT ${storeTimeSql(placeholder)})`,
     processTime: () => clock?.() ?? null,
   }
 }

@@ -2,7 +2,7 @@ import { SKIPPED_ID_COUNT } from '../generated-ids.ts'
 import { IS_PET_EDIT } from '../log-rows.ts'
 import { CROSSINGS_INDEX } from '../low-stock.ts'
 import { sharedTables } from '../tables.ts'
-import { DIALECT, IDS_PER_NUMBER } from './dialect.ts'
+import { DIALECT, IDS_PER_BLOCK } from './dialect.ts'
 
 /** An advisory lock: one caller at a time assigns places in the log. The number is arbitrary. */
 const NUMBERING_LOCK = 0x6e756d626572
@@ -47,7 +47,7 @@ export const FIRST_TABLES = `
   CREATE INDEX stock_low ON stock (pet_id) WHERE is_low;
 
   -- A commit takes numbers while its pets are locked, so the ids of a pet's log rows are in the order of its changes.
-  CREATE SEQUENCE log_ids INCREMENT BY ${IDS_PER_NUMBER};
+  CREATE SEQUENCE log_ids INCREMENT BY ${IDS_PER_BLOCK};
 
   -- The log of all changes. The oldest rows may be pruned, because no state depends on them. There is no foreign key, because
   -- the log outlives the pet. xid is the transaction that wrote the row and shows which snapshots include the row. Kinds:
@@ -261,7 +261,7 @@ export const FAILOVER_TABLES = `
     SELECT setval('order_ids', (SELECT last_value FROM order_ids) + ${SKIPPED_ID_COUNT});
     SELECT setval('pet_ids', (SELECT last_value FROM pet_ids) + ${SKIPPED_ID_COUNT});
     SELECT setval('category_ids', (SELECT last_value FROM category_ids) + ${SKIPPED_ID_COUNT});
-    SELECT setval('log_ids', (SELECT last_value FROM log_ids) + ${BigInt(SKIPPED_ID_COUNT) * BigInt(IDS_PER_NUMBER)});
+    SELECT setval('log_ids', (SELECT last_value FROM log_ids) + ${BigInt(SKIPPED_ID_COUNT) * BigInt(IDS_PER_BLOCK)});
   $$;
 
   CREATE FUNCTION register_server() RETURNS text LANGUAGE plpgsql AS $$

@@ -10,7 +10,7 @@ import {
   toCategory,
   toPet,
 } from '../catalog-rows.ts'
-import { raiseIdsStatements } from '../generated-ids.ts'
+import { advanceIdsStatements } from '../generated-ids.ts'
 import { ENTRY_COLUMNS, entryValues, IS_PET_EDIT } from '../log-rows.ts'
 import { categoryThresholdStatements } from '../low-stock.ts'
 import { categoryStatements } from '../pets.ts'
@@ -73,7 +73,7 @@ export function catalogTables(database: Database) {
         putPet.run(...petValues(newState.pet))
         putEntry.run(...entryValues(newState))
       }
-      runAll(database, raiseIdsStatements(DIALECT, 'pets', pets.keys()))
+      runAll(database, advanceIdsStatements(DIALECT, 'pets', pets.keys()))
       runAll(database, categoryStatements(DIALECT, categories))
     },
 

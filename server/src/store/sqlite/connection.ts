@@ -165,8 +165,8 @@ export class Connection implements SqlDatabase, LongSession {
     try {
       this.#begin.run()
     } catch {
-      // The log cannot be rewritten: the file is read-only, or another process is writing, such as an import. The commit of
-      // that process flushes the whole log as well.
+      // The write-ahead log cannot be rewritten, because the file is read-only or another process, such as an import, is
+      // writing. It is only flushed. The commit of the other process flushes the earlier commits, too.
       wal.flushNow()
       return
     }

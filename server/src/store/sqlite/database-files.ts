@@ -163,7 +163,7 @@ function pidIn(lockPath: string): string {
  */
 const announcementPath = (path: string) => `${realPathOf(path)}-importing`
 
-export function writePause(path: string): WritePause {
+export function newWritePause(path: string): WritePause {
   return {
     isServiceRunning: () => isServiceRunning(path),
     announce: (seconds) => {

@@ -12,12 +12,12 @@ export const DIALECT: Dialect = {
   forUpdate: '',
   skipLocked: '',
   indexedBy: (index) => `INDEXED BY ${index}`,
-  lookUp: (table, condition) => `CROSS JOIN ${table} ON ${condition}`,
+  joinByIndex: (table, condition) => `CROSS JOIN ${table} ON ${condition}`,
   idsInJsonArray: (parameter) => `SELECT value AS id FROM json_each(${parameter})`,
-  raiseIds: (table) => `UPDATE last_ids SET ${table} = $1 WHERE ${table} < $1`,
+  advanceIds: (table) => `UPDATE last_ids SET ${table} = $1 WHERE ${table} < $1`,
   lockCatalog: [],
   jsonObjectFunction: 'json_object',
-  keyOrder: 'rowid',
+  keyOrderColumn: 'rowid',
   newIdentity: [
     'UPDATE log_state SET identity = lower(hex(randomblob(8)))',
     ...GENERATED_ID_TABLES.map(
@@ -69,7 +69,7 @@ export function idGenerator(database: Database, table: GeneratedIdTable) {
       const ids: bigint[] = []
       if (count === 0) return ids
       const first = (findLast.get()?.last ?? 0n) + 1n
-      // One query is almost always enough: these ids are used only if a caller or an import has chosen them.
+      // One query is almost always enough: an id above the last one is taken only if a caller or an import has chosen it.
       const areUnused = findUsed.get(first, first + BigInt(count - 1)) === null
       for (let id = first; ids.length < count; id++) {
         if (areUnused || findUsed.get(id, id) === null) ids.push(id)

@@ -18,7 +18,7 @@ export async function openImport(connection: Connection, clock: StoreClock): Pro
     clock,
     apply: (tables, write) =>
       tables.kind.isKeyedByPet
-        ? applyComparedRows(tables, write)
+        ? compareThenApply(tables, write)
         : session.writeInTransaction(async () => {
             await tables.compareAll()
             return write()
@@ -31,7 +31,7 @@ export async function openImport(connection: Connection, clock: StoreClock): Pro
  * Compares all rows without a lock. The transaction then compares only the pets that, according to the log, have changed in
  * the meantime.
  */
-async function applyComparedRows<Value, Result>(
+async function compareThenApply<Value, Result>(
   tables: ImportTables<Value>,
   write: () => Promise<Result>,
 ): Promise<Result> {
@@ -47,7 +47,10 @@ async function applyComparedRows<Value, Result>(
   return result
 }
 
-/** Marks the pets that the log names after `position` as touched. If the log does not name every changed pet, marks all rows. */
+/**
+ * Marks the pets that have log rows after `position`, so that they are compared again. If the log may not name every changed
+ * pet, marks every pet of the import.
+ */
 async function markChangedPets<Value>(
   tables: ImportTables<Value>,
   position: bigint | undefined,

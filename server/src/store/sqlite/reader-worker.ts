@@ -6,19 +6,19 @@ import { ReadConnection } from './read-connection.ts'
 
 export interface SqliteReaderStart {
   readonly path: string
-  /** See `OpenOptions.readerGate`. */
-  readonly gate: Int32Array<SharedArrayBuffer> | undefined
+  /** See `OpenOptions.readerStartSignal`. */
+  readonly startSignal: Int32Array<SharedArrayBuffer> | undefined
 }
 
 // The store starts this worker with this data.
-const { path, gate } = workerData as SqliteReaderStart
-if (gate !== undefined) Atomics.wait(gate, 0, 0)
+const { path, startSignal } = workerData as SqliteReaderStart
+if (startSignal !== undefined) Atomics.wait(startSignal, 0, 0)
 const searchConnection = new ReadConnection(path)
 const statementConnection = new ReadConnection(path)
 answerRequests({
   search: new PetSearch({
     dialect: DIALECT,
-    clock: { sql: (processTime) => processTime },
+    clock: { nowSql: (processTime) => processTime },
     snapshot: () => searchConnection.snapshot(),
   }),
   rows: ({ text, values }) => statementConnection.rows(text, ...values),

@@ -17,7 +17,7 @@ import { webhookMethods } from '../webhooks.ts'
 import { Reader, searchMethods, workerAddress } from '../workers.ts'
 import { backUp, requireOpenable } from './backup.ts'
 import { Connection } from './connection.ts'
-import { lockForServing, writePause } from './database-files.ts'
+import { lockForServing, newWritePause } from './database-files.ts'
 import { damageAtStart, findDamage, readinessCheck } from './health.ts'
 import { openImport } from './import.ts'
 import { logMethods } from './log.ts'
@@ -28,7 +28,7 @@ import { stockMethods } from './stock.ts'
 /** Opens or creates the file at `path`, and migrates its tables unless the options forbid it. */
 export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}): Store {
   const { clock: now = Date.now } = options
-  const clock: StoreClock = { sql: (placeholder) => placeholder, processTime: now }
+  const clock: StoreClock = { nowSql: (placeholder) => placeholder, processTime: now }
   requireOpenable(path)
   let lock: ReturnType<typeof lockForServing> | undefined
   let openedConnection: Connection | undefined
@@ -56,7 +56,7 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
   const reader = new Reader(
     () =>
       new Worker(workerAddress('store/sqlite/reader-worker.ts'), {
-        workerData: { path, gate: options.readerGate } satisfies SqliteReaderStart,
+        workerData: { path, startSignal: options.readerStartSignal } satisfies SqliteReaderStart,
       }),
     // The worker may have read commits that are not flushed yet, so its answers wait for the flush.
     (answer) => connection.read(() => answer),
@@ -91,7 +91,7 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
     ...transferMethods(connection, clock, () => openImport(connection, clock)),
     ...contentMethods(connection),
     backupTo: (backupPath) => backUp(connection, backupPath),
-    writePause: writePause(path),
+    writePause: newWritePause(path),
     findDamage: () => findDamage(connection),
     latestChangeAt: () => latestChangeAt(connection),
     findWrongSettings: async () => [],

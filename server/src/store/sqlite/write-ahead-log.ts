@@ -94,8 +94,9 @@ export class FlushQueue {
   }
 
   /**
-   * Must be called right after each commit. `logEndBefore` is the end of the log before the commit. If no other caller is
-   * waiting (`mayBlockEventLoop`) and flushes are short, the flush runs at once, which saves a round trip to another thread.
+   * Must be called right after each commit. `logEndBefore` is the last position in the table `log` before the commit. If
+   * blocking the event loop would delay no other request (`mayBlockEventLoop`) and flushes are short, the flush runs at once
+   * on the event loop, which saves a round trip to another thread.
    */
   add(logEndBefore: bigint, mayBlockEventLoop: boolean): void {
     if (mayBlockEventLoop && this.#flushingGroup === undefined && this.#averageMs < SHORT_FLUSH_MS) {

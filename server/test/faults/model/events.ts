@@ -1,4 +1,4 @@
-import { STORE_KEY_ID } from '../../../src/core/stock/command.ts'
+import { SYSTEM_KEY_ID } from '../../../src/core/stock/command.ts'
 import type { ChangedBy } from './outcome.ts'
 
 /** An event of one pet; numbers are `bigint`. */
@@ -69,7 +69,7 @@ function comparable(events: readonly ModelEvent[]): ModelEvent[] {
 }
 
 function isEndOfHold({ kind, data }: ModelEvent): boolean {
-  return data.keyId === STORE_KEY_ID && (kind === 'order' || kind === 'recovered')
+  return data.keyId === SYSTEM_KEY_ID && (kind === 'order' || kind === 'recovered')
 }
 
 function rankOf({ data }: ModelEvent): number {

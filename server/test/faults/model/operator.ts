@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { STORE_KEY_ID } from '../../../src/core/stock/command.ts'
+import { SYSTEM_KEY_ID } from '../../../src/core/stock/command.ts'
 import { openStore, restoreStore } from '../../../src/store/open-store.ts'
 import { type Outcome, petstore } from '../../cli/petstore.ts'
 import { historyOf, stockOf } from '../../support/whole-store.ts'
@@ -74,7 +74,7 @@ function csvLine({ pet, name, categoryId, status, quantity }: PetRow): string {
 async function remove(run: ModelRun, petId: bigint): Promise<void> {
   // The pet stays until the expiry of its holds is recorded, which is soon.
   await run.endHolds()
-  const by = { at: run.world.now, id: STORE_KEY_ID, name: STORE_KEY_ID }
+  const by = { at: run.world.now, id: SYSTEM_KEY_ID, name: SYSTEM_KEY_ID }
   const isRemoved = run.world.catalog.remove(petId, by) === undefined
   await cli(run, isRemoved ? 0 : 1, ['pets', 'remove', '--yes', '--', String(petId)])
 }

@@ -1,4 +1,4 @@
-import { STORE_KEY_ID } from '../../../src/core/stock/command.ts'
+import { SYSTEM_KEY_ID } from '../../../src/core/stock/command.ts'
 import type { ChangedBy } from './outcome.ts'
 import { IMPORT_KEY, type ModelWorld } from './world.ts'
 
@@ -100,7 +100,7 @@ export class ModelOrders {
 
   /** Holds that have expired stay so, whatever the clock says later. */
   endHolds(): void {
-    const by = { at: this.#world.now, id: STORE_KEY_ID, name: STORE_KEY_ID }
+    const by = { at: this.#world.now, id: SYSTEM_KEY_ID, name: SYSTEM_KEY_ID }
     for (const [id, order] of this.sorted()) {
       if (order.state !== this.#orders.get(id)?.state) this.put(id, order, order.state, by)
     }

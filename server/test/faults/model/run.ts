@@ -1,5 +1,5 @@
 import { PERMISSIONS } from '../../../src/core/keys/api-key.ts'
-import { STORE_KEY_ID } from '../../../src/core/stock/command.ts'
+import { SYSTEM_KEY_ID } from '../../../src/core/stock/command.ts'
 import { checkAgainstContract } from '../../support/contract-check.ts'
 import { ClockShop } from '../clock/clock-shop.ts'
 import { judge, type Told } from './judge.ts'
@@ -162,7 +162,7 @@ async function endHolds({ shop, world }: ModelRun): Promise<void> {
   const { store, now } = shop
   const holdsOf = await store.petsWithExpiredHolds(1_000)
   if (holdsOf.length > 0)
-    await store.changeStock([{ type: 'release_holds', petIds: holdsOf, keyId: STORE_KEY_ID, at: now }])
+    await store.changeStock([{ type: 'release_holds', petIds: holdsOf, keyId: SYSTEM_KEY_ID, at: now }])
   world.orders.endHolds()
 }
 
