@@ -274,20 +274,32 @@ describe('group commit', () => {
       expect(shown()).toEqual([
         ['brief', 9n],
         ['brief', 1n, 2n],
-        ['full', 1n],
         ['brief', 2n],
       ])
-      await batches[3]?.end()
+      await batches[2]?.end()
       expect(await free).toEqual(outcome(change(2, 2n)))
+      expect(shown().slice(3)).toEqual([['full', 1n]])
       const behind = [set(change(3, 1n)), set(change(4, 2n)), set(change(5, 3n))]
       await someTurns()
       expect(shown().slice(4)).toEqual([['brief', 2n, 3n]])
       await batches[4]?.end()
-      await batches[2]?.end(new ServiceError('service_unavailable', 'pet 1 stays locked'))
+      await batches[3]?.end(new ServiceError('service_unavailable', 'pet 1 stays locked'))
       expect(await locked).toBe('pet 1 stays locked')
       expect(shown().slice(5)).toEqual([['brief', 1n]])
       await batches[5]?.end()
       await Promise.all([first, ...behind])
+    })
+
+    test('a request for a locked pet follows an earlier request for another of its pets', async () => {
+      const { batches, send } = slowStore(undefined, { slots: 1, lockWaits: 1 })
+      const answers = [send(change(1, 9n)), send(change(1, 1n)), send(adjustment(1n, 2n))]
+      await batches[0]?.end()
+      await batches[1]?.end(new PetsLockedError(new Set([2n])))
+      expect(batches.slice(2).map(({ changes }) => petIdsOf(changes))).toEqual([[1n]])
+      await batches[2]?.end()
+      expect(batches.slice(3).map(({ changes }) => petIdsOf(changes))).toEqual([[1n, 2n]])
+      await batches[3]?.end()
+      await Promise.all(answers)
     })
 
     test('no more commits wait for locks than the store allows; the others follow in turn', async () => {

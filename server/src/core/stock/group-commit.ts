@@ -26,7 +26,7 @@ export interface CommitObserver {
 }
 
 interface GroupCommitParts {
-  /** GroupCommit never runs two commits that lock the same pet at the same time. */
+  /** Concurrent calls of `changeStock` are always about different pets. */
   readonly store: Pick<StockStore, 'changeStock' | 'concurrentCommits' | 'concurrentLockWaits'>
   /**
    * `afterPendingChecks` runs a commit at the end of a turn, after the pending limit checks, so that the commit includes the
@@ -48,8 +48,8 @@ interface WaitingCommand {
  * waits for that commit, so the changes of a pet keep their order. If another process keeps a pet locked, only the commands
  * about that pet wait for it.
  *
- * The first command of a turn of the event loop is committed at once, unless a commit is running or several commands were
- * waiting at the end of an earlier turn. Other commands wait for the end of the turn, and under load for the next turn.
+ * The first command of a turn of the event loop is committed at once, unless a commit is running or the last scheduled commit
+ * had several commands. All other commits are scheduled for the end of the turn, and under load for the end of the next turn.
  * Measured in docs/decisions/2026-11-16-one-truth.md.
  */
 export class GroupCommit {
@@ -63,8 +63,8 @@ export class GroupCommit {
   #freeSlots: number
   #isCommitScheduled = false
   #lastCommitSize = 0
-  /** Whether at most one command was waiting when the most recent commit at the end of a turn started. */
-  #wasLastTurnQuiet = true
+  /** Whether at most one command was waiting when the last scheduled commit started. */
+  #wasLastCommitSmall = true
   /** Whether this turn has already committed a command at once. */
   #hasCommittedThisTurn = false
 
@@ -103,7 +103,7 @@ export class GroupCommit {
     })
     const { store, limits } = this.#parts
     const isIdle = this.#freeSlots === store.concurrentCommits
-    if (this.#wasLastTurnQuiet && !this.#hasCommittedThisTurn && !this.#isCommitScheduled && isIdle) {
+    if (this.#wasLastCommitSmall && !this.#hasCommittedThisTurn && !this.#isCommitScheduled && isIdle) {
       this.#hasCommittedThisTurn = true
       limits.afterPendingChecks(() => {
         this.#hasCommittedThisTurn = false
@@ -127,7 +127,7 @@ export class GroupCommit {
 
   #commitWaiting(): void {
     this.#isCommitScheduled = false
-    this.#wasLastTurnQuiet = this.#waiting.length <= 1
+    this.#wasLastCommitSmall = this.#waiting.length <= 1
     this.#startCommit()
   }
 
@@ -161,10 +161,11 @@ export class GroupCommit {
       )
     } catch (error) {
       if (error instanceof PetsLockedError) {
-        // The blocked commands wait for their locks without using a commit slot.
         const { free, blocked } = splitByLocks(batch, error.petIds)
-        for (const group of blocked) void this.#commitAfterLocks(group)
+        // The free commands go first, because a blocked command may share a pet with an earlier free command.
         if (free.length > 0) await this.#commit(free, 'brief')
+        // The blocked commands wait for their locks without using a commit slot.
+        for (const group of blocked) void this.#commitAfterLocks(group)
         return
       }
       if (error instanceof ServiceError || batch.length === 1) {
@@ -240,8 +241,8 @@ function countThatFit(waiting: readonly WaitingCommand[]): number {
 }
 
 /**
- * Splits a batch into free commands and groups of blocked commands. A command that shares a pet with a blocked command joins
- * its group, so that their order is kept. No pet is in two groups.
+ * Splits a batch into free commands and groups of blocked commands. A command that shares a pet with an earlier blocked command
+ * joins its group, so that their order is kept. No pet is in two groups.
  */
 function splitByLocks(batch: readonly WaitingCommand[], lockedPets: ReadonlySet<bigint>) {
   // Without locked pets, something else is locked, so all commands wait.
