@@ -246,7 +246,7 @@ function describeResponses(operation: Operation, shared: SharedComponents) {
     })
   }
   const ownErrors = [...(operation.errors ?? [])]
-  const rejectsUnknownParameters = !operation.ignoresUnknownFields
+  const rejectsUnknownParameters = !operation.ignoresUnknownInput
   if (rejectsUnknownParameters || params !== undefined || query !== undefined) {
     ownErrors.push('invalid_request')
   }
@@ -380,15 +380,15 @@ function describeSchemas() {
     if (title !== undefined) definitions[title] = definitionOf(schema)
     schemas.push(...partsOf(schema))
   }
-  for (const { body, ignoresUnknownFields } of OPERATIONS) {
-    if (body !== undefined && !ignoresUnknownFields) forbidOtherFields(body, definitions)
+  for (const { body, ignoresUnknownInput } of OPERATIONS) {
+    if (body !== undefined && !ignoresUnknownInput) forbidOtherFields(body, definitions)
   }
   return definitions
 }
 
 /**
- * Operations that are not in SPEC.md reject unknown fields, also in objects inside the body. A schema with `oneOf` leaves
- * this to its variants.
+ * Sets `additionalProperties: false` in the definition of a body and of the objects inside it. A definition with `oneOf` does not
+ * get it, because its variants have it.
  */
 function forbidOtherFields(schema: TSchema, definitions: Record<string, unknown>): void {
   const { title } = keywordsOf(schema)

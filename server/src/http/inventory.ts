@@ -47,7 +47,7 @@ export const listInventory = defineOperation('GET', '/inventory', {
   summary: 'List stock levels',
   description: 'Returns the current stock levels for all pets in the store, by petId ascending.',
   stability: 'stable',
-  ignoresUnknownFields: true,
+  ignoresUnknownInput: true,
   headers: {},
   success: { description: 'The stock level of every pet.', schema: Type.Array(InventoryItem) },
   prepare: (_, { view }) => view.current(),
@@ -72,7 +72,7 @@ export const updateInventory = defineOperation('PATCH', '/inventory/{petId}', {
   description:
     'Sets the stock quantity of one pet, to record new arrivals, returns or manual adjustments. The response is sent once the change is on disk. Experimental: the request shape may change before it becomes stable.',
   stability: 'experimental',
-  ignoresUnknownFields: true,
+  ignoresUnknownInput: true,
   permission: 'stock',
   params: { petId: Int64('The pet whose stock is updated.') },
   headers: {

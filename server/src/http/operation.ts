@@ -106,9 +106,9 @@ interface OperationSpec {
   readonly tag?: string
   /** `beta` by default. */
   readonly stability?: 'experimental' | 'stable'
-  /** Ignores unknown query parameters, too. Only the four operations of SPEC.md do this; all others reject them. */
-  readonly ignoresUnknownFields?: true
-  /** The permission that the key must have. Every operation that changes something needs one. */
+  /** Ignores unknown fields and query parameters. Only the four operations of SPEC.md do this; all others reject them. */
+  readonly ignoresUnknownInput?: true
+  /** The permission that the key must have. An operation that changes something needs one, unless it takes a pairing code. */
   readonly permission?: Permission
   /** The bearer token is a pairing code. The caller is the key that the code belongs to. */
   readonly takesPairingCode?: true
@@ -181,7 +181,7 @@ export function defineOperation<
     throw new Error(`${method} ${path} changes something, but does not name the permission that it needs`)
   }
   const paramCodecs = codecsOf(params)
-  const isStrict = !definition.ignoresUnknownFields
+  const isStrict = !definition.ignoresUnknownInput
   const readQuery = queryReader(query ?? {}, isStrict)
   return {
     ...definition,

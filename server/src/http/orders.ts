@@ -112,7 +112,7 @@ export const listOrders = defineOperation('GET', '/store/orders', {
   summary: 'List orders',
   description:
     'Returns orders by id ascending, in pages. Without `state`, returns only open and complete orders. With `customer`, returns only the orders of customers whose name begins with that text, sorted by customer.',
-  ignoresUnknownFields: true,
+  ignoresUnknownInput: true,
   query: {
     state: Type.Optional(OneOf(ORDER_STATES, { description: 'Return only orders in this state.' })),
     petId: Type.Optional(Int64('Return only orders of this pet.')),

@@ -188,7 +188,7 @@ export const getPet = defineOperation('GET', '/pets/{petId}', {
   description:
     'Returns the record of one pet. Deprecated: use GET /catalog/{petId}. After the sunset date the response is 410.',
   stability: 'stable',
-  ignoresUnknownFields: true,
+  ignoresUnknownInput: true,
   deprecatedSince: new Date('2026-11-01T00:00:00Z'),
   successor: '/v1/catalog/{petId}',
   params: { petId: Int64('The pet to return.') },

@@ -31,7 +31,7 @@ interface LogList<Row extends ListedRow, Entry> {
   readonly columns: string
   /** The expressions that are evaluated only for the rows of the page. */
   readonly lookups: readonly string[]
-  /** Whether an index finds the listed rows of a pet. The index `log_of_entries` has only rows that fulfil IS_PET_EDIT. */
+  /** Whether an index finds the listed rows of a pet. Pet edits have such an index (`log_of_entries`), changes do not. */
   readonly isIndexedByPet: boolean
   toEntry(row: Row): Entry
 }

@@ -228,8 +228,8 @@ async function findBarcodeOwner(
 interface FoundRow extends Pick<LockedRow, 'quantity' | 'reserved' | 'low_at'> {
   readonly id: bigint
   readonly low_since: bigint | null
-  /** The units that expired holds still reserve. */
-  readonly expired: bigint
+  /** The part of `reserved` that belongs to expired holds. Callers do not see it as reserved. */
+  readonly expired_units: bigint
 }
 
 const { id: _, ...FIELDS_WITHOUT_ID } = PET
@@ -239,7 +239,7 @@ function rowsStatement({ dialect, clock }: SearchSource): string {
   return `
     SELECT wanted.id, ${selectList(FIELDS_WITHOUT_ID)}, quantity, reserved, low_at, (
         SELECT CAST(coalesce(sum(orders.quantity), 0) AS BIGINT) FROM orders ${dialect.indexedBy('orders_held')}
-        WHERE orders.pet_id = wanted.id AND ${isExpiredSql(clock.nowSql('$1'))}) AS expired,
+        WHERE orders.pet_id = wanted.id AND ${isExpiredSql(clock.nowSql('$1'))}) AS expired_units,
       CASE WHEN is_low THEN (
         SELECT at FROM log ${dialect.indexedBy('log_of_crossings')}
         WHERE log.pet_id = wanted.id AND kind = 'low' ORDER BY id DESC LIMIT 1) END AS low_since
@@ -253,7 +253,7 @@ function toFound(row: FoundRow, place: SearchPlace): FoundPet {
     petId,
     ...fields,
     quantity: Number(row.quantity),
-    reserved: Number(row.reserved - row.expired),
+    reserved: Number(row.reserved - row.expired_units),
     ...(row.low_at === null ? {} : { lowStockAt: Number(row.low_at) }),
     ...(ownLowStockAt === undefined ? {} : { ownLowStockAt }),
     ...(row.low_since === null ? {} : { lowSince: Number(row.low_since) }),

@@ -168,7 +168,7 @@ export function webhookMethods(
       const range = await logRange()
       const current = fromCursor(cursor)
       if (relistAt !== undefined) {
-        return { type: 'not_sent_yet', cursor, lag: withRelist(await lagOf(cursor, range)) }
+        return { type: 'no_rewind', cursor, lag: withRelist(await lagOf(cursor, range)) }
       }
       const relist: Rewind = { type: 'relist', cursor: cursorAt(range, range.position), lag: ONE_RELIST }
       if (current === undefined) return relist
@@ -180,7 +180,7 @@ export function webhookMethods(
       )
       const start = (firstRows[0]?.position ?? range.position + 1n) - 1n
       if (start >= current.position) {
-        return { type: 'not_sent_yet', cursor, lag: await lagOf(cursor, range) }
+        return { type: 'no_rewind', cursor, lag: await lagOf(cursor, range) }
       }
       // The log is pruned from its beginning. If it still has an event at or before `start`, it has every event after `start`.
       const olderRows = await database.rows(

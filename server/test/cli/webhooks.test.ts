@@ -182,7 +182,7 @@ describe('petstore webhooks, while a service runs', () => {
     expect([exitCode, stdout]).toEqual([
       0,
       expect.stringMatching(
-        /were pruned .* will send a relist instead.* The webhook is paused: petstore webhooks resume/,
+        /were pruned .* will send a relist instead.* The webhook is paused\. To continue: petstore webhooks resume/,
       ),
     ])
     const count = receiver.taken.length

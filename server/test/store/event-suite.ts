@@ -192,7 +192,7 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
         quantity(1n, 10, 11, { at: second }),
         quantity(1n, 11, 12, { at: third }),
       ])
-      expect(await store.findRewind(progress, third + 1)).toMatchObject({ type: 'not_sent_yet', ...progress })
+      expect(await store.findRewind(progress, third + 1)).toMatchObject({ type: 'no_rewind', ...progress })
       await store.pruneHistory({ keep: 2 }, 100)
       expect(await store.findRewind(progress, third)).toMatchObject({ type: 'events', lag: { events: 1 } })
       expect(await store.findRewind(progress, second)).toMatchObject({ type: 'relist', lag: { events: 1 } })

@@ -224,7 +224,10 @@ async function checkWebhooks(store: Store): Promise<Finding[]> {
   return problems.map(({ text, advice }) => note('webhooks', text, advice))
 }
 
-/** A gap is a note, not a problem: the service uses the clock of this machine only for the times of its log lines. */
+/**
+ * Only PostgreSQL has its own clock. A gap is a note, not a problem, because with PostgreSQL the service uses the clock of this
+ * machine only for the times of its log lines.
+ */
 function checkClockGap(store: Store): Finding[] {
   const gap = Date.now() - store.clock()
   if (Math.abs(gap) <= MAX_CLOCK_GAP_MS) return []

@@ -171,7 +171,7 @@ async function setPaused(
   const backlog = formatCount(lag.events, 'event')
   console.log(
     paused
-      ? `Paused webhook ${webhookId} in ${database}. It keeps its position: petstore webhooks resume ${webhookId}`
+      ? `Paused webhook ${webhookId} in ${database}. It keeps its position in the log. To continue: petstore webhooks resume ${webhookId}`
       : `Webhook ${webhookId} in ${database} was ${condition} and continues from its position, ${backlog} behind.`,
   )
 }
@@ -238,14 +238,14 @@ async function replay(
   const from = flags.from(at)
   const { webhook, lag } = await requireWebhook(store, webhookId)
   const rewind = await store.findRewind(webhook.progress, from)
-  if (rewind.type === 'not_sent_yet') throw new Error(describeRefusedReplay(webhook, lag, from))
+  if (rewind.type === 'no_rewind') throw new Error(describeRefusedReplay(webhook, lag, from))
   const { paused, progress } = await changeWebhook(
     store,
     rewindCommand(webhook, rewind, { keyId: SYSTEM_KEY_ID, at }),
   )
   const isStopped = paused || progress.off !== undefined
   const hint = isStopped
-    ? ` The webhook is ${conditionOf(webhook)}: petstore webhooks resume ${webhookId}`
+    ? ` The webhook is ${conditionOf(webhook)}. To continue: petstore webhooks resume ${webhookId}`
     : ''
   console.log(
     rewind.type === 'relist'

@@ -61,9 +61,9 @@ type MissingFields = { readonly type: 'missing_fields' }
 
 type NewPetFields = Omit<PetUpsert, 'id'> & Pick<Pet, 'name' | 'categoryId'>
 
-/** The facts about all pets of one upsert that are needed to check each of them. */
+/** The facts about the pets of one `upsert_pets` command that are needed to check each of them. */
 interface Batch {
-  /** The ids that the upsert names. New pets without an id must not get them. */
+  /** The ids that the command names. New pets without an id must not get them. */
   readonly chosenIds: ReadonlySet<bigint>
   /** The barcodes that pets of the batch give up, so that other pets of the batch can have them. */
   readonly releasedBarcodes: ReadonlySet<string>

@@ -198,9 +198,8 @@ export class BurstFilter {
   /** Whether the client had seen a 429. `lastUsedAt` is the time of its previous request to any instance. */
   wasWarned(keyId: string, { receivedAt, connection }: Arrival, now: number, lastUsedAt: number): boolean {
     const warning = this.#warnings.get(keyId)
-    // If this process sent no 429 in this window, another process may have refused the key's previous request. If that
-    // was at least BURST_MS ago, the client has seen the 429. If the clock was set back since then, the time since that
-    // request counts as 0 ms.
+    // This process sent no 429 in this window, so only another process can have sent one. The client has seen that 429 if the
+    // key's previous request was at least BURST_MS ago. If the clock was set back since then, that time counts as 0 ms.
     if (warning === undefined || now >= warning.resetAt) return Math.max(0, now - lastUsedAt) >= this.#burstMs
     const sentAt = connection === undefined ? undefined : warning.sentTimes.get(connection)
     if (sentAt !== undefined && receivedAt > sentAt) return true

@@ -25,7 +25,7 @@ interface CommandFields {
   set_quantity: {
     petId: bigint
     quantity: number
-    /** The command changes nothing unless the entry is in one of these states. `undefined` allows any state. */
+    /** The command changes nothing unless the entry has the quantity and status of one of these. `undefined` allows any. */
     onlyIf?: readonly EntryState[] | undefined
   }
   /** Makes all of its changes or none. Each pet may occur once. */
@@ -61,7 +61,7 @@ interface CommandFields {
   move_webhook_cursor: {
     webhookId: bigint
     cursor: string
-    /** When the relist was created that the webhook sends before any event. `undefined` if it sends no relist. */
+    /** When the relist was created; `undefined` if there is none. The webhook sends it first, then the events after `cursor`. */
     relistAt?: number | undefined
     /** The command changes nothing if the webhook has another revision. `undefined` allows any revision. */
     onlyIfRevision?: number | undefined

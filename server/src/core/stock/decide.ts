@@ -43,8 +43,8 @@ export interface Decision {
   readonly answers: readonly RememberedAnswer[]
 }
 
-/** The part of a decision that imports write as well. */
-export type WrittenDecision = Pick<Decision, 'records' | 'reserved' | 'low' | 'orders' | 'catalog'>
+/** The part of a decision that an import writes, too. Only commands change webhooks and answers. */
+export type ImportableDecision = Pick<Decision, 'records' | 'reserved' | 'low' | 'orders' | 'catalog'>
 
 /** The state that a commit has locked and read for its commands, in addition to the entries of its pets. */
 interface LockedState {

@@ -82,9 +82,9 @@ export interface WebhookWithLag {
 export interface Rewind {
   /**
    * `events`: the events since the requested time will be sent again. `relist`: some of them may have been pruned, so a
-   * relist replaces them. `not_sent_yet`: the webhook has not sent the first of them yet, so it stays at its place.
+   * relist replaces them. `no_rewind`: the webhook stays at its place, because it has to send a relist first or has sent none of them.
    */
-  readonly type: 'events' | 'relist' | 'not_sent_yet'
+  readonly type: 'events' | 'relist' | 'no_rewind'
   readonly cursor: string
   readonly lag: WebhookLag
 }

@@ -150,7 +150,7 @@ const BLANK_OR_CONTROL = /[\s\p{Cc}]/u
 const SCHEME_AND_HOST = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]/i
 const PORT = /^[^/?#]*:\/\/[^/?#]*:(\d+)(?:[/?#]|$)/
 
-/** Returns the url in normal form, or its problem. `WebhookSender.problemOf` checks whether it may be called. */
+/** Returns the url in normal form, or its problem. `WebhookSender.problemOf` checks whether deliveries to it are allowed. */
 export function normalizeUrl(text: string): NormalizedUrl {
   const problem = findUrlProblem(text)
   if (problem !== undefined) return invalidUrl(problem)

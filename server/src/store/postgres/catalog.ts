@@ -41,7 +41,7 @@ interface StoredCatalog {
 const BARCODE_LOCK_COUNT = 64
 
 /**
- * Must be the first statement of a commit. Commits that change single pets run concurrently. A commit that changes a category
+ * Must be the first statement of a commit. Commits that change only pets run concurrently. A commit that changes a category
  * runs alone, and so does an import: while a commit decides about a pet, the pet's category and threshold must not change.
  * Barcodes are locked in a fixed order, so that two commits never deadlock over them.
  */

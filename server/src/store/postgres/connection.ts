@@ -10,7 +10,7 @@ import {
   isProgramError,
   isReadOnly,
   isUnusableConnection,
-  type NewerTables,
+  type NewerTablesError,
   Overloaded,
   TOO_MANY_CONNECTIONS,
   toServiceError,
@@ -18,7 +18,7 @@ import {
   unusableHostsError,
   withTimeout,
 } from './failures.ts'
-import { findNewerTables } from './migrations.ts'
+import { findNewerTablesError } from './migrations.ts'
 import { checkAcceptsWrites, NO_MAX_PAUSE, PostgresLongSession, runAll } from './session.ts'
 import { type Session, SessionPool } from './session-pool.ts'
 
@@ -195,8 +195,8 @@ export class Connection implements SqlDatabase {
       const refusesOnlyNewSession = hasState(error, TOO_MANY_CONNECTIONS) && pool.hasSessions
       const isCurrentPool = pool === this.#pool
       if (isUnusableConnection(error) && isCurrentPool && !refusesOnlyNewSession) this.#startProbing(error)
-      const mayBeNewerTables = isProgramError(error) && !isDuplicateKey(error)
-      const newerTables = mayBeNewerTables ? await this.#findNewerTables(pool) : undefined
+      const mayHaveNewerTables = isProgramError(error) && !isDuplicateKey(error)
+      const newerTables = mayHaveNewerTables ? await this.#findNewerTablesError(pool) : undefined
       throw newerTables === undefined ? toServiceError(error) : unavailableError(newerTables)
     }
   }
@@ -206,11 +206,11 @@ export class Connection implements SqlDatabase {
     await this.#pool.close(CLOSE_TIMEOUT_SECONDS, CLOSED)
   }
 
-  /** The newer tables that made a statement of this version fail; `undefined` if the statement itself is wrong. */
-  #findNewerTables(pool: SessionPool): Promise<NewerTables | undefined> {
+  /** The error to report if a newer program has migrated the tables; `undefined` if the failed statement itself is wrong. */
+  #findNewerTablesError(pool: SessionPool): Promise<NewerTablesError | undefined> {
     const rows = <Row>(text: string, ...values: readonly SqlValue[]) =>
       this.#onSession(pool, (session) => session.unsafe<Row[]>(text, values.map(toParameter)))
-    return findNewerTables({ rows }).catch(() => undefined)
+    return findNewerTablesError({ rows }).catch(() => undefined)
   }
 
   #requireAvailable(): void {
@@ -329,7 +329,7 @@ export class Connection implements SqlDatabase {
         if (pool === this.#pool) this.#lossCount++
       },
       maxWaitMs: this.#statementTimeoutMs,
-      maxOpenMs: this.#answerTimeoutMs,
+      openTimeoutMs: this.#answerTimeoutMs,
     })
     return pool
   }

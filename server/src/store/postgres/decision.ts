@@ -1,5 +1,5 @@
 import type { LockedCatalog } from '../../core/catalog/catalog-draft.ts'
-import type { WrittenDecision } from '../../core/stock/decide.ts'
+import type { ImportableDecision } from '../../core/stock/decide.ts'
 import { isPetRecord, type PetRecord } from '../../core/stock/stock-draft.ts'
 import { LOG_COLUMN_NAMES, LOG_COLUMNS, logValues } from '../log-rows.ts'
 import { ORDER_COLUMNS, orderDetail } from '../order-rows.ts'
@@ -22,7 +22,7 @@ interface StateBefore {
 }
 
 /** Statements that write a decision inside a commit. */
-export function decisionStatements(decision: WrittenDecision, before: StateBefore): Statement[] {
+export function decisionStatements(decision: ImportableDecision, before: StateBefore): Statement[] {
   const { records, orders, catalog, reserved, low } = decision
   const { logIdBlocks } = before
   if (logIdBlocks === undefined) return records.length === 0 ? [] : [quantityStatement(decision, before)]
@@ -60,7 +60,7 @@ const WRITE_QUANTITY_CHANGES = `
  * consecutive ids, so one `nextval` is enough for all rows. The statement calls `nextval` while the pets are locked, so the
  * ids of a pet's rows are in the order of its changes.
  */
-function quantityStatement({ records, low }: WrittenDecision, { lastChangeOf }: StateBefore): Statement {
+function quantityStatement({ records, low }: ImportableDecision, { lastChangeOf }: StateBefore): Statement {
   const rows = records.map((record, index) => {
     // The statement adds the first id.
     const relativeId = BigInt(index)
@@ -104,7 +104,7 @@ const WRITE_ORDERS_AND_STOCK = `
 
 /** Statements that write the log rows, the stock and the new orders. */
 function recordStatements(
-  { records, reserved, low, orders }: WrittenDecision,
+  { records, reserved, low, orders }: ImportableDecision,
   { lastChangeOf }: StateBefore,
   idOf: (index: number) => bigint,
 ): Statement[] {

@@ -8,7 +8,7 @@ import { type Columns, type Dialect, type SqlValue, statement } from '../sql.ts'
  */
 export const IDS_PER_BLOCK = 2_000
 
-/** An advisory lock: shared for changes of single pets, exclusive for categories and for many pets. The number is arbitrary. */
+/** An advisory lock: exclusive for imports and for changes of categories, shared for changes of pets. The number is arbitrary. */
 export const CATALOG_LOCK = 0x696d706f7274n
 /** The class of the advisory locks of barcodes: the first of the two numbers that name a lock. */
 export const BARCODE_LOCK_CLASS = 0x62617263

@@ -23,8 +23,8 @@ export class ReadOnly extends Error {
 }
 
 /** A newer program has migrated the tables to a version that this program cannot use. */
-export class NewerTables extends Error {
-  override readonly name = 'NewerTables'
+export class NewerTablesError extends Error {
+  override readonly name = 'NewerTablesError'
 }
 
 /** None of the hosts in DATABASE_URL can be used. The message names the problem of each host. */
@@ -99,7 +99,7 @@ export function unavailableError(cause: unknown): ServiceError {
 function problemOf(cause: unknown): string {
   if (cause instanceof Overloaded) return 'the service is overloaded'
   if (isReadOnly(cause)) return 'the database is read-only at the moment'
-  if (cause instanceof NewerTables) return 'the database has a newer version than this program at the moment'
+  if (cause instanceof NewerTablesError) return 'the database has a newer version than this program at the moment'
   return 'the database cannot answer at the moment'
 }
 

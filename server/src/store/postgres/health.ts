@@ -16,7 +16,7 @@ import {
   withTimeout,
 } from './failures.ts'
 import { numberLog } from './log.ts'
-import { findNewerTables } from './migrations.ts'
+import { findNewerTablesError } from './migrations.ts'
 import { checkAcceptsWrites, type PostgresLongSession } from './session.ts'
 
 /** A write that waits longer than this for a table counts as hanging. */
@@ -125,7 +125,7 @@ async function checkReadiness(session: PostgresLongSession): Promise<void> {
     throw hasState(error, LOCK_TIMEOUT) ? await explainLockTimeout(session) : error
   }
   await checkNumbering(session)
-  const newerTables = await findNewerTables(session)
+  const newerTables = await findNewerTablesError(session)
   if (newerTables !== undefined) throw unavailableError(newerTables)
 }
 

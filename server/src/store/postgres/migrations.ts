@@ -10,7 +10,7 @@ import {
 import { needsMigration, OpenRefused, requireOwnTables, type TablesMode } from '../opening.ts'
 import { inLongSession, type LongSession, type RowSource, type SqlDatabase } from '../sql.ts'
 import { DIALECT } from './dialect.ts'
-import { NewerTables } from './failures.ts'
+import { NewerTablesError } from './failures.ts'
 import { FAILOVER_TABLES, FIRST_TABLES } from './tables.ts'
 
 interface Migration {
@@ -164,10 +164,10 @@ async function convertEarlyRows(session: LongSession): Promise<void> {
 }
 
 /** The error to report if a newer program has migrated the tables to a version that this program cannot use. */
-export async function findNewerTables(database: RowSource): Promise<NewerTables | undefined> {
+export async function findNewerTablesError(database: RowSource): Promise<NewerTablesError | undefined> {
   const { number, oldestProgram } = await versionOf(database)
   if (number <= NEWEST_VERSION || oldestProgram <= NEWEST_VERSION) return undefined
-  return new NewerTables(
+  return new NewerTablesError(
     `the tables have version ${number}, this program supports ${NEWEST_VERSION}; start the newer program`,
   )
 }

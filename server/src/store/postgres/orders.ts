@@ -33,7 +33,8 @@ const NAMED_ORDERS = `SELECT ${ORDER_SELECT_LIST} FROM orders WHERE id = ANY ($5
 
 /**
  * Reads the expired holds of the locked pets, and the orders that `namedOrders` selects. It also takes ids for new orders and
- * log rows from their sequences. The pets must be locked, so that the log ids of a pet are in the order of its changes.
+ * log rows from their sequences. (`own_ids` takes ids; after a failover or restore it first skips ids that lost commits may have
+ * used.) The pets must be locked, so that the log ids of a pet are in the order of its changes.
  */
 const selectOrders = (namedOrders: string) => `
   WITH clock AS MATERIALIZED (

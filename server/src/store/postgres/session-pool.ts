@@ -14,7 +14,7 @@ interface PoolParts {
   /** How long a caller waits in total, even if sessions become free for other callers. */
   readonly maxWaitMs: number
   /** How long opening and checking a connection may take. */
-  readonly maxOpenMs: number
+  readonly openTimeoutMs: number
 }
 
 interface Waiter {
@@ -137,7 +137,7 @@ export class SessionPool {
     const sql = new SQL({ ...this.options, max: 1, onclose })
     this.#opening.add(sql)
     try {
-      const opened = await withTimeout(this.#openAndCheck(sql), this.#parts.maxOpenMs)
+      const opened = await withTimeout(this.#openAndCheck(sql), this.#parts.openTimeoutMs)
       session = opened
       this.#open.set(opened, sql)
       this.release(opened, { isReusable: true })

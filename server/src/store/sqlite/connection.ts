@@ -165,8 +165,8 @@ export class Connection implements SqlDatabase, LongSession {
     try {
       this.#begin.run()
     } catch {
-      // The write-ahead log cannot be rewritten, because the file is read-only or another process, such as an import, is
-      // writing. It is only flushed. The commit of the other process flushes the earlier commits, too.
+      // The bytes of the write-ahead log cannot be written again, because the file is read-only or another process, such as an
+      // import, is writing. So they are only flushed. The commit of the other process flushes them, too.
       wal.flushNow()
       return
     }

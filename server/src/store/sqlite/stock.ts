@@ -7,7 +7,7 @@ import {
   decide,
   idempotencyKeysOf,
   type RememberedAnswer,
-  type WrittenDecision,
+  type ImportableDecision,
 } from '../../core/stock/decide.ts'
 import type { InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
 import { isPetRecord, type LogRecord, type PetRecord } from '../../core/stock/stock-draft.ts'
@@ -180,7 +180,7 @@ export function decisionWriter(database: Database) {
     }
   }
 
-  return (decision: WrittenDecision, lastChangeOf: (petId: bigint) => bigint | null): void => {
+  return (decision: ImportableDecision, lastChangeOf: (petId: bigint) => bigint | null): void => {
     const { records } = decision
     if (decision.catalog !== undefined) catalog.write(decision.catalog)
     const firstId = records.length === 0 ? 0n : logEnd().position + 1n

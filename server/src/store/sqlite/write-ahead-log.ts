@@ -186,9 +186,10 @@ function newGroup(logEndBefore: bigint): CommitGroup {
  * 100 MiB.
  */
 const CHANGES_BETWEEN_CHECKPOINTS = 32_000
-/** Writes wait during the last step, which takes only milliseconds if fewer rows than this are left to copy. */
-const MAX_CHANGES_OF_LAST_STEP = 2_000
-const MAX_STEPS = 5
+/** Writes wait during the last step. It takes only milliseconds if fewer changed rows than this are left to copy. */
+const SHORT_STEP_CHANGES = 2_000
+/** After this many steps the last step runs, even if more rows are left to copy. */
+const MAX_STEPS_BEFORE_LAST = 5
 
 /**
  * Copies the write-ahead log into the database, in a worker with its own connection, so that the event loop does not
@@ -232,10 +233,10 @@ export class Checkpointer {
 
   /** If a checkpoint fails, for example because the disk is full, nothing is lost, and the next checkpoint copies the log. */
   async #run(): Promise<void> {
-    for (let step = 0; step < MAX_STEPS; step++) {
+    for (let step = 0; step < MAX_STEPS_BEFORE_LAST; step++) {
       this.#changes = 0
       await this.#sendToWorker(this.#path)
-      if (this.#changes < MAX_CHANGES_OF_LAST_STEP) break
+      if (this.#changes < SHORT_STEP_CHANGES) break
     }
     this.#changes = 0
     this.#lastStep = this.#sendToWorker(this.#path)
