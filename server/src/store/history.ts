@@ -86,19 +86,23 @@ const SCAN_LIMITS = {
 const CLOCK_SKEW_MS = 300_000
 
 /**
- * Finds the first id with a time of $1 or later, by bisection; no row if the log is empty. Each step prefers the next
- * `change` row, if one is nearby, because the `pet` rows of an import may not be in the order of their times.
+ * Finds the first id with a time of $1 or later, by bisection; no row if the log is empty. Each step compares the time of the
+ * first `change` row in the upper half, if it is near the middle, because the `pet` rows of an import may not be in the order
+ * of their times. If that row is later than $1, the rows between the middle and it still have to be searched.
  */
 const FIRST_ID_SINCE = `
   WITH RECURSIVE bisection (low, high) AS (
     SELECT (SELECT min(id) FROM log), (SELECT max(id) FROM log) + 1
     UNION ALL
     SELECT CASE WHEN log.at < CAST($1 AS BIGINT) THEN log.id + 1 ELSE low END,
-      CASE WHEN log.at < CAST($1 AS BIGINT) THEN high ELSE low + (high - low) / 2 END
+      CASE WHEN log.at < CAST($1 AS BIGINT) THEN high
+        WHEN kind = 'change' AND log.id < high THEN log.id
+        ELSE low + (high - low) / 2 END
     FROM bisection CROSS JOIN log
     WHERE low < high AND log.id = coalesce((
         SELECT near.id FROM (
-          SELECT id, kind FROM log AS later WHERE later.id >= low + (high - low) / 2 ORDER BY later.id LIMIT 200) AS near
+          SELECT id, kind FROM log AS later
+          WHERE later.id >= low + (high - low) / 2 AND later.id < high ORDER BY later.id LIMIT 200) AS near
         WHERE near.kind = 'change' ORDER BY near.id LIMIT 1), (
         SELECT later.id FROM log AS later WHERE later.id >= low + (high - low) / 2 ORDER BY later.id LIMIT 1))
   )

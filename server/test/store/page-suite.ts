@@ -409,6 +409,12 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
         }
       })
 
+      test('before a time, also those between it and a much later change of a quantity', async () => {
+        const HOUR = 3_600_000
+        await store.changeStock([change(20n, 5 * HOUR)])
+        expect(await timesOf(store, { until: HOUR }, 9)).toEqual([60, 50, 40, 30, 20, 10])
+      })
+
       /** The times of the edits on all pages, without those of the pets that the store began with. */
       async function timesOf(from: Pick<Store, 'listPetEdits'>, filter: Filter, limit: number) {
         const times: number[] = []
