@@ -182,8 +182,8 @@ const PairingCode = Type.Object(
 )
 
 const RULES =
-  'A key can manage only keys whose permissions it has. It can grant only permissions that it has, and no higher plan, higher limit or later expiry than its own. Otherwise the response is 403.'
-const SECRET_ONCE = 'Only this response shows the secret; no Idempotency-Key is accepted.'
+  'A key can manage another key only if it has all permissions of that key. It can grant only permissions that it has, and no higher plan, higher limit or later expiry than its own. Otherwise the response is 403.'
+const SECRET_ONCE = 'Only this response shows the secret. An Idempotency-Key is ignored.'
 
 export const listKeys = defineOperation('GET', '/keys', {
   summary: 'List API keys',

@@ -116,7 +116,7 @@ const MATCHES_FILTER = `(CAST($3 AS TEXT) IS NULL OR key_id = CAST($3 AS TEXT)
     AND (CAST($7 AS BIGINT) IS NULL OR pet_id = CAST($7 AS BIGINT))
     AND (CAST($8 AS TEXT) IS NULL OR reference = CAST($8 AS TEXT))`
 
-/** Follows the links from log row $1 to earlier rows of the same pet, until $2 changes are found. */
+/** Follows the column `previous` from log row $1 back through the changes and edits of the pet, until $2 changes are found. */
 const selectChain = (otherColumns: string) => `
   WITH RECURSIVE chain (${CHANGE_COLUMNS}, kind, previous, remaining) AS (
     SELECT ${CHANGE_COLUMNS}, kind, previous, CAST($2 AS BIGINT) - CASE kind WHEN 'change' THEN 1 ELSE 0 END
@@ -133,7 +133,7 @@ const CHAIN = selectChain('')
 const CHAIN_WITH_MATCHES = selectChain(`, CASE WHEN ${MATCHES_FILTER} THEN 1 ELSE 0 END AS matches`)
 
 /**
- * The id of the pet's latest log row. If `stock` has no `last_change`, because the pet was removed or an import logged
+ * The id of the pet's latest change or edit. If `stock` has no `last_change`, because the pet was removed or an import logged
  * only a relist, uses the latest `pet` or `removed` row.
  */
 const LATEST_LOG_ROW = `
@@ -230,7 +230,7 @@ async function countPrunable(
 
 interface CountedStep {
   readonly rows: bigint
-  /** Null after the last row. */
+  /** Null if the step has no rows, because all rows are counted. */
   readonly last_id: bigint | null
   /** How many rows of the step come before its first row that must be kept; null if it has no row that must be kept. */
   readonly rows_before_first_kept: bigint | null
@@ -357,7 +357,7 @@ async function searchLog<Row extends ListedRow, Entry>(
   const found: Row[] = []
   const values = filterValues(filter)
   const indexedPet = list.isIndexedByPet ? filter.petId : undefined
-  const isExamined = (petIdParameter: string) =>
+  const examinedCondition = (petIdParameter: string) =>
     indexedPet === undefined ? 'true' : `${list.isListed} AND pet_id = CAST(${petIdParameter} AS BIGINT)`
   const deadline = performance.now() + scanLimits.budgetMs
   let beforeId = cursorId === undefined || cursorId > range.end ? range.end : cursorId
@@ -365,7 +365,7 @@ async function searchLog<Row extends ListedRow, Entry>(
     if (examined > 0 && performance.now() >= deadline) break
     const [step] = await database.rows<{ oldest: bigint | null; size: bigint }>(
       `SELECT min(id) AS oldest, count(*) AS size FROM (
-        SELECT id FROM log WHERE id < $1 AND id >= $2 AND ${isExamined('$4')}
+        SELECT id FROM log WHERE id < $1 AND id >= $2 AND ${examinedCondition('$4')}
         ORDER BY id DESC LIMIT CAST($3 AS BIGINT)) AS examined`,
       beforeId,
       range.first,
@@ -373,7 +373,7 @@ async function searchLog<Row extends ListedRow, Entry>(
       ...(indexedPet === undefined ? [] : [indexedPet]),
     )
     if (step?.oldest == null) return toPage(found, limit, list)
-    const condition = `id < $1 AND id >= $2 AND ${isExamined('$7')} AND ${MATCHES_FILTER}`
+    const condition = `id < $1 AND id >= $2 AND ${examinedCondition('$7')} AND ${MATCHES_FILTER}`
     const rows = await database.rows<Row>(
       selectNewest(list, condition, '$9'),
       beforeId,

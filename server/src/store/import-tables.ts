@@ -29,7 +29,10 @@ export interface ImportDatabase {
   /** Calls `write` in one transaction, in which `differing` has exactly the rows that differ from the store. */
   apply<Value, Result>(tables: ImportTables<Value>, write: () => Promise<Result>): Promise<Result>
   /** Writes a decision in the current transaction of the session. */
-  writeDecision(decision: ImportableDecision, lastChangeOf: (petId: bigint) => bigint | null): Promise<unknown>
+  writeDecision(
+    decision: ImportableDecision,
+    lastChangeOf: (petId: bigint) => bigint | null,
+  ): Promise<unknown>
 }
 
 /** The part of an import that depends on the kind of record. */

@@ -321,7 +321,7 @@ function commandStatements(
 
 function createStatements(key: ApiKey, secret: StoredSecret, stamp: AuditStamp): Statement[] {
   const { plan, limits, permissions } = key
-  const detail = `${plan}, ${limits.perMinute} a minute, ${limits.perDay} a day, may ${formatPermissions(permissions)}`
+  const detail = `${plan}, ${limits.perMinute} a minute, ${limits.perDay} a day, permissions: ${formatPermissions(permissions)}`
   return [
     insert('keys', KEY_COLUMNS, keyValues(toKeyRow(key))),
     insertSecret(key.id, secret),

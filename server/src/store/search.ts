@@ -185,7 +185,7 @@ async function loadIndex(snapshot: SearchSnapshot): Promise<PetIndex> {
     for (const pet of pets) index.append(toIndexed(pet, pet.words))
   }
   for await (const pets of snapshot.batches<{ id: bigint }>(IDS_BY_NAME)) {
-    for (const { id } of pets) index.appendName(id)
+    for (const { id } of pets) index.appendToNameOrder(id)
   }
   return index
 }

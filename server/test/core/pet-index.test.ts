@@ -16,7 +16,7 @@ function indexOf(count: number): PetIndex {
       isLow: false,
     })
   }
-  for (let id = count - 1; id >= 0; id--) index.appendName(BigInt(id))
+  for (let id = count - 1; id >= 0; id--) index.appendToNameOrder(BigInt(id))
   return index
 }
 

@@ -16,7 +16,7 @@ beforeEach(() => {
   migrate(connection.database, 'migrate')
   // Without a write-ahead log, a writer blocks readers.
   connection.database.run('PRAGMA journal_mode = DELETE')
-  connection.failAtOnceIfLocked()
+  connection.disableLockWait()
 })
 afterEach(async () => {
   await connection.close()

@@ -39,7 +39,7 @@ export function addBackupCommands(program: PetstoreCommand): void {
     )
     .option(
       '--new-identity',
-      'run this after a restore with other tools, such as pg_restore: clients that follow events then list everything again',
+      'only give the database a new identity, so that clients that follow events list everything again; use this after a restore with another tool, such as pg_restore',
     )
     .databaseSettings()
     .action(restore)

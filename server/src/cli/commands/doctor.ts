@@ -233,7 +233,13 @@ function checkClockGap(store: Store): Finding[] {
   if (Math.abs(gap) <= MAX_CLOCK_GAP_MS) return []
   const seconds = formatNumber(Math.round(Math.abs(gap) / 1_000))
   const text = `the clock of this machine is ${seconds} s ${gap > 0 ? 'ahead of' : 'behind'} the clock of the database`
-  return [note('clock', text, 'set the clock (NTP); stored times and expiry use the clock of the database')]
+  return [
+    note(
+      'clock',
+      text,
+      'set the clock of this machine (NTP); stored times and expiry are right, because they use the clock of the database',
+    ),
+  ]
 }
 
 function checkClock(): Finding {

@@ -73,7 +73,7 @@ export function addHistoryCommands(program: PetstoreCommand): void {
       wholeNumberParser('--keep', 0),
     )
     .option('--dry-run', 'show how many entries would be deleted, and delete nothing')
-    // Runs before the confirmation, so that wrong flags are reported even without a terminal.
+    // This hook is added before that of `confirmOption`, which fails without a terminal, so that wrong flags are reported first.
     .hook('preAction', (command) => {
       parseLimit(command.opts())
     })

@@ -103,7 +103,7 @@ export function addWebhooksCommands(program: PetstoreCommand): void {
     .settings('webhookPrivateAddresses')
   webhooks
     .command('replay')
-    .description('Send all events since a time again, for a receiver that has lost data.')
+    .description('Resend all events since a given time, for a receiver that has lost data.')
     .argument('<webhookId>', ID_HELP, parseWebhookId)
     .requiredOption(
       '--from <when>',

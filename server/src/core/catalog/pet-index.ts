@@ -56,7 +56,7 @@ export class PetIndex {
   #tokenEnd = 0
   #unusedTokens = 0
   #count = 0
-  /** How many pets `appendName` has added. */
+  /** How many pets `appendToNameOrder` has added. */
   #namedCount = 0
   #slotEnd = 0
   readonly #freeSlots: number[] = []
@@ -70,7 +70,7 @@ export class PetIndex {
   }
 
   /**
-   * Adds a pet, whose id must be higher than all ids in the index. When all pets are added, call `appendName` for each of them,
+   * Adds a pet, whose id must be higher than all ids in the index. When all pets are added, call `appendToNameOrder` for each of them,
    * in the order of their names.
    */
   append(pet: IndexedPet): void {
@@ -79,7 +79,7 @@ export class PetIndex {
   }
 
   /** Appends a pet to the order by name. Ignores a pet that is not in the index. */
-  appendName(id: bigint): void {
+  appendToNameOrder(id: bigint): void {
     const slot = this.#slotOf(id)
     if (slot === undefined) return
     this.#columns.byName[this.#namedCount] = slot

@@ -82,7 +82,7 @@ export interface WebhookWithLag {
 export interface Rewind {
   /**
    * `events`: the events since the requested time will be sent again. `relist`: some of them may have been pruned, so a
-   * relist replaces them. `no_rewind`: the webhook stays at its place, because it has to send a relist first or has sent none of them.
+   * relist replaces them. `no_rewind`: the webhook stays at its place, because a relist is pending, or because it has not sent any of these events yet.
    */
   readonly type: 'events' | 'relist' | 'no_rewind'
   readonly cursor: string

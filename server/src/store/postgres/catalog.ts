@@ -114,7 +114,7 @@ export function onlyLockedPets(catalog: LockedCatalog, isLocked: (petId: bigint)
   return { ...catalog, pets: new Map([...catalog.pets].filter(([petId]) => isLocked(petId))) }
 }
 
-/** Takes new ids from a sequence. After a failover or restore, `own_ids` first skips ids that lost commits may have used. */
+/** Takes new ids from a sequence. After a failover or restore, `own_ids` first skips the ids that lost commits may have used. */
 async function takeIds(sql: SQL, sequence: string, count: number): Promise<bigint[]> {
   const rows = await sql<{ id: bigint }[]>`
     SELECT id FROM unnest(own_ids(${sequence}::regclass, ${count}::bigint)) AS new (id)`.execute()

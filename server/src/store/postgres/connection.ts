@@ -96,7 +96,7 @@ export class Connection implements SqlDatabase {
    */
   async run<T>(work: (session: Session) => Promise<T>): Promise<T> {
     this.#requireAvailable()
-    return this.withServiceErrors(() => this.#onSession(this.#pool, work))
+    return this.withServiceErrors(() => this.#withSession(this.#pool, work))
   }
 
   rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]> {
@@ -107,7 +107,7 @@ export class Connection implements SqlDatabase {
     return this.readThenWrite(
       durability,
       // The statements are passed as `read`, because `readThenWrite` returns the result of `read`. The function is `async`,
-      // because `runAll` throws at once if it cannot convert a value.
+      // so that it rejects if `runAll` throws synchronously, because it cannot convert a value.
       async (session) => runAll(session, statements),
       () => undefined,
     )
@@ -177,9 +177,9 @@ export class Connection implements SqlDatabase {
   }
 
   #toLongSession(session: Session, close: () => Promise<void>, maxPauseMs: number): PostgresLongSession {
-    const onSession = <T>(work: (session: Session) => Promise<T>) =>
+    const withSession = <T>(work: (session: Session) => Promise<T>) =>
       this.withServiceErrors(() => work(session))
-    return new PostgresLongSession({ onSession, close, maxPauseMs })
+    return new PostgresLongSession({ withSession, close, maxPauseMs })
   }
 
   /**
@@ -209,7 +209,7 @@ export class Connection implements SqlDatabase {
   /** The error to report if a newer program has migrated the tables; `undefined` if the failed statement itself is wrong. */
   #findNewerTablesError(pool: SessionPool): Promise<NewerTablesError | undefined> {
     const rows = <Row>(text: string, ...values: readonly SqlValue[]) =>
-      this.#onSession(pool, (session) => session.unsafe<Row[]>(text, values.map(toParameter)))
+      this.#withSession(pool, (session) => session.unsafe<Row[]>(text, values.map(toParameter)))
     return findNewerTablesError({ rows }).catch(() => undefined)
   }
 
@@ -282,19 +282,19 @@ export class Connection implements SqlDatabase {
   async #probePool(pool: SessionPool): Promise<SessionPool> {
     try {
       await withTimeout(
-        this.#onSession(pool, (session) => session`SELECT 1`, { isUrgent: true }),
+        this.#withSession(pool, (session) => session`SELECT 1`, { isUrgent: true }),
         this.#connectTimeoutMs,
       )
       return pool
     } catch (error) {
-      // All sessions are in use, so the server is available. Statements that hang have their own timeouts.
+      // Other callers use all sessions. This is not an outage: if the server hangs, the statements of these callers time out.
       if (error instanceof Overloaded) return pool
       abandon(pool, error)
       throw error
     }
   }
 
-  async #onSession<T>(
+  async #withSession<T>(
     pool: SessionPool,
     work: (session: Session) => Promise<T>,
     options: AcquireOptions = {},

@@ -30,7 +30,7 @@ export const DIALECT = {
   jsonObjectFunction: 'json_build_object',
   keyOrderColumn: 'number',
   newIdentity: [
-    // New log rows get ids above the ids of the copied rows.
+    // New log rows get ids above all existing ids.
     `SELECT setval('log_ids', greatest((SELECT max(id) FROM log), 0) + ${IDS_PER_BLOCK})`,
     `UPDATE log_state SET identity = gen_random_uuid(), prunings = prunings + 1, pruned_xid = pg_current_xact_id()`,
     "UPDATE log_numbering SET server = ''",

@@ -99,7 +99,8 @@ export function unavailableError(cause: unknown): ServiceError {
 function problemOf(cause: unknown): string {
   if (cause instanceof Overloaded) return 'the service is overloaded'
   if (isReadOnly(cause)) return 'the database is read-only at the moment'
-  if (cause instanceof NewerTablesError) return 'the database has a newer version than this program at the moment'
+  if (cause instanceof NewerTablesError)
+    return 'the database has a newer version than this program at the moment'
   return 'the database cannot answer at the moment'
 }
 

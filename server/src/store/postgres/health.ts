@@ -118,7 +118,7 @@ export class ReadinessCheck {
 }
 
 async function checkReadiness(session: PostgresLongSession): Promise<void> {
-  await session.onSession(checkAcceptsWrites)
+  await session.withSession(checkAcceptsWrites)
   try {
     await session.run(TRY_WRITE)
   } catch (error) {
@@ -147,7 +147,7 @@ async function checkNumbering(session: PostgresLongSession): Promise<void> {
     `BEGIN; SET LOCAL lock_timeout = ${READINESS_LOCK_TIMEOUT_MS}; SET LOCAL statement_timeout = ${READINESS_LOCK_TIMEOUT_MS}`,
   )
   try {
-    await session.onSession(numberLog)
+    await session.withSession(numberLog)
     await session.run('COMMIT')
   } catch (error) {
     await session.run('ROLLBACK')

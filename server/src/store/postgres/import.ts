@@ -25,7 +25,7 @@ export async function openImport(connection: Connection, clock: StoreClock): Pro
         return write()
       }),
     writeDecision: (decision, lastChangeOf) =>
-      session.onSession(async (sql) => {
+      session.withSession(async (sql) => {
         const logIdBlocks = await takeLogIdBlocks(sql, decision.records.length)
         await runAll(sql, decisionStatements(decision, { lastChangeOf, logIdBlocks }))
       }),

@@ -42,7 +42,7 @@ async function searchSnapshot(connection: Connection): Promise<SearchSnapshot> {
   const session = await connection.openLongSession()
   const close = () => session.close()
   try {
-    const [, [current]] = await session.onSession((sql) =>
+    const [, [current]] = await session.withSession((sql) =>
       Promise.all([sql.unsafe(BEGIN).execute(), sql.unsafe<SnapshotRow[]>(SNAPSHOT).execute()]),
     )
     if (current === undefined) throw new Error('the database has no identity: log_state is empty')

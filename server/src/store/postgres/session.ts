@@ -9,7 +9,7 @@ const ROWS_PER_BATCH = 5_000
 
 interface SessionParts {
   /** Runs `work` and turns its errors into ServiceErrors. */
-  readonly onSession: <T>(work: (session: Session) => Promise<T>) => Promise<T>
+  readonly withSession: <T>(work: (session: Session) => Promise<T>) => Promise<T>
   readonly close: () => Promise<void>
   /**
    * How long a writing transaction may pause between two statements before the server rolls it back, so that it does not keep
@@ -28,23 +28,23 @@ const longTransactionSettings = (maxPauseMs: number) => `SET LOCAL statement_tim
 /** A connection for work that takes many statements. Closing it rolls back uncommitted changes. */
 export class PostgresLongSession implements LongSession {
   /** Runs `work` in the current transaction, if there is one. Statements that it sends without waiting share one round trip. */
-  readonly onSession: SessionParts['onSession']
+  readonly withSession: SessionParts['withSession']
   readonly close: SessionParts['close']
   readonly #maxPauseMs: number
   #cursorCount = 0
 
-  constructor({ onSession, close, maxPauseMs }: SessionParts) {
-    this.onSession = onSession
+  constructor({ withSession, close, maxPauseMs }: SessionParts) {
+    this.withSession = withSession
     this.close = close
     this.#maxPauseMs = maxPauseMs
   }
 
   rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]> {
-    return this.onSession((session) => session.unsafe<Row[]>(text, values.map(toParameter)))
+    return this.withSession((session) => session.unsafe<Row[]>(text, values.map(toParameter)))
   }
 
   async run(text: string, ...values: readonly SqlValue[]): Promise<number> {
-    const { count } = await this.onSession((session) => {
+    const { count } = await this.withSession((session) => {
       // Without values, the text may contain several statements.
       if (values.length === 0) return session.unsafe(text)
       return session.unsafe(text, values.map(toParameter))
@@ -54,7 +54,7 @@ export class PostgresLongSession implements LongSession {
 
   async insert(table: string, columns: Columns, rows: readonly (readonly SqlValue[])[]): Promise<void> {
     const text = insertSql(table, columns)
-    await this.onSession((session) => session.unsafe(text, columnArrays(columns, rows)))
+    await this.withSession((session) => session.unsafe(text, columnArrays(columns, rows)))
   }
 
   async beginRead(): Promise<void> {

@@ -130,7 +130,7 @@ export class Connection implements SqlDatabase, LongSession {
   }
 
   /** Makes statements fail at once if the database is locked. Called after the tables are migrated. */
-  failAtOnceIfLocked(): void {
+  disableLockWait(): void {
     this.database.run('PRAGMA busy_timeout = 0')
   }
 
@@ -165,8 +165,8 @@ export class Connection implements SqlDatabase, LongSession {
     try {
       this.#begin.run()
     } catch {
-      // The bytes of the write-ahead log cannot be written again, because the file is read-only or another process, such as an
-      // import, is writing. So they are only flushed. The commit of the other process flushes them, too.
+      // `rewrite` needs the write lock, but the file is read-only or another process, such as an import, is writing. A flush is
+      // the best that is left. The commit of the other process flushes the log, too.
       wal.flushNow()
       return
     }
@@ -209,7 +209,7 @@ export class Connection implements SqlDatabase, LongSession {
   /** Opens a second connection to the same file, so that long work does not block this connection. */
   async openLongSession(): Promise<Connection> {
     const session = Connection.open(this.#path, LONG_SESSION_CACHE_PAGES)
-    session.failAtOnceIfLocked()
+    session.disableLockWait()
     session.#serviceQueue = this.#serving?.queue
     return session
   }

@@ -72,6 +72,6 @@ async function shrinkWriteAheadLog(session: LongSession): Promise<void> {
     await session.run('PRAGMA wal_checkpoint(PASSIVE)')
     await session.run('PRAGMA wal_checkpoint(TRUNCATE)')
   } catch {
-    // The import is already on disk. Later commits overwrite the log.
+    // The import is already on disk. Later commits reuse the space of the write-ahead log.
   }
 }

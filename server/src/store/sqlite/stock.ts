@@ -5,9 +5,9 @@ import {
   type Answers,
   type Decision,
   decide,
+  type ImportableDecision,
   idempotencyKeysOf,
   type RememberedAnswer,
-  type ImportableDecision,
 } from '../../core/stock/decide.ts'
 import type { InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
 import { isPetRecord, type LogRecord, type PetRecord } from '../../core/stock/stock-draft.ts'

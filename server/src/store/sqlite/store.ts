@@ -49,7 +49,7 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
     throw error
   }
   const connection = openedConnection
-  connection.failAtOnceIfLocked()
+  connection.disableLockWait()
   const damage = options.exclusive === true ? damageAtStart(path) : undefined
   const ping = readinessCheck(connection, path, damage)
   const log = logMethods(connection)

@@ -186,15 +186,16 @@ function newGroup(logEndBefore: bigint): CommitGroup {
  * 100 MiB.
  */
 const CHANGES_BETWEEN_CHECKPOINTS = 32_000
-/** Writes wait during the last step. It takes only milliseconds if fewer changed rows than this are left to copy. */
+/** The last step of a checkpoint runs when fewer changed rows than this are left to copy. It then takes only milliseconds. */
 const SHORT_STEP_CHANGES = 2_000
-/** After this many steps the last step runs, even if more rows are left to copy. */
+/** The last step runs after this many steps, even if more rows are left to copy. */
 const MAX_STEPS_BEFORE_LAST = 5
 
 /**
  * Copies the write-ahead log into the database, in a worker with its own connection, so that the event loop does not
- * wait for the disk. When the whole log is copied, SQLite starts again at the beginning of the file. Continuous writes would
- * prevent this and make the log grow, so writes wait during the last step.
+ * wait for the disk. A checkpoint has several steps. Each step leaves the rows that are written while it runs. During the last
+ * step writes wait, so that the whole log is copied and SQLite starts again at the beginning of the file. Otherwise continuous
+ * writes would make the log grow.
  */
 export class Checkpointer {
   readonly #path: string
