@@ -1,5 +1,4 @@
 import { customerWordsOf, ORDER, ORDER_CHANGES, type Order, type OrderChange } from '../core/orders/order.ts'
-import type { Command } from '../core/stock/command.ts'
 import { COPIED_TABLES } from '../core/transfer/copy.ts'
 import { changeKindIn, detailReader, detailText, rowReader, rowValues, selectList } from './record-rows.ts'
 import type { SqlValue } from './sql.ts'
@@ -30,26 +29,4 @@ export function orderDetail(change: OrderChange, order: Order): string {
 export function fromOrderDetail(text: string): { readonly change: OrderChange; readonly order: Order } {
   const detail = JSON.parse(text)
   return { change: changeKindIn(detail, ORDER_CHANGES), order: orderInDetail(detail) }
-}
-
-/** The orders that the commands name, and the number of orders that they create. */
-export function orderReferencesOf(commands: readonly Command[]) {
-  const orderIds: bigint[] = []
-  let newOrderCount = 0
-  for (const command of commands) {
-    switch (command.type) {
-      case 'create_order':
-        newOrderCount++
-        break
-      case 'create_orders':
-        newOrderCount += command.orders.length
-        break
-      case 'complete_order':
-      case 'cancel_order':
-      case 'change_order':
-        orderIds.push(command.orderId)
-        break
-    }
-  }
-  return { orderIds, newOrderCount }
 }

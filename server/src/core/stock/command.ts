@@ -202,6 +202,10 @@ interface CommandTraits<C extends Command> {
   reads(command: C): readonly Section[]
   /** How many changes the command counts as. A commit has room for MAX_CHANGES. */
   size(command: C): number
+  /** The existing orders that the commit must read. */
+  orders?(command: C): readonly bigint[]
+  /** How many orders the command creates. */
+  newOrders?(command: C): number
 }
 
 const petIfKnown = (petId: bigint | undefined) => (petId === undefined ? [] : [petId])
@@ -210,7 +214,12 @@ const noPets = () => []
 const sizeOne = () => 1
 const readsOrders = (): readonly Section[] => ['orders']
 const readsCatalog = (): readonly Section[] => ['catalog']
-const ORDER_TRAITS = { pets: petOf, reads: readsOrders, size: sizeOne }
+const ORDER_TRAITS = {
+  pets: petOf,
+  reads: readsOrders,
+  size: sizeOne,
+  orders: ({ orderId }: { readonly orderId: bigint }) => [orderId],
+}
 /** Fills a commit: a change of a category may affect any number of pets, so no other command may share its commit. */
 const CATEGORY_TRAITS = { pets: noPets, reads: readsCatalog, size: () => MAX_CHANGES }
 const WEBHOOK_TRAITS = { pets: noPets, reads: (): readonly Section[] => ['webhooks'], size: sizeOne }
@@ -223,11 +232,17 @@ const TRAITS: { readonly [Type in CommandType]: CommandTraits<CommandOf<Type>> }
     reads: ({ keepReserved }) => (keepReserved ? ['orders'] : []),
     size: ({ changes }) => changes.length,
   },
-  create_order: { pets: ({ order }) => [order.petId], reads: readsOrders, size: sizeOne },
+  create_order: {
+    pets: ({ order }) => [order.petId],
+    reads: readsOrders,
+    size: sizeOne,
+    newOrders: () => 1,
+  },
   create_orders: {
     pets: ({ orders }) => orders.map(({ petId }) => petId),
     reads: readsOrders,
     size: ({ orders }) => orders.length,
+    newOrders: ({ orders }) => orders.length,
   },
   complete_order: ORDER_TRAITS,
   cancel_order: ORDER_TRAITS,
@@ -271,4 +286,12 @@ export function petIdsOfCommand(command: Command): readonly bigint[] {
 
 export function petIdsOf(commands: readonly Command[]): bigint[] {
   return commands.flatMap(petIdsOfCommand)
+}
+
+export function orderIdsOf(commands: readonly Command[]): bigint[] {
+  return commands.flatMap((command) => traitsOf(command).orders?.(command) ?? [])
+}
+
+export function newOrderCountOf(commands: readonly Command[]): number {
+  return commands.reduce((count, command) => count + (traitsOf(command).newOrders?.(command) ?? 0), 0)
 }

@@ -1,13 +1,18 @@
 import type { SQL } from 'bun'
 import { isExpired, type Order } from '../../core/orders/order.ts'
 import { type LockedOrders, MAX_EXPIRED_HOLDS } from '../../core/orders/orders-draft.ts'
-import { type Command, changeCountOf, petIdsOf } from '../../core/stock/command.ts'
+import {
+  type Command,
+  changeCountOf,
+  newOrderCountOf,
+  orderIdsOf,
+  petIdsOf,
+} from '../../core/stock/command.ts'
 import {
   isExpiredSql,
   ORDER_COLUMNS,
   ORDER_SELECT_LIST,
   type OrderTableRow,
-  orderReferencesOf,
   orderValues,
   toOrder,
 } from '../order-rows.ts'
@@ -54,10 +59,10 @@ const EXPIRED_HOLDS_AND_NAMED_ORDERS = selectOrders(NAMED_ORDERS)
  * lock.
  */
 export function readOrders(sql: SQL, commands: readonly Command[], clock: StoreClock) {
-  const { orderIds, newOrderCount } = orderReferencesOf(commands)
+  const orderIds = orderIdsOf(commands)
   const petIds = idArray(petIdsOf(commands))
   const neededBlockCount = logIdBlockCount(maxLogRowsOf(commands))
-  const values = [petIds, clock.processTime(), BigInt(newOrderCount), BigInt(neededBlockCount)]
+  const values = [petIds, clock.processTime(), BigInt(newOrderCountOf(commands)), BigInt(neededBlockCount)]
   if (orderIds.length === 0) return sql.unsafe<ReadRow[]>(EXPIRED_HOLDS, values).execute()
   return sql.unsafe<ReadRow[]>(EXPIRED_HOLDS_AND_NAMED_ORDERS, [...values, idArray(orderIds)]).execute()
 }

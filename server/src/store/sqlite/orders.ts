@@ -1,13 +1,12 @@
 import type { Database } from 'bun:sqlite'
 import type { Order } from '../../core/orders/order.ts'
 import { type LockedOrders, MAX_EXPIRED_HOLDS, type OrderChanges } from '../../core/orders/orders-draft.ts'
-import type { Command } from '../../core/stock/command.ts'
+import { type Command, newOrderCountOf, orderIdsOf } from '../../core/stock/command.ts'
 import {
   isExpiredSql,
   ORDER_COLUMNS,
   ORDER_SELECT_LIST,
   type OrderTableRow,
-  orderReferencesOf,
   orderValues,
   toOrder,
 } from '../order-rows.ts'
@@ -46,9 +45,8 @@ export function orderTable(database: Database) {
           expiredHolds.push(toOrder(row))
         }
       }
-      const { orderIds, newOrderCount } = orderReferencesOf(commands)
-      const orders = findAll(orderIds, findOrder, (row) => toOrder(row))
-      return { now, orders, expiredHolds, newIds: orderIdGenerator.next(newOrderCount) }
+      const orders = findAll(orderIdsOf(commands), findOrder, (row) => toOrder(row))
+      return { now, orders, expiredHolds, newIds: orderIdGenerator.next(newOrderCountOf(commands)) }
     },
 
     write: ({ added, changed }: OrderChanges): void => {
