@@ -41,7 +41,7 @@ async function loadPets(client: Client, query: InventorySearch): Promise<FilePet
       barcode: barcode ?? null,
       lowStockAt: ownLowStockAt ?? null,
       category: categories.get(categoryId) ?? '',
-    })
+    } satisfies Record<keyof FilePet, unknown>)
   }
   return pets
 }

@@ -177,7 +177,7 @@ function newPetOf(row: FileLine['pet'], category: RowCategory): PetFields {
     categoryId: category.id,
     barcode: barcode ?? undefined,
     lowStockAt: lowStockAt ?? undefined,
-  }
+  } satisfies Record<keyof PetUpsert, unknown>
 }
 
 function updateOf(known: KnownPet, row: FileLine['pet'], category: RowCategory): PetFields {
@@ -190,7 +190,7 @@ function updateOf(known: KnownPet, row: FileLine['pet'], category: RowCategory):
     status: changed(row.status, known.status),
     barcode: changed(row.barcode, known.barcode),
     lowStockAt: changed(row.lowStockAt, known.lowStockAt),
-  }
+  } satisfies Record<Exclude<keyof PetUpsert, 'quantity'>, unknown>
 }
 
 const MAX_PETS = 1_000
