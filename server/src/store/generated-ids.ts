@@ -20,11 +20,12 @@ export const GENERATED_ID_TABLES: readonly GeneratedIdTable[] = ['orders', 'pets
 /** A condition: the id in the column is in the range of generated ids, so new generated ids have to be above it. */
 export const isInGeneratedRangeSql = (column: string) => `${column} BETWEEN 1 AND ${MAX_GENERATED_ID}`
 
-/** Selects the highest existing id. Includes removed pets, which are in the log: a new pet must not get their history. */
+/** Selects the highest existing id. Includes the removed pets of the log and of closed orders: no new pet may get these. */
 export function highestIdSql(table: GeneratedIdTable): string {
   const existing = `SELECT max(id) AS id FROM ${table} WHERE ${isInGeneratedRangeSql('id')}`
   const logged = `SELECT max(pet_id) FROM log WHERE ${IS_PET_EDIT} AND ${isInGeneratedRangeSql('pet_id')}`
-  const ids = table === 'pets' ? `${existing} UNION ALL ${logged}` : existing
+  const ordered = `SELECT max(pet_id) FROM orders WHERE ${isInGeneratedRangeSql('pet_id')}`
+  const ids = table === 'pets' ? `${existing} UNION ALL ${logged} UNION ALL ${ordered}` : existing
   return `SELECT max(id) AS highest FROM (${ids}) AS ids`
 }
 

@@ -125,7 +125,7 @@ const selectChain = (otherColumns: string) => `
     SELECT log.id, log.pet_id, log.before, log.after, log.at, log.key_id, log.reason, log.reference,
       log.kind, log.previous,
       remaining - CASE log.kind WHEN 'change' THEN 1 ELSE 0 END
-    FROM chain JOIN log ON log.id = chain.previous WHERE remaining > 0
+    FROM chain JOIN log ON log.id = chain.previous AND log.id < chain.id AND log.pet_id = chain.pet_id WHERE remaining > 0
   )
   SELECT chain.id, pet_id, before, after, at, key_id, reason, reference, name${otherColumns}
   FROM chain LEFT JOIN keys ON keys.id = key_id WHERE kind = 'change' ORDER BY chain.id DESC`

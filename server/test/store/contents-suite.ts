@@ -172,6 +172,28 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
       ])
     })
 
+    test('a copy of a store without history gives no id of a removed pet or of a pruned log row again', async () => {
+      const by = { keyId: 'key_a', at: NOW }
+      await source.changeStock([{ type: 'create_category', ...by, category: { id: 1n, name: 'All' } }])
+      const pet = (id: bigint) => ({ id, name: `Pet ${id}`, categoryId: 1n, status: 'sold', quantity: 5 }) as const
+      await source.changeStock([1n, 2n, 3n, 4n].map((id) => ({ type: 'create_pet', ...by, pet: pet(id) })))
+      await addOrders(source, [{ id: 1n, petId: 4n, quantity: 1, shipDate: 1, complete: true }])
+      await removePet(source, 4n)
+      await source.pruneHistory({ keep: 0 }, 100)
+      await copyStore(source, target, QUIET)
+      const { id: _, ...newPet } = pet(9n)
+      expect(await target.changeStock([{ type: 'create_pet', ...by, pet: newPet }])).toMatchObject([
+        { pet: { id: 5n } },
+      ])
+      await target.changeStock([
+        { type: 'set_quantity', ...by, petId: 3n, quantity: 50 },
+        { type: 'update_pet', ...by, petId: 2n, patch: { name: 'Renamed' } },
+      ])
+      expect(await target.listHistoryPage(1n, 9, undefined)).toMatchObject({ entries: [] })
+      expect(await target.listHistoryPage(2n, 9, undefined)).toMatchObject({ entries: [] })
+      expect(await target.listHistoryPage(3n, 9, undefined)).toMatchObject({ entries: [{ after: 50 }] })
+    })
+
     test('refuses a store that is not empty, and leaves it unchanged', async () => {
       await fill(source)
       await addOrders(target, [{ id: 1n, petId: 1n, quantity: 1, shipDate: 1, complete: true }])

@@ -20,6 +20,9 @@ export const DIALECT: Dialect = {
   keyOrderColumn: 'rowid',
   newIdentity: [
     'UPDATE log_state SET identity = lower(hex(randomblob(8)))',
+    // If the whole log was pruned before it was copied, `last_change` names rows that no longer exist. Their ids stay unused.
+    `UPDATE log_state SET pruned_up_to = max(pruned_up_to, coalesce((SELECT max(last_change) FROM stock), 0))
+      WHERE NOT EXISTS (SELECT 1 FROM log)`,
     ...GENERATED_ID_TABLES.map(
       (table) => `UPDATE last_ids SET ${table} = max(${table}, coalesce((${highestIdSql(table)}), ${table}))`,
     ),
