@@ -1,5 +1,6 @@
+import type { GeneratedIdTable } from '../core/transfer/copy.ts'
 import { IS_PET_EDIT } from './log-rows.ts'
-import { type Dialect, type GeneratedIdTable, type Statement, statement } from './sql.ts'
+import { type Dialect, type Statement, statement } from './sql.ts'
 
 /**
  * New rows get ids above the highest existing id, but callers and imports may choose any id. Ids above this limit are
@@ -15,17 +16,14 @@ const MAX_GENERATED_ID = 2 ** 52
  */
 export const SKIPPED_ID_COUNT = 100_000_000
 
-export const GENERATED_ID_TABLES: readonly GeneratedIdTable[] = ['orders', 'pets', 'categories']
-
 /** A condition: the id in the column is in the range of generated ids, so new generated ids have to be above it. */
 export const isInGeneratedRangeSql = (column: string) => `${column} BETWEEN 1 AND ${MAX_GENERATED_ID}`
 
-/** Selects the highest existing id. Includes the removed pets of the log and of closed orders: no new pet may get these. */
+/** Selects the highest existing id. Includes removed pets, which are in the log: a new pet must not get their history. */
 export function highestIdSql(table: GeneratedIdTable): string {
   const existing = `SELECT max(id) AS id FROM ${table} WHERE ${isInGeneratedRangeSql('id')}`
   const logged = `SELECT max(pet_id) FROM log WHERE ${IS_PET_EDIT} AND ${isInGeneratedRangeSql('pet_id')}`
-  const ordered = `SELECT max(pet_id) FROM orders WHERE ${isInGeneratedRangeSql('pet_id')}`
-  const ids = table === 'pets' ? `${existing} UNION ALL ${logged} UNION ALL ${ordered}` : existing
+  const ids = table === 'pets' ? `${existing} UNION ALL ${logged}` : existing
   return `SELECT max(id) AS highest FROM (${ids}) AS ids`
 }
 

@@ -1,4 +1,5 @@
 import type { ImportableDecision } from '../core/stock/decide.ts'
+import type { GeneratedIdTable } from '../core/transfer/copy.ts'
 import {
   type ApplyOptions,
   type DuplicateRow,
@@ -12,7 +13,7 @@ import {
 import type { RefusedLine } from '../core/transfer/rows.ts'
 import { codecsOf, columnName, type Fields, MAX_INT64, MIN_INT64 } from '../core/values/field.ts'
 import { isInGeneratedRangeSql } from './generated-ids.ts'
-import type { Columns, Dialect, GeneratedIdTable, LongSession, SqlValue, StoreClock } from './sql.ts'
+import type { Columns, Dialect, LongSession, SqlValue, StoreClock } from './sql.ts'
 
 /** Parameter values that make a statement with `id BETWEEN $1 AND $2` cover all ids. */
 export const ALL_IDS = [MIN_INT64, MAX_INT64] as const

@@ -1,4 +1,4 @@
-import type { ColumnType } from '../core/transfer/copy.ts'
+import type { ColumnType, GeneratedIdTable } from '../core/transfer/copy.ts'
 
 /** A value that both databases accept as a parameter. */
 export type SqlValue = bigint | number | string | boolean | null
@@ -30,6 +30,8 @@ export interface Dialect {
   readonly joinByIndex: (table: string, condition: string) => string
   /** Selects the ids in the JSON array that the parameter holds. The column is named `id`. */
   readonly idsInJsonArray: (parameter: string) => string
+  /** Selects the id that was generated last, or a lower one if none was. */
+  readonly lastIdSql: (table: GeneratedIdTable) => string
   /** A statement that makes generated ids start above $1. */
   readonly advanceIds: (table: GeneratedIdTable) => string
   /** The first statements of a commit that changes many pets or categories. They lock the catalogue to prevent deadlocks. */
@@ -46,9 +48,6 @@ export interface Dialect {
   /** Statements for a restored database. They skip the ids that the original may have generated since the backup. */
   readonly skipIds: readonly string[]
 }
-
-/** A table whose rows get a generated id if the caller chooses none. */
-export type GeneratedIdTable = 'orders' | 'pets' | 'categories'
 
 /** A database as seen by the code that both adapters share. Integers are returned as `bigint`. */
 export interface SqlDatabase {

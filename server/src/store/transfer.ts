@@ -7,6 +7,8 @@ import {
   type ContentStore,
   type ContentValue,
   contentColumns,
+  GENERATED_ID_TABLES,
+  type GeneratedIdTable,
   TABLE_NAMES,
   type TableName,
 } from '../core/transfer/copy.ts'
@@ -83,13 +85,25 @@ export function contentMethods(database: SqlDatabase): ContentStore {
 
     readContents: () => readContents(database),
 
-    writeContents: (batches) =>
+    lastGeneratedIds: async () => {
+      const { lastIdSql } = database.dialect
+      const ids = GENERATED_ID_TABLES.map((table) => `(${lastIdSql(table)}) AS ${table}`)
+      const [row] = await database.rows<Record<GeneratedIdTable, bigint>>(`SELECT ${ids.join()}`)
+      if (row === undefined) throw new Error('the database did not return the last generated ids')
+      return row
+    },
+
+    writeContents: (batches, source) =>
       inLongSession(database, (session) =>
         session.writeInTransaction(async () => {
           for await (const { table, rows } of batches)
             await session.insert(table, contentColumns(table), rows)
           // Gives the database a new identity, so that a running service reloads everything.
           for (const text of database.dialect.newIdentity) await session.run(text)
+          const lastIds = await source.lastGeneratedIds()
+          for (const table of GENERATED_ID_TABLES) {
+            await session.rows(database.dialect.advanceIds(table), lastIds[table])
+          }
         }),
       ),
 

@@ -91,12 +91,21 @@ export function contentColumns(table: TableName): Readonly<Record<string, Column
   return COPIED_TABLES[table]
 }
 
+/** The tables whose rows get a generated id if the caller chooses none. */
+export const GENERATED_ID_TABLES = ['orders', 'pets', 'categories'] as const
+export type GeneratedIdTable = (typeof GENERATED_ID_TABLES)[number]
+
 export interface ContentStore {
   countContents(): Promise<ContentCounts>
+  /** The id that was generated last for each table. Its row may have been removed. */
+  lastGeneratedIds(): Promise<Readonly<Record<GeneratedIdTable, bigint>>>
   /** Reads table by table, from one snapshot. */
   readContents(): AsyncIterable<ContentBatch>
-  /** Writes the batches in one commit. The store must be empty. */
-  writeContents(batches: AsyncIterable<ContentBatch>): Promise<void>
+  /** Writes the batches in one commit. The store must be empty. It then generates only ids above those of the source. */
+  writeContents(
+    batches: AsyncIterable<ContentBatch>,
+    source: Pick<ContentStore, 'lastGeneratedIds'>,
+  ): Promise<void>
   /** Gives the database a new identity after a restore, which invalidates all cursors. */
   renewIdentity(): Promise<void>
 }
@@ -138,7 +147,7 @@ export async function copyStore(
     }
     signal.throwIfAborted()
   }
-  await target.writeContents(countedBatches())
+  await target.writeContents(countedBatches(), source)
 
   const written = await target.countContents()
   for (const table of TABLE_NAMES) {

@@ -1,5 +1,6 @@
 import type { SQL } from 'bun'
-import { GENERATED_ID_TABLES, highestIdSql } from '../generated-ids.ts'
+import { GENERATED_ID_TABLES } from '../../core/transfer/copy.ts'
+import { highestIdSql } from '../generated-ids.ts'
 import { type Columns, type Dialect, type SqlValue, statement } from '../sql.ts'
 
 /**
@@ -24,8 +25,10 @@ export const DIALECT = {
     `CROSS JOIN LATERAL (SELECT * FROM ${table} WHERE ${condition} OFFSET 0) AS ${table}`,
   idsInJsonArray: (parameter) =>
     `SELECT CAST(value AS bigint) AS id FROM jsonb_array_elements_text(CAST(CAST(${parameter} AS text) AS jsonb)) AS listed (value)`,
+  lastIdSql: (table) =>
+    `SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END FROM ${SEQUENCES[table]}`,
   advanceIds: (table) =>
-    `SELECT setval('${SEQUENCES[table]}', $1) WHERE $1 > (SELECT last_value FROM ${SEQUENCES[table]})`,
+    `SELECT setval('${SEQUENCES[table]}', $1) WHERE $1 >= (SELECT last_value FROM ${SEQUENCES[table]})`,
   lockCatalog: [statement('SELECT pg_advisory_xact_lock($1)', CATALOG_LOCK)],
   jsonObjectFunction: 'json_build_object',
   keyOrderColumn: 'number',

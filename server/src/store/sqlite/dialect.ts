@@ -1,6 +1,7 @@
 import type { Database, SQLQueryBindings, Statement as SqliteStatement } from 'bun:sqlite'
-import { GENERATED_ID_TABLES, highestIdSql, SKIPPED_ID_COUNT } from '../generated-ids.ts'
-import type { Dialect, GeneratedIdTable, Statement } from '../sql.ts'
+import { GENERATED_ID_TABLES, type GeneratedIdTable } from '../../core/transfer/copy.ts'
+import { highestIdSql, SKIPPED_ID_COUNT } from '../generated-ids.ts'
+import type { Dialect, Statement } from '../sql.ts'
 
 /** The id of the last row that was ever written to the log, even if it was pruned: ids are never reused. */
 export const LAST_LOG_ID = '(SELECT max(coalesce((SELECT max(id) FROM log), 0), pruned_up_to) FROM log_state)'
@@ -14,6 +15,7 @@ export const DIALECT: Dialect = {
   indexedBy: (index) => `INDEXED BY ${index}`,
   joinByIndex: (table, condition) => `CROSS JOIN ${table} ON ${condition}`,
   idsInJsonArray: (parameter) => `SELECT value AS id FROM json_each(${parameter})`,
+  lastIdSql: (table) => `SELECT ${table} FROM last_ids`,
   advanceIds: (table) => `UPDATE last_ids SET ${table} = $1 WHERE ${table} < $1`,
   lockCatalog: [],
   jsonObjectFunction: 'json_object',
