@@ -2,7 +2,6 @@ import type { Category } from '../core/catalog/category.ts'
 import type { StockedPet } from '../core/catalog/pet.ts'
 import {
   DEFAULT_PERMISSIONS,
-  hashSecret,
   type Limits,
   PERMISSIONS,
   PLAN_LIMITS,
@@ -31,11 +30,11 @@ export const DEMO_LIMITS: Readonly<Record<Plan, Limits>> = {
 
 /** Fills an empty store with demo data. A store that already has the demo data stays as it is. */
 export async function prepareDemo(store: Store, now: number): Promise<void> {
-  const isDemoStore = (await store.findKey(hashSecret(DEMO_SECRETS.free))) !== undefined
+  const isDemoStore = (await store.findKeyRecord(demoKeyId('free'))) !== undefined
   const isEmpty = (await store.countPets()) === 0
   if (!isDemoStore && !isEmpty) {
     throw new Error(
-      'the database contains a real store, and --demo would give publicly known keys access to it; start without --demo, or with another DATABASE_URL',
+      'the database contains a real store, and --demo would give publicly known keys access to it; start without --demo, or with another --data or --database-url',
     )
   }
   // The keys come first, so that an interrupted start leaves a store that the next start recognizes.
@@ -50,19 +49,21 @@ export async function prepareDemo(store: Store, now: number): Promise<void> {
   await addDemoOrders(store, now)
 }
 
+const demoKeyId = (plan: Plan) => `key_demo_${plan}`
+
+/** Adds the key unless it exists. An existing key may have lost its public secret, because it was rotated or paired. */
 async function addDemoKey(store: Store, plan: Plan, now: number): Promise<void> {
-  const secret = DEMO_SECRETS[plan]
-  if ((await store.findKey(hashSecret(secret))) !== undefined) return
+  if ((await store.findKeyRecord(demoKeyId(plan))) !== undefined) return
   await store.addKey(
     {
-      id: `key_demo_${plan}`,
+      id: demoKeyId(plan),
       name: `Demo ${plan}`,
       plan,
       limits: DEMO_LIMITS[plan],
       permissions: plan === 'enterprise' ? PERMISSIONS : DEFAULT_PERMISSIONS,
       createdAt: now,
     },
-    toStoredSecret(secret, now),
+    toStoredSecret(DEMO_SECRETS[plan], now),
     { at: now, actor: 'petstore serve --demo' },
   )
 }

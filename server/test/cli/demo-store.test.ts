@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { toStoredSecret } from '../../src/core/keys/api-key.ts'
 import { DAY } from '../../src/core/values/clock.ts'
 import { prepareDemo } from '../../src/service/demo.ts'
 import { openStore } from '../../src/store/open-store.ts'
@@ -44,6 +45,9 @@ test.each(ON_BOTH)(
       expect([...low].sort((one, other) => Number(one - other))).toEqual([2n, 12n, 18n, 20n, 24n, 25n])
       expect(await store.findDamage()).toEqual([])
 
+      // A rotation deletes the public secret of a key, but the store stays a demo.
+      const stamp = { at: Date.now(), actor: 'test' }
+      await store.rotateKey('key_demo_free', toStoredSecret('pst_live_other', Date.now()), 0, stamp)
       await prepareDemo(store, Date.now())
       expect(await store.countPets()).toBe(25)
     } finally {
