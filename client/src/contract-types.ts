@@ -241,7 +241,7 @@ export interface Order {
   readonly customer?: string
   /** A note for the staff. It may contain line breaks, but no other control characters. */
   readonly note?: string
-  /** Public identifier of the API key that created the order; GET /keys/names has its name. Absent if an older version of the service created the order. */
+  /** Public identifier of the API key that created the order; GET /keys/names has its name. Orders of `petstore import` have `petstore-import`, which is not a key. Absent if an older version of the service created the order. */
   readonly createdBy?: string
   /** Public identifier of the API key that completed or cancelled the order. Absent if the order is open or expired, or if an older version of the service closed it. */
   readonly closedBy?: string
@@ -784,7 +784,7 @@ export type WebhookKind =
   | 'pet.changed'
   | 'pet.removed'
 
-/** What a key may change. Every key may read everything except webhooks and keys. */
+/** What a key may change. Every key may read everything except webhooks and keys; of keys, only their names. */
 export type Permission = 'stock' | 'orders' | 'pets' | 'webhooks' | 'keys'
 
 export interface SecretHint {
@@ -825,7 +825,7 @@ export interface ErrorDetail {
   readonly message: string
   /** The field of the change that is wrong. */
   readonly field?: string
-  /** With insufficient_stock: the available units. Negative if more units are reserved than are on the shelf. */
+  /** With insufficient_stock: the units that the request could have taken. For a new order and with `keepReserved`, these are the available units, which are negative if more units are reserved than are on the shelf. Otherwise they are the units on the shelf. */
   readonly available?: number
   /** With order_closed: the state of the order. */
   readonly state?: 'complete' | 'cancelled' | 'expired'

@@ -168,8 +168,8 @@ type Coding = 'gzip' | 'zstd'
 /** A smaller body fits into one packet even without compression. */
 const MIN_BYTES_TO_COMPRESS = 1_400
 /**
- * Up to this size, a body is one buffer. A larger body is streamed in parts that all clients share. A slow client uses
- * extra memory only for parts that the current snapshot no longer contains.
+ * Up to this size, a body is one buffer. A larger body is streamed in parts that all clients share. For a slow
+ * client, only the unsent parts that the current snapshot no longer contains use extra memory.
  */
 const MAX_WHOLE_BYTES = 1024 * 1024
 /** In order of preference. */

@@ -20,7 +20,8 @@ const LimitWindow = Type.Object(
 
 export const Permission = OneOf(PERMISSIONS, {
   title: 'Permission',
-  description: 'What a key may change. Every key may read everything except webhooks and keys.',
+  description:
+    'What a key may change. Every key may read everything except webhooks and keys; of keys, only their names.',
 })
 
 const KeyLimits = Type.Object(

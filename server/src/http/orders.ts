@@ -22,7 +22,7 @@ import { commitAndReply, defineOperation } from './operation.ts'
 import { conditionalReply, createdReply, jsonReply, NO_CONTENT, pageReply, replyWithETag } from './reply.ts'
 import { EXAMPLE_TIME, Flag, pageParameters } from './schemas.ts'
 
-/** The fields in the sequence of SPEC.md. */
+/** The fields in the sequence in which callers see them. */
 const { id, petId, quantity, shipDate, ...otherFields } = ORDER
 const ORDER_BODY = {
   id,

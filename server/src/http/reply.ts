@@ -58,7 +58,7 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly status: number; reado
     internal_error: error(500, 'The service failed.'),
     service_unavailable: error(
       503,
-      'The database is not available, or there are too many connections from one address.',
+      'The service cannot answer now, for the reason in the message; try again after Retry-After.',
     ),
   }
 
@@ -110,7 +110,11 @@ export function errorReply(error: ServiceError, headers: Reply['headers'] = {}):
   const body: ErrorBody = { code: error.code, message: hideSecrets(error.message), status }
   if (error.field !== undefined) body.field = hideSecrets(error.field)
   if (error.details !== undefined) {
-    body.details = error.details.map((detail) => ({ ...detail, message: hideSecrets(detail.message) }))
+    body.details = error.details.map(({ message, field, ...detail }) => ({
+      ...detail,
+      message: hideSecrets(message),
+      ...(field === undefined ? {} : { field: hideSecrets(field) }),
+    }))
   }
   return jsonReply(body, { ...retryHeaders, ...headers }, status)
 }

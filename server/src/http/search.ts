@@ -40,7 +40,7 @@ const rowBody = jsonWriter(ROW_FIELDS)
 export const searchInventory = defineOperation('GET', '/inventory/search', {
   summary: 'Search pets and their stock',
   description:
-    'Returns the pets that match every given parameter, with their stock, in pages. A pet that changes while the pages are read may appear in its old or its new state; every other pet appears exactly once. Searches of one API key run one after the other. If a search takes longer than 2 seconds, the response is 400; add parameters to narrow the search.',
+    'Returns the pets that match every given parameter, with their stock, in pages. A pet that changes while the pages are read may be missing or appear twice; every other pet appears exactly once. Searches of one API key run one after the other. If a search takes longer than 2 seconds, the response is 400; add parameters to narrow the search.',
   query: {
     q: Type.Optional(
       Type.String({

@@ -51,6 +51,11 @@ describe('operations beyond the specification reject names that they do not know
     expect(error.message).toContain('did you mean delta?')
   })
 
+  test('a key that is sent as a field name of a batch is hidden in the details', async () => {
+    const { error } = await send('POST', '/store/orders/batch', `{"orders": [{"${service.key}": 1}]}`)
+    expect(error).toMatchObject({ details: [{ index: 0, field: expect.stringContaining('[hidden]') }] })
+  })
+
   test('a hostile name is bounded, and a key in it is hidden', async () => {
     const long = 'x'.repeat(30_000)
     const { error } = await send('POST', '/categories', `{"${long}": 1}`)

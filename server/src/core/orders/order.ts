@@ -126,7 +126,7 @@ export const ORDER = {
   createdBy: Type.Optional(
     Type.String({
       description:
-        'Public identifier of the API key that created the order; GET /keys/names has its name. Absent if an older version of the service created the order.',
+        'Public identifier of the API key that created the order; GET /keys/names has its name. Orders of `petstore import` have `petstore-import`, which is not a key. Absent if an older version of the service created the order.',
     }),
   ),
   closedBy: Type.Optional(
