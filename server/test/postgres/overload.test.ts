@@ -100,16 +100,15 @@ describe('when all sessions are in use', () => {
     const url = new URL(database.url)
     const proxy = await FreezingProxy.open(Number(url.port))
     url.port = String(proxy.port)
-    const settings = { ...DEFAULT_POSTGRES_SETTINGS, poolSize: 2, statementTimeoutSeconds: 1 }
+    const settings = { ...DEFAULT_POSTGRES_SETTINGS, poolSize: 2, statementTimeoutSeconds: 5 }
     const connection = new Connection(url.href, settings)
     await connection.connect()
+    const session = await connection.openLongSession()
     const released = Promise.withResolvers<void>()
     // It hangs on our side, as if the response were lost.
     const hanging = failureOf(connection.run(() => released.promise))
-    const other = connection.openLongSession()
     expect(await hanging).toMatchObject({ code: 'service_unavailable' })
     await until(async () => (await failureOf(connection.rows('SELECT 1'))) === undefined)
-    const session = await other
     expect(await session.rows('SELECT 1 AS one')).toHaveLength(1)
     await session.close()
     await connection.close()
