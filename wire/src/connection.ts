@@ -41,7 +41,7 @@ export interface ListenerState {
 
 /** A socket from its opening to its end, with its timeouts. Its pipeline handles the requests. */
 export class Connection {
-  /** Copied, because a closed socket no longer has an address. */
+  /** Copied, because a closed socket no longer has an address. Empty if the client had already reset the connection. */
   readonly address: string
   readonly pace = new ReaderPace()
   readonly #socket: Socket<Connection>
@@ -58,11 +58,16 @@ export class Connection {
   #waitingSince: number
 
   /** If there is a refusal, the connection responds with it and closes. */
-  constructor(socket: Socket<Connection>, listener: ListenerState, refusal: RequestProblem | undefined) {
+  constructor(
+    socket: Socket<Connection>,
+    address: string,
+    listener: ListenerState,
+    refusal: RequestProblem | undefined,
+  ) {
     this.#socket = socket
     this.#listener = listener
     this.#refusal = refusal
-    this.address = socket.remoteAddress
+    this.address = address
     this.#waitingSince = listener.seconds
     this.#pipeline = new RequestPipeline(socket, this, listener)
     this.#recordArrival()

@@ -1,4 +1,5 @@
 export { type Listener, type ListenOptions, listen } from './listen.ts'
+export { networkOf } from './network.ts'
 export { type Handler, type HttpRequest, type RequestHeaders, RequestProblem } from './request.ts'
 export {
   type BodyOutput,

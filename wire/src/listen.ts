@@ -1,6 +1,7 @@
 import { createSecureContext } from 'node:tls'
 import type { Socket } from 'bun'
 import { Connection, type ListenerState } from './connection.ts'
+import { networkOf } from './network.ts'
 import { type Handler, RequestProblem } from './request.ts'
 import type { Tls } from './tls.ts'
 
@@ -32,7 +33,10 @@ export interface ListenOptions {
   readonly requestTimeoutSeconds?: number
   /** The time in which the client must read at least one byte of a response. */
   readonly writeTimeoutSeconds?: number
-  /** At the limit, a new connection replaces the oldest idle connection without an authenticated client, or is refused. */
+  /**
+   * At the limit, a new connection replaces the oldest idle connection without an authenticated client, or is refused. An
+   * IPv6 /64 counts as one address.
+   */
   readonly maxConnectionsPerAddress?: number
   /** The limit for all clients together. Above it, the slowest clients are disconnected. */
   readonly maxUnsentBytes?: number
@@ -83,7 +87,7 @@ function listenProblem(error: unknown, { host, port, flags }: ListenOptions): st
 export function listen(handler: Handler, options: ListenOptions): Listener {
   const { host, port, tls, isShared, fd, secondMs, ...limits } = { ...DEFAULTS, ...options }
   const connections = new Set<Connection>()
-  const connectionsByAddress = new Map<string, Set<Connection>>()
+  const connectionsByNetwork = new Map<string, Set<Connection>>()
   let secureContext: unknown
   let unsentResponses = 0
   const allClosed = Promise.withResolvers<void>()
@@ -109,22 +113,23 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
       }
     },
   }
-  const removeFromAddress = (connection: Connection): void => {
-    const sameAddress = connectionsByAddress.get(connection.address)
-    sameAddress?.delete(connection)
-    if (sameAddress?.size === 0) connectionsByAddress.delete(connection.address)
+  const removeFromNetwork = (connection: Connection): void => {
+    const network = networkOf(connection.address)
+    const sameNetwork = connectionsByNetwork.get(network)
+    sameNetwork?.delete(connection)
+    if (sameNetwork?.size === 0) connectionsByNetwork.delete(network)
   }
   /**
-   * Makes room for a new connection by closing the oldest expendable connections of its address. Returns by how many
-   * connections, including the new one, the address still exceeds its limit. Refused connections count until they close.
+   * Makes room for a new connection by closing the oldest expendable connections of its network. Returns by how many
+   * connections, including the new one, the network still exceeds its limit. Refused connections count until they close.
    */
-  const makeRoom = (address: string): number => {
-    const sameAddress = connectionsByAddress.get(address) ?? new Set()
-    let excess = sameAddress.size + 1 - limits.maxConnectionsPerAddress
-    for (const connection of sameAddress) {
+  const makeRoom = (network: string): number => {
+    const sameNetwork = connectionsByNetwork.get(network) ?? new Set()
+    let excess = sameNetwork.size + 1 - limits.maxConnectionsPerAddress
+    for (const connection of sameNetwork) {
       if (excess <= 0) break
       if (!connection.isExpendable) continue
-      removeFromAddress(connection)
+      removeFromNetwork(connection)
       connection.terminate()
       excess--
     }
@@ -136,13 +141,15 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
     end: ({ data: connection }: Socket<Connection>) => connection.onEnd(),
     drain: ({ data: connection }: Socket<Connection>) => connection.onDrain(),
     open(socket: Socket<Connection>) {
-      const address = socket.remoteAddress
-      const excess = makeRoom(address)
+      // Bun's types lack `undefined`, which is the address of a client that has already reset the connection.
+      const address: string = socket.remoteAddress ?? ''
+      const network = networkOf(address)
+      const excess = makeRoom(network)
       const refusal = excess > 0 ? tooManyConnections(limits.maxConnectionsPerAddress) : undefined
-      const connection = new Connection(socket, state, refusal)
+      const connection = new Connection(socket, address, state, refusal)
       socket.data = connection
       connections.add(connection)
-      connectionsByAddress.set(address, (connectionsByAddress.get(address) ?? new Set()).add(connection))
+      connectionsByNetwork.set(network, (connectionsByNetwork.get(network) ?? new Set()).add(connection))
       if (excess > MAX_REFUSALS_PER_ADDRESS) connection.terminate()
       else if (tls === undefined) connection.onOpen()
       else if (secureContext !== undefined) setCertificate(socket, secureContext)
@@ -154,7 +161,7 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
     close({ data: connection }: Socket<Connection>) {
       connection.onClosed()
       connections.delete(connection)
-      removeFromAddress(connection)
+      removeFromNetwork(connection)
       if (state.isStopping && connections.size === 0) allClosed.resolve()
     },
     // Called for TLS errors.

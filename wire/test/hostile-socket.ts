@@ -1,4 +1,4 @@
-import { connect, type Socket } from 'node:net'
+import { connect, type Socket, type TcpNetConnectOpts } from 'node:net'
 
 export interface WireAnswer {
   readonly status: number
@@ -15,9 +15,9 @@ export class HostileSocket {
   #changed = Promise.withResolvers<void>()
   readonly #closing = Promise.withResolvers<void>()
 
-  static open(port: number): Promise<HostileSocket> {
+  static open(port: number, options: Partial<TcpNetConnectOpts> = {}): Promise<HostileSocket> {
     return new Promise((resolve, reject) => {
-      const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+      const socket = connect({ port, host: '127.0.0.1', noDelay: true, ...options })
       socket.once('error', reject)
       socket.once('connect', () => resolve(new HostileSocket(socket)))
     })

@@ -1,4 +1,4 @@
-import { type HttpRequest, type RequestHeaders, RequestProblem } from '@petstore/wire'
+import { type HttpRequest, networkOf, type RequestHeaders, RequestProblem } from '@petstore/wire'
 import type { ApiKey } from '../core/keys/api-key.ts'
 import type { KeyRing } from '../core/keys/key-ring.ts'
 import type { PairingAttempts } from '../core/keys/pairing-attempts.ts'
@@ -208,8 +208,6 @@ const MAX_ADDRESS_LENGTH = 64
 /** Some proxies append the port: `[2001:db8::1]:443` or `192.0.2.1:443`. */
 const BRACKETED_ADDRESS = /^\[([^\]]+)\](?::\d+)?$/
 const ADDRESS_WITH_PORT = /^([^:]+):\d+$/
-const IPV4_IN_IPV6 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
-const LEADING_ZEROS = /^0+(?=.)/
 
 /**
  * The address that a request without a valid key is counted against. Each of our own proxies appends one entry to
@@ -222,21 +220,9 @@ export function clientAddress(
 ): string {
   const entries = trustedProxies > 0 ? (forwardedFor?.split(',') ?? []) : []
   const forwarded = entries[Math.max(0, entries.length - trustedProxies)]?.trim()
-  return networkOf((forwarded || socketAddress).slice(0, MAX_ADDRESS_LENGTH))
+  return networkOf(withoutPort((forwarded || socketAddress).slice(0, MAX_ADDRESS_LENGTH)))
 }
 
-/** The address without its port. For IPv6 it is the /64 network, because one customer can send from any address in it. */
-function networkOf(text: string): string {
-  const address = BRACKETED_ADDRESS.exec(text)?.[1] ?? ADDRESS_WITH_PORT.exec(text)?.[1] ?? text
-  const ipv4 = IPV4_IN_IPV6.exec(address)?.[1]
-  if (ipv4 !== undefined) return ipv4
-  if (!address.includes(':')) return address
-  // A full address has eight groups; `::` stands for the groups of zeros that were left out.
-  const [head = '', tail] = address.toLowerCase().split('::')
-  const left = head === '' ? [] : head.split(':')
-  const right = tail ? tail.split(':') : []
-  const zeroGroups = tail === undefined ? 0 : Math.max(0, 8 - left.length - right.length)
-  const groups = [...left, ...Array<string>(zeroGroups).fill('0'), ...right]
-  const network = groups.slice(0, 4).map((group) => group.replace(LEADING_ZEROS, ''))
-  return `${network.join(':')}::/64`
+function withoutPort(text: string): string {
+  return BRACKETED_ADDRESS.exec(text)?.[1] ?? ADDRESS_WITH_PORT.exec(text)?.[1] ?? text
 }
