@@ -264,7 +264,7 @@ class RequestPipeline {
   add(bytes: Buffer): void {
     if (this.#isInputIgnored) return
     this.#receivedAt = performance.now()
-    if (this.#pending === undefined && this.#input.length === 0) this.#connection.restartTimeout()
+    if (this.isIdle) this.#connection.restartTimeout()
     this.#input.add(bytes)
     this.#process()
   }

@@ -86,6 +86,7 @@ describe('a slow sender', () => {
   test.each([
     ['of a head, silent', 'GET / HTTP/1.1\r\nHos', ''],
     ['of a head, byte by byte', 'GET / HTTP/1.1\r\nHost: ', 'a'],
+    ['of a head after an empty line, byte by byte', '\r\n', 'G'],
     ['of a body, silent', `${BODY_OF_TEN}half`, ''],
     ['of a body, byte by byte', BODY_OF_TEN.replace('10', '1000'), 'x'],
     ['of chunks', 'PATCH / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n4\r\npe', ''],
@@ -102,6 +103,21 @@ describe('a slow sender', () => {
     expect(answer?.headers.get('Connection')).toBe('close')
     await socket.closed
     expect(socket.received).toBe('')
+  })
+
+  test('has the whole timeout if an empty line after the previous body has waited for longer', async () => {
+    listenFast(echo, { keepAliveSeconds: 1_000_000, requestTimeoutSeconds: 10 })
+    const socket = await HostileSocket.open(listener.port)
+    socket.send(`${BODY_OF_TEN}0123456789\r\n`)
+    expect((await socket.answer('PATCH'))?.status).toBe(200)
+    // The timeout of another client shows that the listener has counted 10 s.
+    const other = await HostileSocket.open(listener.port)
+    other.send(BODY_OF_TEN)
+    expect((await other.answer('PATCH'))?.status).toBe(408)
+    const start = performance.now()
+    socket.send(`${BODY_OF_TEN}half`)
+    expect((await socket.answer('PATCH'))?.status).toBe(408)
+    expect(performance.now() - start).toBeGreaterThan(9 * SECOND_MS)
   })
 
   test('has the whole timeout again after 100 Continue', async () => {
