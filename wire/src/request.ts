@@ -15,7 +15,10 @@ export interface HttpRequest {
   readonly address: string
   /** The same object for every request of a connection. */
   readonly connection: object
-  /** The time at which the bytes of the request arrived, from `performance.now()`. */
+  /**
+   * When the connection last received bytes, from `performance.now()`. For a pipelined request this may be later than its
+   * own arrival.
+   */
   readonly receivedAt: number
   /**
    * Returns the whole body, or a promise if it has not arrived yet. Throws or rejects with a RequestProblem, for example

@@ -22,7 +22,10 @@ export interface LiveBody {
   begin(output: BodyOutput): void
   /** Called when some of the unsent bytes have been sent. */
   onBytesSent(): void
-  /** Called when the connection is closed before the end of the body. Also called, without `begin`, after HEAD. */
+  /**
+   * Called when the connection is closed before the end of the body. Also called, without `begin`, for HEAD and if the
+   * connection was closed before the response.
+   */
   onClose(): void
 }
 

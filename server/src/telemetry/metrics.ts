@@ -126,7 +126,7 @@ export class Metrics implements RequestObserver, CommitObserver, DeliveryObserve
       histogramFamily('petstore_commit_batch_size', 'Number of commands in one commit.', this.#batchSizes),
       histogramFamily(
         'petstore_commit_duration_seconds',
-        'Time until a commit is on disk.',
+        'Time from the start of a commit until it is on disk.',
         this.#commitSeconds,
       ),
       counter(
