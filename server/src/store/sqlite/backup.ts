@@ -124,13 +124,15 @@ export function restoreSqlite(backup: string, target: string): RestoreResult {
     const second = interruptedAtMs === undefined ? unusedSecond(path) : Math.floor(interruptedAtMs / 1_000)
     let hasOlderTables: boolean
     try {
+      // SQLite would apply the write-ahead log or journal of an interrupted restore to the new copy.
+      removeDatabase(partial)
       copyDatabase(backup, partial, isBackup(backup) ? [] : CONTENT_SUFFIXES)
       hasOlderTables = adoptCopy(partial, backup)
       copyPermissions(partial, path)
       utimesSync(partial, second, second)
       sync(partial)
     } catch (error) {
-      for (const suffix of ['', ...SIDE_SUFFIXES]) rmSync(partial + suffix, { force: true })
+      removeDatabase(partial)
       throw error
     }
     renameSync(partial, staged)
@@ -183,6 +185,10 @@ function requireBackup(backup: string, target: string): void {
   }
 }
 
+function removeDatabase(path: string): void {
+  for (const suffix of ['', ...SIDE_SUFFIXES]) rmSync(path + suffix, { force: true })
+}
+
 /** Copies a database with its side files. Throws if a file changed meanwhile, because the copy would be inconsistent. */
 function copyDatabase(source: string, target: string, sideSuffixes: readonly string[]): void {
   const mayBeServed = sideSuffixes.length > 0 && existsSync(`${source}-serving`)
@@ -192,7 +198,6 @@ function copyDatabase(source: string, target: string, sideSuffixes: readonly str
     const statOf = (suffix: string) => statSync(source + suffix, { throwIfNoEntry: false })
     const before = suffixes.map(statOf)
     for (const [index, suffix] of suffixes.entries()) {
-      rmSync(target + suffix, { force: true })
       if (before[index] !== undefined) copyFile(source + suffix, target + suffix)
     }
     const hasChanged = suffixes.some((suffix, index) => {
