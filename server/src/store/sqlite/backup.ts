@@ -112,8 +112,8 @@ const stagedPath = (path: string) => `${path}.restoring`
  */
 export function restoreSqlite(backup: string, target: string): RestoreResult {
   requireBackup(backup, target)
-  mkdirSync(dirname(target), { recursive: true })
   const path = realPathOf(target)
+  mkdirSync(dirname(path), { recursive: true })
   const lock = lockForServing(path, 'stop it first')
   try {
     const staged = stagedPath(path)

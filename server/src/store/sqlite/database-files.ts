@@ -7,6 +7,7 @@ import {
   fchownSync,
   openSync,
   readFileSync,
+  readlinkSync,
   readSync,
   realpathSync,
   renameSync,
@@ -15,7 +16,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, isAbsolute, join } from 'node:path'
 import type { WritePause } from '../../core/transfer/transfer-store.ts'
 import { SECOND } from '../../core/values/clock.ts'
 import { OpenRefused } from '../opening.ts'
@@ -29,12 +30,32 @@ const SERVING_LOCK_TIMEOUT_MS = 200
 const USER_VERSION_OFFSET = 60
 /** A killed import leaves its announcement behind, which is ignored when the announced end is this long ago. */
 const STALE_AFTER_MS = 60 * SECOND
+/** Linux follows at most this many symbolic links, one after the other. */
+const MAX_LINKS = 40
 
-/** The path without symbolic links, as SQLite resolves it. The file need not exist. */
-export function realPathOf(path: string): string {
+/**
+ * The path without symbolic links, as SQLite resolves it. The file need not exist: a link to a missing file is followed, too.
+ * If the folder does not exist, it is left as it is.
+ */
+export function realPathOf(path: string, maxLinks = MAX_LINKS): string {
   if (existsSync(path)) return realpathSync(path)
   const folder = dirname(path)
-  return join(existsSync(folder) ? realpathSync(folder) : folder, basename(path))
+  const realFolder = existsSync(folder) ? realpathSync(folder) : folder
+  const realPath = join(realFolder, basename(path))
+  const target = linkTarget(realPath)
+  // The limit ends a circle of links, which cannot be opened.
+  if (target === undefined || maxLinks === 0) return realPath
+  // The folders of the target may be links themselves, so ".." in it must not be resolved yet.
+  return realPathOf(isAbsolute(target) ? target : `${realFolder}/${target}`, maxLinks - 1)
+}
+
+function linkTarget(path: string): string | undefined {
+  try {
+    return readlinkSync(path)
+  } catch {
+    // It does not exist, is not a link, or its folder cannot be read. Opening the file reports the problem.
+    return undefined
+  }
 }
 
 /**
@@ -137,7 +158,8 @@ export function isServiceRunning(path: string): boolean {
 
 /** The path of the write-ahead log, if it was deleted while a service runs. Opening the database would create another log. */
 export function deletedWriteAheadLogOf(path: string): string | undefined {
-  return isServiceRunning(path) && !existsSync(`${path}-wal`) ? `${path}-wal` : undefined
+  const logPath = `${realPathOf(path)}-wal`
+  return isServiceRunning(path) && !existsSync(logPath) ? logPath : undefined
 }
 
 /** If root creates the lock file, the file gets the owner of the database. Otherwise the service could not use it. */

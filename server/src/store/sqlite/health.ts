@@ -12,19 +12,20 @@ const WRITE_TIMEOUT_MS = 2 * SECOND
 const MAX_CHECKED_BYTES = 256 * 1024 * 1024
 
 /**
- * Returns a check that throws a ServiceError if the file cannot be written. The message names the problem. The check
- * rewrites the schema version with the same value. This changes no data, but appends one page to the write-ahead log.
+ * Returns a check that throws a ServiceError if the database cannot be written, or if one of its `files` was replaced. The
+ * message names the problem. The check rewrites the schema version with the same value. This changes no data, but appends one
+ * page to the write-ahead log.
  */
 export function readinessCheck(
   connection: Connection,
-  path: string,
+  files: readonly string[],
   damage: string | undefined,
 ): () => Promise<void> {
   const { database } = connection
   const readVersion = database.query<{ user_version: bigint }, []>('PRAGMA user_version')
   // Fails if the database has lost its tables.
   const anyLogRow = database.query('SELECT 1 FROM log LIMIT 1')
-  const openedFiles = [path, `${path}-wal`].map((name) => ({ name, inode: inodeOf(name) }))
+  const openedFiles = files.map((name) => ({ name, inode: inodeOf(name) }))
   let runningWrite: Promise<boolean> | undefined
 
   const write = async () => {

@@ -17,7 +17,7 @@ import { webhookMethods } from '../webhooks.ts'
 import { Reader, searchMethods, workerAddress } from '../workers.ts'
 import { backUp, requireOpenable } from './backup.ts'
 import { Connection } from './connection.ts'
-import { lockForServing, newWritePause } from './database-files.ts'
+import { lockForServing, newWritePause, realPathOf } from './database-files.ts'
 import { damageAtStart, findDamage, readinessCheck } from './health.ts'
 import { openImport } from './import.ts'
 import { logMethods } from './log.ts'
@@ -25,8 +25,10 @@ import { migrate } from './migrations.ts'
 import type { SqliteReaderStart } from './reader-worker.ts'
 import { stockMethods } from './stock.ts'
 
-/** Opens or creates the file at `path`, and migrates its tables unless the options forbid it. */
-export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}): Store {
+/** Opens or creates the file at `givenPath`, and migrates its tables unless the options forbid it. */
+export function openSqliteStore(givenPath: string, options: Partial<OpenOptions> = {}): Store {
+  // If the given path is a symbolic link, SQLite keeps the write-ahead log next to the real file.
+  const path = realPathOf(givenPath)
   const { clock: now = Date.now } = options
   const clock: StoreClock = { nowSql: (placeholder) => placeholder, processTime: now }
   requireOpenable(path)
@@ -51,7 +53,7 @@ export function openSqliteStore(path: string, options: Partial<OpenOptions> = {}
   const connection = openedConnection
   connection.disableLockWait()
   const damage = options.exclusive === true ? damageAtStart(path) : undefined
-  const ping = readinessCheck(connection, path, damage)
+  const ping = readinessCheck(connection, [givenPath, `${path}-wal`], damage)
   const log = logMethods(connection)
   const reader = new Reader(
     () =>
