@@ -120,6 +120,17 @@ describe('a restore', () => {
     expect([statSync(path).mode & 0o777, await quantityIn(path)]).toEqual([0o640, BACKED_UP])
   })
 
+  test('of a database behind a symbolic link includes its write-ahead log', async () => {
+    const link = join(folder, 'link.db')
+    symlinkSync(path, link)
+    const target = join(folder, 'target.db')
+    restoreSqlite(link, target)
+    expect(await quantityIn(target)).toBe(LATEST)
+    const store = openSqliteStore(path, { exclusive: true })
+    expect(() => restoreSqlite(link, target)).toThrow('stop it first')
+    await store.close()
+  })
+
   test('is refused while the database is served', () => {
     const store = openSqliteStore(path, { exclusive: true })
     const before = contents()

@@ -190,7 +190,9 @@ function removeDatabase(path: string): void {
 }
 
 /** Copies a database with its side files. Throws if a file changed meanwhile, because the copy would be inconsistent. */
-function copyDatabase(source: string, target: string, sideSuffixes: readonly string[]): void {
+function copyDatabase(givenSource: string, target: string, sideSuffixes: readonly string[]): void {
+  // The side files are next to the real file, not next to a symbolic link.
+  const source = realPathOf(givenSource)
   const mayBeServed = sideSuffixes.length > 0 && existsSync(`${source}-serving`)
   const lock = mayBeServed ? lockForServing(source, 'stop it first') : undefined
   try {
@@ -205,7 +207,9 @@ function copyDatabase(source: string, target: string, sideSuffixes: readonly str
       return before[index]?.size !== after?.size || before[index]?.mtimeMs !== after?.mtimeMs
     })
     if (hasChanged)
-      throw new OpenRefused(`${source} changed while it was being copied; stop the process that writes to it`)
+      throw new OpenRefused(
+        `${givenSource} changed while it was being copied; stop the process that writes to it`,
+      )
   } finally {
     lock?.close()
   }
