@@ -122,5 +122,9 @@ describe('a SQLite file is served by one process', () => {
     expect(exitCode).toBe(1)
     expect(stderr).toContain('shop.db-serving cannot be used (file is not a database)')
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+    // Nothing serves the database, so doctor must not report a deleted write-ahead log.
+    const { stdout } = await petstore(['doctor', '--database-url', 'sqlite:shop.db'], { cwd })
+    expect(stdout).toContain('the database is intact')
+    expect(stdout).not.toContain('was deleted')
   })
 })

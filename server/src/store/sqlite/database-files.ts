@@ -141,7 +141,9 @@ export function lockForServing(
         { cause: error },
       )
     }
-    throw new OpenRefused(`another process serves this database${pidIn(lockPath)}; ${advice}`)
+    throw new OpenRefused(`another process serves this database${pidIn(lockPath)}; ${advice}`, {
+      cause: error,
+    })
   }
 }
 
@@ -152,7 +154,8 @@ export function isServiceRunning(path: string): boolean {
     lockForServing(path).close()
     return false
   } catch (error) {
-    return error instanceof OpenRefused
+    // An unusable lock file does not show that a service runs.
+    return error instanceof OpenRefused && isLocked(error.cause)
   }
 }
 
