@@ -61,6 +61,13 @@ describe('a database behind a symbolic link', () => {
     await store.close()
   })
 
+  test('that existed before it was served has no deleted write-ahead log', async () => {
+    await openSqliteStore(path).close()
+    const store = openSqliteStore(link, { exclusive: true })
+    expect(deletedWriteAheadLogOf(link)).toBeUndefined()
+    await store.close()
+  })
+
   test('is not ready after the link was changed to another file', async () => {
     const store = openSqliteStore(link, { exclusive: true })
     await store.ping()
