@@ -31,6 +31,7 @@ import {
   valueFromJson,
 } from '../core/values/field.ts'
 import type { MaybePromise } from '../core/values/maybe-promise.ts'
+import type { TestEventSlots } from '../core/webhooks/test-event.ts'
 import type { WebhookSender, WebhookStore } from '../core/webhooks/webhook-store.ts'
 import { errorReply, type Reply, type RequestIdempotency, type StorableReply } from './reply.ts'
 
@@ -56,6 +57,7 @@ export interface Services {
   /** Runs searches and history scans one at a time per key. */
   readonly longReads: KeyQueue
   readonly webhookSender: WebhookSender
+  readonly testEventSlots: TestEventSlots
   readonly clock: Clock
 }
 

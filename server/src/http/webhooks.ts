@@ -3,6 +3,7 @@ import { ServiceError } from '../core/values/errors.ts'
 import { DateTime, Int64, invalidField, type JsonOf, jsonWriter, OneOf } from '../core/values/field.ts'
 import { readPageById } from '../core/values/page.ts'
 import { rewindCommand } from '../core/webhooks/redelivery.ts'
+import { MAX_PARALLEL_TESTS } from '../core/webhooks/shared-delivery.ts'
 import { sendTestEvent, TEST_EVENT_TYPE } from '../core/webhooks/test-event.ts'
 import {
   MAX_WEBHOOKS,
@@ -305,13 +306,14 @@ export const redeliverWebhook = defineOperation('POST', '/webhooks/{webhookId}/r
 
 export const testWebhook = defineOperation('POST', '/webhooks/{webhookId}/test', {
   summary: 'Send a test event to a webhook',
-  description: `Sends an event of the type \`${TEST_EVENT_TYPE}\` at once, whatever kinds the webhook receives and even if it is paused or off, and returns the response. A test event says nothing about the stock. Its \`webhook-id\` begins with \`test_\`. It is never retried.`,
+  description: `Sends an event of the type \`${TEST_EVENT_TYPE}\` at once, whatever kinds the webhook receives and even if it is paused or off, and returns the response. A test event says nothing about the stock. Its \`webhook-id\` begins with \`test_\`. It is never retried. On each instance of the service, a key can send one test event at a time, and all keys together ${MAX_PARALLEL_TESTS}; beyond that the response is 503.`,
   permission: 'webhooks',
   params: { webhookId: Int64('The webhook.') },
   success: { description: 'The attempt and the response of the receiver.', schema: WebhookTest },
-  reply: async ({ params: { webhookId } }, { store, clock, webhookSender: sender }) => {
+  reply: async ({ params: { webhookId }, key }, { store, clock, webhookSender: sender, testEventSlots }) => {
     const { webhook } = await requireWebhook(store, webhookId)
-    return jsonReply(attemptBody(await sendTestEvent(webhook, { sender, store, clock })))
+    const attempt = await testEventSlots.run(key.id, () => sendTestEvent(webhook, { sender, store, clock }))
+    return jsonReply(attemptBody(attempt))
   },
 })
 

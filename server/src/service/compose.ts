@@ -9,6 +9,7 @@ import { GroupCommit } from '../core/stock/group-commit.ts'
 import { LiveView } from '../core/stock/view/live-view.ts'
 import { type Clock, SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
+import { TestEventSlots } from '../core/webhooks/test-event.ts'
 import { WebhookWorker } from '../core/webhooks/webhook-worker.ts'
 import type { Lookup } from '../delivery/addresses.ts'
 import { HttpSender } from '../delivery/http-sender.ts'
@@ -114,6 +115,7 @@ export async function startService(
       keys: new KeyManager({ store, keyRing, clock, environment: config.environment }),
       longReads: new KeyQueue(),
       webhookSender: sender,
+      testEventSlots: new TestEventSlots(),
     },
     webPages: await readWebPages(),
     contract: () => buildContract({ ...baseAddresses(config, listener.port), sunset: config.petSunset }),

@@ -128,4 +128,26 @@ describe('a webhook', () => {
     const tried = await sent('POST', `/webhooks/${id}/test`)
     expect([tried.status, tried.json]).toEqual([200, expect.objectContaining({ delivered: true })])
   })
+
+  test('a key sends one test event at a time, and other keys do not wait for it', async () => {
+    const { id } = await create()
+    const { secret: otherKey } = await desk.service.createKey('pro')
+    const firstAnswer = Promise.withResolvers<Response>()
+    desk.receiver.reply = (_, number) =>
+      number === 1 ? firstAnswer.promise : new Response(null, { status: 204 })
+    const first = sent('POST', `/webhooks/${id}/test`)
+    await desk.arrived(1)
+    const refused = await sent('POST', `/webhooks/${id}/test`)
+    expect([refused.status, refused.error.code, refused.headers.get('Retry-After')]).toEqual([
+      503,
+      'service_unavailable',
+      '1',
+    ])
+    expect(refused.error.message).toContain('this key is already sending a test event')
+    expect((await desk.service.call('POST', `/webhooks/${id}/test`, { key: otherKey })).status).toBe(200)
+    firstAnswer.resolve(new Response(null, { status: 204 }))
+    expect((await first).status).toBe(200)
+    expect((await sent('POST', `/webhooks/${id}/test`)).status).toBe(200)
+    expect(desk.receiver.all).toHaveLength(3)
+  })
 })

@@ -5,8 +5,10 @@ import type { DeliveryStore } from './webhook-store.ts'
 export const MAX_PARALLEL_PER_WEBHOOK = 16
 /** Bun sends at most this many requests in parallel. Further requests would wait inside Bun until they time out. */
 const MAX_PARALLEL_IN_BUN = 256
+/** Reserved for test events, so that these never delay deliveries. */
+export const MAX_PARALLEL_TESTS = 16
 /** Every webhook may always send one request. It may send several only while the total is below this limit. */
-const MAX_TOTAL_FOR_FURTHER_REQUESTS = MAX_PARALLEL_IN_BUN - MAX_WEBHOOKS
+const MAX_TOTAL_FOR_FURTHER_REQUESTS = MAX_PARALLEL_IN_BUN - MAX_PARALLEL_TESTS - MAX_WEBHOOKS
 /** The requests that may start in one turn of the event loop. Keeps turns short for API requests. */
 const MAX_STARTED_PER_TURN = 16
 
