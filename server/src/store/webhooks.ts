@@ -125,6 +125,10 @@ export function webhookMethods(
     return { events, since: first === undefined ? undefined : Number(first.at) }
   }
 
+  /** Cannot be concluded from missing rows: on PostgreSQL, a log that was never pruned can begin with a place without a row. */
+  const isPruned = async (range: LogRange): Promise<boolean> =>
+    (await eventsAfter(cursorAt(range, 0n), 1)) === 'relist_needed'
+
   const withLag = async (row: WebhookRow, range: LogRange): Promise<WebhookWithLag> => {
     const webhook = toWebhook(row)
     const { cursor, relistAt } = webhook.progress
@@ -179,15 +183,17 @@ export function webhookMethods(
         since,
       )
       const start = (firstRows[0]?.position ?? range.position + 1n) - 1n
-      if (start >= current.position) {
-        return { type: 'no_rewind', cursor, lag: await lagOf(cursor, range) }
-      }
       // The log is pruned from its beginning. If it still has an event at or before `start`, it has every event after `start`.
       const olderRows = await database.rows(
         `SELECT 1 FROM ${log.source} WHERE ${log.position} <= $1 LIMIT 1`,
         start,
       )
-      if (start > 0n && olderRows.length === 0) return relist
+      const mayLackEvents = start > 0n && olderRows.length === 0
+      if (start >= current.position) {
+        if (mayLackEvents && (await isPruned(range))) return relist
+        return { type: 'no_rewind', cursor, lag: await lagOf(cursor, range) }
+      }
+      if (mayLackEvents) return relist
       const startCursor = cursorAt(range, start)
       return { type: 'events', cursor: startCursor, lag: await lagOf(startCursor, range) }
     },

@@ -332,6 +332,19 @@ describe('a delivery', () => {
     expect(desk.receiver.all.slice(3).map(({ type }) => type)).toEqual(['relist'])
   })
 
+  test('is one relist after a redelivery if the whole log was pruned', async () => {
+    const { id } = await create()
+    const since = new Date(desk.service.now).toISOString()
+    await changePet()
+    await settled(id)
+    await desk.service.store.pruneHistory({ keep: 0 }, 1_000)
+    const { behind } = (await sent('POST', `/webhooks/${id}/redeliver`, { since })).json as Shown
+    expect(behind).toEqual({ events: 1 })
+    await arrived(2)
+    await settled(id)
+    expect(desk.receiver.all.slice(1).map(({ type }) => type)).toEqual(['relist'])
+  })
+
   test('is one relist after a redelivery if the cursor of a paused webhook was pruned', async () => {
     const { id } = await create()
     await sent('PATCH', `/webhooks/${id}`, { paused: true })

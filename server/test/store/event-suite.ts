@@ -198,6 +198,27 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
       expect(await store.findRewind(progress, second)).toMatchObject({ type: 'relist', lag: { events: 1 } })
     })
 
+    test('a webhook at the start of a pruned log goes back to a relist', async () => {
+      const [first, second] = [2_000_000_000_000, 2_000_000_000_001]
+      await store.latestEventCursor()
+      await store.changeStock([change(1n, 10, first)])
+      const { progress } = await addWebhook(store, { id: 1n, url: 'http://127.0.0.1:9/' })
+      await store.changeStock([change(1n, 11, second)])
+      expect(await store.findRewind(progress, second)).toMatchObject({ type: 'no_rewind', ...progress })
+      await store.pruneHistory({ keep: 1 }, 100)
+      expect(await store.findRewind(progress, first)).toMatchObject({ type: 'relist', lag: { events: 1 } })
+      expect(await store.findRewind(progress, second + 1)).toMatchObject({ type: 'no_rewind', ...progress })
+      const atEnd = { cursor: await store.latestEventCursor() }
+      await store.pruneHistory({ keep: 0 }, 100)
+      expect(await store.findRewind(atEnd, first)).toMatchObject({ type: 'relist', lag: { events: 1 } })
+    })
+
+    test('a webhook at the start of a complete log stays there', async () => {
+      const [, identity] = (await store.latestEventCursor()).split('.')
+      const atStart = { cursor: `0.${identity}` }
+      expect(await store.findRewind(atStart, 0)).toMatchObject({ type: 'no_rewind', ...atStart })
+    })
+
     test('a webhook that was changed after it was read is not moved', async () => {
       const { id, revision, progress } = await addWebhook(store, { id: 1n, url: 'http://127.0.0.1:9/' })
       const origin = { webhookId: id, keyId: 'key_a', at: 1 }
