@@ -257,9 +257,8 @@ export function webhookMethods(
         ],
         'unflushed',
       )
-      if (savedRows !== 1) return false
       if (attempts.length > 0) await recordDeliveries(database, id, attempts)
-      return true
+      return savedRows === 1
     },
   }
 }

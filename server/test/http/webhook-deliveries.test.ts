@@ -258,6 +258,19 @@ describe('a delivery', () => {
     }
   })
 
+  test('that is being sent while the webhook is changed is listed', async () => {
+    const { id } = await create()
+    const answer = Promise.withResolvers<Response>()
+    desk.receiver.reply = () => answer.promise
+    await changePet()
+    await arrived(1)
+    await sent('PATCH', `/webhooks/${id}`, { paused: true })
+    answer.resolve(new Response(null, { status: 204 }))
+    await desk.recorded(id, 1)
+    const { json } = await desk.service.call('GET', `/webhooks/${id}/deliveries`)
+    expect(json).toEqual([expect.objectContaining({ messageId: desk.receiver.all[0]?.id, status: 204 })])
+  })
+
   test('continues after a restart without repeating finished deliveries', async () => {
     const { id } = await create()
     await changePet()

@@ -234,6 +234,28 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
       expect((await store.findWebhook(id))?.webhook.progress).toEqual(progress)
     })
 
+    test('attempts are recorded even if the webhook was changed, and its progress is not saved', async () => {
+      const { id, revision, progress } = await addWebhook(store, { id: 1n, url: 'http://127.0.0.1:9/' })
+      const [leased] = await store.leaseWebhooks(60_000)
+      if (leased === undefined) throw new Error('the webhook was not leased')
+      const update = { type: 'update_webhook', webhookId: id, patch: { paused: true } } as const
+      await other.changeStock([{ ...update, keyId: 'key_a', at: 1 }])
+      const attempt = {
+        messageId: 'evt_1_a',
+        type: 'stock.changed',
+        at: 1,
+        durationMs: 1,
+        response: '',
+        attempt: 1,
+        isDelivered: true,
+      }
+      expect(await store.saveProgress(leased, { cursor: '0.dead' }, [attempt])).toBe(false)
+      expect((await store.findWebhook(id))?.webhook.progress).toEqual(progress)
+      expect(await store.listDeliveries(id, 10, undefined)).toEqual([expect.objectContaining(attempt)])
+      await other.changeStock([{ type: 'remove_webhook', webhookId: id, keyId: 'key_a', at: 1 }])
+      expect(await store.saveProgress({ id, revision }, { cursor: '0.dead' }, [attempt])).toBe(false)
+    })
+
     test('a cursor from before the identity was renewed cannot be resumed, and one from after it can', async () => {
       const before = await store.latestEventCursor()
       await store.changeStock([change(1n, 10)])

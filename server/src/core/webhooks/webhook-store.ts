@@ -123,7 +123,10 @@ export interface DeliveryStore extends Pick<EventStore, 'version' | 'latestEvent
    * because it is called before each attempt.
    */
   webhookRevisions(): Promise<ReadonlyMap<bigint, number>>
-  /** Returns false and saves nothing if the webhook has changed or another process has leased it. */
+  /**
+   * Records the attempts and saves the progress. Returns false and saves no progress if the webhook has changed or another
+   * process has leased it.
+   */
   saveProgress(
     webhook: Pick<Webhook, 'id' | 'revision'>,
     progress: WebhookProgress,
