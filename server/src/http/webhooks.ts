@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import type { InvalidUrl } from '../core/stock/command.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import { DateTime, Int64, invalidField, type JsonOf, jsonWriter, OneOf } from '../core/values/field.ts'
 import { readPageById } from '../core/values/page.ts'
@@ -154,14 +155,15 @@ export const createWebhook = defineOperation('POST', '/webhooks', {
   errors: ['in_use'],
   reply: async (input, services) => {
     const { clock, store, webhookSender } = services
-    const url = await requireAllowedUrl(input.body.url, webhookSender)
+    const { url, urlProblem } = await checkWebhookUrl(input.body.url, webhookSender)
     const at = clock()
     const settings = { url, kinds: input.body.kinds, createdAt: at }
     const webhook = newWebhook(settings, await store.latestEventCursor())
-    const command = { type: 'create_webhook', webhook, at } as const
+    const command = { type: 'create_webhook', webhook, urlProblem, at } as const
     return commitAndReply(input, services, command, {
       done: (outcome) =>
         createdReply(input.request.path, bodyWithSecret({ webhook: outcome.webhook, lag: NO_LAG })),
+      invalid_url: refuseUrl,
       too_many_webhooks: ({ scope, max }) => {
         const owner = scope === 'store' ? 'the store has' : 'this API key has created'
         const message = `${owner} ${max} webhooks, which is the maximum; remove a webhook first`
@@ -194,12 +196,14 @@ export const updateWebhook = defineOperation('PATCH', '/webhooks/{webhookId}', {
     const { store, webhookSender } = services
     const { params, body } = input
     const { webhookId } = params
-    const patch =
-      body.url === undefined ? body : { ...body, url: await requireAllowedUrl(body.url, webhookSender) }
+    const checked = body.url === undefined ? undefined : await checkWebhookUrl(body.url, webhookSender)
+    const patch = checked === undefined ? body : { ...body, url: checked.url }
     const lag = await lagOf(store, webhookId)
-    const command = { type: 'update_webhook', webhookId, patch } as const
+    const urlProblem = checked?.urlProblem
+    const command = { type: 'update_webhook', webhookId, patch, urlProblem } as const
     return commitAndReply(input, services, command, {
       done: ({ webhook }) => replyWithETag(webhookBody({ webhook, lag })),
+      invalid_url: refuseUrl,
       unknown_webhook: () => webhookNotFound(webhookId),
     })
   },
@@ -329,13 +333,21 @@ async function requireWebhook(store: WebhookStore, webhookId: bigint): Promise<W
   return found
 }
 
-/** Returns the url in normal form. Throws if it is invalid, or if deliveries to it are not allowed. */
-async function requireAllowedUrl(text: string, sender: WebhookSender): Promise<string> {
+/**
+ * Returns the url in normal form, and why deliveries to it are not allowed. Throws if it is invalid. The commit refuses a url
+ * with a problem, because the commit finds the reply of a repeated Idempotency-Key.
+ */
+async function checkWebhookUrl(
+  text: string,
+  sender: WebhookSender,
+): Promise<{ readonly url: string; readonly urlProblem: string | undefined }> {
   const normalized = normalizeUrl(text)
   if (normalized.type === 'invalid') throw invalidField('url', `url ${normalized.problem}`)
-  const problem = await sender.problemOf(normalized.url)
-  if (problem !== undefined) throw invalidField('url', `url ${problem}`)
-  return normalized.url
+  return { url: normalized.url, urlProblem: await sender.problemOf(normalized.url) }
+}
+
+function refuseUrl({ problem }: InvalidUrl): ServiceError {
+  return invalidField('url', `url ${problem}`)
 }
 
 const webhookToJson = jsonWriter(WEBHOOK_BODY)

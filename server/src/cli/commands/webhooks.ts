@@ -294,6 +294,8 @@ async function changeWebhook(
   switch (outcome.type) {
     case 'done':
       return outcome.webhook
+    case 'invalid_url':
+      throw new Error(`the url ${outcome.problem}`)
     case 'too_many_webhooks':
       throw new Error(`the store has ${outcome.max} webhooks, which is the maximum; remove a webhook first`)
     case 'unknown_webhook':

@@ -20,6 +20,11 @@ export interface ChangeOrigin {
   readonly reference?: string | undefined
 }
 
+interface UrlCheck {
+  /** Why deliveries to the url are not allowed; `undefined` if they are. If it is set, the command changes nothing. */
+  readonly urlProblem?: string | undefined
+}
+
 /** The fields of each command, in addition to its type and origin. */
 interface CommandFields {
   set_quantity: {
@@ -54,8 +59,8 @@ interface CommandFields {
   create_category: { category: NewCategory }
   update_category: { categoryId: bigint; patch: CategoryPatch }
   remove_category: { categoryId: bigint }
-  create_webhook: { webhook: Webhook }
-  update_webhook: { webhookId: bigint; patch: WebhookPatch }
+  create_webhook: { webhook: Webhook } & UrlCheck
+  update_webhook: { webhookId: bigint; patch: WebhookPatch } & UrlCheck
   rotate_webhook_secret: { webhookId: bigint; secret: string }
   /** Makes a webhook continue at another place in the log. */
   move_webhook_cursor: {
@@ -117,8 +122,11 @@ interface OutcomeByCommand {
   update_category: CategoryDone | UnknownCategory
   remove_category: Done | UnknownCategory | OutcomeOfType<'category_has_pets'>
   /** `too_many_webhooks` if the store, or the API key, already has the maximum number of webhooks. */
-  create_webhook: WebhookDone | OutcomeOfType<'too_many_webhooks', { max: number; scope: 'store' | 'key' }>
-  update_webhook: WebhookDone | UnknownWebhook
+  create_webhook:
+    | WebhookDone
+    | InvalidUrl
+    | OutcomeOfType<'too_many_webhooks', { max: number; scope: 'store' | 'key' }>
+  update_webhook: WebhookDone | InvalidUrl | UnknownWebhook
   rotate_webhook_secret: WebhookDone | UnknownWebhook
   /** `webhook_changed` if the webhook was changed after the caller had read it. */
   move_webhook_cursor: WebhookDone | UnknownWebhook | OutcomeOfType<'webhook_changed'>
@@ -145,6 +153,8 @@ export type BarcodeTaken = OutcomeOfType<'barcode_taken', { barcode: string; pet
 type CategoryDone = Done<{ category: Category }>
 type UnknownCategory = OutcomeOfType<'unknown_category'>
 export type WebhookDone = Done<{ webhook: Webhook }>
+/** Deliveries to the url of the webhook are not allowed. Callers get `invalid_request`. */
+export type InvalidUrl = OutcomeOfType<'invalid_url', { problem: string }>
 export type UnknownWebhook = OutcomeOfType<'unknown_webhook'>
 
 export type Outcome = OutcomeByCommand[CommandType]

@@ -281,6 +281,7 @@ class AnswersDraft {
 function mustRemember(outcome: Outcome): boolean {
   switch (outcome.type) {
     case 'invalid_category':
+    case 'invalid_url':
     case 'webhook_changed':
       return false
     case 'refused':

@@ -32,7 +32,8 @@ export class WebhooksDraft {
     this.#countByKey = new Map(locked.countByKey)
   }
 
-  create({ webhook, keyId }: CommandOf<'create_webhook'>): OutcomeOf<'create_webhook'> {
+  create({ webhook, urlProblem, keyId }: CommandOf<'create_webhook'>): OutcomeOf<'create_webhook'> {
+    if (urlProblem !== undefined) return { type: 'invalid_url', problem: urlProblem }
     if (this.#total >= MAX_WEBHOOKS) return { type: 'too_many_webhooks', max: MAX_WEBHOOKS, scope: 'store' }
     if (keyId !== SYSTEM_KEY_ID && (this.#countByKey.get(keyId) ?? 0) >= MAX_WEBHOOKS_PER_KEY) {
       return { type: 'too_many_webhooks', max: MAX_WEBHOOKS_PER_KEY, scope: 'key' }
@@ -44,7 +45,8 @@ export class WebhooksDraft {
   }
 
   /** A webhook that was turned off is turned on again by setting `paused` to false, or by a new url. */
-  update({ webhookId, patch }: CommandOf<'update_webhook'>): OutcomeOf<'update_webhook'> {
+  update({ webhookId, patch, urlProblem }: CommandOf<'update_webhook'>): OutcomeOf<'update_webhook'> {
+    if (urlProblem !== undefined) return { type: 'invalid_url', problem: urlProblem }
     return this.#change(webhookId, (webhook) => {
       const { off: _, ...progressWhenOn } = webhook.progress
       const hasNewUrl = patch.url !== undefined && patch.url !== webhook.url
