@@ -702,7 +702,7 @@ export interface OrderChange {
 
 /** The backlog of the webhook. */
 export interface WebhookLag {
-  /** Events that the webhook has not processed yet, including events of kinds that it does not receive. 1 if a single `relist` replaces these events. */
+  /** Events that the webhook has not processed yet, including events of kinds that it does not receive. A pending `relist` counts as one event, in place of the events that it replaces. */
   readonly events: number
   /** When the oldest of these events happened, in UTC. */
   readonly since?: string

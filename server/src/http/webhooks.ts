@@ -40,7 +40,7 @@ const WEBHOOK_BODY = {
   behind: Type.Object(
     {
       events: Count(
-        'Events that the webhook has not processed yet, including events of kinds that it does not receive. 1 if a single `relist` replaces these events.',
+        'Events that the webhook has not processed yet, including events of kinds that it does not receive. A pending `relist` counts as one event, in place of the events that it replaces.',
       ),
       since: Type.Optional(DateTime('When the oldest of these events happened, in UTC.')),
     },
@@ -246,7 +246,7 @@ export const listWebhookDeliveries = defineOperation('GET', '/webhooks/{webhookI
 export const rotateWebhookSecret = defineOperation('POST', '/webhooks/{webhookId}/rotate-secret', {
   summary: 'Rotate the secret of a webhook',
   description:
-    'Gives a webhook a new secret. For 24 hours, all deliveries that start after the response are signed with both the new and the old secret, so that the receiver can switch to the new secret without losing a delivery.',
+    'Gives a webhook a new secret. For 24 hours, all deliveries that start after the response are signed with both the new and the old secret, so that the receiver can switch to the new secret without losing a delivery. A second rotation within that time ends the signature with the first secret.',
   permission: 'webhooks',
   acceptsIdempotencyKey: true,
   params: { webhookId: Int64('The webhook.') },

@@ -238,6 +238,17 @@ describe('a delivery', () => {
     expect(other.signatures).toEqual([signed(other, newer)])
   })
 
+  test('is signed with the last two secrets after two rotations within a day', async () => {
+    const { id } = await create()
+    const { secret: second } = (await sent('POST', `/webhooks/${id}/rotate-secret`)).json as Shown
+    const { secret: third } = (await sent('POST', `/webhooks/${id}/rotate-secret`)).json as Shown
+    await changePet()
+    await arrived(1)
+    const [delivery] = desk.receiver.all
+    if (delivery === undefined) throw new Error('nothing came')
+    expect(delivery.signatures).toEqual([signed(delivery, third), signed(delivery, second)])
+  })
+
   test('that starts after a change was answered obeys it', async () => {
     const { id, secret } = await create()
     await changePet()
