@@ -24,7 +24,10 @@ import {
   type WebhookSender,
 } from './webhook-store.ts'
 
-/** The maximum number of unfinished deliveries of a webhook in memory. After a crash, some of them may be sent again. */
+/**
+ * The maximum number of unfinished deliveries of a webhook in memory. After a crash, they may be sent again, and so may all
+ * finished deliveries after the oldest unfinished one.
+ */
 const MAX_WINDOW = 512
 /** Longer Retry-After times are shortened to this. */
 const MAX_RETRY_AFTER_MS = DAY

@@ -146,7 +146,7 @@ export class WebhookWorker implements CommitObserver {
     this.#isCheckingLog = false
   }
 
-  /** Reports only the first of consecutive failures. Nothing is lost, because a timer repeats the work. */
+  /** Reports a failure unless the work before it failed, too. Nothing is lost, because a timer repeats the work. */
   async #runAndReport(work: () => Promise<void>): Promise<void> {
     try {
       await work()
