@@ -285,7 +285,7 @@ interface IdRange {
 }
 
 /** The log rows whose times can match the filter; `undefined` if there are none. */
-async function findIdRange(
+export async function findIdRange(
   database: RowSource,
   { since, until }: HistoryFilter,
 ): Promise<IdRange | undefined> {

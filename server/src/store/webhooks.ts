@@ -13,6 +13,7 @@ import {
 } from '../core/webhooks/webhook-store.ts'
 import type { LockedWebhooks, WebhookChanges } from '../core/webhooks/webhooks-draft.ts'
 import { cursorAt, fromCursor, isCursorOf, type LogMethods, type LogRange } from './cursor.ts'
+import { findIdRange } from './history.ts'
 import { type RowOf, rowReader, rowValues, selectList } from './record-rows.ts'
 import {
   insertRows,
@@ -178,8 +179,11 @@ export function webhookMethods(
       if (current === undefined) return relist
       const events = await eventsAfter(cursor, 1)
       if (events === 'relist_needed' || events === 'unknown_cursor') return relist
+      // The log has no index on `at`. The range leaves out the rows that are certainly older.
+      const sinceRange = await findIdRange(database, { since })
       const firstRows = await database.rows<{ position: bigint }>(
-        `SELECT ${log.position} AS position FROM ${log.source} WHERE at >= $1 ORDER BY ${log.position} LIMIT 1`,
+        `SELECT ${log.position} AS position FROM ${log.source} WHERE id >= $1 AND at >= $2 ORDER BY ${log.position} LIMIT 1`,
+        sinceRange?.first ?? 0n,
         since,
       )
       const start = (firstRows[0]?.position ?? range.position + 1n) - 1n
