@@ -41,16 +41,21 @@ const NEEDS_PET_ROW = `(is_new OR old_status <> status OR ${CHANGES_RECORD})`
 /** Barcodes are unique, so they are written last, when all pets have given up their old barcodes. */
 const COLUMNS_WITHOUT_BARCODE = RECORD_COLUMNS.filter((column) => column !== 'barcode')
 
+/** Categories with a name in the file come first: another row of the same category may lack the name. */
+const CATEGORY_WRITES = [
+  `INSERT INTO categories (id, name) SELECT DISTINCT category_id, category FROM differing WHERE category <> ''
+    ON CONFLICT (id) DO NOTHING`,
+  `INSERT INTO categories (id, name) SELECT DISTINCT category_id, 'Category ' || category_id FROM differing WHERE true
+    ON CONFLICT (id) DO NOTHING`,
+]
+
 /**
- * Statements that write the rows of `differing` with ids from $1 to $2 that fulfil the condition. Barcodes and changed
- * quantities are written by other statements.
+ * Statements that write the rows of `differing` with ids from $1 to $2 that fulfil the condition. Categories, barcodes and
+ * changed quantities are written by other statements.
  */
 const petWrites = (condition: string) => {
   const rows = `differing WHERE id BETWEEN $1 AND $2 AND ${condition}`
   return [
-    `INSERT INTO categories (id, name)
-    SELECT DISTINCT category_id, coalesce(nullif(category, ''), 'Category ' || category_id) FROM ${rows}
-    ON CONFLICT (id) DO NOTHING`,
     `INSERT INTO pets (id, ${COLUMNS_WITHOUT_BARCODE}) SELECT id, ${COLUMNS_WITHOUT_BARCODE} FROM ${rows} AND ${CHANGES_RECORD} ORDER BY id
     ON CONFLICT (id) DO UPDATE SET ${excludedValues(COLUMNS_WITHOUT_BARCODE)}`,
     // If a pet was removed and is imported again, its history continues.
@@ -96,6 +101,7 @@ export const PET_IMPORT: ImportKind<ImportedPet> = {
   write: async (tables, options) => {
     await refuseUsedBarcodes(tables)
     await tables.throwIfRefused(options)
+    for (const text of CATEGORY_WRITES) await tables.session.run(text)
     if (tables.hasRowLocks) {
       // Nobody can wait for a row that is not in the store yet, so new rows are written before the existing rows are locked.
       await writePets(tables, 'is_fresh', options)

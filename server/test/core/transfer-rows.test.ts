@@ -118,6 +118,18 @@ describe('The category of a pet in a file', () => {
     )
   })
 
+  test('that is new keeps the first name that a row gives it', () => {
+    const findNew = categoryFinder(categories)
+    expect(findNew({ categoryId: 9n })).toEqual({ type: 'new', id: 9n, name: undefined })
+    const birds = { type: 'new', id: 9n, name: 'Birds' } as const
+    expect(findNew({ categoryId: 9n, category: 'Birds' })).toEqual(birds)
+    expect(findNew({ categoryId: 9n, category: null })).toEqual(birds)
+    expect(findNew({ categoryId: 9n, category: 'birds' })).toEqual(birds)
+    expect(reasonOf(() => findNew({ categoryId: 9n, category: 'Fish' }))).toBe(
+      'category 9 is "Birds", but the row says "Fish"; leave categoryId empty to use the name',
+    )
+  })
+
   test('must exist or have an id in petstore import, and so must the pet', () => {
     const { read } = importedPetRowKind(categories)
     const row = (petId: string, categoryId: string, category: string) =>

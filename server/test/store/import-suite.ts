@@ -111,6 +111,11 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       expect((await all(store.exportPets())).map(({ category }) => category)).toEqual(['Category 1', 'Birds'])
     })
 
+    test('a new category gets the name in the file, even if the pet with the lowest id lacks it', async () => {
+      await apply(pet(1n, { categoryId: 9n }), { ...pet(2n, { categoryId: 9n }), category: 'Dogs' })
+      expect((await all(store.exportPets())).map(({ category }) => category)).toEqual(['Dogs', 'Dogs'])
+    })
+
     test('applying the same file again changes and logs nothing', async () => {
       await apply(pet(1n), pet(2n))
       const cursor = await store.loadStock(() => {})

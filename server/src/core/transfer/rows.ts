@@ -150,11 +150,15 @@ export type RowCategory =
   | { readonly type: 'known'; readonly id: bigint }
   | { readonly type: 'new'; readonly id: bigint | undefined; readonly name: string | undefined }
 
-/** Returns a function that finds a category by id, or by name regardless of case, and throws `BadRow` if it is ambiguous. */
+/**
+ * Returns a function that finds a category by id, or by name regardless of case, and throws `BadRow` if the category is
+ * missing, contradictory or ambiguous. A new category with an id keeps the first name that a row gives it.
+ */
 export function categoryFinder(
   categories: Iterable<Pick<Category, 'id' | 'name'>>,
 ): (row: Pick<FilePet, 'categoryId' | 'category'>) => RowCategory {
   const names = new Map<bigint, string>()
+  const newNames = new Map<bigint, string>()
   const idsByName = new Map<string, bigint[]>()
   for (const known of categories) {
     names.set(known.id, known.name)
@@ -164,13 +168,16 @@ export function categoryFinder(
   return (row) => {
     const wantedName = row.category ?? undefined
     if (row.categoryId != null) {
-      const knownName = names.get(row.categoryId)
-      if (knownName === undefined) return { type: 'new', id: row.categoryId, name: wantedName }
-      if (wantedName === undefined || nameKey(wantedName) === nameKey(knownName))
-        return { type: 'known', id: row.categoryId }
-      throw new BadRow(
-        `category ${row.categoryId} is ${quote(knownName)}, but the row says ${quote(wantedName)}; leave categoryId empty to use the name`,
-      )
+      const storedName = names.get(row.categoryId)
+      const name = storedName ?? newNames.get(row.categoryId) ?? wantedName
+      if (name !== undefined && wantedName !== undefined && nameKey(wantedName) !== nameKey(name)) {
+        throw new BadRow(
+          `category ${row.categoryId} is ${quote(name)}, but the row says ${quote(wantedName)}; leave categoryId empty to use the name`,
+        )
+      }
+      if (storedName !== undefined) return { type: 'known', id: row.categoryId }
+      if (name !== undefined) newNames.set(row.categoryId, name)
+      return { type: 'new', id: row.categoryId, name }
     }
     if (wantedName === undefined) throw new BadRow('the category is missing; fill in categoryId or category')
     const [firstId, ...otherIds] = idsByName.get(nameKey(wantedName)) ?? []

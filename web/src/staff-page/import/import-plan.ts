@@ -78,7 +78,6 @@ export function concernsFile({ lines }: PetFile): (pet: KnownPet) => boolean {
 export function planImport(file: PetFile, { pets, categories, mayChangeStock }: Store): ImportPlan {
   const barcodeOwners = new Map<string, bigint>()
   for (const { barcode, petId } of pets.values()) if (barcode !== undefined) barcodeOwners.set(barcode, petId)
-  const findCategory = categoryFinder(categories)
   const accepted = acceptedLines(file, barcodeOwners)
   const refused: RefusedLine[] = [...file.refused, ...accepted.refused]
   const newCategories = new Map<string, NewCategory>()
@@ -88,8 +87,7 @@ export function planImport(file: PetFile, { pets, categories, mayChangeStock }: 
   const lines: PetLine[] = []
   const linesToSave: PetLine[] = []
   let unchanged = 0
-  for (const { line, pet } of accepted.lines) {
-    const category = rowOrReason(line, () => findCategory(pet))
+  for (const { line, pet, category } of withCategories(accepted.lines, categories)) {
     if ('reason' in category) {
       refused.push(category)
       continue
@@ -161,6 +159,30 @@ function acceptedLines(file: PetFile, barcodeOwners: ReadonlyMap<string, bigint>
     }
   }
   return { lines, refused }
+}
+
+/** The lines with their categories. If a line gives a new category an id and a name, all its lines get both. */
+function withCategories(lines: readonly FileLine[], categories: Iterable<Category>) {
+  const findCategory = categoryFinder(categories)
+  const found = lines.map(({ line, pet }) => ({
+    line,
+    pet,
+    category: rowOrReason(line, () => findCategory(pet)),
+  }))
+  const newById = new Map<bigint, RowCategory>()
+  const newByName = new Map<string, RowCategory>()
+  for (const { category } of found) {
+    if ('reason' in category || category.type === 'known') continue
+    if (category.id === undefined || category.name === undefined) continue
+    newById.set(category.id, category)
+    newByName.set(nameKey(category.name), category)
+  }
+  return found.map(({ line, pet, category }) => {
+    if ('reason' in category || category.type === 'known') return { line, pet, category }
+    const { id, name = '' } = category
+    const complete = id === undefined ? newByName.get(nameKey(name)) : newById.get(id)
+    return { line, pet, category: complete ?? category }
+  })
 }
 
 function keepsBarcode(pet: FileLine['pet'] | undefined, barcode: string | null | undefined): boolean {

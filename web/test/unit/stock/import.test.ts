@@ -139,6 +139,27 @@ describe('a plan', () => {
     ])
   })
 
+  test('adds a new category once, under the name that a line gives it', () => {
+    const lines = ['1,A,9,sold,1,', '2,B,9,sold,1,Birds', '3,C,9,sold,1,', '4,D,,sold,1,birds']
+    for (const order of [lines, lines.toReversed()]) {
+      const made = plan(read([`${HEADER},category`, ...order].join('\n')))
+      expect(made).toMatchObject({ refused: [], categories: [{ id: 9n, name: 'Birds' }] })
+      expect(made.categories).toHaveLength(1)
+      expect(made.lines.map(({ pet, newCategory }) => [pet.categoryId, newCategory])).toEqual(
+        order.map(() => [9n, undefined]),
+      )
+    }
+  })
+
+  test('refuses a line that gives a new category another name', () => {
+    const file = read(`${HEADER},category\n3,Tom,8,sold,1,Cats\n4,Mia,8,sold,1,Birds\n`)
+    const { refused, categories } = plan(file)
+    expect(refused.map(({ line, reason }) => [line, reason.slice(0, 46)])).toEqual([
+      [3, 'category 8 is "Cats", but the row says "Birds"'],
+    ])
+    expect(categories).toEqual([{ id: 8n, name: 'Cats' }])
+  })
+
   test('keeps barcodes and thresholds if the file has no such columns', () => {
     const file = read(`${HEADER}\n1,Pet 1,1,available,5\n`)
     expect(plan(file, known(1n, { barcode: '42', lowStockAt: 3 }))).toMatchObject({ unchanged: 1, lines: [] })
