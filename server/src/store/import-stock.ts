@@ -1,5 +1,5 @@
 import { importOrder } from '../core/orders/import-order.ts'
-import { ORDER_ROW, type OrderRow } from '../core/orders/order.ts'
+import { ORDER_ROW, type OrderRow, orderAt } from '../core/orders/order.ts'
 import { type LockedOrders, OrdersDraft } from '../core/orders/orders-draft.ts'
 import { ADJUSTMENT_CHANGE } from '../core/stock/adjustment-fields.ts'
 import type { AdjustmentChange } from '../core/stock/command.ts'
@@ -147,7 +147,8 @@ async function readOrders(
     now: Number(now),
     newIds: [],
     expiredHolds: expiredRows.map((row) => toOrder(row)),
-    orders: new Map(storedRows.map((row) => [row.id, toOrder(row)])),
+    // In a preview, an earlier step has released the expired holds of its pets only in memory.
+    orders: new Map(storedRows.map((row) => [row.id, orderAt(toOrder(row), Number(now))])),
   }
 }
 

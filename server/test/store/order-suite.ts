@@ -268,6 +268,33 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       expect(await ids({ state: 'expired', petId: 1n, after: { id: 1n } }, 9)).toEqual([3n])
     })
 
+    for (const complete of [false, true]) {
+      test(`the preview of an import refuses an expired hold after 1,000 orders of its pet, complete: ${complete}`, async () => {
+        const { id, petId, quantity } = await made(1n, 2, { holdSeconds: 1 })
+        now += 1_000
+        const orders = Array.from({ length: 1_000 }, (_, index) => ({
+          id: BigInt(index - 1_000),
+          petId,
+          quantity: 1,
+          complete: true,
+        }))
+        const staged = await store.stageOrders()
+        await staged.add(
+          [...orders, { id, petId, quantity, complete, note: 'changed' }].map((value, line) => ({
+            line,
+            value,
+          })),
+        )
+        await staged.finishStaging(0)
+        const refused = { count: 1, first: [{ line: 1_000, reason: `order ${id} is already expired` }] }
+        const preview = await staged.preview(1)
+        const counts = await staged.apply({ ...BY, skipRefused: true, maxExamples: 1 })
+        await staged.discard()
+        expect(preview).toMatchObject({ added: { count: 1_000 }, changed: { count: 0 }, refused })
+        expect(counts).toEqual({ added: 1_000, changed: 0, unchanged: 0, refused })
+      })
+    }
+
     test('an expired hold was closed when it expired, no matter when that is recorded', async () => {
       const hold = await made(1n, 1, { holdSeconds: 1 })
       now += 9_000
