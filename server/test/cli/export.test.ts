@@ -96,6 +96,22 @@ describe('petstore export', () => {
     expect((await run('export', ...flags)).stdout).toBe(read('one').toString())
   })
 
+  const PET = 'petId,name,categoryId,status,quantity,barcode,lowStockAt\n77,Rex,7,sold,1,'
+  const CATEGORY = 'id,name,lowStockAt\n77,Fish,'
+  test.each([
+    ['pets as CSV', [], `${PET},`, `${PET}new,5`],
+    ['pets as JSON Lines', ['--format', 'jsonl'], `${PET},`, `${PET}new,5`],
+    ['categories as JSON Lines', ['--categories', '--format', 'jsonl'], CATEGORY, `${CATEGORY}5`],
+  ])('%s clears fields on import that were empty', async (_, flags, before, after) => {
+    writeFileSync(join(cwd, 'given'), before)
+    expect((await run('import', 'given')).exitCode).toBe(0)
+    await run('export', 'before', ...flags)
+    writeFileSync(join(cwd, 'given'), after)
+    expect((await run('import', 'given')).stdout).toContain('1 changed')
+    expect((await run('import', 'before')).stdout).toContain('1 changed')
+    expect((await run('export', ...flags)).stdout).toBe(read('before').toString())
+  })
+
   test('a file of many rows has all of them and nothing more', async () => {
     const header = 'petId,name,categoryId,status,quantity,barcode,lowStockAt,category\n'
     const rows = Array.from(

@@ -48,7 +48,11 @@ describe('petstore import of the catalogue', () => {
     const more = await run('import', file('NAME; id\nDogs;1\nFish;4\n', 'categories.csv'))
     expect(more.stdout).toContain('1 category added, 0 changed, 1 unchanged')
     expect((await run('export', '--categories', '--format', 'jsonl')).stdout.split('\n').slice(0, 3)).toEqual(
-      ['{"id":1,"name":"Dogs","lowStockAt":2}', '{"id":2,"name":"Cats, all"}', '{"id":4,"name":"Fish"}'],
+      [
+        '{"id":1,"name":"Dogs","lowStockAt":2}',
+        '{"id":2,"name":"Cats, all","lowStockAt":null}',
+        '{"id":4,"name":"Fish","lowStockAt":null}',
+      ],
     )
     const plan = await run('import', file('id,name,lowStockAt\n1,Hounds,\n5,Birds,3\n'), '--dry-run')
     expect(plan.stdout).toEndWith(`

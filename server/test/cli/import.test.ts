@@ -58,7 +58,7 @@ describe('petstore import', () => {
       orders.replace('2026-09-01T12:00:00+02:00', '2026-09-01T10:00:00.000Z'),
     )
     const line =
-      '{"petId":9007199254740993,"name":"Odd","categoryId":1,"status":"sold","quantity":9007199254740991,"category":"Dogs"}'
+      '{"petId":9007199254740993,"name":"Odd","categoryId":1,"status":"sold","quantity":9007199254740991,"barcode":null,"lowStockAt":null,"category":"Dogs"}'
     expect((await petstore(['import', '-'], { cwd, stdin: `${line}\n` })).exitCode).toBe(0)
     expect((await run('export', '--format', 'jsonl')).stdout).toBe(`${line}\n`)
   })

@@ -158,7 +158,7 @@ function textOfJson(value: unknown, { name, json, expected }: Column): string {
 export const FORMATS = ['csv', 'jsonl'] as const
 export type Format = (typeof FORMATS)[number]
 
-/** Writes a file with these values. `openRows` reads the same values from it. */
+/** Writes a file with these values. An import of the file clears the fields that a value lacks. */
 export async function* fileText<Value>(
   batches: AsyncIterable<readonly Value[]>,
   kind: RowKind<Value>,
@@ -175,9 +175,8 @@ export async function* fileText<Value>(
 }
 
 function jsonLine(columns: readonly Column[], fields: readonly FieldText[]): string {
-  const members = columns.flatMap(({ name, json, isOptional }, index) => {
-    const text = fields[index]
-    if (text === undefined) return []
+  const members = columns.map(({ name, json, isOptional }, index) => {
+    const text = fields[index] ?? ''
     if (isOptional && text === '') return `"${name}":null`
     return `"${name}":${json === 'string' ? JSON.stringify(text) : text}`
   })
