@@ -77,18 +77,21 @@ const BARCODE_WRITES = [
     WHERE incoming.barcode IS NOT NULL AND incoming.old_barcode IS DISTINCT FROM incoming.barcode AND pets.id = incoming.id`,
 ]
 
-/** The rows whose barcode another pet keeps, or an earlier line uses. */
+/**
+ * The rows whose barcode another pet keeps, or an earlier line uses. A row may have several owners: the last one is the pet
+ * that keeps the barcode or, if there is none, the pet of the first line.
+ */
 const USED_BARCODES = `
   SELECT line, id, barcode, owner FROM (
-    SELECT incoming.line, incoming.id, incoming.barcode, pets.id AS owner FROM differing AS incoming
+    SELECT incoming.line, incoming.id, incoming.barcode, pets.id AS owner, 0 AS owner_line FROM differing AS incoming
     JOIN pets ON pets.barcode = incoming.barcode AND pets.id <> incoming.id
     LEFT JOIN differing AS other ON other.id = pets.id
     WHERE incoming.old_barcode IS DISTINCT FROM incoming.barcode AND (other.id IS NULL OR other.barcode = incoming.barcode)
     UNION
-    SELECT incoming.line, incoming.id, incoming.barcode, other.id FROM differing AS incoming
+    SELECT incoming.line, incoming.id, incoming.barcode, other.id, other.line FROM differing AS incoming
     JOIN differing AS other ON other.barcode = incoming.barcode AND other.line < incoming.line
     WHERE incoming.old_barcode IS DISTINCT FROM incoming.barcode
-  ) AS used ORDER BY line`
+  ) AS used ORDER BY line, owner_line DESC`
 
 /** Imports pets with their stock. */
 export const PET_IMPORT: ImportKind<ImportedPet> = {
@@ -130,6 +133,7 @@ async function refuseUsedBarcodes(tables: ImportTables<ImportedPet>): Promise<vo
       USED_BARCODES,
     )
     if (used.length === 0) return
+    // The last owner of each row counts.
     const byId = new Map(used.map((row) => [row.id, row]))
     const refused = Array.from(byId.values(), ({ id, line, barcode, owner }) => ({
       id,

@@ -268,6 +268,18 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
       ])
     })
 
+    test('a refused line names the pet that keeps the barcode, not a pet of another refused line', async () => {
+      const taken = [row(5n, { barcode: 'A' }), row(6n, { barcode: 'A' })]
+      const fresh = [row(7n, { barcode: 'N' }), row(8n, { barcode: 'N' }), row(9n, { barcode: 'N' })]
+      const counts = await imported([...taken, ...fresh], { skipRefused: true })
+      expect(counts.refused?.first).toEqual([
+        { line: 2, reason: 'barcode A is already used by pet 1' },
+        { line: 3, reason: 'barcode A is already used by pet 1' },
+        { line: 5, reason: 'barcode N is already used by pet 7' },
+        { line: 6, reason: 'barcode N is already used by pet 7' },
+      ])
+    })
+
     test('a skipped pet keeps its barcode, so the next pet that wanted it is skipped as well', async () => {
       const rows = [row(1n, { barcode: 'B' }), row(9n, { barcode: 'A' }), row(2n, { barcode: 'B' })]
       const counts = await imported(rows, { skipRefused: true })
