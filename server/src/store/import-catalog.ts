@@ -15,7 +15,10 @@ import { IS_PET_EDIT } from './log-rows.ts'
 import { crossingStatements, IN_STEP, THRESHOLD } from './low-stock.ts'
 import { excludedValues, runStatements } from './sql.ts'
 
-/** If an import changes more pets than this and there is no webhook, it writes one `relist` row, not a log row for each pet. */
+/**
+ * If an import changes more pets than this and there is no webhook, it writes one `relist` row instead of a `pet` row for
+ * each pet. Rows of the kinds `change`, `low` and `recovered` are always written.
+ */
 const MAX_LOGGED_PETS = 1_000
 
 const PET_LAYOUT = layoutOf<ImportedPet>(PET_ROW, {

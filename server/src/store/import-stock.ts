@@ -24,7 +24,10 @@ import { readClock, runStatements } from './sql.ts'
 
 /** The number of orders that are decided and written together. */
 const ORDERS_PER_STEP = 1_000
-/** If an import changes more orders than this, it writes one `relist` row instead of a log row for each order. */
+/**
+ * If an import changes more orders than this, it writes one `relist` row instead of an `order` row for each order; changes
+ * of quantities are always logged.
+ */
 const MAX_LOGGED_ORDERS = 1_000
 
 const ORDER_LAYOUT = layoutOf<OrderRow>(ORDER_ROW)

@@ -41,11 +41,11 @@ export interface ImportKind<Value> {
   readonly stagedLayout: Layout<Value>
   readonly differingLayout: Layout<Value>
   /**
-   * Whether the ids are pet ids. If they are, the log shows which rows have changed since a comparison, and only these are
-   * compared again.
+   * Whether the ids are pet ids. If they are, SQLite first compares all rows without a lock. Under the lock, it compares
+   * only the pets that have log rows since then.
    */
   readonly isKeyedByPet: boolean
-  /** Prevents changes between the comparison and the commit. */
+  /** Called only on PostgreSQL, at the start of the transaction, before the comparison. */
   lock(tables: ImportTables<Value>): Promise<void>
   /** Compares the rows of `sorted` in this scope with the store, and inserts those that differ into `differing`. */
   compare(tables: ImportTables<Value>, scope: Scope): Promise<void>

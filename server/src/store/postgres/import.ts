@@ -7,7 +7,7 @@ import { runAll } from './session.ts'
 
 /**
  * The import compares and writes in one transaction. It does not lock stored rows that already match the file. Other clients
- * can change them during the import; such a change counts as later than the import.
+ * can change them during the import; such a change counts as later than the import. An adjustment locks all of its pets.
  */
 export async function openImport(connection: Connection, clock: StoreClock): Promise<ImportDatabase> {
   const session = await connection.openSeparateSession()
