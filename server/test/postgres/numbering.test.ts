@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { StockEvent } from '../../src/core/stock/stock-event.ts'
+import { MAX_EVENTS_BEHIND } from '../../src/store/log-rows.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore } from '../../src/store/postgres/store.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -18,6 +19,10 @@ const insertChanges = (count: number, keyId: string) => `
   INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id)
   SELECT nextval('log_ids'), 'change', 1 + number % 5, number - 1, number, 'available', 1, '${keyId}'
   FROM generate_series(1, ${count}) AS number`
+
+/** A row that gets no place. */
+const INSERT_CATEGORY_CHANGE =
+  "INSERT INTO log (id, kind, at, key_id) VALUES (nextval('log_ids'), 'category', 1, 'import')"
 
 let database: PostgresDatabase
 let store: Store
@@ -112,5 +117,22 @@ describe('more log rows than one round numbers', () => {
     await database.run("DELETE FROM log WHERE key_id = 'import'")
     expect(await store.eventsAfter(start, 10)).toBe('relist_needed')
     expect(await store.eventsAfter(reserved, 10)).toMatchObject({ events: [{ kind: 'relist' }] })
+  })
+
+  test('are all numbered if a category has changed as well', async () => {
+    await database.run(INSERT_CATEGORY_CHANGE)
+    await database.run(insertChanges(PORTION + 10, 'import'))
+    const placesBefore = await countPlaces()
+    // The first call counts the rows, the other two number them.
+    for (let call = 0; call < 3; call++) await store.latestEventCursor()
+    expect((await countPlaces()) - placesBefore).toBe(PORTION + 10)
+    expect(await eventsFrom(start, PORTION + 10)).toHaveLength(PORTION + 10)
+  })
+
+  test('lead to a relist without webhooks, also if a category has changed as well', async () => {
+    await database.run('DELETE FROM webhooks')
+    await database.run(INSERT_CATEGORY_CHANGE)
+    await database.run(insertChanges(Number(MAX_EVENTS_BEHIND) + 10, 'import'))
+    expect(await store.eventsAfter(start, 10)).toMatchObject({ events: [{ kind: 'relist' }] })
   })
 })

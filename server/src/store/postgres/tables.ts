@@ -431,3 +431,50 @@ export const FAILOVER_TABLES = `
       RETURN state;
     END $$;
 `
+
+/**
+ * Replaces number_log. It compares the number of examined rows with its limit, because some of the examined rows get no place.
+ * Before, the rows beyond the limit were skipped if one of the examined rows was of the kind category.
+ */
+export const COMPLETE_NUMBERING = `
+  CREATE OR REPLACE FUNCTION number_log(most bigint) RETURNS log_numbering LANGUAGE plpgsql AS $$
+    DECLARE
+      state    log_numbering;
+      found    record;
+      is_owed  boolean := EXISTS (SELECT FROM webhooks);
+      too_many boolean;
+    BEGIN
+      -- Webhooks must get every event.
+      IF is_owed THEN most := ${PORTION}; END IF;
+      SELECT * INTO state FROM log_numbering;
+      IF state.server = server_token() AND state.round_snapshot IS NULL
+        AND state.prunings = (SELECT prunings FROM log_state)
+        AND NOT EXISTS (SELECT FROM log_since(state.snapshot, 1)) THEN
+        RETURN state;
+      END IF;
+      -- An advisory lock needs no transaction id, so this transaction gets its id only when it writes, after the snapshot was
+      -- taken. Its id is above all ids that the snapshot counts as completed. Once it is on disk, no crash or promotion assigns
+      -- lower ids again.
+      PERFORM pg_advisory_xact_lock(${NUMBERING_LOCK});
+      PERFORM adopt_numbering();
+      SELECT * INTO state FROM log_numbering;
+      IF state.round_snapshot IS NOT NULL THEN RETURN number_portion(); END IF;
+      -- One statement uses one snapshot, so the rows that get a place are exactly the rows that the next call skips.
+      SELECT pg_current_snapshot() AS now, prunings,
+        prunings <> state.prunings AND pruned_xid >= pg_snapshot_xmin(state.snapshot) AS is_cut, examined.*
+        INTO found FROM log_state, (
+          SELECT count(*) AS examined_rows, coalesce(array_agg(id ORDER BY id)
+            FILTER (WHERE id > state.floor AND kind <> 'category'), '{}') AS fresh
+          FROM log_since(state.snapshot, most + 1)
+        ) AS examined;
+      too_many := found.examined_rows > most;
+      IF is_owed AND NOT found.is_cut AND too_many THEN RETURN begin_round(); END IF;
+      IF found.is_cut OR too_many THEN found.fresh := ARRAY[NULL]::bigint[]; END IF;
+      INSERT INTO log_places
+        SELECT state.last + number, log_id FROM unnest(found.fresh) WITH ORDINALITY AS given (log_id, number);
+      UPDATE log_numbering
+        SET snapshot = found.now, prunings = found.prunings, last = state.last + cardinality(found.fresh)
+        RETURNING * INTO state;
+      RETURN state;
+    END $$;
+`
