@@ -47,12 +47,19 @@ type Mode =
   | { readonly type: 'preview'; readonly previewedEntries: Map<bigint, LinkedEntry> }
   | { readonly type: 'write'; readonly writesLog: boolean }
 
+/**
+ * Keeps others from creating pets until the commit. A pet without a row cannot be locked, so a change of a pet that is created
+ * during the import could be overwritten.
+ */
+const lockCatalog = <Value>({ session, database }: ImportTables<Value>) =>
+  runStatements(session, database.dialect.lockCatalog)
+
 /** Imports orders. They are decided in the order of their ids, with the rules of the API, while their pets are locked. */
 export const ORDER_IMPORT: ImportKind<OrderRow> = {
   stagedLayout: ORDER_LAYOUT,
   differingLayout: ORDER_LAYOUT,
   isKeyedByPet: false,
-  lock: async () => {},
+  lock: lockCatalog,
   compare: (tables, scope) => compareInSql(tables, STORED_ORDER, scope),
   refuseInPreview: (tables) =>
     decideOrders(tables, { at: 0, keyId: '' }, { type: 'preview', previewedEntries: new Map() }),
@@ -169,7 +176,10 @@ export const ADJUSTMENT_IMPORT: ImportKind<AdjustmentChange> = {
   stagedLayout: ADJUSTMENT_LAYOUT,
   differingLayout: layoutOf<AdjustmentChange>(STOCK_COUNT_ROW),
   isKeyedByPet: true,
-  lock: (tables) => tables.lockStock('pet_id IN (SELECT id FROM sorted)'),
+  lock: async (tables) => {
+    await lockCatalog(tables)
+    await tables.lockStock('pet_id IN (SELECT id FROM sorted)')
+  },
   compare: (tables, scope) => {
     const steps = { table: 'sorted', condition: IN_SCOPE[scope], size: ROWS_PER_DECISION } as const
     return tables.inSteps(steps, async ({ from, to }) => {

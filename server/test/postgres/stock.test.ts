@@ -134,4 +134,42 @@ describe('stock on PostgreSQL', () => {
       [7, 5],
     ])
   })
+
+  const stageAdjustment = async () => {
+    const staged = await other.stageAdjustment()
+    await staged.add([
+      { line: 2, value: { petId: 1n, delta: 5 } },
+      { line: 3, value: { petId: 999n, delta: -3 } },
+    ])
+    return staged
+  }
+  const stageOrders = async () => {
+    const staged = await other.stageOrders()
+    await staged.add([
+      { line: 2, value: { id: 1n, petId: 1n, quantity: 1, complete: false } },
+      { line: 3, value: { id: 2n, petId: 999n, quantity: 3, complete: false } },
+    ])
+    return staged
+  }
+  test.each([
+    ['an adjustment', stageAdjustment],
+    ['an import of orders', stageOrders],
+  ])('of a new pet is created only after %s that names the pet', async (_, stage) => {
+    await store.changeStock([change(1n, 1)])
+    const staged = await stage()
+    await staged.finishStaging(0)
+    const somebody = database.connect()
+    await somebody.unsafe('BEGIN; SELECT 1 FROM stock WHERE pet_id = 1 FOR UPDATE')
+    const importing = staged.apply({ at: 5, keyId: 'import', skipRefused: true, maxExamples: 9 })
+    await until(async () => (await number(WAITING)) === 1)
+    const creating = store.changeStock([{ type: 'create_pet', pet: pet(999n, 10), keyId: 'key_a', at: 1 }])
+    const isWaiting = until(async () => (await number(WAITING)) === 2)
+    expect(await Promise.race([creating, isWaiting])).toBeUndefined()
+    await somebody.unsafe('COMMIT')
+    await somebody.close()
+    expect(await importing).toMatchObject({ refused: { count: 1, first: [{ line: 3 }] } })
+    await staged.discard()
+    expect(await creating).toMatchObject([{ type: 'done' }])
+    expect(await number('SELECT quantity - reserved FROM stock WHERE pet_id = 999')).toBe(10)
+  })
 })
