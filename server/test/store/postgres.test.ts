@@ -118,6 +118,28 @@ describe('PostgreSQL database', () => {
     await discard()
   })
 
+  test('restored on a server with lower transaction ids can be pruned, without a relist', async () => {
+    const store = await open()
+    await store.addPets([pet(1n, 1)])
+    await database?.run(`
+      INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, xid)
+        SELECT nextval('log_ids'), 'change', 1, 0, 1, 'available', 1, 'key_a', '900000000' FROM generate_series(1, 50);
+      UPDATE log_state SET pruned_xid = '800000000';
+      UPDATE log_numbering SET server = '', origin = 'another server'`)
+    const cursor = await store.latestEventCursor()
+    await store.changeStock([change(1n, 2), change(1n, 3)])
+    expect(await store.pruneHistory({ keep: 2 }, 1_000)).toBe(51)
+    await store.changeStock([change(1n, 4)])
+    const expected = [2, 3, 4].map((after) => ({ kind: 'change', after }))
+    expect(await store.stockEventsAfter(cursor, 10)).toMatchObject({ events: expected })
+    // This removes a row of this server, which has a place already.
+    const end = await store.latestEventCursor()
+    expect(await store.pruneHistory({ keep: 2 }, 1_000)).toBe(1)
+    expect(await store.stockEventsAfter(end, 10)).toMatchObject({ events: [] })
+    await store.close()
+    await discard()
+  })
+
   test('a pet created by another session while a commit waits for its locks is not overwritten', async () => {
     const [store, other] = [await open(), await open()]
     await store.addPets([pet(1n, 1)])

@@ -25,6 +25,10 @@ interface PlaceRow extends Omit<LogRow, 'id'> {
   id: bigint | null
 }
 
+/** A condition on log rows. Rows up to the floor came with a dump and have transaction ids of another server. */
+const HAS_PLACE_OR_NEEDS_NONE = `(id <= (SELECT floor FROM log_numbering)
+  OR pg_visible_in_snapshot(xid, (SELECT snapshot FROM log_numbering)))`
+
 /** The position in an event's cursor is its place in the log. Reading the log assigns places to new rows: see number_log. */
 export function logMethods(connection: Connection): LogMethods {
   const retryOnTimeout = retryAfterNumbering(connection)
@@ -45,7 +49,7 @@ export function logMethods(connection: Connection): LogMethods {
       // Assigns a place to each row first, because a row that is pruned without a place would never become an event.
       await logRange()
       const [removed = 0] = await connection.commit([
-        pruneStatement(limit, maxRows, 'pg_visible_in_snapshot(xid, (SELECT snapshot FROM log_numbering))'),
+        pruneStatement(limit, maxRows, HAS_PLACE_OR_NEEDS_NONE),
         statement(`
           DELETE FROM log_places WHERE place < coalesce(
             (SELECT place FROM log_places WHERE EXISTS (SELECT FROM log WHERE id = log_id) ORDER BY place LIMIT 1),

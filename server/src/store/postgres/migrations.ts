@@ -11,7 +11,7 @@ import { needsMigration, OpenRefused, requireOwnTables, type TablesMode } from '
 import { inLongSession, type LongSession, type RowSource, type SqlDatabase } from '../sql.ts'
 import { DIALECT } from './dialect.ts'
 import { NewerTablesError } from './failures.ts'
-import { COMPLETE_NUMBERING, FAILOVER_TABLES, FIRST_TABLES } from './tables.ts'
+import { COMPLETE_NUMBERING, FAILOVER_TABLES, FIRST_TABLES, PRUNING_AFTER_RESTORE } from './tables.ts'
 
 interface Migration {
   readonly number: number
@@ -64,6 +64,7 @@ const MIGRATIONS: readonly Migration[] = [
   { number: 6, sql: ADD_PAUSED_KEYS_AND_PAIRING_CODES, oldestProgram: 1 },
   { number: 7, sql: ADD_ORDER_AUTHORS, oldestProgram: 1 },
   { number: 8, sql: COMPLETE_NUMBERING, oldestProgram: 1 },
+  { number: 9, sql: PRUNING_AFTER_RESTORE, oldestProgram: 1 },
 ]
 
 const NEWEST_VERSION = MIGRATIONS.at(-1)?.number ?? 0

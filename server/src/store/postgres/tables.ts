@@ -478,3 +478,17 @@ export const COMPLETE_NUMBERING = `
       RETURN state;
     END $$;
 `
+
+/**
+ * Replaces note_pruning. After the restore of a dump, the transaction ids of its rows mean nothing on this server: rows up to the
+ * floor do not count as pruned, and neither does a transaction id that this server has not reached.
+ */
+export const PRUNING_AFTER_RESTORE = `
+  CREATE OR REPLACE FUNCTION note_pruning() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      UPDATE log_state SET prunings = prunings + 1, pruned_xid = CASE
+          WHEN pruned_xid < pg_snapshot_xmax(pg_current_snapshot()) THEN greatest(pruned_xid, gone.xid) ELSE gone.xid END
+        FROM (SELECT xid FROM removed WHERE id > (SELECT floor FROM log_numbering) ORDER BY xid DESC LIMIT 1) AS gone;
+      RETURN NULL;
+    END $$;
+`
