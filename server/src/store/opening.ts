@@ -73,10 +73,11 @@ export function requireOwnTables(version: number, newest: number, missing: reado
 /** The address without its password, for messages. The address may be malformed. */
 export function withoutPassword(address: string): string {
   if (address.startsWith('sqlite:')) return address
-  const scheme = /^(?:\w+:?\/\/|postgres(?:ql)?:)/.exec(address)?.[0] ?? ''
-  const colon = address.indexOf(':', scheme.length)
-  const at = address.lastIndexOf('@')
+  // The query comes first, because a password in it may contain an @.
+  const shown = address.replace(/([?&]password=)[^&#]*/gi, '$1***')
+  const scheme = /^(?:\w+:?\/\/|postgres(?:ql)?:)/.exec(shown)?.[0] ?? ''
+  const colon = shown.indexOf(':', scheme.length)
+  const at = shown.lastIndexOf('@')
   const hasPassword = colon !== -1 && colon <= at
-  const shown = hasPassword ? `${address.slice(0, colon)}:***${address.slice(at)}` : address
-  return shown.replace(/([?&]password=)[^&#]*/gi, '$1***')
+  return hasPassword ? `${shown.slice(0, colon)}:***${shown.slice(at)}` : shown
 }

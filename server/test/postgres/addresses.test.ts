@@ -23,6 +23,8 @@ describe('an address of PostgreSQL', () => {
     ['postgres:///shop?host=/run/postgresql', ['/run/postgresql/.s.PGSQL.5432']],
     ['postgres://me@%2Frun%2Fpostgresql:6000/shop', ['/run/postgresql/.s.PGSQL.6000']],
     ['postgres://db/shop?target_session_attrs=read-write', ['db:5432']],
+    ['postgres://db/shop?application_name=a@b', ['db:5432']],
+    ['postgres://me:p?ss@db/shop', ['db:5432']],
   ])('%s names the hosts %j', (url, hosts) => {
     expect(hostsOf(url)).toEqual(hosts)
   })
@@ -38,6 +40,15 @@ describe('an address of PostgreSQL', () => {
       password: '',
       database: 'postgres',
     })
+  })
+
+  test.each([
+    ['postgres://db/shop?user=me@work&password=p@s%26+', 'me@work', 'p@s&+'],
+    ['postgres://you:other@db/shop?user=me&password=secret', 'me', 'secret'],
+    ['postgres://me@db/shop?password=secret', 'me', 'secret'],
+  ])('%s has the user and the password of its query', (url, username, password) => {
+    expect(readAddress(url)).toMatchObject({ username, password, database: 'shop' })
+    expect(hostsOf(url)).toEqual(['db:5432'])
   })
 
   test.each([

@@ -5,20 +5,21 @@ import { type Clock, SECOND } from '../../core/values/clock.ts'
 export type Host = { readonly hostname: string; readonly port: number } | { readonly path: string }
 
 const DEFAULT_PORT = '5432'
-/** A password may contain @, so the last @ separates it from the hosts. */
+/** A password may contain @ and ?, so the last @ before a query such as `?sslmode=require` separates it from the hosts. */
 const ADDRESS_PATTERN =
-  /^postgres(?:ql)?:\/\/(?:(?<user>.*)@)?(?<hosts>[^/?#]*)(?:\/(?<database>[^?#]*))?(?:\?(?<query>[^#]*))?$/s
+  /^postgres(?:ql)?:\/\/(?:(?<user>(?:(?!\?\w+=).)*)@)?(?<hosts>[^/?#]*)(?:\/(?<database>[^?#]*))?(?:\?(?<query>[^#]*))?$/s
 
 /**
  * Parses an address in the format of libpq: several hosts separated by commas, each with its own port, or one port for all. A
- * host may also be the folder of a Unix socket (%2Frun%2Fpostgresql, or ?host=/run/postgresql).
+ * host may also be the folder of a Unix socket (%2Frun%2Fpostgresql, or ?host=/run/postgresql). The query may also have the user and the password, which override those before the hosts.
  */
 export function readAddress(url: string) {
   const parts = ADDRESS_PATTERN.exec(url)?.groups
   if (parts === undefined) {
     throw new Error('DATABASE_URL must be like postgres://USER:PASSWORD@HOST:PORT/DATABASE')
   }
-  const parameters = new URLSearchParams(parts.query)
+  // A plus sign is itself here, and not a blank as in a form.
+  const parameters = new URLSearchParams(parts.query?.replaceAll('+', '%2B'))
   const [username = '', ...password] = (parts.user ?? '').split(':')
   const attributes = parameters.get('target_session_attrs')
   if (attributes !== null && attributes !== 'read-write' && attributes !== 'primary') {
@@ -26,8 +27,8 @@ export function readAddress(url: string) {
   }
   return {
     hosts: readHosts(parts.hosts ?? '', parameters),
-    username: decodeURIComponent(username) || 'postgres',
-    password: decodeURIComponent(password.join(':')),
+    username: parameters.get('user') || decodeURIComponent(username) || 'postgres',
+    password: parameters.get('password') ?? decodeURIComponent(password.join(':')),
     database: decodeURIComponent(parts.database ?? '') || 'postgres',
     parameters,
   }

@@ -188,6 +188,8 @@ test.each([
   ['user:PW@host', 'user:***@host'],
   ['postgres://us/er:PW@host', 'postgres://us/er:***@host'],
   ['postgres://host/x?user=a&password=PW&b=c', 'postgres://host/x?user=a&password=***&b=c'],
+  ['postgres://host/x?user=a&password=P@W', 'postgres://host/x?user=a&password=***'],
+  ['postgres://user:PW@host/x?password=P@W', 'postgres://user:***@host/x?password=***'],
   ['postgres://user@host/x', 'postgres://user@host/x'],
   ['postgres://host:5432/x', 'postgres://host:5432/x'],
   ['sqlite:data/petstore.db', 'sqlite:data/petstore.db'],
