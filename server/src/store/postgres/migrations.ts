@@ -185,8 +185,8 @@ interface FoundTables extends Version {
 }
 
 /**
- * Returns `undefined` if there are no tables, and version 0 if all tables belong to another program. Must not be called while
- * the migration lock is held, because a connection may cache the result that a table does not exist.
+ * Returns `undefined` if there are no tables, and version 0 if there are tables, but no migration was applied to them. Must not
+ * be called while the migration lock is held, because a connection may cache the result that a table does not exist.
  */
 async function findTables(database: RowSource): Promise<FoundTables | undefined> {
   const [found] = await database.rows<{ hasMigrations: boolean; isOurs: boolean; isEmpty: boolean }>(`

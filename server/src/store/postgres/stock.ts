@@ -168,8 +168,9 @@ export function stockMethods(
 }
 
 /**
- * Returns `expired_holds`, and writes nothing, if a pet has expired holds but the orders were not read. A commit that
- * changes a pet also releases its expired holds, so the caller has to try again and read the orders.
+ * Returns `expired_holds`, and changes nothing (new idempotency keys keep a row without an answer), if a pet has expired holds
+ * but the orders were not read. A commit that changes a pet also releases its expired holds, so the caller has to try again
+ * and read the orders.
  */
 async function decideAndWrite(
   connection: Connection,
