@@ -51,7 +51,7 @@ export interface SearchRequest extends SearchWindow {
 const FOLLOW_FOR_MS = 60_000
 
 /** If loading the index takes longer than this, the searches that wait for it fail. */
-const LOAD_TIMEOUT_MS = 5_000
+export const LOAD_TIMEOUT_MS = 5_000
 
 /**
  * Searches the index of all pets. The index catches up with the log before each search, so a search finds every change that was

@@ -36,21 +36,32 @@ interface ReaderFailure {
   readonly cause: string | undefined
 }
 
+interface ReaderOptions {
+  /** All answers pass through this function, which can hold them back until the data in them is on disk. */
+  readonly deliver?: <T>(answer: T) => Promise<T>
+  /** If searches are pending and the worker answers nothing for this time, another worker replaces it. */
+  readonly maxSilenceMs?: number
+}
+
 /**
  * Sends reads that would block the event loop to a worker thread, where `answerRequests` answers them. The first request starts
- * the worker. All answers pass through `deliver`, which can hold them back until the data in them is on disk.
+ * the worker.
  */
 export class Reader {
   readonly #start: () => Worker
   readonly #deliver: <T>(answer: T) => Promise<T>
+  readonly #maxSilenceMs: number | undefined
   readonly #pending = new Map<number, PromiseWithResolvers<unknown>>()
+  readonly #pendingSearches = new Set<number>()
   #worker: Worker | undefined
+  #silenceTimer: ReturnType<typeof setTimeout> | undefined
   #lastNumber = 0
   #isClosed = false
 
-  constructor(start: () => Worker, deliver: <T>(answer: T) => Promise<T> = async (answer) => answer) {
+  constructor(start: () => Worker, { deliver = async (answer) => answer, maxSilenceMs }: ReaderOptions = {}) {
     this.#start = start
     this.#deliver = deliver
+    this.#maxSilenceMs = maxSilenceMs
   }
 
   /** `Result` must be the type that the worker returns for this type of request. */
@@ -81,6 +92,10 @@ export class Reader {
     const answer = Promise.withResolvers<unknown>() as PromiseWithResolvers<unknown> &
       PromiseWithResolvers<Result>
     this.#pending.set(number, answer)
+    if (request.type === 'search') {
+      this.#pendingSearches.add(number)
+      if (this.#silenceTimer === undefined) this.#restartSilenceTimer()
+    }
     // The process may end while the worker is idle, but not while an answer is pending.
     worker.ref()
     worker.postMessage({ number, request } satisfies ReaderMessage)
@@ -100,6 +115,8 @@ export class Reader {
   #receive(answer: ReaderAnswer): void {
     const pending = this.#pending.get(answer.number)
     this.#pending.delete(answer.number)
+    this.#pendingSearches.delete(answer.number)
+    this.#restartSilenceTimer()
     if (this.#pending.size === 0) this.#worker?.unref()
     switch (answer.type) {
       case 'result':
@@ -127,11 +144,25 @@ export class Reader {
   #rejectPending(error: ServiceError): void {
     for (const { reject } of this.#pending.values()) reject(error)
     this.#pending.clear()
+    this.#pendingSearches.clear()
+    this.#restartSilenceTimer()
+  }
+
+  /** Measures the silence from now on. Stops the timer if no search is pending. */
+  #restartSilenceTimer(): void {
+    clearTimeout(this.#silenceTimer)
+    this.#silenceTimer = undefined
+    const worker = this.#worker
+    const maxSilenceMs = this.#maxSilenceMs
+    if (worker === undefined || maxSilenceMs === undefined || this.#pendingSearches.size === 0) return
+    this.#silenceTimer = setTimeout(() => {
+      this.#fail(worker, new Error(`the worker answered nothing for ${maxSilenceMs} ms`))
+    }, maxSilenceMs)
   }
 }
 
 /** The maximum duration of a search. A search of 1,000,000 pets takes a fiftieth of this time. */
-const SEARCH_BUDGET_MS = 2_000
+export const SEARCH_BUDGET_MS = 2_000
 
 /** The main thread's methods. They send the searches to the reader worker. */
 export function searchMethods(

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { SECOND } from '../../src/core/values/clock.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { Connection } from '../../src/store/postgres/connection.ts'
+import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { serve } from '../cli/running-petstore.ts'
 import { FreezingProxy } from '../support/freezing-proxy.ts'
 import { createDatabase, type PostgresDatabase } from '../support/postgres-databases.ts'
@@ -87,6 +88,24 @@ describe('connections to PostgreSQL', () => {
     proxy.thaw()
     await until(async () => (await timed(23)).status === 200)
     expect(await service.stop()).toBe(0)
+    proxy.close()
+  })
+
+  test('in a network that drops packets do not keep searches waiting for ever', async () => {
+    const url = new URL(database.url)
+    const proxy = await FreezingProxy.open(Number(url.port))
+    url.port = String(proxy.port)
+    const timeouts = { connectTimeoutSeconds: 1, statementTimeoutSeconds: 1 }
+    const store = await openPostgresStore(url.href, { poolSize: 2, ...timeouts })
+    const search = () =>
+      store.searchPets({ order: { by: 'petId', isDescending: false } }, { after: undefined, limit: 9 })
+    const isSearchable = async () => (await failureOf(search())) === undefined
+    await until(isSearchable)
+    proxy.freeze()
+    expect(await failureOf(search())).toMatchObject({ code: 'service_unavailable' })
+    proxy.thaw()
+    await until(isSearchable)
+    await store.close()
     proxy.close()
   })
 

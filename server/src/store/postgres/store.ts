@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { SharedLimits } from '../../core/limits/shared-limits.ts'
+import { SECOND } from '../../core/values/clock.ts'
 import { latestChangeAt } from '../health.ts'
 import { historyMethods } from '../history.ts'
 import { answerMethods } from '../idempotency.ts'
@@ -8,10 +9,11 @@ import { usageMethods } from '../limits.ts'
 import type { TablesMode } from '../opening.ts'
 import { orderMethods } from '../orders.ts'
 import { petMethods } from '../pets.ts'
+import { LOAD_TIMEOUT_MS } from '../search.ts'
 import type { Store } from '../store.ts'
 import { contentMethods, transferMethods } from '../transfer.ts'
 import { webhookMethods } from '../webhooks.ts'
-import { Reader, searchMethods, workerAddress } from '../workers.ts'
+import { Reader, SEARCH_BUDGET_MS, searchMethods, workerAddress } from '../workers.ts'
 import { Connection } from './connection.ts'
 import { type PostgresSettings, sessionSettings } from './connection-options.ts'
 import { findDamage, findDroppedSettings, ReadinessCheck } from './health.ts'
@@ -55,12 +57,13 @@ export async function openPostgresStore(
   const sqlClock = storeClock(settings.clock)
   const log = logMethods(connection)
   const readiness = new ReadinessCheck(connection)
-  const reader = new Reader(() => {
+  const startWorker = () => {
     // The clock is a function, which cannot be sent to a worker.
     const { clock: _, ...workerSettings } = settings
     const workerData: PostgresReaderStart = { url, settings: { ...workerSettings, poolSize: 1 } }
     return new Worker(workerAddress('store/postgres/reader-worker.ts'), { workerData })
-  })
+  }
+  const reader = new Reader(startWorker, { maxSilenceMs: maxSearchMs(settings) })
   return {
     clock,
     ...stockMethods(connection, sqlClock),
@@ -91,4 +94,13 @@ export async function openPostgresStore(
       await connection.close()
     },
   }
+}
+
+/**
+ * A search takes longer only if the network drops packets: the search connects to the server, waits for the index and searches
+ * it, and the server ends a statement that takes too long.
+ */
+function maxSearchMs({ connectTimeoutSeconds, statementTimeoutSeconds }: PostgresSettings): number {
+  const serverMs = (connectTimeoutSeconds + statementTimeoutSeconds) * SECOND
+  return serverMs + LOAD_TIMEOUT_MS + SEARCH_BUDGET_MS
 }

@@ -61,7 +61,7 @@ export function openSqliteStore(givenPath: string, options: Partial<OpenOptions>
         workerData: { path, startSignal: options.readerStartSignal } satisfies SqliteReaderStart,
       }),
     // The worker may have read commits that are not flushed yet, so its answers wait for the flush.
-    (answer) => connection.read(() => answer),
+    { deliver: (answer) => connection.read(() => answer) },
   )
   // Looking up a key or the revision of a webhook does not wait for the disk. This is safe: a new key is returned to its owner
   // only after the flush. A lookup may see a revoked key or a changed webhook before the flush. Then the key is refused, or
