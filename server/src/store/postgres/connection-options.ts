@@ -11,7 +11,8 @@ const ADDRESS_PATTERN =
 
 /**
  * Parses an address in the format of libpq: several hosts separated by commas, each with its own port, or one port for all. A
- * host may also be the folder of a Unix socket (%2Frun%2Fpostgresql, or ?host=/run/postgresql). The query may also have the user and the password, which override those before the hosts.
+ * host may also be the folder of a Unix socket (%2Frun%2Fpostgresql, or ?host=/run/postgresql). The query may also have the
+ * user and the password, which override those before the hosts.
  */
 export function readAddress(url: string) {
   const parts = ADDRESS_PATTERN.exec(url)?.groups
