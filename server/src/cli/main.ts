@@ -6,7 +6,7 @@ import { createProgram } from './program.ts'
 import { failureText } from './terminal.ts'
 
 const EXIT_FAILURE = 1
-const ADDRESS_WITH_PASSWORD = /\bpostgres(?:ql)?:\/\/[^\s/@:]*:[^\s@]+@|[?&]password=/i
+const ADDRESS_WITH_PASSWORD = /\bpostgres(?:ql)?:\/\/[^\s/@:]*:[^\s@]+@|(?:^|[?&=\s])password\s*=/i
 
 if (process.argv.some((argument) => ADDRESS_WITH_PASSWORD.test(argument))) {
   console.error(

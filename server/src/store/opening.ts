@@ -74,7 +74,10 @@ export function requireOwnTables(version: number, newest: number, missing: reado
 export function withoutPassword(address: string): string {
   if (address.startsWith('sqlite:')) return address
   // The query comes first, because a password in it may contain an @.
-  const shown = address.replace(/([?&]password=)[^&#]*/gi, '$1***')
+  const shown = address
+    .replace(/([?&]password=)[^&#]*/gi, '$1***')
+    // `host=db password=…`: quoting can be wrong in a malformed address, so everything after it is hidden.
+    .replace(/((?:^|\s)password\s*=).*/is, '$1***')
   const scheme = /^(?:\w+:?\/\/|postgres(?:ql)?:)/.exec(shown)?.[0] ?? ''
   const colon = shown.indexOf(':', scheme.length)
   const at = shown.lastIndexOf('@')

@@ -174,11 +174,18 @@ describe.each([['SQLite'], ['PostgreSQL']])('a service on %s reveals no secret',
   })
 })
 
-test('a password in the arguments causes a warning, because every user of the machine can read arguments', async () => {
-  const { stderr } = await petstore(['doctor', '--database-url', `postgres://user:${PASSWORD}@127.0.0.1:1/x`])
-  expect(stderr).toContain('set DATABASE_URL instead')
-  expect(stderr).not.toContain(PASSWORD)
-})
+test.each([
+  `postgres://user:${PASSWORD}@127.0.0.1:1/x`,
+  `postgres://127.0.0.1:1/x?password=${PASSWORD}`,
+  `host=127.0.0.1 port=1 password=${PASSWORD}`,
+])(
+  'a password in the arguments causes a warning, because every user of the machine can read arguments: %s',
+  async (address) => {
+    const { stderr } = await petstore(['doctor', '--database-url', address])
+    expect(stderr).toContain('set DATABASE_URL instead')
+    expect(stderr).not.toContain(PASSWORD)
+  },
+)
 
 test.each([
   ['postgres://user:PW@host/x', 'postgres://user:***@host/x'],
@@ -190,6 +197,10 @@ test.each([
   ['postgres://host/x?user=a&password=PW&b=c', 'postgres://host/x?user=a&password=***&b=c'],
   ['postgres://host/x?user=a&password=P@W', 'postgres://host/x?user=a&password=***'],
   ['postgres://user:PW@host/x?password=P@W', 'postgres://user:***@host/x?password=***'],
+  ['postgres://host:5432/x?password=P@W', 'postgres://host:5432/x?password=***'],
+  ['host=db user=a password=PW dbname=x', 'host=db user=a password=***'],
+  ["hostaddr=::1 password = 'P@W it''s' dbname=x", 'hostaddr=::1 password =***'],
+  ['password=P&W#P host=db', 'password=***'],
   ['postgres://user@host/x', 'postgres://user@host/x'],
   ['postgres://host:5432/x', 'postgres://host:5432/x'],
   ['sqlite:data/petstore.db', 'sqlite:data/petstore.db'],
