@@ -134,7 +134,7 @@ const LAYERS: readonly Layer[] = [
       'commander',
       'node:',
       ...['open-store.ts', 'opening.ts', 'store.ts'].map((name) => STORE + name),
-      // Checks the address of a new webhook.
+      // Checks the address of a new webhook, and has the option of requests without a proxy.
       'server/src/delivery/http-sender.ts',
       // The supervisor logs like the service.
       'server/src/telemetry/logger.ts',

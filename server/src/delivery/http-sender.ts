@@ -23,8 +23,8 @@ const MAX_RESPONSE_BYTES = 1_024
 const LOOKUP_TIMEOUT_MS = 5_000
 const LOOKUP_CACHED_MS = 30_000
 const RETRY_AFTER_STATUSES = [429, 503]
-/** Ignores HTTP_PROXY, because the connection must go to the checked address. Bun's types lack this option. */
-const WITHOUT_PROXY: object = { proxy: false }
+/** For requests whose connection must go to the address itself, whatever HTTP_PROXY says. Bun's types lack this option. */
+export const WITHOUT_PROXY: object = { proxy: false }
 
 interface HttpSenderOptions {
   readonly allowsPrivate: boolean

@@ -24,6 +24,24 @@ test('petstore health reports whether the service is ready, and can wait for it'
   await again.stop()
 })
 
+test('petstore health does not use a proxy, which cannot reach this machine', async () => {
+  const { address, stop } = await serve(['--demo'], { cwd: folder })
+  const requests: string[] = []
+  using proxy = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: ({ url }) => {
+      requests.push(url)
+      return new Response('no route', { status: 502 })
+    },
+  })
+  const variables = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy']
+  const env = Object.fromEntries(variables.map((name) => [name, `http://127.0.0.1:${proxy.port}`]))
+  const { exitCode, stderr } = await petstore(['health', '--port', new URL(address).port], { env })
+  expect([exitCode, stderr, requests]).toEqual([0, '', []])
+  await stop()
+})
+
 test('the example pets can be imported', async () => {
   const file = join(import.meta.dir, '../../../examples/pets.csv')
   const { exitCode, stdout } = await petstore(['import', file], { cwd: folder })

@@ -1,3 +1,4 @@
+import { WITHOUT_PROXY } from '../../delivery/http-sender.ts'
 import { type Config, readConfig, serviceAddress } from '../../service/config.ts'
 import { type PetstoreCommand, type SettingFlags, wholeNumberParser } from '../arguments.ts'
 
@@ -32,6 +33,7 @@ async function findProblem(config: Config): Promise<string | undefined> {
   const address = serviceAddress(config, config.port)
   try {
     const response = await fetch(`${address}/readyz`, {
+      ...WITHOUT_PROXY,
       signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS),
       // The certificate is for the public name of the machine, not for this address.
       tls: { rejectUnauthorized: false },
