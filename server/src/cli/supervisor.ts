@@ -29,7 +29,7 @@ export class Supervisor {
   }
 
   /**
-   * Resolves to the exit code when `stop` has ended all workers. Rejects if a worker ends before all of them listen,
+   * Resolves to the exit code when `stop` has ended all workers. Rejects if one of the first workers ends before it listens,
    * unless `stop` was called.
    */
   async run(count: number, onListening: () => void): Promise<number> {

@@ -98,7 +98,6 @@ export function failureText(error: unknown): string {
 
 /** Prints a new secret alone, so that a script can read it. Activates it only after it was printed. */
 export async function handOverSecret(
-  noun: 'key' | 'secret',
   secret: string,
   activate: () => Promise<unknown>,
   successMessage: string,
@@ -107,15 +106,15 @@ export async function handOverSecret(
     writeSync(process.stdout.fd, `${secret}\n`)
   } catch (error) {
     throw new Error(
-      `the ${noun} cannot be written to standard output (${failureText(error)}); nothing was changed`,
+      `the secret cannot be written to standard output (${failureText(error)}); nothing was changed`,
     )
   }
   try {
     await activate()
   } catch (error) {
-    throw new Error(`${failureText(error)}; the ${noun} that was printed does not work`, { cause: error })
+    throw new Error(`${failureText(error)}; the secret that was printed does not work`, { cause: error })
   }
-  console.error(`${successMessage} Store the ${noun} now: it is not shown again.`)
+  console.error(`${successMessage} Store the secret now: it is not shown again.`)
 }
 
 export function requireConfirmation({ yes }: ConfirmFlags, question: string): void {

@@ -45,7 +45,7 @@ describe('petstore keys create', () => {
     const secret = stdout.trim()
     expect(isWellFormedSecret(secret)).toBe(true)
     expect(stderr).not.toContain(secret)
-    expect(stderr).toContain(` in ${database}.`)
+    expect(stderr).toContain(` in ${database}. Store the secret now`)
     expect(await find(secret)).toMatchObject({
       name: 'My shop',
       plan,
@@ -97,7 +97,7 @@ describe('petstore keys create', () => {
     ]) {
       const { exitCode, stderr } = await onFullDisk(...args)
       expect([exitCode, stderr]).toEqual([1, expect.stringContaining('nothing was changed')])
-      expect(stderr).toStartWith('petstore: the key cannot be written to standard output (ENOSPC')
+      expect(stderr).toStartWith('petstore: the secret cannot be written to standard output (ENOSPC')
     }
     const [only, ...others] = JSON.parse((await keys('list', '--json')).stdout)
     expect([only.secrets.length, others]).toEqual([1, []])

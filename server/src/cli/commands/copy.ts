@@ -29,8 +29,8 @@ async function copy({ from, to }: Flags): Promise<void> {
     throwUsageError('copy needs --from or --to; the other defaults to DATABASE_URL')
   }
   const flagsFor = (databaseUrl: string | undefined) => (databaseUrl === undefined ? {} : { databaseUrl })
-  // Without --to, the target may be the default file in the wrong folder, so a missing file is not created and its tables
-  // must be current.
+  // Without --to, a SQLite target may be the default file in the wrong folder, so it must already exist, with current
+  // tables. A PostgreSQL target is always named by DATABASE_URL.
   const mayCreateTarget = to !== undefined || isPostgresUrl(readConfig({}).databaseUrl)
   const progress = new Progress('rows')
   await runInterruptible('nothing was copied', (signal) =>

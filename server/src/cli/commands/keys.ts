@@ -63,7 +63,7 @@ export function addKeysCommands(program: PetstoreCommand): void {
   const keys = program.command('keys').description('Manage API keys, even while the service is running.')
   keys
     .command('create')
-    .description('Create an API key. It is shown once; only its hash is stored.')
+    .description('Create an API key. Its secret is shown once; only the hash of the secret is stored.')
     .requiredOption('--name <name>', 'name of the key, such as its owner', parseName)
     .requiredOption('--plan <plan>', PLANS.join(', '), choiceParser('--plan', PLANS))
     .addOption(PER_MINUTE)
@@ -193,7 +193,6 @@ async function createKey(flags: CreateFlags): Promise<void> {
       ...(expires === undefined ? {} : { expiresAt: expires(stamp.at) }),
     }
     await handOverSecret(
-      'key',
       secret,
       () => store.addKey(key, toStoredSecret(secret, stamp.at), stamp),
       `Created ${id} ("${name}", ${formatPlan(key)}, may change ${permissions.length === 0 ? 'nothing' : permissions.join(', ')}) in ${database}.`,
@@ -266,7 +265,6 @@ async function rotateKey(
   const secret = createSecret(config.environment)
   const oldSecretsEndAt = stamp.at + graceMs
   await handOverSecret(
-    'key',
     secret,
     () => store.rotateKey(key.id, toStoredSecret(secret, stamp.at), oldSecretsEndAt, stamp),
     `${key.id} has a new secret in ${database}; earlier secrets work until ${formatMinute(oldSecretsEndAt)} UTC.`,

@@ -150,7 +150,6 @@ async function createWebhook(
   const at = store.clock()
   const webhook = newWebhook({ url, kinds, createdAt: at }, await store.latestEventCursor())
   await handOverSecret(
-    'secret',
     webhook.secret,
     () => changeWebhook(store, { type: 'create_webhook', webhook, keyId: SYSTEM_KEY_ID, at }),
     `Created webhook ${webhook.id} (${formatKinds(webhook)}) in ${database}.`,
