@@ -90,16 +90,23 @@ export function formatCount(count: number, noun: string, plural = `${noun}s`): s
 /** Includes the cause of a database failure, which clients of the service do not see. */
 export function failureText(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  const isDatabaseFailure = error instanceof ServiceError && error.code === 'service_unavailable'
-  return isDatabaseFailure && error.cause instanceof Error
+  return isDatabaseFailure(error) && error.cause instanceof Error
     ? `the database cannot answer: ${error.cause.message}`
     : error.message
 }
 
-/** Prints a new secret alone, so that a script can read it. Activates it only after it was printed. */
+function isDatabaseFailure(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'service_unavailable'
+}
+
+/**
+ * Prints a new secret alone, so that a script can read it. Activates it only after it was printed. `checkCommand` shows
+ * whether the secret is active.
+ */
 export async function handOverSecret(
   secret: string,
   activate: () => Promise<unknown>,
+  checkCommand: string,
   successMessage: string,
 ): Promise<void> {
   try {
@@ -112,7 +119,11 @@ export async function handOverSecret(
   try {
     await activate()
   } catch (error) {
-    throw new Error(`${failureText(error)}; the secret that was printed does not work`, { cause: error })
+    // A commit can succeed although its response is lost.
+    const effect = isDatabaseFailure(error)
+      ? `the change may have been made: keep the secret that was printed until ${checkCommand} shows whether it was`
+      : 'the secret that was printed does not work'
+    throw new Error(`${failureText(error)}; ${effect}`, { cause: error })
   }
   console.error(`${successMessage} Store the secret now: it is not shown again.`)
 }

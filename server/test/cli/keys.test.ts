@@ -104,6 +104,28 @@ describe('petstore keys create', () => {
     expect((await find(secret)).name).toBe('shop')
   })
 
+  test('if the database does not answer, the secret may work, and the message says how to find out', async () => {
+    const id = (await find((await create('--name', 'shop', '--plan', 'free')).stdout.trim())).id
+    using locking = new Database(database)
+    locking.run('BEGIN IMMEDIATE')
+    const created = await create('--name', 'other', '--plan', 'free')
+    const rotated = await keys('rotate', 'shop')
+    for (const { exitCode, stdout, stderr } of [created, rotated]) {
+      expect([exitCode, isWellFormedSecret(stdout.trim())]).toEqual([1, true])
+      expect(stderr).toContain('the change may have been made: keep the secret that was printed until')
+      expect(stderr).not.toContain('does not work')
+    }
+    expect(created.stderr).toMatch(/until petstore keys show key_\w+ shows/)
+    expect(rotated.stderr).toContain(`until petstore keys show ${id} shows`)
+  })
+
+  test('if the database refuses the key, the secret that was printed does not work', async () => {
+    using refusing = new Database(database)
+    refusing.run("CREATE TRIGGER refuse BEFORE INSERT ON keys BEGIN SELECT RAISE(ABORT, 'refused'); END")
+    const { exitCode, stderr } = await create('--name', 'shop', '--plan', 'free')
+    expect([exitCode, stderr]).toEqual([1, 'petstore: refused; the secret that was printed does not work\n'])
+  })
+
   test('accepts an expiry as a duration', async () => {
     const { stdout } = await create('--name', 'a', '--plan', 'free', '--expires', '90d')
     const { expiresAt = 0 } = await find(stdout.trim())

@@ -195,6 +195,7 @@ async function createKey(flags: CreateFlags): Promise<void> {
     await handOverSecret(
       secret,
       () => store.addKey(key, toStoredSecret(secret, stamp.at), stamp),
+      `petstore keys show ${id}`,
       `Created ${id} ("${name}", ${formatPlan(key)}, may change ${permissions.length === 0 ? 'nothing' : permissions.join(', ')}) in ${database}.`,
     )
   })
@@ -267,6 +268,7 @@ async function rotateKey(
   await handOverSecret(
     secret,
     () => store.rotateKey(key.id, toStoredSecret(secret, stamp.at), oldSecretsEndAt, stamp),
+    `petstore keys show ${key.id}`,
     `${key.id} has a new secret in ${database}; earlier secrets work until ${formatMinute(oldSecretsEndAt)} UTC.`,
   )
 }

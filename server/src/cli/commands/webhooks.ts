@@ -152,6 +152,7 @@ async function createWebhook(
   await handOverSecret(
     webhook.secret,
     () => changeWebhook(store, { type: 'create_webhook', webhook, keyId: SYSTEM_KEY_ID, at }),
+    'petstore webhooks list',
     `Created webhook ${webhook.id} (${formatKinds(webhook)}) in ${database}.`,
   )
 }
