@@ -20,17 +20,29 @@ export interface ByteSource {
   readonly chunks: AsyncIterable<Uint8Array>
   /** From 0 to 1. `undefined` for a pipe. */
   readonly fractionRead: () => number | undefined
+  /** A source that was not read to its end keeps the process alive until it is closed. */
+  readonly close: () => void
 }
 
 /** `-` is standard input. The signal also aborts a read that waits for more input. */
 export function openByteSource(path: string, signal: AbortSignal): ByteSource {
-  if (path === '-') return { chunks: addAbortSignal(signal, process.stdin), fractionRead: () => undefined }
+  if (path === '-') {
+    return {
+      chunks: addAbortSignal(signal, process.stdin),
+      fractionRead: () => undefined,
+      close: () => process.stdin.destroy(),
+    }
+  }
   const stats = statSync(path, { throwIfNoEntry: false })
   if (stats === undefined) throw new Error(`cannot read ${path}: there is no such file`)
   if (stats.isDirectory()) throw new Error(`cannot read ${path}: it is a folder`)
   const stream = addAbortSignal(signal, createReadStream(path, { highWaterMark: CHUNK_BYTES }))
   const size = stats.isFile() ? stats.size : 0
-  return { chunks: stream, fractionRead: () => (size === 0 ? undefined : stream.bytesRead / size) }
+  return {
+    chunks: stream,
+    fractionRead: () => (size === 0 ? undefined : stream.bytesRead / size),
+    close: () => stream.destroy(),
+  }
 }
 
 /**

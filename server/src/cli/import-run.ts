@@ -27,7 +27,7 @@ export interface FileFlags extends SettingFlags, PauseFlags {
 interface OpenFile<KindName extends string> {
   /** The name in messages. */
   readonly name: string
-  readonly bytes: ByteSource
+  readonly bytes: Pick<ByteSource, 'fractionRead'>
   readonly source: RowSource<KindName>
   readonly signal: AbortSignal
 }
@@ -76,6 +76,8 @@ export async function withFile<KindName extends string>(
         `${error.message}; nothing was changed. Use --encoding latin1, or save it as UTF-8 (in Excel: CSV UTF-8)`,
         { cause: error },
       )
+    } finally {
+      bytes.close()
     }
   })
 }

@@ -209,6 +209,18 @@ Refused
     expect(await exported()).toBe(asExported(HEADER))
   })
 
+  test.each([
+    ['import', ['import', '-']],
+    ['adjust', ['adjust', '-', '--reason', 'received']],
+  ])('%s ends when it fails, although standard input stays open', async (_, args) => {
+    const endless = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new TextEncoder().encode('nonsense\n')),
+    })
+    const program = startPetstore(args, { cwd, stdin: endless })
+    expect(await new Response(program.stderr).text()).toContain('standard input begins with "nonsense"')
+    expect(await program.exited).toBe(1)
+  })
+
   test('on a terminal it shows a progress bar with the rate, and removes it at the end', async () => {
     const database = `sqlite:${join(cwd, 'data/petstore.db')}`
     file(manyPets(60_000))
