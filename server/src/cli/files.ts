@@ -1,10 +1,13 @@
 // How commands read and write files, standard input and standard output.
 import {
+  chmodSync,
+  chownSync,
   createReadStream,
   existsSync,
   mkdtempSync,
   realpathSync,
   rmSync,
+  type Stats,
   statfsSync,
   statSync,
 } from 'node:fs'
@@ -47,7 +50,7 @@ export function openByteSource(path: string, signal: AbortSignal): ByteSource {
 
 /**
  * Calls `write` with a temporary path in the same folder, and renames the file once it is complete and flushed. A failure
- * leaves no new file behind and an existing file unchanged.
+ * leaves no new file behind and an existing file unchanged. A file that is replaced passes on its permissions.
  */
 export async function writeNewFile(
   path: string,
@@ -61,16 +64,17 @@ export async function writeNewFile(
   }
   if (path === '') throw new Error('cannot write to a file without a name')
   refuseExisting()
-  const exists = existsSync(path)
-  if (exists && !statSync(path).isFile()) throw new Error(`cannot write ${path}: it is not a file`)
+  const replaced = statSync(path, { throwIfNoEntry: false })
+  if (replaced?.isFile() === false) throw new Error(`cannot write ${path}: it is not a file`)
   // Follows links, so that the file is replaced instead of the link.
-  const target = exists ? realpathSync(path) : path
+  const target = replaced === undefined ? path : realpathSync(path)
   if (!existsSync(dirname(target))) {
     throw new Error(`cannot write ${path}: there is no folder ${resolve(dirname(target))}`)
   }
   const temporary = join(dirname(target), `.${basename(target)}.${process.pid}.partial`)
   try {
     await write(temporary)
+    if (replaced !== undefined) setPermissions(temporary, replaced)
     await sync(temporary)
     // Another process may have created the file in the meantime.
     refuseExisting()
@@ -83,6 +87,12 @@ export async function writeNewFile(
       ? error
       : new Error(`${diskFailure}; ${path} was not written`, { cause: error })
   }
+}
+
+/** Also sets the owner if root runs the command: other users may read the file. */
+function setPermissions(path: string, { mode, uid, gid }: Stats): void {
+  if (process.getuid?.() === 0) chownSync(path, uid, gid)
+  chmodSync(path, mode & 0o777)
 }
 
 /** Returns `undefined` if the failure has another cause than a full disk. */

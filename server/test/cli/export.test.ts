@@ -1,10 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import {
+  chmodSync,
+  chownSync,
   existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -175,6 +178,19 @@ describe('petstore export', () => {
     symlinkSync('pets.csv', join(cwd, 'link.csv'))
     expect((await run('export', 'link.csv', '--force')).exitCode).toBe(0)
     expect(read('pets.csv').toString()).toStartWith('petId,name,')
+  })
+
+  test('a new file is only for its owner; a file that replaces another has its permissions and, for root, its owner', async () => {
+    const path = join(cwd, 'pets.csv')
+    expect((await run('export', 'pets.csv')).exitCode).toBe(0)
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    if (process.getuid?.() === 0) chownSync(path, 12_345, 12_346)
+    chmodSync(path, 0o644)
+    const before = statSync(path)
+    expect((await run('export', 'pets.csv', '--force')).exitCode).toBe(0)
+    const { mode, uid, gid, ino } = statSync(path)
+    expect(ino).not.toBe(before.ino)
+    expect([mode, uid, gid]).toEqual([before.mode, before.uid, before.gid])
   })
 
   test('a failure leaves no partial file', async () => {
