@@ -281,10 +281,11 @@ export const rotateKey = defineOperation('POST', '/keys/{keyId}/rotate', {
 
 export const createPairingCode = defineOperation('POST', '/keys/{keyId}/pairing-code', {
   summary: 'Create a pairing code',
-  description: `Creates a code that signs in a device with this key: see POST /keys/pair. The code is valid for 10 minutes and can be used once. It replaces the earlier code of the key. ${RULES}`,
+  description: `Creates a code that signs in a device with this key: see POST /keys/pair. The code is valid for 10 minutes and can be used once. It replaces the earlier code of the key. ${RULES} If the key is paused or expired, the response is 409.`,
   permission: 'keys',
   params: { keyId: KeyId('The key that the device gets.') },
   success: { status: 201, description: 'The code.', schema: PairingCode },
+  errors: ['in_use'],
   reply: async ({ params: { keyId }, key, request }, { keys }) => {
     const { code, expiresAt } = await keys.createPairingCode(key, keyId)
     const body = { code: formatPairingCode(code), expiresAt: new Date(expiresAt).toISOString() }

@@ -300,6 +300,30 @@ describe('petstore keys pause, resume and pair', () => {
   })
 })
 
+test('petstore keys pair prints no code for a key that is paused or has expired', async () => {
+  const store = await openStore(`sqlite:${database}`, { tables: 'migrate' })
+  const key = { plan: 'pro', limits: { perMinute: 1, perDay: 1 }, permissions: [], createdAt: 1 } as const
+  const stamp = { at: 1, actor: 'test' }
+  const secretOf = (name: string) => ({ hash: name, hint: name, createdAt: 1 })
+  await store.addKey({ ...key, id: 'key_paused', name: 'Paused', pausedAt: 1 }, secretOf('a'), stamp)
+  await store.addKey({ ...key, id: 'key_expired', name: 'Expired', expiresAt: 2 }, secretOf('b'), stamp)
+  await store.close()
+  const refusal = async (name: string) => {
+    const { exitCode, stdout, stderr } = await keys('pair', name)
+    return [exitCode, stdout, stderr]
+  }
+  expect(await refusal('Paused')).toEqual([
+    1,
+    '',
+    'petstore: key_paused ("Paused") is paused, so a code for it would not work; resume it first: petstore keys resume key_paused\n',
+  ])
+  expect(await refusal('Expired')).toEqual([
+    1,
+    '',
+    'petstore: key_expired ("Expired") is expired, so a code for it would not work; give it a later expiry first: petstore keys change key_expired --expires WHEN\n',
+  ])
+})
+
 describe('petstore keys rotate, revoke and unban', () => {
   test('each command is recorded, and shown with the key', async () => {
     await create('--name', 'shop', '--plan', 'free')

@@ -196,6 +196,11 @@ async function refusedAsLastManager({ method = '' }: GoodRequest): Promise<Answe
   }
 }
 
+async function refusedForPausedKey(service: TestService): Promise<Answer> {
+  const { id } = await service.createKey('pro', { pausedAt: service.now })
+  return service.call('POST', `/keys/${id}/pairing-code`)
+}
+
 const SITUATIONS: Readonly<Record<number, (situation: Situation) => Promise<Answer>>> = {
   200: ({ send }) => send(),
   201: ({ send }) => send(),
@@ -213,6 +218,7 @@ const SITUATIONS: Readonly<Record<number, (situation: Situation) => Promise<Answ
     return send()
   },
   409: async ({ service, send, otherwise, isAboutOrders, request }) => {
+    if (request.path?.endsWith('/pairing-code')) return refusedForPausedKey(service)
     if (request.path?.startsWith('/keys')) return refusedAsLastManager(request)
     if (otherwise === undefined) return send({ body: adjustment('{"petId": 1, "delta": -1000}') })
     if (isAboutOrders) await service.call('DELETE', '/store/orders/9007199254740993')

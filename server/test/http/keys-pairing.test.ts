@@ -99,6 +99,23 @@ describe('pairing', () => {
     expect((await pair(revoked)).status).toBe(401)
   })
 
+  test('a key that is paused or has expired gets no code, because the code would not work', async () => {
+    const paused = await service.createKey('pro', { pausedAt: service.now })
+    const expired = await service.createKey('pro', { expiresAt: service.now })
+    for (const [{ id }, problem] of [
+      [paused, 'is paused, so a code for it would not work; resume it first'],
+      [expired, 'is expired, so a code for it would not work; give it a later expiry first'],
+    ] as const) {
+      const { status, error } = await service.call('POST', `/keys/${id}/pairing-code`)
+      expect([status, error.code, error.message]).toEqual([
+        409,
+        'in_use',
+        expect.stringContaining(`${id} ${problem}`),
+      ])
+    }
+    expect(await service.run('SELECT * FROM pairing_codes')).toEqual([])
+  })
+
   test('a key keeps its ten newest secrets', async () => {
     const { id, secret } = await service.createKey('pro')
     const secrets: string[] = []

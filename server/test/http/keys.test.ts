@@ -225,22 +225,22 @@ describe('keys over HTTP', () => {
     const { id } = await create({ name: 'Anna' }, owner.secret)
     await send('PATCH', `/keys/${id}`, { name: 'Bert' }, owner.secret)
     await send('PATCH', `/keys/${id}`, { name: 'Bert' }, owner.secret)
+    await send('POST', `/keys/${id}/pairing-code`, undefined, owner.secret)
     await send('PATCH', `/keys/${id}`, { paused: true }, owner.secret)
     await send('POST', `/keys/${id}/rotate`, {}, owner.secret)
-    await send('POST', `/keys/${id}/pairing-code`, undefined, owner.secret)
     await send('DELETE', `/keys/${id}`, undefined, owner.secret)
     const entries = await audit(id)
     expect(entries.map(({ action }) => action)).toEqual([
       'create',
       'change',
+      'create pairing code',
       'change',
       'rotate',
-      'create pairing code',
       'revoke',
     ])
     expect(new Set(entries.map(({ actor }) => actor))).toEqual(new Set([`Olga (${owner.id})`]))
     expect(entries[1]?.detail).toBe('name: "Anna" → "Bert"')
-    expect(entries[2]?.detail).toBe('paused: no → yes')
+    expect(entries[3]?.detail).toBe('paused: no → yes')
   })
 })
 

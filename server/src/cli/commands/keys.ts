@@ -301,6 +301,14 @@ async function setPaused(
 async function pairDevice({ store, config }: OpenedStore, reference: string): Promise<void> {
   const { key } = await requireUnrevokedKey(store, reference)
   const stamp = auditStamp(store.clock())
+  const state = keyState(key, stamp.at)
+  if (state !== 'active') {
+    const advice =
+      state === 'paused'
+        ? `resume it first: petstore keys resume ${key.id}`
+        : `give it a later expiry first: petstore keys change ${key.id} --expires WHEN`
+    throw new Error(`${key.id} ("${key.name}") is ${state}, so a code for it would not work; ${advice}`)
+  }
   const code = createPairingCode()
   const stored = toStoredPairingCode(code, stamp.at)
   await store.addPairingCode(key.id, stored, stamp)

@@ -53,10 +53,13 @@ export function requireAllowed(command: KeyCommand, keys: LockedKeys, at: number
       requireGrantable(actor, command.change)
       if (endsManagement(command.change)) requireAnotherManager(actor, target, keys.managers, at)
       return
-    // Both hand out a secret, which grants everything that the key has.
+    // This and a pairing code hand out a secret, which grants everything that the key has.
     case 'rotate':
+      requireGrantable(actor, grantOf(target))
+      return
     case 'create_pairing_code':
       requireGrantable(actor, grantOf(target))
+      requireActive(target, at)
       return
     case 'revoke':
       requireAnotherManager(actor, target, keys.managers, at)
@@ -76,6 +79,16 @@ function requireUnrevoked(keyId: string, key: ApiKey | undefined): ApiKey {
   if (key === undefined) throw keyNotFound(keyId)
   if (key.revokedAt === undefined) return key
   throw notFound(`${keyId} is revoked, which is permanent; create a new key`)
+}
+
+function requireActive(key: ApiKey, at: number): void {
+  const state = keyState(key, at)
+  if (state === 'active') return
+  const advice =
+    state === 'paused'
+      ? 'resume it first: PATCH /keys/{keyId} with "paused": false'
+      : 'give it a later expiry first: PATCH /keys/{keyId} with "expiresAt"'
+  throw new ServiceError('in_use', `${key.id} is ${state}, so a code for it would not work; ${advice}`)
 }
 
 export function keyNotFound(keyId: string): ServiceError {

@@ -23,7 +23,7 @@ export const WHAT_TO_DO: Readonly<Record<string, string>> = {
   insufficient_stock: 'Take fewer units, or wait for more. `details` lists each pet and its available units.',
   order_closed: 'If the hold expired, order again. `details` has the state of the order.',
   in_use:
-    'Complete or cancel the open orders of the pet, or move the pets to another category, then remove it. Remove a webhook before you create another. Give another key the permission `keys` first.',
+    'Complete or cancel the open orders of the pet, or move the pets to another category, then remove it. Remove a webhook before you create another. Give another key the permission `keys` first. Resume a key, or extend it, before you create a pairing code.',
   already_exists: 'Use the existing pet, or another id or barcode. The message says which pet has it.',
   precondition_failed: 'Read the entry again, decide again, and send its new ETag or quantity.',
   payload_too_large: 'Send a smaller body.',

@@ -1,4 +1,4 @@
-import type { Key } from '@petstore/client'
+import { isPetstoreError, type Key } from '@petstore/client'
 import { lazy, Suspense, useCallback, useEffect, useState } from 'preact/compat'
 import { CopyButton } from '../../shared/copy-button.tsx'
 import { type PeopleList, peopleFailure } from '../data/people.ts'
@@ -32,7 +32,11 @@ export function PairingDialog({ list, person: { id, name }, onClose }: Props) {
     try {
       setCode(await list.createCode(id))
     } catch (error) {
-      setFailure(peopleFailure(error))
+      setFailure(
+        isPetstoreError(error, 'in_use')
+          ? 'This person is paused or expired, so a code would not work. Resume a paused person first.'
+          : peopleFailure(error),
+      )
     }
   }, [list, id])
   useEffect(() => void create(), [create])

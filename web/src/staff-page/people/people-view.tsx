@@ -170,13 +170,15 @@ function PersonRow({ person, isOwn, now, list, onOpen }: RowProps) {
       </div>
       {state !== 'revoked' && (
         <div className="cluster cluster--end person__actions">
-          <Button
-            size="small"
-            aria-label={`Sign-in code for ${name}`}
-            onClick={() => onOpen({ type: 'pair', person })}
-          >
-            Code
-          </Button>
+          {state === 'active' && (
+            <Button
+              size="small"
+              aria-label={`Sign-in code for ${name}`}
+              onClick={() => onOpen({ type: 'pair', person })}
+            >
+              Code
+            </Button>
+          )}
           <Button size="small" aria-label={`Edit ${name}`} onClick={() => onOpen({ type: 'edit', person })}>
             Edit
           </Button>
