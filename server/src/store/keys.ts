@@ -379,7 +379,7 @@ function rotateStatements(
       stamp,
       'rotate',
       keyId,
-      `earlier secrets end at ${new Date(earlierSecretsEndAt).toISOString()}`,
+      `earlier secrets end at ${new Date(earlierSecretsEndAt).toISOString()} at the latest`,
     ),
   ]
 }

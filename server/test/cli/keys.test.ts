@@ -325,6 +325,17 @@ test('petstore keys pair prints no code for a key that is paused or has expired'
 })
 
 describe('petstore keys rotate, revoke and unban', () => {
+  test('a later rotation does not extend the secrets of an earlier one, and its message says so', async () => {
+    const first = (await create('--name', 'shop', '--plan', 'free')).stdout.trim()
+    await keys('rotate', 'shop', '--grace', '1h')
+    const { expiresAt } = await find(first)
+    const { stderr } = await keys('rotate', 'shop', '--grace', '7d')
+    expect((await find(first)).expiresAt).toBe(expiresAt ?? 0)
+    expect(stderr).toMatch(/; earlier secrets work until [-\d]+ [:\d]+ UTC at the latest\./)
+    const { stdout } = await keys('show', 'shop')
+    expect(stdout).toMatch(/earlier secrets end at [-:.\dTZ]+ at the latest$/m)
+  })
+
   test('each command is recorded, and shown with the key', async () => {
     await create('--name', 'shop', '--plan', 'free')
     const rotated = await keys('rotate', 'shop', '--grace', '1h')

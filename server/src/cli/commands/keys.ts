@@ -269,7 +269,7 @@ async function rotateKey(
     secret,
     () => store.rotateKey(key.id, toStoredSecret(secret, stamp.at), oldSecretsEndAt, stamp),
     `petstore keys show ${key.id}`,
-    `${key.id} has a new secret in ${database}; earlier secrets work until ${formatMinute(oldSecretsEndAt)} UTC.`,
+    `${key.id} has a new secret in ${database}; earlier secrets work until ${formatMinute(oldSecretsEndAt)} UTC at the latest.`,
   )
 }
 

@@ -14,8 +14,8 @@ export type KeyCommand =
   | { readonly type: 'create'; readonly key: ApiKey; readonly secret: StoredSecret }
   | { readonly type: 'change'; readonly keyId: string; readonly change: KeyChange }
   /**
-   * Adds a secret. The earlier secrets expire at `earlierSecretsEndAt`, or are deleted if `earlierSecretsEndAt` is not in
-   * the future.
+   * Adds a secret. The earlier secrets expire at `earlierSecretsEndAt` at the latest, or are deleted if `earlierSecretsEndAt`
+   * is not in the future.
    */
   | {
       readonly type: 'rotate'

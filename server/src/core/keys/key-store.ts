@@ -50,8 +50,8 @@ export interface KeyStore {
   /** Writes only the changed fields, because another process may change the others. `key` is the key before the change. */
   changeKey(key: ApiKey, change: KeyChange, stamp: AuditStamp): Promise<void>
   /**
-   * Adds a secret. The earlier secrets expire at `earlierSecretsEndAt`, or are deleted if `earlierSecretsEndAt` is not in
-   * the future.
+   * Adds a secret. The earlier secrets expire at `earlierSecretsEndAt` at the latest, or are deleted if `earlierSecretsEndAt`
+   * is not in the future.
    */
   rotateKey(
     keyId: string,
