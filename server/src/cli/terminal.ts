@@ -87,6 +87,11 @@ export function formatCount(count: number, noun: string, plural = `${noun}s`): s
   return `${formatNumber(count)} ${count === 1 ? noun : plural}`
 }
 
+/** Quotes an argument of a printed command if a shell would change it. */
+export function quoteForShell(argument: string): string {
+  return /^[\w./:-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", `'\\''`)}'`
+}
+
 /** Includes the cause of a database failure, which clients of the service do not see. */
 export function failureText(error: unknown): string {
   if (!(error instanceof Error)) return String(error)

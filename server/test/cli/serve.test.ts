@@ -142,6 +142,17 @@ describe('petstore serve', () => {
     expect(second.output()).not.toContain('petstore keys create')
   })
 
+  test('the command that creates a key can be pasted, also if the folder has a space or a quote in its name', async () => {
+    const folder = "Anna's shop"
+    const { banner, stop } = await serve(['--log-format', 'text', '--data', folder])
+    await stop()
+    const command = /^ *petstore (keys create .*)$/m.exec(banner)?.[1] ?? ''
+    // The shell passes the arguments of the printed line on to the program.
+    const through = ['/bin/sh', '-c', `exec "$@" ${command}`, 'sh']
+    const { exitCode, stderr } = await petstore([], { cwd, through })
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining(join(cwd, folder, 'petstore.db'))])
+  })
+
   test('a database that cannot be opened: one line and exit code 1', async () => {
     writeFileSync(join(cwd, 'notes.txt'), 'not a database, but long enough to look like a file'.repeat(40))
     await expectRefused(

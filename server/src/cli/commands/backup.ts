@@ -12,7 +12,7 @@ import {
   writeToFile,
   writeToStdout,
 } from '../files.ts'
-import { failureText, runInterruptible } from '../terminal.ts'
+import { failureText, quoteForShell, runInterruptible } from '../terminal.ts'
 import { databaseName, openConfiguredStore, withStore } from '../with-store.ts'
 
 interface RestoreFlags extends SettingFlags {
@@ -120,7 +120,9 @@ function restoreAndReport(path: string, source: string, config: Config): void {
   const { replaced, hasOlderTables } = restoreDatabase(path, source, config)
   console.log(`Restored ${database} (${megabytesOf(database)} MB) from ${source}, and checked it.`)
   if (replaced !== undefined) {
-    console.log(`The replaced database is kept as ${replaced}. To undo: petstore restore ${replaced}`)
+    console.log(
+      `The replaced database is kept as ${replaced}. To undo: petstore restore ${quoteForShell(replaced)}`,
+    )
   }
   if (hasOlderTables)
     console.log('The restored tables are from an older version: petstore serve upgrades them.')
@@ -138,11 +140,10 @@ function restoreDatabase(path: string, source: string, config: Config): ReturnTy
 
 /** The same steps as in docs/backup.md. */
 function postgresSteps(file: string): string {
-  const quoted = /^[\w./-]+$/.test(file) ? file : `'${file.replaceAll("'", `'\\''`)}'`
   return `Stop all instances, then run:
 
 pg_dump --format=custom --file=before-restore.dump "$DATABASE_URL"
-pg_restore --clean --if-exists --no-owner --single-transaction --dbname="$DATABASE_URL" ${quoted}
+pg_restore --clean --if-exists --no-owner --single-transaction --dbname="$DATABASE_URL" ${quoteForShell(file)}
 petstore restore --new-identity
 
 pg_dump saves the current contents. After these commands, start the instances again.`

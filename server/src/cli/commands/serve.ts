@@ -19,7 +19,7 @@ import { Logger } from '../../telemetry/logger.ts'
 import type { PetstoreCommand, SettingFlags } from '../arguments.ts'
 import { describeExposedFiles } from '../files.ts'
 import { READY, Supervisor, sharedPort } from '../supervisor.ts'
-import { failureText, formatNumber } from '../terminal.ts'
+import { failureText, formatNumber, quoteForShell } from '../terminal.ts'
 import { databaseName, isDatabaseFileMissing, openConfiguredStore } from '../with-store.ts'
 
 const DEMO_FILE = 'demo.db'
@@ -230,8 +230,8 @@ interface StoreFacts {
 
 /** The flags that name the same store to another command, unless its address may contain a password. */
 function storeFlagsOf({ data, databaseUrl }: Flags): string {
-  if (data !== undefined) return ` --data ${data}`
-  return databaseUrl?.startsWith('sqlite:') ? ` --database-url ${databaseUrl}` : ''
+  if (data !== undefined) return ` --data ${quoteForShell(data)}`
+  return databaseUrl?.startsWith('sqlite:') ? ` --database-url ${quoteForShell(databaseUrl)}` : ''
 }
 
 function announceInLog(config: Config, service: RunningService): void {
