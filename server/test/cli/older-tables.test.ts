@@ -174,3 +174,20 @@ test('a missing SQLite file is created only by serve, import and migrate; other 
   }
   expect([existsSync(join(cwd, 'none')), existsSync(join(cwd, 'fresh.db'))]).toEqual([false, false])
 })
+
+test('copy does not create a database that only a default or DATABASE_URL names, and says how to name it', async () => {
+  await run('sqlite:source.db', 'migrate')
+  const path = join(cwd, 'none', 'none.db')
+  const copied = (...args: string[]) =>
+    petstore(['copy', '--from', 'sqlite:source.db', ...args], {
+      cwd,
+      env: { DATABASE_URL: 'sqlite:none/none.db' },
+    })
+  expect(await copied()).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: `petstore: there is no database at ${path}; to create it, name it: --to sqlite:${path}\n`,
+  })
+  expect(existsSync(join(cwd, 'none'))).toBe(false)
+  expect((await copied('--to', `sqlite:${path}`)).exitCode).toBe(0)
+})

@@ -2,8 +2,8 @@ import { copyStore } from '../../core/transfer/copy.ts'
 import { readConfig } from '../../service/config.ts'
 import { isPostgresUrl } from '../../store/open-store.ts'
 import { type PetstoreCommand, throwUsageError } from '../arguments.ts'
-import { formatNumber, Progress, runInterruptible } from '../terminal.ts'
-import { withStore } from '../with-store.ts'
+import { formatNumber, Progress, quoteForShell, runInterruptible } from '../terminal.ts'
+import { databaseName, isDatabaseFileMissing, withStore } from '../with-store.ts'
 
 interface Flags {
   readonly from?: string
@@ -31,7 +31,14 @@ async function copy({ from, to }: Flags): Promise<void> {
   const flagsFor = (databaseUrl: string | undefined) => (databaseUrl === undefined ? {} : { databaseUrl })
   // Without --to, a SQLite target may be the default file in the wrong folder, so it must already exist, with current
   // tables. A PostgreSQL target is always named by DATABASE_URL.
-  const mayCreateTarget = to !== undefined || isPostgresUrl(readConfig({}).databaseUrl)
+  const targetConfig = readConfig(flagsFor(to))
+  const mayCreateTarget = to !== undefined || isPostgresUrl(targetConfig.databaseUrl)
+  if (!mayCreateTarget && isDatabaseFileMissing(targetConfig)) {
+    const address = quoteForShell(targetConfig.databaseUrl)
+    throw new Error(
+      `there is no database at ${databaseName(targetConfig)}; to create it, name it: --to ${address}`,
+    )
+  }
   const progress = new Progress('rows')
   await runInterruptible('nothing was copied', (signal) =>
     withStore(flagsFor(from), 'require_current', ({ store: source }) =>
