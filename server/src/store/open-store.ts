@@ -2,7 +2,7 @@ import { ServiceError } from '../core/values/errors.ts'
 import { type OpenOptions, OpenRefused, withoutPassword } from './opening.ts'
 import type { PostgresSettings } from './postgres/connection-options.ts'
 import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore } from './postgres/store.ts'
-import { isBeingRestored, type RestoreResult, restoreSqlite } from './sqlite/backup.ts'
+import { findStagedRestore, isBeingRestored, type RestoreResult, restoreSqlite } from './sqlite/backup.ts'
 import { deletedWriteAheadLogOf } from './sqlite/database-files.ts'
 import { problemText } from './sqlite/failures.ts'
 import { openSqliteStore } from './sqlite/store.ts'
@@ -42,6 +42,11 @@ export function isPostgresUrl(databaseUrl: string): boolean {
 /** Replaces the SQLite database at DATABASE_URL with a backup. */
 export function restoreStore(backup: string, databaseUrl: string): RestoreResult {
   return restoreSqlite(backup, databaseUrl.slice(SQLITE_SCHEME.length))
+}
+
+/** The path of the new database, if a restore of the SQLite database at DATABASE_URL was interrupted in its last step. */
+export function findInterruptedRestore(databaseUrl: string): string | undefined {
+  return findStagedRestore(databaseUrl.slice(SQLITE_SCHEME.length))
 }
 
 async function openSqlite(path: string, options: OpenOptions): Promise<Store> {

@@ -43,6 +43,26 @@ async function quantityIn(databaseUrl = url): Promise<number | undefined> {
   }
 }
 
+test('a restore that fails in its last step says how to finish it', async () => {
+  // The time of an interrupted restore is in the name of the replaced database. A folder with this name makes it fail.
+  const staged = `${path}.restoring`
+  copyFileSync(join(cwd, 'backup.db'), staged)
+  utimesSync(staged, 1_800_000_000, 1_800_000_000)
+  const obstacle = `${path}.replaced-20270115T080000Z`
+  mkdirSync(obstacle)
+  const { exitCode, stderr } = await petstore(['restore', 'backup.db'], { cwd })
+  expect([exitCode, stderr]).toEqual([
+    1,
+    expect.stringMatching(
+      /^petstore: cannot restore: EISDIR.*\. The restore was interrupted in its last step/,
+    ),
+  ])
+  expect(stderr).toEndWith(`; finish it with petstore restore ${staged}\n`)
+  rmSync(obstacle, { recursive: true })
+  expect((await petstore(['restore', staged], { cwd })).exitCode).toBe(0)
+  expect(await quantityIn()).toBe(4)
+})
+
 test('petstore restore after a kill -9: refused while the service runs, then restores the backup, and followers list again', async () => {
   const backup = readFileSync(join(cwd, 'backup.db'))
   const made = await petstore(['keys', 'create', '--name', 'a', '--plan', 'free'], { cwd })

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type Config, readConfig } from '../../service/config.ts'
-import { isPostgresUrl, restoreStore } from '../../store/open-store.ts'
+import { findInterruptedRestore, isPostgresUrl, restoreStore } from '../../store/open-store.ts'
 import { type PetstoreCommand, type SettingFlags, throwUsageError } from '../arguments.ts'
 import {
   describeFullDisk,
@@ -134,7 +134,12 @@ function restoreDatabase(path: string, source: string, config: Config): ReturnTy
   } catch (error) {
     const message = failureText(error).replaceAll(path, source)
     const reason = describeFullDisk(error, dirname(databaseName(config))) ?? message
-    throw new Error(`cannot restore: ${reason}. Nothing was changed`, { cause: error })
+    const staged = findInterruptedRestore(config.databaseUrl)
+    const effect =
+      staged === undefined
+        ? 'Nothing was changed'
+        : `The restore was interrupted in its last step; finish it with petstore restore ${quoteForShell(staged)}`
+    throw new Error(`cannot restore: ${reason}. ${effect}`, { cause: error })
   }
 }
 

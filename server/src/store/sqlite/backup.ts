@@ -150,17 +150,26 @@ export function restoreSqlite(backup: string, target: string): RestoreResult {
   }
 }
 
-/** Whether a restore is in its last step, or was interrupted in that step. The database may then be missing. */
+/**
+ * The path of the new database, if a restore is in its last step, or was interrupted in that step. The database may then be
+ * missing.
+ */
+export function findStagedRestore(path: string): string | undefined {
+  const staged = stagedPath(realPathOf(path))
+  return existsSync(staged) ? staged : undefined
+}
+
 export function isBeingRestored(path: string): boolean {
-  return existsSync(stagedPath(realPathOf(path)))
+  return findStagedRestore(path) !== undefined
 }
 
 /** Throws if the file is a backup or is being restored: opening the file would change it. */
 export function requireOpenable(databasePath: string): void {
   const path = realPathOf(databasePath)
-  if (isBeingRestored(path)) {
+  const staged = findStagedRestore(path)
+  if (staged !== undefined) {
     throw new OpenRefused(
-      `a restore was interrupted in its last step; finish it with petstore restore ${stagedPath(path)}`,
+      `a restore was interrupted in its last step; finish it with petstore restore ${staged}`,
     )
   }
   if (existsSync(path) && isBackup(path)) {
