@@ -110,10 +110,10 @@ export function errorReply(error: ServiceError, headers: Reply['headers'] = {}):
   const body: ErrorBody = { code: error.code, message: hideSecrets(error.message), status }
   if (error.field !== undefined) body.field = hideSecrets(error.field)
   if (error.details !== undefined) {
-    body.details = error.details.map(({ message, field, ...detail }) => ({
+    body.details = error.details.map((detail) => ({
       ...detail,
-      message: hideSecrets(message),
-      ...(field === undefined ? {} : { field: hideSecrets(field) }),
+      message: hideSecrets(detail.message),
+      ...(detail.field === undefined ? {} : { field: hideSecrets(detail.field) }),
     }))
   }
   return jsonReply(body, { ...retryHeaders, ...headers }, status)

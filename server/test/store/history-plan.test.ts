@@ -73,7 +73,7 @@ test('on SQLite the history of an hour and the edits of a pet are found without 
     'SEARCH log',
     'SEARCH log',
     'SEARCH log USING INTEGER PRIMARY KEY (rowid=?)',
-    'SEARCH later USING INTEGER PRIMARY KEY (rowid>?)',
+    'SEARCH later USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)',
     'SEARCH later USING INTEGER PRIMARY KEY (rowid>?)',
   ]
   const walk = ['SEARCH log USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)']

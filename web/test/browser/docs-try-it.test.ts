@@ -116,7 +116,7 @@ describe('a try', () => {
       await shop.service.run('ALTER TABLE pets RENAME TO away')
       await send(page)
       await shop.service.run('ALTER TABLE away RENAME TO pets')
-      expect(await page.getByRole('status').textContent()).toContain('The database is not available')
+      expect(await page.getByRole('status').textContent()).toContain('The service cannot answer now')
       await page.context().setOffline(true)
       await send(page)
       await page.getByText('The service cannot be reached').waitFor()
