@@ -8,6 +8,7 @@ import { restoreSqlite } from '../../src/store/sqlite/backup.ts'
 import { Connection } from '../../src/store/sqlite/connection.ts'
 import { FULL_TEXT_INDEX } from '../../src/store/sqlite/migrations.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { until } from '../support/until.ts'
 import { adjustmentSuite } from './adjustment-suite.ts'
 import { catalogSuite } from './catalog-suite.ts'
 import { categoryImportSuite } from './category-import-suite.ts'
@@ -195,6 +196,20 @@ describe('SQLite file', () => {
     file.run("UPDATE orders SET state = 'returned'")
     expect(() => file.run('UPDATE orders SET state = NULL')).toThrow('NOT NULL')
     file.close()
+  })
+
+  test('does not grow by the checks of a balancer', async () => {
+    const store = openSqliteStore(path, { exclusive: true, checkpointAfterChanges: 10 })
+    let sizeBefore = 0
+    // Each check writes a page. When the write-ahead log was copied, SQLite starts again at its beginning.
+    await until(async () => {
+      const { size } = statSync(`${path}-wal`)
+      const hasStartedAgain = size === sizeBefore
+      sizeBefore = size
+      await store.ping()
+      return hasStartedAgain
+    })
+    await store.close()
   })
 
   test('that a newer program has migrated keeps its version when an older service checks that it is ready', async () => {

@@ -14,7 +14,7 @@ const MAX_CHECKED_BYTES = 256 * 1024 * 1024
 /**
  * Returns a check that throws a ServiceError if the database cannot be written, or if one of its `files` was replaced. The
  * message names the problem. The check rewrites the schema version with the same value. This changes no data, but appends one
- * page to the write-ahead log.
+ * page to the write-ahead log, which is flushed like any other change.
  */
 export function readinessCheck(
   connection: Connection,
@@ -25,6 +25,7 @@ export function readinessCheck(
   const readVersion = database.query<{ user_version: bigint }, []>('PRAGMA user_version')
   // Fails if the database has lost its tables.
   const anyLogRow = database.query('SELECT 1 FROM log LIMIT 1')
+  const sameIdentity = database.query('UPDATE log_state SET identity = identity')
   const openedFiles = files.map((name) => ({ name, inode: inodeOf(name) }))
   let runningWrite: Promise<boolean> | undefined
 
@@ -32,6 +33,8 @@ export function readinessCheck(
     try {
       await connection.write(() => {
         anyLogRow.get()
+        // Counts as a change, so that the commit is flushed and the write-ahead log is copied in time.
+        sameIdentity.run()
         // A newer program may have migrated the file in the meantime, so the version is read again.
         database.run(`PRAGMA user_version = ${readVersion.get()?.user_version ?? 0n}`)
       })
