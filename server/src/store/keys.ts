@@ -330,7 +330,7 @@ function createStatements(key: ApiKey, secret: StoredSecret, stamp: AuditStamp):
 }
 
 function changeStatements(key: ApiKey, change: KeyChange, stamp: AuditStamp): Statement[] {
-  const changed = changedColumns(change, stamp.at)
+  const changed = changedColumns(key, change, stamp.at)
   const assignments = changed.map(([column], index) => `${column} = $${index + 2}`)
   const values = changed.map(([, value]) => value)
   return [
@@ -340,9 +340,9 @@ function changeStatements(key: ApiKey, change: KeyChange, stamp: AuditStamp): St
   ]
 }
 
-function changedColumns(change: KeyChange, at: number): [column: string, value: SqlValue][] {
+function changedColumns(key: ApiKey, change: KeyChange, at: number): [column: string, value: SqlValue][] {
   const { name, allowance, permissions, expiresAt, paused } = change
-  const pausedAt = paused === true ? at : null
+  const pausedAt = paused === true ? (key.pausedAt ?? at) : null
   const values: Partial<Record<keyof KeyRow, SqlValue | undefined>> = {
     name,
     plan: allowance?.plan,
@@ -364,7 +364,7 @@ function rotateStatements(
   stamp: AuditStamp,
 ): Statement[] {
   return [
-    // Secrets that end at once are deleted: expired secrets would become valid again if the clock was set back.
+    // Secrets that have ended are deleted: they would become valid again if the clock was set back.
     earlierSecretsEndAt <= stamp.at
       ? statement('DELETE FROM key_secrets WHERE key_id = $1', keyId)
       : statement(
@@ -373,6 +373,7 @@ function rotateStatements(
           earlierSecretsEndAt,
           keyId,
         ),
+    statement('DELETE FROM key_secrets WHERE key_id = $1 AND expires_at <= $2', keyId, stamp.at),
     deletePairingCode(keyId),
     insertSecret(keyId, secret),
     insertAudit(

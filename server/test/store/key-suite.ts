@@ -197,6 +197,17 @@ export function keySuite(name: string, underTest: StoreUnderTest): void {
       expect(record?.key).toEqual(key)
     })
 
+    test('lose the secrets that have ended at the next rotation', async () => {
+      await store.addKey(key, secret('hash a'), act)
+      await store.rotateKey('key_a', secret('hash b', NOW + 1), NOW + 1_000, { at: NOW + 1, actor: 'bert' })
+      await store.rotateKey('key_a', secret('hash c', NOW + 1_000), NOW + 9_000, {
+        at: NOW + 1_000,
+        actor: 'bert',
+      })
+      expect(await store.findKey('hash a')).toBeUndefined()
+      expect((await store.findKeyRecord('key_a'))?.secrets).toHaveLength(2)
+    })
+
     test('after a rotation without grace accept only the new secret', async () => {
       await store.addKey(key, secret('hash a'), act)
       await store.rotateKey('key_a', secret('hash b', NOW + 1), NOW + 1, { at: NOW + 1, actor: 'bert' })
@@ -229,6 +240,9 @@ export function keySuite(name: string, underTest: StoreUnderTest): void {
       await store.changeKey(key, { paused: true }, act)
       expect(await store.findKey('hash a')).toEqual({ ...key, pausedAt: NOW })
       expect((await store.countActiveKeys(NOW)).enterprise).toBe(0)
+      const later = { ...act, at: NOW + 5 }
+      await store.changeKey({ ...key, pausedAt: NOW }, { name: key.name, paused: true }, later)
+      expect((await store.findKey('hash a'))?.pausedAt).toBe(NOW)
       await store.changeKey({ ...key, pausedAt: NOW }, { paused: false }, act)
       expect(await store.findKey('hash a')).toEqual(key)
     })
