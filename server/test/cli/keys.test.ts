@@ -165,6 +165,11 @@ describe('petstore keys create', () => {
 })
 
 describe('petstore keys list and show', () => {
+  test('an error prints no control characters, which could change what the terminal shows', async () => {
+    const { stderr } = await keys('show', 'a\r\u001b[2Kb')
+    expect(stderr).toMatch(/^\P{Cc}*there is no key "a \[2Kb"\P{Cc}*\n$/u)
+  })
+
   test('an empty store prints how to create a key', async () => {
     const { exitCode, stdout } = await keys('list')
     expect([exitCode, stdout]).toEqual([0, expect.stringContaining('petstore keys create')])
