@@ -88,7 +88,7 @@ const CLOCK_SKEW_MS = 300_000
 /**
  * Finds the first id with a time of $1 or later, by bisection; no row if the log is empty. Each step compares the time of the
  * first `change` row in the upper half, if it is near the middle, because the `pet` rows of an import may not be in the order
- * of their times. If that row is later than $1, the rows between the middle and it still have to be searched.
+ * of their times. If that row is later than $1, the next steps also search the rows between the middle and it.
  */
 const FIRST_ID_SINCE = `
   WITH RECURSIVE bisection (low, high) AS (
