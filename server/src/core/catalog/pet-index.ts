@@ -70,8 +70,8 @@ export class PetIndex {
   }
 
   /**
-   * Adds a pet, whose id must be higher than all ids in the index. When all pets are added, call `appendToNameOrder` for each of them,
-   * in the order of their names.
+   * Adds a pet, whose id must be higher than all ids in the index. When all pets are added, call `appendToNameOrder` for
+   * each of them, in the order of their names.
    */
   append(pet: IndexedPet): void {
     const slot = this.#writeNewPet(pet)

@@ -82,7 +82,8 @@ export interface WebhookWithLag {
 export interface Rewind {
   /**
    * `events`: the events since the requested time will be sent again. `relist`: some of them may have been pruned, so a
-   * relist replaces them. `no_rewind`: the webhook stays at its place, because a relist is pending, or because it has not sent any of these events yet.
+   * relist replaces them. `no_rewind`: the webhook stays at its place, because a relist is pending, or because it has not
+   * sent any of these events yet.
    */
   readonly type: 'events' | 'relist' | 'no_rewind'
   readonly cursor: string

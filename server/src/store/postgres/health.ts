@@ -57,9 +57,9 @@ class NotReady extends Error {
 }
 
 /**
- * Checks that writes succeed and that new log rows get their positions (see `numberLog`). The check has its own connection, so it does not wait for the
- * pool. If PostgreSQL refuses this additional connection, the check borrows a session of the pool. If all sessions stay in use,
- * the service counts as ready, because overload is not an outage.
+ * Checks that writes succeed and that new log rows get their positions (see `numberLog`). The check has its own connection,
+ * so it does not wait for the pool. If PostgreSQL refuses this additional connection, the check borrows a session of the
+ * pool. If all sessions stay in use, the service counts as ready, because overload is not an outage.
  */
 export class ReadinessCheck {
   readonly #connection: Connection
