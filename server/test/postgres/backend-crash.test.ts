@@ -13,6 +13,18 @@ const succeeds = (work: () => Promise<unknown>) =>
     () => false,
   )
 
+/** A crash ends all processes of the server, so this process shows that the server has noticed the crash. */
+const CHECKPOINTER = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'"
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
 const pgbouncer = await findPgBouncer()
 if (typeof pgbouncer === 'string') console.log(pgbouncer)
 
@@ -38,12 +50,13 @@ test.skipIf(typeof pgbouncer === 'string')(
       await victim.unsafe('SET synchronous_commit = off')
       for (let count = 0; count < 100; count++) await victim.unsafe('SELECT pg_current_xact_id()')
       const [backend] = await victim.unsafe('SELECT pg_backend_pid() AS pid')
+      const [checkpointer] = await victim.unsafe(CHECKPOINTER)
       const before = await nextId()
       const changes = await reader.stockChangesSince(cursor)
       if (changes === 'reload') throw new Error('nothing has changed')
       cursor = changes.cursor
       process.kill(backend.pid, 'SIGKILL')
-      await succeeds(() => victim.unsafe('SELECT 1'))
+      await until(() => !isRunning(checkpointer.pid))
       await until(() => succeeds(() => server.run('SELECT 1')))
       lost = before - (await nextId())
       quantity++
