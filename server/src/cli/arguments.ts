@@ -38,7 +38,7 @@ export class PetstoreCommand extends Command {
     work: (opened: OpenedStore, ...args: Arguments) => Promise<void>,
   ): this {
     return this.databaseSettings().action((...args: [...Arguments]) =>
-      withStore(this.opts(), 'require_current', (opened) => work(opened, ...args)),
+      withStore(this.opts(), 'require_current_tables', (opened) => work(opened, ...args)),
     )
   }
 

@@ -40,9 +40,12 @@ export async function withStore<Result>(
   work: (opened: OpenedStore) => Promise<Result>,
 ): Promise<Result> {
   const config = readConfig(flags)
-  const isNew = tables !== 'require_current' && isDatabaseFileMissing(config)
+  const isNew = tables !== 'require_current_tables' && isDatabaseFileMissing(config)
   // Commands that do not create tables, such as export, may also run on a read-only standby.
-  const store = await openConfiguredStore(config, { tables, mayBeReadOnly: tables === 'require_current' })
+  const store = await openConfiguredStore(config, {
+    tables,
+    mayBeReadOnly: tables === 'require_current_tables',
+  })
   const database = databaseName(config)
   if (isNew) console.error(`petstore: created a new database, ${database}`)
   try {

@@ -222,6 +222,8 @@ class EventStream implements EventReader, LiveBody {
 
   #send(bytes: Uint8Array): void {
     if (this.#hasEnded) return
+    // Bytes that are sent at once do not cause a call of `onBytesSent`.
+    if (this.#unsentBytes() === 0) this.#hasProgressed = true
     this.#output?.send(bytes)
     if (this.#unsentBytes() > MAX_UNSENT_BYTES) this.#output?.abort()
   }

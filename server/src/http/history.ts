@@ -50,7 +50,7 @@ const changeBody = jsonWriter(HISTORY_ENTRY)
 export const listInventoryHistory = defineOperation('GET', '/inventory/{petId}/history', {
   summary: 'List the stock changes of one pet',
   description:
-    'Returns the changes of the stock quantity of one pet, newest first, in pages. A removed pet keeps its history.',
+    'Returns the changes of the stock quantity of one pet, newest first, in pages. A removed pet keeps its history. The page of a pet that was edited very often may have fewer changes than `limit`, or none, and still link to the next page.',
   params: { petId: Int64('The pet whose history is returned.') },
   query: pageParameters(),
   success: { description: 'A page of the history.', schema: Type.Array(HistoryEntry) },
@@ -58,7 +58,10 @@ export const listInventoryHistory = defineOperation('GET', '/inventory/{petId}/h
     const { limit, cursor } = query
     const page = requireKnownCursor(await store.listHistoryPage(petId, limit, cursor), cursor)
     const isKnown =
-      page.rows.length > 0 || (await view.find(petId)) !== undefined || (await hasHistory(store, petId))
+      page.rows.length > 0 ||
+      page.next !== undefined ||
+      (await view.find(petId)) !== undefined ||
+      (await hasHistory(store, petId))
     if (!isKnown) throw entryNotFound(petId)
     return pageReply(request, query, page, historyEntryBody)
   },
@@ -67,13 +70,13 @@ export const listInventoryHistory = defineOperation('GET', '/inventory/{petId}/h
 /** Reads the first page, because the requested page is empty if its cursor is at the last entry. */
 async function hasHistory(store: HistoryStore, petId: bigint): Promise<boolean> {
   const page = await store.listHistoryPage(petId, 1, undefined)
-  return page !== 'unknown_cursor' && page.entries.length > 0
+  return page !== 'unknown_cursor' && (page.entries.length > 0 || page.next !== undefined)
 }
 
 export const listRecentChanges = defineOperation('GET', '/inventory/history', {
   summary: 'List the stock changes of all pets',
   description:
-    'Returns the changes of stock quantities that match every given parameter, newest first, in pages. Removed pets keep their history. With any parameter other than `petId` alone, a page examines only part of the log, at most 100,000 rows, so it may have fewer changes than `limit`, or none, and still link to the next page.',
+    'Returns the changes of stock quantities that match every given parameter, newest first, in pages. Removed pets keep their history. A page examines at most 100,000 rows of the log, so it may have fewer changes than `limit`, or none, and still link to the next page.',
   query: {
     ...FILTERS,
     reason: Type.Optional(Reason),

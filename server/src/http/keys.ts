@@ -313,7 +313,12 @@ function readKeyPage(store: Services['store'], query: PageRequest): Promise<Page
       if (!KEY_ID.test(cursor)) throw unknownCursor(cursor)
       return cursor
     },
-    read: (limit, after) => store.listKeyPage(limit, after),
+    read: async (limit, after) => {
+      const records = await store.listKeyPage(limit, after)
+      const mayBeUnknown = records.length === 0 && after !== undefined
+      if (mayBeUnknown && (await store.findKeyRecord(after)) === undefined) throw unknownCursor(after)
+      return records
+    },
     cursorOf: ({ key }) => key.id,
   })
 }

@@ -72,7 +72,7 @@ export interface RequestObserver {
   requestFinished(request: FinishedRequest): void
 }
 
-/** The known properties of received input, even if the input is not a valid request. */
+/** A request, or input that could not be parsed as a request: its method and path are `-`, and it has no headers. */
 type ReceivedInput = Pick<HttpRequest, 'method' | 'path' | 'address'> & { readonly headers?: RequestHeaders }
 
 const VALID_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
@@ -168,7 +168,7 @@ export class OperationContext extends RequestContext {
   query: Input['query'] = {}
   body: Input['body']
   idempotency: Input['idempotency']
-  /** The operation's `prepare`, if it was started while `admit` was waiting. */
+  /** The promise of the operation's `prepare`, if it was started early, while the request was being counted. */
   preparing: Promise<unknown> | undefined
   /** The result of the operation's `prepare`. */
   prepared: unknown

@@ -86,9 +86,10 @@ const SCAN_LIMITS = {
 const CLOCK_SKEW_MS = 300_000
 
 /**
- * Finds the first id with a time of $1 or later, by bisection; no row if the log is empty. Each step compares the time of the
- * first `change` row in the upper half, if it is near the middle, because the `pet` rows of an import may not be in the order
- * of their times. If that row is later than $1, the next steps also search the rows between the middle and it.
+ * Finds the first id with a time of $1 or later, by bisection; no row if the log is empty. Each step compares the time of one
+ * row: the first `change` row among the 200 rows from the middle on, otherwise the row at the middle. It prefers `change` rows,
+ * because the `pet` rows of an import may not be in the order of their times. If the compared row is not before $1, it is the
+ * new upper bound, unless it is not a `change` row: then the middle is.
  */
 const FIRST_ID_SINCE = `
   WITH RECURSIVE bisection (low, high) AS (
@@ -116,21 +117,26 @@ const MATCHES_FILTER = `(CAST($3 AS TEXT) IS NULL OR key_id = CAST($3 AS TEXT)
     AND (CAST($7 AS BIGINT) IS NULL OR pet_id = CAST($7 AS BIGINT))
     AND (CAST($8 AS TEXT) IS NULL OR reference = CAST($8 AS TEXT))`
 
-/** Follows the column `previous` from log row $1 back through the changes and edits of the pet, until $2 changes are found. */
-const selectChain = (otherColumns: string) => `
-  WITH RECURSIVE chain (${CHANGE_COLUMNS}, kind, previous, remaining) AS (
-    SELECT ${CHANGE_COLUMNS}, kind, previous, CAST($2 AS BIGINT) - CASE kind WHEN 'change' THEN 1 ELSE 0 END
+/**
+ * Follows the column `previous` from log row $1 back through the changes and edits of the pet, until $2 changes or `maxRows`
+ * rows are found.
+ */
+const selectChain = (maxRows: string, otherColumns = '') => `
+  WITH RECURSIVE chain (${CHANGE_COLUMNS}, kind, previous, changes_left, rows_left) AS (
+    SELECT ${CHANGE_COLUMNS}, kind, previous,
+      CAST($2 AS BIGINT) - CASE kind WHEN 'change' THEN 1 ELSE 0 END, CAST(${maxRows} AS BIGINT) - 1
     FROM log WHERE id = $1
     UNION ALL
     SELECT log.id, log.pet_id, log.before, log.after, log.at, log.key_id, log.reason, log.reference,
       log.kind, log.previous,
-      remaining - CASE log.kind WHEN 'change' THEN 1 ELSE 0 END
-    FROM chain JOIN log ON log.id = chain.previous AND log.id < chain.id AND log.pet_id = chain.pet_id WHERE remaining > 0
+      changes_left - CASE log.kind WHEN 'change' THEN 1 ELSE 0 END, rows_left - 1
+    FROM chain JOIN log ON log.id = chain.previous AND log.id < chain.id AND log.pet_id = chain.pet_id
+    WHERE changes_left > 0 AND rows_left > 0
   )
-  SELECT chain.id, pet_id, before, after, at, key_id, reason, reference, name${otherColumns}
-  FROM chain LEFT JOIN keys ON keys.id = key_id WHERE kind = 'change' ORDER BY chain.id DESC`
-const CHAIN = selectChain('')
-const CHAIN_WITH_MATCHES = selectChain(`, CASE WHEN ${MATCHES_FILTER} THEN 1 ELSE 0 END AS matches`)
+  SELECT chain.id, kind, pet_id, before, after, at, key_id, reason, reference, name${otherColumns}
+  FROM chain LEFT JOIN keys ON keys.id = key_id ORDER BY chain.id DESC`
+const CHAIN = selectChain('$3')
+const CHAIN_WITH_MATCHES = selectChain('$9', `, CASE WHEN ${MATCHES_FILTER} THEN 1 ELSE 0 END AS matches`)
 
 /**
  * The id of the pet's latest change or edit. If `stock` has no `last_change`, because the pet was removed or an import logged
@@ -147,7 +153,7 @@ export function historyMethods(
 ): Omit<HistoryStore, 'pruneHistory'> {
   return {
     listHistoryPage: (petId, limit, cursor) =>
-      readPage(cursor, (cursorId) => readChainPage(database, petId, limit, cursorId)),
+      readPage(cursor, (cursorId) => readChainPage(database, petId, { limit, cursorId, scanLimits })),
 
     findRemoval: async (petId) => {
       const [row] = await database.rows<Omit<ListedRow, 'id' | 'pet_id'>>(
@@ -165,7 +171,7 @@ export function historyMethods(
       readPage(cursor, async (cursorId) => {
         const { petId, ...otherFilters } = filter
         if (petId !== undefined && isEmpty(otherFilters)) {
-          return readChainPage(database, petId, limit, cursorId)
+          return readChainPage(database, petId, { limit, cursorId, scanLimits })
         }
         if (isEmpty(filter)) {
           const newest = selectNewest(CHANGES, 'id < $1', '$2')
@@ -178,7 +184,8 @@ export function historyMethods(
           const start = await findChainStart(database, petId, cursorId)
           if (start === null) return NO_ENTRIES
           if (start !== undefined) return searchChain(database, { limit, start, filter, scanLimits })
-          // The cursor is a row of another pet. `searchLog` returned it when the range was still short, and now goes on from it.
+          // The cursor is a row of another pet: when the range was still short, `searchLog` returned the last row that it had
+          // examined. It continues from there.
         }
         return searchLog(database, CHANGES, { limit, cursorId, range, filter, scanLimits })
       }),
@@ -251,12 +258,29 @@ function isEmpty(filter: HistoryFilter): boolean {
 async function readChainPage(
   database: RowSource,
   petId: bigint,
-  limit: number,
-  cursorId: bigint | undefined,
+  { limit, cursorId, scanLimits: { rowsPerStep } }: Omit<LogPageRequest, 'filter' | 'range'>,
 ): Promise<HistoryPage> {
   const start = await findChainStart(database, petId, cursorId)
   if (start === undefined || start === null) return NO_ENTRIES
-  return toPage(await database.rows<ChangeRow>(CHAIN, start, limit + 1), limit, CHANGES)
+  const chain = await database.rows<ChainRow>(CHAIN, start, limit + 1, rowsPerStep)
+  return toChainPage(chain, chain.filter(isChange), limit, rowsPerStep)
+}
+
+type ChainRow = ChangeRow & Pick<RowOf<'log'>, 'kind'>
+
+const isChange = ({ kind }: ChainRow) => kind === 'change'
+
+/** If the chain has `maxRows` rows, the pet may have more, so there is a next page even if this page is short. */
+function toChainPage(
+  chain: readonly ChainRow[],
+  found: readonly ChainRow[],
+  limit: number,
+  maxRows: number,
+): HistoryPage {
+  const page = toPage(found, limit, CHANGES)
+  const oldest = chain.at(-1)
+  if (page.next !== undefined || oldest === undefined || chain.length < maxRows) return page
+  return { ...page, next: String(oldest.id) }
 }
 
 /**
@@ -326,23 +350,20 @@ interface LogPageRequest extends PageRequest {
   readonly range: IdRange
 }
 
-/** Examines the changes of one pet, back from row `start`, in one step. */
+/** Examines the changes and edits of one pet, back from row `start`, in one step. */
 async function searchChain(
   database: RowSource,
   { limit, start, filter, scanLimits: { rowsPerStep } }: PageRequest & { readonly start: bigint },
 ): Promise<HistoryPage> {
-  const rows = await database.rows<ChangeRow & { matches: bigint }>(
+  const chain = await database.rows<ChainRow & { matches: bigint }>(
     CHAIN_WITH_MATCHES,
     start,
-    rowsPerStep + 1,
+    rowsPerStep,
     ...filterValues(filter),
+    rowsPerStep,
   )
-  const examined = rows.slice(0, rowsPerStep)
-  const found = examined.filter(({ matches }) => Number(matches) === 1)
-  const page = toPage(found, limit, CHANGES)
-  const hasMoreRows = rows.length > rowsPerStep
-  if (page.next !== undefined || !hasMoreRows) return page
-  return { ...page, next: String(examined.at(-1)?.id) }
+  const found = chain.filter((row) => isChange(row) && Number(row.matches) === 1)
+  return toChainPage(chain, found, limit, rowsPerStep)
 }
 
 /**

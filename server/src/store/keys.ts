@@ -271,7 +271,9 @@ async function readRecord(database: SqlDatabase, session: LongSession, keyId: st
 }
 
 function inTransaction<T>(database: SqlDatabase, work: (session: LongSession) => Promise<T>): Promise<T> {
-  return inLongSession(database, (session) => session.writeInTransaction(() => work(session)))
+  return inLongSession(database, (session) => session.writeInTransaction(() => work(session)), {
+    hasStatementTimeout: true,
+  })
 }
 
 /** Locks keys in the order of their ids. A transaction locks the key before its secrets and its pairing code. */

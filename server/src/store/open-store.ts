@@ -51,7 +51,11 @@ export function findInterruptedRestore(databaseUrl: string): string | undefined 
 
 async function openSqlite(path: string, options: OpenOptions): Promise<Store> {
   // Opening a missing file would create it.
-  if (options.tables === 'require_current' && !(await Bun.file(path).exists()) && !isBeingRestored(path)) {
+  if (
+    options.tables === 'require_current_tables' &&
+    !(await Bun.file(path).exists()) &&
+    !isBeingRestored(path)
+  ) {
     throw new OpenRefused(
       `there is no database at ${path}; set --data or PETSTORE_DATA to its folder, or DATABASE_URL to its address. To create a database, run petstore serve, import, copy or migrate`,
     )

@@ -2,9 +2,9 @@ import type { Clock } from '../core/values/clock.ts'
 
 /**
  * What opening a database may do to its tables. `migrate`: create or migrate them. `create_if_missing`: create them, but not
- * migrate them. `require_current`: nothing.
+ * migrate them. `require_current_tables`: nothing.
  */
-export type TablesMode = 'migrate' | 'create_if_missing' | 'require_current'
+export type TablesMode = 'migrate' | 'create_if_missing' | 'require_current_tables'
 
 export interface OpenOptions {
   readonly tables: TablesMode

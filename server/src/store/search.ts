@@ -18,6 +18,7 @@ export interface SearchSnapshot extends Pick<LongSession, 'rows' | 'batches' | '
 /** If the pet was removed, all columns except the id are null. */
 export interface IndexedPetRow extends Pick<LockedRow, 'status' | 'quantity' | 'reserved'> {
   readonly id: bigint
+  /** The words of the name, as `nameWords` returns them. */
   readonly words: string | null
   readonly category_id: bigint
   readonly is_low: bigint | boolean
@@ -42,7 +43,7 @@ const IDS_BY_NAME = 'SELECT id FROM pets ORDER BY words, id'
 
 export interface SearchRequest extends SearchWindow {
   readonly search: InventorySearch
-  /** The result of `StoreClock.processTime`. Holds that have expired by then reserve no units. */
+  /** The time of this process; null if SQL reads the clock of the database. Holds that have expired by then reserve no units. */
   readonly now: number | null
   readonly budgetMs: number
 }
@@ -225,8 +226,10 @@ async function findBarcodeOwner(
 }
 
 /** A pet that a search has found. The row also has a column for each field of the pet. */
-interface FoundRow extends Pick<LockedRow, 'quantity' | 'reserved' | 'low_at'> {
+interface FoundRow extends Pick<LockedRow, 'quantity' | 'reserved'> {
   readonly id: bigint
+  /** The pet's own threshold, or the threshold of its category. */
+  readonly threshold: bigint | null
   readonly low_since: bigint | null
   /** The part of `reserved` that belongs to expired holds. Callers do not see it as reserved. */
   readonly expired_units: bigint
@@ -237,7 +240,7 @@ const { id: _, ...FIELDS_WITHOUT_ID } = PET
 /** A SELECT of the pets whose ids are in the JSON array $2. $1 is the time. */
 function rowsStatement({ dialect, clock }: SearchSource): string {
   return `
-    SELECT wanted.id, ${selectList(FIELDS_WITHOUT_ID)}, quantity, reserved, low_at, (
+    SELECT wanted.id, ${selectList(FIELDS_WITHOUT_ID)}, quantity, reserved, low_at AS threshold, (
         SELECT CAST(coalesce(sum(orders.quantity), 0) AS BIGINT) FROM orders ${dialect.indexedBy('orders_held')}
         WHERE orders.pet_id = wanted.id AND ${isExpiredSql(clock.nowSql('$1'))}) AS expired_units,
       CASE WHEN is_low THEN (
@@ -254,7 +257,7 @@ function toFound(row: FoundRow, place: SearchPlace): FoundPet {
     ...fields,
     quantity: Number(row.quantity),
     reserved: Number(row.reserved - row.expired_units),
-    ...(row.low_at === null ? {} : { lowStockAt: Number(row.low_at) }),
+    ...(row.threshold === null ? {} : { lowStockAt: Number(row.threshold) }),
     ...(ownLowStockAt === undefined ? {} : { ownLowStockAt }),
     ...(row.low_since === null ? {} : { lowSince: Number(row.low_since) }),
     place,

@@ -56,10 +56,15 @@ export interface SqlDatabase {
   rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]>
   /** Runs the statements in one transaction. Returns the number of rows that each statement changed. */
   commit(statements: readonly Statement[], durability?: Durability): Promise<number[]>
-  openLongSession(): Promise<LongSession>
+  openLongSession(options?: LongSessionOptions): Promise<LongSession>
 }
 
 export type RowSource = Pick<SqlDatabase, 'rows'>
+
+export interface LongSessionOptions {
+  /** If true, a statement fails after the statement timeout of PostgreSQL, as outside a long session. SQLite has none. */
+  readonly hasStatementTimeout?: boolean
+}
 
 /** A connection that one caller uses until it is closed. Its statements may take long without blocking other callers. */
 export interface LongSession {
@@ -82,8 +87,9 @@ export interface LongSession {
 export async function inLongSession<T>(
   database: SqlDatabase,
   work: (session: LongSession) => Promise<T>,
+  options?: LongSessionOptions,
 ): Promise<T> {
-  const session = await database.openLongSession()
+  const session = await database.openLongSession(options)
   try {
     return await work(session)
   } finally {

@@ -26,7 +26,7 @@ export interface Store
     TransferStore,
     ContentStore {
   /**
-   * The clock of PostgreSQL, or of the process that serves a SQLite file. All times in the store come from this clock.
+   * The clock of PostgreSQL or, for a SQLite file, of this process. All times in the store come from this clock.
    */
   readonly clock: Clock
 

@@ -126,7 +126,10 @@ export function webhookMethods(
     return { events, since: first === undefined ? undefined : Number(first.at) }
   }
 
-  /** Cannot be concluded from missing rows: on PostgreSQL, a log that was never pruned can begin with a place without a row. */
+  /**
+   * Missing rows at the beginning of the log do not prove that it was pruned: on PostgreSQL, the first position may be a
+   * relist, which has no log row.
+   */
   const isPruned = async (range: LogRange): Promise<boolean> =>
     (await eventsAfter(cursorAt(range, 0n), 1)) === 'relist_needed'
 

@@ -201,7 +201,7 @@ describe('petstore backup', () => {
       const again = await petstore(['restore', copy, '--data', join(cwd, 'again')], { cwd })
       expect([again.exitCode, again.stderr]).toEqual([0, ''])
       const restored = await openStore(`sqlite:${join(cwd, 'again/petstore.db')}`, {
-        tables: 'require_current',
+        tables: 'require_current_tables',
       })
       const history = await historyOf(restored, 1n)
       const [item] = await stockOf(restored)

@@ -34,7 +34,7 @@ beforeEach(async () => {
 afterEach(() => rmSync(cwd, { recursive: true, force: true }))
 
 async function quantityIn(databaseUrl = url): Promise<number | undefined> {
-  const store = await openStore(databaseUrl, { tables: 'require_current' })
+  const store = await openStore(databaseUrl, { tables: 'require_current_tables' })
   try {
     expect(await store.findDamage()).toEqual([])
     return (await stockOf(store))[0]?.quantity
@@ -121,7 +121,7 @@ async function firstText(answer: Response): Promise<string> {
 
 test('killed at any moment, a restore has changed nothing or is finished by the next one', async () => {
   for (const after of [60, 100, 140, 200]) {
-    const old = await openStore(url, { tables: 'require_current' })
+    const old = await openStore(url, { tables: 'require_current_tables' })
     await old.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 9, keyId: 'key_a', at: 1 }])
     await old.close()
     const program = startPetstore(['restore', 'backup.db'], { cwd })
@@ -169,7 +169,7 @@ test('docs/backup.md: backup by hand, and restore, exactly as printed', async ()
     expect(name).toMatch(/^petstore-\d{4}-\d\d-\d\d\.db$/)
 
     const data = join(cwd, 'data')
-    const store = await openStore(`sqlite:${join(data, 'petstore.db')}`, { tables: 'require_current' })
+    const store = await openStore(`sqlite:${join(data, 'petstore.db')}`, { tables: 'require_current_tables' })
     await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 9, keyId: 'key_a', at: 1 }])
     await store.close()
     const outcome = await machine.run(restore, { PETSTORE_DATA: data })
@@ -227,7 +227,7 @@ describe('standard streams', () => {
       0,
       expect.stringMatching(/^Wrote a copy of .*petstore\.db \(\d+\.\d MB\) to standard output\./),
     ])
-    const store = await openStore(url, { tables: 'require_current' })
+    const store = await openStore(url, { tables: 'require_current_tables' })
     await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 9, keyId: 'key_a', at: 1 }])
     await store.close()
     const { exitCode, stdout } = await petstore(['restore', '-'], { cwd, stdin: streamOf(backup) })
@@ -272,7 +272,7 @@ describe('standard streams', () => {
       status: 'available' as const,
       quantity: 1,
     }))
-    const store = await openStore(url, { tables: 'require_current' })
+    const store = await openStore(url, { tables: 'require_current_tables' })
     await store.addPets(pets)
     await store.close()
     const { exitCode, stderr } = Bun.spawnSync(['bash', '-c', command], {

@@ -302,6 +302,42 @@ describe('group commit', () => {
       await Promise.all(answers)
     })
 
+    test('a request that is blocked at the second attempt stays before a later one for its pet', async () => {
+      const { batches, send } = slowStore(undefined, { slots: 1, lockWaits: 2 })
+      const shown = () => batches.map(({ changes, lockWait }) => [lockWait, ...petIdsOf(changes)])
+      const answers = [send(change(1, 9n)), send(change(1, 1n)), send(adjustment(1n, 2n))]
+      await batches[0]?.end()
+      await batches[1]?.end(new PetsLockedError(new Set([2n])))
+      await batches[2]?.end(new PetsLockedError(new Set([1n])))
+      expect(shown().slice(1)).toEqual([
+        ['brief', 1n, 1n, 2n],
+        ['brief', 1n],
+        ['full', 1n, 1n, 2n],
+      ])
+      await batches[3]?.end()
+      await Promise.all(answers)
+    })
+
+    test('while the catalogue is locked, only requests that need it wait', async () => {
+      const { batches, send } = slowStore(undefined, { slots: 1, lockWaits: 1 })
+      const shown = () => batches.map(({ changes, lockWait }) => [lockWait, ...petIdsOf(changes)])
+      const rename = {
+        type: 'update_pet',
+        petId: 2n,
+        patch: { name: 'Rex' },
+        keyId: 'key',
+        at: 0,
+      } as const
+      const answers = [send(change(1, 9n)), send(change(1, 1n)), send(rename), send(adjustment(2n))]
+      await batches[0]?.end()
+      await batches[1]?.end(new PetsLockedError(new Set()))
+      expect(shown().slice(2)).toEqual([['brief', 1n]])
+      await batches[2]?.end()
+      expect(shown().slice(3)).toEqual([['full', 2n, 2n]])
+      await batches[3]?.end()
+      await Promise.all(answers)
+    })
+
     test('no more commits wait for locks than the store allows; the others follow in turn', async () => {
       const { batches, set } = slowStore(undefined, { slots: 1, lockWaits: 1 })
       const shown = () => batches.map(({ changes }) => petIdsOf(changes))

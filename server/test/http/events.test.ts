@@ -1,4 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import type { LiveBody } from '@petstore/wire'
+import { hashSecret } from '../../src/core/keys/api-key.ts'
+import { KeyRing } from '../../src/core/keys/key-ring.ts'
+import { EventHub } from '../../src/core/stock/event-hub.ts'
+import { EventStreams } from '../../src/http/event-streams.ts'
 import { EventReader } from '../support/event-reader.ts'
 import { removePet } from '../support/remove-pet.ts'
 import { standingOf } from '../support/standing.ts'
@@ -265,6 +270,41 @@ describe('the stream of events', () => {
     expect(reader.comments).toEqual(['heartbeat', 'heartbeat'])
     expect(reader.ended).toBeUndefined()
     await other.stop()
+  })
+
+  test('a heartbeat disconnects a reader that has received nothing since the last one, and no other', async () => {
+    const { id, secret } = await service.createKey('pro')
+    const hub = new EventHub(service.store, () => {})
+    const keyRing = await KeyRing.open(service.store, Date.now)
+    const streams = new EventStreams({ hub, keyRing, clock: Date.now, heartbeatMs: 20 })
+    const request = { keyId: id, secretHash: hashSecret(secret), plan: 'pro', after: undefined } as const
+    const { body } = await streams.open({ ...request, filter: {} })
+    const stream = body as LiveBody
+    const sent: string[] = []
+    let unsentBytes = 0
+    stream.begin({
+      get unsentBytes() {
+        return unsentBytes
+      },
+      send: (bytes) => {
+        const text = new TextDecoder().decode(bytes)
+        sent.push(text.startsWith(':') ? 'heartbeat' : 'event')
+        // From the first change on, the socket is full.
+        if (unsentBytes > 0 || text.includes('event: change')) unsentBytes += bytes.length
+      },
+      end: () => {},
+      abort: () => {
+        sent.push('abort')
+        stream.onClose()
+      },
+    })
+    await until(() => sent.filter((item) => item === 'heartbeat').length >= 2)
+    const countBefore = sent.length
+    await set(1n, 77)
+    hub.wake()
+    await until(() => sent.includes('abort'))
+    expect(sent.slice(sent.indexOf('event', countBefore))).toEqual(['event', 'heartbeat', 'abort'])
+    streams.close()
   })
 
   test('ends at once and cleanly when the service stops', async () => {

@@ -60,7 +60,7 @@ describe('an address of PostgreSQL', () => {
     ['mysql://db/shop', 'must be like postgres://'],
   ])('%s is rejected: %s', async (url, reason) => {
     expect(() => readAddress(url)).toThrow(reason)
-    await expect(openStore(url, { tables: 'require_current' })).rejects.toThrow(reason)
+    await expect(openStore(url, { tables: 'require_current_tables' })).rejects.toThrow(reason)
   })
 })
 
@@ -74,7 +74,9 @@ describe('an unreachable database', () => {
   afterAll(() => database.drop())
 
   const failure = async (url: string) => {
-    const outcome = await openStore(url, { tables: 'require_current' }).catch((error: unknown) => error)
+    const outcome = await openStore(url, { tables: 'require_current_tables' }).catch(
+      (error: unknown) => error,
+    )
     return outcome instanceof Error ? outcome.message : 'it was opened'
   }
 
@@ -98,7 +100,7 @@ describe('an unreachable database', () => {
 
   test('is found if another host of the list is reachable', async () => {
     const store = await openStore(database.url.replace(address.host, `127.0.0.1:1,${address.host}`), {
-      tables: 'require_current',
+      tables: 'require_current_tables',
     })
     await store.ping()
     expect(await store.findWrongSettings()).toEqual([])
@@ -150,7 +152,7 @@ async function throughPooler(databaseUrl: string) {
   const proxy = await forgetfulProxy(Number(url.port))
   const address = proxy.address()
   url.port = typeof address === 'object' ? String(address?.port) : ''
-  const store = await openStore(url.href, { tables: 'require_current' })
+  const store = await openStore(url.href, { tables: 'require_current_tables' })
   return {
     store,
     close: async () => {

@@ -36,8 +36,8 @@ test.skipIf(typeof pgbouncer === 'string')(
     await stockUp(server.url())
     const pooler = await PgBouncer.start([...pgbouncer], server.port)
     const [writer, reader] = [
-      await openStore(pooler.url, { tables: 'require_current' }),
-      await openStore(pooler.url, { tables: 'require_current' }),
+      await openStore(pooler.url, { tables: 'require_current_tables' }),
+      await openStore(pooler.url, { tables: 'require_current_tables' }),
     ]
     const nextId = async () => {
       const [row] = await server.run('SELECT pg_snapshot_xmax(pg_current_snapshot())::text AS id')

@@ -106,7 +106,7 @@ test('with several hosts, the one that accepts writes is found, also after a fai
   const store = await openStore(
     `postgres://postgres@127.0.0.1:1,127.0.0.1:${standby},127.0.0.1:${primary}/other`,
     {
-      tables: 'require_current',
+      tables: 'require_current_tables',
     },
   )
   const change = (quantity: number) =>

@@ -16,7 +16,7 @@ test.each([
   async (_, args, head, rest) => {
     const database = await createReadyDatabase()
     await stockUp(database.url)
-    const store = await openStore(database.url, { tables: 'require_current' })
+    const store = await openStore(database.url, { tables: 'require_current_tables' })
     const [other] = await Promise.all([database.connect()])
     // Pets are locked in id order: it holds the others when it waits for the last one.
     await other.unsafe(`BEGIN; SELECT 1 FROM stock WHERE pet_id = ${PET_IDS.at(-1)} FOR UPDATE`)

@@ -109,6 +109,22 @@ describe('connections to PostgreSQL', () => {
     proxy.close()
   })
 
+  test('in a network that drops packets do not keep the load of the stock waiting for ever', async () => {
+    const url = new URL(database.url)
+    const proxy = await FreezingProxy.open(Number(url.port))
+    url.port = String(proxy.port)
+    const timeouts = { connectTimeoutSeconds: 1, statementTimeoutSeconds: 1 }
+    const store = await openPostgresStore(url.href, { poolSize: 2, ...timeouts })
+    const load = () => failureOf(store.loadStock(() => {}))
+    expect(await load()).toBeUndefined()
+    proxy.freeze()
+    expect(await load()).toMatchObject({ code: 'service_unavailable' })
+    proxy.thaw()
+    await until(async () => (await load()) === undefined)
+    await store.close()
+    proxy.close()
+  })
+
   test('that are lost and not restored: waiting requests are refused long before the timeouts', async () => {
     const { connection, proxy } = await connectThroughProxy({ poolSize: 2 })
     const [own] = await connection.rows<{ pid: number }>('SELECT pg_backend_pid() AS pid')

@@ -30,7 +30,7 @@ let start: string
 beforeEach(async () => {
   database = await createReadyDatabase()
   await stockUp(database.url)
-  store = await openStore(database.url, { tables: 'require_current' })
+  store = await openStore(database.url, { tables: 'require_current_tables' })
   // A webhook must get every event.
   const { progress } = await addWebhook(store, { id: 1n, url: 'http://127.0.0.1:9/' })
   start = progress.cursor

@@ -97,7 +97,7 @@ describe('after the promotion of a standby that lacks the last changes', () => {
 
   test('no id is assigned twice, and a cursor of a lost event is recognised', async () => {
     await stockUp(primary.url())
-    const first = await openStore(primary.url(), { tables: 'require_current' })
+    const first = await openStore(primary.url(), { tables: 'require_current_tables' })
     await first.changeStock([{ type: 'set_quantity', ...BY, petId: 1n, quantity: 1_000 }])
     await make(first)
     const kept = await first.latestEventCursor()
@@ -111,7 +111,7 @@ describe('after the promotion of a standby that lacks the last changes', () => {
     await first.close()
     await standby.promote()
 
-    const second = await openStore(standby.url(), { tables: 'require_current' })
+    const second = await openStore(standby.url(), { tables: 'require_current_tables' })
     await make(second)
     const ids = await idsIn(standby)
     expect(ids.order).toBeGreaterThan(given.order)
@@ -137,7 +137,7 @@ describe('after the promotion of a standby that lacks the last changes', () => {
 
   test('an event keeps its cursor, by which receivers recognise it', async () => {
     await stockUp(primary.url())
-    const first = await openStore(primary.url(), { tables: 'require_current' })
+    const first = await openStore(primary.url(), { tables: 'require_current_tables' })
     const start = await first.latestEventCursor()
     await first.changeStock([{ type: 'set_quantity', ...BY, petId: 1n, quantity: 1 }])
     const before = await first.stockEventsAfter(start, 10)
@@ -145,7 +145,7 @@ describe('after the promotion of a standby that lacks the last changes', () => {
     primary.kill()
     await first.close()
     await standby.promote()
-    const second = await openStore(standby.url(), { tables: 'require_current' })
+    const second = await openStore(standby.url(), { tables: 'require_current_tables' })
     expect(await second.stockEventsAfter(start, 10)).toEqual(before)
     await second.close()
   })

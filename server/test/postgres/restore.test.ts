@@ -73,7 +73,7 @@ test.skipIf(installed === undefined)(
         expect(outcome).toMatchObject({ exitCode: 0, stderr: '' })
         expect(outcome.stdout).toContain('has a new identity')
         expect(outcome.stdout).toContain('the database is intact')
-        const second = await openStore(url, { tables: 'require_current' })
+        const second = await openStore(url, { tables: 'require_current_tables' })
         try {
           expect((await stockOf(second))[0]?.quantity).toBe(4)
           // The order after the dump had the id 1.

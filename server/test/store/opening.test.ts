@@ -17,11 +17,11 @@ test.each([
   ['create_if_missing', 1, OLDER],
   ['create_if_missing', 2, false],
   ['create_if_missing', 3, NEWER],
-  ['require_current', undefined, NO_TABLES],
-  ['require_current', 0, NO_TABLES],
-  ['require_current', 1, OLDER],
-  ['require_current', 2, false],
-  ['require_current', 3, NEWER],
+  ['require_current_tables', undefined, NO_TABLES],
+  ['require_current_tables', 0, NO_TABLES],
+  ['require_current_tables', 1, OLDER],
+  ['require_current_tables', 2, false],
+  ['require_current_tables', 3, NEWER],
 ] satisfies [TablesMode, number | undefined, boolean | string][])(
   '%s with tables of version %p: %p',
   (mode, version, outcome) => {

@@ -277,6 +277,37 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
         }
       })
 
+      test('examines a limited number of edits of a pet per page, and continues from there', async () => {
+        for (const name of ['Rex', 'Bello', 'Luna']) {
+          const rename = {
+            type: 'update_pet',
+            petId: 10n,
+            patch: { name },
+            keyId: 'key_desk',
+            at: 60,
+          } as const
+          await store.changeStock([rename])
+        }
+        const database = await underTest.connect()
+        try {
+          const { listHistoryPage } = historyMethods(database, { maxRows: 2, rowsPerStep: 2, budgetMs: 0 })
+          const afters: number[] = []
+          const sizes: number[] = []
+          let cursor: string | undefined
+          do {
+            const page = await listHistoryPage(10n, 9, cursor)
+            if (page === 'unknown_cursor') throw new Error('it gave this cursor itself')
+            sizes.push(page.entries.length)
+            afters.push(...page.entries.map(({ after }) => after))
+            cursor = page.next
+          } while (cursor !== undefined)
+          expect(afters).toEqual([50, 3, 1])
+          expect(sizes.slice(0, 3)).toEqual([0, 1, 2])
+        } finally {
+          await database.close()
+        }
+      })
+
       test('finds a time without examining later changes', async () => {
         const HOUR = 3_600_000
         for (let hour = 1; hour <= 40; hour++) {

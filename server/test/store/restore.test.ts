@@ -63,7 +63,7 @@ test('an order id assigned after the backup is not assigned again', async () => 
 })
 
 async function quantityIn(file: string): Promise<number | undefined> {
-  const store = openSqliteStore(file, { tables: 'require_current' })
+  const store = openSqliteStore(file, { tables: 'require_current_tables' })
   try {
     expect(await store.findDamage()).toEqual([])
     return (await stockOf(store))[0]?.quantity
@@ -265,7 +265,7 @@ describe('a backup', () => {
     for (const options of [
       { exclusive: true },
       { tables: 'migrate' },
-      { tables: 'require_current' },
+      { tables: 'require_current_tables' },
     ] as const) {
       expect(() => openSqliteStore(file, options)).toThrow(`petstore restore ${file} restores it`)
     }

@@ -58,7 +58,7 @@ function flagParser({ name, expected, fromText }: FieldCodec): (text: string) =>
 async function adjustFile(path: string, flags: Flags): Promise<void> {
   const { reason, reference } = flags
   await withFile(path, flags, KINDS, (file) =>
-    withStore(flags, 'require_current', async ({ store, database }) =>
+    withStore(flags, 'require_current_tables', async ({ store, database }) =>
       runImport(file, flags, {
         rowKind: ADJUSTMENT_ROW_KIND,
         staged: await store.stageAdjustment(),

@@ -54,7 +54,7 @@ export function addBackupCommands(program: PetstoreCommand): void {
 
 async function backUp(path: string, flags: SettingFlags): Promise<void> {
   if (path === '-') return backUpToStdout(flags)
-  await withStore(flags, 'require_current', async ({ store, database }) => {
+  await withStore(flags, 'require_current_tables', async ({ store, database }) => {
     await writeNewFile(path, { advice: 'choose another name' }, (file) => store.backupTo(file))
     console.log(
       `Wrote ${path} (${megabytesOf(path)} MB), a copy of ${database}, and checked it. It contains key hashes: protect it like the database.`,
@@ -68,7 +68,7 @@ async function backUpToStdout(flags: SettingFlags): Promise<void> {
     throwUsageError('standard output is a terminal; redirect it to a file: petstore backup - > FILE')
   await runInterruptible('the output is not a complete backup', (signal) =>
     withTemporaryFile(async (temporary) => {
-      const database = await withStore(flags, 'require_current', async (opened) => {
+      const database = await withStore(flags, 'require_current_tables', async (opened) => {
         await opened.store.backupTo(temporary)
         return opened.database
       })
@@ -156,7 +156,7 @@ pg_dump saves the current contents. After these commands, start the instances ag
 
 async function renewIdentity(flags: RestoreFlags): Promise<void> {
   const config = readConfig(flags)
-  const store = await openConfiguredStore(config, { tables: 'require_current', exclusive: true })
+  const store = await openConfiguredStore(config, { tables: 'require_current_tables', exclusive: true })
   try {
     await store.renewIdentity()
   } finally {

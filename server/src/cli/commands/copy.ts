@@ -41,10 +41,10 @@ async function copy({ from, to }: Flags): Promise<void> {
   }
   const progress = new Progress('rows')
   await runInterruptible('nothing was copied', (signal) =>
-    withStore(flagsFor(from), 'require_current', ({ store: source }) =>
+    withStore(flagsFor(from), 'require_current_tables', ({ store: source }) =>
       withStore(
         flagsFor(to),
-        mayCreateTarget ? 'create_if_missing' : 'require_current',
+        mayCreateTarget ? 'create_if_missing' : 'require_current_tables',
         async ({ store: target, database }) => {
           const startedAt = performance.now()
           const { counts, tag } = await copyStore(source, target, {

@@ -144,7 +144,7 @@ function isAllowed(path: string, access: number): boolean {
 async function checkContents(config: Config, kind: keyof typeof RESTORE_ADVICE): Promise<Finding[]> {
   let store: Store
   try {
-    store = await openConfiguredStore(config, { tables: 'require_current', mayBeReadOnly: true })
+    store = await openConfiguredStore(config, { tables: 'require_current_tables', mayBeReadOnly: true })
   } catch (error) {
     const isReachable = kind === 'sqlite' || error instanceof OpenRefused
     const advice = isReachable ? undefined : 'try psql "$DATABASE_URL" on this machine'

@@ -36,7 +36,7 @@ export function addExportCommand(program: PetstoreCommand): void {
 async function exportRows(path: string, flags: Flags): Promise<void> {
   const ifExists = flags.force === true ? 'overwrite' : { advice: '--force overwrites it' }
   await runInterruptible(path === '-' ? 'the output is incomplete' : 'no file was written', (signal) =>
-    withStore(flags, 'require_current', async ({ store }) => {
+    withStore(flags, 'require_current_tables', async ({ store }) => {
       const text = exportText(store, flags)
       if (path === '-') await writeToStdout(text, signal)
       else await writeNewFile(path, ifExists, (temporary) => writeToFile(temporary, text, signal))

@@ -35,7 +35,7 @@ async function importFile(path: string, flags: Flags): Promise<void> {
   await withFile(path, flags, IMPORT_KINDS, async (file) => {
     const { kind } = file.source
     // A stock count changes existing pets only, so a missing database is an error.
-    const tables = kind === 'count' ? 'require_current' : 'create_if_missing'
+    const tables = kind === 'count' ? 'require_current_tables' : 'create_if_missing'
     await withStore(flags, tables, async ({ store, database }) => {
       const run = <Value>(rowKind: RowKind<Value>, staged: StagedImport<Value>, reason?: Reason) =>
         runImport(file, flags, {

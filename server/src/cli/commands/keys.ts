@@ -180,7 +180,7 @@ async function createKey(flags: CreateFlags): Promise<void> {
   const permissions = may ?? (owner ? PERMISSIONS : DEFAULT_PERMISSIONS)
   const limits = limitsOf(plan, flags)
   const id = createKeyId()
-  await withStore(flags, 'require_current', async ({ store, config, database }) => {
+  await withStore(flags, 'require_current_tables', async ({ store, config, database }) => {
     const stamp = auditStamp(store.clock())
     const secret = createSecret(config.environment)
     const key = {
@@ -208,7 +208,7 @@ function formatPlan({ plan, limits }: Pick<ApiKey, 'plan' | 'limits'>): string {
 async function changeKey(reference: string, flags: ChangeFlags): Promise<void> {
   // Reports wrong arguments before the database is opened.
   parseChange(flags, Date.now())
-  await withStore(flags, 'require_current', async ({ store, database }) => {
+  await withStore(flags, 'require_current_tables', async ({ store, database }) => {
     const stamp = auditStamp(store.clock())
     const change = parseChange(flags, stamp.at)
     const { key } = await requireUnrevokedKey(store, reference)
@@ -402,7 +402,7 @@ async function showKey(
   if ((reference === undefined) === (flags.keyStdin === undefined)) {
     throwUsageError('give either the key (its id or name) or --key-stdin')
   }
-  await withStore(flags, 'require_current', async ({ store }) => {
+  await withStore(flags, 'require_current_tables', async ({ store }) => {
     const record = await requireKey(store, reference ?? (await findKeyIdBySecretOnStdin(store)))
     const { key, secrets, lastUsedAt } = record
     const audit = (await store.listAudit()).filter(({ keyId }) => keyId === key.id)

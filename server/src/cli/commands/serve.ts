@@ -179,7 +179,7 @@ async function runSupervisor(config: Config, facts: StoreFacts): Promise<void> {
 }
 
 async function runWorker(config: Config, index: number, isDemo: boolean): Promise<void> {
-  const store = await openConfiguredStore(config, { tables: 'require_current' })
+  const store = await openConfiguredStore(config, { tables: 'require_current_tables' })
   // Each worker has its own metrics port.
   const hasFixedPort = config.metricsPort !== 'off' && config.metricsPort !== 0
   const metricsPort = hasFixedPort ? Number(config.metricsPort) + index : config.metricsPort

@@ -239,13 +239,10 @@ async function replay(
   const { webhook, lag } = await requireWebhook(store, webhookId)
   const rewind = await store.findRewind(webhook.progress, from)
   if (rewind.type === 'no_rewind') throw new Error(describeRefusedReplay(webhook, lag, from))
-  const { paused, progress } = await changeWebhook(
-    store,
-    rewindCommand(webhook, rewind, { keyId: SYSTEM_KEY_ID, at }),
-  )
-  const isStopped = paused || progress.off !== undefined
+  const rewound = await changeWebhook(store, rewindCommand(webhook, rewind, { keyId: SYSTEM_KEY_ID, at }))
+  const isStopped = rewound.paused || rewound.progress.off !== undefined
   const hint = isStopped
-    ? ` The webhook is ${conditionOf(webhook)}. To continue: petstore webhooks resume ${webhookId}`
+    ? ` The webhook is ${conditionOf(rewound)}. To continue: petstore webhooks resume ${webhookId}`
     : ''
   console.log(
     rewind.type === 'relist'
@@ -258,13 +255,17 @@ async function replay(
  * Explains why a replay is refused: the webhook has to send a relist first, there are no events since `from`, or none of
  * them has been sent yet.
  */
-function describeRefusedReplay({ id, progress }: Webhook, { since }: WebhookLag, from: number): string {
+function describeRefusedReplay(
+  { id, progress }: Webhook,
+  { since: oldestUnsentAt }: WebhookLag,
+  from: number,
+): string {
   if (progress.relistAt !== undefined) {
-    return `webhook ${id} has to send a relist first, because its position in the log was pruned; replay after that delivery`
+    return `webhook ${id} has to send a relist first; replay after that delivery`
   }
-  return since === undefined
+  return oldestUnsentAt === undefined
     ? `there are no events since ${formatMinute(from)}; nothing was changed`
-    : `webhook ${id} has only sent the events before ${formatMinute(since)} and will send the later events anyway; nothing was changed`
+    : `webhook ${id} has only sent the events before ${formatMinute(oldestUnsentAt)} and will send the later events anyway; nothing was changed`
 }
 
 async function countEventsAfter(store: Store, cursor: string, webhook: Webhook): Promise<number> {

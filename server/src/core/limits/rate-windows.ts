@@ -199,7 +199,8 @@ export class BurstFilter {
   wasWarned(keyId: string, { receivedAt, connection }: Arrival, now: number, lastUsedAt: number): boolean {
     const warning = this.#warnings.get(keyId)
     // This process sent no 429 in this window, so any 429 came from another process, at the key's previous request or before. If
-    // that request was at least BURST_MS ago, the client has seen the 429. If the clock was set back, that time counts as 0 ms.
+    // that request was at least BURST_MS ago, the client has seen the 429. If the clock was set back, the time
+    // since that request counts as 0 ms.
     if (warning === undefined || now >= warning.resetAt) return Math.max(0, now - lastUsedAt) >= this.#burstMs
     const sentAt = connection === undefined ? undefined : warning.sentTimes.get(connection)
     if (sentAt !== undefined && receivedAt > sentAt) return true

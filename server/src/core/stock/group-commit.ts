@@ -7,6 +7,7 @@ import {
   type Idempotency,
   type KeyedAnswer,
   MAX_CHANGES,
+  needsSection,
   type OutcomeOf,
   petIdsOfCommand,
   type Result,
@@ -137,7 +138,7 @@ export class GroupCommit {
     this.#freeSlots--
     this.#lastCommitSize = batch.length
     this.#changePendingPets(batch, 1)
-    void this.#commit(batch, 'brief').finally(() => {
+    void this.#commitUnlessBlocked(batch).finally(() => {
       this.#freeSlots++
       this.#changePendingPets(batch, -1)
       this.#scheduleCommit()
@@ -147,10 +148,30 @@ export class GroupCommit {
   }
 
   /**
-   * Commits a batch and answers its callers. Never rejects. A ServiceError means that the commit may have been made, so it is
-   * not retried. After any other error, each half of the batch is retried, and so on, until only the bad command fails.
+   * Commits the commands that no lock of another process blocks. The blocked commands wait for their locks afterwards, without
+   * using a commit slot: a blocked command may share a pet with an earlier command that is free. Never rejects.
    */
-  async #commit(batch: readonly WaitingCommand[], lockWait: 'brief' | 'full'): Promise<void> {
+  async #commitUnlessBlocked(batch: readonly WaitingCommand[]): Promise<void> {
+    const heldLocks = new Set<Lock>()
+    let split: SplitBatch = { free: batch, blocked: [] }
+    while (split.free.length > 0) {
+      const lockedPets = await this.#commit(split.free, 'brief')
+      if (lockedPets === undefined) break
+      for (const lock of findHeldLocks(split.free, lockedPets)) heldLocks.add(lock)
+      split = splitByLocks(batch, heldLocks)
+    }
+    for (const group of split.blocked) void this.#commitAfterLocks(group)
+  }
+
+  /**
+   * Commits a batch and answers its callers. Never rejects. Only with a brief lock wait, it can resolve to the pets that other
+   * processes have locked; then no caller is answered. A ServiceError means that the commit may have been made, so it is not
+   * retried. After any other error, each half of the batch is retried, and so on, until only the bad command fails.
+   */
+  async #commit(
+    batch: readonly WaitingCommand[],
+    lockWait: 'brief' | 'full',
+  ): Promise<ReadonlySet<bigint> | undefined> {
     const { store, observers } = this.#parts
     const startedAt = performance.now()
     let results: readonly Result[]
@@ -160,23 +181,16 @@ export class GroupCommit {
         lockWait,
       )
     } catch (error) {
-      if (error instanceof PetsLockedError) {
-        const { free, blocked } = splitByLocks(batch, error.petIds)
-        // The free commands go first, because a blocked command may share a pet with an earlier free command.
-        if (free.length > 0) await this.#commit(free, 'brief')
-        // The blocked commands wait for their locks without using a commit slot.
-        for (const group of blocked) void this.#commitAfterLocks(group)
-        return
-      }
+      if (error instanceof PetsLockedError && lockWait === 'brief') return error.petIds
       if (error instanceof ServiceError || batch.length === 1) {
         for (const { fail } of batch) fail(error)
-        return
+        return undefined
       }
       // With a brief lock wait, a blocked command of the first half could be overtaken by one of the second half.
       const middle = Math.ceil(batch.length / 2)
       await this.#commit(batch.slice(0, middle), 'full')
       await this.#commit(batch.slice(middle), 'full')
-      return
+      return undefined
     }
     const durationMs = performance.now() - startedAt
     for (const [index, { settle, fail }] of batch.entries()) {
@@ -185,6 +199,7 @@ export class GroupCommit {
       else settle(result)
     }
     for (const observer of observers) observer.commitFinished(batch.length, durationMs)
+    return undefined
   }
 
   async #commitAfterLocks(group: readonly WaitingCommand[]): Promise<void> {
@@ -240,25 +255,48 @@ function countThatFit(waiting: readonly WaitingCommand[]): number {
   return index === -1 ? waiting.length : index
 }
 
+/** A pet, or other rows that a commit locks. */
+type Lock = bigint | 'catalog' | 'webhooks' | 'idempotency' | 'unknown'
+
+function locksOf(command: SubmittedCommand): readonly Lock[] {
+  const locks: Lock[] = [...petIdsOfCommand(command), 'unknown']
+  if (needsSection([command], 'catalog')) locks.push('catalog')
+  if (needsSection([command], 'webhooks')) locks.push('webhooks')
+  if (command.idempotency !== undefined) locks.push('idempotency')
+  return locks
+}
+
+/** The locks that other processes probably hold. If no pet is locked, these are the first other rows that a command needs. */
+function findHeldLocks(batch: readonly WaitingCommand[], lockedPets: ReadonlySet<bigint>): Iterable<Lock> {
+  if (lockedPets.size > 0) return lockedPets
+  const isNeeded = (lock: Lock) => batch.some(({ command }) => locksOf(command).includes(lock))
+  return [(['catalog', 'webhooks', 'idempotency'] as const).find(isNeeded) ?? 'unknown']
+}
+
+interface SplitBatch {
+  readonly free: readonly WaitingCommand[]
+  readonly blocked: readonly (readonly WaitingCommand[])[]
+}
+
 /**
  * Splits a batch into free commands and groups of blocked commands. A command that shares a pet with an earlier blocked command
  * joins its group, so that their order is kept. No pet is in two groups.
  */
-function splitByLocks(batch: readonly WaitingCommand[], lockedPets: ReadonlySet<bigint>) {
-  // Without locked pets, something else is locked, so all commands wait.
-  if (lockedPets.size === 0) return { free: [], blocked: [batch] }
+function splitByLocks(batch: readonly WaitingCommand[], heldLocks: ReadonlySet<Lock>): SplitBatch {
   const free: WaitingCommand[] = []
-  let groups: { readonly pets: ReadonlySet<bigint>; readonly members: readonly WaitingCommand[] }[] = []
+  let groups: { readonly locks: ReadonlySet<Lock>; readonly members: readonly WaitingCommand[] }[] = []
   for (const waiting of batch) {
-    const ownPets = petIdsOfCommand(waiting.command)
-    const joinedGroups = groups.filter((group) => ownPets.some((petId) => group.pets.has(petId)))
-    if (joinedGroups.length === 0 && !ownPets.some((petId) => lockedPets.has(petId))) {
+    const ownLocks = locksOf(waiting.command).filter(
+      (lock) => typeof lock === 'bigint' || heldLocks.has(lock),
+    )
+    const joinedGroups = groups.filter((group) => ownLocks.some((lock) => group.locks.has(lock)))
+    if (joinedGroups.length === 0 && !ownLocks.some((lock) => heldLocks.has(lock))) {
       free.push(waiting)
       continue
     }
-    const pets = new Set([...joinedGroups.flatMap((group) => [...group.pets]), ...ownPets])
+    const locks = new Set([...joinedGroups.flatMap((group) => [...group.locks]), ...ownLocks])
     const members = [...joinedGroups.flatMap((group) => group.members), waiting]
-    groups = [...groups.filter((group) => !joinedGroups.includes(group)), { pets, members }]
+    groups = [...groups.filter((group) => !joinedGroups.includes(group)), { locks, members }]
   }
   return { free, blocked: groups.map(({ members }) => members) }
 }
@@ -275,7 +313,7 @@ class LockWaits {
     this.#free = max
   }
 
-  async run(work: () => Promise<void>): Promise<void> {
+  async run(work: () => Promise<unknown>): Promise<void> {
     if (this.#free > 0) this.#free--
     else await this.#waitForTurn()
     try {

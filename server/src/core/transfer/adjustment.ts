@@ -45,7 +45,7 @@ export interface AdjustmentRow extends StagedRow<AdjustmentChange> {
 export function decideRows(rows: readonly AdjustmentRow[]) {
   const locked = new Map<bigint, LockedEntry>()
   for (const { value, entry } of rows) {
-    // Without keepReserved, reserved units do not affect whether an adjustment is possible. Thresholds never do.
+    // These adjustments do not set `keepReserved`, so reserved units do not affect them. Thresholds never do.
     if (entry !== undefined) locked.set(value.petId, { ...entry, reserved: 0, lowStockAt: null })
   }
   const { results, records } = decide(rows.map(adjustmentOf), locked)

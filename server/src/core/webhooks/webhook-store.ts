@@ -125,8 +125,8 @@ export interface DeliveryStore extends Pick<EventStore, 'version' | 'latestEvent
    */
   webhookRevisions(): Promise<ReadonlyMap<bigint, number>>
   /**
-   * Records the attempts and saves the progress. Returns false and saves no progress if the webhook has changed or another
-   * process has leased it.
+   * Records the attempts in any case. Saves the progress, unless the webhook has changed or another process has leased it;
+   * then returns false.
    */
   saveProgress(
     webhook: Pick<Webhook, 'id' | 'revision'>,

@@ -1,6 +1,6 @@
 import { SQL } from 'bun'
 import { SECOND } from '../../core/values/clock.ts'
-import type { Durability, SqlDatabase, SqlValue, Statement } from '../sql.ts'
+import type { Durability, LongSessionOptions, SqlDatabase, SqlValue, Statement } from '../sql.ts'
 import { type Host, hostOptions, type PostgresSettings, readAddress } from './connection-options.ts'
 import { DIALECT, toParameter } from './dialect.ts'
 import {
@@ -26,13 +26,18 @@ import { type Session, SessionPool } from './session-pool.ts'
 const PROBE_GRACE_MS = 300
 /** Added to the server's statement timeout, so that this process stops waiting only if the server does not answer at all. */
 const TIMEOUT_MARGIN_MS = 2 * SECOND
-/** The maximum pause between two statements of a transaction. Only a suspended process pauses longer. */
+/**
+ * In a separate session, the server rolls back a transaction that sends no statement for this long. Only a suspended process
+ * pauses that long.
+ */
 const MAX_PAUSE_MS = 5 * SECOND
 /** How long callers that use a session may take to finish when the store is closed. */
 const CLOSE_TIMEOUT_SECONDS = 1
 const CLOSED = new Error('the store is closed')
 
-type AcquireOptions = { readonly isUrgent?: boolean }
+interface AcquireOptions {
+  readonly isUrgent?: boolean
+}
 
 /**
  * The session pool of the PostgreSQL host that accepts writes. While there is no such host, callers are refused at once, and
@@ -106,8 +111,8 @@ export class Connection implements SqlDatabase {
   commit(statements: readonly Statement[], durability: Durability = 'durable'): Promise<number[]> {
     return this.readThenWrite(
       durability,
-      // The statements are passed as `read`, because `readThenWrite` returns the result of `read`. The function is `async`,
-      // so that it rejects if `runAll` throws synchronously, because it cannot convert a value.
+      // The statements are passed as `read`, because `readThenWrite` returns the result of `read`. If `runAll` cannot convert a
+      // value, it throws synchronously; `async` makes this a rejection.
       async (session) => runAll(session, statements),
       () => undefined,
     )
@@ -145,18 +150,16 @@ export class Connection implements SqlDatabase {
     if (this.#readOnlyReason !== undefined) throw unavailableError(this.#readOnlyReason)
   }
 
-  async openLongSession(options: AcquireOptions = {}): Promise<PostgresLongSession> {
+  async openLongSession(options: AcquireOptions & LongSessionOptions = {}): Promise<PostgresLongSession> {
     this.#requireAvailable()
     const pool = this.#pool
     const session = await this.withServiceErrors(() => pool.acquire(options))
-    const close = async () => {
-      const isReusable = await session`ROLLBACK`.then(
-        () => true,
-        () => false,
-      )
+    const close = async (hasHung: boolean) => {
+      const rollback = () => withTimeout(session`ROLLBACK`, this.#answerTimeoutMs)
+      const isReusable = !hasHung && (await rollback().then(Boolean, () => false))
       pool.release(session, { isReusable })
     }
-    return this.#toLongSession(session, close, NO_MAX_PAUSE)
+    return this.#toLongSession(session, close, NO_MAX_PAUSE, options)
   }
 
   /**
@@ -176,10 +179,31 @@ export class Connection implements SqlDatabase {
     return this.#toLongSession(session, close, Math.min(MAX_PAUSE_MS, this.#statementTimeoutMs / 2))
   }
 
-  #toLongSession(session: Session, close: () => Promise<void>, maxPauseMs: number): PostgresLongSession {
-    const withSession = <T>(work: (session: Session) => Promise<T>) =>
-      this.withServiceErrors(() => work(session))
-    return new PostgresLongSession({ withSession, close, maxPauseMs })
+  #toLongSession(
+    session: Session,
+    close: (hasHung: boolean) => Promise<void>,
+    maxPauseMs: number,
+    { hasStatementTimeout = false }: LongSessionOptions = {},
+  ): PostgresLongSession {
+    let hung: AnswerTimeout | undefined
+    const run = async <T>(work: (session: Session) => Promise<T>) => {
+      if (hung !== undefined) throw hung
+      try {
+        return await (hasStatementTimeout ? withTimeout(work(session), this.#answerTimeoutMs) : work(session))
+      } catch (error) {
+        if (error instanceof AnswerTimeout) {
+          hung = error
+          this.#lossCount++
+        }
+        throw error
+      }
+    }
+    return new PostgresLongSession({
+      withSession: (work) => this.withServiceErrors(() => run(work)),
+      close: () => close(hung !== undefined),
+      maxPauseMs,
+      hasStatementTimeout,
+    })
   }
 
   /**
@@ -239,7 +263,8 @@ export class Connection implements SqlDatabase {
     else if (this.#problem instanceof AnswerTimeout) pool.closeIdle()
     const graceTimer = setTimeout(() => {
       this.#isUnavailable = true
-      pool.rejectWaiters(this.#problem)
+      // The probe itself is urgent and keeps waiting for a session.
+      pool.rejectNonUrgentWaiters(this.#problem)
     }, PROBE_GRACE_MS)
     const usablePool = await retryUntilSuccess({
       attempt: () => {

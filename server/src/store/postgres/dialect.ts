@@ -95,12 +95,12 @@ export function insertSql(table: string, columns: Columns): string {
   return `INSERT INTO ${table} (${Object.keys(columns)}) SELECT * FROM unnest(${arrayPlaceholders(columns)})`
 }
 
-/** A statement that updates the rows with these ids. Its values are `columnArrays`. */
-export function updateSql(table: string, columns: Columns, id = 'id'): string {
+/** A statement that updates rows. Its values are `columnArrays`, which include the values of `idColumn`. */
+export function updateSql(table: string, columns: Columns, idColumn = 'id'): string {
   const names = Object.keys(columns)
-  const assignments = names.filter((name) => name !== id).map((name) => `${name} = new_row.${name}`)
+  const assignments = names.filter((name) => name !== idColumn).map((name) => `${name} = new_row.${name}`)
   return `UPDATE ${table} SET ${assignments}
-    FROM unnest(${arrayPlaceholders(columns)}) AS new_row (${names}) WHERE ${table}.${id} = new_row.${id}`
+    FROM unnest(${arrayPlaceholders(columns)}) AS new_row (${names}) WHERE ${table}.${idColumn} = new_row.${idColumn}`
 }
 
 /** The text of an array for each column. The values of a row are in the order of the columns. */

@@ -39,7 +39,7 @@ const CHANGED_PETS = `
   LEFT JOIN stock ON stock.pet_id = each.pet_id LEFT JOIN pets ON pets.id = each.pet_id`
 
 async function searchSnapshot(connection: Connection): Promise<SearchSnapshot> {
-  const session = await connection.openLongSession()
+  const session = await connection.openLongSession({ hasStatementTimeout: true })
   const close = () => session.close()
   try {
     const [, [current]] = await session.withSession((sql) =>
@@ -49,8 +49,7 @@ async function searchSnapshot(connection: Connection): Promise<SearchSnapshot> {
     return {
       rows: (text, ...values) => session.rows(text, ...values),
       batches: async function* <Row>(text: string) {
-        // Reading all pets may take longer than the statement timeout.
-        await session.run('SET LOCAL statement_timeout = 0; SET LOCAL enable_seqscan = on')
+        await session.run('SET LOCAL enable_seqscan = on')
         yield* session.batches<Row>(text)
       },
       // The number of lost connections is part of the cursor, because a server may reuse transaction ids after a crash.

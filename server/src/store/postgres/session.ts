@@ -16,27 +16,32 @@ interface SessionParts {
    * its locks.
    */
   readonly maxPauseMs: number
+  readonly hasStatementTimeout: boolean
 }
 
 /** For transactions that may pause for any time. */
 export const NO_MAX_PAUSE = 0
 
-/** Settings for a transaction that may take long and read whole tables. */
-const longTransactionSettings = (maxPauseMs: number) => `SET LOCAL statement_timeout = 0;
-  SET LOCAL idle_in_transaction_session_timeout = ${maxPauseMs}; SET LOCAL enable_seqscan = on`
+/** Settings for a transaction that may read whole tables. */
+const WHOLE_TABLES = 'SET LOCAL enable_seqscan = on'
+/** Settings for a transaction whose statements may also take any time. */
+const longTransactionSettings = (maxPauseMs: number) =>
+  `SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = ${maxPauseMs}; ${WHOLE_TABLES}`
 
 /** A connection for work that takes many statements. Closing it rolls back uncommitted changes. */
 export class PostgresLongSession implements LongSession {
   /** Runs `work` in the current transaction, if there is one. Statements that it sends without waiting share one round trip. */
   readonly withSession: SessionParts['withSession']
   readonly close: SessionParts['close']
-  readonly #maxPauseMs: number
+  readonly #readSettings: string
+  readonly #writeSettings: string
   #cursorCount = 0
 
-  constructor({ withSession, close, maxPauseMs }: SessionParts) {
+  constructor({ withSession, close, maxPauseMs, hasStatementTimeout }: SessionParts) {
     this.withSession = withSession
     this.close = close
-    this.#maxPauseMs = maxPauseMs
+    this.#readSettings = hasStatementTimeout ? WHOLE_TABLES : longTransactionSettings(NO_MAX_PAUSE)
+    this.#writeSettings = hasStatementTimeout ? WHOLE_TABLES : longTransactionSettings(maxPauseMs)
   }
 
   rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]> {
@@ -58,8 +63,7 @@ export class PostgresLongSession implements LongSession {
   }
 
   async beginRead(): Promise<void> {
-    const settings = longTransactionSettings(NO_MAX_PAUSE)
-    await this.run(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${settings}`)
+    await this.run(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${this.#readSettings}`)
   }
 
   async *batches<Row>(text: string): AsyncGenerator<Row[]> {
@@ -73,7 +77,7 @@ export class PostgresLongSession implements LongSession {
   }
 
   async writeInTransaction<T>(work: () => Promise<T>): Promise<T> {
-    await this.run(`BEGIN; ${longTransactionSettings(this.#maxPauseMs)}`)
+    await this.run(`BEGIN; ${this.#writeSettings}`)
     try {
       const result = await work()
       await this.run('COMMIT')

@@ -27,7 +27,7 @@ import {
 } from '../log-rows.ts'
 import { isExpiredSql } from '../order-rows.ts'
 import { orderTotalsCounter } from '../orders.ts'
-import { inLongSession, type Statement, type StoreClock, statement } from '../sql.ts'
+import { inLongSession, type LongSession, type Statement, type StoreClock, statement } from '../sql.ts'
 import { webhookStatements } from '../webhooks.ts'
 import { lockCatalog, onlyLockedPets, readCatalog } from './catalog.ts'
 import type { Connection } from './connection.ts'
@@ -118,8 +118,8 @@ export function stockMethods(
     concurrentCommits,
     concurrentLockWaits: Math.max(1, connection.poolSize - concurrentCommits - 1),
 
-    loadStock: (onBatch) =>
-      inLongSession(connection, async (session) => {
+    loadStock: async (onBatch) => {
+      const load = async (session: LongSession) => {
         await session.run('SELECT register_server()')
         await session.beginRead()
         const [current] = await session.rows<SnapshotRow & { isStandby: boolean }>(
@@ -132,7 +132,10 @@ export function stockMethods(
         const cursor = toCursor(current)
         for await (const rows of session.batches<StockRow>(ALL_ENTRIES)) onBatch(rows.map(toItem))
         return cursor
-      }),
+      }
+      // Without the timeout, every list would wait for a load that waits for a dead network.
+      return inLongSession(connection, load, { hasStatementTimeout: true })
+    },
 
     stockChangesSince: async (cursor) => {
       const [snapshot = '', server, prunings = '0', lossCount] = cursor.split('@')

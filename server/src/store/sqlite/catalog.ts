@@ -54,8 +54,8 @@ export function catalogTables(database: Database) {
         categoriesWithPets: new Set(
           references.removedCategories.filter((id) => findAnyPetIn.get(id) !== null),
         ),
-        newPetIds: petIdGenerator.next(references.neededPetIdCount),
-        newCategoryIds: categoryIdGenerator.next(references.neededCategoryIdCount),
+        newPetIds: petIdGenerator.findUnused(references.neededPetIdCount),
+        newCategoryIds: categoryIdGenerator.findUnused(references.neededCategoryIdCount),
       }
     },
 

@@ -135,7 +135,7 @@ export class Connection implements SqlDatabase, LongSession {
   }
 
   /**
-   * Makes commits of this connection flush off the event loop. The caller must be the only process that serves the
+   * From now on, a FlushQueue flushes the commits of this connection. The caller must be the only process that serves the
    * file. After a failed flush every read and write fails, and `onFailed` is called.
    */
   flushInBackground(onFailed: (error: Error) => void, checkpointAfterChanges?: number): void {
@@ -200,6 +200,8 @@ export class Connection implements SqlDatabase, LongSession {
       this.#version++
       this.#lastDataVersion = dataVersion
       this.#ownCommitsFlushed = this.#serving?.queue.untilFlushed()
+      // The next read awaits this promise and reports its error. There may be no next read.
+      this.#ownCommitsFlushed?.catch(() => {})
     } catch {
       // The new version makes the caller read the file, and that read reports the problem.
       this.#version++

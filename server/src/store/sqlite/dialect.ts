@@ -22,7 +22,8 @@ export const DIALECT: Dialect = {
   keyOrderColumn: 'rowid',
   newIdentity: [
     'UPDATE log_state SET identity = lower(hex(randomblob(8)))',
-    // If the whole log was pruned before it was copied, `last_change` names rows that no longer exist. Their ids stay unused.
+    // New log rows must not get the ids of pruned rows that `last_change` still refers to. The log of a copy may be empty, and
+    // `pruned_up_to` is not copied.
     `UPDATE log_state SET pruned_up_to = max(pruned_up_to, coalesce((SELECT max(last_change) FROM stock), 0))
       WHERE NOT EXISTS (SELECT 1 FROM log)`,
     ...GENERATED_ID_TABLES.map(
@@ -61,7 +62,7 @@ export function findAll<Key extends SQLQueryBindings, Row, Value>(
   return found
 }
 
-/** Generates ids for new rows, inside a commit. */
+/** Finds ids for new rows, inside a commit. */
 export function idGenerator(database: Database, table: GeneratedIdTable) {
   const findLast = database.query<{ last: bigint }, []>(`SELECT ${table} AS last FROM last_ids`)
   const setLast = database.query<unknown, [bigint]>(`UPDATE last_ids SET ${table} = ?`)
@@ -69,8 +70,8 @@ export function idGenerator(database: Database, table: GeneratedIdTable) {
     `SELECT 1 FROM ${table} WHERE id BETWEEN ? AND ? LIMIT 1`,
   )
   return {
-    /** The next `count` unused ids. */
-    next: (count: number): bigint[] => {
+    /** The first `count` unused ids after the last generated id. Reserves none: the commit must call `setLast`. */
+    findUnused: (count: number): bigint[] => {
       const ids: bigint[] = []
       if (count === 0) return ids
       const first = (findLast.get()?.last ?? 0n) + 1n

@@ -33,7 +33,7 @@ export function readinessCheck(
     try {
       await connection.write(() => {
         anyLogRow.get()
-        // Counts as a change, so that the commit is flushed and the write-ahead log is copied in time.
+        // `connection.write` flushes and checkpoints only commits that change rows, and `PRAGMA user_version` changes none.
         sameIdentity.run()
         // A newer program may have migrated the file in the meantime, so the version is read again.
         database.run(`PRAGMA user_version = ${readVersion.get()?.user_version ?? 0n}`)

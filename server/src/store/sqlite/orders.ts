@@ -46,7 +46,7 @@ export function orderTable(database: Database) {
         }
       }
       const orders = findAll(orderIdsOf(commands), findOrder, (row) => toOrder(row))
-      return { now, orders, expiredHolds, newIds: orderIdGenerator.next(newOrderCountOf(commands)) }
+      return { now, orders, expiredHolds, newIds: orderIdGenerator.findUnused(newOrderCountOf(commands)) }
     },
 
     write: ({ added, changed }: OrderChanges): void => {

@@ -181,10 +181,7 @@ function newGroup(logEndBefore: bigint): CommitGroup {
   return { logEndBefore, flushed: promise, resolve, reject }
 }
 
-/**
- * The number of changed rows between two checkpoints. Each row changes a few pages of 2 KiB, so the log stays below about
- * 100 MiB.
- */
+/** The number of changed rows between two checkpoints. With updates of single pets, the log stays below about 100 MiB. */
 const CHANGES_BETWEEN_CHECKPOINTS = 32_000
 /** The last step of a checkpoint runs when fewer changed rows than this are left to copy. It then takes only milliseconds. */
 const SHORT_STEP_CHANGES = 2_000

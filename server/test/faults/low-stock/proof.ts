@@ -38,7 +38,7 @@ export class LowStockProof {
 
   /** The current violations. Only the service may change anything meanwhile, by expiring holds. */
   async violations(): Promise<string[]> {
-    const store = await openStore(this.#url, { tables: 'require_current' })
+    const store = await openStore(this.#url, { tables: 'require_current_tables' })
     try {
       // Expired holds are released first, so that none expires between two reads.
       while (

@@ -185,7 +185,7 @@ async function backUp(run: ModelRun): Promise<void> {
   await cli(run, 0, ['backup', file])
   const url = `sqlite:${file}.restored`
   restoreStore(file, url)
-  const copy = await openStore(url, { tables: 'require_current' })
+  const copy = await openStore(url, { tables: 'require_current_tables' })
   try {
     const items = (await stockOf(copy)).map((item) => ({ ...item, quantity: BigInt(item.quantity) }))
     if (!Bun.deepEquals(items, listOf(run.world))) throw new Error(`the backup holds ${asText(items)}`)
