@@ -222,7 +222,7 @@ class EventStream implements EventReader, LiveBody {
 
   #send(bytes: Uint8Array): void {
     if (this.#hasEnded) return
-    // Bytes that are sent at once do not cause a call of `onBytesSent`.
+    // If no bytes are waiting, the reader has received everything. `onBytesSent` is called only for bytes that had to wait.
     if (this.#unsentBytes() === 0) this.#hasProgressed = true
     this.#output?.send(bytes)
     if (this.#unsentBytes() > MAX_UNSENT_BYTES) this.#output?.abort()

@@ -38,7 +38,7 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly status: number; reado
     order_closed: error(409, 'The order is no longer open: it is complete, cancelled or expired.'),
     in_use: error(
       409,
-      'The pet still has open orders, the category still has pets, the maximum number of webhooks is reached, the key is the only one that manages keys, or the key of a new pairing code is paused or expired.',
+      'The pet still has open orders, the category still has pets, the maximum number of webhooks is reached, the key is the only one that manages keys, or a pairing code was requested for a key that is paused or expired.',
     ),
     already_exists: error(409, 'The id or barcode is already used.'),
     precondition_failed: error(412, 'The entry is not in the state that the request expects.'),

@@ -86,10 +86,10 @@ const SCAN_LIMITS = {
 const CLOCK_SKEW_MS = 300_000
 
 /**
- * Finds the first id with a time of $1 or later, by bisection; no row if the log is empty. Each step compares the time of one
- * row: the first `change` row among the 200 rows from the middle on, otherwise the row at the middle. It prefers `change` rows,
- * because the `pet` rows of an import may not be in the order of their times. If the compared row is not before $1, it is the
- * new upper bound, unless it is not a `change` row: then the middle is.
+ * Finds the first id with a time of $1 or later, by bisection; no row if the log is empty. Each step compares $1 with the
+ * time of one row: the first `change` row among the 200 rows from the middle on or, without one, the first row of any kind.
+ * `change` rows are preferred, because the `pet` rows of an import may not be in the order of their times. If the row is
+ * before $1, the lower bound moves past it. Otherwise the upper bound moves down: to a `change` row, else to the middle.
  */
 const FIRST_ID_SINCE = `
   WITH RECURSIVE bisection (low, high) AS (
@@ -118,8 +118,8 @@ const MATCHES_FILTER = `(CAST($3 AS TEXT) IS NULL OR key_id = CAST($3 AS TEXT)
     AND (CAST($8 AS TEXT) IS NULL OR reference = CAST($8 AS TEXT))`
 
 /**
- * Follows the column `previous` from log row $1 back through the changes and edits of the pet, until $2 changes or `maxRows`
- * rows are found.
+ * Follows the column `previous` from log row $1 back through the changes and edits of the pet. Stops after $2 changes, or
+ * after `maxRows` changes and edits.
  */
 const selectChain = (maxRows: string, otherColumns = '') => `
   WITH RECURSIVE chain (${CHANGE_COLUMNS}, kind, previous, changes_left, rows_left) AS (
@@ -184,8 +184,8 @@ export function historyMethods(
           const start = await findChainStart(database, petId, cursorId)
           if (start === null) return NO_ENTRIES
           if (start !== undefined) return searchChain(database, { limit, start, filter, scanLimits })
-          // The cursor is a row of another pet: when the range was still short, `searchLog` returned the last row that it had
-          // examined. It continues from there.
+          // The cursor is a row of another pet, so `searchLog` has read the previous page, when the range had fewer rows.
+          // `searchLog` continues from the cursor.
         }
         return searchLog(database, CHANGES, { limit, cursorId, range, filter, scanLimits })
       }),

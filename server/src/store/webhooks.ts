@@ -127,8 +127,8 @@ export function webhookMethods(
   }
 
   /**
-   * Missing rows at the beginning of the log do not prove that it was pruned: on PostgreSQL, the first position may be a
-   * relist, which has no log row.
+   * Missing rows at the beginning of the log do not prove that it was pruned: on PostgreSQL, the first position may
+   * have no row. Such a position is delivered as a relist.
    */
   const isPruned = async (range: LogRange): Promise<boolean> =>
     (await eventsAfter(cursorAt(range, 0n), 1)) === 'relist_needed'

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { PetsLockedError } from '../../src/core/stock/stock-store.ts'
 import { Connection } from '../../src/store/postgres/connection.ts'
-import { AnswerTimeout } from '../../src/store/postgres/failures.ts'
 import { ReadinessCheck } from '../../src/store/postgres/health.ts'
 import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore } from '../../src/store/postgres/store.ts'
 import { serve } from '../cli/running-petstore.ts'
@@ -94,24 +93,6 @@ describe('when all sessions are in use', () => {
     expect([...(await holder)]).toEqual([{ seven: 7 }])
     expect(await connection.rows('SELECT 1 AS one')).toHaveLength(1)
     expect(connection.lossCount).toBe(lossCount)
-    await connection.close()
-  })
-
-  test('a probe that finds none does not disturb them', async () => {
-    const connection = new Connection(database.url, { ...DEFAULT_POSTGRES_SETTINGS, poolSize: 1 })
-    await connection.connect()
-    const released = Promise.withResolvers<void>()
-    const holder = connection.run(async (session) => {
-      await released.promise
-      return session`SELECT 7 AS seven`
-    })
-    const lostAnswer = new AnswerTimeout('no answer')
-    expect(await failureOf(connection.withServiceErrors(() => Promise.reject(lostAnswer)))).toBeDefined()
-    // This caller is refused when the probe has found no session for a while.
-    expect(await failureOf(connection.rows('SELECT 1'))).toMatchObject({ cause: lostAnswer })
-    released.resolve()
-    expect([...(await holder)]).toEqual([{ seven: 7 }])
-    await until(async () => (await failureOf(connection.rows('SELECT 1'))) === undefined)
     await connection.close()
   })
 

@@ -15,7 +15,7 @@ export function addUsageCommand(program: PetstoreCommand): void {
   program
     .command('usage')
     .description(
-      'Show how much of its limits per minute and per day each key has used, and its requests and bans in the last 30 days (UTC).',
+      'Show for each key how much of its minute limit and its day limit is used, and its requests and bans in the last 30 days (UTC).',
     )
     .jsonOption()
     .storeAction(showUsage)

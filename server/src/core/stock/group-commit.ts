@@ -148,8 +148,8 @@ export class GroupCommit {
   }
 
   /**
-   * Commits the commands that no lock of another process blocks. The blocked commands wait for their locks afterwards, without
-   * using a commit slot: a blocked command may share a pet with an earlier command that is free. Never rejects.
+   * Commits the commands that no lock of another process blocks. Only then do the blocked commands start to wait for their
+   * locks, because a blocked command may share a pet with an earlier free command. They use no commit slot. Never rejects.
    */
   async #commitUnlessBlocked(batch: readonly WaitingCommand[]): Promise<void> {
     const heldLocks = new Set<Lock>()
@@ -255,7 +255,10 @@ function countThatFit(waiting: readonly WaitingCommand[]): number {
   return index === -1 ? waiting.length : index
 }
 
-/** A pet, or other rows that a commit locks. */
+/**
+ * A pet, or a kind of other rows that a commit locks. If it is unknown which lock blocks a batch, the lock is `unknown`, which
+ * every command has.
+ */
 type Lock = bigint | 'catalog' | 'webhooks' | 'idempotency' | 'unknown'
 
 function locksOf(command: SubmittedCommand): readonly Lock[] {
@@ -266,7 +269,10 @@ function locksOf(command: SubmittedCommand): readonly Lock[] {
   return locks
 }
 
-/** The locks that other processes probably hold. If no pet is locked, these are the first other rows that a command needs. */
+/**
+ * The locks that block the batch. If the store has found no locked pet, this is a guess: if it is wrong, the next attempt fails
+ * as well, and the next kind of lock is tried.
+ */
 function findHeldLocks(batch: readonly WaitingCommand[], lockedPets: ReadonlySet<bigint>): Iterable<Lock> {
   if (lockedPets.size > 0) return lockedPets
   const isNeeded = (lock: Lock) => batch.some(({ command }) => locksOf(command).includes(lock))

@@ -125,8 +125,8 @@ export interface DeliveryStore extends Pick<EventStore, 'version' | 'latestEvent
    */
   webhookRevisions(): Promise<ReadonlyMap<bigint, number>>
   /**
-   * Records the attempts in any case. Saves the progress, unless the webhook has changed or another process has leased it;
-   * then returns false.
+   * Records the attempts and saves the progress. If the webhook has changed or another process has leased it, only records the
+   * attempts, and returns false.
    */
   saveProgress(
     webhook: Pick<Webhook, 'id' | 'revision'>,

@@ -41,8 +41,9 @@ interface StoredCatalog {
 const BARCODE_LOCK_COUNT = 64
 
 /**
- * Must be the first statement of a commit. Commits that change only pets run concurrently. A commit that changes a category
- * runs alone, and so does an import: while a commit decides about a pet, the pet's category and threshold must not change.
+ * Must be the first statement of a commit that reads the catalogue. Such commits run concurrently if they change only pets. A
+ * commit that changes a category excludes all others, and so does an import: while a commit decides about a pet, the pet's
+ * category and threshold must not change. Commits that do not read the catalogue need no lock.
  * Barcodes are locked in a fixed order, so that two commits never deadlock over them.
  */
 export function lockCatalog(sql: SQL, commands: readonly Command[]): Promise<unknown> {

@@ -263,8 +263,7 @@ export class Connection implements SqlDatabase {
     else if (this.#problem instanceof AnswerTimeout) pool.closeIdle()
     const graceTimer = setTimeout(() => {
       this.#isUnavailable = true
-      // The probe itself is urgent and keeps waiting for a session.
-      pool.rejectNonUrgentWaiters(this.#problem)
+      pool.rejectWaiters(this.#problem)
     }, PROBE_GRACE_MS)
     const usablePool = await retryUntilSuccess({
       attempt: () => {
@@ -312,7 +311,8 @@ export class Connection implements SqlDatabase {
       )
       return pool
     } catch (error) {
-      // Other callers use all sessions. This is not an outage: if the server hangs, the statements of these callers time out.
+      // All sessions are in use, which is not an outage. If the server hangs, the statements of these sessions time out, and
+      // that starts another probe.
       if (error instanceof Overloaded) return pool
       abandon(pool, error)
       throw error

@@ -18,7 +18,6 @@ interface PoolParts {
 }
 
 interface Waiter {
-  readonly isUrgent: boolean
   readonly since: number
   readonly resolve: (session: Session) => void
   readonly reject: (reason: unknown) => void
@@ -63,7 +62,7 @@ export class SessionPool {
     if (session !== undefined) return session
     if (this.#closeReason !== undefined) throw this.#closeReason
     const { promise, resolve, reject } = Promise.withResolvers<Session>()
-    const waiter = { isUrgent, since: performance.now(), resolve, reject }
+    const waiter = { since: performance.now(), resolve, reject }
     if (isUrgent) this.#waiters.unshift(waiter)
     else this.#waiters.push(waiter)
     const timer = setInterval(() => this.#rejectIfLate(waiter), MAX_STALL_MS)
@@ -86,12 +85,6 @@ export class SessionPool {
 
   rejectWaiters(reason: unknown): void {
     for (const { reject } of this.#waiters.splice(0)) reject(reason)
-  }
-
-  rejectNonUrgentWaiters(reason: unknown): void {
-    const waiters = this.#waiters
-    this.#waiters = waiters.filter(({ isUrgent }) => isUrgent)
-    for (const { isUrgent, reject } of waiters) if (!isUrgent) reject(reason)
   }
 
   /** After a session has hung, idle sessions may hang as well, so the next callers get new sessions. */

@@ -62,7 +62,8 @@ interface ServingParts {
  *
  * The service calls `flushInBackground`. From then on its commits are visible at once. If other requests may be active, a
  * commit is flushed off the event loop, otherwise on it, which is faster. The result of a read is held back until every
- * commit that the read may have seen is flushed. `readLog` reads only flushed commits, so it does not wait for a flush.
+ * commit that the read may have seen is flushed. `readLog` reads only flushed commits, so it waits for a flush only if another
+ * process has committed.
  *
  * All other connections flush each commit before it returns (`synchronous = FULL`). They may read commits of the service
  * that are not flushed yet, and flush these before they return a result.

@@ -33,7 +33,7 @@ export function readinessCheck(
     try {
       await connection.write(() => {
         anyLogRow.get()
-        // `connection.write` flushes and checkpoints only commits that change rows, and `PRAGMA user_version` changes none.
+        // `connection.write` flushes only commits that have changed a row. This statement changes one; the PRAGMA below does not.
         sameIdentity.run()
         // A newer program may have migrated the file in the meantime, so the version is read again.
         database.run(`PRAGMA user_version = ${readVersion.get()?.user_version ?? 0n}`)

@@ -41,7 +41,7 @@ export class WalFile {
   }
 
   /**
-   * Writes the same bytes again and flushes them. After a failed flush, the kernel may treat pages as written that never
+   * Writes the same bytes again and flushes them. After a failed flush, the kernel may mark pages as clean that never
    * reached the disk, and a second flush would skip them. Nothing else may write to the file meanwhile.
    */
   rewrite(): void {
@@ -181,7 +181,7 @@ function newGroup(logEndBefore: bigint): CommitGroup {
   return { logEndBefore, flushed: promise, resolve, reject }
 }
 
-/** The number of changed rows between two checkpoints. With updates of single pets, the log stays below about 100 MiB. */
+/** The number of changed rows between two checkpoints. If each commit updates one pet, the log stays below about 100 MiB. */
 const CHANGES_BETWEEN_CHECKPOINTS = 32_000
 /** The last step of a checkpoint runs when fewer changed rows than this are left to copy. It then takes only milliseconds. */
 const SHORT_STEP_CHANGES = 2_000
@@ -190,7 +190,7 @@ const MAX_STEPS_BEFORE_LAST = 5
 
 /**
  * Copies the write-ahead log into the database, in a worker with its own connection, so that the event loop does not
- * wait for the disk. A checkpoint has several steps. Each step leaves the rows that are written while it runs. During the last
+ * wait for the disk. A checkpoint has several steps. Rows that are committed during a step are left for the next. During the last
  * step writes wait, so that the whole log is copied and SQLite starts again at the beginning of the file. Otherwise continuous
  * writes would make the log grow.
  */

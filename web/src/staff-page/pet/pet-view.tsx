@@ -131,7 +131,11 @@ function usePetHistory(petId: bigint) {
       live: feed.changes,
       petId,
       load: async (cursor, signal) => {
-        const page = await client.inventory.history(petId, { limit: HISTORY_PAGE, cursor, signal })
+        const read = (from: string | undefined) =>
+          client.inventory.history(petId, { limit: HISTORY_PAGE, cursor: from, signal })
+        let page = await read(cursor)
+        // If the pet was edited very often, a page can be empty although there are earlier changes.
+        while (page.items.length === 0 && page.next !== undefined) page = await read(page.next)
         return { items: page.items.map((entry) => changeOf({ ...entry, petId })), next: page.next }
       },
     }),
