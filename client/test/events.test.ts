@@ -177,7 +177,8 @@ test('relist is passed on, unknown and incomplete events are not; an idle connec
   const onConnection = (state: string) => connections.push(state)
   let failure: unknown
   try {
-    for await (const event of client.inventory.events({ idleTimeout: 50, onConnection })) events.push(event)
+    for await (const event of client.inventory.events({ idleTimeout: 2_000, onConnection }))
+      events.push(event)
   } catch (error) {
     failure = error
   }

@@ -116,11 +116,11 @@ describe('stopping a listener', () => {
   })
 
   test('does not count the time in which the machine was suspended as quiet', async () => {
-    const listener = listenWith(() => answerOf('at once'), { secondMs: 200 })
+    const listener = listenWith(() => answerOf('at once'), { secondMs: 1_000 })
     const sockets = await Promise.all(Array.from({ length: 2 }, () => HostileSocket.open(listener.port)))
     const stopping = listener.stop(LONG_GRACE_MS)
     for (const socket of sockets) {
-      Bun.sleepSync(300)
+      Bun.sleepSync(1_200)
       await Bun.sleep(5)
       socket.send(REQUEST)
       expect((await socket.answer())?.headers.get('Connection')).toBe('close')

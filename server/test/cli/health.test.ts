@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '../support/free-port.ts'
 import { petstore } from './petstore.ts'
 import { serve } from './running-petstore.ts'
 
@@ -9,8 +10,8 @@ const folder = mkdtempSync(join(tmpdir(), 'petstore-health-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 test('petstore health reports whether the service is ready, and can wait for it', async () => {
-  const { address, stop } = await serve(['--demo'], { cwd: folder })
-  const { port } = new URL(address)
+  const port = String(freePort())
+  const { address, stop } = await serve(['--demo', '--port', port], { cwd: folder })
   expect(await petstore(['health', '--port', port])).toEqual({ exitCode: 0, stdout: 'ready\n', stderr: '' })
   await stop()
   const { exitCode, stderr } = await petstore(['health', '--port', port])

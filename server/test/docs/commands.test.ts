@@ -126,11 +126,17 @@ for (const block of blocks.filter((candidate) => !isRunElsewhere(candidate))) {
   })
 }
 
+const untilStreamed = (event: string) => `until grep -q 'event: ${event}' stream.txt; do sleep 0.1; done`
+
 test.skipIf(missingCurl !== undefined)('the tour of the README shows what it says', async () => {
   const tour = blocks.find(({ text }) => text.startsWith('api=http'))
   const { stdout } = await bash(
     // Pet 10 was ordered by the test above.
-    repeatable(tour?.text ?? '').replaceAll(/\b10\b/g, '5'),
+    repeatable(tour?.text ?? '')
+      .replaceAll(/\b10\b/g, '5')
+      // A person sees when the stream has begun and ended; here a file shows it.
+      .replace(/ & sleep 1$/m, ` > stream.txt & ${untilStreamed('ready')}`)
+      .replace('kill %1', `${untilStreamed('order')}; cat stream.txt; kill %1`),
   )
   expect(stdout).toContain('event: change')
   expect(stdout).toContain('"state":"open"')

@@ -95,7 +95,7 @@ describe('connections to PostgreSQL', () => {
     const url = new URL(database.url)
     const proxy = await FreezingProxy.open(Number(url.port))
     url.port = String(proxy.port)
-    const timeouts = { connectTimeoutSeconds: 1, statementTimeoutSeconds: 1 }
+    const timeouts = { connectTimeoutSeconds: 5, statementTimeoutSeconds: 5 }
     const store = await openPostgresStore(url.href, { poolSize: 2, ...timeouts })
     const search = () =>
       store.searchPets({ order: { by: 'petId', isDescending: false } }, { after: undefined, limit: 9 })
@@ -113,10 +113,10 @@ describe('connections to PostgreSQL', () => {
     const url = new URL(database.url)
     const proxy = await FreezingProxy.open(Number(url.port))
     url.port = String(proxy.port)
-    const timeouts = { connectTimeoutSeconds: 1, statementTimeoutSeconds: 1 }
+    const timeouts = { connectTimeoutSeconds: 5, statementTimeoutSeconds: 5 }
     const store = await openPostgresStore(url.href, { poolSize: 2, ...timeouts })
     const load = () => failureOf(store.loadStock(() => {}))
-    expect(await load()).toBeUndefined()
+    await until(async () => (await load()) === undefined)
     proxy.freeze()
     expect(await load()).toMatchObject({ code: 'service_unavailable' })
     proxy.thaw()

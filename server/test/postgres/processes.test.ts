@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { readFileSync } from 'node:fs'
 import { petstore, startPetstore } from '../cli/petstore.ts'
 import { serve } from '../cli/running-petstore.ts'
+import { freePort } from '../support/free-port.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
 import { until } from '../support/until.ts'
 import { stockUp } from './shop.ts'
@@ -22,7 +23,7 @@ const childrenOf = (pid: number): number[] =>
 describe('petstore serve --processes', () => {
   test('serves from that many processes, restarts one that dies, and stops cleanly', async () => {
     const env = { DATABASE_URL: database.url, LOG_FORMAT: 'json' }
-    const service = await serve(['--processes', '3'], { cwd: '/', env })
+    const service = await serve(['--processes', '3', '--port', String(freePort())], { cwd: '/', env })
     await until(() => service.output().split('"listening"').length === 4)
     const first = childrenOf(service.program.pid)
     expect(first).toHaveLength(3)
@@ -56,7 +57,10 @@ describe('petstore serve --processes', () => {
   })
 
   test('ends with its supervisor, even if that is killed', async () => {
-    const service = await serve(['--processes', '2'], { cwd: '/', env: { DATABASE_URL: database.url } })
+    const service = await serve(['--processes', '2', '--port', String(freePort())], {
+      cwd: '/',
+      env: { DATABASE_URL: database.url },
+    })
     const processes = childrenOf(service.program.pid)
     service.program.kill('SIGKILL')
     const isAlive = (pid: number) => {
@@ -79,7 +83,7 @@ describe('petstore serve --processes', () => {
   })
 
   test('a SIGTERM while the processes start is no failure', async () => {
-    const program = startPetstore(['serve', '--port', '0', '--processes', '2'], {
+    const program = startPetstore(['serve', '--port', String(freePort()), '--processes', '2'], {
       env: { DATABASE_URL: database.url },
     })
     await until(() => childrenOf(program.pid).length === 2)

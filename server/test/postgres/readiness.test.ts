@@ -19,10 +19,12 @@ afterAll(async () => {
 
 const ready = () => service.fetch('GET', '/readyz', { key: null })
 const untilReady = () => until(async () => (await ready()).status === 200)
-const problem = async () => {
-  await until(async () => (await ready()).status === 503)
-  return (await ready()).error.message
-}
+/** A check that takes too long on a busy machine reports that instead, so the check is repeated. */
+const untilProblem = (text: string) =>
+  until(async () => {
+    const answer = await ready()
+    return answer.status === 503 && answer.error.message.includes(text)
+  })
 
 describe('/readyz is 503, and names the problem,', () => {
   afterEach(async () => {
@@ -33,7 +35,7 @@ describe('/readyz is 503, and names the problem,', () => {
   test.each(['orders', 'stock', 'log', 'keys'])('while table %s is locked', async (table) => {
     await operator.unsafe(`BEGIN; LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`)
     const [row] = await operator.unsafe('SELECT pg_backend_pid() AS pid')
-    expect(await problem()).toContain(`${table} locked by backfill (pid ${row.pid})`)
+    await untilProblem(`${table} locked by backfill (pid ${row.pid})`)
     if (table !== 'orders') return
     const { exitCode, stdout } = await petstore(['doctor'], { env: { DATABASE_URL: service.databaseUrl } })
     expect([exitCode, stdout]).toEqual([1, expect.stringContaining('orders locked by backfill')])
@@ -42,7 +44,7 @@ describe('/readyz is 503, and names the problem,', () => {
   test('while the log cannot be numbered', async () => {
     await operator.unsafe('BEGIN; SELECT FROM log_numbering FOR UPDATE')
     expect((await service.setQuantity(1n, '{"quantity": 40}')).status).toBe(200)
-    expect(await problem()).toContain('the log is not being numbered')
+    await untilProblem('the log is not being numbered')
   })
 })
 

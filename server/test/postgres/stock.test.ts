@@ -110,11 +110,13 @@ describe('stock on PostgreSQL', () => {
   test('can be changed while an import writes new pets', async () => {
     await store.changeStock([change(1n, 1)])
     const written: number[] = []
+    const changes: Promise<unknown>[] = []
     const onProgress = (done: number) => {
-      void store.changeStock([change(1n, done)]).then(() => written.push(done))
+      changes.push(store.changeStock([change(1n, done)]).then(() => written.push(done)))
     }
     await importPets(newPets(45_000), { onProgress })
     expect(written.length).toBeGreaterThan(0)
+    await Promise.all(changes)
   })
 
   test('cannot be changed while an import writes existing pets', async () => {

@@ -14,7 +14,7 @@ async function spendAllButOne(service: TestService, key: string): Promise<void> 
   let now = await left()
   for (let before = 0; now !== before; ) {
     before = now
-    await Bun.sleep(250)
+    await Bun.sleep(1_000)
     now = await left()
   }
   for (; now > 1; now--) await service.call('GET', '/inventory', { key })
