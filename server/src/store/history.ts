@@ -87,9 +87,9 @@ const CLOCK_SKEW_MS = 300_000
 
 /**
  * Finds the first id with a time of $1 or later, by bisection; no row if the log is empty. Each step compares $1 with the
- * time of one row: the first `change` row among the 200 rows from the middle on or, without one, the first row of any kind.
- * `change` rows are preferred, because the `pet` rows of an import may not be in the order of their times. If the row is
- * before $1, the lower bound moves past it. Otherwise the upper bound moves down: to a `change` row, else to the middle.
+ * time of one row: the first `change` row among the 200 rows from the middle on, or the first row of any kind. `change` rows
+ * are preferred, because the `pet` rows of an import may not be in the order of their times. If the row is before $1, the lower
+ * bound moves past it. Otherwise the upper bound moves down: to this row if it is a `change` row, else to the middle.
  */
 const FIRST_ID_SINCE = `
   WITH RECURSIVE bisection (low, high) AS (
@@ -184,8 +184,8 @@ export function historyMethods(
           const start = await findChainStart(database, petId, cursorId)
           if (start === null) return NO_ENTRIES
           if (start !== undefined) return searchChain(database, { limit, start, filter, scanLimits })
-          // The cursor is a row of another pet, so `searchLog` has read the previous page, when the range had fewer rows.
-          // `searchLog` continues from the cursor.
+          // The cursor is a row of another pet: the range was still short when the previous page was read, so `searchLog` read
+          // it. `searchLog` reads this page, too.
         }
         return searchLog(database, CHANGES, { limit, cursorId, range, filter, scanLimits })
       }),

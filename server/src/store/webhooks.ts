@@ -128,7 +128,7 @@ export function webhookMethods(
 
   /**
    * Missing rows at the beginning of the log do not prove that it was pruned: on PostgreSQL, the first position may
-   * have no row. Such a position is delivered as a relist.
+   * have no row. For such a position, `eventsAfter` returns a relist event.
    */
   const isPruned = async (range: LogRange): Promise<boolean> =>
     (await eventsAfter(cursorAt(range, 0n), 1)) === 'relist_needed'

@@ -146,6 +146,7 @@ async function checkContents(config: Config, kind: keyof typeof RESTORE_ADVICE):
   try {
     store = await openConfiguredStore(config, { tables: 'require_current_tables', mayBeReadOnly: true })
   } catch (error) {
+    // The program throws OpenRefused after it has connected.
     const isReachable = kind === 'sqlite' || error instanceof OpenRefused
     const advice = isReachable ? undefined : 'try psql "$DATABASE_URL" on this machine'
     return [problem('database', failureText(error), advice)]

@@ -198,9 +198,9 @@ export class BurstFilter {
   /** Whether the client had seen a 429. `lastUsedAt` is the time of its previous request to any instance. */
   wasWarned(keyId: string, { receivedAt, connection }: Arrival, now: number, lastUsedAt: number): boolean {
     const warning = this.#warnings.get(keyId)
-    // This process sent no 429 in this window. Another process may have sent one, but not after the key's previous request. If
-    // that request was at least BURST_MS ago, the client has had time to see the 429. If the clock was set back, the time since
-    // that request counts as 0 ms.
+    // This process sent no 429 in this window. Another process may have sent one, at the latest in response to the key's
+    // previous request. If that request was at least BURST_MS ago, the client has had time to see the 429. If the clock was
+    // set back, the time since that request counts as 0 ms.
     if (warning === undefined || now >= warning.resetAt) return Math.max(0, now - lastUsedAt) >= this.#burstMs
     const sentAt = connection === undefined ? undefined : warning.sentTimes.get(connection)
     if (sentAt !== undefined && receivedAt > sentAt) return true
@@ -338,7 +338,7 @@ const MAX_ADDRESSES_PER_GENERATION = 50_000
  * office may share an address.
  *
  * Only the last two generations of addresses are kept. A generation lasts a minute, like a window, so the windows of a
- * dropped generation have ended. Under a flood of addresses, a generation is full sooner.
+ * dropped generation have ended. Under a flood of addresses, generations are replaced sooner.
  */
 export class AddressWindows {
   readonly #perMinute: number

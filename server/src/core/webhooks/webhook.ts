@@ -65,7 +65,10 @@ export interface Webhook extends RecordOf<typeof WEBHOOK> {
   readonly secret: string
   readonly oldSecret?: { readonly secret: string; readonly until: number }
   readonly progress: WebhookProgress
-  /** Incremented by every change that a caller makes and by every new lease. Progress of an earlier revision is not saved. */
+  /**
+   * Incremented by every change that a caller makes and by every new lease. A delivery that has read an earlier revision cannot
+   * save its progress.
+   */
   readonly revision: number
 }
 

@@ -27,8 +27,8 @@ const PROBE_GRACE_MS = 300
 /** Added to the server's statement timeout, so that this process stops waiting only if the server does not answer at all. */
 const TIMEOUT_MARGIN_MS = 2 * SECOND
 /**
- * In a separate session, the server rolls back a transaction that sends no statement for this long. Only a suspended process
- * pauses that long.
+ * If a transaction in a session of `openSeparateSession` sends no statement for this long, the server rolls it back. Only a
+ * suspended process pauses that long.
  */
 const MAX_PAUSE_MS = 5 * SECOND
 /** How long callers that use a session may take to finish when the store is closed. */
