@@ -30,7 +30,7 @@ export interface HttpRequest {
 /** The methods must not throw or reject. */
 export interface Handler {
   answer(request: HttpRequest): MaybePromise<HttpResponse>
-  /** Responds to malformed input, a timeout or a refused connection. The connection is closed after the response. */
+  /** Responds to malformed input, a timeout or a connection over the limit. The connection is closed after the response. */
   refuse(problem: RequestProblem, address: string): MaybePromise<HttpResponse>
 }
 
@@ -170,7 +170,7 @@ export class RequestHeaders {
     const name = colon === -1 || colon > end ? '' : text.slice(start, colon).toLowerCase()
     if (!TOKEN.test(name)) {
       throw malformed(
-        'a header is not of the form "Name: value", on one line, without a space before the colon',
+        'a header is malformed; send each as "Name: value" on one line, without a space before the colon',
       )
     }
     const value = trim(text, colon + 1, end)
@@ -216,7 +216,7 @@ function invalidRequestLine(line: string): Error {
   return malformed(
     OTHER_VERSION.test(line)
       ? 'this HTTP version is not supported; send HTTP/1.1'
-      : 'the request must start with a line such as "GET /path HTTP/1.1"; send spaces and other special characters in the path percent-encoded',
+      : 'the request must start with a line such as "GET /path HTTP/1.1"; percent-encode spaces and other special characters in the path',
   )
 }
 
@@ -241,7 +241,7 @@ function bodyLengthOf(headers: RequestHeaders, isHttp10: boolean): number | 'chu
       throw malformed('Content-Length and Transfer-Encoding contradict each other; send one of them')
     }
     if (coding.toLowerCase() !== 'chunked' || isHttp10) {
-      throw malformed('Transfer-Encoding can only be "chunked", in HTTP/1.1')
+      throw malformed('Transfer-Encoding must be "chunked", and needs HTTP/1.1')
     }
     return 'chunked'
   }
@@ -263,7 +263,7 @@ const MAX_KEPT_BYTES = 256 * 1024
 /** The request that is being received or answered. A connection has at most one. */
 export interface PendingRequest extends ResponseContext {
   readonly requestBody: RequestBody
-  /** Whether the client waits for `100 Continue`. Its next bytes are the body or, if it gives up, another request. */
+  /** Whether the client waits for `100 Continue`. If it does not send the body, its next bytes are another request. */
   readonly awaitsContinue: boolean
 }
 
@@ -391,7 +391,7 @@ export class RequestBody {
     else if (this.#size === 0 && this.#chunkReader === undefined && this.#missingBytes === 0)
       this.#buffer = data
     else {
-      // Copied, because a subarray would keep the whole received buffer in memory.
+      // Copied, because the rest of the body may arrive much later. Until then a subarray would keep the whole buffer in memory.
       if (size > this.#buffer.length) {
         const larger = new Uint8Array(Math.min(this.#maxBytes, Math.max(size, 2 * this.#buffer.length)))
         larger.set(this.#bytes())

@@ -112,9 +112,9 @@ function framingLine(status: number, framing: Framing): string {
 }
 
 interface WriterEvents {
-  /** A live body sends bytes after all of its earlier bytes were sent. */
+  /** Called when a live body sends bytes and has no unsent bytes before them. */
   onLiveWrite(): void
-  /** A response that could not be sent at once is now sent. */
+  /** Called when a response that could not be sent at once has been sent. */
   onDone(): void
   /** The connection must be closed at once. */
   onAbort(): void

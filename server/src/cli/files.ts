@@ -89,7 +89,7 @@ export async function writeNewFile(
   }
 }
 
-/** Also sets the owner if root runs the command: other users may read the file. */
+/** If root runs the command, also sets the owner, so that the owner of the replaced file can still read it. */
 function setPermissions(path: string, { mode, uid, gid }: Stats): void {
   if (process.getuid?.() === 0) chownSync(path, uid, gid)
   chmodSync(path, mode & 0o777)

@@ -2,9 +2,9 @@ import type { WritePause } from '../core/transfer/transfer-store.ts'
 import type { ConfirmFlags } from './arguments.ts'
 import { confirmUnlessAborted, formatDuration, formatNumber, type Progress } from './terminal.ts'
 
-/** How long an import may keep a running service from writing: as long as the service waits before it refuses a write. */
+/** A longer pause of a running service needs a confirmation. The service waits for this long before it refuses a write. */
 export const DEFAULT_MAX_PAUSE_SECONDS = 5
-/** The lock also covers later checks and the commit. Measured: 1.2 to 1.5 for new pets, 1.6 for changed quantities. */
+/** Checks and the commit follow under the same lock. Measured factors: 1.2 to 1.5 for new pets, 1.6 for changed quantities. */
 const LOCK_TIME_PER_WRITE_TIME = 1.4
 
 export interface PauseFlags extends ConfirmFlags {
@@ -19,8 +19,8 @@ class PauseTooLong extends Error {
 }
 
 /**
- * After each step, estimates how long the whole write blocks the service, and announces the remaining time. If the estimate
- * after the first step is too long, calls `onLongPause` with a message. If `onLongPause` throws, nothing is written.
+ * After each step, estimates how long the whole write blocks the service, and announces the remaining time to the service. If
+ * the estimate after the first step is too long, calls `onLongPause` with a message. If `onLongPause` throws, nothing is written.
  */
 export function watchPause(
   writePause: WritePause,

@@ -210,8 +210,9 @@ const BRACKETED_ADDRESS = /^\[([^\]]+)\](?::\d+)?$/
 const ADDRESS_WITH_PORT = /^([^:]+):\d+$/
 
 /**
- * The address that a request without a valid key is counted against. Each of our own proxies appends one entry to
- * X-Forwarded-For, so behind N proxies only the last N entries are trusted, and the first of these is the client.
+ * The IPv4 address, or the /64 network of the IPv6 address, that a request without a valid key is counted against. Each of our
+ * own proxies appends one entry to X-Forwarded-For, so behind N proxies only the last N entries are trusted, and the first of
+ * these is the client.
  */
 export function clientAddress(
   socketAddress: string,

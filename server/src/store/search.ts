@@ -48,7 +48,7 @@ export interface SearchRequest extends SearchWindow {
   readonly budgetMs: number
 }
 
-/** If there is no search for this time, the index stops following the log, because following costs time for every update. */
+/** If no search has run for this long, the index stops following the log, because following costs time for every update. */
 const FOLLOW_FOR_MS = 60_000
 
 /** If loading the index takes longer than this, the searches that wait for it fail. */

@@ -64,7 +64,7 @@ export function addKeysCommands(program: PetstoreCommand): void {
   keys
     .command('create')
     .description('Create an API key. Its secret is shown once; only the hash of the secret is stored.')
-    .requiredOption('--name <name>', 'name of the key, such as its owner', parseName)
+    .requiredOption('--name <name>', 'name of the key, such as the person or program that uses it', parseName)
     .requiredOption('--plan <plan>', PLANS.join(', '), choiceParser('--plan', PLANS))
     .addOption(PER_MINUTE)
     .addOption(PER_DAY)
@@ -82,7 +82,7 @@ export function addKeysCommands(program: PetstoreCommand): void {
     .command('change')
     .description('Change the given properties of a key. Its secret stays valid.')
     .argument('<key>', KEY_HELP)
-    .option('--name <name>', 'name of the key, such as its owner', parseName)
+    .option('--name <name>', 'name of the key, such as the person or program that uses it', parseName)
     .option('--plan <plan>', PLANS.join(', '), choiceParser('--plan', PLANS))
     .addOption(PER_MINUTE)
     .addOption(PER_DAY)

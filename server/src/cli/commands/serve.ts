@@ -228,7 +228,7 @@ interface StoreFacts {
   readonly storeFlags: string
 }
 
-/** The flags that name the same store to another command, unless its address may contain a password. */
+/** Flags with which another petstore command opens the same store. Empty for a PostgreSQL URL, which may contain a password. */
 function storeFlagsOf({ data, databaseUrl }: Flags): string {
   if (data !== undefined) return ` --data ${quoteForShell(data)}`
   return databaseUrl?.startsWith('sqlite:') ? ` --database-url ${quoteForShell(databaseUrl)}` : ''

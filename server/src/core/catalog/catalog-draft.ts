@@ -44,7 +44,7 @@ export interface PetWithEntry {
   readonly entry: LockedEntry
 }
 
-/** A pet that passed all checks, but is not part of the draft yet. */
+/** A pet with a valid category and a free barcode. It is not part of the draft yet. */
 interface PlannedPet {
   readonly type: 'planned'
   readonly pet: Pet

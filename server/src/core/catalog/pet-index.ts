@@ -42,8 +42,9 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
 /**
- * All pets in memory, as columns of about 80 bytes per pet. A search that sorts by id or by name examines the pets in that
- * order and stops when its page is full. A search that sorts by units examines all pets and keeps the best.
+ * All pets in memory, as columns of about 80 bytes per pet. A search that sorts by id examines the pets in that order and
+ * stops when its page is full. A search that sorts by units examines all pets and keeps the best. A search that sorts by name
+ * tries the first way, then the second (MAX_EXAMINED_BY_NAME).
  */
 export class PetIndex {
   #columns = columnsFor(INITIAL_CAPACITY)

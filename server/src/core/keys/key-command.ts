@@ -53,7 +53,7 @@ export function requireAllowed(command: KeyCommand, keys: LockedKeys, at: number
       requireGrantable(actor, command.change)
       if (endsManagement(command.change)) requireAnotherManager(actor, target, keys.managers, at)
       return
-    // This and a pairing code hand out a secret, which grants everything that the key has.
+    // A rotation and a pairing code hand out a secret, which grants everything that the key has.
     case 'rotate':
       requireGrantable(actor, grantOf(target))
       return

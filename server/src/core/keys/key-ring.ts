@@ -11,8 +11,8 @@ const REFRESH_INTERVAL_MS = 50
 type KeySource = Pick<KeyStore, 'findKey' | 'listSecretHashes'>
 
 /**
- * Caches recently used keys by the hash of their secret. Also holds the hashes of all secrets, so that a caller can refuse a
- * guessed secret without a lookup. Other processes add keys too: `refresh` reads the hashes added since the last query.
+ * Caches recently used keys by the hash of their secret. Also holds the hashes of all secrets, so that a guessed secret can be
+ * refused without a lookup. Other processes add keys too: `refresh` reads the hashes added since the last query.
  */
 export class KeyRing {
   readonly #store: KeySource

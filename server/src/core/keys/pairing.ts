@@ -30,7 +30,7 @@ export function formatPairingCode(code: string): string {
   return `${code.slice(0, CODE_LENGTH / 2)}-${code.slice(CODE_LENGTH / 2)}`
 }
 
-/** The hash of a code as people type it, with blanks, dashes and similar letters; undefined if it is not a code. */
+/** The hash of a code as people type it: with blanks and dashes, O for 0, I or L for 1. `undefined` if it is not a code. */
 export function hashTypedCode(text: string): string | undefined {
   const code = text.toUpperCase().replaceAll(/[\s-]/g, '').replaceAll('O', '0').replaceAll(/[IL]/g, '1')
   return CODE.test(code) ? hashSecret(code) : undefined

@@ -22,7 +22,7 @@ export interface Ban {
   readonly endsAt: number
 }
 
-/** The usage of a key. `admit` changes it in place. */
+/** The usage of a key. The function `admit` in rate-windows.ts changes it in place. */
 export interface LimitState {
   readonly minute: Window
   readonly day: Window

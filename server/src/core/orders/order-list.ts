@@ -9,7 +9,7 @@ interface OrderQuery extends PageRequest, Pick<OrderFilter, 'state' | 'petId'> {
   readonly customer: string | undefined
 }
 
-/** Reads a page of orders: by customer and id if a customer is given, otherwise by id. */
+/** Reads a page of orders, sorted by customer and id if a customer is given, otherwise by id. */
 export function readOrderPage(
   store: Pick<OrderStore, 'listOrders'>,
   { state, petId, customer, ...request }: OrderQuery,

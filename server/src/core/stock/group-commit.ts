@@ -256,8 +256,8 @@ function countThatFit(waiting: readonly WaitingCommand[]): number {
 }
 
 /**
- * A pet, or a kind of other rows that a commit locks. If it is unknown which lock blocks a batch, the lock is `unknown`, which
- * every command has.
+ * A pet, or a kind of other rows that a command needs to lock. `unknown` stands for a lock that could not be identified. Every
+ * command counts as needing it, so it blocks the whole batch.
  */
 type Lock = bigint | 'catalog' | 'webhooks' | 'idempotency' | 'unknown'
 
@@ -292,15 +292,15 @@ function splitByLocks(batch: readonly WaitingCommand[], heldLocks: ReadonlySet<L
   const free: WaitingCommand[] = []
   let groups: { readonly locks: ReadonlySet<Lock>; readonly members: readonly WaitingCommand[] }[] = []
   for (const waiting of batch) {
-    const ownLocks = locksOf(waiting.command).filter(
+    const neededLocks = locksOf(waiting.command).filter(
       (lock) => typeof lock === 'bigint' || heldLocks.has(lock),
     )
-    const joinedGroups = groups.filter((group) => ownLocks.some((lock) => group.locks.has(lock)))
-    if (joinedGroups.length === 0 && !ownLocks.some((lock) => heldLocks.has(lock))) {
+    const joinedGroups = groups.filter((group) => neededLocks.some((lock) => group.locks.has(lock)))
+    if (joinedGroups.length === 0 && !neededLocks.some((lock) => heldLocks.has(lock))) {
       free.push(waiting)
       continue
     }
-    const locks = new Set([...joinedGroups.flatMap((group) => [...group.locks]), ...ownLocks])
+    const locks = new Set([...joinedGroups.flatMap((group) => [...group.locks]), ...neededLocks])
     const members = [...joinedGroups.flatMap((group) => group.members), waiting]
     groups = [...groups.filter((group) => !joinedGroups.includes(group)), { locks, members }]
   }

@@ -67,7 +67,10 @@ export function decideRows(rows: readonly AdjustmentRow[]) {
   return { changed, refused }
 }
 
-/** An adjustment of one row, so that a refused row does not affect the others. The key and the time do not matter. */
+/**
+ * An adjustment of one row, so that a refused row does not affect the others. The key and the time are placeholders, because
+ * `decideRows` returns only quantities and refusals.
+ */
 function adjustmentOf({ value }: AdjustmentRow): CommandOf<'adjust'> {
   return { type: 'adjust', keyId: ADJUST_KEY_ID, at: 0, changes: [value] }
 }

@@ -19,6 +19,7 @@ export const COPIED_TABLES = {
     quantity: 'integer',
     status: 'text',
     reserved: 'integer',
+    // The threshold that applies to the pet.
     low_at: 'integer',
     is_low: 'boolean',
     last_change: 'integer',
@@ -33,6 +34,7 @@ export const COPIED_TABLES = {
     status: 'text',
     at: 'integer',
     key_id: 'text',
+    // The id of the pet's previous log row.
     previous: 'integer',
     reason: 'text',
     reference: 'text',

@@ -22,8 +22,8 @@ export function isBeforeHeader(line: string): boolean {
 }
 
 /**
- * Spreadsheets run a cell that begins with one of these characters as a formula, unless an apostrophe precedes it. Texts
- * with apostrophes in front get one more, so that removing one restores the text.
+ * Spreadsheets run a cell that begins with one of these characters as a formula, unless an apostrophe precedes it. If
+ * apostrophes already precede it, the text gets one more, so that removing one restores the text.
  */
 const FORMULA = /^'*[=+\-@\t\r]/
 const GUARDED_FORMULA = /^'+[=+\-@\t\r]/
@@ -186,7 +186,8 @@ export function kindOfNames<Name extends string>(
       commonCount: names.filter((name) => closestName(name, namesOf(kind.columns)) !== undefined).length,
       missingCount: missingRequiredColumns(names, kind.columns).length,
     }))
-    // With a single common name, which is a weak hint, the first kind is used.
+    // Of kinds with equally many common names, the kind that lacks the fewest columns wins. A single common name is a weak hint:
+    // then the first of these kinds wins.
     .sort(
       (a, b) => b.commonCount - a.commonCount || (a.commonCount > 1 ? a.missingCount - b.missingCount : 0),
     )

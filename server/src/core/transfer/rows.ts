@@ -151,8 +151,9 @@ export type RowCategory =
   | { readonly type: 'new'; readonly id: bigint | undefined; readonly name: string | undefined }
 
 /**
- * Returns a function that finds a category by id, or by name regardless of case, and throws `BadRow` if the category is
- * missing, contradictory or ambiguous. A new category with an id keeps the first name that a row gives it.
+ * Returns a function that finds a category by id, or by name regardless of case. A category that does not exist is new. The
+ * function throws `BadRow` if a row has neither id nor name, if they contradict each other, or if several categories have the
+ * name. A new category with an id keeps the first name that a row gives it.
  */
 export function categoryFinder(
   categories: Iterable<Pick<Category, 'id' | 'name'>>,
@@ -189,7 +190,7 @@ export function categoryFinder(
   }
 }
 
-/** Names with the same key are the same category. */
+/** Names with the same key count as equal: case and surrounding blanks are ignored. */
 export function nameKey(text: string): string {
   return text.trim().toLowerCase()
 }

@@ -22,7 +22,7 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number]
 
-/** A change that could not be made. In an error about a single order, the order is the only change. */
+/** A change of the request that could not be made. A request about a single order has one detail, with the index 0. */
 export interface ErrorDetail {
   /** The index among the changes of the request. */
   readonly index: number
@@ -32,7 +32,7 @@ export interface ErrorDetail {
   readonly message: string
   /** With `invalid_request`: the field of the change that is wrong. */
   readonly field?: string
-  /** With `insufficient_stock`: the available units. */
+  /** With `insufficient_stock`: the units that the request could have taken. */
   readonly available?: number
   /** With `order_closed`: the state of the order. */
   readonly state?: string

@@ -379,7 +379,7 @@ export function jsonWriter<FieldSet extends Fields>(
 ): (record: JsonWriterInput<FieldSet>) => JsonOf<FieldSet> {
   const writers = Object.entries(fields).map(([name, schema]) => ({
     name,
-    // The type of the record ensures that the value of such a field is an object.
+    // The cast is safe: if the schema of a field is an object schema, the type of the record makes its value an object.
     write: IsObject(schema)
       ? (jsonWriter(schema.properties) as typeof identity)
       : codecOf(name, schema).toJson,
@@ -413,7 +413,7 @@ export function jsonTextWriter<FieldSet extends Fields>(
   }
 }
 
-const MAX_VALUE_LENGTH = 40
+const MAX_QUOTED_LENGTH = 40
 /** Matches JSON with a fraction, an exponent or 16 digits in a row. A double represents all other numbers exactly. */
 const MAY_BE_ROUNDED = /[0-9][.eE]|[0-9]{16}/
 const JSON_NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
@@ -429,8 +429,8 @@ export class NumberText {
 }
 
 /**
- * Parses JSON without rounding. If a double may round some number of the text, each number that `keepsText` selects becomes a
- * `NumberText`; otherwise `keepsText` is not called.
+ * Parses JSON without rounding. If the text contains a number that a double may round, each number for which `keepsText`
+ * returns true becomes a `NumberText`. Otherwise `keepsText` is not called.
  */
 export function parseExactJson(text: string, keepsText = isRounded): unknown {
   if (!MAY_BE_ROUNDED.test(text)) return JSON.parse(text)
@@ -450,8 +450,8 @@ function isRounded(value: number, source: string): boolean {
   const digits = (whole + fraction).replace(/^0+/, '')
   const significant = digits.replace(/0+$/, '')
   if (significant === '') return false
-  // The value is significant × 10^scale, so it is an integer only if the scale is not negative. A safe integer has at
-  // most 16 digits, so the compared texts stay short.
+  // The number in the source is significant × 10^scale, so it is an integer only if the scale is not negative. A safe integer
+  // has at most 16 digits, so the compared texts stay short.
   const scale = Number(exponent) - fraction.length + digits.length - significant.length
   return scale < 0 || significant + '0'.repeat(scale) !== String(Math.abs(value))
 }
@@ -479,5 +479,5 @@ export function quote(text: string): string {
 }
 
 export function shorten(text: string): string {
-  return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH)}…` : text
+  return text.length > MAX_QUOTED_LENGTH ? `${text.slice(0, MAX_QUOTED_LENGTH)}…` : text
 }

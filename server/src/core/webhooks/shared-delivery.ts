@@ -18,10 +18,13 @@ export class DeliverySlots {
   #startedThisTurn = 0
   readonly #waiting = new Set<() => void>()
 
-  /** Whether a webhook may start one more request. If only the limit per turn prevents it, `onNextTurn` is called next turn. */
-  hasRoomOrCallLater(requestCount: number, onNextTurn: () => void): boolean {
-    const isFirst = requestCount === 0
-    if (!isFirst && requestCount >= MAX_PARALLEL_PER_WEBHOOK) return false
+  /**
+   * Whether a webhook with this many open requests may start one more. If only the limit per turn prevents it, `onNextTurn` is
+   * called next turn.
+   */
+  hasRoomOrCallLater(openRequests: number, onNextTurn: () => void): boolean {
+    const isFirst = openRequests === 0
+    if (!isFirst && openRequests >= MAX_PARALLEL_PER_WEBHOOK) return false
     if (!isFirst && this.#totalRequests >= MAX_TOTAL_FOR_FURTHER_REQUESTS) return false
     if (this.#startedThisTurn < MAX_STARTED_PER_TURN) return true
     this.#waiting.add(onNextTurn)

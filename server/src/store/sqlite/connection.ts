@@ -62,11 +62,12 @@ interface ServingParts {
  *
  * The service calls `flushInBackground`. From then on its commits are visible at once. If other requests may be active, a
  * commit is flushed off the event loop, otherwise on it, which is faster. The result of a read is held back until every
- * commit that the read may have seen is flushed. `readLog` reads only flushed commits, so it waits for a flush only if another
- * process has committed.
+ * commit that the read may have seen is flushed. `readLog` stops before the first commit that is not flushed, so it does not
+ * wait, unless another process has committed after that commit.
  *
- * All other connections flush each commit before it returns (`synchronous = FULL`). They may read commits of the service
- * that are not flushed yet, and flush these before they return a result.
+ * All other connections flush each of their commits before it returns (`synchronous = FULL`). They may read commits of the
+ * service that are not flushed yet. Before they return a result, a long session of the service waits for its flush queue, and a
+ * connection of another process flushes the write-ahead log itself.
  */
 export class Connection implements SqlDatabase, LongSession {
   readonly dialect = DIALECT
