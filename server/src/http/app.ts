@@ -231,8 +231,8 @@ function findKeyByCode(context: OperationContext): MaybePromise<ApiKey | undefin
 }
 
 /**
- * If the address has exceeded its limit, a secret whose hash is not in the key ring is refused without a lookup, so
- * guessing secrets cannot overload the database. A valid key still works from such an address.
+ * If the address has exceeded its limit, a secret whose hash is not in the key ring, which has the hashes of all secrets, is
+ * refused without a lookup. So guessing secrets cannot overload the database, and a valid key still works from such an address.
  */
 async function lookUpKey(context: OperationContext, hash: string): Promise<ApiKey | undefined> {
   const { keyRing, addresses } = context.parts.access

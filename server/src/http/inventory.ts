@@ -168,13 +168,13 @@ type Coding = 'gzip' | 'zstd'
 /** A smaller body fits into one packet even without compression. */
 const MIN_BYTES_TO_COMPRESS = 1_400
 /**
- * Up to this size, a body is one buffer. A larger body is streamed in parts that all clients share. For a slow
- * client, only the unsent parts that the current snapshot no longer contains use extra memory.
+ * Up to this size, a body is one buffer. A larger body is streamed in parts that all clients share. If the stock changes while
+ * a slow client still reads, the replaced parts stay in memory until they are sent.
  */
 const MAX_WHOLE_BYTES = 1024 * 1024
 /** In order of preference. */
 const CODINGS: readonly Coding[] = ['zstd', 'gzip']
-/** Codings for bodies in parts. gzip is not possible, because its checksum covers the whole body. */
+/** Codings for bodies in parts. Not gzip: not all clients read a body of several gzip members. */
 const PART_CODINGS: readonly Coding[] = ['zstd']
 const VARY = 'Accept-Encoding'
 

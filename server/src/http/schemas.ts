@@ -36,7 +36,7 @@ const ErrorDetail = Type.Object(
     available: Type.Optional({
       ...AVAILABLE,
       description:
-        'With insufficient_stock: the units that the request could have taken. For a new order and with `keepReserved`, these are the available units, which are negative if more units are reserved than are on the shelf. Otherwise they are the units on the shelf.',
+        'With insufficient_stock: the units that the request could have taken. For a new order, or for an adjustment with `keepReserved`, these are the available units, which are negative if more units are reserved than are on the shelf. Otherwise they are the units on the shelf.',
     }),
     state: Type.Optional(
       Type.Unsafe<string>({

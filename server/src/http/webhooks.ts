@@ -287,8 +287,8 @@ export const redeliverWebhook = defineOperation('POST', '/webhooks/{webhookId}/r
     for (let tries = 1; ; tries++) {
       const found = await store.findWebhook(webhookId)
       const rewind = found && (await store.findRewind(found.webhook.progress, since))
-      // An unknown webhook gets a command that changes nothing, because the commit finds the reply of a repeated
-      // Idempotency-Key.
+      // An unknown webhook is not refused here: the request may be a repeat, and only the commit looks up the stored answer of
+      // its Idempotency-Key. So a command is run that changes nothing.
       const command =
         found === undefined || rewind === undefined
           ? ({ type: 'move_webhook_cursor', webhookId, cursor: '', onlyIfRevision: 0, ...origin } as const)
@@ -334,8 +334,9 @@ async function requireWebhook(store: WebhookStore, webhookId: bigint): Promise<W
 }
 
 /**
- * Returns the url in normal form, and why deliveries to it are not allowed. Throws if it is invalid. The commit refuses a url
- * with a problem, because the commit finds the reply of a repeated Idempotency-Key.
+ * Throws if the url is malformed. Otherwise returns it in normal form, with `urlProblem` if deliveries to it are not allowed.
+ * Does not throw for a `urlProblem`: the request may be a repeat, and only the commit looks up the stored answer of its
+ * Idempotency-Key.
  */
 async function checkWebhookUrl(
   text: string,

@@ -53,7 +53,10 @@ export interface ServiceOptions {
   readonly sharesPort?: boolean
   /** Resolves the host names of webhooks. The system's resolver by default. */
   readonly lookup?: Lookup
-  /** How long a burst of parallel requests may take to arrive. Tests without parallel requests set 0. */
+  /**
+   * Requests that arrive within this time after a 429 do not lead to a ban, because the client may have sent them before it saw
+   * the 429. Tests set 0, so that they need not wait.
+   */
   readonly burstMs?: number
   /** The file descriptor of a socket that already listens on the configured port. */
   readonly passedSocket?: number

@@ -51,7 +51,7 @@ export async function prepareDemo(store: Store, now: number): Promise<void> {
 
 const demoKeyId = (plan: Plan) => `key_demo_${plan}`
 
-/** Adds the key unless it exists. An existing key may have lost its public secret, because it was rotated or paired. */
+/** Adds the key unless it exists. Looks it up by id, because a rotation or a pairing may have replaced its public secret. */
 async function addDemoKey(store: Store, plan: Plan, now: number): Promise<void> {
   if ((await store.findKeyRecord(demoKeyId(plan))) !== undefined) return
   await store.addKey(

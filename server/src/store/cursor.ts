@@ -9,7 +9,7 @@ export interface LogCursor {
   readonly identity: string
 }
 
-/** All cursors of a log. The range itself is the last cursor. The promotion of a standby changes the identity. */
+/** The valid cursors of a log. Its own fields are the last cursor. The promotion of a standby changes the identity. */
 export interface LogRange extends LogCursor {
   /** The last cursor of each earlier identity, in the order of their positions. */
   readonly earlier: readonly LogCursor[]

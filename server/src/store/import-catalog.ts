@@ -81,8 +81,8 @@ const BARCODE_WRITES = [
 ]
 
 /**
- * The rows whose barcode another pet keeps, or an earlier line uses. A row may have several owners: the last one is the pet
- * that keeps the barcode or, if there is none, the pet of the first line.
+ * The rows whose barcode another pet keeps, or an earlier line uses. A row occurs once for each such pet. Its last occurrence
+ * has the pet to report: the pet that keeps the barcode or, if there is none, the pet of the first line.
  */
 const USED_BARCODES = `
   SELECT line, id, barcode, owner FROM (
@@ -109,7 +109,7 @@ export const PET_IMPORT: ImportKind<ImportedPet> = {
     await tables.throwIfRefused(options)
     for (const text of CATEGORY_WRITES) await tables.session.run(text)
     if (tables.hasRowLocks) {
-      // Nobody can wait for a row that is not in the store yet, so new rows are written before the existing rows are locked.
+      // New rows are written before the existing rows are locked, to keep the locks short.
       await writePets(tables, 'is_fresh', options)
       await tables.markTouched('SELECT id FROM differing WHERE NOT is_fresh')
       await tables.lockStock('pet_id IN (SELECT id FROM touched)')
@@ -136,7 +136,7 @@ async function refuseUsedBarcodes(tables: ImportTables<ImportedPet>): Promise<vo
       USED_BARCODES,
     )
     if (used.length === 0) return
-    // The last owner of each row counts.
+    // If a row occurs several times, the Map keeps its last occurrence.
     const byId = new Map(used.map((row) => [row.id, row]))
     const refused = Array.from(byId.values(), ({ id, line, barcode, owner }) => ({
       id,

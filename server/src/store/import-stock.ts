@@ -157,7 +157,7 @@ async function readOrders(
     now: Number(now),
     newIds: [],
     expiredHolds: expiredRows.map((row) => toOrder(row)),
-    // In a preview, an earlier step has released the expired holds of its pets only in memory.
+    // If an earlier step of a preview has released an expired hold, its row still says open, so `orderAt` sets the state.
     orders: new Map(storedRows.map((row) => [row.id, orderAt(toOrder(row), Number(now))])),
   }
 }

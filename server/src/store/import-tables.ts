@@ -49,7 +49,7 @@ export interface ImportKind<Value> {
   lock(tables: ImportTables<Value>): Promise<void>
   /** Compares the rows of `sorted` in this scope with the store, and inserts those that differ into `differing`. */
   compare(tables: ImportTables<Value>, scope: Scope): Promise<void>
-  /** Moves the rows that contradict the contents of the store from `differing` to `refused`. */
+  /** Moves rows that cannot be written, such as a pet whose barcode another pet uses, from `differing` to `refused`. */
   refuseInPreview?(tables: ImportTables<Value>): Promise<void>
   /** Writes the rows of `differing`. Throws `RowsRefused` if a row is refused and `options` do not allow skipping it. */
   write(tables: ImportTables<Value>, options: ApplyOptions): Promise<void>
@@ -170,8 +170,8 @@ interface StepOptions {
  *
  * - `staged`: the rows in the order of the file. `sorted`: the same rows by id, without duplicates.
  * - `differing`: the rows that differ from the store, with the values of the store in columns that start with `old_`.
- *   `is_new`: the store does not have the record. `is_fresh` (only PostgreSQL): the first comparison already found
- *   that the record is new. These rows are inserted before existing rows are locked, to keep the locks short.
+ *   `is_new`: the store does not have the record. `is_fresh` (only PostgreSQL): the record was already new in the first
+ *   comparison, before any row was locked. The import inserts fresh pets before it locks existing pets, to keep locks short.
  * - `refused`: the rows that cannot be written, such as a pet whose barcode another pet uses, each with the reason.
  * - `touched`: the ids of the rows that have to be compared again.
  * - `numbered`: the log ids of the pets in a step.

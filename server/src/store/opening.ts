@@ -73,7 +73,7 @@ export function requireOwnTables(version: number, newest: number, missing: reado
 /** The address without its password, for messages. The address may be malformed. */
 export function withoutPassword(address: string): string {
   if (address.startsWith('sqlite:')) return address
-  // The query comes first, because a password in it may contain an @.
+  // Hides a password in the query first, because it may contain an @.
   const shown = address
     .replace(/([?&]password=)[^&#]*/gi, '$1***')
     // `host=db password=…`: quoting can be wrong in a malformed address, so everything after it is hidden.

@@ -30,7 +30,7 @@ export interface Dialect {
   readonly joinByIndex: (table: string, condition: string) => string
   /** Selects the ids in the JSON array that the parameter holds. The column is named `id`. */
   readonly idsInJsonArray: (parameter: string) => string
-  /** Selects the id that was generated last, or a lower one if none was. */
+  /** Selects the id that was generated last, or a lower id if none was generated yet. */
   readonly lastIdSql: (table: GeneratedIdTable) => string
   /** A statement that makes generated ids start above $1. */
   readonly advanceIds: (table: GeneratedIdTable) => string

@@ -88,7 +88,7 @@ export class Logger implements RequestObserver, DeliveryObserver {
     const isSelected = status >= this.#minStatus || durationMs >= this.#slowMs || isAdmittedPairing
     const isUnreadable = problem !== undefined
     if (!isSelected && !isUnreadable) return
-    // Not throttled: a selected request with an operation. Its key was valid, so the limits of the key bound the lines.
+    // An unreadable request with an operation had a valid key, so the limits of the key bound the number of its lines.
     const hasOperation = operationName !== 'none'
     const isThrottled = isUnreadable && !(isSelected && hasOperation)
     if (isThrottled && !this.#mayLogUnreadable()) return

@@ -19,7 +19,7 @@ export function addCopyCommand(program: PetstoreCommand): void {
     .option('--from <url>', 'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE')
     .option(
       '--to <url>',
-      'an empty store, in the same format. One of the two flags may be left out and defaults to DATABASE_URL',
+      'URL of an empty store, written like that of --from. One of the two flags may be left out and defaults to DATABASE_URL',
     )
     .action(copy)
 }
@@ -29,8 +29,8 @@ async function copy({ from, to }: Flags): Promise<void> {
     throwUsageError('copy needs --from or --to; the other defaults to DATABASE_URL')
   }
   const flagsFor = (databaseUrl: string | undefined) => (databaseUrl === undefined ? {} : { databaseUrl })
-  // Without --to, a SQLite target may be the default file in the wrong folder, so it must already exist, with current
-  // tables. A PostgreSQL target is always named by DATABASE_URL.
+  // Without --to, no SQLite file is created: in the wrong folder, the default path is not the file that the user means.
+  // PostgreSQL has no default address, so the user has chosen the target.
   const targetConfig = readConfig(flagsFor(to))
   const mayCreateTarget = to !== undefined || isPostgresUrl(targetConfig.databaseUrl)
   if (!mayCreateTarget && isDatabaseFileMissing(targetConfig)) {

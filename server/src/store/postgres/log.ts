@@ -13,7 +13,7 @@ interface Numbering {
   readonly last: bigint
   /** The last place that is reserved for rows that are still being numbered; equal to `last` if there are no such rows. */
   readonly reserved: bigint
-  /** The last cursor of each earlier timeline, separated by blanks. */
+  /** The last cursor of each earlier identity, separated by blanks. A promotion changes the identity. */
   readonly earlier: string
 }
 
@@ -25,7 +25,7 @@ interface PlaceRow extends Omit<LogRow, 'id'> {
   id: bigint | null
 }
 
-/** A condition on log rows. Rows up to the floor came with a dump and have transaction ids of another server. */
+/** A condition on log rows. Rows up to the floor came with a dump: they need no place, as the restore ended all cursors. */
 const HAS_PLACE_OR_NEEDS_NONE = `(id <= (SELECT floor FROM log_numbering)
   OR pg_visible_in_snapshot(xid, (SELECT snapshot FROM log_numbering)))`
 

@@ -113,7 +113,7 @@ export async function migrate(database: SqlDatabase, mode: TablesMode): Promise<
         );
         ALTER TABLE migrations ADD COLUMN IF NOT EXISTS oldest_program integer`)
       const version = await versionOf(session)
-      // Version 0 means here that no migration was applied yet.
+      // Tables of another program were refused above, so version 0 means that there are no tables.
       if (isUpToDateOrThrow(version.number === 0 ? undefined : version)) return
       if (isEarly) await saveRowsAndDropEarlyTables(session)
       const appliedVersion = isEarly ? 0 : version.number
@@ -132,7 +132,7 @@ export async function migrate(database: SqlDatabase, mode: TablesMode): Promise<
   )
 }
 
-/** Instances of the early program have to be stopped: the conversion gives up if one of them uses the tables. */
+/** Instances of the development version before 1.0 have to be stopped: the conversion fails if one of them uses the tables. */
 const DROP_EARLY_TABLES = `
   SET LOCAL lock_timeout = '3s';
   DROP VIEW log_end, stock, late_changes;
@@ -186,7 +186,7 @@ interface FoundTables extends Version {
 
 /**
  * Returns `undefined` if there are no tables, and version 0 if there are tables, but no migration was applied to them. Must not
- * be called while the migration lock is held, because a connection may cache the result that a table does not exist.
+ * be called in the transaction that holds the migration lock: the connection may have cached that a table does not exist.
  */
 async function findTables(database: RowSource): Promise<FoundTables | undefined> {
   const [found] = await database.rows<{ hasMigrations: boolean; isOurs: boolean; isEmpty: boolean }>(`

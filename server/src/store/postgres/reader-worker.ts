@@ -57,7 +57,7 @@ async function searchSnapshot(connection: Connection): Promise<SearchSnapshot> {
         [current.snapshot, current.server, current.prunings, connection.lossCount].join('@'),
       changedSince: async (cursor) => {
         const [snapshot = '', server, prunings = '0', lossCount] = cursor.split('@')
-        // A null server is a run of PostgreSQL that is not registered. It could be any run, so it equals none.
+        // `server` is null if this run of PostgreSQL has no token yet. Then the cursor may come from another run.
         if (
           current.server === null ||
           server !== current.server ||

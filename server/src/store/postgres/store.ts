@@ -97,8 +97,8 @@ export async function openPostgresStore(
 }
 
 /**
- * A search takes longer only if the network drops packets: the search connects to the server, waits for the index and searches
- * it, and the server ends a statement that takes too long.
+ * The longest time that a search takes: the sum of the timeouts for connecting, for a statement, for loading the index and for
+ * searching it. A search takes longer only if the network drops packets.
  */
 function maxSearchMs({ connectTimeoutSeconds, statementTimeoutSeconds }: PostgresSettings): number {
   const serverMs = (connectTimeoutSeconds + statementTimeoutSeconds) * SECOND

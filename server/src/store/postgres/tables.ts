@@ -480,8 +480,8 @@ export const COMPLETE_NUMBERING = `
 `
 
 /**
- * Replaces note_pruning. After the restore of a dump, the transaction ids of its rows mean nothing on this server: rows up to the
- * floor do not count as pruned, and neither does a transaction id that this server has not reached.
+ * Replaces note_pruning. After the restore of a dump, the transaction ids of its rows mean nothing on this server. So
+ * note_pruning ignores pruned rows up to the floor, and replaces a pruned_xid that this server has not reached.
  */
 export const PRUNING_AFTER_RESTORE = `
   CREATE OR REPLACE FUNCTION note_pruning() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -28,7 +28,10 @@ const PERMISSION_BITS = 0o777
 const SERVING_LOCK_TIMEOUT_MS = 200
 /** The offset in a SQLite file of the number that PRAGMA user_version sets. */
 const USER_VERSION_OFFSET = 60
-/** A killed import leaves its announcement behind, which is ignored when the announced end is this long ago. */
+/**
+ * An import announces its expected end in a file. A killed import leaves the file behind, so it is ignored this long after that
+ * end.
+ */
 const STALE_AFTER_MS = 60 * SECOND
 /** Linux follows at most this many symbolic links, one after the other. */
 const MAX_LINKS = 40
@@ -78,7 +81,7 @@ export function createPrivateFile(
   }
 }
 
-/** Copies all bytes of a file to the same positions of the other file, which may be the same file. */
+/** Copies all bytes of `source` to the same positions of `target`. If both are the same file, its bytes are written again. */
 export function copyBytes(source: number, target: number): void {
   const chunk = Buffer.alloc(CHUNK_BYTES)
   let position = 0

@@ -37,7 +37,7 @@ export function logMethods(connection: Connection): LogMethods {
     )
 
   return {
-    // Only PostgreSQL has earlier timelines.
+    // Cursors of an earlier identity stay valid only after the promotion of a PostgreSQL standby.
     logRange: () => connection.readLog((flushedEnd) => ({ ...capLogEnd(flushedEnd, logEnd()), earlier: [] })),
 
     latestEventCursor: () => connection.readLog((flushedEnd) => toCursor(capLogEnd(flushedEnd, logEnd()))),

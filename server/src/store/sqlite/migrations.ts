@@ -129,8 +129,8 @@ const DROP_FULL_TEXT_INDEX = `
   DROP TABLE IF EXISTS pet_words`
 
 /**
- * The program decides which states an order can have: see core/orders/order.ts. SQLite cannot drop a CHECK constraint, so the
- * table is rebuilt.
+ * Earlier versions created `orders` with a CHECK constraint that lists the states. Now only the program decides which states an
+ * order can have: see core/orders/order.ts. SQLite cannot drop a CHECK constraint, so the table is rebuilt.
  */
 const DROP_ORDER_STATE_CHECK = `
   CREATE TABLE orders_rebuilt (
