@@ -63,8 +63,8 @@ const UNSENT_RESPONSES_BETWEEN_CHECKS = 16
 /**
  * A stopping listener first sends `Connection: close` with each response, which ends the connections in use. A request
  * may be on its way over an idle connection, so idle connections are closed only when no bytes have arrived on any
- * connection for a second, or after MAX_SECONDS_UNTIL_QUIET. The second consists of several
- * short waits. If the machine is suspended, only one of them is affected, so the suspension does not count as quiet.
+ * connection for a second, or after MAX_SECONDS_UNTIL_QUIET. The second consists of several short waits. If the machine is
+ * suspended, only one of them is affected, so the suspension does not count as quiet.
  */
 const CHECKS_PER_QUIET_SECOND = 10
 const MAX_SECONDS_UNTIL_QUIET = 5

@@ -7,7 +7,7 @@ export function printRefused(refused: Tally<RefusedLine>): void {
   for (const line of exampleLines(refused, ({ reason }) => reason)) console.error(line)
 }
 
-/** Appends the number of skipped lines, the time and the rate to `result`, such as `3 pets added, 2 changed`. */
+/** Appends the number of skipped lines, the time and the rate to `result`, such as `3 pets added, 2 changed, 4 unchanged`. */
 export function importSummary(result: string, rows: number, refusedCount: number, seconds: number): string {
   // A short import spends most of its time on startup, so its rate would mislead.
   const rate = seconds < 1 ? '' : `, ${formatNumber(Math.round(rows / seconds))} rows/s`

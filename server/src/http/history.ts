@@ -76,7 +76,7 @@ async function hasHistory(store: HistoryStore, petId: bigint): Promise<boolean> 
 export const listRecentChanges = defineOperation('GET', '/inventory/history', {
   summary: 'List the stock changes of all pets',
   description:
-    'Returns the changes of stock quantities that match every given parameter, newest first, in pages. Removed pets keep their history. With any parameter, a page examines at most 100,000 rows of the log, so it may have fewer changes than `limit`, or none, and still link to the next page.',
+    'Returns the changes of stock quantities that match every given parameter, newest first, in pages. Removed pets keep their history. With any parameter other than `limit` and `cursor`, a page examines at most 100,000 rows of the log, so it may have fewer changes than `limit`, or none, and still link to the next page.',
   query: {
     ...FILTERS,
     reason: Type.Optional(Reason),

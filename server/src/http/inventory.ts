@@ -169,12 +169,12 @@ type Coding = 'gzip' | 'zstd'
 const MIN_BYTES_TO_COMPRESS = 1_400
 /**
  * Up to this size, a body is one buffer. A larger body is streamed in parts that all clients share. If the stock changes while
- * a slow client still reads, the replaced parts stay in memory until they are sent.
+ * a slow client still reads, the replaced parts stay in memory, at most until the whole body is sent.
  */
 const MAX_WHOLE_BYTES = 1024 * 1024
 /** In order of preference. */
 const CODINGS: readonly Coding[] = ['zstd', 'gzip']
-/** Codings for bodies in parts. Not gzip: not all clients read a body of several gzip members. */
+/** Codings for bodies in parts. gzip is left out: docs/decisions/2026-11-15-live-view.md. */
 const PART_CODINGS: readonly Coding[] = ['zstd']
 const VARY = 'Accept-Encoding'
 

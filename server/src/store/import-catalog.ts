@@ -81,8 +81,8 @@ const BARCODE_WRITES = [
 ]
 
 /**
- * The rows whose barcode another pet keeps, or an earlier line uses. A row occurs once for each such pet. Its last occurrence
- * has the pet to report: the pet that keeps the barcode or, if there is none, the pet of the first line.
+ * The rows whose barcode another pet keeps, or an earlier line uses. A row may occur several times. Its last
+ * occurrence has the pet to report: the pet that keeps the barcode or, if there is none, the pet of the first line.
  */
 const USED_BARCODES = `
   SELECT line, id, barcode, owner FROM (

@@ -19,7 +19,7 @@ export function addCopyCommand(program: PetstoreCommand): void {
     .option('--from <url>', 'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE')
     .option(
       '--to <url>',
-      'URL of an empty store, written like that of --from. One of the two flags may be left out and defaults to DATABASE_URL',
+      'URL of an empty store, in the same form as for --from. One of the two flags may be left out and defaults to DATABASE_URL',
     )
     .action(copy)
 }

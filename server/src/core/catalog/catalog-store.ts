@@ -2,7 +2,7 @@ import type { Category } from './category.ts'
 import type { Pet, PetFilter, StockedPet } from './pet.ts'
 import type { FoundPet, InventorySearch, SearchWindow } from './search.ts'
 
-/** Reads pets and categories. Commands change them, through `StockStore.changeStock`; `addPets` only fills a new store. */
+/** Reads pets and categories. `StockStore.changeStock` and imports change them; `addPets` only fills a new store. */
 export interface CatalogStore {
   findPet(petId: bigint): Promise<Pet | undefined>
   /** The first `limit` pets that match the filter, by id ascending. */

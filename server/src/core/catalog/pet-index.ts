@@ -43,8 +43,8 @@ const decoder = new TextDecoder()
 
 /**
  * All pets in memory, as columns of about 80 bytes per pet. A search that sorts by id examines the pets in that order and
- * stops when its page is full. A search that sorts by units examines all pets and keeps the best. A search that sorts by name
- * tries the first way, then the second (MAX_EXAMINED_BY_NAME).
+ * stops when its page is full. A search that sorts by name examines the first MAX_EXAMINED_BY_NAME pets in that order and, if
+ * they do not fill the page, all pets. A search that sorts by units examines all pets and keeps the best.
  */
 export class PetIndex {
   #columns = columnsFor(INITIAL_CAPACITY)

@@ -44,7 +44,7 @@ export class SharedLimits implements LimitKeeper {
   #waiting: WaitingRequest[] = []
   #round: Promise<void> | undefined
   #lastRoundSize = 0
-  /** Keys whose last request was refused. They skip `countRequests`, which would probably refuse their next request. */
+  /** Keys whose last request was refused. They skip `countRequests`, which would probably not admit their next request. */
   readonly #refusedKeys = new Set<string>()
 
   constructor(store: SharedLimitStore, burstMs = BURST_MS) {

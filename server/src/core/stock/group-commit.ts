@@ -285,8 +285,8 @@ interface SplitBatch {
 }
 
 /**
- * Splits a batch into free commands and groups of blocked commands. A command that shares a pet with an earlier blocked command
- * joins its group, so that their order is kept. No pet is in two groups.
+ * Splits a batch into free commands and groups of blocked commands. A command that shares a pet or a held lock with an earlier
+ * blocked command joins its group, so that their order is kept. No pet is in two groups.
  */
 function splitByLocks(batch: readonly WaitingCommand[], heldLocks: ReadonlySet<Lock>): SplitBatch {
   const free: WaitingCommand[] = []

@@ -186,8 +186,8 @@ export function kindOfNames<Name extends string>(
       commonCount: names.filter((name) => closestName(name, namesOf(kind.columns)) !== undefined).length,
       missingCount: missingRequiredColumns(names, kind.columns).length,
     }))
-    // Of kinds with equally many common names, the kind that lacks the fewest columns wins. A single common name is a weak hint:
-    // then the first of these kinds wins.
+    // Of kinds with equally many common names, the kind wins of which the header lacks the fewest required columns. A single
+    // common name is a weak hint: then the first of these kinds wins.
     .sort(
       (a, b) => b.commonCount - a.commonCount || (a.commonCount > 1 ? a.missingCount - b.missingCount : 0),
     )

@@ -83,8 +83,8 @@ export async function openRows<Name extends string>(
 }
 
 function detectJsonKind<Name extends string>(line: string, kinds: readonly FileKind<Name>[]): FileKind<Name> {
-  // Matches only the names of members: no other string is followed by a colon. Without backslashes, no escaped quote inside a
-  // value matches.
+  // Matches only the names of members: no other string is followed by a colon. The pattern excludes backslashes, so that no
+  // escaped quote inside a value matches.
   const names = [...line.matchAll(/"([^"\\]*)"\s*:/g)].map(([, name = '']) => name)
   // If no kind fits, the file is read as the first kind, and each line reports its missing columns.
   const kind = kindOfNames(names, kinds) ?? kinds[0]

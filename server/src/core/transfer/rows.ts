@@ -152,8 +152,8 @@ export type RowCategory =
 
 /**
  * Returns a function that finds a category by id, or by name regardless of case. A category that does not exist is new. The
- * function throws `BadRow` if a row has neither id nor name, if they contradict each other, or if several categories have the
- * name. A new category with an id keeps the first name that a row gives it.
+ * function throws `BadRow` if a row has neither id nor name, if they contradict each other, or if it has only a name and
+ * several categories have that name. A new category with an id keeps the first name that a row gives it.
  */
 export function categoryFinder(
   categories: Iterable<Pick<Category, 'id' | 'name'>>,

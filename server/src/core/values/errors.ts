@@ -22,7 +22,7 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number]
 
-/** A change of the request that could not be made. A request about a single order has one detail, with the index 0. */
+/** A change of the request that could not be made. If the request is about a single order, that order is the change 0. */
 export interface ErrorDetail {
   /** The index among the changes of the request. */
   readonly index: number

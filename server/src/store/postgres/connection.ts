@@ -27,8 +27,8 @@ const PROBE_GRACE_MS = 300
 /** Added to the server's statement timeout, so that this process stops waiting only if the server does not answer at all. */
 const TIMEOUT_MARGIN_MS = 2 * SECOND
 /**
- * If a transaction in a session of `openSeparateSession` sends no statement for this long, the server rolls it back. Only a
- * suspended process pauses that long.
+ * If a writing transaction in a session of `openSeparateSession` sends no statement for this long, or for half the statement
+ * timeout if that is shorter, the server rolls it back. Only a suspended process pauses that long.
  */
 const MAX_PAUSE_MS = 5 * SECOND
 /** How long callers that use a session may take to finish when the store is closed. */

@@ -113,7 +113,7 @@ export async function migrate(database: SqlDatabase, mode: TablesMode): Promise<
         );
         ALTER TABLE migrations ADD COLUMN IF NOT EXISTS oldest_program integer`)
       const version = await versionOf(session)
-      // Tables of another program were refused above, so version 0 means that there are no tables.
+      // Version 0 counts as no tables. In the mode `migrate`, tables of another program may exist next to the new tables.
       if (isUpToDateOrThrow(version.number === 0 ? undefined : version)) return
       if (isEarly) await saveRowsAndDropEarlyTables(session)
       const appliedVersion = isEarly ? 0 : version.number

@@ -57,7 +57,7 @@ async function searchSnapshot(connection: Connection): Promise<SearchSnapshot> {
         [current.snapshot, current.server, current.prunings, connection.lossCount].join('@'),
       changedSince: async (cursor) => {
         const [snapshot = '', server, prunings = '0', lossCount] = cursor.split('@')
-        // `server` is null if this run of PostgreSQL has no token yet. Then the cursor may come from another run.
+        // `current.server` is null if this run of PostgreSQL has no token yet. Then the cursor may come from another run.
         if (
           current.server === null ||
           server !== current.server ||

@@ -143,7 +143,7 @@ export function stockMethods(
       const rows = await connection.run((sql) => changedSince(sql, snapshot, prunings))
       const [first] = rows
       if (first === undefined || lossCount !== String(connection.lossCount)) return 'reload'
-      // `server` is null if this run of PostgreSQL has no token yet. Then the cursor may come from another run.
+      // `first.server` is null if this run of PostgreSQL has no token yet. Then the cursor may come from another run.
       if (first.server === null || first.server !== server) return 'reload'
       if (first.is_cut || first.has_relist === true || first.log_rows > MAX_CHANGES_TO_APPLY) return 'reload'
       const updated: InventoryItem[] = []

@@ -97,8 +97,8 @@ export async function openPostgresStore(
 }
 
 /**
- * The longest time that a search takes: the sum of the timeouts for connecting, for a statement, for loading the index and for
- * searching it. A search takes longer only if the network drops packets.
+ * A worker that answers no search for this long is replaced. It is the sum of the timeouts for connecting, for one statement,
+ * for loading the index and for searching it.
  */
 function maxSearchMs({ connectTimeoutSeconds, statementTimeoutSeconds }: PostgresSettings): number {
   const serverMs = (connectTimeoutSeconds + statementTimeoutSeconds) * SECOND

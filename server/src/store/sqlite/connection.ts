@@ -65,7 +65,7 @@ interface ServingParts {
  * commit that the read may have seen is flushed. `readLog` stops before the first commit that is not flushed, so it does not
  * wait, unless another process has committed after that commit.
  *
- * All other connections flush each of their commits before it returns (`synchronous = FULL`). They may read commits of the
+ * All other connections flush each durable commit before it returns (`synchronous = FULL`). They may read commits of the
  * service that are not flushed yet. Before they return a result, a long session of the service waits for its flush queue, and a
  * connection of another process flushes the write-ahead log itself.
  */
@@ -202,7 +202,7 @@ export class Connection implements SqlDatabase, LongSession {
       this.#version++
       this.#lastDataVersion = dataVersion
       this.#ownCommitsFlushed = this.#serving?.queue.untilFlushed()
-      // The next read awaits this promise and reports its error. There may be no next read.
+      // The next `readLog` awaits this promise and reports its error. There may be none.
       this.#ownCommitsFlushed?.catch(() => {})
     } catch {
       // The new version makes the caller read the file, and that read reports the problem.
