@@ -243,7 +243,7 @@ export interface Order {
   readonly note?: string
   /** Public identifier of the API key that created the order; GET /keys/names has its name. Orders of `petstore import` have `petstore-import`, which is not a key. Absent if an older version of the service created the order. */
   readonly createdBy?: string
-  /** Public identifier of the API key that completed or cancelled the order. Absent if the order is open or expired, or if an older version of the service closed it. */
+  /** Public identifier of the API key that completed or cancelled the order; `petstore` if `petstore orders` did, or `petstore-import` if `petstore import` did, which are not keys. Absent if the order is open or expired, or if an older version of the service closed it. */
   readonly closedBy?: string
 }
 
@@ -825,7 +825,7 @@ export interface ErrorDetail {
   readonly message: string
   /** The field of the change that is wrong. */
   readonly field?: string
-  /** With insufficient_stock: the units that the request could have taken. For a new order and with `keepReserved`, these are the available units, which are negative if more units are reserved than are on the shelf. Otherwise they are the units on the shelf. */
+  /** With insufficient_stock: the units that the request could have taken. For a new order, or for an adjustment with `keepReserved`, these are the available units, which are negative if more units are reserved than are on the shelf. Otherwise they are the units on the shelf. */
   readonly available?: number
   /** With order_closed: the state of the order. */
   readonly state?: 'complete' | 'cancelled' | 'expired'

@@ -54,8 +54,8 @@ export interface ServiceOptions {
   /** Resolves the host names of webhooks. The system's resolver by default. */
   readonly lookup?: Lookup
   /**
-   * Requests that arrive within this time after the first 429 of a window do not count towards a ban, unless their connection has
-   * already carried a 429: the client may have sent them before it saw the 429. Most tests set 0, so that they need not wait.
+   * Requests that arrive within this time after the first 429 of a window do not count towards a ban, unless their connection
+   * has already carried a 429: the client may have sent them before it saw the 429. Most tests set 0, so that they need not wait.
    */
   readonly burstMs?: number
   /** The file descriptor of a socket that already listens on the configured port. */
