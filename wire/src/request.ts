@@ -263,7 +263,10 @@ const MAX_KEPT_BYTES = 256 * 1024
 /** The request that is being received or answered. A connection has at most one. */
 export interface PendingRequest extends ResponseContext {
   readonly requestBody: RequestBody
-  /** Whether the client waits for `100 Continue`. If it does not send the body, its next bytes are another request. */
+  /**
+   * Whether the client waits for `100 Continue` before it sends the body. If it gets a response instead, its next bytes may be
+   * the body or another request, so the connection is closed after the response.
+   */
   readonly awaitsContinue: boolean
 }
 

@@ -153,7 +153,7 @@ export const SETTINGS = {
   },
   maxConnectionsPerAddress: {
     fallback: '1000',
-    help: 'maximum number of connections from one address, which may be a proxy (an IPv6 /64 counts as one address); beyond it, idle connections without a valid key are closed first, then new connections get 503',
+    help: 'maximum number of connections from one address (an IPv6 /64 counts as one address; behind a proxy, it is the address of the proxy); beyond it, idle connections without a valid key are closed first, then new connections get 503',
     parse: wholeNumber(1, 1_000_000),
   },
   maxUnsentMebibytes: {

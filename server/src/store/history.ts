@@ -184,8 +184,8 @@ export function historyMethods(
           const start = await findChainStart(database, petId, cursorId)
           if (start === null) return NO_ENTRIES
           if (start !== undefined) return searchChain(database, { limit, start, filter, scanLimits })
-          // The cursor is a row of another pet: the range was still short when the previous page was read, so `searchLog` read
-          // it. `searchLog` reads this page, too.
+          // The cursor is a row of another pet, so it comes from `searchLog`: the range was still short when the previous page
+          // was read. `searchLog` continues from it.
         }
         return searchLog(database, CHANGES, { limit, cursorId, range, filter, scanLimits })
       }),

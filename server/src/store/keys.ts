@@ -235,7 +235,7 @@ function usageOf(row: KeyUsageRow): Pick<KeyRecord, 'lastUsedAt' | 'day'> {
   return { lastUsedAt: Number(row.last_used_at), day }
 }
 
-/** Reads keys with their secrets, oldest first. `selection` holds the clauses that follow `FROM keys`. */
+/** Reads keys, oldest first, each with its secrets, newest first. `selection` holds the clauses that follow `FROM keys`. */
 async function readRecords(
   database: SqlDatabase,
   source: RowSource,

@@ -115,7 +115,7 @@ export function webhookMethods(
 
   const lagOf = async (cursor: string, range: LogRange): Promise<WebhookLag> => {
     const delivered = fromCursor(cursor)
-    // The log no longer has the events after this cursor, so a single relist event is delivered instead.
+    // The cursor does not belong to this log, for example after a restore, so a single relist event is delivered instead.
     if (delivered === undefined || !isCursorOf(range, delivered)) return ONE_RELIST
     const events = Number(range.position - delivered.position)
     if (events === 0) return { events, since: undefined }
@@ -128,7 +128,7 @@ export function webhookMethods(
 
   /**
    * Missing rows at the beginning of the log do not prove that it was pruned: on PostgreSQL, the first position may
-   * have no row. For such a position, `eventsAfter` returns a relist event.
+   * never have had a row. `eventsAfter` returns `relist_needed` only if the log was pruned.
    */
   const isPruned = async (range: LogRange): Promise<boolean> =>
     (await eventsAfter(cursorAt(range, 0n), 1)) === 'relist_needed'

@@ -29,8 +29,8 @@ async function copy({ from, to }: Flags): Promise<void> {
     throwUsageError('copy needs --from or --to; the other defaults to DATABASE_URL')
   }
   const flagsFor = (databaseUrl: string | undefined) => (databaseUrl === undefined ? {} : { databaseUrl })
-  // Without --to, no SQLite file is created: in the wrong folder, the default path is not the file that the user means.
-  // PostgreSQL has no default address, so the user has chosen the target.
+  // Without --to, no SQLite file is created: if the command runs in the wrong folder, its default path is not the file that
+  // the user means. PostgreSQL has no default address, so the user has chosen the target.
   const targetConfig = readConfig(flagsFor(to))
   const mayCreateTarget = to !== undefined || isPostgresUrl(targetConfig.databaseUrl)
   if (!mayCreateTarget && isDatabaseFileMissing(targetConfig)) {

@@ -84,12 +84,12 @@ export function addWebhooksCommands(program: PetstoreCommand): void {
   webhooks
     .command('deliveries')
     .description(
-      'Show the latest deliveries of a webhook with their responses, newest first. Times are in UTC.',
+      'Show the latest delivery attempts of a webhook with their responses, newest first. Times are in UTC.',
     )
     .argument('<webhookId>', ID_HELP, parseWebhookId)
     .option(
       '--limit <number>',
-      `maximum number of deliveries, up to ${MAX_KEPT_ATTEMPTS}`,
+      `maximum number of attempts, up to ${MAX_KEPT_ATTEMPTS}`,
       wholeNumberParser('--limit', 1, MAX_KEPT_ATTEMPTS),
       20,
     )
@@ -211,7 +211,7 @@ async function listDeliveries(
       durationMs,
       delivered: isDelivered,
     }),
-    emptyMessage: 'There are no deliveries yet.',
+    emptyMessage: 'There are no delivery attempts yet.',
   })
 }
 

@@ -23,7 +23,10 @@ import {
 
 /** Keeps rounds short, because requests that arrive during a round wait for its end. */
 const MAX_REQUESTS_PER_ROUND = 1_000
-/** A round that expects at least this many requests waits for more of them: a larger round costs the store hardly more. */
+/**
+ * If the last round had at least this many requests, or this many are waiting, the next round waits for more: a larger round
+ * costs the store hardly more.
+ */
 const MIN_REQUESTS_TO_GATHER = 8
 
 interface WaitingRequest {

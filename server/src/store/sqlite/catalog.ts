@@ -59,7 +59,7 @@ export function catalogTables(database: Database) {
       }
     },
 
-    /** The id of the latest log row of a removed pet. If the pet is created again, its history continues from that row. */
+    /** The id of the latest log row of a pet that has no entry. If the pet is created again, its history continues from there. */
     latestLogRowId: (petId: bigint): bigint | null => findLatestLogRowId.get(petId)?.id ?? null,
 
     write: ({ pets, categories }: CatalogChanges): void => {

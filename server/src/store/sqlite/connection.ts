@@ -202,7 +202,7 @@ export class Connection implements SqlDatabase, LongSession {
       this.#version++
       this.#lastDataVersion = dataVersion
       this.#ownCommitsFlushed = this.#serving?.queue.untilFlushed()
-      // The next `readLog` awaits this promise and reports its error. There may be none.
+      // The next `readLog` awaits this promise and reports its error. Without a `readLog`, the rejection would be unhandled.
       this.#ownCommitsFlushed?.catch(() => {})
     } catch {
       // The new version makes the caller read the file, and that read reports the problem.

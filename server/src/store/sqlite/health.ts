@@ -33,7 +33,7 @@ export function readinessCheck(
     try {
       await connection.write(() => {
         anyLogRow.get()
-        // `connection.write` flushes only commits that have changed a row. This statement changes one; the PRAGMA below does not.
+        // `connection.write` flushes only commits that have changed a row, and the PRAGMA below does not count as such a change.
         sameIdentity.run()
         // A newer program may have migrated the file in the meantime, so the version is read again.
         database.run(`PRAGMA user_version = ${readVersion.get()?.user_version ?? 0n}`)
