@@ -394,7 +394,7 @@ export class RequestBody {
     else if (this.#size === 0 && this.#chunkReader === undefined && this.#missingBytes === 0)
       this.#buffer = data
     else {
-      // Copied, because the rest of the body may arrive much later. Until then a subarray would keep the whole buffer in memory.
+      // Copied, because the rest of the body may arrive much later, and a subarray would keep the whole buffer in memory.
       if (size > this.#buffer.length) {
         const larger = new Uint8Array(Math.min(this.#maxBytes, Math.max(size, 2 * this.#buffer.length)))
         larger.set(this.#bytes())

@@ -49,7 +49,7 @@ export function watchPause(
 }
 
 /** Runs `apply`. If it would block a service for too long, rolls back its first step and asks before running `apply` again. */
-export async function applyWithinPause<Result>(
+export async function applyWithPauseLimit<Result>(
   writePause: WritePause | undefined,
   { yes, maxPause }: PauseFlags,
   { progress, signal }: { readonly progress: Progress; readonly signal: AbortSignal },

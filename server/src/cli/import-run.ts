@@ -14,7 +14,7 @@ import { ServiceError } from '../core/values/errors.ts'
 import type { Store } from '../store/store.ts'
 import { choiceParser, type PetstoreCommand, type SettingFlags, wholeNumberParser } from './arguments.ts'
 import { type ByteSource, openByteSource } from './files.ts'
-import { applyWithinPause, DEFAULT_MAX_PAUSE_SECONDS, type PauseFlags } from './import-pause.ts'
+import { applyWithPauseLimit, DEFAULT_MAX_PAUSE_SECONDS, type PauseFlags } from './import-pause.ts'
 import { dryRunReport, importSummary, printRefused } from './import-report.ts'
 import { formatCount, formatNumber, Progress, runInterruptible } from './terminal.ts'
 
@@ -163,7 +163,7 @@ async function applyImport<Value>(
   const { rowKind, staged, store, skipRefused, keyId, reason, reference } = run
   let mayBeCommitted = false
   try {
-    const counts = await applyWithinPause(store.writePause, flags, { progress, signal }, (onProgress) =>
+    const counts = await applyWithPauseLimit(store.writePause, flags, { progress, signal }, (onProgress) =>
       staged.apply({
         at: store.clock(),
         keyId,

@@ -123,7 +123,7 @@ export const SETTINGS = {
   },
   logRequests: {
     fallback: 'failures',
-    help: 'which requests are logged: all, errors (4xx and failures), failures (5xx and slower than 1 s), none',
+    help: 'which requests are logged: all; errors: 4xx, 5xx and requests slower than 1 s; failures: 5xx and requests slower than 1 s; none',
     parse: oneOf('all', 'errors', 'failures', 'none'),
   },
   tlsCert: {

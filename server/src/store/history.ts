@@ -184,8 +184,8 @@ export function historyMethods(
           const start = await findChainStart(database, petId, cursorId)
           if (start === null) return NO_ENTRIES
           if (start !== undefined) return searchChain(database, { limit, start, filter, scanLimits })
-          // The cursor is a row of another pet, so it comes from `searchLog`: the range was still short when the previous page
-          // was read. `searchLog` continues from it.
+          // Only `searchLog` returns cursors that are rows of other pets. It read the previous page, when the range had fewer
+          // rows, so it reads this page, too.
         }
         return searchLog(database, CHANGES, { limit, cursorId, range, filter, scanLimits })
       }),

@@ -132,7 +132,7 @@ export class PetSearch {
   /** Updates the index to the snapshot and returns it. Returns `undefined` if the index has to be loaded. */
   async #catchUp(snapshot: SearchSnapshot): Promise<PetIndex | undefined> {
     const index = this.#index
-    if (index === undefined || index.isWasteful) return undefined
+    if (index === undefined || index.shouldReload) return undefined
     const cursor = await snapshot.cursor()
     if (cursor === this.#cursor) return index
     const changed = await snapshot.changedSince(this.#cursor)

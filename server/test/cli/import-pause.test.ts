@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { applyWithinPause, watchPause } from '../../src/cli/import-pause.ts'
+import { applyWithPauseLimit, watchPause } from '../../src/cli/import-pause.ts'
 import { Progress } from '../../src/cli/terminal.ts'
 import { ROWS_PER_STEP } from '../../src/store/import-tables.ts'
 import { newWritePause, secondsUntilImportEnds } from '../../src/store/sqlite/database-files.ts'
@@ -132,7 +132,7 @@ test('an import announces the remaining time after each step, and removes the an
       })),
     )
     await staged.finishStaging(1)
-    await applyWithinPause(
+    await applyWithPauseLimit(
       store.writePause,
       { maxPause: 5, yes: true },
       { progress: new Progress('rows'), signal: new AbortController().signal },

@@ -39,7 +39,7 @@ export function addBackupCommands(program: PetstoreCommand): void {
     )
     .option(
       '--new-identity',
-      'only give the database a new identity, so that clients that follow events list everything again; use this after a restore with another tool, such as pg_restore',
+      'only give the database a new identity, so that clients that follow events read the whole list again; use this after a restore with another tool, such as pg_restore',
     )
     .databaseSettings()
     .action(restore)
@@ -163,7 +163,7 @@ async function renewIdentity(flags: RestoreFlags): Promise<void> {
     await store.close()
   }
   console.log(
-    `${databaseName(config)} has a new identity: clients that follow its events list everything again.`,
+    `${databaseName(config)} has a new identity: clients that follow its events will read the whole list again.`,
   )
 }
 

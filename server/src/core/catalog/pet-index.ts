@@ -66,7 +66,7 @@ export class PetIndex {
   readonly #categoryCodes = new Map<bigint, number>()
 
   /** Whether renamed and removed pets have left so much unused space that the index should be loaded again. */
-  get isWasteful(): boolean {
+  get shouldReload(): boolean {
     return this.#unusedTokens > 10_000 && this.#unusedTokens > this.#tokenEnd / 2
   }
 

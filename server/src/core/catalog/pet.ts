@@ -56,7 +56,7 @@ const { id, name, categoryId, status, ...optionalFields } = PET
 /** A pet in a file, whose columns are in this sequence. The file also has the name of the category. */
 export const PET_ROW = { id, name, categoryId, status, quantity: STOCKED_PET.quantity, ...optionalFields }
 
-/** A row of a file. Null clears a field; an absent field keeps its value. `category` names a category to create. */
+/** A row of a file. Null clears a field; an absent field keeps its value. If the category is new, `category` is its name. */
 export type ImportedPet = Pick<StockedPet, 'id' | 'name' | 'categoryId' | 'status' | 'quantity'> &
   Omit<PetPatch, 'name' | 'categoryId' | 'status'> & { readonly category?: string }
 

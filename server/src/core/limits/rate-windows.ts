@@ -198,9 +198,9 @@ export class BurstFilter {
   /** Whether the client had seen a 429. `lastUsedAt` is the time of its previous request to any instance. */
   wasWarned(keyId: string, { receivedAt, connection }: Arrival, now: number, lastUsedAt: number): boolean {
     const warning = this.#warnings.get(keyId)
-    // This process sent no 429 in this window, but another process may have sent one. Such a 429 is at least as old as the
-    // key's previous request, so BURST_MS after that request the client has had time to see it. If the clock was set back, the
-    // time since that request counts as 0 ms.
+    // This process sent no 429 in this window, but another process may have sent one, in response to the key's previous
+    // request or an earlier request. BURST_MS after the previous request, the client has had time to see it. If the clock was set
+    // back, the time since that request counts as 0 ms.
     if (warning === undefined || now >= warning.resetAt) return Math.max(0, now - lastUsedAt) >= this.#burstMs
     const sentAt = connection === undefined ? undefined : warning.sentTimes.get(connection)
     if (sentAt !== undefined && receivedAt > sentAt) return true

@@ -29,7 +29,7 @@ export function catalogTables(database: Database) {
   )
   const findBarcodeOwner = database.query<{ id: bigint }, [string]>('SELECT id FROM pets WHERE barcode = ?')
   const findAnyPetIn = database.query<unknown, [bigint]>('SELECT 1 FROM pets WHERE category_id = ? LIMIT 1')
-  const findLatestLogRowId = database.query<{ id: bigint | null }, [bigint]>(
+  const findLatestPetRowId = database.query<{ id: bigint | null }, [bigint]>(
     `SELECT max(id) AS id FROM log WHERE pet_id = ? AND ${IS_PET_EDIT}`,
   )
   const clearBarcode = database.query<unknown, [bigint]>(
@@ -59,8 +59,8 @@ export function catalogTables(database: Database) {
       }
     },
 
-    /** The id of the latest log row of a pet that has no entry. If the pet is created again, its history continues from there. */
-    latestLogRowId: (petId: bigint): bigint | null => findLatestLogRowId.get(petId)?.id ?? null,
+    /** The id of the log row that removed the pet, or null. If the pet is created again, its history continues from there. */
+    latestPetRowId: (petId: bigint): bigint | null => findLatestPetRowId.get(petId)?.id ?? null,
 
     write: ({ pets, categories }: CatalogChanges): void => {
       // Barcodes are unique, so all old barcodes are cleared before a new barcode is written.

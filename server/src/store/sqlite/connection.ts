@@ -60,9 +60,9 @@ interface ServingParts {
  * block the event loop. Instead, a statement that finds the database locked is retried, and other requests run between the
  * attempts.
  *
- * The service calls `flushInBackground`. From then on its commits are visible at once. If other requests may be active, a
- * commit is flushed off the event loop, otherwise on it, which is faster. The result of a read is held back until every
- * commit that the read may have seen is flushed. `readLog` stops before the first commit that is not flushed, so it does not
+ * The service calls `flushInBackground`. From then on its commits can be read before they are flushed. If other requests may be
+ * active, a commit is flushed off the event loop, otherwise on it, which is faster. The result of a read is held back until
+ * every commit that the read may have seen is flushed. `readLog` stops before the first commit that is not flushed, so it does not
  * wait, unless another process has committed after that commit.
  *
  * All other connections flush each durable commit before it returns (`synchronous = FULL`). They may read commits of the

@@ -25,7 +25,7 @@ export function readinessCheck(
   const readVersion = database.query<{ user_version: bigint }, []>('PRAGMA user_version')
   // Fails if the database has lost its tables.
   const anyLogRow = database.query('SELECT 1 FROM log LIMIT 1')
-  const sameIdentity = database.query('UPDATE log_state SET identity = identity')
+  const rewriteIdentity = database.query('UPDATE log_state SET identity = identity')
   const openedFiles = files.map((name) => ({ name, inode: inodeOf(name) }))
   let runningWrite: Promise<boolean> | undefined
 
@@ -33,8 +33,9 @@ export function readinessCheck(
     try {
       await connection.write(() => {
         anyLogRow.get()
-        // `connection.write` flushes only commits that have changed a row, and the PRAGMA below does not count as such a change.
-        sameIdentity.run()
+        // `connection.write` flushes only commits that have changed a row. This statement counts as a change, but appends no page.
+        // The PRAGMA below appends a page, but does not count as a change.
+        rewriteIdentity.run()
         // A newer program may have migrated the file in the meantime, so the version is read again.
         database.run(`PRAGMA user_version = ${readVersion.get()?.user_version ?? 0n}`)
       })
@@ -49,7 +50,7 @@ export function readinessCheck(
     const replacedFile = openedFiles.find(({ name, inode }) => inodeOf(name) !== inode)
     if (replacedFile !== undefined) {
       throw notReady(
-        `${replacedFile.name} was deleted or replaced while the service was running; stop the service with SIGTERM, which saves its changes, and do not kill it or open the database before that`,
+        `${replacedFile.name} was deleted or replaced while the service was running; stop the service with SIGTERM, so that it saves its changes; do not use kill -9, and do not open the database until it has stopped`,
       )
     }
     // If the write of the last check still hangs, this check waits for it instead of starting another.

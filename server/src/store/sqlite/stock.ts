@@ -76,7 +76,7 @@ export function stockMethods(
     answers.add(decision.answers)
     writeDecision(decision, (petId) => {
       const entry = entries.get(petId)
-      return entry === undefined ? catalog.latestLogRowId(petId) : entry.lastChange
+      return entry === undefined ? catalog.latestPetRowId(petId) : entry.lastChange
     })
     if (decision.webhooks !== undefined) runAll(database, webhookStatements(decision.webhooks))
     const lastOrder = decision.orders?.added.at(-1)
