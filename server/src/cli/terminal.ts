@@ -126,7 +126,7 @@ export async function handOverSecret(
   } catch (error) {
     // A commit can succeed although its response is lost.
     const effect = isDatabaseFailure(error)
-      ? `the change may have been made: keep the secret that was printed until ${checkCommand} shows whether it was`
+      ? `the change may or may not have been made; keep the printed secret, and run ${checkCommand} to check`
       : 'the secret that was printed does not work'
     throw new Error(`${failureText(error)}; ${effect}`, { cause: error })
   }

@@ -128,7 +128,7 @@ export class RequestContext implements FinishedRequest {
     return this.headers?.get(name) ?? null
   }
 
-  /** Computed on demand, because only requests without a valid key and log lines need it. */
+  /** Computed on demand, because only log lines and requests without a valid key need it. */
   clientAddress(): string {
     return clientAddress(this.#socketAddress, this.header('x-forwarded-for'), this.parts.trustedProxies)
   }

@@ -87,9 +87,9 @@ const CLOCK_SKEW_MS = 300_000
 
 /**
  * Finds the first id with a time of $1 or later, by bisection; no row if the log is empty. Each step compares $1 with the
- * time of one row: the first `change` row among the 200 rows from the middle on, or the first row of any kind. `change` rows
- * are preferred, because the `pet` rows of an import may not be in the order of their times. If the row is before $1, the lower
- * bound moves past it. Otherwise the upper bound moves down: to this row if it is a `change` row, else to the middle.
+ * time of one row: the first `change` row among the 200 rows from the middle on or, if there is none, the first row. `change`
+ * rows are preferred, because the `pet` rows of an import may not be in the order of their times. If the row is before $1, the
+ * lower bound moves past it. Otherwise the upper bound moves down: to this row if it is a `change` row, else to the middle.
  */
 const FIRST_ID_SINCE = `
   WITH RECURSIVE bisection (low, high) AS (
@@ -184,8 +184,8 @@ export function historyMethods(
           const start = await findChainStart(database, petId, cursorId)
           if (start === null) return NO_ENTRIES
           if (start !== undefined) return searchChain(database, { limit, start, filter, scanLimits })
-          // Only `searchLog` returns cursors that are rows of other pets. It read the previous page, when the range had fewer
-          // rows, so it reads this page, too.
+          // Here the cursor is a row of another pet. Only `searchLog` returns such cursors: it read the previous page, when the
+          // range was still short. So it reads this page, too.
         }
         return searchLog(database, CHANGES, { limit, cursorId, range, filter, scanLimits })
       }),

@@ -112,10 +112,10 @@ describe('petstore keys create', () => {
     const rotated = await keys('rotate', 'shop')
     for (const { exitCode, stdout, stderr } of [created, rotated]) {
       expect([exitCode, isWellFormedSecret(stdout.trim())]).toEqual([1, true])
-      expect(stderr).toContain('the change may have been made: keep the secret that was printed until')
+      expect(stderr).toContain('the change may or may not have been made; keep the printed secret, and run ')
       expect(stderr).not.toContain('does not work')
     }
-    expect(created.stderr).toMatch(/until petstore keys show key_\w+ shows/)
+    expect(created.stderr).toMatch(/run petstore keys show key_\w+ to check/)
     expect(rotated.stderr).toContain(`until petstore keys show ${id} shows`)
   })
 

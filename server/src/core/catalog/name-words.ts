@@ -22,7 +22,7 @@ const REPLACEMENTS: Readonly<Record<string, string>> = {
 }
 const LETTER_TO_REPLACE = new RegExp(`[${Object.keys(REPLACEMENTS).join('')}]`, 'g')
 
-/** The words of a text as searches compare them, without case and diacritics. Not in SQL: the databases would differ. */
+/** The words of a text as searches compare them, without case and diacritics. Computed here, because SQLite and PostgreSQL differ. */
 export function wordsOf(text: string): string[] {
   const plain = text
     .normalize('NFKD')

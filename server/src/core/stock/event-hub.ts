@@ -155,8 +155,8 @@ function isAtEnd({ events }: StockEvents): boolean {
  * The events that take a late reader to the cursor of the followers, or, if there are no followers, to the end of the log.
  * `undefined` if the reads do not prove that it has caught up. Cursors have no order: they are equal or different. Therefore this
  * function looks in `lateRead` for the last event of `followersRead`. Within a round the late read runs after the followers'
- * read, so it contains this event if it reaches that far. If the late read is empty, there was no event after the late reader's
- * cursor during the followers' read either. So if the followers' read reached the end of the log, both have the same cursor.
+ * read, so it contains this event if it reaches that far. If the late read is empty, the late reader is at the end of the log,
+ * and it already was when the followers' read ran. So if that read also reached the end, both have the same cursor.
  */
 function eventsUntilFollowersCursor(
   lateRead: StockEvents,

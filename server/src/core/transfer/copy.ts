@@ -34,7 +34,7 @@ export const COPIED_TABLES = {
     status: 'text',
     at: 'integer',
     key_id: 'text',
-    // The id of the pet's previous log row that is a change, an edit or a removal.
+    // The id of the pet's previous row of the kind `change`, `pet` or `removed`.
     previous: 'integer',
     reason: 'text',
     reference: 'text',

@@ -49,7 +49,7 @@ export class Connection implements SqlDatabase {
   readonly poolSize: number
   readonly #hosts: readonly Host[]
   readonly #hostOptions: readonly SQL.PostgresOrMySQLOptions[]
-  readonly #mayBeReadOnly: boolean
+  readonly #acceptsReadOnly: boolean
   readonly #statementTimeoutMs: number
   readonly #answerTimeoutMs: number
   readonly #connectTimeoutMs: number
@@ -68,7 +68,7 @@ export class Connection implements SqlDatabase {
     this.poolSize = settings.poolSize
     this.#hosts = readAddress(url).hosts
     this.#hostOptions = hostOptions(url, settings)
-    this.#mayBeReadOnly = settings.mayBeReadOnly === true
+    this.#acceptsReadOnly = settings.mayBeReadOnly === true
     this.#connectTimeoutMs = settings.connectTimeoutSeconds * SECOND
     this.#statementTimeoutMs = settings.statementTimeoutSeconds * SECOND
     this.#answerTimeoutMs = this.#statementTimeoutMs + TIMEOUT_MARGIN_MS
@@ -82,7 +82,7 @@ export class Connection implements SqlDatabase {
     try {
       this.#switchTo(await this.#findUsablePool())
     } catch (error) {
-      if (!this.#mayBeReadOnly || !isReadOnly(error)) throw error
+      if (!this.#acceptsReadOnly || !isReadOnly(error)) throw error
       this.#readOnlyReason = error
       this.#checkSession = async () => {}
       this.#switchTo(await this.#findUsablePool())

@@ -59,7 +59,7 @@ export function catalogTables(database: Database) {
       }
     },
 
-    /** The id of the log row that removed the pet, or null. If the pet is created again, its history continues from there. */
+    /** For a pet that does not exist: the id of the log row that removed it, or null. A new pet with its id continues its history. */
     latestPetRowId: (petId: bigint): bigint | null => findLatestPetRowId.get(petId)?.id ?? null,
 
     write: ({ pets, categories }: CatalogChanges): void => {

@@ -66,8 +66,8 @@ interface ServingParts {
  * wait, unless another process has committed after that commit.
  *
  * All other connections flush each durable commit before it returns (`synchronous = FULL`). They may read commits of the
- * service that are not flushed yet. Before they return a result, a long session of the service waits for its flush queue, and a
- * connection of another process flushes the write-ahead log itself.
+ * service that are not flushed yet. A long session of the service waits for the flush queue before it returns a
+ * result. A connection of another process flushes the write-ahead log itself before it returns a result.
  */
 export class Connection implements SqlDatabase, LongSession {
   readonly dialect = DIALECT
@@ -92,8 +92,8 @@ export class Connection implements SqlDatabase, LongSession {
   #lastDataVersion: bigint | undefined
   #wasDataVersionReadThisTurn = false
   /**
-   * After a read, other requests may be active, and a flush must not block them. Without a read since the last commit, the
-   * flush may run at once on the event loop, which is faster.
+   * A read since the last commit is a sign that other requests are active, which a flush on the event loop would block. Without
+   * such a read, the flush may run on the event loop, which is faster.
    */
   #hasReadSinceCommit = false
   #version = 0
@@ -247,6 +247,7 @@ export class Connection implements SqlDatabase, LongSession {
       // The remaining rows are inserted one by one, so that there are only two prepared statements.
       for (const row of rows.slice(next)) insertRows([row])
     })
+    // Not `write`: callers insert into temporary tables, or inside `writeInTransaction`, which flushes.
     return this.read(insertAll)
   }
 
