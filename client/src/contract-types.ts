@@ -243,7 +243,7 @@ export interface Order {
   readonly note?: string
   /** Public identifier of the API key that created the order; GET /keys/names has its name. Orders of `petstore import` have `petstore-import`, which is not a key. Absent if an older version of the service created the order. */
   readonly createdBy?: string
-  /** Public identifier of the API key that completed or cancelled the order; `petstore` if `petstore orders` did, or `petstore-import` if `petstore import` did, which are not keys. Absent if the order is open or expired, or if an older version of the service closed it. */
+  /** Public identifier of the API key that completed or cancelled the order. An order that the command `petstore orders` closed has `petstore`, and one that `petstore import` closed has `petstore-import`; these are not keys. Absent if the order is open or expired, or if an older version of the service closed it. */
   readonly closedBy?: string
 }
 

@@ -82,7 +82,10 @@ export async function withFile<KindName extends string>(
   })
 }
 
-/** The key, the reason and the reference go into the history. Only adjustments have a reason. An import of a stock count is an adjustment, too. */
+/**
+ * The key, the reason and the reference go into the history. Only adjustments have a reason. An import of a stock count is an
+ * adjustment, too.
+ */
 export interface ImportRun<Value> extends Pick<ChangeOrigin, 'keyId' | 'reason' | 'reference'> {
   readonly rowKind: RowKind<Value>
   readonly staged: StagedImport<Value>

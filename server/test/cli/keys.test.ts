@@ -116,7 +116,7 @@ describe('petstore keys create', () => {
       expect(stderr).not.toContain('does not work')
     }
     expect(created.stderr).toMatch(/run petstore keys show key_\w+ to check/)
-    expect(rotated.stderr).toContain(`until petstore keys show ${id} shows`)
+    expect(rotated.stderr).toContain(`run petstore keys show ${id} to check`)
   })
 
   test('if the database refuses the key, the secret that was printed does not work', async () => {

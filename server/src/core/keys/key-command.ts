@@ -38,8 +38,8 @@ interface LockedKeys {
 /**
  * Throws if the actor may not run the command. A key can manage only keys whose permissions it has. It can grant only its own
  * permissions, and no higher plan, higher limit or later expiry than its own. The only active key with the permission `keys`
- * cannot give up the permission, nor revoke, pause or expire itself, so no command leaves the store without an active key that manages
- * keys.
+ * cannot give up the permission, nor revoke, pause or expire itself, so no command leaves the store without an active key that
+ * manages keys.
  */
 export function requireAllowed(command: KeyCommand, keys: LockedKeys, at: number): void {
   const actor = requireManager(keys.actor, at)

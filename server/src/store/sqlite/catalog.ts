@@ -59,7 +59,7 @@ export function catalogTables(database: Database) {
       }
     },
 
-    /** For a pet that does not exist: the id of the log row that removed it, or null. A new pet with its id continues its history. */
+    /** For a pet that does not exist: the id of the log row that removed it, or null. If it is created again, its history continues. */
     latestPetRowId: (petId: bigint): bigint | null => findLatestPetRowId.get(petId)?.id ?? null,
 
     write: ({ pets, categories }: CatalogChanges): void => {
