@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { StockedPet } from '../../../server/src/core/catalog/pet.ts'
 import { axe } from '../support/axe.ts'
+import { resize } from '../support/scanning.ts'
 import { BROWSER_TEST_MS, useShop } from '../support/shop.ts'
 
 const NAMES = ['Biscuit', 'Mittens', 'Goldie', 'Coco', 'Pebbles'] as const
@@ -495,7 +496,7 @@ test(
       shown.indexOf('Activity') < shown.indexOf('Pets') && shown.indexOf('Stock') === 0
     expect(isDailyFirst(await titles())).toBe(true)
 
-    await page.setViewportSize({ width: 820, height: 900 })
+    await resize(page, { width: 820, height: 900 })
     await page.getByRole('link', { name: 'Overview' }).waitFor({ state: 'hidden' })
     await page.getByRole('button', { name: 'Manage' }).click()
     await axe(page)
@@ -504,7 +505,7 @@ test(
     await page.getByRole('link', { name: 'Overview' }).waitFor({ state: 'hidden' })
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Manage')
 
-    await page.setViewportSize(PHONE)
+    await resize(page, PHONE)
     const more = page.getByRole('button', { name: 'More', exact: true })
     const box = await more.boundingBox()
     expect(box !== null && box.y + box.height > PHONE.height - 4 && box.height >= 44).toBe(true)

@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
 import { axe } from '../support/axe.ts'
-import { fits } from '../support/scanning.ts'
+import { fits, resize } from '../support/scanning.ts'
 import { BROWSER_TEST_MS, useShop } from '../support/shop.ts'
+import { expectSoon } from '../support/soon.ts'
 import { goToRow, rowOf, shows } from '../support/stock-table.ts'
 
 const LARGEST = 9007199254740991
@@ -70,8 +71,8 @@ test(
       'Leave it: Pet with',
     ]
     for (const width of [768, 900, 1024, 1440, 390]) {
-      await page.setViewportSize({ width, height: 1_000 })
-      expect([width, await fits(page)]).toEqual([width, true])
+      await resize(page, { width, height: 1_000 })
+      await expectSoon(async () => [width, await fits(page)], [width, true])
       for (const name of choices) {
         const choice = page.getByRole('grid').getByRole('button', { name })
         expect([width, name, await canBeHit(choice)]).toEqual([width, name, true])
@@ -160,7 +161,7 @@ test(
     const outcome = rowOf(page, 8n).getByText('Not saved: −99.', { exact: true })
     await outcome.waitFor()
     for (const width of [360, 390]) {
-      await page.setViewportSize({ width, height: 844 })
+      await resize(page, { width, height: 844 })
       expect(await outcome.evaluate(isWhole)).toBe(true)
     }
     // The reason may be cut off in the row.
@@ -170,7 +171,7 @@ test(
     await page.getByRole('button', { name: /^Leave it/ }).click()
 
     // A window of 1280 × 800 pixels at 200 %.
-    await page.setViewportSize({ width: 640, height: 400 })
+    await resize(page, { width: 640, height: 400 })
     const corner = await page.locator('.stock-view__table').evaluate((table) => {
       const { left, top } = table.getBoundingClientRect()
       const main = document.querySelector('main')

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { axe } from '../support/axe.ts'
 import { petsNamed } from '../support/orders.ts'
-import { fits } from '../support/scanning.ts'
+import { fits, resize } from '../support/scanning.ts'
 import { BROWSER_TEST_MS, JSON_HEADERS, useShop } from '../support/shop.ts'
 import { expectSoon } from '../support/soon.ts'
 
@@ -77,7 +77,7 @@ test(
     await shop.setElsewhere(1n, 8)
     const page = await shop.signedIn({ path: '/#/pets/1', viewport: { width: 1180, height: 820 } })
     await page.locator('.step-chart__line').waitFor()
-    await page.setViewportSize({ width: 820, height: 1180 })
+    await resize(page, { width: 820, height: 1180 })
     await page.waitForFunction(() => (document.querySelector('.step-chart')?.clientWidth ?? 820) < 820)
     expect(await fits(page)).toBe(true)
 

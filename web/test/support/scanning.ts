@@ -43,6 +43,12 @@ export async function typeBarcode(page: Page, barcode: string): Promise<void> {
   await page.keyboard.press('Enter')
 }
 
+/** Changes the size of the window. Resolves once the page, whose parts depend on its width, has drawn itself anew. */
+export async function resize(page: Page, size: { width: number; height: number }): Promise<void> {
+  await page.setViewportSize(size)
+  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))))
+}
+
 /** Whether nothing has to be scrolled sideways. */
 export async function fits(page: Page): Promise<boolean> {
   return page.evaluate(() =>
