@@ -43,7 +43,7 @@ export async function typeBarcode(page: Page, barcode: string): Promise<void> {
   await page.keyboard.press('Enter')
 }
 
-/** Changes the size of the window. Resolves once the page, whose parts depend on its width, has drawn itself anew. */
+/** Changes the size of the window. Resolves once the page has been drawn for the new size. */
 export async function resize(page: Page, size: { width: number; height: number }): Promise<void> {
   await page.setViewportSize(size)
   await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))))
