@@ -3,6 +3,7 @@ import { SECOND } from '../../src/core/values/clock.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { Connection } from '../../src/store/postgres/connection.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
+import type { Store } from '../../src/store/store.ts'
 import { serve } from '../cli/running-petstore.ts'
 import { FreezingProxy } from '../support/freezing-proxy.ts'
 import { createDatabase, type PostgresDatabase } from '../support/postgres-databases.ts'
@@ -91,36 +92,27 @@ describe('connections to PostgreSQL', () => {
     proxy.close()
   })
 
-  test('in a network that drops packets do not keep searches waiting for ever', async () => {
-    const url = new URL(database.url)
-    const proxy = await FreezingProxy.open(Number(url.port))
-    url.port = String(proxy.port)
-    const timeouts = { connectTimeoutSeconds: 5, statementTimeoutSeconds: 5 }
-    const store = await openPostgresStore(url.href, { poolSize: 2, ...timeouts })
-    const search = () =>
-      store.searchPets({ order: { by: 'petId', isDescending: false } }, { after: undefined, limit: 9 })
-    const isSearchable = async () => (await failureOf(search())) === undefined
-    await until(isSearchable)
-    proxy.freeze()
-    expect(await failureOf(search())).toMatchObject({ code: 'service_unavailable' })
-    proxy.thaw()
-    await until(isSearchable)
-    await store.close()
-    proxy.close()
-  })
+  const READS = [
+    [
+      'searches',
+      (store: Store) =>
+        store.searchPets({ order: { by: 'petId', isDescending: false } }, { after: undefined, limit: 9 }),
+    ],
+    ['the load of the stock', (store: Store) => store.loadStock(() => {})],
+  ] as const
 
-  test('in a network that drops packets do not keep the load of the stock waiting for ever', async () => {
+  test.each(READS)('in a network that drops packets do not keep %s waiting for ever', async (_, read) => {
     const url = new URL(database.url)
     const proxy = await FreezingProxy.open(Number(url.port))
     url.port = String(proxy.port)
     const timeouts = { connectTimeoutSeconds: 5, statementTimeoutSeconds: 5 }
     const store = await openPostgresStore(url.href, { poolSize: 2, ...timeouts })
-    const load = () => failureOf(store.loadStock(() => {}))
-    await until(async () => (await load()) === undefined)
+    const failure = () => failureOf(read(store))
+    await until(async () => (await failure()) === undefined)
     proxy.freeze()
-    expect(await load()).toMatchObject({ code: 'service_unavailable' })
+    expect(await failure()).toMatchObject({ code: 'service_unavailable' })
     proxy.thaw()
-    await until(async () => (await load()) === undefined)
+    await until(async () => (await failure()) === undefined)
     await store.close()
     proxy.close()
   })
