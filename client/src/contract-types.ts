@@ -5,9 +5,9 @@ type NoFields = Readonly<Record<never, never>>
 export interface ChangeEvent {
   /** The pet whose quantity changed. */
   readonly petId: bigint
-  /** The stock count before the change. */
+  /** The quantity before the change. */
   readonly before: number
-  /** The stock count after the change. */
+  /** The quantity after the change. */
   readonly after: number
   readonly status: PetStatus
   /** When the change was made, in UTC. */
@@ -182,7 +182,7 @@ export interface PetUpdate {
 export interface NewCategory {
   /** Name of the category, without control characters. */
   readonly name: string
-  /** The threshold of all pets of the category that have no threshold of their own: such a pet is low if at most this many of it are available. */
+  /** The low-stock threshold of the pets in this category that have no threshold of their own. A pet is low if at most this many units are available. */
   readonly lowStockAt?: number
   /** Identifier of the category. If it is absent, the service chooses a free one. */
   readonly id?: bigint
@@ -193,7 +193,7 @@ export interface Category {
   readonly id: bigint
   /** Name of the category, without control characters. */
   readonly name: string
-  /** The threshold of all pets of the category that have no threshold of their own: such a pet is low if at most this many of it are available. */
+  /** The low-stock threshold of the pets in this category that have no threshold of their own. A pet is low if at most this many units are available. */
   readonly lowStockAt?: number
 }
 
@@ -243,7 +243,7 @@ export interface Order {
   readonly note?: string
   /** Public identifier of the API key that created the order; GET /keys/names has its name. Orders of `petstore import` have `petstore-import`, which is not a key. Absent if an older version of the service created the order. */
   readonly createdBy?: string
-  /** Public identifier of the API key that completed or cancelled the order. An order that the command `petstore orders` closed has `petstore`, and one that `petstore import` closed has `petstore-import`; these are not keys. Absent if the order is open or expired, or if an older version of the service closed it. */
+  /** Public identifier of the API key that completed or cancelled the order. `petstore` if the command `petstore orders` closed the order, and `petstore-import` if an import did; neither is a key. Absent if the order is open or expired, or if an older version of the service closed it. */
   readonly closedBy?: string
 }
 
@@ -589,9 +589,9 @@ export type PetStatus = 'available' | 'pending' | 'sold'
 export interface HistoryEntry {
   /** Identifies the change; opaque. */
   readonly id: string
-  /** The stock count before the change. */
+  /** The quantity before the change. */
   readonly before: number
-  /** The stock count after the change. */
+  /** The quantity after the change. */
   readonly after: number
   /** When the change was made, in UTC. */
   readonly at: string
@@ -609,9 +609,9 @@ export interface RecentChange {
   readonly petId: bigint
   /** Identifies the change; opaque. */
   readonly id: string
-  /** The stock count before the change. */
+  /** The quantity before the change. */
   readonly before: number
-  /** The stock count after the change. */
+  /** The quantity after the change. */
   readonly after: number
   /** When the change was made, in UTC. */
   readonly at: string
@@ -638,7 +638,7 @@ export interface SearchRow {
   readonly quantity: number
   /** Units that open orders reserve. */
   readonly reserved: number
-  /** The pet is low if at most this many are available: its own threshold or that of its category. */
+  /** The pet is low if at most this many are available. The own threshold of the pet, or else that of its category. */
   readonly lowStockAt?: number
   /** The pet's own threshold, which PATCH /pets/{petId} sets as lowStockAt; absent if the pet has none. */
   readonly ownLowStockAt?: number
@@ -678,7 +678,7 @@ export interface PetEdit {
   /** Name of that key, or its identifier if the key no longer exists. */
   readonly keyName: string
   readonly pet?: Pet
-  /** The fields of `pet` that differ from its previous entry in the log. Present only if `change` is `changed` and the log has such an entry. */
+  /** The fields of `pet` that this edit changed. Present only if `change` is `changed` and the log still has the previous state of the pet. */
   readonly fields?: readonly EditedField[]
 }
 
@@ -759,7 +759,7 @@ export type AdjustmentChange = DeltaChange | CountChange
 
 /** A pet to create or to update. Fields of an existing pet that are not sent stay as they are; null removes an optional value. A new pet needs a name and a categoryId. */
 export interface PetUpsert {
-  /** Identifier of the pet. If no pet has this id, the pet is created with it. If it is absent, the pet is created with a free id. */
+  /** Identifier of the pet. If no pet has this id, a pet is created with it. Without an id, a pet is created with a free id. */
   readonly id?: bigint
   /** Name of the pet, without control characters. */
   readonly name?: string
@@ -768,7 +768,7 @@ export interface PetUpsert {
   readonly status?: PetStatus
   readonly barcode?: string | null
   readonly lowStockAt?: number | null
-  /** Units on the shelf. If the pet exists, its stock is set to this quantity with the reason `corrected`; if the quantity is absent, a new pet has 0 units. */
+  /** Units on the shelf. The stock of an existing pet is set to this quantity, with the reason `corrected`. Without a quantity, an existing pet keeps its stock, and a new pet has 0 units. */
   readonly quantity?: number
 }
 

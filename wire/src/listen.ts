@@ -56,14 +56,14 @@ const DEFAULTS = {
 }
 
 const CLOSE_TIMEOUT_SECONDS = 10
-/** If an address has more open connections above its limit than this, new connections are dropped without a response. */
+/** If an address exceeds its limit by more than this many connections, new connections are dropped without a response. */
 const MAX_REFUSALS_PER_ADDRESS = 1_000
 /** The unsent bytes of all clients are counted once a second, and after this many responses with unsent bytes. */
 const UNSENT_RESPONSES_BETWEEN_CHECKS = 16
 /**
  * A stopping listener first sends `Connection: close` with each response, which ends the connections in use. A request
  * may be on its way over an idle connection, so idle connections are closed only when no bytes have arrived on any
- * connection for a second, or after MAX_SECONDS_UNTIL_QUIET. The second consists of several short waits. If the machine is
+ * connection for a second, or after MAX_SECONDS_UNTIL_QUIET. The wait of one second is split into short waits. If the machine is
  * suspended, only one of them is affected, so the suspension does not count as quiet.
  */
 const CHECKS_PER_QUIET_SECOND = 10

@@ -84,7 +84,7 @@ export class RequestInput {
     return this.#unread.length
   }
 
-  /** Whether no request has started. Up to two bytes do not count, because they may be an empty line (see readHead). */
+  /** True until a request starts. The first two bytes may be an empty line before it (see readHead). */
   get isBlank(): boolean {
     return this.#unread.length <= EMPTY_LINE.length
   }

@@ -2,9 +2,12 @@ import type { WritePause } from '../core/transfer/transfer-store.ts'
 import type { ConfirmFlags } from './arguments.ts'
 import { confirmUnlessAborted, formatDuration, formatNumber, type Progress } from './terminal.ts'
 
-/** A longer pause of a running service needs a confirmation. The service waits for this long before it refuses a write. */
+/** A running service refuses a write that has waited for this long, so a longer pause needs a confirmation. */
 export const DEFAULT_MAX_PAUSE_SECONDS = 5
-/** Checks and the commit follow under the same lock. Measured factors: 1.2 to 1.5 for new pets, 1.6 for changed quantities. */
+/**
+ * After the rows are written, the lock is also held for checks and the commit. Measured: 1.2 to 1.5 times the time of the write
+ * for new pets, 1.6 times for changed quantities.
+ */
 const LOCK_TIME_PER_WRITE_TIME = 1.4
 
 export interface PauseFlags extends ConfirmFlags {
@@ -19,8 +22,9 @@ class PauseTooLong extends Error {
 }
 
 /**
- * After each step, estimates how long the whole write blocks the service, and announces the remaining time to the service. If
- * the estimate after the first step is too long, calls `onLongPause` with a message. If `onLongPause` throws, nothing is written.
+ * Returns a callback for the progress of a write. After each step, it estimates how long the whole write blocks the service, and
+ * announces the remaining time to the service. If the estimate after the first step is too long, it calls `onLongPause` with a
+ * message. If `onLongPause` throws, nothing is written.
  */
 export function watchPause(
   writePause: WritePause,

@@ -16,7 +16,7 @@ import { choiceParser, type PetstoreCommand, type SettingFlags, wholeNumberParse
 import { type ByteSource, openByteSource } from './files.ts'
 import { applyWithPauseLimit, DEFAULT_MAX_PAUSE_SECONDS, type PauseFlags } from './import-pause.ts'
 import { dryRunReport, importSummary, printRefused } from './import-report.ts'
-import { formatCount, formatNumber, Progress, runInterruptible } from './terminal.ts'
+import { formatCount, formatNumber, Progress, runInterruptible, UnknownOutcome } from './terminal.ts'
 
 export interface FileFlags extends SettingFlags, PauseFlags {
   readonly dryRun?: true
@@ -200,6 +200,7 @@ async function applyImport<Value>(
       isAdjustment(run)
         ? 'the adjustment may have been made: check petstore history PETID before you run the command again'
         : 'the import may have been made: run the command again, which leaves imported rows unchanged',
+      UnknownOutcome,
     )
   }
 }
@@ -212,7 +213,11 @@ function badLinesError<Value>(file: string, run: ImportRun<Value>, count: number
 }
 
 /** Adds the cause of a database failure, and its effect. Returns other errors unchanged. */
-function explainDatabaseFailure(error: unknown, effect: string): unknown {
+function explainDatabaseFailure(
+  error: unknown,
+  effect: string,
+  ErrorClass: new (message: string, options: ErrorOptions) => Error = Error,
+): unknown {
   if (!(error instanceof ServiceError) || !(error.cause instanceof Error)) return error
-  return new Error(`the database failed (${error.cause.message}); ${effect}`, { cause: error })
+  return new ErrorClass(`the database failed (${error.cause.message}); ${effect}`, { cause: error })
 }

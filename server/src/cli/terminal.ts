@@ -163,7 +163,15 @@ export async function confirmUnlessAborted(question: string, signal: AbortSignal
 /** By convention, 128 plus the number of the signal that ended the program. */
 const EXIT_CODES: Readonly<Partial<Record<NodeJS.Signals, number>>> = { SIGINT: 130, SIGTERM: 143 }
 
-/** Runs work that Ctrl-C and SIGTERM abort. If the work fails after such a signal, prints `abortEffect` instead of the error. */
+/** Work whose changes may or may not have been committed. The message says so, and what to do. */
+export class UnknownOutcome extends Error {
+  override readonly name = 'UnknownOutcome'
+}
+
+/**
+ * Runs work that Ctrl-C and SIGTERM abort. If the work fails after such a signal, prints `abortEffect` instead of the error,
+ * unless the outcome is unknown.
+ */
 export async function runInterruptible(
   abortEffect: string,
   work: (signal: AbortSignal) => Promise<void>,
@@ -180,7 +188,7 @@ export async function runInterruptible(
   try {
     await work(controller.signal)
   } catch (error) {
-    if (receivedSignal === undefined) throw error
+    if (receivedSignal === undefined || error instanceof UnknownOutcome) throw error
     console.error(`petstore: stopped by ${receivedSignal}; ${abortEffect}`)
     process.exitCode = EXIT_CODES[receivedSignal]
   } finally {

@@ -67,7 +67,7 @@ export const listInventoryHistory = defineOperation('GET', '/inventory/{petId}/h
   },
 })
 
-/** Reads the first page, because the requested page is empty if its cursor is at the last entry. */
+/** The requested page may be empty although the pet has a history, so this function reads the first page. */
 async function hasHistory(store: HistoryStore, petId: bigint): Promise<boolean> {
   const page = await store.listHistoryPage(petId, 1, undefined)
   return page !== 'unknown_cursor' && (page.entries.length > 0 || page.next !== undefined)
@@ -118,7 +118,7 @@ const editBody = jsonWriter(PET_EDIT)
 export const listPetEdits = defineOperation('GET', '/catalog/history', {
   summary: 'List the edits of all pets',
   description:
-    'Returns when pets were created, changed and removed, and by whom, newest first, in pages. Every given parameter must match. The log may lack an import of more than 1,000 pets. A page examines at most 100,000 rows of the log, so it may have fewer edits than `limit`, or none, and still link to the next page.',
+    'Returns when pets were created, changed and removed, and by whom, newest first, in pages. Every given parameter must match. The edits of an import of more than 1,000 pets may be missing. A page examines at most 100,000 rows of the log, so it may have fewer edits than `limit`, or none, and still link to the next page.',
   tag: 'pets',
   query: { ...FILTERS, ...pageParameters() },
   success: { description: 'A page of the edits.', schema: Type.Array(PetEdit) },

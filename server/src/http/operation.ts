@@ -4,8 +4,8 @@ import type { CatalogStore } from '../core/catalog/catalog-store.ts'
 import type { ApiKey, Permission, Plan } from '../core/keys/api-key.ts'
 import type { KeyManager } from '../core/keys/key-manager.ts'
 import type { KeyStore } from '../core/keys/key-store.ts'
-import type { KeyQueue } from '../core/limits/key-queue.ts'
 import type { LimitKeeper } from '../core/limits/limit-store.ts'
+import type { PerKeyQueue } from '../core/limits/per-key-queue.ts'
 import type { OrderStore } from '../core/orders/order-store.ts'
 import type { Command, CommandOf, CommandType, Outcome, OutcomeOf } from '../core/stock/command.ts'
 import type { GroupCommit } from '../core/stock/group-commit.ts'
@@ -55,7 +55,7 @@ export interface Services {
   readonly limits: LimitKeeper
   readonly keys: KeyManager
   /** Runs searches and history scans one at a time per key. */
-  readonly longReads: KeyQueue
+  readonly longReads: PerKeyQueue
   readonly webhookSender: WebhookSender
   readonly testEventSlots: TestEventSlots
   readonly clock: Clock

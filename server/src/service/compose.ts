@@ -2,7 +2,7 @@ import { type Handler, type Listener, listen, type Tls } from '@petstore/wire'
 import { KeyManager } from '../core/keys/key-manager.ts'
 import { KeyRing } from '../core/keys/key-ring.ts'
 import { PairingAttempts } from '../core/keys/pairing-attempts.ts'
-import { KeyQueue } from '../core/limits/key-queue.ts'
+import { PerKeyQueue } from '../core/limits/per-key-queue.ts'
 import { AddressWindows } from '../core/limits/rate-windows.ts'
 import { EventHub } from '../core/stock/event-hub.ts'
 import { GroupCommit } from '../core/stock/group-commit.ts'
@@ -54,8 +54,9 @@ export interface ServiceOptions {
   /** Resolves the host names of webhooks. The system's resolver by default. */
   readonly lookup?: Lookup
   /**
-   * Requests that arrive within this time after the first 429 of a window do not count towards a ban, unless their connection
-   * has already carried a 429: the client may have sent them before it saw the 429. Most tests set 0, so that they need not wait.
+   * A client may have sent a request before it saw the first 429 of a window. So requests that arrive within this time after that
+   * 429 do not count towards a ban, unless their connection has already carried a 429. Most tests set 0, so that they need not
+   * wait.
    */
   readonly burstMs?: number
   /** The file descriptor of a socket that already listens on the configured port. */
@@ -116,7 +117,7 @@ export async function startService(
       streams,
       limits,
       keys: new KeyManager({ store, keyRing, clock, environment: config.environment }),
-      longReads: new KeyQueue(),
+      longReads: new PerKeyQueue(),
       webhookSender: sender,
       testEventSlots: new TestEventSlots(),
     },

@@ -64,7 +64,10 @@ export function convertPet({ id, name, category_id }: EarlyPet): [bigint, string
  * not recorded, so it becomes `now`. Open orders reserve units, as they do after an import; an open order of a missing pet is
  * cancelled. Keys get the permission `stock`, unless they are read-only.
  */
-export function insertEarlyRows({ keyOrderColumn }: Pick<Dialect, 'keyOrderColumn'>, now: string): string {
+export function insertEarlyRows(
+  { apiKeyOrderColumn }: Pick<Dialect, 'apiKeyOrderColumn'>,
+  now: string,
+): string {
   const copies = Object.entries(COPIED_COLUMNS).map(
     ([table, columns]) => `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM early_${table};`,
   )
@@ -94,7 +97,7 @@ export function insertEarlyRows({ keyOrderColumn }: Pick<Dialect, 'keyOrderColum
     INSERT INTO keys (id, name, plan, per_minute, per_day, permissions, created_at, expires_at, revoked_at)
       SELECT id, name, plan, per_minute, per_day, CASE WHEN read_only THEN 'none' ELSE 'stock' END,
         created_at, expires_at, revoked_at
-      FROM early_keys ORDER BY ${keyOrderColumn};
+      FROM early_keys ORDER BY ${apiKeyOrderColumn};
     INSERT INTO audit (at, actor, action, key_id, detail)
       SELECT at, actor, action, key_id, detail FROM early_audit ORDER BY id;
     ${copies.join('\n')}`

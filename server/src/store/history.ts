@@ -86,10 +86,11 @@ const SCAN_LIMITS = {
 const CLOCK_SKEW_MS = 300_000
 
 /**
- * Finds the first id with a time of $1 or later, by bisection; no row if the log is empty. Each step compares $1 with the
- * time of one row: the first `change` row among the 200 rows from the middle on or, if there is none, the first row. `change`
- * rows are preferred, because the `pet` rows of an import may not be in the order of their times. If the row is before $1, the
- * lower bound moves past it. Otherwise the upper bound moves down: to this row if it is a `change` row, else to the middle.
+ * Finds the first id with a time of $1 or later, by bisection. Returns no row if the log is empty. Each step looks at one row:
+ * the first `change` row among the 200 rows that follow the middle. If they have no `change` row, it looks at the first of them,
+ * whatever its kind. Other rows are the second choice, because the `pet` rows of an import may not be in the order of their
+ * times. If the row is older than $1, `low` moves past it. Otherwise `high` moves down: to a `change` row, or to the middle if
+ * the row is of another kind.
  */
 const FIRST_ID_SINCE = `
   WITH RECURSIVE bisection (low, high) AS (
@@ -184,8 +185,8 @@ export function historyMethods(
           const start = await findChainStart(database, petId, cursorId)
           if (start === null) return NO_ENTRIES
           if (start !== undefined) return searchChain(database, { limit, start, filter, scanLimits })
-          // Here the cursor is a row of another pet. Only `searchLog` returns such cursors: it read the previous page, when the
-          // range was still short. So it reads this page, too.
+          // The cursor is a row of another pet, so `searchLog` has read the previous page. The range was short then and has grown
+          // since. `searchLog` reads this page, too.
         }
         return searchLog(database, CHANGES, { limit, cursorId, range, filter, scanLimits })
       }),
@@ -378,7 +379,7 @@ async function searchLog<Row extends ListedRow, Entry>(
   const found: Row[] = []
   const values = filterValues(filter)
   const indexedPet = list.isIndexedByPet ? filter.petId : undefined
-  const examinedCondition = (petIdParameter: string) =>
+  const scanCondition = (petIdParameter: string) =>
     indexedPet === undefined ? 'true' : `${list.isListed} AND pet_id = CAST(${petIdParameter} AS BIGINT)`
   const deadline = performance.now() + scanLimits.budgetMs
   let beforeId = cursorId === undefined || cursorId > range.end ? range.end : cursorId
@@ -386,7 +387,7 @@ async function searchLog<Row extends ListedRow, Entry>(
     if (examined > 0 && performance.now() >= deadline) break
     const [step] = await database.rows<{ oldest: bigint | null; size: bigint }>(
       `SELECT min(id) AS oldest, count(*) AS size FROM (
-        SELECT id FROM log WHERE id < $1 AND id >= $2 AND ${examinedCondition('$4')}
+        SELECT id FROM log WHERE id < $1 AND id >= $2 AND ${scanCondition('$4')}
         ORDER BY id DESC LIMIT CAST($3 AS BIGINT)) AS examined`,
       beforeId,
       range.first,
@@ -394,7 +395,7 @@ async function searchLog<Row extends ListedRow, Entry>(
       ...(indexedPet === undefined ? [] : [indexedPet]),
     )
     if (step?.oldest == null) return toPage(found, limit, list)
-    const condition = `id < $1 AND id >= $2 AND ${examinedCondition('$7')} AND ${MATCHES_FILTER}`
+    const condition = `id < $1 AND id >= $2 AND ${scanCondition('$7')} AND ${MATCHES_FILTER}`
     const rows = await database.rows<Row>(
       selectNewest(list, condition, '$9'),
       beforeId,

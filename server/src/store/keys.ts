@@ -50,7 +50,7 @@ const IS_BANNED = 'key_id = $1 AND ends_at > $2 AND lifted_at IS NULL'
 
 /** `clock` decides whether a ban has ended. Without it, the time in the audit stamp decides. */
 export function keyMethods(database: SqlDatabase, clock?: StoreClock): KeyStore {
-  const order = `created_at, ${database.dialect.keyOrderColumn}`
+  const order = `created_at, ${database.dialect.apiKeyOrderColumn}`
   return {
     addKey: async (key, secret, stamp) => {
       await database.commit(createStatements(key, secret, stamp))
@@ -242,7 +242,7 @@ async function readRecords(
   selection: string,
   ...values: readonly SqlValue[]
 ): Promise<KeyRecord[]> {
-  const selectedKeys = `SELECT ${database.dialect.keyOrderColumn} AS key_order, ${KEY_COLUMNS.join()} FROM keys ${selection}`
+  const selectedKeys = `SELECT ${database.dialect.apiKeyOrderColumn} AS key_order, ${KEY_COLUMNS.join()} FROM keys ${selection}`
   const keyRows = await source.rows<KeyUsageRow>(
     `SELECT ${SELECTED_KEY}, last_used_at, day_started_at, day_used FROM (${selectedKeys}) AS keys
     LEFT JOIN limit_windows ON limit_windows.key_id = keys.id ORDER BY keys.created_at, key_order`,

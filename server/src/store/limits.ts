@@ -11,7 +11,7 @@ export interface LimitRow extends RowOf<'limit_windows', 'last_used_at'> {
 }
 
 /** Selects `LimitRow`s: the windows of keys, each with its latest ban. */
-export const LIMIT_ROWS = `
+export const SELECT_LIMIT_ROWS = `
   SELECT limit_windows.*, bans.number AS ban_number, bans.began_at, bans.ends_at, bans.lifted_at
   FROM limit_windows
   LEFT JOIN bans ON bans.key_id = limit_windows.key_id
@@ -19,7 +19,7 @@ export const LIMIT_ROWS = `
 
 export function usageMethods(database: SqlDatabase): UsageStore {
   return {
-    loadLimits: async () => toStates(await database.rows<LimitRow>(LIMIT_ROWS)),
+    loadLimits: async () => toStates(await database.rows<LimitRow>(SELECT_LIMIT_ROWS)),
 
     listUsage: async (fromDay) => {
       const rows = await database.rows<RowOf<'usage_days'>>(

@@ -1,5 +1,5 @@
 import { type Order, type OrderState, orderAt } from '../core/orders/order.ts'
-import type { OrderFilter, OrderPlace, OrderStore, OrderTotals } from '../core/orders/order-store.ts'
+import type { OrderFilter, OrderPosition, OrderStore, OrderTotals } from '../core/orders/order-store.ts'
 import type { OrderChanges } from '../core/orders/orders-draft.ts'
 import { MIN_INT64 } from '../core/values/field.ts'
 import { isExpiredSql, ORDER_SELECT_LIST, type OrderTableRow, toOrder } from './order-rows.ts'
@@ -115,7 +115,7 @@ function pageStatement(
 type AddParameter = (value: SqlValue) => string
 
 /** The condition on orders after a place in a list by id. */
-function idRanges(after: OrderPlace | undefined, parameter: AddParameter): string[] {
+function idRanges(after: OrderPosition | undefined, parameter: AddParameter): string[] {
   return [after === undefined ? `id >= ${parameter(MIN_INT64)}` : `id > ${parameter(after.id)}`]
 }
 
@@ -124,7 +124,7 @@ function idRanges(after: OrderPlace | undefined, parameter: AddParameter): strin
  * comparison, `(customer_words, id) > (?, ?)`, would be slow: SQLite uses only the first column of the index for it,
  * and a customer may have any number of orders.
  */
-function customerRanges(prefix: string, after: OrderPlace | undefined, parameter: AddParameter): string[] {
+function customerRanges(prefix: string, after: OrderPosition | undefined, parameter: AddParameter): string[] {
   const isBelowEnd = `customer_words < ${parameter(prefix + LAST_CHARACTER)}`
   if (after === undefined) return [`customer_words >= ${parameter(prefix)} AND ${isBelowEnd}`]
   const words = parameter(after.customerWords ?? prefix)

@@ -1,6 +1,6 @@
 import { PET } from '../core/catalog/pet.ts'
 import { type IndexedPet, PetIndex } from '../core/catalog/pet-index.ts'
-import type { FoundPet, InventorySearch, SearchPlace, SearchWindow } from '../core/catalog/search.ts'
+import type { FoundPet, InventorySearch, SearchPosition, SearchWindow } from '../core/catalog/search.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import { toPet } from './catalog-rows.ts'
 import type { LockedRow } from './log-rows.ts'
@@ -82,7 +82,7 @@ export class PetSearch {
     }
   }
 
-  /** Starts loading the index, or lets it catch up with the log. */
+  /** Applies the latest changes of the log to the index. If the index is not loaded, only starts loading it. */
   async startPreparing(): Promise<void> {
     if (this.#loading !== undefined) return
     const ready = await this.#openIndex()
@@ -166,7 +166,7 @@ export class PetSearch {
 
   async #rowsAt(
     snapshot: SearchSnapshot,
-    places: readonly SearchPlace[],
+    places: readonly SearchPosition[],
     now: number | null,
   ): Promise<FoundPet[]> {
     if (places.length === 0) return []
@@ -250,7 +250,7 @@ function rowsStatement({ dialect, clock }: SearchSource): string {
       ${dialect.joinByIndex('stock', 'stock.pet_id = wanted.id')} ${dialect.joinByIndex('pets', 'pets.id = wanted.id')}`
 }
 
-function toFound(row: FoundRow, place: SearchPlace): FoundPet {
+function toFound(row: FoundRow, place: SearchPosition): FoundPet {
   const { id: petId, lowStockAt: ownLowStockAt, ...fields } = toPet(row)
   return {
     petId,

@@ -30,7 +30,7 @@ export interface Dialect {
   readonly joinByIndex: (table: string, condition: string) => string
   /** Selects the ids in the JSON array that the parameter holds. The column is named `id`. */
   readonly idsInJsonArray: (parameter: string) => string
-  /** Selects the id that was generated last, or a lower id if none was generated yet. */
+  /** Selects the id that was generated last. Before the first one, selects a number below all generated ids. */
   readonly lastIdSql: (table: GeneratedIdTable) => string
   /** A statement that makes generated ids start above $1. */
   readonly advanceIds: (table: GeneratedIdTable) => string
@@ -39,7 +39,7 @@ export interface Dialect {
   /** The function that builds a JSON object from names and values. */
   readonly jsonObjectFunction: string
   /** The column of `keys` that holds the order of insertion. */
-  readonly keyOrderColumn: string
+  readonly apiKeyOrderColumn: string
   /**
    * Statements for a database whose contents were replaced. They set a new identity, which invalidates all cursors, and make
    * generated ids start above the existing ids.
@@ -62,7 +62,7 @@ export interface SqlDatabase {
 export type RowSource = Pick<SqlDatabase, 'rows'>
 
 export interface LongSessionOptions {
-  /** If true, a statement fails after the statement timeout of PostgreSQL, as outside a long session. SQLite has none. */
+  /** Whether the statement timeout of PostgreSQL applies, as it does outside a long session. SQLite has no such timeout. */
   readonly hasStatementTimeout?: boolean
 }
 

@@ -116,11 +116,11 @@ export function contentMethods(database: SqlDatabase): ContentStore {
 
 /** Reads all tables in batches, from one snapshot. */
 async function* readContents(database: SqlDatabase): AsyncGenerator<ContentBatch> {
-  const { keyOrderColumn } = database.dialect
+  const { apiKeyOrderColumn } = database.dialect
   /** Sort columns of the tables whose insertion order must be kept. Other tables are sorted by their first two columns. */
   const sortColumns: Partial<Record<TableName, string>> = {
     audit: 'id',
-    keys: `created_at, ${keyOrderColumn}`,
+    keys: `created_at, ${apiKeyOrderColumn}`,
   }
   const session = await database.openLongSession()
   try {

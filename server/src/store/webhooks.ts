@@ -26,7 +26,7 @@ import {
   upsertSql,
 } from './sql.ts'
 
-/** The columns that are named here may be null. */
+/** The columns in the second argument of `RowOf` may be null. */
 export interface WebhookRow
   extends RowOf<'webhooks', 'old_secret' | 'old_secret_until' | 'off_at' | 'off_reason' | 'created_by'> {
   readonly relist_at: bigint | null
@@ -52,7 +52,7 @@ interface LeasedRow extends WebhookRow {
 /** Column names, each with the function that reads the value of the column from a record. */
 type ColumnReaders<Value> = Readonly<Record<string, (value: Value) => SqlValue>>
 
-/** The columns that deliveries do not change. */
+/** The columns that commands write. */
 const CALLER_COLUMNS: ColumnReaders<Webhook> = {
   url: ({ url }) => url,
   kinds: ({ kinds }) => kinds.join(),
@@ -65,7 +65,7 @@ const CALLER_COLUMNS: ColumnReaders<Webhook> = {
   created_by: ({ createdBy }) => createdBy ?? null,
 }
 
-/** The columns that deliveries change. */
+/** The columns that deliveries write. */
 const PROGRESS_COLUMNS: ColumnReaders<WebhookProgress> = {
   cursor: ({ cursor }) => cursor,
   relist_at: ({ relistAt }) => relistAt ?? null,
@@ -95,7 +95,7 @@ interface WebhookOptions {
   readonly log: { readonly source: string; readonly position: string }
   /** Its rows may come from commits that are not flushed to disk yet. */
   readonly unflushedSource?: RowSource
-  /** Absent if only one process delivers webhooks. `clock` is the same for all processes, so they agree when a lease ends. */
+  /** Absent if only one process delivers webhooks. All processes use the same `clock`, so they agree on the end of a lease. */
   readonly lease?: { readonly owner: string; readonly clock: StoreClock }
 }
 
@@ -299,7 +299,7 @@ export function toLockedWebhooks(
     total += Number(webhooks)
     if (created_by !== null) countByKey.set(created_by, Number(webhooks))
   }
-  return { named: new Map(rows.map((row) => [row.id, toWebhook(row)])), total, countByKey }
+  return { byId: new Map(rows.map((row) => [row.id, toWebhook(row)])), total, countByKey }
 }
 
 /** Statements that write the changes. The commit must have locked these webhooks. */

@@ -63,7 +63,7 @@ interface OperationSeries {
   readonly seconds: Histogram
 }
 
-/** Bucket bounds, from replies served from memory to requests that wait for a locked database. */
+/** Bucket bounds. The lowest fit replies from memory, the highest fit requests that wait for a locked database. */
 const REQUEST_SECONDS = [
   0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
 ]

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { runImport } from '../../src/cli/import-run.ts'
+import { runInterruptible } from '../../src/cli/terminal.ts'
 import type { AdjustmentChange } from '../../src/core/stock/command.ts'
 import { STOCK_COUNT_ROW_KIND } from '../../src/core/transfer/adjustment.ts'
 import type { StagedImport } from '../../src/core/transfer/import.ts'
@@ -21,6 +22,22 @@ test.each([
     'the import may have been made: run the command again, which leaves imported rows unchanged',
   ],
 ] as const)('A database fails %s', async (_, written, reason, aftermath) => {
+  const failure = new Error(`the database failed (it is gone); ${aftermath}`)
+  await expect(importIntoFailingDatabase(written, reason)).rejects.toThrow(failure)
+})
+
+test('Ctrl-C during the commit does not claim that nothing was changed', async () => {
+  const importing = runInterruptible('nothing was changed', () =>
+    importIntoFailingDatabase(2, 'counted', () => process.emit('SIGINT', 'SIGINT')),
+  )
+  await expect(importing).rejects.toThrow('the adjustment may have been made')
+})
+
+async function importIntoFailingDatabase(
+  written: number,
+  reason: 'counted' | undefined,
+  onApply?: () => void,
+): Promise<void> {
   const shop = await openShop(false)
   const staged = await shop.store.stageAdjustment()
   const failing: StagedImport<AdjustmentChange> = {
@@ -30,6 +47,7 @@ test.each([
     discard: () => staged.discard(),
     apply: async ({ onProgress }) => {
       onProgress?.(written, 2)
+      onApply?.()
       throw new ServiceError('service_unavailable', 'it cannot answer', { cause: new Error('it is gone') })
     },
   }
@@ -52,8 +70,9 @@ test.each([
     database: 'petstore.db',
     badLinesAdvice: 'Fix it',
   } as const
-  await expect(runImport(file, { show: 1, maxPause: 5 }, run)).rejects.toThrow(
-    new Error(`the database failed (it is gone); ${aftermath}`),
-  )
-  await shop.close()
-})
+  try {
+    await runImport(file, { show: 1, maxPause: 5 }, run)
+  } finally {
+    await shop.close()
+  }
+}

@@ -186,7 +186,7 @@ test('copy does not create a database that only a default or DATABASE_URL names,
   expect(await copied()).toEqual({
     exitCode: 1,
     stdout: '',
-    stderr: `petstore: there is no database at ${path}; to create it, name it: --to sqlite:${path}\n`,
+    stderr: `petstore: there is no database at ${path}; to create it, add --to sqlite:${path}\n`,
   })
   expect(existsSync(join(cwd, 'none'))).toBe(false)
   expect((await copied('--to', `sqlite:${path}`)).exitCode).toBe(0)

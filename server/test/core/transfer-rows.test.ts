@@ -40,7 +40,7 @@ describe('A pet in a file', () => {
   const INT64 = 'must be an integer from -9223372036854775808 to 9223372036854775807 in plain digits'
   const QUANTITY = 'quantity must be an integer from 0 to 9007199254740991'
   const NAME =
-    'name must be 1 to 200 characters of UTF-8 text that are not all blank, without line ends and other control characters'
+    'name must be 1 to 200 characters of UTF-8 text, not only blanks, without line ends or other control characters'
   const BARCODE = 'barcode must be 1 to 48 visible ASCII characters without blanks'
   const LOW = 'lowStockAt must be an integer from 0 to 9007199254740991'
   test.each([
@@ -265,7 +265,7 @@ describe('A line of JSON', () => {
     ],
     [
       JSON.stringify({ ...GOOD, name: 5 }),
-      'name must be 1 to 200 characters of UTF-8 text that are not all blank, without line ends and other control characters, got 5',
+      'name must be 1 to 200 characters of UTF-8 text, not only blanks, without line ends or other control characters, got 5',
     ],
     [JSON.stringify({ ...GOOD, status: null }), 'status must be one of available, pending, sold, got null'],
     [

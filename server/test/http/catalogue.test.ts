@@ -65,7 +65,7 @@ describe('POST /pets', () => {
     [{}, 400, 'name is missing; it must be'],
     [{ name: 'Rex' }, 400, 'categoryId is missing; it must be an integer'],
     [{ name: '', categoryId: 1 }, 400, 'name must be 1 to 200 characters'],
-    [{ name: '   ', categoryId: 1 }, 400, 'not all blank'],
+    [{ name: '   ', categoryId: 1 }, 400, 'not only blanks'],
     [{ name: 'x'.repeat(201), categoryId: 1 }, 400, 'name must be 1 to 200 characters'],
     [{ name: 'a\nb', categoryId: 1 }, 400, 'control characters'],
     [{ name: 'Rex', categoryId: 404 }, 400, 'there is no category 404; add it with POST /categories'],

@@ -29,14 +29,14 @@ async function copy({ from, to }: Flags): Promise<void> {
     throwUsageError('copy needs --from or --to; the other defaults to DATABASE_URL')
   }
   const flagsFor = (databaseUrl: string | undefined) => (databaseUrl === undefined ? {} : { databaseUrl })
-  // Without --to, no SQLite file is created: if the command runs in the wrong folder, its default path is not the file that
-  // the user means. PostgreSQL has no default address, so the user has chosen the target.
+  // The default path of SQLite depends on the current folder, so a file is created only if --to names it. PostgreSQL has no
+  // default address, so the user has chosen the target.
   const targetConfig = readConfig(flagsFor(to))
   const mayCreateTarget = to !== undefined || isPostgresUrl(targetConfig.databaseUrl)
   if (!mayCreateTarget && isDatabaseFileMissing(targetConfig)) {
     const address = quoteForShell(targetConfig.databaseUrl)
     throw new Error(
-      `there is no database at ${databaseName(targetConfig)}; to create it, name it: --to ${address}`,
+      `there is no database at ${databaseName(targetConfig)}; to create it, add --to ${address}`,
     )
   }
   const progress = new Progress('rows')

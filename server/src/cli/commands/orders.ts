@@ -1,6 +1,6 @@
 import { nameWords } from '../../core/catalog/name-words.ts'
 import { ORDER_STATES, type Order, type OrderState } from '../../core/orders/order.ts'
-import { isSearchableCustomer, placeOf } from '../../core/orders/order-list.ts'
+import { isSearchableCustomer, positionOf } from '../../core/orders/order-list.ts'
 import type { OrderFilter, OrderStore } from '../../core/orders/order-store.ts'
 import { type OutcomeOf, SYSTEM_KEY_ID } from '../../core/stock/command.ts'
 import {
@@ -103,7 +103,7 @@ async function readOrders(
   for (;;) {
     const last = orders.at(-1)
     const pageSize = Math.min(PAGE_SIZE, limit - orders.length)
-    const after = last === undefined ? undefined : placeOf(last)
+    const after = last === undefined ? undefined : positionOf(last)
     const page = await store.listOrders({ ...filter, after }, pageSize)
     orders.push(...page)
     if (page.length < pageSize || orders.length === limit) return orders

@@ -35,7 +35,7 @@ export interface CatalogChanges {
   readonly pets: ReadonlyMap<bigint, PetWithEntry | undefined>
   /** Each changed category; `undefined` for a removed category. */
   readonly categories: ReadonlyMap<bigint, Category | undefined>
-  /** Categories with a new threshold. The threshold applies to each pet of the category without a threshold of its own. */
+  /** Categories with a new threshold. It applies to the pets of the category that have no threshold of their own. */
   readonly newThresholds: readonly (Category & { readonly by: ChangeOrigin })[]
 }
 

@@ -5,7 +5,7 @@ const MAX_BARCODE_LENGTH = 48
 /** Control characters, and U+FFFD, which decoders substitute for damaged text. */
 const INVALID_IN_NAME = /[\p{Cc}\ufffd]/u
 const BARCODE = new RegExp(`^[!-~]{1,${MAX_BARCODE_LENGTH}}$`)
-export const EXPECTED_NAME = `1 to ${MAX_NAME_LENGTH} characters of UTF-8 text that are not all blank, without line ends and other control characters`
+export const EXPECTED_NAME = `1 to ${MAX_NAME_LENGTH} characters of UTF-8 text, not only blanks, without line ends or other control characters`
 
 export const Name = (description: string) =>
   Text({ minLength: 1, maxLength: MAX_NAME_LENGTH, description }, EXPECTED_NAME, isName)

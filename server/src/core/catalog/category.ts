@@ -7,7 +7,7 @@ const CHANGEABLE = {
   name: Name('Name of the category, without control characters.'),
   lowStockAt: Type.Optional(
     Quantity(
-      'The threshold of all pets of the category that have no threshold of their own: such a pet is low if at most this many of it are available.',
+      'The low-stock threshold of the pets in this category that have no threshold of their own. A pet is low if at most this many units are available.',
     ),
   ),
 }

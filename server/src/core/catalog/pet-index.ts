@@ -1,7 +1,7 @@
 import { PET_STATUSES, type PetStatus } from '../stock/inventory.ts'
 import { ServiceError } from '../values/errors.ts'
 import { lowerBound } from '../values/lower-bound.ts'
-import type { InventorySearch, SearchOrder, SearchPlace, SearchWindow } from './search.ts'
+import type { InventorySearch, SearchOrder, SearchPosition, SearchWindow } from './search.ts'
 
 /** The fields that searches filter and sort by. */
 export interface IndexedPet {
@@ -42,7 +42,8 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
 /**
- * All pets in memory, as columns of about 80 bytes per pet. A search that sorts by id examines the pets in that order and
+ * All pets in memory, as columns of about 80 bytes per pet. Each pet has a slot: its index in all columns except `byId` and
+ * `byName`, which hold slots in the order of the ids and names. A search that sorts by id examines the pets in that order and
  * stops when its page is full. A search that sorts by name examines the first MAX_EXAMINED_BY_NAME pets in that order and, if
  * they do not fill the page, all pets. A search that sorts by units examines all pets and keeps the best.
  */
@@ -121,8 +122,8 @@ export class PetIndex {
     this.#areRanksCurrent = false
   }
 
-  /** The places of the first `limit` pets that the search finds. */
-  find(query: IndexQuery): SearchPlace[] {
+  /** The first `limit` pets that the search finds, each with its id and the value that it is sorted by. */
+  find(query: IndexQuery): SearchPosition[] {
     const { by } = query.search.order
     const { ids, quantities, availableUnits } = this.#columns
     return this.#slotsFor(query).map((slot) => {
@@ -165,8 +166,8 @@ export class PetIndex {
     return found
   }
 
-  /** The ordinal of the first pet after a place. Ordinal 0 is the first pet by id or name, or the last in descending order. */
-  #ordinalAfter({ by, isDescending }: SearchOrder, after: SearchPlace | undefined): number {
+  /** The ordinal of the first pet after a place. Ordinal 0 has the lowest id or name, or the highest if the order is descending. */
+  #ordinalAfter({ by, isDescending }: SearchOrder, after: SearchPosition | undefined): number {
     if (after === undefined) return 0
     const { byId, byName, ids } = this.#columns
     const words = by === 'name' ? encoder.encode(String(after.value)) : undefined
@@ -192,8 +193,8 @@ export class PetIndex {
     const count = this.#count
     const sign = isDescending ? -1 : 1
     const best = new BestSlots(limit)
-    // The key of a pet is its value, or the negated value if the order is descending. Pets up to `after` have a key below
-    // `lowestKey`, or a key equal to it and an ordinal below `firstOrdinal`.
+    // The key of a pet is its value, or the negated value if the order is descending. Pets of earlier pages are skipped: their
+    // key is below `lowestKey`, or equal to it with an ordinal below `firstOrdinal`.
     let lowestKey = Number.NEGATIVE_INFINITY
     let firstOrdinal = 0
     if (after !== undefined && by === 'name') {
@@ -404,7 +405,7 @@ export class PetIndex {
   }
 }
 
-/** A slot is the index of a pet in each of these arrays, except in `byId` and `byName`. */
+/** Each array is indexed by slot, except `byId` and `byName`. */
 function columnsFor(capacity: number) {
   const ids = new BigInt64Array(capacity)
   return {

@@ -40,13 +40,13 @@ export type PetPatch = RecordOf<typeof PET_UPDATE>
 export const PET_UPSERT = {
   id: Type.Optional(
     Int64(
-      'Identifier of the pet. If no pet has this id, the pet is created with it. If it is absent, the pet is created with a free id.',
+      'Identifier of the pet. If no pet has this id, a pet is created with it. Without an id, a pet is created with a free id.',
     ),
   ),
   ...PET_UPDATE,
   quantity: Type.Optional(
     Quantity(
-      'Units on the shelf. If the pet exists, its stock is set to this quantity with the reason `corrected`; if the quantity is absent, a new pet has 0 units.',
+      'Units on the shelf. The stock of an existing pet is set to this quantity, with the reason `corrected`. Without a quantity, an existing pet keeps its stock, and a new pet has 0 units.',
     ),
   ),
 }

@@ -42,7 +42,7 @@ export interface InventorySearch {
 }
 
 /** The place of a pet in the order of a search. */
-export interface SearchPlace {
+export interface SearchPosition {
   /** The value that the pet is sorted by; absent if it is the id. */
   readonly value?: string | number
   readonly id: bigint
@@ -57,7 +57,9 @@ export const SEARCH_ROW = {
   quantity: AVAILABILITY.quantity,
   reserved: AVAILABILITY.reserved,
   lowStockAt: Type.Optional(
-    Quantity('The pet is low if at most this many are available: its own threshold or that of its category.'),
+    Quantity(
+      'The pet is low if at most this many are available. The own threshold of the pet, or else that of its category.',
+    ),
   ),
   ownLowStockAt: Type.Optional(
     Quantity(
@@ -70,10 +72,10 @@ export const SEARCH_ROW = {
 }
 export type SearchRow = RecordOf<typeof SEARCH_ROW>
 
-export type FoundPet = SearchRow & { readonly place: SearchPlace }
+export type FoundPet = SearchRow & { readonly place: SearchPosition }
 
 export interface SearchWindow {
-  readonly after: SearchPlace | undefined
+  readonly after: SearchPosition | undefined
   readonly limit: number
 }
 
@@ -117,19 +119,19 @@ function parseSort(sort: SearchSort): SearchOrder {
   return { by, isDescending }
 }
 
-function toCursor(search: InventorySearch, { id, value }: SearchPlace): string {
+function toCursor(search: InventorySearch, { id, value }: SearchPosition): string {
   const parts = [fingerprintOf(search), String(id), ...(value === undefined ? [] : [value])]
   return Buffer.from(JSON.stringify(parts)).toString('base64url')
 }
 
-function fromCursor(search: InventorySearch, cursor: string): SearchPlace {
+function fromCursor(search: InventorySearch, cursor: string): SearchPosition {
   const [fingerprint, idText, value] = decodeCursor(cursor)
   const id = typeof idText === 'string' ? parseInt64(idText) : undefined
   if (typeof fingerprint !== 'string' || id === undefined) throw unknownCursor(cursor)
   if (fingerprint !== fingerprintOf(search)) {
     throw invalidField(
       'cursor',
-      'cursor belongs to another search: q, status, categoryId, low, below and sort must be the same as for the first page; omit it to start again',
+      'cursor belongs to another search: q, status, categoryId, low, below and sort must be the same as for the first page; to start again, omit cursor',
     )
   }
   const { by } = search.order

@@ -52,7 +52,7 @@ export function requireAllowed(command: KeyCommand, keys: LockedKeys, at: number
   switch (command.type) {
     case 'change':
       requireGrantable(actor, command.change)
-      if (endsManagement(command.change)) requireAnotherManager(actor, target, keys.managers, at)
+      if (endsManagement(command.change)) requireRemainingManager(actor, target, keys.managers, at)
       return
     // A rotation and a pairing code hand out a secret, which grants everything that the key has.
     case 'rotate':
@@ -63,7 +63,7 @@ export function requireAllowed(command: KeyCommand, keys: LockedKeys, at: number
       requireActive(target, at)
       return
     case 'revoke':
-      requireAnotherManager(actor, target, keys.managers, at)
+      requireRemainingManager(actor, target, keys.managers, at)
   }
 }
 
@@ -139,7 +139,13 @@ function endsManagement({ paused, permissions, expiresAt }: KeyChange): boolean 
   return paused === true || permissions?.includes('keys') === false || typeof expiresAt === 'number'
 }
 
-function requireAnotherManager(actor: ApiKey, target: ApiKey, managers: readonly ApiKey[], at: number): void {
+/** Ensures that an active key can still manage keys. If the target is another key, the actor remains. */
+function requireRemainingManager(
+  actor: ApiKey,
+  target: ApiKey,
+  managers: readonly ApiKey[],
+  at: number,
+): void {
   const hasOther = managers.some((key) => key.id !== actor.id && keyState(key, at) === 'active')
   if (target.id !== actor.id || hasOther) return
   throw new ServiceError(

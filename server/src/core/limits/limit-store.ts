@@ -71,7 +71,7 @@ export interface LimitKeeper {
   admit(keyId: string, limits: Limits, arrival: Arrival): MaybePromise<Admission>
   /** The current windows of the key. Counts nothing. */
   windowsOf(keyId: string, limits: Limits): MaybePromise<KeyWindows>
-  /** Runs the work after the pending limit checks, at the end of a turn of the event loop. */
+  /** Runs the work at the end of this turn of the event loop, once the requests that pass the pending limit checks have started. */
   afterPendingChecks(work: () => void): void
   /** Writes the counts that are not in the store yet. */
   save(): Promise<void>
@@ -131,8 +131,8 @@ export interface SharedLimitStore {
     change: (states: ReadonlyMap<string, LimitState>, now: number) => readonly LimitRecord[],
   ): Promise<void>
   /**
-   * Counts the requests of each key that needs no decision: both windows have room, the key is not banned, and the clock was
-   * not set back. The other keys are missing in the result.
+   * Counts the requests of each key that is clearly within its limits: both windows have room, the key is not banned, and the
+   * clock was not set back. The result lacks the other keys, which need a closer check.
    */
   countRequests(counts: readonly RequestCount[]): Promise<ReadonlyMap<string, CountedWindows>>
 }

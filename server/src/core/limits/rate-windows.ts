@@ -28,15 +28,15 @@ export function newLimitState(): LimitState {
 /**
  * Decides on a request, and counts it if it is admitted. A key is banned when a window has more than `limits.perMinute`
  * counted rejections. The first rejection of a window always counts; later rejections count only if the client had seen a
- * 429 before it sent the request (`wasWarned`, see BurstFilter).
+ * 429 before it sent the request (`hadSeen429`, see BurstFilter).
  */
-export function admit(state: LimitState, limits: Limits, now: number, wasWarned = true): Admission {
+export function admit(state: LimitState, limits: Limits, now: number, hadSeen429 = true): Admission {
   moveWithClock(state, state.lastUsedAt, now)
   // `moveWithClock` ignores a clock that was set back by less than a second. In that case, the time of the last request
   // is used.
   const at = Math.max(now, state.lastUsedAt)
   state.lastUsedAt = at
-  return { ...decide(state, limits, at, wasWarned), at }
+  return { ...decide(state, limits, at, hadSeen429), at }
 }
 
 /** The state of a key, with its accepted and rejected requests since the last save. */
@@ -50,9 +50,9 @@ export function admitAndRecordUsage(
   usage: KeyUsage,
   limits: Limits,
   now: number,
-  wasWarned: boolean,
+  hadSeen429: boolean,
 ): Admission {
-  const admission = admit(usage.state, limits, now, wasWarned)
+  const admission = admit(usage.state, limits, now, hadSeen429)
   if (admission.refused === undefined) usage.accepted++
   else usage.rejected++
   return admission
@@ -88,7 +88,7 @@ function windowAt(window: Window, length: number, at: number): WindowCount {
 
 type Decision = Omit<Admission, 'at'>
 
-function decide(state: LimitState, limits: Limits, now: number, wasWarned: boolean): Decision {
+function decide(state: LimitState, limits: Limits, now: number, hadSeen429: boolean): Decision {
   const minute = updateWindow(state.minute, MINUTE, now)
   const day = updateWindow(state.day, DAY, now)
   if (state.ban !== undefined && now < state.ban.endsAt) return refuseBanned(state.ban, limits)
@@ -100,7 +100,7 @@ function decide(state: LimitState, limits: Limits, now: number, wasWarned: boole
     return tighterStatus(minute, day, limits)
   }
 
-  if (fullWindow.rejected === 0 || wasWarned) fullWindow.rejected++
+  if (fullWindow.rejected === 0 || hadSeen429) fullWindow.rejected++
   if (fullWindow.rejected > limits.perMinute) {
     fullWindow.rejected = 0
     state.bans++
@@ -174,7 +174,7 @@ function floorToSecond(time: number): number {
 export const BURST_MS = 1_000
 
 /** The 429s that were sent to a key in one window. */
-interface Warning {
+interface SentRefusals {
   /** When the window ends, in `Clock` time; identifies the window. The other times come from `performance.now()`. */
   readonly resetAt: number
   readonly firstSentAt: number
@@ -189,37 +189,39 @@ interface Warning {
  */
 export class BurstFilter {
   readonly #burstMs: number
-  readonly #warnings = new Map<string, Warning>()
+  readonly #sentRefusals = new Map<string, SentRefusals>()
 
   constructor(burstMs: number) {
     this.#burstMs = burstMs
   }
 
   /** Whether the client had seen a 429. `lastUsedAt` is the time of its previous request to any instance. */
-  wasWarned(keyId: string, { receivedAt, connection }: Arrival, now: number, lastUsedAt: number): boolean {
-    const warning = this.#warnings.get(keyId)
-    // This process sent no 429 in this window, but another process may have sent one, in response to the key's previous
-    // request or an earlier request. BURST_MS after the previous request, the client has had time to see it. If the clock was set
-    // back, the time since that request counts as 0 ms.
-    if (warning === undefined || now >= warning.resetAt) return Math.max(0, now - lastUsedAt) >= this.#burstMs
-    const sentAt = connection === undefined ? undefined : warning.sentTimes.get(connection)
+  hadSeen429(keyId: string, { receivedAt, connection }: Arrival, now: number, lastUsedAt: number): boolean {
+    const refusals = this.#sentRefusals.get(keyId)
+    // This process sent no 429 in this window, but another process may have. If the key's previous request was at least
+    // BURST_MS ago, the client has had time to see that 429. If the clock was set back, that request counts as sent now.
+    if (refusals === undefined || now >= refusals.resetAt)
+      return Math.max(0, now - lastUsedAt) >= this.#burstMs
+    const sentAt = connection === undefined ? undefined : refusals.sentTimes.get(connection)
     if (sentAt !== undefined && receivedAt > sentAt) return true
-    return receivedAt > warning.firstSentAt && receivedAt - warning.firstSentAt >= this.#burstMs
+    return receivedAt > refusals.firstSentAt && receivedAt - refusals.firstSentAt >= this.#burstMs
   }
 
   recordRefusal(keyId: string, { connection }: Arrival, resetAt: number): void {
     const now = performance.now()
-    let warning = this.#warnings.get(keyId)
-    if (warning?.resetAt !== resetAt) {
-      warning = { resetAt, firstSentAt: now, sentTimes: new WeakMap() }
-      this.#warnings.set(keyId, warning)
+    let refusals = this.#sentRefusals.get(keyId)
+    if (refusals?.resetAt !== resetAt) {
+      refusals = { resetAt, firstSentAt: now, sentTimes: new WeakMap() }
+      this.#sentRefusals.set(keyId, refusals)
     }
-    if (connection !== undefined && !warning.sentTimes.has(connection)) warning.sentTimes.set(connection, now)
+    if (connection !== undefined && !refusals.sentTimes.has(connection))
+      refusals.sentTimes.set(connection, now)
   }
 }
 
 interface LedgerKey extends KeyUsage {
   readonly keyId: string
+  /** Decides to which day of the usage the counts belong. */
   countedAt: number
 }
 
@@ -256,8 +258,8 @@ export class LimitLedger implements LimitKeeper {
     const key = this.#keys.get(keyId) ?? this.#addKey(keyId, newLimitState())
     key.countedAt = now
     this.#unsavedKeys.add(key)
-    const wasWarned = this.#bursts.wasWarned(keyId, arrival, now, key.state.lastUsedAt)
-    const admission = admitAndRecordUsage(key, limits, now, wasWarned)
+    const hadSeen429 = this.#bursts.hadSeen429(keyId, arrival, now, key.state.lastUsedAt)
+    const admission = admitAndRecordUsage(key, limits, now, hadSeen429)
     if (admission.refused !== undefined) this.#bursts.recordRefusal(keyId, arrival, admission.resetAt)
     return admission
   }
@@ -266,7 +268,7 @@ export class LimitLedger implements LimitKeeper {
     return windowsOf(this.#keys.get(keyId)?.state ?? newLimitState(), limits, this.#readClock())
   }
 
-  /** Limit checks are synchronous, so none is pending. */
+  /** Limit checks are synchronous, so none is pending at the end of a turn. */
   afterPendingChecks(work: () => void): void {
     setImmediate(work)
   }

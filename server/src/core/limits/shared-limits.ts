@@ -186,8 +186,8 @@ function decideBatch(
       usage = { state: structuredClone(states.get(keyId) ?? newLimitState()), accepted: 0, rejected: 0 }
       usageByKey.set(keyId, usage)
     }
-    const wasWarned = bursts.wasWarned(keyId, arrival, now, usage.state.lastUsedAt)
-    return admitAndRecordUsage(usage, limits, now, wasWarned)
+    const hadSeen429 = bursts.hadSeen429(keyId, arrival, now, usage.state.lastUsedAt)
+    return admitAndRecordUsage(usage, limits, now, hadSeen429)
   })
   return {
     admissions,

@@ -49,6 +49,6 @@ function findContradiction({ petId, quantity, state }: Order, row: OrderRow): st
   if (state === 'complete' && !row.complete) return `${orderText} is complete and cannot be reopened`
   const isQuantityFixed = state === 'complete' || row.complete
   return isQuantityFixed && quantity !== row.quantity
-    ? `the quantity of ${orderText} is ${quantity} and cannot change once the order is complete, got ${row.quantity}`
+    ? `${orderText} has quantity ${quantity}; a complete order must have the same quantity, got ${row.quantity}`
     : undefined
 }

@@ -8,10 +8,10 @@ export interface OrderFilter {
   /** Only orders for which `customerWordsOf` returns a text that begins with this one. */
   readonly customerPrefix?: string | undefined
   /** Only orders after this place in the list. */
-  readonly after?: OrderPlace | undefined
+  readonly after?: OrderPosition | undefined
 }
 
-export interface OrderPlace {
+export interface OrderPosition {
   readonly id: bigint
   /** Needed only if the list has a `customerPrefix`. */
   readonly customerWords?: string | undefined
@@ -23,12 +23,12 @@ export interface OrderPlace {
  */
 export interface OrderStore {
   findOrder(orderId: bigint): Promise<Order | undefined>
-  /** At most `limit` orders, by id ascending. With a `customerPrefix`, they are sorted by the words of the customer first. */
+  /** At most `limit` orders, by id ascending. With a `customerPrefix`, sorted by `customerWords`, then by id. */
   listOrders(filter: OrderFilter, limit: number): Promise<Order[]>
   findAvailability(petId: bigint): Promise<Availability | undefined>
   /** The number of open orders, and the units that they reserve. */
   countOpenOrders(): Promise<{ readonly orders: number; readonly units: number }>
-  /** At most `limit` pets that have expired holds which are still stored as open. Holds that expired earlier come first. */
+  /** At most `limit` pets with expired holds that are still stored as open. The pet with the oldest expired hold comes first. */
   petsWithExpiredHolds(limit: number): Promise<bigint[]>
   /** How many orders were refused for want of stock, and how many holds expired, in commits of this process. */
   orderTotals(): OrderTotals

@@ -94,7 +94,7 @@ const Note = Text(
     maxLength: MAX_NOTE_LENGTH,
     description: 'A note for the staff. It may contain line breaks, but no other control characters.',
   },
-  `1 to ${MAX_NOTE_LENGTH} characters of UTF-8 text that are not all blank, without control characters other than line breaks`,
+  `1 to ${MAX_NOTE_LENGTH} characters of UTF-8 text, not only blanks, without control characters other than line breaks`,
   (text) => text.trim() !== '' && isCleanText(text, MAX_NOTE_LENGTH, INVALID_IN_NOTE),
 )
 
@@ -132,7 +132,7 @@ export const ORDER = {
   closedBy: Type.Optional(
     Type.String({
       description:
-        'Public identifier of the API key that completed or cancelled the order. An order that the command `petstore orders` closed has `petstore`, and one that `petstore import` closed has `petstore-import`; these are not keys. Absent if the order is open or expired, or if an older version of the service closed it.',
+        'Public identifier of the API key that completed or cancelled the order. `petstore` if the command `petstore orders` closed the order, and `petstore-import` if an import did; neither is a key. Absent if the order is open or expired, or if an older version of the service closed it.',
     }),
   ),
 }

@@ -27,11 +27,11 @@ export interface CommitObserver {
 }
 
 interface GroupCommitParts {
-  /** Concurrent calls of `changeStock` are always about different pets. */
+  /** GroupCommit never calls `changeStock` concurrently for the same pet. */
   readonly store: Pick<StockStore, 'changeStock' | 'concurrentCommits' | 'concurrentLockWaits'>
   /**
-   * `afterPendingChecks` runs a commit at the end of a turn, after the pending limit checks, so that the commit includes the
-   * commands of the requests that pass these checks.
+   * Scheduled commits start in `afterPendingChecks`, so that they include the commands of requests whose limit is still being
+   * checked.
    */
   readonly limits: Pick<LimitKeeper, 'afterPendingChecks'>
   readonly observers: readonly CommitObserver[]
@@ -64,7 +64,7 @@ export class GroupCommit {
   #freeSlots: number
   #isCommitScheduled = false
   #lastCommitSize = 0
-  /** Whether at most one command was waiting when the last scheduled commit started. */
+  /** Whether at most one command was waiting when the last scheduled commit started. A commit at once does not change it. */
   #wasLastCommitSmall = true
   /** Whether this turn has already committed a command at once. */
   #hasCommittedThisTurn = false
@@ -148,8 +148,8 @@ export class GroupCommit {
   }
 
   /**
-   * Commits the commands that no lock of another process blocks. Only then do the blocked commands start to wait for their
-   * locks, because a blocked command may share a pet with an earlier free command. They use no commit slot. Never rejects.
+   * First commits the free commands, which no lock of another process blocks. Then the blocked commands wait for their locks,
+   * without using a commit slot. They start last, because an earlier free command may change the same pet. Never rejects.
    */
   async #commitUnlessBlocked(batch: readonly WaitingCommand[]): Promise<void> {
     const heldLocks = new Set<Lock>()
@@ -164,9 +164,10 @@ export class GroupCommit {
   }
 
   /**
-   * Commits a batch and answers its callers. Never rejects. Only with a brief lock wait, it can resolve to the pets that other
-   * processes have locked; then no caller is answered. A ServiceError means that the commit may have been made, so it is not
-   * retried. After any other error, each half of the batch is retried, and so on, until only the bad command fails.
+   * Commits a batch and answers its callers. Never rejects. With a brief lock wait, it may resolve to the pets that other
+   * processes have locked. Then nothing is committed and no caller is answered yet. A ServiceError means that the commit may have
+   * been made, so it is not retried. After any other error, each half of the batch is retried, and so on, until only the bad
+   * command fails.
    */
   async #commit(
     batch: readonly WaitingCommand[],
@@ -256,8 +257,8 @@ function countThatFit(waiting: readonly WaitingCommand[]): number {
 }
 
 /**
- * A pet, or a kind of other rows that a command needs to lock. `unknown` stands for a lock that could not be identified. Every
- * command counts as needing it, so it blocks the whole batch.
+ * What a command needs to lock: a pet, by its id, or the rows of another kind. `unknown` stands for a lock that could not be
+ * identified. Every command counts as needing it, so it blocks the whole batch.
  */
 type Lock = bigint | 'catalog' | 'webhooks' | 'idempotency' | 'unknown'
 
@@ -338,7 +339,7 @@ class LockWaits {
     const timer = setTimeout(() => {
       this.#queue.splice(this.#queue.indexOf(resolve), 1)
       reject(
-        new ServiceError('service_unavailable', 'another process keeps the pet locked; try again shortly'),
+        new ServiceError('service_unavailable', 'another process keeps the data locked; try again shortly'),
       )
     }, MAX_QUEUE_MS)
     try {

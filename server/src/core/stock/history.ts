@@ -7,8 +7,8 @@ export const HISTORY_ENTRY = {
   petId: Int64('The pet whose stock changed.'),
   /** Unique among the changes of the pet. */
   id: Type.String({ description: 'Identifies the change; opaque.' }),
-  before: Quantity('The stock count before the change.'),
-  after: Quantity('The stock count after the change.'),
+  before: Quantity('The quantity before the change.'),
+  after: Quantity('The quantity after the change.'),
   at: DateTime('When the change was made, in UTC.'),
   keyId: Type.String({ description: 'Public identifier of the API key that made the change.' }),
   keyName: Type.String({ description: 'Name of that key, or its identifier if the key no longer exists.' }),

@@ -30,7 +30,7 @@ export const PET_EDIT = {
       {
         minItems: 0,
         description:
-          'The fields of `pet` that differ from its previous entry in the log. Present only if `change` is `changed` and the log has such an entry.',
+          'The fields of `pet` that this edit changed. Present only if `change` is `changed` and the log still has the previous state of the pet.',
       },
     ),
   ),

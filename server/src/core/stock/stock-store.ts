@@ -28,10 +28,10 @@ export interface StockStore {
   /** The changes since the cursor; `reload` if they are unknown, or if loading the whole stock is faster. */
   stockChangesSince(cursor: string): Promise<StockChanges | 'reload'>
   /**
-   * Decides the commands in order, in one commit. They count as at most MAX_CHANGES changes in total. Rejects with a
-   * ServiceError if the database fails; then it is unknown whether the commit was made. After any other error, the commit was
-   * rolled back. With a brief lock wait, rejects with PetsLockedError if another process keeps a pet, or other rows of the
-   * commit, locked.
+   * Decides the commands in order, in one commit. The caller passes commands with at most MAX_CHANGES changes in total. Rejects
+   * with a ServiceError if the database fails; then it is unknown whether the commit was made. After any other error, the
+   * commit was rolled back. With a brief lock wait, rejects with PetsLockedError if another process holds a lock on a pet or
+   * on another row of the commit.
    */
   changeStock<const Commands extends readonly SubmittedCommand[]>(
     commands: Commands,

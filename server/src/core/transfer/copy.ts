@@ -103,7 +103,7 @@ export interface ContentStore {
   lastGeneratedIds(): Promise<Readonly<Record<GeneratedIdTable, bigint>>>
   /** Reads table by table, from one snapshot. */
   readContents(): AsyncIterable<ContentBatch>
-  /** Writes the batches in one commit. The store must be empty. It then generates only ids above those of the source. */
+  /** Writes the batches in one commit. The store must be empty. Later it generates only ids above those that the source generated. */
   writeContents(
     batches: AsyncIterable<ContentBatch>,
     source: Pick<ContentStore, 'lastGeneratedIds'>,

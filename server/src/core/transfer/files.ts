@@ -191,7 +191,7 @@ export type Encoding = (typeof ENCODINGS)[number]
 const MAX_CHARACTER_BYTES = 4
 const LINE_FEED = 0x0a
 
-/** The file contains bytes that are not UTF-8, the first of them on this line. */
+/** The file contains bytes that are not UTF-8. `line` is the line of the first such byte. */
 export class NotUtf8 extends Error {
   override readonly name = 'NotUtf8'
 
@@ -200,7 +200,7 @@ export class NotUtf8 extends Error {
   }
 }
 
-/** The lines of a file without "\n". A line that is too long is cut, but stays too long, so its reader still refuses it. */
+/** The lines of a file without "\n". A line that is too long is cut to MAX_LINE_LENGTH + 1, so its reader still refuses it. */
 export async function* linesOf(
   chunks: AsyncIterable<Uint8Array>,
   file: string,

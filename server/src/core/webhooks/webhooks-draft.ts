@@ -10,7 +10,7 @@ import { MAX_WEBHOOKS, MAX_WEBHOOKS_PER_KEY, OLD_SECRET_MS, type Webhook } from 
 /** The webhooks that a commit has locked and read. */
 export interface LockedWebhooks {
   /** The existing webhooks that the commands name. */
-  readonly named: ReadonlyMap<bigint, Webhook>
+  readonly byId: ReadonlyMap<bigint, Webhook>
   readonly total: number
   /** The number of webhooks that each API key has created, by its id. */
   readonly countByKey: ReadonlyMap<string, number>
@@ -104,6 +104,6 @@ export class WebhooksDraft {
   }
 
   #find(id: bigint): Webhook | undefined {
-    return this.changes.has(id) ? this.changes.get(id) : this.#locked.named.get(id)
+    return this.changes.has(id) ? this.changes.get(id) : this.#locked.byId.get(id)
   }
 }

@@ -34,6 +34,7 @@ const MAX_PAUSE_MS = 5 * SECOND
 /** How long callers that use a session may take to finish when the store is closed. */
 const CLOSE_TIMEOUT_SECONDS = 1
 const CLOSED = new Error('the store is closed')
+const POOL_DISCARDED = new Error('another session pool is used now')
 
 interface AcquireOptions {
   readonly isUrgent?: boolean
@@ -275,7 +276,7 @@ export class Connection implements SqlDatabase {
         this.#isUnavailable = true
         this.#problem = error
       },
-      discard: (latePool) => abandon(latePool, CLOSED),
+      discard: (latePool) => abandon(latePool, POOL_DISCARDED),
       isCancelled: () => this.#isClosed,
     })
     clearTimeout(graceTimer)
@@ -298,7 +299,7 @@ export class Connection implements SqlDatabase {
       if (!(error instanceof AggregateError)) throw error
       throw await unusableHostsError(this.#hosts, error.errors, this.#connectTimeoutMs)
     } finally {
-      for (const pool of pools) if (pool !== usablePool) abandon(pool, CLOSED)
+      for (const pool of pools) if (pool !== usablePool) abandon(pool, POOL_DISCARDED)
     }
   }
 
@@ -341,7 +342,7 @@ export class Connection implements SqlDatabase {
 
   #switchTo(pool: SessionPool): void {
     if (pool === this.#pool) return
-    abandon(this.#pool, this.#problem ?? CLOSED)
+    abandon(this.#pool, this.#problem ?? POOL_DISCARDED)
     this.#pool = pool
     this.#lossCount++
   }

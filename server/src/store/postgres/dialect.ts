@@ -31,7 +31,7 @@ export const DIALECT = {
     `SELECT setval('${SEQUENCES[table]}', $1) WHERE $1 >= (SELECT last_value FROM ${SEQUENCES[table]})`,
   lockCatalog: [statement('SELECT pg_advisory_xact_lock($1)', CATALOG_LOCK)],
   jsonObjectFunction: 'json_build_object',
-  keyOrderColumn: 'number',
+  apiKeyOrderColumn: 'number',
   newIdentity: [
     // New log rows get ids above all existing ids, and above those of pruned rows that `last_change` still names.
     `SELECT setval('log_ids', greatest((SELECT max(id) FROM log), (SELECT max(last_change) FROM stock), 0) + ${IDS_PER_BLOCK})`,

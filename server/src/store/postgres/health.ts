@@ -203,7 +203,7 @@ export function findDamage(connection: Connection): Promise<string[]> {
 }
 
 /** Describes session settings that are not in force although each connection asks for them. */
-export async function findDroppedSettings(
+export async function findWrongSettings(
   database: RowSource,
   wanted: Readonly<Record<string, string | number>>,
 ): Promise<string[]> {

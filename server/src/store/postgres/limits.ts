@@ -1,7 +1,7 @@
 import type { SQL } from 'bun'
 import type { CountedWindows, RequestCount, SharedLimitStore } from '../../core/limits/limit-store.ts'
 import { DAY, MINUTE } from '../../core/values/clock.ts'
-import { LIMIT_ROWS, type LimitRow, saveStatements, toStates } from '../limits.ts'
+import { type LimitRow, SELECT_LIMIT_ROWS, saveStatements, toStates } from '../limits.ts'
 import type { RowOf } from '../record-rows.ts'
 import type { StoreClock } from '../sql.ts'
 import type { Connection } from './connection.ts'
@@ -46,7 +46,7 @@ async function changeLockedRows(
         sql<Pick<LimitRow, 'key_id'>[]>`
           SELECT key_id FROM limit_windows WHERE key_id = ANY (${keys}::text[]) ORDER BY key_id FOR NO KEY UPDATE`.execute(),
         sql
-          .unsafe<LimitRow[]>(`${LIMIT_ROWS} WHERE limit_windows.key_id = ANY ($1::text[])`, [keys])
+          .unsafe<LimitRow[]>(`${SELECT_LIMIT_ROWS} WHERE limit_windows.key_id = ANY ($1::text[])`, [keys])
           .execute(),
         sql.unsafe<{ now: bigint }[]>(`SELECT ${clock.nowSql('$1')} AS now`, [clock.processTime()]).execute(),
       ])

@@ -11,7 +11,7 @@ import { needsMigration, OpenRefused, requireOwnTables, type TablesMode } from '
 import { inLongSession, type LongSession, type RowSource, type SqlDatabase } from '../sql.ts'
 import { DIALECT } from './dialect.ts'
 import { NewerTablesError } from './failures.ts'
-import { COMPLETE_NUMBERING, FAILOVER_TABLES, FIRST_TABLES, PRUNING_AFTER_RESTORE } from './tables.ts'
+import { FAILOVER_TABLES, FIRST_TABLES, FIX_LOG_NUMBERING, FIX_PRUNING_AFTER_RESTORE } from './tables.ts'
 
 interface Migration {
   readonly number: number
@@ -63,8 +63,8 @@ const MIGRATIONS: readonly Migration[] = [
   { number: 5, sql: ADD_ORDER_CUSTOMER, oldestProgram: 1 },
   { number: 6, sql: ADD_PAUSED_KEYS_AND_PAIRING_CODES, oldestProgram: 1 },
   { number: 7, sql: ADD_ORDER_AUTHORS, oldestProgram: 1 },
-  { number: 8, sql: COMPLETE_NUMBERING, oldestProgram: 1 },
-  { number: 9, sql: PRUNING_AFTER_RESTORE, oldestProgram: 1 },
+  { number: 8, sql: FIX_LOG_NUMBERING, oldestProgram: 1 },
+  { number: 9, sql: FIX_PRUNING_AFTER_RESTORE, oldestProgram: 1 },
 ]
 
 const NEWEST_VERSION = MIGRATIONS.at(-1)?.number ?? 0
@@ -113,7 +113,7 @@ export async function migrate(database: SqlDatabase, mode: TablesMode): Promise<
         );
         ALTER TABLE migrations ADD COLUMN IF NOT EXISTS oldest_program integer`)
       const version = await versionOf(session)
-      // Version 0 counts as no tables. In the mode `migrate`, tables of another program may exist next to the new tables.
+      // Version 0 counts as no tables: in the mode `migrate`, the only tables found so far may be those of another program.
       if (isUpToDateOrThrow(version.number === 0 ? undefined : version)) return
       if (isEarly) await saveRowsAndDropEarlyTables(session)
       const appliedVersion = isEarly ? 0 : version.number
@@ -186,7 +186,8 @@ interface FoundTables extends Version {
 
 /**
  * Returns `undefined` if there are no tables, and version 0 if there are tables, but no migration was applied to them. Must not
- * be called in the transaction that holds the migration lock: the connection may have cached that a table does not exist.
+ * be called in the transaction that holds the migration lock: the connection may have cached that a table does not exist, which
+ * another process has created in the meantime.
  */
 async function findTables(database: RowSource): Promise<FoundTables | undefined> {
   const [found] = await database.rows<{ hasMigrations: boolean; isOurs: boolean; isEmpty: boolean }>(`

@@ -13,14 +13,14 @@ import { DIALECT } from './dialect.ts'
 import type { ChangedRow, SnapshotRow } from './stock.ts'
 import { storeClock } from './store-clock.ts'
 
-export interface PostgresReaderStart {
+export interface PostgresReaderData {
   readonly url: string
   readonly settings: Omit<PostgresSettings, 'clock'>
 }
 
 interface ChangedPetRow
   extends Omit<IndexedPetRow, 'id'>,
-    Pick<ChangedRow, 'is_cut' | 'log_rows' | 'has_relist'> {
+    Pick<ChangedRow, 'is_pruned' | 'log_rows' | 'has_relist'> {
   readonly id: bigint | null
 }
 
@@ -33,7 +33,7 @@ const CHANGED_PETS = `
   WITH changed AS MATERIALIZED (SELECT pet_id, kind FROM log_since($1::pg_snapshot, ${MAX_CHANGED_PETS + 1})),
     total AS (SELECT count(*) AS log_rows, bool_or(kind = 'relist') AS has_relist FROM changed)
   SELECT log_rows, has_relist, each.pet_id AS id, ${INDEXED_COLUMNS},
-    prunings <> $2::bigint AND pruned_xid >= pg_snapshot_xmin($1::pg_snapshot) AS is_cut
+    prunings <> $2::bigint AND pruned_xid >= pg_snapshot_xmin($1::pg_snapshot) AS is_pruned
   FROM log_state CROSS JOIN total
   LEFT JOIN (SELECT DISTINCT pet_id FROM changed WHERE pet_id IS NOT NULL) AS each ON log_rows <= ${MAX_CHANGED_PETS}
   LEFT JOIN stock ON stock.pet_id = each.pet_id LEFT JOIN pets ON pets.id = each.pet_id`
@@ -49,6 +49,7 @@ async function searchSnapshot(connection: Connection): Promise<SearchSnapshot> {
     return {
       rows: (text, ...values) => session.rows(text, ...values),
       batches: async function* <Row>(text: string) {
+        // `sessionSettings` turns it off, but this statement reads the whole table.
         await session.run('SET LOCAL enable_seqscan = on')
         yield* session.batches<Row>(text)
       },
@@ -57,7 +58,7 @@ async function searchSnapshot(connection: Connection): Promise<SearchSnapshot> {
         [current.snapshot, current.server, current.prunings, connection.lossCount].join('@'),
       changedSince: async (cursor) => {
         const [snapshot = '', server, prunings = '0', lossCount] = cursor.split('@')
-        // `current.server` is null if this run of PostgreSQL has no token yet. Then the cursor may come from another run.
+        // The token changes when PostgreSQL restarts. Until the first token is stored, the cursor may be from before a restart.
         if (
           current.server === null ||
           server !== current.server ||
@@ -66,7 +67,7 @@ async function searchSnapshot(connection: Connection): Promise<SearchSnapshot> {
           return 'reload'
         const rows = await session.rows<ChangedPetRow>(CHANGED_PETS, snapshot, BigInt(prunings))
         const [first] = rows
-        if (first === undefined || first.is_cut || first.has_relist === true) return 'reload'
+        if (first === undefined || first.is_pruned || first.has_relist === true) return 'reload'
         if (first.log_rows > BigInt(MAX_CHANGED_PETS)) return 'reload'
         return rows.flatMap(({ id, ...row }) => (id === null ? [] : [{ ...row, id }]))
       },
@@ -79,7 +80,7 @@ async function searchSnapshot(connection: Connection): Promise<SearchSnapshot> {
 }
 
 // The store starts this worker with this data.
-const { url, settings } = workerData as PostgresReaderStart
+const { url, settings } = workerData as PostgresReaderData
 const connection = new Connection(url, settings)
 let connected: Promise<void> | undefined
 

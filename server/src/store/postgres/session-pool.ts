@@ -11,7 +11,7 @@ interface PoolParts {
   readonly onLoss: () => void
   /** Checks each new connection. If it throws, the connection is not used. */
   readonly check: (session: Session) => Promise<unknown>
-  /** How long a caller waits in total, even if sessions become free for other callers. */
+  /** The longest time that a caller waits. It waits less if no session becomes free for anyone, see MAX_STALL_MS. */
   readonly maxWaitMs: number
   /** How long opening and checking a connection may take. */
   readonly openTimeoutMs: number

@@ -45,17 +45,18 @@ interface PetRow extends LockedRow {
 
 export interface SnapshotRow {
   /**
-   * Identifies the run of PostgreSQL, from its start to its stop, that took the snapshot; null if that run is not
-   * registered. See running_server.
+   * The token of the PostgreSQL server that took the snapshot; null if the server has none yet. It changes with every restart.
+   * See running_server.
    */
   server: string | null
   snapshot: string
+  /** How often the log was pruned. */
   prunings: bigint
 }
 
 export interface ChangedRow extends SnapshotRow {
   /** Whether log rows that were written after the cursor have been pruned. */
-  is_cut: boolean
+  is_pruned: boolean
   log_rows: bigint
   /** Whether a relist row asks for reading the whole stock; null without log rows. */
   has_relist: boolean | null
@@ -66,7 +67,7 @@ export interface ChangedRow extends SnapshotRow {
 
 /** Each commit uses a session. In a small pool, commits use at most half of the sessions. */
 const MAX_CONCURRENT_COMMITS = 4
-/** Much longer than a commit of another instance keeps its pets locked, so only long transactions exceed it. */
+/** A commit of another instance holds its locks for a much shorter time, so only a long transaction causes this timeout. */
 const BRIEF_LOCK_WAIT_MS = 500
 /** Applying more changes than this takes as long as loading the whole stock. */
 const MAX_CHANGES_TO_APPLY = 10_000
@@ -77,8 +78,8 @@ const MAX_CHANGES_TO_APPLY = 10_000
  * transactions that were in progress (`xip`) and the first that had not begun (`xmax`). Every log row has the id of its
  * transaction, so the rows that have become visible since then can be found.
  *
- * After a crash, the server may assign ids again that unflushed transactions had. So a cursor is valid only for one run of the
- * server, which a token identifies, and only until this process loses a connection.
+ * After a crash, PostgreSQL may reuse the ids of transactions that were not flushed. So a cursor is valid only until the server
+ * restarts, which changes its token, and only until this process loses a connection, because then the server may have crashed.
  */
 export function stockMethods(
   connection: Connection,
@@ -106,7 +107,7 @@ export function stockMethods(
         readsOrders = true
         continue
       }
-      // A postponed decision is committed too, but it has only released expired holds. The next attempt decides the commands.
+      // If there were too many expired holds, this commit has only released some of them. The next attempt decides the commands.
       totals.add(decision?.orders)
       if (decision?.isPostponed === false) return typedResults(commands, decision.results)
     }
@@ -133,7 +134,7 @@ export function stockMethods(
         for await (const rows of session.batches<StockRow>(ALL_ENTRIES)) onBatch(rows.map(toItem))
         return cursor
       }
-      // Without the timeout, every list would wait for a load that waits for a dead network.
+      // Every GET /inventory waits for this load. Without the timeout, a dead network would block them all.
       return inLongSession(connection, load, { hasStatementTimeout: true })
     },
 
@@ -143,9 +144,10 @@ export function stockMethods(
       const rows = await connection.run((sql) => changedSince(sql, snapshot, prunings))
       const [first] = rows
       if (first === undefined || lossCount !== String(connection.lossCount)) return 'reload'
-      // `first.server` is null if this run of PostgreSQL has no token yet. Then the cursor may come from another run.
+      // The token changes when PostgreSQL restarts. Until the first token is stored, the cursor may be from before a restart.
       if (first.server === null || first.server !== server) return 'reload'
-      if (first.is_cut || first.has_relist === true || first.log_rows > MAX_CHANGES_TO_APPLY) return 'reload'
+      if (first.is_pruned || first.has_relist === true || first.log_rows > MAX_CHANGES_TO_APPLY)
+        return 'reload'
       const updated: InventoryItem[] = []
       const removed: bigint[] = []
       for (const { pet_id, quantity, status } of rows) {
@@ -171,8 +173,8 @@ export function stockMethods(
 }
 
 /**
- * Returns `expired_holds`, and changes nothing (new idempotency keys keep a row without an answer), if a pet has expired holds
- * but the orders were not read. A commit that changes a pet also releases its expired holds, so the caller has to try again
+ * If a pet has expired holds but the orders were not read, returns `expired_holds`. Then it has written only rows without an
+ * answer, for new idempotency keys. A commit that changes a pet also releases its expired holds, so the caller has to try again
  * and read the orders.
  */
 async function decideAndWrite(
@@ -247,7 +249,7 @@ function changedSince(sql: SQL, snapshot: string, prunings: string) {
         SELECT token FROM running_server
         WHERE is_only AND started = pg_postmaster_start_time() AND log_oid = 'log'::regclass
       ) AS server, pg_current_snapshot()::text AS snapshot, prunings,
-      prunings <> ${prunings}::bigint AND pruned_xid >= pg_snapshot_xmin(${snapshot}::pg_snapshot) AS is_cut,
+      prunings <> ${prunings}::bigint AND pruned_xid >= pg_snapshot_xmin(${snapshot}::pg_snapshot) AS is_pruned,
       log_rows, has_relist, each.pet_id, stock.quantity, stock.status
     FROM log_state CROSS JOIN total
     LEFT JOIN (SELECT DISTINCT pet_id FROM changed WHERE kind IN ('change', 'pet', 'removed')) AS each ON log_rows <= ${MAX_CHANGES_TO_APPLY}::bigint

@@ -16,12 +16,12 @@ import { webhookMethods } from '../webhooks.ts'
 import { Reader, SEARCH_BUDGET_MS, searchMethods, workerAddress } from '../workers.ts'
 import { Connection } from './connection.ts'
 import { type PostgresSettings, sessionSettings } from './connection-options.ts'
-import { findDamage, findDroppedSettings, ReadinessCheck } from './health.ts'
+import { findDamage, findWrongSettings, ReadinessCheck } from './health.ts'
 import { openImport } from './import.ts'
 import { sharedLimitStore } from './limits.ts'
 import { logMethods } from './log.ts'
 import { migrate } from './migrations.ts'
-import type { PostgresReaderStart } from './reader-worker.ts'
+import type { PostgresReaderData } from './reader-worker.ts'
 import { stockMethods } from './stock.ts'
 import { type DatabaseClock, openDatabaseClock, storeClock } from './store-clock.ts'
 
@@ -54,13 +54,14 @@ export async function openPostgresStore(
     await connection.close()
     throw error
   }
+  // Without a clock of a test, statements read the clock of the database themselves.
   const sqlClock = storeClock(settings.clock)
   const log = logMethods(connection)
   const readiness = new ReadinessCheck(connection)
   const startWorker = () => {
     // The clock is a function, which cannot be sent to a worker.
     const { clock: _, ...workerSettings } = settings
-    const workerData: PostgresReaderStart = { url, settings: { ...workerSettings, poolSize: 1 } }
+    const workerData: PostgresReaderData = { url, settings: { ...workerSettings, poolSize: 1 } }
     return new Worker(workerAddress('store/postgres/reader-worker.ts'), { workerData })
   }
   const reader = new Reader(startWorker, { maxSilenceMs: maxSearchMs(settings) })
@@ -86,7 +87,7 @@ export async function openPostgresStore(
     findDamage: () => findDamage(connection),
     latestChangeAt: () => latestChangeAt(connection),
     ping: () => readiness.run(),
-    findWrongSettings: () => findDroppedSettings(connection, sessionSettings(settings)),
+    findWrongSettings: () => findWrongSettings(connection, sessionSettings(settings)),
     close: async () => {
       databaseClock?.close()
       await readiness.close()
@@ -97,8 +98,8 @@ export async function openPostgresStore(
 }
 
 /**
- * A worker that answers no search for this long is replaced. It is the sum of the timeouts for connecting, for one statement,
- * for loading the index and for searching it.
+ * If searches are pending and the worker answers none of them for this time, it is replaced. The time is the sum of the timeouts
+ * for connecting, for one statement, for loading the index and for searching it.
  */
 function maxSearchMs({ connectTimeoutSeconds, statementTimeoutSeconds }: PostgresSettings): number {
   const serverMs = (connectTimeoutSeconds + statementTimeoutSeconds) * SECOND

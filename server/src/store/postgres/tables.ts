@@ -436,7 +436,7 @@ export const FAILOVER_TABLES = `
  * Replaces number_log. It compares the number of examined rows with its limit, because some of the examined rows get no place.
  * Before, the rows beyond the limit were skipped if one of the examined rows was of the kind category.
  */
-export const COMPLETE_NUMBERING = `
+export const FIX_LOG_NUMBERING = `
   CREATE OR REPLACE FUNCTION number_log(most bigint) RETURNS log_numbering LANGUAGE plpgsql AS $$
     DECLARE
       state    log_numbering;
@@ -483,7 +483,7 @@ export const COMPLETE_NUMBERING = `
  * Replaces note_pruning. After the restore of a dump, the transaction ids of its rows mean nothing on this server. So
  * note_pruning ignores pruned rows up to the floor, and replaces a pruned_xid that this server has not reached.
  */
-export const PRUNING_AFTER_RESTORE = `
+export const FIX_PRUNING_AFTER_RESTORE = `
   CREATE OR REPLACE FUNCTION note_pruning() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       UPDATE log_state SET prunings = prunings + 1, pruned_xid = CASE

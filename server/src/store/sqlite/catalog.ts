@@ -59,7 +59,10 @@ export function catalogTables(database: Database) {
       }
     },
 
-    /** For a pet that does not exist: the id of the log row that removed it, or null. If it is created again, its history continues. */
+    /**
+     * The log row that removed the pet, or null if the pet never existed. If the pet is created again, its first log row links
+     * to that row, so its history continues.
+     */
     latestPetRowId: (petId: bigint): bigint | null => findLatestPetRowId.get(petId)?.id ?? null,
 
     write: ({ pets, categories }: CatalogChanges): void => {
@@ -77,7 +80,7 @@ export function catalogTables(database: Database) {
       runAll(database, categoryStatements(DIALECT, categories))
     },
 
-    /** Also logs the crossings that the thresholds cause, so it must run after all other log rows are written. */
+    /** Logs the crossings that new thresholds cause. Quantities and reserved units decide them, so it runs after those are written. */
     writeThresholds: ({ newThresholds }: CatalogChanges): void => {
       for (const { by, ...category } of newThresholds) {
         runAll(database, categoryThresholdStatements(DIALECT, category, by))

@@ -62,8 +62,8 @@ interface ServingParts {
  *
  * The service calls `flushInBackground`. From then on its commits can be read before they are flushed. If other requests may be
  * active, a commit is flushed off the event loop, otherwise on it, which is faster. The result of a read is held back until
- * every commit that the read may have seen is flushed. `readLog` stops before the first commit that is not flushed, so it does not
- * wait, unless another process has committed after that commit.
+ * every commit that the read may have seen is flushed. `readLog` stops before the first unflushed commit instead of waiting. It
+ * waits only if another process has committed after that commit.
  *
  * All other connections flush each durable commit before it returns (`synchronous = FULL`). They may read commits of the
  * service that are not flushed yet. A long session of the service waits for the flush queue before it returns a
@@ -97,7 +97,7 @@ export class Connection implements SqlDatabase, LongSession {
    */
   #hasReadSinceCommit = false
   #version = 0
-  /** When the writes that are now waiting first found the database locked. */
+  /** The time at which the waiting writes first found the database locked. */
   #lockedSince = 0
   #lastLockedAt = Number.NEGATIVE_INFINITY
 
@@ -162,13 +162,16 @@ export class Connection implements SqlDatabase, LongSession {
     }
   }
 
-  /** The previous process may have been killed, or its flush may have failed, before its last commits were on disk. */
+  /**
+   * The last commits of the previous process may not be on disk. If a flush has failed, another flush may skip the lost pages,
+   * so the log is rewritten.
+   */
   #flushCommitsOfEarlierRun(wal: WalFile): void {
     try {
       this.#begin.run()
     } catch {
-      // `rewrite` needs the write lock, but the file is read-only or another process, such as an import, is writing. A flush is
-      // the best that is left. The commit of the other process flushes the log, too.
+      // `rewrite` needs the write lock, which is not available: the file is read-only, or another process, such as an import, is
+      // writing. A flush is the best that is left. The commit of the other process flushes the log, too.
       wal.flushNow()
       return
     }
@@ -227,7 +230,7 @@ export class Connection implements SqlDatabase, LongSession {
     return this.#readWhenUnlocked(() => this.#statements.get(text).all(...values) as Row[])
   }
 
-  /** Like `read`, returns only when all earlier commits are flushed, because the number of changed rows depends on them. */
+  /** Waits like `read` until all earlier commits are flushed, because the number of changed rows may depend on them. */
   run(text: string, ...values: readonly SqlValue[]): Promise<number> {
     return this.read(() => this.#statements.get(text).run(...values).changes)
   }
@@ -352,7 +355,7 @@ export class Connection implements SqlDatabase, LongSession {
     })
   }
 
-  /** Commits like `write`, but in the service the commit may not be flushed yet when the promise resolves. */
+  /** Commits `work`. In the service the commit may not be flushed yet when the promise resolves. */
   async #commitBeforeFlush<T>(work: () => T, durability: Durability): Promise<T> {
     const serving = this.#serving
     if (serving === undefined) {
@@ -433,16 +436,15 @@ export class Connection implements SqlDatabase, LongSession {
   }
 
   /**
-   * Retries `work` while the database is locked. `onLocked` is called after each failed attempt and returns the start
-   * time of the timeout.
+   * Retries `work` while the database is locked. After each failed attempt, `timeoutStart` returns the start time of the timeout.
    */
-  async #whenUnlocked<T>(work: () => T, onLocked: () => number): Promise<T> {
+  async #whenUnlocked<T>(work: () => T, timeoutStart: () => number): Promise<T> {
     for (;;) {
       try {
         return work()
       } catch (error) {
         if (!isLocked(error)) throw toServiceError(error, this.#path)
-        if (performance.now() >= onLocked() + LOCK_TIMEOUT_MS) throw lockedError(error, this.#path)
+        if (performance.now() >= timeoutStart() + LOCK_TIMEOUT_MS) throw lockedError(error, this.#path)
         await Bun.sleep(LOCK_RETRY_MS)
       }
     }

@@ -19,11 +19,11 @@ export const DIALECT: Dialect = {
   advanceIds: (table) => `UPDATE last_ids SET ${table} = $1 WHERE ${table} < $1`,
   lockCatalog: [],
   jsonObjectFunction: 'json_object',
-  keyOrderColumn: 'rowid',
+  apiKeyOrderColumn: 'rowid',
   newIdentity: [
     'UPDATE log_state SET identity = lower(hex(randomblob(8)))',
-    // After a copy, the log may be empty, and `pruned_up_to` is not copied. Without this statement its log ids would start at 1
-    // again, and `last_change` would refer to the wrong rows.
+    // A copy may have an empty log, and `pruned_up_to` is not copied. Without this statement, new log ids would start at 1, and
+    // `last_change` would refer to the wrong rows.
     `UPDATE log_state SET pruned_up_to = max(pruned_up_to, coalesce((SELECT max(last_change) FROM stock), 0))
       WHERE NOT EXISTS (SELECT 1 FROM log)`,
     ...GENERATED_ID_TABLES.map(

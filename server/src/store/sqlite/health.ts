@@ -33,8 +33,8 @@ export function readinessCheck(
     try {
       await connection.write(() => {
         anyLogRow.get()
-        // `connection.write` flushes only commits that have changed a row. This statement counts as a change, but appends no page.
-        // The PRAGMA below appends a page, but does not count as a change.
+        // `connection.write` flushes only a commit that has changed a row and has appended a page to the log. This statement changes
+        // a row. The PRAGMA below appends a page.
         rewriteIdentity.run()
         // A newer program may have migrated the file in the meantime, so the version is read again.
         database.run(`PRAGMA user_version = ${readVersion.get()?.user_version ?? 0n}`)

@@ -4,14 +4,14 @@ import { answerRequests } from '../workers.ts'
 import { DIALECT } from './dialect.ts'
 import { ReadConnection } from './read-connection.ts'
 
-export interface SqliteReaderStart {
+export interface SqliteReaderData {
   readonly path: string
   /** See `OpenOptions.readerStartSignal`. */
   readonly startSignal: Int32Array<SharedArrayBuffer> | undefined
 }
 
 // The store starts this worker with this data.
-const { path, startSignal } = workerData as SqliteReaderStart
+const { path, startSignal } = workerData as SqliteReaderData
 if (startSignal !== undefined) Atomics.wait(startSignal, 0, 0)
 const searchConnection = new ReadConnection(path)
 const statementConnection = new ReadConnection(path)

@@ -22,7 +22,7 @@ import { damageAtStart, findDamage, readinessCheck } from './health.ts'
 import { openImport } from './import.ts'
 import { logMethods } from './log.ts'
 import { migrate } from './migrations.ts'
-import type { SqliteReaderStart } from './reader-worker.ts'
+import type { SqliteReaderData } from './reader-worker.ts'
 import { stockMethods } from './stock.ts'
 
 /** Opens or creates the file at `givenPath`, and migrates its tables unless the options forbid it. */
@@ -58,7 +58,7 @@ export function openSqliteStore(givenPath: string, options: Partial<OpenOptions>
   const reader = new Reader(
     () =>
       new Worker(workerAddress('store/sqlite/reader-worker.ts'), {
-        workerData: { path, startSignal: options.readerStartSignal } satisfies SqliteReaderStart,
+        workerData: { path, startSignal: options.readerStartSignal } satisfies SqliteReaderData,
       }),
     // The worker may have read commits that are not flushed yet, so its answers wait for the flush.
     { deliver: (answer) => connection.read(() => answer) },

@@ -184,8 +184,8 @@ function newGroup(logEndBefore: bigint): CommitGroup {
 /** The number of changed rows between two checkpoints. If each commit updates one pet, the log stays below about 100 MiB. */
 const CHANGES_BETWEEN_CHECKPOINTS = 32_000
 /**
- * Writes wait during the last step of a checkpoint. It starts when fewer changed rows than this are left to copy, so that it
- * takes only milliseconds.
+ * The last step of a checkpoint starts when fewer changed rows than this are left to copy. Writes wait during that step, so it
+ * must take only milliseconds.
  */
 const SHORT_STEP_CHANGES = 2_000
 /** The last step starts after this many steps, even if more rows are left to copy. */

@@ -6,18 +6,18 @@ import { InventoryPages, type InventorySnapshot } from './inventory-pages.ts'
 
 type ViewStore = Pick<StockStore, 'version' | 'loadStock' | 'stockChangesSince'>
 
-/** A list of this size is garbage-collected before it is loaded again: docs/decisions/2026-11-15-live-view.md. */
-const MIN_ENTRIES_TO_COLLECT = 100_000
+/** A list of at least this size is garbage-collected before it is loaded again: docs/decisions/2026-11-15-live-view.md. */
+const MIN_ENTRIES_FOR_GC = 100_000
 
 /**
- * The stock in memory, ready to send. A read sees every change that any process acknowledged before the read began: if the
- * store may have changed, the read waits for a fetch of the changes that starts after the read began.
+ * The stock in memory, ready to send. A read sees every change that any process acknowledged before the read began. If the
+ * store may have changed, the read waits for a new fetch, because a fetch that is already running may miss a change.
  */
 export class LiveView {
   readonly #store: ViewStore
   /** `undefined` while the whole list is being loaded again. */
   #loaded: LoadedStock | undefined
-  /** The version of the store that the view shows. */
+  /** The version of the store that the view shows. `undefined` if only a query could tell it; then every read fetches. */
   #version: number | undefined
   readonly #nextFetch = shareRuns(() => this.#fetch())
 
@@ -69,7 +69,7 @@ export class LiveView {
       // Releases the old list before the new list is loaded, so that they are not in memory together.
       const { count } = this.#loaded.pages
       this.#loaded = undefined
-      if (count >= MIN_ENTRIES_TO_COLLECT) Bun.gc(true)
+      if (count >= MIN_ENTRIES_FOR_GC) Bun.gc(true)
       return undefined
     }
     const { pages } = this.#loaded

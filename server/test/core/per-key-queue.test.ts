@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { KeyQueue } from '../../src/core/limits/key-queue.ts'
+import { PerKeyQueue } from '../../src/core/limits/per-key-queue.ts'
 
 /** Work that starts when its turn comes and ends when the test says so. */
 function heldWork() {
@@ -15,7 +15,7 @@ function heldWork() {
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 test('the second task of a key waits for its first, and another key does not', async () => {
-  const queue = new KeyQueue()
+  const queue = new PerKeyQueue()
   const [first, second, other] = [heldWork(), heldWork(), heldWork()]
   const firstDone = queue.run('key_a', first.work)
   const secondDone = queue.run('key_a', second.work)
@@ -34,7 +34,7 @@ test('the second task of a key waits for its first, and another key does not', a
 })
 
 test('a key with too many waiting tasks is rejected, until some are done', async () => {
-  const queue = new KeyQueue()
+  const queue = new PerKeyQueue()
   const held = Array.from({ length: 61 }, heldWork)
   const done = held.map(({ work }) => queue.run('key_a', work))
   const refused = queue.run('key_a', async () => 'never')

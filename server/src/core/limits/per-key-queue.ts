@@ -4,7 +4,7 @@ import { ServiceError } from '../values/errors.ts'
 const MAX_WAITING = 60
 
 /** Runs the tasks of a key one after the other, so that each key delays other keys by at most one task. */
-export class KeyQueue {
+export class PerKeyQueue {
   readonly #queues = new Map<string, { last: Promise<unknown>; size: number }>()
 
   async run<T>(keyId: string, task: () => Promise<T>): Promise<T> {
