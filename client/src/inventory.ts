@@ -165,7 +165,7 @@ export function createInventory<Ids extends IdKind>(api: Api<Ids>) {
     /** The pets with their stock that match every filter. */
     search: (options: Query<'searchInventory'> & CallOptions = {}) => api.list('searchInventory', options),
 
-    /** The changes of one pet's stock, newest first. */
+    /** The changes of one pet's stock, newest first. A page may have fewer items than `limit`. */
     history: (petId: IdInput, options: Query<'listInventoryHistory'> & CallOptions = {}) =>
       api.list('listInventoryHistory', options, { petId }),
 

@@ -185,7 +185,7 @@ export function historyMethods(
           const start = await findChainStart(database, petId, cursorId)
           if (start === null) return NO_ENTRIES
           if (start !== undefined) return searchChain(database, { limit, start, filter, scanLimits })
-          // The cursor is a row of another pet, so `searchLog` has read the previous page. The range was short then and has grown
+          // The cursor is not in the chain, so `searchLog` has read the previous page. The range was short then and has grown
           // since. `searchLog` reads this page, too.
         }
         return searchLog(database, CHANGES, { limit, cursorId, range, filter, scanLimits })
@@ -286,7 +286,7 @@ function toChainPage(
 
 /**
  * The log row from which a page of a pet's history begins: the latest row, or the row before the cursor. `null` if there is
- * none; `undefined` if the cursor is not a row of the pet.
+ * none; `undefined` if the cursor is not a change or an edit of the pet.
  */
 async function findChainStart(
   database: RowSource,
@@ -296,7 +296,7 @@ async function findChainStart(
   const [start] = await (cursorId === undefined
     ? database.rows<{ id: bigint | null }>(LATEST_LOG_ROW, petId)
     : database.rows<{ id: bigint | null }>(
-        'SELECT previous AS id FROM log WHERE id = $1 AND pet_id = $2',
+        "SELECT previous AS id FROM log WHERE id = $1 AND pet_id = $2 AND kind IN ('change', 'pet', 'removed')",
         cursorId,
         petId,
       ))

@@ -126,7 +126,9 @@ for (const block of blocks.filter((candidate) => !isRunElsewhere(candidate))) {
   })
 }
 
-const untilStreamed = (event: string) => `until grep -q 'event: ${event}' stream.txt; do sleep 0.1; done`
+/** Gives up after two minutes, so that a failed tour leaves no process behind. */
+const untilStreamed = (event: string) =>
+  `for _ in {1..1200}; do grep -q 'event: ${event}' stream.txt && break; sleep 0.1; done`
 
 test.skipIf(missingCurl !== undefined)('the tour of the README shows what it says', async () => {
   const tour = blocks.find(({ text }) => text.startsWith('api=http'))

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { createSecret, toStoredSecret } from '../../src/core/keys/api-key.ts'
 import { SECOND } from '../../src/core/values/clock.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { Connection } from '../../src/store/postgres/connection.ts'
@@ -99,6 +100,10 @@ describe('connections to PostgreSQL', () => {
         store.searchPets({ order: { by: 'petId', isDescending: false } }, { after: undefined, limit: 9 }),
     ],
     ['the load of the stock', (store: Store) => store.loadStock(() => {})],
+    [
+      'changes of keys',
+      (store: Store) => store.pairKey('unknown', toStoredSecret(createSecret('production'), 0), 0),
+    ],
   ] as const
 
   test.each(READS)('in a network that drops packets do not keep %s waiting for ever', async (_, read) => {
@@ -110,7 +115,9 @@ describe('connections to PostgreSQL', () => {
     const failure = () => failureOf(read(store))
     await until(async () => (await failure()) === undefined)
     proxy.freeze()
-    expect(await failure()).toMatchObject({ code: 'service_unavailable' })
+    expect(await failure()).toMatchObject({
+      message: 'the database cannot answer at the moment; try again shortly',
+    })
     proxy.thaw()
     await until(async () => (await failure()) === undefined)
     await store.close()

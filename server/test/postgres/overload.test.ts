@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { PetsLockedError } from '../../src/core/stock/stock-store.ts'
 import { Connection } from '../../src/store/postgres/connection.ts'
+import { CATALOG_LOCK } from '../../src/store/postgres/dialect.ts'
 import { ReadinessCheck } from '../../src/store/postgres/health.ts'
 import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore } from '../../src/store/postgres/store.ts'
 import { serve } from '../cli/running-petstore.ts'
@@ -114,6 +115,32 @@ describe('when all sessions are in use', () => {
     await connection.close()
     proxy.close()
   })
+})
+
+test('a locked catalogue delays only the commands that need it', async () => {
+  const service = await serve([], {
+    cwd: '/',
+    env: { DATABASE_URL: database.url, PG_STATEMENT_TIMEOUT_SECONDS: '60' },
+  })
+  const other = database.connect()
+  await other.unsafe(`BEGIN; SELECT pg_advisory_xact_lock(${CATALOG_LOCK})`)
+  let renamed = 0
+  const renames = PET_IDS.map(async (petId) => {
+    const body = JSON.stringify({ name: `Renamed ${petId}` })
+    const { status } = await service.call(`/pets/${petId}`, key, { method: 'PATCH', body })
+    renamed++
+    return status
+  })
+  // No pet of a rename, because the changes of a pet keep their order.
+  const { status } = await service.call('/store/orders', key, {
+    method: 'POST',
+    body: '{"petId": 6, "quantity": 1}',
+  })
+  expect([status, renamed]).toEqual([404, 0])
+  await other.unsafe('COMMIT')
+  await other.close()
+  expect(await Promise.all(renames)).toEqual(PET_IDS.map(() => 200))
+  expect(await service.stop()).toBe(0)
 })
 
 describe('a pet locked by another process', () => {

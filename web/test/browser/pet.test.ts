@@ -5,13 +5,21 @@ import { BROWSER_TEST_MS, JSON_HEADERS, useShop } from '../support/shop.ts'
 import { activeRow, goToRow } from '../support/stock-table.ts'
 
 let isHistoryBroken = false
+/** How many pages of the history are empty before the first change, as if the pet had been edited very often. */
+let emptyPages = 0
 let isStockBroken = false
 
 const shop = useShop({
   wrapStore: (store) => ({
     ...store,
-    listHistoryPage: (...page) =>
-      isHistoryBroken ? Promise.reject(new Error('the disk is on fire')) : store.listHistoryPage(...page),
+    listHistoryPage: async (petId, limit, cursor) => {
+      if (isHistoryBroken) throw new Error('the disk is on fire')
+      if (emptyPages > 0) {
+        emptyPages--
+        return { entries: [], next: 'later' }
+      }
+      return store.listHistoryPage(petId, limit, cursor === 'later' ? undefined : cursor)
+    },
     searchPets: (...request) =>
       isStockBroken ? Promise.reject(new Error('the disk is on fire')) : store.searchPets(...request),
   }),
@@ -19,6 +27,7 @@ const shop = useShop({
 
 afterEach(() => {
   isHistoryBroken = false
+  emptyPages = 0
   isStockBroken = false
 })
 
@@ -77,6 +86,22 @@ test(
     expect(await page.locator('.step-chart__readout').innerText()).toMatch(/^3\s.*by Stockroom$/s)
     await page.keyboard.press('Home')
     expect(await chart(page).getAttribute('aria-valuetext')).toMatch(/^1 from .*, before the first change$/)
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'empty pages of a history are skipped, and after some of them the user decides whether to search further',
+  async () => {
+    for (const quantity of [9, 7]) await set(9007199254740993n, quantity)
+    emptyPages = 7
+    const page = await shop.signedIn({ path: '/#/pets/9007199254740993' })
+    const more = page.getByRole('button', { name: 'Show more' })
+    await more.waitFor()
+    expect(emptyPages).toBe(2)
+    await more.click()
+    await historyRows(page).first().waitFor()
+    expect(emptyPages).toBe(0)
   },
   BROWSER_TEST_MS,
 )

@@ -46,8 +46,8 @@ interface WaitingCommand {
 /**
  * Puts commands that arrive together into one commit, in the order of their arrival. A command is answered once its commit
  * is on disk. While `concurrentCommits` commits are running, new commands wait. A command about a pet of an unfinished commit
- * waits for that commit, so the changes of a pet keep their order. If another process keeps a pet locked, only the commands
- * about that pet wait for it.
+ * waits for that commit, so the changes of a pet keep their order. If another process keeps a pet or the catalogue locked, only
+ * the commands that need the lock wait for it.
  *
  * The first command of a turn of the event loop is committed at once, unless a commit is running or the last scheduled commit
  * had several commands. All other commits are scheduled for the end of the turn, and under load for the end of the next turn.
@@ -311,7 +311,7 @@ function splitByLocks(batch: readonly WaitingCommand[], heldLocks: ReadonlySet<L
 /** A commit fails if it waits in the queue of LockWaits for longer than this. */
 const MAX_QUEUE_MS = 10 * SECOND
 
-/** Limits how many commits wait for locked pets at once, so that other commits can get a database session. */
+/** Limits how many commits wait for locks of other processes at once, so that other commits can get a database session. */
 class LockWaits {
   #free: number
   readonly #queue: (() => void)[] = []

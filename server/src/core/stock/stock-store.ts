@@ -21,7 +21,7 @@ export interface StockStore {
   version(): number | undefined
   /** How many concurrent calls of `changeStock` are worthwhile, if they are about different pets. */
   readonly concurrentCommits: number
-  /** How many further calls of `changeStock` may wait for pets that other processes have locked. */
+  /** How many further calls of `changeStock` may wait for locks of other processes. */
   readonly concurrentLockWaits: number
   /** Reads every entry, in batches, by petId ascending. Resolves to the cursor to pass to `stockChangesSince`. */
   loadStock(onBatch: (items: readonly InventoryItem[]) => void): Promise<string>
@@ -43,7 +43,10 @@ export interface StockStore {
 
 /** The history of the stock, for people. Pruning it changes no quantity. */
 export interface HistoryStore {
-  /** At most `limit` changes of one pet, newest first. With a cursor, only changes before it. */
+  /**
+   * At most `limit` changes of one pet, newest first. With a cursor, only changes before it. If the pet was edited very often,
+   * a page may have fewer changes, or none, although there is a next page.
+   */
   listHistoryPage(
     petId: bigint,
     limit: number,

@@ -108,9 +108,11 @@ export class ReadinessCheck {
     } catch (error) {
       if (!hasState(error, TOO_MANY_CONNECTIONS)) throw error
       this.#waitsForPool = true
-      const borrowed = await this.#connection.openLongSession({ isUrgent: true }).finally(() => {
-        this.#waitsForPool = false
-      })
+      const borrowed = await this.#connection
+        .openLongSession({ isUrgent: true, hasStatementTimeout: true })
+        .finally(() => {
+          this.#waitsForPool = false
+        })
       return checkReadiness(borrowed).finally(() => borrowed.close())
     }
     await checkReadiness(this.#session)

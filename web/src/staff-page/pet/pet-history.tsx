@@ -20,8 +20,8 @@ interface Props {
 }
 
 export function PetHistory({ history, log, now, threshold }: Props) {
-  const { rows: changes, phase, failure } = log
-  const isEmpty = phase === 'ready' && changes.length === 0
+  const { rows: changes, next, phase, failure } = log
+  const isEmpty = phase === 'ready' && changes.length === 0 && next === undefined
   const isLoading = phase === 'loading' && changes.length === 0
   return (
     <>
@@ -47,7 +47,9 @@ export function PetHistory({ history, log, now, threshold }: Props) {
             </RetryNotice>
           )}
           {isEmpty && <p className="muted">Nobody has changed it yet.</p>}
-          {changes.length > 0 && <HistoryTable history={history} log={log} now={now} />}
+          {(changes.length > 0 || next !== undefined) && (
+            <HistoryTable history={history} log={log} now={now} />
+          )}
         </div>
       </section>
     </>

@@ -18,6 +18,7 @@ import { PetQuantity } from './pet-quantity.tsx'
 import './pet.css'
 
 const HISTORY_PAGE = 100
+const MAX_EMPTY_PAGES = 5
 
 export function PetView({ petId }: { readonly petId: bigint }) {
   const { phase } = useStock()
@@ -134,8 +135,12 @@ function usePetHistory(petId: bigint) {
         const read = (from: string | undefined) =>
           client.inventory.history(petId, { limit: HISTORY_PAGE, cursor: from, signal })
         let page = await read(cursor)
-        // If the pet was edited very often, a page can be empty although there are earlier changes.
-        while (page.items.length === 0 && page.next !== undefined) page = await read(page.next)
+        // If the pet was edited very often, a page can be empty although there are earlier changes. After MAX_EMPTY_PAGES, the
+        // user decides whether to search further.
+        for (let count = 1; count < MAX_EMPTY_PAGES; count++) {
+          if (page.items.length > 0 || page.next === undefined) break
+          page = await read(page.next)
+        }
         return { items: page.items.map((entry) => changeOf({ ...entry, petId })), next: page.next }
       },
     }),
