@@ -22,7 +22,7 @@ export class Supervisor {
   readonly #logger: Pick<Logger, 'warn'>
   readonly #workers: Worker[] = []
   #isStopping = false
-
+  readonly #stopped = Promise.withResolvers<void>()
   constructor(logger: Pick<Logger, 'warn'>, argumentsOf: (index: number) => readonly string[]) {
     this.#logger = logger
     this.#argumentsOf = argumentsOf
@@ -50,6 +50,7 @@ export class Supervisor {
 
   stop(): void {
     this.#isStopping = true
+    this.#stopped.resolve()
     this.signal('SIGTERM')
   }
 
@@ -78,19 +79,19 @@ export class Supervisor {
     for (;;) {
       const { process: child, startedAt } = worker
       const code = await child.exited
-      if (!this.#isStopping) {
-        const wasStable = performance.now() - startedAt > STABLE_AFTER_MS
-        if (wasStable) pauseMs = MIN_PAUSE_MS
-        this.#logger.warn('a worker process ended; restarting it', {
-          process: index + 1,
-          pid: child.pid,
-          ended: child.signalCode ?? code,
-        })
-        await Bun.sleep(pauseMs)
-        pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)
-      }
       // The SIGTERM of `stop` kills a worker that has no signal handler yet. It had no requests, so this is no failure.
       if (this.#isStopping) return child.signalCode === 'SIGTERM' ? 0 : code
+      const wasStable = performance.now() - startedAt > STABLE_AFTER_MS
+      if (wasStable) pauseMs = MIN_PAUSE_MS
+      this.#logger.warn('a worker process ended; restarting it', {
+        process: index + 1,
+        pid: child.pid,
+        ended: child.signalCode ?? code,
+      })
+      await Promise.race([Bun.sleep(pauseMs), this.#stopped.promise])
+      // The log has the end of the process, so it is not a failure of the stop.
+      if (this.#isStopping) return 0
+      pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)
       worker = this.#spawn(index)
       this.#workers[index] = worker
     }

@@ -94,6 +94,24 @@ describe('petstore serve --processes', () => {
     expect([await program.exited, await new Response(program.stderr).text()]).toEqual([0, ''])
   })
 
+  test('a SIGTERM during the pause before a restart is no failure', async () => {
+    const service = await serve(['--processes', '2', '--port', String(freePort())], {
+      cwd: '/',
+      env: { DATABASE_URL: database.url },
+    })
+    const [survivor, first = 0] = childrenOf(service.program.pid)
+    // The pause doubles with each kill, to 1.6 s.
+    for (let victim = first, kills = 1; ; kills++) {
+      process.kill(victim, 'SIGKILL')
+      await until(() => service.output().split('restarting it').length > kills)
+      if (kills === 5) break
+      const newcomer = () => childrenOf(service.program.pid).find((pid) => pid !== survivor && pid !== victim)
+      await until(() => newcomer() !== undefined)
+      victim = newcomer() ?? 0
+    }
+    expect(await service.stop()).toBe(0)
+  })
+
   test('does not print the password of the database', async () => {
     const url = database.url.replace('postgres@', 'postgres:geheim-wort@')
     const service = await serve([], { cwd: '/', env: { DATABASE_URL: url, LOG_FORMAT: 'json' } })

@@ -71,7 +71,10 @@ export interface LimitKeeper {
   admit(keyId: string, limits: Limits, arrival: Arrival): MaybePromise<Admission>
   /** The current windows of the key. Counts nothing. */
   windowsOf(keyId: string, limits: Limits): MaybePromise<KeyWindows>
-  /** Runs the work at the end of this turn of the event loop, once the requests that pass the pending limit checks have started. */
+  /**
+   * Runs the work once the pending limit checks are decided and the admitted requests have started. If no check is pending, runs
+   * it at the end of this turn of the event loop.
+   */
   afterPendingChecks(work: () => void): void
   /** Writes the counts that are not in the store yet. */
   save(): Promise<void>

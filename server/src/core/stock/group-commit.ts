@@ -64,7 +64,7 @@ export class GroupCommit {
   #freeSlots: number
   #isCommitScheduled = false
   #lastCommitSize = 0
-  /** Whether at most one command was waiting when the last scheduled commit started. A commit at once does not change it. */
+  /** Whether at most one command was waiting when the last scheduled commit started. Other commits do not change it. */
   #wasLastCommitSmall = true
   /** Whether this turn has already committed a command at once. */
   #hasCommittedThisTurn = false

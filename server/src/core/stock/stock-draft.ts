@@ -85,7 +85,7 @@ export function isLow(entry: Omit<LockedEntry, 'status'>): boolean {
 /** The stock that a commit is building, and the log records that it writes. */
 export class StockDraft {
   readonly records: LogRecord[] = []
-  /** The reserved units of each pet for which they changed. */
+  /** The new reserved units of each pet whose reserved units changed. */
   readonly reserved = new Map<bigint, number>()
   /** Whether the pet is low now, for each pet that crossed its threshold; false for a removed pet. */
   readonly low = new Map<bigint, boolean>()

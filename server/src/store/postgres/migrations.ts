@@ -89,7 +89,8 @@ const VERSION = `
  * changed.
  */
 export async function migrate(database: SqlDatabase, mode: TablesMode): Promise<void> {
-  const isUpToDateOrThrow = (version: Version | undefined) => {
+  /** Throws if the tables have to change but `mode` forbids it. */
+  const isUpToDate = (version: Version | undefined) => {
     const isNewerButUsable =
       version !== undefined && version.number > NEWEST_VERSION && version.oldestProgram <= NEWEST_VERSION
     return isNewerButUsable || !needsMigration(version?.number, NEWEST_VERSION, mode)
@@ -101,7 +102,7 @@ export async function migrate(database: SqlDatabase, mode: TablesMode): Promise<
     const missing = expectedColumns(tables.number).filter((name) => !present.has(name))
     requireOwnTables(tables.number, NEWEST_VERSION, missing)
   }
-  if (isUpToDateOrThrow(tables)) return
+  if (isUpToDate(tables)) return
   await inLongSession(database, (session) =>
     session.writeInTransaction(async () => {
       await session.rows('SELECT pg_advisory_xact_lock($1)', MIGRATION_LOCK)
@@ -113,8 +114,9 @@ export async function migrate(database: SqlDatabase, mode: TablesMode): Promise<
         );
         ALTER TABLE migrations ADD COLUMN IF NOT EXISTS oldest_program integer`)
       const version = await versionOf(session)
-      // Version 0 counts as no tables: in the mode `migrate`, the only tables found so far may be those of another program.
-      if (isUpToDateOrThrow(version.number === 0 ? undefined : version)) return
+      // Version 0 means that no migration was applied yet, so it counts as no tables. Tables of another program were refused
+      // above, except in the mode `migrate`.
+      if (isUpToDate(version.number === 0 ? undefined : version)) return
       if (isEarly) await saveRowsAndDropEarlyTables(session)
       const appliedVersion = isEarly ? 0 : version.number
       for (const { number, sql, oldestProgram } of MIGRATIONS) {
@@ -186,8 +188,8 @@ interface FoundTables extends Version {
 
 /**
  * Returns `undefined` if there are no tables, and version 0 if there are tables, but no migration was applied to them. Must not
- * be called in the transaction that holds the migration lock: the connection may have cached that a table does not exist, which
- * another process has created in the meantime.
+ * be called in the transaction that holds the migration lock: another process may have created a table in the meantime, and the
+ * connection may have cached that the table does not exist.
  */
 async function findTables(database: RowSource): Promise<FoundTables | undefined> {
   const [found] = await database.rows<{ hasMigrations: boolean; isOurs: boolean; isEmpty: boolean }>(`

@@ -49,7 +49,7 @@ async function searchSnapshot(connection: Connection): Promise<SearchSnapshot> {
     return {
       rows: (text, ...values) => session.rows(text, ...values),
       batches: async function* <Row>(text: string) {
-        // `sessionSettings` turns it off, but this statement reads the whole table.
+        // `sessionSettings` turns sequential scans off, but `text` reads whole tables.
         await session.run('SET LOCAL enable_seqscan = on')
         yield* session.batches<Row>(text)
       },

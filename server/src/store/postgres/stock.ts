@@ -173,9 +173,9 @@ export function stockMethods(
 }
 
 /**
- * If a pet has expired holds but the orders were not read, returns `expired_holds`. Then it has written only rows without an
- * answer, for new idempotency keys. A commit that changes a pet also releases its expired holds, so the caller has to try again
- * and read the orders.
+ * If a pet has expired holds but the orders were not read, returns `expired_holds` and changes nothing, except that
+ * `lockIdempotencyKeys` has inserted an empty row for each new idempotency key. A commit that changes a pet also releases its
+ * expired holds, so the caller has to try again and read the orders.
  */
 async function decideAndWrite(
   connection: Connection,

@@ -33,8 +33,8 @@ export function readinessCheck(
     try {
       await connection.write(() => {
         anyLogRow.get()
-        // `connection.write` flushes only a commit that has changed a row and has appended a page to the log. This statement changes
-        // a row. The PRAGMA below appends a page.
+        // The check must cause a real flush, which needs a changed row and a new page of the log. This statement counts as a changed
+        // row, but writes no page, because the value stays the same. The PRAGMA below writes the page.
         rewriteIdentity.run()
         // A newer program may have migrated the file in the meantime, so the version is read again.
         database.run(`PRAGMA user_version = ${readVersion.get()?.user_version ?? 0n}`)
