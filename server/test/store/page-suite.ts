@@ -226,16 +226,28 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
         }
       })
 
-      test('continues a page that ended at the row of another pet, also if the range has become long', async () => {
-        const HOUR = 3_600_000
-        for (const [petId, hour] of [
-          [10n, 10],
-          [2n, 20],
-          [10n, 40],
-        ] as const) {
-          await store.changeStock([
-            { type: 'set_quantity', petId, quantity: 100 + hour, keyId: 'key_desk', at: hour * HOUR },
-          ])
+      const HOUR = 3_600_000
+      const changeAt = (petId: bigint, hour: number) => ({
+        type: 'set_quantity' as const,
+        petId,
+        quantity: 100 + hour,
+        keyId: 'key_desk',
+        at: hour * HOUR,
+      })
+      test.each([
+        ['a change of another pet', changeAt(2n, 20)],
+        [
+          'an order of the pet',
+          {
+            type: 'create_order' as const,
+            order: { petId: 10n, quantity: 1 },
+            keyId: 'key_desk',
+            at: 20 * HOUR,
+          },
+        ],
+      ])('continues a page that ended at %s, also if the range has become long', async (_, between) => {
+        for (const command of [changeAt(10n, 10), between, changeAt(10n, 40)]) {
+          await store.changeStock([command])
         }
         const database = await underTest.connect()
         try {
