@@ -29,13 +29,16 @@ export function createKeys(api: Api<'bigint'>) {
     revoke: (keyId: string, options: CallOptions = {}) =>
       api.done('revokeKey', { params: { keyId } }, options),
 
-    /** Returns a new secret. The earlier secrets stay valid for `graceSeconds`, a day by default. */
+    /**
+     * Returns a new secret. The earlier secrets stay valid for `graceSeconds`, a day by default. Not retried by default, like
+     * `create`.
+     */
     rotate: (keyId: string, rotation: BodyOf<'rotateKey'> = {}, options: CallOptions = {}) =>
-      api.value('rotateKey', { params: { keyId }, body: rotation }, options),
+      api.value('rotateKey', { params: { keyId }, body: rotation }, { retries: 0, ...options }),
 
-    /** Returns a code that signs in a device with this key. */
+    /** Returns a code that signs in a device with this key. Not retried by default: each code replaces the one before. */
     createPairingCode: (keyId: string, options: CallOptions = {}) =>
-      api.value('createPairingCode', { params: { keyId } }, options),
+      api.value('createPairingCode', { params: { keyId } }, { retries: 0, ...options }),
 
     /** Exchanges the pairing code that the client has as `apiKey` for the key of the code. A code works once. */
     pair: (options: CallOptions = {}) => api.value('pairKey', {}, { retries: 0, ...options }),

@@ -32,9 +32,9 @@ export function createWebhooks<Ids extends IdKind>(api: Api<Ids>) {
     redeliver: (webhookId: IdInput, since: BodyOf<'redeliverWebhook'>, options: WriteOptions = {}) =>
       api.value('redeliverWebhook', { params: { webhookId }, body: since }, options),
 
-    /** Sends a test event now, and returns the receiver's response. */
+    /** Sends a test event now, and returns the receiver's response. Not retried by default, because it could send two. */
     test: (webhookId: IdInput, options: CallOptions = {}) =>
-      api.value('testWebhook', { params: { webhookId } }, options),
+      api.value('testWebhook', { params: { webhookId } }, { retries: 0, ...options }),
 
     /** The attempts to deliver events and the responses, newest first. */
     deliveries: (webhookId: IdInput, options: Query<'listWebhookDeliveries'> & CallOptions = {}) =>

@@ -38,6 +38,21 @@ test('a call fails after its retries, and the error says how many attempts there
   expect(sleeps).toHaveLength(2)
 })
 
+test('a call that the service would execute twice is not retried by default', async () => {
+  const { options } = recordedSleeps()
+  const client = clientAt('http://127.0.0.1:1/v1', options)
+  const calls = [
+    client.keys.create({ name: 'Anna', plan: 'free' }),
+    client.keys.rotate('key_1'),
+    client.keys.createPairingCode('key_1'),
+    client.keys.pair(),
+    client.webhooks.test(1),
+  ]
+  const attempts = await Promise.all(calls.map(async (call) => (await failureOf(call)).attempts))
+  expect(attempts).toEqual([1, 1, 1, 1, 1])
+  expect((await failureOf(client.keys.rotate('key_1', {}, { retries: 1 }))).attempts).toBe(2)
+})
+
 test('a call fails if the next attempt would exceed the total timeout', async () => {
   const { sleeps, options } = recordedSleeps()
   const client = clientAt('http://127.0.0.1:1/v1', { retries: 100, totalTimeout: 2_000, ...options })

@@ -54,7 +54,7 @@ export function addHistoryCommands(program: PetstoreCommand): void {
     .command('show', { isDefault: true })
     .usage('<petId> [options]')
     .description('Show all stock changes of a pet, oldest first. Times are in UTC.')
-    .argument('<petId>', '', parsePetId)
+    .argument('<petId>', 'id of the pet', parsePetId)
     .jsonOption()
     .storeAction(showHistory)
   history

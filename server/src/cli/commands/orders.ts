@@ -55,18 +55,18 @@ export function addOrdersCommands(program: PetstoreCommand): void {
   orders
     .command('show')
     .description('Show an order in any state.')
-    .argument('<orderId>', '', parseOrderId)
+    .argument('<orderId>', 'id of the order', parseOrderId)
     .jsonOption()
     .storeAction(showOrder)
   orders
     .command('complete')
     .description('Complete an order. This removes its units from the stock and from the reserved units.')
-    .argument('<orderId>', '', parseOrderId)
+    .argument('<orderId>', 'id of the order', parseOrderId)
     .storeAction((opened, orderId: bigint) => changeOrder(opened, 'complete_order', orderId))
   orders
     .command('cancel')
     .description('Cancel an order. This releases its reserved units.')
-    .argument('<orderId>', '', parseOrderId)
+    .argument('<orderId>', 'id of the order', parseOrderId)
     .storeAction((opened, orderId: bigint) => changeOrder(opened, 'cancel_order', orderId))
 }
 

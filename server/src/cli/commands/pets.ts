@@ -9,7 +9,7 @@ export function addPetsCommands(program: PetstoreCommand): void {
     .description('Manage single pets, even while the service is running. For many pets: petstore import')
     .command('remove')
     .description('Remove a pet and its stock, unless it has open orders. Its history and closed orders stay.')
-    .argument('<petId>', '', parsePetId)
+    .argument('<petId>', 'id of the pet', parsePetId)
     .confirmOption('removes the pet')
     .storeAction(removePet)
 }
