@@ -124,6 +124,8 @@ export class RequestInput {
 
   #consume(bytes: number): void {
     this.#unread = bytes === this.#unread.length ? NO_BYTES : this.#unread.subarray(bytes)
+    // Copied, because a view would keep the whole received buffer in memory for as long as the connection is idle.
+    if (this.isBlank && this.#unread !== NO_BYTES) this.#unread = Buffer.from(this.#unread)
   }
 }
 

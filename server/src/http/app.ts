@@ -442,15 +442,15 @@ async function answerPage(
   return finish(context)
 }
 
-/** A browser sends no key with a preflight request, so the request counts against the limit of its address. */
+/**
+ * A preflight request counts against no limit: it has no key, a refusal would keep the browser from sending a request that has
+ * a valid key, and the response needs no database.
+ */
 function answerPreflight(context: OperationContext): HttpResponse {
   context.operationName = 'preflight'
-  applyAddressLimit(context)
-  if (context.reply === undefined) {
-    // No operation has the method OPTIONS, so the route of an existing path is `method_not_allowed`.
-    const route = findRoute(context.method, context.path)
-    context.reply = preflightReply(route.type === 'method_not_allowed' ? route.allowed : undefined)
-  }
+  // No operation has the method OPTIONS, so the route of an existing path is `method_not_allowed`.
+  const route = findRoute(context.method, context.path)
+  context.reply = preflightReply(route.type === 'method_not_allowed' ? route.allowed : undefined)
   return finish(context)
 }
 

@@ -22,7 +22,7 @@ const RETRY_AFTER_SECONDS = 5
 /** Often enough to end a stream within a second after its key is revoked or expires. */
 const CHECK_KEYS_EVERY_MS = 500
 
-/** A reader with more unsent data is disconnected. It can resume with Last-Event-ID. */
+/** A reader with more unsent data is disconnected at the next event. It can resume with Last-Event-ID. */
 const MAX_UNSENT_BYTES = 256 * 1024
 /** A reader that is catching up gets more events once it has less unsent data than this. */
 const MAX_CATCH_UP_BYTES = 64 * 1024
@@ -224,8 +224,9 @@ class EventStream implements EventReader, LiveBody {
     if (this.#hasEnded) return
     // If no bytes are waiting, the reader has received everything. `onBytesSent` is called only for bytes that had to wait.
     if (this.#unsentBytes() === 0) this.#hasProgressed = true
-    this.#output?.send(bytes)
+    // The new bytes do not count: one block of large events is no sign of a slow reader.
     if (this.#unsentBytes() > MAX_UNSENT_BYTES) this.#output?.abort()
+    else this.#output?.send(bytes)
   }
 
   #unsentBytes(): number {

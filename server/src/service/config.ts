@@ -252,6 +252,11 @@ function needsSetting(present: SettingName, missing: SettingName): SettingError 
   return new SettingError(`${flagOf(present)} needs ${flagOf(missing)} (${variableOf(missing)}) as well`)
 }
 
+/** Whether only programs on this machine can connect to a listener on this host. */
+export function isLoopback(host: string): boolean {
+  return host === '127.0.0.1' || host === '::1' || host === 'localhost'
+}
+
 /** The address at which this machine reaches a listener. */
 export function reachableAddress(scheme: 'http' | 'https', host: string, port: number): string {
   if (host === '0.0.0.0' || host === '::') return `${scheme}://127.0.0.1:${port}`

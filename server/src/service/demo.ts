@@ -32,7 +32,8 @@ export const DEMO_LIMITS: Readonly<Record<Plan, Limits>> = {
 export async function prepareDemo(store: Store, now: number): Promise<void> {
   const isDemoStore = (await store.findKeyRecord(demoKeyId('free'))) !== undefined
   const isEmpty = (await store.countPets()) === 0
-  if (!isDemoStore && !isEmpty) {
+  const hasKeys = (await store.listKeyPage(1, undefined)).length > 0
+  if (!isDemoStore && (!isEmpty || hasKeys)) {
     throw new Error(
       'the database contains a real store, and --demo would give publicly known keys access to it; start without --demo, or with another --data or --database-url',
     )

@@ -54,7 +54,15 @@ export function backgroundJobs({ store, limits, commits, clock }: JobParts): Job
         while (!signal.aborted) {
           const petIds = await store.petsWithExpiredHolds(PETS_PER_BATCH)
           if (petIds.length === 0) return
-          await commits.run({ type: 'release_holds', petIds, keyId: SYSTEM_KEY_ID, at: clock() })
+          // One command for each pet, so that a pet that another process keeps locked does not delay the others. They share a
+          // commit.
+          const releases = await Promise.allSettled(
+            petIds.map((petId) =>
+              commits.run({ type: 'release_holds', petIds: [petId], keyId: SYSTEM_KEY_ID, at: clock() }),
+            ),
+          )
+          const failed = releases.find(({ status }) => status === 'rejected')
+          if (failed?.status === 'rejected') throw failed.reason
           await Bun.sleep(PAUSE_BETWEEN_BATCHES_MS)
         }
       },

@@ -213,8 +213,12 @@ export function webhookMethods(
         )
       const rows = await readLeases()
       if (lease === undefined) return rows.map(toWebhook)
-      const needsLease = ({ lease_owner, lease_until, now }: LeasedRow) =>
-        lease_until < now || (lease_owner === owner && lease_until < now + BigInt(durationMs) / 2n)
+      // A lease that ends later than a new one would is from before the clock was set back.
+      const isImpossible = ({ lease_until, now }: LeasedRow) => lease_until > now + BigInt(durationMs)
+      const needsLease = (row: LeasedRow) =>
+        row.lease_until < row.now ||
+        isImpossible(row) ||
+        (row.lease_owner === owner && row.lease_until < row.now + BigInt(durationMs) / 2n)
       const isOurs = ({ lease_owner, lease_until, now }: LeasedRow) =>
         lease_owner === owner && lease_until >= now
       if (!rows.some(needsLease)) return rows.filter(isOurs).map(toWebhook)
@@ -224,7 +228,7 @@ export function webhookMethods(
           statement(
             `UPDATE webhooks SET revision = CASE WHEN lease_owner = $1 THEN revision ELSE revision + 1 END,
               lease_owner = $1, lease_until = ${now} + $3
-            WHERE lease_owner = $1 OR lease_until < ${now}`,
+            WHERE lease_owner = $1 OR lease_until < ${now} OR lease_until > ${now} + $3`,
             owner,
             lease.clock.processTime(),
             durationMs,

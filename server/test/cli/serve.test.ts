@@ -72,6 +72,22 @@ describe('petstore serve --demo', () => {
     await real.stop()
   })
 
+  test('listens only on this machine in the demo, because its keys are public', async () => {
+    const { exitCode, stderr } = await petstore(['serve', '--demo', '--host', '0.0.0.0', '--port', '0'], {
+      cwd,
+    })
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('the demo has publicly known keys')])
+  })
+
+  test('does not add the public demo keys to a store that has keys but no pets yet', async () => {
+    const database = ['--database-url', 'sqlite:data/petstore.db']
+    expect((await petstore(['migrate', ...database], { cwd })).exitCode).toBe(0)
+    const owner = ['keys', 'create', '--name', 'Owner', '--owner', '--plan', 'business', ...database]
+    expect((await petstore(owner, { cwd })).exitCode).toBe(0)
+    const { exitCode, stderr } = await petstore(['serve', '--demo', ...database, '--port', '0'], { cwd })
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('contains a real store')])
+  })
+
   test('does not open a real store to the public demo keys', async () => {
     expect((await petstore(['migrate'], { cwd })).exitCode).toBe(0)
     const { Database } = await import('bun:sqlite')

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { SharedLimitStore } from '../../src/core/limits/limit-store.ts'
+import { newLimitState } from '../../src/core/limits/rate-windows.ts'
 import { SharedLimits } from '../../src/core/limits/shared-limits.ts'
 import { someTurns } from '../support/turns.ts'
 import { LATER } from './limit-cases.ts'
@@ -42,6 +43,37 @@ test('requests that arrive during a batch go into the next one together', async 
   expect(rounds.map(({ requests }) => requests)).toEqual([1, 3])
   await rounds[1]?.end()
   expect((await Promise.all(others)).map(({ remaining }) => remaining)).toEqual([998, 997, 996])
+})
+
+test('concurrent reads of the windows of a key share one session, and see what was counted before them', async () => {
+  const reads: { keyIds: readonly string[]; end: () => void }[] = []
+  let used = 0
+  const limits = new SharedLimits({
+    countRequests: () => Promise.reject(new Error('nothing is counted')),
+    changeLimits: async (keyIds, change) => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      reads.push({ keyIds, end: resolve })
+      await promise
+      const window = { startedAt: 1_000, used, rejected: 0 }
+      const state = { ...newLimitState(), minute: { ...window }, day: { ...window } }
+      change(new Map(keyIds.map((keyId) => [keyId, state])), 2_000)
+    },
+  })
+  const remaining = async (keyId: string) => (await limits.windowsOf(keyId, LIMITS)).minute.remaining
+  const first = remaining('key_a')
+  await someTurns()
+  const later = Array.from({ length: 50 }, () => remaining('key_a'))
+  const other = remaining('key_b')
+  await someTurns()
+  expect(reads.map(({ keyIds }) => keyIds)).toEqual([['key_a'], ['key_b']])
+  reads[0]?.end()
+  reads[1]?.end()
+  expect([await first, await other]).toEqual([1_000, 1_000])
+  used = 1
+  await someTurns()
+  expect(reads.map(({ keyIds }) => keyIds)).toEqual([['key_a'], ['key_b'], ['key_a']])
+  reads[2]?.end()
+  expect(new Set(await Promise.all(later))).toEqual(new Set([999]))
 })
 
 test('work after the batch waits for the current one, not for the next', async () => {

@@ -53,19 +53,20 @@ test('a preflight needs no key and returns the methods of its path', async () =>
   expect([nowhere.status, nowhere.headers.get('Access-Control-Allow-Methods')]).toEqual([204, null])
 })
 
-test('a preflight counts against its address and no plan', async () => {
+test('a preflight counts against no limit, and is answered from an address that has reached its limit', async () => {
   const { secret } = await service.createKey('free')
+  const address = '198.51.100.1'
+  for (let sent = 0; sent < 4; sent++) {
+    const answer = await preflight('/v1/inventory', 'GET', SHOP, address)
+    expect([answer.status, answer.headers.get('X-RateLimit-Remaining')]).toEqual([204, '3'])
+  }
   const statuses = []
   for (let sent = 0; sent < 4; sent++) {
-    const answer = await preflight('/v1/inventory', 'GET', SHOP, '198.51.100.1')
-    statuses.push([answer.status, answer.headers.get('X-RateLimit-Remaining')])
+    const headers = { 'X-Forwarded-For': address }
+    statuses.push((await service.call('GET', '/inventory', { key: null, headers })).status)
   }
-  expect(statuses).toEqual([
-    [204, '2'],
-    [204, '1'],
-    [204, '0'],
-    [429, '0'],
-  ])
+  expect(statuses).toEqual([401, 401, 401, 429])
+  expect((await preflight('/v1/inventory', 'GET', SHOP, address)).status).toBe(204)
   const { headers } = await service.call('GET', '/inventory', { key: secret })
   expect(headers.get('X-RateLimit-Remaining')).toBe('59')
 })

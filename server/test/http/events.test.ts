@@ -307,6 +307,45 @@ describe('the stream of events', () => {
     streams.close()
   })
 
+  test('does not disconnect a reader that catches up because one block of events is large', async () => {
+    const other = await TestService.start()
+    const after = await other.store.latestEventCursor()
+    await other.setQuantity(1n, '{"quantity": 1000}')
+    const order = { petId: 1n, quantity: 1, note: 'x'.repeat(1_000) }
+    const create = { type: 'create_order', order, keyId: 'key_a', at: other.now } as const
+    await other.store.changeStock(Array.from({ length: 400 }, () => create))
+    const { id, secret } = await other.createKey('pro')
+    const hub = new EventHub(other.store, () => {})
+    const keyRing = await KeyRing.open(other.store, () => other.now)
+    const streams = new EventStreams({ hub, keyRing, clock: () => other.now, heartbeatMs: 3_600_000 })
+    const { body } = await streams.open({
+      keyId: id,
+      secretHash: hashSecret(secret),
+      plan: 'pro',
+      after,
+      filter: {},
+    })
+    let unsentBytes = 0
+    let isAborted = false
+    const stream = body as LiveBody
+    stream.begin({
+      get unsentBytes() {
+        return unsentBytes
+      },
+      send: (bytes) => {
+        unsentBytes += bytes.length
+      },
+      end: () => {},
+      abort: () => {
+        isAborted = true
+      },
+    })
+    await until(() => unsentBytes > 400_000)
+    expect(isAborted).toBe(false)
+    streams.close()
+    await other.stop()
+  })
+
   test('ends at once and cleanly when the service stops', async () => {
     const other = await TestService.start({ settings: { stopGraceSeconds: '100' } })
     const open = await Promise.all(

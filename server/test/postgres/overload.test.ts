@@ -170,6 +170,34 @@ describe('a pet locked by another process', () => {
     expect(await service.stop()).toBe(0)
   })
 
+  test('does not delay the release of expired holds of other pets', async () => {
+    const service = await serve([], {
+      cwd: '/',
+      env: { DATABASE_URL: database.url, PG_STATEMENT_TIMEOUT_SECONDS: '60' },
+    })
+    for (const petId of [1, 2]) {
+      expect((await service.call(`/inventory/${petId}`, key, change(9))).status).toBe(200)
+      const body = JSON.stringify({ petId, quantity: 1, holdSeconds: 3_600 })
+      expect((await service.call('/store/orders', key, { method: 'POST', body })).status).toBe(201)
+    }
+    const openOrders = async (petId: number) => {
+      const [row] = await database.run(
+        `SELECT count(*) AS open FROM orders WHERE pet_id = ${petId} AND state = 'open'`,
+      )
+      return Number(row?.open)
+    }
+    const other = database.connect()
+    await other.unsafe('BEGIN; SELECT 1 FROM stock WHERE pet_id = 1 FOR UPDATE')
+    // Both expire at the same moment, so the same sweep releases them.
+    await database.run("UPDATE orders SET expires_at = expires_at - 7200000 WHERE state = 'open'")
+    await until(async () => (await openOrders(2)) === 0)
+    expect(await openOrders(1)).toBe(1)
+    await other.unsafe('COMMIT')
+    await other.close()
+    await until(async () => (await openOrders(1)) === 0)
+    expect(await service.stop()).toBe(0)
+  })
+
   test('is named when a brief wait for it ends, and nothing is changed', async () => {
     const settings = { ...DEFAULT_POSTGRES_SETTINGS, statementTimeoutSeconds: 2 }
     const store = await openPostgresStore(database.url, settings)

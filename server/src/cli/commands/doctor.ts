@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { ServiceError } from '../../core/values/errors.ts'
-import { type Config, readConfig, SETTING_NAMES, SettingError } from '../../service/config.ts'
+import { type Config, isLoopback, readConfig, SETTING_NAMES, SettingError } from '../../service/config.ts'
 import { findDeletedWriteAheadLog, isPostgresUrl } from '../../store/open-store.ts'
 import { OpenRefused } from '../../store/opening.ts'
 import type { Store } from '../../store/store.ts'
@@ -80,8 +80,7 @@ async function runDoctor(flags: JsonFlags): Promise<void> {
 }
 
 function checkNetwork({ host, trustProxy }: Config): Finding[] {
-  const isLocal = host === '127.0.0.1' || host === '::1' || host === 'localhost'
-  if (isLocal || trustProxy > 0) return []
+  if (isLoopback(host) || trustProxy > 0) return []
   const advice =
     'if the service is behind a proxy, set TRUST_PROXY, or all clients that send no key share one limit'
   return [note('network', `the service listens on ${host}, so it is reachable from the network`, advice)]

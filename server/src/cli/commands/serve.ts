@@ -4,6 +4,7 @@ import { VERSION } from '../../core/values/version.ts'
 import type { RunningService, ServiceOptions } from '../../service/compose.ts'
 import {
   type Config,
+  isLoopback,
   reachableAddress,
   readConfig,
   SETTING_NAMES,
@@ -56,7 +57,13 @@ function readDemoConfig({ data, ...flags }: Flags): Config {
   // Together, the two flags are an error, which readConfig reports.
   if (data !== undefined && flags.databaseUrl !== undefined) return readConfig({ data, ...flags })
   const databaseUrl = sqliteAddressInDataFolder(DEMO_FILE, data === undefined ? {} : { data })
-  return readConfig({ databaseUrl, ...flags }, undefined, { metricsPort: 'off' })
+  const config = readConfig({ databaseUrl, ...flags }, undefined, { metricsPort: 'off' })
+  if (!isLoopback(config.host)) {
+    throw new SettingError(
+      `the demo has publicly known keys, so it listens only on this machine, not on ${config.host}: remove --host (HOST), or start without --demo`,
+    )
+  }
+  return config
 }
 
 async function serve(flags: Flags): Promise<void> {

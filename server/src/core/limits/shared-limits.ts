@@ -1,4 +1,5 @@
 import type { Limits } from '../keys/api-key.ts'
+import { shareRuns } from '../values/share-runs.ts'
 import {
   type Admission,
   type Arrival,
@@ -37,6 +38,12 @@ interface WaitingRequest {
   readonly reject: (error: unknown) => void
 }
 
+/** The state of a key, and the time of the store when it was read. */
+interface TimedState {
+  readonly state: LimitState
+  readonly now: number
+}
+
 /**
  * Holds the windows and bans in the store, so that all instances together enforce the limits. One round decides all requests
  * that arrived together, in their order. Uses the clock of the store, because the clocks of the instances may differ.
@@ -49,7 +56,11 @@ export class SharedLimits implements LimitKeeper {
   #lastRoundSize = 0
   /** Keys whose last request was refused. They skip `countRequests`, which would probably not admit their next request. */
   readonly #refusedKeys = new Set<string>()
-
+  /**
+   * For each key whose state is being read. GET /limits is not limited, so concurrent reads of a key share one session of the
+   * store.
+   */
+  readonly #readers = new Map<string, { readonly read: () => Promise<TimedState>; callers: number }>()
   constructor(store: SharedLimitStore, burstMs = BURST_MS) {
     this.#store = store
     this.#bursts = new BurstFilter(burstMs)
@@ -68,13 +79,22 @@ export class SharedLimits implements LimitKeeper {
   }
 
   async windowsOf(keyId: string, limits: Limits): Promise<KeyWindows> {
-    let windows: KeyWindows | undefined
-    await this.#store.changeLimits([keyId], (states, now) => {
-      windows = windowsOf(states.get(keyId) ?? newLimitState(), limits, now)
-      return []
+    const { state, now } = await this.#readState(keyId)
+    return windowsOf(state, limits, now)
+  }
+
+  #readState(keyId: string): Promise<TimedState> {
+    let reader = this.#readers.get(keyId)
+    if (reader === undefined) {
+      reader = { read: shareRuns(() => readState(this.#store, keyId)), callers: 0 }
+      this.#readers.set(keyId, reader)
+    }
+    const { read } = reader
+    reader.callers++
+    return read().finally(() => {
+      reader.callers--
+      if (reader.callers === 0) this.#readers.delete(keyId)
     })
-    if (windows === undefined) throw new Error('changeLimits did not call its callback')
-    return windows
   }
 
   /** Nothing to do: every round saves its decisions. */
@@ -193,6 +213,16 @@ function decideBatch(
     admissions,
     records: Array.from(usageByKey, ([keyId, usage]) => ({ keyId, day: dayOf(now), ...usage })),
   }
+}
+
+async function readState(store: SharedLimitStore, keyId: string): Promise<TimedState> {
+  let found: TimedState | undefined
+  await store.changeLimits([keyId], (states, now) => {
+    found = { state: states.get(keyId) ?? newLimitState(), now }
+    return []
+  })
+  if (found === undefined) throw new Error('changeLimits did not call its callback')
+  return found
 }
 
 function nextTurn(): Promise<void> {
