@@ -30,7 +30,7 @@ async function updateUntilClosed(address: string, petId: number, onAcknowledged:
     connection.sendRequest('PATCH', `/v1/inventory/${petId}`, KEY, `{"quantity": ${++sent}}`)
     const answer = await connection.answer()
     if (answer === undefined) {
-      // On a busy machine, this process can be quiet for so long that the service closes the connection as idle.
+      // If a busy machine stops this process for a second, the service closes the connection as idle.
       expect(performance.now() - (previousSentAt ?? sentAt)).toBeGreaterThan(QUIET_MS)
       return { petId, acknowledged }
     }
