@@ -10,6 +10,7 @@ import {
   RequestProblem,
 } from './request.ts'
 import { type HttpResponse, ResponseWriter } from './response.ts'
+import type { SendTurns } from './send-turns.ts'
 
 /** The next action that the connection needs from the client. */
 type ClientTask =
@@ -23,27 +24,30 @@ type ClientTask =
 /** The part of a listener that its connections share. */
 export interface ListenerState {
   readonly handler: Handler
+  readonly turns: SendTurns
   /** How long the client may take for each task. */
   readonly timeoutSeconds: Readonly<Record<ClientTask, number>>
   /** The `Keep-Alive` header, which announces how long a connection stays open between requests. */
   readonly keepAliveLine: string
   /** The clock of the timeouts: the whole seconds since the listener was started. */
   seconds: number
-  /** Counts opened connections and received chunks of bytes. */
-  arrivals: number
-  /** The value of `seconds` at the last arrival. */
-  lastArrivalSecond: number
+  /** The number of responses so far. */
+  responses: number
   /** If the listener is stopping, each response is the last response of its connection. */
   isStopping: boolean
   /** Called when the network has accepted only a part of a response. */
   readonly onUnsent: () => void
 }
 
+/** A client that closes its sending side this long after its last bytes has given up waiting for the response. */
+const PATIENCE_MS = 500
+
 /** A socket from its opening to its end, with its timeouts. Its pipeline handles the requests. */
 export class Connection {
   /** Copied, because a closed socket no longer has an address. Empty if the client had already reset the connection. */
   readonly address: string
-  readonly pace = new ReaderPace()
+  /** The number of the latest response among all responses of the listener. */
+  latestResponse = 0
   readonly #socket: Socket<Connection>
   readonly #listener: ListenerState
   readonly #pipeline: RequestPipeline
@@ -51,6 +55,8 @@ export class Connection {
   /** With TLS, the connection is open when the handshake is complete. */
   #isOpen = false
   #hasClientEnded = false
+  /** Whether the client no longer waits for responses. */
+  hasClientLeft = false
   #isClosing = false
   #isPaused = false
   #hasReceivedBytes = false
@@ -70,7 +76,6 @@ export class Connection {
     this.address = address
     this.#waitingSince = listener.seconds
     this.#pipeline = new RequestPipeline(socket, this, listener)
-    this.#recordArrival()
   }
 
   get writer(): ResponseWriter {
@@ -99,7 +104,6 @@ export class Connection {
 
   onData(bytes: Buffer): void {
     this.#hasReceivedBytes = true
-    this.#recordArrival()
     if (!this.#isClosing) this.#pipeline.add(bytes)
   }
 
@@ -109,6 +113,8 @@ export class Connection {
    */
   onEnd(): void {
     this.#hasClientEnded = true
+    // A client that wants only to say that it has sent everything does so with its last bytes.
+    this.hasClientLeft = performance.now() - this.#pipeline.receivedAt >= PATIENCE_MS
     if (this.#isClosing || this.writer.isLive) this.#socket.end()
     else this.#pipeline.endInput()
   }
@@ -121,6 +127,7 @@ export class Connection {
   }
 
   onClosed(): void {
+    this.hasClientLeft = true
     this.#isClosing = true
     this.#pipeline.abort()
   }
@@ -131,9 +138,8 @@ export class Connection {
     if (this.writer.unsentBytes > 0) this.onDrain()
     const { seconds, timeoutSeconds } = this.#listener
     const task = this.#clientTask()
-    this.pace.measure(this.writer)
     // A failed write is the only sign that a paused socket was reset.
-    if (this.writer.isBroken || this.pace.isTooSlow) this.terminate()
+    if (this.writer.isBroken) this.terminate()
     else if (task !== undefined && seconds - this.#waitingSince > timeoutSeconds[task]) {
       this.#timeOut(task)
     }
@@ -174,11 +180,6 @@ export class Connection {
     this.#waitingSince = this.#listener.seconds
   }
 
-  #recordArrival(): void {
-    this.#listener.arrivals++
-    this.#listener.lastArrivalSecond = this.#listener.seconds
-  }
-
   /** Returns `undefined` if the client waits for the response. */
   #clientTask(): ClientTask | undefined {
     if (this.#isClosing) return 'close'
@@ -215,8 +216,6 @@ export class Connection {
 
 /** Pauses the socket while pipelined requests have more unread bytes than this. */
 const MAX_UNREAD_BYTES = 64 * 1024
-/** Lets other connections take a turn after this many pipelined requests. */
-const MAX_REQUESTS_PER_TURN = 20
 
 /** Handles the requests of a connection one at a time, in order. */
 class RequestPipeline {
@@ -231,18 +230,17 @@ class RequestPipeline {
   /** Whether an authenticated request was answered. */
   hasAuthenticatedClient = false
   /** The time at which bytes last arrived. */
-  #receivedAt = 0
-  /** Also true while the next turn is scheduled, so that turns never overlap. */
+  receivedAt = 0
   #isProcessing = false
 
   constructor(socket: Socket<Connection>, connection: Connection, listener: ListenerState) {
     this.#connection = connection
     this.#listener = listener
-    this.writer = new ResponseWriter(socket, listener.keepAliveLine, {
+    this.writer = new ResponseWriter(socket, listener.keepAliveLine, listener.turns, {
       onLiveWrite: () => connection.restartTimeout(),
       onDone: () => this.#process(),
       onAbort: () => connection.terminate(),
-      onTurn: () => this.flush(),
+      onTurn: () => this.#attempt(() => this.writer.takeTurn()),
     })
   }
 
@@ -263,7 +261,7 @@ class RequestPipeline {
 
   add(bytes: Buffer): void {
     if (this.#isInputIgnored) return
-    this.#receivedAt = performance.now()
+    this.receivedAt = performance.now()
     if (this.isIdle) this.#connection.restartTimeout()
     this.#input.add(bytes)
     this.#process()
@@ -339,39 +337,23 @@ class RequestPipeline {
 
   /** Handles as many requests as possible with the bytes that have arrived. */
   #process(): void {
-    if (!this.#isProcessing) this.#takeTurn()
+    if (!this.#isProcessing) {
+      this.#isProcessing = true
+      this.#attempt(() => this.#processRequests())
+      this.#isProcessing = false
+    }
     this.#connection.setPaused(this.#input.length > MAX_UNREAD_BYTES)
   }
 
-  #takeTurn(): void {
-    this.#isProcessing = true
-    try {
-      this.#isProcessing = this.#processRequests()
-    } catch (error) {
-      this.#isProcessing = false
-      this.#fail(error)
-    }
-    if (this.#isProcessing) setImmediate(this.#takeNextTurn)
-  }
-
-  readonly #takeNextTurn = (): void => {
-    this.#isProcessing = false
-    this.#process()
-  }
-
-  /** Returns whether another turn is needed. */
-  #processRequests(): boolean {
-    for (let started = 0; !this.#connection.isClosing; ) {
+  #processRequests(): void {
+    while (!this.#connection.isClosing) {
       if (this.#pending !== undefined) {
-        if (!this.#finish(this.#pending)) return false
-      } else if (started++ === MAX_REQUESTS_PER_TURN) {
-        return true
+        if (!this.#finish(this.#pending)) return
       } else if (!this.#begin()) {
         if (this.#hasInputEnded) this.#close()
-        return false
+        return
       }
     }
-    return false
   }
 
   /** Returns whether a request was started or refused. */
@@ -388,7 +370,7 @@ class RequestPipeline {
   }
 
   #answer(head: RequestHead): void {
-    const request = new IncomingRequest(head, this.#connection, this.#receivedAt, this)
+    const request = new IncomingRequest(head, this.#connection, this.receivedAt, this)
     this.#pending = request
     this.writer.begin()
     this.#readBody(request)
@@ -398,21 +380,34 @@ class RequestPipeline {
   #sendWhenReady(pending: PendingRequest, response: MaybePromise<HttpResponse>): void {
     if (response instanceof Promise) {
       response.then((ready) => this.#attempt(() => this.#sendLate(pending, ready)), this.#fail)
-    } else this.#send(pending, response)
+    } else this.#sendInTurn(pending, response)
   }
 
   #sendLate(pending: PendingRequest, response: HttpResponse): void {
-    this.#send(pending, response)
+    this.#sendInTurn(pending, response)
     this.#process()
+  }
+
+  #sendInTurn(pending: PendingRequest, response: HttpResponse): void {
+    pending.requestBody.discard()
+    const { turns } = this.#listener
+    if (turns.isFree) this.#send(pending, response)
+    else {
+      turns.wait(() => {
+        this.#attempt(() => this.#send(pending, response))
+        this.#process()
+      })
+    }
   }
 
   #send(pending: PendingRequest, response: HttpResponse): void {
     if (this.#listener.isStopping || pending.awaitsContinue) pending.isLast = true
-    pending.requestBody.discard()
     if (response.isClientAuthenticated) this.hasAuthenticatedClient = true
     this.#connection.restartTimeout()
+    this.#listener.turns.spendOnResponse()
+    this.#connection.latestResponse = ++this.#listener.responses
     this.writer.write(response, pending)
-    if (this.writer.unsentBytes > 0) this.#listener.onUnsent()
+    if (!this.writer.isDone) this.#listener.onUnsent()
   }
 
   #readBody({ requestBody }: PendingRequest): void {
@@ -444,32 +439,5 @@ class RequestPipeline {
   #close(): void {
     this.#ignoreInput()
     this.#connection.close()
-  }
-}
-
-/**
- * The time constant of the moving average. It is long, because the system accepts many bytes at once and then none for a
- * while.
- */
-const AVERAGED_SECONDS = 60
-/** The assumed speed of a client that has not been measured yet. */
-const INITIAL_BYTES_PER_SECOND = 64 * 1024
-const MIN_BYTES_PER_SECOND = 1024
-
-/** The speed at which a client reads: an exponential moving average. */
-export class ReaderPace {
-  bytesPerSecond = INITIAL_BYTES_PER_SECOND
-  #sentBytes = 0
-
-  get isTooSlow(): boolean {
-    return this.bytesPerSecond < MIN_BYTES_PER_SECOND
-  }
-
-  /** Called once a second. Starts over if there are no unsent bytes. */
-  measure({ unsentBytes, sentBytes }: Pick<ResponseWriter, 'unsentBytes' | 'sentBytes'>): void {
-    const newlySent = sentBytes - this.#sentBytes
-    this.#sentBytes = sentBytes
-    if (unsentBytes === 0) this.bytesPerSecond = INITIAL_BYTES_PER_SECOND
-    else this.bytesPerSecond += (newlySent - this.bytesPerSecond) / AVERAGED_SECONDS
   }
 }

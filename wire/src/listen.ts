@@ -1,16 +1,14 @@
-import { createSecureContext } from 'node:tls'
 import type { Socket } from 'bun'
 import { Connection, type ListenerState } from './connection.ts'
 import { networkOf } from './network.ts'
 import { type Handler, RequestProblem } from './request.ts'
+import { SendTurns } from './send-turns.ts'
 import type { Tls } from './tls.ts'
 
 export interface Listener {
   readonly port: number
   /** The number of open connections, and of requests that are being answered. */
   load(): { readonly connections: number; readonly requests: number }
-  /** Replaces the certificate for new connections. */
-  setTls(tls: Tls): void
   /** Accepts no more connections and resolves when pending requests are answered. Drops them after `graceMs`. */
   stop(graceMs: number): Promise<void>
 }
@@ -38,7 +36,7 @@ export interface ListenOptions {
    * IPv6 /64 counts as one address.
    */
   readonly maxConnectionsPerAddress?: number
-  /** The limit for all clients together. Above it, the slowest clients are disconnected. */
+  /** The limit for all clients together. Above it, the clients whose responses are the oldest are disconnected. */
   readonly maxUnsentBytes?: number
   /** The length of a second, which tests shorten. */
   readonly secondMs?: number
@@ -56,18 +54,20 @@ const DEFAULTS = {
 }
 
 const CLOSE_TIMEOUT_SECONDS = 10
+/**
+ * Of TLS 1.2, only ciphers with forward secrecy: whoever obtains the private key later cannot read recorded connections. All
+ * ciphers of TLS 1.3 have it.
+ */
+const TLS_CIPHERS = 'ECDHE+AESGCM:ECDHE+CHACHA20'
 /** If an address exceeds its limit by more than this many connections, new connections are dropped without a response. */
 const MAX_REFUSALS_PER_ADDRESS = 1_000
 /** The unsent bytes of all clients are counted once a second, and after this many responses with unsent bytes. */
 const UNSENT_RESPONSES_BETWEEN_CHECKS = 16
 /**
- * A stopping listener first sends `Connection: close` with each response, which ends the connections in use. A request
- * may be on its way over an idle connection, so idle connections are closed only when no bytes have arrived on any
- * connection for a second, or after MAX_SECONDS_UNTIL_QUIET. The wait of one second is split into short waits. If the machine is
- * suspended, only one of them is affected, so the suspension does not count as quiet.
+ * A stopping listener sends `Connection: close` with each response, which ends the connections in use. A request may be on
+ * its way over an idle connection, so idle connections are closed only after this time.
  */
-const CHECKS_PER_QUIET_SECOND = 10
-const MAX_SECONDS_UNTIL_QUIET = 5
+const SECONDS_BEFORE_IDLE_CLOSE = 1
 
 /** Below this port, only root and programs with a special permission can listen. */
 const FIRST_UNPRIVILEGED_PORT = 1_024
@@ -88,11 +88,11 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
   const { host, port, tls, isShared, fd, secondMs, ...limits } = { ...DEFAULTS, ...options }
   const connections = new Set<Connection>()
   const connectionsByNetwork = new Map<string, Set<Connection>>()
-  let secureContext: unknown
   let unsentResponses = 0
   const allClosed = Promise.withResolvers<void>()
   const state: ListenerState = {
     handler,
+    turns: new SendTurns(),
     timeoutSeconds: {
       handshake: limits.requestTimeoutSeconds,
       send_first_byte: limits.firstByteTimeoutSeconds,
@@ -103,13 +103,12 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
     },
     keepAliveLine: `Keep-Alive: timeout=${limits.keepAliveSeconds}\r\n`,
     seconds: 0,
-    arrivals: 0,
-    lastArrivalSecond: 0,
+    responses: 0,
     isStopping: false,
     onUnsent: () => {
       unsentResponses++
       if (unsentResponses % UNSENT_RESPONSES_BETWEEN_CHECKS === 0) {
-        dropSlowest(connections, limits.maxUnsentBytes)
+        dropOldest(connections, limits.maxUnsentBytes)
       }
     },
   }
@@ -152,7 +151,6 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
       connectionsByNetwork.set(network, (connectionsByNetwork.get(network) ?? new Set()).add(connection))
       if (excess > MAX_REFUSALS_PER_ADDRESS) connection.terminate()
       else if (tls === undefined) connection.onOpen()
-      else if (secureContext !== undefined) setCertificate(socket, secureContext)
     },
     // Without this handler, Bun would call `open` only after the handshake, which may never end.
     handshake({ data: connection }: Socket<Connection>, isComplete: boolean) {
@@ -175,7 +173,7 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
     ...(fd === undefined ? {} : { fd }),
     // A client that has closed its sending side may still read.
     allowHalfOpen: true,
-    ...(tls === undefined ? {} : { tls }),
+    ...(tls === undefined ? {} : { tls: { ...tls, ciphers: TLS_CIPHERS } }),
     socket: socketEvents,
   }
   let server: Bun.TCPSocketListener<Connection>
@@ -187,19 +185,8 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
   const tickTimer = setInterval(() => {
     state.seconds++
     for (const connection of connections) connection.onTick()
-    dropSlowest(connections, limits.maxUnsentBytes)
+    dropOldest(connections, limits.maxUnsentBytes)
   }, secondMs)
-
-  /** Resolves when no bytes have arrived for a second, when no connection is left, or after `maxMs`. */
-  const waitUntilQuiet = async (maxMs: number): Promise<void> => {
-    const deadline = performance.now() + maxMs
-    let quietChecks = state.seconds - state.lastArrivalSecond > 1 ? CHECKS_PER_QUIET_SECOND : 0
-    while (connections.size > 0 && quietChecks < CHECKS_PER_QUIET_SECOND && performance.now() < deadline) {
-      const arrivalsBefore = state.arrivals
-      await Promise.race([Bun.sleep(secondMs / CHECKS_PER_QUIET_SECOND), allClosed.promise])
-      quietChecks = state.arrivals === arrivalsBefore ? quietChecks + 1 : 0
-    }
-  }
 
   return {
     port: fd === undefined ? server.port : port,
@@ -207,15 +194,12 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
       connections: connections.size,
       requests: [...connections].filter(({ isBusy }) => isBusy).length,
     }),
-    setTls: ({ cert, key }) => {
-      if (tls === undefined) throw new Error('this listener does not use TLS')
-      secureContext = createSecureContext({ cert, key }).context
-    },
     stop: async (graceMs) => {
       state.isStopping = true
       server.stop()
       const graceTimer = setTimeout(() => server.stop(true), graceMs)
-      await waitUntilQuiet(Math.min(graceMs, MAX_SECONDS_UNTIL_QUIET * secondMs))
+      const idleMs = Math.min(graceMs, SECONDS_BEFORE_IDLE_CLOSE * secondMs)
+      if (connections.size > 0) await Promise.race([Bun.sleep(idleMs), allClosed.promise])
       for (const connection of connections) connection.closeWhenAnswered()
       if (connections.size > 0) await allClosed.promise
       clearTimeout(graceTimer)
@@ -231,22 +215,17 @@ function tooManyConnections(max: number): RequestProblem {
   )
 }
 
-/** Bun has `setKeyCert` for compatibility with Node, but not in its types. A test checks that it works. */
-function setCertificate(socket: Socket<Connection>, secureContext: unknown): void {
-  if (!('setKeyCert' in socket) || typeof socket.setKeyCert !== 'function') {
-    throw new Error('this version of Bun cannot replace the certificate of a listener')
-  }
-  socket.setKeyCert(secureContext)
-}
-
-/** Drops the slowest clients until the unsent buffers of the others have at most `maxBytes`. Shared buffers count once. */
-function dropSlowest(connections: Iterable<Connection>, maxBytes: number): void {
-  const fastestFirst = [...connections]
-    .filter(({ writer }) => writer.unsentBytes > 0)
-    .sort((a, b) => b.pace.bytesPerSecond - a.pace.bytesPerSecond)
+/**
+ * Drops the clients whose responses are the oldest until the unsent buffers of the others have at most `maxBytes`. So slow
+ * clients make room for new ones. Shared buffers count once.
+ */
+function dropOldest(connections: Iterable<Connection>, maxBytes: number): void {
+  const newestFirst = [...connections]
+    .filter(({ writer }) => !writer.isDone)
+    .sort((a, b) => b.latestResponse - a.latestResponse)
   const keptBuffers = new Set<ArrayBufferLike>()
   let keptBytes = 0
-  for (const connection of fastestFirst) {
+  for (const connection of newestFirst) {
     const newBuffers = connection.writer.collectUnsent().difference(keptBuffers)
     const newBytes = newBuffers.values().reduce((sum, { byteLength }) => sum + byteLength, 0)
     if (keptBytes + newBytes > maxBytes) connection.terminate()

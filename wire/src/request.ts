@@ -21,6 +21,11 @@ export interface HttpRequest {
    */
   readonly receivedAt: number
   /**
+   * Whether the client no longer waits for the response: the connection is closed, or the client has waited for a while and then
+   * closed its sending side.
+   */
+  readonly hasClientLeft: boolean
+  /**
    * Returns the whole body, or a promise if it has not arrived yet. Throws or rejects with a RequestProblem, for example
    * if the body is larger than `maxBytes` (64 KiB by default, at most 256 KiB).
    */
@@ -66,7 +71,12 @@ const STARTS_WITH_METHOD = new RegExp(`^${TOKEN_CHARACTER}`)
 const OTHER_VERSION = / HTTP\/(?!1\.[01]$)\d/
 const INVALID_IN_VALUE = /[^\t -~\u0080-\u00ff]/
 /** A path or, in a request to a proxy, a whole URL; both with an optional query. */
-const TARGET = /^(?:https?:\/\/[^/?]+)?(\/[^?]*)?(?:\?(.*))?$/i
+const TARGET = /^(?:https?:\/\/([^/?]+))?(\/[^?]*)?(?:\?(.*))?$/i
+/** A name or an address, which may be empty, and a port. No comma, because several Host headers are joined with commas. */
+const HOST = /^(?:\[[0-9A-F:.]+\]|(?:[\w\-.~!$&'()*+;=]|%[0-9A-F]{2})*)(?::(\d*))?$/i
+const MAX_PORT = 65_535
+/** A line feed without a carriage return before it, or the reverse. */
+const BARE_LINE_END = /(?<!\r)\n|\r(?!\n|$)/
 const MAX_HEADERS = 100
 const MAX_HEAD_BYTES = 16 * 1024
 /** Numbers of up to 15 digits are exact in JavaScript. */
@@ -113,8 +123,11 @@ export class RequestInput {
       return head
     }
     const text = unread.toString('latin1', start)
-    if (text === '' || text === '\r' || STARTS_WITH_METHOD.test(text)) return undefined
-    throw malformed('this is not an HTTP request')
+    if (text !== '' && text !== '\r' && !STARTS_WITH_METHOD.test(text)) {
+      throw malformed('this is not an HTTP request')
+    }
+    if (BARE_LINE_END.test(text)) throw malformed('each line of the head must end with CR LF')
+    return undefined
   }
 
   /** Passes the unread bytes to a body, which takes the bytes that belong to it. */
@@ -149,8 +162,9 @@ export class RequestHeaders {
       start = end + 2
     }
     const host = this.get('host')
-    const isHostValid = host === null ? isHttp10 : !host.includes(',')
-    if (!isHostValid) throw malformed('the request needs exactly one Host header')
+    const isHostValid = host === null ? isHttp10 : isValidHost(host)
+    if (!isHostValid)
+      throw malformed('the request needs exactly one Host header, with a name and an optional port')
     this.bodyLength = bodyLengthOf(this, isHttp10)
     this.wantsKeepAlive = wantsKeepAlive(this.get('connection'), isHttp10)
   }
@@ -207,11 +221,16 @@ function parseHead(text: string, previous: RequestHeaders | undefined): RequestH
 function parseTarget(method: string, target: string): Pick<RequestHead, 'path' | 'query'> {
   const isPlainPath = target.startsWith('/') && !target.includes('?')
   if (isPlainPath || (target === '*' && method === 'OPTIONS')) return { path: target, query: '' }
-  const [whole, path = '/', query = ''] = TARGET.exec(target) ?? []
-  if (whole === undefined || whole.startsWith('?')) {
+  const [whole, host, path = '/', query = ''] = TARGET.exec(target) ?? []
+  if (whole === undefined || whole.startsWith('?') || (host !== undefined && !isValidHost(host))) {
     throw malformed('the target of the request must be a path that starts with /, or a whole URL')
   }
   return { path, query }
+}
+
+function isValidHost(host: string): boolean {
+  const match = HOST.exec(host)
+  return match !== null && Number(match[1] ?? 0) <= MAX_PORT
 }
 
 function invalidRequestLine(line: string): Error {
@@ -255,7 +274,7 @@ function bodyLengthOf(headers: RequestHeaders, isHttp10: boolean): number | 'chu
 function wantsKeepAlive(connectionHeader: string | null, isHttp10: boolean): boolean {
   if (connectionHeader === null) return !isHttp10
   const options = connectionHeader.toLowerCase().split(/[\t ]*,[\t ]*/)
-  return isHttp10 ? options.includes('keep-alive') : !options.includes('close')
+  return !options.includes('close') && (!isHttp10 || options.includes('keep-alive'))
 }
 
 const DEFAULT_MAX_BYTES = 64 * 1024
@@ -279,7 +298,7 @@ export class IncomingRequest implements HttpRequest, PendingRequest {
   readonly query: string
   readonly headers: RequestHeaders
   readonly address: string
-  readonly connection: object
+  readonly connection: { readonly hasClientLeft: boolean }
   readonly receivedAt: number
   readonly isHttp10: boolean
   readonly requestBody: RequestBody
@@ -289,7 +308,7 @@ export class IncomingRequest implements HttpRequest, PendingRequest {
 
   constructor(
     head: RequestHead,
-    connection: { readonly address: string },
+    connection: { readonly address: string; readonly hasClientLeft: boolean },
     receivedAt: number,
     pipeline: { sendContinue(): void },
   ) {
@@ -305,6 +324,10 @@ export class IncomingRequest implements HttpRequest, PendingRequest {
     this.receivedAt = receivedAt
     this.#pipeline = pipeline
     this.#expectsContinue = !head.isHttp10 && head.headers.get('expect')?.toLowerCase() === '100-continue'
+  }
+
+  get hasClientLeft(): boolean {
+    return this.connection.hasClientLeft
   }
 
   get awaitsContinue(): boolean {
@@ -432,8 +455,10 @@ function tooLarge(maxBytes: number): RequestProblem {
 const LINE_FEED = 0x0a
 const MAX_SIZE_LINE_BYTES = 256
 const MAX_TRAILER_BYTES = 8 * 1024
+const QUOTED_STRING = '"(?:[\\t !#-\\[\\]-~\\u0080-\\u00ff]|\\\\[\\t -~\\u0080-\\u00ff])*"'
+const CHUNK_EXTENSION = `[\\t ]*;[\\t ]*${TOKEN_CHARACTER}+(?:[\\t ]*=[\\t ]*(?:${TOKEN_CHARACTER}+|${QUOTED_STRING}))?`
 /** A hexadecimal size of up to 8 digits, and extensions, which are ignored. */
-const SIZE_LINE = /^([0-9A-Fa-f]{1,8})(?:;[\t -~]*)?\r\n$/
+const SIZE_LINE = new RegExp(`^([0-9A-Fa-f]{1,8})(?:${CHUNK_EXTENSION})*\r\n$`)
 const TRAILER_LINE = new RegExp(`^${TOKEN_CHARACTER}+:[\\t -~\\u0080-\\u00ff]*\\r\\n$`)
 
 /** Decodes a chunked body (RFC 9112, 7.1). Trailers are read and dropped. */

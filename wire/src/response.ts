@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'bun'
+import type { SendTurns } from './send-turns.ts'
 
 export interface HttpResponse {
   readonly status: number
@@ -118,12 +119,10 @@ interface WriterEvents {
   onDone(): void
   /** The connection must be closed at once. */
   onAbort(): void
-  /** Called in a new turn of the event loop. The writer must now be flushed. */
+  /** The turn that the writer has waited for. `takeTurn` must be called. */
   onTurn(): void
 }
 
-/** Lets other connections take a turn after this many bytes of a body. */
-const MAX_BYTES_PER_TURN = 256 * 1024
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
 const LAST_CHUNK = Buffer.from('0\r\n\r\n')
 
@@ -131,6 +130,7 @@ const LAST_CHUNK = Buffer.from('0\r\n\r\n')
 export class ResponseWriter {
   readonly #queue: SendQueue
   readonly #keepAliveLine: string
+  readonly #turns: SendTurns
   readonly #events: WriterEvents
   #isChunked = false
   #parts: Iterator<Uint8Array> | undefined
@@ -139,11 +139,13 @@ export class ResponseWriter {
   #live: LiveBody | undefined
   /** Whether the whole response has been passed to the queue. */
   #isWritten = true
+  #isWaitingForTurn = false
   #isClosed = false
 
-  constructor(socket: ByteSink, keepAliveLine: string, events: WriterEvents) {
-    this.#queue = new SendQueue(socket)
+  constructor(socket: ByteSink, keepAliveLine: string, turns: SendTurns, events: WriterEvents) {
+    this.#queue = new SendQueue(socket, turns)
     this.#keepAliveLine = keepAliveLine
+    this.#turns = turns
     this.#events = events
   }
 
@@ -195,10 +197,18 @@ export class ResponseWriter {
     if (context.method === 'HEAD' || body === null) {
       if (isLive(body)) body.onClose()
       this.#queue.writeText(head)
-    } else if (typeof body === 'string') {
+    } else if (typeof body === 'string' && body.length <= this.#turns.sliceBytes) {
       this.#queue.writeText(head + body)
-    } else if (body instanceof Uint8Array) {
-      this.#queue.writeHeadAndBytes(head, body)
+    } else if (typeof body === 'string' || body instanceof Uint8Array) {
+      const bytes = typeof body === 'string' ? Buffer.from(body) : body
+      const slice = bytes.subarray(0, this.#turns.sliceBytes)
+      this.#queue.writeHeadAndBytes(head, slice)
+      if (slice.length < bytes.length) {
+        this.#parts = this.#slicesOf(bytes, slice.length)
+        this.#partSources = [bytes]
+        this.#writeParts()
+        return
+      }
     } else {
       this.#queue.writeText(head)
       this.#beginParts(body)
@@ -213,8 +223,14 @@ export class ResponseWriter {
     const sentBefore = this.#queue.sentBytes
     this.#queue.flush()
     if (this.#queue.sentBytes > sentBefore) this.#live?.onBytesSent()
-    if (this.#queue.unsentBytes > 0) return
-    if (this.#parts !== undefined) this.#writeParts()
+    this.#writeParts()
+    if (this.isDone) this.#events.onDone()
+  }
+
+  takeTurn(): void {
+    this.#isWaitingForTurn = false
+    if (this.#isClosed) return
+    this.#writeSlice()
     if (this.isDone) this.#events.onDone()
   }
 
@@ -237,7 +253,7 @@ export class ResponseWriter {
       const remainingParts = Array.isArray(body) ? body.toReversed() : undefined
       this.#parts = remainingParts === undefined ? body[Symbol.iterator]() : popAll(remainingParts)
       this.#partSources = remainingParts ?? body.sources ?? []
-      this.#writeParts()
+      this.#writeSlice()
     }
   }
 
@@ -264,21 +280,36 @@ export class ResponseWriter {
     }
   }
 
+  /** For use in a turn of this connection: writes one part although others wait. */
+  #writeSlice(): void {
+    if (this.#parts !== undefined && this.#queue.unsentBytes === 0) this.#writeNextPart(this.#parts)
+    this.#writeParts()
+  }
+
+  /** Writes parts until the network accepts no more, or until other connections have to have their turn. */
   #writeParts(): void {
-    let written = 0
-    while (this.#parts !== undefined && this.#queue.unsentBytes === 0) {
-      if (written >= MAX_BYTES_PER_TURN) {
-        setImmediate(this.#events.onTurn)
-        return
+    while (this.#parts !== undefined && this.#queue.unsentBytes === 0 && !this.#isWaitingForTurn) {
+      if (this.#turns.isFree) this.#writeNextPart(this.#parts)
+      else {
+        this.#isWaitingForTurn = true
+        this.#turns.wait(this.#events.onTurn)
       }
-      const { value, done } = this.#parts.next()
-      if (done === true) {
-        this.#endParts()
-        this.#finish()
-      } else {
-        this.#writePart(value)
-        written += value.length
-      }
+    }
+  }
+
+  #writeNextPart(parts: Iterator<Uint8Array>): void {
+    const { value, done } = parts.next()
+    if (done === true) {
+      this.#endParts()
+      this.#finish()
+    } else this.#writePart(value)
+  }
+
+  *#slicesOf(bytes: Uint8Array, start: number): Generator<Uint8Array> {
+    for (let at = start; at < bytes.length; ) {
+      const slice = bytes.subarray(at, at + this.#turns.sliceBytes)
+      at += slice.length
+      yield slice
     }
   }
 
@@ -313,11 +344,6 @@ function popAll(parts: Uint8Array[]): Iterator<Uint8Array> {
 /** `write` returns how many bytes it accepted, or -1 if the connection is broken. */
 type ByteSink = Pick<Socket, 'write'>
 
-/**
- * Up to this size, head and body are copied into one buffer, because a second write costs more than the copy.
- * Figures: docs/decisions/2026-11-15-http-of-our-own.md
- */
-const MAX_JOINED_BYTES = 256 * 1024
 const LINE_END = '\r\n'
 
 /** A buffer in which bytes are joined for one write. All connections share it. */
@@ -330,14 +356,16 @@ function growScratch(bytes: number): void {
 /** Sends bytes, and keeps those that the network does not accept yet. */
 class SendQueue {
   readonly #socket: ByteSink
+  readonly #turns: SendTurns
   unsent: Uint8Array[] = []
   unsentBytes = 0
   /** Bytes that the network has accepted since the connection was opened. */
   sentBytes = 0
   isBroken = false
 
-  constructor(socket: ByteSink) {
+  constructor(socket: ByteSink, turns: SendTurns) {
     this.#socket = socket
+    this.#turns = turns
   }
 
   writeText(text: string): void {
@@ -351,16 +379,18 @@ class SendQueue {
     if (sent < bytes.length) this.#keep(bytes.subarray(sent))
   }
 
-  /** The head is ASCII. The bytes must not change, because unsent bytes are not copied. */
+  /**
+   * Copies both into one buffer, because a second write costs more than the copy. The head is ASCII. The bytes must not
+   * change, because unsent bytes are not copied.
+   */
   writeHeadAndBytes(head: string, bytes: Uint8Array): void {
-    const joinedBytes = Math.min(bytes.length, MAX_JOINED_BYTES)
-    growScratch(head.length + joinedBytes)
+    const length = head.length + bytes.length
+    growScratch(length)
     scratch.write(head, 'latin1')
-    scratch.set(bytes.subarray(0, joinedBytes), head.length)
-    const sent = this.#write(scratch.subarray(0, head.length + joinedBytes))
+    scratch.set(bytes, head.length)
+    const sent = this.#write(scratch.subarray(0, length))
     if (sent < head.length) this.#keep(Buffer.from(head.slice(sent)))
-    const rest = bytes.subarray(Math.max(0, sent - head.length))
-    if (rest.length > 0) this.writeBytes(rest)
+    if (sent < length) this.#keep(bytes.subarray(Math.max(0, sent - head.length)))
   }
 
   /** Writes one chunk (RFC 9112, 7.1). The bytes may change as soon as this returns. */
@@ -406,7 +436,9 @@ class SendQueue {
   #send(data: string | Uint8Array): number {
     const sent = this.#socket.write(data)
     if (sent < 0) this.isBroken = true
-    this.sentBytes += Math.max(0, sent)
-    return Math.max(0, sent)
+    const sentBytes = Math.max(0, sent)
+    this.sentBytes += sentBytes
+    this.#turns.spend(sentBytes)
+    return sentBytes
   }
 }

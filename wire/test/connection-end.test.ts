@@ -1,8 +1,10 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
+import type { HttpRequest } from '../src/request.ts'
 import { ByteReader } from './byte-reader.ts'
 import { answerOf, echo, listenWith } from './echo-server.ts'
 import { HostileSocket } from './hostile-socket.ts'
+import { until } from './until.ts'
 
 const PARTS = ['unknown ', 'length'].map((text) => Buffer.from(text))
 
@@ -94,5 +96,47 @@ describe('the end of a connection', () => {
     socket.end('GET /late HTTP/1.1\r\nHost: a\r\n\r\nGET /parts HTTP/1.1\r\nHost: a\r\n\r\n')
     await closed
     expect(Buffer.concat(pieces).toString()).toMatch(/"path":"\/late".*unknown .*length\r\n0\r\n\r\n$/s)
+  })
+})
+
+describe('a client that closes its sending side', () => {
+  const PATCH = 'PATCH /held HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n'
+
+  /** Holds each request, and returns a function that reports whether its client has left. */
+  async function holdRequest(afterMs: number) {
+    const received = Promise.withResolvers<HttpRequest>()
+    const answer = Promise.withResolvers<void>()
+    const holding = listenWith(async (request) => {
+      received.resolve(request)
+      await answer.promise
+      return echo(request)
+    })
+    const client = connect({ port: holding.port, host: '127.0.0.1', allowHalfOpen: true })
+    let answered = ''
+    client.on('data', (bytes) => {
+      answered += bytes.toString()
+    })
+    if (afterMs === 0) client.end(PATCH)
+    else client.write(PATCH)
+    const request = await received.promise
+    await Bun.sleep(afterMs)
+    client.end()
+    return { request, answer: answer.resolve, text: () => answered, stop: () => holding.stop(0) }
+  }
+
+  test('with its request still waits for the response', async () => {
+    const { request, answer, text, stop } = await holdRequest(0)
+    await Bun.sleep(50)
+    expect(request.hasClientLeft).toBe(false)
+    answer()
+    await until(() => text().includes('200'))
+    await stop()
+  })
+
+  test('after it has waited has given up', async () => {
+    const { request, answer, stop } = await holdRequest(700)
+    await until(() => request.hasClientLeft)
+    answer()
+    await stop()
   })
 })

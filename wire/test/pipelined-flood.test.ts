@@ -5,8 +5,10 @@ import { until } from './until.ts'
 const MIB = 1024 * 1024
 const FLOODING_CONNECTIONS = 8
 const FLOOD_MS = 2_000
-/** Between two turns of the test, each connection may take two turns of 20 requests. */
-const MAX_REQUESTS = 2 * 20 * FLOODING_CONNECTIONS
+/** A turn of all connections sends 512 KiB, and each response counts as 4 KiB in addition to its bytes. */
+const MAX_RESPONSES_PER_TURN = 128
+/** Between two turns of the test, the listener may have two, after each of which the next requests are handled. */
+const MAX_REQUESTS = 2 * (MAX_RESPONSES_PER_TURN + FLOODING_CONNECTIONS)
 
 let answered = 0
 const listener = listenWith(({ path }) => {

@@ -67,6 +67,21 @@ describe('the head of a request', () => {
     expect((await echoOfLines(line))['x-one']).toBe(value)
   })
 
+  test.each([
+    'a',
+    'A.test',
+    'a:80',
+    'a:',
+    '127.0.0.1:8080',
+    '[::1]',
+    '[2001:db8::1]:443',
+    'a_b',
+    'caf%C3%A9',
+    '',
+  ])('has a Host that is a name or an address, with or without a port: %j', async (host) => {
+    expect((await echoTo(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`)).headers.host).toBe(host)
+  })
+
   test('has up to 100 headers', async () => {
     const lines = Array.from({ length: 98 }, (_, index) => `X-${index}: ${index}`)
     expect((await echoOfLines(...lines, 'X-One: last'))['x-one']).toBe('last')
@@ -89,6 +104,75 @@ function onTheWire({ lines, body }: (typeof BLOCKS)[number]): string {
   const sent = lines.includes('Transfer-Encoding: chunked') ? `4\r\n${body}\r\n0\r\n\r\n` : body
   return `PATCH / HTTP/1.1\r\n${lines.map((line) => `${line}\r\n`).join('')}\r\n${sent}`
 }
+
+async function responseTo(text: string): Promise<string | undefined> {
+  const socket = await HostileSocket.open(listener.port)
+  socket.send(text)
+  const answer = await socket.answer()
+  socket.end()
+  return answer?.text
+}
+
+describe('a head is refused', () => {
+  test.each([
+    'user@a',
+    'user:pass@a',
+    'a b',
+    'a/path',
+    'a?query',
+    'a#part',
+    'http://a',
+    'a:b',
+    'a:80b',
+    'a:65536',
+    'a:80:80',
+    '::1',
+    '[a.test]',
+    '[::1',
+    'a%zz',
+    'caf\xe9',
+    'a, a',
+  ])('with the Host %j', async (host) => {
+    expect(await responseTo(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`)).toBe('malformed')
+    expect(await responseTo(`GET / HTTP/1.0\r\nHost: ${host}\r\n\r\n`)).toBe('malformed')
+  })
+
+  test.each(['http://user@a/', 'http://a:b/', 'http://a:65536/'])('with the target %s', async (target) => {
+    expect(await responseTo(`GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`)).toBe('malformed')
+  })
+
+  test.each([
+    ['line feeds alone', 'GET / HTTP/1.1\nHost: a\n\n'],
+    ['one line feed alone', 'GET / HTTP/1.1\nHost: a\r\n'],
+    ['a carriage return alone', 'GET / HTTP/1.1\r\nX-One: a\rX-Two: b'],
+  ])('at once, although its end is missing: %s', async (_, text) => {
+    expect(await responseTo(text)).toBe('malformed')
+  })
+})
+
+describe('a connection of HTTP/1.0', () => {
+  test.each([
+    ['keep-alive', 'keep-alive'],
+    ['keep-alive, close', 'close'],
+    ['close, Keep-Alive', 'close'],
+    ['upgrade', 'close'],
+  ])('is kept open if the client asks for it and does not say close: %s', async (sent, answered) => {
+    const socket = await HostileSocket.open(listener.port)
+    socket.send(`GET / HTTP/1.0\r\nConnection: ${sent}\r\n\r\n`)
+    expect((await socket.answer())?.headers.get('Connection')).toBe(answered)
+    socket.end()
+  })
+})
+
+describe('a chunk is refused', () => {
+  test.each([';', ';;', '; ', ';=b', ';a=', ';a b', ';a="b', ';a=b"c"', ';a=\x01', ' ', '; a;', ';a,b'])(
+    'with the extension %j',
+    async (extension) => {
+      const head = 'PATCH / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'
+      expect(await responseTo(`${head}4${extension}\r\npets\r\n0\r\n\r\n`)).toBe('malformed')
+    },
+  )
+})
 
 describe('repeated headers of one connection', () => {
   test('are never replaced by the headers of the previous request', async () => {

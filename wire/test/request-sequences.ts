@@ -48,7 +48,7 @@ const withLength = fc.record({ path, query, body }).map(
 
 const chunkForm = fc.record({
   size: fc.integer({ min: 1, max: 9_000 }),
-  extension: fc.constantFrom('', '', ';a', ';a=b', '; name="a value, 0"'),
+  extension: fc.constantFrom('', '', ';a', ' ;a=b', '; name="a \\" value, 0"', ';a = b\t; c'),
   isUpperCase: fc.boolean(),
   zeros: fc.nat({ max: 2 }),
 })
