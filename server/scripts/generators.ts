@@ -1,7 +1,7 @@
 /**
  * Generates clients from openapi.json with tools that integrators use, compiles each of them with a short program that
- * uses it, and lints the contract: `npm run check:generators`. Names of tools as arguments select some of them. The tools
- * are installed into a temporary folder, because together they have 450 packages.
+ * uses it, and lints the contract: `npm run generators`. Names of tools as arguments select some of them. The tools
+ * are installed into a temporary folder, because together they have 750 packages.
  */
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -68,6 +68,7 @@ type OrderUpdate = components['schemas']['OrderUpdate']`,
     },
   },
   'quicktype for Go': { packages: ['quicktype@26.0.0'], check: checkGo },
+  'modelina for Java and C#': { packages: ['@asyncapi/modelina@5.10.1'], check: checkJavaAndCSharp },
   redocly: {
     packages: [],
     check: async (folder) => {
@@ -139,18 +140,42 @@ async function checkGo(folder: string): Promise<void> {
     throw new Error('docs/clients.md does not show how to generate types for Go')
   }
   await runTool(folder, 'quicktype', command.split(' '))
+  const types = await Bun.file(join(folder, 'petstore.go')).text()
+  const item = /^type InventoryItem struct \{.*?^\}/ms.exec(types)?.[0] ?? ''
+  if (!/\bQuantity +int64\b/.test(item)) throw new Error(`the quantity is not 64 bits wide:\n${item}`)
   await Bun.write(join(folder, 'main.go'), program)
   await Bun.write(join(folder, 'go.mod'), 'module shop\n\ngo 1.19\n')
   await run(folder, ['go', 'vet', '.'])
 }
 
-async function run(folder: string, command: readonly string[]): Promise<void> {
+const MODELS = `
+import { CSharpGenerator, JavaGenerator } from '@asyncapi/modelina'
+const contract = await Bun.file('openapi.json').json()
+for (const generator of [new JavaGenerator(), new CSharpGenerator()]) {
+  for (const { modelName, result } of await generator.generate(contract)) {
+    if (modelName === 'InventoryItem') console.log(result)
+  }
+}
+`
+
+/** The quantities of the generated classes must hold 3,000,000,000. The classes are not compiled. */
+async function checkJavaAndCSharp(folder: string): Promise<void> {
+  await Bun.write(join(folder, 'models.ts'), MODELS)
+  const classes = await run(folder, [process.execPath, 'models.ts'])
+  const quantities = classes.match(/private \w+ quantity;/g) ?? []
+  if (quantities.length !== 2 || quantities.some((field) => field !== 'private long quantity;')) {
+    throw new Error(`the quantities are not 64 bits wide:\n${classes}`)
+  }
+}
+
+async function run(folder: string, command: readonly string[]): Promise<string> {
   const program = Bun.spawn([...command], { cwd: folder, stdout: 'pipe', stderr: 'pipe' })
   const [stdout, stderr] = await Promise.all([
     new Response(program.stdout).text(),
     new Response(program.stderr).text(),
   ])
   if ((await program.exited) !== 0) throw new Error(stdout + stderr)
+  return stdout
 }
 
 if (import.meta.main) {

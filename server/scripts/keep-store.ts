@@ -6,7 +6,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { SYSTEM_KEY_ID } from '../src/core/stock/command.ts'
 import { VERSION } from '../src/core/values/version.ts'
+import { newWebhook, WEBHOOK_KINDS } from '../src/core/webhooks/webhook.ts'
+import { openStore } from '../src/store/open-store.ts'
 
 const MAIN = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
 const FIXTURES = fileURLToPath(new URL('../test/fixtures', import.meta.url))
@@ -25,12 +28,20 @@ const sqlite = `sqlite:${join(folder, 'petstore.db')}`
 
 function run(command: readonly string[], stdin = ''): Buffer {
   const { exitCode, stdout, stderr } = Bun.spawnSync([...command], {
-    // The host of the webhook does not exist.
-    env: { ...Bun.env, DATABASE_URL: sqlite, WEBHOOK_PRIVATE_ADDRESSES: 'on' },
+    env: { ...Bun.env, DATABASE_URL: sqlite },
     stdin: Buffer.from(stdin),
   })
   if (exitCode !== 0) throw new Error(`${command.join(' ')} failed: ${stderr}`)
   return stdout
+}
+
+async function createWebhook(): Promise<void> {
+  const store = await openStore(sqlite, { tables: 'require_current_tables' })
+  const at = store.clock()
+  const settings = { url: 'https://shop.example/hooks', kinds: WEBHOOK_KINDS, createdAt: at }
+  const webhook = newWebhook(settings, await store.latestEventCursor())
+  await store.changeStock([{ type: 'create_webhook', webhook, keyId: SYSTEM_KEY_ID, at }])
+  await store.close()
 }
 
 const petstore = (args: string, stdin?: string) => run([process.execPath, MAIN, ...args.split(' ')], stdin)
@@ -40,7 +51,7 @@ try {
   petstore('keys create --name Shop --plan pro')
   petstore('keys create --name Reader --plan enterprise --per-minute 5 --per-day 50 --may none')
   petstore('keys pause Reader')
-  petstore('webhooks create --url https://shop.example/hooks --kinds all')
+  await createWebhook()
   petstore('orders complete 1')
   petstore('pets remove 9007199254740993 --yes')
   await Bun.write(join(FIXTURES, `${VERSION}-sqlite.db`), petstore('backup -'))
