@@ -38,7 +38,7 @@ export function ratiosOf({ cases }: BenchResults): Ratio[] {
   })
 }
 
-/** docs/decisions/2026-11-16-goals.md explains the goals. Goals that this run did not measure are left out. */
+/** docs/decisions/speed.md explains the goals. Goals that this run did not measure are left out. */
 export function goalsOf(results: BenchResults): Goal[] {
   const ratios = new Map(ratiosOf(results).map((ratio) => [ratio.name, ratio]))
   const { cases, growth, slowDisk } = results
