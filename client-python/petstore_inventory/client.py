@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List,
 from urllib.parse import quote
 
 from .events import Event, follow_events
-from .transport import CallOptions, Transport, WriteOptions
+from .transport import CallOptions, ConditionalCallOptions, ConditionalWriteOptions, Transport, WriteOptions
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -93,8 +93,8 @@ class Inventory(Resource):
         """Returns the units on the shelf, the reserved units, and the units that can still be ordered."""
         return self._transport.read(f"/inventory/{int64(pet_id)}/availability", **options)
 
-    def set(self, pet_id: int, quantity: int, **options: Unpack[WriteOptions]) -> types.InventoryItem:
-        """Sets the quantity, whatever it was before."""
+    def set(self, pet_id: int, quantity: int, **options: Unpack[ConditionalWriteOptions]) -> types.InventoryItem:
+        """Sets the quantity, whatever it was before unless `if_match` says otherwise."""
         return self._transport.write("PATCH", f"/inventory/{int64(pet_id)}", {"quantity": quantity}, **options)
 
     def adjust(
@@ -219,14 +219,14 @@ class Orders(Resource):
         """Creates up to 100 orders with one request, all or none."""
         return self._transport.write("POST", "/store/orders/batch", {"orders": [*orders]}, **options)["orders"]
 
-    def update(self, order_id: int, changes: types.OrderUpdate, **options: Unpack[WriteOptions]) -> types.Order:
+    def update(self, order_id: int, changes: types.OrderUpdate, **options: Unpack[ConditionalWriteOptions]) -> types.Order:
         return self._transport.write("PATCH", f"/store/orders/{int64(order_id)}", changes, **options)
 
-    def complete(self, order_id: int, **options: Unpack[WriteOptions]) -> types.Order:
+    def complete(self, order_id: int, **options: Unpack[ConditionalWriteOptions]) -> types.Order:
         """Takes the ordered units out of the stock."""
         return self.update(order_id, {"complete": True}, **options)
 
-    def cancel(self, order_id: int, **options: Unpack[WriteOptions]) -> None:
+    def cancel(self, order_id: int, **options: Unpack[ConditionalWriteOptions]) -> None:
         """Releases the reserved units."""
         self._transport.write("DELETE", f"/store/orders/{int64(order_id)}", **options)
 
@@ -266,11 +266,11 @@ class Pets(Resource):
     def create(self, pet: types.NewPet, **options: Unpack[WriteOptions]) -> types.Pet:
         return self._transport.write("POST", "/pets", pet, **options)
 
-    def update(self, pet_id: int, changes: types.PetUpdate, **options: Unpack[WriteOptions]) -> types.Pet:
+    def update(self, pet_id: int, changes: types.PetUpdate, **options: Unpack[ConditionalWriteOptions]) -> types.Pet:
         """Changes the given fields; None removes a barcode or a threshold."""
         return self._transport.write("PATCH", f"/pets/{int64(pet_id)}", changes, **options)
 
-    def remove(self, pet_id: int, **options: Unpack[WriteOptions]) -> None:
+    def remove(self, pet_id: int, **options: Unpack[ConditionalWriteOptions]) -> None:
         self._transport.write("DELETE", f"/pets/{int64(pet_id)}", **options)
 
     def upsert_many(
@@ -305,11 +305,11 @@ class Categories(Resource):
         return self._transport.write("POST", "/categories", category, **options)
 
     def update(
-        self, category_id: int, changes: types.CategoryUpdate, **options: Unpack[WriteOptions]
+        self, category_id: int, changes: types.CategoryUpdate, **options: Unpack[ConditionalWriteOptions]
     ) -> types.Category:
         return self._transport.write("PATCH", f"/categories/{int64(category_id)}", changes, **options)
 
-    def remove(self, category_id: int, **options: Unpack[WriteOptions]) -> None:
+    def remove(self, category_id: int, **options: Unpack[ConditionalWriteOptions]) -> None:
         self._transport.write("DELETE", f"/categories/{int64(category_id)}", **options)
 
 
@@ -325,21 +325,25 @@ class Webhooks(Resource):
         return self._transport.write("POST", "/webhooks", webhook, **options)
 
     def update(
-        self, webhook_id: int, changes: types.WebhookUpdate, **options: Unpack[WriteOptions]
+        self, webhook_id: int, changes: types.WebhookUpdate, **options: Unpack[ConditionalWriteOptions]
     ) -> types.Webhook:
         return self._transport.write("PATCH", f"/webhooks/{int64(webhook_id)}", changes, **options)
 
-    def remove(self, webhook_id: int, **options: Unpack[WriteOptions]) -> None:
+    def remove(self, webhook_id: int, **options: Unpack[ConditionalWriteOptions]) -> None:
         self._transport.write("DELETE", f"/webhooks/{int64(webhook_id)}", **options)
 
     def rotate_secret(self, webhook_id: int, **options: Unpack[WriteOptions]) -> types.WebhookWithSecret:
         return self._transport.write("POST", f"/webhooks/{int64(webhook_id)}/rotate-secret", **options)
 
-    def redeliver(self, webhook_id: int, since: str, **options: Unpack[WriteOptions]) -> types.Webhook:
-        """Sends the events since that time again."""
-        return self._transport.write(
-            "POST", f"/webhooks/{int64(webhook_id)}/redeliver", {"since": since}, **options
+    def replay(self, webhook_id: int, first_event: str, **options: Unpack[WriteOptions]) -> None:
+        """Sends the event with this id and all later events again."""
+        self._transport.write(
+            "POST", f"/webhooks/{int64(webhook_id)}/replay", {"from": first_event}, **options
         )
+
+    def take_over(self, webhook_id: int, **options: Unpack[WriteOptions]) -> types.Webhook:
+        """Makes the webhook belong to the key of this client, which needs the permission `keys` as well."""
+        return self._transport.write("POST", f"/webhooks/{int64(webhook_id)}/take-over", **options)
 
     def test(self, webhook_id: int, **options: Unpack[CallOptions]) -> types.WebhookTest:
         """Sends a test event and returns the reply of the receiver. It is sent at most once."""
@@ -370,10 +374,10 @@ class Keys(Resource):
         """Returns the key with its secret, which the service does not show again."""
         return self._transport.write_once("POST", "/keys", key, **options)
 
-    def update(self, key_id: str, changes: Mapping[str, Any], **options: Unpack[CallOptions]) -> Dict[str, Any]:
+    def update(self, key_id: str, changes: Mapping[str, Any], **options: Unpack[ConditionalCallOptions]) -> Dict[str, Any]:
         return self._transport.write_once("PATCH", f"/keys/{quote(key_id, safe='')}", changes, **options)
 
-    def revoke(self, key_id: str, **options: Unpack[CallOptions]) -> None:
+    def revoke(self, key_id: str, **options: Unpack[ConditionalCallOptions]) -> None:
         self._transport.write_once("DELETE", f"/keys/{quote(key_id, safe='')}", **options)
 
     def rotate(

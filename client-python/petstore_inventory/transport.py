@@ -10,7 +10,7 @@ import socket
 import time
 import uuid
 from collections import deque
-from typing import Any, Deque, Iterator, Mapping, NamedTuple, Optional, Tuple, TypedDict, Union
+from typing import Any, Deque, Dict, Iterator, Mapping, NamedTuple, Optional, Tuple, TypedDict, Union
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from .errors import PetstoreError
@@ -40,6 +40,28 @@ class WriteOptions(CallOptions, total=False):
 
     idempotency_key: str
     """1 to 255 visible ASCII characters. The service makes the change once, however often it gets the same key."""
+
+
+class ConditionalCallOptions(CallOptions, total=False):
+    """Options of every call that changes or removes one record."""
+
+    if_match: str
+    """The `etag_of` a record. If the record has changed since, the call raises `precondition_failed`."""
+
+
+class ConditionalWriteOptions(WriteOptions, ConditionalCallOptions, total=False):
+    pass
+
+
+class Record(Dict[str, Any]):
+    """An object of a response, with the ETag of the response."""
+
+    etag: Optional[str] = None
+
+
+def etag_of(record: Mapping[str, object]) -> Optional[str]:
+    """Returns the ETag of a record that a method has returned, for `if_match`; None for rows of lists."""
+    return record.etag if isinstance(record, Record) else None
 
 
 class Response(NamedTuple):
@@ -102,6 +124,7 @@ class Transport:
         query: Query = {},
         body: Any = None,
         idempotency_key: Optional[str] = None,
+        if_match: Optional[str] = None,
         timeout: Optional[float] = None,
         retries: Optional[int] = None,
     ) -> Tuple[Any, http.client.HTTPMessage]:
@@ -115,6 +138,8 @@ class Transport:
             if VISIBLE_ASCII.fullmatch(idempotency_key) is None:
                 raise ValueError("idempotency_key must be 1 to 255 visible ASCII characters")
             headers["Idempotency-Key"] = idempotency_key
+        if if_match is not None:
+            headers["If-Match"] = if_match
         request = f"{method} {path}"
         can_retry = method == "GET" or idempotency_key is not None
         most_attempts = 1 + (self._retries if retries is None else retries)
@@ -269,7 +294,7 @@ def read_json(request: str, response: Response, idempotency_key: Optional[str]) 
     if response.body == b"":
         return None
     try:
-        return json.loads(response.body)
+        value = json.loads(response.body)
     except ValueError as error:
         raise PetstoreError(
             "invalid_response",
@@ -280,6 +305,12 @@ def read_json(request: str, response: Response, idempotency_key: Optional[str]) 
             idempotency_key=idempotency_key,
             may_have_been_made=idempotency_key is not None,
         ) from error
+    etag = response.headers.get("ETag")
+    if not isinstance(value, dict) or etag is None:
+        return value
+    record = Record(value)
+    record.etag = etag
+    return record
 
 
 def error_of(request: str, response: Response) -> PetstoreError:

@@ -59,6 +59,17 @@ class RemovedEvent(TypedDict):
     keyId: str
 
 
+class CategoryEvent(TypedDict):
+    """The category as it was right after the change, or before its removal."""
+
+    change: Literal["created", "changed", "removed"]
+    categoryId: int
+    name: str
+    lowStockAt: NotRequired[int]
+    at: str
+    keyId: str
+
+
 class InventoryItem(TypedDict):
     petId: int
     quantity: int
@@ -199,10 +210,13 @@ class WebhookWithSecret(TypedDict):
     kinds: List[WebhookKind]
     paused: bool
     createdAt: str
+    createdBy: NotRequired[str]
     state: Literal["on", "paused", "off"]
     behind: WebhookLag
+    heldPets: int
     failingSince: NotRequired[str]
     retryAt: NotRequired[str]
+    pauseReason: NotRequired[str]
     offAt: NotRequired[str]
     offReason: NotRequired[str]
     secret: str
@@ -214,10 +228,13 @@ class Webhook(TypedDict):
     kinds: List[WebhookKind]
     paused: bool
     createdAt: str
+    createdBy: NotRequired[str]
     state: Literal["on", "paused", "off"]
     behind: WebhookLag
+    heldPets: int
     failingSince: NotRequired[str]
     retryAt: NotRequired[str]
+    pauseReason: NotRequired[str]
     offAt: NotRequired[str]
     offReason: NotRequired[str]
 
@@ -230,8 +247,8 @@ class WebhookUpdate(TypedDict):
     paused: NotRequired[bool]
 
 
-class Redelivery(TypedDict):
-    since: str
+class WebhookReplay(TypedDict):
+    from: str
 
 
 class WebhookTest(TypedDict):
@@ -397,6 +414,7 @@ class WebhookDelivery(TypedDict):
     status: NotRequired[int]
     error: NotRequired[str]
     response: str
+    parked: NotRequired[bool]
 
 
 class KeyName(TypedDict):
@@ -457,10 +475,10 @@ class CountChange(TypedDict):
 
 Reason = Literal["received", "returned", "sold", "damaged", "lost", "counted", "corrected"]
 OrderUpdate = Union[OrderCompletion, OrderChange]
-EventKind = Literal["change", "order", "low", "recovered", "pet", "removed"]
+EventKind = Literal["change", "order", "low", "recovered", "pet", "removed", "category"]
 PetStatus = Literal["available", "pending", "sold"]
 OrderState = Literal["open", "complete", "cancelled", "expired"]
 AdjustmentChange = Union[DeltaChange, CountChange]
-WebhookKind = Literal["stock.changed", "stock.low", "stock.recovered", "order.created", "order.completed", "order.cancelled", "order.expired", "pet.changed", "pet.removed"]
+WebhookKind = Literal["stock.changed", "stock.low", "stock.recovered", "order.created", "order.changed", "order.completed", "order.cancelled", "order.expired", "pet.changed", "pet.removed", "category.changed"]
 Permission = Literal["stock", "orders", "pets", "webhooks", "keys"]
 EditedField = Literal["name", "categoryId", "status", "barcode", "lowStockAt"]

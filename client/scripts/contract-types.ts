@@ -77,7 +77,7 @@ function typeOf(schema: Schema): string {
   const variants = variantsOf(schema)
   if (variants !== undefined) return variants.map(typeOf).join(' | ')
   if (schema.enum !== undefined) return schema.enum.map((value) => `'${value}'`).join(' | ')
-  if (schema.type === 'integer') return schema.format === 'int64' ? 'bigint' : 'number'
+  if (schema.type === 'integer') return isInt64(schema) ? 'bigint' : 'number'
   if (schema.type === 'array' && schema.items !== undefined) return `readonly (${typeOf(schema.items)})[]`
   if (schema.type === 'object') return objectType(schema)
   if (schema.type === 'string' || schema.type === 'boolean' || schema.type === 'null') return schema.type
@@ -109,8 +109,10 @@ function int64Fields(schemas: Schemas, schema: Schema): string[] {
   })
 }
 
+/** Whether the integer may exceed what a number holds exactly. Integers with a maximum, such as quantities, do not. */
 function isInt64(schema: Schema): boolean {
-  return schema.format === 'int64' || (variantsOf(schema)?.some(isInt64) ?? false)
+  const isUnbounded = schema.format === 'int64' && schema.maximum === undefined
+  return isUnbounded || (variantsOf(schema)?.some(isInt64) ?? false)
 }
 
 function nestedSchema(schemas: Schemas, field: Schema): string | undefined {

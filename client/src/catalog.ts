@@ -1,7 +1,7 @@
 import type { PetBatchResult } from './contract-types.ts'
 import type { IdInput, IdKind, Output } from './ids.ts'
 import { fieldsOf, serializeBody } from './json.ts'
-import type { CallOptions, WriteOptions } from './options.ts'
+import type { CallOptions, Condition, WriteOptions } from './options.ts'
 import type { Api, BodyOf, Filter, Query } from './request.ts'
 
 export type PetFilter = Filter<'listPets'>
@@ -42,11 +42,11 @@ export function createPets<Ids extends IdKind>(api: Api<Ids>) {
       api.value('createPet', { body: pet }, options),
 
     /** Changes the given fields; null removes a barcode or a threshold. */
-    update: (petId: IdInput, change: BodyOf<'updatePet'>, options: WriteOptions = {}) =>
+    update: (petId: IdInput, change: BodyOf<'updatePet'>, options: WriteOptions & Condition = {}) =>
       api.value('updatePet', { params: { petId }, body: change }, options),
 
     /** Throws `in_use` while the pet has open orders. */
-    remove: (petId: IdInput, options: WriteOptions = {}) =>
+    remove: (petId: IdInput, options: WriteOptions & Condition = {}) =>
       api.done('removePet', { params: { petId } }, options),
 
     /** Creates or updates up to 1,000 pets, all or none. */
@@ -112,11 +112,11 @@ export function createCategories<Ids extends IdKind>(api: Api<Ids>) {
       api.value('createCategory', { body: category }, options),
 
     /** Changes the given fields; null removes the threshold. */
-    update: (categoryId: IdInput, change: BodyOf<'updateCategory'>, options: WriteOptions = {}) =>
+    update: (categoryId: IdInput, change: BodyOf<'updateCategory'>, options: WriteOptions & Condition = {}) =>
       api.value('updateCategory', { params: { categoryId }, body: change }, options),
 
     /** Throws `in_use` while the category has pets. */
-    remove: (categoryId: IdInput, options: WriteOptions = {}) =>
+    remove: (categoryId: IdInput, options: WriteOptions & Condition = {}) =>
       api.done('removeCategory', { params: { categoryId } }, options),
   }
 }

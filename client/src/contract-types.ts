@@ -79,6 +79,22 @@ export interface RemovedEvent {
   readonly keyId: string
 }
 
+/** The category as it was right after the change, or before its removal. */
+export interface CategoryEvent {
+  /** What happened to the category. */
+  readonly change: 'created' | 'changed' | 'removed'
+  /** Identifier of the category. */
+  readonly categoryId: bigint
+  /** Name of the category, without control characters. No two categories have the same name, regardless of case. */
+  readonly name: string
+  /** The low-stock threshold of the pets in this category that have no threshold of their own. A pet is low if at most this many units are available. */
+  readonly lowStockAt?: number
+  /** When the change was made, in UTC. */
+  readonly at: string
+  /** Public identifier of the API key that made the change. */
+  readonly keyId: string
+}
+
 export interface InventoryItem {
   /** Identifier of the animal the entry tracks. */
   readonly petId: bigint
@@ -180,7 +196,7 @@ export interface PetUpdate {
 }
 
 export interface NewCategory {
-  /** Name of the category, without control characters. */
+  /** Name of the category, without control characters. No two categories have the same name, regardless of case. */
   readonly name: string
   /** The low-stock threshold of the pets in this category that have no threshold of their own. A pet is low if at most this many units are available. */
   readonly lowStockAt?: number
@@ -191,7 +207,7 @@ export interface NewCategory {
 export interface Category {
   /** Identifier of the category. */
   readonly id: bigint
-  /** Name of the category, without control characters. */
+  /** Name of the category, without control characters. No two categories have the same name, regardless of case. */
   readonly name: string
   /** The low-stock threshold of the pets in this category that have no threshold of their own. A pet is low if at most this many units are available. */
   readonly lowStockAt?: number
@@ -199,7 +215,7 @@ export interface Category {
 
 /** Has at least one of these fields; null removes the threshold. */
 export interface CategoryUpdate {
-  /** Name of the category, without control characters. */
+  /** Name of the category, without control characters. No two categories have the same name, regardless of case. */
   readonly name?: string
   readonly lowStockAt?: number | null
 }
@@ -243,7 +259,7 @@ export interface Order {
   readonly note?: string
   /** Public identifier of the API key that created the order; GET /keys/names has its name. Orders of `petstore import` have `petstore-import`, which is not a key. Absent if an older version of the service created the order. */
   readonly createdBy?: string
-  /** Public identifier of the API key that completed or cancelled the order. `petstore` if the command `petstore orders` closed the order, and `petstore-import` if an import did; neither is a key. Absent if the order is open or expired, or if an older version of the service closed it. */
+  /** Public identifier of the API key that completed or cancelled the order. `petstore-import` if an import closed the order, which is not a key. Absent if the order is open or expired, or if an older version of the service closed it. */
   readonly closedBy?: string
 }
 
@@ -277,13 +293,19 @@ export interface WebhookWithSecret {
   readonly paused: boolean
   /** When the webhook was created, in UTC. */
   readonly createdAt: string
-  /** off: the webhook was turned off, because the receiver replied 410 or failed for 3 days. */
+  /** The id of the key that the webhook belongs to; absent for webhooks of early versions. */
+  readonly createdBy?: string
+  /** off: the webhook was turned off, because the receiver replied 410 or accepted nothing for 3 days. */
   readonly state: 'on' | 'paused' | 'off'
   readonly behind: WebhookLag
-  /** If deliveries fail: when the first attempt failed, in UTC. */
+  /** Pets whose events wait, because the receiver refused one of them. The events of other pets are sent. */
+  readonly heldPets: number
+  /** If the last attempt failed: when the first attempt failed since the last success, in UTC. */
   readonly failingSince?: string
-  /** If deliveries fail and the webhook is on: when the next attempt is made, in UTC. */
+  /** If events wait and the webhook is on: when the next of them is retried, in UTC. */
   readonly retryAt?: string
+  /** Why nothing is sent although `paused` may be false: the key of the webhook is revoked, paused or expired, or lacks the permission. */
+  readonly pauseReason?: string
   /** When the webhook was turned off, in UTC. */
   readonly offAt?: string
   /** Why the webhook was turned off. */
@@ -303,13 +325,19 @@ export interface Webhook {
   readonly paused: boolean
   /** When the webhook was created, in UTC. */
   readonly createdAt: string
-  /** off: the webhook was turned off, because the receiver replied 410 or failed for 3 days. */
+  /** The id of the key that the webhook belongs to; absent for webhooks of early versions. */
+  readonly createdBy?: string
+  /** off: the webhook was turned off, because the receiver replied 410 or accepted nothing for 3 days. */
   readonly state: 'on' | 'paused' | 'off'
   readonly behind: WebhookLag
-  /** If deliveries fail: when the first attempt failed, in UTC. */
+  /** Pets whose events wait, because the receiver refused one of them. The events of other pets are sent. */
+  readonly heldPets: number
+  /** If the last attempt failed: when the first attempt failed since the last success, in UTC. */
   readonly failingSince?: string
-  /** If deliveries fail and the webhook is on: when the next attempt is made, in UTC. */
+  /** If events wait and the webhook is on: when the next of them is retried, in UTC. */
   readonly retryAt?: string
+  /** Why nothing is sent although `paused` may be false: the key of the webhook is revoked, paused or expired, or lacks the permission. */
+  readonly pauseReason?: string
   /** When the webhook was turned off, in UTC. */
   readonly offAt?: string
   /** Why the webhook was turned off. */
@@ -326,9 +354,9 @@ export interface WebhookUpdate {
   readonly paused?: boolean
 }
 
-export interface Redelivery {
-  /** The events at or after this time are sent again. */
-  readonly since: string
+export interface WebhookReplay {
+  /** The first event that is sent again: the `webhook-id` of its delivery, or its id in an event stream. */
+  readonly from: string
 }
 
 /** The attempt and the response of the receiver. */
@@ -357,7 +385,7 @@ export interface NewKey {
   readonly name: string
   /** The plan of the key. */
   readonly plan: 'free' | 'pro' | 'business' | 'enterprise'
-  /** What the key may change. By default, everything except keys. */
+  /** What the key may change. By default: stock, orders, pets. */
   readonly permissions?: readonly Permission[]
   /** When the key expires; it never expires by default. */
   readonly expiresAt?: string
@@ -486,6 +514,15 @@ export interface OrderCreatedPayload {
   readonly data: OrderEvent
 }
 
+/** An open order was changed. */
+export interface OrderChangedPayload {
+  /** The kind of event. */
+  readonly type: 'order.changed'
+  /** When the event happened. */
+  readonly timestamp: string
+  readonly data: OrderEvent
+}
+
 /** An order was completed. */
 export interface OrderCompletedPayload {
   /** The kind of event. */
@@ -529,6 +566,15 @@ export interface PetRemovedPayload {
   /** When the event happened. */
   readonly timestamp: string
   readonly data: RemovedEvent
+}
+
+/** A category was created, changed or removed. */
+export interface CategoryChangedPayload {
+  /** The kind of event. */
+  readonly type: 'category.changed'
+  /** When the event happened. */
+  readonly timestamp: string
+  readonly data: CategoryEvent
 }
 
 /** Events are missing: read the list again, then continue. */
@@ -581,7 +627,7 @@ export interface ErrorBody {
 }
 
 /** A kind of event. */
-export type EventKind = 'change' | 'order' | 'low' | 'recovered' | 'pet' | 'removed'
+export type EventKind = 'change' | 'order' | 'low' | 'recovered' | 'pet' | 'removed' | 'category'
 
 /** Status of a pet in the store. */
 export type PetStatus = 'available' | 'pending' | 'sold'
@@ -702,7 +748,7 @@ export interface OrderChange {
 
 /** The backlog of the webhook. */
 export interface WebhookLag {
-  /** Events that the webhook has not processed yet, including events of kinds that it does not receive. A pending `relist` counts as one event, in place of the events that it replaces. */
+  /** Events that the webhook has not processed yet, including events of kinds that it does not receive. A pending `relist` counts as one event, in place of the events that it replaces; so does each held pet, in place of its events. */
   readonly events: number
   /** When the oldest of these events happened, in UTC. */
   readonly since?: string
@@ -729,6 +775,8 @@ export interface WebhookDelivery {
   readonly error?: string
   /** The beginning of the response body, up to 1 kB. */
   readonly response: string
+  /** True if the event is not tried again, because it was refused for 3 days. */
+  readonly parked?: boolean
 }
 
 export interface KeyName {
@@ -778,11 +826,13 @@ export type WebhookKind =
   | 'stock.low'
   | 'stock.recovered'
   | 'order.created'
+  | 'order.changed'
   | 'order.completed'
   | 'order.cancelled'
   | 'order.expired'
   | 'pet.changed'
   | 'pet.removed'
+  | 'category.changed'
 
 /** What a key may change. Every key may read everything except webhooks and keys; of keys, only their names. */
 export type Permission = 'stock' | 'orders' | 'pets' | 'webhooks' | 'keys'
@@ -880,6 +930,7 @@ export interface Operations {
       readonly recovered: LowStockEvent
       readonly pet: PetEvent
       readonly removed: RemovedEvent
+      readonly category: CategoryEvent
       readonly relist: NoFields
     }
   }
@@ -1005,7 +1056,7 @@ export interface Operations {
   updatePet: {
     readonly params: { readonly petId: bigint }
     readonly query: NoFields
-    readonly headers: { readonly 'Idempotency-Key'?: string }
+    readonly headers: { readonly 'If-Match'?: string; readonly 'Idempotency-Key'?: string }
     readonly body: PetUpdate
     readonly answer: Pet
   }
@@ -1013,7 +1064,7 @@ export interface Operations {
   removePet: {
     readonly params: { readonly petId: bigint }
     readonly query: NoFields
-    readonly headers: { readonly 'Idempotency-Key'?: string }
+    readonly headers: { readonly 'If-Match'?: string; readonly 'Idempotency-Key'?: string }
     readonly body: undefined
     readonly answer: undefined
   }
@@ -1068,7 +1119,7 @@ export interface Operations {
   updateCategory: {
     readonly params: { readonly categoryId: bigint }
     readonly query: NoFields
-    readonly headers: { readonly 'Idempotency-Key'?: string }
+    readonly headers: { readonly 'If-Match'?: string; readonly 'Idempotency-Key'?: string }
     readonly body: CategoryUpdate
     readonly answer: Category
   }
@@ -1076,7 +1127,7 @@ export interface Operations {
   removeCategory: {
     readonly params: { readonly categoryId: bigint }
     readonly query: NoFields
-    readonly headers: { readonly 'Idempotency-Key'?: string }
+    readonly headers: { readonly 'If-Match'?: string; readonly 'Idempotency-Key'?: string }
     readonly body: undefined
     readonly answer: undefined
   }
@@ -1122,7 +1173,7 @@ export interface Operations {
   updateOrder: {
     readonly params: { readonly orderId: bigint }
     readonly query: NoFields
-    readonly headers: { readonly 'Idempotency-Key'?: string }
+    readonly headers: { readonly 'If-Match'?: string; readonly 'Idempotency-Key'?: string }
     readonly body: OrderUpdate
     readonly answer: Order
   }
@@ -1130,7 +1181,7 @@ export interface Operations {
   cancelOrder: {
     readonly params: { readonly orderId: bigint }
     readonly query: NoFields
-    readonly headers: { readonly 'Idempotency-Key'?: string }
+    readonly headers: { readonly 'If-Match'?: string; readonly 'Idempotency-Key'?: string }
     readonly body: undefined
     readonly answer: undefined
   }
@@ -1162,7 +1213,7 @@ export interface Operations {
   updateWebhook: {
     readonly params: { readonly webhookId: bigint }
     readonly query: NoFields
-    readonly headers: { readonly 'Idempotency-Key'?: string }
+    readonly headers: { readonly 'If-Match'?: string; readonly 'Idempotency-Key'?: string }
     readonly body: WebhookUpdate
     readonly answer: Webhook
   }
@@ -1170,7 +1221,7 @@ export interface Operations {
   removeWebhook: {
     readonly params: { readonly webhookId: bigint }
     readonly query: NoFields
-    readonly headers: { readonly 'Idempotency-Key'?: string }
+    readonly headers: { readonly 'If-Match'?: string; readonly 'Idempotency-Key'?: string }
     readonly body: undefined
     readonly answer: undefined
   }
@@ -1191,11 +1242,19 @@ export interface Operations {
     readonly answer: WebhookWithSecret
   }
   /** Send events to a webhook again */
-  redeliverWebhook: {
+  replayWebhook: {
     readonly params: { readonly webhookId: bigint }
     readonly query: NoFields
     readonly headers: { readonly 'Idempotency-Key'?: string }
-    readonly body: Redelivery
+    readonly body: WebhookReplay
+    readonly answer: undefined
+  }
+  /** Take over a webhook */
+  takeOverWebhook: {
+    readonly params: { readonly webhookId: bigint }
+    readonly query: NoFields
+    readonly headers: { readonly 'Idempotency-Key'?: string }
+    readonly body: undefined
     readonly answer: Webhook
   }
   /** Send a test event to a webhook */
@@ -1242,7 +1301,7 @@ export interface Operations {
   updateKey: {
     readonly params: { readonly keyId: string }
     readonly query: NoFields
-    readonly headers: NoFields
+    readonly headers: { readonly 'If-Match'?: string }
     readonly body: KeyUpdate
     readonly answer: Key
   }
@@ -1250,7 +1309,7 @@ export interface Operations {
   revokeKey: {
     readonly params: { readonly keyId: string }
     readonly query: NoFields
-    readonly headers: NoFields
+    readonly headers: { readonly 'If-Match'?: string }
     readonly body: undefined
     readonly answer: undefined
   }
@@ -1406,11 +1465,16 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
     int64: ['webhookId'],
     answer: 'WebhookWithSecret',
   },
-  redeliverWebhook: {
+  replayWebhook: {
     method: 'POST',
-    path: '/webhooks/{webhookId}/redeliver',
+    path: '/webhooks/{webhookId}/replay',
     int64: ['webhookId'],
-    body: 'Redelivery',
+    body: 'WebhookReplay',
+  },
+  takeOverWebhook: {
+    method: 'POST',
+    path: '/webhooks/{webhookId}/take-over',
+    int64: ['webhookId'],
     answer: 'Webhook',
   },
   testWebhook: {
@@ -1440,6 +1504,7 @@ export const EVENTS = {
   recovered: 'LowStockEvent',
   pet: 'PetEvent',
   removed: 'RemovedEvent',
+  category: 'CategoryEvent',
   relist: null,
 } as const
 
@@ -1449,11 +1514,13 @@ export type WebhookPayload =
   | StockLowPayload
   | StockRecoveredPayload
   | OrderCreatedPayload
+  | OrderChangedPayload
   | OrderCompletedPayload
   | OrderCancelledPayload
   | OrderExpiredPayload
   | PetChangedPayload
   | PetRemovedPayload
+  | CategoryChangedPayload
   | RelistPayload
   | WebhookTestPayload
 
@@ -1463,11 +1530,13 @@ export const WEBHOOK_PAYLOADS = {
   'stock.low': 'StockLowPayload',
   'stock.recovered': 'StockRecoveredPayload',
   'order.created': 'OrderCreatedPayload',
+  'order.changed': 'OrderChangedPayload',
   'order.completed': 'OrderCompletedPayload',
   'order.cancelled': 'OrderCancelledPayload',
   'order.expired': 'OrderExpiredPayload',
   'pet.changed': 'PetChangedPayload',
   'pet.removed': 'PetRemovedPayload',
+  'category.changed': 'CategoryChangedPayload',
   relist: 'RelistPayload',
   'webhook.test': 'WebhookTestPayload',
 } as const satisfies Readonly<Record<WebhookPayload['type'], keyof typeof INT64_FIELDS>>
@@ -1479,6 +1548,7 @@ export const INT64_FIELDS = {
   LowStockEvent: { petId: { type: 'int64', required: true } },
   PetEvent: { petId: { type: 'int64', required: true }, categoryId: { type: 'int64', required: true } },
   RemovedEvent: { petId: { type: 'int64', required: true } },
+  CategoryEvent: { categoryId: { type: 'int64', required: true } },
   InventoryItem: { petId: { type: 'int64', required: true } },
   InventoryUpdate: {},
   InventoryAdjustment: { changes: { type: 'AdjustmentChange', required: true } },
@@ -1502,7 +1572,7 @@ export const INT64_FIELDS = {
   WebhookWithSecret: { id: { type: 'int64', required: true } },
   Webhook: { id: { type: 'int64', required: true } },
   WebhookUpdate: {},
-  Redelivery: {},
+  WebhookReplay: {},
   WebhookTest: {},
   NewKey: {},
   KeyWithSecret: {},
@@ -1515,11 +1585,13 @@ export const INT64_FIELDS = {
   StockLowPayload: { data: { type: 'LowStockEvent', required: true } },
   StockRecoveredPayload: { data: { type: 'LowStockEvent', required: true } },
   OrderCreatedPayload: { data: { type: 'OrderEvent', required: true } },
+  OrderChangedPayload: { data: { type: 'OrderEvent', required: true } },
   OrderCompletedPayload: { data: { type: 'OrderEvent', required: true } },
   OrderCancelledPayload: { data: { type: 'OrderEvent', required: true } },
   OrderExpiredPayload: { data: { type: 'OrderEvent', required: true } },
   PetChangedPayload: { data: { type: 'PetEvent', required: true } },
   PetRemovedPayload: { data: { type: 'RemovedEvent', required: true } },
+  CategoryChangedPayload: { data: { type: 'CategoryEvent', required: true } },
   RelistPayload: {},
   WebhookTestPayload: { data: { type: 'TestEvent', required: true } },
   ErrorBody: { details: { type: 'ErrorDetail', required: false } },

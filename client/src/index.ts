@@ -12,6 +12,7 @@ export type {
   Availability,
   CatalogEntry,
   Category,
+  CategoryEvent,
   CategoryUpdate,
   ChangeEvent,
   ErrorBody,
@@ -88,13 +89,14 @@ export type { LimitState } from './limit-state.ts'
 export type { List, Page } from './list.ts'
 export type {
   CallOptions,
+  Condition,
   IncomingResponse,
   OutgoingRequest,
   PetstoreClientOptions,
   WriteOptions,
 } from './options.ts'
 export type { OrderFilter, Orders } from './orders.ts'
-export type { OperationId } from './request.ts'
+export { etagOf, type OperationId } from './request.ts'
 export { EventParser as EventStreamParser, type ServerSentEvent } from './server-sent-events.ts'
 export {
   type ReceivedWebhook,

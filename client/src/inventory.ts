@@ -3,7 +3,7 @@ import { PetstoreError } from './errors.ts'
 import { type EventOptions, followEvents, type InventoryEvent } from './events.ts'
 import type { IdInput, IdKind, Input, Output } from './ids.ts'
 import { List, type Page } from './list.ts'
-import type { CallOptions, WriteOptions } from './options.ts'
+import type { CallOptions, Condition, WriteOptions } from './options.ts'
 import { type Api, type BodyOf, type Filter, type Query, readIdempotencyKey } from './request.ts'
 
 /** An entry with the tag of its state; pass the tag as `ifMatch` to change the entry only in that state. */
@@ -128,10 +128,9 @@ export function createInventory<Ids extends IdKind>(api: Api<Ids>) {
     set: async (
       petId: IdInput,
       update: BodyOf<'updateInventory'>,
-      { ifMatch, ...options }: WriteOptions & { readonly ifMatch?: string | undefined } = {},
+      options: WriteOptions & Condition = {},
     ): Promise<Tagged> => {
-      const condition: Record<string, string> = ifMatch === undefined ? {} : { 'If-Match': ifMatch }
-      const input = { params: { petId }, headers: condition, body: update }
+      const input = { params: { petId }, body: update }
       const { value, headers } = await api.outcome('updateInventory', input, options)
       return withTag(value as Item, headers)
     },

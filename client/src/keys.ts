@@ -1,4 +1,4 @@
-import type { CallOptions } from './options.ts'
+import type { CallOptions, Condition } from './options.ts'
 import type { Api, BodyOf, Query } from './request.ts'
 
 export type Keys = ReturnType<typeof createKeys>
@@ -22,11 +22,11 @@ export function createKeys(api: Api<'bigint'>) {
       api.value('createKey', { body: key }, { retries: 0, ...options }),
 
     /** Changes the given fields. `{ paused: true }` pauses the key, `{ expiresAt: null }` clears its expiry. */
-    update: (keyId: string, change: BodyOf<'updateKey'>, options: CallOptions = {}) =>
+    update: (keyId: string, change: BodyOf<'updateKey'>, options: CallOptions & Condition = {}) =>
       api.value('updateKey', { params: { keyId }, body: change }, options),
 
     /** Revokes a key permanently. */
-    revoke: (keyId: string, options: CallOptions = {}) =>
+    revoke: (keyId: string, options: CallOptions & Condition = {}) =>
       api.done('revokeKey', { params: { keyId } }, options),
 
     /**

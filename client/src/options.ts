@@ -24,6 +24,12 @@ export interface WriteOptions extends CallOptions {
   readonly idempotencyKey?: string | undefined
 }
 
+/** The options of every call that changes or removes one record. */
+export interface Condition {
+  /** The ETag of the record. If the record has changed since, the call throws `precondition_failed`. */
+  readonly ifMatch?: string | undefined
+}
+
 /** An attempt that is about to be sent. */
 export interface OutgoingRequest {
   readonly method: string

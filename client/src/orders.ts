@@ -1,5 +1,5 @@
 import type { IdInput, IdKind } from './ids.ts'
-import type { CallOptions, WriteOptions } from './options.ts'
+import type { CallOptions, Condition, WriteOptions } from './options.ts'
 import type { Api, BodyOf, Filter, Query } from './request.ts'
 
 export type OrderFilter = Filter<'listOrders'>
@@ -8,7 +8,7 @@ export type Orders<Ids extends IdKind> = ReturnType<typeof createOrders<Ids>>
 
 /** Orders, which reserve units of a pet. */
 export function createOrders<Ids extends IdKind>(api: Api<Ids>) {
-  const update = (orderId: IdInput, change: BodyOf<'updateOrder'>, options: WriteOptions = {}) =>
+  const update = (orderId: IdInput, change: BodyOf<'updateOrder'>, options: WriteOptions & Condition = {}) =>
     api.value('updateOrder', { params: { orderId }, body: change }, options)
 
   return {
@@ -38,10 +38,11 @@ export function createOrders<Ids extends IdKind>(api: Api<Ids>) {
      * `OrderClosedError` if it was cancelled or has expired, and `InsufficientStockError` if the stock was set below
      * its quantity.
      */
-    complete: (orderId: IdInput, options: WriteOptions = {}) => update(orderId, { complete: true }, options),
+    complete: (orderId: IdInput, options: WriteOptions & Condition = {}) =>
+      update(orderId, { complete: true }, options),
 
     /** Releases the reserved units. Throws `OrderClosedError` if the order is complete. */
-    cancel: (orderId: IdInput, options: WriteOptions = {}) =>
+    cancel: (orderId: IdInput, options: WriteOptions & Condition = {}) =>
       api.done('cancelOrder', { params: { orderId } }, options),
   }
 }

@@ -3,7 +3,7 @@ import { PetstoreError } from './errors.ts'
 import { type IdKind, type Input, int64Digits, type Output } from './ids.ts'
 import { fieldsOf, type Int64Fields, parseJson, serializeBody } from './json.ts'
 import { List, nextCursor } from './list.ts'
-import type { CallOptions, WriteOptions } from './options.ts'
+import type { CallOptions, Condition, WriteOptions } from './options.ts'
 import type { Answer, Call, Transport } from './transport.ts'
 
 /** The operations of the contract. */
@@ -53,6 +53,13 @@ export interface Outcome<Value> {
   readonly value: Value | undefined
 }
 
+const ETAGS = new WeakMap<object, string>()
+
+/** The ETag of a record that the client has returned, for `ifMatch`; `undefined` for items of lists. */
+export function etagOf(record: object): string | undefined {
+  return ETAGS.get(record)
+}
+
 export type Api<Ids extends IdKind> = ReturnType<typeof createApi<Ids>>
 
 /** How the resources call the service. */
@@ -63,7 +70,7 @@ export function createApi<Ids extends IdKind>(transport: Transport) {
   async function request(
     facts: OperationFacts,
     input: AnyInput,
-    options: WriteOptions = {},
+    options: WriteOptions & Condition = {},
   ): Promise<Outcome<unknown>> {
     const call = createCall(facts, input, options)
     const answer = await transport.send(call)
@@ -72,6 +79,8 @@ export function createApi<Ids extends IdKind>(transport: Transport) {
     const value = hasValue
       ? parseAnswer(call, answer, fieldsOf(facts.answer), transport.settings.ids)
       : undefined
+    const etag = headers.get('ETag')
+    if (typeof value === 'object' && value !== null && etag !== null) ETAGS.set(value, etag)
     return { status, headers, value }
   }
 
@@ -79,7 +88,7 @@ export function createApi<Ids extends IdKind>(transport: Transport) {
   async function outcome<Id extends JsonOperationId>(
     id: Id,
     input: OperationInput<Id>,
-    options?: WriteOptions,
+    options?: WriteOptions & Condition,
   ): Promise<Outcome<ValueOf<Id>>> {
     // The contract says that the value has this type.
     return (await request(OPERATIONS[id], input, options)) as Outcome<ValueOf<Id>>
@@ -93,7 +102,7 @@ export function createApi<Ids extends IdKind>(transport: Transport) {
     async value<Id extends JsonOperationId>(
       id: Id,
       input: OperationInput<Id>,
-      options?: WriteOptions,
+      options?: WriteOptions & Condition,
     ): Promise<ValueOf<Id>> {
       const { value, status } = await outcome(id, input, options)
       if (value !== undefined) return value
@@ -108,7 +117,7 @@ export function createApi<Ids extends IdKind>(transport: Transport) {
     async done<Id extends JsonOperationId>(
       id: Id,
       input: OperationInput<Id>,
-      options?: WriteOptions,
+      options?: WriteOptions & Condition,
     ): Promise<void> {
       await outcome(id, input, options)
     },
@@ -136,7 +145,7 @@ export function createApi<Ids extends IdKind>(transport: Transport) {
 export function createCall(
   { method, path, int64 = [], body: bodySchema }: OperationFacts,
   { params = {}, query = {}, headers = {}, body }: AnyInput,
-  options: WriteOptions,
+  options: WriteOptions & Condition,
 ): Call {
   const text = (name: string, value: unknown) =>
     int64.includes(name) ? int64Digits(name, value) : String(value)
@@ -152,7 +161,11 @@ export function createCall(
   return {
     method,
     path: queryText === '' ? filledPath : `${filledPath}?${queryText}`,
-    headers: body === undefined ? headers : { ...headers, 'Content-Type': 'application/json' },
+    headers: {
+      ...headers,
+      ...(options.ifMatch === undefined ? {} : { 'If-Match': options.ifMatch }),
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    },
     body: body === undefined ? undefined : serializeBody(body, bodySchema && fieldsOf(bodySchema)),
     idempotencyKey: method === 'GET' ? undefined : readIdempotencyKey(options.idempotencyKey),
     options,

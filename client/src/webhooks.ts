@@ -1,5 +1,5 @@
 import type { IdInput, IdKind } from './ids.ts'
-import type { CallOptions, WriteOptions } from './options.ts'
+import type { CallOptions, Condition, WriteOptions } from './options.ts'
 import type { Api, BodyOf, Query } from './request.ts'
 
 export type Webhooks<Ids extends IdKind> = ReturnType<typeof createWebhooks<Ids>>
@@ -18,19 +18,23 @@ export function createWebhooks<Ids extends IdKind>(api: Api<Ids>) {
       api.value('createWebhook', { body: webhook }, options),
 
     /** Changes the given fields. `{ paused: false }` or another url turns on a webhook that was turned off. */
-    update: (webhookId: IdInput, change: BodyOf<'updateWebhook'>, options: WriteOptions = {}) =>
+    update: (webhookId: IdInput, change: BodyOf<'updateWebhook'>, options: WriteOptions & Condition = {}) =>
       api.value('updateWebhook', { params: { webhookId }, body: change }, options),
 
-    remove: (webhookId: IdInput, options: WriteOptions = {}) =>
+    remove: (webhookId: IdInput, options: WriteOptions & Condition = {}) =>
       api.done('removeWebhook', { params: { webhookId } }, options),
 
     /** Returns a new secret. For 24 hours, deliveries are signed with both secrets. */
     rotateSecret: (webhookId: IdInput, options: WriteOptions = {}) =>
       api.value('rotateWebhookSecret', { params: { webhookId } }, options),
 
-    /** Sends the events since a time again. */
-    redeliver: (webhookId: IdInput, since: BodyOf<'redeliverWebhook'>, options: WriteOptions = {}) =>
-      api.value('redeliverWebhook', { params: { webhookId }, body: since }, options),
+    /** Sends the event `from` and all later events again. */
+    replay: (webhookId: IdInput, replay: BodyOf<'replayWebhook'>, options: WriteOptions = {}) =>
+      api.done('replayWebhook', { params: { webhookId }, body: replay }, options),
+
+    /** Makes the webhook belong to the key of this client, which needs the permission `keys` as well. */
+    takeOver: (webhookId: IdInput, options: WriteOptions = {}) =>
+      api.value('takeOverWebhook', { params: { webhookId } }, options),
 
     /** Sends a test event now, and returns the receiver's response. Not retried by default, because it could send two. */
     test: (webhookId: IdInput, options: CallOptions = {}) =>

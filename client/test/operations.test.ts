@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { PETS } from '../../server/test/support/test-service.ts'
 import { OPERATIONS } from '../src/contract-types.ts'
+import { etagOf } from '../src/request.ts'
 import { clientOf, liveService, stopServicesAfterEach } from './support/live-service.ts'
 
 stopServicesAfterEach()
@@ -86,6 +87,31 @@ test('ifMatch changes the entry only in the state that it names', async () => {
   expect(await client.inventory.set(1n, { quantity: 6 }, { ifMatch: changed.etag })).toMatchObject({
     quantity: 6,
   })
+})
+
+test('etagOf and ifMatch change or remove any record only in the state that it names', async () => {
+  const service = await liveService()
+  const client = clientOf(service)
+  const category = await client.categories.create({ name: 'Birds' })
+  const renamed = await client.categories.update(
+    category.id,
+    { name: 'Parrots' },
+    { ifMatch: etagOf(category) },
+  )
+  const pet = await client.pets.get(1n)
+  await client.pets.update(1n, { name: 'Max' }, { ifMatch: etagOf(pet) })
+  const order = await client.orders.create({ petId: 1n, quantity: 1 })
+  await client.orders.update(order.id, { note: 'Call first' })
+  const stale = [
+    () => client.categories.remove(category.id, { ifMatch: etagOf(category) }),
+    () => client.pets.update(1n, { name: 'Rex' }, { ifMatch: etagOf(pet) }),
+    () => client.orders.complete(order.id, { ifMatch: etagOf(order) }),
+    () => client.orders.cancel(order.id, { ifMatch: etagOf(order) }),
+  ]
+  for (const call of stale) await expect(call()).rejects.toMatchObject({ code: 'precondition_failed' })
+  await client.categories.remove(category.id, { ifMatch: etagOf(renamed) })
+  const page = await client.pets.list()
+  expect(etagOf(page.items[0] ?? {})).toBeUndefined()
 })
 
 test('await returns one page, and for await the items of all pages', async () => {

@@ -81,7 +81,7 @@ describe('deliveries of a live service', () => {
     const { secret } = await clientOf(service).webhooks.rotateSecret(created.id)
     await service.store.changeStock([
       {
-        type: 'move_webhook_cursor',
+        type: 'replay_webhook',
         webhookId: created.id,
         cursor: '0.dead',
         keyId: 'petstore',
