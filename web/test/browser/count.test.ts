@@ -37,6 +37,7 @@ async function viewIsLoaded(page: Page, text: string): Promise<void> {
   )
 }
 const says = (page: Page, words: string) => page.getByRole('status').getByText(words).waitFor()
+const warns = (page: Page, words: string) => page.getByRole('alert').getByText(words).waitFor()
 
 test(
   'by scanning and down the list: differences, a reload, what was sold meanwhile, and the sheet on paper',
@@ -52,7 +53,7 @@ test(
     for (let scans = 1; scans <= 3; scans++) await scan(page, barcodeOf(12))
     await says(page, 'Pet number 12: 3 counted')
     await scan(page, barcodeOf(1))
-    await says(page, 'Pet number 1 is not part of this count.')
+    await warns(page, 'Pet number 1 is not part of this count.')
     await page.getByRole('button', { name: 'Count it too' }).click()
     await says(page, '2 of 13 pets counted')
 
@@ -71,7 +72,7 @@ test(
     await field(page, 123).fill('1x')
     expect(await field(page, 123).getAttribute('aria-invalid')).toBe('true')
     await page.keyboard.press('Enter')
-    await says(page, 'Enter a whole number of 0 or more for Pet number 123, or nothing.')
+    await warns(page, 'Enter a whole number of 0 or more for Pet number 123, or nothing.')
     await page.keyboard.press('Escape')
     // The count is kept for the owner of the key, which the page asks for until the service answers.
     await page.route('**/v1/limits', (route) => route.fulfill({ status: 400, body: '{}' }), { times: 1 })

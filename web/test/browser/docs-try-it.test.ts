@@ -74,7 +74,7 @@ describe('a try', () => {
 
       await page.getByLabel('If-Match header').fill('"7-available"')
       await send(page)
-      await page.locator('.exchange strong', { hasText: 'The entry is not in the state' }).waitFor()
+      await page.locator('.exchange strong', { hasText: 'The record is not in the state' }).waitFor()
       expect(await status(page)).toBe('412')
 
       await page.getByLabel('Body application/json').fill('{"quantity": ')
@@ -210,12 +210,17 @@ describe('the samples and the key', () => {
   )
 
   test(
-    'the key of the staff page in the same tab is there already',
+    'the key of the staff page is used only if the reader asks for it',
     async () => {
-      const page = await shop.page()
+      const page = await shop.page({ provokes: [401] })
       await signIn(page, shop.service.key)
       await page.goto(`${shop.service.address}/docs#/operations/listOrders`)
+      expect(await page.getByLabel('API key').inputValue()).toBe('')
+      await send(page)
+      await page.getByText('The key is missing').waitFor()
+      await page.getByRole('button', { name: 'Use the key of the staff page' }).click()
       expect(await page.getByLabel('API key').inputValue()).toBe(shop.service.key)
+      await axe(page)
       await send(page)
       expect(await body(page)).toContain('"petId": 9223372036854775807')
     },
@@ -251,6 +256,7 @@ describe('the samples and the key', () => {
       await signIn(page, shop.service.key)
       const docs = await page.context().newPage()
       await docs.goto(`${shop.service.address}/docs#/operations/listOrders`)
+      await docs.getByRole('button', { name: 'Use the key of the staff page' }).click()
       expect(await docs.getByLabel('API key').inputValue()).toBe(shop.service.key)
       await personMenu(page).click()
       await page.getByRole('button', { name: 'Sign out' }).click()

@@ -56,7 +56,7 @@ describe('every sample of the guide on webhooks runs', () => {
           // A position in the log of another database.
           await service.store.changeStock([
             {
-              type: 'move_webhook_cursor',
+              type: 'replay_webhook',
               webhookId: webhook.id,
               cursor: '0.dead',
               keyId: 'petstore',

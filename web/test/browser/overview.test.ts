@@ -31,6 +31,30 @@ async function adjust(reason: string, petId: number, delta: number): Promise<voi
 }
 
 test(
+  'a pet with nothing left is sold out, without a threshold and whatever its status',
+  async () => {
+    const page = await shop.signedIn({ path: '/#/overview' })
+    await tile(page, 'Low stock').getByText('None sold out').waitFor()
+    const body = JSON.stringify({ status: 'pending' })
+    await shop.service.call('PATCH', '/pets/20', { body, headers: JSON_HEADERS })
+    await shop.setElsewhere(20n, 0)
+    await tile(page, 'Low stock').getByText('1 sold out').waitFor()
+    await page.getByRole('link', { name: 'Stock', exact: true }).click()
+    await page.locator('#pet-20').getByText('sold out', { exact: true }).waitFor()
+    await page.getByRole('link', { name: 'Pets', exact: true }).click()
+    const pet = page.getByRole('listitem', { name: 'Pet no. 20', exact: true })
+    await pet.getByText('sold out', { exact: true }).waitFor()
+    await page.getByRole('link', { name: 'Receive' }).click()
+    await page.getByRole('combobox', { name: 'Scan or search' }).fill('no. 20')
+    await page
+      .getByRole('option', { name: /^Pet no\. 20/ })
+      .getByText('sold out')
+      .waitFor()
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
   'sales and deliveries are counted as they happen, drawn by day, and lead to the place to act',
   async () => {
     await adjust('sold', 1, -30)
@@ -187,6 +211,42 @@ test(
     await showsLeft()
     expect(left).toBeLessThan(before - 20)
     expect(asked).toBe(2)
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'the figures come back by themselves after an outage',
+  async () => {
+    const page = await shop.signedIn({ path: '/#/orders', provokes: [503] })
+    await page.getByText('Live', { exact: true }).waitFor({ state: 'attached' })
+    await page.route('**/v1/**', (route) => route.fulfill({ status: 503, body: '{}' }))
+    await page.getByRole('link', { name: 'Overview' }).click()
+    const retry = page.getByRole('button', { name: 'Try again' })
+    await retry.first().waitFor()
+    await page.unroute('**/v1/**')
+    for (const name of ['Sold today', 'Received in 7 days', 'Orders due'])
+      await tile(page, name).locator('.skeleton').waitFor({ state: 'detached' })
+    await page.locator('.limit-meter').first().waitFor()
+    await expectSoon(() => retry.count(), 0)
+  },
+  BROWSER_TEST_MS,
+)
+
+test(
+  'the reorder file has all low pets, also those that the list has not loaded',
+  async () => {
+    await shop.setLowStockAt('categories/1', 500)
+    const page = await shop.signedIn({ path: '/#/overview' })
+    await page.route('**/inventory/search?*limit=500*', (route) =>
+      route.continue({ url: route.request().url().replace('limit=500', 'limit=3') }),
+    )
+    await page.getByRole('link', { name: 'Low stock', exact: true }).first().click()
+    await page.getByText('The 3 with the fewest free').waitFor()
+    const downloading = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Download CSV' }).click()
+    const text = await Bun.file(await (await downloading).path()).text()
+    expect(text.trim().split('\r\n')).toHaveLength(1 + PETS.length)
   },
   BROWSER_TEST_MS,
 )

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { axeInBothThemes } from '../support/axe.ts'
+import { scan, typeBarcode } from '../support/scanning.ts'
 import { BROWSER_TEST_MS, JSON_HEADERS, type PageOptions, personMenu, useShop } from '../support/shop.ts'
 import { expectSoon } from '../support/soon.ts'
 
@@ -187,6 +188,24 @@ describe('a shared device', () => {
   )
 
   test(
+    'does not take a scan on a locked device for a PIN',
+    async () => {
+      const { page } = await deviceOf('Fay')
+      await page.reload()
+      await page.getByRole('button', { name: 'Fay' }).click()
+      await page.getByLabel('PIN', { exact: true }).waitFor()
+      await scan(page, '40063813')
+      await page.getByRole('alert').getByText('This device is locked.').waitFor()
+      await typeBarcode(page, '4006381333931')
+      await page.getByRole('alert').getByText('A PIN has 4 to 8 digits.').waitFor()
+      await page.getByLabel('PIN', { exact: true }).fill('1111')
+      await page.keyboard.press('Enter')
+      await page.getByRole('alert').getByText('9 tries left').waitFor()
+    },
+    BROWSER_TEST_MS,
+  )
+
+  test(
     'forgets a person after ten wrong PINs, which reloads and other tabs do not reset',
     async () => {
       const { page } = await deviceOf('Emil')
@@ -291,6 +310,11 @@ describe('managing people', () => {
       await personMenu(page).filter({ hasText: 'Hanna' }).waitFor()
 
       await owner.getByRole('button', { name: 'Pause Hanna' }).click()
+      const question = owner.getByRole('dialog', { name: 'Pause Hanna?' })
+      await question.getByRole('button', { name: 'Cancel' }).click()
+      await question.waitFor({ state: 'detached' })
+      await owner.getByRole('button', { name: 'Pause Hanna' }).click()
+      await question.getByRole('button', { name: 'Pause' }).click()
       await page.getByText('You were signed out: your access was paused or has ended.').waitFor()
       await axeInBothThemes(page)
       await owner.getByRole('button', { name: 'Resume Hanna' }).click()

@@ -59,6 +59,9 @@ export async function stockTheExample(service: TestService): Promise<void> {
   // A barcode belongs to one pet, and the examples use some.
   for await (const { id, barcode } of client.pets.list())
     if (barcode !== undefined) await client.pets.remove(id)
+  // Category names are unique, and the examples use two.
+  for await (const { id, name } of client.categories.list())
+    if (name === 'Dogs' || name === 'Reptiles') await client.categories.update(id, { name: `Category ${id}` })
 }
 
 export function post(service: TestService, path: string, body: string) {

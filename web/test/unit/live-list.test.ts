@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { InventoryEvent, Page, SearchRow } from '@petstore/client'
+import { type InventoryEvent, type Page, PetstoreError, type SearchRow } from '@petstore/client'
 import { petListSource } from '../../src/staff-page/data/catalog/pet-list.ts'
 import { changeListSource } from '../../src/staff-page/data/history/change-history.ts'
 import type { Change } from '../../src/staff-page/data/history/change-log.ts'
@@ -21,14 +21,21 @@ const page = (quantities: readonly number[], next?: string): Page<Change> => ({
 
 /** A history whose pages arrive when the test says so. */
 function openHistory(petId?: bigint, live = new LiveChanges()) {
-  const requests: { cursor: string | undefined; answer: (page: Page<Change>) => void; fail: () => void }[] =
-    []
+  const requests: {
+    cursor: string | undefined
+    answer: (page: Page<Change>) => void
+    fail: (error?: Error) => void
+  }[] = []
   const source = changeListSource({
     live,
     ...(petId === undefined ? {} : { petId }),
     load: (cursor) =>
       new Promise((resolve, reject) => {
-        requests.push({ cursor, answer: resolve, fail: () => reject(new Error('no connection')) })
+        requests.push({
+          cursor,
+          answer: resolve,
+          fail: (error = new Error('no connection')) => reject(error),
+        })
       }),
   })
   const list = new LiveList(source)
@@ -155,6 +162,16 @@ test('the rows stay if a request fails, and a retry repeats it', async () => {
   expect((await nextRequest()).cursor).toBe('c1')
   list.stop()
 })
+
+test('a list that failed in an outage is loaded again by itself', async () => {
+  const { list, shown, until, answer, nextRequest } = openHistory()
+  ;(await nextRequest()).fail(new PetstoreError('service_unavailable', 'no connection', { status: 503 }))
+  await until(() => list.get().phase === 'failed')
+  await answer([1])
+  await until(() => list.get().phase === 'ready')
+  expect([list.get().failure, shown()]).toEqual([undefined, [1]])
+  list.stop()
+}, 60_000)
 
 const PET: SearchRow = {
   petId: 1n,

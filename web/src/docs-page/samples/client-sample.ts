@@ -47,7 +47,8 @@ const METHODS: Fields<string> = {
   removeWebhook: 'webhooks.remove',
   listWebhookDeliveries: 'webhooks.deliveries',
   rotateWebhookSecret: 'webhooks.rotateSecret',
-  redeliverWebhook: 'webhooks.redeliver',
+  replayWebhook: 'webhooks.replay',
+  takeOverWebhook: 'webhooks.takeOver',
   testWebhook: 'webhooks.test',
   listKeys: 'keys.list',
   listKeyNames: 'keys.names',
@@ -128,14 +129,15 @@ function isObject(value: unknown): value is Fields<unknown> {
 }
 
 function literal(contract: Contract, schema: Schema, value: unknown): string {
-  const { type, format, items = {}, ...resolved } = contract.resolve(schema)
+  const { type, format, maximum, items = {}, ...resolved } = contract.resolve(schema)
   if (Array.isArray(value))
     return `[\n${value.map((each) => `  ${literal(contract, items, each)},\n`).join('')}]`
   if (isObject(value)) return objectLiteral(contract, resolved, value)
   const text = String(value)
   if (type !== 'integer') return typeof value === 'string' ? inQuotes(text) : JSON.stringify(value)
   if (!/^-?\d+$/.test(text)) return inQuotes(text)
-  return format === 'int64' ? `${text}n` : text
+  const isId = format === 'int64' && maximum === undefined
+  return isId ? `${text}n` : text
 }
 
 /** `If-Match` is `ifMatch`, `Last-Event-ID` is `lastEventId`. */

@@ -1,5 +1,5 @@
 import { useId, useState } from 'preact/compat'
-import { keepDocsKey, storedDocsKey } from '../../shared/key-storage.ts'
+import { keepDocsKey, shareStaffKeyWithDocs, storedDocsKey, storedKey } from '../../shared/key-storage.ts'
 import { announceStorageChange, useStoredValue } from '../../shared/stored-value.ts'
 
 export function KeyField() {
@@ -8,6 +8,11 @@ export function KeyField() {
   const [isShown, setShown] = useState(false)
   const setKey = (typed: string) => {
     keepDocsKey(typed.trim())
+    announceStorageChange()
+  }
+  const staffKey = useStoredValue(storedKey)
+  const shareStaffKey = () => {
+    shareStaffKeyWithDocs()
     announceStorageChange()
   }
   return (
@@ -34,9 +39,15 @@ export function KeyField() {
         </button>
       </div>
       <p id={`${id}-hint`} className="muted small">
-        If you are signed in on the staff page, its key is used here. A key that you enter is kept for this
-        tab only, and the staff page does not use it.
+        A key that you enter is kept for this tab only, and the staff page does not use it.
       </p>
+      {staffKey !== undefined && key !== staffKey && (
+        <div>
+          <button type="button" className="button button--small" onClick={shareStaffKey}>
+            Use the key of the staff page
+          </button>
+        </div>
+      )}
     </div>
   )
 }

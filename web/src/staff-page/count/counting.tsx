@@ -118,7 +118,7 @@ export function Counting({ count, head: { scope, isBlind }, rows, onReview }: Pr
         rows={rows}
         filter={filter}
         isBlind={isBlind}
-        onScan={(barcode) => finder.current?.find(barcode)}
+        onScan={(barcode) => finder.current?.findBarcode(barcode)}
         onProblem={report}
       />
     </>

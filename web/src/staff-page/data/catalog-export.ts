@@ -14,10 +14,18 @@ type Client = Pick<PetstoreClient, 'categories' | 'inventory'>
 
 const PETS_PER_PAGE = 1_000
 
-/** Saves a CSV file of the pets that a search finds, with every column. The import reads the same values from it. */
-export async function exportPets(client: Client, query: InventorySearch, fileName: string): Promise<void> {
+/**
+ * Saves a CSV file of the pets that a search finds, with every column. The import reads the same values from it. With
+ * `shown`, the file has only these pets.
+ */
+export async function exportPets(
+  client: Client,
+  query: InventorySearch,
+  fileName: string,
+  shown?: ReadonlySet<bigint>,
+): Promise<void> {
   try {
-    const pets = await loadPets(client, query)
+    const pets = await loadPets(client, query, shown)
     saveCsv(fileName, csvOf(pets))
     const altered = pets.filter(({ barcode }) => isAlteredBySpreadsheets(barcode ?? '')).length
     if (altered > 0) showToast({ name: 'export', text: barcodeWarning(altered) })
@@ -26,12 +34,17 @@ export async function exportPets(client: Client, query: InventorySearch, fileNam
   }
 }
 
-async function loadPets(client: Client, query: InventorySearch): Promise<FilePet[]> {
+async function loadPets(
+  client: Client,
+  query: InventorySearch,
+  shown?: ReadonlySet<bigint>,
+): Promise<FilePet[]> {
   const categories = new Map<bigint, string>()
   for await (const { id, name } of client.categories.list({ limit: PETS_PER_PAGE })) categories.set(id, name)
   const pets: FilePet[] = []
   for await (const row of client.inventory.search({ ...query, limit: PETS_PER_PAGE })) {
     const { petId: id, name, categoryId, status, quantity, barcode, ownLowStockAt } = row
+    if (shown?.has(id) === false) continue
     pets.push({
       id,
       name,

@@ -2,6 +2,7 @@ import { useEffect, useMemo, useState } from 'preact/compat'
 import { failureWords } from './failure-words.ts'
 import type { LiveChanges } from './history/live-changes.ts'
 import { State, useReadable } from './observable.ts'
+import { isOutage, RETRY_AFTER_OUTAGE_MS } from './outage.ts'
 
 export interface ListPage<Row, Cursor = string> {
   readonly items: readonly Row[]
@@ -211,6 +212,8 @@ export class LiveList<Row, Event = never, Cursor = string> extends State<ListSna
       if (updates?.some((update) => update()?.type === 'reload')) this.#isReloadDue = true
       const words = this.#source.failureWords ?? failureWords
       this.#set({ ...done, phase: phase === 'ready' ? 'ready' : 'failed', failure: words(error) })
+      // A list without events is reloaded by its owner.
+      if (isOutage(error) && this.#source.events !== undefined) this.#reloadSoon(RETRY_AFTER_OUTAGE_MS)
     }
   }
 
@@ -316,8 +319,8 @@ export class LiveList<Row, Event = never, Cursor = string> extends State<ListSna
     this.#byKey = new Map(rows.map((row) => [this.#source.keyOf(row), row]))
   }
 
-  #reloadSoon(): void {
-    this.#reloadTimer ??= setTimeout(() => void this.reload(), RELOAD_AFTER_MS)
+  #reloadSoon(ms = RELOAD_AFTER_MS): void {
+    this.#reloadTimer ??= setTimeout(() => void this.reload(), ms)
   }
 
   #flush(): void {

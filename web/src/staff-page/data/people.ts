@@ -75,7 +75,7 @@ export function peopleFailure(error: unknown): string {
     return 'No answer came, so it may have been done. Refresh the list before you try again.'
   return failureWords(error, {
     forbidden: 'You may not do that: nobody gives or takes away more than they have themselves.',
-    in_use: 'You are the only person who manages people. Give somebody else the permission People first.',
+    in_use: 'Somebody must be left who manages people. Give another person the permission People first.',
     not_found: 'This person is not in the list any more.',
   })
 }

@@ -95,8 +95,9 @@ export function planImport(file: PetFile, { pets, categories, mayChangeStock }: 
     const { id, name, quantity } = pet
     const known = id == null ? undefined : pets.get(id)
     const isCounted = known !== undefined && quantity !== known.quantity
-    if (isCounted && !mayChangeStock) {
-      refused.push({ line, reason: 'quantity differs, and this key may not change the stock' })
+    if (!mayChangeStock && quantity !== (known?.quantity ?? 0)) {
+      const difference = known === undefined ? 'quantity is not 0' : 'quantity differs'
+      refused.push({ line, reason: `${difference}, and this key may not change the stock` })
       continue
     }
     const planned: PetLine = {

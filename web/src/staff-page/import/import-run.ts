@@ -94,8 +94,9 @@ export class ImportRun extends State<ImportProgress | undefined> {
         this.#newCategories.set(nameKey(name), added.id)
         this.#categories.take(added)
       } catch (error) {
-        // Somebody else may have added the category meanwhile.
-        if (!isPetstoreError(error, 'already_exists')) this.#stopping.abort(catalogFailure(error, 'pet'))
+        // Somebody else may have added the category meanwhile. Its id is known only if the file has it.
+        if (id === undefined || !isPetstoreError(error, 'already_exists'))
+          this.#stopping.abort(catalogFailure(error, 'category'))
       }
     }
   }

@@ -1,4 +1,4 @@
-import type { PetstoreClient } from '@petstore/client'
+import type { InventorySearch, PetstoreClient, SearchRow } from '@petstore/client'
 import { afterEvent, type PetListSource } from '../data/catalog/pet-list.ts'
 
 interface Context extends Pick<PetListSource, 'events' | 'categories'> {
@@ -16,7 +16,7 @@ export function lowStockSource(
     events,
     categories,
     load: (cursor, signal) =>
-      client.inventory.search({ categoryId, low: true, sort: 'available', limit: PAGE_SIZE, cursor, signal }),
+      client.inventory.search({ ...lowPets(categoryId), limit: PAGE_SIZE, cursor, signal }),
     mayAdd: ({ type }) => type === 'low',
     /** A pet that recovered leaves the list. A pet that becomes low again has a new time. */
     after: (row, event) => {
@@ -26,4 +26,18 @@ export function lowStockSource(
       return { ...after, lowSince: event.at }
     },
   }
+}
+
+/** All low pets, without a limit. Throws if the service does. */
+export async function readLowPets(
+  client: Context['client'],
+  categoryId: bigint | undefined,
+): Promise<readonly SearchRow[]> {
+  const rows: SearchRow[] = []
+  for await (const row of client.inventory.search({ ...lowPets(categoryId), limit: 1_000 })) rows.push(row)
+  return rows
+}
+
+function lowPets(categoryId: bigint | undefined): InventorySearch {
+  return { categoryId, low: true, sort: 'available' }
 }

@@ -2,9 +2,11 @@ import type { SearchRow } from '@petstore/client'
 import { useMemo, useState } from 'preact/compat'
 import { categoryName } from '../data/catalog/category-list.ts'
 import { type PetListSnapshot, usePetList } from '../data/catalog/pet-list.ts'
+import { failureWords } from '../data/failure-words.ts'
 import { Observable, useReadable } from '../data/observable.ts'
 import { saveCsv } from '../data/save-csv.ts'
 import { momentWords } from '../data/time-words.ts'
+import { showProblem } from '../data/toasts.ts'
 import { pacePerDay, useTrades } from '../data/trades.ts'
 import { CategoryChoice } from '../pet-form/category-choice.tsx'
 import { useMayChange, useSession, useStock } from '../session/session-context.ts'
@@ -15,7 +17,7 @@ import { useNow } from '../ui/hooks.ts'
 import { Empty, ListFrame } from '../ui/list-frame.tsx'
 import { href } from '../ui/navigation.ts'
 import { petsWords } from '../ui/words.ts'
-import { lowStockSource } from './low-stock-source.ts'
+import { lowStockSource, readLowPets } from './low-stock-source.ts'
 import { orderOf, type ReorderLine, reorderCsv, suggestedOrder } from './reorder-list.ts'
 import './low-stock.css'
 
@@ -45,7 +47,7 @@ export function LowStockView() {
   const hasReserved = useReadable(openOrders) === 'ready'
   useStock()
 
-  const lines = found.rows.map((row) => {
+  const lineOf = (row: SearchRow) => {
     // The stock is newer than the list: an order changes it without an event of its pet.
     const live = stock.find(row.petId)
     const quantity = live?.quantity ?? row.quantity
@@ -55,7 +57,17 @@ export function LowStockView() {
     const text = orders.get(row.petId) ?? String(suggestedOrder(free, row.lowStockAt, soldPerDay))
     const category = categoryName(categoryList, row.categoryId)
     return { row, category, quantity, reserved, free, soldPerDay, text, order: orderOf(text) }
-  })
+  }
+  const lines = found.rows.map(lineOf)
+  /** The file has all low pets, also those that the list has not loaded. */
+  const save = async () => {
+    try {
+      const rows = found.next === undefined ? found.rows : await readLowPets(client, categoryId)
+      saveCsv('reorder-list.csv', reorderCsv(rows.map(lineOf)))
+    } catch (error) {
+      showProblem('export', `The file was not saved. ${failureWords(error)}`)
+    }
+  }
   const edit = (petId: bigint, text: string) => edited.set(new Map(orders).set(petId, text))
   return (
     <section className="view view--list low-stock" aria-label="Low stock">
@@ -65,11 +77,7 @@ export function LowStockView() {
         <Button icon="print" isDisabled={lines.length === 0 || isPaceLoading} onClick={() => print()}>
           Print
         </Button>
-        <Button
-          icon="download"
-          isDisabled={lines.length === 0 || isPaceLoading}
-          onClick={() => saveCsv('reorder-list.csv', reorderCsv(lines))}
-        >
+        <Button icon="download" isDisabled={lines.length === 0 || isPaceLoading} onClick={() => void save()}>
           Download CSV
         </Button>
       </div>

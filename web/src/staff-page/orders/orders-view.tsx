@@ -138,7 +138,7 @@ function NoOrders({ kind, isSearch, hasMore, onClear }: NoOrdersProps) {
   }
   return (
     <Empty title={hasMore ? 'Nothing found so far' : 'Nothing found'}>
-      <p>No {kindWords} order matches. Orders in another state are not searched.</p>
+      <p>No order has this number or customer, and no {kindWords} order is for such a pet.</p>
       {isSearch && <Button onClick={onClear}>Clear the search</Button>}
     </Empty>
   )

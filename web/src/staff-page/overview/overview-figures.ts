@@ -1,6 +1,6 @@
 import type { Order } from '@petstore/client'
 import type { CategoryList } from '../data/catalog/category-list.ts'
-import { isLow } from '../data/stock/is-low.ts'
+import { isLow, isSoldOut } from '../data/stock/is-low.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import { type Trade, unitsByPet } from '../data/trades.ts'
 
@@ -49,9 +49,10 @@ export function biggestMovers(trades: readonly Trade[], from: number, count: num
     .slice(0, count)
 }
 
-/** The number of low pets, and of those of which no unit is free. */
+/** The number of low pets, and of pets that are sold out, also without a threshold. */
 export function countLow(rows: readonly StockRow[], categories: CategoryList) {
-  const lowRows = rows.filter((row) => isLow(row, categories))
-  const emptyRows = lowRows.filter(({ quantity, reserved }) => quantity <= reserved)
-  return { low: lowRows.length, empty: emptyRows.length }
+  return {
+    low: rows.filter((row) => isLow(row, categories)).length,
+    soldOut: rows.filter(isSoldOut).length,
+  }
 }

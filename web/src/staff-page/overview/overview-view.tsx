@@ -4,7 +4,9 @@ import type { LiveChanges } from '../data/history/live-changes.ts'
 import { type RecordSource, useLiveRecords } from '../data/live-records.ts'
 import { useReadable } from '../data/observable.ts'
 import { itemWords } from '../data/orders/order-words.ts'
-import { readAll } from '../data/stock/stock-search.ts'
+import { isOutage, RETRY_AFTER_OUTAGE_MS } from '../data/outage.ts'
+import { isSoldOut } from '../data/stock/is-low.ts'
+import { type ReadPage, readAll } from '../data/stock/stock-search.ts'
 import { momentWords } from '../data/time-words.ts'
 import { pacePerDay, type TradeLog, unitsBetween, useTrades } from '../data/trades.ts'
 import { useSession, useStock } from '../session/session-context.ts'
@@ -107,8 +109,14 @@ export function OverviewView() {
         <Tile
           name="Low stock"
           value={phase === 'ready' && lowPets !== 'loading' ? low.low : undefined}
-          note={lowPets === 'too many' ? 'Or more: see the list' : lowNote(low.empty)}
-          isUrgent={low.empty > 0}
+          note={
+            lowPets === 'too many'
+              ? 'Or more: see the list'
+              : low.soldOut === 0
+                ? 'None sold out'
+                : `${wholeNumber(low.soldOut)} sold out`
+          }
+          isUrgent={low.soldOut > 0}
           href={href({ view: 'low-stock' })}
         />
       </ul>
@@ -151,7 +159,7 @@ export function OverviewView() {
 /** More low pets are not loaded into a large store. */
 const MAX_LOW_PETS = 5_000
 
-/** Loads all low pets if the store is large, and those that become low. */
+/** Loads all pets that are low or sold out if the store is large, and those that become so. */
 function useLowPets(): 'loading' | 'ready' | 'too many' {
   const { feed, stock } = useSession()
   const { hasNames, isComplete } = useStock()
@@ -161,12 +169,21 @@ function useLowPets(): 'loading' | 'ready' | 'too many' {
     if (!isLarge) return
     const ending = new AbortController()
     const leave = feed.events.subscribe((notice) => {
-      if (notice.type === 'change' && notice.change.type === 'low') stock.lookUp(notice.change.petId)
+      const event = notice.type === 'change' ? notice.change : undefined
+      const isEmpty = event?.type === 'change' && event.after === 0
+      if (event?.type === 'low' || isEmpty) stock.lookUp(event.petId)
     })
-    readAll(feed.read, { low: true, sort: 'available' }, MAX_LOW_PETS, ending.signal).then(
-      (petIds) => setState(petIds === undefined ? 'too many' : 'ready'),
-      () => {},
-    )
+    const load = async () => {
+      try {
+        const low = await readAll(feed.read, { low: true, sort: 'available' }, MAX_LOW_PETS, ending.signal)
+        const soldOut = await readSoldOut(feed.read, ending.signal)
+        setState(low === undefined || !soldOut ? 'too many' : 'ready')
+      } catch (error) {
+        const wait = isOutage(error) && !ending.signal.aborted
+        if (wait) setTimeout(load, RETRY_AFTER_OUTAGE_MS)
+      }
+    }
+    void load()
     return () => {
       leave()
       ending.abort()
@@ -175,8 +192,16 @@ function useLowPets(): 'loading' | 'ready' | 'too many' {
   return isComplete ? 'ready' : state
 }
 
-function lowNote(empty: number): string {
-  return empty === 0 ? 'None sold out' : `${wholeNumber(empty)} with nothing free`
+/** Reads the pets with nothing left to sell; false if there are more than `MAX_LOW_PETS`. */
+async function readSoldOut(read: ReadPage, signal: AbortSignal): Promise<boolean> {
+  let cursor: string | undefined
+  for (let count = 0; count < MAX_LOW_PETS; ) {
+    const { items, next } = await read({ sort: 'available' }, cursor, signal)
+    if (next === undefined || !items.every(isSoldOut)) return true
+    count += items.length
+    cursor = next
+  }
+  return false
 }
 
 function openOrdersSource(client: PetstoreClient, live: LiveChanges<Order>): RecordSource<Order> {

@@ -2,6 +2,7 @@ import type { KeyLimits, LimitState } from '@petstore/client'
 import { useCallback, useEffect, useRef, useState } from 'preact/compat'
 import { LimitMeter } from '../../shared/limit-meter.tsx'
 import { failureWords } from '../data/failure-words.ts'
+import { isOutage, RETRY_AFTER_OUTAGE_MS } from '../data/outage.ts'
 import { untilWords } from '../data/time-words.ts'
 import { useSession } from '../session/session-context.ts'
 import { Card } from '../ui/card.tsx'
@@ -56,7 +57,9 @@ function useLimits(now: number) {
           setFailure(undefined)
         },
         (error: unknown) => {
-          if (signal?.aborted !== true) setFailure(failureWords(error))
+          if (signal?.aborted === true) return
+          setFailure(failureWords(error))
+          if (signal !== undefined && isOutage(error)) setTimeout(refresh, RETRY_AFTER_OUTAGE_MS, signal)
         },
       )
     },

@@ -148,6 +148,17 @@ function PersonRow({ person, isOwn, now, list, onOpen }: RowProps) {
     })
     if (isSure) await run(() => list.revoke(id))
   }
+  const pause = async () => {
+    const isSure = await ask({
+      title: `Pause ${name}?`,
+      text: [
+        'All devices of this person are signed out now. After you press Resume, they can sign in again.',
+      ],
+      yes: 'Pause',
+      no: 'Cancel',
+    })
+    if (isSure) await run(() => list.change(id, { paused: true }))
+  }
   return (
     <li className="list-row person">
       <div>
@@ -186,7 +197,7 @@ function PersonRow({ person, isOwn, now, list, onOpen }: RowProps) {
             size="small"
             isBusy={isBusy}
             aria-label={`${person.paused ? 'Resume' : 'Pause'} ${name}`}
-            onClick={() => void run(() => list.change(id, { paused: !person.paused }))}
+            onClick={() => void (person.paused ? run(() => list.change(id, { paused: false })) : pause())}
           >
             {person.paused ? 'Resume' : 'Pause'}
           </Button>

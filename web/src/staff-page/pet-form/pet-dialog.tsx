@@ -7,13 +7,13 @@ import { STATUSES } from '../data/stock/table-state.ts'
 import { showToast } from '../data/toasts.ts'
 import { askImplausible } from '../quantity/ask-implausible.ts'
 import { isImplausible } from '../quantity/typed-change.ts'
-import { useScan } from '../scanner/scanner.ts'
-import { useSession } from '../session/session-context.ts'
+import { useMayChange, useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { ask } from '../ui/confirm.tsx'
 import { DISCARD_QUESTION, Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { goTo, href } from '../ui/navigation.ts'
+import { useScan } from '../ui/scanner.ts'
 import { SelectField } from '../ui/select-field.tsx'
 import { categoryOptions } from './category-choice.tsx'
 import {
@@ -58,6 +58,7 @@ export function PetDialog({ pet, isGone = false, categoryId, barcode, onClose, o
   const [problems, setProblems] = useState<PetProblems>({})
   const [failure, setFailure] = useState<Failure>()
   const [isBusy, setBusy] = useState(false)
+  const mayChangeStock = useMayChange('stock')
 
   const current = pet === undefined ? base : draftOf(pet)
   if (!isBusy && !isSameDraft(current, base)) {
@@ -154,7 +155,7 @@ export function PetDialog({ pet, isGone = false, categoryId, barcode, onClose, o
             )}
           </p>
           <div className="dialog__actions">
-            {pet !== undefined && !isGone && (
+            {pet !== undefined && !isGone && (mayChangeStock || pet.quantity === 0) && (
               <Button
                 tone="danger"
                 className="pet-dialog__remove"
@@ -195,6 +196,7 @@ interface FieldsProps {
 
 function PetFields({ draft, problems, isNew, onChange }: FieldsProps) {
   const categories = useReadable(useSession().categories)
+  const mayChangeStock = useMayChange('stock')
   const chosen = draft.categoryId === '' ? undefined : BigInt(draft.categoryId)
   const category = chosen === undefined ? undefined : categories.byId.get(chosen)
   const label = chosen === undefined ? 'Choose one' : categoryName(categories, chosen)
@@ -228,7 +230,7 @@ function PetFields({ draft, problems, isNew, onChange }: FieldsProps) {
         />
         {text('barcode', 'Scan it, or leave it empty.')}
         {text('lowStockAt', `Warns when this many or fewer are left. ${emptyWords(category?.lowStockAt)}`)}
-        {isNew && text('quantity')}
+        {isNew && mayChangeStock && text('quantity')}
       </div>
     </>
   )

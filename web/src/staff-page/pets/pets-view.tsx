@@ -4,6 +4,7 @@ import { type PetListSnapshot, type PetListSource, usePetList } from '../data/ca
 import { CategoryChoice } from '../pet-form/category-choice.tsx'
 import { CategoryName } from '../pet-form/category-name.tsx'
 import { PetDialog } from '../pet-form/pet-dialog.tsx'
+import { StatusBadge } from '../quantity/status-badge.tsx'
 import { useMayChange, useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { useDebounced, useLostFocus } from '../ui/hooks.ts'
@@ -145,7 +146,7 @@ const PetRow = memo(function PetRow({ pet, onEdit }: PetRowProps) {
         {lowStockAt !== undefined && ownLowStockAt === undefined && ', like its category'}
       </span>
       <span className="pet-row__status">
-        <span className={`badge badge--${status}`}>{status}</span>
+        <StatusBadge status={status} quantity={quantity} reserved={reserved} />
       </span>
       <span className="pet-row__quantity number">
         {quantity.toLocaleString('en')}

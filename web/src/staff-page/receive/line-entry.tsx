@@ -25,6 +25,7 @@ export function LineEntry({ delivery }: { readonly delivery: DeliveryDraft }) {
     const closed = delivery.openLine.get()
     if (closed === undefined) return
     delivery.openLine.set(undefined)
+    if (closed.amount === 0) return setMessage(undefined)
     const pieces = closed.amount.toLocaleString('en')
     setMessage({ text: `In the list: ${pieces} × ${stock.nameOf(closed.petId)}.`, isProblem: false })
   }
@@ -39,12 +40,11 @@ export function LineEntry({ delivery }: { readonly delivery: DeliveryDraft }) {
   const type = (typed: string) => {
     setText(typed)
     // Until the number is valid, the line has the one piece that was scanned.
-    setProblem(delivery.setOpenAmount(readQuantity(typed) || 1))
+    setProblem(delivery.setOpenAmount(readQuantity(typed) ?? 1))
   }
   const finish = () => {
-    const amount = readQuantity(text) || undefined
-    const refusal =
-      amount === undefined ? 'Enter a whole number of 1 or more.' : delivery.setOpenAmount(amount)
+    const amount = readQuantity(text)
+    const refusal = amount === undefined ? 'Enter a whole number.' : delivery.setOpenAmount(amount)
     setProblem(refusal)
     if (refusal !== undefined) return
     close()
@@ -54,7 +54,7 @@ export function LineEntry({ delivery }: { readonly delivery: DeliveryDraft }) {
     const scanned = event.key === 'Enter' ? scannedIn(stock, text) : undefined
     if (scanned !== undefined) {
       type(scanned.before)
-      finder.current?.find(scanned.barcode)
+      finder.current?.findBarcode(scanned.barcode)
     } else if (event.key === 'Enter') finish()
     else if (event.key === 'Escape') {
       delivery.cancelOpenLine()

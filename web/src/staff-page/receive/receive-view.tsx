@@ -3,7 +3,7 @@ import { useReadable } from '../data/observable.ts'
 import { momentWords } from '../data/time-words.ts'
 import { AmountInput } from '../quantity/amount-input.tsx'
 import { UndoAdjustment } from '../quantity/undo-adjustment.tsx'
-import { useScan } from '../scanner/scanner.ts'
+import { findScanned } from '../scanner/scan-layer.tsx'
 import type { KeyOwner } from '../session/session.ts'
 import { useSession, useStock } from '../session/session-context.ts'
 import { WorkFrame } from '../session/work-frame.tsx'
@@ -12,6 +12,7 @@ import { askToDiscard } from '../ui/confirm.tsx'
 import { useLostFocus } from '../ui/hooks.ts'
 import { Empty } from '../ui/list-frame.tsx'
 import { href } from '../ui/navigation.ts'
+import { useScan } from '../ui/scanner.ts'
 import { petsWords, piecesWords } from '../ui/words.ts'
 import { type DeliveryDraft, deliveryOf, piecesOf, type Received } from './delivery-draft.ts'
 import { DeliveryReview, DeliveryTable } from './delivery-review.tsx'
@@ -124,7 +125,8 @@ interface LineProps {
 }
 
 function Line({ delivery, petId, amount }: LineProps) {
-  const { stock } = useSession()
+  const session = useSession()
+  const { stock } = session
   const { refused } = useReadable(delivery)
   const name = stock.nameOf(petId)
   return (
@@ -143,6 +145,7 @@ function Line({ delivery, petId, amount }: LineProps) {
         label={`How many ${name}`}
         amount={amount}
         onChange={(wanted) => delivery.setAmount(petId, wanted)}
+        onScan={(barcode) => void findScanned(session, barcode, (scanned) => void delivery.add(scanned, 1))}
       />
       <Button
         tone="quiet"

@@ -30,13 +30,13 @@ export function scannedIn(stock: StockModel, typed: string): ScannedText | undef
   return BARCODE.test(text) ? { before: '', barcode: text } : undefined
 }
 
-/** The pet with this barcode, or else with this id. */
+/** The pet with this barcode, or else with this id. A text with the form of a barcode is never an id. */
 export function petNamed(stock: StockModel, text: string): StockRow | undefined {
   const wanted = text.trim()
   const scanned = stock.barcodes.find(wanted)
   const row = scanned === undefined ? undefined : stock.find(scanned)
   if (row !== undefined) return row
-  return /^-?\d{1,19}$/.test(wanted) ? stock.find(BigInt(wanted)) : undefined
+  return isId(wanted) && !BARCODE.test(wanted) ? stock.find(BigInt(wanted)) : undefined
 }
 
 /** The pets that match, at most `limit`: an exact barcode or id first, then names that start with the text. */
@@ -98,6 +98,7 @@ export function usePetsLike(text: string, limit: number): readonly StockRow[] {
   return petIds.flatMap((petId) => stock.find(petId) ?? [])
 }
 
+/** People type no leading zeros: `000169` is the rest of a barcode. */
 function isId(text: string): boolean {
-  return /^-?\d{1,18}$/.test(text)
+  return /^-?(0|[1-9]\d{0,17})$/.test(text)
 }

@@ -9,20 +9,20 @@ import {
 } from 'preact/compat'
 import { Icon } from '../../design/icon.tsx'
 import { failureWords } from '../data/failure-words.ts'
-import { askForBarcode } from '../data/stock/stock-search.ts'
-import { useMayChange, useSession, useStock } from '../session/session-context.ts'
+import { isSoldOut } from '../data/stock/is-low.ts'
+import { useSession, useStock } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { Combobox, type Option } from '../ui/combobox.tsx'
 import { isTyping } from '../ui/hooks.ts'
+import { useScan } from '../ui/scanner.ts'
 import { petNamed, scannedIn, searchPets, usePetsLike } from './find-pets.ts'
-import { addPetWithBarcode } from './scan-layer.tsx'
-import { useScan } from './scanner.ts'
+import { findScanned } from './scan-layer.tsx'
 import './work.css'
 
 export interface PetFinderHandle {
   readonly focus: () => void
-  /** Finds a pet as if the text had been typed and Enter pressed. */
-  readonly find: (text: string) => void
+  /** Picks the pet with a barcode that was scanned. */
+  readonly findBarcode: (barcode: string) => void
 }
 
 export interface FinderMessage {
@@ -52,9 +52,8 @@ const MAX_OPTIONS = 8
 /** Finds a pet by a scan, a barcode, its name or its id. Enter picks the first match. Has the focus of its view. */
 export function PetFinder({ ref, label, hint, message, onMessage, onPick, hidesStock = false }: Props) {
   const session = useSession()
-  const { stock, saving } = session
-  const { hasNames, connection } = useStock()
-  const mayAddPets = useMayChange('pets')
+  const { stock } = session
+  const { hasNames } = useStock()
   const [text, setText] = useState('')
   const field = useRef<HTMLInputElement>(null)
   /** Counts the user's inputs, so that a late answer to an earlier input is dropped. */
@@ -75,38 +74,23 @@ export function PetFinder({ ref, label, hint, message, onMessage, onPick, hidesS
     onMessage(undefined)
   }
   const pick = (petId: bigint) => {
+    const focused = document.activeElement
+    // Another field saves the amount that was typed without Enter.
+    if (focused instanceof HTMLElement && focused !== field.current) focused.blur()
     type('')
     onPick(petId)
   }
-  const add = async (barcode: string) => {
-    const petId = await addPetWithBarcode(barcode)
-    if (petId !== undefined) pick(petId)
-  }
-  const findBarcode = async (barcode: string) => {
-    setText('')
-    const known = petNamed(stock, barcode)?.petId
-    if (known !== undefined) return pick(known)
-    try {
-      const canAsk = connection !== 'lost' || !hasNames
-      const answer = canAsk ? await askForBarcode(saving, barcode) : undefined
-      // The digits may be the id of a pet that the page did not hold.
-      const petId = answer ?? petNamed(stock, barcode)?.petId
-      if (petId !== undefined) return pick(petId)
-      const action = mayAddPets && (
-        <Button size="small" onClick={() => void add(barcode)}>
-          Add a pet with this barcode
-        </Button>
-      )
-      report(`No pet has the barcode ${barcode}.`, action)
-    } catch (error) {
-      if (!saving.signal.aborted) report(`${barcode} was not looked up. ${failureWords(error)}`)
-    }
+  const findBarcode = (barcode: string) => {
+    type('')
+    void findScanned(session, barcode, pick, (problem, action) => {
+      report(problem, action && <Button onClick={action.run}>{action.label}</Button>)
+    })
   }
   const find = async (wanted: string) => {
     const named = petNamed(stock, wanted)
     const scanned = scannedIn(stock, wanted)
     if (named !== undefined) return pick(named.petId)
-    if (scanned !== undefined) return void findBarcode(scanned.barcode)
+    if (scanned !== undefined) return findBarcode(scanned.barcode)
     const step = ++steps.current
     try {
       const [match] = await searchPets(session, wanted, MAX_OPTIONS)
@@ -120,8 +104,8 @@ export function PetFinder({ ref, label, hint, message, onMessage, onPick, hidesS
     // The next word replaces it.
     field.current?.select()
   }
-  useScan((barcode) => void findBarcode(barcode))
-  useImperativeHandle(ref, () => ({ focus, find: (wanted) => void find(wanted) }))
+  useScan(findBarcode)
+  useImperativeHandle(ref, () => ({ focus, findBarcode }))
 
   const options = usePetsLike(text, MAX_OPTIONS).map(({ petId, name, quantity, reserved }): PetOption => {
     const content = (
@@ -129,7 +113,11 @@ export function PetFinder({ ref, label, hint, message, onMessage, onPick, hidesS
         <span className="finder__name">{name ?? `Pet ${petId}`}</span>
         <span className="muted number">#{String(petId)}</span>
         {!hidesStock && (
-          <span className="muted number">{Math.max(0, quantity - reserved).toLocaleString('en')} free</span>
+          <span className={isSoldOut({ quantity, reserved }) ? 'negative' : 'muted number'}>
+            {isSoldOut({ quantity, reserved })
+              ? 'sold out'
+              : `${(quantity - reserved).toLocaleString('en')} free`}
+          </span>
         )}
       </>
     )
@@ -151,20 +139,26 @@ export function PetFinder({ ref, label, hint, message, onMessage, onPick, hidesS
         field={field}
         icon={<Icon name="search" />}
       />
-      <p className={message?.isProblem ? 'negative small cluster' : 'muted small cluster'} role="status">
-        {message?.text ?? hint}
-        {message?.action}
+      {message?.isProblem && (
+        <p className="notice notice--negative" role="alert">
+          <strong>{message.text}</strong>
+          {message.action}
+        </p>
+      )}
+      <p className="muted small cluster" role="status">
+        {message?.isProblem ? hint : (message?.text ?? hint)}
       </p>
     </>
   )
 }
 
-/** Text that is typed while no field has the focus goes into the field that `focus` focuses. */
+/** Text that is typed outside of a field, and letters in a field for a number, go into the field that `focus` focuses. */
 function useTypingInto(focus: () => void): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       const { key, ctrlKey, metaKey, altKey, target } = event
-      if (key.length !== 1 || key === ' ' || ctrlKey || metaKey || altKey || isTyping(target)) return
+      if (key.length !== 1 || key === ' ' || ctrlKey || metaKey || altKey) return
+      if (isTyping(target) && !(isNumberField(target) && /\p{L}/u.test(key))) return
       if (document.querySelector('dialog:modal') !== null) return
       // The browser types the key after this, into the new focus. The search key is not part of the text.
       if (key === '/') event.preventDefault()
@@ -173,4 +167,8 @@ function useTypingInto(focus: () => void): void {
     addEventListener('keydown', onKeyDown)
     return () => removeEventListener('keydown', onKeyDown)
   }, [focus])
+}
+
+function isNumberField(target: EventTarget | null): boolean {
+  return target instanceof HTMLInputElement && target.inputMode === 'numeric'
 }

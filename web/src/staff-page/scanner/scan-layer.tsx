@@ -3,11 +3,12 @@ import type { ComponentType } from 'preact/compat'
 import { failureWords } from '../data/failure-words.ts'
 import { Observable, useReadable } from '../data/observable.ts'
 import { askForBarcode } from '../data/stock/stock-search.ts'
-import { showProblem } from '../data/toasts.ts'
+import { showProblem, type Toast } from '../data/toasts.ts'
 import type { Session } from '../session/session.ts'
 import { useSession } from '../session/session-context.ts'
 import { goTo } from '../ui/navigation.ts'
-import { useScannerKeys } from './scanner.ts'
+import { useScannerKeys } from '../ui/scanner.ts'
+import { soundAlarm } from './alarm.ts'
 
 interface NewPetForm {
   readonly barcode: string
@@ -40,23 +41,30 @@ export function ScanLayer() {
   return <Dialog key={barcode} barcode={barcode} onSaved={({ id }) => finish(id)} onClose={close} />
 }
 
+type ReportProblem = (text: string, action?: Toast['action']) => void
+
 /**
  * Calls `onFound` with the pet that has the barcode: at once if the page knows it, otherwise after asking the service.
- * If no pet has it, a toast says so and offers to add one; that pet counts as found.
+ * If no pet has it, an alarm sounds, and `report` gets the reason and an offer to add one; that pet counts as found.
  */
 export async function findScanned(
   session: Session,
   barcode: string,
   onFound: (petId: bigint) => void,
+  report: ReportProblem = (text, action) => showProblem('scan', text, action),
 ): Promise<void> {
   const { saving, stock, owner } = session
   const known = stock.barcodes.find(barcode)
   if (known !== undefined) return onFound(known)
+  const { isComplete, connection } = stock.get()
   try {
-    const petId = await askForBarcode(saving, barcode)
+    const canAsk = !isComplete || connection !== 'lost'
+    const petId = canAsk ? await askForBarcode(saving, barcode) : undefined
     if (petId !== undefined) return onFound(petId)
   } catch (error) {
-    if (!saving.signal.aborted) showProblem('scan', `${barcode} was not looked up. ${failureWords(error)}`)
+    if (saving.signal.aborted) return
+    soundAlarm()
+    report(`${barcode} was not looked up. ${failureWords(error)}`)
     return
   }
   const add = async () => {
@@ -65,11 +73,12 @@ export async function findScanned(
   }
   const mayAdd = owner.get()?.permissions.includes('pets') !== false
   const action = { label: 'Add a pet with this barcode', run: () => void add() }
-  showProblem('scan', `No pet has the barcode ${barcode}.`, mayAdd ? action : undefined)
+  soundAlarm()
+  report(`No pet has the barcode ${barcode}.`, mayAdd ? action : undefined)
 }
 
 /** Opens the form for a new pet. Resolves with its id, or with `undefined` if none was added. */
-export async function addPetWithBarcode(barcode: string): Promise<bigint | undefined> {
+async function addPetWithBarcode(barcode: string): Promise<bigint | undefined> {
   try {
     const { PetDialog } = await import('../pet-form/pet-dialog.tsx')
     return await new Promise((finish) => openForm.set({ barcode, Dialog: PetDialog, finish }))

@@ -1,90 +1,129 @@
 import { isPetstoreError, type Order } from '@petstore/client'
 import { useEffect, useState } from 'preact/compat'
 import { failureWords } from '../data/failure-words.ts'
+import { KIND_WORDS } from '../data/orders/order-words.ts'
+import {
+  canBeHandedOver,
+  findReserved,
+  groupReservations,
+  type Reservation,
+} from '../data/orders/reservations.ts'
+import { momentWords } from '../data/time-words.ts'
 import { showToast } from '../data/toasts.ts'
 import { useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
-import { useDebounced } from '../ui/hooks.ts'
+import { useDebounced, useNow } from '../ui/hooks.ts'
 
-const MAX_ORDERS = 100
 const SEARCH_AFTER_MS = 250
 
-/** Hands over everything that is reserved for a customer. */
+/** Hands over everything that was reserved for a customer at one moment. */
 export function PickUpDialog({ onClose }: { readonly onClose: () => void }) {
-  const { client, stock } = useSession()
-  const [name, setName] = useState('')
+  const { client, stock, feed, requests } = useSession()
+  const [text, setText] = useState('')
   const [orders, setOrders] = useState<readonly Order[]>([])
   const [failure, setFailure] = useState<string>()
   const [isWorking, setWorking] = useState(false)
-  const customer = useDebounced(name, SEARCH_AFTER_MS).trim()
+  const now = useNow(1_000, requests.clock.now)
+  const query = useDebounced(text, SEARCH_AFTER_MS).trim()
   useEffect(() => {
     setOrders([])
     setFailure(undefined)
-    if (customer === '') return undefined
+    if (query === '') return undefined
     const ending = new AbortController()
-    client.orders
-      .list({ customer, state: 'open', limit: MAX_ORDERS, signal: ending.signal })
-      .then(({ items }) => setOrders(items))
+    findReserved(client.orders, query, ending.signal)
+      .then(setOrders)
       .catch((error: unknown) => {
         if (!ending.signal.aborted) setFailure(failureWords(error))
       })
     return () => ending.abort()
-  }, [client, customer])
+  }, [client, query])
+  const update = (changed: Order) =>
+    setOrders((before) => before.map((order) => (order.id === changed.id ? changed : order)))
+  useEffect(
+    () =>
+      feed.orders.subscribe((notice) => {
+        if (notice.type === 'change') update(notice.change)
+      }),
+    [feed],
+  )
 
-  const customers = byCustomer(orders)
-  const handOver = async (group: readonly Order[], close: () => void) => {
+  const handOver = async (customer: string, group: readonly Order[], close: () => void) => {
     setWorking(true)
-    const open: Order[] = []
     const failures: string[] = []
-    for (const order of group) {
+    for (const { id } of group) {
       try {
-        await client.orders.complete(order.id)
+        update(await client.orders.complete(id))
       } catch (error) {
-        // Somebody closed it meanwhile, or it expired: it is not open any more.
-        if (!isPetstoreError(error, 'order_closed')) open.push(order)
-        failures.push(`Order ${order.id}: ${failureWords(error)}`)
+        failures.push(`Order ${id}: ${failureWords(error)}`)
+        // Somebody closed it in the meantime.
+        if (isPetstoreError(error, 'order_closed')) await client.orders.get(id).then(update, () => {})
       }
     }
     setWorking(false)
     if (failures.length === 0) {
-      showToast({ name: 'sale', text: `Handed over ${ordersWords(group.length)} of ${group[0]?.customer}.` })
+      showToast({ name: 'sale', text: `Handed over ${ordersWords(group.length)} of ${customer}.` })
       return close()
     }
-    setOrders([...orders.filter((order) => !group.includes(order)), ...open])
     setFailure(failures.join(' '))
   }
+  const reservations = groupReservations(orders)
   return (
     <Dialog title="Pick up" closeLabel="Close" onClose={onClose}>
       {(close) => (
         <>
-          <TextField label="Customer" value={name} maxLength={200} onChange={setName} autoFocus />
+          <TextField
+            label="Customer, telephone or order number"
+            value={text}
+            maxLength={200}
+            onChange={setText}
+            autoFocus
+          />
           <p className="negative small" role="alert">
             {failure}
           </p>
           <div className="stack" role="status">
-            {customer !== '' && orders.length === 0 && failure === undefined && (
-              <p className="muted">Nothing is reserved for “{customer}”.</p>
+            {query !== '' && orders.length === 0 && failure === undefined && (
+              <p className="muted">Nothing is reserved for “{query}”.</p>
+            )}
+            {hasNamesakes(reservations) && (
+              <p>Several reservations have the same name. Compare the time and the note with the customer.</p>
             )}
           </div>
-          <ul className="stack" aria-label="Customers">
-            {[...customers].map(([each, group]) => (
-              <li key={each} className="stack panel">
-                <strong>{each}</strong>
-                <ul>
-                  {group.map(({ id, petId, quantity, note }) => (
-                    <li key={String(id)}>
-                      {quantity} × {stock.nameOf(petId)}
-                      {note !== undefined && <span className="muted"> · {note}</span>}
-                    </li>
-                  ))}
-                </ul>
-                <Button tone="primary" isBusy={isWorking} onClick={() => void handOver(group, close)}>
-                  Hand over {ordersWords(group.length)}
-                </Button>
-              </li>
-            ))}
+          <ul className="stack" aria-label="Reservations">
+            {reservations.map((reservation) => {
+              const { customer, createdAt } = reservation
+              const open = reservation.orders.filter((order) => canBeHandedOver(order, now))
+              return (
+                <li key={String(reservation.orders[0]?.id)} className="stack panel">
+                  <strong>{customer === '' ? 'No customer' : customer}</strong>
+                  <span className="muted small">Reserved {momentWords(Date.parse(createdAt))}</span>
+                  <ul>
+                    {reservation.orders.map((order) => (
+                      <li key={String(order.id)}>
+                        {order.quantity} × {stock.nameOf(order.petId)}
+                        <span className="muted">
+                          {' '}
+                          · order {String(order.id)}
+                          {order.note !== undefined && ` · ${order.note}`}
+                        </span>
+                        {!open.includes(order) && <span className="badge">{closedWords(order)}</span>}
+                      </li>
+                    ))}
+                  </ul>
+                  {open.length > 0 && (
+                    <Button
+                      tone="primary"
+                      isBusy={isWorking}
+                      onClick={() => void handOver(customer, open, close)}
+                    >
+                      Hand over {ordersWords(open.length)}
+                    </Button>
+                  )}
+                </li>
+              )
+            })}
           </ul>
         </>
       )}
@@ -96,11 +135,11 @@ function ordersWords(count: number): string {
   return count === 1 ? '1 order' : `all ${count} orders`
 }
 
-function byCustomer(orders: readonly Order[]): ReadonlyMap<string, readonly Order[]> {
-  const customers = new Map<string, Order[]>()
-  for (const order of orders) {
-    const name = order.customer ?? ''
-    customers.set(name, [...(customers.get(name) ?? []), order])
-  }
-  return customers
+function hasNamesakes(reservations: readonly Reservation[]): boolean {
+  return new Set(reservations.map(({ customer }) => customer)).size < reservations.length
+}
+
+/** An open order that cannot be handed over is a hold that has just ended. */
+function closedWords({ state }: Order): string {
+  return KIND_WORDS[state === 'open' ? 'expired' : state]
 }

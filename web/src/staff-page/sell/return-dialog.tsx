@@ -31,10 +31,11 @@ export function ReturnDialog({ onClose }: { readonly onClose: () => void }) {
   const sent = useRef({ text: '', idempotencyKey: '' })
 
   const find = async () => {
-    const found = await loadReceipt(saving, receipt.trim())
-    setPets(found)
+    const found = await findReceipt(saving, receipt.trim())
+    setReceipt(found.receipt)
+    setPets(found.pets)
     setAmounts(new Map())
-    if (found.length === 0) setFailure(`No sale has the receipt ${receipt.trim()}.`)
+    if (found.pets.length === 0) setFailure(`No sale has the receipt ${receipt.trim()}.`)
   }
   const changes = (pets ?? []).flatMap(({ petId, sold, returned }) => {
     const delta = readQuantity(amounts.get(petId) ?? '') ?? 0
@@ -103,6 +104,18 @@ function problemOf(text: string | undefined, left: number): string | undefined {
   const amount = readQuantity(text)
   if (amount === undefined) return 'Enter a whole number.'
   return amount > left ? `At most ${left} can be returned.` : undefined
+}
+
+/** The service compares receipts exactly, but people type them in any case. */
+async function findReceipt(
+  saving: SaveContext,
+  typed: string,
+): Promise<{ receipt: string; pets: readonly SoldPet[] }> {
+  for (const receipt of new Set([typed, typed.toUpperCase(), typed.toLowerCase()])) {
+    const pets = await loadReceipt(saving, receipt)
+    if (pets.length > 0) return { receipt, pets }
+  }
+  return { receipt: typed, pets: [] }
 }
 
 async function loadReceipt({ client, signal }: SaveContext, reference: string): Promise<readonly SoldPet[]> {

@@ -16,13 +16,12 @@ export function SalesNotice() {
 
 function OpenSales({ owner }: { readonly owner: KeyOwner }) {
   const till = tillOf(useSession(), owner)
-  const sales = useReadable(till.queue)
-  const { isSelling } = useReadable(till)
+  const sales = useReadable(till.queue).filter((sale) => !till.queue.isBooking(sale))
   const waiting = sales.filter(({ refusal }) => refusal === undefined).length
   const refused = sales.filter(({ refusal }) => refusal !== undefined)
   return (
     <>
-      {waiting > 0 && !isSelling && (
+      {waiting > 0 && (
         <div className="notice notice--caution">
           {waiting === 1 ? '1 sale waits' : `${waiting.toLocaleString('en')} sales wait`} to be booked. Keep
           this page open until the service can be reached.

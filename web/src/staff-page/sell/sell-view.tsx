@@ -1,5 +1,5 @@
 import type { Order } from '@petstore/client'
-import { lazy, Suspense, useEffect, useRef, useState } from 'preact/compat'
+import { type ComponentProps, lazy, Suspense, useEffect, useRef, useState } from 'preact/compat'
 import { Icon } from '../../design/icon.tsx'
 import { failureWords } from '../data/failure-words.ts'
 import { useReadable } from '../data/observable.ts'
@@ -8,7 +8,6 @@ import type { StockRow } from '../data/stock/stock-model.ts'
 import { showToast } from '../data/toasts.ts'
 import { AmountInput } from '../quantity/amount-input.tsx'
 import { type FinderMessage, PetFinder, type PetFinderHandle } from '../scanner/pet-finder.tsx'
-import { useScan } from '../scanner/scanner.ts'
 import type { KeyOwner } from '../session/session.ts'
 import { useMayChange, useSession, useStock } from '../session/session-context.ts'
 import { WorkFrame } from '../session/work-frame.tsx'
@@ -17,6 +16,7 @@ import { ask, askToDiscard } from '../ui/confirm.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Empty } from '../ui/list-frame.tsx'
 import { href } from '../ui/navigation.ts'
+import { useScan } from '../ui/scanner.ts'
 import { petsWords, piecesWords } from '../ui/words.ts'
 import { CameraScan, hasBarcodeCamera } from './camera-scan.tsx'
 import doneBarcode from './done-barcode.svg'
@@ -43,22 +43,31 @@ type OpenDialog = 'reserve' | 'return' | 'pick-up' | 'camera'
 
 function OpenTill({ owner }: { readonly owner: KeyOwner }) {
   const till = tillOf(useSession(), owner)
-  const { lines, receipt, isSelling, failure, refused } = useReadable(till)
+  const { lines, receipt, failure, refused } = useReadable(till)
   const mayOrder = useMayChange('orders')
   const [dialog, setDialog] = useState<OpenDialog>()
   const [message, setMessage] = useState<FinderMessage>()
   const finder = useRef<PetFinderHandle>(null)
   const pieces = lines.reduce((sum, { quantity }) => sum + quantity, 0)
-  const onScan = (barcode: string) => {
-    if (barcode === DONE) void till.sell()
-    else finder.current?.find(barcode)
+  /** The last pick. The amount of its line has the focus. */
+  const [picked, setPicked] = useState<{ readonly petId: bigint }>()
+  // On a touch screen the keyboard would cover half of the view.
+  const hasKeyboard = matchMedia('(pointer: fine)').matches
+  const pick = (petId: bigint) => {
+    till.add(petId)
+    if (hasKeyboard) setPicked({ petId })
   }
-  useScan(onScan)
   const sell = () => {
-    // On a touch screen the keyboard would cover half of the view.
-    if (matchMedia('(pointer: fine)').matches) finder.current?.focus()
+    // An amount that was typed without Enter is saved.
+    if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
+    if (hasKeyboard) finder.current?.focus()
     void till.sell()
   }
+  const onScan = (barcode: string) => {
+    if (barcode === DONE) sell()
+    else finder.current?.findBarcode(barcode)
+  }
+  useScan(onScan)
   const discard = async () => {
     const removed = `${petsWords(lines.length)} will be removed from the list. Nothing was sold.`
     if (await askToDiscard('Discard this sale?', removed)) till.clear()
@@ -76,10 +85,10 @@ function OpenTill({ owner }: { readonly owner: KeyOwner }) {
         <PetFinder
           ref={finder}
           label="Scan or search"
-          hint="Each scan adds one piece."
+          hint="Each scan adds one piece. Type how many, and press Enter."
           message={message}
           onMessage={setMessage}
-          onPick={(petId) => till.add(petId)}
+          onPick={pick}
         />
       </div>
       <div className="card">
@@ -97,7 +106,14 @@ function OpenTill({ owner }: { readonly owner: KeyOwner }) {
             )}
             <ul aria-label="This sale">
               {lines.map((line) => (
-                <CartLine key={String(line.petId)} till={till} line={line} />
+                <CartLine
+                  key={String(line.petId)}
+                  till={till}
+                  line={line}
+                  focusFor={picked?.petId === line.petId ? picked : undefined}
+                  onEnter={() => finder.current?.focus()}
+                  onScan={onScan}
+                />
               ))}
             </ul>
             <div className="card__footer sell__foot">
@@ -112,7 +128,7 @@ function OpenTill({ owner }: { readonly owner: KeyOwner }) {
                   Discard
                 </Button>
                 {mayOrder && <Button onClick={() => setDialog('reserve')}>Reserve…</Button>}
-                <Button tone="primary" className="sell__button" isBusy={isSelling} onClick={sell}>
+                <Button tone="primary" className="sell__button" onClick={sell}>
                   Sell {piecesWords(pieces)}
                 </Button>
               </div>
@@ -143,7 +159,12 @@ function failureText(
   return `Nothing was sold. Change or remove ${pets}, then sell again.`
 }
 
-function CartLine({ till, line: { petId, quantity } }: { readonly till: Till; readonly line: SaleLine }) {
+interface CartLineProps extends Pick<ComponentProps<typeof AmountInput>, 'focusFor' | 'onEnter' | 'onScan'> {
+  readonly till: Till
+  readonly line: SaleLine
+}
+
+function CartLine({ till, line: { petId, quantity }, ...amountField }: CartLineProps) {
   const { stock } = useSession()
   useStock()
   const row = stock.lookUp(petId)
@@ -161,8 +182,14 @@ function CartLine({ till, line: { petId, quantity } }: { readonly till: Till; re
         label={`How many ${name}`}
         amount={quantity}
         onChange={(wanted) => till.setQuantity(petId, wanted)}
+        {...amountField}
       />
-      <Button tone="quiet" icon="close" aria-label={`Remove ${name}`} onClick={() => till.remove(petId)} />
+      <Button
+        tone="quiet"
+        icon="close"
+        aria-label={`Remove ${name}`}
+        onClick={() => till.setQuantity(petId, 0)}
+      />
       {refusal !== undefined && (
         <div className="cluster negative sell-line__refusal" role="alert">
           <Icon name="warning" />

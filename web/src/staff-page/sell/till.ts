@@ -1,7 +1,13 @@
 import { newReversal, reverseAdjustment } from '../data/history/reverse.ts'
 import { KeptWork, keptCount, keptFields, keptId, keptRows, keptText } from '../data/kept-work.ts'
 import { State } from '../data/observable.ts'
-import { type RefusedPet, type SaleLine, SaleQueue } from '../data/sales/sale-queue.ts'
+import {
+  newSale,
+  type RefusedPet,
+  type RefusedSale,
+  type SaleLine,
+  SaleQueue,
+} from '../data/sales/sale-queue.ts'
 import type { SaveContext } from '../data/stock/own-request.ts'
 import type { QuantityChange } from '../data/stock/undo-history.ts'
 import { hideToast, showToast } from '../data/toasts.ts'
@@ -13,7 +19,6 @@ interface TillState {
   /** The latest first. */
   readonly lines: readonly SaleLine[]
   readonly receipt: string
-  readonly isSelling: boolean
   /** Why the last try to sell these lines was refused. */
   readonly failure: string | undefined
   readonly refused: ReadonlyMap<bigint, RefusedPet>
@@ -37,7 +42,7 @@ export class Till extends State<TillState> {
   }
 
   readonly readAgain = (): void => {
-    if (!this.get().isSelling) this.setValue(readCart(this.#kept))
+    this.setValue(readCart(this.#kept))
   }
 
   add(petId: bigint, quantity = 1): void {
@@ -48,12 +53,10 @@ export class Till extends State<TillState> {
     this.#setLines([{ petId, quantity: before + quantity }, ...lines.filter((line) => line.petId !== petId)])
   }
 
+  /** Sets the quantity of a line; 0 removes the line. */
   setQuantity(petId: bigint, quantity: number): void {
-    this.#setLines(this.get().lines.map((line) => (line.petId === petId ? { petId, quantity } : line)))
-  }
-
-  remove(petId: bigint): void {
-    this.#setLines(this.get().lines.filter((line) => line.petId !== petId))
+    const lines = this.get().lines.map((line) => (line.petId === petId ? { petId, quantity } : line))
+    this.#setLines(lines.filter((line) => line.quantity > 0))
   }
 
   setReceipt(receipt: string): void {
@@ -66,27 +69,30 @@ export class Till extends State<TillState> {
 
   /** Starts the next sale, with the next receipt. */
   next(): void {
-    this.#kept.write(COUNTER, { day: today(), number: this.#receiptNumber() })
-    this.#kept.write(CART, undefined)
-    this.setValue(readCart(this.#kept))
+    const isProposed = this.#receipt() === this.#proposedReceipt()
+    if (isProposed) this.#kept.write(COUNTER, { day: today(), number: this.#receiptNumber() })
+    this.clear()
   }
 
-  /** Books all lines as one sale. If the service cannot be reached, the queue books it later. */
+  /**
+   * Books all lines as one sale. The next basket is open at once. If the service cannot be reached, the queue books the
+   * sale later.
+   */
   async sell(): Promise<void> {
-    const { lines, isSelling } = this.get()
-    if (isSelling || lines.length === 0) return
-    const receipt = this.get().receipt.trim() || this.#proposedReceipt()
+    const { lines } = this.get()
+    if (lines.length === 0) return
+    const receipt = this.#receipt()
     const pieces = lines.reduce((sum, { quantity }) => sum + quantity, 0)
-    hideToast('sale')
-    this.setValue({ ...this.get(), ...NOTHING_REFUSED, isSelling: true })
-    const outcome = await this.queue.book(lines, receipt)
+    const sale = newSale(lines, receipt)
+    showToast({ name: 'sale', text: `Booking sale ${receipt}.` })
+    const booking = this.queue.book(sale)
+    this.next()
+    const outcome = await booking
     if (outcome.type === 'refused') {
-      const { message, pets } = outcome.refusal
-      const refused = new Map(pets.map((pet) => [pet.petId, pet]))
-      this.setValue({ ...this.get(), isSelling: false, failure: message, refused })
+      hideToast('sale')
+      this.#takeBack({ ...sale, refusal: outcome.refusal })
       return
     }
-    this.next()
     if (outcome.type === 'waiting') {
       const text = `Sale ${receipt} is kept here, and booked when the service can be reached.`
       showToast({ name: 'sale', text })
@@ -95,6 +101,17 @@ export class Till extends State<TillState> {
     const undo = () => void this.#undo(outcome.changes, receipt)
     const text = `Sold ${piecesWords(pieces)}, receipt ${receipt}.`
     showToast({ name: 'sale', text, action: { label: 'Undo', run: undo } })
+  }
+
+  /** The person at the till decides on a refused sale at once, or later if the next basket is not empty. */
+  #takeBack(sale: RefusedSale): void {
+    if (this.get().lines.length > 0) {
+      this.queue.keep(sale)
+      return
+    }
+    const { lines, receipt, refusal } = sale
+    const refused = new Map(refusal.pets.map((pet) => [pet.petId, pet]))
+    this.#keep({ lines, receipt, failure: refusal.message, refused })
   }
 
   async #undo(changes: readonly QuantityChange[], receipt: string): Promise<void> {
@@ -110,14 +127,19 @@ export class Till extends State<TillState> {
   }
 
   #setLines(lines: readonly SaleLine[]): void {
-    this.#keep({ ...this.get(), lines, ...NOTHING_REFUSED })
+    // A receipt belongs to one customer.
+    const receipt = lines.length === 0 ? '' : this.get().receipt
+    this.#keep({ lines, receipt, ...NOTHING_REFUSED })
   }
 
   #keep(state: TillState): void {
-    if (this.get().isSelling) return
     const { lines, receipt } = state
     this.#kept.write(CART, { receipt, lines: lines.map(({ petId, quantity }) => [String(petId), quantity]) })
     this.setValue(state)
+  }
+
+  #receipt(): string {
+    return this.get().receipt.trim() || this.#proposedReceipt()
   }
 
   #proposedReceipt(): string {
@@ -138,14 +160,13 @@ function readCart(kept: KeptWork): TillState {
       return petId === undefined || quantity === undefined ? [] : [{ petId, quantity }]
     }),
     receipt: keptText(receipt),
-    isSelling: false,
     ...NOTHING_REFUSED,
   }
 }
 
 /** The till of the person who is signed in. Its queue keeps sending while other views are shown. */
 export const tillOf = perSession(({ saving }, owner: KeyOwner) => {
-  const queue = new SaleQueue(saving, owner.id)
+  const queue = new SaleQueue(saving, new KeptWork(owner.id, 'sales', localStorage, 1))
   const kept = new KeptWork(owner.id, 'sell')
   const till = new Till(saving, kept, queue)
   queue.start()

@@ -3,12 +3,13 @@ import { Button } from '../ui/button.tsx'
 import { ask } from '../ui/confirm.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
+import { useScannerKeys } from '../ui/scanner.ts'
 import { vault } from './device-people.ts'
 import { setPin as encryptWithPin, openSession } from './signed-in.ts'
 import { MAX_WRONG_PINS, type Person, PIN_FORM } from './vault.ts'
 
 const NOT_A_PIN = 'A PIN has 4 to 8 digits.'
-const PIN_FIELD = { type: 'password', isNumber: true, maxLength: 8 } as const
+const PIN_FIELD = { type: 'password', isNumber: true } as const
 
 interface CardFormProps {
   readonly title: string
@@ -45,6 +46,7 @@ export function PinForm({ person, onRemoved }: PinFormProps) {
   const [pin, setPin] = useState('')
   const [problem, setProblem] = useState<string>()
   const [isBusy, setBusy] = useState(false)
+  useScannerKeys(() => setProblem('This device is locked. Enter your PIN, then scan again.'))
   const unlock = async () => {
     if (isBusy) return
     if (!PIN_FORM.test(pin)) {

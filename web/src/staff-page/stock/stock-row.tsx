@@ -7,6 +7,7 @@ import type { StockRow } from '../data/stock/stock-model.ts'
 import { CategoryName } from '../pet-form/category-name.tsx'
 import { Reserved } from '../quantity/reserved.tsx'
 import { RowState } from '../quantity/row-state.tsx'
+import { StatusBadge } from '../quantity/status-badge.tsx'
 import { readChange } from '../quantity/typed-change.ts'
 import { wholeNumber } from '../ui/charts/quantity-axis.ts'
 import { href } from '../ui/navigation.ts'
@@ -106,7 +107,7 @@ export const StockTableRow = memo(function StockTableRow(props: Props) {
         <CategoryName id={row.categoryId} />
       </div>
       <div role="gridcell" className="stock-row__status">
-        <span className={`badge badge--${status}`}>{status}</span>
+        <StatusBadge status={status} quantity={quantity} reserved={reserved} />
       </div>
       <div role="gridcell" className="stock-row__state">
         {state === undefined ? (

@@ -11,9 +11,11 @@ import { SearchField } from '../ui/search-field.tsx'
 import { SegmentedControl } from '../ui/segmented-control.tsx'
 import { KEY_HELP } from './grid-machine.ts'
 import type { TableActions } from './use-grid.ts'
+import type { ShownRows } from './use-shown-rows.ts'
 
 interface Props {
   readonly table: TableActions
+  readonly shown: ShownRows
   readonly onHelp: () => void
   readonly onFind: () => void
 }
@@ -23,14 +25,14 @@ const STATUS_OPTIONS = (['all', ...STATUSES] as const).map((value) => ({
   label: `${value[0]?.toUpperCase()}${value.slice(1)}`,
 }))
 
-export function Toolbar({ table, onHelp, onFind }: Props) {
+export function Toolbar({ table, shown, onHelp, onFind }: Props) {
   const session = useSession()
   const { filter } = useReadable(session.table)
   const categories = useReadable(session.categories)
   const mayChange = useMayChange('stock')
   const isUndoable = useReadable(session.undo).length > 0
   const search = useRef<HTMLInputElement>(null)
-  const { isExporting, exportAll } = useExport()
+  const { isExporting, exportAll } = useExport(shown)
   const onSearchKey = (event: KeyboardEvent) => {
     if (event.target !== search.current || (event.key !== 'Enter' && event.key !== 'ArrowDown')) return
     event.preventDefault()
@@ -104,7 +106,7 @@ export function Toolbar({ table, onHelp, onFind }: Props) {
 }
 
 /** Exports all pets that match the filter, also those that are not loaded. */
-function useExport() {
+function useExport({ latest, search }: ShownRows) {
   const session = useSession()
   const [isExporting, setExporting] = useState(false)
   const exportAll = async () => {
@@ -112,7 +114,13 @@ function useExport() {
     const today = new Date().toISOString().slice(0, 10)
     setExporting(true)
     const { exportPets } = await import('../data/catalog-export.ts')
-    await exportPets(session.client, searchQueryOf(filter, sort), `stock-${today}.csv`)
+    const query = searchQueryOf(filter, sort)
+    const file = `stock-${today}.csv`
+    // The search of the page finds parts of words, and the search of the service does not.
+    const isOwnSearch = search === undefined && query.q !== undefined
+    const petIds = new Set(latest().map(({ petId }) => petId))
+    if (isOwnSearch) await exportPets(session.client, { ...query, q: undefined }, file, petIds)
+    else await exportPets(session.client, query, file)
     setExporting(false)
   }
   return { isExporting, exportAll }

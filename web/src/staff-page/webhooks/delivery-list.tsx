@@ -12,10 +12,12 @@ import { RetryNotice } from '../ui/notices.tsx'
 interface Props {
   readonly list: LiveList<WebhookDelivery>
   readonly url: string
+  /** Sends the event of this message and all later ones again. */
+  readonly onSendAgain: (messageId: string) => Promise<void>
 }
 
 /** The attempts to deliver events of one webhook, newest first. */
-export const DeliveryList = memo(function DeliveryList({ list, url }: Props) {
+export const DeliveryList = memo(function DeliveryList({ list, url, onSendAgain }: Props) {
   const snapshot = useReadable(list)
   const { rows, next, isLoading, isLoadingMore, failure } = snapshot
   const [isFailedOnly, setFailedOnly] = useState(false)
@@ -59,12 +61,18 @@ export const DeliveryList = memo(function DeliveryList({ list, url }: Props) {
                 <Outcome {...delivery} />
               </span>
               <span className="delivery__figures muted small number">
+                {delivery.parked === true && <span>Skipped</span>}
                 {delivery.attempt > 1 && <span>Attempt {delivery.attempt}</span>}
                 <span>{delivery.durationMs.toLocaleString('en')} ms</span>
               </span>
               <Moment at={Date.parse(delivery.at)} now={now} />
               <div className="stack delivery__answer">
                 <Response {...delivery} />
+                {delivery.messageId.startsWith('evt_') && (
+                  <Button size="small" onClick={() => void onSendAgain(delivery.messageId)}>
+                    Send again from here
+                  </Button>
+                )}
               </div>
             </li>
           ))}

@@ -2,6 +2,7 @@ import { isPetstoreError, type Webhook, type WebhookTest } from '@petstore/clien
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/compat'
 import { Icon } from '../../design/icon.tsx'
 import { CopyButton } from '../../shared/copy-button.tsx'
+import { useReadable } from '../data/observable.ts'
 import { showToast } from '../data/toasts.ts'
 import {
   behindWords,
@@ -14,11 +15,12 @@ import {
   webhookFailure,
 } from '../data/webhooks/webhook-words.ts'
 import type { Webhooks } from '../data/webhooks/webhooks.ts'
+import { useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { ask } from '../ui/confirm.tsx'
 import { useLostFocus } from '../ui/hooks.ts'
 import { DeliveryList, TestResult } from './delivery-list.tsx'
-import { RedeliverForm, WebhookForm } from './webhook-forms.tsx'
+import { WebhookForm } from './webhook-forms.tsx'
 
 const TONES: Readonly<Record<WebhookCondition, string>> = {
   on: 'positive',
@@ -38,8 +40,10 @@ interface Props {
 
 /** One webhook: its state, its actions, its deliveries. */
 export function WebhookCard({ webhook, webhooks, secret, now, onRemoved }: Props) {
-  const { id, url, kinds } = webhook
-  const [panel, setPanel] = useState<'edit' | 'send again'>()
+  const { id, url, kinds, paused, pauseReason } = webhook
+  const { owner } = useSession()
+  const managesKeys = useReadable(owner)?.permissions.includes('keys') === true
+  const [isEditing, setEditing] = useState(false)
   const [work, setWork] = useState<string>()
   const [failure, setFailure] = useState<string>()
   const [test, setTest] = useState<WebhookTest>()
@@ -51,8 +55,8 @@ export function WebhookCard({ webhook, webhooks, secret, now, onRemoved }: Props
   useLostFocus(card, condition)
 
   const focusCard = () => card.current?.focus()
-  const closePanel = () => {
-    setPanel(undefined)
+  const closeForm = () => {
+    setEditing(false)
     focusCard()
   }
   const run = async (words: string, act: () => Promise<unknown>) => {
@@ -78,6 +82,7 @@ export function WebhookCard({ webhook, webhooks, secret, now, onRemoved }: Props
       if (showsDeliveries) await deliveries.reload()
     })
   const setPaused = (words: string, paused: boolean) => run(words, () => webhooks.update(id, { paused }))
+  const takeOver = () => run('Taking over', () => webhooks.takeOver(id))
   const rotateSecret = async () => {
     const isSure = await ask(NEW_SECRET_QUESTION)
     if (isSure) await run('Making a new secret', () => webhooks.rotateSecret(id))
@@ -92,11 +97,11 @@ export function WebhookCard({ webhook, webhooks, secret, now, onRemoved }: Props
       onRemoved()
     })
   }
-  const sendAgain = async (since: Date) => {
-    const events = await webhooks.redeliver(id, since)
-    showToast({ name: 'webhook', text: againWords(events) })
-    closePanel()
-  }
+  const sendAgain = (messageId: string) =>
+    run('Sending again', async () => {
+      await webhooks.replay(id, messageId)
+      showToast({ name: 'webhook', text: 'This event and all later ones are sent again.' })
+    })
   const toggleDeliveries = () => {
     setShowsDeliveries(!showsDeliveries)
     if (!showsDeliveries) void deliveries.reload()
@@ -123,7 +128,9 @@ export function WebhookCard({ webhook, webhooks, secret, now, onRemoved }: Props
       <p className="cluster number">
         <span>{behindWords(webhook, now)}</span>
         {condition === 'failing' && <span>{nextAttemptWords(webhook, now)}</span>}
-        {condition === 'paused' && <span>Nothing is sent until you resume it. Nothing is lost.</span>}
+        {paused && condition === 'paused' && (
+          <span>Nothing is sent until you resume it. Nothing is lost.</span>
+        )}
       </p>
       {trouble !== undefined && (
         <div className={`notice notice--${condition === 'off' ? 'negative' : 'caution'}`}>
@@ -145,11 +152,11 @@ export function WebhookCard({ webhook, webhooks, secret, now, onRemoved }: Props
       <div className="cluster">
         {condition === 'off' && action('Turn on', () => setPaused('Turning on', false))}
         {action('Send test event', sendTest)}
-        {action('Send again since…', () => setPanel('send again'), panel === 'send again')}
         {action('Deliveries', toggleDeliveries, showsDeliveries)}
-        {condition === 'paused' && action('Resume', () => setPaused('Resuming', false))}
+        {pauseReason !== undefined && managesKeys && action('Take over', takeOver)}
+        {paused && condition === 'paused' && action('Resume', () => setPaused('Resuming', false))}
         {(condition === 'on' || condition === 'failing') && action('Pause', () => setPaused('Pausing', true))}
-        {action('Edit', () => setPanel('edit'), panel === 'edit')}
+        {action('Edit', () => setEditing(true), isEditing)}
         {action('New secret', rotateSecret)}
         {action('Remove', remove)}
         <span className="cluster muted" role="status">
@@ -166,7 +173,7 @@ export function WebhookCard({ webhook, webhooks, secret, now, onRemoved }: Props
           {failure}
         </p>
       )}
-      {panel === 'edit' && (
+      {isEditing && (
         <div className="webhook-panel panel stack">
           <WebhookForm
             title="Edit the webhook"
@@ -174,19 +181,14 @@ export function WebhookCard({ webhook, webhooks, secret, now, onRemoved }: Props
             submitWords="Save"
             onSubmit={async (draft) => {
               await webhooks.update(id, draft)
-              closePanel()
+              closeForm()
             }}
-            onLeave={closePanel}
+            onLeave={closeForm}
           />
         </div>
       )}
-      {panel === 'send again' && (
-        <div className="webhook-panel panel stack">
-          <RedeliverForm now={now} onSubmit={sendAgain} onLeave={closePanel} />
-        </div>
-      )}
       <div role="status">{test !== undefined && <TestResult test={test} />}</div>
-      {showsDeliveries && <DeliveryList list={deliveries} url={url} />}
+      {showsDeliveries && <DeliveryList list={deliveries} url={url} onSendAgain={sendAgain} />}
     </li>
   )
 }
@@ -207,11 +209,6 @@ const REMOVE_QUESTION = {
   ],
   yes: 'Remove',
   no: 'Keep it',
-}
-
-function againWords(events: number): string {
-  if (events === 0) return 'Nothing has happened since then.'
-  return events === 1 ? '1 event is sent again.' : `${events.toLocaleString('en')} events are sent again.`
 }
 
 interface SecretProps {

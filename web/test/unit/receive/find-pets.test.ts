@@ -36,6 +36,16 @@ test('a barcode comes before an id, and a UPC is the same with and without its 0
   expect(petNamed(stock, '5')?.petId).toBe(5n)
 })
 
+test('a text with the form of a barcode, whole or cut, is never an id', () => {
+  const stock = stocked()
+  stock.take([{ petId: 12_345_678n, name: 'Long', quantity: 1, status: 'available' }])
+  for (const text of ['00000004', '000004', '04', '12345678']) {
+    expect([text, petNamed(stock, text)]).toEqual([text, undefined])
+  }
+  // A person still finds it in the list of matches.
+  expect(petsLike(stock, '12345678', 9).map(({ petId }) => petId)).toEqual([12_345_678n])
+})
+
 test('two pets swap their barcodes, and one that another pet has taken over is no more the first one’s', () => {
   const { barcodes } = stocked()
   barcodes.take([

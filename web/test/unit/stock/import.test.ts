@@ -209,10 +209,14 @@ describe('a plan', () => {
     }
   })
 
-  test('refuses changed quantities if the key may not change the stock', () => {
-    const file = read(`${HEADER}\n1,Pet 1,1,available,6\n2,Two,1,available,5\n`)
+  test('refuses changed quantities, and new pets with a quantity, if the key may not change the stock', () => {
+    const rows = ['1,Pet 1,1,available,6', '2,Two,1,available,5', '3,Three,1,sold,4', '4,Four,1,sold,0']
+    const file = read(`${HEADER}\n${rows.join('\n')}\n`)
     const store = { pets: new Map([known(1n), known(2n)]), categories: [DOGS], mayChangeStock: false }
-    expect(planImport(file, store)).toMatchObject({ refused: [{ line: 2 }], lines: [{ line: 3 }] })
+    expect(planImport(file, store)).toMatchObject({
+      refused: [{ line: 2 }, { line: 4 }],
+      lines: [{ line: 3 }, { line: 5 }],
+    })
   })
 
   test('needs requests, and time if the limits of the key are low', () => {
@@ -320,6 +324,15 @@ describe('an import', () => {
     expect(run.get()).toMatchObject({ added: 2_500, total: 2_500, failed: [] })
     expect([...new Set(seen)]).toEqual([0, 1_000, 2_000, 2_500])
     expect(await planNow(text)).toMatchObject({ lines: [], unchanged: 2_500 })
+  })
+
+  test('stops if somebody else has added a category with the same name meanwhile', async () => {
+    const { run, planNow } = await begin()
+    const text = 'name,category,status,quantity\nOlm,Newts,available,1'
+    const made = await planNow(text)
+    await client.categories.create({ name: 'NEWTS' })
+    await run.start(made, 'pets.csv')
+    expect(run.get()).toMatchObject({ added: 0, stoppedBy: 'There is such a category already.' })
   })
 
   test('reports the lines that the service refuses, and saves the rest of their batch', async () => {

@@ -87,6 +87,29 @@ test('a repeated change that meets a conflict which is over has a key of its own
   expect(await inStock(53n)).toBe(5)
 })
 
+test('a conflict shows the latest quantity, and ends when the pet has the wanted one or is gone', async () => {
+  const desk = openDesk()
+  await service.setQuantity(20n, '{"quantity":4}')
+  expect(await desk.editor.save(20n, 7, seen)).toMatchObject({ kind: 'conflict', theirs: { quantity: 4 } })
+  const edit = () => desk.editor.get().get(20n)
+  const becomes = (quantity: number) => {
+    desk.stock.apply({ petId: 20n, quantity, status: 'available' }, true)
+    desk.stock.publishNow()
+  }
+  becomes(4)
+  expect(edit()).toMatchObject({ kind: 'conflict', target: 7, theirs: { quantity: 4 } })
+  becomes(5)
+  expect(edit()).toMatchObject({ kind: 'conflict', target: 7, theirs: { quantity: 5 } })
+  becomes(7)
+  expect(edit()).toBeUndefined()
+
+  await service.setQuantity(21n, '{"quantity":4}')
+  await desk.editor.save(21n, 7, seen)
+  desk.stock.remove(21n)
+  desk.stock.publishNow()
+  expect(desk.editor.get().get(21n)).toBeUndefined()
+})
+
 test('a row never says that it was saved while it shows what stood before', async () => {
   const desk = openDesk()
   const shown: (number | undefined)[] = []

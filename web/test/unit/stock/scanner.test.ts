@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { ScanReader } from '../../../src/staff-page/scanner/scanner.ts'
+import { ScanReader } from '../../../src/staff-page/ui/scanner.ts'
 
 interface Typing {
   /** Milliseconds from one key to the next. */
@@ -68,10 +68,14 @@ test.each([1, 6, 12])('one that a busy machine held up before character %d is wh
   expect(typingAt(scanOf(CODE), gapsWith(12, { [index]: 140 }))).toEqual([CODE])
 })
 
+test.each([2, 7, 12])('one that a wireless scanner paused before character %d is whole', (index) => {
+  expect(typingAt(scanOf(CODE), gapsWith(12, { [index]: 200 }))).toEqual([CODE])
+})
+
 test.each([
-  ['one of them much too late', scanOf(CODE), gapsWith(12, { 8: 160 })],
+  ['one of them much too late', scanOf(CODE), gapsWith(12, { 8: 600 })],
   ['two of them late', scanOf(CODE), gapsWith(12, { 3: 60, 9: 60 })],
-  ['one late and the others not quick enough for that', scanOf('123456'), [0, 45, 45, 140, 45, 45, 45]],
+  ['one late and the others not quick enough for that', scanOf('123456'), [0, 140, 45, 45, 45, 45, 45]],
   ['some digits rolled off, then Enter', scanOf('123456'), [0, 25, 25, 25, 25, 25, 90]],
 ] as const)('%s is no scan', (_, keys, gaps) => {
   expect(typingAt(keys, gaps)).toEqual([])

@@ -27,7 +27,8 @@ const NO_CALLS = {
   update: refuse,
   remove: refuse,
   rotateSecret: refuse,
-  redeliver: refuse,
+  replay: refuse,
+  takeOver: refuse,
   test: refuse,
   deliveries: refuse,
 }
@@ -110,6 +111,7 @@ describe('the list of webhooks', () => {
     state: 'on',
     createdAt: AT,
     behind: { events: 0 },
+    heldPets: 0,
     ...more,
   })
 

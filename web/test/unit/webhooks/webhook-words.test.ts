@@ -26,6 +26,7 @@ function webhook(more: Partial<Webhook> = {}): Webhook {
     state: 'on',
     createdAt: ago(600),
     behind: { events: 0 },
+    heldPets: 0,
     ...more,
   }
 }
@@ -59,6 +60,8 @@ describe('how a webhook stands', () => {
     const all = [webhook(), FAILING, webhook({ state: 'paused', paused: true }), OFF]
     expect(all.map(conditionOf)).toEqual(['on', 'failing', 'paused', 'off'])
     expect(conditionOf({ ...FAILING, state: 'off' })).toBe('off')
+    expect(conditionOf(webhook({ heldPets: 1, retryAt: ago(-2) }))).toBe('failing')
+    expect(conditionOf(webhook({ heldPets: 1 }))).toBe('on')
   })
 
   test.each([
@@ -78,6 +81,8 @@ describe('how a webhook stands', () => {
   test('what is wrong, and what to do', () => {
     expect(troubleWords(webhook(), NOW)).toBeUndefined()
     expect(troubleWords(FAILING, NOW)).toMatch(/^Failing since .*Nothing is lost.*turned off\.$/)
+    const orphan = webhook({ state: 'paused', pauseReason: 'its key key_1 is revoked' })
+    expect(troubleWords(orphan, NOW)).toStartWith('Paused, because its key key_1 is revoked.')
     expect(troubleWords(OFF, NOW)).toMatch(
       /^Turned off 3 minutes ago: the receiver answered 410 Gone\. .*turn it on/,
     )

@@ -57,7 +57,7 @@ export class Categories extends State<CategoryList> {
     })
   }
 
-  /** Events do not report that a category was renamed, so a view that edits categories calls this when it opens. */
+  /** A view that edits categories calls this when it opens. */
   reload(): Promise<void> {
     return this.#list.reload()
   }
@@ -70,8 +70,9 @@ export class Categories extends State<CategoryList> {
     this.#list.remove(categoryId)
   }
 
-  /** Whether a pet is in an unknown category, or its category has another threshold than the page knows. */
+  /** Whether a category changed, a pet is in an unknown one, or its category has another threshold than the page knows. */
   #isNews(event: InventoryEvent): boolean {
+    if (event.type === 'category') return true
     if (event.type === 'pet') return !this.get().byId.has(event.categoryId)
     if (event.type !== 'low' && event.type !== 'recovered') return false
     const row = this.#context.stock.find(event.petId)

@@ -1,7 +1,8 @@
 import { type CallOptions, isPetstoreError, type Order, type OrderState } from '@petstore/client'
-import { fold, searchTerms } from '../stock/search-text.ts'
+import { searchTerms } from '../stock/search-text.ts'
 import type { StockModel } from '../stock/stock-model.ts'
 import { type ReadPage, readAll } from '../stock/stock-search.ts'
+import { customerMatch, hasCustomerWords } from './customer-match.ts'
 import { ORDERS_PER_PAGE, type OrderSource } from './order-list.ts'
 
 /** A held order is an open one that expires by itself. */
@@ -13,9 +14,10 @@ export interface OrderFilter {
 }
 
 export interface OrderQuery extends CallOptions {
-  readonly state: OrderState
+  /** Open and complete orders by default. */
+  readonly state?: OrderState
   readonly petId?: bigint
-  /** The beginning of the customer's name. The orders are then sorted by customer, otherwise by id. */
+  /** Words of the customer, or the starts of words. */
   readonly customer?: string
   readonly limit: number
 }
@@ -30,15 +32,18 @@ export const FIRST_ORDER_FILTER: OrderFilter = { kind: 'open', query: '' }
 
 /** The orders of this many pets are requested pet by pet. For more pets, all orders are examined. */
 const MAX_PETS = 8
-/** The orders of more than this many matches by customer are not shown. */
-const MAX_CUSTOMER_ORDERS = 1_000
+/** Together, the lists of these states have every order. */
+const LISTED_STATES: readonly (OrderState | undefined)[] = [undefined, 'cancelled', 'expired']
 const EXAMINED_PER_PAGE = 1_000
 /** The pets of a large store that a search loads at most. */
 const MAX_NAMED_PETS = 5_000
 const TOO_MANY_PETS = `More than ${MAX_NAMED_PETS.toLocaleString('en')} pets match. Type more of the name.`
 const MAX_INT64 = 2n ** 63n - 1n
 
-/** Finds the orders of one kind by the id of the order, by the customer, and by the pet's name, id or barcode. */
+/**
+ * Finds orders in all states by the id of the order and by the customer, and orders of one kind by the pet's name, id or
+ * barcode.
+ */
 export function searchOrders(
   orders: OrderReads,
   { kind, query }: OrderFilter,
@@ -55,24 +60,31 @@ export function searchOrders(
   const scanned = stock.barcodes.find(query.trim())
   const orderId = scanned === undefined ? idIn(query) : undefined
   let petIds: ReadonlySet<bigint> = new Set(scanned === undefined ? [] : [scanned])
-  const customer = customerWords(query)
+  const isOfCustomer = customerMatch(query)
+  /** The service compares words more exactly than this page does. */
+  const foundByCustomer = new Set<bigint>()
   const fits = (order: Order) =>
-    isOfKind(order) &&
-    (order.id === orderId ||
-      petIds.has(order.petId) ||
-      (customer !== '' && customerWords(order.customer ?? '').startsWith(customer)))
+    order.id === orderId ||
+    foundByCustomer.has(order.id) ||
+    isOfCustomer(order.customer) ||
+    (isOfKind(order) && petIds.has(order.petId))
   async function* read(signal: AbortSignal): AsyncGenerator<Order> {
     if (scanned === undefined) petIds = await matchingPets(stock, readPets, query, signal)
-    if (petIds.size > MAX_PETS) {
-      yield* orders.list({ state, limit: EXAMINED_PER_PAGE, signal })
-      return
-    }
+    const ordersOfPets =
+      petIds.size > MAX_PETS
+        ? [orders.list({ state, limit: EXAMINED_PER_PAGE, signal })]
+        : [...petIds].map((petId) => orders.list({ state, petId, limit, signal }))
+    const ordersOfCustomer = hasCustomerWords(query)
+      ? LISTED_STATES.map((listed) => {
+          const of = listed === undefined ? {} : { state: listed }
+          const list = orders.list({ ...of, customer: query, limit: ORDERS_PER_PAGE + 1, signal })
+          return noteIds(list, foundByCustomer)
+        })
+      : []
     yield* merged([
       ...(orderId === undefined ? [] : [orderWithId(orders, orderId, signal)]),
-      ...[...petIds].map((petId) => orders.list({ state, petId, limit, signal })),
-      ...(customer === ''
-        ? []
-        : [byId(orders.list({ state, customer, limit: MAX_CUSTOMER_ORDERS, signal }))]),
+      ...ordersOfPets,
+      ...ordersOfCustomer,
     ])
   }
   return { fits, read }
@@ -103,18 +115,18 @@ async function matchingPets(
   return new Set(matching.map(({ petId }) => petId))
 }
 
-/** The words of a customer as the service compares them: letters and digits without case and accents. */
-function customerWords(text: string): string {
-  return (fold(text).match(/[\p{L}\p{N}]+/gu) ?? []).join(' ')
-}
-
-function idIn(query: string): bigint | undefined {
+/** The id in a text such as `17` or `#17`. */
+export function idIn(query: string): bigint | undefined {
   const digits = /^#?(-?\d{1,19})$/.exec(query.trim())?.[1]
   const id = digits === undefined ? undefined : BigInt(digits)
   return id !== undefined && id <= MAX_INT64 ? id : undefined
 }
 
-async function* orderWithId(orders: OrderReads, orderId: bigint, signal: AbortSignal): AsyncGenerator<Order> {
+export async function* orderWithId(
+  orders: OrderReads,
+  orderId: bigint,
+  signal: AbortSignal,
+): AsyncGenerator<Order> {
   try {
     yield await orders.get(orderId, { signal })
   } catch (error) {
@@ -122,13 +134,11 @@ async function* orderWithId(orders: OrderReads, orderId: bigint, signal: AbortSi
   }
 }
 
-/** The first orders of a list that is sorted by customer, sorted by id. */
-async function* byId(list: AsyncIterable<Order>): AsyncGenerator<Order> {
-  const orders: Order[] = []
+async function* noteIds(list: AsyncIterable<Order>, ids: Set<bigint>): AsyncGenerator<Order> {
   for await (const order of list) {
-    if (orders.push(order) === MAX_CUSTOMER_ORDERS) break
+    ids.add(order.id)
+    yield order
   }
-  yield* orders.sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
 /** Merges lists that are sorted by id, each order once. */

@@ -1,6 +1,6 @@
 import { isPetstoreError } from '@petstore/client'
 import { failureWords } from '../failure-words.ts'
-import { KeptWork, keptCount, keptFields, keptId, keptRows } from '../kept-work.ts'
+import { type KeptWork, keptCount, keptFields, keptId, keptRows } from '../kept-work.ts'
 import { State } from '../observable.ts'
 import { type Batch, isRemembered, randomId, refusedOf, sendBatch } from '../stock/adjustment-batch.ts'
 import type { SaveContext } from '../stock/own-request.ts'
@@ -38,6 +38,8 @@ export interface Sale {
   readonly refusal: Refusal | undefined
 }
 
+export type RefusedSale = Sale & { readonly refusal: Refusal }
+
 export type SaleOutcome =
   | { readonly type: 'booked'; readonly changes: readonly QuantityChange[] }
   | { readonly type: 'refused'; readonly refusal: Refusal }
@@ -57,15 +59,15 @@ export class SaleQueue extends State<readonly Sale[]> {
   readonly #saving: SaveContext
   readonly #kept: KeptWork
   #sending: Promise<boolean> | undefined
-  /** The outcomes that a caller of `book` waits for, by the id of the sale. */
-  readonly #outcomes = new Map<string, SaleOutcome>()
+  /** The callers of `book` that wait for an outcome, by the id of the sale. */
+  readonly #callers = new Map<string, (outcome: SaleOutcome) => void>()
   /** Sales that the browser has no room for. They are lost if the page is closed. */
   readonly #unkept = new Map<string, Sale>()
 
-  constructor(saving: SaveContext, ownerId: string) {
+  constructor(saving: SaveContext, kept: KeptWork) {
     super([])
     this.#saving = saving
-    this.#kept = new KeptWork(ownerId, 'sales', localStorage, 1)
+    this.#kept = kept
     this.#reload()
   }
 
@@ -81,20 +83,26 @@ export class SaleQueue extends State<readonly Sale[]> {
   }
 
   /** Books a sale. A refused sale is not kept: the person at the till decides at once. */
-  async book(lines: readonly SaleLine[], receipt: string): Promise<SaleOutcome> {
-    const sale = newSale(lines, receipt)
-    this.#outcomes.set(sale.id, { type: 'waiting' })
-    this.#keep(sale)
-    await this.#sendWaiting()
-    const outcome = this.#outcomes.get(sale.id) ?? { type: 'waiting' }
-    this.#outcomes.delete(sale.id)
+  async book(sale: Sale): Promise<SaleOutcome> {
+    const outcome = await new Promise<SaleOutcome>((resolve) => {
+      this.#callers.set(sale.id, resolve)
+      this.keep(sale)
+      void this.#sendWaiting().then(() => resolve({ type: 'waiting' }))
+    })
+    this.#callers.delete(sale.id)
     if (outcome.type === 'refused') this.discard(sale)
+    else this.#reload()
     return outcome
+  }
+
+  /** Whether a caller of `book` waits for the outcome. */
+  isBooking({ id }: Sale): boolean {
+    return this.#callers.has(id)
   }
 
   /** Sends a refused sale once more, as a new request. */
   async retry(sale: Sale): Promise<void> {
-    this.#keep({ ...sale, idempotencyKey: randomId(), soldAt: Date.now(), refusal: undefined })
+    this.keep({ ...sale, idempotencyKey: randomId(), soldAt: Date.now(), refusal: undefined })
     await this.#sendWaiting()
   }
 
@@ -122,9 +130,10 @@ export class SaleQueue extends State<readonly Sale[]> {
       if (this.#saving.signal.aborted) return false
       const outcome = await this.#send(sale)
       if (outcome.type === 'waiting') return false
-      if (outcome.type === 'refused') this.#keep({ ...sale, refusal: outcome.refusal })
+      if (outcome.type === 'refused') this.keep({ ...sale, refusal: outcome.refusal })
       else this.discard(sale)
-      if (this.#outcomes.has(sale.id)) this.#outcomes.set(sale.id, outcome)
+      const caller = this.#callers.get(sale.id)
+      if (caller !== undefined) caller(outcome)
       else if (outcome.type === 'booked') showToast({ name: 'sale', text: `Sale ${sale.receipt} is booked.` })
     }
     return true
@@ -152,7 +161,7 @@ export class SaleQueue extends State<readonly Sale[]> {
     }
   }
 
-  #keep(sale: Sale): void {
+  keep(sale: Sale): void {
     if (!this.#kept.write(sale.id, keptSale(sale))) {
       showProblem('sales', NO_ROOM)
       this.#unkept.set(sale.id, sale)
@@ -170,7 +179,7 @@ export class SaleQueue extends State<readonly Sale[]> {
   }
 }
 
-function newSale(lines: readonly SaleLine[], receipt: string): Sale {
+export function newSale(lines: readonly SaleLine[], receipt: string): Sale {
   return {
     id: randomId(),
     idempotencyKey: randomId(),

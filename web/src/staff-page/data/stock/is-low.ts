@@ -11,6 +11,11 @@ export function thresholdOf(
   return lowStockAt ?? (categoryId === undefined ? undefined : byId.get(categoryId)?.lowStockAt)
 }
 
+/** Whether nothing is left to sell, whatever the status. */
+export function isSoldOut({ quantity, reserved }: Pick<StockRow, 'quantity' | 'reserved'>): boolean {
+  return quantity <= reserved
+}
+
 /** Decides as the service does: by the free units, whatever the status. */
 export function isLow(
   row: Pick<StockRow, 'quantity' | 'reserved' | 'lowStockAt' | 'categoryId'>,

@@ -27,7 +27,13 @@ export type EditState =
         readonly sent: Batch | undefined
       }
     })
-  | { readonly kind: 'conflict'; readonly target: number; readonly theirs: EntryState }
+  | {
+      readonly kind: 'conflict'
+      readonly target: number
+      readonly theirs: EntryState
+      /** The row when the conflict was found, which may be older than `theirs`. */
+      readonly row: StockRow | undefined
+    }
 
 /** A request without a response. Sent again with its key, it takes effect at most once. */
 interface Unsettled {
@@ -64,6 +70,7 @@ export class StockEditor extends State<Edits> {
     super(new Map())
     this.#context = context
     this.#history = history
+    context.stock.subscribe(() => this.#followConflicts())
   }
 
   /** Sets the quantity if the entry still is in the state that the user saw. Resolves when nothing is left to send. */
@@ -91,7 +98,12 @@ export class StockEditor extends State<Edits> {
         const result = await saveIfUnchanged(this.#context, save)
         if (undoes !== undefined) this.#history.take(undoes)
         if (result.kind === 'conflict') {
-          outcome = { kind: 'conflict', target: this.#next.get(petId) ?? wanted, theirs: result.theirs }
+          outcome = {
+            kind: 'conflict',
+            target: this.#next.get(petId) ?? wanted,
+            theirs: result.theirs,
+            row: this.#context.stock.find(petId),
+          }
           break
         }
         state = result.item
@@ -218,6 +230,17 @@ export class StockEditor extends State<Edits> {
 
   dismiss(petId: bigint): void {
     if (this.get().get(petId)?.kind !== 'saving') this.#show(petId, undefined)
+  }
+
+  /** A conflict ends when the pet has the user's quantity, or is gone. Until then it shows the latest quantity. */
+  #followConflicts(): void {
+    for (const [petId, edit] of this.get()) {
+      if (edit.kind !== 'conflict') continue
+      const row = this.#context.stock.find(petId)
+      if (row === edit.row) continue
+      const isOver = row === undefined || row.quantity === edit.target
+      this.#show(petId, isOver ? undefined : { ...edit, theirs: row, row })
+    }
   }
 
   async #whenSaved(petId: bigint): Promise<void> {

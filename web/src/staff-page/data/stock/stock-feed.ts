@@ -102,7 +102,7 @@ export class StockFeed {
   }
 
   async #reload(): Promise<void> {
-    const { stock, own, signal } = this.#context
+    const { stock, own, requests, signal } = this.#context
     if (stock.get().phase === 'failed') stock.beginLoading()
     while (this.#isReloadDue && !signal.aborted) {
       this.#isReloadDue = false
@@ -113,8 +113,10 @@ export class StockFeed {
       const { failure, rows: petIds, next } = this.all.get()
       if (signal.aborted) return
       if (failure !== undefined) {
-        if (stock.get().phase === 'ready') this.#reloadSoon(RECONNECT_MS)
-        else stock.fail(failure)
+        const { isUnreachable, isUnavailable } = requests.get()
+        const isReady = stock.get().phase === 'ready'
+        if (isReady || isUnreachable || isUnavailable) this.#reloadSoon(RECONNECT_MS)
+        if (!isReady) stock.fail(failure)
         return
       }
       stock.endLoading(next === undefined ? new Set(petIds) : undefined)

@@ -9,8 +9,12 @@ interface KindGroup {
 
 export const KIND_GROUPS: readonly KindGroup[] = [
   { title: 'Stock', kinds: ['stock.changed', 'stock.low', 'stock.recovered'] },
-  { title: 'Orders', kinds: ['order.created', 'order.completed', 'order.cancelled', 'order.expired'] },
+  {
+    title: 'Orders',
+    kinds: ['order.created', 'order.changed', 'order.completed', 'order.cancelled', 'order.expired'],
+  },
   { title: 'Pets', kinds: ['pet.changed', 'pet.removed'] },
+  { title: 'Categories', kinds: ['category.changed'] },
 ]
 
 /** Keeps another shop in sync, and warns before a shelf is empty. */
@@ -22,11 +26,13 @@ export const KIND_WORDS: Readonly<Record<WebhookKind, string>> = {
   'stock.low': 'A pet is low',
   'stock.recovered': 'A pet is no longer low',
   'order.created': 'An order was made',
+  'order.changed': 'An order was edited',
   'order.completed': 'An order was completed',
   'order.cancelled': 'An order was cancelled',
   'order.expired': 'A hold ran out',
   'pet.changed': 'A pet was added or edited',
   'pet.removed': 'A pet was removed',
+  'category.changed': 'A category was added, edited or removed',
 }
 
 const SHORT_WORDS: Readonly<Record<WebhookKind, string>> = {
@@ -34,11 +40,13 @@ const SHORT_WORDS: Readonly<Record<WebhookKind, string>> = {
   'stock.low': 'low stock',
   'stock.recovered': 'stock no longer low',
   'order.created': 'new orders',
+  'order.changed': 'edited orders',
   'order.completed': 'completed orders',
   'order.cancelled': 'cancelled orders',
   'order.expired': 'holds that ran out',
   'pet.changed': 'added and edited pets',
   'pet.removed': 'removed pets',
+  'category.changed': 'categories',
 }
 
 export function kindsWords(kinds: readonly WebhookKind[]): string {
@@ -65,8 +73,10 @@ export function subjectWords({ type, messageId }: { type: string; messageId: str
 
 export type WebhookCondition = 'on' | 'failing' | 'paused' | 'off'
 
-export function conditionOf({ state, failingSince }: Webhook): WebhookCondition {
-  return state === 'on' && failingSince !== undefined ? 'failing' : state
+export function conditionOf({ state, failingSince, retryAt }: Webhook): WebhookCondition {
+  // After a change, events that wait are sent at once, without a time of a retry.
+  const isFailing = failingSince !== undefined || retryAt !== undefined
+  return state === 'on' && isFailing ? 'failing' : state
 }
 
 export const CONDITION_WORDS: Readonly<Record<WebhookCondition, string>> = {
@@ -93,15 +103,22 @@ export function nextAttemptWords(webhook: Webhook, now: number): string | undefi
 
 /** What is wrong with it and what to do; `undefined` if nothing is wrong. */
 export function troubleWords(webhook: Webhook, now: number): string | undefined {
-  const { failingSince, offAt, offReason } = webhook
+  const { failingSince, heldPets, offAt, offReason } = webhook
   const condition = conditionOf(webhook)
+  if (condition === 'paused' && webhook.pauseReason !== undefined) {
+    return `Paused, because ${webhook.pauseReason}. Nothing is lost. Somebody who manages people can take the webhook over.`
+  }
   if (condition === 'off') {
     const when = offAt === undefined ? '' : ` ${agoWords(Date.parse(offAt), now)}`
     const why = offReason === undefined ? '' : `: ${offReason}`
     return `Turned off${when}${why}. Nothing is sent any more. Get the receiver fixed, send a test event, then turn it on: it continues where it stopped.`
   }
   if (condition === 'failing' && failingSince !== undefined) {
-    return `Failing since ${momentWords(Date.parse(failingSince))}. Nothing is lost: it retries by itself and continues where it stopped. The deliveries show the answers. After 3 days it is turned off.`
+    return `Failing since ${momentWords(Date.parse(failingSince))}. Nothing is lost: it retries by itself and continues where it stopped. The deliveries show the answers. If nothing is accepted for 3 days, it is turned off.`
+  }
+  if (condition === 'failing') {
+    const pets = heldPets === 1 ? 'one pet' : `${heldPets.toLocaleString('en')} pets`
+    return `The receiver refuses an event of ${pets}. Their later events wait; those of all other pets are sent. After 3 days the refused event is skipped and marked in the deliveries.`
   }
   return undefined
 }

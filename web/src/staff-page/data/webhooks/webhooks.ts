@@ -15,7 +15,7 @@ import { webhookFailure } from './webhook-words.ts'
 
 type Calls = Pick<
   PetstoreClient['webhooks'],
-  'create' | 'update' | 'remove' | 'rotateSecret' | 'test' | 'redeliver'
+  'create' | 'update' | 'remove' | 'rotateSecret' | 'test' | 'replay' | 'takeOver'
 > & {
   list(options: CallOptions): Promise<Page<Webhook>>
   deliveries(
@@ -92,12 +92,14 @@ export class Webhooks {
     this.#takeSecret(await this.#change(this.#calls.rotateSecret(webhookId, { signal: this.#signal })))
   }
 
-  /** Sends all events since this time again. Returns how many there are. */
-  async redeliver(webhookId: bigint, since: Date): Promise<number> {
-    const body = { since: since.toISOString() }
-    const webhook = await this.#change(this.#calls.redeliver(webhookId, body, { signal: this.#signal }))
-    this.list.put(webhook)
-    return webhook.behind.events
+  /** Sends this event and all later ones again. */
+  async replay(webhookId: bigint, from: string): Promise<void> {
+    await this.#change(this.#calls.replay(webhookId, { from }, { signal: this.#signal }))
+    await this.list.reload()
+  }
+
+  async takeOver(webhookId: bigint): Promise<void> {
+    this.list.put(await this.#change(this.#calls.takeOver(webhookId, { signal: this.#signal })))
   }
 
   test(webhookId: bigint): Promise<WebhookTest> {

@@ -1,5 +1,5 @@
 import { flushSync, useEffect, useLayoutEffect, useRef } from 'preact/compat'
-import { isAsking } from '../ui/confirm.tsx'
+import { isAsking } from './confirm.tsx'
 
 /** `timeStamp` is the system's time of the key press, which a busy page does not change. */
 type PressedKey = Pick<KeyboardEvent, 'key' | 'timeStamp' | 'ctrlKey' | 'metaKey' | 'altKey' | 'repeat'>
@@ -8,6 +8,8 @@ type PressedKey = Pick<KeyboardEvent, 'key' | 'timeStamp' | 'ctrlKey' | 'metaKey
 const MAX_GAP_MS = 50
 /** On a busy machine one character may be this late, if the whole code is still as fast as a scanner. */
 const MAX_LATE_MS = 150
+/** A wireless scanner may pause once for this long. Hands have not typed the characters before: they were too fast. */
+const MAX_PAUSE_MS = 500
 /** The length of the shortest codes on goods: UPC-E without its first and its check digit. */
 const MIN_LENGTH = 6
 /** The characters that the service accepts in a barcode. */
@@ -45,8 +47,11 @@ export class ScanReader {
       return isScan ? run : undefined
     }
     const isLate = gap > MAX_GAP_MS
-    const continues = run !== '' && (!isLate || (!this.#hasLateKey && gap <= MAX_LATE_MS))
+    const isFast = run.length > 1 && !this.#hasLateKey
+    const maxGap = isFast ? MAX_PAUSE_MS : MAX_LATE_MS
+    const continues = run !== '' && (!isLate || (!this.#hasLateKey && gap <= maxGap))
     if (!continues) this.#startedAt = timeStamp
+    else if (isLate && isFast) this.#startedAt += gap
     this.#hasLateKey = continues && (this.#hasLateKey || isLate)
     this.#run = continues ? run + key : key
     return undefined
@@ -120,9 +125,14 @@ type Control = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 /** Returns a function that removes all text that is typed from now on, as if the user did. */
 function typedTextRemover(target: EventTarget | null): () => void {
   const textBefore = isControl(target) ? target.value : ''
+  const field =
+    target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement ? target : undefined
+  const { selectionStart = null, selectionEnd = null } = field ?? {}
   return () => {
     const focused = document.activeElement
     if (isControl(target)) setValue(target, textBefore)
+    // The next digit still replaces an amount that was selected.
+    if (selectionStart !== null) field?.setSelectionRange(selectionStart, selectionEnd)
     // A field that the first character opened, as in a table, contains nothing but the scan.
     if (isControl(focused) && focused !== target) setValue(focused, '')
   }
@@ -137,6 +147,7 @@ function isControl(target: EventTarget | null): target is Control {
 }
 
 function setValue(control: Control, value: string): void {
+  if (control.value === value) return
   control.value = value
   const type = control instanceof HTMLSelectElement ? 'change' : 'input'
   // Renders at once, so that the handler of the scan sees the restored value.
