@@ -1,6 +1,5 @@
 // How commands declare and parse their flags and arguments.
 import { Command, CommanderError } from 'commander'
-import { parseInt64 } from '../core/values/field.ts'
 import { parseDateTime } from '../core/values/rfc3339.ts'
 import { flagOf, SETTINGS, type SettingName, variableOf } from '../service/config.ts'
 import { type OpenedStore, withStore } from './with-store.ts'
@@ -62,16 +61,6 @@ export function throwUsageError(message: string): never {
   throw new CommanderError(EXIT_USAGE_ERROR, 'petstore.usageError', message)
 }
 
-const idParser = (name: string) => (text: string) =>
-  parseInt64(text) ??
-  throwUsageError(
-    `${name} must be an integer from -9223372036854775808 to 9223372036854775807 in plain digits, got "${text}"`,
-  )
-
-export const parsePetId = idParser('petId')
-export const parseOrderId = idParser('orderId')
-export const parseWebhookId = idParser('webhookId')
-
 export function choiceParser<Word extends string>(
   flag: string,
   words: readonly Word[],
@@ -81,22 +70,17 @@ export function choiceParser<Word extends string>(
     throwUsageError(`${flag} must be one of ${words.join(', ')}, got "${text}"`)
 }
 
-/**
- * Parses a comma-separated list of the words. Also accepts `keyword` alone: `none` is an empty list, `all` is every word.
- */
+/** Parses a comma-separated list of the words, or `none`. */
 export function listParser<Word extends string>(
   flag: string,
   words: readonly Word[],
-  keyword: 'none' | 'all' = 'none',
 ): (text: string) => Word[] {
   return (text) => {
-    if (text === keyword) return keyword === 'all' ? [...words] : []
+    if (text === 'none') return []
     const names = text.split(',').map((name) => name.trim())
     const areAllKnown = names.every((name) => words.some((word) => word === name))
     if (areAllKnown) return words.filter((word) => names.includes(word))
-    return throwUsageError(
-      `${flag} must be ${keyword} or a comma-separated list of ${words.join()}, got "${text}"`,
-    )
+    return throwUsageError(`${flag} must be none or a comma-separated list of ${words.join()}, got "${text}"`)
   }
 }
 

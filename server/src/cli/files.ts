@@ -5,6 +5,7 @@ import {
   createReadStream,
   existsSync,
   mkdtempSync,
+  readdirSync,
   realpathSync,
   rmSync,
   type Stats,
@@ -12,9 +13,10 @@ import {
   statSync,
 } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { addAbortSignal } from 'node:stream'
+import { DAY } from '../core/values/clock.ts'
 
 /** Large enough to be fast, small enough that a signal is handled soon, between two chunks. */
 const CHUNK_BYTES = 256 * 1024
@@ -50,7 +52,8 @@ export function openByteSource(path: string, signal: AbortSignal): ByteSource {
 
 /**
  * Calls `write` with a temporary path in the same folder, and renames the file once it is complete and flushed. A failure
- * leaves no new file behind and an existing file unchanged. A file that is replaced passes on its permissions.
+ * leaves no new file behind and an existing file unchanged; if the process is killed, the next command that writes to the folder
+ * removes the temporary file. A file that is replaced passes on its permissions.
  */
 export async function writeNewFile(
   path: string,
@@ -71,7 +74,8 @@ export async function writeNewFile(
   if (!existsSync(dirname(target))) {
     throw new Error(`cannot write ${path}: there is no folder ${resolve(dirname(target))}`)
   }
-  const temporary = join(dirname(target), `.${basename(target)}.${process.pid}.partial`)
+  removeLeftovers(dirname(target))
+  const temporary = join(dirname(target), `.${basename(target)}.${hostname()}.${process.pid}.partial`)
   try {
     await write(temporary)
     if (replaced !== undefined) setPermissions(temporary, replaced)
@@ -89,6 +93,38 @@ export async function writeNewFile(
   }
 }
 
+/** Another host may still be writing a file over the network, unless the file is older than this. */
+const LEFTOVER_AFTER_MS = DAY
+/** The temporary files of `writeNewFile`; SQLite adds a journal to the copy of a database. */
+const TEMPORARY_NAME = /^\..+\.(?<pid>\d+)\.partial(-journal)?$/
+
+/** Removes the temporary files of killed commands. Files that cannot be removed stay. */
+function removeLeftovers(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const pid = TEMPORARY_NAME.exec(name)?.groups?.pid
+    if (pid === undefined) continue
+    const path = join(folder, name)
+    const hasEnded = name.includes(`.${hostname()}.${pid}.`) && !isRunning(Number(pid))
+    try {
+      if (hasEnded || statSync(path).mtimeMs < Date.now() - LEFTOVER_AFTER_MS) rmSync(path)
+    } catch {
+      // It belongs to another user, or another command has just removed it.
+    }
+  }
+}
+
+function isRunning(pid: number): boolean {
+  // An earlier process with the pid of this process has ended.
+  if (pid === process.pid) return false
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // The process belongs to another user.
+    return hasCode(error, 'EPERM')
+  }
+}
+
 /** If root runs the command, also sets the owner, so that the owner of the replaced file can still read it. */
 function setPermissions(path: string, { mode, uid, gid }: Stats): void {
   if (process.getuid?.() === 0) chownSync(path, uid, gid)
@@ -103,7 +139,7 @@ export function describeFullDisk(error: unknown, folder: string): string | undef
   return `the disk of ${resolve(folder)} is full (${freeMegabytes} MB free)`
 }
 
-function hasCode(error: unknown, code: 'ENOSPC' | 'EPIPE'): boolean {
+function hasCode(error: unknown, code: 'ENOSPC' | 'EPERM' | 'EPIPE'): boolean {
   return error instanceof Error && 'code' in error && error.code === code
 }
 

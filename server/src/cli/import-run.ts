@@ -198,7 +198,7 @@ async function applyImport<Value>(
     throw explainDatabaseFailure(
       error,
       isAdjustment(run)
-        ? 'the adjustment may have been made: check petstore history PETID before you run the command again'
+        ? 'the adjustment may have been made: check GET /inventory/history before you run the command again'
         : 'the import may have been made: run the command again, which leaves imported rows unchanged',
       UnknownOutcome,
     )

@@ -25,7 +25,7 @@ function reportFailure(error: unknown): number {
   if (error instanceof CommanderError && error.code === 'commander.help') return EXIT_USAGE_ERROR
   const message = failureText(error)
   // The message may quote an argument, and the argument may be a secret that was given instead of a name.
-  // It may also quote the response of a webhook receiver, whose control characters could change the terminal.
+  // It may also quote text of others, whose control characters could change the terminal.
   console.error(`petstore: ${hideSecrets(message.replace(/^error: /, '').replaceAll(/\p{Cc}+/gu, ' '))}`)
   return error instanceof CommanderError ? EXIT_USAGE_ERROR : EXIT_FAILURE
 }

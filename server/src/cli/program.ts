@@ -1,6 +1,5 @@
 import { CommanderError } from 'commander'
 import { PetstoreCommand } from './arguments.ts'
-import { addAdjustCommand } from './commands/adjust.ts'
 import { addBackupCommands } from './commands/backup.ts'
 import { addCopyCommand } from './commands/copy.ts'
 import { addDoctorCommand } from './commands/doctor.ts'
@@ -9,11 +8,7 @@ import { addHealthCommand } from './commands/health.ts'
 import { addHistoryCommands } from './commands/history.ts'
 import { addImportCommand } from './commands/import.ts'
 import { addKeysCommands } from './commands/keys.ts'
-import { addOrdersCommands } from './commands/orders.ts'
-import { addPetsCommands } from './commands/pets.ts'
 import { addServeCommand } from './commands/serve.ts'
-import { addUsageCommand } from './commands/usage.ts'
-import { addWebhooksCommands } from './commands/webhooks.ts'
 import { versionText } from './version-text.ts'
 
 export function createProgram(): PetstoreCommand {
@@ -29,14 +24,9 @@ export function createProgram(): PetstoreCommand {
   })
   addServeCommand(program)
   addKeysCommands(program)
-  addUsageCommand(program)
   addImportCommand(program)
-  addAdjustCommand(program)
   addExportCommand(program)
   addHistoryCommands(program)
-  addPetsCommands(program)
-  addOrdersCommands(program)
-  addWebhooksCommands(program)
   addBackupCommands(program)
   addCopyCommand(program)
   addDoctorCommand(program)

@@ -51,11 +51,7 @@ export class Supervisor {
   stop(): void {
     this.#isStopping = true
     this.#stopped.resolve()
-    this.signal('SIGTERM')
-  }
-
-  signal(signal: 'SIGTERM' | 'SIGHUP'): void {
-    for (const worker of this.#workers) worker.process.kill(signal)
+    for (const worker of this.#workers) worker.process.kill('SIGTERM')
   }
 
   #spawn(index: number): Worker {

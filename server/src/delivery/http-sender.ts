@@ -1,23 +1,20 @@
 import { lookup as systemLookup } from 'node:dns/promises'
-import { connect, isIP } from 'node:net'
-import type { Clock } from '../core/values/clock.ts'
+import { isIP } from 'node:net'
+import { type Clock, SECOND } from '../core/values/clock.ts'
 import { formatTraceContext, newTrace } from '../core/values/trace-context.ts'
 import { VERSION } from '../core/values/version.ts'
-import type { Message, SendResult, WebhookSender } from '../core/webhooks/webhook-store.ts'
-import {
-  checkUrl,
-  findAddresses,
-  type HostAddresses,
-  hostOf,
-  type Lookup,
-  type Refusal,
-} from './addresses.ts'
+import { RESPONSE_TIMEOUT_SECONDS } from '../core/webhooks/webhook.ts'
+import type {
+  CheckedUrl,
+  Message,
+  SendPermit,
+  SendResult,
+  WebhookSender,
+} from '../core/webhooks/webhook-store.ts'
+import { findAddresses, type HostAddresses, type Lookup, type Refusal } from './addresses.ts'
 import { signaturesOf } from './message.ts'
+import { checkUrl, hostOf } from './webhook-url.ts'
 
-/** From the first connection of an attempt until the status of the response has arrived. */
-const RESPONSE_TIMEOUT_MS = 15_000
-/** For one address; then the next address is tried. */
-const CONNECT_TIMEOUT_MS = 3_000
 const BODY_TIMEOUT_MS = 1_000
 const MAX_RESPONSE_BYTES = 1_024
 const LOOKUP_TIMEOUT_MS = 5_000
@@ -40,6 +37,7 @@ interface HttpSenderOptions {
 export class HttpSender implements WebhookSender {
   readonly #options: HttpSenderOptions
   readonly #lookup: Lookup
+  #attempts = 0
   readonly #addressCache = new Map<
     string,
     { readonly addresses: readonly string[]; readonly expiresAt: number }
@@ -50,34 +48,42 @@ export class HttpSender implements WebhookSender {
     this.#lookup = withTimeout(options.lookup ?? lookUpWithSystem)
   }
 
-  async problemOf(urlText: string): Promise<string | undefined> {
+  async checkUrl(text: string): Promise<CheckedUrl> {
     const { allowsPrivate } = this.#options
-    const urlCheck = checkUrl(urlText, allowsPrivate)
-    if (urlCheck.type === 'refused') return urlCheck.problem
+    const urlCheck = checkUrl(text, allowsPrivate)
+    if (urlCheck.type === 'refused') return { url: text, urlProblem: urlCheck.problem }
+    const url = urlCheck.url.href
     // If private addresses are allowed, the host is not looked up, because it may not exist yet.
-    if (allowsPrivate) return undefined
+    if (allowsPrivate) return { url }
     const hostCheck = await findAddresses(hostOf(urlCheck.url), this.#lookup, allowsPrivate)
-    return hostCheck.type === 'refused' ? hostCheck.problem : undefined
+    return hostCheck.type === 'refused' ? { url, urlProblem: hostCheck.problem } : { url }
   }
 
-  async send(urlText: string, secrets: readonly string[], message: Message): Promise<SendResult> {
+  async send(
+    url: string,
+    secrets: readonly string[],
+    message: Message,
+    permit: SendPermit,
+  ): Promise<SendResult | undefined> {
     const startedAt = performance.now()
-    const result = await this.#attempt(urlText, secrets, message)
-    return { ...result, durationMs: performance.now() - startedAt }
+    const result = await this.#attempt(url, secrets, message, permit)
+    return result && { ...result, durationMs: performance.now() - startedAt }
   }
 
   async #attempt(
     urlText: string,
     secrets: readonly string[],
     message: Message,
-  ): Promise<Omit<SendResult, 'durationMs'>> {
+    permit: SendPermit,
+  ): Promise<Omit<SendResult, 'durationMs'> | undefined> {
     const urlCheck = checkUrl(urlText, this.#options.allowsPrivate)
     if (urlCheck.type === 'refused') return { response: '', error: `the url ${urlCheck.problem}` }
     const { url } = urlCheck
     const hostCheck = await this.#findAddressesWithCache(hostOf(url))
     if (hostCheck.type === 'refused') return { response: '', error: `the url ${hostCheck.problem}` }
     try {
-      const response = await this.#post(url, hostCheck.addresses, secrets, message)
+      const response = await this.#post(url, hostCheck.addresses, secrets, message, permit)
+      if (response === undefined) return undefined
       const bodyStart = await readBodyStart(response)
       const { status } = response
       if (response.ok) return { status, response: bodyStart }
@@ -85,36 +91,38 @@ export class HttpSender implements WebhookSender {
       const retryAfterMs = retryAfterMsOf(response, this.#options.clock())
       return { status, response: bodyStart, error, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
     } catch (error) {
+      if (permit.signal?.aborted) return undefined
       // The cached addresses may be outdated.
       this.#addressCache.delete(hostOf(url))
       return { response: '', error: failureText(error) }
     }
   }
 
-  /** Tries the addresses in order until one of them responds. All of them share RESPONSE_TIMEOUT_MS. */
+  /**
+   * Tries the addresses until one of them responds. All of them share the timeout, which an address that drops packets
+   * uses up, so each attempt starts with the next address. Returns undefined if the permit has ended.
+   */
   async #post(
     url: URL,
     addresses: readonly string[],
     secrets: readonly string[],
     message: Message,
-  ): Promise<Response> {
-    const signal = AbortSignal.timeout(RESPONSE_TIMEOUT_MS)
-    const lastIndex = addresses.length - 1
-    for (const [index, address] of addresses.entries()) {
-      // An address that drops packets would use up the time of the addresses after it.
-      if (index < lastIndex && !(await acceptsConnections(address, url, signal))) continue
+    permit: SendPermit,
+  ): Promise<Response | undefined> {
+    const timeout = AbortSignal.timeout(RESPONSE_TIMEOUT_SECONDS * SECOND)
+    const signal = permit.signal === undefined ? timeout : AbortSignal.any([timeout, permit.signal])
+    const first = this.#attempts++ % addresses.length
+    let failure: unknown
+    for (const address of [...addresses.slice(first), ...addresses.slice(0, first)]) {
+      if (!(await permit.isValid())) return undefined
       try {
-        const response = await fetch(
-          withAddress(url, address),
-          this.#requestOptions(url, secrets, message, signal),
-        )
-        if (index > 0) this.#prefer(hostOf(url), address)
-        return response
+        return await fetch(withAddress(url, address), this.#requestOptions(url, secrets, message, signal))
       } catch (error) {
-        if (index === lastIndex || signal.aborted) throw error
+        failure = error
+        if (signal.aborted) break
       }
     }
-    throw new Error('a host without addresses must be refused before #post')
+    throw failure
   }
 
   #requestOptions(
@@ -146,14 +154,6 @@ export class HttpSender implements WebhookSender {
     }
   }
 
-  /** Moves the address that responded to the front of the cached addresses. */
-  #prefer(host: string, address: string): void {
-    const cached = this.#addressCache.get(host)
-    if (cached === undefined) return
-    const others = cached.addresses.filter((other) => other !== address)
-    this.#addressCache.set(host, { addresses: [address, ...others], expiresAt: cached.expiresAt })
-  }
-
   async #findAddressesWithCache(host: string): Promise<HostAddresses | Refusal> {
     const now = performance.now()
     const cached = this.#addressCache.get(host)
@@ -167,23 +167,6 @@ export class HttpSender implements WebhookSender {
     }
     return hostCheck
   }
-}
-
-/** Whether a connection to this address is accepted within CONNECT_TIMEOUT_MS and before the signal aborts. */
-function acceptsConnections(address: string, { protocol, port }: URL, signal: AbortSignal): Promise<boolean> {
-  if (signal.aborted) return Promise.resolve(false)
-  const defaultPort = protocol === 'https:' ? 443 : 80
-  const { promise, resolve } = Promise.withResolvers<boolean>()
-  const socket = connect({ host: address, port: port === '' ? defaultPort : Number(port) })
-  const finish = (isAccepted: boolean) => {
-    socket.destroy()
-    resolve(isAccepted)
-  }
-  socket.setTimeout(CONNECT_TIMEOUT_MS, () => finish(false))
-  socket.once('connect', () => finish(true))
-  socket.once('error', () => finish(false))
-  signal.addEventListener('abort', () => finish(false), { once: true })
-  return promise
 }
 
 async function lookUpWithSystem(host: string): Promise<string[]> {
@@ -240,7 +223,7 @@ function retryAfterMsOf({ status, headers }: Response, now: number): number | un
 
 function failureText(error: unknown): string {
   if (error instanceof DOMException && error.name === 'TimeoutError') {
-    return `the receiver did not answer within ${RESPONSE_TIMEOUT_MS / 1_000} s`
+    return `the receiver did not answer within ${RESPONSE_TIMEOUT_SECONDS} s`
   }
   const code = error instanceof Error && 'code' in error ? ` (${error.code})` : ''
   return `the receiver could not be reached${code}`

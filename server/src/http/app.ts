@@ -8,14 +8,23 @@ import {
   requirePermission,
 } from '../core/keys/api-key.ts'
 import { hashTypedCode } from '../core/keys/pairing.ts'
-import type { Admission, Refusal, WindowStatus } from '../core/limits/limit-store.ts'
-import { tighterWindow } from '../core/limits/rate-windows.ts'
+import { MAX_WRONG_CODES } from '../core/keys/pairing-attempts.ts'
+import type { Admission, LimitStatus, Refusal, WindowStatus } from '../core/limits/limit-store.ts'
+import { reportedWindow } from '../core/limits/rate-windows.ts'
 import { SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import type { MaybePromise } from '../core/values/maybe-promise.ts'
 import { formatTraceContext } from '../core/values/trace-context.ts'
 import { corsLines, isPreflight, preflightReply } from './cors.ts'
-import { deprecationHeaders, type Operation, type PathSegments } from './operation.ts'
+import { Deadlines, deadlineError } from './deadlines.ts'
+import {
+  acceptsIfMatch,
+  deprecationHeaders,
+  type Input,
+  invalid,
+  type Operation,
+  type PathSegments,
+} from './operation.ts'
 import { type PublicPage, publicPages } from './public-pages.ts'
 import {
   errorReply,
@@ -23,6 +32,7 @@ import {
   NO_TOKEN_CHALLENGE,
   notFoundReply,
   PAIRING_CODE_ADVICE,
+  parseIfMatch,
   type Reply,
   readIdempotency,
   unauthorizedReply,
@@ -42,8 +52,7 @@ import { OPERATIONS } from './routes.ts'
 const LIFECYCLE: readonly Step[] = [
   step({ name: 'match', start: matchRoute }),
   step({ name: 'identify', start: findKey, complete: checkKey }),
-  // On PostgreSQL counting is a round trip, so the operation's own read starts at the same time.
-  step({ name: 'admit', start: countRequest, meanwhile: prepareEarly, complete: checkLimits }),
+  step({ name: 'admit', start: countRequest, complete: checkLimits }),
   step({ name: 'authorise', start: requireOperation, complete: checkPermission }),
   step({ name: 'parse', start: receiveInput, complete: parseInput }),
   step({ name: 'prepare', start: prepare, complete: setPrepared }),
@@ -52,6 +61,7 @@ const LIFECYCLE: readonly Step[] = [
 
 export function createApp(parts: AppParts): Handler {
   const pages = publicPages(parts)
+  const deadlines = new Deadlines(expire)
   return {
     answer(request) {
       const page = pages.get(request.path)
@@ -60,7 +70,8 @@ export function createApp(parts: AppParts): Handler {
       if (parts.corsOrigins !== undefined && isPreflight(parts.corsOrigins, request)) {
         return answerPreflight(context)
       }
-      return runSteps(context, 0)
+      const response = runSteps(context, 0)
+      return response instanceof Promise ? deadlines.enforce(context, response) : response
     },
     refuse(problem, address) {
       const context = new RequestContext(parts, { method: '-', path: '-', address })
@@ -73,8 +84,6 @@ export function createApp(parts: AppParts): Handler {
 interface Step<Value = unknown> {
   readonly name: string
   start(context: OperationContext): MaybePromise<Value>
-  /** Called while the value of `start` is pending. Must not throw. */
-  meanwhile?(context: OperationContext): void
   complete?(context: OperationContext, value: Value): void
 }
 
@@ -93,10 +102,7 @@ function runSteps(context: OperationContext, firstIndex: number): MaybePromise<H
       const current = LIFECYCLE[index]
       if (current === undefined) break
       const value = current.start(context)
-      if (value instanceof Promise) {
-        current.meanwhile?.(context)
-        return resumeSteps(context, current, value, index + 1)
-      }
+      if (value instanceof Promise) return resumeSteps(context, current, value, index + 1)
       if (context.reply === undefined) current.complete?.(context, value)
     }
   } catch (error) {
@@ -112,13 +118,24 @@ async function resumeSteps(
   pending: Promise<unknown>,
   nextIndex: number,
 ): Promise<HttpResponse> {
+  const isBodyAwaited = current.name === 'parse'
+  if (isBodyAwaited) context.deadline = Number.POSITIVE_INFINITY
   try {
     const value = await pending
+    if (context.expiredResponse !== undefined) return context.expiredResponse
     current.complete?.(context, value)
   } catch (error) {
+    if (context.expiredResponse !== undefined) return context.expiredResponse
     context.fail(error)
   }
+  if (isBodyAwaited) context.deadline = context.newDeadline()
   return runSteps(context, nextIndex)
+}
+
+function expire(context: OperationContext): HttpResponse {
+  context.fail(deadlineError(context))
+  context.expiredResponse = finish(context)
+  return context.expiredResponse
 }
 
 const BASE_PATH = '/v1'
@@ -140,8 +157,12 @@ for (const [path, group] of Map.groupBy(OPERATIONS, (operation) => BASE_PATH + o
   else PATTERNS.push({ pattern: new RegExp(`^${pattern}$`), byMethod })
 }
 
+const ALL_METHODS = [...new Set([...OPERATIONS.map(({ method }) => method), 'HEAD'])].sort()
+
 /** `path` includes the base path. */
 function findRoute(method: string, path: string): Route {
+  // `OPTIONS *` asks about the service as a whole.
+  if (path === '*') return { type: 'method_not_allowed', allowed: ALL_METHODS }
   const operations = FIXED_PATHS.get(path)
   if (operations !== undefined) return matchMethod(operations, method, {})
   for (const { pattern, byMethod } of PATTERNS) {
@@ -172,7 +193,10 @@ function decodeSegments(segments: PathSegments): PathSegments {
 
 function matchRoute(context: OperationContext): void {
   context.route = findRoute(context.method, context.path)
-  if (context.route.type === 'operation') context.operationName = context.route.operation.operationId
+  if (context.route.type !== 'operation') return
+  const { operationId, hasNoDeadline } = context.route.operation
+  context.operationName = operationId
+  if (hasNoDeadline) context.deadline = Number.POSITIVE_INFINITY
 }
 
 type Credentials =
@@ -259,7 +283,7 @@ function countRequest(context: OperationContext): MaybePromise<WindowStatus | Ad
   const { parts, request, caller, route } = context
   if (route.type === 'operation' && route.operation.isExemptFromLimits) {
     const windows = parts.services.limits.windowsOf(caller.id, caller.limits)
-    return windows instanceof Promise ? windows.then(tighterWindow) : tighterWindow(windows)
+    return windows instanceof Promise ? windows.then(reportedWindow) : reportedWindow(windows)
   }
   const { receivedAt, connection } = request
   // Behind a proxy, a connection does not identify a client.
@@ -268,7 +292,7 @@ function countRequest(context: OperationContext): MaybePromise<WindowStatus | Ad
 }
 
 function checkLimits(context: RequestContext, status: WindowStatus | Admission): void {
-  context.windowStatus = status
+  context.limitStatus = status
   if ('refused' in status && status.refused !== undefined) refuseAdmission(context, status, status.refused)
 }
 
@@ -318,18 +342,20 @@ function refuseUnauthenticated(
 
 /** Replies 429 to an address that has sent too many wrong pairing codes. */
 function refuseBlockedAddress(context: RequestContext, blockedUntil: number): void {
-  applyAddressLimit(context)
-  if (context.reply !== undefined) return
+  const { refused, resetAt, at } = context.parts.access.addresses.admit(context.clientAddress())
+  const unblockedAt = refused === undefined ? blockedUntil : Math.max(blockedUntil, resetAt)
+  context.limitStatus = { limit: MAX_WRONG_CODES, remaining: 0, resetAt: unblockedAt }
   context.limitRefusal = { reason: 'anonymous', beginsBan: false }
-  const reason = 'this address has sent too many wrong pairing codes'
-  failWithWait(context, 'rate_limit_exceeded', reason, blockedUntil - context.parts.services.clock())
+  const reason = `this address has sent ${MAX_WRONG_CODES} wrong pairing codes`
+  failWithWait(context, 'rate_limit_exceeded', reason, unblockedAt - at)
 }
 
 function refuseAdmission(context: RequestContext, admission: Admission, refusal: Refusal): void {
+  const limit = `limit of ${admission.limit} requests per ${admission.window}`
   const reason =
     refusal === 'key_banned'
-      ? 'this API key is banned temporarily, because it kept sending requests after it had exceeded its limit'
-      : `the limit of ${admission.limit} requests is exceeded`
+      ? `this API key is banned temporarily, because it kept sending requests after it had exceeded its ${limit}`
+      : `the ${limit} is exceeded`
   context.limitRefusal = {
     reason: context.key === undefined ? 'anonymous' : refusal,
     beginsBan: admission.beginsBan === true,
@@ -383,31 +409,57 @@ function receiveInput(context: OperationContext): MaybePromise<Uint8Array | unde
   const { operation, segments } = context.matched
   context.params = operation.readParams(segments)
   context.query = operation.readQuery(context.request.query)
-  return operation.body === undefined ? undefined : context.request.body(operation.maxBodyBytes)
+  if (operation.body === undefined) return undefined
+  const body = context.request.body(operation.maxBodyBytes)
+  return body instanceof Promise ? receiveLateBody(context, body) : body
+}
+
+async function receiveLateBody(context: OperationContext, body: Promise<Uint8Array>): Promise<Uint8Array> {
+  const bytes = await body
+  await confirmKey(context)
+  return bytes
+}
+
+/**
+ * Checks the key again after the request had to wait, because the key may have expired or been changed since. Throws if the
+ * request is no longer allowed.
+ */
+function confirmKey(context: OperationContext): MaybePromise<void> {
+  const { keyRing } = context.parts.access
+  const cachedKey = keyRing.findCached(context.secretHash)
+  if (cachedKey === undefined) {
+    return keyRing.findInStore(context.secretHash).then((key) => requireActiveKey(context, key))
+  }
+  requireActiveKey(context, cachedKey)
+}
+
+function requireActiveKey(context: OperationContext, key: ApiKey | undefined): void {
+  const state = key === undefined ? 'unknown' : keyState(key, context.parts.services.clock())
+  if (key === undefined || state !== 'active') {
+    throw new ServiceError('unauthorized', `the API key is ${state}; ${KEY_ADVICE}`)
+  }
+  context.key = key
+  checkPermission(context)
+}
+
+/** Refuses the header if it would have no effect, because its sender relies on it. */
+function readIfMatch(operation: Operation, header: string | null): Input['ifMatch'] {
+  if (header === null || acceptsIfMatch(operation)) return parseIfMatch(header)
+  const { method, path } = operation
+  throw invalid(`${method} ${path} does not support If-Match; only PATCH and DELETE do`)
 }
 
 function parseInput(context: OperationContext, bytes: Uint8Array | undefined): void {
   const { request, matched } = context
   const { operation } = matched
+  context.ifMatch = readIfMatch(operation, context.header('if-match'))
   if (bytes !== undefined) context.body = operation.readBody?.(request, bytes)
   if (operation.acceptsIdempotencyKey) context.idempotency = readIdempotency(request, bytes)
 }
 
-/**
- * Starts the operation's `prepare` early. The `prepare` step awaits the promise and handles its error. A refused
- * request never reaches that step, so the empty catch prevents an unhandled rejection.
- */
-function prepareEarly(context: OperationContext): void {
-  const { route, parts } = context
-  if (route.type !== 'operation' || route.operation.prepare === undefined) return
-  const { operation, segments } = route
-  context.preparing = Promise.try(() => operation.prepare?.(operation.readParams(segments), parts.services))
-  context.preparing.catch(() => {})
-}
-
 function prepare(context: OperationContext): MaybePromise<unknown> {
   const { matched, params, parts } = context
-  return context.preparing ?? matched.operation.prepare?.(params, parts.services)
+  return matched.operation.prepare?.(params, parts.services)
 }
 
 function setPrepared(context: OperationContext, value: unknown): void {
@@ -415,13 +467,34 @@ function setPrepared(context: OperationContext, value: unknown): void {
 }
 
 function respond(context: OperationContext): MaybePromise<Reply> {
-  const { request, caller, secretHash, params, query, body, idempotency } = context
-  const input = { request, key: caller, secretHash, params, query, body, idempotency }
+  const { request, caller, secretHash, params, query, body, ifMatch, idempotency } = context
+  const input = {
+    request,
+    key: caller,
+    confirmKey: () => confirmKey(context),
+    secretHash,
+    params,
+    query,
+    body,
+    ifMatch,
+    idempotency,
+    requester: context,
+  }
+  // A command clears this, until its commit begins.
+  context.isBeingCommitted = context.matched.operation.method !== 'GET'
   return context.matched.operation.reply(input, context.parts.services, context.prepared)
 }
 
 function setReply(context: OperationContext, reply: Reply): void {
   context.reply = reply
+}
+
+/** Counts a page that is sent against its address. A 304 does not count. */
+function applyPageLimit(context: RequestContext): void {
+  const admission = context.parts.access.pageAddresses.admit(context.clientAddress())
+  if (admission.refused === undefined) return
+  context.isPublicPage = false
+  checkLimits(context, admission)
 }
 
 async function answerPage(
@@ -436,6 +509,7 @@ async function answerPage(
       request.method === 'GET' || request.method === 'HEAD'
         ? await page.answer(request)
         : methodNotAllowedReply(request.method, ['GET', 'HEAD'])
+    if (page.isLimited && request.method === 'GET' && context.reply.body !== null) applyPageLimit(context)
   } catch (error) {
     context.fail(error)
   }
@@ -478,11 +552,11 @@ function finish(context: RequestContext): HttpResponse {
 function apiHeaderLines(context: RequestContext): string {
   const { access, corsOrigins } = context.parts
   // If reading the key or its limits failed, there is no window of the key, so the headers show the window of the address.
-  const windowStatus = context.windowStatus ?? access.addresses.status(context.clientAddress())
+  const limitStatus = context.limitStatus ?? access.addresses.status(context.clientAddress())
   const cors = corsOrigins === undefined ? '' : corsLines(corsOrigins, context.header('origin'))
-  return `${context.deprecationLines}${rateLimitLines(windowStatus)}${cors}`
+  return `${context.deprecationLines}${rateLimitLines(limitStatus)}${cors}`
 }
 
-function rateLimitLines({ limit, remaining, resetAt }: WindowStatus): string {
+function rateLimitLines({ limit, remaining, resetAt }: LimitStatus): string {
   return `X-RateLimit-Limit: ${limit}\r\nX-RateLimit-Remaining: ${remaining}\r\nX-RateLimit-Reset: ${Math.ceil(resetAt / SECOND)}\r\n`
 }

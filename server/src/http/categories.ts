@@ -1,9 +1,27 @@
 import Type from 'typebox'
-import { CATEGORY, CATEGORY_UPDATE, categoryNotFound, NEW_CATEGORY } from '../core/catalog/category.ts'
+import {
+  CATEGORY,
+  CATEGORY_UPDATE,
+  categoryNotFound,
+  NEW_CATEGORY,
+  nameTaken,
+  type Category as StoredCategory,
+} from '../core/catalog/category.ts'
+import { applyThresholdOf } from '../core/catalog/threshold-changes.ts'
 import { Int64 } from '../core/values/field.ts'
 import { readPageById } from '../core/values/page.ts'
+import { recordChanged, recordTag } from '../core/values/record-tag.ts'
 import { commitAndReply, defineOperation } from './operation.ts'
-import { alreadyExists, createdReply, inUse, NO_CONTENT, pageReply, replyWithETag } from './reply.ts'
+import {
+  alreadyExists,
+  createdReply,
+  inUse,
+  jsonReply,
+  NO_CONTENT,
+  pageReply,
+  recordETag,
+  recordTagsIn,
+} from './reply.ts'
 import { pageParameters } from './schemas.ts'
 
 const Category = Type.Object(CATEGORY, {
@@ -42,13 +60,14 @@ export const createCategory = defineOperation('POST', '/categories', {
   permission: 'pets',
   acceptsIdempotencyKey: true,
   body: NewCategory,
-  success: { status: 201, description: 'The category.', schema: Category },
+  success: { status: 201, hasETag: true, description: 'The category.', schema: Category },
   errors: ['already_exists'],
   reply: (input, services) => {
     const command = { type: 'create_category', category: input.body } as const
     return commitAndReply(input, services, command, {
-      done: ({ category }) => createdReply(input.request.path, category),
+      done: ({ category }) => createdReply(input.request.path, category, categoryETag(category)),
       category_exists: ({ categoryId }) => alreadyExists(`category ${categoryId} already exists`),
+      category_name_taken: ({ owner }) => alreadyExists(nameTaken(owner)),
     })
   },
 })
@@ -56,20 +75,27 @@ export const createCategory = defineOperation('POST', '/categories', {
 export const updateCategory = defineOperation('PATCH', '/categories/{categoryId}', {
   summary: 'Update a category',
   description:
-    'Updates the name or the low-stock threshold of a category. A new threshold applies at once to all its pets that have no threshold of their own.',
+    'Updates the name or the low-stock threshold of a category. A new threshold applies to all its pets that have no threshold of their own. It reaches 500 pets at a time, and all of them before the response is sent.',
   tag: 'pets',
   permission: 'pets',
   acceptsIdempotencyKey: true,
   params: { categoryId: Int64('The category to update.') },
   body: CategoryUpdate,
   success: { description: 'The category.', schema: Category },
-  reply: (input, services) => {
+  errors: ['already_exists'],
+  reply: async (input, services) => {
     const { categoryId } = input.params
-    const command = { type: 'update_category', categoryId, patch: input.body } as const
-    return commitAndReply(input, services, command, {
-      done: ({ category }) => replyWithETag(category),
+    const onlyIfTags = recordTagsIn(input.ifMatch)
+    const command = { type: 'update_category', categoryId, patch: input.body, onlyIfTags } as const
+    const reply = await commitAndReply(input, services, command, {
+      done: ({ category }) => jsonReply(category, categoryETag(category)),
       unknown_category: () => categoryNotFound(categoryId),
+      record_changed: () => recordChanged(`category ${categoryId}`),
+      category_name_taken: ({ owner }) => alreadyExists(nameTaken(owner)),
     })
+    // A repeated request finishes what the first one may have left.
+    if (input.body.lowStockAt !== undefined) await applyThresholdOf(categoryId, services, input.key.id)
+    return reply
   },
 })
 
@@ -84,11 +110,17 @@ export const removeCategory = defineOperation('DELETE', '/categories/{categoryId
   errors: ['in_use'],
   reply: (input, services) => {
     const { categoryId } = input.params
-    const command = { type: 'remove_category', categoryId } as const
+    const onlyIfTags = recordTagsIn(input.ifMatch)
+    const command = { type: 'remove_category', categoryId, onlyIfTags } as const
     return commitAndReply(input, services, command, {
       done: () => NO_CONTENT,
       unknown_category: () => categoryNotFound(categoryId),
+      record_changed: () => recordChanged(`category ${categoryId}`),
       category_has_pets: () => inUse(`category ${categoryId} has pets; move them to another category first`),
     })
   },
 })
+
+function categoryETag(category: StoredCategory) {
+  return recordETag(recordTag(CATEGORY, category))
+}

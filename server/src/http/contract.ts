@@ -3,9 +3,11 @@ import { PLAN_LIMITS } from '../core/keys/api-key.ts'
 import { FIRST_BAN, LONGEST_BAN } from '../core/limits/rate-windows.ts'
 import { SECOND } from '../core/values/clock.ts'
 import { ERROR_CODES, type ErrorCode } from '../core/values/errors.ts'
+import { MAX_QUANTITY } from '../core/values/field.ts'
+import { GIVE_UP_DAYS, RESPONSE_TIMEOUT_SECONDS } from '../core/webhooks/webhook.ts'
 import { WEBHOOK_PAYLOADS } from './events.ts'
-import type { Choices, Operation, SuccessSpec } from './operation.ts'
-import { ERRORS, IDEMPOTENCY_KEY_HEADER } from './reply.ts'
+import { acceptsIfMatch, type Choices, type Operation, type SuccessSpec } from './operation.ts'
+import { ERRORS, IDEMPOTENCY_KEY_HEADER, IF_MATCH_HEADER } from './reply.ts'
 import { OPERATIONS } from './routes.ts'
 import { ErrorBody, pageParameters, pascalCase } from './schemas.ts'
 
@@ -32,7 +34,7 @@ const HEADERS = {
   'Retry-After': integerHeader('Whole seconds to wait before retrying.', 1),
   'WWW-Authenticate': textHeader('How to authenticate (RFC 6750).'),
   ETag: textHeader(
-    'Changes exactly when the content changes. Send it as If-None-Match. The ETag of an inventory entry can also be sent as If-Match.',
+    'Changes exactly when the content changes. Send it as If-None-Match to read only new content, and as If-Match to change or delete the record only if nobody else has changed it. If-Match ignores what changes by itself, such as the backlog of a webhook or the last use of a key.',
   ),
   Deprecation: textHeader('Since when the operation is deprecated (RFC 9745).'),
   Sunset: textHeader('When the operation ends (RFC 8594).'),
@@ -113,7 +115,7 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
     const { method, path } = operation
     paths[path] = { ...paths[path], [method.toLowerCase()]: describeOperation(operation, sunset, shared) }
   }
-  return {
+  return withIntegerFormats({
     openapi: '3.1.0',
     info: {
       title: 'Petstore Inventory',
@@ -163,7 +165,7 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
       responses: shared.responses,
       schemas: describeSchemas(),
     },
-  }
+  })
 }
 
 function describeOperation(operation: Operation, sunset: Date, shared: SharedComponents) {
@@ -193,7 +195,11 @@ function describeOperation(operation: Operation, sunset: Date, shared: SharedCom
 function describeParameters(operation: Operation, shared: SharedComponents) {
   const { params = {}, query = {}, acceptsIdempotencyKey } = operation
   const headers = operation.headers ?? (isRead(operation) ? IF_NONE_MATCH : {})
-  const usedHeaders = acceptsIdempotencyKey ? { ...headers, ...IDEMPOTENCY_KEY_HEADER } : headers
+  const usedHeaders = {
+    ...headers,
+    ...(acceptsIfMatch(operation) ? IF_MATCH_HEADER : {}),
+    ...(acceptsIdempotencyKey ? IDEMPOTENCY_KEY_HEADER : {}),
+  }
   const toParameters = (location: 'path' | 'query', schemas: Readonly<Record<string, TSchema>>) =>
     Object.entries(schemas).map(([name, schema]) => ({
       name,
@@ -222,7 +228,8 @@ function describeResponses(operation: Operation, shared: SharedComponents) {
   const { method, success, permission, params, query, body, deprecatedSince, acceptsIdempotencyKey } =
     operation
   const { status = 200, createsSeveral } = success
-  const etag: HeaderName[] = isRead(operation) || method === 'PATCH' ? ['ETag'] : []
+  const hasETag = isRead(operation) || method === 'PATCH' || success.hasETag === true
+  const etag: HeaderName[] = hasETag ? ['ETag'] : []
   /** Headers of the success reply and of the operation's own errors, but not of common errors such as 401. */
   const ownHeaders: HeaderName[] = deprecatedSince === undefined ? [] : ['Deprecation', 'Sunset', 'Link']
   if (acceptsIdempotencyKey) ownHeaders.push('Idempotency-Replayed')
@@ -246,10 +253,9 @@ function describeResponses(operation: Operation, shared: SharedComponents) {
     })
   }
   const ownErrors = [...(operation.errors ?? [])]
-  const rejectsUnknownParameters = !operation.ignoresUnknownInput
-  if (rejectsUnknownParameters || params !== undefined || query !== undefined) {
-    ownErrors.push('invalid_request')
-  }
+  // Every operation rejects something: an unknown parameter, an invalid body, or a header that it does not support.
+  ownErrors.push('invalid_request')
+  if (acceptsIfMatch(operation)) ownErrors.push('precondition_failed')
   if (params !== undefined) ownErrors.push('not_found')
   if (body !== undefined) ownErrors.push('payload_too_large')
   if (permission !== undefined) ownErrors.push('forbidden')
@@ -292,9 +298,8 @@ function textHeader(description: string) {
   return { description, required: true, schema: { type: 'string' } }
 }
 
-function integerHeader(description: string, minimum?: number) {
-  const bound = minimum === undefined ? {} : { minimum }
-  return { description, required: true, schema: { type: 'integer', ...bound } }
+function integerHeader(description: string, minimum = 0) {
+  return { description, required: true, schema: { type: 'integer', minimum, maximum: MAX_QUANTITY } }
 }
 
 function contentOf({ schema, events }: SuccessSpec) {
@@ -335,11 +340,13 @@ const DELIVERY_HEADERS: Readonly<Record<string, string>> = {
 }
 
 const DELIVERY_RESPONSES = {
-  '2XX': { description: 'Accepts the delivery if this response arrives within 15 s. The body is ignored.' },
+  '2XX': {
+    description: `Accepts the delivery if this response arrives within ${RESPONSE_TIMEOUT_SECONDS} s. The body is ignored.`,
+  },
   '410': { description: 'Turns the webhook off.' },
   '429': { description: 'The delivery is retried, after the time in Retry-After if that header is present.' },
   '503': { description: 'The delivery is retried, after the time in Retry-After if that header is present.' },
-  default: { description: 'The delivery is retried for 3 days; then the webhook is turned off.' },
+  default: { description: `The delivery is retried for ${GIVE_UP_DAYS} days; then it is parked.` },
 }
 
 function describeWebhooks(shared: SharedComponents) {
@@ -440,6 +447,27 @@ function definitionOf(schema: TSchema): unknown {
       return [keyword, Object.fromEntries(properties.map(([name, part]) => [name, withReferences(part)]))]
     }),
   )
+}
+
+const MAX_INT32 = 2 ** 31 - 1
+
+/**
+ * Gives each integer schema the format that its bounds allow, because many code generators make 32-bit fields of integers
+ * without a format. An integer with a maximum is never an id: ids have the format int64 and no bounds.
+ */
+function withIntegerFormats<Part>(part: Part): Part {
+  if (typeof part !== 'object' || part === null) return part
+  if (Array.isArray(part)) return part.map(withIntegerFormats) as Part
+  const entries = Object.entries(part).map(([keyword, value]) => [keyword, withIntegerFormats(value)])
+  const { type, format, minimum, maximum } = part as Partial<Record<string, unknown>>
+  if (type === 'integer' && format === undefined) {
+    if (typeof minimum !== 'number' || typeof maximum !== 'number') {
+      throw new Error(`an integer of the contract needs a minimum and a maximum: ${JSON.stringify(part)}`)
+    }
+    const isInt32 = minimum >= -MAX_INT32 && maximum <= MAX_INT32
+    entries.push(['format', isInt32 ? 'int32' : 'int64'])
+  }
+  return Object.fromEntries(entries) as Part
 }
 
 /** Both are built by the same code, so their keys have the same order. */

@@ -5,6 +5,7 @@ import type { EventHub, EventReader } from '../core/stock/event-hub.ts'
 import { passesFilter, type StockEvent } from '../core/stock/stock-event.ts'
 import type { Clock } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
+import { shareRuns } from '../core/values/share-runs.ts'
 import { eventBody, MAX_STREAMS_PER_ENTERPRISE_KEY, MAX_STREAMS_PER_KEY } from './events.ts'
 import type { StreamRequest } from './operation.ts'
 import { errorReply, type Reply, toJson } from './reply.ts'
@@ -48,6 +49,8 @@ export class EventStreams {
   readonly #openStreams = new Set<EventStream>()
   /** The number of streams by key, including streams that are about to open. */
   readonly #streamCounts = new Map<string, number>()
+  /** Checks of the keys never overlap. */
+  readonly #checkKeys = shareRuns(() => this.#endRevokedStreams())
   #timers: ReturnType<typeof setInterval>[] = []
   #isClosed = false
 
@@ -106,7 +109,7 @@ export class EventStreams {
     else this.#streamCounts.set(keyId, count)
   }
 
-  async #checkKeys(): Promise<void> {
+  async #endRevokedStreams(): Promise<void> {
     const { keyRing, clock } = this.#parts
     const streamsBySecret = Map.groupBy(this.#openStreams, ({ request }) => request.secretHash)
     for (const [hash, streams] of streamsBySecret) {

@@ -1,6 +1,7 @@
 import Type, { type TSchema } from 'typebox'
 import { mapOrderWebhooks, ORDER_CHANGES } from '../core/orders/order.ts'
 import {
+  CATEGORY_EVENT,
   EVENT_KINDS,
   LOW_STOCK_EVENT,
   PET_EVENT,
@@ -48,6 +49,11 @@ const PetEvent = Type.Object(PET_EVENT, {
   description: 'The pet as it was right after the change.',
 })
 
+const CategoryEvent = Type.Object(CATEGORY_EVENT, {
+  title: 'CategoryEvent',
+  description: 'The category as it was right after the change, or before its removal.',
+})
+
 const RemovedEvent = Type.Object(REMOVED_EVENT, { title: 'RemovedEvent' })
 
 const LowStockEvent = Type.Object(LOW_STOCK_EVENT, {
@@ -56,6 +62,7 @@ const LowStockEvent = Type.Object(LOW_STOCK_EVENT, {
 })
 
 const petEventBody = jsonWriter(PET_EVENT)
+const categoryEventBody = jsonWriter(CATEGORY_EVENT)
 
 /** The data of an event, the same in event streams and webhook deliveries. */
 export function eventBody(event: StockEvent): object {
@@ -67,6 +74,8 @@ export function eventBody(event: StockEvent): object {
       return { ...data, order: orderBody(event.order), at }
     case 'pet':
       return petEventBody(event)
+    case 'category':
+      return categoryEventBody(event)
     case 'change':
     case 'low':
     case 'recovered':
@@ -80,12 +89,13 @@ const LAST_EVENT_ID = 'The id of the last event that was received. The stream co
 export const inventoryEvents = defineOperation('GET', '/inventory/events', {
   summary: 'Stream all changes',
   description: [
-    'A stream of server-sent events: every change of the stock, of orders and of pets, in the order of the commits.',
+    'A stream of server-sent events: every change of the stock, of orders, pets and categories, in the order of the commits.',
     '`change`: a quantity changed.',
     '`order`: an order was created, changed, completed, cancelled, or has expired; if this changed a quantity, the `change` event comes right before the `order` event.',
     '`pet`: a pet was added, or changed in anything but its quantity.',
     '`removed`: a pet and its inventory entry were removed.',
-    '`low`: the available units of a pet reached the low-stock threshold of the pet or of its category. `recovered`: they rose above the threshold. Both come after all events of the request that caused them. A new threshold of a category causes them without another event.',
+    '`category`: a category was created, changed or removed.',
+    '`low`: the available units of a pet reached the low-stock threshold of the pet or of its category. `recovered`: they rose above the threshold. Both come after all events of the request that caused them. A new threshold of a category causes them after the `category` event.',
     '`relist`: the changes cannot be listed one by one, because they are too many or no longer in the log; list the inventory again, then continue after this event.',
     'The stream begins with `ready`, whose id is the starting point. If Last-Event-ID is sent, the stream begins with the missed events instead. Comment lines keep the connection open.',
     'The stream ends when its key is revoked or expires, when the service stops, or when the reader is too slow; reconnect with Last-Event-ID to continue without a gap.',
@@ -106,7 +116,7 @@ export const inventoryEvents = defineOperation('GET', '/inventory/events', {
         { description: 'Only events of these kinds, separated by commas.' },
       ),
     ),
-    petId: Type.Optional(Int64('Only events of this pet and of its orders.')),
+    petId: Type.Optional(Int64('Only events of this pet and of its orders, and none of categories.')),
   },
   headers: { 'Last-Event-ID': LAST_EVENT_ID },
   success: {
@@ -120,6 +130,7 @@ export const inventoryEvents = defineOperation('GET', '/inventory/events', {
       recovered: LowStockEvent,
       pet: PetEvent,
       removed: RemovedEvent,
+      category: CategoryEvent,
       relist: Type.Object({}),
     },
   },
@@ -148,6 +159,7 @@ const PAYLOAD_SPECS: Readonly<Record<WebhookKind | 'relist' | typeof TEST_EVENT_
   ...mapOrderWebhooks(({ summary }) => ({ summary, data: OrderEvent })),
   'pet.changed': { summary: 'A pet was added, or changed in anything but its quantity', data: PetEvent },
   'pet.removed': { summary: 'A pet was removed', data: RemovedEvent },
+  'category.changed': { summary: 'A category was created, changed or removed', data: CategoryEvent },
   relist: { summary: 'Events are missing: read the list again, then continue', data: Type.Object({}) },
   [TEST_EVENT_TYPE]: { summary: 'A test of the webhook: nothing has happened', data: TestEvent },
 }

@@ -13,7 +13,7 @@ import { availableOf } from '../core/stock/stock-draft.ts'
 import type { InventorySnapshot } from '../core/stock/view/inventory-pages.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import { Int64, MAX_QUANTITY, Quantity } from '../core/values/field.ts'
-import { commitAndReply, defineOperation, invalid } from './operation.ts'
+import { commitAndReply, defineOperation } from './operation.ts'
 import {
   chooseCoding,
   conditionalReply,
@@ -75,17 +75,13 @@ export const updateInventory = defineOperation('PATCH', '/inventory/{petId}', {
   ignoresUnknownInput: true,
   permission: 'stock',
   params: { petId: Int64('The pet whose stock is updated.') },
-  headers: {
-    'If-Match':
-      'ETags of the entry, or *. If none of them is current, the response is 412. This is checked in the commit, so only one of two updates with the same ETag is made.',
-  },
   acceptsIdempotencyKey: true,
   body: InventoryUpdate,
   success: { description: 'The updated entry.', schema: InventoryItem },
-  errors: ['precondition_failed'],
   reply: (input, services) => {
     const { petId } = input.params
-    const onlyIf = parseIfMatch(input.request.headers.get('if-match'))
+    // A tag that `entryTag` could not have produced matches no state.
+    const onlyIf = input.ifMatch?.flatMap((tag) => parseEntryTag(tag) ?? [])
     const command = { type: 'set_quantity', petId, quantity: input.body.quantity, onlyIf } as const
     return commitAndReply(input, services, command, {
       done: ({ item }) => jsonTextReply(entryText(item), { ETag: entryTag(item) }),
@@ -123,44 +119,13 @@ function entryTag({ quantity, status }: EntryState): string {
   return `"${quantity}-${status}"`
 }
 
-/** One entity tag of a list (RFC 9110, 8.8.3) and the comma after it, or the comma after an empty element. */
-const LISTED_TAG = /[ \t]*(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*(?:,|$)|[ \t]*,/y
 const ENTRY_TAG = new RegExp(`^(0|[1-9]\\d{0,15})-(${PET_STATUSES.join('|')})$`)
-
-/**
- * Returns the states that an If-Match header allows; `undefined` if it allows every state. Weak tags, and tags that
- * `entryTag` could not have produced, match no state.
- */
-function parseIfMatch(ifMatch: string | null): readonly EntryState[] | undefined {
-  if (ifMatch === null || ifMatch.trim() === '*') return undefined
-  const states: EntryState[] = []
-  let tagCount = 0
-  LISTED_TAG.lastIndex = 0
-  while (LISTED_TAG.lastIndex < ifMatch.length) {
-    const match = LISTED_TAG.exec(ifMatch)
-    if (match === null) throw malformedIfMatch(ifMatch)
-    const [, weakPrefix, tag] = match
-    if (tag === undefined) continue
-    tagCount++
-    const state = weakPrefix === undefined ? parseEntryTag(tag) : undefined
-    if (state !== undefined) states.push(state)
-  }
-  if (tagCount === 0) throw malformedIfMatch(ifMatch)
-  return states
-}
 
 function parseEntryTag(tag: string): EntryState | undefined {
   const [, digits, statusText] = ENTRY_TAG.exec(tag) ?? []
   const quantity = Number(digits)
   const status = PET_STATUSES.find((candidate) => candidate === statusText)
   return status === undefined || quantity > MAX_QUANTITY ? undefined : { quantity, status }
-}
-
-function malformedIfMatch(ifMatch: string): ServiceError {
-  const got = JSON.stringify(ifMatch.length > 40 ? `${ifMatch.slice(0, 40)}…` : ifMatch)
-  return invalid(
-    `If-Match must be * or comma-separated ETags in double quotes such as "12-available", got ${got}`,
-  )
 }
 
 type Coding = 'gzip' | 'zstd'
@@ -174,7 +139,7 @@ const MIN_BYTES_TO_COMPRESS = 1_400
 const MAX_WHOLE_BYTES = 1024 * 1024
 /** In order of preference. */
 const CODINGS: readonly Coding[] = ['zstd', 'gzip']
-/** Codings for bodies in parts. gzip is left out: docs/decisions/2026-11-15-live-view.md. */
+/** Codings for bodies in parts. gzip is left out: docs/decisions/stock.md. */
 const PART_CODINGS: readonly Coding[] = ['zstd']
 const VARY = 'Accept-Encoding'
 

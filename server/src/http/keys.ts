@@ -2,11 +2,13 @@ import Type from 'typebox'
 import { Name } from '../core/catalog/catalog-fields.ts'
 import {
   DEFAULT_PERMISSIONS,
+  KEY_ROW,
   type KeyChange,
   type Limits,
   PLAN_LIMITS,
   PLANS,
   type Plan,
+  toKeyRow,
 } from '../core/keys/api-key.ts'
 import { keyNotFound } from '../core/keys/key-command.ts'
 import type { IssuedKey } from '../core/keys/key-manager.ts'
@@ -23,6 +25,7 @@ import {
   Text,
 } from '../core/values/field.ts'
 import { type Page, type PageRequest, readPage, unknownCursor } from '../core/values/page.ts'
+import { recordTag } from '../core/values/record-tag.ts'
 import { Permission } from './limits.ts'
 import { defineOperation, type Services } from './operation.ts'
 import {
@@ -32,7 +35,8 @@ import {
   NO_STORE,
   PAIRING_CODE_ADVICE,
   pageReply,
-  replyWithETag,
+  recordETag,
+  recordTagsIn,
   unauthorizedReply,
   WRONG_PAIRING_CODE,
 } from './reply.ts'
@@ -123,7 +127,7 @@ const NewKey = Type.Object(
     permissions: Type.Optional(
       Type.Array(Permission, {
         uniqueItems: true,
-        description: 'What the key may change. By default, everything except keys.',
+        description: `What the key may change. By default: ${DEFAULT_PERMISSIONS.join(', ')}.`,
       }),
     ),
     expiresAt: Type.Optional(DateTime('When the key expires; it never expires by default.')),
@@ -182,7 +186,9 @@ const PairingCode = Type.Object(
 )
 
 const RULES =
-  'A key can manage another key only if it has all permissions of that key. It can grant only permissions that it has, and no higher plan, higher limit or later expiry than its own. Otherwise the response is 403.'
+  'A key can manage another key only if it has all permissions of that key. After the request, the managed key may not have more permissions, a higher plan or limit, or a later expiry than the key that manages it, unless the request only takes away. Otherwise the response is 403.'
+const LAST_MANAGER =
+  'One unpaused key without expiry always has the permission `keys`: a request that would end this gets 409.'
 const SECRET_ONCE = 'Only this response shows the secret. An Idempotency-Key is ignored.'
 
 export const listKeys = defineOperation('GET', '/keys', {
@@ -234,33 +240,34 @@ export const getKey = defineOperation('GET', '/keys/{keyId}', {
   reply: async ({ params: { keyId }, request }, { store, clock }) => {
     const record = await store.findKeyRecord(keyId)
     if (record === undefined) throw keyNotFound(keyId)
-    return conditionalReply(jsonReply(keyBody(record, clock())), request)
+    return conditionalReply(keyReply(record, clock()), request)
   },
 })
 
 export const updateKey = defineOperation('PATCH', '/keys/{keyId}', {
   summary: 'Update an API key',
-  description: `Changes the given fields of a key; its secrets stay valid. Changes take effect on all instances within a second. ${RULES} The only active key with the permission \`keys\` cannot pause itself, set its own expiry or give up that permission: the response is 409.`,
+  description: `Changes the given fields of a key; its secrets stay valid. Changes take effect on all instances within a second. ${RULES} ${LAST_MANAGER}`,
   permission: 'keys',
   params: { keyId: KeyId('The key to update.') },
   body: KeyUpdate,
   success: { description: 'The key.', schema: Key },
   errors: ['in_use'],
-  reply: async ({ params: { keyId }, body, key }, { keys, clock }) => {
-    const record = await keys.change(key, keyId, toKeyChange(body, clock()))
-    return replyWithETag(keyBody(record, clock()))
+  reply: async ({ params: { keyId }, body, key, ifMatch }, { keys, clock }) => {
+    const onlyIfTags = recordTagsIn(ifMatch)
+    const record = await keys.change(key, keyId, toKeyChange(body, clock()), { onlyIfTags })
+    return keyReply(record, clock())
   },
 })
 
 export const revokeKey = defineOperation('DELETE', '/keys/{keyId}', {
   summary: 'Revoke an API key',
-  description: `Revokes a key and all its secrets permanently. Its history stays. ${RULES} The only active key with the permission \`keys\` cannot revoke itself: the response is 409.`,
+  description: `Revokes a key and all its secrets permanently. Its history stays. ${RULES} ${LAST_MANAGER}`,
   permission: 'keys',
   params: { keyId: KeyId('The key to revoke.') },
   success: { status: 204, description: 'The key was revoked.', schema: Type.Null() },
   errors: ['in_use'],
-  reply: async ({ params: { keyId }, key }, { keys }) => {
-    await keys.revoke(key, keyId)
+  reply: async ({ params: { keyId }, key, ifMatch }, { keys }) => {
+    await keys.revoke(key, keyId, { onlyIfTags: recordTagsIn(ifMatch) })
     return NO_CONTENT
   },
 })
@@ -374,6 +381,11 @@ function keyBody(
     usedToday: day !== undefined && now < day.startedAt + DAY ? day.used : 0,
   })
   return { ...body, secrets: secrets.map(hintToJson) }
+}
+
+function keyReply(record: KeyRecord, now: number) {
+  const body = keyBody(record, now)
+  return jsonReply(body, recordETag(recordTag(KEY_ROW, toKeyRow(record.key)), body))
 }
 
 function bodyWithSecret({ record, secret }: IssuedKey, now: number) {

@@ -13,7 +13,7 @@ const LimitWindow = Type.Object(
   {
     limit: Count('Requests that the window allows.'),
     remaining: Count('Requests that remain in the window.'),
-    reset: Type.Integer({ description: 'Unix timestamp at which the window ends.' }),
+    reset: Count('Unix timestamp at which the window ends.'),
   },
   { title: 'LimitWindow', examples: [EXAMPLE_MINUTE] },
 )
@@ -37,9 +37,7 @@ const KeyLimits = Type.Object(
     minute: LimitWindow,
     day: LimitWindow,
     bannedUntil: Type.Optional(
-      Type.Integer({
-        description: 'Unix timestamp at which the ban of the key ends; absent if it is not banned.',
-      }),
+      Count('Unix timestamp at which the ban of the key ends; absent if it is not banned.'),
     ),
   },
   {
@@ -59,7 +57,7 @@ const KeyLimits = Type.Object(
 export const getLimits = defineOperation('GET', '/limits', {
   summary: 'Get rate-limit status',
   description:
-    'Returns the plan and the permissions of the key, and the status of both rate-limit windows. Response headers report only the window with fewer remaining requests. The request does not count towards the limits, and is answered even if they are exceeded or the key is banned.',
+    'Returns the plan and the permissions of the key, and the status of both rate-limit windows. Response headers report only the window with fewer remaining requests, or the ban. The request does not count towards the limits, and is answered even if they are exceeded or the key is banned.',
   isExemptFromLimits: true,
   success: { description: 'The rate limits of the key.', schema: KeyLimits },
   reply: async ({ key: { id, name, plan, permissions, limits }, request }, services) => {

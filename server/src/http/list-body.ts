@@ -1,14 +1,13 @@
 import type { TObject } from 'typebox'
 import { refusal, toFailure } from '../core/stock/refusal.ts'
 import { type ErrorDetail, ServiceError } from '../core/values/errors.ts'
+import { isObject, type JsonObject } from '../core/values/exact-json.ts'
 import {
   codecOf,
   describeValue,
   type Fields,
   Int64,
   invalidField,
-  isObject,
-  type JsonObject,
   type RecordOf,
 } from '../core/values/field.ts'
 import { bodyParser, invalid, rejectUnknownNames } from './operation.ts'

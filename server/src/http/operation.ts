@@ -8,13 +8,14 @@ import type { LimitKeeper } from '../core/limits/limit-store.ts'
 import type { PerKeyQueue } from '../core/limits/per-key-queue.ts'
 import type { OrderStore } from '../core/orders/order-store.ts'
 import type { Command, CommandOf, CommandType, Outcome, OutcomeOf } from '../core/stock/command.ts'
-import type { GroupCommit } from '../core/stock/group-commit.ts'
+import type { GroupCommit, Requester } from '../core/stock/group-commit.ts'
 import type { EventFilter } from '../core/stock/stock-event.ts'
 import type { EventStore, HistoryStore } from '../core/stock/stock-store.ts'
 import type { LiveView } from '../core/stock/view/live-view.ts'
 import { type Clock, SECOND } from '../core/values/clock.ts'
 import { nameAdvice } from '../core/values/closest-name.ts'
 import { type ErrorCode, ServiceError } from '../core/values/errors.ts'
+import { isObject, type JsonObject, parseExactJson, RefusedJson } from '../core/values/exact-json.ts'
 import {
   codecOf,
   codecsOf,
@@ -22,17 +23,14 @@ import {
   type FieldCodec,
   type Fields,
   invalidField,
-  isObject,
-  type JsonObject,
-  parseExactJson,
   quote,
   type RecordOf,
   shorten,
   valueFromJson,
 } from '../core/values/field.ts'
 import type { MaybePromise } from '../core/values/maybe-promise.ts'
-import type { TestEventSlots } from '../core/webhooks/test-event.ts'
 import type { WebhookSender, WebhookStore } from '../core/webhooks/webhook-store.ts'
+import type { WebhookWorker } from '../core/webhooks/webhook-worker.ts'
 import { errorReply, type Reply, type RequestIdempotency, type StorableReply } from './reply.ts'
 
 /** The parsed parameters of a request. */
@@ -57,7 +55,9 @@ export interface Services {
   /** Runs searches and history scans one at a time per key. */
   readonly longReads: PerKeyQueue
   readonly webhookSender: WebhookSender
-  readonly testEventSlots: TestEventSlots
+  /** The webhooks that this process is sending a test event to. */
+  readonly testedWebhooks: Set<bigint>
+  readonly deliveries: Pick<WebhookWorker, 'applyChange'>
   readonly clock: Clock
 }
 
@@ -77,19 +77,26 @@ export type PathSegments = Readonly<Record<string, string>>
 export interface Input<Params extends Fields = Fields, Query extends Fields = Fields, Body = unknown> {
   readonly request: HttpRequest
   readonly key: ApiKey
+  /** Throws if the key may no longer do this. */
+  confirmKey(): MaybePromise<void>
   /** The hash of the secret or pairing code that was sent, by which the key can be looked up again. */
   readonly secretHash: string
   readonly params: Values<Params>
   readonly query: Values<Query>
   readonly body: Body
+  /** The tags of the If-Match header, without quotes; `undefined` if the request sets no condition. */
+  readonly ifMatch: readonly string[] | undefined
   /** The Idempotency-Key, if the operation accepts one and the request has one. */
   readonly idempotency: RequestIdempotency | undefined
+  readonly requester: Requester
 }
 
 /** The reply of an operation that succeeds. */
 export interface SuccessSpec {
   /** 200 by default. */
   readonly status?: 201 | 204
+  /** With 201: the reply has the ETag of the resource. A reply of 200 has one if the method is GET or PATCH. */
+  readonly hasETag?: true
   /** With 201: several resources are created, so the reply has no `Location`. */
   readonly createsSeveral?: true
   readonly description: string
@@ -116,6 +123,8 @@ interface OperationSpec {
   readonly takesPairingCode?: true
   /** Requests do not count towards the limits of the key, and are answered even if the limits are exceeded. */
   readonly isExemptFromLimits?: true
+  /** Waits for another server, so the deadline of requests does not apply. */
+  readonly hasNoDeadline?: true
   readonly deprecatedSince?: Date
   /**
    * The path of the operation that replaces a deprecated operation, including the base path. Both have the same path
@@ -145,7 +154,7 @@ export interface Operation extends OperationSpec {
   readParams(segments: PathSegments): Values<Fields>
   readQuery(query: string): Values<Fields>
   readBody?(request: HttpRequest, bytes: Uint8Array): unknown
-  /** Reads the data that the reply needs. While the request is counted against its limits, `prepare` may already run. */
+  /** Reads the data that the reply needs. */
   prepare?(params: Values<Fields>, services: Services): MaybePromise<unknown>
   reply(input: Input, services: Services, prepared: unknown): MaybePromise<Reply>
 }
@@ -200,6 +209,11 @@ export function defineOperation<
   }
 }
 
+/** Every PATCH and DELETE changes one record, which has an ETag. */
+export function acceptsIfMatch({ method }: Pick<Operation, 'method'>): boolean {
+  return method === 'PATCH' || method === 'DELETE'
+}
+
 /** RFC 9745 and RFC 8594. */
 export function deprecationHeaders(
   operation: Operation,
@@ -224,8 +238,8 @@ function fillPathTemplate(template: string, segments: PathSegments): string {
   return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(segments[name] ?? ''))
 }
 
-/** Deeper than any valid body, and too shallow to overflow the stack of a recursive parser. */
-const MAX_NESTING = 64
+/** The nesting of the bodies of operations that ignore unknown fields. */
+const MAX_IGNORED_NESTING = 16
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 const JSON_MEDIA_TYPE = /^application\/json\s*(?:;|$)/i
 
@@ -233,6 +247,10 @@ interface SchemaKeywords {
   readonly default?: unknown
   readonly examples?: readonly unknown[]
   readonly minProperties?: number
+  readonly type?: string
+  readonly properties?: Readonly<Record<string, TSchema>>
+  readonly items?: TSchema
+  readonly anyOf?: readonly TSchema[]
   readonly choices?: Choices
 }
 
@@ -297,8 +315,10 @@ function bodyReader(
   const { examples } = schema as SchemaKeywords
   const example = JSON.stringify(examples?.[0] ?? {})
   const advice = `send a JSON object such as ${example} with Content-Type: application/json`
+  // One level more than is valid, so that the error about a list or an object in place of a value names the field.
+  const maxNesting = isStrict ? nestingOf(schema) + 1 : MAX_IGNORED_NESTING
   return (request, bytes) => {
-    const body = parseJson(request, bytes, advice)
+    const body = parseJson(request, bytes, { advice, maxNesting, allowsRepeatedNames: !isStrict })
     if (!isObject(body)) {
       throw invalid(`the request body must be a JSON object such as ${example}, got ${describeValue(body)}`)
     }
@@ -307,7 +327,22 @@ function bodyReader(
   }
 }
 
-function parseJson({ headers }: HttpRequest, bytes: Uint8Array, advice: string): unknown {
+/** How deep the objects and arrays of a valid value nest. */
+function nestingOf(schema: TSchema): number {
+  const { type, properties = {}, items, anyOf = [] } = schema as SchemaKeywords
+  const parts = [...Object.values(properties), ...anyOf]
+  if (items !== undefined) parts.push(items)
+  const ownLevel = type === 'object' || type === 'array' ? 1 : 0
+  return ownLevel + Math.max(0, ...parts.map(nestingOf))
+}
+
+interface BodyRules {
+  readonly advice: string
+  readonly maxNesting: number
+  readonly allowsRepeatedNames: boolean
+}
+
+function parseJson({ headers }: HttpRequest, bytes: Uint8Array, { advice, ...rules }: BodyRules): unknown {
   if (bytes.length === 0) throw invalid(`the request body is missing; ${advice}`)
   const mediaType = headers.get('content-type')
   if (mediaType === null || !JSON_MEDIA_TYPE.test(mediaType)) {
@@ -321,13 +356,17 @@ function parseJson({ headers }: HttpRequest, bytes: Uint8Array, advice: string):
     )
   }
   const text = decodeUtf8(bytes)
-  if (nestsTooDeep(text)) {
-    throw invalid(`the request body nests deeper than ${MAX_NESTING} levels; ${advice}`)
-  }
   try {
-    return parseExactJson(text)
-  } catch {
-    throw invalid(`the request body is not valid JSON; ${advice}`)
+    return parseExactJson(text, rules)
+  } catch (error) {
+    if (!(error instanceof RefusedJson)) throw invalid(`the request body is not valid JSON; ${advice}`)
+    const { problem } = error
+    if (problem.type === 'nests_too_deep') {
+      throw invalid(`the request body nests deeper than ${rules.maxNesting} levels; ${advice}`)
+    }
+    const field = shorten(problem.name)
+    const message = `the field ${JSON.stringify(field)} is given twice; give it once`
+    throw problem.isInside ? invalid(message) : invalidField(field, message)
   }
 }
 
@@ -337,24 +376,6 @@ function decodeUtf8(bytes: Uint8Array): string {
   } catch {
     throw invalid('the request body is not valid UTF-8; send the JSON as UTF-8')
   }
-}
-
-/** Checked before parsing, because a recursive parser could overflow its stack. */
-function nestsTooDeep(text: string): boolean {
-  if (text.length <= MAX_NESTING) return false
-  let depth = 0
-  let inString = false
-  for (let index = 0; index < text.length; index++) {
-    const character = text[index]
-    if (inString) {
-      if (character === '\\') index++
-      else if (character === '"') inString = false
-    } else if (character === '"') inString = true
-    else if (character === '{' || character === '[') {
-      if (++depth > MAX_NESTING) return true
-    } else if (character === '}' || character === ']') depth--
-  }
-  return false
 }
 
 export function invalid(message: string): ServiceError {
@@ -428,26 +449,34 @@ type OutcomeReplies<Type extends CommandType> = {
   >
 }
 
-/** Commits a command and replies with its outcome. A repeated Idempotency-Key gets the stored reply instead. */
+/**
+ * Commits a command and replies with its outcome. A repeated Idempotency-Key gets the stored reply instead. Checks the key
+ * first, because the request may have waited for a lookup.
+ */
 export async function commitAndReply<Type extends CommandType>(
-  { key, idempotency }: Pick<Input, 'key' | 'idempotency'>,
+  {
+    key,
+    confirmKey,
+    idempotency,
+    requester,
+  }: Pick<Input, 'key' | 'confirmKey' | 'idempotency' | 'requester'>,
   { commits, clock }: Pick<Services, 'commits' | 'clock'>,
   callerCommand: { readonly type: Type } & CallerCommand<CommandOf<Type>>,
   replies: OutcomeReplies<Type>,
 ): Promise<Reply> {
+  const confirmation = confirmKey()
+  if (confirmation instanceof Promise) await confirmation
   // `callerCommand` lacks at most these two fields.
   const command = { keyId: key.id, at: clock(), ...callerCommand } as Command
   // The store returns an outcome of this command, and `replies` has a function for each outcome of the command.
   const repliesByType = replies as unknown as Readonly<Record<Outcome['type'], ReplyTo<Outcome>>>
-  const toReply = (outcome: Outcome): StorableReply => {
+  const toReply = (outcome: Outcome, maxDetails = Number.POSITIVE_INFINITY): StorableReply => {
     const reply = repliesByType[outcome.type](outcome)
-    return reply instanceof ServiceError ? errorReply(reply) : reply
+    return reply instanceof ServiceError ? errorReply(withFewerDetails(reply, maxDetails)) : reply
   }
-  if (idempotency === undefined) return toReply(await commits.run(command))
-  const result = await commits.runOnce(command, {
-    ...idempotency,
-    answer: (outcome) => serializeReply(toReply(outcome)),
-  })
+  if (idempotency === undefined) return toReply(await commits.run(command, requester))
+  const answer = (outcome: Outcome, maxFailures: number) => serializeReply(toReply(outcome, maxFailures))
+  const result = await commits.runOnce(command, { ...idempotency, answer }, requester)
   switch (result.type) {
     case 'answered':
       return parseStoredReply(result.answer, result.isReplay)
@@ -457,6 +486,13 @@ export async function commitAndReply<Type extends CommandType>(
         `the Idempotency-Key ${JSON.stringify(idempotency.key)} was sent with another request within the last 24 hours; use a new key for each change`,
       )
   }
+}
+
+function withFewerDetails(error: ServiceError, max: number): ServiceError {
+  const { code, message, field, details = [] } = error
+  if (details.length <= max) return error
+  const shortMessage = `${message}; this repeated response lists only the first ${max}`
+  return new ServiceError(code, shortMessage, { field, details: details.slice(0, max) })
 }
 
 function serializeReply({ status, headers, body }: StorableReply): string {

@@ -15,11 +15,21 @@ import type { OrderClosed } from '../core/stock/command.ts'
 import { availableText, entryNotFound } from '../core/stock/inventory.ts'
 import { refusal } from '../core/stock/refusal.ts'
 import type { ServiceError } from '../core/values/errors.ts'
-import type { JsonObject } from '../core/values/field.ts'
+import type { JsonObject } from '../core/values/exact-json.ts'
 import { Int64, isWithinLength, type JsonOf, jsonWriter, OneOf, Text } from '../core/values/field.ts'
+import { recordChanged, recordTag } from '../core/values/record-tag.ts'
 import { elementParser, parseList } from './list-body.ts'
 import { commitAndReply, defineOperation } from './operation.ts'
-import { conditionalReply, createdReply, jsonReply, NO_CONTENT, pageReply, replyWithETag } from './reply.ts'
+import {
+  conditionalReply,
+  createdReply,
+  jsonReply,
+  NO_CONTENT,
+  pageReply,
+  recordETag,
+  recordTagsIn,
+  type StorableReply,
+} from './reply.ts'
 import { EXAMPLE_TIME, Flag, pageParameters } from './schemas.ts'
 
 /** The fields in the sequence in which callers see them. */
@@ -95,7 +105,7 @@ const CustomerQuery = Text(
     minLength: 1,
     maxLength: MAX_CUSTOMER_LENGTH,
     description:
-      'Return only orders whose customer begins with this text, sorted by customer, then by id. Only letters and digits count; case, accents and punctuation do not: `anna s` finds `Anna Smith`, and so does `ANNA, S`.',
+      'Return only orders whose customer has each of these words, or a word that begins so, in any sequence. Only letters and digits count; case, accents and punctuation do not: `smith a` finds `Anna Smith`, and so does `SMITH, Á`. Digits are found anywhere in a number, with or without blanks: `5550134` finds `555 0134`.',
   },
   `1 to ${MAX_CUSTOMER_LENGTH} characters with at least one letter or digit`,
   (text) => isWithinLength(text, MAX_CUSTOMER_LENGTH) && isSearchableCustomer(text),
@@ -111,7 +121,7 @@ export function orderBody(order: StoredOrder): JsonOf<typeof ORDER_BODY> {
 export const listOrders = defineOperation('GET', '/store/orders', {
   summary: 'List orders',
   description:
-    'Returns orders by id ascending, in pages. Without `state`, returns only open and complete orders. With `customer`, returns only the orders of customers whose name begins with that text, sorted by customer.',
+    'Returns orders by id ascending, in pages. Without `state`, returns only open and complete orders. With `customer`, returns only the orders whose customer matches.',
   ignoresUnknownInput: true,
   query: {
     state: Type.Optional(OneOf(ORDER_STATES, { description: 'Return only orders in this state.' })),
@@ -131,13 +141,13 @@ export const createOrder = defineOperation('POST', '/store/orders', {
   permission: 'orders',
   acceptsIdempotencyKey: true,
   body: NewOrder,
-  success: { status: 201, description: 'The order.', schema: Order },
+  success: { status: 201, hasETag: true, description: 'The order.', schema: Order },
   errors: ['not_found', 'insufficient_stock'],
   reply: (input, services) => {
     const { petId } = input.body
     const command = { type: 'create_order', order: input.body } as const
     return commitAndReply(input, services, command, {
-      done: ({ order }) => createdReply(input.request.path, orderBody(order)),
+      done: ({ order }) => createdReply(input.request.path, orderBody(order), orderETag(order)),
       unknown_pet: () => entryNotFound(petId),
       insufficient_stock: ({ wanted, available }) =>
         insufficientStock(
@@ -183,7 +193,7 @@ export const getOrder = defineOperation('GET', '/store/orders/{orderId}', {
   prepare: ({ orderId }, { store }) => store.findOrder(orderId),
   reply: ({ params, request }, _, order) => {
     if (order === undefined) throw orderNotFound(params.orderId)
-    return conditionalReply(jsonReply(orderBody(order)), request)
+    return conditionalReply(orderReply(order), request)
   },
 })
 
@@ -201,15 +211,16 @@ export const updateOrder = defineOperation('PATCH', '/store/orders/{orderId}', {
   prepare: ({ orderId }, { store }) => store.findOrder(orderId),
   reply: (input, services, order) => {
     const { orderId } = input.params
-    const target = { orderId, petId: order?.petId }
+    const target = { orderId, petId: order?.petId, onlyIfTags: recordTagsIn(input.ifMatch) }
     const { complete, onlyIfOpen, ...patch } = input.body
     const command =
       complete === undefined
         ? ({ type: 'change_order', ...target, patch } as const)
         : ({ type: 'complete_order', ...target, onlyIfOpen } as const)
     return commitAndReply(input, services, command, {
-      done: (outcome) => replyWithETag(orderBody(outcome.order)),
+      done: (outcome) => orderReply(outcome.order),
       unknown_order: () => orderNotFound(orderId),
+      record_changed: () => recordChanged(`order ${orderId}`),
       order_closed: orderClosed,
       insufficient_stock: ({ petId, wanted, available }) =>
         insufficientStock(
@@ -233,14 +244,24 @@ export const cancelOrder = defineOperation('DELETE', '/store/orders/{orderId}', 
   prepare: ({ orderId }, { store }) => store.findOrder(orderId),
   reply: (input, services, order) => {
     const { orderId } = input.params
-    const command = { type: 'cancel_order', orderId, petId: order?.petId } as const
+    const onlyIfTags = recordTagsIn(input.ifMatch)
+    const command = { type: 'cancel_order', orderId, petId: order?.petId, onlyIfTags } as const
     return commitAndReply(input, services, command, {
       done: () => NO_CONTENT,
       unknown_order: () => orderNotFound(orderId),
+      record_changed: () => recordChanged(`order ${orderId}`),
       order_closed: orderClosed,
     })
   },
 })
+
+function orderReply(order: StoredOrder): StorableReply & { readonly body: string } {
+  return jsonReply(orderBody(order), orderETag(order))
+}
+
+function orderETag(order: StoredOrder) {
+  return recordETag(recordTag(ORDER, order))
+}
 
 const parseNewOrder = elementParser(NewOrder, 'an order')
 

@@ -10,13 +10,16 @@ import {
   PET_UPSERT,
   type PetUpsert as PetToUpsert,
   petNotFound,
+  type Pet as StoredPet,
 } from '../core/catalog/pet.ts'
+import { permissionError, requirePermission } from '../core/keys/api-key.ts'
 import { type BarcodeTaken, type InvalidCategory, MAX_CHANGES } from '../core/stock/command.ts'
 import { PET_STATUSES } from '../core/stock/inventory.ts'
 import { refusal } from '../core/stock/refusal.ts'
-import type { JsonObject } from '../core/values/field.ts'
+import type { JsonObject } from '../core/values/exact-json.ts'
 import { Int64, invalidField, jsonTextWriter, jsonWriter, OneOf } from '../core/values/field.ts'
 import { type Page, type PageRequest, readPageById } from '../core/values/page.ts'
+import { recordChanged, recordTag } from '../core/values/record-tag.ts'
 import { elementParser, parseList } from './list-body.ts'
 import { commitAndReply, defineOperation } from './operation.ts'
 import {
@@ -30,7 +33,8 @@ import {
   pageJsonTextReply,
   pageReply,
   type Reply,
-  replyWithETag,
+  recordETag,
+  recordTagsIn,
 } from './reply.ts'
 import { pageParameters } from './schemas.ts'
 
@@ -136,19 +140,20 @@ export const listPets = defineOperation('GET', '/pets', {
 export const createPet = defineOperation('POST', '/pets', {
   summary: 'Add a pet',
   description:
-    'Adds a pet to the store together with its inventory entry. Its id and its barcode must not be used by another pet.',
+    'Adds a pet to the store together with its inventory entry. Its id and its barcode must not be used by another pet. A quantity other than 0 needs the permission `stock` as well, and the history of the stock has it as a change.',
   permission: 'pets',
   acceptsIdempotencyKey: true,
   body: NewPet,
-  success: { status: 201, description: 'The pet.', schema: Pet },
+  success: { status: 201, hasETag: true, description: 'The pet.', schema: Pet },
   errors: ['already_exists'],
   reply: (input, services) => {
+    if ((input.body.quantity ?? 0) > 0) requirePermission(input.key, 'stock')
     // `Location` names GET /catalog/{petId}, because GET /pets/{petId} is deprecated.
     const catalogPath = input.request.path.replace('/pets', '/catalog')
     const command = { type: 'create_pet', pet: input.body } as const
     return commitAndReply(input, services, command, {
       ...SHARED_ERRORS,
-      done: ({ pet }) => createdReply(catalogPath, petBody(pet)),
+      done: ({ pet }) => createdReply(catalogPath, petBody(pet), petETag(pet)),
       pet_exists: ({ petId }) => alreadyExists(`pet ${petId} already exists`),
     })
   },
@@ -157,7 +162,7 @@ export const createPet = defineOperation('POST', '/pets', {
 export const upsertPets = defineOperation('POST', '/pets/batch', {
   summary: 'Create or update several pets',
   description:
-    'Creates or updates 1 to 1,000 pets. A pet whose `id` exists is updated; any other pet is created and needs a name and a categoryId. A quantity of an existing pet sets its stock with the reason `corrected`, which needs the permission `stock` as well. Pets of the batch may swap their barcodes. Either all pets are saved, in one commit, or none. If none is saved, `details` of the error lists every pet that cannot be saved. A batch counts as one request.',
+    'Creates or updates 1 to 1,000 pets. A pet whose `id` exists is updated; any other pet is created and needs a name and a categoryId. A quantity of an existing pet sets its stock with the reason `corrected`. To set a stock, also that of a new pet, the key needs the permission `stock` as well. Pets of the batch may swap their barcodes. Either all pets are saved, in one commit, or none. If none is saved, `details` of the error lists every pet that cannot be saved. A batch counts as one request.',
   stability: 'experimental',
   permission: 'pets',
   acceptsIdempotencyKey: true,
@@ -210,11 +215,13 @@ export const updatePet = defineOperation('PATCH', '/pets/{petId}', {
   errors: ['already_exists'],
   reply: (input, services) => {
     const { petId } = input.params
-    const command = { type: 'update_pet', petId, patch: input.body } as const
+    const onlyIfTags = recordTagsIn(input.ifMatch)
+    const command = { type: 'update_pet', petId, patch: input.body, onlyIfTags } as const
     return commitAndReply(input, services, command, {
       ...SHARED_ERRORS,
-      done: ({ pet }) => replyWithETag(petBody(pet)),
+      done: ({ pet }) => jsonReply(petBody(pet), petETag(pet)),
       unknown_pet: () => petNotFound(petId),
+      record_changed: () => recordChanged(`pet ${petId}`),
     })
   },
 })
@@ -222,7 +229,7 @@ export const updatePet = defineOperation('PATCH', '/pets/{petId}', {
 export const removePet = defineOperation('DELETE', '/pets/{petId}', {
   summary: 'Remove a pet',
   description:
-    'Removes a pet and its inventory entry, unless it has open orders. Its history and its closed orders stay.',
+    'Removes a pet and its inventory entry, unless it has open orders. If its quantity is not 0, the key needs the permission `stock` as well. Its history, which ends with the removal of that quantity, and its closed orders stay.',
   permission: 'pets',
   acceptsIdempotencyKey: true,
   params: { petId: Int64('The pet to remove.') },
@@ -230,9 +237,14 @@ export const removePet = defineOperation('DELETE', '/pets/{petId}', {
   errors: ['in_use'],
   reply: (input, services) => {
     const { petId } = input.params
-    return commitAndReply(input, services, { type: 'remove_pet', petId } as const, {
+    const onlyIfEmpty = !input.key.permissions.includes('stock')
+    const onlyIfTags = recordTagsIn(input.ifMatch)
+    const command = { type: 'remove_pet', petId, onlyIfEmpty, onlyIfTags } as const
+    return commitAndReply(input, services, command, {
       done: () => NO_CONTENT,
+      pet_has_stock: () => permissionError(input.key, 'stock'),
       unknown_pet: () => petNotFound(petId),
+      record_changed: () => recordChanged(`pet ${petId}`),
       pet_reserved: ({ reserved }) =>
         inUse(`open orders reserve ${reserved} of petId ${petId}; complete or cancel these orders first`),
     })
@@ -290,7 +302,11 @@ function requireUnseen<Value>(field: string, value: Value | null | undefined, se
 async function petReply(petId: bigint, store: CatalogStore, request: HttpRequest): Promise<Reply> {
   const pet = await store.findPet(petId)
   if (pet === undefined) throw petNotFound(petId)
-  return conditionalReply(jsonReply(petBody(pet)), request)
+  return conditionalReply(jsonReply(petBody(pet), petETag(pet)), request)
+}
+
+function petETag(pet: StoredPet) {
+  return recordETag(recordTag(PET, pet))
 }
 
 /** A page may have thousands of pets. They are read in batches, so that other requests get a turn in between. */

@@ -1,20 +1,15 @@
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import type { HttpRequest } from '@petstore/wire'
 import { ServiceError } from '../core/values/errors.ts'
-import {
-  chooseCoding,
-  conditionalReply,
-  contentHash,
-  entityTag,
-  jsonReply,
-  matchesTag,
-  NO_STORE,
-  type Reply,
-} from './reply.ts'
+import { contentHash } from '../core/values/record-tag.ts'
+import { chooseCoding, entityTag, jsonReply, matchesTag, NO_STORE, type Reply, toJson } from './reply.ts'
 
 /** A page that needs no key, outside the base path of the API. */
 export interface PublicPage {
   /** Its name in metrics and logs. */
   readonly name: string
+  /** Whether its content counts against the limit of the client address. Probes do not count. */
+  readonly isLimited: boolean
   /** Called for GET and HEAD. */
   readonly answer: Responder
 }
@@ -38,8 +33,11 @@ export interface WebFile {
   readonly type: string
   /** The path contains a hash of the content, so the content never changes. */
   readonly isHashed: boolean
-  readonly forms: { readonly identity: Blob } & { readonly [Coding in PageCoding]?: Blob }
+  readonly forms: Forms<Blob>
 }
+
+/** The same content, as it is and compressed. */
+type Forms<Content> = { readonly identity: Content } & { readonly [Coding in PageCoding]?: Content }
 
 /** In order of preference: brotli compresses better. */
 const PAGE_CODINGS: readonly PageCoding[] = ['br', 'gzip']
@@ -72,12 +70,12 @@ const SECURITY_HEADERS = {
 
 export function publicPages(parts: PublicPageParts): ReadonlyMap<string, PublicPage> {
   const { contract, checkReady, webPages } = parts
-  let contractReply: ReturnType<typeof jsonReply> | undefined
   const aliveReply = jsonReply({ status: 'ok' }, NO_STORE)
+  let contractResponder: Responder | undefined
   const responders: Readonly<Record<string, Responder>> = {
     '/openapi.json': async (request) => {
-      contractReply ??= jsonReply(contract())
-      return conditionalReply(contractReply, request)
+      contractResponder ??= jsonResponder(contract())
+      return contractResponder(request)
     },
     '/healthz': async () => aliveReply,
     '/readyz': async (request) => {
@@ -88,7 +86,9 @@ export function publicPages(parts: PublicPageParts): ReadonlyMap<string, PublicP
     },
   }
   const pages = new Map(Object.entries(webPages))
-  for (const [path, answer] of Object.entries(responders)) pages.set(path, { name: path.slice(1), answer })
+  for (const [path, answer] of Object.entries(responders)) {
+    pages.set(path, { name: path.slice(1), isLimited: path === '/openapi.json', answer })
+  }
   return pages
 }
 
@@ -117,7 +117,7 @@ export async function loadWebPages(files: readonly WebFile[]): Promise<Readonly<
   const pages: Record<string, PublicPage> = {}
   for (const file of files) {
     const { path, isHashed } = file
-    const page = { name: pageName(file), answer: await fileResponder(file) }
+    const page = { name: pageName(file), isLimited: true, answer: await fileResponder(file) }
     pages[path] = page
     if (!isHashed && path !== '/') pages[`${path}/`] = page
   }
@@ -130,19 +130,36 @@ function pageName({ path, isHashed }: WebFile): string {
   return path === '/' ? 'staff-page' : path.slice(1)
 }
 
+/** As in web/build.ts. */
+const BROTLI_QUALITY = 9
+
+/** Encodes and compresses the value once, which takes 5 ms for the contract. */
+function jsonResponder(value: unknown): Responder {
+  const identity = Buffer.from(toJson(value))
+  const br = brotliCompressSync(identity, {
+    params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY },
+  })
+  return formsResponder({ identity, br, gzip: gzipSync(identity) }, 'application/json', {})
+}
+
 /** Reads the file once, so that a new build does not change the files of a running service. */
 async function fileResponder({ type, isHashed, forms }: WebFile): Promise<Responder> {
-  const identity = await forms.identity.bytes()
-  const compressed = new Map<PageCoding, Uint8Array>()
-  for (const coding of PAGE_CODINGS) {
-    const form = forms[coding]
-    if (form !== undefined) compressed.set(coding, await form.bytes())
+  const bytes: Forms<Uint8Array> = {
+    identity: await forms.identity.bytes(),
+    ...(forms.br === undefined ? {} : { br: await forms.br.bytes() }),
+    ...(forms.gzip === undefined ? {} : { gzip: await forms.gzip.bytes() }),
   }
-  const codings = [...compressed.keys()]
-  const hash = contentHash(identity)
-  const commonHeaders = {
+  return formsResponder(bytes, type, {
     ...SECURITY_HEADERS,
     'Cache-Control': isHashed ? CACHE_FOR_A_YEAR : REVALIDATE,
+  })
+}
+
+function formsResponder(forms: Forms<Uint8Array>, type: string, headersOfForms: Reply['headers']): Responder {
+  const codings = PAGE_CODINGS.filter((coding) => forms[coding] !== undefined)
+  const hash = contentHash(forms.identity)
+  const commonHeaders = {
+    ...headersOfForms,
     ...(codings.length === 0 ? {} : { Vary: 'Accept-Encoding' }),
   }
   return async ({ headers }) => {
@@ -151,11 +168,11 @@ async function fileResponder({ type, isHashed, forms }: WebFile): Promise<Respon
     if (matchesTag(headers.get('if-none-match'), ETag)) {
       return { status: 304, headers: { ...commonHeaders, ETag }, body: null }
     }
-    const fileHeaders = { ...commonHeaders, 'Content-Type': type, ETag }
-    const compressedBody = coding === undefined ? undefined : compressed.get(coding)
-    if (coding === undefined || compressedBody === undefined) {
-      return { status: 200, headers: fileHeaders, body: identity }
+    const encodingHeaders = coding === undefined ? {} : { 'Content-Encoding': coding }
+    return {
+      status: 200,
+      headers: { ...commonHeaders, 'Content-Type': type, ETag, ...encodingHeaders },
+      body: forms[coding ?? 'identity'] ?? forms.identity,
     }
-    return { status: 200, headers: { ...fileHeaders, 'Content-Encoding': coding }, body: compressedBody }
   }
 }

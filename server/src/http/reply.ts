@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto'
 import type { HttpRequest, RequestProblem, ResponseBody } from '@petstore/wire'
 import { hideSecrets } from '../core/keys/api-key.ts'
 import type { Idempotency } from '../core/stock/command.ts'
+import { MAX_REMEMBERED_FAILURES } from '../core/stock/decide.ts'
 import { type ErrorCode, notFound, ServiceError } from '../core/values/errors.ts'
 import type { Page, PageRequest } from '../core/values/page.ts'
+import { contentHash } from '../core/values/record-tag.ts'
 import type { ErrorBody } from './schemas.ts'
 
 /** The reply of an operation or of a public page. app.ts turns it into the response by adding the common headers. */
@@ -41,7 +43,7 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly status: number; reado
       'The pet still has open orders, the category still has pets, the maximum number of webhooks is reached, the key is the only one that manages keys, or a pairing code was requested for a key that is paused or expired.',
     ),
     already_exists: error(409, 'The id or barcode is already used.'),
-    precondition_failed: error(412, 'The entry is not in the state that the request expects.'),
+    precondition_failed: error(412, 'The record is not in the state that the request expects.'),
     payload_too_large: error(
       413,
       'The request body is larger than 64 KiB, or 256 KiB for adjustments and batches.',
@@ -90,8 +92,12 @@ export function jsonReply(value: unknown, headers: Reply['headers'] = {}, status
   return { ...jsonTextReply(toJson(value), headers), status }
 }
 
-export function createdReply(listPath: string, resource: { readonly id: bigint }): JsonReply {
-  return jsonReply(resource, { Location: `${listPath}/${resource.id}` }, 201)
+export function createdReply(
+  listPath: string,
+  resource: { readonly id: bigint },
+  headers: Reply['headers'] = {},
+): JsonReply {
+  return jsonReply(resource, { Location: `${listPath}/${resource.id}`, ...headers }, 201)
 }
 
 export const NO_CONTENT: StorableReply = { status: 204, headers: {}, body: null }
@@ -102,10 +108,6 @@ export function jsonTextReply(json: string, headers: Reply['headers']): JsonRepl
 
 export function errorReply(error: ServiceError, headers: Reply['headers'] = {}): JsonReply {
   const { status } = ERRORS[error.code]
-  const retryHeaders =
-    error.code === 'service_unavailable'
-      ? { 'Retry-After': String(error.retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS) }
-      : {}
   // A message may quote the request, and callers sometimes send their secret in the wrong place.
   const body: ErrorBody = { code: error.code, message: hideSecrets(error.message), status }
   if (error.field !== undefined) body.field = hideSecrets(error.field)
@@ -116,7 +118,19 @@ export function errorReply(error: ServiceError, headers: Reply['headers'] = {}):
       ...(detail.field === undefined ? {} : { field: hideSecrets(detail.field) }),
     }))
   }
-  return jsonReply(body, { ...retryHeaders, ...headers }, status)
+  return jsonReply(body, { ...headersOf(error), ...headers }, status)
+}
+
+/** The headers that an error code needs. */
+function headersOf({ code, retryAfterSeconds }: ServiceError): Reply['headers'] {
+  switch (code) {
+    case 'unauthorized':
+      return { 'WWW-Authenticate': WRONG_TOKEN_CHALLENGE }
+    case 'service_unavailable':
+      return { 'Retry-After': String(retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS) }
+    default:
+      return {}
+  }
 }
 
 export function alreadyExists(message: string): ServiceError {
@@ -174,15 +188,44 @@ export function entityTag(hash: string, coding?: string): string {
   return coding === undefined ? `"${hash}"` : `"${hash}-${coding}"`
 }
 
-/** A reply with the ETag that a GET of the resource would have. */
-export function replyWithETag(body: object): JsonReply {
-  return jsonReply(body, { ETag: entityTag(contentHash(toJson(body))) })
+/**
+ * The ETag of a record. `tag` is its `recordTag`, which If-Match compares. `status` is the part of the JSON that changes by
+ * itself, such as the backlog of a webhook: it changes the ETag, and If-Match ignores it.
+ */
+export function recordETag(tag: string, status?: object): { readonly ETag: string } {
+  return { ETag: entityTag(status === undefined ? tag : `${tag}.${contentHash(toJson(status))}`) }
 }
 
-export function contentHash(...parts: readonly (string | Uint8Array)[]): string {
-  const hash = createHash('sha256')
-  for (const part of parts) hash.update(part)
-  return hash.digest('base64url').slice(0, 22)
+/** The values of `recordTag` in the tags of an If-Match header. */
+export function recordTagsIn(tags: readonly string[] | undefined): readonly string[] | undefined {
+  return tags?.map((tag) => tag.split('.', 1)[0] ?? '')
+}
+
+/** One entity tag of a list (RFC 9110, 8.8.3) and the comma after it, or the comma after an empty element. */
+const LISTED_TAG = /[ \t]*(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*(?:,|$)|[ \t]*,/y
+
+/** The strong tags of an If-Match header, without quotes; `undefined` if it allows every state. Weak tags match no state. */
+export function parseIfMatch(ifMatch: string | null): readonly string[] | undefined {
+  if (ifMatch === null || ifMatch.trim() === '*') return undefined
+  const tags: string[] = []
+  let tagCount = 0
+  LISTED_TAG.lastIndex = 0
+  while (LISTED_TAG.lastIndex < ifMatch.length) {
+    const match = LISTED_TAG.exec(ifMatch)
+    if (match === null) throw malformedIfMatch(ifMatch)
+    const [, weakPrefix, tag] = match
+    if (tag === undefined) continue
+    tagCount++
+    if (weakPrefix === undefined) tags.push(tag)
+  }
+  if (tagCount === 0) throw malformedIfMatch(ifMatch)
+  return tags
+}
+
+function malformedIfMatch(ifMatch: string): ServiceError {
+  const got = JSON.stringify(ifMatch.length > 40 ? `${ifMatch.slice(0, 40)}…` : ifMatch)
+  const message = `If-Match must be * or comma-separated ETags in double quotes such as "12-available", got ${got}`
+  return new ServiceError('invalid_request', message)
 }
 
 /**
@@ -271,9 +314,13 @@ export function chooseCoding<Offered extends string>(
   return best === undefined || weightOf(best) < identityWeight ? undefined : best
 }
 
+export const IF_MATCH_HEADER = {
+  'If-Match':
+    'ETags of the record, or *. If none of them is current, the response is 412. This is checked in the commit, so only one of two changes with the same ETag is made.',
+}
+
 export const IDEMPOTENCY_KEY_HEADER = {
-  'Idempotency-Key':
-    '1 to 255 visible ASCII characters that the caller chooses for this change, such as a UUID. If the same request is sent again with the same key within 24 hours, it gets the first response again, with `Idempotency-Replayed: true`, and changes nothing. If the method, path or body differs, the response is 422.',
+  'Idempotency-Key': `1 to 255 visible ASCII characters that the caller chooses for this change, such as a UUID. If the same request is sent again with the same key within 24 hours, it gets the first response again, with \`Idempotency-Replayed: true\`, and changes nothing. If the first response was a refusal of several lines, the repeated response lists only the first ${MAX_REMEMBERED_FAILURES} of them. If the method, path, body or If-Match differs, the response is 422.`,
 }
 
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/
@@ -293,6 +340,11 @@ export function readIdempotency(
       `Idempotency-Key must be 1 to 255 visible ASCII characters, got ${key.length} characters: ${JSON.stringify(key.slice(0, 40))}`,
     )
   }
-  const fingerprint = createHash('sha256').update(`${method} ${path}\n`).update(body).digest('base64url')
+  const ifMatch = headers.get('if-match')
+  const condition = ifMatch === null ? '' : `If-Match: ${ifMatch}\n`
+  const fingerprint = createHash('sha256')
+    .update(`${method} ${path}\n${condition}`)
+    .update(body)
+    .digest('base64url')
   return { key, fingerprint }
 }

@@ -1,12 +1,20 @@
-import { type HttpRequest, networkOf, type RequestHeaders, RequestProblem } from '@petstore/wire'
+import {
+  type HttpRequest,
+  type HttpResponse,
+  networkOf,
+  type RequestHeaders,
+  RequestProblem,
+} from '@petstore/wire'
 import type { ApiKey } from '../core/keys/api-key.ts'
 import type { KeyRing } from '../core/keys/key-ring.ts'
 import type { PairingAttempts } from '../core/keys/pairing-attempts.ts'
-import type { WindowStatus } from '../core/limits/limit-store.ts'
+import type { LimitStatus } from '../core/limits/limit-store.ts'
 import type { AddressWindows } from '../core/limits/rate-windows.ts'
+import type { Requester } from '../core/stock/group-commit.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import { childSpan, parseTraceparent, type TraceContext } from '../core/values/trace-context.ts'
 import type { CorsOrigins } from './cors.ts'
+import { DEADLINE_MS } from './deadlines.ts'
 import type { Input, Operation, PathSegments, Services } from './operation.ts'
 import type { PublicPageParts } from './public-pages.ts'
 import { bugReply, errorReply, problemReply, type Reply } from './reply.ts'
@@ -22,13 +30,18 @@ export interface AppParts extends PublicPageParts {
   /** The origins whose pages may call the API; `undefined` turns CORS off. */
   readonly corsOrigins: CorsOrigins | undefined
   readonly observers: readonly RequestObserver[]
+  /** For tests. DEADLINE_MS by default. */
+  readonly deadlineMs?: number | undefined
 }
 
 /** The parts that identify callers and count their requests. */
 interface AccessParts {
   readonly keyRing: KeyRing
   readonly pairing: PairingAttempts
+  /** Counts requests without a valid key. */
   readonly addresses: AddressWindows
+  /** Counts the files of the pages and the contract, so that loading pages never keeps anybody from signing in. */
+  readonly pageAddresses: AddressWindows
   /** Secrets of the demo keys, which do not have the format of other secrets. */
   readonly demoSecrets: ReadonlySet<string>
 }
@@ -95,8 +108,8 @@ export class RequestContext implements FinishedRequest {
   deprecationLines = ''
   /** The caller's key; `undefined` until it is known to be valid. */
   key: ApiKey | undefined
-  /** The window that the rate-limit headers describe. */
-  windowStatus: WindowStatus | undefined
+  /** The limit that the rate-limit headers describe. */
+  limitStatus: LimitStatus | undefined
   limitRefusal: LimitRefusal | undefined
   isPairing = false
   /** The span of this request in the caller's trace. */
@@ -159,7 +172,7 @@ export class RequestContext implements FinishedRequest {
 }
 
 /** The state of a request to an operation. Each step reads fields that earlier steps have set. */
-export class OperationContext extends RequestContext {
+export class OperationContext extends RequestContext implements Requester {
   readonly request: HttpRequest
   route: Route = { type: 'not_found' }
   /** The hash of the secret or pairing code that was sent, by which the key can be looked up again. */
@@ -167,15 +180,28 @@ export class OperationContext extends RequestContext {
   params: Input['params'] = {}
   query: Input['query'] = {}
   body: Input['body']
+  ifMatch: Input['ifMatch']
   idempotency: Input['idempotency']
-  /** The promise of the operation's `prepare`, if it was started early, while the request was being counted. */
-  preparing: Promise<unknown> | undefined
   /** The result of the operation's `prepare`. */
   prepared: unknown
+  /** In milliseconds of `performance.now()`. Infinite while the client sends the body. */
+  deadline: number
+  /** The response to a request whose deadline has passed. Its later steps are skipped. */
+  expiredResponse: HttpResponse | undefined
+  isBeingCommitted = false
 
   constructor(parts: AppParts, request: HttpRequest) {
     super(parts, request)
     this.request = request
+    this.deadline = this.newDeadline()
+  }
+
+  newDeadline(): number {
+    return performance.now() + (this.parts.deadlineMs ?? DEADLINE_MS)
+  }
+
+  get hasLeft(): boolean {
+    return this.expiredResponse !== undefined || this.request.hasClientLeft
   }
 
   /** For use after `requireOperation`, which replies if no operation matches. */

@@ -1,10 +1,11 @@
 import Type, { type Static } from 'typebox'
 import { AVAILABLE, ORDER_STATES } from '../core/orders/order.ts'
 import { ERROR_CODES } from '../core/values/errors.ts'
-import { Int64, OneOf } from '../core/values/field.ts'
+import { Int64, MAX_QUANTITY, OneOf } from '../core/values/field.ts'
 
 export const PlainText = (description: string) => Type.String({ description })
-export const Count = (description: string) => Type.Integer({ minimum: 0, description })
+export const Count = (description: string) => Type.Integer({ minimum: 0, maximum: MAX_QUANTITY, description })
+export const HttpStatus = (description: string) => Type.Integer({ minimum: 100, maximum: 599, description })
 export const Flag = (description: string) => Type.Boolean({ description })
 
 /** The query parameters of a paged list. */
@@ -65,7 +66,7 @@ export const ErrorBody = Type.Object(
   {
     code: OneOf(ERROR_CODES, { description: 'Machine-readable error code. Codes are never renamed.' }),
     message: PlainText('Human-readable description: what is wrong, what was expected, what to do.'),
-    status: Type.Integer({ description: 'The HTTP status code.' }),
+    status: HttpStatus('The HTTP status code.'),
     field: Type.Optional(
       PlainText(
         'The field of the body, the query parameter or the path parameter that is wrong, such as `quantity` or `changes[3].delta`. Absent if a combination of fields is wrong.',

@@ -1,4 +1,4 @@
-import { type Handler, type Listener, listen, type Tls } from '@petstore/wire'
+import { type Handler, type Listener, listen, readTls, type Tls } from '@petstore/wire'
 import { KeyManager } from '../core/keys/key-manager.ts'
 import { KeyRing } from '../core/keys/key-ring.ts'
 import { PairingAttempts } from '../core/keys/pairing-attempts.ts'
@@ -9,7 +9,6 @@ import { GroupCommit } from '../core/stock/group-commit.ts'
 import { LiveView } from '../core/stock/view/live-view.ts'
 import { type Clock, SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
-import { TestEventSlots } from '../core/webhooks/test-event.ts'
 import { WebhookWorker } from '../core/webhooks/webhook-worker.ts'
 import type { Lookup } from '../delivery/addresses.ts'
 import { HttpSender } from '../delivery/http-sender.ts'
@@ -22,7 +21,7 @@ import type { Store } from '../store/store.ts'
 import { Logger, type Sink } from '../telemetry/logger.ts'
 import { createScrapeApp, Metrics } from '../telemetry/metrics.ts'
 import { type Config, serviceAddress } from './config.ts'
-import { backgroundJobs, certificateJob, readConfiguredTls } from './jobs.ts'
+import { backgroundJobs } from './jobs.ts'
 import { type Part, startParts, stopParts } from './parts.ts'
 import { type Job, Scheduler } from './scheduler.ts'
 
@@ -37,8 +36,6 @@ export interface RunningService {
   /** `undefined` if metrics are off. */
   readonly metricsPort: number | undefined
   readonly logger: Logger
-  /** Reads the certificate and its key again. If they are invalid, the current certificate stays in use. */
-  reloadTls(): void
   /** Finishes the requests in progress, saves the limits, and closes the store. */
   stop(): Promise<void>
 }
@@ -59,6 +56,8 @@ export interface ServiceOptions {
    * wait.
    */
   readonly burstMs?: number
+  /** The deadline of requests, for tests. */
+  readonly deadlineMs?: number | undefined
   /** The file descriptor of a socket that already listens on the configured port. */
   readonly passedSocket?: number
 }
@@ -108,6 +107,7 @@ export async function startService(
       pairing: new PairingAttempts(store, clock),
       demoSecrets,
       addresses: new AddressWindows(config.anonymousPerMinute, clock),
+      pageAddresses: new AddressWindows(PAGE_FILES_PER_ANONYMOUS_REQUEST * config.anonymousPerMinute, clock),
     },
     services: {
       store,
@@ -119,7 +119,8 @@ export async function startService(
       keys: new KeyManager({ store, keyRing, clock, environment: config.environment }),
       longReads: new PerKeyQueue(),
       webhookSender: sender,
-      testEventSlots: new TestEventSlots(),
+      deliveries,
+      testedWebhooks: new Set(),
     },
     webPages: await readWebPages(),
     contract: () => buildContract({ ...baseAddresses(config, listener.port), sunset: config.petSunset }),
@@ -132,16 +133,13 @@ export async function startService(
       await pingStore()
     },
     observers: [metrics, logger],
+    deadlineMs: options.deadlineMs,
   })
 
   const tls = await readConfiguredTls(config)
   let listener: Listener
   let metricsListener: Listener | undefined
-  const reloadJob = certificateJob(config, tls, (latest) => {
-    listener.setTls(latest)
-    logger.info('new certificate in use')
-  })
-  const jobs = [...backgroundJobs({ store, limits, commits, clock }), reloadJob]
+  const jobs = backgroundJobs({ store, limits, commits, clock })
   const scheduler = new Scheduler(jobs, logFailure)
   /** All parts share one grace period, because a service manager kills a process that takes longer to stop. */
   let graceEndsAt = 0
@@ -210,10 +208,15 @@ export async function startService(
       return metricsListener?.port
     },
     logger,
-    reloadTls: () => void scheduler.run(reloadJob),
     stop: () => stopParts(parts, logFailure),
   }
 }
+
+/**
+ * A device that opens the staff page for the first time loads up to 40 files, and all devices of a shop may share an address:
+ * with the default, 75 of them may do so in the same minute.
+ */
+const PAGE_FILES_PER_ANONYMOUS_REQUEST = 10
 
 /**
  * The base addresses in the contract. The address of this environment defaults to the listening address, not to the Host
@@ -265,6 +268,11 @@ function cachedPing(ping: () => Promise<void>): () => Promise<void> {
     }
     return result
   }
+}
+
+async function readConfiguredTls({ tlsCert, tlsKey }: Config): Promise<Tls | undefined> {
+  if (tlsCert === undefined || tlsKey === undefined) return undefined
+  return readTls(tlsCert, tlsKey, { cert: '--tls-cert', key: '--tls-key' })
 }
 
 function listenForRequests(

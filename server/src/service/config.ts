@@ -83,7 +83,7 @@ export const SETTINGS = {
   },
   anonymousPerMinute: {
     fallback: '300',
-    help: 'requests per minute from one address without a valid key; further requests get 429',
+    help: 'requests per minute from one address without a valid key, and a tenth of the files of pages that it may load; further requests get 429',
     parse: wholeNumber(1, 1_000_000_000),
   },
   corsOrigins: {
@@ -128,7 +128,7 @@ export const SETTINGS = {
   },
   tlsCert: {
     fallback: '',
-    help: 'certificate (chain) to serve https with: a PEM file; needs --tls-key',
+    help: 'certificate (chain) to serve https with: a PEM file, read at the start; needs --tls-key',
     parse: optionalText,
   },
   tlsKey: {
@@ -158,7 +158,7 @@ export const SETTINGS = {
   },
   maxUnsentMebibytes: {
     fallback: '256',
-    help: 'total unsent data in memory for slow readers; beyond it the slowest are disconnected',
+    help: 'total unsent data in memory for slow readers; beyond it those with the oldest responses are disconnected',
     parse: wholeNumber(1, 1_048_576),
   },
   stopDelaySeconds: {

@@ -1,15 +1,15 @@
-import { readTls, type Tls } from '@petstore/wire'
+import { applyThresholdOf, type ThresholdParts } from '../core/catalog/threshold-changes.ts'
 import type { LimitKeeper } from '../core/limits/limit-store.ts'
 import { SYSTEM_KEY_ID } from '../core/stock/command.ts'
 import { ANSWERS_KEPT_MS } from '../core/stock/decide.ts'
 import type { GroupCommit } from '../core/stock/group-commit.ts'
 import type { Clock } from '../core/values/clock.ts'
 import type { Store } from '../store/store.ts'
-import type { Config } from './config.ts'
 import type { Job } from './scheduler.ts'
 
 interface JobParts {
-  readonly store: Pick<Store, 'forgetAnswers' | 'petsWithExpiredHolds'>
+  readonly store: Pick<Store, 'checkClock' | 'forgetAnswers' | 'petsWithExpiredHolds'> &
+    ThresholdParts['store']
   readonly limits: Pick<LimitKeeper, 'save' | 'applyLiftedBans'>
   readonly commits: GroupCommit
   readonly clock: Clock
@@ -21,6 +21,7 @@ const PETS_PER_BATCH = 200
 const PAUSE_BETWEEN_BATCHES_MS = 5
 
 export function backgroundJobs({ store, limits, commits, clock }: JobParts): Job[] {
+  let unappliedThresholds: ReadonlyMap<bigint, string> = new Map()
   return [
     {
       name: 'save-limits',
@@ -32,6 +33,11 @@ export function backgroundJobs({ store, limits, commits, clock }: JobParts): Job
       name: 'apply-lifted-bans',
       intervalMs: 500,
       run: () => limits.applyLiftedBans(),
+    },
+    {
+      name: 'check-clock',
+      intervalMs: 1_000,
+      run: () => store.checkClock(),
     },
     {
       // Deletes old answers to requests with an Idempotency-Key.
@@ -67,25 +73,19 @@ export function backgroundJobs({ store, limits, commits, clock }: JobParts): Job
         }
       },
     },
-  ]
-}
-
-/** Reads the certificate and its key from disk, and calls `onChange` if they changed. */
-export function certificateJob(config: Config, tls: Tls | undefined, onChange: (tls: Tls) => void): Job {
-  let current = tls
-  return {
-    name: 'reload-certificate',
-    intervalMs: 1_000,
-    run: async () => {
-      const latest = await readConfiguredTls(config)
-      if (latest === undefined || (latest.cert === current?.cert && latest.key === current.key)) return
-      onChange(latest)
-      current = latest
+    {
+      name: 'apply-thresholds',
+      // The request that changes a threshold also applies it. If this takes longer than the interval, the request was probably
+      // interrupted.
+      intervalMs: 10_000,
+      run: async (signal) => {
+        const earlier = unappliedThresholds
+        unappliedThresholds = await store.unappliedThresholds()
+        for (const [categoryId, changeId] of unappliedThresholds) {
+          if (earlier.get(categoryId) !== changeId) continue
+          await applyThresholdOf(categoryId, { store, commits, clock }, SYSTEM_KEY_ID, signal)
+        }
+      },
     },
-  }
-}
-
-export async function readConfiguredTls({ tlsCert, tlsKey }: Config): Promise<Tls | undefined> {
-  if (tlsCert === undefined || tlsKey === undefined) return undefined
-  return readTls(tlsCert, tlsKey, { cert: '--tls-cert', key: '--tls-key' })
+  ]
 }

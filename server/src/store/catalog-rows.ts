@@ -4,8 +4,9 @@ import { PET, type Pet, type PetUpsert } from '../core/catalog/pet.ts'
 import type { Command } from '../core/stock/command.ts'
 import type { CategoryChangeRecord, PetChangeRecord, ThresholdRecord } from '../core/stock/stock-draft.ts'
 import { availableOf } from '../core/stock/stock-draft.ts'
-import { type LowStockEvent, PET_CHANGES } from '../core/stock/stock-event.ts'
+import { CATEGORY_CHANGES, type LowStockEvent, PET_CHANGES } from '../core/stock/stock-event.ts'
 import { COPIED_TABLES } from '../core/transfer/copy.ts'
+import { columnsOf } from '../core/values/field.ts'
 import {
   changeKindIn,
   detailReader,
@@ -24,7 +25,7 @@ const { id: __, ...LOGGED_PET } = PETS_TABLE_FIELDS
 
 /** The columns of `pets`. `words` holds the words of the name, for searches. */
 export const PET_COLUMNS = COPIED_TABLES.pets
-export const CATEGORY_COLUMNS = COPIED_TABLES.categories
+export const CATEGORY_COLUMNS = columnsOf(CATEGORY)
 
 /** Selects a pet from `stock JOIN pets ON pets.id = pet_id`. */
 export const PET_SELECT_LIST = selectList(PET)
@@ -35,6 +36,7 @@ export const toCategory = rowReader(CATEGORY)
 export const categoryValues = rowValues(CATEGORY)
 const petsTableValues = rowValues(PETS_TABLE_FIELDS)
 const petInDetail = detailReader(LOGGED_PET)
+const categoryInDetail = detailReader(CATEGORY)
 
 /** The values of a pet in the order of PET_COLUMNS. */
 export function petValues(pet: Pet): SqlValue[] {
@@ -80,6 +82,12 @@ export function categoryDetail({ category, change }: CategoryChangeRecord): stri
   return detailText(CATEGORY, category, { change })
 }
 
+export function fromCategoryDetail(text: string) {
+  const detail = JSON.parse(text)
+  const { id: categoryId, ...fields } = categoryInDetail(detail)
+  return { change: changeKindIn(detail, CATEGORY_CHANGES), categoryId, ...fields }
+}
+
 /** The same as `categoryDetail` in SQL, from columns that are named like those of `categories`. `isNew` is a condition. */
 export function categoryDetailSql(jsonObjectFunction: string, isNew: string): string {
   return detailSql(jsonObjectFunction, CATEGORY, { change: changeKindSql(isNew) })
@@ -93,6 +101,7 @@ export function catalogReferencesOf(commands: readonly Command[]) {
   let petsWithoutId = 0
   let petsWithId = 0
   let neededCategoryIdCount = 0
+  let namesCategory = false
   const addFields = ({ categoryId, barcode }: Pick<PetUpsert, 'categoryId' | 'barcode'>) => {
     if (categoryId !== undefined) categories.add(categoryId)
     if (typeof barcode === 'string') barcodes.add(barcode)
@@ -111,10 +120,12 @@ export function catalogReferencesOf(commands: readonly Command[]) {
         }
         break
       case 'create_category':
+        namesCategory = true
         if (command.category.id === undefined) neededCategoryIdCount++
         else categories.add(command.category.id)
         break
       case 'update_category':
+        if (command.patch.name !== undefined) namesCategory = true
         categories.add(command.categoryId)
         break
       case 'remove_category':
@@ -126,6 +137,8 @@ export function catalogReferencesOf(commands: readonly Command[]) {
   return {
     categories: [...categories],
     removedCategories,
+    /** The decision then needs all categories, because no two may have the same name. */
+    namesCategory,
     barcodes: [...barcodes],
     // A generated id is skipped if a caller has chosen the same id, so each chosen id adds one.
     neededPetIdCount: petsWithoutId === 0 ? 0 : petsWithoutId + petsWithId,

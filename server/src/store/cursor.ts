@@ -1,13 +1,6 @@
+import { type LogCursor, toCursor } from '../core/stock/log-cursor.ts'
 import type { EventStore, HistoryStore } from '../core/stock/stock-store.ts'
 import type { DeliveryStore } from '../core/webhooks/webhook-store.ts'
-
-const CURSOR = /^(0|[1-9]\d{0,17})\.([0-9a-f]{1,16})$/
-
-/** A position in the log of one database. */
-export interface LogCursor {
-  readonly position: bigint
-  readonly identity: string
-}
 
 /** The valid cursors of a log. Its own fields are the last cursor. The promotion of a standby changes the identity. */
 export interface LogRange extends LogCursor {
@@ -21,18 +14,6 @@ export interface LogMethods
     Pick<HistoryStore, 'pruneHistory'>,
     Pick<DeliveryStore, 'eventsAfter'> {
   logRange(): Promise<LogRange>
-}
-
-export function toCursor({ position, identity }: LogCursor): string {
-  return `${position}.${identity}`
-}
-
-/** Returns undefined if the text is not a cursor. */
-export function fromCursor(text: string): LogCursor | undefined {
-  const [, position, identity] = CURSOR.exec(text) ?? []
-  return position === undefined || identity === undefined
-    ? undefined
-    : { position: BigInt(position), identity }
 }
 
 /** The cursor of a position. Promotions do not change it, because receivers of webhooks deduplicate events by their cursors. */

@@ -3,50 +3,73 @@ import type { SqlDatabase } from './sql.ts'
 
 /** An invariant of the tables. */
 export interface Check {
-  /** Counts the rows that violate the invariant, as `found`. */
+  /** Selects the ids of the rows that violate the invariant. */
   readonly text: string
-  readonly describe: (found: bigint) => string
+  /** Such as "pets without a stock entry". */
+  readonly problem: string
+}
+
+const MAX_NAMED_IDS = 20
+
+/** Selects the number of rows that violate the invariant, and the ids of some of them. */
+export function violationsSql({ text }: Check): string {
+  return `SELECT CAST(id AS TEXT) AS id, (SELECT count(*) FROM (${text}) AS counted) AS found
+    FROM (${text}) AS violations ORDER BY violations.id LIMIT ${MAX_NAMED_IDS}`
+}
+
+export interface Violation {
+  readonly id: string
+  readonly found: bigint
+}
+
+/** Returns an empty list if there is no violation. */
+export function describeViolations({ problem }: Check, violations: readonly Violation[]): string[] {
+  const [first] = violations
+  if (first === undefined) return []
+  const ids = violations.map(({ id }) => id).join(', ')
+  const more = first.found > violations.length ? ', …' : ''
+  return [`${problem}: ${first.found} (${ids}${more})`]
 }
 
 export const CHECKS: readonly Check[] = [
   {
-    text: 'SELECT count(*) AS found FROM pets WHERE NOT EXISTS (SELECT 1 FROM stock WHERE pet_id = pets.id)',
-    describe: (pets) => `pets without a stock entry: ${pets}`,
+    text: 'SELECT id FROM pets WHERE NOT EXISTS (SELECT 1 FROM stock WHERE pet_id = pets.id)',
+    problem: 'pets without a stock entry',
   },
   {
-    text: 'SELECT count(*) AS found FROM pets WHERE NOT EXISTS (SELECT 1 FROM categories WHERE id = pets.category_id)',
-    describe: (pets) => `pets whose category does not exist: ${pets}`,
+    text: 'SELECT id FROM pets WHERE NOT EXISTS (SELECT 1 FROM categories WHERE id = pets.category_id)',
+    problem: 'pets whose category does not exist',
   },
   {
-    text: `SELECT count(*) AS found FROM stock JOIN pets ON pets.id = pet_id
-        LEFT JOIN categories ON categories.id = category_id WHERE low_at IS DISTINCT FROM ${THRESHOLD}`,
-    describe: (pets) =>
-      `pets whose low-stock threshold is neither their own nor that of their category: ${pets}`,
+    text: `SELECT pet_id AS id FROM stock JOIN pets ON pets.id = pet_id
+        LEFT JOIN categories ON categories.id = category_id
+        WHERE threshold_change IS NULL AND low_at IS DISTINCT FROM ${THRESHOLD}`,
+    problem: 'pets whose low-stock threshold is neither their own nor that of their category',
   },
   {
-    text: `SELECT count(*) AS found FROM stock WHERE ${HAS_CROSSED}`,
-    describe: (pets) => `pets that are marked as low but are not, or are low but not marked: ${pets}`,
+    text: `SELECT pet_id AS id FROM stock WHERE ${HAS_CROSSED}`,
+    problem: 'pets that are marked as low but are not, or are low but not marked',
   },
   {
-    text: `SELECT count(*) AS found FROM stock JOIN log ON log.id = last_change
-        WHERE log.after <> stock.quantity OR log.pet_id <> stock.pet_id`,
-    describe: (pets) => `pets whose stock differs from their history: ${pets}`,
+    text: `SELECT stock.pet_id AS id FROM stock JOIN log ON log.id = last_change
+        WHERE log.after <> stock.quantity OR log.status <> stock.status OR log.pet_id <> stock.pet_id`,
+    problem: 'pets whose stock was edited by hand, because it differs from their history',
   },
   {
-    text: `SELECT count(*) AS found FROM stock
+    text: `SELECT stock.pet_id AS id FROM stock
         LEFT JOIN (SELECT pet_id, sum(quantity) AS held FROM orders WHERE state = 'open' GROUP BY pet_id) AS open_orders
           ON open_orders.pet_id = stock.pet_id
         WHERE reserved <> coalesce(held, 0)`,
-    describe: (pets) => `pets whose reserved units differ from their open orders: ${pets}`,
+    problem: 'pets whose reserved units differ from their open orders',
   },
   {
-    text: `SELECT count(*) AS found FROM orders
+    text: `SELECT id FROM orders
         WHERE state = 'open' AND NOT EXISTS (SELECT 1 FROM stock WHERE stock.pet_id = orders.pet_id)`,
-    describe: (orders) => `${orders} open orders are for pets that have no stock entry`,
+    problem: 'open orders for pets that have no stock entry',
   },
   {
-    text: 'SELECT count(*) AS found FROM keys WHERE NOT EXISTS (SELECT 1 FROM key_secrets WHERE key_id = keys.id)',
-    describe: (keys) => `${keys} keys have no secret`,
+    text: 'SELECT id FROM keys WHERE NOT EXISTS (SELECT 1 FROM key_secrets WHERE key_id = keys.id)',
+    problem: 'keys without a secret',
   },
 ]
 

@@ -4,7 +4,7 @@ import { EDITABLE_FIELDS, type PetEdit } from '../core/stock/pet-edit.ts'
 import type { HistoryStore } from '../core/stock/stock-store.ts'
 import { MAX_INT64, parseInt64 } from '../core/values/field.ts'
 import { fromPetDetail } from './catalog-rows.ts'
-import { IS_PET_EDIT, type LogRow, purposeOf } from './log-rows.ts'
+import { IS_PET_EDIT, IS_QUANTITY_CHANGE, type LogRow, purposeOf } from './log-rows.ts'
 import type { RowOf } from './record-rows.ts'
 import { type RowSource, type SqlValue, type Statement, statement } from './sql.ts'
 
@@ -13,7 +13,10 @@ interface ListedRow extends Pick<RowOf<'log'>, 'id' | 'pet_id' | 'at' | 'key_id'
   readonly name: string | null
 }
 
-type ChangeRow = ListedRow & Pick<RowOf<'log'>, 'before' | 'after'> & Pick<LogRow, 'reason' | 'reference'>
+/** A row that changed a quantity. `after` is null if the pet was removed. */
+type ChangeRow = ListedRow &
+  Pick<RowOf<'log', 'after'>, 'before' | 'after'> &
+  Pick<LogRow, 'reason' | 'reference'>
 
 /** A row of the kind `pet` or `removed`, with the state of the pet in its previous row of these kinds. */
 interface EditRow extends ListedRow {
@@ -41,7 +44,7 @@ const BELOW_ALL_IDS = 0n
 const CHANGE_COLUMNS = 'id, pet_id, before, after, at, key_id, reason, reference'
 
 const CHANGES: LogList<ChangeRow, HistoryEntry> = {
-  isListed: "kind = 'change'",
+  isListed: IS_QUANTITY_CHANGE,
   columns: CHANGE_COLUMNS,
   lookups: [],
   isIndexedByPet: false,
@@ -118,23 +121,24 @@ const MATCHES_FILTER = `(CAST($3 AS TEXT) IS NULL OR key_id = CAST($3 AS TEXT)
     AND (CAST($7 AS BIGINT) IS NULL OR pet_id = CAST($7 AS BIGINT))
     AND (CAST($8 AS TEXT) IS NULL OR reference = CAST($8 AS TEXT))`
 
+const ONE_IF_CHANGE = `CASE WHEN ${IS_QUANTITY_CHANGE} THEN 1 ELSE 0 END`
+
 /**
  * Follows the column `previous` from log row $1 back through the changes and edits of the pet. Stops after $2 changes, or
  * after `maxRows` changes and edits.
  */
 const selectChain = (maxRows: string, otherColumns = '') => `
-  WITH RECURSIVE chain (${CHANGE_COLUMNS}, kind, previous, changes_left, rows_left) AS (
-    SELECT ${CHANGE_COLUMNS}, kind, previous,
-      CAST($2 AS BIGINT) - CASE kind WHEN 'change' THEN 1 ELSE 0 END, CAST(${maxRows} AS BIGINT) - 1
+  WITH RECURSIVE chain (${CHANGE_COLUMNS}, is_change, previous, changes_left, rows_left) AS (
+    SELECT ${CHANGE_COLUMNS}, ${ONE_IF_CHANGE}, previous,
+      CAST($2 AS BIGINT) - ${ONE_IF_CHANGE}, CAST(${maxRows} AS BIGINT) - 1
     FROM log WHERE id = $1
     UNION ALL
     SELECT log.id, log.pet_id, log.before, log.after, log.at, log.key_id, log.reason, log.reference,
-      log.kind, log.previous,
-      changes_left - CASE log.kind WHEN 'change' THEN 1 ELSE 0 END, rows_left - 1
+      ${ONE_IF_CHANGE}, log.previous, changes_left - ${ONE_IF_CHANGE}, rows_left - 1
     FROM chain JOIN log ON log.id = chain.previous AND log.id < chain.id AND log.pet_id = chain.pet_id
     WHERE changes_left > 0 AND rows_left > 0
   )
-  SELECT chain.id, kind, pet_id, before, after, at, key_id, reason, reference, name${otherColumns}
+  SELECT chain.id, is_change, pet_id, before, after, at, key_id, reason, reference, name${otherColumns}
   FROM chain LEFT JOIN keys ON keys.id = key_id ORDER BY chain.id DESC`
 const CHAIN = selectChain('$3')
 const CHAIN_WITH_MATCHES = selectChain('$9', `, CASE WHEN ${MATCHES_FILTER} THEN 1 ELSE 0 END AS matches`)
@@ -155,16 +159,6 @@ export function historyMethods(
   return {
     listHistoryPage: (petId, limit, cursor) =>
       readPage(cursor, (cursorId) => readChainPage(database, petId, { limit, cursorId, scanLimits })),
-
-    findRemoval: async (petId) => {
-      const [row] = await database.rows<Omit<ListedRow, 'id' | 'pet_id'>>(
-        `SELECT at, key_id, name FROM log LEFT JOIN keys ON keys.id = key_id
-          WHERE pet_id = $1 AND kind = 'removed' ORDER BY log.id DESC LIMIT 1`,
-        petId,
-      )
-      if (row === undefined) return undefined
-      return { petId, at: Number(row.at), keyId: row.key_id, keyName: row.name ?? row.key_id }
-    },
 
     countPrunable: (limit, onProgress) => countPrunable(database, limit, onProgress),
 
@@ -267,9 +261,9 @@ async function readChainPage(
   return toChainPage(chain, chain.filter(isChange), limit, rowsPerStep)
 }
 
-type ChainRow = ChangeRow & Pick<RowOf<'log'>, 'kind'>
+type ChainRow = ChangeRow & { readonly is_change: bigint | number }
 
-const isChange = ({ kind }: ChainRow) => kind === 'change'
+const isChange = (row: ChainRow) => Number(row.is_change) === 1
 
 /** If the chain has `maxRows` rows, the pet may have more, so there is a next page even if this page is short. */
 function toChainPage(
@@ -454,7 +448,7 @@ function originOf({ id, pet_id, at, key_id, name }: ListedRow) {
 }
 
 function toChange(row: ChangeRow): HistoryEntry {
-  return { ...originOf(row), before: Number(row.before), after: Number(row.after), ...purposeOf(row) }
+  return { ...originOf(row), before: Number(row.before), after: Number(row.after ?? 0), ...purposeOf(row) }
 }
 
 function toEdit(row: EditRow): PetEdit {

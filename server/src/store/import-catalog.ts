@@ -1,7 +1,9 @@
-import { CATEGORY, type ImportedCategory } from '../core/catalog/category.ts'
+import { nameKey } from '../core/catalog/catalog-fields.ts'
+import { CATEGORY, type Category, type ImportedCategory, nameTaken } from '../core/catalog/category.ts'
 import { nameWords } from '../core/catalog/name-words.ts'
 import { type ImportedPet, PET_ROW } from '../core/catalog/pet.ts'
 import type { ApplyOptions } from '../core/transfer/import.ts'
+import type { RefusedLine } from '../core/transfer/rows.ts'
 import { CATEGORY_COLUMNS, categoryDetailSql, PET_COLUMNS, petDetailSql } from './catalog-rows.ts'
 import {
   ALL_IDS,
@@ -13,7 +15,7 @@ import {
 } from './import-tables.ts'
 import { IS_PET_EDIT } from './log-rows.ts'
 import { crossingStatements, IN_STEP, THRESHOLD } from './low-stock.ts'
-import { excludedValues, runStatements } from './sql.ts'
+import { excludedValues, runStatements, type SqlValue } from './sql.ts'
 
 /**
  * If an import changes more pets than this and there is no webhook, it writes one `relist` row instead of a `pet` row for
@@ -44,13 +46,11 @@ const NEEDS_PET_ROW = `(is_new OR old_status <> status OR ${CHANGES_RECORD})`
 /** Barcodes are unique, so they are written last, when all pets have given up their old barcodes. */
 const COLUMNS_WITHOUT_BARCODE = RECORD_COLUMNS.filter((column) => column !== 'barcode')
 
-/** Categories with a name in the file come first: another row of the same category may lack the name. */
-const CATEGORY_WRITES = [
-  `INSERT INTO categories (id, name) SELECT DISTINCT category_id, category FROM differing WHERE category <> ''
-    ON CONFLICT (id) DO NOTHING`,
-  `INSERT INTO categories (id, name) SELECT DISTINCT category_id, 'Category ' || category_id FROM differing WHERE true
-    ON CONFLICT (id) DO NOTHING`,
-]
+/** The categories that the import creates. Only some rows of a category may have its name. */
+const NEW_CATEGORIES = `
+  SELECT category_id AS id, coalesce(min(nullif(category, '')), 'Category ' || category_id) AS name,
+    CAST(NULL AS BIGINT) AS low_stock_at
+  FROM differing WHERE NOT EXISTS (SELECT 1 FROM categories WHERE categories.id = category_id) GROUP BY category_id`
 
 /**
  * Statements that write the rows of `differing` with ids from $1 to $2 that fulfil the condition. Categories, barcodes and
@@ -107,7 +107,10 @@ export const PET_IMPORT: ImportKind<ImportedPet> = {
   write: async (tables, options) => {
     await refuseUsedBarcodes(tables)
     await tables.throwIfRefused(options)
-    for (const text of CATEGORY_WRITES) await tables.session.run(text)
+    await logCategories(tables, options, { query: `${NEW_CATEGORIES} ORDER BY id`, isNew: 'true' })
+    await tables.session.run(
+      `INSERT INTO categories (id, name) SELECT id, name FROM (${NEW_CATEGORIES}) AS created`,
+    )
     if (tables.hasRowLocks) {
       // New rows are written before the existing rows are locked, to keep the locks short.
       await writePets(tables, 'is_fresh', options)
@@ -204,28 +207,72 @@ const WRITE_THRESHOLDS = `
     SELECT incoming.low_stock_at FROM pets JOIN differing AS incoming ON incoming.id = pets.category_id WHERE pets.id = pet_id)
   WHERE ${GETS_NEW_THRESHOLD}`
 
+interface LoggedCategories {
+  /** Selects the categories. Its parameters begin with $3. */
+  readonly query: string
+  /** A condition on the rows of the query. */
+  readonly isNew: string
+  readonly values?: readonly SqlValue[]
+}
+
+async function logCategories<Value>(
+  { session, database }: ImportTables<Value>,
+  { at, keyId }: ApplyOptions,
+  { query, isNew, values = [] }: LoggedCategories,
+): Promise<void> {
+  const { nextLogId, jsonObjectFunction } = database.dialect
+  await session.run(
+    `INSERT INTO log (id, kind, at, key_id, detail)
+    SELECT ${nextLogId}, 'category', CAST($1 AS BIGINT), $2, ${categoryDetailSql(jsonObjectFunction, isNew)}
+    FROM (${query}) AS written`,
+    at,
+    keyId,
+    ...values,
+  )
+}
+
+/**
+ * Refuses the rows whose new name another category keeps, or an earlier line uses. Repeats the check until it finds nothing:
+ * if a row is refused, its category keeps a name that another row may need.
+ */
+async function refuseUsedNames(tables: ImportTables<ImportedCategory>): Promise<void> {
+  for (;;) {
+    const named = await tables.session.rows<Pick<Category, 'id' | 'name'> & { line: bigint }>(
+      'SELECT id, name, line FROM differing WHERE is_new OR old_name <> name ORDER BY line',
+    )
+    if (named.length === 0) return
+    const kept = await tables.session.rows<Pick<Category, 'id' | 'name'>>(
+      `SELECT id, name FROM categories
+      WHERE id NOT IN (SELECT id FROM differing WHERE old_name <> name) ORDER BY id DESC`,
+    )
+    const owners = new Map(kept.map((category) => [nameKey(category.name), category]))
+    const refused: (RefusedLine & { id: bigint })[] = []
+    for (const { id, name, line } of named) {
+      const owner = owners.get(nameKey(name))
+      if (owner === undefined) owners.set(nameKey(name), { id, name })
+      else refused.push({ id, line: Number(line), reason: nameTaken(owner) })
+    }
+    if (refused.length === 0) return
+    await tables.refuse(refused)
+  }
+}
+
 export const CATEGORY_IMPORT: ImportKind<ImportedCategory> = {
   stagedLayout: CATEGORY_LAYOUT,
   differingLayout: CATEGORY_LAYOUT,
   isKeyedByPet: false,
   lock: (tables) => runStatements(tables.session, tables.database.dialect.lockCatalog),
   compare: (tables, scope) => compareInSql(tables, STORED_CATEGORY, scope),
+  refuseInPreview: refuseUsedNames,
   write: async (tables, options) => {
     const { session, database } = tables
-    const { nextLogId, jsonObjectFunction } = database.dialect
-    const { at, keyId } = options
+    await refuseUsedNames(tables)
+    await tables.throwIfRefused(options)
     await tables.lockStock(GETS_NEW_THRESHOLD, ...ALL_IDS)
     await tables.writeInSteps(options, async ({ from, to }) => {
       await session.run(WRITE_CATEGORIES, from, to)
-      await session.run(
-        `INSERT INTO log (id, kind, at, key_id, detail)
-        SELECT ${nextLogId}, 'category', CAST($3 AS BIGINT), $4, ${categoryDetailSql(jsonObjectFunction, 'is_new')}
-        FROM (SELECT * FROM differing WHERE id BETWEEN $1 AND $2 ORDER BY id) AS written`,
-        from,
-        to,
-        at,
-        keyId,
-      )
+      const query = 'SELECT * FROM differing WHERE id BETWEEN $3 AND $4 ORDER BY id'
+      await logCategories(tables, options, { query, isNew: 'is_new', values: [from, to] })
       await session.run(WRITE_THRESHOLDS, from, to)
       await runStatements(
         tables.session,

@@ -451,6 +451,7 @@ export class ImportTables<Value> implements StagedImport<Value> {
     { at, keyId, reason, reference }: ApplyOptions,
     { condition = 'true', detail = 'NULL' }: { readonly condition?: string; readonly detail?: string } = {},
   ): Promise<void> {
+    const before = logKind === 'change' ? 'old_quantity' : 'CASE WHEN is_new THEN 0 END'
     await this.session.run('DELETE FROM numbered')
     await this.session.run(
       `INSERT INTO numbered SELECT ${this.database.dialect.nextLogId}, id FROM differing
@@ -461,8 +462,8 @@ export class ImportTables<Value> implements StagedImport<Value> {
     await this.session.analyze('numbered')
     await this.session.run(
       `INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous, reason, reference, detail)
-      SELECT numbered.id, '${logKind}', numbered.pet_id, ${logKind === 'change' ? 'old_quantity' : 'NULL'}, incoming.quantity,
-        stock.status, CAST($3 AS BIGINT), $4, last_change, $5, $6, detail
+      SELECT numbered.id, '${logKind}', numbered.pet_id, ${before}, incoming.quantity, stock.status,
+         CAST($3 AS BIGINT), $4, last_change, $5, $6, detail
       FROM numbered
       JOIN stock ON stock.pet_id = numbered.pet_id AND stock.pet_id BETWEEN $1 AND $2
       JOIN (SELECT *, ${detail} AS detail FROM differing WHERE id BETWEEN $1 AND $2) AS incoming ON incoming.id = numbered.pet_id`,

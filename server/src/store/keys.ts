@@ -1,21 +1,26 @@
 import {
   type ApiKey,
+  changedKey,
   describeKeyChange,
   formatPermissions,
   fromKeyRow,
   KEY_ROW,
   type KeyChange,
-  type KeyRow,
   keyState,
   type Plan,
   STORED_SECRET,
   type StoredSecret,
   toKeyRow,
 } from '../core/keys/api-key.ts'
-import { type KeyCommand, requireAllowed } from '../core/keys/key-command.ts'
+import {
+  type KeyCommand,
+  type KeyEdit,
+  requireAllowed,
+  requireRemainingManager,
+} from '../core/keys/key-command.ts'
 import type { AuditStamp, KeyAction, KeyRecord, KeyStore } from '../core/keys/key-store.ts'
 import { MAX_SECRETS, type StoredPairingCode } from '../core/keys/pairing.ts'
-import { columnName, columnsOf } from '../core/values/field.ts'
+import { columnsOf } from '../core/values/field.ts'
 import { type RowOf, rowReader, rowValues } from './record-rows.ts'
 import {
   inLongSession,
@@ -51,6 +56,25 @@ const IS_BANNED = 'key_id = $1 AND ends_at > $2 AND lifted_at IS NULL'
 /** `clock` decides whether a ban has ended. Without it, the time in the audit stamp decides. */
 export function keyMethods(database: SqlDatabase, clock?: StoreClock): KeyStore {
   const order = `created_at, ${database.dialect.apiKeyOrderColumn}`
+
+  /** Locks the target, the actor and every key that manages keys. */
+  const lockForCommand = async (session: LongSession, targetId: string, actorId: string) => {
+    const condition = `id = $1 OR id = $2 OR permissions LIKE '%keys%'`
+    const locked = await lockKeys(database, session, condition, targetId, actorId)
+    return {
+      actor: locked.find(({ id }) => id === actorId),
+      target: locked.find(({ id }) => id === targetId),
+      managers: locked.filter(({ permissions }) => permissions.includes('keys')),
+    }
+  }
+
+  const runAsOperator = (command: KeyEdit, stamp: AuditStamp) =>
+    inTransaction(database, async (session) => {
+      const locked = await lockForCommand(session, command.keyId, command.keyId)
+      requireRemainingManager(command, locked, stamp.at)
+      await runStatements(session, commandStatements(command, locked.target, stamp))
+    })
+
   return {
     addKey: async (key, secret, stamp) => {
       await database.commit(createStatements(key, secret, stamp))
@@ -99,9 +123,7 @@ export function keyMethods(database: SqlDatabase, clock?: StoreClock): KeyStore 
 
     findKeyRecord: async (keyId) => (await readRecords(database, database, 'WHERE id = $1', keyId))[0],
 
-    changeKey: async (key, change, stamp) => {
-      await database.commit(changeStatements(key, change, stamp))
-    },
+    changeKey: (keyId, change, stamp) => runAsOperator({ type: 'change', keyId, change }, stamp),
 
     rotateKey: async (keyId, secret, earlierSecretsEndAt, stamp) => {
       await database.commit([
@@ -110,9 +132,7 @@ export function keyMethods(database: SqlDatabase, clock?: StoreClock): KeyStore 
       ])
     },
 
-    revokeKey: async (keyId, stamp) => {
-      await database.commit(revokeStatements(keyId, stamp))
-    },
+    revokeKey: (keyId, stamp) => runAsOperator({ type: 'revoke', keyId }, stamp),
 
     addPairingCode: async (keyId, code, stamp) => {
       await database.commit([lockKey(database, keyId), ...pairingCodeStatements(keyId, code, stamp)])
@@ -121,18 +141,10 @@ export function keyMethods(database: SqlDatabase, clock?: StoreClock): KeyStore 
     runKeyCommand: (actorId, command, at) =>
       inTransaction(database, async (session) => {
         const keyId = command.type === 'create' ? command.key.id : command.keyId
-        const locked = await lockKeys(
-          database,
-          session,
-          `id = $1 OR id = $2 OR permissions LIKE '%keys%'`,
-          actorId,
-          keyId,
-        )
-        const actor = locked.find(({ id }) => id === actorId)
-        const target = locked.find(({ id }) => id === keyId)
-        const managers = locked.filter(({ permissions }) => permissions.includes('keys'))
-        requireAllowed(command, { actor, target, managers }, at)
-        await runStatements(session, commandStatements(command, target, { at, actor: actorName(actor) }))
+        const locked = await lockForCommand(session, keyId, actorId)
+        requireAllowed(command, locked, at)
+        const stamp = { at, actor: actorName(locked.actor) }
+        await runStatements(session, commandStatements(command, locked.target, stamp))
         return readRecord(database, session, keyId)
       }),
 
@@ -308,10 +320,8 @@ function commandStatements(
   if (command.type === 'create') return createStatements(command.key, command.secret, stamp)
   if (target === undefined) throw new Error(`the key ${command.keyId} to change is missing`)
   switch (command.type) {
-    case 'change': {
-      const isUnchanged = describeKeyChange(target, command.change).length === 0
-      return isUnchanged ? [] : changeStatements(target, command.change, stamp)
-    }
+    case 'change':
+      return changeStatements(target, command.change, stamp)
     case 'rotate':
       return rotateStatements(target.id, command.secret, command.earlierSecretsEndAt, stamp)
     case 'revoke':
@@ -331,32 +341,19 @@ function createStatements(key: ApiKey, secret: StoredSecret, stamp: AuditStamp):
   ]
 }
 
-function changeStatements(key: ApiKey, change: KeyChange, stamp: AuditStamp): Statement[] {
-  const changed = changedColumns(key, change, stamp.at)
-  const assignments = changed.map(([column], index) => `${column} = $${index + 2}`)
-  const values = changed.map(([, value]) => value)
+/** Writes only the fields that change, because a later version of the service may have written the others. */
+function changeStatements(before: ApiKey, change: KeyChange, stamp: AuditStamp): Statement[] {
+  const oldValues = keyValues(toKeyRow(before))
+  const newValues = keyValues(toKeyRow(changedKey(before, change, stamp.at)))
+  const changed = [...KEY_COLUMNS.keys()].filter((index) => oldValues[index] !== newValues[index])
+  if (changed.length === 0) return []
+  const assignments = changed.map((column, index) => `${KEY_COLUMNS[column]} = $${index + 2}`)
+  const values = changed.map((column) => newValues[column] ?? null)
   return [
-    statement(`UPDATE keys SET ${assignments} WHERE id = $1`, key.id, ...values),
-    ...(change.paused === true ? [deletePairingCode(key.id)] : []),
-    insertAudit(stamp, 'change', key.id, describeKeyChange(key, change).join('; ')),
+    statement(`UPDATE keys SET ${assignments} WHERE id = $1`, before.id, ...values),
+    ...(change.paused === true ? [deletePairingCode(before.id)] : []),
+    insertAudit(stamp, 'change', before.id, describeKeyChange(before, change).join('; ')),
   ]
-}
-
-function changedColumns(key: ApiKey, change: KeyChange, at: number): [column: string, value: SqlValue][] {
-  const { name, allowance, permissions, expiresAt, paused } = change
-  const pausedAt = paused === true ? (key.pausedAt ?? at) : null
-  const values: Partial<Record<keyof KeyRow, SqlValue | undefined>> = {
-    name,
-    plan: allowance?.plan,
-    perMinute: allowance?.limits.perMinute,
-    perDay: allowance?.limits.perDay,
-    permissions: permissions && formatPermissions(permissions),
-    expiresAt: expiresAt === 'never' ? null : expiresAt,
-    pausedAt: paused === undefined ? undefined : pausedAt,
-  }
-  return Object.entries(values).flatMap(([field, value]) =>
-    value === undefined ? [] : [[columnName(field), value]],
-  )
 }
 
 function rotateStatements(

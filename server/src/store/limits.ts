@@ -74,7 +74,7 @@ export function toStates(rows: readonly LimitRow[]): Map<string, LimitState> {
   return new Map(rows.map((row) => [row.key_id, toState(row)]))
 }
 
-function toState(row: LimitRow): LimitState {
+export function toState(row: LimitRow): LimitState {
   const state: LimitState = {
     minute: {
       startedAt: Number(row.minute_started_at),

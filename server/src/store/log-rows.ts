@@ -7,6 +7,7 @@ import { COPIED_TABLES } from '../core/transfer/copy.ts'
 import {
   categoryDetail,
   crossingDetail,
+  fromCategoryDetail,
   fromCrossingDetail,
   fromPetDetail,
   petDetail,
@@ -40,6 +41,7 @@ export function toEvent(row: LogRow, cursor: string): StockEvent {
   const { kind, pet_id, before, after, status, detail } = row
   const by = { at: Number(row.at), keyId: row.key_id }
   if (kind === 'relist') return { kind, cursor }
+  if (kind === 'category' && detail !== null) return { kind, ...fromCategoryDetail(detail), ...by, cursor }
   if (kind === 'order' && detail !== null) return { kind, ...fromOrderDetail(detail), ...by, cursor }
   if (pet_id !== null) {
     const petId = pet_id
@@ -69,6 +71,18 @@ export function purposeOf({ reason, reference }: Pick<LogRow, 'reason' | 'refere
 export const LOG_COLUMNS = COPIED_TABLES.log
 export const LOG_COLUMN_NAMES = Object.keys(LOG_COLUMNS)
 
+/**
+ * A condition on log rows: the row changed a quantity. A pet is created from 0 and removed to 0. Other rows of the kind `pet`
+ * have no `before`.
+ */
+export const IS_QUANTITY_CHANGE = "(log.kind = 'change' OR log.before <> coalesce(log.after, 0))"
+
+/** The quantity before a record; null if the record changes none. */
+function quantityBefore(record: LogRecord): number | null {
+  if (record.kind === 'pet') return record.isNew ? 0 : null
+  return record.kind === 'change' || record.kind === 'removed' ? record.before : null
+}
+
 /** The values of a log row in the order of LOG_COLUMNS. `previous` is the id of the pet's previous row. */
 export function logValues(record: LogRecord, id: bigint, previous: bigint | null): SqlValue[] {
   const { kind, by } = record
@@ -77,7 +91,7 @@ export function logValues(record: LogRecord, id: bigint, previous: bigint | null
     id,
     kind,
     petIdOf(record),
-    record.kind === 'change' || record.kind === 'removed' ? record.before : null,
+    quantityBefore(record),
     record.kind === 'change' || record.kind === 'pet' ? record.after : null,
     isPetRecord(record) ? record.status : null,
     by.at,

@@ -1,6 +1,15 @@
+import type { CatalogStore } from '../core/catalog/catalog-store.ts'
 import type { ChangeOrigin } from '../core/stock/command.ts'
 import { crossingDetailSql } from './catalog-rows.ts'
-import { type Dialect, type SqlValue, type Statement, statement } from './sql.ts'
+import {
+  type Dialect,
+  inLongSession,
+  type LongSession,
+  type SqlDatabase,
+  type SqlValue,
+  type Statement,
+  statement,
+} from './sql.ts'
 
 /** A condition on `stock`: the pet is low. It is the rule of `isLow` in core/stock/stock-draft.ts. */
 export const IS_LOW = '(low_at IS NOT NULL AND quantity - reserved <= low_at)'
@@ -13,6 +22,9 @@ export const CROSSINGS_INDEX = `CREATE INDEX log_of_crossings ON log (pet_id, id
 /** A condition on `stock`: an import changes the pet in its step from id $1 to id $2. */
 export const IN_STEP =
   'pet_id BETWEEN $1 AND $2 AND pet_id IN (SELECT id FROM differing WHERE id BETWEEN $1 AND $2)'
+
+/** No query uses this index: low pets are found with the index in memory (core/catalog/pet-index.ts). */
+export const DROP_LOW_STOCK_INDEX = 'DROP INDEX IF EXISTS stock_low'
 
 /** The threshold that applies to a pet, from `pets` and `categories`. */
 export const THRESHOLD = 'coalesce(pets.low_stock_at, categories.low_stock_at)'
@@ -44,22 +56,46 @@ export function crossingStatements(
   ]
 }
 
-/** A condition on `stock`: the threshold of category $1 applies to the pet. */
-const HAS_THRESHOLD_OF_CATEGORY =
-  'pet_id IN (SELECT id FROM pets WHERE category_id = $1 AND low_stock_at IS NULL)'
+/** `threshold_change` is the id of a new threshold that some pets of the category may lack. Few categories have one. */
+export const UNAPPLIED_THRESHOLDS_INDEX =
+  'CREATE INDEX unapplied_thresholds ON categories (id) WHERE threshold_change IS NOT NULL'
 
-/** Statements that apply the new threshold of a category to all its pets that have no threshold of their own. */
-export function categoryThresholdStatements(
-  dialect: Dialect,
-  category: { readonly id: bigint; readonly lowStockAt?: number },
-  by: Pick<ChangeOrigin, 'at' | 'keyId'>,
-): Statement[] {
-  return [
-    statement(
-      `UPDATE stock SET low_at = CAST($2 AS BIGINT) WHERE ${HAS_THRESHOLD_OF_CATEGORY}`,
-      category.id,
-      category.lowStockAt ?? null,
-    ),
-    ...crossingStatements(dialect, HAS_THRESHOLD_OF_CATEGORY, [category.id], by),
-  ]
+export function thresholdMethods(
+  database: SqlDatabase,
+): Pick<CatalogStore, 'unappliedThresholds' | 'petsWithOldThreshold' | 'finishThresholdChange'> {
+  return {
+    unappliedThresholds: async () => {
+      const rows = await database.rows<{ id: bigint; threshold_change: string }>(
+        'SELECT id, threshold_change FROM categories WHERE threshold_change IS NOT NULL',
+      )
+      return new Map(rows.map(({ id, threshold_change }) => [id, threshold_change]))
+    },
+
+    // A long session reads many ids in batches, so that other requests continue in between.
+    petsWithOldThreshold: (categoryId) => {
+      const text = `
+        SELECT pets.id FROM pets ${database.dialect.joinByIndex('stock', 'stock.pet_id = pets.id')}
+        WHERE category_id = ${categoryId} AND pets.low_stock_at IS NULL
+          AND low_at IS DISTINCT FROM (SELECT low_stock_at FROM categories WHERE categories.id = ${categoryId})
+        ORDER BY pets.id`
+      const read = async (session: LongSession) => {
+        const ids: bigint[] = []
+        await session.beginRead()
+        for await (const rows of session.batches<{ id: bigint }>(text))
+          for (const { id } of rows) ids.push(id)
+        return ids
+      }
+      return inLongSession(database, read, { hasStatementTimeout: true })
+    },
+
+    finishThresholdChange: async (categoryId, changeId) => {
+      await database.commit([
+        statement(
+          'UPDATE categories SET threshold_change = NULL WHERE id = $1 AND threshold_change = $2',
+          categoryId,
+          changeId,
+        ),
+      ])
+    },
+  }
 }

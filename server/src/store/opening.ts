@@ -15,8 +15,13 @@ export interface OpenOptions {
    * process should end: only a restart can find out which commits are on disk.
    */
   readonly onFlushFailure?: (error: Error) => void
-  /** The number of changed rows between two checkpoints of a served SQLite file. */
-  readonly checkpointAfterChanges?: number
+  /**
+   * Called when the file of a served SQLite store was deleted or replaced. From then on the store refuses changes. The message
+   * names the file to which everything was saved.
+   */
+  readonly onFileLost?: (loss: Error) => void
+  /** The length of the write-ahead log at which a served SQLite file is checkpointed. */
+  readonly maxLogBytes?: number
   /** Accepts a read-only PostgreSQL server, whose data may be stale. */
   readonly mayBeReadOnly?: boolean
   /** The clock of a SQLite store; the clock of the process by default. */

@@ -1,5 +1,5 @@
 import { type Order, type OrderState, orderAt } from '../core/orders/order.ts'
-import type { OrderFilter, OrderPosition, OrderStore, OrderTotals } from '../core/orders/order-store.ts'
+import type { CustomerSearch, OrderFilter, OrderStore, OrderTotals } from '../core/orders/order-store.ts'
 import type { OrderChanges } from '../core/orders/orders-draft.ts'
 import { MIN_INT64 } from '../core/values/field.ts'
 import { isExpiredSql, ORDER_SELECT_LIST, type OrderTableRow, toOrder } from './order-rows.ts'
@@ -10,7 +10,10 @@ const COUNT_AND_UNITS = 'count(*) AS orders, CAST(coalesce(sum(quantity), 0) AS 
 /** A row of `orders` and the time at which it was read. */
 type TimedOrderRow = OrderTableRow & { readonly now: bigint }
 
-export function orderMethods(database: SqlDatabase, clock: StoreClock): Omit<OrderStore, 'orderTotals'> {
+export function orderMethods(
+  database: Pick<SqlDatabase, 'rows' | 'dialect'>,
+  clock: StoreClock,
+): Omit<OrderStore, 'orderTotals'> {
   const { indexedBy } = database.dialect
   return {
     findOrder: async (orderId) => {
@@ -70,16 +73,14 @@ function toOrderAtReadTime(row: TimedOrderRow): Order {
   return orderAt(toOrder(row), Number(row.now))
 }
 
-/** Sorts after every character of a word. */
-const LAST_CHARACTER = '\u{10ffff}'
-
 /**
- * Selects at most `limit` orders after the place `after`, in the order of the list. Each part of the UNION, except the few
- * expired holds, reads an index in this order, so the duration does not depend on the number of orders. An expired hold has
- * the state `open` in the table until it is released; here it counts as expired.
+ * Selects at most `limit` orders after `after`, by id. Each part of the UNION, except the few expired holds, reads an index in
+ * this order, so the duration does not depend on the number of orders. A search by customer is the exception: it examines the
+ * customers of a state in an index. An expired hold has the state `open` in the table until it is released; here it counts as
+ * expired.
  */
 function pageStatement(
-  { state, petId, customerPrefix, after }: OrderFilter,
+  { state, petId, customer, after = MIN_INT64 }: OrderFilter,
   limit: number,
   clock: StoreClock,
   indexedBy: (name: string) => string,
@@ -88,49 +89,40 @@ function pageStatement(
   const parameter = (value: SqlValue) => `$${values.push(value)}`
   // All parts use the same time. Otherwise a hold could expire between two parts.
   const now = '(SELECT now FROM clock)'
-  const select = `SELECT ${ORDER_SELECT_LIST}, customer_words, ${now} AS now FROM orders`
-  const sorting = customerPrefix === undefined ? 'ORDER BY id' : 'ORDER BY customer_words, id'
-  const sortingAndLimit = `${sorting} LIMIT CAST($2 AS BIGINT)`
+  const select = `SELECT ${ORDER_SELECT_LIST}, ${now} AS now FROM orders`
+  const sortingAndLimit = 'ORDER BY id LIMIT CAST($2 AS BIGINT)'
   const isOfPet = petId === undefined ? '' : `pet_id = ${parameter(petId)} AND`
-  const ranges =
-    customerPrefix === undefined
-      ? idRanges(after, parameter)
-      : customerRanges(customerPrefix, after, parameter)
+  const isAfter = `id ${after === MIN_INT64 ? '>=' : '>'} ${parameter(after)}`
+  const isSelected = [
+    isAfter,
+    ...(customer === undefined ? [] : customerConditions(customer, parameter)),
+  ].join(' AND ')
+  const customerIndex =
+    customer === undefined
+      ? ''
+      : indexedBy(petId === undefined ? 'orders_by_customer' : 'orders_by_pet_and_customer')
   const ordersInState = (wanted: OrderState) =>
-    ranges.map(
-      (range) => `SELECT * FROM (${select}
-        WHERE ${isOfPet} state = '${wanted}' AND ${range}
-        ${wanted === 'open' ? `AND (expires_at IS NULL OR expires_at > ${now})` : ''} ${sortingAndLimit}) AS ${wanted}_orders`,
-    )
+    `SELECT * FROM (${select} ${customerIndex}
+      WHERE ${isOfPet} state = '${wanted}' AND ${isSelected}
+      ${wanted === 'open' ? `AND (expires_at IS NULL OR expires_at > ${now})` : ''} ${sortingAndLimit}) AS ${wanted}_orders`
   const expiredHolds = `${select} ${indexedBy(petId === undefined ? 'orders_by_expiry' : 'orders_held')}
-    WHERE ${isOfPet} ${isExpiredSql(now)} AND ((${ranges.join(') OR (')}))`
+    WHERE ${isOfPet} ${isExpiredSql(now)} AND ${isSelected}`
   const parts =
-    state === undefined ? [...ordersInState('open'), ...ordersInState('complete')] : ordersInState(state)
+    state === undefined ? [ordersInState('open'), ordersInState('complete')] : [ordersInState(state)]
   if (state === 'expired') parts.push(expiredHolds)
   const text = `WITH clock AS MATERIALIZED (SELECT ${clock.nowSql('$1')} AS now) ${parts.join(' UNION ALL ')} ${sortingAndLimit}`
   return { text, values }
 }
 
-/** Adds a value to a statement and returns its placeholder. */
-type AddParameter = (value: SqlValue) => string
-
-/** The condition on orders after a place in a list by id. */
-function idRanges(after: OrderPosition | undefined, parameter: AddParameter): string[] {
-  return [after === undefined ? `id >= ${parameter(MIN_INT64)}` : `id > ${parameter(after.id)}`]
-}
-
-/**
- * The conditions on orders after a place in a list by customer and id. An index serves each of them. A single row-value
- * comparison, `(customer_words, id) > (?, ?)`, would be slow: SQLite uses only the first column of the index for it,
- * and a customer may have any number of orders.
- */
-function customerRanges(prefix: string, after: OrderPosition | undefined, parameter: AddParameter): string[] {
-  const isBelowEnd = `customer_words < ${parameter(prefix + LAST_CHARACTER)}`
-  if (after === undefined) return [`customer_words >= ${parameter(prefix)} AND ${isBelowEnd}`]
-  const words = parameter(after.customerWords ?? prefix)
+/** The words have only letters and digits, so LIKE needs no escapes. */
+function customerConditions(
+  { wordStarts, numbers }: CustomerSearch,
+  parameter: (value: SqlValue) => string,
+): string[] {
   return [
-    `customer_words = ${words} AND id > ${parameter(after.id)}`,
-    `customer_words > ${words} AND ${isBelowEnd}`,
+    'customer_words IS NOT NULL',
+    ...wordStarts.map((start) => `' ' || customer_words LIKE ${parameter(`% ${start}%`)}`),
+    ...numbers.map((digits) => `replace(customer_words, ' ', '') LIKE ${parameter(`%${digits}%`)}`),
   ]
 }
 

@@ -17,7 +17,7 @@ import {
 } from './catalog-rows.ts'
 import { advanceIdsStatements } from './generated-ids.ts'
 import { IS_PET_EDIT } from './log-rows.ts'
-import { crossingStatements, THRESHOLD } from './low-stock.ts'
+import { crossingStatements, THRESHOLD, thresholdMethods } from './low-stock.ts'
 import {
   type Dialect,
   insertRows,
@@ -66,6 +66,8 @@ export function petMethods(
   }
 
   return {
+    ...thresholdMethods(database),
+
     findPet: async (petId) => {
       const [row] = await database.rows<object>(`${SELECT_PETS} WHERE pet_id = $1`, petId)
       return row === undefined ? undefined : toPet(row)
@@ -130,11 +132,17 @@ export function petMethods(
 
 const UPSERT_CATEGORY = upsertSql('categories', Object.keys(CATEGORY_COLUMNS))
 
-export function categoryStatements(dialect: Dialect, categories: CatalogChanges['categories']): Statement[] {
+export function categoryStatements(
+  dialect: Dialect,
+  { categories, thresholdChanges }: Pick<CatalogChanges, 'categories' | 'thresholdChanges'>,
+): Statement[] {
   const writes = Array.from(categories, ([id, category]) =>
     category === undefined
       ? statement('DELETE FROM categories WHERE id = $1', id)
       : statement(UPSERT_CATEGORY, ...categoryValues(category)),
   )
+  for (const [id, changeId] of thresholdChanges) {
+    writes.push(statement('UPDATE categories SET threshold_change = $2 WHERE id = $1', id, changeId))
+  }
   return [...writes, ...advanceIdsStatements(dialect, 'categories', categories.keys())]
 }

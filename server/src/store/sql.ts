@@ -148,10 +148,12 @@ export interface StoreClock {
   readonly nowSql: (placeholder: `$${number}`) => string
   /** The time of this process; null if SQL reads the clock of the database server. */
   readonly processTime: () => number | null
+  /** Whether the clock may show this time. If it has jumped, `processTime` returns the time that counts from now on. */
+  readonly isCredible: (time: number) => boolean
 }
 
 export async function readClock(source: RowSource, clock: StoreClock): Promise<bigint> {
   const [row] = await source.rows<{ now: bigint }>(`SELECT ${clock.nowSql('$1')} AS now`, clock.processTime())
   if (row === undefined) throw new Error('the database returned no time')
-  return row.now
+  return clock.isCredible(Number(row.now)) ? row.now : readClock(source, clock)
 }

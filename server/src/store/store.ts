@@ -26,7 +26,8 @@ export interface Store
     TransferStore,
     ContentStore {
   /**
-   * The clock of PostgreSQL or, for a SQLite file, of this process. All times in the store come from this clock.
+   * The clock of PostgreSQL or, for a SQLite file, of this machine, but steady: see steady-clock.ts. All times in the store
+   * come from this clock.
    */
   readonly clock: Clock
 
@@ -37,6 +38,9 @@ export interface Store
 
   /** Describes each database setting that differs from the value that the service needs. */
   findWrongSettings(): Promise<string[]>
+
+  /** Saves how the clock differs from the time since boot, for the next start. Throws while a jump of the clock is ignored. */
+  checkClock(): Promise<void>
 
   /** Resolves if the database answers and accepts changes. */
   ping(): Promise<void>

@@ -1,23 +1,21 @@
-import type { Command } from '../core/stock/command.ts'
-import { WEBHOOK_KINDS, type Webhook, type WebhookProgress } from '../core/webhooks/webhook.ts'
+import { parsePermissions } from '../core/keys/api-key.ts'
+import { fromCursor, isEarlierCursor } from '../core/stock/log-cursor.ts'
+import { type HeldPet, WEBHOOK_KINDS, type Webhook, type WebhookProgress } from '../core/webhooks/webhook.ts'
 import {
   DELIVERY_ATTEMPT,
   type DeliveryAttempt,
   type DeliveryStore,
   LISTED_ATTEMPT,
   MAX_KEPT_ATTEMPTS,
-  type Rewind,
   type WebhookLag,
   type WebhookStore,
   type WebhookWithLag,
 } from '../core/webhooks/webhook-store.ts'
 import type { LockedWebhooks, WebhookChanges } from '../core/webhooks/webhooks-draft.ts'
-import { cursorAt, fromCursor, isCursorOf, type LogMethods, type LogRange } from './cursor.ts'
-import { findIdRange } from './history.ts'
+import { isCursorOf, type LogMethods, type LogRange } from './cursor.ts'
 import { type RowOf, rowReader, rowValues, selectList } from './record-rows.ts'
 import {
   insertRows,
-  type RowSource,
   type SqlDatabase,
   type SqlValue,
   type Statement,
@@ -31,17 +29,14 @@ export interface WebhookRow
   extends RowOf<'webhooks', 'old_secret' | 'old_secret_until' | 'off_at' | 'off_reason' | 'created_by'> {
   readonly relist_at: bigint | null
   readonly failing_since: bigint | null
-  readonly failed_attempts: bigint | null
   readonly retry_at: bigint | null
+  readonly held: string | null
+  /** The columns of the key; null if no key created the webhook. */
+  readonly owner_permissions: string | null
+  readonly owner_expires_at: bigint | null
+  readonly owner_revoked_at: bigint | null
+  readonly owner_paused_at: bigint | null
 }
-
-/** The number of webhooks that a key has created. */
-export interface CreatorRow {
-  readonly created_by: string | null
-  readonly webhooks: bigint
-}
-
-export const CREATOR_COUNTS = 'SELECT created_by, count(*) AS webhooks FROM webhooks GROUP BY created_by'
 
 interface LeasedRow extends WebhookRow {
   readonly lease_owner: string
@@ -69,16 +64,22 @@ const CALLER_COLUMNS: ColumnReaders<Webhook> = {
 const PROGRESS_COLUMNS: ColumnReaders<WebhookProgress> = {
   cursor: ({ cursor }) => cursor,
   relist_at: ({ relistAt }) => relistAt ?? null,
-  failing_since: ({ failure }) => failure?.since ?? null,
-  failed_attempts: ({ failure }) => failure?.attempts ?? null,
-  retry_at: ({ failure }) => failure?.retryAt ?? null,
+  failing_since: ({ failingSince }) => failingSince ?? null,
+  retry_at: ({ retryAt }) => retryAt ?? null,
+  held: ({ held }) => (held.length === 0 ? null : JSON.stringify(held.map(heldToJson))),
   off_at: ({ off }) => off?.at ?? null,
   off_reason: ({ off }) => off?.reason ?? null,
 }
 
 const PROGRESS_COLUMN_NAMES = Object.keys(PROGRESS_COLUMNS)
 const COLUMN_NAMES = ['id', ...Object.keys(CALLER_COLUMNS), ...PROGRESS_COLUMN_NAMES]
-export const WEBHOOK_FIELDS = COLUMN_NAMES.join(', ')
+const OWNER_COLUMNS = ['permissions', 'expires_at', 'revoked_at', 'paused_at'] as const
+/** Webhooks and the keys that they belong to, for a SELECT. */
+export const WEBHOOK_FIELDS = [
+  ...COLUMN_NAMES.map((column) => `webhooks.${column}`),
+  ...OWNER_COLUMNS.map((column) => `keys.${column} AS owner_${column}`),
+].join(', ')
+export const WEBHOOKS_WITH_OWNERS = 'webhooks LEFT JOIN keys ON keys.id = webhooks.created_by'
 const UPSERT_WEBHOOK = upsertSql('webhooks', COLUMN_NAMES)
 const FIRST_PROGRESS_PARAMETER = 4
 const SET_PROGRESS = PROGRESS_COLUMN_NAMES.map(
@@ -93,23 +94,16 @@ function valuesOf<Value>(columns: ColumnReaders<Value>, value: Value): SqlValue[
 interface WebhookOptions {
   /** The tables of the log for a FROM clause, and the column that holds the position of a row. */
   readonly log: { readonly source: string; readonly position: string }
-  /** Its rows may come from commits that are not flushed to disk yet. */
-  readonly unflushedSource?: RowSource
   /** Absent if only one process delivers webhooks. All processes use the same `clock`, so they agree on the end of a lease. */
   readonly lease?: { readonly owner: string; readonly clock: StoreClock }
 }
 
 const ONE_RELIST: WebhookLag = { events: 1, since: undefined }
 
-/** The lag of a webhook that has to send a relist before the other events. */
-function withRelist({ events, since }: WebhookLag): WebhookLag {
-  return { events: events + 1, since }
-}
-
 export function webhookMethods(
   database: SqlDatabase,
-  { logRange, eventsAfter }: Pick<LogMethods, 'logRange' | 'eventsAfter'>,
-  { log, lease, unflushedSource = database }: WebhookOptions,
+  { logRange }: Pick<LogMethods, 'logRange'>,
+  { log, lease }: WebhookOptions,
 ): WebhookStore & Omit<DeliveryStore, 'version' | 'latestEventCursor' | 'eventsAfter'> {
   const owner = lease?.owner ?? ''
 
@@ -126,24 +120,27 @@ export function webhookMethods(
     return { events, since: first === undefined ? undefined : Number(first.at) }
   }
 
-  /**
-   * Missing rows at the beginning of the log do not prove that it was pruned: on PostgreSQL, the first position may
-   * never have had a row. `eventsAfter` returns `relist_needed` only if the log was pruned.
-   */
-  const isPruned = async (range: LogRange): Promise<boolean> =>
-    (await eventsAfter(cursorAt(range, 0n), 1)) === 'relist_needed'
-
   const withLag = async (row: WebhookRow, range: LogRange): Promise<WebhookWithLag> => {
     const webhook = toWebhook(row)
-    const { cursor, relistAt } = webhook.progress
-    const lag = await lagOf(cursor, range)
-    return { webhook, lag: relistAt === undefined ? lag : withRelist(lag) }
+    const { cursor, relistAt, held } = webhook.progress
+    const { events, since } = await lagOf(cursor, range)
+    const oldest = held.reduce(
+      (first, pet) => (isEarlierCursor(pet.cursor, first) ? pet.cursor : first),
+      cursor,
+    )
+    return {
+      webhook,
+      lag: {
+        events: events + held.length + (relistAt === undefined ? 0 : 1),
+        since: oldest === cursor ? since : (await lagOf(oldest, range)).since,
+      },
+    }
   }
 
   return {
     listWebhooks: async () => {
       const rows = await database.rows<WebhookRow>(
-        `SELECT ${WEBHOOK_FIELDS} FROM webhooks ORDER BY created_at, id`,
+        `SELECT ${WEBHOOK_FIELDS} FROM ${WEBHOOKS_WITH_OWNERS} ORDER BY webhooks.created_at, webhooks.id`,
       )
       if (rows.length === 0) return []
       const range = await logRange()
@@ -152,7 +149,7 @@ export function webhookMethods(
 
     findWebhook: async (id) => {
       const [row] = await database.rows<WebhookRow>(
-        `SELECT ${WEBHOOK_FIELDS} FROM webhooks WHERE id = $1`,
+        `SELECT ${WEBHOOK_FIELDS} FROM ${WEBHOOKS_WITH_OWNERS} WHERE webhooks.id = $1`,
         id,
       )
       return row === undefined ? undefined : withLag(row, await logRange())
@@ -172,43 +169,13 @@ export function webhookMethods(
 
     recordDeliveries: (webhookId, attempts) => recordDeliveries(database, webhookId, attempts),
 
-    findRewind: async ({ cursor, relistAt }, since) => {
-      const range = await logRange()
-      const current = fromCursor(cursor)
-      if (relistAt !== undefined) {
-        return { type: 'no_rewind', cursor, lag: withRelist(await lagOf(cursor, range)) }
-      }
-      const relist: Rewind = { type: 'relist', cursor: cursorAt(range, range.position), lag: ONE_RELIST }
-      if (current === undefined) return relist
-      const events = await eventsAfter(cursor, 1)
-      if (events === 'relist_needed' || events === 'unknown_cursor') return relist
-      // The log has no index on `at`. The range leaves out the rows that are certainly older.
-      const sinceRange = await findIdRange(database, { since })
-      const firstRows = await database.rows<{ position: bigint }>(
-        `SELECT ${log.position} AS position FROM ${log.source} WHERE id >= $1 AND at >= $2 ORDER BY ${log.position} LIMIT 1`,
-        sinceRange?.first ?? 0n,
-        since,
-      )
-      const start = (firstRows[0]?.position ?? range.position + 1n) - 1n
-      // The log is pruned from its beginning. If it still has an event at or before `start`, it has every event after `start`.
-      const olderRows = await database.rows(
-        `SELECT 1 FROM ${log.source} WHERE ${log.position} <= $1 LIMIT 1`,
-        start,
-      )
-      const mayLackEvents = start > 0n && olderRows.length === 0
-      if (start >= current.position) {
-        if (mayLackEvents && (await isPruned(range))) return relist
-        return { type: 'no_rewind', cursor, lag: await lagOf(cursor, range) }
-      }
-      if (mayLackEvents) return relist
-      const startCursor = cursorAt(range, start)
-      return { type: 'events', cursor: startCursor, lag: await lagOf(startCursor, range) }
-    },
+    sharesDeliveries: lease !== undefined,
 
     leaseWebhooks: async (durationMs) => {
       const readLeases = () =>
         database.rows<LeasedRow>(
-          `SELECT ${WEBHOOK_FIELDS}, lease_owner, lease_until, ${lease?.clock.nowSql('$1') ?? '$1'} AS now FROM webhooks`,
+          `SELECT ${WEBHOOK_FIELDS}, lease_owner, lease_until, ${lease?.clock.nowSql('$1') ?? '$1'} AS now
+          FROM ${WEBHOOKS_WITH_OWNERS}`,
           lease?.clock.processTime() ?? null,
         )
       const rows = await readLeases()
@@ -239,13 +206,6 @@ export function webhookMethods(
       return (await readLeases()).filter(isOurs).map(toWebhook)
     },
 
-    webhookRevisions: async () => {
-      const rows = await unflushedSource.rows<Pick<WebhookRow, 'id' | 'revision'>>(
-        'SELECT id, revision FROM webhooks',
-      )
-      return new Map(rows.map(({ id, revision }) => [id, Number(revision)]))
-    },
-
     releaseWebhooks: async () => {
       if (lease === undefined) return
       await database.commit(
@@ -274,41 +234,13 @@ export function webhookMethods(
   }
 }
 
-/** The webhooks that the commands name, each once, by id ascending. */
-export function webhookIdsOf(commands: readonly Command[]): bigint[] {
-  const ids = new Set<bigint>()
-  for (const command of commands) {
-    switch (command.type) {
-      case 'create_webhook':
-        ids.add(command.webhook.id)
-        break
-      case 'update_webhook':
-      case 'rotate_webhook_secret':
-      case 'move_webhook_cursor':
-      case 'remove_webhook':
-        ids.add(command.webhookId)
-        break
-    }
-  }
-  return [...ids].sort((one, other) => (one < other ? -1 : 1))
-}
-
-export function toLockedWebhooks(
-  rows: readonly WebhookRow[],
-  creators: readonly CreatorRow[],
-): LockedWebhooks {
-  const countByKey = new Map<string, number>()
-  let total = 0
-  for (const { created_by, webhooks } of creators) {
-    total += Number(webhooks)
-    if (created_by !== null) countByKey.set(created_by, Number(webhooks))
-  }
-  return { byId: new Map(rows.map((row) => [row.id, toWebhook(row)])), total, countByKey }
+export function toLockedWebhooks(rows: readonly WebhookRow[]): LockedWebhooks {
+  return new Map(rows.map((row) => [row.id, toWebhook(row)]))
 }
 
 /** Statements that write the changes. The commit must have locked these webhooks. */
-export function webhookStatements(changes: WebhookChanges): Statement[] {
-  return Array.from(changes, ([id, webhook]) => {
+export function webhookStatements({ webhooks, audit }: WebhookChanges): Statement[] {
+  const changes = Array.from(webhooks, ([id, webhook]) => {
     if (webhook === undefined) return statement('DELETE FROM webhooks WHERE id = $1', id)
     return statement(
       UPSERT_WEBHOOK,
@@ -317,6 +249,19 @@ export function webhookStatements(changes: WebhookChanges): Statement[] {
       ...valuesOf(PROGRESS_COLUMNS, webhook.progress),
     )
   })
+  const entries = audit.map(({ at, actorId, action, keyId, detail }) =>
+    statement(
+      `INSERT INTO audit (at, actor, action, key_id, detail)
+      VALUES ($1, coalesce((SELECT name || ' (' || id || ')' FROM keys WHERE id = $2), $3), $4, $5, $6)`,
+      at,
+      actorId,
+      actorId,
+      action,
+      keyId,
+      detail,
+    ),
+  )
+  return [...changes, ...entries]
 }
 
 function toWebhook(row: WebhookRow): Webhook {
@@ -334,26 +279,49 @@ function toWebhook(row: WebhookRow): Webhook {
       ? {}
       : { oldSecret: { secret: old_secret, until: Number(old_secret_until) } }),
     ...(created_by === null ? {} : { createdBy: created_by }),
+    ...toOwner(row),
     progress: toProgress(row),
   }
 }
 
+function toOwner(row: WebhookRow): Pick<Webhook, 'owner'> {
+  const { created_by: id, owner_permissions: permissions } = row
+  if (id === null || permissions === null) return {}
+  const { owner_expires_at: expiresAt, owner_revoked_at: revokedAt, owner_paused_at: pausedAt } = row
+  return {
+    owner: {
+      id,
+      permissions: parsePermissions(permissions),
+      ...(expiresAt === null ? {} : { expiresAt: Number(expiresAt) }),
+      ...(revokedAt === null ? {} : { revokedAt: Number(revokedAt) }),
+      ...(pausedAt === null ? {} : { pausedAt: Number(pausedAt) }),
+    },
+  }
+}
+
 function toProgress(row: WebhookRow): WebhookProgress {
-  const { cursor, relist_at, failing_since, failed_attempts, retry_at, off_at, off_reason } = row
+  const { cursor, relist_at, failing_since, retry_at, held, off_at, off_reason } = row
   return {
     cursor,
+    held: held === null ? [] : (JSON.parse(held) as HeldPetJson[]).map(heldFromJson),
     ...(relist_at === null ? {} : { relistAt: Number(relist_at) }),
-    ...(failing_since === null || failed_attempts === null || retry_at === null
-      ? {}
-      : {
-          failure: {
-            since: Number(failing_since),
-            attempts: Number(failed_attempts),
-            retryAt: Number(retry_at),
-          },
-        }),
+    ...(failing_since === null ? {} : { failingSince: Number(failing_since) }),
+    ...(retry_at === null ? {} : { retryAt: Number(retry_at) }),
     ...(off_at === null || off_reason === null ? {} : { off: { at: Number(off_at), reason: off_reason } }),
   }
+}
+
+/** In JSON, which has no `bigint`. */
+interface HeldPetJson extends Omit<HeldPet, 'petId'> {
+  readonly petId: string | null
+}
+
+function heldToJson({ petId, ...rest }: HeldPet): HeldPetJson {
+  return { petId: petId === undefined ? null : String(petId), ...rest }
+}
+
+function heldFromJson({ petId, ...rest }: HeldPetJson): HeldPet {
+  return { petId: petId === null ? undefined : BigInt(petId), ...rest }
 }
 
 const ATTEMPT_FIELDS = selectList(DELIVERY_ATTEMPT)
@@ -369,13 +337,16 @@ async function recordDeliveries(
     `webhook_attempts (webhook_id, ${ATTEMPT_FIELDS})`,
     attempts.map((attempt) => [webhookId, ...attemptValues(attempt)]),
   )
-  const removeOldAttempts = statement(
-    `DELETE FROM webhook_attempts WHERE webhook_id = $1 AND id <= (
-      SELECT id FROM webhook_attempts WHERE webhook_id = $1 ORDER BY id DESC LIMIT 1 OFFSET ${MAX_KEPT_ATTEMPTS})`,
-    webhookId,
+  const removeOldAttempts = ['is_parked IS NULL', 'is_parked IS NOT NULL'].map((condition) =>
+    statement(
+      `DELETE FROM webhook_attempts WHERE webhook_id = $1 AND ${condition} AND id <= (
+        SELECT id FROM webhook_attempts WHERE webhook_id = $1 AND ${condition}
+        ORDER BY id DESC LIMIT 1 OFFSET ${MAX_KEPT_ATTEMPTS})`,
+      webhookId,
+    ),
   )
   try {
-    await database.commit([...inserts, removeOldAttempts], 'unflushed')
+    await database.commit([...inserts, ...removeOldAttempts], 'unflushed')
   } catch (error) {
     // The commit also fails if the webhook was removed in the meantime. Then there is nothing to record.
     const rows = await database.rows('SELECT id FROM webhooks WHERE id = $1', webhookId)

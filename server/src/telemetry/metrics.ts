@@ -181,7 +181,7 @@ export class Metrics implements RequestObserver, CommitObserver, DeliveryObserve
       gauge(
         'petstore_webhook_on',
         '1 if a webhook is active, 0 if it is paused or turned off.',
-        perWebhook(({ webhook }) => (isActive(webhook) ? 1 : 0)),
+        perWebhook(({ webhook }) => (isActive(webhook, now) ? 1 : 0)),
       ),
       gauge(
         'petstore_open_connections',

@@ -103,8 +103,10 @@ describe('petstore doctor', () => {
     `)
     const { exitCode, stdout } = await doctor()
     expect(exitCode).toBe(1)
-    expect(stdout).toContain('pets whose stock differs from their history: 1')
-    expect(stdout).toContain('pets without a stock entry: 1')
+    expect(stdout).toContain(
+      'pets whose stock was edited by hand, because it differs from their history: 1 (1)',
+    )
+    expect(stdout).toContain('pets without a stock entry: 1 (2)')
   })
 
   test('finds pets without a category, and wrong thresholds and low-stock marks', async () => {
@@ -147,7 +149,7 @@ describe('petstore doctor', () => {
     const { exitCode, stdout } = await doctor()
     expect(exitCode).toBe(1)
     expect(stdout).toContain('pets whose reserved units differ from their open orders: 1')
-    expect(stdout).toContain('1 open orders are for pets that have no stock entry')
+    expect(stdout).toContain('open orders for pets that have no stock entry: 1 (4)')
   })
 
   test('finds expired holds', async () => {

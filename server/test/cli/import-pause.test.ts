@@ -94,28 +94,19 @@ describe('an import that would block a running service for longer than --max-pau
     expect([exitCode, stdout]).toEqual([0, expect.stringContaining('20,001 pets added')])
   })
 
-  test('so does an adjustment, which changes nothing before it is confirmed', async () => {
+  test('so does a count, which changes nothing before it is confirmed', async () => {
     await petstore(['import', petsFile(), '--database-url', `sqlite:${path}`])
-    const lines = Array.from({ length: PETS }, (_, index) => `${index + 1},1`)
-    const file = join(folder, 'delivery.csv')
-    writeFileSync(file, `petId,delta\n${lines.join('\n')}\n`)
-    const adjust = [
-      'adjust',
-      '--reason',
-      'received',
-      file,
-      '--max-pause',
-      '0',
-      '--database-url',
-      `sqlite:${path}`,
-    ]
+    const lines = Array.from({ length: PETS }, (_, index) => `${index + 1},6`)
+    const file = join(folder, 'count.csv')
+    writeFileSync(file, `petId,quantity\n${lines.join('\n')}\n`)
+    const count = ['import', file, '--max-pause', '0', '--database-url', `sqlite:${path}`]
     await whileServed(async (store) => {
-      expect(await petstore(adjust)).toMatchObject({
+      expect(await petstore(count)).toMatchObject({
         exitCode: 1,
         stderr: expect.stringContaining('nothing was changed. Accept the pause with --yes'),
       })
       expect(await quantitiesIn(store)).toEqual(new Set([5]))
-      expect((await petstore([...adjust, '--yes'])).exitCode).toBe(0)
+      expect((await petstore([...count, '--yes'])).exitCode).toBe(0)
       expect(await quantitiesIn(store)).toEqual(new Set([6]))
     })
   })

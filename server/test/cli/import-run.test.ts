@@ -13,7 +13,7 @@ test.each([
     'during the commit: the adjustment may have been made',
     2,
     'counted',
-    'the adjustment may have been made: check petstore history PETID before you run the command again',
+    'the adjustment may have been made: check GET /inventory/history before you run the command again',
   ],
   [
     'during the commit: the import may have been made',

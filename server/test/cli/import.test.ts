@@ -46,7 +46,6 @@ describe('petstore import', () => {
     expect(await exported()).toBe(
       asExported(PETS.replace('"Mittens, ""the cat""",2,pending,1', 'Mittens,2,sold,3')),
     )
-    expect((await run('history', '2')).stdout).toMatch(/ 1 +3 +\+2 +petstore import\n/)
   })
 
   test('imports orders and JSON Lines, and reads standard input', async () => {
@@ -209,14 +208,11 @@ Refused
     expect(await exported()).toBe(asExported(HEADER))
   })
 
-  test.each([
-    ['import', ['import', '-']],
-    ['adjust', ['adjust', '-', '--reason', 'received']],
-  ])('%s ends when it fails, although standard input stays open', async (_, args) => {
+  test('ends when it fails, although standard input stays open', async () => {
     const endless = new ReadableStream<Uint8Array>({
       start: (controller) => controller.enqueue(new TextEncoder().encode('nonsense\n')),
     })
-    const program = startPetstore(args, { cwd, stdin: endless })
+    const program = startPetstore(['import', '-'], { cwd, stdin: endless })
     expect(await new Response(program.stderr).text()).toContain('standard input begins with "nonsense"')
     expect(await program.exited).toBe(1)
   })

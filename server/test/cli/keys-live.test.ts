@@ -51,23 +51,12 @@ describe('keys, while the service runs', () => {
     await until(async () => (await list(key)).headers.get('X-RateLimit-Limit') === '300')
   })
 
-  test('a lifted ban ends within a second, and usage has shown it', async () => {
+  test('a lifted ban ends within a second', async () => {
     const args = ['--plan', 'enterprise', '--per-minute', '3', '--per-day', '1000']
     const key = (await cli('keys', 'create', '--name', 'eager', ...args)).stdout.trim()
     for (let sent = 0; sent < 8; sent++) await list(key)
     expect((await list(key)).error.code).toBe('key_banned')
     await until(async () => (await cli('keys', 'list')).stdout.includes('banned until'))
-
-    const usage = JSON.parse((await cli('usage', '--json')).stdout) as Record<string, unknown>[]
-    expect(usage.find(({ name }) => name === 'eager')).toMatchObject({
-      minute: { used: 3, limit: 3 },
-      day: { used: 3, limit: 1000 },
-      bansToday: 1,
-      bans30Days: 1,
-    })
-    const drawn = (await cli('usage')).stdout
-    expect(drawn).toContain('██████████ 3/3')
-    expect(drawn).toContain('1 / 1')
 
     expect((await cli('keys', 'unban', 'eager')).exitCode).toBe(0)
     await until(async () => (await list(key)).error.code !== 'key_banned')
@@ -77,11 +66,7 @@ describe('keys, while the service runs', () => {
     const key = (await cli('keys', 'create', '--name', 'quiet', '--plan', 'free')).stdout.trim()
     await list(key)
     await Bun.sleep(100)
-    const outputs = await Promise.all([
-      cli('keys', 'list', '--json'),
-      cli('usage', '--json'),
-      cli('keys', 'show', 'quiet'),
-    ])
+    const outputs = await Promise.all([cli('keys', 'list', '--json'), cli('keys', 'show', 'quiet')])
     for (const { stdout, stderr } of outputs) expect(stdout + stderr).not.toContain(key)
     for (const file of ['', '-wal']) {
       expect(Buffer.from(await Bun.file(service.databasePath + file).arrayBuffer()).includes(key)).toBe(false)

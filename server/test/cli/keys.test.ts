@@ -9,7 +9,6 @@ import {
   isWellFormedSecret,
   PERMISSIONS,
 } from '../../src/core/keys/api-key.ts'
-import { DAY } from '../../src/core/values/clock.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { petstore, petstoreInTerminal } from './petstore.ts'
 
@@ -228,7 +227,7 @@ describe('petstore keys change', () => {
     expect(first).toBe(`Changed ${made.id} ("shop") in ${database}.`)
     const told = [
       'plan: free (60 a minute, 1000 a day) → pro (300 a minute, 10000 a day)',
-      'may: stock,orders,pets,webhooks → orders',
+      'may: stock,orders,pets → orders',
     ]
     expect(changes).toEqual(told)
     const limits = { perMinute: 300, perDay: 10_000 }
@@ -410,16 +409,19 @@ describe('petstore keys rotate, revoke and unban', () => {
   })
 })
 
-test('petstore usage counts the bans of whole days, also of the first', async () => {
-  const { id } = await find((await create('--name', 'shop', '--plan', 'free')).stdout.trim())
-  const startOfToday = Math.floor(Date.now() / DAY) * DAY
-  const beganAt = Array.from({ length: 40 }, (_, daysAgo) => startOfToday - daysAgo * DAY)
-  const file = new Database(database)
-  const addBan = file.query('INSERT INTO bans (key_id, number, began_at, ends_at) VALUES (?, ?, ?, ?)')
-  for (const [index, at] of beganAt.entries()) addBan.run(id, beganAt.length - index, at, at + 1)
-  file.close()
-  const { stdout } = await petstore(['usage', '--json', '--database-url', `sqlite:${database}`])
-  const [usage] = JSON.parse(stdout) as { bans30Days: number; days: { day: string }[] }[]
-  const firstDay = Date.parse(usage?.days[0]?.day ?? '')
-  expect(usage?.bans30Days).toBe(beganAt.filter((at) => at >= firstDay).length)
+test('no command removes the last unpaused key without expiry that manages keys', async () => {
+  const secret = (await create('--name', 'owner', '--plan', 'free', '--owner')).stdout.trim()
+  await create('--name', 'guest', '--plan', 'free', '--owner', '--expires', '90d')
+  const before = await find(secret)
+  for (const args of [
+    ['revoke', 'owner', '--yes'],
+    ['pause', 'owner'],
+    ['change', 'owner', '--may', 'stock'],
+    ['change', 'owner', '--expires', '90d'],
+  ]) {
+    const { exitCode, stdout, stderr } = await keys(...args)
+    expect([exitCode, stdout]).toEqual([1, ''])
+    expect(stderr).toContain(`${before.id} is the only unpaused key without expiry`)
+  }
+  expect(await find(secret)).toEqual(before)
 })

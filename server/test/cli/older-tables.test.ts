@@ -67,13 +67,10 @@ describe.each([
     'keys pause a',
     'keys resume a',
     'keys pair a',
-    'usage',
-    'history 1',
     'history prune --keep 1 --yes',
     'export',
     'backup copy.db',
     'import pets.csv',
-    'pets remove 1 --yes',
     'copy --to sqlite:fresh.db',
     'copy --from sqlite:other.db',
     'doctor',
@@ -95,7 +92,7 @@ describe('a PostgreSQL database without tables', () => {
   test('gets them from petstore import, but not from other commands', async () => {
     const empty = await createDatabase()
     const tables = () => empty.run("SELECT FROM pg_class WHERE relnamespace = 'public'::regnamespace")
-    for (const command of [['export'], ['history', '1'], ['keys', 'revoke', 'a', '--yes'], ['doctor']]) {
+    for (const command of [['export'], ['keys', 'revoke', 'a', '--yes'], ['doctor']]) {
       const { exitCode, stdout, stderr } = await run(empty.url, ...command)
       expect([exitCode, stdout + stderr]).toEqual([
         1,
@@ -128,36 +125,15 @@ test('a SQLite file with tables of another program is left alone by petstore imp
 
 test('a missing SQLite file is created only by serve, import and migrate; other commands print its path', async () => {
   const commands = [
-    ...[
-      'export',
-      'history 1',
-      'history prune --keep 1 --yes',
-      'keys create --name a --plan free',
-      'keys list',
-    ],
-    ...[
-      'keys show a',
-      'keys rotate a',
-      'keys change a --may none',
-      'keys revoke a --yes',
-      'keys unban a',
-      'usage',
-    ],
-    ...[
-      'orders list',
-      'orders complete 1',
-      'pets remove 1 --yes',
-      'backup copy.db',
-      'adjust --reason lost -',
-    ],
-    ...['restore --new-identity', 'copy --to sqlite:fresh.db'],
+    ...['export', 'history prune --keep 1 --yes', 'keys create --name a --plan free', 'keys list'],
+    ...['keys show a', 'keys rotate a', 'keys change a --may none', 'keys revoke a --yes', 'keys unban a'],
+    ...['backup copy.db', 'restore --new-identity', 'copy --to sqlite:fresh.db'],
   ]
   const outcomes = await Promise.all(
     commands.map((command) =>
       petstore(command.split(' '), {
         cwd,
         env: { DATABASE_URL: 'sqlite:none/none.db' },
-        stdin: 'petId,delta\n1,-1\n',
       }),
     ),
   )

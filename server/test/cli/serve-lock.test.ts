@@ -70,7 +70,6 @@ describe('a SQLite file is served by one process', () => {
       'import pets.csv',
       'keys create --name a --plan free',
       'export',
-      'usage',
       'backup copy.db',
       'migrate',
       'doctor',

@@ -83,7 +83,7 @@ describe.each([
   test('tables of a newer version are refused: start the newer program', async () => {
     await run('migrate')
     await tables.run(tables.setVersion(99))
-    await expectRefusal(/newer version \(99\) than this program knows \(\d\); start the newer program/)
+    await expectRefusal(/newer version \(99\) than this program knows \(\d+\); start the newer program/)
   })
 
   test('tables with a higher number but missing columns may be older: the message names both cases', async () => {

@@ -111,7 +111,7 @@ test('checking whether an address would be rejected counts nothing', () => {
   expect(windows.admit('address').remaining).toBe(1)
   expect(windows.status('address').refused).toBeUndefined()
   expect(windows.admit('address').remaining).toBe(0)
-  const refusal = { limit: 2, remaining: 0, resetAt: START + MINUTE, at: START }
+  const refusal = { window: 'minute', limit: 2, remaining: 0, resetAt: START + MINUTE, at: START } as const
   expect(windows.status('address')).toEqual({ ...refusal, refused: 'rate_limit_exceeded' })
   expect(windows.status('another').refused).toBeUndefined()
   now += MINUTE

@@ -270,7 +270,7 @@ describe('batches of pets', () => {
 })
 
 describe('categories', () => {
-  const make = (more: { id?: bigint; lowStockAt?: number } = {}): Command => ({
+  const make = (more: { id?: bigint; name?: string; lowStockAt?: number } = {}): Command => ({
     type: 'create_category',
     ...BY,
     category: { name: 'Birds', ...more },
@@ -289,6 +289,12 @@ describe('categories', () => {
     ...BY,
     categoryId: removedCategory,
   })
+
+  const named = (owner: Category) => ({ type: 'category_name_taken', owner })
+  const CAFE: Category = { id: 3n, name: 'Caf\u00e9' }
+  // The store has categories 3 and 4 from a time when names were not unique.
+  const all = [DOGS, CATS, CAFE, { id: 4n, name: 'café' }]
+  const categories = new Map(all.map((category) => [category.id, category]))
 
   test.each<[string, Command, unknown, string[], bigint[]]>([
     ['gets the next id', make(), { type: 'done', category: { id: 51n, name: 'Birds' } }, ['created'], []],
@@ -328,14 +334,66 @@ describe('categories', () => {
       [],
       [],
     ],
+    ['does not get a used name', make({ name: ' dOgs' }), named(DOGS), [], []],
+    ['does not get a used name in NFD', make({ name: 'Cafe\u0301' }), named(CAFE), [], []],
+    ['is not renamed to a used name', change(2n, { name: 'DOGS', lowStockAt: 1 }), named(DOGS), [], []],
+    [
+      'is renamed to its own name in another case',
+      change(2n, { name: 'CATS' }),
+      { type: 'done', category: { ...CATS, name: 'CATS' } },
+      ['changed'],
+      [],
+    ],
+    [
+      'keeps a name that another category has as well',
+      change(4n, { name: 'café', lowStockAt: 2 }),
+      { type: 'done', category: { id: 4n, name: 'café', lowStockAt: 2 } },
+      ['changed'],
+      [4n],
+    ],
+    ['does not get a shared name in another case', change(4n, { name: 'CAFÉ' }), named(CAFE), [], []],
     ['does not exist', change(9n, { name: 'X' }), { type: 'unknown_category' }, [], []],
     ['is in use', drop(1n), { type: 'category_has_pets' }, [], []],
     ['cannot be removed twice', drop(9n), { type: 'unknown_category' }, [], []],
   ])('one %s', (_, request, outcome, told, thresholds) => {
-    const decision = decided([request])
+    const decision = decided([request], { categories })
     expect(decision.results).toEqual([outcome] as typeof decision.results)
     expect(decision.records.map((row): unknown => row.kind === 'category' && row.change)).toEqual(told)
-    expect(decision.catalog?.newThresholds.map(({ id }) => id)).toEqual(thresholds)
+    expect([...(decision.catalog?.thresholdChanges.keys() ?? [])]).toEqual(thresholds)
+  })
+
+  const apply = (...petIds: bigint[]): Command => ({ type: 'apply_thresholds', ...BY, petIds })
+
+  test('pets get the threshold of their category, unless they have their own or do not exist', () => {
+    const categories = new Map([DOGS, CATS].map((category) => [category.id, { ...category, lowStockAt: 12 }]))
+    const decision = decided([apply(1n, 2n, 404n)], { categories })
+    expect(decision.results).toEqual([DONE])
+    expect(decision.catalog?.thresholds).toEqual(new Map([[1n, 12]]))
+    expect(decision.records).toMatchObject([{ kind: 'low', petId: 1n, entry: { lowStockAt: 12 } }])
+    expect(decision.catalog?.pets.size).toBe(0)
+  })
+
+  test('a threshold that the same commit changes again has its last value', () => {
+    const changed = decided([change(1n, { lowStockAt: 2 }), apply(1n), patch(1n, { lowStockAt: 11 })])
+    expect(changed.catalog?.thresholds).toEqual(new Map([[1n, 11]]))
+    expect(changed.low).toEqual(new Map([[1n, true]]))
+    const removed = decided([change(1n, { lowStockAt: 2 }), apply(1n), remove(1n)])
+    expect(removed.catalog?.thresholds.size).toBe(0)
+  })
+
+  test('the name of a removed or renamed category is free, and that of a new one is not', () => {
+    const { results } = decided(
+      [
+        drop(2n),
+        make({ name: 'cats' }),
+        change(1n, { name: 'Cats' }),
+        change(51n, { name: 'Fish' }),
+        change(1n, { name: 'Cats' }),
+      ],
+      { categoriesWithPets: new Set() },
+    )
+    const cats = { id: 51n, name: 'cats' }
+    expect(results).toMatchObject([DONE, { category: cats }, named(cats), DONE, DONE])
   })
 
   test('an unused category is removed', () => {

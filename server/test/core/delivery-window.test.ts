@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { DeliveryWindow, type PendingDelivery, retryDelay } from '../../src/core/webhooks/webhook-runner.ts'
+import { DeliveryWindow, type PendingDelivery } from '../../src/core/webhooks/delivery-window.ts'
+import { retryDelay } from '../../src/core/webhooks/webhook-runner.ts'
 
 function pending(petId: bigint, position: number): PendingDelivery {
   const [cursorBefore, cursor] = [String(position - 1), String(position)]
@@ -8,68 +9,50 @@ function pending(petId: bigint, position: number): PendingDelivery {
     event: { kind: 'removed', petId, at: 0, keyId: 'key', cursor },
     cursorBefore,
     message: { id: cursor, type: 'pet.removed', body: '' },
-    attempts: 0,
-    failingSince: undefined,
-    retryAt: 0,
+    failure: undefined,
   }
 }
 
-test('every delivery finishes, those of a pet in order, and the head is the oldest unfinished delivery', () => {
+const petOf = ({ event }: PendingDelivery) => (event.kind === 'removed' ? event.petId : undefined)
+
+test('deliveries of a pet are taken one by one and in order, and the head is the oldest unfinished delivery', () => {
   const step = fc.oneof(
     fc.record({ add: fc.bigInt({ min: 1n, max: 4n }) }),
-    fc.record({ settle: fc.nat(15), isAccepted: fc.boolean() }),
-    fc.constant({ retry: true }),
+    fc.record({ settle: fc.nat(15), outcome: fc.constantFrom('finish', 'put back', 'remove the pet') }),
   )
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 200 }), fc.boolean(), (steps, isDown) => {
+    fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
       const window = new DeliveryWindow()
-      const sending: PendingDelivery[] = []
-      const added: PendingDelivery[] = []
-      const delivered: PendingDelivery[] = []
-      const send = () => {
-        const next = isDown ? window.takeHead() : window.takeReady()
-        if (next !== undefined) {
-          expect(sending.some((one) => one.event === next.event)).toBe(false)
-          sending.push(next)
+      const taken: PendingDelivery[] = []
+      let left: PendingDelivery[] = []
+      for (const [index, current] of steps.entries()) {
+        if ('add' in current) {
+          const added = pending(current.add, index + 1)
+          left.push(added)
+          window.add(added)
+        } else {
+          const [settled] = taken.splice(current.settle % Math.max(taken.length, 1), 1)
+          if (settled === undefined) continue
+          if (current.outcome === 'finish') {
+            left = left.filter((one) => one !== settled)
+            window.finish(settled)
+          } else if (current.outcome === 'put back') window.putBack(settled)
+          else {
+            left = left.filter((one) => petOf(one) !== petOf(settled))
+            window.removePetOf(settled)
+          }
         }
-        return next !== undefined
-      }
-      const settle = (index: number, isAccepted: boolean) => {
-        const [one] = sending.splice(index % sending.length, 1)
-        if (one === undefined) return
-        if (isAccepted) {
-          delivered.push(one)
-          window.finish(one)
-        } else window.postpone(one)
-      }
-      for (const taken of steps) {
-        if ('add' in taken) {
-          const one = pending(taken.add, added.length + 1)
-          added.push(one)
-          window.add(one)
-        } else if ('settle' in taken) settle(taken.settle, taken.isAccepted)
-        else window.retry()
-        send()
-        const left = added.filter((one) => !delivered.includes(one))
+        const next = window.takeReady()
+        if (next !== undefined) {
+          expect(taken.some((one) => petOf(one) === petOf(next))).toBe(false)
+          expect(left.find((one) => petOf(one) === petOf(next))).toBe(next)
+          taken.push(next)
+        }
         expect([window.head, window.size]).toEqual([left[0], left.length])
       }
-      while (delivered.length < added.length) {
-        window.retry()
-        while (send()) {}
-        settle(0, true)
-      }
-      for (const [, ofPet] of Map.groupBy(delivered, ({ message }) => petOf(added, message.id)))
-        expect(ofPet.map(({ message }) => Number(message.id))).toEqual(
-          ofPet.map(({ message }) => Number(message.id)).sort((one, other) => one - other),
-        )
     }),
   )
 })
-
-function petOf(added: readonly PendingDelivery[], id: string): bigint | undefined {
-  const event = added.find(({ message }) => message.id === id)?.event
-  return event?.kind === 'removed' ? event.petId : undefined
-}
 
 test('retry delays get longer, the last one repeats, and each varies by up to a tenth', () => {
   const delays = [5_000, 30_000, 120_000]

@@ -1,5 +1,5 @@
 import type { EventReader } from '../../src/core/stock/event-hub.ts'
-import type { StockEvent, StockEvents } from '../../src/core/stock/stock-event.ts'
+import { petIdOf, type StockEvent, type StockEvents } from '../../src/core/stock/stock-event.ts'
 
 export const upTo = (first: number, last: number) =>
   Array.from({ length: last - first + 1 }, (_, i) => first + i)
@@ -106,9 +106,7 @@ export class Reader implements EventReader {
   }
 
   get petIds(): number[] {
-    return this.taken.map((event) =>
-      event.kind === 'relist' || event.kind === 'order' ? -1 : Number(event.petId),
-    )
+    return this.taken.map((event) => Number(petIdOf(event) ?? -1))
   }
 }
 

@@ -16,24 +16,17 @@ import {
   shuffledSubarray,
   string,
 } from 'fast-check'
-import { ADJUSTMENT_ROW_KIND, STOCK_COUNT_ROW_KIND } from '../../src/core/transfer/adjustment.ts'
+import { STOCK_COUNT_ROW_KIND } from '../../src/core/transfer/adjustment.ts'
 import { type FileKind, readHeader } from '../../src/core/transfer/csv.ts'
 import { IMPORT_KINDS, openRows } from '../../src/core/transfer/files.ts'
 import {
   CATEGORY_ROW_KIND,
-  type Column,
   type FieldText,
   ORDER_ROW_KIND,
   PET_ROW_KIND,
   type RowKind,
 } from '../../src/core/transfer/rows.ts'
 
-const kind = (name: string, columns: readonly Column[]): FileKind<string> => ({
-  name,
-  label: name,
-  columns,
-  headerDescription: name,
-})
 const KINDS: readonly FileKind<string>[] = IMPORT_KINDS
 
 describe('A header', () => {
@@ -215,13 +208,4 @@ test('Rows with any delimiter, quotes and column order are read unchanged', asyn
       },
     ),
   )
-})
-
-test('The header of an adjustment is recognized with any delimiter', () => {
-  const kinds = [kind('adjustment', ADJUSTMENT_ROW_KIND.columns)]
-  expect(readHeader('expected;PetId;DELTA', 'the file', kinds)).toEqual({
-    kind: 'adjustment',
-    delimiter: ';',
-    columnIndexes: [1, 2, -1, 0],
-  })
 })

@@ -9,8 +9,8 @@ import {
   type SubmittedCommand,
   typedResults,
 } from '../../src/core/stock/command.ts'
-import { GroupCommit } from '../../src/core/stock/group-commit.ts'
-import { PetsLockedError } from '../../src/core/stock/stock-store.ts'
+import { GroupCommit, type Requester } from '../../src/core/stock/group-commit.ts'
+import { type CommitOptions, PetsLockedError } from '../../src/core/stock/stock-store.ts'
 import { ServiceError } from '../../src/core/values/errors.ts'
 import { someTurns } from '../support/turns.ts'
 
@@ -44,22 +44,32 @@ function slowStore(
   const finished: number[] = []
   const batches: {
     changes: readonly SetQuantity[]
+    /** All rows of the commit are locked. */
+    lock: () => Promise<void>
     end: (error?: Error) => Promise<void>
     lockWait: 'brief' | 'full' | undefined
   }[] = []
   const changeStock = <const Commands extends readonly SubmittedCommand[]>(
     commands: Commands,
-    lockWait?: 'brief' | 'full',
+    { lockWait, onLocked = () => {} }: CommitOptions = {},
   ) => {
     // The tests look at updates alone.
     const changes = commands as readonly SubmittedCommand[] as readonly SetQuantity[]
     const { promise, resolve, reject } = Promise.withResolvers<ResultsOf<Commands>>()
+    const lock = async () => {
+      try {
+        onLocked()
+      } catch (error) {
+        reject(error)
+      }
+      await someTurns()
+    }
     const end = async (error?: Error) => {
       if (error === undefined) resolve(typedResults(commands, changes.map(outcome)))
       else reject(error)
       await someTurns()
     }
-    batches.push({ changes, end, lockWait })
+    batches.push({ changes, lock, end, lockWait })
     return promise
   }
   const group = new GroupCommit({
@@ -67,8 +77,10 @@ function slowStore(
     limits: { afterPendingChecks: defer },
     observers: [{ commitFinished: (commands) => finished.push(commands) }],
   })
-  const send = (request: Command) => group.run(request)
-  return { batches, finished, send, set: (one: SetQuantity) => send(one) }
+  const send = (request: Command, requester?: Requester) => group.run(request, requester)
+  const setOnce = (one: SetQuantity) =>
+    group.runOnce(one, { key: `key ${one.petId}`, fingerprint: 'sent', answer: () => 'answer' })
+  return { batches, finished, send, set: (one: SetQuantity) => send(one), setOnce }
 }
 
 const quantities = (changes: readonly SetQuantity[] | undefined) => changes?.map(({ quantity }) => quantity)
@@ -186,6 +198,69 @@ describe('group commit', () => {
     expect(await failing).toBe('disk full')
     await batches[1]?.end()
     expect(await next).toEqual(outcome(change(2)))
+  })
+
+  describe('a requester that has left', () => {
+    const waiting = () => ({ hasLeft: false, isBeingCommitted: true })
+    const messageOf = (error: Error) => error.message
+    const HAS_LEFT = 'the caller has left; nothing was changed'
+
+    test('while its command was waiting for a commit: the command is not executed', async () => {
+      const { batches, set, send } = slowStore()
+      const first = set(change(1))
+      const requester = waiting()
+      const departed = send(change(2), requester).catch(messageOf)
+      const second = set(change(3))
+      requester.hasLeft = true
+      await batches[0]?.end()
+      expect(quantities(batches[1]?.changes)).toEqual([3])
+      await batches[1]?.end()
+      expect(await departed).toBe(HAS_LEFT)
+      expect(requester.isBeingCommitted).toBe(false)
+      await Promise.all([first, second])
+    })
+
+    test('while the commit was waiting for its locks: the other commands are committed without it', async () => {
+      const { batches, set, send } = slowStore(undefined, { slots: 1, lockWaits: 1 })
+      const first = set(change(1, 9n))
+      const requester = waiting()
+      const departed = send(change(2, 1n), requester).catch(messageOf)
+      const second = set(change(3, 2n))
+      await batches[0]?.end()
+      requester.hasLeft = true
+      await batches[1]?.lock()
+      expect(batches.map(({ changes }) => quantities(changes))).toEqual([[1], [2, 3], [3]])
+      expect(await departed).toBe(HAS_LEFT)
+      await batches[2]?.lock()
+      await batches[2]?.end()
+      await Promise.all([first, second])
+    })
+
+    test('while it was waiting for a lock of another process: nothing waits any longer', async () => {
+      const { batches, set, send } = slowStore(undefined, { slots: 1, lockWaits: 1 })
+      const requester = waiting()
+      const first = set(change(1, 1n))
+      await batches[0]?.end(new PetsLockedError(new Set([1n])))
+      const departed = send(change(2, 2n), requester).catch(messageOf)
+      await someTurns()
+      await batches[2]?.end(new PetsLockedError(new Set([2n])))
+      requester.hasLeft = true
+      await batches[1]?.end()
+      expect(batches).toHaveLength(3)
+      expect(await departed).toBe(HAS_LEFT)
+      await first
+    })
+
+    test('is not known before its command is decided; until then nothing was changed', async () => {
+      const { batches, send } = slowStore()
+      const requester = waiting()
+      const sent = send(change(1), requester)
+      expect(requester.isBeingCommitted).toBe(false)
+      await batches[0]?.lock()
+      expect(requester.isBeingCommitted).toBe(true)
+      await batches[0]?.end()
+      await sent
+    })
   })
 
   test('a flood is split into commits of at most a thousand', async () => {
@@ -330,23 +405,52 @@ describe('group commit', () => {
       } as const
       const answers = [send(change(1, 9n)), send(change(1, 1n)), send(rename), send(adjustment(2n))]
       await batches[0]?.end()
+      await batches[1]?.end()
+      expect(shown().slice(1)).toEqual([
+        ['brief', 1n],
+        ['brief', 2n],
+      ])
+      await batches[2]?.end(new PetsLockedError(new Set()))
+      expect(shown().slice(3)).toEqual([['full', 2n]])
+      answers.push(send(change(2, 1n)))
+      await someTurns()
+      expect(shown().slice(4)).toEqual([['brief', 1n]])
+      await batches[4]?.end()
+      await batches[3]?.end()
+      expect(shown().slice(5)).toEqual([['brief', 2n]])
+      await batches[5]?.end()
+      await Promise.all(answers)
+    })
+
+    test('while an idempotency key is locked, only requests with a key wait', async () => {
+      const { batches, set, setOnce } = slowStore(undefined, { slots: 1, lockWaits: 1 })
+      const shown = () => batches.map(({ changes, lockWait }) => [lockWait, ...petIdsOf(changes)])
+      const answers: Promise<unknown>[] = [set(change(1, 9n)), setOnce(change(1, 1n)), set(change(1, 2n))]
+      await batches[0]?.end()
       await batches[1]?.end(new PetsLockedError(new Set()))
-      expect(shown().slice(2)).toEqual([['brief', 1n]])
+      expect(shown().slice(1)).toEqual([
+        ['brief', 1n, 2n],
+        ['brief', 2n],
+      ])
       await batches[2]?.end()
-      expect(shown().slice(3)).toEqual([['full', 2n, 2n]])
+      expect(shown().slice(3)).toEqual([['full', 1n]])
       await batches[3]?.end()
       await Promise.all(answers)
     })
 
     test('no more commits wait for locks than the store allows; the others follow in turn', async () => {
       const { batches, set } = slowStore(undefined, { slots: 1, lockWaits: 1 })
-      const shown = () => batches.map(({ changes }) => petIdsOf(changes))
-      const answers = [set(change(1, 9n)), set(change(2, 1n)), set(change(3, 2n))]
-      await batches[0]?.end()
-      await batches[1]?.end(new PetsLockedError(new Set([1n, 2n])))
-      expect(shown()).toEqual([[9n], [1n, 2n], [1n]])
-      await batches[2]?.end()
-      expect(shown().slice(3)).toEqual([[2n]])
+      const shown = () => batches.map(({ changes, lockWait }) => [lockWait, ...petIdsOf(changes)])
+      const answers = [set(change(1, 1n)), set(change(2, 2n))]
+      await batches[0]?.end(new PetsLockedError(new Set([1n])))
+      await batches[2]?.end(new PetsLockedError(new Set([2n])))
+      expect(shown()).toEqual([
+        ['brief', 1n],
+        ['full', 1n],
+        ['brief', 2n],
+      ])
+      await batches[1]?.end()
+      expect(shown().slice(3)).toEqual([['full', 2n]])
       await batches[3]?.end()
       await Promise.all(answers)
     })

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { LimitState } from '../../src/core/limits/limit-store.ts'
 import { admit, newLimitState } from '../../src/core/limits/rate-windows.ts'
 import { CASE_TIME, LIMIT_CASES } from './limit-cases.ts'
 
@@ -63,6 +65,53 @@ test('if both windows are full, the reset is the end of the window that ends lat
   expect(admit(endOfDay, limits, START)).toMatchObject({ limit: 2, resetAt: START + 60_000 })
   const middleOfDay = { ...newLimitState(), minute: windowUsed(START, 2), day: windowUsed(START - HOUR, 100) }
   expect(admit(middleOfDay, limits, START)).toMatchObject({ limit: 100, resetAt: START - HOUR + DAY })
+})
+
+const planned = { perMinute: 2, perDay: 3 }
+const seconds = (max: number) => fc.integer({ min: 0, max }).map((count) => count * 1_000)
+
+test('the reset of a refused request is the time from which a request is admitted', () => {
+  const window = (length: number) =>
+    fc.record({ age: seconds(length / 1_000), used: fc.integer({ min: 0, max: 3 }) })
+  fc.assert(
+    fc.property(
+      window(60_000),
+      window(DAY),
+      fc.option(seconds(3_600)),
+      fc.integer({ min: 0, max: 3 }),
+      (minute, day, banLeft, rejected) => {
+        const state: LimitState = {
+          ...newLimitState(),
+          minute: { startedAt: START - minute.age, used: minute.used, rejected },
+          day: { startedAt: START - day.age, used: day.used, rejected },
+        }
+        if (banLeft !== null) state.ban = { number: 1, beganAt: START, endsAt: START + banLeft }
+        const { refused, remaining, resetAt } = admit(state, planned, START)
+        if (refused === undefined) return
+        expect(remaining).toBe(0)
+        expect(admit(structuredClone(state), planned, resetAt - 1).refused).toBeDefined()
+        expect(admit(structuredClone(state), planned, resetAt).refused).toBeUndefined()
+      },
+    ),
+    { numRuns: 1_000 },
+  )
+})
+
+test('during a ban, the window that is reported is the day if it is exhausted for longer', () => {
+  const ban = { number: 1, beganAt: START, endsAt: START + 300_000 }
+  const ofDay = { ...newLimitState(), minute: windowUsed(START, 2), day: windowUsed(START, 100), ban }
+  expect(admit(ofDay, limits, START)).toMatchObject({
+    window: 'day',
+    limit: 100,
+    resetAt: START + DAY,
+    refused: 'key_banned',
+  })
+  const ofMinute = { ...newLimitState(), minute: windowUsed(START, 2), day: windowUsed(START, 2), ban }
+  expect(admit(ofMinute, limits, START)).toMatchObject({
+    window: 'minute',
+    limit: 2,
+    resetAt: START + 300_000,
+  })
 })
 
 function windowUsed(startedAt: number, used: number) {

@@ -7,6 +7,8 @@ import { LATER } from './limit-cases.ts'
 
 const LIMITS = { perMinute: 1_000, perDay: 1_000 }
 
+const readState = () => Promise.reject(new Error('nothing is read'))
+
 /** A store whose batches end when the test says so. */
 function slowStore() {
   const rounds: { requests: number; end: () => Promise<void> }[] = []
@@ -27,7 +29,7 @@ function slowStore() {
     return new Map(counts.map(({ keyId }) => [keyId, { minute: window, day: window, at: 1 }]))
   }
   const changeLimits = () => Promise.reject(new Error('all have room'))
-  return { rounds, limits: new SharedLimits({ countRequests, changeLimits }) }
+  return { rounds, limits: new SharedLimits({ countRequests, changeLimits, readState }) }
 }
 
 test('requests that arrive during a batch go into the next one together', async () => {
@@ -46,17 +48,17 @@ test('requests that arrive during a batch go into the next one together', async 
 })
 
 test('concurrent reads of the windows of a key share one session, and see what was counted before them', async () => {
-  const reads: { keyIds: readonly string[]; end: () => void }[] = []
+  const reads: { keyId: string; end: () => void }[] = []
   let used = 0
   const limits = new SharedLimits({
     countRequests: () => Promise.reject(new Error('nothing is counted')),
-    changeLimits: async (keyIds, change) => {
+    changeLimits: () => Promise.reject(new Error('nothing is changed')),
+    readState: async (keyId) => {
       const { promise, resolve } = Promise.withResolvers<void>()
-      reads.push({ keyIds, end: resolve })
+      reads.push({ keyId, end: resolve })
       await promise
       const window = { startedAt: 1_000, used, rejected: 0 }
-      const state = { ...newLimitState(), minute: { ...window }, day: { ...window } }
-      change(new Map(keyIds.map((keyId) => [keyId, state])), 2_000)
+      return { state: { ...newLimitState(), minute: window, day: window }, now: 2_000 }
     },
   })
   const remaining = async (keyId: string) => (await limits.windowsOf(keyId, LIMITS)).minute.remaining
@@ -65,13 +67,13 @@ test('concurrent reads of the windows of a key share one session, and see what w
   const later = Array.from({ length: 50 }, () => remaining('key_a'))
   const other = remaining('key_b')
   await someTurns()
-  expect(reads.map(({ keyIds }) => keyIds)).toEqual([['key_a'], ['key_b']])
+  expect(reads.map(({ keyId }) => keyId)).toEqual(['key_a', 'key_b'])
   reads[0]?.end()
   reads[1]?.end()
   expect([await first, await other]).toEqual([1_000, 1_000])
   used = 1
   await someTurns()
-  expect(reads.map(({ keyIds }) => keyIds)).toEqual([['key_a'], ['key_b'], ['key_a']])
+  expect(reads.map(({ keyId }) => keyId)).toEqual(['key_a', 'key_b', 'key_a'])
   reads[2]?.end()
   expect(new Set(await Promise.all(later))).toEqual(new Set([999]))
 })
@@ -93,4 +95,62 @@ test('work after the batch waits for the current one, not for the next', async (
   expect(done).toEqual(['at once', 'first', 'after the first'])
   await rounds[1]?.end()
   await second
+})
+
+test('a key that another process has locked delays no other key, and its later requests wait for the same lock', async () => {
+  const calls: string[] = []
+  const lock = Promise.withResolvers<void>()
+  const limits = new SharedLimits({
+    readState,
+    // Every key needs a closer check.
+    countRequests: async () => new Map(),
+    changeLimits: async (keyIds, change, lockWait) => {
+      calls.push([lockWait, ...keyIds].join(' '))
+      if (keyIds.includes('locked')) {
+        if (lockWait === 'brief') return 'locked'
+        await lock.promise
+      }
+      change(new Map(), 1_000)
+      return 'saved'
+    },
+  })
+  const admitted: string[] = []
+  const ask = (keyId: string) => limits.admit(keyId, LIMITS, LATER).then(() => admitted.push(keyId))
+  const all = [ask('locked'), ask('free')]
+  await someTurns()
+  expect(calls).toEqual(['brief locked free', 'full locked', 'full free'])
+  expect(admitted).toEqual(['free'])
+  all.push(ask('locked'), ask('free'))
+  await someTurns()
+  expect(calls.slice(3)).toEqual(['brief free'])
+  expect(admitted).toEqual(['free', 'free'])
+  lock.resolve()
+  await someTurns()
+  expect(calls.slice(4)).toEqual(['brief locked', 'full locked'])
+  await Promise.all(all)
+})
+
+test('a failure of a locked key fails the requests that have waited for it, and the next is tried again', async () => {
+  const locks: PromiseWithResolvers<void>[] = []
+  const limits = new SharedLimits({
+    readState,
+    countRequests: async () => new Map(),
+    changeLimits: async (_, change, lockWait) => {
+      if (lockWait === 'brief') return 'locked'
+      const lock = Promise.withResolvers<void>()
+      locks.push(lock)
+      await lock.promise
+      change(new Map(), 1_000)
+      return 'saved'
+    },
+  })
+  const messageOf = (error: Error) => error.message
+  const first = limits.admit('locked', LIMITS, LATER).catch(messageOf)
+  await someTurns()
+  const second = limits.admit('locked', LIMITS, LATER)
+  locks[0]?.reject(new Error('stays locked'))
+  expect(await first).toBe('stays locked')
+  await someTurns()
+  locks[1]?.resolve()
+  expect(await second).toMatchObject({ limit: LIMITS.perMinute })
 })

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { parse } from 'csv-parse/sync'
 import { array, asyncProperty, assert as check, constantFrom, integer, string } from 'fast-check'
-import { ADJUSTMENT_ROW_KIND } from '../../src/core/transfer/adjustment.ts'
+import { ADJUSTMENT_CHANGE } from '../../src/core/stock/adjustment-fields.ts'
 import { fileText, IMPORT_KINDS, openRows } from '../../src/core/transfer/files.ts'
-import { type FilePet, PET_ROW_KIND, type RawRow } from '../../src/core/transfer/rows.ts'
+import { type FilePet, PET_ROW_KIND, type RawRow, rowKind } from '../../src/core/transfer/rows.ts'
 
 const HEADER = 'petId,name,categoryId,status,quantity\n'
 
@@ -77,7 +77,7 @@ describe('Optional columns', () => {
     {
       name: 'adjustment',
       label: 'an adjustment',
-      columns: ADJUSTMENT_ROW_KIND.columns,
+      columns: rowKind('pet', 'pets', ADJUSTMENT_CHANGE, { blank: 'absent' }).columns,
       headerDescription: 'petId,delta',
     },
   ]

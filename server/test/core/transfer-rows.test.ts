@@ -40,7 +40,7 @@ describe('A pet in a file', () => {
   const INT64 = 'must be an integer from -9223372036854775808 to 9223372036854775807 in plain digits'
   const QUANTITY = 'quantity must be an integer from 0 to 9007199254740991'
   const NAME =
-    'name must be 1 to 200 characters of UTF-8 text, not only blanks, without line ends or other control characters'
+    'name must be 1 to 200 characters of UTF-8 text, at least one of them visible, without line ends, other control characters and characters that change the direction of text'
   const BARCODE = 'barcode must be 1 to 48 visible ASCII characters without blanks'
   const LOW = 'lowStockAt must be an integer from 0 to 9007199254740991'
   test.each([
@@ -128,6 +128,15 @@ describe('The category of a pet in a file', () => {
     expect(reasonOf(() => findNew({ categoryId: 9n, category: 'Fish' }))).toBe(
       'category 9 is "Birds", but the row says "Fish"; leave categoryId empty to use the name',
     )
+  })
+
+  test('that is new does not get a used name', () => {
+    const findNew = categoryFinder(categories)
+    const used = (owner: number, name: string) =>
+      `category ${owner} is already called "${name}"; leave categoryId empty to use it`
+    expect(reasonOf(() => findNew({ categoryId: 9n, category: 'DOGS' }))).toBe(used(1, 'DOGS'))
+    expect(findNew({ categoryId: 9n, category: 'Birds' })).toMatchObject({ type: 'new' })
+    expect(reasonOf(() => findNew({ categoryId: 8n, category: 'birds' }))).toBe(used(9, 'birds'))
   })
 
   test('must exist or have an id in petstore import, and so must the pet', () => {
@@ -265,7 +274,7 @@ describe('A line of JSON', () => {
     ],
     [
       JSON.stringify({ ...GOOD, name: 5 }),
-      'name must be 1 to 200 characters of UTF-8 text, not only blanks, without line ends or other control characters, got 5',
+      'name must be 1 to 200 characters of UTF-8 text, at least one of them visible, without line ends, other control characters and characters that change the direction of text, got 5',
     ],
     [JSON.stringify({ ...GOOD, status: null }), 'status must be one of available, pending, sold, got null'],
     [

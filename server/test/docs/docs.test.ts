@@ -74,7 +74,7 @@ test('every page of docs/ can be reached from the README', () => {
 test('the index of the decisions names every record once', () => {
   const index = read(`${DECISIONS}/README.md`)
   const records = markdownIn(DECISIONS).filter((path) => !path.endsWith('README.md'))
-  const rows = index.split('\n').filter((line) => line.startsWith('| 20'))
+  const rows = index.split('\n').filter((line) => line.startsWith('| ['))
   const named = rows.map((row) => /\]\((.+?)\)/.exec(row)?.[1] ?? '')
   expect(named).toHaveLength(records.length)
   expect(new Set(named)).toEqual(new Set(records.map((path) => path.slice(DECISIONS.length + 1))))

@@ -146,6 +146,8 @@ describe('an adjustment that cannot be made explains why and changes nothing', (
       'got an object',
     ],
     ['an array', [1], 'must be a JSON object'],
+    ['deep nesting', received({ petId: [[1]], delta: 1 }), 'the request body nests deeper than 4 levels'],
+    ['deep nesting that does not end', `${'['.repeat(250_000)}`, 'nests deeper than 4 levels'],
   ])('%s is 400', async (_, body, message) => {
     const [status, error] = await refused(body)
     expect([status, error.code]).toEqual([400, 'invalid_request'])
@@ -158,6 +160,8 @@ describe('an adjustment that cannot be made explains why and changes nothing', (
     ['delta 1.5', '{"petId": 1, "delta": 1.5}', 'got 1.5'],
     ['delta "5"', '{"petId": 1, "delta": "5"}', 'got "5" (a string)'],
     ['delta null', '{"petId": 1, "delta": null}', 'got null'],
+    ['a list as delta', '{"petId": 1, "delta": [1]}', 'delta must be an integer other than 0'],
+    ['250,000 digits', `{"petId": 1, "delta": 1.${'0'.repeat(250_000)}1}`, 'got 1.000000'],
     ['delta above 2^53-1', '{"petId": 1, "delta": 9007199254740992}', 'got 9007199254740992'],
     ['delta below it', '{"petId": 1, "delta": -9007199254740993}', 'got -9007199254740993'],
     [

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import type { StockEvent } from '../../src/core/stock/stock-event.ts'
+import { petIdOf as eventPetId, type StockEvent } from '../../src/core/stock/stock-event.ts'
 import { eventsAfter } from '../support/oversell-check.ts'
 import { type Answer, TestService } from '../support/test-service.ts'
 
@@ -155,8 +155,9 @@ test('pets are created, ordered, renamed and removed while 64 connections list a
 })
 
 function petIdOf(event: StockEvent): number {
-  if (event.kind === 'relist') throw new Error('nothing can be said of what was not told')
-  return Number(event.kind === 'order' ? event.order.petId : event.petId)
+  const petId = eventPetId(event)
+  if (petId === undefined) throw new Error(`a ${event.kind} event is about no pet`)
+  return Number(petId)
 }
 
 function told(event: StockEvent): string {

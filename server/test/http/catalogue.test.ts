@@ -65,7 +65,7 @@ describe('POST /pets', () => {
     [{}, 400, 'name is missing; it must be'],
     [{ name: 'Rex' }, 400, 'categoryId is missing; it must be an integer'],
     [{ name: '', categoryId: 1 }, 400, 'name must be 1 to 200 characters'],
-    [{ name: '   ', categoryId: 1 }, 400, 'not only blanks'],
+    [{ name: '   ', categoryId: 1 }, 400, 'at least one of them visible'],
     [{ name: 'x'.repeat(201), categoryId: 1 }, 400, 'name must be 1 to 200 characters'],
     [{ name: 'a\nb', categoryId: 1 }, 400, 'control characters'],
     [{ name: 'Rex', categoryId: 404 }, 400, 'there is no category 404; add it with POST /categories'],
@@ -162,7 +162,41 @@ describe('DELETE /pets/{petId}', () => {
     expect((await sent('DELETE', `/pets/${id}`)).status).toBe(404)
     await sent('POST', '/pets', { id, name: 'Back', categoryId: 1, quantity: 5 })
     const history = (await service.call('GET', `/inventory/${id}/history`)).json
-    expect(history).toMatchObject([{ before: 1, after: 2 }])
+    expect(history).toMatchObject([
+      { before: 0, after: 5 },
+      { before: 2, after: 0 },
+      { before: 1, after: 2 },
+      { before: 0, after: 1 },
+    ])
+    const changes = (await service.call('GET', '/inventory/history?limit=4')).json as object[]
+    expect(changes).toEqual((history as object[]).map((change) => ({ petId: id, ...change })))
+  })
+
+  test('and a creation need the permission stock if the quantity is not 0', async () => {
+    const { secret } = await service.createKey('pro', { permissions: ['pets'] })
+    const id = idOf(await sent('POST', '/pets', { name: 'Full', categoryId: 1, quantity: 2 }))
+    const send = (method: string, path: string, body?: object) =>
+      service.call(method, path, {
+        key: secret,
+        headers: { 'Content-Type': 'application/json', 'Idempotency-Key': method },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+    const before = await service.contents()
+    for (const { status, error } of [
+      await send('DELETE', `/pets/${id}`),
+      await send('POST', '/pets', { name: 'New', categoryId: 1, quantity: 7 }),
+    ]) {
+      expect([status, error.code, error.message]).toEqual([
+        403,
+        'forbidden',
+        expect.stringContaining('it needs the permission "stock"'),
+      ])
+    }
+    expect(await service.contents()).toEqual(before)
+    await service.setQuantity(BigInt(id), '{"quantity": 0}')
+    // The refusal was not remembered, because the next attempt may be allowed.
+    expect((await send('DELETE', `/pets/${id}`)).status).toBe(204)
+    expect((await send('POST', '/pets', { name: 'Empty', categoryId: 1, quantity: 0 })).status).toBe(201)
   })
 
   test('is 409 in_use while an order is open; an expired hold does not block it', async () => {
@@ -200,6 +234,14 @@ describe('/categories', () => {
     ['POST', '', {}, 400, 'name is missing; it must be'],
     ['POST', '', { name: 'x'.repeat(201) }, 400, 'name must be'],
     ['POST', '', { name: 'Dogs', id: 1 }, 409, 'category 1 already exists'],
+    [
+      'POST',
+      '',
+      { name: 'CATEGORY 1' },
+      409,
+      'category 1 is already called "Category 1", and category names are unique regardless of case; use category 1 or choose another name; nothing was changed',
+    ],
+    ['PATCH', '/2', { name: 'category 1' }, 409, 'category 1 is already called "Category 1"'],
     ['POST', '', { name: 'Dogs', lowStockAt: null }, 400, 'lowStockAt must be'],
     ['PATCH', '/1', {}, 400, 'at least one of name and lowStockAt'],
     ['PATCH', '/404', { name: 'Dogs' }, 404, 'there is no category 404'],

@@ -72,7 +72,7 @@ const REQUESTS: Readonly<Record<string, GoodRequest>> = {
   getCatalogPet: { method: 'GET', path: '/catalog/1' },
   listCategories: { method: 'GET', path: '/categories' },
   createCategory: { method: 'POST', path: '/categories', body: '{"name": "Dogs"}' },
-  updateCategory: { method: 'PATCH', path: '/categories/1', body: '{"name": "Dogs"}' },
+  updateCategory: { method: 'PATCH', path: '/categories/1', body: '{"name": "Cats"}' },
   removeCategory: { method: 'DELETE', path: '/categories/77' },
   listOrders: { method: 'GET', path: '/store/orders' },
   createOrder: { method: 'POST', path: '/store/orders', body: '{"petId": 1, "quantity": 1}' },
@@ -91,11 +91,8 @@ const REQUESTS: Readonly<Record<string, GoodRequest>> = {
   removeWebhook: { method: 'DELETE', path: '/webhooks/77' },
   listWebhookDeliveries: { method: 'GET', path: '/webhooks/1/deliveries' },
   rotateWebhookSecret: { method: 'POST', path: '/webhooks/1/rotate-secret' },
-  redeliverWebhook: {
-    method: 'POST',
-    path: '/webhooks/1/redeliver',
-    body: '{"since": "2026-01-01T00:00:00Z"}',
-  },
+  replayWebhook: { method: 'POST', path: '/webhooks/1/replay', body: '{"from": "evt_1_a"}' },
+  takeOverWebhook: { method: 'POST', path: '/webhooks/1/take-over' },
   testWebhook: { method: 'POST', path: '/webhooks/1/test' },
   listKeys: { method: 'GET', path: '/keys' },
   listKeyNames: { method: 'GET', path: '/keys/names' },
@@ -148,12 +145,15 @@ const OTHERWISE: Readonly<Record<string, Pick<GoodRequest, 'path' | 'body'>>> = 
   'upsertPets 422': { body: batchOf('{"id": 1, "name": "Another"}') },
   'updatePet 409': { body: '{"barcode": "4006381333931"}' },
   'updatePet 422': { body: '{"name": "Another"}' },
+  'removePet 412': { path: '/pets/1' },
   'removePet 409': { path: '/pets/9223372036854775807' },
   'removePet 422': { path: '/pets/2' },
   'createCategory 400': { body: '{"name": 5}' },
   'createCategory 409': { body: '{"name": "Dogs", "id": 2}' },
   'createCategory 422': { body: '{"name": "Another"}' },
+  'updateCategory 409': { body: '{"name": "EMPTY"}' },
   'updateCategory 422': { body: '{"name": "Another"}' },
+  'removeCategory 412': { path: '/categories/1' },
   'removeCategory 409': { path: '/categories/2' },
   'removeCategory 422': { path: '/categories/78' },
   'updateOrder 409': { path: '/store/orders/9007199254740993' },
@@ -164,10 +164,13 @@ const OTHERWISE: Readonly<Record<string, Pick<GoodRequest, 'path' | 'body'>>> = 
   'createWebhook 409': { body: NEW_WEBHOOK },
   'createWebhook 422': { body: NEW_WEBHOOK.replace('changed', 'low') },
   'updateWebhook 422': { body: '{"paused": false}' },
+  'removeWebhook 412': { path: '/webhooks/1' },
   'removeWebhook 422': { path: '/webhooks/78' },
   'createKey 400': { body: '{"name": "Anna", "plan": "best"}' },
+  'revokeKey 412': { path: '/keys/key_1' },
   'rotateWebhookSecret 422': { path: '/webhooks/78/rotate-secret' },
-  'redeliverWebhook 422': { path: '/webhooks/78/redeliver', body: '{"since": "2026-01-01T00:00:00Z"}' },
+  'takeOverWebhook 422': { path: '/webhooks/78/take-over' },
+  'replayWebhook 422': { path: '/webhooks/78/replay', body: '{"from": "evt_1_a"}' },
 }
 
 /** Some operations are free for every key, but an address without a valid key is limited here as well. */
@@ -223,11 +226,12 @@ const SITUATIONS: Readonly<Record<number, (situation: Situation) => Promise<Answ
     if (otherwise === undefined) return send({ body: adjustment('{"petId": 1, "delta": -1000}') })
     if (isAboutOrders) await service.call('DELETE', '/store/orders/9007199254740993')
     let answer = await otherwise()
-    // A key may create ten webhooks.
+    // The store may have ten webhooks.
     for (let sent = 0; sent < 10 && answer.status === 201; sent++) answer = await otherwise()
     return answer
   },
-  412: ({ send, otherwise }) => (otherwise ?? send)({ headers: { 'If-Match': '"999-sold"' } }),
+  412: ({ send, otherwise, request }) =>
+    (otherwise ?? send)(request.method === 'POST' ? {} : { headers: { 'If-Match': '"999-sold"' } }),
   413: ({ send }) => send({ body: 'x'.repeat(270_000) }),
   422: async ({ send, otherwise }) => {
     const headers = { 'Idempotency-Key': 'once' }
@@ -317,7 +321,11 @@ describe('the contract', () => {
     const otherwise = other && sendTo(service, other.path, other.body)
     const withId = (id: string) => path.replace(/\/(key_)?(1|77|9007199254740993)(?=\/|$)/, `/$1${id}`)
     const arrange: Readonly<Record<number, () => Promise<Answer>>> = {
-      400: () => (otherwise ?? sendTo(service, `${withId('a.b')}?limit=0&lastEventId=none`))(),
+      400: () => {
+        // The list takes no parameters and ignores unknown ones.
+        if (operationId === 'listInventory') return sendTo(service)({ headers: { 'If-Match': '*' } })
+        return (otherwise ?? sendTo(service, `${withId('a.b')}?limit=0&lastEventId=none`))()
+      },
       404: () => (otherwise ?? sendTo(service, withId('404')))(),
       500: () => sendTo(broken)(operationId === 'getLimits' ? { key: UNLUCKY } : {}),
     }
@@ -346,9 +354,9 @@ describe('the contract', () => {
     expect(without.map(({ operationId }) => operationId)).toEqual([])
   })
 
-  test('is at most 230 kB', () => {
+  test('is at most 240 kB', () => {
     const file = Bun.file(new URL('../../../openapi.json', import.meta.url))
-    expect(file.size).toBeLessThanOrEqual(230_000)
+    expect(file.size).toBeLessThanOrEqual(240_000)
   })
 
   test('passes the recommended rules of a public OpenAPI linter', async () => {

@@ -170,6 +170,30 @@ describe('GET /inventory/events', () => {
     },
   )
 
+  test('sends a category that was created, changed and removed, except to readers of one pet', async () => {
+    const categories = await followFromNow({ query: '?kinds=category' })
+    const onePet = await followFromNow({ query: '?petId=1' })
+    const send = (method: string, path: string, body?: string) =>
+      service.call(method, path, {
+        ...(body === undefined ? {} : { body }),
+        headers: { 'Content-Type': 'application/json' },
+      })
+    await send('POST', '/categories', '{"id": 70, "name": "Birds", "lowStockAt": 3}')
+    await send('PATCH', '/categories/70', '{"name": "Parrots"}')
+    await send('DELETE', '/categories/70')
+    await set(1n, 601)
+    await onePet.until(() => namesOf(onePet).includes('change'))
+    await categories.until(() => categories.events.length === 4)
+    const told = categories.events.slice(1).map(({ name, data }) => [name, JSON.parse(data)])
+    const category = { categoryId: 70, lowStockAt: 3, at: expect.any(String), keyId: expect.any(String) }
+    expect(told).toEqual([
+      ['category', { change: 'created', name: 'Birds', ...category }],
+      ['category', { change: 'changed', name: 'Parrots', ...category }],
+      ['category', { change: 'removed', name: 'Parrots', ...category }],
+    ])
+    expect(namesOf(onePet)).not.toContain('category')
+  })
+
   test('sends only events of the chosen kinds and pet', async () => {
     const pets = await followFromNow({ query: '?kinds=pet,removed' })
     const second = await followFromNow({ query: '?petId=2' })
@@ -190,7 +214,7 @@ describe('GET /inventory/events', () => {
     for (const [query, message] of [
       [
         '?kinds=change,sold',
-        'kinds[1] must be one of change, order, low, recovered, pet, removed, got "sold"',
+        'kinds[1] must be one of change, order, low, recovered, pet, removed, category, got "sold"',
       ],
       ['?petId=two', 'the query parameter petId must be an integer'],
     ]) {
@@ -254,10 +278,8 @@ describe('GET /inventory/events', () => {
   test('ends when its key expires', async () => {
     const { id, secret } = await service.createKey('pro')
     const reader = await followFromNow({ key: secret })
-    const key = (await service.store.listKeys()).find((one) => one.key.id === id)?.key
-    if (key === undefined) throw new Error('the key is not listed')
     const at = Date.now()
-    await service.store.changeKey(key, { expiresAt: at + 200 }, { at, actor: 'test' })
+    await service.store.changeKey(id, { expiresAt: at + 200 }, { at, actor: 'test' })
     await reader.until(() => reader.ended === 'closed')
   })
 })

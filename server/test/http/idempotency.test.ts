@@ -68,6 +68,27 @@ describe('Idempotency-Key', () => {
     expect(await quantity()).toBe(50)
   })
 
+  test('a refusal of 1,000 lines is stored in less than 1,000 bytes, with its first lines', async () => {
+    const changes = Array.from({ length: 1_000 }, (_, index) => ({ petId: 10_000 + index, delta: 1 }))
+    const refuse = () =>
+      service.call('POST', '/inventory/adjustments', {
+        body: JSON.stringify({ reason: 'received', changes }),
+        headers: { 'Content-Type': 'application/json', 'Idempotency-Key': key },
+      })
+    const [first, again] = [await refuse(), await refuse()]
+    expect([first.status, again.status]).toEqual([404, 404])
+    const refusal = first.json as { readonly message: string; readonly details: readonly unknown[] }
+    expect(refusal.details).toHaveLength(1_000)
+    expect(again.headers.get('Idempotency-Replayed')).toBe('true')
+    expect(again.json).toEqual({
+      ...refusal,
+      message: `${refusal.message}; this repeated response lists only the first 3`,
+      details: refusal.details.slice(0, 3),
+    })
+    const [row] = await service.run(`SELECT length(answer) AS bytes FROM idempotency WHERE key = '${key}'`)
+    expect(Number(row?.bytes)).toBeLessThan(1_000)
+  })
+
   test.each([
     ['DELETE', undefined],
     ['PATCH', '{"lowStockAt":3}'],
@@ -83,9 +104,12 @@ describe('Idempotency-Key', () => {
         })
       const first = await sent()
       expect(first.status).toBe(404)
-      await service.call('POST', '/categories', { body: `{"id":${id},"name":"New"}`, headers })
+      await service.call('POST', '/categories', { body: `{"id":${id},"name":"New ${id}"}`, headers })
       expectReplay(first, await sent())
-      expect((await service.call('GET', '/categories?limit=1000')).json).toContainEqual({ id, name: 'New' })
+      expect((await service.call('GET', '/categories?limit=1000')).json).toContainEqual({
+        id,
+        name: `New ${id}`,
+      })
     },
   )
 

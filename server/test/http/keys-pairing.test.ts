@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createPairingCode, toStoredPairingCode } from '../../src/core/keys/pairing.ts'
+import { standingOf } from '../support/standing.ts'
 import { TestService } from '../support/test-service.ts'
 
 let service: TestService
@@ -149,9 +150,19 @@ describe('guessing pairing codes', () => {
     const blocked = await pair(code)
     expect([blocked.status, blocked.error.code]).toEqual([429, 'rate_limit_exceeded'])
     expect(blocked.headers.get('Retry-After')).toBe('600')
+    expect(standingOf(blocked)).toEqual({ limit: 10, remaining: 0, reset: service.now / 1_000 + 600 })
     expect((await pair(code, '192.0.2.2')).status).toBe(200)
     service.now += 10 * MINUTE
     expect((await pair(await newCode(id))).status).toBe(200)
+  })
+
+  test('a blocked address that also exceeds its limit waits for the end of both', async () => {
+    for (let sent = 0; sent < 10; sent++) await pair(WRONG)
+    for (let sent = 0; sent < 300; sent++) await pair(null)
+    expect((await pair(WRONG)).headers.get('Retry-After')).toBe('600')
+    service.now += 9.5 * MINUTE
+    for (let sent = 0; sent < 300; sent++) expect((await pair(null)).headers.get('Retry-After')).toBe('30')
+    expect((await pair(WRONG)).headers.get('Retry-After')).toBe('60')
   })
 
   test('a right code does not count as a wrong one', async () => {

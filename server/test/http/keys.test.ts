@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type ApiKey, createKeyId } from '../../src/core/keys/api-key.ts'
+import { type ApiKey, createKeyId, PERMISSIONS } from '../../src/core/keys/api-key.ts'
 import { type Answer, TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
 
@@ -51,7 +51,7 @@ const manager = (overrides: Partial<ApiKey> = {}) =>
   service.createKey('pro', { name: 'Manager', permissions: ['stock', 'orders', 'keys'], ...overrides })
 
 describe('keys over HTTP', () => {
-  test('a created key works at once, has every permission but keys, and its secret is shown once', async () => {
+  test('a created key works at once, has the default permissions, and its secret is shown once', async () => {
     const answer = await send('POST', '/keys', { name: 'Anna', plan: 'pro' })
     const { secret, ...key } = issuedIn(answer)
     expect(answer.status).toBe(201)
@@ -60,7 +60,7 @@ describe('keys over HTTP', () => {
     expect(key).toMatchObject({
       name: 'Anna',
       plan: 'pro',
-      permissions: ['stock', 'orders', 'pets', 'webhooks'],
+      permissions: ['stock', 'orders', 'pets'],
       limits: { perMinute: 300, perDay: 10_000 },
       paused: false,
     })
@@ -342,23 +342,38 @@ describe('a key grants no more than it has', () => {
     expect((await send('DELETE', `/keys/${larger.id}`, undefined, secret)).status).toBe(204)
   })
 
+  test('it changes a stronger key only to take away, and never resumes it', async () => {
+    const { secret } = await manager({ permissions: PERMISSIONS, expiresAt: service.now + 6_000 })
+    const stronger = await service.createKey('business', { permissions: ['stock'] })
+    const changed = async (body: object) => (await send('PATCH', `/keys/${stronger.id}`, body, secret)).status
+    expect(await changed({ permissions: PERMISSIONS })).toBe(403)
+    expect(await changed({ permissions: ['stock', 'orders'], paused: true })).toBe(403)
+    expect(await changed({ name: 'Mine' })).toBe(403)
+    expect(await changed({ paused: true })).toBe(200)
+    expect(await changed({ paused: false })).toBe(403)
+    expect(await changed({ permissions: [], plan: 'pro' })).toBe(200)
+    // The key does not expire.
+    expect(await changed({ paused: false })).toBe(403)
+    const expiresAt = new Date(service.now + 5_000).toISOString()
+    expect(await changed({ paused: false, name: 'Mine', expiresAt })).toBe(200)
+    expect(await changed({ permissions: PERMISSIONS })).toBe(200)
+  })
+
   test('a manager that lost its permission a moment ago changes nothing', async () => {
     const { id } = await manager()
     const other = await service.createKey('free', { permissions: [] })
     const run = () => service.store.runKeyCommand(id, { type: 'revoke', keyId: other.id }, service.now)
-    const found = (await service.store.findKeyRecord(id))?.key
-    if (found === undefined) throw new Error('the key is gone')
     const stamp = { at: service.now, actor: 'test' }
-    await service.store.changeKey(found, { permissions: ['stock'] }, stamp)
+    await service.store.changeKey(id, { permissions: ['stock'] }, stamp)
     await expect(run()).rejects.toThrow('it needs the permission "keys"')
-    await service.store.changeKey(found, { permissions: ['keys'], paused: true }, stamp)
+    await service.store.changeKey(id, { permissions: ['keys'], paused: true }, stamp)
     await expect(run()).rejects.toThrow('this key is paused')
     expect((await service.store.findKeyRecord(other.id))?.key.revokedAt).toBeUndefined()
   })
 })
 
 describe('the last key that manages keys', () => {
-  test('cannot revoke or pause itself, set its expiry or give up the permission, until another key has it', async () => {
+  test('cannot be revoked, paused, limited in time or denied the permission, by itself or another, until another key has it', async () => {
     const own = await TestService.start()
     const call = (method: string, path: string, key: string, body?: object) =>
       own.call(method, path, {
@@ -368,18 +383,23 @@ describe('the last key that manages keys', () => {
       })
     const [record] = await own.store.listKeys()
     const id = record?.key.id ?? ''
-    // Neither of these can continue the management of keys.
+    // None of these can manage keys forever.
     await own.createKey('enterprise', { pausedAt: own.now })
-    await own.createKey('enterprise', { expiresAt: own.now })
-    for (const attempt of [
-      () => call('DELETE', `/keys/${id}`, own.key),
-      () => call('PATCH', `/keys/${id}`, own.key, { paused: true }),
-      () => call('PATCH', `/keys/${id}`, own.key, { permissions: ['stock'] }),
-      () => call('PATCH', `/keys/${id}`, own.key, { expiresAt: new Date(own.now + 60_000).toISOString() }),
-    ]) {
-      expect(refusal(await attempt())).toEqual([409, 'in_use'])
+    const temporary = await own.createKey('enterprise', { expiresAt: own.now + 60_000 })
+    await own.createKey('enterprise', { permissions: ['stock', 'orders', 'pets', 'webhooks'] })
+    for (const secret of [own.key, temporary.secret]) {
+      for (const attempt of [
+        () => call('DELETE', `/keys/${id}`, secret),
+        () => call('PATCH', `/keys/${id}`, secret, { paused: true }),
+        () => call('PATCH', `/keys/${id}`, secret, { permissions: ['stock'] }),
+        () => call('PATCH', `/keys/${id}`, secret, { expiresAt: new Date(own.now + 60_000).toISOString() }),
+      ]) {
+        expect(refusal(await attempt())).toEqual([409, 'in_use'])
+      }
     }
+    expect((await own.store.findKeyRecord(id))?.key).toEqual(record?.key as ApiKey)
     expect((await call('PATCH', `/keys/${id}`, own.key, { name: 'Owner' })).status).toBe(200)
+    expect((await call('DELETE', `/keys/${temporary.id}`, temporary.secret)).status).toBe(204)
     const other = await own.createKey('enterprise')
     // Each could leave the management to the other key, but not both at once.
     const answers = await Promise.all([

@@ -223,27 +223,27 @@ describe('GET /store/orders?customer=', () => {
   })
   const of = (...indexes: number[]) => indexes.map((index) => made[index] ?? '')
 
-  test('finds customers by the start of their name, without case, accents and punctuation', async () => {
-    expect(await listed('?customer=muller')).toEqual(of(1, 4, 0))
-    expect(await listed(`?customer=${encodeURIComponent('MÜLLER-a')}`)).toEqual(of(1, 4))
-    expect(await listed('?customer=anna')).toEqual(of(3))
+  test('finds customers by the start of any word, without case, accents and punctuation', async () => {
+    expect(await listed('?customer=muller')).toEqual(of(0, 1, 3, 4))
+    expect(await listed(`?customer=${encodeURIComponent('MÜLLER-a')}`)).toEqual(of(1, 3, 4))
+    expect(await listed('?customer=anna')).toEqual(of(1, 3, 4))
     expect(await listed('?customer=nobody')).toEqual([])
   })
 
   test('combines with the other filters', async () => {
-    expect(await listed('?customer=muller&state=open')).toEqual(of(1, 0))
+    expect(await listed('?customer=muller&state=open')).toEqual(of(0, 1, 3))
     expect(await listed('?customer=muller&state=complete&petId=2')).toEqual(of(4))
     expect(await listed('?customer=muller&petId=1')).toEqual([])
   })
 
   test('returns each order once across pages, also if the order at the end of a page changes', async () => {
-    const first = await service.call('GET', '/store/orders?customer=muller&limit=1')
+    const first = await service.call('GET', '/store/orders?customer=muller&limit=2')
     const [, next] = /<([^>]+)>; rel="next"/.exec(first.headers.get('Link') ?? '') ?? []
-    expect(next).toContain('customer=muller&limit=1&cursor=')
+    expect(next).toContain('customer=muller&limit=2&cursor=')
     await sent('PATCH', `/store/orders/${made[1]}`, { customer: 'Zoe' })
     const query = next?.slice(next.indexOf('?')) ?? ''
-    expect(await listed(query)).toEqual(of(4))
-    expect(await listed(query.replace('limit=1', 'limit=9'))).toEqual(of(4, 0))
+    expect(await listed(query)).toEqual(of(3, 4))
+    expect(await listed(query.replace('limit=2', 'limit=1'))).toEqual(of(3))
     await sent('PATCH', `/store/orders/${made[1]}`, { customer: CUSTOMERS[1] })
   })
 
@@ -251,8 +251,7 @@ describe('GET /store/orders?customer=', () => {
     ['?customer=', 'customer must be 1 to 200 characters with at least one letter or digit, got ""'],
     ['?customer=%21%3F', 'at least one letter or digit'],
     [`?customer=${'x'.repeat(201)}`, '1 to 200 characters'],
-    ['?customer=muller&cursor=17', 'cursor must come from the Link header'],
-    [`?customer=muller&cursor=17.${Buffer.from('zoe').toString('base64url')}`, 'cursor must come from'],
+    ['?customer=muller&cursor=x', 'cursor must come from the Link header'],
     ['?cursor=17.eg', 'cursor must come from the Link header'],
   ])('%s is 400', async (query, message) => {
     const { status, error } = await service.call('GET', `/store/orders${query}`)

@@ -144,8 +144,8 @@ describe('GET /inventory/{petId}/history', () => {
     ])
     await removePet(service.store, 4n)
     const { status, json } = await service.call('GET', '/inventory/4/history')
-    expect([status, (json as unknown[]).length]).toEqual([200, 1])
-    const [{ id }] = json as [{ id: string }]
+    expect([status, (json as unknown[]).length]).toEqual([200, 2])
+    const [, { id }] = json as [unknown, { id: string }]
     const behind = await service.call('GET', `/inventory/4/history?cursor=${id}`)
     expect([behind.status, behind.text]).toEqual([200, '[]'])
   })

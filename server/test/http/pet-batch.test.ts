@@ -107,6 +107,7 @@ describe('POST /pets/batch', () => {
     expect(history).toMatchObject([
       { before: 8, after: 5, reason: 'corrected' },
       { before: 3, after: 8, reason: 'corrected' },
+      { before: 0, after: 3 },
     ])
   })
 
@@ -306,7 +307,7 @@ describe('POST /pets/batch', () => {
     expect((await upsert([{ name: 'Early', categoryId: 90 }], invalid)).status).toBe(200)
   })
 
-  test('needs the permission stock to change the quantity of a pet that exists', async () => {
+  test('needs the permission stock to change the quantity of a pet, also of a new one', async () => {
     const { secret } = await service.createKey('pro', { permissions: ['pets'] })
     const id = await createOne({ quantity: 5 })
     const headers = { 'Content-Type': 'application/json' }
@@ -314,6 +315,7 @@ describe('POST /pets/batch', () => {
       service.call('POST', '/pets/batch', { key: secret, headers, body: JSON.stringify({ pets }) })
     const before = await allPets()
     const refused = await send([
+      { name: 'Empty', categoryId: 1, quantity: 0 },
       { name: 'New', categoryId: 1, quantity: 3 },
       { id, quantity: 6 },
     ])
@@ -322,11 +324,14 @@ describe('POST /pets/batch', () => {
       'forbidden',
       'pets[1].quantity',
     ])
+    const { details } = refused.json as { details: readonly { index: number }[] }
+    expect(details.map(({ index }) => index)).toEqual([1, 2])
     expect([await allPets(), await quantityOf(id)]).toEqual([before, 5])
     expect(
       (
         await send([
-          { name: 'New', categoryId: 1, quantity: 3 },
+          { name: 'Empty', categoryId: 1, quantity: 0 },
+          { name: 'Without a quantity', categoryId: 1 },
           { id, name: 'Same', quantity: 5 },
         ])
       ).status,

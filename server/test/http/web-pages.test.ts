@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { TestService } from '../support/test-service.ts'
 
@@ -10,7 +10,7 @@ const POLICY = [
 let service: TestService
 let script: string
 beforeAll(async () => {
-  service = await TestService.start({ settings: { anonymousPerMinute: '1' } })
+  service = await TestService.start()
   script = linked(await (await get('/')).text(), /<script[^>]* src="([^"]+)"/)
 })
 afterAll(() => service.stop())
@@ -77,35 +77,42 @@ describe('pages and their files', () => {
     expect(await typeOf(/rel="manifest"[^>]* href="([^"]+)"/)).toBe('application/manifest+json')
   })
 
-  test('count against no limit', async () => {
-    for (let asked = 0; asked < 5; asked++) expect((await get('/')).status).toBe(200)
+  test('have no rate-limit headers', async () => {
     expect((await get('/')).headers.get('X-RateLimit-Limit')).toBeNull()
   })
 
-  test('are compressed as the browser accepts, with the same content', async () => {
-    const plain = await get(script)
+  test.each(['the script', '/openapi.json'])('%s is compressed as the caller accepts', async (given) => {
+    const path = given === 'the script' ? script : given
+    const plain = await get(path)
     const bytes = await plain.bytes()
     expect([plain.headers.get('Vary'), plain.headers.get('Content-Encoding')]).toEqual([
       'Accept-Encoding',
       null,
     ])
 
-    const brotli = await get(script, { 'Accept-Encoding': 'gzip, deflate, br, zstd' })
+    const brotli = await get(path, { 'Accept-Encoding': 'gzip, deflate, br, zstd' })
     expect([brotli.headers.get('Vary'), brotli.headers.get('Content-Encoding')]).toEqual([
       'Accept-Encoding',
       'br',
     ])
     expect(brotliDecompressSync(await brotli.bytes()).equals(bytes)).toBe(true)
 
-    const gzip = await get(script, { 'Accept-Encoding': 'gzip, br;q=0.5' })
+    const gzip = await get(path, { 'Accept-Encoding': 'gzip, br;q=0.5' })
     expect(gzip.headers.get('Content-Encoding')).toBe('gzip')
     const zipped = await gzip.bytes()
     expect(zipped.length).toBeLessThan(bytes.length / 2)
     expect(gunzipSync(zipped).equals(bytes)).toBe(true)
     expect(new Set([plain, brotli, gzip].map(({ headers }) => headers.get('ETag'))).size).toBe(3)
+
+    const refused = await get(path, { 'Accept-Encoding': 'br;q=0, gzip;q=0' })
+    expect([refused.headers.get('Vary'), refused.headers.get('Content-Encoding')]).toEqual([
+      'Accept-Encoding',
+      null,
+    ])
+    expect(await refused.bytes()).toEqual(bytes)
   })
 
-  test.each(['/', '/docs', 'the script'])('%s is 304 for its tag', async (given) => {
+  test.each(['/', '/docs', 'the script', '/openapi.json'])('%s is 304 for its tag', async (given) => {
     const path = given === 'the script' ? script : given
     const accepted = { 'Accept-Encoding': 'br' }
     const first = await get(path, accepted)
@@ -118,7 +125,7 @@ describe('pages and their files', () => {
   })
 
   test('answer HEAD with the same headers and no body', async () => {
-    for (const path of ['/', script]) {
+    for (const path of ['/', script, '/openapi.json']) {
       const full = await get(path)
       const head = await get(path, {}, 'HEAD')
       expect([head.status, await head.text()]).toEqual([200, ''])
@@ -148,4 +155,38 @@ test('an unknown file is 404 like any other path', async () => {
   const answer = await service.fetch('GET', '/assets/none-12345678.js')
   expect([answer.status, answer.error.code]).toEqual([404, 'not_found'])
   expect((await service.fetch('GET', '/assets/', { key: null })).status).toBe(401)
+})
+
+describe('the limit of an address for pages', () => {
+  let limited: TestService
+  const load = (path: string, init: RequestInit = {}) => fetch(limited.address + path, init)
+  beforeEach(async () => {
+    limited = await TestService.start({ settings: { anonymousPerMinute: '1' } })
+  })
+  afterEach(() => limited.stop())
+
+  test('is ten times the limit for requests without a key, and has its own window', async () => {
+    for (let loaded = 0; loaded < 10; loaded++) expect((await load('/')).status).toBe(200)
+    for (const path of ['/', '/docs', script, '/openapi.json']) {
+      const refused = await load(path)
+      expect([path, refused.status, refused.headers.get('Retry-After')]).toEqual([path, 429, '60'])
+      expect(refused.headers.get('X-RateLimit-Limit')).toBe('10')
+    }
+    // The first request without a key is not refused because of the pages.
+    expect((await load('/v1/inventory')).status).toBe(401)
+    expect((await load('/v1/inventory')).status).toBe(429)
+    limited.now += 60_000
+    expect((await load('/')).status).toBe(200)
+  })
+
+  test('does not count content that the browser has, requests for the headers alone, and probes', async () => {
+    const etag = (await load('/')).headers.get('ETag') ?? ''
+    for (let times = 0; times < 12; times++) {
+      expect((await load('/', { headers: { 'If-None-Match': etag } })).status).toBe(304)
+      expect((await load('/', { method: 'HEAD' })).status).toBe(200)
+      expect((await load('/healthz')).status).toBe(200)
+      expect((await load('/readyz')).status).toBe(200)
+    }
+    expect((await load('/')).status).toBe(200)
+  })
 })

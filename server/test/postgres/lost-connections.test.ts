@@ -175,3 +175,22 @@ describe('connections to PostgreSQL', () => {
     expect(performance.now() - began).toBeLessThan(20_000)
   })
 })
+
+test('a transaction whose COMMIT was sent into a dead network has an unknown outcome', async () => {
+  const url = new URL(database.url)
+  const proxy = await FreezingProxy.open(Number(url.port))
+  url.port = String(proxy.port)
+  const timeouts = { connectTimeoutSeconds: 5, statementTimeoutSeconds: 1 }
+  const connection = new Connection(url.href, { poolSize: 1, ...timeouts })
+  await connection.connect()
+  const update = "UPDATE pets SET name = 'Lost' WHERE id = 2"
+  const freeze = () => {
+    proxy.freeze()
+    return undefined
+  }
+  expect(
+    await failureOf(connection.readThenWrite('durable', (session) => session.unsafe(update), freeze)),
+  ).toMatchObject({ message: expect.stringContaining('it is unknown whether the change was made') })
+  await connection.close()
+  proxy.close()
+})

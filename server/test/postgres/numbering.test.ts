@@ -20,9 +20,9 @@ const insertChanges = (count: number, keyId: string) => `
   SELECT nextval('log_ids'), 'change', 1 + number % 5, number - 1, number, 'available', 1, '${keyId}'
   FROM generate_series(1, ${count}) AS number`
 
-/** A row that gets no place. */
-const INSERT_CATEGORY_CHANGE =
-  "INSERT INTO log (id, kind, at, key_id) VALUES (nextval('log_ids'), 'category', 1, 'import')"
+const INSERT_CATEGORY_CHANGE = `
+  INSERT INTO log (id, kind, at, key_id, detail)
+  VALUES (nextval('log_ids'), 'category', 1, 'import', '{"change": "created", "id": "7", "name": "Birds"}')`
 
 let database: PostgresDatabase
 let store: Store
@@ -119,14 +119,24 @@ describe('more log rows than one round numbers', () => {
     expect(await store.eventsAfter(reserved, 10)).toMatchObject({ events: [{ kind: 'relist' }] })
   })
 
-  test('are all numbered if a category has changed as well', async () => {
+  test('are all numbered, and so is a change of a category between them', async () => {
+    await database.run(insertChanges(PORTION, 'import'))
     await database.run(INSERT_CATEGORY_CHANGE)
     await database.run(insertChanges(PORTION + 10, 'import'))
     const placesBefore = await countPlaces()
-    // The first call counts the rows, the other two number them.
-    for (let call = 0; call < 3; call++) await store.latestEventCursor()
-    expect((await countPlaces()) - placesBefore).toBe(PORTION + 10)
-    expect(await eventsFrom(start, PORTION + 10)).toHaveLength(PORTION + 10)
+    // The first call counts the rows, the others number them.
+    for (let call = 0; call < 4; call++) await store.latestEventCursor()
+    expect((await countPlaces()) - placesBefore).toBe(2 * PORTION + 11)
+    const kinds = (await eventsFrom(start, 2 * PORTION + 11)).map(({ kind }) => kind)
+    expect(kinds.indexOf('category')).toBe(PORTION)
+    expect(kinds.filter((kind) => kind === 'change')).toHaveLength(2 * PORTION + 10)
+  })
+
+  test('leave out no change of a category, whose row instances of version 1.1 do not find', async () => {
+    await database.run(INSERT_CATEGORY_CHANGE)
+    expect(await eventsFrom(start, 1)).toMatchObject([{ kind: 'category', categoryId: 7n, name: 'Birds' }])
+    const joined = 'SELECT FROM log_places JOIN log ON id = log_id'
+    expect(await database.run(`${joined} WHERE kind = 'category'`)).toHaveLength(0)
   })
 
   test('lead to a relist without webhooks, also if a category has changed as well', async () => {

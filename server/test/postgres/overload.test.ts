@@ -210,13 +210,14 @@ describe('a pet locked by another process', () => {
       keyId: 'key',
       at: 0,
     }))
-    const failure = await failureOf(store.changeStock(requests, 'brief'))
+    const failure = await failureOf(store.changeStock(requests, { lockWait: 'brief' }))
     expect(failure).toBeInstanceOf(PetsLockedError)
     expect(failure).toMatchObject({ petIds: new Set([1n]) })
-    expect(await failureOf(store.changeStock(requests.slice(0, 1), 'full'))).toMatchObject({
+    expect(await failureOf(store.changeStock(requests.slice(0, 1), { lockWait: 'full' }))).toMatchObject({
       code: 'service_unavailable',
+      message: 'another process keeps the data locked; nothing was changed; try again shortly',
     })
-    expect(await store.changeStock(requests.slice(1), 'brief')).toHaveLength(PET_IDS.length - 1)
+    expect(await store.changeStock(requests.slice(1), { lockWait: 'brief' })).toHaveLength(PET_IDS.length - 1)
     await other.unsafe('COMMIT')
     await other.close()
     expect(await store.changeStock(requests)).toHaveLength(PET_IDS.length)

@@ -78,7 +78,9 @@ describe('after the promotion of a standby that has everything', () => {
 describe('after the promotion of a standby that lacks the last changes', () => {
   async function make(store: Store): Promise<void> {
     await store.changeStock([{ type: 'create_order', ...BY, order: { petId: 1n, quantity: 1 } }])
-    await store.changeStock([{ type: 'create_category', ...BY, category: { name: 'Birds' } }])
+    await store.changeStock([
+      { type: 'create_category', ...BY, category: { name: `Birds ${crypto.randomUUID()}` } },
+    ])
     await store.changeStock([
       {
         type: 'create_pet',
@@ -123,6 +125,7 @@ describe('after the promotion of a standby that lacks the last changes', () => {
       events: [
         { kind: 'change', petId: 2n, after: 1 },
         { kind: 'order' },
+        { kind: 'category', categoryId: BigInt(ids.category) },
         { kind: 'pet', petId: BigInt(ids.pet) },
       ],
     })

@@ -6,6 +6,7 @@ import {
   type SharedLimitStore,
 } from '../../src/core/limits/limit-store.ts'
 import { admit, newLimitState } from '../../src/core/limits/rate-windows.ts'
+import { SharedLimits } from '../../src/core/limits/shared-limits.ts'
 import { keyMethods } from '../../src/store/keys.ts'
 import { saveStatements, usageMethods } from '../../src/store/limits.ts'
 import { Connection } from '../../src/store/postgres/connection.ts'
@@ -13,13 +14,13 @@ import { sharedLimitStore } from '../../src/store/postgres/limits.ts'
 import { migrate } from '../../src/store/postgres/migrations.ts'
 import { DEFAULT_POSTGRES_SETTINGS } from '../../src/store/postgres/store.ts'
 import { storeClock } from '../../src/store/postgres/store-clock.ts'
-import { CASE_TIME, LIMIT_CASES } from '../core/limit-cases.ts'
+import { CASE_TIME, LATER, LIMIT_CASES } from '../core/limit-cases.ts'
 import { bannedState, NOW, record, saveCase } from '../store/limit-records.ts'
-import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
+import { createDatabase, type PostgresDatabase } from '../support/postgres-databases.ts'
 
 setDefaultTimeout(120_000)
 
-let database: TestDatabase
+let database: PostgresDatabase
 let connection: Connection
 /** The connection of another instance. */
 let otherConnection: Connection
@@ -75,11 +76,7 @@ describe('limits that several instances share', () => {
   test('report a ban until it is lifted', async () => {
     await save(record('key_a', bannedState()))
     const seen: unknown[] = []
-    const look = () =>
-      store.changeLimits(['key_a'], (states) => {
-        seen.push(states.get('key_a')?.ban)
-        return []
-      })
+    const look = async () => seen.push((await store.readState('key_a')).state.ban)
     await look()
     const keys = keyMethods(connection, clock)
     await keys.liftBan('key_a', { at: NOW + 1_000, actor: 'anna' })
@@ -87,14 +84,35 @@ describe('limits that several instances share', () => {
     expect(seen).toEqual([{ number: 1, beganAt: NOW, endsAt: NOW + 300_000 }, undefined])
   })
 
+  test('are read without a lock, and without a row for a key that was never used', async () => {
+    await save(record('key_a', usedOnce()))
+    const held = Promise.withResolvers<void>()
+    const locked = Promise.withResolvers<void>()
+    const locking = otherConnection.readThenWrite(
+      'unflushed',
+      async (sql) => {
+        await sql`SELECT FROM limit_windows FOR UPDATE`
+        locked.resolve()
+        await held.promise
+      },
+      () => undefined,
+    )
+    await locked.promise
+    try {
+      const { state } = await store.readState('key_a')
+      expect(state).toEqual(usedOnce())
+    } finally {
+      held.resolve()
+      await locking
+    }
+    expect(await store.readState('key_b')).toEqual({ state: newLimitState(), now: NOW })
+    expect([...(await loadLimits()).keys()]).toEqual(['key_a'])
+  })
+
   test('use the clock of the database, unless tests set one', async () => {
-    let time = 0
     const before = Date.now()
-    await sharedLimitStore(connection, storeClock()).changeLimits([], (_, at) => {
-      time = at
-      return []
-    })
-    expect(time).toBeWithin(before - 1_000, Date.now() + 1_000)
+    const read = await sharedLimitStore(connection, storeClock()).readState('key_a')
+    expect(read.now).toBeWithin(before - 1_000, Date.now() + 1_000)
     const state = newLimitState()
     admit(state, MANY, before)
     await save(record('key_a', state))
@@ -219,4 +237,22 @@ describe('the one statement that counts', () => {
       expect([...(await loadLimits()).values()].map(({ day }) => day.used)).toEqual(Array(8).fill(161))
     },
   )
+})
+
+test('a locked row of one key delays that key only', async () => {
+  const limits = new SharedLimits(store)
+  const admitted: string[] = []
+  const ask = (keyId: string) => limits.admit(keyId, MANY, LATER).then(() => admitted.push(keyId))
+  await Promise.all([ask('key_a'), ask('key_b')])
+  const locker = database.connect()
+  await locker.unsafe("BEGIN; SELECT 1 FROM limit_windows WHERE key_id = 'key_a' FOR UPDATE")
+  const counts = ['key_a', 'key_b'].map((keyId) => ({ keyId, requests: 1, limits: MANY }))
+  for (const some of [counts, counts.slice(0, 1)]) expect((await store.countRequests(some)).size).toBe(0)
+  admitted.length = 0
+  const locked = ask('key_a')
+  for (let round = 0; round < 10; round++) await ask('key_b')
+  expect(admitted).toEqual(Array(10).fill('key_b'))
+  await locker.unsafe('COMMIT')
+  await locker.close()
+  await locked
 })

@@ -4,6 +4,9 @@ import { OPERATIONS } from '../../src/http/routes.ts'
 import { authAndLimitSuite, type GoodRequest } from '../support/auth-and-limit-suite.ts'
 import { TestService } from '../support/test-service.ts'
 
+/** Makes the names of new categories different. */
+let categoryCount = 0
+
 const GOOD_REQUESTS: readonly GoodRequest[] = [
   { operationId: 'listInventory', method: 'GET', path: '/inventory' },
   { operationId: 'inventoryEvents', method: 'GET', path: '/inventory/events' },
@@ -45,9 +48,9 @@ const GOOD_REQUESTS: readonly GoodRequest[] = [
     method: 'POST',
     path: '/categories',
     status: 201,
-    body: '{"name": "Dogs"}',
+    body: () => `{"name": "Dogs ${categoryCount++}"}`,
   },
-  { operationId: 'updateCategory', method: 'PATCH', path: '/categories/1', body: '{"name": "Dogs"}' },
+  { operationId: 'updateCategory', method: 'PATCH', path: '/categories/1', body: '{"name": "Cats"}' },
   { operationId: 'removeCategory', method: 'DELETE', path: '/categories/404', status: 404 },
   { operationId: 'listOrders', method: 'GET', path: '/store/orders' },
   {
@@ -76,6 +79,7 @@ const GOOD_REQUESTS: readonly GoodRequest[] = [
     path: '/webhooks',
     status: 201,
     body: '{"url": "http://127.0.0.1:1111/", "kinds": ["stock.changed"]}',
+    cleanUp: removeWebhooks,
   },
   { operationId: 'getWebhook', method: 'GET', path: '/webhooks/404', status: 404 },
   {
@@ -89,11 +93,18 @@ const GOOD_REQUESTS: readonly GoodRequest[] = [
   { operationId: 'listWebhookDeliveries', method: 'GET', path: '/webhooks/404/deliveries', status: 404 },
   { operationId: 'rotateWebhookSecret', method: 'POST', path: '/webhooks/404/rotate-secret', status: 404 },
   {
-    operationId: 'redeliverWebhook',
+    operationId: 'replayWebhook',
     method: 'POST',
-    path: '/webhooks/404/redeliver',
-    body: '{"since": "2026-01-01T00:00:00Z"}',
+    path: '/webhooks/404/replay',
+    body: '{"from": "evt_1_a"}',
     status: 404,
+  },
+  {
+    operationId: 'takeOverWebhook',
+    method: 'POST',
+    path: '/webhooks/404/take-over',
+    status: 404,
+    alsoNeeds: 'keys',
   },
   { operationId: 'testWebhook', method: 'POST', path: '/webhooks/404/test', status: 404 },
   { operationId: 'listKeys', method: 'GET', path: '/keys' },
@@ -149,3 +160,9 @@ describe('section 5: authentication', () => {
 })
 
 for (const request of GOOD_REQUESTS) authAndLimitSuite(request)
+
+/** A store has room for ten webhooks. */
+async function removeWebhooks(service: TestService): Promise<void> {
+  const webhooks = (await service.call('GET', '/webhooks')).json as { id: number }[]
+  for (const { id } of webhooks) await service.call('DELETE', `/webhooks/${id}`)
+}

@@ -60,6 +60,17 @@ describe('section 7: every error response carries an Error body', () => {
     expect(standingOf(answer).limit).toBe(1_000_000)
   })
 
+  test('OPTIONS * is 405 with the methods of all operations', async () => {
+    const connection = await RawConnection.open(`http://127.0.0.1:${service.port}`)
+    connection.sendRequest('OPTIONS', '*', service.key)
+    const { status, head } = (await connection.answer()) ?? {}
+    connection.end()
+    expect([status, /^Allow: (.*)$/m.exec(head ?? '')?.[1]?.trim()]).toEqual([
+      405,
+      'DELETE, GET, HEAD, PATCH, POST',
+    ])
+  })
+
   test.each(['FOO', 'get'])('the unknown method %s is 405 too', async (method) => {
     const connection = await RawConnection.open(`http://127.0.0.1:${service.port}`)
     connection.sendRequest(method, '/v1/inventory', service.key)

@@ -94,6 +94,7 @@ describe('section 8: windows', () => {
     const over = await list(secret)
     expect([over.status, over.headers.get('Retry-After')]).toEqual([429, String(86_400 - 120)])
     expect(standingOf(over)).toEqual({ limit: 16, remaining: 0, reset: (START + DAY) / 1000 })
+    expect(over.error.message).toStartWith('the limit of 16 requests per day is exceeded; wait ')
     service.now = START + DAY
     expect((await list(secret)).status).toBe(200)
   })
@@ -151,6 +152,29 @@ describe('section 8: bans', () => {
     expect([still.error.code, still.headers.get('Retry-After')]).toEqual(['key_banned', '1'])
     service.now = START + 5 * MINUTE
     expect((await list(secret)).status).toBe(200)
+  })
+
+  test('a ban of a key whose day is exhausted as well lasts, for the client, until the day ends', async () => {
+    const { secret } = await service.createKey('enterprise', { limits: { perMinute: 3, perDay: 3 } })
+    service.now = START + 3_000
+    await send(secret, 6)
+    const banned = await list(secret)
+    expect([banned.error.code, banned.headers.get('Retry-After')]).toEqual(['key_banned', '86400'])
+    expect(standingOf(banned)).toEqual({ limit: 3, remaining: 0, reset: (START + DAY) / 1000 + 3 })
+    expect(banned.error.message).toContain('its limit of 3 requests per day; wait 86400 s')
+    const limitsReply = await service.call('GET', '/limits', { key: secret })
+    expect(standingOf(limitsReply)).toEqual(standingOf(banned))
+    service.now = START + DAY + 2_999
+    expect((await list(secret)).status).toBe(429)
+    service.now = START + DAY + 3_000
+    expect((await list(secret)).status).toBe(200)
+  })
+
+  test('GET /limits reports the end of a ban in its headers', async () => {
+    const { secret } = await service.createKey('enterprise', { limits })
+    await provoke(secret)
+    const reply = await service.call('GET', '/limits', { key: secret })
+    expect(standingOf(reply)).toEqual({ limit: 3, remaining: 0, reset: START / 1000 + 300 })
   })
 
   test('each further ban doubles, up to an hour; a day without a ban resets it', async () => {
@@ -241,6 +265,9 @@ describe('section 8: requests without a valid key', () => {
       const over = await knock()
       expect([over.status, over.error.code]).toEqual([429, 'rate_limit_exceeded'])
       expect(over.headers.get('Retry-After')).toBe('60')
+      expect(over.error.message).toBe(
+        'the limit of 300 requests per minute is exceeded; wait 60 s before the next request',
+      )
     }
     expect((await list(service.key)).status).toBe(200)
     service.now = START + MINUTE

@@ -59,6 +59,28 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
       }
     }
 
+    test('a pet whose stock entry was deleted by hand can be created again, and is named until then', async () => {
+      const database = await underTest.connect()
+      await database.commit([
+        { text: 'DELETE FROM stock WHERE pet_id IN (1, 2)', values: [] },
+        { text: 'UPDATE stock SET quantity = 99 WHERE pet_id = 3', values: [] },
+      ])
+      await database.close()
+      const named = await store.findDamage()
+      expect(named).toContain('pets without a stock entry: 2 (1, 2)')
+      expect(named).toContain(
+        'pets whose stock was edited by hand, because it differs from their history: 1 (3)',
+      )
+      const outcomes = await store.changeStock([
+        create({ id: 1n, barcode: 'A' }),
+        create({ id: 2n }),
+        change(3n, 4),
+      ])
+      expect(outcomes.map(({ type }) => type)).toEqual(['done', 'done', 'done'])
+      expect((await stockOf(other)).map(({ quantity }) => quantity)).toEqual([4, 4, 4])
+      expect(await other.findPet(1n)).toMatchObject({ name: 'New', barcode: 'A' })
+    })
+
     test('a new pet is complete and visible to everybody, with its entry', async () => {
       const whole = {
         name: 'ключ 🐶',
@@ -124,7 +146,10 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
       expect(await barcodes()).toContainEqual([10n, 'X'])
       await store.changeStock([create({ id: 9n, quantity: 1 }), change(9n, 2)])
       expect((await historyOf(other, 9n)).map(({ before, after }) => [before, after])).toEqual([
+        [0, 4],
         [4, 3],
+        [3, 0],
+        [0, 1],
         [1, 2],
       ])
     })
@@ -198,7 +223,9 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
     test('if a category is removed while a pet is created in it, one of the two is rejected', async () => {
       for (let round = 0; round < 10; round++) {
         const id = BigInt(50 + round)
-        await store.changeStock([{ type: 'create_category', ...BY, category: { id, name: 'Short' } }])
+        await store.changeStock([
+          { type: 'create_category', ...BY, category: { id, name: `Short ${round}` } },
+        ])
         const [made, gone] = await Promise.all([
           store.changeStock([create({ categoryId: id })]),
           other.changeStock([{ type: 'remove_category', ...BY, categoryId: id }]),
@@ -207,6 +234,37 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
         expect(gone[0]).toEqual(isMade ? { type: 'category_has_pets' } : { type: 'done' })
         if (!isMade) expect(made[0]).toEqual({ type: 'invalid_category', categoryId: id })
       }
+    })
+
+    test('of concurrent creations and renames with the same category name, one succeeds', async () => {
+      for (let round = 0; round < 10; round++) {
+        const [id, word] = [BigInt(100 + round), `Vögel ${round}`]
+        await store.changeStock([{ type: 'create_category', ...BY, category: { id, name: `Old ${round}` } }])
+        const outcomes = await Promise.all([
+          store.changeStock([{ type: 'create_category', ...BY, category: { name: word } }]),
+          other.changeStock([{ type: 'create_category', ...BY, category: { name: word.toUpperCase() } }]),
+          other.changeStock([
+            { type: 'update_category', ...BY, categoryId: id, patch: { name: word.toLowerCase() } },
+          ]),
+        ])
+        const types = outcomes.map(([outcome]) => outcome.type)
+        expect(types.sort()).toEqual(['category_name_taken', 'category_name_taken', 'done'])
+      }
+    })
+
+    test('categories that had equal names before names were unique keep them', async () => {
+      const database = await underTest.connect()
+      await database.commit([
+        { text: "INSERT INTO categories (id, name) VALUES (61, 'Fish'), (62, 'FISH')", values: [] },
+      ])
+      await database.close()
+      const patched = (categoryPatch: { name?: string; lowStockAt?: number }) =>
+        store.changeStock([{ type: 'update_category', ...BY, categoryId: 62n, patch: categoryPatch }])
+      expect(await patched({ lowStockAt: 1 })).toMatchObject([{ type: 'done' }])
+      expect(await patched({ name: 'FISH', lowStockAt: 2 })).toMatchObject([{ type: 'done' }])
+      const taken = { type: 'category_name_taken', owner: { id: 61n, name: 'Fish' } } as const
+      expect(await patched({ name: 'fish' })).toEqual([taken])
+      expect(await patched({ name: 'Fishes' })).toMatchObject([{ type: 'done' }])
     })
 
     test('an import sets, keeps and clears barcodes and thresholds', async () => {

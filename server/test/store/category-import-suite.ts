@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Category, ImportedCategory } from '../../src/core/catalog/category.ts'
-import type { StagedImport } from '../../src/core/transfer/import.ts'
+import { RowsRefused, type StagedImport } from '../../src/core/transfer/import.ts'
 import type { Store } from '../../src/store/store.ts'
 import { pet } from './plain-rows.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
@@ -115,11 +115,13 @@ export function categoryImportSuite(name: string, underTest: StoreUnderTest): vo
         )
       }
       const by = ACT.keyId
-      expect(await told({ ...CATS, lowStockAt: 3 })).toEqual([['low', 1n, 3, 3, by]])
+      expect(await told({ ...CATS, lowStockAt: 3 })).toEqual(['category', ['low', 1n, 3, 3, by]])
       expect(await told({ ...CATS, lowStockAt: 3 })).toEqual([])
-      expect(await told({ ...CATS, lowStockAt: 4 })).toEqual([['low', 2n, 4, 4, by]])
-      expect(await told({ id: 2n, name: 'Tomcats' })).toEqual([])
+      expect(await told({ ...CATS, lowStockAt: 4 })).toEqual(['category', ['low', 2n, 4, 4, by]])
+      expect(await told({ id: 2n, name: 'Tomcats' })).toEqual(['category'])
       expect(await told({ ...CATS, lowStockAt: null }, { id: 5n, name: 'Fish', lowStockAt: 9 })).toEqual([
+        'category',
+        'category',
         ['recovered', 1n, 3, undefined, by],
         ['recovered', 2n, 4, undefined, by],
         ['low', 4n, 1, 9, by],
@@ -157,6 +159,40 @@ export function categoryImportSuite(name: string, underTest: StoreUnderTest): vo
       expect(imported).toHaveLength(3)
     })
 
+    test('a row whose name another category has is refused with the reason', async () => {
+      await apply(DOGS, CATS, { id: 3n, name: 'Vögel' })
+      const rowsOfFile = [
+        { id: 4n, name: 'VÖGEL' },
+        { id: 5n, name: 'Fish' },
+        { id: 6n, name: 'fish' },
+        // Keeps its name, because line 6 cannot have the name that line 5 wants.
+        { id: 2n, name: 'dogs' },
+        { id: 1n, name: 'FISH' },
+      ]
+      const used = (line: number, id: bigint, owner: string) => ({
+        line,
+        reason: `category ${id} is already called "${owner}", and category names are unique regardless of case; use category ${id} or choose another name`,
+      })
+      const refused = {
+        count: 4,
+        first: [used(2, 3n, 'Vögel'), used(4, 5n, 'Fish'), used(5, 1n, 'Dogs'), used(6, 5n, 'Fish')],
+      }
+      const staged = await stage(...rowsOfFile)
+      expect(await staged.preview(9)).toMatchObject({ added: { count: 1 }, refused })
+      const error = await staged.apply({ ...ACT, maxExamples: 9 }).catch((thrown: unknown) => thrown)
+      expect(error).toBeInstanceOf(RowsRefused)
+      expect(await all()).toHaveLength(3)
+      const counts = await staged.apply({ ...ACT, skipRefused: true, maxExamples: 9 })
+      expect(counts).toEqual({ added: 1, changed: 0, unchanged: 0, refused })
+      await staged.discard()
+    })
+
+    test('the rows of a file may swap names, and change the case of a name', async () => {
+      await apply(DOGS, CATS, { id: 3n, name: 'Fish' })
+      await apply({ id: 1n, name: 'CATS' }, { id: 2n, name: 'Dogs' }, { id: 3n, name: 'FISH' })
+      expect((await all()).map((category) => category.name)).toEqual(['CATS', 'Dogs', 'FISH'])
+    })
+
     test('a category that is created later gets an id above those of the file', async () => {
       await apply({ id: 41n, name: 'Chosen' }, { id: HIGHEST, name: 'Last' })
       expect(
@@ -171,7 +207,7 @@ export function categoryImportSuite(name: string, underTest: StoreUnderTest): vo
       const cursor = await other.latestEventCursor()
       expect(await staged.apply(ACT)).toEqual({ added: 1, changed: 1, unchanged: 0 })
       await staged.discard()
-      expect((await eventsAfter(cursor)).map(({ kind }) => kind)).toEqual(['low'])
+      expect((await eventsAfter(cursor)).map(({ kind }) => kind)).toEqual(['category', 'category', 'low'])
     })
 
     test('an aborted import changes nothing, and others can write', async () => {

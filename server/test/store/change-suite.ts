@@ -73,7 +73,7 @@ export function changeSuite(name: string, underTest: StoreUnderTest): void {
         limits: { afterPendingChecks: (work) => setImmediate(work) },
         observers: [{ commitFinished: (commands) => finished.push(commands) }],
       })
-      const progress = { cursor: await store.latestEventCursor() }
+      const progress = { cursor: await store.latestEventCursor(), held: [] }
       const webhook = (id: bigint, url: string): Webhook => ({
         id,
         url,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { PERMISSIONS } from '../../src/core/keys/api-key.ts'
+import { DEFAULT_PERMISSIONS } from '../../src/core/keys/api-key.ts'
 import { ORDER_STATES } from '../../src/core/orders/order.ts'
 import type { SubmittedCommand } from '../../src/core/stock/command.ts'
 import { copyStore } from '../../src/core/transfer/copy.ts'
@@ -60,8 +60,12 @@ async function fill(store: Store): Promise<void> {
     { type: 'create_order', keyId: 'key_a', at: NOW, order: draft },
   ])
   await store.changeStock([{ type: 'cancel_order', keyId: 'key_a', at: NOW, orderId: 3n, petId: 1n }])
+  // Pet 3 does not have the threshold yet.
+  await store.changeStock([
+    { type: 'update_category', keyId: 'key_a', at: NOW, categoryId: 1n, patch: { lowStockAt: 9 } },
+  ])
   const act = { at: NOW, actor: 'anna' }
-  const key = { name: 'Shop', plan: 'pro', permissions: PERMISSIONS, createdAt: NOW } as const
+  const key = { name: 'Shop', plan: 'pro', permissions: DEFAULT_PERMISSIONS, createdAt: NOW } as const
   const limits = { perMinute: 300, perDay: 10_000 }
   await store.addKey({ ...key, id: 'key_b', limits }, { hash: 'b', hint: 'b…', createdAt: NOW }, act)
   await store.addKey(
@@ -89,6 +93,7 @@ async function everything(store: Store): Promise<unknown> {
     limits: await store.loadLimits(),
     usage: await store.listUsage('2026-01-01'),
     bans: await store.listBans(0),
+    unappliedThresholds: await store.unappliedThresholds(),
     damage: await store.findDamage(),
   }
 }
@@ -116,7 +121,7 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
         pets: 5_999,
         stock: 5_999,
         orders: 4,
-        log: 6_013,
+        log: 6_014,
         keys: 2,
         key_secrets: 3,
         bans: 1,

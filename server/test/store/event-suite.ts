@@ -93,6 +93,31 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
       ])
     })
 
+    test('changes of categories are returned in order with the others, also those of imports', async () => {
+      const by = { at: 1, keyId: 'key_a' }
+      const cursor = await store.latestEventCursor()
+      await store.changeStock([change(1n, 10)])
+      await store.changeStock([
+        { type: 'create_category', ...by, category: { id: 7n, name: 'Birds', lowStockAt: 3 } },
+      ])
+      await other.changeStock([
+        { type: 'update_category', ...by, categoryId: 7n, patch: { lowStockAt: null } },
+      ])
+      await store.changeStock([{ type: 'remove_category', ...by, categoryId: 7n }])
+      await importPets([{ ...pet(9n, 4), categoryId: 8n }])
+      await store.changeStock([change(1n, 11)])
+      const birds = { kind: 'category', categoryId: 7n, name: 'Birds', ...by }
+      expect(await eventsAfter(cursor)).toEqual([
+        quantity(1n, 1, 10),
+        { ...birds, change: 'created', lowStockAt: 3 },
+        { ...birds, change: 'changed' },
+        { ...birds, change: 'removed' },
+        { kind: 'category', change: 'created', categoryId: 8n, name: 'Category 8', at: 9, keyId: 'importer' },
+        expect.objectContaining({ kind: 'pet', petId: 9n, categoryId: 8n }),
+        quantity(1n, 10, 11),
+      ])
+    })
+
     test('added, changed and removed pets are returned between the other events, in order', async () => {
       const cursor = await store.latestEventCursor()
       await store.changeStock([change(1n, 10)])
@@ -180,58 +205,23 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
       )
     })
 
-    test('a webhook goes back to the first event since a time, or to a relist if the log may lack it', async () => {
-      // After the time at which the pets were added.
-      const [first, second, third] = [2_000_000_000_000, 2_000_000_000_001, 2_000_000_000_002]
-      await store.latestEventCursor()
-      await store.changeStock([change(1n, 10, first), change(1n, 11, second), change(1n, 12, third)])
-      const { progress } = await addWebhook(store, { id: 1n, url: 'http://127.0.0.1:9/' })
-      const rewind = await other.findRewind(progress, second)
-      expect([rewind.type, rewind.lag]).toEqual(['events', { events: 2, since: second }])
-      expect(await eventsAfter(rewind.cursor)).toEqual([
-        quantity(1n, 10, 11, { at: second }),
-        quantity(1n, 11, 12, { at: third }),
-      ])
-      expect(await store.findRewind(progress, third + 1)).toMatchObject({ type: 'no_rewind', ...progress })
-      await store.pruneHistory({ keep: 2 }, 100)
-      expect(await store.findRewind(progress, third)).toMatchObject({ type: 'events', lag: { events: 1 } })
-      expect(await store.findRewind(progress, second)).toMatchObject({ type: 'relist', lag: { events: 1 } })
-    })
-
-    test('a webhook at the start of a pruned log goes back to a relist', async () => {
-      const [first, second] = [2_000_000_000_000, 2_000_000_000_001]
-      await store.latestEventCursor()
-      await store.changeStock([change(1n, 10, first)])
-      const { progress } = await addWebhook(store, { id: 1n, url: 'http://127.0.0.1:9/' })
-      await store.changeStock([change(1n, 11, second)])
-      expect(await store.findRewind(progress, second)).toMatchObject({ type: 'no_rewind', ...progress })
-      await store.pruneHistory({ keep: 1 }, 100)
-      expect(await store.findRewind(progress, first)).toMatchObject({ type: 'relist', lag: { events: 1 } })
-      expect(await store.findRewind(progress, second + 1)).toMatchObject({ type: 'no_rewind', ...progress })
-      const atEnd = { cursor: await store.latestEventCursor() }
-      await store.pruneHistory({ keep: 0 }, 100)
-      expect(await store.findRewind(atEnd, first)).toMatchObject({ type: 'relist', lag: { events: 1 } })
-    })
-
-    test('a webhook at the start of a complete log stays there', async () => {
-      const [, identity] = (await store.latestEventCursor()).split('.')
-      const atStart = { cursor: `0.${identity}` }
-      expect(await store.findRewind(atStart, 0)).toMatchObject({ type: 'no_rewind', ...atStart })
-    })
-
-    test('a webhook that was changed after it was read is not moved', async () => {
-      const { id, revision, progress } = await addWebhook(store, { id: 1n, url: 'http://127.0.0.1:9/' })
-      const origin = { webhookId: id, keyId: 'key_a', at: 1 }
-      const move = {
-        ...origin,
-        type: 'move_webhook_cursor',
-        cursor: '0.dead',
-        onlyIfRevision: revision,
-      } as const
-      await other.changeStock([{ ...origin, type: 'update_webhook', patch: { paused: true } }])
-      expect(await store.webhookRevisions()).toEqual(new Map([[id, revision + 1]]))
-      expect(await store.changeStock([move])).toEqual([{ type: 'webhook_changed' }])
-      expect((await store.findWebhook(id))?.webhook.progress).toEqual(progress)
+    test('a replay moves a webhook back, and never forward or away from a pending relist', async () => {
+      const start = await store.latestEventCursor()
+      await store.changeStock([change(1n, 10), change(1n, 11)])
+      const { id, progress } = await addWebhook(store, { id: 1n, url: 'http://127.0.0.1:9/' })
+      const cursorAfter = async (cursor: string) => {
+        const replay = { type: 'replay_webhook', webhookId: id, cursor, keyId: 'key_a', at: 1 } as const
+        await other.changeStock([replay])
+        return (await store.findWebhook(id))?.webhook.progress.cursor
+      }
+      const [, identity = ''] = start.split('.')
+      expect(await cursorAfter(`999999.${identity}`)).toBe(progress.cursor)
+      expect(await cursorAfter(start)).toBe(start)
+      expect((await store.findWebhook(id))?.lag.events).toBe(2)
+      const [leased] = await store.leaseWebhooks(60_000)
+      if (leased === undefined) throw new Error('the webhook was not leased')
+      await store.saveProgress(leased, { cursor: progress.cursor, held: [], relistAt: 1 }, [])
+      expect(await cursorAfter(start)).toBe(progress.cursor)
     })
 
     test('attempts are recorded even if the webhook was changed, and its progress is not saved', async () => {
@@ -249,11 +239,13 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
         attempt: 1,
         isDelivered: true,
       }
-      expect(await store.saveProgress(leased, { cursor: '0.dead' }, [attempt])).toBe(false)
+      expect(await store.saveProgress(leased, { cursor: '0.dead', held: [] }, [attempt])).toBe(false)
       expect((await store.findWebhook(id))?.webhook.progress).toEqual(progress)
       expect(await store.listDeliveries(id, 10, undefined)).toEqual([expect.objectContaining(attempt)])
       await other.changeStock([{ type: 'remove_webhook', webhookId: id, keyId: 'key_a', at: 1 }])
-      expect(await store.saveProgress({ id, revision }, { cursor: '0.dead' }, [attempt])).toBe(false)
+      expect(await store.saveProgress({ id, revision }, { cursor: '0.dead', held: [] }, [attempt])).toBe(
+        false,
+      )
     })
 
     test('a cursor from before the identity was renewed cannot be resumed, and one from after it can', async () => {

@@ -123,12 +123,12 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       expect(await store.stockChangesSince(cursor)).toMatchObject({ updated: [], removed: [] })
     })
 
-    test('a changed quantity adds one history row; a new pet, a name and a status add none', async () => {
+    test('a changed quantity and a new pet add one history row; a name and a status add none', async () => {
       await store.addPets([pet(1n), pet(2n)])
       await apply(pet(1n, { quantity: 8 }), pet(2n, { name: 'Another', status: 'sold' }), pet(3n))
       expect(await historyOf(store, 1n)).toEqual([{ petId: 1n, before: 5, after: 8, ...ACT }])
       expect(await historyOf(store, 2n)).toEqual([])
-      expect(await historyOf(store, 3n)).toEqual([])
+      expect(await historyOf(store, 3n)).toEqual([{ petId: 3n, before: 0, after: 5, ...ACT }])
     })
 
     test('subscribers are notified of every added or changed pet', async () => {
@@ -262,12 +262,14 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       expect(await store.findPet(1n)).toBeUndefined()
       expect((await stockOf(store)).map(({ petId }) => petId)).toEqual([2n])
       expect(await store.stockChangesSince(cursor)).toMatchObject({ updated: [], removed: [1n] })
-      expect(await historyOf(store, 1n)).toHaveLength(1)
+      expect(await historyOf(store, 1n)).toHaveLength(2)
 
       expect(await apply(pet(1n, { quantity: 9 }))).toEqual({ added: 1, changed: 0, unchanged: 0 })
       await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 10, keyId: 'key_a', at: 2 }])
       expect((await historyOf(store, 1n)).map(({ before, after }) => [before, after])).toEqual([
         [5, 6],
+        [6, 0],
+        [0, 9],
         [9, 10],
       ])
     })

@@ -61,9 +61,9 @@ export function limitSuite(name: string, underTest: StoreUnderTest): void {
       expect([windows.minute.remaining, windows.day.remaining]).toEqual([2, 100])
       await keeper.admit('key_a', limits, LATER)
       const expected = {
-        minute: { limit: 2, remaining: 1, resetAt: NOW + 60_000 },
-        day: { limit: 100, remaining: 99, resetAt: NOW + 86_400_000 },
-      }
+        minute: { window: 'minute', limit: 2, remaining: 1, resetAt: NOW + 60_000 },
+        day: { window: 'day', limit: 100, remaining: 99, resetAt: NOW + 86_400_000 },
+      } as const
       expect(await keeper.windowsOf('key_a', limits)).toEqual(expected)
       expect(await keeper.windowsOf('key_a', limits)).toEqual(expected)
       now += 60_000

@@ -1,10 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { CategoryPatch } from '../../src/core/catalog/category.ts'
 import type { ImportedPet, NewPet, PetPatch, StockedPet } from '../../src/core/catalog/pet.ts'
+import type { ThresholdParts } from '../../src/core/catalog/threshold-changes.ts'
 import type { Order } from '../../src/core/orders/order.ts'
 import type { AdjustmentChange, Command } from '../../src/core/stock/command.ts'
+import { backgroundJobs } from '../../src/service/jobs.ts'
 import type { Store } from '../../src/store/store.ts'
 import { addOrders } from '../support/add-orders.ts'
+import { applyThresholdIn, groupCommit } from '../support/apply-thresholds.ts'
 import { LowStockModel, lowStockIsRight } from '../support/low-stock-model.ts'
 import { type OrderUpdate, orderCommand } from '../support/order-command.ts'
 import { eventsAfter } from '../support/oversell-check.ts'
@@ -68,6 +71,11 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
       await underTest.discard()
     })
 
+    const changeAndApply = async (by: Store, ...requests: readonly Command[]) => {
+      await by.changeStock(requests)
+      for (const request of requests)
+        if (request.type === 'update_category') await applyThresholdIn(by, request.categoryId)
+    }
     /** All crossings since then. */
     async function crossings(since = start): Promise<string[]> {
       return (await eventsAfter(other, since)).flatMap((event) =>
@@ -78,7 +86,7 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
     }
     async function crossed(...requests: readonly Command[]): Promise<string[]> {
       const cursor = await store.latestEventCursor()
-      await store.changeStock(requests)
+      await changeAndApply(store, ...requests)
       return crossings(cursor)
     }
     const orderOf = async (request: Command): Promise<Order> => {
@@ -186,6 +194,88 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
       expect([gone.length, gone[0]]).toEqual([301, '4 recovered 0/-'])
     })
 
+    /** Commits that run `between` after the first commit. */
+    const commitsWith = (by: Store, between: () => Promise<void>): ThresholdParts['commits'] => {
+      const commits = groupCommit(by)
+      let isFirst = true
+      return {
+        run: async (command) => {
+          const outcome = await commits.run(command)
+          if (isFirst) {
+            isFirst = false
+            await between()
+          }
+          return outcome
+        },
+      }
+    }
+    /** Four pets and 1,200 further ones need three commits. */
+    const LAST_PET = 1_299n
+    const addManyPets = () =>
+      imported(Array.from({ length: 1_200 }, (_, index) => low(BigInt(index + 100), index % 10)))
+
+    test('pets change between two commits of a new threshold, and each decision uses one threshold', async () => {
+      await addManyPets()
+      const since = await store.latestEventCursor()
+      await store.changeStock([patchCategory(1n, { lowStockAt: 4 })])
+      const between = async () => {
+        // The first pet has the new threshold, and the last pet the old one.
+        await other.changeStock([change(4n, 5), change(LAST_PET, 3)])
+        await other.changeStock([patch(110n, { name: 'Changed' }), patch(1_290n, { name: 'Changed' })])
+        expect(await other.findDamage()).toEqual([])
+      }
+      await applyThresholdIn(store, 1n, commitsWith(store, between))
+      const all = await crossings(since)
+      expect(all.filter((text) => /^(4|1299|1290) /.test(text))).toEqual([
+        ...['4 low 0/4', '4 recovered 5/4', '1290 low 0/4', '1299 low 3/4'],
+      ])
+      expect(await store.unappliedThresholds()).toEqual(new Map())
+    })
+
+    test('of two concurrent changes of a threshold, all pets get the last', async () => {
+      await addManyPets()
+      await store.changeStock([patchCategory(1n, { lowStockAt: 9 })])
+      const [changeId = ''] = (await store.unappliedThresholds()).values()
+      const between = async () => {
+        await other.changeStock([patchCategory(1n, { lowStockAt: 2 })])
+        // The earlier change is superseded, so it cannot finish the later one.
+        await store.finishThresholdChange(1n, changeId)
+        expect((await store.unappliedThresholds()).size).toBe(1)
+      }
+      await applyThresholdIn(store, 1n, commitsWith(store, between))
+      // 0, 1 and 2 units of every ten, and the pets 3 and 4; the model of `afterEach` checks each of them.
+      const marks = await lowStockIsRight(underTest, store)
+      expect([...marks.values()].filter(Boolean)).toHaveLength(362)
+      expect(await store.unappliedThresholds()).toEqual(new Map())
+    })
+
+    test('an interrupted change of a threshold is finished by a background job of another instance', async () => {
+      await addManyPets()
+      await store.changeStock([patchCategory(1n, { lowStockAt: 4 })])
+      const killed = new Error('killed')
+      const interrupted = applyThresholdIn(
+        store,
+        1n,
+        commitsWith(store, () => Promise.reject(killed)),
+      )
+      await expect(interrupted).rejects.toBe(killed)
+      expect(await other.petsWithOldThreshold(1n)).toHaveLength(702)
+      const jobs = backgroundJobs({
+        store: other,
+        limits: { save: async () => {}, applyLiftedBans: async () => {} },
+        commits: groupCommit(other),
+        clock: () => now,
+      })
+      const job = jobs.find(({ name: jobName }) => jobName === 'apply-thresholds')
+      const { signal } = new AbortController()
+      // The first run leaves the change to the request, which may be in progress.
+      await job?.run(signal)
+      expect(await other.petsWithOldThreshold(1n)).toHaveLength(702)
+      await job?.run(signal)
+      await lowStockIsRight(underTest, store)
+      expect(await store.unappliedThresholds()).toEqual(new Map())
+    })
+
     test('an import crosses by quantities, thresholds and categories, each pet once', async () => {
       await store.changeStock([
         { type: 'create_category', ...BY, category: { id: 2n, name: 'Cats', lowStockAt: 10 } },
@@ -256,7 +346,7 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
         for (let step = 0; step < 40; step++) {
           const petId = BigInt(1 + ((step * 7 + random) % 4))
           const number = (step * 5 + random * 3) % 8
-          if (step % 8 === 0) await by.changeStock([patchCategory(1n, { lowStockAt: number })])
+          if (step % 8 === 0) await changeAndApply(by, patchCategory(1n, { lowStockAt: number }))
           else if (step % 8 === 1)
             await by.changeStock([patch(petId, { lowStockAt: number % 2 === 0 ? null : number })])
           else if (step % 8 === 2) await by.changeStock([draft(petId, 1, 1)])

@@ -19,19 +19,12 @@ const ORDERS = 30_000
 const PETS = 50
 
 /**
- * Every filter, from the first order and from one in the middle. Most orders are cancelled, so scanning all of
+ * Every filter but the customer, from the first order and from one in the middle. Most orders are cancelled, so scanning all of
  * them would be slow.
  */
 const FILTERS: readonly OrderFilter[] = [undefined, ...ORDER_STATES].flatMap((state) =>
   [undefined, 7n].flatMap((petId) =>
-    [undefined, BigInt(ORDERS / 2)].flatMap((id) =>
-      [undefined, 'anna'].map((customerPrefix) => ({
-        state,
-        petId,
-        customerPrefix,
-        after: id === undefined ? undefined : { id, customerWords: 'anna smith' },
-      })),
-    ),
+    [undefined, BigInt(ORDERS / 2)].map((after) => ({ state, petId, after })),
   ),
 )
 
@@ -62,19 +55,15 @@ test('on SQLite every page of orders follows an index in its order', async () =>
   for (const filter of FILTERS) {
     const { text, values } = await statementOf(filter, database, {
       nowSql: (processTime) => processTime,
+      isCredible: () => true,
       processTime: () => 1,
     })
     const plan = await database.rows<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, ...values)
     const steps = plan.map(({ detail }) => detail).filter((detail) => / orders\b/.test(detail))
     expect(steps.length).toBeGreaterThan(0)
     // It starts at the page's first order, or reads the few expired holds that are not recorded yet.
-    const start =
-      filter.customerPrefix === undefined
-        ? String.raw`id>\?`
-        : String.raw`(customer_words=\? AND id>\?|customer_words>\? AND customer_words<\?)`
-    const walk = new RegExp(
-      String.raw`^SEARCH orders USING INDEX orders_\w+ \((pet_id=\? AND )?(state=\? AND ${start}|expires_at<\?)\)$`,
-    )
+    const walk =
+      /^SEARCH orders USING INDEX orders_\w+ \((pet_id=\? AND )?(state=\? AND id>\?|expires_at<\?)\)$/
     expect(steps.filter((detail) => !walk.test(detail))).toEqual([])
   }
   await database.close()
@@ -100,8 +89,7 @@ test('on PostgreSQL no page of orders reads many more rows than it returns, what
         `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
         ...values,
       )
-      const ranges = filter.customerPrefix !== undefined && filter.after !== undefined ? 2 : 1
-      const parts = filter.state === undefined ? 2 * ranges : ranges
+      const parts = filter.state === undefined ? 2 : 1
       const read = rowsRead(explained?.['QUERY PLAN'] ?? [])
       expect([filter, read >= parts && read <= 3 * parts * LIMIT, read]).toEqual([filter, true, read])
     }

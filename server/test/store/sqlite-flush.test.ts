@@ -1,15 +1,17 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { FlushQueue } from '../../src/store/sqlite/write-ahead-log.ts'
 import { someTurns } from '../support/turns.ts'
+import { until } from '../support/until.ts'
+import { stockOf } from '../support/whole-store.ts'
 import { change, pet } from './plain-rows.ts'
 
 const PETS = 50
-const CHECKPOINT_AFTER = 500
+const MAX_LOG_BYTES = 200_000
 const RESTARTS = 5
 /** Offset of the restart counter in a write-ahead log. */
 const RESTARTS_OFFSET = 12
@@ -23,6 +25,8 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 const ids = Array.from({ length: PETS }, (_, index) => BigInt(index))
+
+const logSize = (databasePath = path) => statSync(`${databasePath}-wal`).size
 
 function restartsOf(databasePath: string): number {
   return readFileSync(`${databasePath}-wal`).readUInt32BE(RESTARTS_OFFSET)
@@ -39,7 +43,7 @@ describe('a served SQLite file', () => {
       }
     }
     try {
-      const store = openSqliteStore(path, { exclusive: true, checkpointAfterChanges: 1 })
+      const store = openSqliteStore(path, { exclusive: true, maxLogBytes: 8_192 })
       await store.addPets([pet(1n, 0)])
       for (let quantity = 1; quantity <= 3; quantity++) await store.changeStock([change(1n, quantity)])
       await store.close()
@@ -50,7 +54,7 @@ describe('a served SQLite file', () => {
   })
 
   test('has a write-ahead log that restarts under constant writes', async () => {
-    const store = openSqliteStore(path, { exclusive: true, checkpointAfterChanges: CHECKPOINT_AFTER })
+    const store = openSqliteStore(path, { exclusive: true, maxLogBytes: MAX_LOG_BYTES })
     await store.addPets(ids.map((id) => pet(id, 0)))
     const begun = restartsOf(path)
     let quantity = 0
@@ -68,6 +72,43 @@ describe('a served SQLite file', () => {
     const file = new Database(path, { readonly: true })
     expect(file.query('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' })
     file.close()
+  })
+
+  test('has a short write-ahead log, however large the changed rows are', async () => {
+    const store = openSqliteStore(path, { exclusive: true, maxLogBytes: MAX_LOG_BYTES })
+    await store.addPets([pet(1n, 0)])
+    const answer = 'x'.repeat(20_000)
+    const commit = (key: string, size = 1) =>
+      store.changeStock([
+        { ...change(1n, 1), idempotency: { key, fingerprint: '', answer: () => answer.repeat(size) } },
+      ])
+    await commit('one large commit', 1_000)
+    expect(logSize()).toBeGreaterThan(20_000_000)
+    const begun = restartsOf(path)
+    for (let written = 0; restartsOf(path) < begun + RESTARTS; written++) {
+      await commit(`key ${written}`)
+      await someTurns()
+    }
+    // The first commit after a restart shortens the file.
+    await until(async () => {
+      await commit('last')
+      return logSize() <= 2 * MAX_LOG_BYTES
+    })
+    await store.close()
+  })
+
+  test('starts with an empty write-ahead log after a kill', async () => {
+    const store = openSqliteStore(path, { exclusive: true })
+    await store.addPets(ids.map((id) => pet(id, 0)))
+    await store.changeStock(ids.map((id) => change(id, 7)))
+    const killed = join(folder, 'killed.db')
+    for (const suffix of ['', '-wal']) copyFileSync(path + suffix, killed + suffix)
+    await store.close()
+    expect(logSize(killed)).toBeGreaterThan(0)
+    const restarted = openSqliteStore(killed, { exclusive: true })
+    expect(logSize(killed)).toBe(0)
+    expect((await stockOf(restarted)).map(({ quantity }) => quantity)).toEqual(ids.map(() => 7))
+    await restarted.close()
   })
 
   test('shows commits of another process together with its own', async () => {

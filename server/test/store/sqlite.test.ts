@@ -49,8 +49,17 @@ categoryImportSuite('SQLite', underTest)
 importSuite('SQLite', underTest)
 adjustmentSuite('SQLite', underTest)
 
-/** Undoes the last migration. */
-const WITHOUT_PAIRING = 'ALTER TABLE keys DROP COLUMN paused_at; DROP TABLE pairing_codes'
+/** Undoes the migrations after 1.1.0. */
+const TABLES_OF_1_1 = `
+  DROP TABLE clocks;
+  ALTER TABLE webhooks DROP COLUMN held;
+  ALTER TABLE webhook_attempts DROP COLUMN is_parked;
+  DROP INDEX unapplied_thresholds;
+  ALTER TABLE categories DROP COLUMN threshold_change`
+const WITHOUT_LATER_TABLES = `
+  ALTER TABLE keys DROP COLUMN paused_at;
+  DROP TABLE pairing_codes;
+  ${TABLES_OF_1_1}`
 
 describe('SQLite file', () => {
   afterEach(discard)
@@ -143,10 +152,24 @@ describe('SQLite file', () => {
     await first.close()
     const older = new Database(path)
     older.run(FULL_TEXT_INDEX)
-    older.run(`${WITHOUT_PAIRING}; PRAGMA user_version = 2`)
+    older.run(`${WITHOUT_LATER_TABLES}; PRAGMA user_version = 2`)
     const store = openSqliteStore(path)
     await store.addPets([{ id: 1n, name: 'Rex', categoryId: 1n, status: 'available', quantity: 3 }])
     expect(older.query("SELECT name FROM sqlite_schema WHERE name LIKE 'pet_words%'").all()).toEqual([])
+    older.close()
+    await store.close()
+  })
+
+  test('of an older version loses the index of low pets, which no query reads', async () => {
+    const first = openSqliteStore(path)
+    await first.close()
+    const older = new Database(path)
+    older.run(`
+      CREATE INDEX IF NOT EXISTS stock_low ON stock (pet_id) WHERE is_low;
+      ${TABLES_OF_1_1};
+      PRAGMA user_version = 7`)
+    const store = openSqliteStore(path)
+    expect(older.query("SELECT name FROM sqlite_schema WHERE name = 'stock_low'").all()).toEqual([])
     older.close()
     await store.close()
   })
@@ -177,7 +200,7 @@ describe('SQLite file', () => {
         created_at INTEGER NOT NULL, expires_at INTEGER, ship_date INTEGER) STRICT;
       INSERT INTO orders SELECT id, pet_id, quantity, state, created_at, expires_at, ship_date FROM newer;
       DROP TABLE newer;
-      ${WITHOUT_PAIRING};
+      ${WITHOUT_LATER_TABLES};
       PRAGMA user_version = 3`)
     expect(() => file.run("UPDATE orders SET state = 'returned'")).toThrow('CHECK constraint failed')
 
@@ -199,7 +222,7 @@ describe('SQLite file', () => {
   })
 
   test('does not grow by the checks of a balancer', async () => {
-    const store = openSqliteStore(path, { exclusive: true, checkpointAfterChanges: 10 })
+    const store = openSqliteStore(path, { exclusive: true, maxLogBytes: 20_000 })
     let sizeBefore = 0
     // Each check writes a page. When the write-ahead log was copied, SQLite starts again at its beginning.
     await until(async () => {

@@ -157,5 +157,6 @@ export const importingOrders = fc
 export function removal(shop: ModelShop, id: bigint): 'removed' | 'unknown_pet' | 'in_use' {
   shop.orders.endHolds([id])
   if (shop.quantities.has(id) && shop.orders.hasOpen(id)) return 'in_use'
+  shop.record(id, 0)
   return shop.quantities.delete(id) ? 'removed' : 'unknown_pet'
 }

@@ -146,8 +146,8 @@ const importing = fc.tuple(who, batch).map(
       await staged.apply({ at: 5, keyId: 'import' })
       await staged.discard()
       for (const [id, value] of wanted) {
-        if (shop.quantities.has(id)) shop.record(id, value)
-        else shop.quantities.set(id, value)
+        shop.quantities.set(id, shop.quantities.get(id) ?? 0)
+        shop.record(id, value)
       }
     },
 )

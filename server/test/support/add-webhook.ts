@@ -13,7 +13,7 @@ export async function addWebhook(
     createdAt: 0,
     secret: newSecret(),
     revision: 1,
-    progress: { cursor: await store.latestEventCursor() },
+    progress: { cursor: await store.latestEventCursor(), held: [] },
   }
   await store.changeStock([{ type: 'create_webhook', webhook: newWebhook, keyId: 'test', at: 0 }])
   return newWebhook

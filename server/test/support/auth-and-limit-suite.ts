@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { PERMISSIONS } from '../../src/core/keys/api-key.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { PERMISSIONS, type Permission } from '../../src/core/keys/api-key.ts'
 import { OPERATIONS } from '../../src/http/routes.ts'
 import { standingOf } from './standing.ts'
 import { type Answer, type CallOptions, START, TestService } from './test-service.ts'
@@ -9,16 +9,21 @@ export interface GoodRequest {
   readonly operationId: string
   readonly method: string
   readonly path: string
-  readonly body?: string
+  /** A function if no two such requests may have the same body. */
+  readonly body?: string | (() => string)
   /** The status of its response, if that is not 200. */
   readonly status?: number
   /** The stock of pet 1 before the request, if it needs some. */
   readonly stock?: string
+  /** Runs before each test, if the store has room for only some such requests. */
+  readonly cleanUp?: (service: TestService) => Promise<void>
+  /** A second permission that the operation needs. */
+  readonly alsoNeeds?: Permission
 }
 
 /** The rules for every operation: each one runs this suite. */
 export function authAndLimitSuite(request: GoodRequest): void {
-  const { operationId, method, path, body, status = 200, stock } = request
+  const { operationId, method, path, body, status = 200, stock, cleanUp, alsoNeeds } = request
   const { permission, acceptsIdempotencyKey, isExemptFromLimits } =
     OPERATIONS.find((operation) => operation.operationId === operationId) ?? {}
   describe(`${operationId}: key and limits`, () => {
@@ -30,10 +35,11 @@ export function authAndLimitSuite(request: GoodRequest): void {
       if (stock !== undefined) await service.setQuantity(1n, stock)
     })
     afterAll(() => service.stop())
+    beforeEach(() => cleanUp?.(service))
 
     const send = (options: CallOptions = {}): Promise<Answer> =>
       service.call(method, path, {
-        ...(body === undefined ? {} : { body }),
+        ...(body === undefined ? {} : { body: typeof body === 'function' ? body() : body }),
         ...options,
         headers: { 'Content-Type': 'application/json', ...options.headers },
       })
@@ -154,8 +160,9 @@ export function authAndLimitSuite(request: GoodRequest): void {
       return
     }
 
-    test('its one permission is enough', async () => {
-      const { secret } = await service.createKey('pro', { permissions: [permission] })
+    test('no more than its permission is needed', async () => {
+      const permissions = [permission, ...(alsoNeeds === undefined ? [] : [alsoNeeds])]
+      const { secret } = await service.createKey('pro', { permissions })
       expect((await send({ key: secret })).status).toBe(status)
     })
 

@@ -4,6 +4,7 @@ import contract from '../../../openapi.json'
 /** The checked-in contract counts, not the code that generates it. */
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 ajv.addFormat('int64', true)
+ajv.addFormat('int32', true)
 ajv.addFormat('date-time', (text: string) => !Number.isNaN(Date.parse(text)))
 ajv.addSchema(contract, 'contract')
 

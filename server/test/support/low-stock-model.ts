@@ -1,6 +1,12 @@
 import { expect } from 'bun:test'
 import { isLow } from '../../src/core/stock/stock-draft.ts'
-import type { LowStockEvent, OrderEvent, RelistEvent, StockEvent } from '../../src/core/stock/stock-event.ts'
+import {
+  type LowStockEvent,
+  type OrderEvent,
+  petIdOf,
+  type RelistEvent,
+  type StockEvent,
+} from '../../src/core/stock/stock-event.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { StoreUnderTest } from '../store/store-under-test.ts'
 
@@ -59,7 +65,8 @@ export class LowStockModel {
 
   #play(event: StockEvent): void {
     if (event.kind === 'relist') throw new Error('nothing can be said of what was not told')
-    const petId = event.kind === 'order' ? event.order.petId : event.petId
+    const petId = petIdOf(event)
+    if (petId === undefined) return
     if (isCrossing(event)) this.#cross(petId, event)
     else this.#apply(petId, event)
   }

@@ -12,7 +12,11 @@ export async function removePet(
       return 'removed'
     case 'unknown_pet':
       return 'unknown_pet'
+    case 'record_changed':
+      throw new Error('the command has set no condition')
     case 'pet_reserved':
       return 'in_use'
+    case 'pet_has_stock':
+      return 'forbidden'
   }
 }

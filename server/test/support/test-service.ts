@@ -101,6 +101,8 @@ interface Options {
   readonly lookup?: Lookup
   /** How long a parallel burst may take to arrive. 0 by default, because most tests wait for each response. */
   readonly burstMs?: number
+  /** How long requests may take; the usual deadline by default. */
+  readonly deadlineMs?: number
   /** The real clock instead of the clock of the test. */
   readonly realTime?: boolean
 }
@@ -138,7 +140,7 @@ export class TestService {
 
   async #open(): Promise<void> {
     const { settings, wrapStore = (store: Store) => store, demoSecrets, realTime, lookup } = this.#options
-    const { burstMs = 0 } = this.#options
+    const { burstMs = 0, deadlineMs } = this.#options
     this.store = await openStore(
       this.#database.url,
       { tables: 'migrate', exclusive: true, ...(realTime ? {} : { clock: () => this.now }) },
@@ -155,6 +157,7 @@ export class TestService {
         ...(demoSecrets === undefined ? {} : { demoSecrets }),
         ...(lookup === undefined ? {} : { lookup }),
         burstMs,
+        deadlineMs,
         logSink: {
           write: async (text) => {
             this.logText += text

@@ -20,9 +20,9 @@ export class WebhookReceiver {
   reply: Reply = () => new Response(null, { status: 204 })
   readonly #server: Bun.Server<undefined>
 
-  constructor(port = 0) {
+  constructor(port = 0, hostname = '127.0.0.1') {
     this.#server = Bun.serve({
-      hostname: '127.0.0.1',
+      hostname,
       port,
       idleTimeout: 30,
       fetch: async (request) => {

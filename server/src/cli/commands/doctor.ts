@@ -9,11 +9,10 @@ import type { JsonFlags, PetstoreCommand } from '../arguments.ts'
 import { describeExposedFiles } from '../files.ts'
 import { failureText, formatCount, formatNumber, printJson } from '../terminal.ts'
 import { openConfiguredStore } from '../with-store.ts'
-import { findWebhookProblem } from './webhooks.ts'
 
 /** A `problem` makes the command fail. */
 interface Finding {
-  readonly check: 'settings' | 'network' | 'disk' | 'database' | 'webhooks' | 'clock'
+  readonly check: 'settings' | 'network' | 'disk' | 'database' | 'clock'
   readonly level: 'ok' | 'note' | 'problem'
   readonly text: string
   readonly advice?: string | undefined
@@ -151,15 +150,11 @@ async function checkContents(config: Config, kind: keyof typeof RESTORE_ADVICE):
     return [problem('database', failureText(error), advice)]
   }
   try {
-    const readinessProblems = await checkReadiness(store)
     return [
       ...(await checkIntegrity(store, kind).catch(reportFailedCheck)),
       ...(await checkSessionSettings(store).catch(reportFailedCheck)),
       ...checkClockGap(store),
-      // On PostgreSQL, listing webhooks assigns positions to new log rows, so the database must accept writes.
-      ...(readinessProblems.length === 0
-        ? await checkWebhooks(store).catch(reportFailedCheck)
-        : readinessProblems),
+      ...(await checkReadiness(store)),
     ]
   } finally {
     await store.close()
@@ -213,15 +208,6 @@ async function checkHolds(store: Store): Promise<Finding[]> {
   const advice =
     'start petstore serve, which releases them; if it is already running, its log shows the reason'
   return [note('database', text, advice)]
-}
-
-async function checkWebhooks(store: Store): Promise<Finding[]> {
-  const webhooks = await store.listWebhooks()
-  const problems = webhooks.flatMap((webhook) => findWebhookProblem(webhook, store.clock()) ?? [])
-  if (webhooks.length > 0 && problems.length === 0) {
-    return [ok('webhooks', 'no webhook is turned off or far behind')]
-  }
-  return problems.map(({ text, advice }) => note('webhooks', text, advice))
 }
 
 /**

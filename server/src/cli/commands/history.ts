@@ -1,12 +1,8 @@
-import type { HistoryEntry, PruneLimit } from '../../core/stock/history.ts'
+import type { PruneLimit } from '../../core/stock/history.ts'
 import type { HistoryStore } from '../../core/stock/stock-store.ts'
-import { ADJUST_KEY_ID, IMPORT_KEY_ID } from '../../core/transfer/import.ts'
-import type { Store } from '../../store/store.ts'
 import {
   type ConfirmFlags,
-  type JsonFlags,
   type PetstoreCommand,
-  parsePetId,
   type TimeResolver,
   throwUsageError,
   timeParser,
@@ -16,10 +12,7 @@ import {
   formatCount,
   formatMinute,
   formatNumber,
-  formatSecond,
   Progress,
-  printJson,
-  printList,
   requireConfirmation,
   runInterruptible,
 } from '../terminal.ts'
@@ -31,33 +24,16 @@ interface PruneFlags extends ConfirmFlags {
   readonly dryRun?: true
 }
 
-/** `petstore import` and `petstore adjust` change stock without a key; the history has these ids instead. */
-const COMMAND_BY_KEY_ID: ReadonlyMap<string, string> = new Map([
-  [IMPORT_KEY_ID, 'petstore import'],
-  [ADJUST_KEY_ID, 'petstore adjust'],
-])
-
 type PrunableStore = Pick<HistoryStore, 'countPrunable' | 'pruneHistory'>
 
-const PAGE_SIZE = 1_000
 /** Each commit deletes this many entries. A running service cannot write until the commit is done. */
 const BATCH_SIZE = 1_000
 const MIN_PAUSE_MS = 5
 
 export function addHistoryCommands(program: PetstoreCommand): void {
-  const history = program
+  program
     .command('history')
-    .usage('<petId> [options] | prune [options]')
-    .description('Show the stock changes of a pet, or delete old history entries.')
-  // The default command, so that `petstore history 7` works.
-  history
-    .command('show', { isDefault: true })
-    .usage('<petId> [options]')
-    .description('Show all stock changes of a pet, oldest first. Times are in UTC.')
-    .argument('<petId>', 'id of the pet', parsePetId)
-    .jsonOption()
-    .storeAction(showHistory)
-  history
+    .description('Delete old history entries.')
     .command('prune')
     .description(
       'Permanently delete the oldest history entries of stock, orders, pets and categories, even while the service is running. The stock stays the same.',
@@ -79,72 +55,6 @@ export function addHistoryCommands(program: PetstoreCommand): void {
     })
     .confirmOption('deletes the entries')
     .storeAction(pruneHistory)
-}
-
-async function showHistory({ store }: OpenedStore, petId: bigint, flags: JsonFlags): Promise<void> {
-  const pet = await store.findPet(petId)
-  const entries = await readOldestFirst(store, petId)
-  const removal = pet === undefined ? await store.findRemoval(petId) : undefined
-  if (pet === undefined && entries.length === 0 && removal === undefined) {
-    throw new Error(`there is no pet ${petId}, and the history has no changes for it`)
-  }
-  if (flags.json === true) {
-    const removalJson = removal === undefined ? [] : [{ ...originToJson(removal), removed: true }]
-    printJson([...entries.map(entryToJson), ...removalJson])
-    return
-  }
-  const hasReasons = entries.some(({ reason, reference }) => (reason ?? reference) !== undefined)
-  printList(entries, flags, {
-    columns: [
-      ['WHEN', ({ at }) => formatSecond(at)],
-      ['BEFORE', ({ before }) => before],
-      ['AFTER', ({ after }) => after],
-      ['CHANGE', ({ before, after }) => (after > before ? `+${after - before}` : String(after - before))],
-      ['KEY', authorOf],
-      ...(hasReasons ? REASON_COLUMNS : []),
-    ],
-    toJson: entryToJson,
-    emptyMessage: `The history has no stock changes for pet ${petId}.`,
-  })
-  if (removal !== undefined) {
-    console.log(`Pet ${petId} was removed at ${formatSecond(removal.at)} by ${authorOf(removal)}.`)
-  }
-}
-
-const REASON_COLUMNS = [
-  ['REASON', ({ reason }: HistoryEntry) => reason ?? ''],
-  ['REFERENCE', ({ reference }: HistoryEntry) => reference ?? ''],
-] as const
-
-async function readOldestFirst(
-  store: Pick<Store, 'listHistoryPage'>,
-  petId: bigint,
-): Promise<readonly HistoryEntry[]> {
-  const entries: HistoryEntry[] = []
-  let cursor: string | undefined
-  do {
-    const page = await store.listHistoryPage(petId, PAGE_SIZE, cursor)
-    if (page === 'unknown_cursor') throw new Error(`the store must accept its own cursor "${cursor}"`)
-    entries.push(...page.entries)
-    cursor = page.next
-  } while (cursor !== undefined)
-  return entries.reverse()
-}
-
-/** The name of the key or command that made the change, or the id of a key that no longer exists. */
-function authorOf({ keyId, keyName }: Pick<HistoryEntry, 'keyId' | 'keyName'>): string {
-  return COMMAND_BY_KEY_ID.get(keyId) ?? keyName
-}
-
-function originToJson(entry: Pick<HistoryEntry, 'petId' | 'at' | 'keyId' | 'keyName'>) {
-  const { petId, at, keyId } = entry
-  const author = authorOf(entry)
-  return { petId, at: new Date(at).toISOString(), keyId, keyName: author === keyId ? null : author }
-}
-
-function entryToJson(entry: HistoryEntry) {
-  const { before, after, reason, reference } = entry
-  return { ...originToJson(entry), before, after, change: after - before, reason, reference }
 }
 
 async function pruneHistory({ store, database }: OpenedStore, flags: PruneFlags): Promise<void> {

@@ -216,7 +216,7 @@ async function changeKey(reference: string, flags: ChangeFlags): Promise<void> {
     if (changes.length === 0) {
       throw new Error(`${key.id} ("${key.name}") already has these properties; nothing was changed`)
     }
-    await store.changeKey(key, change, stamp)
+    await store.changeKey(key.id, change, stamp)
     console.log(`Changed ${key.id} ("${key.name}") in ${database}.\n${changes.join('\n')}`)
   })
 }
@@ -294,7 +294,7 @@ async function setPaused(
   if ((key.pausedAt !== undefined) === paused) {
     throw new Error(`${key.id} ("${key.name}") is ${paused ? 'already' : 'not'} paused; nothing was changed`)
   }
-  await store.changeKey(key, { paused }, auditStamp(store.clock()))
+  await store.changeKey(key.id, { paused }, auditStamp(store.clock()))
   console.log(`${paused ? 'Paused' : 'Resumed'} ${key.id} ("${key.name}") in ${database}.`)
 }
 

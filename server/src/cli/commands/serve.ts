@@ -82,10 +82,15 @@ async function serve(flags: Flags): Promise<void> {
   const storeFlags = storeFlagsOf(flags)
   let facts: StoreFacts
   const flushFailure = Promise.withResolvers<Error>()
+  let logger: Logger | undefined
   const store = await openConfiguredStore(config, {
     tables: 'migrate',
     exclusive: true,
     onFlushFailure: flushFailure.resolve,
+    onFileLost: (loss) => {
+      if (logger === undefined) console.error(`petstore: ${loss.message}`)
+      else logger.failure('database', loss)
+    },
   })
   try {
     if (isDemo) await prepareDemo(store, store.clock())
@@ -107,7 +112,7 @@ async function serve(flags: Flags): Promise<void> {
     )
   }
   const service = await start(config, store, isDemo, passedSocket === undefined ? {} : { passedSocket })
-  process.on('SIGHUP', service.reloadTls)
+  logger = service.logger
   stopOnSignal(() => service.stop())
   void flushFailure.promise.then((error) => endAfterFlushFailure(service, error))
   // With LOG_FORMAT=json, every line of output is JSON.
@@ -177,7 +182,6 @@ async function runSupervisor(config: Config, facts: StoreFacts): Promise<void> {
   ])
   process.on('SIGINT', () => supervisor.stop())
   process.on('SIGTERM', () => supervisor.stop())
-  process.on('SIGHUP', () => supervisor.signal('SIGHUP'))
   const metricsPort = config.metricsPort === 'off' ? undefined : config.metricsPort
   const printBanner = () => {
     if (config.logFormat !== 'json') console.log(banner(config, { port, metricsPort }, facts))
@@ -191,7 +195,8 @@ async function runWorker(config: Config, index: number, isDemo: boolean): Promis
   const hasFixedPort = config.metricsPort !== 'off' && config.metricsPort !== 0
   const metricsPort = hasFixedPort ? Number(config.metricsPort) + index : config.metricsPort
   const service = await start({ ...config, metricsPort }, store, isDemo, { sharesPort: true })
-  process.on('SIGHUP', service.reloadTls)
+  // Without a handler, closing the terminal would end the worker.
+  process.on('SIGHUP', () => {})
   const stop = stopOnSignal(() => service.stop())
   // After `disconnect`, the supervisor has ended and can no longer stop this worker.
   process.on('disconnect', stop)

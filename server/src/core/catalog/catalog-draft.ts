@@ -1,9 +1,19 @@
-import type { BarcodeTaken, ChangeOrigin, CommandOf, InvalidCategory, OutcomeOf } from '../stock/command.ts'
+import { randomUUID } from 'node:crypto'
+import type {
+  BarcodeTaken,
+  CategoryNameTaken,
+  ChangeOrigin,
+  CommandOf,
+  InvalidCategory,
+  OutcomeOf,
+} from '../stock/command.ts'
 import type { LockedEntry } from '../stock/inventory.ts'
 import { toFailure } from '../stock/refusal.ts'
 import { type StockDraft, takeId } from '../stock/stock-draft.ts'
 import { type ErrorDetail, ServiceError } from '../values/errors.ts'
 import { invalidField, isSameRecord, withUpdate } from '../values/field.ts'
+import { allowsRecord } from '../values/record-tag.ts'
+import { nameKey } from './catalog-fields.ts'
 import { CATEGORY, type Category } from './category.ts'
 import {
   barcodeTaken,
@@ -18,7 +28,7 @@ import {
 /** The part of the catalogue that a commit has locked and read. */
 export interface LockedCatalog {
   readonly pets: ReadonlyMap<bigint, Pet>
-  /** The categories that the commands name, and the categories of the pets above. */
+  /** The categories of the commands and of the pets above; all categories if a command gives a category a name. */
   readonly categories: ReadonlyMap<bigint, Category>
   /** The pet ids by barcode, for the barcodes that the commands name and that are in use. */
   readonly barcodes: ReadonlyMap<string, bigint>
@@ -35,8 +45,10 @@ export interface CatalogChanges {
   readonly pets: ReadonlyMap<bigint, PetWithEntry | undefined>
   /** Each changed category; `undefined` for a removed category. */
   readonly categories: ReadonlyMap<bigint, Category | undefined>
-  /** Categories with a new threshold. It applies to the pets of the category that have no threshold of their own. */
-  readonly newThresholds: readonly (Category & { readonly by: ChangeOrigin })[]
+  /** The new threshold of each pet that `apply_thresholds` changes. */
+  readonly thresholds: ReadonlyMap<bigint, number | null>
+  /** The categories with a new threshold, each with a unique id of the change. */
+  readonly thresholdChanges: ReadonlyMap<bigint, string>
 }
 
 export interface PetWithEntry {
@@ -78,7 +90,8 @@ export class CatalogDraft {
   readonly #pets = new Map<bigint, Pet | undefined>()
   readonly #categories = new Map<bigint, Category | undefined>()
   readonly #barcodes = new Map<string, bigint | undefined>()
-  readonly #newThresholds: CatalogChanges['newThresholds'][number][] = []
+  readonly #petsWithNewThreshold = new Set<bigint>()
+  readonly #thresholdChanges = new Map<bigint, string>()
   #takenPetIdCount = 0
   #takenCategoryIdCount = 0
 
@@ -89,7 +102,12 @@ export class CatalogDraft {
 
   get changes(): CatalogChanges {
     const pets = new Map(Array.from(this.#pets.keys(), (id) => [id, this.#findExisting(id)]))
-    return { pets, categories: this.#categories, newThresholds: this.#newThresholds }
+    const thresholds = new Map<bigint, number | null>()
+    for (const petId of this.#petsWithNewThreshold) {
+      const entry = this.#stock.findEntry(petId)
+      if (entry !== undefined) thresholds.set(petId, entry.lowStockAt)
+    }
+    return { pets, categories: this.#categories, thresholds, thresholdChanges: this.#thresholdChanges }
   }
 
   createPet(command: CommandOf<'create_pet'>): OutcomeOf<'create_pet'> {
@@ -112,6 +130,7 @@ export class CatalogDraft {
         ? { type: 'unknown_pet' }
         : { type: 'invalid_category', categoryId }
     }
+    if (!allowsRecord(command, PET, existing.pet)) return { type: 'record_changed' }
     const plan = this.#planUpdate(existing, patch)
     if (plan.type !== 'planned') return plan
     this.#releaseBarcode(plan)
@@ -146,12 +165,14 @@ export class CatalogDraft {
   }
 
   removePet(command: CommandOf<'remove_pet'>): OutcomeOf<'remove_pet'> {
-    const { petId } = command
-    const entry = this.#stock.findEntry(petId)
-    if (entry === undefined) return { type: 'unknown_pet' }
+    const { petId, onlyIfEmpty } = command
+    const existing = this.#findExisting(petId)
+    if (existing === undefined) return { type: 'unknown_pet' }
+    const { pet, entry } = existing
+    if (onlyIfEmpty && entry.quantity > 0) return { type: 'pet_has_stock' }
+    if (!allowsRecord(command, PET, pet)) return { type: 'record_changed' }
     if (entry.reserved > 0) return { type: 'pet_reserved', reserved: entry.reserved }
-    const barcode = this.#findPet(petId)?.barcode
-    if (barcode !== undefined) this.#barcodes.set(barcode, undefined)
+    if (pet.barcode !== undefined) this.#barcodes.set(pet.barcode, undefined)
     this.#stock.removePet(petId, command)
     this.#pets.set(petId, undefined)
     return { type: 'done' }
@@ -162,6 +183,8 @@ export class CatalogDraft {
     const id = chosenId ?? takeId(this.#locked.newCategoryIds, this.#takenCategoryIdCount++, 'categories')
     if (this.#findCategory(id) !== undefined) return { type: 'category_exists', categoryId: id }
     const category = withUpdate(CATEGORY, { id, ...record })
+    const conflict = this.#findNameConflict(category)
+    if (conflict !== undefined) return conflict
     this.#categories.set(id, category)
     this.#stock.logCategory(category, 'created', command)
     return { type: 'done', category }
@@ -171,18 +194,36 @@ export class CatalogDraft {
     const { categoryId, patch } = command
     const before = this.#findCategory(categoryId)
     if (before === undefined) return { type: 'unknown_category' }
+    if (!allowsRecord(command, CATEGORY, before)) return { type: 'record_changed' }
     const category = withUpdate(CATEGORY, before, patch)
     if (isSameRecord(CATEGORY, before, category)) return { type: 'done', category }
+    // Older stores may have categories with equal names. They can be changed as long as they keep their names.
+    const conflict = category.name === before.name ? undefined : this.#findNameConflict(category)
+    if (conflict !== undefined) return conflict
     this.#categories.set(categoryId, category)
-    if (category.lowStockAt !== before.lowStockAt) this.#newThresholds.push({ ...category, by: command })
+    if (category.lowStockAt !== before.lowStockAt) this.#thresholdChanges.set(categoryId, randomUUID())
     this.#stock.logCategory(category, 'changed', command)
     return { type: 'done', category }
+  }
+
+  applyThresholds({ petIds }: CommandOf<'apply_thresholds'>): OutcomeOf<'apply_thresholds'> {
+    for (const petId of petIds) {
+      const existing = this.#findExisting(petId)
+      if (existing === undefined) continue
+      const { pet, entry } = existing
+      const lowStockAt = thresholdOf(pet, this.#findCategory(pet.categoryId))
+      if (entry.lowStockAt === lowStockAt) continue
+      this.#stock.setThreshold(petId, lowStockAt)
+      this.#petsWithNewThreshold.add(petId)
+    }
+    return { type: 'done' }
   }
 
   removeCategory(command: CommandOf<'remove_category'>): OutcomeOf<'remove_category'> {
     const { categoryId } = command
     const category = this.#findCategory(categoryId)
     if (category === undefined) return { type: 'unknown_category' }
+    if (!allowsRecord(command, CATEGORY, category)) return { type: 'record_changed' }
     if (this.#locked.categoriesWithPets.has(categoryId)) return { type: 'category_has_pets' }
     this.#categories.set(categoryId, undefined)
     this.#stock.logCategory(category, 'removed', command)
@@ -239,7 +280,7 @@ export class CatalogDraft {
     const { quantity, reserved } = entry
     if (pet.barcode !== undefined) this.#barcodes.set(pet.barcode, pet.id)
     if (before === undefined || !isSameRecord(PET, before, pet)) {
-      const lowStockAt = pet.lowStockAt ?? category.lowStockAt ?? null
+      const lowStockAt = thresholdOf(pet, category)
       this.#stock.putPet(pet, { quantity, reserved, status: pet.status, lowStockAt }, by)
       this.#pets.set(pet.id, pet)
     }
@@ -262,6 +303,15 @@ export class CatalogDraft {
       : this.#locked.categories.get(categoryId)
   }
 
+  #findNameConflict({ id, name }: Category): CategoryNameTaken | undefined {
+    const key = nameKey(name)
+    const current = new Map<bigint, Category | undefined>([...this.#locked.categories, ...this.#categories])
+    const owner = current
+      .values()
+      .find((other) => other !== undefined && other.id !== id && nameKey(other.name) === key)
+    return owner === undefined ? undefined : { type: 'category_name_taken', owner }
+  }
+
   #findBarcodeConflict({ id: petId, barcode }: Pet, { releasedBarcodes }: Batch): BarcodeTaken | undefined {
     if (barcode === undefined || releasedBarcodes.has(barcode)) return undefined
     const owner = this.#barcodes.has(barcode)
@@ -279,6 +329,10 @@ export class CatalogDraft {
       if (this.#stock.findEntry(id) === undefined && !chosenIds.has(id)) return id
     }
   }
+}
+
+function thresholdOf(pet: Pet, category: Category | undefined): number | null {
+  return pet.lowStockAt ?? category?.lowStockAt ?? null
 }
 
 function toError(plan: Exclude<PetPlan | MissingFields, PlannedPet>, upsert: PetUpsert): ServiceError {
@@ -302,10 +356,10 @@ function missingFields({ id, name, categoryId }: PetUpsert): ServiceError {
 
 const STOCK_FORBIDDEN = {
   code: 'forbidden',
-  message: 'this key may not change the stock of a pet that exists: it needs the permission "stock"',
+  message: 'this key may not change the stock: it needs the permission "stock"',
   field: 'quantity',
 } as const
 
 function changesStock({ before, entry }: PlannedPet, { quantity }: PetUpsert): boolean {
-  return before !== undefined && quantity !== undefined && quantity !== entry.quantity
+  return quantity !== undefined && quantity !== (before === undefined ? 0 : entry.quantity)
 }

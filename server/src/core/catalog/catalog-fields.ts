@@ -2,10 +2,15 @@ import { isCleanText, Text } from '../values/field.ts'
 
 export const MAX_NAME_LENGTH = 200
 const MAX_BARCODE_LENGTH = 48
-/** Control characters, and U+FFFD, which decoders substitute for damaged text. */
-const INVALID_IN_NAME = /[\p{Cc}\ufffd]/u
+/**
+ * Control characters; U+FFFD, which decoders substitute for damaged text; and the characters that change the direction of text,
+ * with which a name can alter how the text around it is shown.
+ */
+const INVALID_IN_NAME = /[\p{Cc}\p{Bidi_Control}\ufffd]/u
+/** Zero-width characters are allowed only beside visible ones, because emoji and some scripts need them. U+2800 looks blank. */
+const VISIBLE = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]/u
 const BARCODE = new RegExp(`^[!-~]{1,${MAX_BARCODE_LENGTH}}$`)
-export const EXPECTED_NAME = `1 to ${MAX_NAME_LENGTH} characters of UTF-8 text, not only blanks, without line ends or other control characters`
+export const EXPECTED_NAME = `1 to ${MAX_NAME_LENGTH} characters of UTF-8 text, at least one of them visible, without line ends, other control characters and characters that change the direction of text`
 
 export const Name = (description: string) =>
   Text({ minLength: 1, maxLength: MAX_NAME_LENGTH, description }, EXPECTED_NAME, isName)
@@ -22,7 +27,13 @@ export const Barcode = Text(
 )
 
 export function isName(text: string): boolean {
-  return text.trim() !== '' && isCleanText(text, MAX_NAME_LENGTH, INVALID_IN_NAME)
+  return VISIBLE.test(text) && isCleanText(text, MAX_NAME_LENGTH, INVALID_IN_NAME)
+}
+
+/** Names with the same key count as equal: case and surrounding blanks are ignored. */
+export function nameKey(text: string): string {
+  // Upper case first, because it makes ß and SS equal.
+  return text.trim().normalize('NFC').toUpperCase().toLowerCase()
 }
 
 export function isBarcode(text: string): boolean {

@@ -1,10 +1,12 @@
 import Type from 'typebox'
 import { notFound, type ServiceError } from '../values/errors.ts'
-import { Int64, Quantity, type RecordOf, updateOf } from '../values/field.ts'
+import { Int64, Quantity, quote, type RecordOf, updateOf } from '../values/field.ts'
 import { Name } from './catalog-fields.ts'
 
 const CHANGEABLE = {
-  name: Name('Name of the category, without control characters.'),
+  name: Name(
+    'Name of the category, without control characters. No two categories have the same name, regardless of case.',
+  ),
   lowStockAt: Type.Optional(
     Quantity(
       'The low-stock threshold of the pets in this category that have no threshold of their own. A pet is low if at most this many units are available.',
@@ -30,6 +32,11 @@ export type ImportedCategory = Pick<Category, 'id' | 'name'> & Pick<CategoryPatc
 /** The name of a category that is created only because a pet has its id as `categoryId`. */
 export function defaultCategoryName(id: bigint): string {
   return `Category ${id}`
+}
+
+/** Such as `category 3 is already called "Dogs"`. */
+export function nameTaken({ id, name }: Pick<Category, 'id' | 'name'>): string {
+  return `category ${id} is already called ${quote(name)}, and category names are unique regardless of case; use category ${id} or choose another name`
 }
 
 export function categoryNotFound(categoryId: bigint): ServiceError {

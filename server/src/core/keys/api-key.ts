@@ -25,8 +25,8 @@ export const PLAN_LIMITS: Readonly<Record<Exclude<Plan, 'enterprise'>, Limits>> 
 export const PERMISSIONS = ['stock', 'orders', 'pets', 'webhooks', 'keys'] as const
 export type Permission = (typeof PERMISSIONS)[number]
 
-/** The permissions of a new key if none are given. Managing keys is always granted explicitly. */
-export const DEFAULT_PERMISSIONS: readonly Permission[] = PERMISSIONS.filter((each) => each !== 'keys')
+/** The permissions of a new key if none are given. Webhooks, which send data elsewhere, and keys are always granted explicitly. */
+export const DEFAULT_PERMISSIONS: readonly Permission[] = ['stock', 'orders', 'pets']
 
 /** A key as it is stored. Each of its secrets is displayed once, and only its hash and hint are stored. */
 export const KEY_ROW = {
@@ -61,7 +61,10 @@ export function createKeyId(): string {
   return `key_${randomText(ALPHABET, 16)}`
 }
 
-export function keyState(key: ApiKey, now: number): 'active' | 'paused' | 'expired' | 'revoked' {
+export function keyState(
+  key: Pick<ApiKey, 'revokedAt' | 'expiresAt' | 'pausedAt'>,
+  now: number,
+): 'active' | 'paused' | 'expired' | 'revoked' {
   // Does not compare with `now`: a clock that is set back must not reactivate a revoked key.
   if (key.revokedAt !== undefined) return 'revoked'
   if (key.expiresAt !== undefined && key.expiresAt <= now) return 'expired'
@@ -74,7 +77,7 @@ export function formatPermissions(permissions: readonly Permission[]): string {
 }
 
 /** Ignores unknown names: a later version of the service may have stored them. */
-function parsePermissions(text: string): readonly Permission[] {
+export function parsePermissions(text: string): readonly Permission[] {
   const names = text.split(',')
   return PERMISSIONS.filter((permission) => names.includes(permission))
 }
@@ -87,13 +90,16 @@ const PERMITTED_ACTIONS: Readonly<Record<Permission, string>> = {
   keys: 'read or change keys',
 }
 
-export function requirePermission(
-  { id, permissions }: Pick<ApiKey, 'id' | 'permissions'>,
-  needed: Permission,
-): void {
-  if (permissions.includes(needed)) return
+type PermittedKey = Pick<ApiKey, 'id' | 'permissions'>
+
+export function requirePermission(key: PermittedKey, needed: Permission): void {
+  if (!key.permissions.includes(needed)) throw permissionError(key, needed)
+}
+
+/** The error for a key that lacks a permission. */
+export function permissionError({ id, permissions }: PermittedKey, needed: Permission): ServiceError {
   const withNeeded = PERMISSIONS.filter((each) => each === needed || permissions.includes(each))
-  throw new ServiceError(
+  return new ServiceError(
     'forbidden',
     `this key may not ${PERMITTED_ACTIONS[needed]}: it needs the permission "${needed}" (petstore keys change ${id} --may ${formatPermissions(withNeeded)})`,
   )
@@ -104,6 +110,22 @@ export interface KeyChange extends Partial<Pick<ApiKey, 'name' | 'permissions'>>
   readonly allowance?: Pick<ApiKey, 'plan' | 'limits'>
   readonly expiresAt?: number | 'never'
   readonly paused?: boolean
+}
+
+/** The key as it is after the change. A pause keeps the time of an earlier pause. */
+export function changedKey(key: ApiKey, change: KeyChange, at: number): ApiKey {
+  const { name = key.name, permissions = key.permissions, allowance = key } = change
+  const { expiresAt = key.expiresAt ?? 'never', paused = key.pausedAt !== undefined } = change
+  const { expiresAt: _, pausedAt = at, ...otherFields } = key
+  return {
+    ...otherFields,
+    name,
+    permissions,
+    plan: allowance.plan,
+    limits: allowance.limits,
+    ...(expiresAt === 'never' ? {} : { expiresAt }),
+    ...(paused ? { pausedAt } : {}),
+  }
 }
 
 /** One line for each field that changes, with its old and new value. */

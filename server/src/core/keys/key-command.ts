@@ -1,18 +1,22 @@
 import { notFound, ServiceError } from '../values/errors.ts'
+import { allowsRecord, recordChanged, type TagCondition } from '../values/record-tag.ts'
 import {
   type ApiKey,
+  changedKey,
   formatAllowance,
+  KEY_ROW,
   type KeyChange,
   keyState,
   PLANS,
   requirePermission,
   type StoredSecret,
+  toKeyRow,
 } from './api-key.ts'
 import type { StoredPairingCode } from './pairing.ts'
 
 export type KeyCommand =
   | { readonly type: 'create'; readonly key: ApiKey; readonly secret: StoredSecret }
-  | { readonly type: 'change'; readonly keyId: string; readonly change: KeyChange }
+  | ({ readonly type: 'change'; readonly keyId: string; readonly change: KeyChange } & TagCondition)
   /**
    * Adds a secret. The earlier secrets expire at `earlierSecretsEndAt` at the latest, or are deleted if `earlierSecretsEndAt`
    * is not in the future.
@@ -23,9 +27,12 @@ export type KeyCommand =
       readonly secret: StoredSecret
       readonly earlierSecretsEndAt: number
     }
-  | { readonly type: 'revoke'; readonly keyId: string }
+  | ({ readonly type: 'revoke'; readonly keyId: string } & TagCondition)
   /** Replaces the earlier pairing code of the key. */
   | { readonly type: 'create_pairing_code'; readonly keyId: string; readonly code: StoredPairingCode }
+
+/** The commands that can end the management of keys. */
+export type KeyEdit = Extract<KeyCommand, { readonly type: 'change' | 'revoke' }>
 
 /** The keys that a decision depends on. They are locked until the commit. */
 interface LockedKeys {
@@ -36,35 +43,65 @@ interface LockedKeys {
 }
 
 /**
- * Throws if the actor may not run the command. A key can manage only keys whose permissions it has. It can grant only its own
- * permissions, and no higher plan, higher limit or later expiry than its own. The only active key with the permission `keys`
- * cannot give up the permission, nor revoke, pause or expire itself, so no command leaves the store without an active key that
- * manages keys.
+ * Throws if the actor may not run the command. A key manages only keys whose permissions it has. After the command, the target
+ * has no permission that the actor lacks, and no higher plan, higher limit or later expiry than the actor, unless the command
+ * only takes away. A rotation and a pairing code hand out a secret, which grants everything that the target has.
  */
 export function requireAllowed(command: KeyCommand, keys: LockedKeys, at: number): void {
   const actor = requireManager(keys.actor, at)
   if (command.type === 'create') {
-    requireGrantable(actor, grantOf(command.key))
+    requireGrantable(actor, command.key)
     return
   }
   const target = requireUnrevoked(command.keyId, keys.target)
   requireManageable(actor, target)
   switch (command.type) {
-    case 'change':
-      requireGrantable(actor, command.change)
-      if (endsManagement(command.change)) requireRemainingManager(actor, target, keys.managers, at)
+    case 'change': {
+      const after = changedKey(target, command.change, at)
+      if (!onlyTakesAway(target, after)) requireGrantable(actor, after)
+      requireTag(command, target)
+      requireRemainingManager(command, keys, at)
       return
-    // A rotation and a pairing code hand out a secret, which grants everything that the key has.
+    }
     case 'rotate':
-      requireGrantable(actor, grantOf(target))
+      requireGrantable(actor, target)
       return
     case 'create_pairing_code':
-      requireGrantable(actor, grantOf(target))
+      requireGrantable(actor, target)
       requireActive(target, at)
       return
     case 'revoke':
-      requireRemainingManager(actor, target, keys.managers, at)
+      requireTag(command, target)
+      requireRemainingManager(command, keys, at)
   }
+}
+
+function requireTag(condition: TagCondition, key: ApiKey): void {
+  if (!allowsRecord(condition, KEY_ROW, toKeyRow(key))) throw recordChanged(key.id)
+}
+
+/**
+ * Throws if the command would leave the store without an unpaused key that manages keys and never expires. This applies to the
+ * operator as well.
+ */
+export function requireRemainingManager(
+  command: KeyEdit,
+  { target, managers }: Omit<LockedKeys, 'actor'>,
+  at: number,
+): void {
+  const before = requireUnrevoked(command.keyId, target)
+  const after = command.type === 'revoke' ? undefined : changedKey(before, command.change, at)
+  if (!managesForever(before) || (after !== undefined && managesForever(after))) return
+  if (managers.some((key) => key.id !== before.id && managesForever(key))) return
+  throw new ServiceError(
+    'in_use',
+    `${before.id} is the only unpaused key without expiry that has the permission "keys"; create or change another key so that it has all of this first`,
+  )
+}
+
+function managesForever({ permissions, expiresAt, pausedAt, revokedAt }: ApiKey): boolean {
+  const hasEnd = expiresAt !== undefined || pausedAt !== undefined || revokedAt !== undefined
+  return permissions.includes('keys') && !hasEnd
 }
 
 /** The actor may have been changed after its request was authenticated. */
@@ -104,53 +141,44 @@ function requireManageable(actor: ApiKey, target: ApiKey): void {
   )
 }
 
-type Grant = Pick<KeyChange, 'permissions' | 'allowance' | 'expiresAt'>
-
-function grantOf(key: ApiKey): Grant {
-  return { permissions: key.permissions, allowance: key, expiresAt: key.expiresAt ?? 'never' }
+/** Whether the key has nothing after the change that it did not have before. A new name counts as new. */
+function onlyTakesAway(before: ApiKey, after: ApiKey): boolean {
+  const isResumed = before.pausedAt !== undefined && after.pausedAt === undefined
+  return (
+    before.name === after.name &&
+    !isResumed &&
+    after.permissions.every((permission) => before.permissions.includes(permission)) &&
+    !exceeds(after, before) &&
+    !outlives(after, before)
+  )
 }
 
-function requireGrantable(actor: ApiKey, { permissions = [], allowance, expiresAt }: Grant): void {
-  const missing = permissions.find((permission) => !actor.permissions.includes(permission))
+/** Throws if the key has more than the actor. */
+function requireGrantable(actor: ApiKey, key: ApiKey): void {
+  const missing = key.permissions.find((permission) => !actor.permissions.includes(permission))
   if (missing !== undefined) {
     throw forbidden(`this key may not grant the permission "${missing}", which it lacks`)
   }
-  if (allowance !== undefined && exceeds(allowance, actor)) {
+  if (exceeds(key, actor)) {
     throw forbidden(
-      `this key may not grant ${formatAllowance(allowance)}, which is more than its own ${formatAllowance(actor)}`,
+      `this key may not grant ${formatAllowance(key)}, which is more than its own ${formatAllowance(actor)}`,
     )
   }
-  if (expiresAt === undefined || actor.expiresAt === undefined) return
-  if (expiresAt === 'never' || expiresAt > actor.expiresAt) {
+  if (actor.expiresAt !== undefined && outlives(key, actor)) {
     const ownExpiry = new Date(actor.expiresAt).toISOString()
     throw forbidden(`this key expires at ${ownExpiry} and may not grant access beyond that time`)
   }
 }
 
-function exceeds(one: Pick<ApiKey, 'plan' | 'limits'>, other: Pick<ApiKey, 'plan' | 'limits'>): boolean {
+function outlives(one: ApiKey, other: ApiKey): boolean {
+  return (one.expiresAt ?? Number.POSITIVE_INFINITY) > (other.expiresAt ?? Number.POSITIVE_INFINITY)
+}
+
+function exceeds(one: ApiKey, other: ApiKey): boolean {
   return (
     PLANS.indexOf(one.plan) > PLANS.indexOf(other.plan) ||
     one.limits.perMinute > other.limits.perMinute ||
     one.limits.perDay > other.limits.perDay
-  )
-}
-
-function endsManagement({ paused, permissions, expiresAt }: KeyChange): boolean {
-  return paused === true || permissions?.includes('keys') === false || typeof expiresAt === 'number'
-}
-
-/** Ensures that an active key can still manage keys. If the target is another key, the actor remains. */
-function requireRemainingManager(
-  actor: ApiKey,
-  target: ApiKey,
-  managers: readonly ApiKey[],
-  at: number,
-): void {
-  const hasOther = managers.some((key) => key.id !== actor.id && keyState(key, at) === 'active')
-  if (target.id !== actor.id || hasOther) return
-  throw new ServiceError(
-    'in_use',
-    'this is the only active key with the permission "keys"; give the permission to another key first',
   )
 }
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../values/clock.ts'
+import type { TagCondition } from '../values/record-tag.ts'
 import {
   type ApiKey,
   createKeyId,
@@ -39,8 +40,8 @@ export class KeyManager {
     return { record: await this.#run(actor, { type: 'create', key, secret: storedSecret }, at), secret }
   }
 
-  change(actor: ApiKey, keyId: string, change: KeyChange): Promise<KeyRecord> {
-    return this.#run(actor, { type: 'change', keyId, change }, this.#parts.clock())
+  change(actor: ApiKey, keyId: string, change: KeyChange, { onlyIfTags }: TagCondition): Promise<KeyRecord> {
+    return this.#run(actor, { type: 'change', keyId, change, onlyIfTags }, this.#parts.clock())
   }
 
   async rotate(actor: ApiKey, keyId: string, graceMs: number): Promise<IssuedKey> {
@@ -54,8 +55,8 @@ export class KeyManager {
     return { record: await this.#run(actor, command, at), secret }
   }
 
-  async revoke(actor: ApiKey, keyId: string): Promise<void> {
-    await this.#run(actor, { type: 'revoke', keyId }, this.#parts.clock())
+  async revoke(actor: ApiKey, keyId: string, { onlyIfTags }: TagCondition): Promise<void> {
+    await this.#run(actor, { type: 'revoke', keyId, onlyIfTags }, this.#parts.clock())
   }
 
   async createPairingCode(actor: ApiKey, keyId: string) {

@@ -1,4 +1,5 @@
 import type { WindowCount } from '../limits/limit-store.ts'
+import type { WebhookAction } from '../webhooks/webhooks-draft.ts'
 import type { ApiKey, KeyChange, Plan, StoredSecret } from './api-key.ts'
 import type { KeyCommand } from './key-command.ts'
 import type { StoredPairingCode } from './pairing.ts'
@@ -9,7 +10,15 @@ export interface AuditStamp {
   readonly actor: string
 }
 
-export type KeyAction = 'create' | 'change' | 'rotate' | 'revoke' | 'unban' | 'create pairing code' | 'pair'
+export type KeyAction =
+  | 'create'
+  | 'change'
+  | 'rotate'
+  | 'revoke'
+  | 'unban'
+  | 'create pairing code'
+  | 'pair'
+  | WebhookAction
 
 interface AuditEntry extends AuditStamp {
   readonly action: KeyAction
@@ -47,8 +56,8 @@ export interface KeyStore {
   findKeyRecord(keyId: string): Promise<KeyRecord | undefined>
   /** Runs the command if `requireAllowed` allows it, which is checked in the same commit. Returns the key after the command. */
   runKeyCommand(actorId: string, command: KeyCommand, at: number): Promise<KeyRecord>
-  /** Writes only the changed fields, because another process may change the others. `key` is the key before the change. */
-  changeKey(key: ApiKey, change: KeyChange, stamp: AuditStamp): Promise<void>
+  /** Changes a key for the operator. `requireRemainingManager` is checked in the same commit. */
+  changeKey(keyId: string, change: KeyChange, stamp: AuditStamp): Promise<void>
   /**
    * Adds a secret. The earlier secrets expire at `earlierSecretsEndAt` at the latest, or are deleted if `earlierSecretsEndAt`
    * is not in the future.
@@ -59,6 +68,7 @@ export interface KeyStore {
     earlierSecretsEndAt: number,
     stamp: AuditStamp,
   ): Promise<void>
+  /** Revokes a key for the operator. `requireRemainingManager` is checked in the same commit. */
   revokeKey(keyId: string, stamp: AuditStamp): Promise<void>
   /** Adds a pairing code, which replaces the earlier pairing code of the key. */
   addPairingCode(keyId: string, code: StoredPairingCode, stamp: AuditStamp): Promise<void>

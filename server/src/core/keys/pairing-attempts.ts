@@ -3,7 +3,7 @@ import type { ApiKey } from './api-key.ts'
 import type { KeyStore } from './key-store.ts'
 
 /** The number of wrong codes after which an address is blocked. */
-const MAX_WRONG_CODES = 10
+export const MAX_WRONG_CODES = 10
 /** How long an address is blocked, and how long its wrong codes count after its latest attempt. */
 const BLOCK_MS = 10 * MINUTE
 /** Limits the memory: beyond this number, the address that has made no attempt for the longest time is forgotten. */

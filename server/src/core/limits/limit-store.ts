@@ -34,11 +34,17 @@ export interface LimitState {
   ban?: Ban
 }
 
-export interface WindowStatus {
+/** A limit as the headers of a response report it. */
+export interface LimitStatus {
   readonly limit: number
   readonly remaining: number
-  /** In milliseconds, always a multiple of 1,000. */
+  /** In milliseconds. If no requests remain, the next request is admitted from this time on. */
   readonly resetAt: number
+}
+
+/** `resetAt` is a multiple of 1,000. */
+export interface WindowStatus extends LimitStatus {
+  readonly window: 'minute' | 'day'
 }
 
 export interface KeyWindows {
@@ -49,7 +55,7 @@ export interface KeyWindows {
 
 export type Refusal = 'rate_limit_exceeded' | 'key_banned'
 
-/** The decision on a request, with the status of the window that has fewer requests left. */
+/** The decision on a request, with the status that `reportedWindow` selects. */
 export interface Admission extends WindowStatus {
   /** The time of the decision, by the same clock as `resetAt`. */
   readonly at: number
@@ -126,16 +132,29 @@ export interface LedgerStore extends Pick<UsageStore, 'loadLimits'> {
   listLiftedBans(now: number): Promise<{ readonly keyId: string; readonly number: number }[]>
 }
 
+/** The state of a key, and the time of the store when it was read. */
+export interface TimedState {
+  readonly state: LimitState
+  readonly now: number
+}
+
 /** The counts that several processes share. */
 export interface SharedLimitStore {
-  /** Locks the states of these keys, and saves the records that `change` returns. A retry calls `change` again. */
+  /** Takes no lock and writes nothing. The state of a key that was never used is new. */
+  readState(keyId: string): Promise<TimedState>
+  /**
+   * Locks the states of these keys, and saves the records that `change` returns. A retry calls `change` again. With a brief lock
+   * wait, resolves to `locked` if another process has locked a state. Then nothing is saved.
+   */
   changeLimits(
     keyIds: readonly string[],
     change: (states: ReadonlyMap<string, LimitState>, now: number) => readonly LimitRecord[],
-  ): Promise<void>
+    lockWait?: 'brief' | 'full',
+  ): Promise<'saved' | 'locked'>
   /**
    * Counts the requests of each key that is clearly within its limits: both windows have room, the key is not banned, and the
-   * clock was not set back. The result lacks the other keys, which need a closer check.
+   * clock was not set back. The result lacks the other keys, which need a closer check. If another process has locked a state,
+   * it lacks all keys.
    */
   countRequests(counts: readonly RequestCount[]): Promise<ReadonlyMap<string, CountedWindows>>
 }

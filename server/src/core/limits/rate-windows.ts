@@ -91,7 +91,11 @@ type Decision = Omit<Admission, 'at'>
 function decide(state: LimitState, limits: Limits, now: number, hadSeen429: boolean): Decision {
   const minute = updateWindow(state.minute, MINUTE, now)
   const day = updateWindow(state.day, DAY, now)
-  if (state.ban !== undefined && now < state.ban.endsAt) return refuseBanned(state.ban, limits)
+  const refuseBanned = ({ endsAt }: Ban): Decision => ({
+    ...reportedWindow({ ...statusesOf(minute, day, limits), bannedUntil: endsAt }),
+    refused: 'key_banned',
+  })
+  if (state.ban !== undefined && now < state.ban.endsAt) return refuseBanned(state.ban)
 
   const fullWindow = fullWindowOf(minute, day, limits)
   if (fullWindow === undefined) {
@@ -105,10 +109,9 @@ function decide(state: LimitState, limits: Limits, now: number, hadSeen429: bool
     fullWindow.rejected = 0
     state.bans++
     state.ban = nextBan(state.bans, state.ban, now)
-    return { ...refuseBanned(state.ban, limits), beginsBan: true }
+    return { ...refuseBanned(state.ban), beginsBan: true }
   }
-  const statuses = statusesOf(minute, day, limits)
-  return { ...(fullWindow === day ? statuses.day : statuses.minute), refused: 'rate_limit_exceeded' }
+  return { ...tighterStatus(minute, day, limits), refused: 'rate_limit_exceeded' }
 }
 
 /** If both windows are full, returns the window that ends later, because the caller has to wait for its end. */
@@ -116,10 +119,6 @@ function fullWindowOf(minute: Window, day: Window, limits: Limits): Window | und
   const isMinuteFull = minute.used >= limits.perMinute
   if (day.used < limits.perDay) return isMinuteFull ? minute : undefined
   return isMinuteFull && minute.startedAt + MINUTE > day.startedAt + DAY ? minute : day
-}
-
-function refuseBanned(ban: Ban, limits: Limits): Decision {
-  return { limit: limits.perMinute, remaining: 0, resetAt: ban.endsAt, refused: 'key_banned' }
 }
 
 function nextBan(number: number, last: Ban | undefined, now: number): Ban {
@@ -130,21 +129,41 @@ function nextBan(number: number, last: Ban | undefined, now: number): Ban {
 }
 
 export function tighterStatus(minute: WindowCount, day: WindowCount, limits: Limits): WindowStatus {
-  return tighterWindow(statusesOf(minute, day, limits))
+  return reportedWindow(statusesOf(minute, day, limits))
 }
 
 function statusesOf(minute: WindowCount, day: WindowCount, { perMinute, perDay }: Limits): KeyWindows {
-  return { minute: statusOf(minute, MINUTE, perMinute), day: statusOf(day, DAY, perDay) }
+  return { minute: statusOf(minute, 'minute', perMinute), day: statusOf(day, 'day', perDay) }
 }
 
-/** The window with fewer requests left. If they are equal, the window that ends later. */
-export function tighterWindow({ minute, day }: KeyWindows): WindowStatus {
+/**
+ * The window with fewer requests left. If they are equal, the window that ends later: it admits the next request. A ban resets
+ * later than the minute, but perhaps not later than an exhausted day.
+ */
+export function reportedWindow({ minute, day, bannedUntil }: KeyWindows): WindowStatus {
+  const tighter = tighterWindow(minute, day)
+  if (bannedUntil === undefined || (tighter.remaining === 0 && tighter.resetAt > bannedUntil)) return tighter
+  return { ...minute, remaining: 0, resetAt: bannedUntil }
+}
+
+function tighterWindow(minute: WindowStatus, day: WindowStatus): WindowStatus {
   if (day.remaining !== minute.remaining) return day.remaining < minute.remaining ? day : minute
   return day.resetAt < minute.resetAt ? minute : day
 }
 
-function statusOf({ startedAt, used }: WindowCount, length: number, limit: number): WindowStatus {
-  return { limit, remaining: Math.max(0, limit - used), resetAt: startedAt + length }
+const WINDOW_LENGTHS = { minute: MINUTE, day: DAY }
+
+function statusOf(
+  { startedAt, used }: WindowCount,
+  window: WindowStatus['window'],
+  limit: number,
+): WindowStatus {
+  return {
+    window,
+    limit,
+    remaining: Math.max(0, limit - used),
+    resetAt: startedAt + WINDOW_LENGTHS[window],
+  }
 }
 
 /** Resets the window if it has ended. */
@@ -185,7 +204,7 @@ interface SentRefusals {
 /**
  * Distinguishes a client that continues after a 429, and is banned for it, from a client that sends a single parallel burst.
  * A client has seen a 429 if its connection carried a 429 before this request arrived, or if the first 429 to the key was sent
- * BURST_MS earlier. A process knows only its own 429s. See docs/decisions/2026-11-17-bans-and-bursts.md.
+ * BURST_MS earlier. A process knows only its own 429s. See docs/decisions/limits.md.
  */
 export class BurstFilter {
   readonly #burstMs: number
@@ -371,7 +390,7 @@ export class AddressWindows {
   }
 
   #toAdmission(window: WindowCount, at: number, isRefused: boolean): Admission {
-    const status = statusOf(window, MINUTE, this.#perMinute)
+    const status = statusOf(window, 'minute', this.#perMinute)
     return isRefused ? { ...status, at, refused: 'rate_limit_exceeded' } : { ...status, at }
   }
 

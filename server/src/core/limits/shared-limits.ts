@@ -10,6 +10,7 @@ import {
   type LimitRecord,
   type LimitState,
   type SharedLimitStore,
+  type TimedState,
   type WindowCount,
 } from './limit-store.ts'
 import {
@@ -38,12 +39,6 @@ interface WaitingRequest {
   readonly reject: (error: unknown) => void
 }
 
-/** The state of a key, and the time of the store when it was read. */
-interface TimedState {
-  readonly state: LimitState
-  readonly now: number
-}
-
 /**
  * Holds the windows and bans in the store, so that all instances together enforce the limits. One round decides all requests
  * that arrived together, in their order. Uses the clock of the store, because the clocks of the instances may differ.
@@ -56,6 +51,8 @@ export class SharedLimits implements LimitKeeper {
   #lastRoundSize = 0
   /** Keys whose last request was refused. They skip `countRequests`, which would probably not admit their next request. */
   readonly #refusedKeys = new Set<string>()
+  /** The later requests of each key that another process has locked. They wait for the lock, and the rounds do not. */
+  readonly #lockedKeys = new Map<string, WaitingRequest[]>()
   /**
    * For each key whose state is being read. GET /limits is not limited, so concurrent reads of a key share one session of the
    * store.
@@ -73,7 +70,9 @@ export class SharedLimits implements LimitKeeper {
 
   admit(keyId: string, limits: Limits, arrival: Arrival): Promise<Admission> {
     const { promise, resolve, reject } = Promise.withResolvers<Admission>()
-    this.#waiting.push({ keyId, limits, arrival, resolve, reject })
+    const waitsForLock = this.#lockedKeys.get(keyId)
+    const queue = waitsForLock ?? this.#waiting
+    queue.push({ keyId, limits, arrival, resolve, reject })
     this.#startRound()
     return promise
   }
@@ -86,7 +85,7 @@ export class SharedLimits implements LimitKeeper {
   #readState(keyId: string): Promise<TimedState> {
     let reader = this.#readers.get(keyId)
     if (reader === undefined) {
-      reader = { read: shareRuns(() => readState(this.#store, keyId)), callers: 0 }
+      reader = { read: shareRuns(() => this.#store.readState(keyId)), callers: 0 }
       this.#readers.set(keyId, reader)
     }
     const { read } = reader
@@ -122,7 +121,10 @@ export class SharedLimits implements LimitKeeper {
     let undecided: readonly WaitingRequest[] = batch
     try {
       undecided = await this.#admitWithinLimits(batch)
-      if (undecided.length > 0) await this.#decideEach(undecided)
+      if (undecided.length === 0 || (await this.#decideEach(undecided, 'brief'))) return
+      for (const [keyId, requests] of Map.groupBy(undecided, (request) => request.keyId)) {
+        void this.#decideAfterLock(keyId, requests)
+      }
     } catch (error) {
       for (const { reject } of undecided) reject(error)
     }
@@ -158,14 +160,35 @@ export class SharedLimits implements LimitKeeper {
     return batch.filter(({ keyId }) => !countedWindows.has(keyId))
   }
 
-  async #decideEach(batch: readonly WaitingRequest[]): Promise<void> {
+  /** Decides the requests of one key once no other process locks its state. Never rejects. */
+  async #decideAfterLock(keyId: string, requests: readonly WaitingRequest[]): Promise<void> {
+    const later: WaitingRequest[] = []
+    this.#lockedKeys.set(keyId, later)
+    let batch = requests
+    while (batch.length > 0) {
+      try {
+        await this.#decideEach(batch, 'full')
+        break
+      } catch (error) {
+        for (const { reject } of batch) reject(error)
+        batch = later.splice(0)
+      }
+    }
+    this.#lockedKeys.delete(keyId)
+    this.#waiting.push(...later)
+    this.#startRound()
+  }
+
+  /** Returns false if the lock wait was brief and another process has locked the state of a key. Then nothing is decided. */
+  async #decideEach(batch: readonly WaitingRequest[], lockWait: 'brief' | 'full'): Promise<boolean> {
     const keyIds = [...new Set(batch.map(({ keyId }) => keyId))]
     let admissions: readonly Admission[] = []
-    await this.#store.changeLimits(keyIds, (states, now) => {
+    const decide: Parameters<SharedLimitStore['changeLimits']>[1] = (states, now) => {
       const decided = decideBatch(batch, states, now, this.#bursts)
       admissions = decided.admissions
       return decided.records
-    })
+    }
+    if ((await this.#store.changeLimits(keyIds, decide, lockWait)) === 'locked') return false
     for (const [index, { keyId, arrival, resolve }] of batch.entries()) {
       const admission = admissions[index]
       if (admission === undefined) throw new Error('changeLimits did not call its callback')
@@ -177,6 +200,7 @@ export class SharedLimits implements LimitKeeper {
       }
       resolve(admission)
     }
+    return true
   }
 }
 
@@ -213,16 +237,6 @@ function decideBatch(
     admissions,
     records: Array.from(usageByKey, ([keyId, usage]) => ({ keyId, day: dayOf(now), ...usage })),
   }
-}
-
-async function readState(store: SharedLimitStore, keyId: string): Promise<TimedState> {
-  let found: TimedState | undefined
-  await store.changeLimits([keyId], (states, now) => {
-    found = { state: states.get(keyId) ?? newLimitState(), now }
-    return []
-  })
-  if (found === undefined) throw new Error('changeLimits did not call its callback')
-  return found
 }
 
 function nextTurn(): Promise<void> {

@@ -1,51 +1,38 @@
-import { nameWords } from '../catalog/name-words.ts'
-import { parseInt64 } from '../values/field.ts'
-import { type Page, type PageRequest, readPage, readPageById, unknownCursor } from '../values/page.ts'
-import { customerWordsOf, type Order } from './order.ts'
-import type { OrderFilter, OrderPosition, OrderStore } from './order-store.ts'
+import { wordsOf } from '../catalog/name-words.ts'
+import { type Page, type PageRequest, readPageById } from '../values/page.ts'
+import type { Order } from './order.ts'
+import type { CustomerSearch, OrderFilter, OrderStore } from './order-store.ts'
 
 interface OrderQuery extends PageRequest, Pick<OrderFilter, 'state' | 'petId'> {
-  /** Only orders whose customer begins with this text; case, diacritics and punctuation are ignored. */
+  /** Only orders that `customerSearch` of this text finds. */
   readonly customer: string | undefined
 }
 
-/** Reads a page of orders, sorted by customer and id if a customer is given, otherwise by id. */
 export function readOrderPage(
   store: Pick<OrderStore, 'listOrders'>,
   { state, petId, customer, ...request }: OrderQuery,
 ): Promise<Page<Order>> {
-  if (customer === undefined) {
-    return readPageById(request, (limit, id) =>
-      store.listOrders({ state, petId, after: id === undefined ? undefined : { id } }, limit),
-    )
+  const search = customer === undefined ? undefined : customerSearch(customer)
+  return readPageById(request, (limit, after) =>
+    store.listOrders({ state, petId, customer: search, after }, limit),
+  )
+}
+
+/** Digits that follow each other, with or without blanks and punctuation, are one number, such as a telephone number. */
+export function customerSearch(text: string): CustomerSearch {
+  const wordStarts: string[] = []
+  const numbers: string[] = []
+  let isInNumber = false
+  for (const word of wordsOf(text)) {
+    const isNumber = /^\p{N}+$/u.test(word)
+    if (!isNumber) wordStarts.push(word)
+    else if (isInNumber) numbers.push(`${numbers.pop()}${word}`)
+    else numbers.push(word)
+    isInNumber = isNumber
   }
-  const customerPrefix = nameWords(customer)
-  return readPage(request, {
-    positionOf: (cursor) => fromCursor(cursor, customerPrefix),
-    read: (limit, after) => store.listOrders({ state, petId, customerPrefix, after }, limit),
-    cursorOf: (order) => toCursor(positionOf(order)),
-  })
-}
-
-export function positionOf(order: Order): OrderPosition {
-  return { id: order.id, customerWords: customerWordsOf(order) }
-}
-
-function toCursor({ id, customerWords = '' }: OrderPosition): string {
-  return `${id}.${Buffer.from(customerWords).toString('base64url')}`
-}
-
-function fromCursor(cursor: string, customerPrefix: string): OrderPosition {
-  const [idText = '', encodedWords = ''] = cursor.split('.')
-  const id = parseInt64(idText)
-  const customerWords = Buffer.from(encodedWords, 'base64url').toString()
-  // If the cursor is from a list of other customers, or was made up, the page would start outside this list.
-  if (id === undefined || !customerWords.startsWith(customerPrefix) || customerWords.includes('\0')) {
-    throw unknownCursor(cursor)
-  }
-  return { id, customerWords }
+  return { wordStarts, numbers }
 }
 
 export function isSearchableCustomer(text: string): boolean {
-  return nameWords(text) !== ''
+  return wordsOf(text).length > 0
 }

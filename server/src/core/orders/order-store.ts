@@ -5,16 +5,17 @@ export interface OrderFilter {
   /** If absent, selects open and complete orders. */
   readonly state?: OrderState | undefined
   readonly petId?: bigint | undefined
-  /** Only orders for which `customerWordsOf` returns a text that begins with this one. */
-  readonly customerPrefix?: string | undefined
-  /** Only orders after this place in the list. */
-  readonly after?: OrderPosition | undefined
+  readonly customer?: CustomerSearch | undefined
+  /** Only orders with a larger id. */
+  readonly after?: bigint | undefined
 }
 
-export interface OrderPosition {
-  readonly id: bigint
-  /** Needed only if the list has a `customerPrefix`. */
-  readonly customerWords?: string | undefined
+/** All of it must match the words that `customerWordsOf` returns for the order. */
+export interface CustomerSearch {
+  /** Each is the start of a word. */
+  readonly wordStarts: readonly string[]
+  /** Each occurs in the words if they are written without blanks. */
+  readonly numbers: readonly string[]
 }
 
 /**
@@ -23,7 +24,7 @@ export interface OrderPosition {
  */
 export interface OrderStore {
   findOrder(orderId: bigint): Promise<Order | undefined>
-  /** At most `limit` orders, by id ascending. With a `customerPrefix`, sorted by `customerWords`, then by id. */
+  /** At most `limit` orders, by id ascending. */
   listOrders(filter: OrderFilter, limit: number): Promise<Order[]>
   findAvailability(petId: bigint): Promise<Availability | undefined>
   /** The number of open orders, and the units that they reserve. */

@@ -17,7 +17,7 @@ import {
 /** The state machine of an order. States, events and webhook kinds derive from this table, in the same sequence. */
 const TRANSITIONS = {
   created: { from: [], ignoredIn: [], to: 'open', units: 'reserve', webhook: 'An order was created' },
-  changed: { from: ['open'], ignoredIn: [], to: 'open', units: 'keep', webhook: null },
+  changed: { from: ['open'], ignoredIn: [], to: 'open', units: 'keep', webhook: 'An open order was changed' },
   completed: {
     from: ['open'],
     ignoredIn: ['complete'],
@@ -43,8 +43,8 @@ interface Transition<State = string> {
   readonly to: State
   /** What happens to the reserved units of the order. `take` takes them out of the stock. */
   readonly units: 'reserve' | 'keep' | 'take' | 'release'
-  /** The summary of the webhook kind `order.<name>`; null if there is no such kind. */
-  readonly webhook: string | null
+  /** The summary of the webhook kind `order.<name>`. */
+  readonly webhook: string
 }
 
 /** The name of a transition in the log, in events and in webhooks. */
@@ -58,15 +58,16 @@ export const ORDER_STATES: readonly OrderState[] = [
   ...new Set(ORDER_CHANGES.map((change) => ORDER_TRANSITIONS[change].to)),
 ]
 
-export type OrderWebhookKind = {
-  [Change in OrderChange]: (typeof TRANSITIONS)[Change]['webhook'] extends null ? never : `order.${Change}`
-}[OrderChange]
+export type OrderWebhookKind = `order.${OrderChange}`
 
-export const ORDER_WEBHOOKS = ORDER_CHANGES.flatMap((change) => {
-  const { webhook: summary } = ORDER_TRANSITIONS[change]
-  // The cast is safe: `OrderWebhookKind` leaves out the same changes as this condition.
-  return summary === null ? [] : [{ change, kind: `order.${change}` as OrderWebhookKind, summary }]
-})
+export function orderWebhookKind(change: OrderChange): OrderWebhookKind {
+  return `order.${change}`
+}
+
+export const ORDER_WEBHOOKS = ORDER_CHANGES.map((change) => ({
+  kind: orderWebhookKind(change),
+  summary: ORDER_TRANSITIONS[change].webhook,
+}))
 
 export function mapOrderWebhooks<T>(
   toValue: (webhook: (typeof ORDER_WEBHOOKS)[number]) => T,
@@ -132,7 +133,7 @@ export const ORDER = {
   closedBy: Type.Optional(
     Type.String({
       description:
-        'Public identifier of the API key that completed or cancelled the order. `petstore` if the command `petstore orders` closed the order, and `petstore-import` if an import did; neither is a key. Absent if the order is open or expired, or if an older version of the service closed it.',
+        'Public identifier of the API key that completed or cancelled the order. `petstore-import` if an import closed the order, which is not a key. Absent if the order is open or expired, or if an older version of the service closed it.',
     }),
   ),
 }
@@ -203,7 +204,7 @@ export function expiredOrder(order: Order, now: number): Order {
   return { ...order, state: 'expired', closedAt: order.expiresAt ?? now }
 }
 
-/** The words by which an order is found and sorted if orders are listed by customer. */
+/** The words by which an order is found. */
 export function customerWordsOf({ customer }: Pick<Order, 'customer'>): string | undefined {
   return customer === undefined ? undefined : nameWords(customer)
 }

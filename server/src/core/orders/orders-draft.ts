@@ -15,6 +15,7 @@ import { availableOf, type StockDraft, takeId } from '../stock/stock-draft.ts'
 import { SECOND } from '../values/clock.ts'
 import type { ErrorDetail } from '../values/errors.ts'
 import { isSameRecord, withUpdate } from '../values/field.ts'
+import { allowsRecord } from '../values/record-tag.ts'
 import {
   expiredOrder,
   type NewOrder,
@@ -124,6 +125,7 @@ export class OrdersDraft {
   complete(command: CommandOf<'complete_order'>): OutcomeOf<'complete_order'> {
     const order = this.#findLocked(command)
     if (order === undefined) return { type: 'unknown_order' }
+    if (!allowsRecord(command, ORDER, order)) return { type: 'record_changed' }
     if (command.onlyIfOpen && order.state !== 'open') return { type: 'order_closed', order }
     return this.completeIfAllowed(order, command)
   }
@@ -131,6 +133,7 @@ export class OrdersDraft {
   cancel(command: CommandOf<'cancel_order'>): OutcomeOf<'cancel_order'> {
     const order = this.#findLocked(command)
     if (order === undefined) return { type: 'unknown_order' }
+    if (!allowsRecord(command, ORDER, order)) return { type: 'record_changed' }
     const outcome = outcomeWithoutChange(order, 'cancelled')
     return outcome ?? { type: 'done', order: this.#transition(order, 'cancelled', command) }
   }
@@ -138,6 +141,7 @@ export class OrdersDraft {
   change(command: CommandOf<'change_order'>): OutcomeOf<'change_order'> {
     const order = this.#findLocked(command)
     if (order === undefined) return { type: 'unknown_order' }
+    if (!allowsRecord(command, ORDER, order)) return { type: 'record_changed' }
     const changed = withUpdate(ORDER, order, command.patch)
     const outcome = outcomeWithoutChange(order, 'changed')
     return outcome ?? { type: 'done', order: this.replaceOrder(changed, command) }

@@ -2,6 +2,7 @@ import type { Category, CategoryPatch, NewCategory } from '../catalog/category.t
 import type { NewPet, PetPatch, PetUpsert, StockedPet } from '../catalog/pet.ts'
 import type { NewOrder, Order, OrderPatch } from '../orders/order.ts'
 import type { ErrorDetail } from '../values/errors.ts'
+import type { TagCondition } from '../values/record-tag.ts'
 import type { Webhook, WebhookPatch } from '../webhooks/webhook.ts'
 import type { Reason } from './adjustment-fields.ts'
 import type { EntryState, InventoryItem } from './inventory.ts'
@@ -43,35 +44,33 @@ interface CommandFields {
   /** Creates all orders or none. */
   create_orders: { orders: readonly NewOrder[] }
   /** With `onlyIfOpen`, an order that is already complete is refused as closed. */
-  complete_order: OrderAndPet & { onlyIfOpen?: boolean | undefined }
-  cancel_order: OrderAndPet
-  change_order: OrderAndPet & { patch: OrderPatch }
+  complete_order: OrderAndPet & TagCondition & { onlyIfOpen?: boolean | undefined }
+  cancel_order: OrderAndPet & TagCondition
+  change_order: OrderAndPet & TagCondition & { patch: OrderPatch }
   /** Releases the expired holds of these pets. Every other command that reads orders does so as well. */
   release_holds: { petIds: readonly bigint[] }
   create_pet: { pet: NewPet }
-  update_pet: { petId: bigint; patch: PetPatch }
+  update_pet: TagCondition & { petId: bigint; patch: PetPatch }
   /**
    * Creates or updates all of its pets or none. Each id and each barcode may occur once. Unless `canChangeStock`, the command
-   * is refused if it changes the quantity of an existing pet.
+   * is refused if it changes the quantity of an existing pet or creates a pet with a quantity.
    */
   upsert_pets: { canChangeStock: boolean; pets: readonly PetUpsert[] }
-  remove_pet: { petId: bigint }
+  /** With `onlyIfEmpty`, the command is refused if the pet has a quantity. */
+  remove_pet: TagCondition & { petId: bigint; onlyIfEmpty?: boolean | undefined }
   create_category: { category: NewCategory }
-  update_category: { categoryId: bigint; patch: CategoryPatch }
-  remove_category: { categoryId: bigint }
+  /** A new threshold is applied to the pets of the category later: see core/catalog/threshold-changes.ts. */
+  update_category: TagCondition & { categoryId: bigint; patch: CategoryPatch }
+  /** Gives these pets the thresholds that apply to them now. */
+  apply_thresholds: { petIds: readonly bigint[] }
+  remove_category: TagCondition & { categoryId: bigint }
   create_webhook: { webhook: Webhook } & UrlCheck
-  update_webhook: { webhookId: bigint; patch: WebhookPatch } & UrlCheck
+  update_webhook: TagCondition & { webhookId: bigint; patch: WebhookPatch } & UrlCheck
   rotate_webhook_secret: { webhookId: bigint; secret: string }
-  /** Makes a webhook continue at another place in the log. */
-  move_webhook_cursor: {
-    webhookId: bigint
-    cursor: string
-    /** When the relist was created; `undefined` if there is none. The webhook sends it first, then the events after `cursor`. */
-    relistAt?: number | undefined
-    /** The command changes nothing if the webhook has another revision. `undefined` allows any revision. */
-    onlyIfRevision?: number | undefined
-  }
-  remove_webhook: { webhookId: bigint }
+  /** Sends the events after the cursor again. */
+  replay_webhook: { webhookId: bigint; cursor: string }
+  take_over_webhook: { webhookId: bigint }
+  remove_webhook: TagCondition & { webhookId: bigint }
 }
 
 export type AdjustmentChange = {
@@ -109,33 +108,38 @@ interface OutcomeByCommand {
   create_order: OrderDone | InsufficientStock | UnknownPet
   /** Either the created orders, in the sequence of the command, or the failures of all orders that cannot be created. */
   create_orders: Done<{ orders: readonly Order[] }> | Refused
-  complete_order: OrderDone | InsufficientStock | OrderClosed | UnknownOrder
-  cancel_order: OrderDone | OrderClosed | UnknownOrder
-  change_order: OrderDone | OrderClosed | UnknownOrder
+  complete_order: OrderDone | InsufficientStock | OrderClosed | UnknownOrder | RecordChanged
+  cancel_order: OrderDone | OrderClosed | UnknownOrder | RecordChanged
+  change_order: OrderDone | OrderClosed | UnknownOrder | RecordChanged
   release_holds: Done<{ expired: number }>
   create_pet: PetDone | InvalidCategory | OutcomeOfType<'pet_exists', { petId: bigint }> | BarcodeTaken
-  update_pet: PetDone | InvalidCategory | UnknownPet | BarcodeTaken
+  update_pet: PetDone | InvalidCategory | UnknownPet | BarcodeTaken | RecordChanged
   /** Either the pets after the changes, in the order of the command, or all pets that cannot be created or updated. */
   upsert_pets: Done<{ pets: readonly StockedPet[]; created: number }> | Refused
-  remove_pet: Done | UnknownPet | OutcomeOfType<'pet_reserved', { reserved: number }>
-  create_category: CategoryDone | OutcomeOfType<'category_exists', { categoryId: bigint }>
-  update_category: CategoryDone | UnknownCategory
-  remove_category: Done | UnknownCategory | OutcomeOfType<'category_has_pets'>
-  /** `too_many_webhooks` if the store, or the API key, already has the maximum number of webhooks. */
-  create_webhook:
-    | WebhookDone
-    | InvalidUrl
-    | OutcomeOfType<'too_many_webhooks', { max: number; scope: 'store' | 'key' }>
-  update_webhook: WebhookDone | InvalidUrl | UnknownWebhook
+  remove_pet:
+    | Done
+    | UnknownPet
+    | OutcomeOfType<'pet_reserved', { reserved: number }>
+    | OutcomeOfType<'pet_has_stock'>
+    | RecordChanged
+  create_category: CategoryDone | OutcomeOfType<'category_exists', { categoryId: bigint }> | CategoryNameTaken
+  update_category: CategoryDone | UnknownCategory | RecordChanged | CategoryNameTaken
+  apply_thresholds: Done
+  remove_category: Done | UnknownCategory | OutcomeOfType<'category_has_pets'> | RecordChanged
+  /** `too_many_webhooks` if the store already has the maximum number of webhooks. */
+  create_webhook: WebhookDone | InvalidUrl | OutcomeOfType<'too_many_webhooks'>
+  update_webhook: WebhookDone | InvalidUrl | UnknownWebhook | RecordChanged
   rotate_webhook_secret: WebhookDone | UnknownWebhook
-  /** `webhook_changed` if the webhook was changed after the caller had read it. */
-  move_webhook_cursor: WebhookDone | UnknownWebhook | OutcomeOfType<'webhook_changed'>
-  remove_webhook: Done | UnknownWebhook
+  replay_webhook: WebhookDone | UnknownWebhook
+  take_over_webhook: WebhookDone | UnknownWebhook
+  remove_webhook: Done | UnknownWebhook | RecordChanged
 }
 
 type OutcomeOfType<Type extends string, Fields = unknown> = Readonly<{ type: Type } & Fields>
 type Done<Fields = unknown> = OutcomeOfType<'done', Fields>
 
+/** The record has none of the tags in `onlyIfTags`. */
+export type RecordChanged = OutcomeOfType<'record_changed'>
 type Refused = OutcomeOfType<'refused', { failures: readonly ErrorDetail[] }>
 export type OrderDone = Done<{ order: Order }>
 export type InsufficientStock = OutcomeOfType<
@@ -151,6 +155,8 @@ export type InvalidCategory = OutcomeOfType<'invalid_category', { categoryId: bi
 /** `petId` is the pet that has the barcode. */
 export type BarcodeTaken = OutcomeOfType<'barcode_taken', { barcode: string; petId: bigint }>
 type CategoryDone = Done<{ category: Category }>
+/** `owner` is the category that has the name. */
+export type CategoryNameTaken = OutcomeOfType<'category_name_taken', { owner: Category }>
 type UnknownCategory = OutcomeOfType<'unknown_category'>
 export type WebhookDone = Done<{ webhook: Webhook }>
 /** Deliveries to the url of the webhook are not allowed. Callers get `invalid_request`. */
@@ -167,10 +173,10 @@ export interface Idempotency<O> {
   /** Shows whether a command with the same key is the same command. */
   readonly fingerprint: string
   /**
-   * The text to remember for an outcome. A method, because method parameters are bivariant: an `Idempotency` of one type of
+   * The text to send for an outcome, with at most `maxFailures` failures of a refusal. A method, because method parameters are bivariant: an `Idempotency` of one type of
    * outcome can then be used as `Idempotency<Outcome>`.
    */
-  answer(outcome: O): string
+  answer(outcome: O, maxFailures: number): string
 }
 
 export type SubmittedCommand = Command & { readonly idempotency?: Idempotency<Outcome> | undefined }
@@ -230,7 +236,7 @@ const ORDER_TRAITS = {
   size: sizeOne,
   orders: ({ orderId }: { readonly orderId: bigint }) => [orderId],
 }
-/** Fills a commit: a change of a category may affect any number of pets, so no other command may share its commit. */
+/** Fills a commit, because it locks the whole catalogue: no other command may share its commit. */
 const CATEGORY_TRAITS = { pets: noPets, reads: readsCatalog, size: () => MAX_CHANGES }
 const WEBHOOK_TRAITS = { pets: noPets, reads: (): readonly Section[] => ['webhooks'], size: sizeOne }
 
@@ -269,11 +275,17 @@ const TRAITS: { readonly [Type in CommandType]: CommandTraits<CommandOf<Type>> }
   remove_pet: { pets: petOf, reads: () => ['catalog', 'orders'], size: sizeOne },
   create_category: CATEGORY_TRAITS,
   update_category: CATEGORY_TRAITS,
+  apply_thresholds: {
+    pets: ({ petIds }) => petIds,
+    reads: readsCatalog,
+    size: ({ petIds }) => petIds.length,
+  },
   remove_category: CATEGORY_TRAITS,
   create_webhook: WEBHOOK_TRAITS,
   update_webhook: WEBHOOK_TRAITS,
   rotate_webhook_secret: WEBHOOK_TRAITS,
-  move_webhook_cursor: WEBHOOK_TRAITS,
+  replay_webhook: WEBHOOK_TRAITS,
+  take_over_webhook: WEBHOOK_TRAITS,
   remove_webhook: WEBHOOK_TRAITS,
 }
 
@@ -284,6 +296,15 @@ function traitsOf(command: Command): CommandTraits<Command> {
 /** Whether any of the commands reads this section. */
 export function needsSection(commands: readonly Command[], section: Section): boolean {
   return commands.some((command) => traitsOf(command).reads(command).includes(section))
+}
+
+/** The rows that a command locks, apart from its idempotency key. */
+export type LockTarget = 'stock' | 'catalog' | 'webhooks'
+
+export function lockTargetOf(command: Command): LockTarget {
+  const sections = traitsOf(command).reads(command)
+  if (sections.includes('catalog')) return 'catalog'
+  return sections.includes('webhooks') ? 'webhooks' : 'stock'
 }
 
 export function changeCountOf(command: Command): number {

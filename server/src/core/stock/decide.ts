@@ -95,7 +95,7 @@ export function decide(
     low: stock.low,
     orders: orders?.changes,
     catalog: catalog?.changes,
-    webhooks: webhooks?.changes,
+    webhooks,
     answers: [...answers.newAnswers.values()],
   }
 }
@@ -123,11 +123,13 @@ const DECISIONS: { readonly [Type in CommandType]: Decide<Type> } = {
   remove_pet: (drafts, command) => catalogOf(drafts).removePet(command),
   create_category: (drafts, command) => catalogOf(drafts).createCategory(command),
   update_category: (drafts, command) => catalogOf(drafts).updateCategory(command),
+  apply_thresholds: (drafts, command) => catalogOf(drafts).applyThresholds(command),
   remove_category: (drafts, command) => catalogOf(drafts).removeCategory(command),
   create_webhook: (drafts, command) => webhooksOf(drafts).create(command),
   update_webhook: (drafts, command) => webhooksOf(drafts).update(command),
   rotate_webhook_secret: (drafts, command) => webhooksOf(drafts).rotateSecret(command),
-  move_webhook_cursor: (drafts, command) => webhooksOf(drafts).move(command),
+  replay_webhook: (drafts, command) => webhooksOf(drafts).replay(command),
+  take_over_webhook: (drafts, command) => webhooksOf(drafts).takeOver(command),
   remove_webhook: (drafts, command) => webhooksOf(drafts).remove(command),
 }
 
@@ -224,6 +226,8 @@ function reservedFailure(change: AdjustmentChange, entry: LockedEntry): Failure 
 }
 
 export const ANSWERS_KEPT_MS = DAY
+/** A remembered refusal has this many failures, so that it is short even if the request had 1,000 lines. */
+export const MAX_REMEMBERED_FAILURES = 3
 
 /** An answer as the store keeps it. It is written in the commit that decided the command. */
 export interface RememberedAnswer {
@@ -268,21 +272,22 @@ class AnswersDraft {
         : { type: 'key_reused' }
     }
     const outcome = decideCommand()
-    const answer = idempotency.answer(outcome)
-    if (mustRemember(outcome)) this.newAnswers.set(id, { keyId, idempotencyKey, fingerprint, answer, at })
+    const answer = idempotency.answer(outcome, Number.POSITIVE_INFINITY)
+    if (mustRemember(outcome)) {
+      const isRefusal = outcome.type === 'refused'
+      const remembered = isRefusal ? idempotency.answer(outcome, MAX_REMEMBERED_FAILURES) : answer
+      this.newAnswers.set(id, { keyId, idempotencyKey, fingerprint, answer: remembered, at })
+    }
     return { type: 'answered', answer, isReplay: false }
   }
 }
 
-/**
- * The answer is not remembered if the command is invalid or forbidden, or if its webhook was changed in the meantime, so a
- * retry is decided again.
- */
+/** The answer is not remembered if the command is invalid or forbidden, so a retry is decided again. */
 function mustRemember(outcome: Outcome): boolean {
   switch (outcome.type) {
     case 'invalid_category':
+    case 'pet_has_stock':
     case 'invalid_url':
-    case 'webhook_changed':
       return false
     case 'refused':
       return outcome.failures.every(({ code }) => code !== 'invalid_request' && code !== 'forbidden')

@@ -1,13 +1,13 @@
 import type { LimitKeeper } from '../limits/limit-store.ts'
-import { SECOND } from '../values/clock.ts'
 import { ServiceError } from '../values/errors.ts'
 import {
   type Command,
   changeCountOf,
   type Idempotency,
   type KeyedAnswer,
+  type LockTarget,
+  lockTargetOf,
   MAX_CHANGES,
-  needsSection,
   type OutcomeOf,
   petIdsOfCommand,
   type Result,
@@ -37,8 +37,17 @@ interface GroupCommitParts {
   readonly observers: readonly CommitObserver[]
 }
 
+/** The request that a command comes from. */
+export interface Requester {
+  /** The request was refused, or its client has disconnected. Its command must not be executed any more. */
+  readonly hasLeft: boolean
+  /** Set while a commit may be making the change, so that it is unknown whether the change was made. */
+  isBeingCommitted: boolean
+}
+
 interface WaitingCommand {
   readonly command: SubmittedCommand
+  readonly requester: Requester | undefined
   settle(result: Result): void
   fail(error: unknown): void
 }
@@ -51,7 +60,7 @@ interface WaitingCommand {
  *
  * The first command of a turn of the event loop is committed at once, unless a commit is running or the last scheduled commit
  * had several commands. All other commits are scheduled for the end of the turn, and under load for the end of the next turn.
- * Measured in docs/decisions/2026-11-16-one-truth.md.
+ * Measured in docs/decisions/postgres.md.
  */
 export class GroupCommit {
   readonly #parts: GroupCommitParts
@@ -77,30 +86,36 @@ export class GroupCommit {
   }
 
   /** Resolves to the outcome once it is on disk. */
-  run<C extends Command>(command: C): Promise<OutcomeOf<C['type']>> {
-    return this.#submit(command)
+  run<C extends Command>(command: C, requester?: Requester): Promise<OutcomeOf<C['type']>> {
+    return this.#submit(command, requester)
   }
 
   /** Resolves to the new or the remembered answer, or to `key_reused`. */
   runOnce<C extends Command>(
     command: C,
     idempotency: Idempotency<OutcomeOf<C['type']>>,
+    requester?: Requester,
   ): Promise<KeyedAnswer> {
-    return this.#submit(command, idempotency)
+    return this.#submit(command, requester, idempotency)
   }
 
-  #submit<R extends Result>(command: Command, idempotency?: Idempotency<never>): Promise<R> {
+  #submit<R extends Result>(
+    command: Command,
+    requester: Requester | undefined,
+    idempotency?: Idempotency<never>,
+  ): Promise<R> {
     if (changeCountOf(command) > MAX_CHANGES) {
       // Such a command would block the queue forever.
       throw new RangeError(
         `the command ${command.type} has ${changeCountOf(command)} changes, but a commit has room for ${MAX_CHANGES}`,
       )
     }
+    if (requester !== undefined) requester.isBeingCommitted = false
     const submitted = idempotency === undefined ? command : { ...command, idempotency }
     const result = new Promise<R>((resolve, fail) => {
       // R fits: the store returns the outcome of this command, or a keyed answer if the command has an idempotency key.
       const settle = resolve as (result: Result) => void
-      this.#waiting.push({ command: submitted, settle, fail })
+      this.#waiting.push({ command: submitted, requester, settle, fail })
     })
     const { store, limits } = this.#parts
     const isIdle = this.#freeSlots === store.concurrentCommits
@@ -148,19 +163,19 @@ export class GroupCommit {
   }
 
   /**
-   * First commits the free commands, which no lock of another process blocks. Then the blocked commands wait for their locks,
+   * First commits the commands that no lock of another process blocks. Then the blocked commands wait for their locks together,
    * without using a commit slot. They start last, because an earlier free command may change the same pet. Never rejects.
    */
   async #commitUnlessBlocked(batch: readonly WaitingCommand[]): Promise<void> {
-    const heldLocks = new Set<Lock>()
-    let split: SplitBatch = { free: batch, blocked: [] }
-    while (split.free.length > 0) {
-      const lockedPets = await this.#commit(split.free, 'brief')
+    let free = batch
+    while (free.length > 0) {
+      const lockedPets = await this.#commit(free, 'brief')
       if (lockedPets === undefined) break
-      for (const lock of findHeldLocks(split.free, lockedPets)) heldLocks.add(lock)
-      split = splitByLocks(batch, heldLocks)
+      free = withoutBlocked(free, lockedPets)
     }
-    for (const group of split.blocked) void this.#commitAfterLocks(group)
+    const committed = new Set(free)
+    const blocked = batch.filter((waiting) => !committed.has(waiting))
+    if (blocked.length > 0) void this.#commitAfterLocks(blocked)
   }
 
   /**
@@ -173,15 +188,17 @@ export class GroupCommit {
     batch: readonly WaitingCommand[],
     lockWait: 'brief' | 'full',
   ): Promise<ReadonlySet<bigint> | undefined> {
+    if (batch.length === 0) return undefined
     const { store, observers } = this.#parts
     const startedAt = performance.now()
     let results: readonly Result[]
     try {
       results = await store.changeStock(
         batch.map(({ command }) => command),
-        lockWait,
+        { lockWait, onLocked: () => beginDecision(batch) },
       )
     } catch (error) {
+      if (error instanceof RequesterLeft) return this.#commit(failDeparted(batch), lockWait)
       if (error instanceof PetsLockedError && lockWait === 'brief') return error.petIds
       if (error instanceof ServiceError || batch.length === 1) {
         for (const { fail } of batch) fail(error)
@@ -205,11 +222,7 @@ export class GroupCommit {
 
   async #commitAfterLocks(group: readonly WaitingCommand[]): Promise<void> {
     this.#changePendingPets(group, 1)
-    try {
-      await this.#lockWaits.run(() => this.#commit(group, 'full'))
-    } catch (error) {
-      for (const { fail } of group) fail(error)
-    }
+    await this.#lockWaits.run(() => this.#commit(failDeparted(group), 'full'))
     this.#changePendingPets(group, -1)
     this.#scheduleCommit()
   }
@@ -223,22 +236,27 @@ export class GroupCommit {
     }
   }
 
-  /** Takes as many waiting commands as fit, in order, except commands about pets of pending commits. */
+  /**
+   * Takes as many waiting commands as fit, in order, except commands about pets of pending commits. All of them lock the same
+   * kind of rows, so that a lock of another process delays only the commands that need it.
+   */
   #takeBatch(): WaitingCommand[] {
-    if (this.#pendingPets.size === 0) return this.#waiting.splice(0, countThatFit(this.#waiting))
     const taken: WaitingCommand[] = []
     const skipped: WaitingCommand[] = []
     const skippedPets = new Set<bigint>()
     const mustWait = (petId: bigint) => this.#pendingPets.has(petId) || skippedPets.has(petId)
+    let target: LockTarget | undefined
     let room = MAX_CHANGES
-    for (const waiting of this.#waiting) {
-      const size = changeCountOf(waiting.command)
-      const pets = petIdsOfCommand(waiting.command)
-      if (size <= room && !pets.some(mustWait)) {
+    for (const waiting of failDeparted(this.#waiting)) {
+      const { command } = waiting
+      const size = changeCountOf(command)
+      const hasSameTarget = target === undefined || target === lockTargetOf(command)
+      if (hasSameTarget && size <= room && !petIdsOfCommand(command).some(mustWait)) {
+        target = lockTargetOf(command)
         room -= size
         taken.push(waiting)
       } else {
-        for (const petId of pets) skippedPets.add(petId)
+        for (const petId of petIdsOfCommand(command)) skippedPets.add(petId)
         skipped.push(waiting)
       }
     }
@@ -247,69 +265,50 @@ export class GroupCommit {
   }
 }
 
-function countThatFit(waiting: readonly WaitingCommand[]): number {
-  let room = MAX_CHANGES
-  const index = waiting.findIndex(({ command }) => {
-    room -= changeCountOf(command)
-    return room < 0
+/** A requester has left while the commit was waiting for its locks. */
+class RequesterLeft extends Error {
+  override readonly name = 'RequesterLeft'
+}
+
+/** From here on, the outcome of the commands is unknown until the store returns it. */
+function beginDecision(batch: readonly WaitingCommand[]): void {
+  if (batch.some(hasLeft)) throw new RequesterLeft()
+  for (const { requester } of batch) if (requester !== undefined) requester.isBeingCommitted = true
+}
+
+function hasLeft({ requester }: WaitingCommand): boolean {
+  return requester?.hasLeft === true
+}
+
+/** Returns the commands whose requesters still wait. */
+function failDeparted(batch: readonly WaitingCommand[]): readonly WaitingCommand[] {
+  if (!batch.some(hasLeft)) return batch
+  return batch.filter((waiting) => {
+    if (!hasLeft(waiting)) return true
+    waiting.fail(new ServiceError('service_unavailable', 'the caller has left; nothing was changed'))
+    return false
   })
-  return index === -1 ? waiting.length : index
 }
 
 /**
- * What a command needs to lock: a pet, by its id, or the rows of another kind. `unknown` stands for a lock that could not be
- * identified. Every command counts as needing it, so it blocks the whole batch.
+ * The commands that no lock of another process blocks. A command that shares a pet with an earlier blocked command is blocked as
+ * well, so that their order is kept. If no pet is locked, an idempotency key may be, and otherwise every command is blocked.
  */
-type Lock = bigint | 'catalog' | 'webhooks' | 'idempotency' | 'unknown'
-
-function locksOf(command: SubmittedCommand): readonly Lock[] {
-  const locks: Lock[] = [...petIdsOfCommand(command), 'unknown']
-  if (needsSection([command], 'catalog')) locks.push('catalog')
-  if (needsSection([command], 'webhooks')) locks.push('webhooks')
-  if (command.idempotency !== undefined) locks.push('idempotency')
-  return locks
+function withoutBlocked(
+  batch: readonly WaitingCommand[],
+  lockedPets: ReadonlySet<bigint>,
+): readonly WaitingCommand[] {
+  const isKeyLocked = lockedPets.size === 0
+  const hasKey = ({ command }: WaitingCommand) => command.idempotency !== undefined
+  if (isKeyLocked && !batch.some(hasKey)) return []
+  const blockedPets = new Set(lockedPets)
+  return batch.filter((waiting) => {
+    const petIds = petIdsOfCommand(waiting.command)
+    const isBlocked = (isKeyLocked && hasKey(waiting)) || petIds.some((petId) => blockedPets.has(petId))
+    if (isBlocked) for (const petId of petIds) blockedPets.add(petId)
+    return !isBlocked
+  })
 }
-
-/**
- * The locks that block the batch. If the store has found no locked pet, this is a guess: if it is wrong, the next attempt fails
- * as well, and the next kind of lock is tried.
- */
-function findHeldLocks(batch: readonly WaitingCommand[], lockedPets: ReadonlySet<bigint>): Iterable<Lock> {
-  if (lockedPets.size > 0) return lockedPets
-  const isNeeded = (lock: Lock) => batch.some(({ command }) => locksOf(command).includes(lock))
-  return [(['catalog', 'webhooks', 'idempotency'] as const).find(isNeeded) ?? 'unknown']
-}
-
-interface SplitBatch {
-  readonly free: readonly WaitingCommand[]
-  readonly blocked: readonly (readonly WaitingCommand[])[]
-}
-
-/**
- * Splits a batch into free commands and groups of blocked commands. A command that shares a pet or a held lock with an earlier
- * blocked command joins its group, so that their order is kept. No pet is in two groups.
- */
-function splitByLocks(batch: readonly WaitingCommand[], heldLocks: ReadonlySet<Lock>): SplitBatch {
-  const free: WaitingCommand[] = []
-  let groups: { readonly locks: ReadonlySet<Lock>; readonly members: readonly WaitingCommand[] }[] = []
-  for (const waiting of batch) {
-    const neededLocks = locksOf(waiting.command).filter(
-      (lock) => typeof lock === 'bigint' || heldLocks.has(lock),
-    )
-    const joinedGroups = groups.filter((group) => neededLocks.some((lock) => group.locks.has(lock)))
-    if (joinedGroups.length === 0 && !neededLocks.some((lock) => heldLocks.has(lock))) {
-      free.push(waiting)
-      continue
-    }
-    const locks = new Set([...joinedGroups.flatMap((group) => [...group.locks]), ...neededLocks])
-    const members = [...joinedGroups.flatMap((group) => group.members), waiting]
-    groups = [...groups.filter((group) => !joinedGroups.includes(group)), { locks, members }]
-  }
-  return { free, blocked: groups.map(({ members }) => members) }
-}
-
-/** A commit fails if it waits in the queue of LockWaits for longer than this. */
-const MAX_QUEUE_MS = 10 * SECOND
 
 /** Limits how many commits wait for locks of other processes at once, so that other commits can get a database session. */
 class LockWaits {
@@ -322,30 +321,13 @@ class LockWaits {
 
   async run(work: () => Promise<unknown>): Promise<void> {
     if (this.#free > 0) this.#free--
-    else await this.#waitForTurn()
+    else await new Promise<void>((resolve) => this.#queue.push(resolve))
     try {
       await work()
     } finally {
       const next = this.#queue.shift()
       if (next === undefined) this.#free++
       else next()
-    }
-  }
-
-  /** Resolves when a commit that waited for locks has ended and this commit takes its place. */
-  async #waitForTurn(): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    this.#queue.push(resolve)
-    const timer = setTimeout(() => {
-      this.#queue.splice(this.#queue.indexOf(resolve), 1)
-      reject(
-        new ServiceError('service_unavailable', 'another process keeps the data locked; try again shortly'),
-      )
-    }, MAX_QUEUE_MS)
-    try {
-      await promise
-    } finally {
-      clearTimeout(timer)
     }
   }
 }

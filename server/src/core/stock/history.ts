@@ -2,7 +2,10 @@ import Type from 'typebox'
 import { DateTime, Int64, Quantity, type RecordOf } from '../values/field.ts'
 import { Reason, Reference } from './adjustment-fields.ts'
 
-/** A change of a quantity. The commit that makes the change writes it to the log. */
+/**
+ * A change of a quantity. The commit that makes the change writes it to the log. Creating a pet changes its quantity from 0,
+ * and removing it changes the quantity to 0.
+ */
 export const HISTORY_ENTRY = {
   petId: Int64('The pet whose stock changed.'),
   /** Unique among the changes of the pet. */
@@ -36,6 +39,3 @@ export interface HistoryFilter {
 
 /** The log rows that may be removed: rows older than a time, or all rows except the newest `keep`. */
 export type PruneLimit = { readonly before: number } | { readonly keep: number }
-
-/** When a pet was removed, and by which key. */
-export type Removal = Pick<HistoryEntry, 'petId' | 'at' | 'keyId' | 'keyName'>

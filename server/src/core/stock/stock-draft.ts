@@ -4,6 +4,7 @@ import type { Order, OrderChange } from '../orders/order.ts'
 import { MAX_QUANTITY } from '../values/field.ts'
 import type { ChangeOrigin } from './command.ts'
 import type { InventoryItem, LockedEntry } from './inventory.ts'
+import type { CategoryChange } from './stock-event.ts'
 
 /** A row that a commit writes to the log. */
 export type LogRecord = PetRecord | OrderChangeRecord | ThresholdRecord | CategoryChangeRecord
@@ -45,10 +46,7 @@ export type OrderChangeRecord = RecordOfKind<'order', { order: Order; change: Or
 export type ThresholdRecord = RecordOfKind<'low' | 'recovered', { petId: bigint; entry: LockedEntry }>
 
 /** The category after the change, or before its removal. */
-export type CategoryChangeRecord = RecordOfKind<
-  'category',
-  { category: Category; change: 'created' | 'changed' | 'removed' }
->
+export type CategoryChangeRecord = RecordOfKind<'category', { category: Category; change: CategoryChange }>
 
 export function isQuantityRecord(record: LogRecord): record is QuantityRecord {
   return record.kind === 'change'
@@ -144,6 +142,10 @@ export class StockDraft {
     this.#addRecord({ kind: 'pet', isNew, pet, after, petId, status, by, ...this.#linkToPrevious(petId) })
   }
 
+  setThreshold(petId: bigint, lowStockAt: number | null): void {
+    this.#putEntry(petId, { ...this.requireEntry(petId), lowStockAt })
+  }
+
   removePet(petId: bigint, by: ChangeOrigin): void {
     const { quantity: before, status } = this.requireEntry(petId)
     this.#changed.set(petId, undefined)
@@ -157,7 +159,7 @@ export class StockDraft {
     this.records.push({ kind: 'order', order, change, by })
   }
 
-  logCategory(category: Category, change: CategoryChangeRecord['change'], by: ChangeOrigin): void {
+  logCategory(category: Category, change: CategoryChange, by: ChangeOrigin): void {
     this.records.push({ kind: 'category', category, change, by })
   }
 

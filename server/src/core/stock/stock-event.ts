@@ -1,11 +1,19 @@
 import Type from 'typebox'
+import { CATEGORY } from '../catalog/category.ts'
 import { PET } from '../catalog/pet.ts'
 import { AVAILABILITY, AVAILABLE, type Order, type OrderChange } from '../orders/order.ts'
 import { type Fields, Int64, OneOf, Quantity, type RecordOf } from '../values/field.ts'
 import { HISTORY_ENTRY } from './history.ts'
 import { PetStatus } from './inventory.ts'
 
-export type StockEvent = QuantityEvent | PetEvent | RemovedEvent | OrderEvent | LowStockEvent | RelistEvent
+export type StockEvent =
+  | QuantityEvent
+  | PetEvent
+  | RemovedEvent
+  | OrderEvent
+  | LowStockEvent
+  | CategoryEvent
+  | RelistEvent
 
 interface EventBase {
   readonly cursor: string
@@ -17,8 +25,11 @@ type EventOf<Kind extends string, FieldSet extends Fields> = EventBase & {
 
 const { before, after, at, keyId, reason, reference } = HISTORY_ENTRY
 const { id: _, ...petFields } = PET
+const { id: categoryId, ...categoryFields } = CATEGORY
 
 export const PET_CHANGES = ['created', 'changed'] as const
+export const CATEGORY_CHANGES = ['created', 'changed', 'removed'] as const
+export type CategoryChange = (typeof CATEGORY_CHANGES)[number]
 
 export const QUANTITY_EVENT = {
   petId: Int64('The pet whose quantity changed.'),
@@ -59,15 +70,32 @@ export const LOW_STOCK_EVENT = {
 }
 export type LowStockEvent = EventOf<'low' | 'recovered', typeof LOW_STOCK_EVENT>
 
+/** The fields of the category are those after the change, or before its removal. */
+export const CATEGORY_EVENT = {
+  change: OneOf(CATEGORY_CHANGES, { description: 'What happened to the category.' }),
+  categoryId,
+  ...categoryFields,
+  at,
+  keyId,
+}
+export type CategoryEvent = EventOf<'category', typeof CATEGORY_EVENT>
+
 /** Events since the reader's cursor are missing: the reader must read the whole list again and continue after this event. */
 export interface RelistEvent extends EventBase {
   readonly kind: 'relist'
 }
 
-/** `undefined` for a relist, which concerns all pets. */
+/** `undefined` for an event that is not about one pet: a change of a category, or a relist. */
 export function petIdOf(event: StockEvent): bigint | undefined {
-  if (event.kind === 'relist') return undefined
-  return event.kind === 'order' ? event.order.petId : event.petId
+  switch (event.kind) {
+    case 'category':
+    case 'relist':
+      return undefined
+    case 'order':
+      return event.order.petId
+    default:
+      return event.petId
+  }
 }
 
 /** The kinds of events that a reader can choose. Every reader gets a `relist`. */
@@ -78,6 +106,7 @@ export const EVENT_KINDS = [
   'recovered',
   'pet',
   'removed',
+  'category',
 ] as const satisfies readonly StockEvent['kind'][]
 
 /** An absent field accepts all events. */

@@ -1,5 +1,5 @@
 import type { ResultsOf, SubmittedCommand } from './command.ts'
-import type { HistoryFilter, HistoryPage, PruneLimit, Removal } from './history.ts'
+import type { HistoryFilter, HistoryPage, PruneLimit } from './history.ts'
 import type { InventoryItem, StockChanges } from './inventory.ts'
 import type { EditFilter, PetEdit } from './pet-edit.ts'
 import type { StockEvents } from './stock-event.ts'
@@ -13,6 +13,16 @@ export class PetsLockedError extends Error {
     super('another process keeps pets locked', options)
     this.petIds = petIds
   }
+}
+
+export interface CommitOptions {
+  /** `full` by default. */
+  readonly lockWait?: 'brief' | 'full'
+  /**
+   * Called once all rows are locked, before anything is decided. If it throws, nothing is changed, and `changeStock` rejects with
+   * its error.
+   */
+  readonly onLocked?: () => void
 }
 
 /** Reads the stock, and commits all changes. */
@@ -35,7 +45,7 @@ export interface StockStore {
    */
   changeStock<const Commands extends readonly SubmittedCommand[]>(
     commands: Commands,
-    lockWait?: 'brief' | 'full',
+    options?: CommitOptions,
   ): Promise<ResultsOf<Commands>>
   /** Removes at most `maxAnswers` answers that were stored before this time, in one commit. Resolves to their number. */
   forgetAnswers(before: number, maxAnswers: number): Promise<number>
@@ -52,8 +62,6 @@ export interface HistoryStore {
     limit: number,
     cursor: string | undefined,
   ): Promise<HistoryPage | 'unknown_cursor'>
-  /** When a pet was last removed, and by whom; `undefined` if the log has no such record. */
-  findRemoval(petId: bigint): Promise<Removal | undefined>
   /**
    * At most `limit` changes of all pets, newest first. With a filter, a call examines only a limited part of the log, so a
    * short or empty page may still have a next page.

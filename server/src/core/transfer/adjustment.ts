@@ -4,9 +4,8 @@ import type { AdjustmentChange, CommandOf } from '../stock/command.ts'
 import { decide } from '../stock/decide.ts'
 import type { EntryState, LockedEntry } from '../stock/inventory.ts'
 import { isQuantityRecord } from '../stock/stock-draft.ts'
-import { codecOf } from '../values/field.ts'
-import { ADJUST_KEY_ID, type StagedRow } from './import.ts'
-import { BadRow, type RowKind, rowKind } from './rows.ts'
+import { IMPORT_KEY_ID, type StagedRow } from './import.ts'
+import { rowKind } from './rows.ts'
 
 export const STOCK_COUNT_ROW = {
   petId: ADJUSTMENT_CHANGE.petId,
@@ -15,26 +14,6 @@ export const STOCK_COUNT_ROW = {
 export const STOCK_COUNT_ROW_KIND = rowKind<AdjustmentChange>('pet', 'pets', STOCK_COUNT_ROW, {
   blank: 'absent',
 })
-
-const deltaCodec = codecOf('delta', ADJUSTMENT_CHANGE.delta)
-const baseRowKind = rowKind<AdjustmentChange>('pet', 'pets', ADJUSTMENT_CHANGE, {
-  // A delta in a file may have a plus sign.
-  columnOverrides: { delta: { fromText: (text) => deltaCodec.fromText(text.replace(/^\+(?=[1-9])/, '')) } },
-  blank: 'absent',
-})
-export const ADJUSTMENT_ROW_KIND: RowKind<AdjustmentChange> = {
-  ...baseRowKind,
-  read: (texts) => {
-    const change = baseRowKind.read(texts)
-    const hasDelta = change.delta !== undefined
-    const hasQuantity = change.quantity !== undefined
-    if (hasDelta === hasQuantity) {
-      const got = hasDelta ? 'both' : 'neither'
-      throw new BadRow(`a change must have exactly one of delta and quantity, got ${got}`)
-    }
-    return change
-  },
-}
 
 /** A row of an adjustment with the stock of its pet. */
 export interface AdjustmentRow extends StagedRow<AdjustmentChange> {
@@ -72,5 +51,5 @@ export function decideRows(rows: readonly AdjustmentRow[]) {
  * `decideRows` returns only quantities and refusals.
  */
 function adjustmentOf({ value }: AdjustmentRow): CommandOf<'adjust'> {
-  return { type: 'adjust', keyId: ADJUST_KEY_ID, at: 0, changes: [value] }
+  return { type: 'adjust', keyId: IMPORT_KEY_ID, at: 0, changes: [value] }
 }

@@ -12,7 +12,8 @@ const { status: _, ...petFields } = PET
 
 /** The tables that a copy transfers, with their columns. Each table comes after the tables that it refers to. */
 export const COPIED_TABLES = {
-  categories: columnsOf(CATEGORY),
+  // The id of a new threshold that was not applied to all pets yet.
+  categories: { ...columnsOf(CATEGORY), threshold_change: 'text' },
   pets: { ...columnsOf(petFields), words: 'text' },
   stock: {
     pet_id: 'integer',

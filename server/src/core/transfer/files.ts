@@ -1,11 +1,5 @@
-import {
-  describeValue,
-  isObject,
-  type JsonObject,
-  NumberText,
-  parseExactJson,
-  quote,
-} from '../values/field.ts'
+import { isObject, type JsonObject, NumberText, parseExactJson } from '../values/exact-json.ts'
+import { describeValue, quote } from '../values/field.ts'
 import { STOCK_COUNT_ROW_KIND } from './adjustment.ts'
 import {
   csvLine,
@@ -141,7 +135,7 @@ function parseObject(line: string): JsonObject {
   let row: unknown
   try {
     // Keeps the text of each number, because 5.0 must be rejected.
-    row = parseExactJson(line, () => true)
+    row = parseExactJson(line, { keepsText: () => true })
   } catch {
     throw new BadRow(`must be a JSON object on one line, got ${quote(line)}`)
   }

@@ -3,8 +3,6 @@ import { type RawRow, type RefusedLine, type RowKind, rowOrReason } from './rows
 
 /** The key in the history for changes that `petstore import` makes. */
 export const IMPORT_KEY_ID = 'petstore-import'
-/** The key in the history for changes that `petstore adjust` makes. */
-export const ADJUST_KEY_ID = 'petstore-adjust'
 
 export interface StagedRow<Value> {
   readonly line: number

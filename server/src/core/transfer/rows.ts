@@ -1,8 +1,12 @@
 import Type from 'typebox'
+import { nameKey } from '../catalog/catalog-fields.ts'
 import { CATEGORY, type Category, type ImportedCategory } from '../catalog/category.ts'
 import { EXPORTED_PET, type ImportedPet, PET_ROW } from '../catalog/pet.ts'
 import { ORDER_ROW, type OrderRow } from '../orders/order.ts'
 import { codecOf, codecsOf, type FieldCodec, type Fields, quote } from '../values/field.ts'
+
+// The import view of the page uses only the file readers of core.
+export { nameKey }
 
 /** A row that cannot be read. The message is for the person who fixes the file. */
 export class BadRow extends Error {
@@ -152,14 +156,16 @@ export type RowCategory =
 
 /**
  * Returns a function that finds a category by id, or by name regardless of case. A category that does not exist is new. The
- * function throws `BadRow` if a row has neither id nor name, if they contradict each other, or if it has only a name and
- * several categories have that name. A new category with an id keeps the first name that a row gives it.
+ * function throws `BadRow` if a row has neither id nor name, if they contradict each other, if the name of a new category is
+ * used, or if the row has only a name and several categories have that name. A new category with an id keeps the first name
+ * that a row gives it.
  */
 export function categoryFinder(
   categories: Iterable<Pick<Category, 'id' | 'name'>>,
 ): (row: Pick<FilePet, 'categoryId' | 'category'>) => RowCategory {
   const names = new Map<bigint, string>()
   const newNames = new Map<bigint, string>()
+  const newIdsByName = new Map<string, bigint>()
   const idsByName = new Map<string, bigint[]>()
   for (const known of categories) {
     names.set(known.id, known.name)
@@ -177,7 +183,16 @@ export function categoryFinder(
         )
       }
       if (storedName !== undefined) return { type: 'known', id: row.categoryId }
-      if (name !== undefined) newNames.set(row.categoryId, name)
+      if (name !== undefined) {
+        const [ownerId = newIdsByName.get(nameKey(name))] = idsByName.get(nameKey(name)) ?? []
+        if (ownerId !== undefined && ownerId !== row.categoryId) {
+          throw new BadRow(
+            `category ${ownerId} is already called ${quote(name)}; leave categoryId empty to use it`,
+          )
+        }
+        newNames.set(row.categoryId, name)
+        newIdsByName.set(nameKey(name), row.categoryId)
+      }
       return { type: 'new', id: row.categoryId, name }
     }
     if (wantedName === undefined) throw new BadRow('the category is missing; fill in categoryId or category')
@@ -188,11 +203,6 @@ export function categoryFinder(
       `several categories are called ${quote(wantedName)} (${[firstId, ...otherIds].join(', ')}); fill in categoryId`,
     )
   }
-}
-
-/** Names with the same key count as equal: case and surrounding blanks are ignored. */
-export function nameKey(text: string): string {
-  return text.trim().toLowerCase()
 }
 
 /** The rows of `petstore import`. Each row must give the id of its pet, and of its category if the category is new. */

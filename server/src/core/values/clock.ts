@@ -3,4 +3,5 @@ export type Clock = () => number
 
 export const SECOND = 1_000
 export const MINUTE = 60 * SECOND
-export const DAY = 86_400 * SECOND
+export const HOUR = 60 * MINUTE
+export const DAY = 24 * HOUR

@@ -46,6 +46,15 @@ interface ServiceErrorOptions extends ErrorOptions {
   readonly retryAfterSeconds?: number
 }
 
+/** The error of a change that may have been made or not. All other errors mean that nothing was changed. */
+export function outcomeUnknown(reason: string, options?: ErrorOptions): ServiceError {
+  return new ServiceError(
+    'service_unavailable',
+    `${reason}; it is unknown whether the change was made: read the data again, or repeat the request with the same Idempotency-Key`,
+    options,
+  )
+}
+
 /** The only error whose message callers see. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError'

@@ -10,6 +10,7 @@ import Type, {
   type TUnsafe,
 } from 'typebox'
 import { ServiceError } from './errors.ts'
+import { NumberText } from './exact-json.ts'
 import { parseDateTime } from './rfc3339.ts'
 
 /**
@@ -414,53 +415,6 @@ export function jsonTextWriter<FieldSet extends Fields>(
 }
 
 const MAX_QUOTED_LENGTH = 40
-/** Matches JSON with a fraction, an exponent or 16 digits in a row. A double represents all other numbers exactly. */
-const MAY_BE_ROUNDED = /[0-9][.eE]|[0-9]{16}/
-const JSON_NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
-
-export type JsonObject = Readonly<Record<string, unknown>>
-
-export class NumberText {
-  readonly text: string
-
-  constructor(text: string) {
-    this.text = text
-  }
-}
-
-/**
- * Parses JSON without rounding. If the text contains a number that a double may round, each number for which `keepsText`
- * returns true becomes a `NumberText`. Otherwise `keepsText` is not called.
- */
-export function parseExactJson(text: string, keepsText = isRounded): unknown {
-  if (!MAY_BE_ROUNDED.test(text)) return JSON.parse(text)
-  return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
-    typeof value === 'number' && context?.source !== undefined && keepsText(value, context.source)
-      ? new NumberText(context.source)
-      : value,
-  )
-}
-
-/** Whether the double is an integer that differs from the source, or is too large to be exact. */
-function isRounded(value: number, source: string): boolean {
-  if (!Number.isFinite(value)) return true
-  if (!Number.isInteger(value) || String(value) === source) return false
-  if (!Number.isSafeInteger(value)) return true
-  const [, whole = '', fraction = '', exponent = '0'] = JSON_NUMBER.exec(source) ?? []
-  const digits = (whole + fraction).replace(/^0+/, '')
-  const significant = digits.replace(/0+$/, '')
-  if (significant === '') return false
-  // The number in the source is significant × 10^scale, so it is an integer only if the scale is not negative. A safe integer
-  // has at most 16 digits, so the compared texts stay short.
-  const scale = Number(exponent) - fraction.length + digits.length - significant.length
-  return scale < 0 || significant + '0'.repeat(scale) !== String(Math.abs(value))
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return (
-    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof NumberText)
-  )
-}
 
 /** Describes a value for an error message. Names the type, because "5" is not 5. */
 export function describeValue(value: unknown): string {

@@ -1,51 +1,31 @@
-// Resources that all webhooks of a process share: the slots for parallel requests, and the reads of the event log.
-import { MAX_WEBHOOKS } from './webhook.ts'
+// Resources that all webhooks of a process share: the starts of requests, and the reads of the event log.
 import type { DeliveryStore } from './webhook-store.ts'
 
+/** With MAX_WEBHOOKS and a test event for each, fewer than the 256 requests that Bun sends in parallel. */
 export const MAX_PARALLEL_PER_WEBHOOK = 16
-/** Bun sends at most this many requests in parallel. Further requests would wait inside Bun until they time out. */
-const MAX_PARALLEL_IN_BUN = 256
-/** Reserved for test events, so that these never delay deliveries. */
-export const MAX_PARALLEL_TESTS = 16
-/** Every webhook may always send one request. It may send several only while the total is below this limit. */
-const MAX_TOTAL_FOR_FURTHER_REQUESTS = MAX_PARALLEL_IN_BUN - MAX_PARALLEL_TESTS - MAX_WEBHOOKS
-/** The requests that may start in one turn of the event loop. Keeps turns short for API requests. */
 const MAX_STARTED_PER_TURN = 16
 
-/** Limits the requests that the webhooks of a process send in parallel. */
-export class DeliverySlots {
-  #totalRequests = 0
+/** Spreads the starts of deliveries over turns of the event loop, because API requests wait for the end of each turn. */
+export class DeliveryStarts {
   #startedThisTurn = 0
   readonly #waiting = new Set<() => void>()
 
-  /**
-   * Whether a webhook with this many open requests may start one more. If only the limit per turn prevents it, `onNextTurn` is
-   * called next turn.
-   */
-  hasRoomOrCallLater(openRequests: number, onNextTurn: () => void): boolean {
-    const isFirst = openRequests === 0
-    if (!isFirst && openRequests >= MAX_PARALLEL_PER_WEBHOOK) return false
-    if (!isFirst && this.#totalRequests >= MAX_TOTAL_FOR_FURTHER_REQUESTS) return false
-    if (this.#startedThisTurn < MAX_STARTED_PER_TURN) return true
-    this.#waiting.add(onNextTurn)
-    return false
-  }
-
-  take(): void {
+  /** Whether a delivery may start in this turn. If not, `retry` is called in the next turn. */
+  take(retry: () => void): boolean {
     if (this.#startedThisTurn === 0) setImmediate(this.#nextTurn)
-    this.#startedThisTurn++
-    this.#totalRequests++
-  }
-
-  free(): void {
-    this.#totalRequests--
+    if (this.#startedThisTurn < MAX_STARTED_PER_TURN) {
+      this.#startedThisTurn++
+      return true
+    }
+    this.#waiting.add(retry)
+    return false
   }
 
   readonly #nextTurn = (): void => {
     this.#startedThisTurn = 0
     const waiting = [...this.#waiting]
     this.#waiting.clear()
-    for (const onNextTurn of waiting) onNextTurn()
+    for (const retry of waiting) retry()
   }
 }
 

@@ -3,7 +3,6 @@ import Type from 'typebox'
 import type { Clock } from '../values/clock.ts'
 import { ServiceError } from '../values/errors.ts'
 import { Int64, jsonTextWriter } from '../values/field.ts'
-import { MAX_PARALLEL_TESTS } from './shared-delivery.ts'
 import { secretsAt, type Webhook } from './webhook.ts'
 import { attemptOf, type DeliveryAttempt, type WebhookSender, type WebhookStore } from './webhook-store.ts'
 
@@ -20,11 +19,14 @@ const dataToJson = jsonTextWriter(TEST_EVENT)
 
 interface TestParts {
   readonly sender: WebhookSender
-  readonly store: Pick<WebhookStore, 'recordDeliveries'>
+  readonly store: Pick<WebhookStore, 'findWebhook' | 'recordDeliveries'>
   readonly clock: Clock
 }
 
-/** Sends a test event once, even if the webhook is paused or off, and records the attempt. */
+/**
+ * Sends a test event once, even if the webhook is paused or off, and records the attempt. Sends nothing if the url or the secret
+ * changes during the address lookup.
+ */
 export async function sendTestEvent(
   webhook: Webhook,
   { sender, store, clock }: TestParts,
@@ -37,35 +39,16 @@ export async function sendTestEvent(
     type: TEST_EVENT_TYPE,
     body: `{"type":"${TEST_EVENT_TYPE}","timestamp":"${timestamp}","data":${data}}`,
   }
-  const result = await sender.send(webhook.url, secretsAt(webhook, at), message)
-  const attempt = attemptOf(message, 1, at, result)
+  const isValid = async () => {
+    const current = (await store.findWebhook(webhook.id))?.webhook
+    return current?.url === webhook.url && current.secret === webhook.secret
+  }
+  const result = await sender.send(webhook.url, secretsAt(webhook, at), message, { isValid })
+  if (result === undefined) {
+    const message = `webhook ${webhook.id} was changed before the test event was sent; send the request again`
+    throw new ServiceError('service_unavailable', message)
+  }
+  const attempt = attemptOf(message, { attempt: 1, at }, result)
   await store.recordDeliveries(webhook.id, [attempt])
   return attempt
-}
-
-/** Limits the test events that a process sends in parallel: one for each key, and MAX_PARALLEL_TESTS in total. */
-export class TestEventSlots {
-  readonly #sendingKeys = new Set<string>()
-
-  /** Throws `service_unavailable` without calling `send` if a limit is reached. */
-  async run<T>(keyId: string, send: () => Promise<T>): Promise<T> {
-    if (this.#sendingKeys.has(keyId)) {
-      throw new ServiceError(
-        'service_unavailable',
-        'this key is already sending a test event; wait for its response, then send the request again',
-      )
-    }
-    if (this.#sendingKeys.size >= MAX_PARALLEL_TESTS) {
-      throw new ServiceError(
-        'service_unavailable',
-        `the service is already sending ${MAX_PARALLEL_TESTS} test events; send the request again shortly`,
-      )
-    }
-    this.#sendingKeys.add(keyId)
-    try {
-      return await send()
-    } finally {
-      this.#sendingKeys.delete(keyId)
-    }
-  }
 }

@@ -1,13 +1,17 @@
+import { isEarlierCursor } from '../stock/log-cursor.ts'
 import { petIdOf, type StockEvent } from '../stock/stock-event.ts'
 import { type Clock, DAY } from '../values/clock.ts'
+import { DeliveryWindow, type PendingDelivery } from './delivery-window.ts'
 import {
-  type DeliverySlots,
+  type DeliveryStarts,
   EVENTS_PER_READ,
   MAX_PARALLEL_PER_WEBHOOK,
   type SharedLog,
 } from './shared-delivery.ts'
 import {
   type DeliveryFailure,
+  GIVE_UP_DAYS,
+  type HeldPet,
   receivesEvent,
   secretsAt,
   type Webhook,
@@ -29,15 +33,16 @@ import {
  * finished deliveries after the oldest unfinished one.
  */
 const MAX_WINDOW = 512
+/** Keeps the record of a webhook small. While more pets are held, further pets are only probed. */
+const MAX_HELD_PETS = 100
 /** Longer Retry-After times are shortened to this. */
 const MAX_RETRY_AFTER_MS = DAY
-/** A webhook whose delivery has failed for this long is turned off. */
-const GIVE_UP_AFTER_MS = 3 * DAY
 /** The fraction by which a delay varies at random, to spread the retries of receivers that failed together. */
 const RETRY_JITTER = 0.1
-/** The receiver counts as down when one full set of parallel requests has failed. */
+/** The receiver counts as down when the first attempts of one full set of parallel requests have failed. */
 const FAILURES_UNTIL_DOWN = MAX_PARALLEL_PER_WEBHOOK
 const GONE = 410
+const GIVE_UP_AFTER_MS = GIVE_UP_DAYS * DAY
 
 /** The delay after this many attempts; the last delay repeats. `random` is between 0 and 1. */
 export function retryDelay(attempts: number, delaysMs: readonly number[], random: number): number {
@@ -46,118 +51,61 @@ export function retryDelay(attempts: number, delaysMs: readonly number[], random
   return Math.round(delay * (1 + RETRY_JITTER * (2 * random - 1)))
 }
 
-export interface PendingDelivery {
-  readonly event: StockEvent
-  readonly cursorBefore: string
-  readonly message: Message
-  attempts: number
-  failingSince: number | undefined
-  retryAt: number
-}
-
-/** The deliveries that were read from the log and are not finished. Deliveries of one pet are sent one after the other. */
-export class DeliveryWindow {
-  /** In the order of the log. */
-  readonly #all = new Set<PendingDelivery>()
-  readonly #byPet = new Map<bigint | undefined, PendingDelivery[]>()
-  readonly #ready: PendingDelivery[] = []
-  readonly #postponed = new Set<PendingDelivery>()
-
-  get size(): number {
-    return this.#all.size
-  }
-
-  /** The oldest unfinished delivery: everything before it was delivered. */
-  get head(): PendingDelivery | undefined {
-    return this.#all.values().next().value
-  }
-
-  add(delivery: PendingDelivery): void {
-    this.#all.add(delivery)
-    const pet = petIdOf(delivery.event)
-    const queue = this.#byPet.get(pet)
-    if (queue !== undefined) {
-      queue.push(delivery)
-      return
-    }
-    this.#byPet.set(pet, [delivery])
-    if (delivery.attempts === 0) this.#ready.push(delivery)
-    else this.#postponed.add(delivery)
-  }
-
-  takeReady(): PendingDelivery | undefined {
-    return this.#ready.shift()
-  }
-
-  takeHead(): PendingDelivery | undefined {
-    const { head } = this
-    const index = head === undefined ? -1 : this.#ready.indexOf(head)
-    return index === -1 ? undefined : this.#ready.splice(index, 1)[0]
-  }
-
-  finish(delivery: PendingDelivery): void {
-    this.#all.delete(delivery)
-    const pet = petIdOf(delivery.event)
-    const queue = this.#byPet.get(pet)
-    queue?.shift()
-    const next = queue?.[0]
-    if (next === undefined) this.#byPet.delete(pet)
-    else this.#ready.push(next)
-  }
-
-  /** Holds back a failed or unsent delivery until its retry is due. */
-  postpone(delivery: PendingDelivery): void {
-    this.#postponed.add(delivery)
-  }
-
-  /** Makes postponed deliveries ready if their retry is due. Without `now`, makes all of them ready. */
-  retry(now = Number.POSITIVE_INFINITY): void {
-    for (const delivery of this.#postponed) {
-      if (delivery.retryAt > now) continue
-      this.#postponed.delete(delivery)
-      this.#ready.push(delivery)
-    }
-  }
+/** A pet whose events wait, because the receiver refused one of them. */
+interface Hold {
+  readonly petId: bigint | undefined
+  /** The next event of the pet is the first one after this cursor. */
+  cursor: string
+  /** The next event; undefined until it is read from the log. */
+  delivery: PendingDelivery | undefined
+  /** The saved failure of the next event, until it is read from the log. */
+  savedFailure: DeliveryFailure | undefined
+  /** Whether the next event is being sent or read. */
+  isBusy: boolean
 }
 
 export interface RunnerDependencies {
   readonly store: Pick<DeliveryStore, 'latestEventCursor' | 'saveProgress'>
   readonly log: SharedLog
-  readonly slots: DeliverySlots
+  readonly starts: DeliveryStarts
   readonly sender: WebhookSender
   readonly messageOf: (event: StockEvent, at: number) => Message
   readonly retryDelaysMs: readonly number[]
   readonly clock: Clock
   readonly observers: readonly DeliveryObserver[]
-  /** Whether the webhook is unchanged since the runner was started. Checked before each attempt. */
-  readonly isCurrent: () => Promise<boolean>
-  /** Nothing is sent without a lease, because another process may have taken over the webhook. */
+  /** Nothing is sent without a lease, because another process may have changed or taken over the webhook. */
   readonly hasLease: () => boolean
 }
 
 type LoggedEvent = Pick<PendingDelivery, 'event' | 'cursorBefore'>
 
 /**
- * Delivers the events of the log to one webhook, in parallel, but those of one pet in order. A failed delivery delays only
- * the later deliveries of its pet, until the window is full. While the receiver is down, only the oldest delivery
- * is retried.
+ * Delivers the events of the log to one webhook, in parallel, but those of one pet in order. A refused event holds only its pet,
+ * until it is accepted or parked; the later events of the pet are then read from the log again. While the receiver is down, one
+ * request is sent at a time: a retry that is due, or a probe with the next event. Any success ends that.
  */
 export class WebhookRunner {
   readonly webhook: Webhook
   readonly #dependencies: RunnerDependencies
   readonly #window = new DeliveryWindow()
+  readonly #holds = new Map<bigint | undefined, Hold>()
   /** Events that were read from the log and are not in the window yet. */
   readonly #backlog: LoggedEvent[] = []
   /** The cursor up to which the log has been read. */
   #cursor: string
   /** When the pending relist was created; `undefined` if none is pending. */
   #relistAt: number | undefined
-  /** The saved failure of the oldest delivery. The first delivery that this runner adds continues from it. */
-  #inheritedFailure: DeliveryFailure | undefined
+  /** Whether the log was pruned past the cursor of a held pet. */
+  #mustRelist = false
+  /** When the first attempt failed since the last success. */
+  #failingSince: number | undefined
   #off: WebhookProgress['off']
   #unsavedAttempts: DeliveryAttempt[] = []
-  #requestCount = 0
-  #failuresInARow = 0
+  readonly #requests = new Set<AbortController>()
+  #newFailuresInARow = 0
+  #probes = 0
+  /** When the next event may be probed. */
+  #probeAt = 0
   /** Nothing is sent before this time, because the receiver sent Retry-After. */
   #pausedUntil = 0
   #lastTickAt = 0
@@ -173,11 +121,13 @@ export class WebhookRunner {
   constructor(webhook: Webhook, dependencies: RunnerDependencies) {
     this.webhook = webhook
     this.#dependencies = dependencies
-    const { cursor, relistAt, failure } = webhook.progress
+    const { cursor, relistAt, failingSince, held } = webhook.progress
     this.#cursor = cursor
-    this.#inheritedFailure = failure
-    // Treats the receiver as down, so that only the oldest delivery is retried.
-    if (failure !== undefined) this.#failuresInARow = FAILURES_UNTIL_DOWN
+    this.#failingSince = failingSince
+    for (const { petId, cursor: petCursor, failure } of held) {
+      const hold = { petId, cursor: petCursor, delivery: undefined, savedFailure: failure, isBusy: false }
+      this.#holds.set(petId, hold)
+    }
     if (relistAt !== undefined) this.#addRelist(cursor, relistAt)
   }
 
@@ -196,9 +146,7 @@ export class WebhookRunner {
     if (now < this.#lastTickAt) {
       // The clock was set back, so it is unknown when retries are due.
       this.#pausedUntil = 0
-      this.#window.retry()
-    } else if (!this.#isDown || (this.#window.head?.retryAt ?? now) <= now) {
-      this.#window.retry(now)
+      this.#retryAll()
     }
     this.#lastTickAt = now
     this.#proceed()
@@ -206,10 +154,16 @@ export class WebhookRunner {
     if (readFailure !== undefined) throw readFailure
   }
 
+  /** Makes sure that no more requests leave. Requests that were sent already may be repeated. */
+  abort(): void {
+    this.#isStopping = true
+    for (const request of this.#requests) request.abort()
+  }
+
   /** Starts no more requests, waits for the current requests, and saves the progress. */
   async stop(): Promise<void> {
     this.#isStopping = true
-    if (this.#requestCount > 0) {
+    if (this.#requests.size > 0) {
       await new Promise<void>((resolve) => {
         this.#whenIdle = resolve
       })
@@ -219,7 +173,17 @@ export class WebhookRunner {
   }
 
   get #isDown(): boolean {
-    return this.#failuresInARow >= FAILURES_UNTIL_DOWN
+    return this.#newFailuresInARow >= FAILURES_UNTIL_DOWN
+  }
+
+  /** Each failure in a row allows one request less, so that a receiver that is down gets only as many as prove it. */
+  get #maxParallel(): number {
+    return Math.max(1, MAX_PARALLEL_PER_WEBHOOK - this.#newFailuresInARow)
+  }
+
+  /** Whether further pets are only probed, because their events would probably fail. */
+  get #isProbing(): boolean {
+    return this.#isDown || this.#holds.size >= MAX_HELD_PETS
   }
 
   get #canSend(): boolean {
@@ -227,28 +191,61 @@ export class WebhookRunner {
     return !isBlocked && this.#dependencies.hasLease()
   }
 
+  /** The cursor up to which events were added to the window, or left to the holds of their pets. */
+  get #position(): string {
+    return this.#backlog[0]?.cursorBefore ?? this.#cursor
+  }
+
   #proceed(): void {
     this.#dispatch()
-    const hasMore = this.#backlog.length > 0 || !this.#isAtEnd
-    if (hasMore && this.#canSend && !this.#isFillingWindow && this.#window.size < MAX_WINDOW / 2) {
-      void this.#fillWindow()
+    if (!this.#canSend) return
+    for (const hold of this.#holds.values()) {
+      if (hold.delivery === undefined && !hold.isBusy) void this.#readNextOf(hold)
     }
+    const hasMore = this.#backlog.length > 0 || !this.#isAtEnd
+    if (hasMore && !this.#isFillingWindow && this.#window.size < MAX_WINDOW / 2) void this.#fillWindow()
   }
 
   readonly #dispatch = (): void => {
-    const { slots, clock } = this.#dependencies
+    const { starts, clock } = this.#dependencies
     const now = clock()
-    while (
-      now >= this.#pausedUntil &&
-      this.#canSend &&
-      slots.hasRoomOrCallLater(this.#requestCount, this.#dispatch)
-    ) {
-      const delivery = this.#isDown ? this.#window.takeHead() : this.#window.takeReady()
+    while (now >= this.#pausedUntil && this.#canSend && this.#requests.size < this.#maxParallel) {
+      const delivery = this.#takeNext(now)
       if (delivery === undefined) return
-      this.#requestCount++
-      slots.take()
+      if (!starts.take(this.#dispatch)) {
+        this.#putBack(delivery)
+        return
+      }
       void this.#deliver(delivery)
     }
+  }
+
+  /** The retry that has been due for longest, or the next event of a pet that is not held. */
+  #takeNext(now: number): PendingDelivery | undefined {
+    let dueHold: Hold | undefined
+    let dueAt = now
+    for (const hold of this.#holds.values()) {
+      const retryAt = hold.delivery?.failure?.retryAt ?? 0
+      if (hold.isBusy || hold.delivery === undefined || retryAt > dueAt) continue
+      dueHold = hold
+      dueAt = retryAt
+    }
+    if (dueHold !== undefined) {
+      dueHold.isBusy = true
+      return dueHold.delivery
+    }
+    return this.#isProbing && now < this.#probeAt ? undefined : this.#window.takeReady()
+  }
+
+  #putBack(delivery: PendingDelivery): void {
+    const hold = this.#holdOf(delivery)
+    if (hold === undefined) this.#window.putBack(delivery)
+    else hold.isBusy = false
+  }
+
+  #holdOf(delivery: PendingDelivery): Hold | undefined {
+    const hold = this.#holds.get(petIdOf(delivery.event))
+    return hold?.delivery === delivery ? hold : undefined
   }
 
   async #fillWindow(): Promise<void> {
@@ -257,8 +254,8 @@ export class WebhookRunner {
       while (this.#canSend && this.#window.size < MAX_WINDOW) {
         if (this.#backlog.length === 0 && !(await this.#read())) break
         this.#moveBacklogIntoWindow()
-        // Either the next event is a relist, which must wait until the window is empty, or a relist in the window holds
-        // back all later events.
+        // Either the next event is a relist, which must wait until the window is empty, or a relist that is not delivered yet
+        // holds back all later events.
         if (this.#backlog.length > 0 && this.#window.size < MAX_WINDOW) break
       }
     } catch (error) {
@@ -270,13 +267,15 @@ export class WebhookRunner {
 
   /** Reads the next events of the log into the backlog. False if there are none. */
   async #read(): Promise<boolean> {
-    const read = await this.#dependencies.log.eventsAfter(this.#cursor)
+    const read = this.#mustRelist ? 'relist_needed' : await this.#dependencies.log.eventsAfter(this.#cursor)
     if (typeof read === 'string') {
-      // The log cannot be read from this cursor, usually because it was pruned. The deliveries in the window are
-      // finished before the relist.
-      if (this.#window.size > 0) return false
-      this.#cursor = await this.#dependencies.store.latestEventCursor()
-      this.#addRelist(this.#cursor, this.#dependencies.clock())
+      // The log cannot be read from this cursor, usually because it was pruned. The deliveries that have started are finished
+      // before the relist.
+      if (this.#hasUnfinished) return false
+      const cursor = await this.#dependencies.store.latestEventCursor()
+      if (this.#hasUnfinished) return false
+      this.#cursor = cursor
+      this.#addRelist(cursor, this.#dependencies.clock())
       return true
     }
     let cursorBefore = this.#cursor
@@ -290,105 +289,178 @@ export class WebhookRunner {
     return read.events.length > 0
   }
 
+  get #hasUnfinished(): boolean {
+    return this.#window.size > 0 || this.#requests.size > 0
+  }
+
   #moveBacklogIntoWindow(): void {
     while (this.#window.size < MAX_WINDOW) {
       const next = this.#backlog[0]
       if (next === undefined || this.#relistAt !== undefined) return
       const isRelist = next.event.kind === 'relist'
-      if (isRelist && this.#window.size > 0) return
+      if (isRelist && this.#hasUnfinished) return
       this.#backlog.shift()
       if (isRelist) this.#addRelist(next.event.cursor, this.#dependencies.clock())
-      else this.#add(next)
+      else if (!this.#holds.has(petIdOf(next.event))) this.#window.add(this.#pending(next))
     }
   }
 
   /** A relist replaces everything up to the cursor. */
   #addRelist(cursor: string, at: number): void {
     this.#relistAt = at
+    this.#mustRelist = false
     this.#hasUnsavedProgress = true
-    this.#add({ event: { kind: 'relist', cursor }, cursorBefore: cursor })
+    this.#holds.clear()
+    this.#window.add(this.#pending({ event: { kind: 'relist', cursor }, cursorBefore: cursor }))
   }
 
-  #add({ event, cursorBefore }: LoggedEvent): void {
+  #pending({ event, cursorBefore }: LoggedEvent, failure?: DeliveryFailure): PendingDelivery {
     const { messageOf, clock } = this.#dependencies
-    const failure = this.#inheritedFailure
-    this.#inheritedFailure = undefined
-    this.#window.add({
-      event,
-      cursorBefore,
-      message: messageOf(event, this.#relistAt ?? clock()),
-      attempts: failure?.attempts ?? 0,
-      failingSince: failure?.since,
-      retryAt: Math.min(failure?.retryAt ?? 0, clock() + MAX_RETRY_AFTER_MS),
-    })
+    return { event, cursorBefore, message: messageOf(event, this.#relistAt ?? clock()), failure }
   }
 
-  async #deliver(delivery: PendingDelivery): Promise<void> {
-    await this.#stopIfOutdated()
-    if (this.#canSend) {
-      await this.#attempt(delivery)
-    } else {
-      this.#window.postpone(delivery)
-      this.#releaseSlot()
-    }
-    if (this.#requestCount === 0) this.#whenIdle?.()
-    this.#proceed()
-  }
-
-  /** Once a change of the webhook is acknowledged, no attempt may start with the previous version. */
-  async #stopIfOutdated(): Promise<void> {
+  /** Finds the next event of a held pet. Without one, the pet is not held any more. */
+  async #readNextOf(hold: Hold): Promise<void> {
+    hold.isBusy = true
     try {
-      if (!(await this.#dependencies.isCurrent())) this.#isStopping = true
+      while (hold.delivery === undefined && this.#canSend && this.#holds.get(hold.petId) === hold) {
+        if (isEarlierCursor(hold.cursor, this.#position)) await this.#readPageOf(hold)
+        else this.#holds.delete(hold.petId)
+      }
     } catch (error) {
       this.#readFailure = error
     }
-  }
-
-  async #attempt(delivery: PendingDelivery): Promise<void> {
-    const { sender, clock, observers } = this.#dependencies
-    const at = clock()
-    const result = await sender.send(this.webhook.url, secretsAt(this.webhook, at), delivery.message)
-    delivery.attempts++
-    this.#releaseSlot()
+    hold.isBusy = false
     this.#hasUnsavedProgress = true
-    this.#unsavedAttempts.push(attemptOf(delivery.message, delivery.attempts, at, result))
-    if (this.#unsavedAttempts.length > 2 * MAX_KEPT_ATTEMPTS) {
-      this.#unsavedAttempts = this.#unsavedAttempts.slice(-MAX_KEPT_ATTEMPTS)
+    this.#proceed()
+  }
+
+  async #readPageOf(hold: Hold): Promise<void> {
+    const read = await this.#dependencies.log.eventsAfter(hold.cursor)
+    if (typeof read === 'string') {
+      this.#holds.delete(hold.petId)
+      this.#mustRelist = true
+      this.#isAtEnd = false
+      return
     }
+    const position = this.#position
+    let cursorBefore = hold.cursor
+    for (const event of read.events) {
+      // The window gets the later events, once the pet is not held any more.
+      if (isEarlierCursor(position, event.cursor)) break
+      if (petIdOf(event) === hold.petId && receivesEvent(this.webhook, event)) {
+        hold.cursor = cursorBefore
+        hold.delivery = this.#pending({ event, cursorBefore }, hold.savedFailure)
+        hold.savedFailure = undefined
+        return
+      }
+      cursorBefore = event.cursor
+    }
+    hold.cursor = isEarlierCursor(read.cursor, position) && read.events.length > 0 ? read.cursor : position
+  }
+
+  async #deliver(delivery: PendingDelivery): Promise<void> {
+    const { sender, clock, hasLease } = this.#dependencies
+    const at = clock()
+    const request = new AbortController()
+    this.#requests.add(request)
+    const permit = { signal: request.signal, isValid: () => !request.signal.aborted && hasLease() }
+    const secrets = secretsAt(this.webhook, at)
+    const result = await sender.send(this.webhook.url, secrets, delivery.message, permit)
+    this.#requests.delete(request)
+    if (result === undefined) this.#putBack(delivery)
+    else this.#settle(delivery, at, result)
+    if (this.#requests.size === 0) this.#whenIdle?.()
+    this.#proceed()
+  }
+
+  #settle(delivery: PendingDelivery, at: number, result: SendResult): void {
     const isDelivered = result.error === undefined
-    for (const observer of observers) observer.attemptFinished?.(isDelivered, result.durationMs)
-    if (isDelivered) this.#finish(delivery)
-    else this.#fail(delivery, at, result)
+    const attempts = (delivery.failure?.attempts ?? 0) + 1
+    if (isDelivered) this.#succeed(delivery)
+    else this.#fail(delivery, { at, attempts }, result)
+    const isParked = !isDelivered && this.#mustPark(delivery)
+    if (isDelivered || isParked) this.#advance(delivery)
+    else this.#hold(delivery)
+    this.#hasUnsavedProgress = true
+    this.#unsavedAttempts.push(attemptOf(delivery.message, { attempt: attempts, at, isParked }, result))
+    if (this.#unsavedAttempts.length > 2 * MAX_KEPT_ATTEMPTS) {
+      this.#unsavedAttempts = latestAttempts(this.#unsavedAttempts)
+    }
+    for (const observer of this.#dependencies.observers) {
+      observer.attemptFinished?.(isDelivered, result.durationMs)
+    }
   }
 
-  #releaseSlot(): void {
-    this.#requestCount--
-    this.#dependencies.slots.free()
-  }
-
-  #finish(delivery: PendingDelivery): void {
+  #succeed(delivery: PendingDelivery): void {
     const wasDown = this.#isDown
-    this.#failuresInARow = 0
+    this.#newFailuresInARow = 0
+    this.#probes = 0
+    this.#failingSince = undefined
     if (delivery.event.kind === 'relist') this.#relistAt = undefined
-    this.#window.finish(delivery)
-    if (wasDown) this.#window.retry()
+    if (wasDown) this.#retryAll()
   }
 
-  #fail(delivery: PendingDelivery, at: number, { status, error = '', retryAfterMs }: SendResult): void {
-    this.#failuresInARow++
-    delivery.failingSince ??= at
-    this.#window.postpone(delivery)
-    const now = this.#dependencies.clock()
-    if (status === GONE) {
-      this.#turnOff('the receiver answered 410 Gone')
-    } else if (now - delivery.failingSince >= GIVE_UP_AFTER_MS) {
-      const since = new Date(delivery.failingSince).toISOString()
-      this.#turnOff(`a delivery has failed since ${since}; the last attempt failed: ${error}`)
-    } else if (retryAfterMs !== undefined) {
-      delivery.retryAt = now + Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)
-      this.#pausedUntil = Math.max(this.#pausedUntil, delivery.retryAt)
-    } else {
-      delivery.retryAt = now + retryDelay(delivery.attempts, this.#dependencies.retryDelaysMs, Math.random())
+  #fail(
+    delivery: PendingDelivery,
+    { at, attempts }: { readonly at: number; readonly attempts: number },
+    { status, error = '', retryAfterMs }: SendResult,
+  ): void {
+    const { clock, retryDelaysMs } = this.#dependencies
+    const now = clock()
+    const delayAfter = (failures: number) => retryDelay(failures, retryDelaysMs, Math.random())
+    let retryAt = now + delayAfter(attempts)
+    if (retryAfterMs !== undefined) {
+      retryAt = now + Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)
+      this.#pausedUntil = Math.max(this.#pausedUntil, retryAt)
+    }
+    if (delivery.failure === undefined) {
+      this.#newFailuresInARow++
+      if (this.#isProbing) this.#probeAt = now + delayAfter(++this.#probes)
+    }
+    delivery.failure = { since: delivery.failure?.since ?? at, attempts, retryAt }
+    this.#failingSince ??= at
+    if (status === GONE) this.#turnOff('the receiver answered 410 Gone')
+    else if (now - this.#failingSince >= GIVE_UP_AFTER_MS) {
+      const since = new Date(this.#failingSince).toISOString()
+      this.#turnOff(`the receiver has accepted nothing since ${since}; the last attempt failed: ${error}`)
+    }
+  }
+
+  /** A single event that is refused for too long must not hold its pet for ever. A relist cannot be skipped. */
+  #mustPark({ event, failure }: PendingDelivery): boolean {
+    if (failure === undefined || event.kind === 'relist' || this.#off !== undefined) return false
+    return this.#dependencies.clock() - failure.since >= GIVE_UP_AFTER_MS
+  }
+
+  #hold(delivery: PendingDelivery): void {
+    const hold = this.#holdOf(delivery)
+    if (hold !== undefined) {
+      hold.isBusy = false
+      return
+    }
+    this.#window.removePetOf(delivery)
+    const petId = petIdOf(delivery.event)
+    const cursor = delivery.cursorBefore
+    this.#holds.set(petId, { petId, cursor, delivery, savedFailure: undefined, isBusy: false })
+  }
+
+  /** Continues with the next event of the pet, after this one was delivered or parked. */
+  #advance(delivery: PendingDelivery): void {
+    const hold = this.#holdOf(delivery)
+    if (hold === undefined) {
+      this.#window.finish(delivery)
+      return
+    }
+    hold.cursor = delivery.event.cursor
+    hold.delivery = undefined
+    hold.isBusy = false
+  }
+
+  #retryAll(): void {
+    this.#probeAt = 0
+    for (const { delivery } of this.#holds.values()) {
+      if (delivery?.failure !== undefined) delivery.failure = { ...delivery.failure, retryAt: 0 }
     }
   }
 
@@ -399,13 +471,21 @@ export class WebhookRunner {
   }
 
   get #progress(): WebhookProgress {
-    const { head } = this.#window
+    const holds = [...this.#holds.values()]
+    const failureOf = ({ delivery, savedFailure }: Hold) => delivery?.failure ?? savedFailure
+    const held = holds
+      .filter(({ delivery }) => delivery?.event.kind !== 'relist')
+      .map((hold): HeldPet => {
+        const failure = failureOf(hold)
+        return { petId: hold.petId, cursor: hold.cursor, ...(failure === undefined ? {} : { failure }) }
+      })
+    const retryAt = Math.min(...holds.map((hold) => failureOf(hold)?.retryAt ?? Number.POSITIVE_INFINITY))
     return {
-      cursor: head?.cursorBefore ?? this.#backlog[0]?.cursorBefore ?? this.#cursor,
+      cursor: this.#window.head?.cursorBefore ?? this.#position,
+      held,
       ...(this.#relistAt === undefined ? {} : { relistAt: this.#relistAt }),
-      ...(head?.failingSince === undefined
-        ? {}
-        : { failure: { since: head.failingSince, attempts: head.attempts, retryAt: head.retryAt } }),
+      ...(this.#failingSince === undefined ? {} : { failingSince: this.#failingSince }),
+      ...(retryAt === Number.POSITIVE_INFINITY ? {} : { retryAt }),
       ...(this.#off === undefined ? {} : { off: this.#off }),
     }
   }
@@ -413,7 +493,7 @@ export class WebhookRunner {
   async #save(): Promise<void> {
     if (this.#saving !== undefined || !this.#hasUnsavedProgress) return
     this.#hasUnsavedProgress = false
-    const attempts = this.#unsavedAttempts.slice(-MAX_KEPT_ATTEMPTS)
+    const attempts = latestAttempts(this.#unsavedAttempts)
     this.#unsavedAttempts = []
     this.#saving = this.#dependencies.store.saveProgress(this.webhook, this.#progress, attempts).then(
       (isSaved) => {
@@ -432,4 +512,10 @@ export class WebhookRunner {
       this.#saving = undefined
     }
   }
+}
+
+/** The attempts that the store would keep. Parked events stay listed for longer. */
+function latestAttempts(attempts: readonly DeliveryAttempt[]): DeliveryAttempt[] {
+  const first = attempts.length - MAX_KEPT_ATTEMPTS
+  return attempts.filter(({ isParked }, index) => isParked === true || index >= first)
 }

@@ -24,11 +24,30 @@ export interface SendResult {
   readonly retryAfterMs?: number
 }
 
+export interface CheckedUrl {
+  /** In normal form, if the text is a url. */
+  readonly url: string
+  /** Why messages cannot be sent to it, as a phrase that follows "url"; absent if they can. */
+  readonly urlProblem?: string
+}
+
+/** Allows an attempt as long as the webhook does not change. */
+export interface SendPermit {
+  /** Checked after the address lookup, immediately before each connection. */
+  isValid(): boolean | Promise<boolean>
+  /** Ends an attempt whose connection is being made. */
+  readonly signal?: AbortSignal
+}
+
 export interface WebhookSender {
-  /** Why messages cannot be sent to this url; `undefined` if they can. */
-  problemOf(url: string): Promise<string | undefined>
-  /** Signs the message with each of the secrets. Never rejects. */
-  send(url: string, secrets: readonly string[], message: Message): Promise<SendResult>
+  checkUrl(text: string): Promise<CheckedUrl>
+  /** Signs the message with each of the secrets. Never rejects. Returns undefined if the permit ended before a response came. */
+  send(
+    url: string,
+    secrets: readonly string[],
+    message: Message,
+    permit: SendPermit,
+  ): Promise<SendResult | undefined>
 }
 
 export interface DeliveryObserver {
@@ -45,6 +64,7 @@ export const DELIVERY_ATTEMPT = {
   durationMs: Type.Integer(),
   attempt: Type.Integer({ description: 'Counted from 1.' }),
   isDelivered: Type.Boolean(),
+  isParked: Type.Optional(Type.Boolean({ description: 'Whether the event is not tried again.' })),
   status: Type.Optional(Type.Integer()),
   error: Type.Optional(Type.String()),
 }
@@ -52,12 +72,13 @@ export type DeliveryAttempt = RecordOf<typeof DELIVERY_ATTEMPT>
 
 export function attemptOf(
   { id, type }: Message,
-  attempt: number,
-  at: number,
+  { attempt, at, isParked = false }: { attempt: number; at: number; isParked?: boolean },
   { retryAfterMs: _, ...result }: SendResult,
 ): DeliveryAttempt {
   const durationMs = Math.round(result.durationMs)
-  return { ...result, durationMs, messageId: id, type, at, attempt, isDelivered: result.error === undefined }
+  const isDelivered = result.error === undefined
+  const attempted = { ...result, durationMs, messageId: id, type, at, attempt, isDelivered }
+  return isParked ? { ...attempted, isParked } : attempted
 }
 
 export const LISTED_ATTEMPT = { id: Int64('Later attempts have higher ids.'), ...DELIVERY_ATTEMPT }
@@ -65,8 +86,8 @@ export type ListedAttempt = RecordOf<typeof LISTED_ATTEMPT>
 
 export interface WebhookLag {
   /**
-   * The number of events after the webhook's cursor, even of kinds that it does not receive. A pending relist counts as one
-   * more event. If the log no longer has the events, a single relist replaces them, and the number is 1.
+   * The number of events after the webhook's cursor, even of kinds that it does not receive. A pending relist and each held pet
+   * count as one more event. If the log no longer has the events, a single relist replaces them, and the number is 1.
    */
   readonly events: number
   /** When the oldest of them happened. `undefined` if there is none, or if a relist replaces them. */
@@ -78,19 +99,7 @@ export interface WebhookWithLag {
   readonly lag: WebhookLag
 }
 
-/** A place in the log that a webhook can go back to. */
-export interface Rewind {
-  /**
-   * `events`: the events since the requested time will be sent again. `relist`: some of them may have been pruned, so a
-   * relist replaces them. `no_rewind`: the webhook stays at its place, because a relist is pending, or because it has not
-   * sent any of these events yet.
-   */
-  readonly type: 'events' | 'relist' | 'no_rewind'
-  readonly cursor: string
-  readonly lag: WebhookLag
-}
-
-/** The limit for each webhook. */
+/** The limit for each webhook. As many last attempts of parked events are kept in addition. */
 export const MAX_KEPT_ATTEMPTS = 1_000
 
 /** Reads webhooks and records deliveries. Commands create and change webhooks. */
@@ -102,11 +111,11 @@ export interface WebhookStore {
   listDeliveries(webhookId: bigint, limit: number, before: bigint | undefined): Promise<ListedAttempt[]>
   /** Records attempts without changing the progress. */
   recordDeliveries(webhookId: bigint, attempts: readonly DeliveryAttempt[]): Promise<void>
-  /** The place in the log from which the webhook must read, so that it sends the events at or after `since` again. */
-  findRewind(progress: WebhookProgress, since: number): Promise<Rewind>
 }
 
 export interface DeliveryStore extends Pick<EventStore, 'version' | 'latestEventCursor'> {
+  /** Whether other processes may deliver, too. */
+  readonly sharesDeliveries: boolean
   /**
    * Like `stockEventsAfter`, but the cursor may be any distance back. `relist_needed` only if the log was pruned past the
    * cursor, or if the cursor is ahead of the log or belongs to another log. `unknown_cursor` if the text is not a cursor.
@@ -119,11 +128,6 @@ export interface DeliveryStore extends Pick<EventStore, 'version' | 'latestEvent
   leaseWebhooks(durationMs: number): Promise<Webhook[]>
   /** Ends the leases of this process, so that another process can take over at once. */
   releaseWebhooks(): Promise<void>
-  /**
-   * The current revision of each webhook, by id. Includes every acknowledged change, even by another process. Must be cheap,
-   * because it is called before each attempt.
-   */
-  webhookRevisions(): Promise<ReadonlyMap<bigint, number>>
   /**
    * Records the attempts and saves the progress. If the webhook has changed or another process has leased it, only records the
    * attempts, and returns false.

@@ -1,19 +1,20 @@
 import type { CommitObserver } from '../stock/group-commit.ts'
-import { shareRuns } from '../values/share-runs.ts'
-import { DeliverySlots, SharedLog } from './shared-delivery.ts'
+import { DeliveryStarts, SharedLog } from './shared-delivery.ts'
 import { isActive, type Webhook } from './webhook.ts'
 import { type RunnerDependencies, WebhookRunner } from './webhook-runner.ts'
 import type { DeliveryStore } from './webhook-store.ts'
 
 /** If a process crashes, another process takes over its webhooks after this time. */
 const LEASE_MS = 8_000
-const LEASE_INTERVAL_MS = 1_000
+const LEASE_INTERVAL_MS = 250
+/** A process sends nothing with records of webhooks that are older, because another process may have changed a webhook since. */
+const MAX_RECORD_AGE_MS = 1_000
 /** The interval at which the worker looks for changes by other processes and for due retries. */
 const TICK_INTERVAL_MS = 200
 /** Commits within this time share one read of the log. */
 const WAKE_DELAY_MS = 20
 
-type WorkerDependencies = Omit<RunnerDependencies, 'hasLease' | 'isCurrent' | 'log' | 'slots' | 'store'> & {
+type WorkerDependencies = Omit<RunnerDependencies, 'hasLease' | 'log' | 'starts' | 'store'> & {
   readonly store: DeliveryStore
   readonly onFailure: (error: unknown) => void
 }
@@ -22,14 +23,15 @@ type WorkerDependencies = Omit<RunnerDependencies, 'hasLease' | 'isCurrent' | 'l
 export class WebhookWorker implements CommitObserver {
   readonly #dependencies: WorkerDependencies
   readonly #log: SharedLog
-  readonly #readRevisions = shareRuns(() => this.#dependencies.store.webhookRevisions())
-  readonly #slots = new DeliverySlots()
+  readonly #starts = new DeliveryStarts()
   readonly #runners = new Map<bigint, WebhookRunner>()
   /** While a runner stops, no other runner of this process delivers for its webhook. */
   readonly #stoppingRunners = new Map<bigint, Promise<void>>()
   #timers: readonly Timer[] = []
-  /** A time of `performance.now()`. */
-  #leasedUntil = 0
+  /** Until when the records and the leases may be used: a time of `performance.now()`. */
+  #validUntil = 0
+  /** Incremented by each change of this process, so that records that were read before it are not used. */
+  #changes = 0
   #latestCursor = ''
   #version: number | undefined
   #isCheckingLog = false
@@ -60,6 +62,19 @@ export class WebhookWorker implements CommitObserver {
     }, WAKE_DELAY_MS)
   }
 
+  /**
+   * Resolves once no attempt can leave with the webhook as it was before a change, from any process. Called before a change is
+   * answered.
+   */
+  async applyChange(id: bigint): Promise<void> {
+    this.#changes++
+    const runner = this.#runners.get(id)
+    const mayBeServedElsewhere = this.#dependencies.store.sharesDeliveries && !(runner && this.#isValid())
+    if (runner !== undefined) this.#abortRunner(id, runner)
+    else void this.#renewLeases()
+    if (mayBeServedElsewhere) await Bun.sleep(MAX_RECORD_AGE_MS)
+  }
+
   async stop(): Promise<void> {
     this.#isStopped = true
     for (const timer of this.#timers) clearInterval(timer)
@@ -73,13 +88,16 @@ export class WebhookWorker implements CommitObserver {
     this.#isRenewingLeases = true
     await this.#runAndReport(async () => {
       const requestedAt = performance.now()
-      const leased = (await this.#dependencies.store.leaseWebhooks(LEASE_MS)).filter(isActive)
-      // The store renews a lease only when less than half of its time is left.
-      this.#leasedUntil = requestedAt + LEASE_MS / 2
-      if (this.#isStopped) return
+      const changes = this.#changes
+      const leased = (await this.#dependencies.store.leaseWebhooks(LEASE_MS)).filter((webhook) =>
+        isActive(webhook, this.#dependencies.clock()),
+      )
+      if (this.#isStopped || changes !== this.#changes) return
+      // Leases end later: the store renews a lease when less than half of its time is left.
+      this.#validUntil = requestedAt + MAX_RECORD_AGE_MS
       const revisions = new Map(leased.map(({ id, revision }) => [id, revision]))
       for (const [id, runner] of this.#runners) {
-        if (revisions.get(id) !== runner.webhook.revision) this.#stopRunner(id, runner)
+        if (revisions.get(id) !== runner.webhook.revision) this.#abortRunner(id, runner)
       }
       for (const webhook of leased) {
         if (this.#runners.has(webhook.id) || this.#stoppingRunners.has(webhook.id)) continue
@@ -93,12 +111,21 @@ export class WebhookWorker implements CommitObserver {
     const runner = new WebhookRunner(webhook, {
       ...this.#dependencies,
       log: this.#log,
-      slots: this.#slots,
-      isCurrent: () => this.#isCurrent(webhook),
-      hasLease: () => performance.now() < this.#leasedUntil,
+      starts: this.#starts,
+      // The key of the webhook may have expired since its record was read.
+      hasLease: () => this.#isValid() && isActive(webhook, this.#dependencies.clock()),
     })
     this.#runners.set(webhook.id, runner)
     runner.wake(this.#latestCursor)
+  }
+
+  #isValid(): boolean {
+    return performance.now() < this.#validUntil
+  }
+
+  #abortRunner(id: bigint, runner: WebhookRunner): void {
+    runner.abort()
+    this.#stopRunner(id, runner)
   }
 
   #stopRunner(id: bigint, runner: WebhookRunner): void {
@@ -112,13 +139,6 @@ export class WebhookWorker implements CommitObserver {
         void this.#renewLeases()
       })
     this.#stoppingRunners.set(id, stopped)
-  }
-
-  async #isCurrent({ id, revision }: Webhook): Promise<boolean> {
-    const revisions = await this.#readRevisions()
-    const isCurrent = revisions.get(id) === revision
-    if (!isCurrent) void this.#renewLeases()
-    return isCurrent
   }
 
   async #tick(): Promise<void> {

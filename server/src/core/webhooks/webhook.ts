@@ -1,10 +1,10 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import Type from 'typebox'
-import { ORDER_WEBHOOKS, type OrderChange, type OrderWebhookKind } from '../orders/order.ts'
+import { type ApiKey, keyState } from '../keys/api-key.ts'
+import { ORDER_WEBHOOKS, orderWebhookKind } from '../orders/order.ts'
 import type { StockEvent } from '../stock/stock-event.ts'
-import { DAY } from '../values/clock.ts'
 import { notFound, type ServiceError } from '../values/errors.ts'
-import { DateTime, Int64, ListOf, quote, type RecordOf, Text, updateOf } from '../values/field.ts'
+import { DateTime, Int64, ListOf, type RecordOf, Text, updateOf } from '../values/field.ts'
 
 /** The events that a webhook can subscribe to; part of the contract. */
 export const WEBHOOK_KINDS = [
@@ -14,16 +14,19 @@ export const WEBHOOK_KINDS = [
   ...ORDER_WEBHOOKS.map(({ kind }) => kind),
   'pet.changed',
   'pet.removed',
+  'category.changed',
 ] as const
 export type WebhookKind = (typeof WEBHOOK_KINDS)[number]
 
-/** The limit for the whole store. */
-export const MAX_WEBHOOKS = 100
-/** The limit for each key, so that one key cannot use up the limit of the store. Does not apply to the command line. */
-export const MAX_WEBHOOKS_PER_KEY = 10
-const MAX_URL_LENGTH = 2_000
+/** For the whole store. Earlier versions allowed more, which continue. */
+export const MAX_WEBHOOKS = 10
+export const MAX_URL_LENGTH = 2_000
+/** How long a receiver may refuse a single event before the event is parked, or everything before the webhook is turned off. */
+export const GIVE_UP_DAYS = 3
 /** How long deliveries are also signed with the old secret after a rotation. */
-export const OLD_SECRET_MS = DAY
+export const OLD_SECRET_HOURS = 24
+/** From the first connection of an attempt until the status of the response has arrived. */
+export const RESPONSE_TIMEOUT_SECONDS = 15
 
 const SETTABLE = {
   url: Text(
@@ -51,6 +54,11 @@ export const WEBHOOK = {
   id: Int64('Identifier of the webhook.'),
   ...SETTABLE,
   createdAt: DateTime('When the webhook was created, in UTC.'),
+  createdBy: Type.Optional(
+    Type.String({
+      description: 'The id of the key that the webhook belongs to; absent for webhooks of early versions.',
+    }),
+  ),
 }
 
 export const NEW_WEBHOOK = { url: SETTABLE.url, kinds: SETTABLE.kinds }
@@ -59,8 +67,8 @@ export const WEBHOOK_UPDATE = updateOf(SETTABLE)
 export type WebhookPatch = RecordOf<typeof WEBHOOK_UPDATE>
 
 export interface Webhook extends RecordOf<typeof WEBHOOK> {
-  /** The id of the key that created the webhook; absent for webhooks of early versions, which did not record it. */
-  readonly createdBy?: string
+  /** The key that the webhook belongs to, as it was read with the webhook. Absent if no key created the webhook. */
+  readonly owner?: WebhookOwner
   /** `whsec_` followed by the signing key in base64. */
   readonly secret: string
   readonly oldSecret?: { readonly secret: string; readonly until: number }
@@ -72,14 +80,29 @@ export interface Webhook extends RecordOf<typeof WEBHOOK> {
   readonly revision: number
 }
 
+export type WebhookOwner = Pick<ApiKey, 'id' | 'permissions' | 'expiresAt' | 'revokedAt' | 'pausedAt'>
+
 export interface WebhookProgress {
-  /** Every event up to this cursor has been delivered. */
+  /** Every event up to this cursor has been delivered or parked, except those of the held pets. */
   readonly cursor: string
+  readonly held: readonly HeldPet[]
   /** When the pending relist was created; absent if none is pending. A relist asks the receiver to read the list again. */
   readonly relistAt?: number
-  /** The failure of the oldest undelivered event. */
-  readonly failure?: DeliveryFailure
+  /** When the first attempt failed since the last success. */
+  readonly failingSince?: number
+  /** When the next retry is due. */
+  readonly retryAt?: number
   readonly off?: { readonly at: number; readonly reason: string }
+}
+
+/** A pet whose events wait, because the receiver refused one of them. */
+export interface HeldPet {
+  /** `undefined` for the events that are about no pet. */
+  readonly petId: bigint | undefined
+  /** The next event of the pet is the first one after this cursor. */
+  readonly cursor: string
+  /** The failure of that event; absent if it is to be sent at once. */
+  readonly failure?: DeliveryFailure
 }
 
 export interface DeliveryFailure {
@@ -101,7 +124,7 @@ export function newWebhook(settings: Pick<Webhook, 'url' | 'kinds' | 'createdAt'
     paused: false,
     secret: newSecret(),
     revision: 1,
-    progress: { cursor },
+    progress: { cursor, held: [] },
   }
 }
 
@@ -110,18 +133,25 @@ export function secretsAt({ secret, oldSecret }: Webhook, now: number): string[]
   return oldSecret !== undefined && oldSecret.until > now ? [secret, oldSecret.secret] : [secret]
 }
 
-export function isActive({ paused, progress }: Webhook): boolean {
-  return !paused && progress.off === undefined
+/** Why the key of the webhook pauses it; `undefined` if the key may have webhooks. */
+export function findOwnerProblem({ owner }: Webhook, now: number): string | undefined {
+  if (owner === undefined) return undefined
+  const state = keyState(owner, now)
+  if (state !== 'active') return `its key ${owner.id} is ${state}`
+  return owner.permissions.includes('webhooks')
+    ? undefined
+    : `its key ${owner.id} lacks the permission "webhooks"`
+}
+
+export function isActive(webhook: Webhook, now: number): boolean {
+  const { paused, progress } = webhook
+  return !paused && progress.off === undefined && findOwnerProblem(webhook, now) === undefined
 }
 
 /** When the next attempt is due; `undefined` if deliveries do not fail, or if the webhook is not active. */
-export function retryAtOf(webhook: Webhook): number | undefined {
-  return isActive(webhook) ? webhook.progress.failure?.retryAt : undefined
+export function retryAtOf(webhook: Webhook, now: number): number | undefined {
+  return isActive(webhook, now) ? webhook.progress.retryAt : undefined
 }
-
-const KIND_BY_ORDER_CHANGE: ReadonlyMap<OrderChange, OrderWebhookKind> = new Map(
-  ORDER_WEBHOOKS.map(({ change, kind }) => [change, kind]),
-)
 
 const KIND_BY_EVENT = {
   change: 'stock.changed',
@@ -129,77 +159,20 @@ const KIND_BY_EVENT = {
   recovered: 'stock.recovered',
   pet: 'pet.changed',
   removed: 'pet.removed',
+  category: 'category.changed',
   relist: 'relist',
 } as const satisfies Readonly<Record<Exclude<StockEvent['kind'], 'order'>, WebhookKind | 'relist'>>
 
-/** `undefined` if the event is not delivered to webhooks. */
-export function webhookKindOf(event: StockEvent): WebhookKind | 'relist' | undefined {
-  return event.kind === 'order' ? KIND_BY_ORDER_CHANGE.get(event.change) : KIND_BY_EVENT[event.kind]
+export function webhookKindOf(event: StockEvent): WebhookKind | 'relist' {
+  return event.kind === 'order' ? orderWebhookKind(event.change) : KIND_BY_EVENT[event.kind]
 }
 
 /** A `relist` is delivered to all webhooks. */
 export function receivesEvent({ kinds }: Pick<Webhook, 'kinds'>, event: StockEvent): boolean {
   const kind = webhookKindOf(event)
-  return kind === 'relist' || (kind !== undefined && kinds.includes(kind))
+  return kind === 'relist' || kinds.includes(kind)
 }
 
 export function webhookNotFound(id: bigint): ServiceError {
   return notFound(`webhook ${id} does not exist; GET /webhooks lists all webhooks`)
-}
-
-const EXAMPLE_URL = 'https://shop.example/hooks'
-/** Rejected because URL.parse silently removes some of these characters, which would change the url. */
-const BLANK_OR_CONTROL = /[\s\p{Cc}]/u
-const SCHEME_AND_HOST = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]/i
-const PORT = /^[^/?#]*:\/\/[^/?#]*:(\d+)(?:[/?#]|$)/
-
-/** Returns the url in normal form, or its problem. `WebhookSender.problemOf` checks whether deliveries to it are allowed. */
-export function normalizeUrl(text: string): NormalizedUrl {
-  const problem = findUrlProblem(text)
-  if (problem !== undefined) return invalidUrl(problem)
-  const parsed = URL.parse(text)
-  if (parsed === null) return invalidUrl(describeParseProblem(text))
-  if (parsed.username !== '' || parsed.password !== '') {
-    return invalidUrl('must not contain a user name or a password; deliveries are signed instead')
-  }
-  // Percent-encoding can make the url longer.
-  if (parsed.href.length > MAX_URL_LENGTH) return invalidUrl(describeTooLong(parsed.href))
-  return { type: 'valid', url: parsed.href }
-}
-
-type NormalizedUrl =
-  | { readonly type: 'valid'; readonly url: string }
-  | { readonly type: 'invalid'; readonly problem: string }
-
-function invalidUrl(problem: string): NormalizedUrl {
-  return { type: 'invalid', problem }
-}
-
-function findUrlProblem(text: string): string | undefined {
-  if (text.length > MAX_URL_LENGTH) return describeTooLong(text)
-  const invalidCharacter = BLANK_OR_CONTROL.exec(text)
-  if (invalidCharacter !== null) {
-    return `must not contain blanks or control characters, got ${formatCodePoint(invalidCharacter[0])} at position ${invalidCharacter.index + 1}; percent-encode it`
-  }
-  if (!text.isWellFormed()) return 'must be valid Unicode, got half of a surrogate pair'
-  if (text.includes('\\')) return 'must not contain a backslash; separate the parts of the path with /'
-  if (!SCHEME_AND_HOST.test(text)) {
-    return `must be an absolute url with a scheme and a host, such as ${EXAMPLE_URL}, got ${quote(text)}`
-  }
-  return undefined
-}
-
-function describeParseProblem(text: string): string {
-  const port = PORT.exec(text)?.[1]
-  return port !== undefined && Number(port) > 65_535
-    ? `must have a port of at most 65535, got ${quote(port)}`
-    : `must have a valid host name and port, such as ${EXAMPLE_URL}, got ${quote(text)}`
-}
-
-function describeTooLong({ length }: string): string {
-  return `must have at most ${MAX_URL_LENGTH} characters, got ${length}`
-}
-
-function formatCodePoint(character: string): string {
-  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 }

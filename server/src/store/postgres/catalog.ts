@@ -13,9 +13,8 @@ import {
 } from '../catalog-rows.ts'
 import { advanceIdsStatements } from '../generated-ids.ts'
 import { ENTRY_COLUMNS, entryValues, IS_PET_EDIT } from '../log-rows.ts'
-import { categoryThresholdStatements } from '../low-stock.ts'
 import { categoryStatements } from '../pets.ts'
-import { type Statement, statement } from '../sql.ts'
+import { excludedValues, type Statement, statement } from '../sql.ts'
 import {
   arrayText,
   BARCODE_LOCK_CLASS,
@@ -73,13 +72,14 @@ export async function readCatalog(sql: SQL, commands: readonly Command[]): Promi
           [petIds],
         )
         .execute(),
-      sql
-        .unsafe<{ id: bigint }[]>(
-          `SELECT ${CATEGORY_SELECT_LIST} FROM categories WHERE id = ANY ($1::bigint[])
-          OR id IN (SELECT category_id FROM pets WHERE id = ANY ($2::bigint[]))`,
-          [idArray(references.categories), petIds],
-        )
-        .execute(),
+      (references.namesCategory
+        ? sql.unsafe<{ id: bigint }[]>(`SELECT ${CATEGORY_SELECT_LIST} FROM categories`)
+        : sql.unsafe<{ id: bigint }[]>(
+            `SELECT ${CATEGORY_SELECT_LIST} FROM categories WHERE id = ANY ($1::bigint[])
+            OR id IN (SELECT category_id FROM pets WHERE id = ANY ($2::bigint[]))`,
+            [idArray(references.categories), petIds],
+          )
+      ).execute(),
       sql<{ id: bigint; barcode: string }[]>`
       SELECT id, barcode FROM pets WHERE barcode = ANY (${arrayText(references.barcodes, quotedElement)}::text[])`.execute(),
       sql<{ id: bigint }[]>`
@@ -123,10 +123,8 @@ async function takeIds(sql: SQL, sequence: string, count: number): Promise<bigin
 }
 
 /** Statements that write the changes. `before` holds the pets that existed before the commit. */
-export function catalogStatements(
-  { pets, categories, newThresholds }: CatalogChanges,
-  before: LockedCatalog['pets'],
-): Statement[] {
+export function catalogStatements(changes: CatalogChanges, before: LockedCatalog['pets']): Statement[] {
+  const { pets, thresholds } = changes
   const existingIds = [...pets.keys()].filter((id) => before.has(id))
   // Sorted by id, so that two commits that create the same pets do not deadlock.
   const writtenPets = [...pets.values()]
@@ -142,23 +140,24 @@ export function catalogStatements(
   if (removedIds.length > 0) writes.push(statement(REMOVE_PETS, idArray(removedIds)))
   if (addedPets.length > 0) writes.push(...petStatements(addedPets, ADD_PETS, ADD_ENTRIES))
   if (changedPets.length > 0) writes.push(...petStatements(changedPets, CHANGE_PETS, CHANGE_ENTRIES))
-  writes.push(...categoryStatements(DIALECT, categories), ...advanceIdsStatements(DIALECT, 'pets', addedIds))
-  for (const { by, ...category } of newThresholds) {
-    writes.push(
-      statement(LOCK_PETS_WITH_CATEGORY_THRESHOLD, category.id),
-      ...categoryThresholdStatements(DIALECT, category, by),
-    )
-  }
+  writes.push(...categoryStatements(DIALECT, changes), ...advanceIdsStatements(DIALECT, 'pets', addedIds))
+  if (thresholds.size > 0)
+    writes.push(statement(SET_THRESHOLDS, ...columnArrays(THRESHOLD_COLUMNS, [...thresholds])))
   return writes
 }
 
 const CLEAR_BARCODES = 'UPDATE pets SET barcode = NULL WHERE id = ANY ($1::bigint[]) AND barcode IS NOT NULL'
 const REMOVE_PETS = 'DELETE FROM pets WHERE id = ANY ($1::bigint[])'
-const LOCK_PETS_WITH_CATEGORY_THRESHOLD = `
-  SELECT 1 FROM stock WHERE pet_id IN (SELECT id FROM pets WHERE category_id = $1 AND low_stock_at IS NULL)
-  ORDER BY pet_id FOR NO KEY UPDATE`
+const THRESHOLD_COLUMNS = { pet_id: 'integer', low_at: 'integer' } as const
+const SET_THRESHOLDS = updateSql('stock', THRESHOLD_COLUMNS, 'pet_id')
 
-const ADD_PETS = insertSql('pets', PET_COLUMNS)
+/**
+ * Replaces a pet that has lost its stock entry. If another commit has just created the pet, adding the entry fails, and the commit
+ * is tried again.
+ */
+const ADD_PETS = `
+  ${insertSql('pets', PET_COLUMNS)}
+  ON CONFLICT (id) DO UPDATE SET ${excludedValues(Object.keys(PET_COLUMNS))}`
 const CHANGE_PETS = updateSql('pets', PET_COLUMNS)
 const ADD_ENTRIES = insertSql('stock', ENTRY_COLUMNS)
 const CHANGE_ENTRIES = updateSql('stock', ENTRY_COLUMNS, 'pet_id')

@@ -1,11 +1,14 @@
 import { SQL } from 'bun'
 import { SECOND } from '../../core/values/clock.ts'
+import { ServiceError } from '../../core/values/errors.ts'
 import type { Durability, LongSessionOptions, SqlDatabase, SqlValue, Statement } from '../sql.ts'
 import { type Host, hostOptions, type PostgresSettings, readAddress } from './connection-options.ts'
 import { DIALECT, toParameter } from './dialect.ts'
 import {
   AnswerTimeout,
+  commitLostError,
   hasState,
+  isConnectionLost,
   isDuplicateKey,
   isProgramError,
   isReadOnly,
@@ -40,6 +43,13 @@ interface AcquireOptions {
   readonly isUrgent?: boolean
 }
 
+interface TransactionTimeouts {
+  /** For each lock. By default, a statement waits until the statement timeout. */
+  readonly maxLockWaitMs?: number
+  /** How long the server waits for the second round trip before it rolls back. */
+  readonly maxPauseMs?: number
+}
+
 /**
  * The session pool of the PostgreSQL host that accepts writes. While there is no such host, callers are refused at once, and
  * probes find out when the host is back or which other host has been promoted.
@@ -51,7 +61,7 @@ export class Connection implements SqlDatabase {
   readonly #hosts: readonly Host[]
   readonly #hostOptions: readonly SQL.PostgresOrMySQLOptions[]
   readonly #acceptsReadOnly: boolean
-  readonly #statementTimeoutMs: number
+  readonly statementTimeoutMs: number
   readonly #answerTimeoutMs: number
   readonly #connectTimeoutMs: number
   #checkSession: (session: Session) => Promise<unknown> = checkAcceptsWrites
@@ -71,8 +81,8 @@ export class Connection implements SqlDatabase {
     this.#hostOptions = hostOptions(url, settings)
     this.#acceptsReadOnly = settings.mayBeReadOnly === true
     this.#connectTimeoutMs = settings.connectTimeoutSeconds * SECOND
-    this.#statementTimeoutMs = settings.statementTimeoutSeconds * SECOND
-    this.#answerTimeoutMs = this.#statementTimeoutMs + TIMEOUT_MARGIN_MS
+    this.statementTimeoutMs = settings.statementTimeoutSeconds * SECOND
+    this.#answerTimeoutMs = this.statementTimeoutMs + TIMEOUT_MARGIN_MS
     const [first] = this.#hostOptions
     if (first === undefined) throw new Error('DATABASE_URL does not name a host')
     this.#pool = this.#newPool(first)
@@ -97,8 +107,8 @@ export class Connection implements SqlDatabase {
 
   /**
    * Runs `work` on one session. Unless `work` begins a transaction, each statement is a transaction of its own. The timeout
-   * starts when the session is available. Waiting for a session has a separate timeout, because a full pool does not mean
-   * that the database is unavailable.
+   * includes the wait for a session, which has a timeout of its own, because a full pool does not mean that the database is
+   * unavailable.
    */
   async run<T>(work: (session: Session) => Promise<T>): Promise<T> {
     this.#requireAvailable()
@@ -121,20 +131,25 @@ export class Connection implements SqlDatabase {
 
   /**
    * Runs a transaction in two round trips: BEGIN with the statements of `read`, then the statements of `write` with COMMIT.
-   * Returns the result of `read`. Without `maxLockWaitMs`, it waits for locks until the statement timeout.
+   * Returns the result of `read`. If the connection is lost after COMMIT was sent, the error says that the outcome is unknown.
    */
   readThenWrite<Found>(
     durability: Durability,
     read: (session: Session) => Promise<Found>,
     write: (session: Session, found: Found) => Promise<unknown> | undefined,
-    maxLockWaitMs?: number,
+    timeouts: TransactionTimeouts = {},
   ): Promise<Found> {
     const flushMode = durability === 'durable' ? '' : '; SET LOCAL synchronous_commit = off'
-    const lockTimeout = maxLockWaitMs === undefined ? '' : `; SET LOCAL lock_timeout = ${maxLockWaitMs}`
-    return this.run(async (session) => {
+    const settings = [
+      ['lock_timeout', timeouts.maxLockWaitMs],
+      ['idle_in_transaction_session_timeout', timeouts.maxPauseMs],
+    ].flatMap(([name, ms]) => (ms === undefined ? [] : `; SET LOCAL ${name} = ${ms}`))
+    let isCommitSent = false
+    const outcome = this.run(async (session) => {
       try {
-        const begun = session.unsafe(`BEGIN${flushMode}${lockTimeout}`).execute()
+        const begun = session.unsafe(`BEGIN${flushMode}${settings.join('')}`).execute()
         const [, found] = await Promise.all([begun, read(session)])
+        isCommitSent = true
         // Waits for both, because COMMIT alone does not show a failure: it also succeeds if it rolls back a failed transaction.
         await Promise.all([write(session, found), session`COMMIT`.execute()])
         return found
@@ -142,6 +157,10 @@ export class Connection implements SqlDatabase {
         await session`ROLLBACK`.catch(() => {})
         throw error
       }
+    })
+    return outcome.catch((error: unknown) => {
+      const cause = error instanceof ServiceError ? error.cause : error
+      throw isCommitSent && isConnectionLost(cause) ? commitLostError(cause) : error
     })
   }
 
@@ -177,7 +196,7 @@ export class Connection implements SqlDatabase {
       close().catch(() => {})
       throw error
     })
-    return this.#toLongSession(session, close, Math.min(MAX_PAUSE_MS, this.#statementTimeoutMs / 2))
+    return this.#toLongSession(session, close, Math.min(MAX_PAUSE_MS, this.statementTimeoutMs / 2))
   }
 
   #toLongSession(
@@ -325,15 +344,20 @@ export class Connection implements SqlDatabase {
     work: (session: Session) => Promise<T>,
     options: AcquireOptions = {},
   ): Promise<T> {
+    const startedAt = performance.now()
     const session = await pool.acquire(options)
+    const waitedMs = performance.now() - startedAt
     let isReusable = false
     try {
-      const result = await withTimeout(work(session), this.#answerTimeoutMs)
+      const result = await withTimeout(work(session), this.#answerTimeoutMs - waitedMs)
       isReusable = true
       return result
     } catch (error) {
+      if (!(error instanceof AnswerTimeout)) throw error
+      // The server had less time than the statement timeout, so it need not have hung.
+      if (waitedMs > TIMEOUT_MARGIN_MS) throw new Overloaded(error.message)
       // Another server may have replaced this server without closing the connection.
-      if (error instanceof AnswerTimeout && pool === this.#pool) this.#lossCount++
+      if (pool === this.#pool) this.#lossCount++
       throw error
     } finally {
       pool.release(session, { isReusable })
@@ -354,7 +378,7 @@ export class Connection implements SqlDatabase {
       onLoss: () => {
         if (pool === this.#pool) this.#lossCount++
       },
-      maxWaitMs: this.#statementTimeoutMs,
+      maxWaitMs: this.statementTimeoutMs,
       openTimeoutMs: this.#answerTimeoutMs,
     })
     return pool

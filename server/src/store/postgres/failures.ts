@@ -1,6 +1,6 @@
 import { connect, SQL } from 'bun'
 import { SECOND } from '../../core/values/clock.ts'
-import { ServiceError } from '../../core/values/errors.ts'
+import { outcomeUnknown, ServiceError } from '../../core/values/errors.ts'
 import { type Host, hostText } from './connection-options.ts'
 
 /** The database did not answer at all, not even with an error about its own timeout. */
@@ -59,6 +59,8 @@ const PROGRAM_ERROR = /^(21|22|23|2F|34|42(?!P01|501)|P0)/
 /** The server is stopping, starting or full, or refuses the login. Other connections may fail for the same reason. */
 const SERVER_UNAVAILABLE = /^(08|28|3D|53|57P0)/
 
+const SERVER_STOPPING = /^(08|57P0)/
+
 const READ_ONLY = '25006'
 /** The server, the role or the database has reached its connection limit. */
 export const TOO_MANY_CONNECTIONS = '53300'
@@ -88,6 +90,13 @@ export function isUnusableConnection(error: unknown): boolean {
   return error.errno === undefined ? isConnectionCode(error.code) : SERVER_UNAVAILABLE.test(error.errno)
 }
 
+/** Whether the connection ended without an answer to the last statement. */
+export function isConnectionLost(error: unknown): boolean {
+  if (error instanceof AnswerTimeout) return true
+  if (!(error instanceof SQL.PostgresError)) return false
+  return error.errno === undefined ? isConnectionCode(error.code) : SERVER_STOPPING.test(error.errno)
+}
+
 function isConnectionCode(code: string): boolean {
   return /CONNECT|TIMEOUT|TLS|SOCKET|AUTHENTICATION|PASSWORD|LIFETIME|BINDING/.test(code)
 }
@@ -96,7 +105,13 @@ export function unavailableError(cause: unknown): ServiceError {
   return new ServiceError('service_unavailable', `${problemOf(cause)}; try again shortly`, { cause })
 }
 
+/** The error if the connection was lost after COMMIT was sent. */
+export function commitLostError(cause: unknown): ServiceError {
+  return outcomeUnknown('the connection to the database was lost during the commit', { cause })
+}
+
 function problemOf(cause: unknown): string {
+  if (hasState(cause, LOCK_TIMEOUT)) return 'another process keeps the data locked; nothing was changed'
   if (cause instanceof Overloaded) return 'the service is overloaded'
   if (isReadOnly(cause)) return 'the database is read-only at the moment'
   if (cause instanceof NewerTablesError)
@@ -126,10 +141,7 @@ export function isProgramError(error: unknown): boolean {
   return PROGRAM_ERROR.test(stateOf(error) ?? '')
 }
 
-/**
- * Turns an outage into a ServiceError. A transaction that fails with it may or may not have been committed. Returns other
- * errors, which are bugs, unchanged.
- */
+/** Turns an outage into a ServiceError. Returns other errors, which are bugs, unchanged. */
 export function toServiceError(error: unknown): unknown {
   const isOutage =
     error instanceof Overloaded ||

@@ -1,6 +1,6 @@
 import { SECOND } from '../../core/values/clock.ts'
 import { ServiceError } from '../../core/values/errors.ts'
-import { CHECKS } from '../health.ts'
+import { CHECKS, describeViolations, type Violation, violationsSql } from '../health.ts'
 import { inLongSession, type RowSource } from '../sql.ts'
 import type { Connection } from './connection.ts'
 import {
@@ -196,9 +196,8 @@ export function findDamage(connection: Connection): Promise<string[]> {
     await session.beginRead()
     await session.run(`SET LOCAL lock_timeout = ${INSPECTION_LOCK_TIMEOUT_MS}`)
     const damage: string[] = []
-    for (const { text, describe } of CHECKS) {
-      const [row] = await session.rows<{ found: bigint }>(text)
-      if (row !== undefined && row.found > 0n) damage.push(describe(row.found))
+    for (const check of CHECKS) {
+      damage.push(...describeViolations(check, await session.rows<Violation>(violationsSql(check))))
     }
     return damage
   })

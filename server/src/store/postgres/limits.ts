@@ -1,32 +1,64 @@
 import type { SQL } from 'bun'
 import type { CountedWindows, RequestCount, SharedLimitStore } from '../../core/limits/limit-store.ts'
-import { DAY, MINUTE } from '../../core/values/clock.ts'
-import { type LimitRow, SELECT_LIMIT_ROWS, saveStatements, toStates } from '../limits.ts'
+import { newLimitState } from '../../core/limits/rate-windows.ts'
+import { DAY, MINUTE, SECOND } from '../../core/values/clock.ts'
+import { type LimitRow, SELECT_LIMIT_ROWS, saveStatements, toState, toStates } from '../limits.ts'
 import type { RowOf } from '../record-rows.ts'
 import type { StoreClock } from '../sql.ts'
 import type { Connection } from './connection.ts'
 import { arrayText, quotedElement } from './dialect.ts'
+import { hasState, LOCK_TIMEOUT } from './failures.ts'
 import { runAll } from './session.ts'
 import { storeTimeSql } from './store-clock.ts'
 
 export function sharedLimitStore(connection: Connection, clock: StoreClock): SharedLimitStore {
   return {
-    changeLimits: async (keyIds, change) => {
-      const sortedIds = keyIds.toSorted()
-      let missingIds = await changeLockedRows(connection, clock, sortedIds, change)
+    readState: async (keyId) => {
+      const [row] = await connection.rows<TimedRow>(
+        `SELECT time.now, key_limits.* FROM (SELECT ${clock.nowSql('$2')} AS now) AS time
+        LEFT JOIN (${SELECT_LIMIT_ROWS} WHERE limit_windows.key_id = $1) AS key_limits ON true`,
+        keyId,
+        clock.processTime(),
+      )
+      if (row === undefined) throw new Error('a LEFT JOIN of one row must return a row')
+      return { state: row.key_id === null ? newLimitState() : toState(row), now: Number(row.now) }
+    },
+
+    changeLimits: async (keyIds, change, lockWait = 'full') => {
+      const changeRows = () => changeLockedRows(connection, clock, keyIds.toSorted(), change, lockWait)
+      let missingIds = await changeRows()
       // Missing rows are inserted in a separate transaction. Inserting them after the other rows are locked would break the
       // order of locks and could deadlock.
-      while (missingIds.length > 0) {
-        await connection.run((sql) => addRows(sql, missingIds))
-        missingIds = await changeLockedRows(connection, clock, sortedIds, change)
+      while (missingIds !== 'locked' && missingIds.length > 0) {
+        const addedIds = missingIds
+        await connection.run((sql) => addRows(sql, addedIds))
+        missingIds = await changeRows()
       }
+      return missingIds === 'locked' ? 'locked' : 'saved'
     },
 
     countRequests: async (counts) => {
-      const rows = await connection.run((sql) => runCount(sql, counts, clock.processTime()))
+      const rows = await orLocked(connection.run((sql) => runCount(sql, counts, clock.processTime())))
+      if (rows === 'locked') return new Map()
       return new Map(rows.map((row) => [row.key_id, toCountedWindows(row)]))
     },
   }
+}
+
+/** Without a row of the key, all columns but `now` are null. */
+type TimedRow = { readonly now: bigint } & (LimitRow | { readonly key_id: null })
+
+/** A decision of another instance holds its locks for a much shorter time. */
+const BRIEF_LOCK_WAIT_MS = 250
+/** If an instance is suspended in the middle of a decision, the server rolls it back after this time. */
+const MAX_PAUSE_MS = 2 * SECOND
+
+/** Resolves to `locked` if a row was locked for too long. */
+function orLocked<T>(work: Promise<T>): Promise<T | 'locked'> {
+  return work.catch((error: unknown) => {
+    if (hasState(error, LOCK_TIMEOUT)) return 'locked'
+    throw error
+  })
 }
 
 /** Returns the ids of the keys that have no row yet. If there are any, changes nothing. */
@@ -35,9 +67,11 @@ async function changeLockedRows(
   clock: StoreClock,
   keyIds: readonly string[],
   change: Parameters<SharedLimitStore['changeLimits']>[1],
-): Promise<string[]> {
+  lockWait: 'brief' | 'full',
+): Promise<string[] | 'locked'> {
   let missingIds: string[] = []
-  await connection.readThenWrite(
+  const timeouts = { maxPauseMs: MAX_PAUSE_MS }
+  const work = connection.readThenWrite(
     'unflushed',
     (sql) => {
       const keys = arrayText(keyIds, quotedElement)
@@ -58,8 +92,10 @@ async function changeLockedRows(
       if (time === undefined) throw new Error('SELECT without FROM must return a row')
       return runAll(sql, saveStatements(change(toStates(rows), Number(time.now))))
     },
+    lockWait === 'brief' ? { ...timeouts, maxLockWaitMs: BRIEF_LOCK_WAIT_MS } : timeouts,
   )
-  return missingIds
+  const found = lockWait === 'brief' ? await orLocked(work) : await work
+  return found === 'locked' ? 'locked' : missingIds
 }
 
 function addRows(sql: SQL, keyIds: readonly string[]) {
@@ -76,6 +112,9 @@ type CountedRow = Pick<
 
 const NOW = storeTimeSql('$5')
 
+/** A condition that is always true. The statement then waits only briefly for each row that it locks afterwards. */
+const BRIEF_LOCK_WAIT = `(SELECT set_config('lock_timeout', '${BRIEF_LOCK_WAIT_MS}', true)) IS NOT NULL`
+
 /** For one key, which is faster than SEVERAL_KEYS. */
 const ONE_KEY = `request_counts AS (
     SELECT $1::text AS key_id, $2::bigint AS requests, $3::bigint AS per_minute, $4::bigint AS per_day
@@ -87,7 +126,7 @@ const SEVERAL_KEYS = `request_counts AS MATERIALIZED (
     FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[])
       AS request_counts (key_id, requests, per_minute, per_day)
     CROSS JOIN LATERAL (
-      SELECT FROM limit_windows WHERE key_id = request_counts.key_id FOR NO KEY UPDATE) AS locked
+      SELECT FROM limit_windows WHERE key_id = request_counts.key_id AND ${BRIEF_LOCK_WAIT} FOR NO KEY UPDATE) AS locked
   )`
 
 /**
@@ -108,7 +147,7 @@ const countSql = (requestCountsSql: string) => `
       AND day_used > 0 AND ${NOW} < day_started_at + ${DAY} AND day_used + requests <= per_day
       AND NOT EXISTS (
         SELECT FROM bans WHERE bans.key_id = request_counts.key_id AND lifted_at IS NULL AND ends_at > ${NOW})
-      AND (SELECT set_config('synchronous_commit', 'off', true)) IS NOT NULL
+      AND (SELECT set_config('synchronous_commit', 'off', true)) IS NOT NULL AND ${BRIEF_LOCK_WAIT}
     RETURNING windows.key_id, minute_started_at, minute_used, day_started_at, day_used, last_used_at, requests
   ), days AS (
     INSERT INTO usage_days

@@ -7,11 +7,18 @@ import {
   insertEarlyRows,
   SAVE_EARLY_ROWS,
 } from '../early-tables.ts'
+import { DROP_LOW_STOCK_INDEX, UNAPPLIED_THRESHOLDS_INDEX } from '../low-stock.ts'
 import { needsMigration, OpenRefused, requireOwnTables, type TablesMode } from '../opening.ts'
 import { inLongSession, type LongSession, type RowSource, type SqlDatabase } from '../sql.ts'
 import { DIALECT } from './dialect.ts'
 import { NewerTablesError } from './failures.ts'
-import { FAILOVER_TABLES, FIRST_TABLES, FIX_LOG_NUMBERING, FIX_PRUNING_AFTER_RESTORE } from './tables.ts'
+import {
+  FAILOVER_TABLES,
+  FIRST_TABLES,
+  FIX_LOG_NUMBERING,
+  FIX_PRUNING_AFTER_RESTORE,
+  NUMBER_CATEGORIES,
+} from './tables.ts'
 
 interface Migration {
   readonly number: number
@@ -51,6 +58,30 @@ const ADD_PAUSED_KEYS_AND_PAIRING_CODES = `
     created_by text NOT NULL
   )`
 
+/** Searches use an index in memory (core/catalog/pet-index.ts), so no query uses these indexes. */
+const DROP_UNUSED_INDEXES = `
+  SET LOCAL lock_timeout = '3s';
+  ${DROP_LOW_STOCK_INDEX};
+  DROP INDEX IF EXISTS pet_words`
+/** See steady-clock.ts. Each machine has a row for each of its starts. */
+const ADD_CLOCKS = `
+  CREATE TABLE clocks (
+    boot_id   text PRIMARY KEY,
+    offset_ms bigint NOT NULL
+  )`
+
+/** `held` is JSON: the pets whose events wait. `is_parked` is NULL unless the event is not tried again. */
+const ADD_HELD_PETS = `
+  SET LOCAL lock_timeout = '3s';
+  ALTER TABLE webhooks ADD COLUMN held text;
+  ALTER TABLE webhook_attempts ADD COLUMN is_parked boolean`
+
+/** See core/catalog/threshold-changes.ts. */
+const ADD_THRESHOLD_CHANGES = `
+  SET LOCAL lock_timeout = '3s';
+  ALTER TABLE categories ADD COLUMN threshold_change text;
+  ${UNAPPLIED_THRESHOLDS_INDEX}`
+
 const FIRST_VERSION = 1
 
 /** New migrations are appended. A migration that has been released is never edited. */
@@ -65,6 +96,11 @@ const MIGRATIONS: readonly Migration[] = [
   { number: 7, sql: ADD_ORDER_AUTHORS, oldestProgram: 1 },
   { number: 8, sql: FIX_LOG_NUMBERING, oldestProgram: 1 },
   { number: 9, sql: FIX_PRUNING_AFTER_RESTORE, oldestProgram: 1 },
+  { number: 10, sql: DROP_UNUSED_INDEXES, oldestProgram: 1 },
+  { number: 11, sql: ADD_CLOCKS, oldestProgram: 1 },
+  { number: 12, sql: ADD_HELD_PETS, oldestProgram: 1 },
+  { number: 13, sql: NUMBER_CATEGORIES, oldestProgram: 1 },
+  { number: 14, sql: ADD_THRESHOLD_CHANGES, oldestProgram: 1 },
 ]
 
 const NEWEST_VERSION = MIGRATIONS.at(-1)?.number ?? 0

@@ -30,7 +30,7 @@ const REOPEN_AFTER_MS = 100
 
 /**
  * The connections of one process to one server, opened on demand. The connection that was used last is used next, because
- * its server process has warm plans and caches. See docs/decisions/2026-11-16-postgres-sessions.md.
+ * its server process has warm plans and caches. See docs/decisions/postgres.md.
  */
 export class SessionPool {
   readonly options: SQL.PostgresOrMySQLOptions

@@ -15,7 +15,7 @@ import {
   type SentIdempotencyKey,
 } from '../../core/stock/decide.ts'
 import type { InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
-import { PetsLockedError, type StockStore } from '../../core/stock/stock-store.ts'
+import { type CommitOptions, PetsLockedError, type StockStore } from '../../core/stock/stock-store.ts'
 import { ANSWER_COLUMNS, type AnswerRow, answerValues, toAnswers } from '../idempotency.ts'
 import {
   ALL_ENTRIES,
@@ -67,6 +67,8 @@ export interface ChangedRow extends SnapshotRow {
 
 /** Each commit uses a session. In a small pool, commits use at most half of the sessions. */
 const MAX_CONCURRENT_COMMITS = 4
+/** The lock timeout ends before the statement timeout, so that the error names the reason. */
+const LOCK_WAIT_SHARE = 0.9
 /** A commit of another instance holds its locks for a much shorter time, so only a long transaction causes this timeout. */
 const BRIEF_LOCK_WAIT_MS = 500
 /** Applying more changes than this takes as long as loading the whole stock. */
@@ -93,11 +95,11 @@ export function stockMethods(
 
   async function commit<const Commands extends readonly SubmittedCommand[]>(
     commands: Commands,
-    maxLockWaitMs?: number,
+    options: CommitOptions,
   ): Promise<ResultsOf<Commands>> {
     let readsOrders = needsSection(commands, 'orders')
     for (;;) {
-      const decision = await decideAndWrite(connection, clock, commands, readsOrders, maxLockWaitMs).catch(
+      const decision = await decideAndWrite(connection, clock, commands, readsOrders, options).catch(
         (error: unknown) => {
           // A concurrent commit has just created the same id or barcode. The next attempt finds and locks the new row.
           if (!isDuplicateKey(error)) throw error
@@ -107,6 +109,7 @@ export function stockMethods(
         readsOrders = true
         continue
       }
+      if (decision === 'clock_jumped') continue
       // If there were too many expired holds, this commit has only released some of them. The next attempt decides the commands.
       totals.add(decision?.orders)
       if (decision?.isPostponed === false) return typedResults(commands, decision.results)
@@ -158,12 +161,11 @@ export function stockMethods(
       return { updated, removed, cursor: toCursor(first) }
     },
 
-    changeStock: async (commands, lockWait = 'full') => {
-      if (lockWait === 'full') return commit(commands)
+    changeStock: async (commands, options = {}) => {
       try {
-        return await commit(commands, BRIEF_LOCK_WAIT_MS)
+        return await commit(commands, options)
       } catch (error) {
-        if (!hasState(error, LOCK_TIMEOUT)) throw error
+        if (options.lockWait !== 'brief' || !hasState(error, LOCK_TIMEOUT)) throw error
         throw new PetsLockedError(await findLockedPets(connection, petIdsOf(commands)), { cause: error })
       }
     },
@@ -172,22 +174,32 @@ export function stockMethods(
   }
 }
 
+/** Why nothing was decided: the caller has to try again, if there are expired holds with the orders. */
+type Retry = 'expired_holds' | 'clock_jumped'
+
 /**
  * If a pet has expired holds but the orders were not read, returns `expired_holds` and changes nothing, except that
  * `lockIdempotencyKeys` has inserted an empty row for each new idempotency key. A commit that changes a pet also releases its
- * expired holds, so the caller has to try again and read the orders.
+ * expired holds, so the caller has to try again and read the orders. If the clock of the database has just jumped, returns
+ * `clock_jumped`: the holds may not have expired.
  */
 async function decideAndWrite(
   connection: Connection,
   clock: StoreClock,
   commands: readonly SubmittedCommand[],
   readsOrders: boolean,
-  maxLockWaitMs: number | undefined,
-): Promise<Decision | 'expired_holds'> {
-  let decision: Decision | 'expired_holds' | undefined
+  { lockWait, onLocked }: CommitOptions,
+): Promise<Decision | Retry> {
+  let decision: Decision | Retry | undefined
   const keys = idempotencyKeysOf(commands)
   const readsCatalog = needsSection(commands, 'catalog')
   const readsWebhooks = needsSection(commands, 'webhooks')
+  // Pets, and the other rows that the statements below lock. A commit that waits for several locks must not exceed the timeout.
+  const lockCount = 1 + (readsCatalog ? 2 : 0) + (keys.length > 0 ? 1 : 0) + (readsWebhooks ? 1 : 0)
+  const maxLockWaitMs =
+    lockWait === 'brief'
+      ? BRIEF_LOCK_WAIT_MS
+      : Math.floor((LOCK_WAIT_SHARE * connection.statementTimeoutMs) / lockCount)
   await connection.readThenWrite(
     'durable',
     // Every commit takes its locks in the same order, which prevents deadlocks: the catalogue, then idempotency keys, then
@@ -201,17 +213,22 @@ async function decideAndWrite(
         readsOrders ? readOrders(sql, commands, clock) : undefined,
         readsCatalog ? readCatalog(sql, commands) : undefined,
         readsCatalog && !readsOrders ? takeLogIdBlocks(sql, maxLogRowsOf(commands)) : undefined,
-        readsWebhooks ? lockWebhooks(sql, commands) : undefined,
+        readsWebhooks ? lockWebhooks(sql) : undefined,
       ]),
     (sql, [, answerRows, petRows, orderRows, storedCatalog, logIdBlocks, webhooks]) => {
       if (!readsOrders && petRows.some((row) => row.has_expired_holds)) {
         decision = 'expired_holds'
         return Promise.resolve([])
       }
+      onLocked?.()
       const entries = new Map(petRows.map((row) => [row.pet_id, toLinkedEntry(row)]))
       const isLocked = (petId: bigint) => entries.has(petId)
       const lockedCatalog = storedCatalog && onlyLockedPets(storedCatalog.catalog, isLocked)
       const lockedOrders = orderRows && toLockedOrders(orderRows, isLocked)
+      if (lockedOrders !== undefined && !clock.isCredible(lockedOrders.now)) {
+        decision = 'clock_jumped'
+        return Promise.resolve([])
+      }
       decision = decide(commands, entries, {
         answers: toAnswers(answerRows),
         orders: lockedOrders,
@@ -229,7 +246,7 @@ async function decideAndWrite(
         }),
       ])
     },
-    maxLockWaitMs,
+    { maxLockWaitMs },
   )
   if (decision === undefined) throw new Error('the commit has no decision')
   return decision

@@ -1,5 +1,6 @@
 import { type Clock, SECOND } from '../../core/values/clock.ts'
 import type { StoreClock } from '../sql.ts'
+import { readSavedOffset, SteadyClock } from '../steady-clock.ts'
 import type { Connection } from './connection.ts'
 
 /**
@@ -18,6 +19,20 @@ export function storeClock(clock?: Clock): StoreClock {
   return {
     nowSql: (placeholder) => `(SELECT ${storeTimeSql(placeholder)})`,
     processTime: () => clock?.() ?? null,
+    isCredible: () => true,
+  }
+}
+
+/** Like `storeClock`, but while a jump of the database's clock is ignored, statements get the time of `steadyClock`. */
+export function steadyStoreClock(steadyClock: SteadyClock): StoreClock {
+  return {
+    ...storeClock(),
+    processTime: () => (steadyClock.ignoredJumpMs === 0 ? null : steadyClock.now()),
+    isCredible: (time) => {
+      if (steadyClock.isCredible(time)) return true
+      steadyClock.followTime(time)
+      return false
+    },
   }
 }
 
@@ -25,7 +40,7 @@ export function storeClock(clock?: Clock): StoreClock {
 const COMPARE_EVERY_MS = 5 * SECOND
 
 export interface DatabaseClock {
-  readonly now: Clock
+  readonly steadyClock: SteadyClock
   close(): void
 }
 
@@ -33,17 +48,20 @@ export interface DatabaseClock {
  * Returns the clock of the database, which can be read without a round trip. It adds an offset to the monotonic clock of the
  * process and never reads the wall clock. Its error is at most the duration of one round trip.
  */
-export async function openDatabaseClock(connection: Pick<Connection, 'run'>): Promise<DatabaseClock> {
-  const first = await offsetBounds(connection)
-  let offset = (first.lowest + first.highest) / 2
-  const correctOffset = async () => {
-    const { lowest, highest } = await offsetBounds(connection)
-    offset = Math.min(Math.max(offset, lowest), highest)
+export async function openDatabaseClock(connection: Connection): Promise<DatabaseClock> {
+  const { lowest, highest } = await offsetBounds(connection)
+  const steadyClock = new SteadyClock(
+    performance.now() + (lowest + highest) / 2,
+    await readSavedOffset(connection),
+  )
+  const compare = async () => {
+    const bounds = await offsetBounds(connection)
+    steadyClock.followOffset(bounds.lowest, bounds.highest)
   }
   // If the comparison fails, for example during an outage, the clock keeps its offset.
-  const timer = setInterval(() => void correctOffset().catch(() => {}), COMPARE_EVERY_MS)
+  const timer = setInterval(() => void compare().catch(() => {}), COMPARE_EVERY_MS)
   timer.unref()
-  return { now: () => Math.floor(performance.now() + offset), close: () => clearInterval(timer) }
+  return { steadyClock, close: () => clearInterval(timer) }
 }
 
 /**

@@ -10,6 +10,7 @@ import type { TablesMode } from '../opening.ts'
 import { orderMethods } from '../orders.ts'
 import { petMethods } from '../pets.ts'
 import { LOAD_TIMEOUT_MS } from '../search.ts'
+import { clockMethods } from '../steady-clock.ts'
 import type { Store } from '../store.ts'
 import { contentMethods, transferMethods } from '../transfer.ts'
 import { webhookMethods } from '../webhooks.ts'
@@ -23,7 +24,7 @@ import { logMethods } from './log.ts'
 import { migrate } from './migrations.ts'
 import type { PostgresReaderData } from './reader-worker.ts'
 import { stockMethods } from './stock.ts'
-import { type DatabaseClock, openDatabaseClock, storeClock } from './store-clock.ts'
+import { type DatabaseClock, openDatabaseClock, steadyStoreClock, storeClock } from './store-clock.ts'
 
 const BACKUP_ADVICE =
   'back up PostgreSQL with its own tools: pg_dump --format=custom --file=FILE "$DATABASE_URL"'
@@ -48,14 +49,15 @@ export async function openPostgresStore(
     await migrate(connection, tables)
     if (clock === undefined) {
       databaseClock = await openDatabaseClock(connection)
-      clock = databaseClock.now
+      clock = databaseClock.steadyClock.now
     }
   } catch (error) {
     await connection.close()
     throw error
   }
-  // Without a clock of a test, statements read the clock of the database themselves.
-  const sqlClock = storeClock(settings.clock)
+  // Without a clock of a test, statements read the clock of the database themselves. Limits and leases follow each of its jumps.
+  const databaseTime = storeClock(settings.clock)
+  const sqlClock = databaseClock === undefined ? databaseTime : steadyStoreClock(databaseClock.steadyClock)
   const log = logMethods(connection)
   const readiness = new ReadinessCheck(connection)
   const startWorker = () => {
@@ -71,22 +73,24 @@ export async function openPostgresStore(
     ...answerMethods(connection),
     ...log,
     ...webhookMethods(connection, log, {
-      log: { source: 'log_places JOIN log ON id = log_id', position: 'place' },
-      lease: { owner: `${process.pid} ${crypto.randomUUID()}`, clock: sqlClock },
+      log: { source: 'log_places JOIN log ON id = abs(log_id)', position: 'place' },
+      lease: { owner: `${process.pid} ${crypto.randomUUID()}`, clock: databaseTime },
     }),
     ...historyMethods(connection),
     ...petMethods(connection, clock),
     ...searchMethods(reader, sqlClock),
     ...orderMethods(connection, sqlClock),
-    ...keyMethods(connection, sqlClock),
+    ...keyMethods(connection, databaseTime),
     ...usageMethods(connection),
-    openLimits: async (_clock, burstMs) => new SharedLimits(sharedLimitStore(connection, sqlClock), burstMs),
+    openLimits: async (_clock, burstMs) =>
+      new SharedLimits(sharedLimitStore(connection, databaseTime), burstMs),
     ...transferMethods(connection, sqlClock, () => openImport(connection, sqlClock)),
     ...contentMethods(connection),
     backupTo: () => Promise.reject(new Error(BACKUP_ADVICE)),
     findDamage: () => findDamage(connection),
     latestChangeAt: () => latestChangeAt(connection),
     ping: () => readiness.run(),
+    ...clockMethods(connection, databaseClock?.steadyClock, 'the database server'),
     findWrongSettings: () => findWrongSettings(connection, sessionSettings(settings)),
     close: async () => {
       databaseClock?.close()

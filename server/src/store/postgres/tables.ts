@@ -492,3 +492,38 @@ export const FIX_PRUNING_AFTER_RESTORE = `
       RETURN NULL;
     END $$;
 `
+
+/** A change of a category has a negative `log_id`: see PlaceRow in log.ts. */
+const NUMBERED_ID = "CASE kind WHEN 'category' THEN -id ELSE id END"
+
+/**
+ * Gives changes of categories places in the log, so that they become events. Replaces the functions of earlier migrations by
+ * the same functions without the condition that left out these rows.
+ */
+export const NUMBER_CATEGORIES = [
+  replacedFunction(FAILOVER_TABLES, 'begin_round', {
+    "(WHERE log.id > floor AND kind <> 'category')": '(WHERE log.id > floor)',
+  }),
+  replacedFunction(FAILOVER_TABLES, 'number_portion', {
+    "ARRAY(SELECT unnest(array_agg(id) FILTER (WHERE id > state.floor AND kind <> 'category'": `coalesce(array_agg(${NUMBERED_ID} ORDER BY id) FILTER (WHERE id > state.floor`,
+    [`AND NOT pg_visible_in_snapshot(xid, state.snapshot)))
+          ORDER BY 1) AS fresh`]: "AND NOT pg_visible_in_snapshot(xid, state.snapshot)), '{}') AS fresh",
+  }),
+  replacedFunction(FIX_LOG_NUMBERING, 'number_log', {
+    'array_agg(id ORDER BY id)': `array_agg(${NUMBERED_ID} ORDER BY id)`,
+    "(WHERE id > state.floor AND kind <> 'category')": '(WHERE id > state.floor)',
+  }),
+].join('\n')
+
+/** A statement that replaces a function by the one of a migration, with other texts. */
+function replacedFunction(migration: string, name: string, texts: Readonly<Record<string, string>>): string {
+  const [, definition] = new RegExp(`FUNCTION (${name}\\(.*?END \\$\\$;)`, 's').exec(migration) ?? []
+  if (definition === undefined) throw new Error(`the migration has no function ${name}`)
+  let replaced = `CREATE OR REPLACE FUNCTION ${definition}`
+  for (const [text, other] of Object.entries(texts)) {
+    if (!replaced.includes(text)) throw new Error(`the function ${name} has no ${text}`)
+    // A function, because a text may contain patterns such as `$$`.
+    replaced = replaced.replace(text, () => other)
+  }
+  return replaced
+}

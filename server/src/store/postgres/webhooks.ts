@@ -1,34 +1,22 @@
 import type { SQL } from 'bun'
-import type { Command } from '../../core/stock/command.ts'
 import type { LockedWebhooks } from '../../core/webhooks/webhooks-draft.ts'
-import {
-  CREATOR_COUNTS,
-  type CreatorRow,
-  toLockedWebhooks,
-  WEBHOOK_FIELDS,
-  type WebhookRow,
-  webhookIdsOf,
-} from '../webhooks.ts'
-import { idArray } from './dialect.ts'
+import { toLockedWebhooks, WEBHOOK_FIELDS, WEBHOOKS_WITH_OWNERS, type WebhookRow } from '../webhooks.ts'
 
 /** An advisory lock. The number is arbitrary: the ASCII codes of "webhooks". */
-const CREATION_LOCK = 0x776562686f6f6b73n
+const WEBHOOKS_LOCK = 0x776562686f6f6b73n
 
 /**
- * Locks and reads the webhooks that the commands name, in the order of their ids, and counts all webhooks. Commits that
- * create a webhook run one after the other, so that together they do not exceed the limits.
+ * Locks and reads all webhooks. Commits that change webhooks run one after the other, so that together they do not exceed the
+ * limit.
  */
-export async function lockWebhooks(sql: SQL, commands: readonly Command[]): Promise<LockedWebhooks> {
-  const createsWebhook = commands.some(({ type }) => type === 'create_webhook')
-  const [, rows, creators] = await Promise.all([
-    createsWebhook ? sql`SELECT pg_advisory_xact_lock(${CREATION_LOCK}::bigint)`.execute() : undefined,
+export async function lockWebhooks(sql: SQL): Promise<LockedWebhooks> {
+  const [, rows] = await Promise.all([
+    sql`SELECT pg_advisory_xact_lock(${WEBHOOKS_LOCK}::bigint)`.execute(),
     sql
       .unsafe<WebhookRow[]>(
-        `SELECT ${WEBHOOK_FIELDS} FROM webhooks WHERE id = ANY ($1::bigint[]) ORDER BY id FOR UPDATE`,
-        [idArray(webhookIdsOf(commands))],
+        `SELECT ${WEBHOOK_FIELDS} FROM ${WEBHOOKS_WITH_OWNERS} ORDER BY webhooks.id FOR UPDATE OF webhooks`,
       )
       .execute(),
-    sql.unsafe<CreatorRow[]>(CREATOR_COUNTS).execute(),
   ])
-  return toLockedWebhooks(rows, creators)
+  return toLockedWebhooks(rows)
 }

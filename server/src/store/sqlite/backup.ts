@@ -7,6 +7,7 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readSync,
   renameSync,
   rmSync,
@@ -14,12 +15,12 @@ import {
   truncateSync,
   utimesSync,
 } from 'node:fs'
-import { dirname } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { needsMigration, OpenRefused, requireOwnTables } from '../opening.ts'
 import type { Connection } from './connection.ts'
 import { copyBytes, createPrivateFile, lockForServing, realPathOf } from './database-files.ts'
 import { DIALECT } from './dialect.ts'
-import { isDamage, isLocked, problemText } from './failures.ts'
+import { isDamage, isLocked, problemText, temporaryFolder } from './failures.ts'
 import { hasEarlyTables, migrate, missingColumns, NEWEST_VERSION, versionOf } from './migrations.ts'
 
 /** Marks a file as a backup. It is read from the header without SQLite, because opening the file in SQLite would change it. */
@@ -53,6 +54,31 @@ export async function backUp(connection: Connection, path: string): Promise<void
   } finally {
     copy.close()
   }
+}
+
+/** The suffix of a copy of a database whose file was deleted or replaced while a service was running. */
+const SAVED_SUFFIX = '.saved-'
+
+/**
+ * Saves the contents of a database whose file is gone as a backup, and returns its path: in the folder of the database or, if
+ * that fails, in the temporary folder.
+ */
+export async function saveLostDatabase(connection: Connection, path: string): Promise<string> {
+  const name = `${basename(path)}${SAVED_SUFFIX}${timeInName(Date.now())}`
+  const saveIn = async (folder: string) => {
+    const copy = join(folder, name)
+    mkdirSync(folder, { recursive: true })
+    try {
+      await backUp(connection, copy)
+      sync(copy)
+      sync(folder)
+      return copy
+    } catch (error) {
+      rmSync(copy, { force: true })
+      throw error
+    }
+  }
+  return saveIn(dirname(path)).catch(() => saveIn(temporaryFolder()))
 }
 
 export function isBackup(path: string): boolean {
@@ -172,11 +198,26 @@ export function requireOpenable(databasePath: string): void {
       `a restore was interrupted in its last step; finish it with petstore restore ${staged}`,
     )
   }
-  if (existsSync(path) && isBackup(path)) {
+  if (!existsSync(path)) requireNoSavedCopy(path)
+  else if (isBackup(path)) {
     throw new OpenRefused(
       `it is a backup, which must not be changed; petstore restore ${path} restores it to the database that --data or DATABASE_URL names`,
     )
   }
+}
+
+/** A new database would be empty, although the contents of the old one are in the saved copy. */
+function requireNoSavedCopy(path: string): void {
+  const folder = dirname(path)
+  const names = existsSync(folder) ? readdirSync(folder) : []
+  const saved = names
+    .filter((name) => name.startsWith(`${basename(path)}${SAVED_SUFFIX}`))
+    .sort()
+    .at(-1)
+  if (saved === undefined) return
+  throw new OpenRefused(
+    `it was deleted while a service was running, which saved its contents: run petstore restore ${join(folder, saved)}, or move that file to another folder to start with an empty database`,
+  )
 }
 
 function requireBackup(backup: string, target: string): void {
@@ -280,8 +321,11 @@ function copyPermissions(copy: string, path: string): void {
 }
 
 function replacedName(path: string, second: number): string {
-  const time = new Date(second * 1_000).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')
-  return `${path}.replaced-${time}Z`
+  return `${path}.replaced-${timeInName(second * 1_000)}`
+}
+
+function timeInName(time: number): string {
+  return `${new Date(time).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`
 }
 
 /** The first second, from now on, that is not in the name of a database that was replaced earlier. */

@@ -12,7 +12,6 @@ import {
 } from '../catalog-rows.ts'
 import { advanceIdsStatements } from '../generated-ids.ts'
 import { ENTRY_COLUMNS, entryValues, IS_PET_EDIT } from '../log-rows.ts'
-import { categoryThresholdStatements } from '../low-stock.ts'
 import { categoryStatements } from '../pets.ts'
 import { type SqlValue, upsertSql } from '../sql.ts'
 import { DIALECT, findAll, idGenerator, runAll, toSqlite } from './dialect.ts'
@@ -27,6 +26,7 @@ export function catalogTables(database: Database) {
   const findCategory = database.query<object, [bigint]>(
     `SELECT ${CATEGORY_SELECT_LIST} FROM categories WHERE id = ?`,
   )
+  const listCategories = database.query<object, []>(`SELECT ${CATEGORY_SELECT_LIST} FROM categories`)
   const findBarcodeOwner = database.query<{ id: bigint }, [string]>('SELECT id FROM pets WHERE barcode = ?')
   const findAnyPetIn = database.query<unknown, [bigint]>('SELECT 1 FROM pets WHERE category_id = ? LIMIT 1')
   const findLatestPetRowId = database.query<{ id: bigint | null }, [bigint]>(
@@ -39,6 +39,9 @@ export function catalogTables(database: Database) {
   const putEntry = database.query<unknown, SqlValue[]>(
     toSqlite(upsertSql('stock', Object.keys(ENTRY_COLUMNS), 'pet_id')),
   )
+  const setThreshold = database.query<unknown, [number | null, bigint]>(
+    'UPDATE stock SET low_at = ? WHERE pet_id = ?',
+  )
   const removePet = database.query<unknown, [bigint]>('DELETE FROM pets WHERE id = ?')
 
   return {
@@ -47,9 +50,17 @@ export function catalogTables(database: Database) {
       const pets = findAll(petIdsOf(commands), findPet, toPet)
       const categoryIds = new Set(references.categories)
       for (const { categoryId } of pets.values()) categoryIds.add(categoryId)
+      const categories = references.namesCategory
+        ? new Map(
+            listCategories
+              .all()
+              .map((row) => toCategory(row))
+              .map((category) => [category.id, category]),
+          )
+        : findAll(categoryIds, findCategory, (row) => toCategory(row))
       return {
         pets,
-        categories: findAll(categoryIds, findCategory, (row) => toCategory(row)),
+        categories,
         barcodes: findAll(references.barcodes, findBarcodeOwner, ({ id }) => id),
         categoriesWithPets: new Set(
           references.removedCategories.filter((id) => findAnyPetIn.get(id) !== null),
@@ -65,7 +76,8 @@ export function catalogTables(database: Database) {
      */
     latestPetRowId: (petId: bigint): bigint | null => findLatestPetRowId.get(petId)?.id ?? null,
 
-    write: ({ pets, categories }: CatalogChanges): void => {
+    write: (changes: CatalogChanges): void => {
+      const { pets, thresholds } = changes
       // Barcodes are unique, so all old barcodes are cleared before a new barcode is written.
       for (const id of pets.keys()) clearBarcode.run(id)
       for (const [id, newState] of pets) {
@@ -77,14 +89,8 @@ export function catalogTables(database: Database) {
         putEntry.run(...entryValues(newState))
       }
       runAll(database, advanceIdsStatements(DIALECT, 'pets', pets.keys()))
-      runAll(database, categoryStatements(DIALECT, categories))
-    },
-
-    /** Logs the crossings that new thresholds cause. Quantities and reserved units decide them, so it runs after those are written. */
-    writeThresholds: ({ newThresholds }: CatalogChanges): void => {
-      for (const { by, ...category } of newThresholds) {
-        runAll(database, categoryThresholdStatements(DIALECT, category, by))
-      }
+      for (const [petId, lowStockAt] of thresholds) setThreshold.run(lowStockAt, petId)
+      runAll(database, categoryStatements(DIALECT, changes))
     },
   }
 }

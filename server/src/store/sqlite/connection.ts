@@ -1,13 +1,19 @@
 import { Database, type SQLQueryBindings, type Statement as SqliteStatement } from 'bun:sqlite'
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
+import type { LogCursor } from '../../core/stock/log-cursor.ts'
 import { ServiceError } from '../../core/values/errors.ts'
-import type { LogCursor } from '../cursor.ts'
 import type { Columns, Durability, LongSession, SqlDatabase, SqlValue, Statement } from '../sql.ts'
-import { copyPermissionsToSideFiles, createPrivateFile, secondsUntilImportEnds } from './database-files.ts'
+import {
+  copyPermissionsToSideFiles,
+  createPrivateFile,
+  inodeOf,
+  isLost,
+  secondsUntilImportEnds,
+} from './database-files.ts'
 import { DIALECT, LAST_LOG_ID, toSqlite } from './dialect.ts'
 import { isLocked, problemText, toServiceError } from './failures.ts'
-import { Checkpointer, FlushQueue, WalFile } from './write-ahead-log.ts'
+import { Checkpointer, FlushQueue, MAX_LOG_BYTES, WalFile } from './write-ahead-log.ts'
 
 /** How long a statement waits for the lock of another process, such as an import. */
 export const LOCK_TIMEOUT_MS = 5_000
@@ -15,8 +21,7 @@ const LOCK_RETRY_MS = 5
 /** Two writes that find the database locked within this time count as waiting for the same lock. */
 const SAME_LOCK_MS = 1_000
 
-/** SQLite checkpoints a write-ahead log of this many pages, except in the service, which has a Checkpointer. */
-const CHECKPOINT_PAGES = 16_000
+const PAGE_BYTES = 2_048
 export const CACHE_PAGES = 4_000
 /** Long sessions read most pages only once, so a large cache would be wasted. */
 const LONG_SESSION_CACHE_PAGES = 1_000
@@ -49,10 +54,20 @@ export function capLogEnd(position: bigint | undefined, end: LogEnd): LogEnd {
 
 /** The parts that only the connection of the service has. */
 interface ServingParts {
+  /** Identifies the file that was opened. */
+  readonly inode: number | undefined
+  /** Saves the contents of a file that is gone. Resolves to whether it succeeded. */
+  readonly onFileLost: () => Promise<boolean>
   readonly queue: FlushQueue
   readonly checkpointer: Checkpointer
   readonly logEnd: () => LogEnd
   readonly totalChanges: () => number
+}
+
+interface ServingOptions {
+  readonly onFlushFailure: (error: Error) => void
+  readonly onFileLost: ServingParts['onFileLost']
+  readonly maxLogBytes?: number | undefined
 }
 
 /**
@@ -79,6 +94,8 @@ export class Connection implements SqlDatabase, LongSession {
   readonly #rollback
   readonly #statements
   #serving: ServingParts | undefined
+  /** Set when the file is gone; resolves to whether its contents are saved. */
+  #savedLostFile: Promise<boolean> | undefined
   /** The flush queue of the service, if this connection is one of its long sessions. */
   #serviceQueue: FlushQueue | undefined
   #wal: WalFile | undefined
@@ -122,9 +139,10 @@ export class Connection implements SqlDatabase, LongSession {
     database.run(`PRAGMA busy_timeout = ${LOCK_TIMEOUT_MS}`)
     // Takes effect only in a new file. An update of one row appends a whole page to the write-ahead log, so small pages are
     // faster.
-    database.run('PRAGMA page_size = 2048')
+    database.run(`PRAGMA page_size = ${PAGE_BYTES}`)
     database.run('PRAGMA journal_mode = WAL')
-    database.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
+    // The service has a Checkpointer instead.
+    database.run(`PRAGMA wal_autocheckpoint = ${MAX_LOG_BYTES / PAGE_BYTES}`)
     database.run(`PRAGMA cache_size = ${cachePages}`)
     database.run('PRAGMA synchronous = FULL')
     database.run('PRAGMA foreign_keys = ON')
@@ -138,25 +156,31 @@ export class Connection implements SqlDatabase, LongSession {
 
   /**
    * From now on, a FlushQueue flushes the commits of this connection. The caller must be the only process that serves the
-   * file. After a failed flush every read and write fails, and `onFailed` is called.
+   * file. After a failed flush every read and write fails, and `onFlushFailure` is called. If the file is deleted or replaced,
+   * writes fail, and `onFileLost` must save the contents, which can still be read.
    */
-  flushInBackground(onFailed: (error: Error) => void, checkpointAfterChanges?: number): void {
+  flushInBackground({ onFlushFailure, onFileLost, maxLogBytes = MAX_LOG_BYTES }: ServingOptions): void {
     this.#wal = WalFile.open(this.#path)
     if (this.#wal === undefined) return
     this.#flushCommitsOfEarlierRun(this.#wal)
     this.database.run('PRAGMA synchronous = NORMAL')
     this.database.run('PRAGMA wal_autocheckpoint = 0')
+    // Shortens the file after it has become much longer than usual. A checkpoint leaves the commits of its last moments; SQLite
+    // overwrites them faster than it would append them again.
+    this.database.run(`PRAGMA journal_size_limit = ${2 * maxLogBytes}`)
     const queue = new FlushQueue({
       file: this.#wal,
       onFlushed: () => {
         this.#version++
       },
-      onFailed: (error) => onFailed(new Error(problemText(error, this.#path), { cause: error })),
+      onFailed: (error) => onFlushFailure(new Error(problemText(error, this.#path), { cause: error })),
     })
     const totalChanges = this.database.query<{ total: bigint }, []>('SELECT total_changes() AS total')
     this.#serving = {
+      inode: inodeOf(this.#path),
+      onFileLost,
       queue,
-      checkpointer: new Checkpointer(this.#path, checkpointAfterChanges),
+      checkpointer: new Checkpointer(this.#path, this.#wal, maxLogBytes),
       logEnd: logEndReader(this.database),
       totalChanges: () => Number(totalChanges.get()?.total ?? 0n),
     }
@@ -179,6 +203,17 @@ export class Connection implements SqlDatabase, LongSession {
       wal.rewrite()
     } finally {
       this.#rollback.run()
+    }
+    this.#emptyLog()
+  }
+
+  /** Copies the log into the database. Processes that are killed would otherwise leave a longer log each time. */
+  #emptyLog(): void {
+    this.disableLockWait()
+    try {
+      this.database.run('PRAGMA wal_checkpoint(TRUNCATE)')
+    } catch {
+      // The disk may be full. The log stays, and a later checkpoint copies it.
     }
   }
 
@@ -213,8 +248,27 @@ export class Connection implements SqlDatabase, LongSession {
     }
   }
 
+  /**
+   * Throws if the file of the service was deleted or replaced. A commit would be on the disk, but only until the process ends.
+   * So the contents are saved at once.
+   */
+  requireFile(): void {
+    if (this.#serving === undefined || !this.#isFileLost(this.#serving)) return
+    this.#savedLostFile ??= this.#saveLostFile(this.#serving)
+    throw new ServiceError(
+      'service_unavailable',
+      'the database file was deleted or replaced, so nothing can be changed; the log of the service names the file to which everything was saved',
+      { cause: new Error(`${this.#path} was deleted or replaced while the service was running`) },
+    )
+  }
+
+  #isFileLost({ inode }: ServingParts): boolean {
+    return this.#savedLostFile !== undefined || isLost(this.#path, inode)
+  }
+
   /** Opens a second connection to the same file, so that long work does not block this connection. */
   async openLongSession(): Promise<Connection> {
+    this.requireFile()
     const session = Connection.open(this.#path, LONG_SESSION_CACHE_PAGES)
     session.disableLockWait()
     session.#serviceQueue = this.#serving?.queue
@@ -374,6 +428,7 @@ export class Connection implements SqlDatabase, LongSession {
   #commitInService<T>(serving: ServingParts, work: () => T, durability: Durability): T {
     const { queue, checkpointer, logEnd, totalChanges } = serving
     queue.requireUsable()
+    this.requireFile()
     let logEndBefore = 0n
     const changesBefore = totalChanges()
     try {
@@ -388,7 +443,7 @@ export class Connection implements SqlDatabase, LongSession {
         queue.add(logEndBefore, mayBlockEventLoop)
         this.#hasReadSinceCommit = false
       }
-      checkpointer.add(changes)
+      checkpointer.startIfLong()
       return result
     } catch (error) {
       // A commit that reports an error may still have taken effect.
@@ -406,10 +461,24 @@ export class Connection implements SqlDatabase, LongSession {
         // After a failed flush, the file must not change. Closing the database would copy the write-ahead log into it.
         return
       }
+      if (this.#isFileLost(this.#serving)) {
+        // The database stays open, because SQLite would remove the write-ahead log of the other database.
+        if (!(await this.#savedLostFile)) await this.#saveLostFile(this.#serving)
+        return
+      }
     }
     this.#statements.finalize()
     this.database.close()
     this.#wal?.close()
+  }
+
+  /** Also removes the write-ahead log, which would damage another database with the name of the lost one. */
+  async #saveLostFile({ onFileLost }: ServingParts): Promise<boolean> {
+    const isSaved = await onFileLost()
+    if (isSaved && this.#wal?.isAt(`${this.#path}-wal`)) {
+      for (const suffix of ['-wal', '-shm']) rmSync(this.#path + suffix, { force: true })
+    }
+    return isSaved
   }
 
   /** Replaces bun:sqlite's `transaction`, which would create a new function for each call. */

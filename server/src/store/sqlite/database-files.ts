@@ -81,6 +81,21 @@ export function createPrivateFile(
   }
 }
 
+/** `undefined` if there is no such file. */
+export function inodeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.ino
+}
+
+/** Whether the file at `path` was deleted, or replaced by one with another inode. */
+export function isLost(path: string, inode: number | undefined): boolean {
+  try {
+    return statSync(path).ino !== inode
+  } catch (error) {
+    // Any other error, such as a missing permission, does not show that the file is gone.
+    return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+  }
+}
+
 /** Copies all bytes of `source` to the same positions of `target`. If both are the same file, its bytes are written again. */
 export function copyBytes(source: number, target: number): void {
   const chunk = Buffer.alloc(CHUNK_BYTES)

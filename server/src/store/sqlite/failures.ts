@@ -42,7 +42,7 @@ function describeFullestFolder(path: string): string {
 }
 
 /** The folder in which imports sort their rows. SQLite looks for it in this order. */
-function temporaryFolder(): string {
+export function temporaryFolder(): string {
   const places = [Bun.env.SQLITE_TMPDIR, Bun.env.TMPDIR, '/var/tmp', '/usr/tmp', '/tmp']
   return places.find((place) => place !== undefined && existsSync(place)) ?? '.'
 }

@@ -2,8 +2,9 @@ import { Database } from 'bun:sqlite'
 import { statSync } from 'node:fs'
 import { SECOND } from '../../core/values/clock.ts'
 import { ServiceError } from '../../core/values/errors.ts'
-import { CHECKS, type Check } from '../health.ts'
+import { CHECKS, type Check, describeViolations, type Violation, violationsSql } from '../health.ts'
 import type { Connection } from './connection.ts'
+import { inodeOf } from './database-files.ts'
 import { codeOf, isDamage, problemText } from './failures.ts'
 
 /** A write that takes longer than this counts as hanging. */
@@ -46,6 +47,7 @@ export function readinessCheck(
   }
 
   return async () => {
+    connection.requireFile()
     if (damage !== undefined) throw notReady(`the file was damaged when the service started: ${damage}`)
     const replacedFile = openedFiles.find(({ name, inode }) => inodeOf(name) !== inode)
     if (replacedFile !== undefined) {
@@ -96,14 +98,10 @@ function notReady(reason: string, cause?: Error): ServiceError {
   })
 }
 
-function inodeOf(path: string): number | undefined {
-  return statSync(path, { throwIfNoEntry: false })?.ino
-}
-
 const SQLITE_CHECKS: readonly Check[] = [
   {
-    text: 'SELECT count(*) AS found FROM pragma_foreign_key_check',
-    describe: (rows) => `rows that refer to missing rows: ${rows}`,
+    text: 'SELECT rowid AS id FROM pragma_foreign_key_check',
+    problem: 'rows that refer to missing rows',
   },
   ...CHECKS,
 ]
@@ -114,10 +112,9 @@ export function findDamage(connection: Connection): Promise<string[]> {
     const rows = database.query<{ integrity_check: string }, []>('PRAGMA integrity_check(20)').all()
     return rows.map((row) => row.integrity_check)
   }
-  const contentChecks = SQLITE_CHECKS.map(({ text, describe }) => () => {
-    const found = database.query<{ found: bigint }, []>(text).get()?.found ?? 0n
-    return found > 0n ? [describe(found)] : []
-  })
+  const contentChecks = SQLITE_CHECKS.map(
+    (check) => () => describeViolations(check, database.query<Violation, []>(violationsSql(check)).all()),
+  )
   return connection.read(() => {
     const problems = [checkPages, ...contentChecks].flatMap(runCheck)
     return [...new Set(problems)].filter((problem) => problem !== 'ok')

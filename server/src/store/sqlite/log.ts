@@ -1,5 +1,6 @@
+import { fromCursor, toCursor } from '../../core/stock/log-cursor.ts'
 import type { StockEvents } from '../../core/stock/stock-event.ts'
-import { fromCursor, type LogMethods, toCursor } from '../cursor.ts'
+import type { LogMethods } from '../cursor.ts'
 import { pruneStatement } from '../history.ts'
 import { LOG_SELECT_LIST, type LogRow, MAX_EVENTS_BEHIND, toEvent } from '../log-rows.ts'
 import { type Connection, capLogEnd, logEndReader } from './connection.ts'
@@ -8,10 +9,9 @@ import { type Connection, capLogEnd, logEndReader } from './connection.ts'
 export function logMethods(connection: Connection): LogMethods {
   const { database } = connection
   const logEnd = logEndReader(database)
-  // A change of a category is not an event. The crossings that it causes are events.
   const rowsAfter = database.query<LogRow, [bigint, bigint, number]>(`
     SELECT id, ${LOG_SELECT_LIST} FROM log
-    WHERE id > ? AND id <= ? AND kind <> 'category' ORDER BY id LIMIT ?
+    WHERE id > ? AND id <= ? ORDER BY id LIMIT ?
   `)
 
   const eventsAfter = (cursor: string, limit: number, maxRowsBehind: bigint | undefined) =>

@@ -9,7 +9,7 @@ import {
   SAVE_EARLY_ROWS,
 } from '../early-tables.ts'
 import { IS_PET_EDIT } from '../log-rows.ts'
-import { CROSSINGS_INDEX } from '../low-stock.ts'
+import { CROSSINGS_INDEX, DROP_LOW_STOCK_INDEX, UNAPPLIED_THRESHOLDS_INDEX } from '../low-stock.ts'
 import { needsMigration, requireOwnTables, type TablesMode } from '../opening.ts'
 import { sharedTables } from '../tables.ts'
 import { DIALECT } from './dialect.ts'
@@ -175,6 +175,23 @@ const ADD_ORDER_AUTHORS = `
   ALTER TABLE orders ADD COLUMN created_by TEXT;
   ALTER TABLE orders ADD COLUMN closed_by TEXT`
 
+/** See steady-clock.ts. */
+const ADD_CLOCKS = `
+  CREATE TABLE clocks (
+    boot_id   TEXT PRIMARY KEY,
+    offset_ms INTEGER NOT NULL
+  ) STRICT`
+
+/** `held` is JSON: the pets whose events wait. `is_parked` is NULL unless the event is not tried again. */
+const ADD_HELD_PETS = `
+  ALTER TABLE webhooks ADD COLUMN held TEXT;
+  ALTER TABLE webhook_attempts ADD COLUMN is_parked INTEGER`
+
+/** See core/catalog/threshold-changes.ts. */
+const ADD_THRESHOLD_CHANGES = `
+  ALTER TABLE categories ADD COLUMN threshold_change TEXT;
+  ${UNAPPLIED_THRESHOLDS_INDEX}`
+
 /**
  * The version of the tables is the number of applied migrations. New migrations are appended. A migration that has been
  * released is never edited.
@@ -188,6 +205,10 @@ const MIGRATIONS = [
   ADD_ORDER_CUSTOMER,
   ADD_PAUSED_KEYS_AND_PAIRING_CODES,
   ADD_ORDER_AUTHORS,
+  DROP_LOW_STOCK_INDEX,
+  ADD_CLOCKS,
+  ADD_HELD_PETS,
+  ADD_THRESHOLD_CHANGES,
 ]
 
 export const NEWEST_VERSION = MIGRATIONS.length

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { fromCursor, toCursor } from '../cursor.ts'
+import { fromCursor, toCursor } from '../../core/stock/log-cursor.ts'
 import { INDEXED_COLUMNS, type IndexedPetRow, MAX_CHANGED_PETS, type SearchSnapshot } from '../search.ts'
 import type { SqlValue } from '../sql.ts'
 import {

@@ -10,10 +10,10 @@ import {
   type RememberedAnswer,
 } from '../../core/stock/decide.ts'
 import type { InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
+import { fromCursor, toCursor } from '../../core/stock/log-cursor.ts'
 import { isPetRecord, type LogRecord, type PetRecord } from '../../core/stock/stock-draft.ts'
 import type { StockStore } from '../../core/stock/stock-store.ts'
 import type { Clock } from '../../core/values/clock.ts'
-import { fromCursor, toCursor } from '../cursor.ts'
 import { ANSWER_COLUMN_NAMES, type AnswerRow, answerValues, toAnswers } from '../idempotency.ts'
 import {
   ALL_ENTRIES,
@@ -29,12 +29,17 @@ import {
 import { orderDetail } from '../order-rows.ts'
 import { orderTotalsCounter } from '../orders.ts'
 import { inLongSession, type SqlValue } from '../sql.ts'
-import { webhookStatements } from '../webhooks.ts'
+import {
+  toLockedWebhooks,
+  WEBHOOK_FIELDS,
+  WEBHOOKS_WITH_OWNERS,
+  type WebhookRow,
+  webhookStatements,
+} from '../webhooks.ts'
 import { catalogTables } from './catalog.ts'
 import { type Connection, capLogEnd, LOG_END, type LogEnd, logEndReader } from './connection.ts'
 import { findAll, runAll } from './dialect.ts'
 import { orderTable } from './orders.ts'
-import { readWebhooks } from './webhooks.ts'
 
 /** Applying more changes than this takes as long as loading the whole stock. */
 const MAX_CHANGES_TO_APPLY = 10_000n
@@ -62,6 +67,8 @@ export function stockMethods(
     FROM log WHERE id > ? AND id <= ? AND ${MAY_CHANGE_INVENTORY} GROUP BY pet_id
   `)
 
+  const findWebhooks = database.query<WebhookRow, []>(`SELECT ${WEBHOOK_FIELDS} FROM ${WEBHOOKS_WITH_OWNERS}`)
+
   const decideAndWrite = (commands: readonly SubmittedCommand[]): Decision => {
     const entries = findAll(petIdsOf(commands), findEntry, toLinkedEntry)
     // Reserved units may belong to expired holds, which are released in the commit that changes their pet.
@@ -71,7 +78,7 @@ export function stockMethods(
       answers: answers.find(commands),
       orders: readsOrders ? orders.read(commands, entries.keys(), clock()) : undefined,
       catalog: needsSection(commands, 'catalog') ? catalog.read(commands) : undefined,
-      webhooks: needsSection(commands, 'webhooks') ? readWebhooks(database, commands) : undefined,
+      webhooks: needsSection(commands, 'webhooks') ? toLockedWebhooks(findWebhooks.all()) : undefined,
     })
     answers.add(decision.answers)
     writeDecision(decision, (petId) => {
@@ -120,9 +127,12 @@ export function stockMethods(
         }),
       ),
 
-    changeStock: async (commands) => {
+    changeStock: async (commands, { onLocked } = {}) => {
       for (;;) {
-        const decision = await connection.write(() => decideAndWrite(commands))
+        const decision = await connection.write(() => {
+          onLocked?.()
+          return decideAndWrite(commands)
+        })
         totals.add(decision.orders)
         if (!decision.isPostponed) return typedResults(commands, decision.results)
       }
@@ -189,7 +199,6 @@ export function decisionWriter(database: Database) {
     for (const [index, record] of records.entries()) insertLogRow(record, firstId + BigInt(index), previousOf)
     for (const [petId, reserved] of decision.reserved) setReserved.run(reserved, petId)
     for (const [petId, isLow] of decision.low) setLow.run(Number(isLow), petId)
-    if (decision.catalog !== undefined) catalog.writeThresholds(decision.catalog)
     if (decision.orders !== undefined) orders.write(decision.orders)
   }
 }

@@ -11,13 +11,15 @@ import type { OpenOptions } from '../opening.ts'
 import { orderMethods } from '../orders.ts'
 import { petMethods } from '../pets.ts'
 import type { RowSource, StoreClock } from '../sql.ts'
+import { bootId, clockMethods, SAVED_OFFSET, SteadyClock } from '../steady-clock.ts'
 import type { Store } from '../store.ts'
 import { contentMethods, transferMethods } from '../transfer.ts'
 import { webhookMethods } from '../webhooks.ts'
 import { Reader, searchMethods, workerAddress } from '../workers.ts'
-import { backUp, requireOpenable } from './backup.ts'
+import { backUp, requireOpenable, saveLostDatabase } from './backup.ts'
 import { Connection } from './connection.ts'
 import { lockForServing, newWritePause, realPathOf } from './database-files.ts'
+import { toSqlite } from './dialect.ts'
 import { damageAtStart, findDamage, readinessCheck } from './health.ts'
 import { openImport } from './import.ts'
 import { logMethods } from './log.ts'
@@ -29,9 +31,9 @@ import { stockMethods } from './stock.ts'
 export function openSqliteStore(givenPath: string, options: Partial<OpenOptions> = {}): Store {
   // If the given path is a symbolic link, SQLite keeps the write-ahead log next to the real file.
   const path = realPathOf(givenPath)
-  const { clock: now = Date.now } = options
-  const clock: StoreClock = { nowSql: (placeholder) => placeholder, processTime: now }
   requireOpenable(path)
+  /** The path at which new connections find the contents: that of a copy if the file is gone. */
+  let readablePath = path
   let lock: ReturnType<typeof lockForServing> | undefined
   let openedConnection: Connection | undefined
   try {
@@ -43,7 +45,16 @@ export function openSqliteStore(givenPath: string, options: Partial<OpenOptions>
     openedConnection = Connection.open(path)
     migrate(openedConnection.database, options.tables ?? 'migrate')
     if (lock !== undefined) {
-      openedConnection.flushInBackground(options.onFlushFailure ?? (() => {}), options.checkpointAfterChanges)
+      const served = openedConnection
+      served.flushInBackground({
+        onFlushFailure: options.onFlushFailure ?? (() => {}),
+        onFileLost: async () => {
+          const saved = await trySavingLostFile(served, path, options.onFileLost ?? (() => {}))
+          readablePath = saved ?? path
+          return saved !== undefined
+        },
+        maxLogBytes: options.maxLogBytes,
+      })
     }
   } catch (error) {
     lock?.close()
@@ -51,6 +62,9 @@ export function openSqliteStore(givenPath: string, options: Partial<OpenOptions>
     throw error
   }
   const connection = openedConnection
+  const steadyClock = openSteadyClock(connection)
+  const { clock: now = () => steadyClock.followTime(Date.now()) } = options
+  const clock: StoreClock = { nowSql: (placeholder) => placeholder, processTime: now, isCredible: () => true }
   connection.disableLockWait()
   const damage = options.exclusive === true ? damageAtStart(path) : undefined
   const ping = readinessCheck(connection, [givenPath, `${path}-wal`], damage)
@@ -58,34 +72,38 @@ export function openSqliteStore(givenPath: string, options: Partial<OpenOptions>
   const reader = new Reader(
     () =>
       new Worker(workerAddress('store/sqlite/reader-worker.ts'), {
-        workerData: { path, startSignal: options.readerStartSignal } satisfies SqliteReaderData,
+        workerData: { path: readablePath, startSignal: options.readerStartSignal } satisfies SqliteReaderData,
       }),
     // The worker may have read commits that are not flushed yet, so its answers wait for the flush.
     { deliver: (answer) => connection.read(() => answer) },
   )
-  // Looking up a key or the revision of a webhook does not wait for the disk. This is safe: a new key is returned to its owner
-  // only after the flush. A lookup may see a revoked key or a changed webhook before the flush. Then the key is refused, or
-  // the deliveries stop, a moment too early, which does no harm.
+  // Looking up a key does not wait for the disk. This is safe: a new key is returned to its owner only after the flush. A lookup
+  // may see a revoked key before the flush. Then the key is refused a moment too early, which does no harm.
   const unflushedSource: RowSource = {
     rows: (text, ...values) => connection.rowsUnflushed(text, ...values),
   }
   // These methods may examine many log rows, so the worker runs them.
   const { listRecentHistory, listPetEdits } = historyMethods(reader)
+  const orders = orderMethods(connection, clock)
+  // A search by customer may examine many orders.
+  const { listOrders: searchOrders } = orderMethods(
+    { dialect: connection.dialect, rows: (text, ...values) => reader.rows(text, ...values) },
+    clock,
+  )
   return {
     clock: now,
     ...stockMethods(connection, now),
     ...answerMethods(connection),
     ...log,
-    ...webhookMethods(connection, log, {
-      log: { source: 'log', position: 'id' },
-      unflushedSource,
-    }),
+    ...webhookMethods(connection, log, { log: { source: 'log', position: 'id' } }),
     ...historyMethods(connection),
     listRecentHistory,
     listPetEdits,
     ...petMethods(connection, now),
     ...searchMethods(reader, clock),
-    ...orderMethods(connection, clock),
+    ...orders,
+    listOrders: (filter, limit) =>
+      (filter.customer === undefined ? orders.listOrders : searchOrders)(filter, limit),
     ...keyMethods(connection),
     findKey: (hash) => findKey(unflushedSource, hash),
     ...usageMethods(connection),
@@ -96,6 +114,7 @@ export function openSqliteStore(givenPath: string, options: Partial<OpenOptions>
     writePause: newWritePause(path),
     findDamage: () => findDamage(connection),
     latestChangeAt: () => latestChangeAt(connection),
+    ...clockMethods(connection, options.clock === undefined ? steadyClock : undefined, 'this machine'),
     findWrongSettings: async () => [],
     ping,
     close: async () => {
@@ -103,5 +122,41 @@ export function openSqliteStore(givenPath: string, options: Partial<OpenOptions>
       await connection.close()
       lock?.close()
     },
+  }
+}
+
+/** Like `readSavedOffset`, but synchronous. */
+function openSteadyClock({ database }: Connection): SteadyClock {
+  const id = bootId()
+  const query = database.query<{ offset_ms: bigint }, [string]>(toSqlite(SAVED_OFFSET))
+  const row = id === undefined ? null : query.get(id)
+  return new SteadyClock(Date.now(), row === null ? undefined : Number(row.offset_ms))
+}
+
+/** Returns the path of the copy; `undefined` if nothing could be saved. */
+async function trySavingLostFile(
+  connection: Connection,
+  path: string,
+  report: (loss: Error) => void,
+): Promise<string | undefined> {
+  const loss = `${path} was deleted or replaced while the service was running`
+  try {
+    const copy = await saveLostDatabase(connection, path)
+    report(
+      new Error(
+        `${loss}; everything was saved to ${copy}: stop the service, then run petstore restore ${copy}`,
+      ),
+    )
+    return copy
+  } catch (error) {
+    report(
+      new Error(
+        `${loss}, and its contents could not be saved: make room for a copy, then stop the service with SIGTERM`,
+        {
+          cause: error,
+        },
+      ),
+    )
+    return undefined
   }
 }

@@ -1,7 +1,17 @@
-import { closeSync, existsSync, fdatasync, fdatasyncSync, openSync } from 'node:fs'
+import { closeSync, existsSync, fdatasync, fdatasyncSync, fstatSync, openSync, readSync } from 'node:fs'
 import { ServiceError } from '../../core/values/errors.ts'
 import { workerAddress } from '../workers.ts'
-import { copyBytes } from './database-files.ts'
+import { copyBytes, isLost } from './database-files.ts'
+
+/** The format of the file: https://sqlite.org/fileformat2.html#walformat */
+const HEADER_BYTES = 32
+const PAGE_SIZE_OFFSET = 8
+const RESTARTS_OFFSET = 12
+/** Random numbers that change with every restart of the log. Each frame repeats them. */
+const SALTS_OFFSET = 16
+const SALTS_BYTES = 8
+const FRAME_HEADER_BYTES = 24
+const FRAME_SALTS_OFFSET = 8
 
 /**
  * Flushes the write-ahead log of an open database. SQLite keeps using the same file while this process has a connection open:
@@ -11,6 +21,8 @@ import { copyBytes } from './database-files.ts'
  */
 export class WalFile {
   readonly #descriptor: number
+  readonly #header = Buffer.alloc(HEADER_BYTES)
+  readonly #frameSalts = Buffer.alloc(SALTS_BYTES)
 
   /** Must be called after the first read or write, which creates the file. Returns `undefined` if there is no such file. */
   static open(databasePath: string): WalFile | undefined {
@@ -47,6 +59,34 @@ export class WalFile {
   rewrite(): void {
     copyBytes(this.#descriptor, this.#descriptor)
     this.flushNow()
+  }
+
+  /** How often SQLite has restarted the log at the beginning of the file. */
+  get restarts(): number {
+    this.#readHeader()
+    return this.#header.readUInt32BE(RESTARTS_OFFSET)
+  }
+
+  /** Whether the log is longer than this. The size of the file does not show it, because a restart does not shorten the file. */
+  isLongerThan(bytes: number): boolean {
+    this.#readHeader()
+    const frameBytes = FRAME_HEADER_BYTES + this.#header.readUInt32BE(PAGE_SIZE_OFFSET)
+    const frame = Math.max(0, Math.floor((bytes - HEADER_BYTES) / frameBytes))
+    const position = HEADER_BYTES + frame * frameBytes + FRAME_SALTS_OFFSET
+    const length = readSync(this.#descriptor, this.#frameSalts, 0, SALTS_BYTES, position)
+    const salts = this.#header.subarray(SALTS_OFFSET, SALTS_OFFSET + SALTS_BYTES)
+    return length === SALTS_BYTES && this.#frameSalts.equals(salts)
+  }
+
+  #readHeader(): void {
+    // An empty file has no header.
+    const length = readSync(this.#descriptor, this.#header, 0, HEADER_BYTES, 0)
+    this.#header.fill(0, length)
+  }
+
+  /** Whether this file still has its name. */
+  isAt(path: string): boolean {
+    return !isLost(path, fstatSync(this.#descriptor).ino)
   }
 
   close(): void {
@@ -181,33 +221,38 @@ function newGroup(logEndBefore: bigint): CommitGroup {
   return { logEndBefore, flushed: promise, resolve, reject }
 }
 
-/** The number of changed rows between two checkpoints. If each commit updates one pet, the log stays below about 100 MiB. */
-const CHANGES_BETWEEN_CHECKPOINTS = 32_000
+/** A checkpoint starts when the log is longer than this. */
+export const MAX_LOG_BYTES = 16 * 1024 * 1024
+/** If a reader keeps SQLite from restarting the log, the next checkpoint starts after this part of MAX_LOG_BYTES. */
+const RETRY_PART = 1 / 8
 /**
- * The last step of a checkpoint starts when fewer changed rows than this are left to copy. Writes wait during that step, so it
- * must take only milliseconds.
+ * The last step of a checkpoint starts after a step that copied fewer pages than this, or when the log is twice as long as it
+ * should be. Writes wait during the last step, so it should take only milliseconds.
  */
-const SHORT_STEP_CHANGES = 2_000
-/** The last step starts after this many steps, even if more rows are left to copy. */
-const MAX_STEPS_BEFORE_LAST = 5
+const SHORT_STEP_PAGES = 1_000
 
 /**
  * Copies the write-ahead log into the database, in a worker with its own connection, so that the event loop does not
- * wait for the disk. A checkpoint has several steps. Rows that are committed during a step are left for the next. During the last
- * step writes wait, so that the whole log is copied and SQLite starts again at the beginning of the file. Otherwise continuous
- * writes would make the log grow.
+ * wait for the disk. A checkpoint has several steps. Pages that are committed during a step are left for the next. During the
+ * last step writes wait, so that the whole log is copied and SQLite starts again at the beginning of the file. Otherwise
+ * continuous writes would make the log grow.
  */
 export class Checkpointer {
   readonly #path: string
-  readonly #changesBetweenCheckpoints: number
+  readonly #file: WalFile
+  readonly #maxBytes: number
   #worker: Worker | undefined
-  #changes = 0
+  /** The next checkpoint starts when the log is longer than this. */
+  #startsAtBytes: number
+  #restarts = 0
   #runningCheckpoint: Promise<void> | undefined
   #lastStep: Promise<void> | undefined
 
-  constructor(path: string, changesBetweenCheckpoints = CHANGES_BETWEEN_CHECKPOINTS) {
+  constructor(path: string, file: WalFile, maxBytes = MAX_LOG_BYTES) {
     this.#path = path
-    this.#changesBetweenCheckpoints = changesBetweenCheckpoints
+    this.#file = file
+    this.#maxBytes = maxBytes
+    this.#startsAtBytes = maxBytes
   }
 
   /** Writes must wait for this promise; `undefined` if they need not wait. */
@@ -215,11 +260,16 @@ export class Checkpointer {
     return this.#lastStep
   }
 
-  /** Must be called after each commit, with the number of changed rows. */
-  add(changes: number): void {
-    this.#changes += changes
-    if (this.#changes < this.#changesBetweenCheckpoints) return
-    this.#runningCheckpoint ??= this.#run().finally(() => {
+  /** Must be called after each commit. */
+  startIfLong(): void {
+    if (this.#runningCheckpoint !== undefined) return
+    const { restarts } = this.#file
+    if (restarts !== this.#restarts) {
+      this.#restarts = restarts
+      this.#startsAtBytes = this.#maxBytes
+    }
+    if (!this.#file.isLongerThan(this.#startsAtBytes)) return
+    this.#runningCheckpoint = this.#run().finally(() => {
       this.#runningCheckpoint = undefined
     })
   }
@@ -234,27 +284,26 @@ export class Checkpointer {
 
   /** If a checkpoint fails, for example because the disk is full, nothing is lost, and the next checkpoint copies the log. */
   async #run(): Promise<void> {
-    for (let step = 0; step < MAX_STEPS_BEFORE_LAST; step++) {
-      this.#changes = 0
-      await this.#sendToWorker(this.#path)
-      if (this.#changes < SHORT_STEP_CHANGES) break
+    while (!this.#file.isLongerThan(2 * this.#maxBytes)) {
+      const copiedPages = await this.#sendToWorker(this.#path)
+      if (copiedPages < SHORT_STEP_PAGES) break
     }
-    this.#changes = 0
-    this.#lastStep = this.#sendToWorker(this.#path)
+    this.#lastStep = this.#sendToWorker(this.#path).then(() => {})
     await this.#lastStep
     this.#lastStep = undefined
+    while (this.#file.isLongerThan(this.#startsAtBytes)) this.#startsAtBytes += this.#maxBytes * RETRY_PART
   }
 
-  /** Makes the worker checkpoint the database at `path`, or close it if there is no path. */
-  #sendToWorker(path: string | undefined): Promise<void> {
+  /** Makes the worker checkpoint the database at `path`, or close it if there is no path. Resolves to the number of copied pages. */
+  #sendToWorker(path: string | undefined): Promise<number> {
     this.#worker ??= new Worker(workerAddress('store/sqlite/checkpoint-worker.ts'), { ref: false })
     const worker = this.#worker
     return new Promise((resolve) => {
-      worker.onmessage = () => resolve()
+      worker.onmessage = ({ data: copiedPages }: MessageEvent<number>) => resolve(copiedPages)
       worker.onerror = () => {
         // A worker that has failed never answers again.
         this.#worker = undefined
-        resolve()
+        resolve(0)
       }
       worker.postMessage(path)
     })

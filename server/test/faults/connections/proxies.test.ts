@@ -6,7 +6,7 @@ import { openShop, PROXIES, updatesDuring } from './proxies.ts'
 setDefaultTimeout(120_000)
 
 /**
- * An instance that stops closes its idle connections when no request has arrived for a second. A busy machine can pause a
+ * An instance that stops closes its idle connections after a second. A busy machine can pause a
  * proxy for longer, so these updates are retried as the client does. `npm run torture -- --only proxies` does not retry.
  */
 describe('two instances behind a proxy configured as in docs/scaling.md', () => {

@@ -68,6 +68,8 @@ describe('when nothing more can be written', () => {
       }
       await shop.kill()
       await shop.start()
+      // The start has emptied the write-ahead log, which makes room for some updates.
+      await updateUntilRefused()
       await expectRefusalsAndRecovery(() => filler.free())
     } finally {
       unmount(folder)

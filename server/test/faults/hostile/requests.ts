@@ -68,6 +68,7 @@ export function conflictingRequests(key: string): readonly MalformedRequest[] {
     chunked('a chunk size with a prefix', '0x2\r\nab\r\n0\r\n\r\n'),
     chunked('a negative chunk size', '-1\r\nab\r\n0\r\n\r\n'),
     chunked('a chunk size beyond 64 bits', '10000000000000002\r\nab\r\n0\r\n\r\n'),
+    chunked('an unfinished chunk extension', '2;a="\r\nab\r\n0\r\n\r\n'),
     chunked('a chunk size and a blank', '2 \r\nab\r\n0\r\n\r\n'),
     chunked('a line feed in a chunk extension', '2;\nxx\r\n0\r\n\r\n'),
     chunked('chunk lines that end in a line feed', '2\nab\n0\n\n'),
@@ -89,6 +90,9 @@ export function malformedRequests(key: string): readonly MalformedRequest[] {
   })
   return [
     headed('no Host', ''),
+    headed('a Host with a user', 'Host: user@petstore.test\r\n'),
+    headed('a Host with a path', 'Host: petstore.test/v1\r\n'),
+    headed('a Host with a wrong port', 'Host: petstore.test:http\r\n'),
     headed('two Hosts', `${HOST}${HOST}`),
     headed('a bare line feed between headers', `${HOST}X-A: a\nX-B: b\r\n`),
     headed('a bare carriage return in a header', `${HOST}X-A: a\rX-B: b\r\n`),
@@ -107,6 +111,7 @@ export function malformedRequests(key: string): readonly MalformedRequest[] {
     lined('a path beyond ASCII', 'GET /v1/caf\xe9 HTTP/1.1'),
     lined('no slash', 'GET inventory HTTP/1.1'),
     lined('an asterisk', 'GET * HTTP/1.1'),
+    { name: 'line feeds alone, without an end', text: 'GET /v1/inventory HTTP/1.1\nHost: a\n\n' },
     { name: 'line feeds alone', text: `GET /v1/inventory HTTP/1.1\nHost: a\n\n${smuggledUpdate(key)}` },
     { name: 'two empty lines first', text: `\r\n\r\nGET /v1/inventory HTTP/1.1\r\n${HOST}\r\n` },
     { name: 'the preface of HTTP/2', text: 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n' },

@@ -4,7 +4,7 @@ import { change } from '../../store/plain-rows.ts'
 /** Changes the stock without end, and prints each acknowledged change. */
 const [path = '', pets = '', first = ''] = process.argv.slice(2)
 // Opened like the service does, with many checkpoints.
-const store = openSqliteStore(path, { exclusive: true, checkpointAfterChanges: 50 })
+const store = openSqliteStore(path, { exclusive: true, maxLogBytes: 200_000 })
 await store.loadStock(() => {})
 for (let quantity = Number(first); ; quantity++) {
   const petIds = Array.from({ length: 5 }, () => BigInt(Math.floor(Math.random() * Number(pets))))

@@ -1,5 +1,7 @@
 import { Database } from 'bun:sqlite'
+import { openStore } from '../../../src/store/open-store.ts'
 import { petstore } from '../../cli/petstore.ts'
+import { historyOf } from '../../support/whole-store.ts'
 import type { Link, Shown, UpdateLedger } from './update-ledger.ts'
 
 /** A running service, as a caller with a key sees it. */
@@ -74,7 +76,7 @@ async function get(
   return { body, next }
 }
 
-/** The same with the command line, which reads the database without the service: doctor, and whole histories. */
+/** The same without the service: doctor, and whole histories. */
 export async function checkWithCommands(
   ledger: UpdateLedger,
   petIds: readonly bigint[],
@@ -86,15 +88,16 @@ export async function checkWithCommands(
     doctor.exitCode === 0 && doctor.stdout.includes('the database is intact')
       ? []
       : [`petstore doctor: ${doctor.stdout}${doctor.stderr}`]
+  const store = await openStore(databaseUrl, { tables: 'require_current_tables' })
   for (const petId of petIds) {
-    const { stdout, stderr } = await petstore(['history', String(petId), '--json'], { env })
-    const rows = stdout === '' ? [] : (JSON.parse(stdout) as Link[])
+    const rows = await historyOf(store, petId)
     const seen = rows.map(({ before, after }) => `${before} → ${after}`)
     const expected = ledger.history(petId).map(({ before, after }) => `${before} → ${after}`)
-    if (stderr !== '' || seen.join() !== expected.join()) {
-      found.push(`petstore history ${petId} shows other changes than the service did: ${stderr}`)
+    if (seen.join() !== expected.join()) {
+      found.push(`the history of pet ${petId} has other changes than the service made`)
     }
   }
+  await store.close()
   return found
 }
 

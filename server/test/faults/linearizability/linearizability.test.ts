@@ -137,7 +137,7 @@ function withKeys(make: Make, remember = (write: () => void) => write(), hasFing
       const isSame = !hasFingerprints || before.fingerprint === fingerprint
       return isSame ? { type: 'answered', answer: before.answer, isReplay: true } : { type: 'key_reused' }
     }
-    const answer = idempotency.answer(await make(command))
+    const answer = idempotency.answer(await make(command), Number.POSITIVE_INFINITY)
     remember(() => known.set(key, { fingerprint, answer }))
     return { type: 'answered', answer, isReplay: false }
   }

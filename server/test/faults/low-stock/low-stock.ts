@@ -4,9 +4,10 @@ import {
   type TortureTask,
   untilOver,
 } from '../../../scripts/torture-task.ts'
-import { GroupCommit } from '../../../src/core/stock/group-commit.ts'
+import type { GroupCommit } from '../../../src/core/stock/group-commit.ts'
 import type { Clock } from '../../../src/core/values/clock.ts'
 import type { Store } from '../../../src/store/store.ts'
+import { applyThresholdIn, groupCommit } from '../../support/apply-thresholds.ts'
 import { LowStockModel } from '../../support/low-stock-model.ts'
 import { eventsAfter } from '../../support/oversell-check.ts'
 import type { LowStockKillOptions, LowStockKillReport } from './kills.ts'
@@ -60,25 +61,22 @@ export async function crossThresholds(run: LowStockRun): Promise<LowStockReport>
 
   try {
     while (!run.isOver(changes)) {
-      const commits = stores.map(
-        (store) =>
-          new GroupCommit({
-            store,
-            limits: { afterPendingChecks: (next) => setImmediate(next) },
-            observers: [],
-          }),
-      )
+      const commits = stores.map(groupCommit)
       const roundEnd = changes + CHANGES_A_ROUND
-      const caller = async (commit: GroupCommit) => {
+      const caller = async (store: Store, commit: GroupCommit) => {
         while (changes < roundEnd) {
           changes++
-          const outcome = await commit.run(requests.next())
+          const request = requests.next()
+          const outcome = await commit.run(request)
+          if (request.type === 'update_category') await applyThresholdIn(store, request.categoryId, commit)
           if ('order' in outcome && outcome.order.state === 'open') requests.opened(outcome.order)
           if (random() < 0.05) now += 250
         }
       }
       await Promise.all(
-        Array.from({ length: CALLERS }, (_, index) => caller(commits[index % 2] as GroupCommit)),
+        Array.from({ length: CALLERS }, (_, index) =>
+          caller(stores[index % 2] as Store, commits[index % 2] as GroupCommit),
+        ),
       )
       await Promise.all(stores.map((store) => store.close()))
       stores = await openBoth()

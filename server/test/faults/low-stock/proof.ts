@@ -9,7 +9,11 @@ import { categoryThresholds, PET_IDS } from './requests.ts'
 
 const EVERYTHING = { order: { by: 'petId', isDescending: false } } as const
 
-type QuantityEvent = Extract<StockEvent, { kind: 'change' }>
+interface QuantityChange {
+  readonly petId: bigint
+  readonly before: number
+  readonly after: number
+}
 
 /**
  * Replays all events from the beginning, and compares the result with the stock, thresholds and histories of a
@@ -19,7 +23,8 @@ export class LowStockProof {
   events = 0
   readonly #url: string
   readonly #model: LowStockModel
-  readonly #changes: QuantityEvent[] = []
+  readonly #changes: QuantityChange[] = []
+  readonly #quantities = new Map<bigint, number>()
   #cursor: string
 
   constructor(url: string, cursor: string, movesCategory: boolean) {
@@ -57,7 +62,11 @@ export class LowStockProof {
   #play(events: readonly StockEvent[]): void {
     this.#cursor = events.at(-1)?.cursor ?? this.#cursor
     this.events += events.length
-    for (const event of events) if (event.kind === 'change') this.#changes.push(event)
+    for (const event of events) {
+      if (event.kind === 'change') this.#note(event.petId, event.before, event.after)
+      else if (event.kind === 'removed') this.#note(event.petId, this.#quantities.get(event.petId) ?? 0, 0)
+      else if (event.kind === 'pet' && event.change === 'created') this.#note(event.petId, 0, event.quantity)
+    }
     this.#model.play(events)
   }
 
@@ -78,14 +87,23 @@ export class LowStockProof {
     return isSame ? found : [...found, `there are ${rows.length} pets, and by the events ${told.size}`]
   }
 
-  /** A history has the quantities of the events, in the same order. */
+  #note(petId: bigint, before: number, after: number): void {
+    this.#quantities.set(petId, after)
+    if (before !== after) this.#changes.push({ petId, before, after })
+  }
+
+  /**
+   * A history has the quantities of the events, in the same order. The first events come after the removal of the pets that the
+   * store had.
+   */
   async #histories(store: Store): Promise<string[]> {
     const changes = Map.groupBy(this.#changes, ({ petId }) => petId)
     const found: string[] = []
     for (const petId of PET_IDS) {
       const made = (await historyOf(store, petId)).map(({ before, after }) => [before, after])
       const told = (changes.get(petId) ?? []).map(({ before, after }) => [before, after])
-      if (!Bun.deepEquals(made, told))
+      const first = made.length - told.length
+      if (first > 1 || !Bun.deepEquals(made.slice(Math.max(0, first)), told))
         found.push(
           `the history of petId ${petId} has ${made.length} changes, its events ${told.length}, or others`,
         )

@@ -20,14 +20,17 @@ export function catalogIntent(world: ModelWorld, call: CatalogChangeCall): Inten
       return petUpdate(world, call)
     case 'remove-pet': {
       const petId = petIdOf(call.pet)
-      return removal(`/pets/${petId}`, (by) => world.catalog.remove(petId, by))
+      return {
+        ...removal(`/pets/${petId}`, (by) => world.catalog.remove(petId, by)),
+        removesStock: () => (world.pets.get(petId)?.quantity ?? 0) > 0,
+      }
     }
     case 'new-category':
       return categoryCreation(world, call)
     case 'category-update':
       return categoryUpdate(world, call)
     case 'remove-category':
-      return removal(`/categories/${call.id}`, () => world.catalog.removeCategory(call.id))
+      return removal(`/categories/${call.id}`, (by) => world.catalog.removeCategory(call.id, by))
   }
 }
 
@@ -38,6 +41,7 @@ function petCreation(world: ModelWorld, call: NewPetCall): Intent {
     method: 'POST',
     path: '/pets',
     ...sent(BAD_PETS[call.body], { id, quantity, ...fieldsOf(call) }),
+    createsStock: (quantity ?? 0) > 0,
     decide: (by) => {
       const pet: ModelPet = {
         name,
@@ -89,8 +93,9 @@ function categoryCreation(world: ModelWorld, call: NewCategoryCall): Intent {
     method: 'POST',
     path: '/categories',
     ...sent(BAD_CATEGORIES[call.body], { id, ...category }),
-    decide: () => {
+    decide: (by) => {
       if (id !== undefined && world.catalog.categories.has(id)) return refused('already_exists')
+      if (world.catalog.hasCategoryName(name)) return refused('already_exists')
       return {
         status: 201,
         made: {
@@ -98,7 +103,7 @@ function categoryCreation(world: ModelWorld, call: NewCategoryCall): Intent {
           path: '/categories',
           isTaken: (given) => world.catalog.hadCategory(given),
           bodyOf: (given) => categoryBody(given, category),
-          keep: (given) => world.catalog.putCategory(given, category),
+          keep: (given) => world.catalog.putCategory(given, category, by),
         },
       }
     },
@@ -112,15 +117,17 @@ function categoryUpdate(world: ModelWorld, call: CategoryUpdateCall): Intent {
     method: 'PATCH',
     path: `/categories/${id}`,
     ...sent(isEmpty ? '{}' : BAD_CATEGORY_UPDATES[call.body], { name, lowStockAt }),
-    decide: () => {
+    decide: (by) => {
       const before = world.catalog.categories.get(id)
       if (before === undefined) return refused('not_found')
+      const isRenamed = name !== undefined && name !== before.name
+      if (isRenamed && world.catalog.hasCategoryName(name, id)) return refused('already_exists')
       const threshold = lowStockAt === undefined ? before.lowStockAt : (lowStockAt ?? undefined)
       const category = {
         name: name ?? before.name,
         ...(threshold === undefined ? {} : { lowStockAt: threshold }),
       }
-      world.catalog.putCategory(id, category)
+      world.catalog.putCategory(id, category, by)
       return tagged(`category ${id}`, categoryBody(id, category))
     },
   }

@@ -1,6 +1,8 @@
 /** Few of each, so that pets compete for them, and searches find created pets. */
 export const NAMES = ['Biscuit', 'Biscuit the Second', 'Мурка, the "Great"', 'Zoë 🐶', '1030 A-1'] as const
-export const CATEGORY_NAMES = ['Dogs', 'Cats & Kittens', 'x'.repeat(200)] as const
+export const CATEGORY_NAMES = [
+  ...['Dogs', 'DOGS', 'Cats & Kittens', 'Птицы', 'птицы', 'Fish', 'x'.repeat(200)],
+] as const
 /** Some are also ids, and some are words. */
 export const BARCODES = ['4006381333931', 'A-1', '1', '1030', `"';--%`] as const
 /** Around the quantities of pets, and the maximum. */

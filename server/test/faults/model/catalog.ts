@@ -58,6 +58,7 @@ export class ModelCatalog {
   /** Adds a pet, or changes anything but its quantity. */
   put(id: bigint, pet: ModelPet, by: ChangedBy): void {
     const change = this.#world.pets.has(id) ? 'changed' : 'created'
+    if (change === 'created') this.#world.record(id, 0, pet.quantity, by)
     this.#petIds.add(id)
     this.#world.pets.set(id, pet)
     this.#world.events.tell(id, 'pet', { petId: id, change, ...numbersOf(pet) }, by)
@@ -78,21 +79,34 @@ export class ModelCatalog {
   remove(id: bigint, by: ChangedBy): CatalogRefusal | undefined {
     if (!this.#world.pets.has(id)) return 'not_found'
     if (this.#world.orders.reservedOf(id) > 0) return 'in_use'
+    this.#world.record(id, this.#world.pets.get(id)?.quantity ?? 0, 0, by)
     this.#world.pets.delete(id)
     this.low.delete(id)
     this.#world.events.tell(id, 'removed', { petId: id }, by)
     return undefined
   }
 
-  putCategory(id: bigint, category: ModelCategory): void {
-    this.#categoryIds.add(id)
-    this.categories.set(id, category)
+  hasCategoryName(name: string, exceptId?: bigint): boolean {
+    return this.categories
+      .entries()
+      .some(([id, category]) => id !== exceptId && category.name.toLowerCase() === name.toLowerCase())
   }
 
-  removeCategory(id: bigint): CatalogRefusal | undefined {
-    if (!this.categories.has(id)) return 'not_found'
+  putCategory(id: bigint, category: ModelCategory, by: ChangedBy): void {
+    const before = this.categories.get(id)
+    this.#categoryIds.add(id)
+    this.categories.set(id, category)
+    if (!Bun.deepEquals(before, category)) {
+      this.#tellCategory(id, category, before === undefined ? 'created' : 'changed', by)
+    }
+  }
+
+  removeCategory(id: bigint, by: ChangedBy): CatalogRefusal | undefined {
+    const category = this.categories.get(id)
+    if (category === undefined) return 'not_found'
     if (this.#world.pets.values().some(({ categoryId }) => categoryId === id)) return 'in_use'
     this.categories.delete(id)
+    this.#tellCategory(id, category, 'removed', by)
     return undefined
   }
 
@@ -110,6 +124,11 @@ export class ModelCatalog {
       const told = numbersOf({ quantity: pet.quantity, reserved, available, lowStockAt })
       this.#world.events.tell(petId, isLow ? 'low' : 'recovered', { petId, ...told }, by)
     }
+  }
+
+  #tellCategory(id: bigint, category: ModelCategory, change: string, by: ChangedBy): void {
+    const data = { change, categoryId: id, ...numbersOf(category) }
+    this.#world.events.tell('categories', 'category', data, by)
   }
 
   #isTaken(barcode: string | undefined, by: bigint | undefined): boolean {

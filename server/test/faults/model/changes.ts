@@ -54,10 +54,10 @@ export function idempotencyOf({ world, idempotencyKey: number, now }: Setting) {
   return { headers: { 'Idempotency-Key': name }, name }
 }
 
-/** Decided once per API key and Idempotency-Key: method, path and body identify the request, headers do not. */
+/** Decided once per API key and Idempotency-Key: method, path, If-Match and body identify the request. */
 function once(setting: Setting, intent: Intent): Plan {
   const { world, now } = setting
-  const { method, path, headers, body, refusal, decide } = intent
+  const { method, path, headers, body, refusal, createsStock, removesStock, decide } = intent
   const sent = idempotencyOf(setting)
   return {
     method,
@@ -68,23 +68,25 @@ function once(setting: Setting, intent: Intent): Plan {
       if (!permissions.includes(neededFor(path))) return failure(403)
       if (refusal !== undefined) return refusal
       if (sent.isMalformed) return failure(400)
+      const mayChangeStock = permissions.includes('stock')
+      if (createsStock && !mayChangeStock) return failure(403)
       const by = { at: now, id: keyId, name: keyName }
       const settle = () => {
         world.orders.endHolds()
-        const outcome = decide(by)
+        const outcome = removesStock?.() && !mayChangeStock ? failure(403) : decide(by)
         world.catalog.tellCrossings(by)
         return outcome
       }
       if (sent.name === undefined) return settle()
       const place = `${keyId} ${sent.name}`
-      const fingerprint = `${method} ${path}\n${body}`
+      const fingerprint = `${method} ${path}\n${headers['If-Match'] ?? ''}\n${body}`
       const known = world.answers.get(place)
       if (known !== undefined && now - known.at < DAY) {
         if (known.fingerprint !== fingerprint) return failure(422)
         return { status: known.told?.status ?? Number.NaN, replays: known }
       }
       const outcome = settle()
-      if (outcome.status === 400) return outcome
+      if (outcome.status === 400 || outcome.status === 403) return outcome
       const remembers = { fingerprint, at: now, mayBeGone: false }
       world.answers.set(place, remembers)
       return { ...outcome, remembers }

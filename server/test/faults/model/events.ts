@@ -1,44 +1,50 @@
 import { SYSTEM_KEY_ID } from '../../../src/core/stock/command.ts'
 import type { ChangedBy } from './outcome.ts'
 
-/** An event of one pet; numbers are `bigint`. */
+/** An event of one pet, or of a category; numbers are `bigint`. */
 export interface ModelEvent {
   readonly kind: string
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** The expected events of each pet, in order. Compared events are removed. */
+/** All categories share a sequence of events, and each pet has its own. */
+type Subject = bigint | 'categories'
+
+/** The expected events of each pet and of the categories, in order. Compared events are removed. */
 export class ModelEvents {
-  #byPet = new Map<bigint, ModelEvent[]>()
+  #bySubject = new Map<Subject, ModelEvent[]>()
   crossings = 0
 
-  tell(petId: bigint, kind: string, data: ModelEvent['data'], by: ChangedBy): void {
-    const events = this.#byPet.get(petId) ?? []
-    this.#byPet.set(petId, events)
+  tell(subject: Subject, kind: string, data: ModelEvent['data'], by: ChangedBy): void {
+    const events = this.#bySubject.get(subject) ?? []
+    this.#bySubject.set(subject, events)
     events.push({ kind, data: { ...data, at: new Date(by.at).toISOString(), keyId: by.id } })
     if (kind === 'low' || kind === 'recovered') this.crossings++
   }
 
   get count(): number {
-    return this.#byPet.values().reduce((sum, { length }) => sum + length, 0)
+    return this.#bySubject.values().reduce((sum, { length }) => sum + length, 0)
   }
 
   /** The differences to all events since the last call. */
   compare(told: readonly ModelEvent[]): string[] {
-    const toldByPet = Map.groupBy(told, petOf)
-    const petIds = new Set([...toldByPet.keys(), ...this.#byPet.keys()])
-    const wrong = Array.from(petIds).flatMap((petId) => {
-      const [got, wanted] = [toldByPet.get(petId) ?? [], this.#byPet.get(petId) ?? []].map(comparable)
+    const toldBySubject = Map.groupBy(told, subjectOf)
+    const subjects = new Set([...toldBySubject.keys(), ...this.#bySubject.keys()])
+    const wrong = Array.from(subjects).flatMap((subject) => {
+      const [got, wanted] = [toldBySubject.get(subject) ?? [], this.#bySubject.get(subject) ?? []].map(
+        comparable,
+      )
       return Bun.deepEquals(got, wanted)
         ? []
-        : [`the events of petId ${petId} are ${Bun.inspect(got)}, expected ${Bun.inspect(wanted)}`]
+        : [`the events of ${subject} are ${Bun.inspect(got)}, expected ${Bun.inspect(wanted)}`]
     })
-    this.#byPet = new Map()
+    this.#bySubject = new Map()
     return wrong
   }
 }
 
-function petOf({ data }: ModelEvent): bigint {
+function subjectOf({ kind, data }: ModelEvent): Subject {
+  if (kind === 'category') return 'categories'
   const { order, petId } = data as { readonly order?: { readonly petId: bigint }; readonly petId?: bigint }
   const id = order?.petId ?? petId
   if (typeof id !== 'bigint') throw new Error(`an event is of no pet: ${Bun.inspect(data)}`)

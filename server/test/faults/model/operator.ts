@@ -76,7 +76,10 @@ async function remove(run: ModelRun, petId: bigint): Promise<void> {
   await run.endHolds()
   const by = { at: run.world.now, id: SYSTEM_KEY_ID, name: SYSTEM_KEY_ID }
   const isRemoved = run.world.catalog.remove(petId, by) === undefined
-  await cli(run, isRemoved ? 0 : 1, ['pets', 'remove', '--yes', '--', String(petId)])
+  const [outcome] = await run.shop.store.changeStock([
+    { type: 'remove_pet', petId, keyId: SYSTEM_KEY_ID, at: run.world.now },
+  ])
+  if ((outcome.type === 'done') !== isRemoved) throw new Error(`removing pet ${petId}: ${outcome.type}`)
 }
 
 async function order(run: ModelRun, command: Extract<Command, { kind: 'order' }>): Promise<void> {

@@ -74,6 +74,10 @@ export interface Intent {
   readonly body: string
   /** The rejection, regardless of the stock. */
   readonly refusal?: Outcome | undefined
+  /** Whether it creates a pet with a quantity, which needs the permission `stock` as well. */
+  readonly createsStock?: boolean
+  /** Whether it would remove a pet with a quantity now, which needs the permission `stock` as well. */
+  removesStock?(): boolean
   /** The outcome of the commit. */
   decide(by: ChangedBy): Outcome
 }

@@ -198,13 +198,15 @@ export class ModelWorld {
   setQuantity(petId: bigint, quantity: number, by: ChangedBy): void {
     const pet = this.pets.get(petId)
     if (pet === undefined || pet.quantity === quantity) return
-    this.#record(petId, pet.quantity, quantity, by)
+    const { at: _, id: __, name: ___, ...told } = by
+    const numbers = { before: BigInt(pet.quantity), after: BigInt(quantity) }
+    this.events.tell(petId, 'change', { petId, ...numbers, status: pet.status, ...told }, by)
+    this.record(petId, pet.quantity, quantity, by)
     this.pets.set(petId, { ...pet, quantity })
   }
 
   bringIn(petId: bigint, wanted: ModelPet): void {
     const by = { at: this.now, id: IMPORT_KEY, name: IMPORT_KEY }
-    // A pet that is added again had no quantity before: that is an entry, not a change.
     const before = this.pets.get(petId)
     this.catalog.requireCategory(wanted.categoryId)
     // Columns that the file does not have keep their values.
@@ -228,11 +230,9 @@ export class ModelWorld {
     return [...this.pets].sort(([a], [b]) => (a < b ? -1 : 1))
   }
 
-  #record(petId: bigint, before: number, after: number, by: ChangedBy): void {
+  /** Adds a change to the history. A pet is created from 0 and removed to 0. */
+  record(petId: bigint, before: number, after: number, by: ChangedBy): void {
     const { at, id: keyId, name: keyName, ...told } = by
-    const numbers = { before: BigInt(before), after: BigInt(after) }
-    const status = this.pets.get(petId)?.status
-    this.events.tell(petId, 'change', { petId, ...numbers, status, ...told }, by)
-    this.historyOf(petId).push({ before, after, at, keyId, keyName, ...told })
+    if (before !== after) this.historyOf(petId).push({ before, after, at, keyId, keyName, ...told })
   }
 }

@@ -86,7 +86,6 @@ describe.each([['SQLite'], ['PostgreSQL']])('a service on %s reveals no secret',
       // A user may mistake the secret for the name of a key.
       run(['keys', 'revoke', first, '--yes']),
       run(['keys', 'change', first, '--may', 'none']),
-      run(['usage', '--json']),
       run(['doctor', '--port', 'x']),
       run(['backup', 'copy.db']),
       ...[`postgres://user:${PASSWORD}@127.0.0.1:1/x`, `postgres//user:${PASSWORD}@host/x`].map((address) =>

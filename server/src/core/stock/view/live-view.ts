@@ -6,7 +6,7 @@ import { InventoryPages, type InventorySnapshot } from './inventory-pages.ts'
 
 type ViewStore = Pick<StockStore, 'version' | 'loadStock' | 'stockChangesSince'>
 
-/** A list of at least this size is garbage-collected before it is loaded again: docs/decisions/2026-11-15-live-view.md. */
+/** A list of at least this size is garbage-collected before it is loaded again: docs/decisions/stock.md. */
 const MIN_ENTRIES_FOR_GC = 100_000
 
 /**
