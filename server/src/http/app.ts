@@ -416,6 +416,7 @@ function receiveInput(context: OperationContext): MaybePromise<Uint8Array | unde
 
 async function receiveLateBody(context: OperationContext, body: Promise<Uint8Array>): Promise<Uint8Array> {
   const bytes = await body
+  await context.parts.bodyTurns.wait(bytes.length)
   await confirmKey(context)
   return bytes
 }

@@ -13,6 +13,7 @@ import type { AddressWindows } from '../core/limits/rate-windows.ts'
 import type { Requester } from '../core/stock/group-commit.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import { childSpan, parseTraceparent, type TraceContext } from '../core/values/trace-context.ts'
+import type { BodyTurns } from './body-turns.ts'
 import type { CorsOrigins } from './cors.ts'
 import { DEADLINE_MS } from './deadlines.ts'
 import type { Input, Operation, PathSegments, Services } from './operation.ts'
@@ -30,6 +31,7 @@ export interface AppParts extends PublicPageParts {
   /** The origins whose pages may call the API; `undefined` turns CORS off. */
   readonly corsOrigins: CorsOrigins | undefined
   readonly observers: readonly RequestObserver[]
+  readonly bodyTurns: BodyTurns
   /** For tests. DEADLINE_MS by default. */
   readonly deadlineMs?: number | undefined
 }

@@ -14,6 +14,7 @@ import type { Lookup } from '../delivery/addresses.ts'
 import { HttpSender } from '../delivery/http-sender.ts'
 import { messageOf } from '../delivery/message.ts'
 import { createApp } from '../http/app.ts'
+import { BodyTurns } from '../http/body-turns.ts'
 import { buildContract } from '../http/contract.ts'
 import { EventStreams } from '../http/event-streams.ts'
 import { loadWebPages, type WebFile } from '../http/public-pages.ts'
@@ -102,6 +103,7 @@ export async function startService(
   let isStopping = false
   const pingStore = cachedPing(() => store.ping())
   const app = createApp({
+    bodyTurns: new BodyTurns(),
     access: {
       keyRing,
       pairing: new PairingAttempts(store, clock),
