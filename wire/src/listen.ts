@@ -1,7 +1,7 @@
 import type { Socket } from 'bun'
 import { Connection, type ListenerState } from './connection.ts'
-import { networkOf } from './network.ts'
-import { type Handler, RequestProblem } from './request.ts'
+import { OpenConnections } from './open-connections.ts'
+import type { Handler } from './request.ts'
 import { SendTurns } from './send-turns.ts'
 import type { Tls } from './tls.ts'
 
@@ -59,10 +59,6 @@ const CLOSE_TIMEOUT_SECONDS = 10
  * ciphers of TLS 1.3 have it.
  */
 const TLS_CIPHERS = 'ECDHE+AESGCM:ECDHE+CHACHA20'
-/** If an address exceeds its limit by more than this many connections, new connections are dropped without a response. */
-const MAX_REFUSALS_PER_ADDRESS = 1_000
-/** The unsent bytes of all clients are counted once a second, and after this many responses with unsent bytes. */
-const UNSENT_RESPONSES_BETWEEN_CHECKS = 16
 /**
  * A stopping listener sends `Connection: close` with each response, which ends the connections in use. A request may be on
  * its way over an idle connection, so idle connections are closed only after this time.
@@ -86,10 +82,7 @@ function listenProblem(error: unknown, { host, port, flags }: ListenOptions): st
 /** Serves HTTP/1.1 on a port. */
 export function listen(handler: Handler, options: ListenOptions): Listener {
   const { host, port, tls, isShared, fd, secondMs, ...limits } = { ...DEFAULTS, ...options }
-  const connections = new Set<Connection>()
-  const connectionsByNetwork = new Map<string, Set<Connection>>()
-  let unsentResponses = 0
-  const allClosed = Promise.withResolvers<void>()
+  const connections = new OpenConnections(limits)
   const state: ListenerState = {
     handler,
     turns: new SendTurns(),
@@ -105,65 +98,7 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
     seconds: 0,
     responses: 0,
     isStopping: false,
-    onUnsent: () => {
-      unsentResponses++
-      if (unsentResponses % UNSENT_RESPONSES_BETWEEN_CHECKS === 0) {
-        dropOldest(connections, limits.maxUnsentBytes)
-      }
-    },
-  }
-  const removeFromNetwork = (connection: Connection): void => {
-    const network = networkOf(connection.address)
-    const sameNetwork = connectionsByNetwork.get(network)
-    sameNetwork?.delete(connection)
-    if (sameNetwork?.size === 0) connectionsByNetwork.delete(network)
-  }
-  /**
-   * Makes room for a new connection by closing the oldest expendable connections of its network. Returns by how many
-   * connections, including the new one, the network still exceeds its limit. Refused connections count until they close.
-   */
-  const makeRoom = (network: string): number => {
-    const sameNetwork = connectionsByNetwork.get(network) ?? new Set()
-    let excess = sameNetwork.size + 1 - limits.maxConnectionsPerAddress
-    for (const connection of sameNetwork) {
-      if (excess <= 0) break
-      if (!connection.isExpendable) continue
-      removeFromNetwork(connection)
-      connection.terminate()
-      excess--
-    }
-    return Math.max(0, excess)
-  }
-
-  const socketEvents = {
-    data: ({ data: connection }: Socket<Connection>, bytes: Buffer) => connection.onData(bytes),
-    end: ({ data: connection }: Socket<Connection>) => connection.onEnd(),
-    drain: ({ data: connection }: Socket<Connection>) => connection.onDrain(),
-    open(socket: Socket<Connection>) {
-      // Bun's types lack `undefined`, which is the address of a client that has already reset the connection.
-      const address: string = socket.remoteAddress ?? ''
-      const network = networkOf(address)
-      const excess = makeRoom(network)
-      const refusal = excess > 0 ? tooManyConnections(limits.maxConnectionsPerAddress) : undefined
-      const connection = new Connection(socket, address, state, refusal)
-      socket.data = connection
-      connections.add(connection)
-      connectionsByNetwork.set(network, (connectionsByNetwork.get(network) ?? new Set()).add(connection))
-      if (excess > MAX_REFUSALS_PER_ADDRESS) connection.terminate()
-      else if (tls === undefined) connection.onOpen()
-    },
-    // Without this handler, Bun would call `open` only after the handshake, which may never end.
-    handshake({ data: connection }: Socket<Connection>, isComplete: boolean) {
-      if (isComplete) connection.onOpen()
-    },
-    close({ data: connection }: Socket<Connection>) {
-      connection.onClosed()
-      connections.delete(connection)
-      removeFromNetwork(connection)
-      if (state.isStopping && connections.size === 0) allClosed.resolve()
-    },
-    // Called for TLS errors.
-    error: (socket: Socket<Connection>) => socket.terminate(),
+    onUnsent: () => connections.onUnsentResponse(),
   }
   const listenOptions = {
     hostname: host,
@@ -174,7 +109,7 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
     // A client that has closed its sending side may still read.
     allowHalfOpen: true,
     ...(tls === undefined ? {} : { tls: { ...tls, ciphers: TLS_CIPHERS } }),
-    socket: socketEvents,
+    socket: socketEvents(state, connections, tls !== undefined),
   }
   let server: Bun.TCPSocketListener<Connection>
   try {
@@ -184,54 +119,51 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
   }
   const tickTimer = setInterval(() => {
     state.seconds++
-    for (const connection of connections) connection.onTick()
-    dropOldest(connections, limits.maxUnsentBytes)
+    connections.onTick()
   }, secondMs)
 
   return {
     port: fd === undefined ? server.port : port,
-    load: () => ({
-      connections: connections.size,
-      requests: [...connections].filter(({ isBusy }) => isBusy).length,
-    }),
+    load: () => connections.load(),
     stop: async (graceMs) => {
       state.isStopping = true
       server.stop()
       const graceTimer = setTimeout(() => server.stop(true), graceMs)
+      const allClosed = connections.whenAllClosed()
       const idleMs = Math.min(graceMs, SECONDS_BEFORE_IDLE_CLOSE * secondMs)
-      if (connections.size > 0) await Promise.race([Bun.sleep(idleMs), allClosed.promise])
-      for (const connection of connections) connection.closeWhenAnswered()
-      if (connections.size > 0) await allClosed.promise
+      await Promise.race([Bun.sleep(idleMs), allClosed])
+      connections.closeWhenAnswered()
+      await allClosed
       clearTimeout(graceTimer)
       clearInterval(tickTimer)
     },
   }
 }
 
-function tooManyConnections(max: number): RequestProblem {
-  return new RequestProblem(
-    'too_many_connections',
-    `there are more than ${max} connections from this address; close some, or send several requests over one connection`,
-  )
-}
-
-/**
- * Drops the clients whose responses are the oldest until the unsent buffers of the others have at most `maxBytes`. So slow
- * clients make room for new ones. Shared buffers count once.
- */
-function dropOldest(connections: Iterable<Connection>, maxBytes: number): void {
-  const newestFirst = [...connections]
-    .filter(({ writer }) => !writer.isDone)
-    .sort((a, b) => b.latestResponse - a.latestResponse)
-  const keptBuffers = new Set<ArrayBufferLike>()
-  let keptBytes = 0
-  for (const connection of newestFirst) {
-    const newBuffers = connection.writer.collectUnsent().difference(keptBuffers)
-    const newBytes = newBuffers.values().reduce((sum, { byteLength }) => sum + byteLength, 0)
-    if (keptBytes + newBytes > maxBytes) connection.terminate()
-    else {
-      keptBytes += newBytes
-      for (const buffer of newBuffers) keptBuffers.add(buffer)
-    }
+function socketEvents(state: ListenerState, connections: OpenConnections, isTls: boolean) {
+  return {
+    data: ({ data: connection }: Socket<Connection>, bytes: Buffer) => connection.onData(bytes),
+    end: ({ data: connection }: Socket<Connection>) => connection.onEnd(),
+    drain: ({ data: connection }: Socket<Connection>) => connection.onDrain(),
+    open(socket: Socket<Connection>) {
+      // Bun's types lack `undefined`, which is the address of a client that has already reset the connection.
+      const address: string = socket.remoteAddress ?? ''
+      const { refusal, isDropped } = connections.admit(address)
+      const connection = new Connection(socket, address, state, refusal)
+      socket.data = connection
+      connections.add(connection)
+      if (isDropped) connection.terminate()
+      else if (!isTls) connection.onOpen()
+    },
+    // Without this handler, Bun would call `open` only after the handshake, which may never end.
+    handshake({ data: connection }: Socket<Connection>, isComplete: boolean) {
+      if (isComplete) connection.onOpen()
+    },
+    close({ data: connection }: Socket<Connection>) {
+      connection.onClosed()
+      connections.remove(connection)
+    },
+    // Called for TLS errors.
+    error: (socket: Socket<Connection>) => socket.terminate(),
   }
 }
