@@ -1,183 +1,147 @@
-import { SEARCHES } from './catalogue.ts'
-import type { Section, Target } from './target.ts'
+import { BOTH_CORES, SERVER_CORE } from './processes.ts'
 
 export type Load =
   | { readonly kind: 'list' }
   | { readonly kind: 'updates'; readonly readPercent: number }
   | { readonly kind: 'adjustments'; readonly changes: number }
-  /** Of one unit each. */
-  | { readonly kind: 'orders' }
-  /** The first hundred results of each query, one search after the other. */
-  | { readonly kind: 'search'; readonly queries: readonly string[] }
+  /** Of one unit each, of all pets or of pet 1 alone. */
+  | { readonly kind: 'orders'; readonly onePet: boolean }
   /** A flood of requests that are answered with 401. */
   | { readonly kind: 'unknown-key' }
 
-/** How a target is loaded. */
-export interface LoadPlan {
+/** The cases of one store run on the same processes, which are started once. */
+export interface StoreOptions {
+  readonly database: 'sqlite' | 'postgres'
+  readonly pets: number
+  /** More than one only on PostgreSQL. */
+  readonly instances: number
+  /** The cores of the instances and of PostgreSQL. */
+  readonly cores: string
+}
+
+export interface Case {
+  readonly name: string
   readonly title: string
-  /**
-   * Few for the long lists: a Node peer flushes no response before it has processed all waiting requests, so a short
-   * round would count too little for it.
-   */
+  readonly store: StoreOptions
+  readonly load: Load
   readonly connections: number
   readonly seconds: number
   readonly rounds: number
-  readonly load: Load
-}
-
-export interface Case extends LoadPlan {
-  readonly name: string
-  readonly section: Section
-  readonly pets: number
-  /** Another case that a goal compares with this one; `--only` runs both. */
-  readonly comparedWith?: string
-  /** Before the rounds of a full run, for all targets alike. */
-  readonly warmUpMs?: number
-  readonly onlyInFull?: true
-}
-
-/** How long a run warms up and measures. A quick run shows that everything works; its figures prove nothing. */
-export interface Pace {
-  readonly mode: 'full' | 'quick'
-  /** Before the first case of a store: Node and Bun take some seconds on one core to get up to speed. */
-  readonly firstWarmUpMs: number
   readonly warmUpMs: number
-  /** The pets of the large store in the growth comparison. */
-  readonly largestStore: number
+  /** How long PostgreSQL waits before it flushes a commit, in milliseconds. */
+  readonly commitDelayMs: number
+  /** The wanted ratio to the best peer. docs/performance.md explains the ones that are missed. */
+  readonly goal?: number
 }
 
-export const FULL: Pace = { mode: 'full', firstWarmUpMs: 5_500, warmUpMs: 1_000, largestStore: 1_000_000 }
-export const QUICK: Pace = { mode: 'quick', firstWarmUpMs: 1_000, warmUpMs: 500, largestStore: 100_000 }
-
-export const UPDATES = { kind: 'updates', readPercent: 0 } as const
-
-/** No goal depends on these lists, so they get a short warm-up and few rounds. */
-const WITHOUT_GOALS = { warmUpMs: 1_500, rounds: 2, onlyInFull: true } as const
+/** Before the first case of a store: Node and Bun take some seconds on one core to get up to speed. */
+export const FIRST_WARM_UP_MS = 5_500
+const LIST_WARM_UP_MS = 1_000
 /** Bun takes seconds to get up to speed with each kind of write. */
 const WRITES_WARM_UP_MS = 3_000
+/** The approximate cost of a synchronous standby. */
+const COMMIT_DELAY_MS = 3
 
-const EMBEDDED: readonly Omit<Case, 'section'>[] = [
-  list(20, { connections: 64, seconds: 1, rounds: 4 }),
-  list(1_000, { connections: 16, seconds: 1, ...WITHOUT_GOALS }),
-  list(10_000, { connections: 8, seconds: 2, rounds: 3 }),
-  list(100_000, { connections: 2, seconds: 2, ...WITHOUT_GOALS }),
-  {
-    name: 'updates',
-    title: 'updates, 64 connections',
-    pets: 10_000,
-    load: UPDATES,
-    connections: 64,
-    warmUpMs: WRITES_WARM_UP_MS,
-    seconds: 1,
-    rounds: 6,
-  },
-  {
-    name: 'updates-one-connection',
-    title: 'updates, 1 connection',
-    pets: 10_000,
-    load: UPDATES,
-    connections: 1,
-    seconds: 1,
-    rounds: 5,
-  },
-  {
-    name: 'adjustments',
-    title: 'adjustments of 100 pets, 64 connections',
-    pets: 10_000,
+const UPDATES: Load = { kind: 'updates', readPercent: 0 }
+const ORDERS: Load = { kind: 'orders', onePet: false }
+
+/** In the order of the report. */
+export const CASES: readonly Case[] = [
+  ...lists(sqlite),
+  onSqlite('updates', 'updates, 64 connections', { load: UPDATES, rounds: 6, goal: 4.5 }),
+  onSqlite('updates-one-connection', 'updates, 1 connection', { load: UPDATES, connections: 1, goal: 1 }),
+  onSqlite('adjustments', 'adjustments of 100 pets, 64 connections', {
     load: { kind: 'adjustments', changes: 100 },
-    comparedWith: 'updates',
-    connections: 64,
-    warmUpMs: WRITES_WARM_UP_MS,
-    seconds: 1,
-    rounds: 5,
-  },
-  {
-    name: 'mixed',
-    title: '90 % lists of 10,000, 10 % updates',
-    pets: 10_000,
+    goal: 10,
+  }),
+  onSqlite('mixed', '90 % lists of 10,000, 10 % updates', {
     load: { kind: 'updates', readPercent: 90 },
     connections: 16,
     seconds: 2,
     rounds: 3,
-  },
-  {
-    name: 'orders',
-    title: 'orders, 64 connections',
-    pets: 10_000,
-    load: { kind: 'orders' },
+    goal: 10,
+  }),
+  onSqlite('orders', 'orders, 64 connections', { load: ORDERS, goal: 4 }),
+  onSqlite('unknown-key', '401 flood, an unknown key', { load: { kind: 'unknown-key' }, rounds: 2, goal: 1 }),
+  ...lists(postgres),
+  ...[0, COMMIT_DELAY_MS].flatMap((commitDelayMs) =>
+    [64, 256].flatMap((callers) =>
+      [1, 2, 4].map((instances) => severalInstances('updates', { instances, callers, commitDelayMs })),
+    ),
+  ),
+  severalInstances('orders', { instances: 1 }),
+  severalInstances('orders', { instances: 2 }),
+  severalInstances('orders of one pet', { instances: 2 }),
+]
+
+/** The cases of a store run together: lists before updates, and orders last. */
+export function casesByStore(cases: readonly Case[]): (readonly Case[])[] {
+  return [...Map.groupBy(cases, ({ store }) => JSON.stringify(store)).values()]
+}
+
+function sqlite(pets: number): StoreOptions {
+  return { database: 'sqlite', pets, instances: 1, cores: SERVER_CORE }
+}
+
+function postgres(pets: number): StoreOptions {
+  return { ...sqlite(pets), database: 'postgres' }
+}
+
+/**
+ * On few connections if the lists are long: a Node peer flushes no response before it has processed all waiting
+ * requests, so a short round would count too little for it.
+ */
+function lists(storeOf: (pets: number) => StoreOptions): Case[] {
+  const isSqlite = storeOf(0).database === 'sqlite'
+  const list = (pets: number, connections: number, goal?: number): Case => ({
+    name: isSqlite ? `list-${pets}` : `postgres-list-${pets}`,
+    title: `list of ${pets.toLocaleString('en-US')}${isSqlite ? '' : ', PostgreSQL'}`,
+    store: storeOf(pets),
+    load: { kind: 'list' },
+    connections,
+    seconds: pets < 10_000 ? 1 : 2,
+    rounds: 3,
+    warmUpMs: LIST_WARM_UP_MS,
+    commitDelayMs: 0,
+    ...(goal === undefined ? {} : { goal }),
+  })
+  return isSqlite
+    ? [list(20, 64, 1.8), list(1_000, 16), list(10_000, 8, 20), list(100_000, 2)]
+    : [list(20, 64, 1), list(10_000, 8, 5)]
+}
+
+function onSqlite(name: string, title: string, options: Partial<Case> & { readonly load: Load }): Case {
+  return {
+    name,
+    title,
+    store: sqlite(10_000),
     connections: 64,
-    warmUpMs: WRITES_WARM_UP_MS,
     seconds: 1,
     rounds: 5,
-  },
-  {
-    name: 'unknown-key',
-    title: '401 flood, an unknown key',
-    pets: 20,
-    onlyInFull: true,
-    load: { kind: 'unknown-key' },
-    connections: 64,
-    seconds: 1,
-    rounds: 2,
-  },
-  ...searches(),
-]
-
-/** instances.ts measures updates and orders on PostgreSQL. */
-const ON_POSTGRES: readonly Omit<Case, 'section'>[] = [
-  onPostgres(list(20, { connections: 64, seconds: 1, rounds: 4 })),
-  onPostgres(list(10_000, { connections: 8, seconds: 2, rounds: 3 })),
-  ...searches().map(onPostgres),
-]
-
-/** In the order of the report. The cases of a store run in this order, lists before updates. */
-export const CASES: readonly Case[] = [
-  ...EMBEDDED.map((loadCase) => ({ ...loadCase, section: 'embedded' as const })),
-  ...ON_POSTGRES.map((loadCase) => ({ ...loadCase, section: 'postgres' as const })),
-]
-
-export function takesPart(target: Target, { load, section }: Case): boolean {
-  return target.section === section && target.loads.includes(load.kind)
-}
-
-/** The cases of a store run together, on targets that are started once. */
-export function storesOf(cases: readonly Case[]): (readonly Case[])[] {
-  return [...Map.groupBy(cases, ({ section, pets }) => `${section}-${pets}`).values()]
-}
-
-type Effort = Pick<Case, 'connections' | 'seconds' | 'rounds' | 'warmUpMs' | 'onlyInFull'>
-
-function list(pets: number, effort: Effort): Omit<Case, 'section'> {
-  return {
-    name: `list-${pets}`,
-    title: `list of ${pets.toLocaleString('en-US')}`,
-    pets,
-    load: { kind: 'list' },
-    ...effort,
+    warmUpMs: WRITES_WARM_UP_MS,
+    commitDelayMs: 0,
+    ...options,
   }
 }
 
-/** On one connection: the question is how long a caller waits. */
-function searches(): Omit<Case, 'section'>[] {
-  const kinds = [
-    { name: 'common-word', title: 'for a word that 5 % have', queries: SEARCHES.commonWord },
-    { name: 'rare-word', title: 'for a word that 1 % have', queries: SEARCHES.rareWord },
-    { name: 'category', title: 'by category', queries: SEARCHES.category },
-    { name: 'low', title: 'for low stock', queries: SEARCHES.low },
-  ]
-  return kinds.map(({ name, title, queries }) => ({
-    name: `search-${name}`,
-    title: `search ${title}`,
-    pets: 1_000_000,
-    onlyInFull: true,
-    load: { kind: 'search', queries },
-    connections: 1,
-    warmUpMs: 2_000,
-    seconds: 2,
-    rounds: 3,
-  }))
-}
-
-function onPostgres(loadCase: Omit<Case, 'section'>): Omit<Case, 'section'> {
-  return { ...loadCase, name: `postgres-${loadCase.name}`, title: `${loadCase.title}, PostgreSQL` }
+/** Instances, PostgreSQL and wrk share two cores. */
+function severalInstances(
+  title: 'updates' | 'orders' | 'orders of one pet',
+  { instances = 1, callers = 64, commitDelayMs = 0 },
+): Case {
+  const suffix = title === 'updates' ? '' : `-${title.replaceAll(' ', '-')}`
+  const count = `${instances} instance${instances === 1 ? '' : 's'}`
+  const delay = commitDelayMs === 0 ? '' : `, commits + ${commitDelayMs} ms`
+  return {
+    name: `instances-${instances}-${callers}${commitDelayMs === 0 ? '' : '-delayed'}${suffix}`,
+    title: `${title}, PostgreSQL, ${count}, ${callers} callers${delay}`,
+    store: { database: 'postgres', pets: 10_000, instances, cores: BOTH_CORES },
+    load: title === 'updates' ? UPDATES : { kind: 'orders', onePet: title === 'orders of one pet' },
+    connections: callers,
+    seconds: 3,
+    rounds: 2,
+    warmUpMs: LIST_WARM_UP_MS,
+    commitDelayMs,
+    goal: title === 'updates' && callers === 64 ? 1.5 : 2,
+  }
 }

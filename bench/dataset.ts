@@ -2,10 +2,8 @@ import { Database } from 'bun:sqlite'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createSecret } from '../server/src/core/keys/api-key.ts'
-import { type CataloguePet, catalogueAt } from './catalogue.ts'
 import { sha256 } from './peers/gate.ts'
 import { POSTGRES_SCHEMA, SCHEMA } from './peers/schema.ts'
-import { SEARCH_SCHEMA } from './peers/search.ts'
 
 const STATUSES = ['available', 'pending', 'sold'] as const
 
@@ -23,19 +21,16 @@ const PEER_KEY = {
 export interface Dataset {
   readonly pets: number
   readonly folder: string
-  /** Only in a store that is searched; elsewhere the peers have the stock alone. */
-  readonly catalogueAt?: (index: number) => CataloguePet
   /** The expected body of the list. */
   readonly body: string
 }
 
-export function createDataset(pets: number, folder: string, { isSearched = false } = {}): Dataset {
+export function createDataset(pets: number, folder: string): Dataset {
   mkdirSync(folder, { recursive: true })
   let body: string | undefined
   return {
     pets,
     folder,
-    ...(isSearched ? { catalogueAt } : {}),
     get body() {
       body ??= JSON.stringify(Array.from({ length: pets }, (_, index) => petAt(index)))
       return body
@@ -44,7 +39,7 @@ export function createDataset(pets: number, folder: string, { isSearched = false
 }
 
 /** Quantities have four digits, like those that the load sets, so that the list keeps its length. */
-export function petAt(index: number) {
+function petAt(index: number) {
   return {
     petId: index + 1,
     quantity: 1000 + ((index * 7919) % 9000),
@@ -52,27 +47,14 @@ export function petAt(index: number) {
   }
 }
 
-/** As in a real shop, so that a search of the staff page finds some pets and not others. */
-const KINDS = [
-  ...['Labrador Retriever', 'Beagle', 'Border Collie', 'Maine Coon', 'Siamese', 'British Shorthair'],
-  ...['Budgerigar', 'Cockatiel', 'Zebra Finch', 'Neon Tetra', 'Clownfish', 'Goldfish', 'Syrian Hamster'],
-  ...['Netherland Dwarf', 'Guinea Pig', 'Chinchilla', 'Hermann Tortoise'],
-]
-
-export function nameAt(index: number): string {
-  return `${KINDS[index % KINDS.length]} ${index + 1}`
-}
-
 /** For `petstore import`. */
-export async function writeCsv({ pets, folder, catalogueAt }: Dataset): Promise<string> {
+export async function writeCsv({ pets, folder }: Dataset): Promise<string> {
   const path = join(folder, 'pets.csv')
   const file = Bun.file(path).writer()
-  file.write('petId,name,categoryId,status,quantity,lowStockAt\n')
+  file.write('petId,name,categoryId,status,quantity\n')
   for (let index = 0; index < pets; index++) {
     const { petId, quantity, status } = petAt(index)
-    const plain = { name: nameAt(index), categoryId: (index % 10) + 1, lowStockAt: '' }
-    const { name, categoryId, lowStockAt } = catalogueAt?.(index) ?? plain
-    file.write(`${petId},${name},${categoryId},${status},${quantity},${lowStockAt}\n`)
+    file.write(`${petId},Pet ${petId},${(index % 10) + 1},${status},${quantity}\n`)
   }
   await file.end()
   return path
@@ -100,25 +82,8 @@ export function writePeerDatabase(dataset: Dataset, peer: string): string {
     const { hash, id, perMinute, perDay } = PEER_KEY
     database.run('INSERT INTO keys VALUES (?, ?, ?, ?)', [hash, id, perMinute, perDay])
   })()
-  addCatalogue(database, dataset)
   database.close()
   return path
-}
-
-function addCatalogue(database: Database, { pets, catalogueAt }: Dataset): void {
-  if (catalogueAt === undefined) return
-  database.run(SEARCH_SCHEMA)
-  const addPet = database.query('INSERT INTO pets (id, name, categoryId) VALUES (?, ?, ?)')
-  const setThreshold = database.query('UPDATE inventory SET lowStockAt = ? WHERE petId = ?')
-  database.transaction(() => {
-    for (let index = 0; index < pets; index++) {
-      const { name, categoryId, lowStockAt } = catalogueAt(index)
-      addPet.run(index + 1, name, categoryId)
-      setThreshold.run(lowStockAt, index + 1)
-    }
-    database.run("INSERT INTO petNames (petNames) VALUES ('rebuild')")
-  })()
-  database.run('ANALYZE')
 }
 
 export async function writePeerPostgres({ body }: Dataset, url: string): Promise<void> {

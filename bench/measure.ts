@@ -1,13 +1,12 @@
-import type { Load, LoadPlan } from './cases.ts'
+import type { Case, Load } from './cases.ts'
 import type { Dataset } from './dataset.ts'
-import { begin, type Command, LOAD_CORE, pinned, run } from './processes.ts'
-import { LIST_PATH, ORDERS_PATH, type RunningTarget, SEARCH_PATH, type Target } from './target.ts'
+import { BOTH_CORES, LOAD_CORE, pinned, run, SERVER_CORE } from './processes.ts'
+import { firstUrl, LIST_PATH, ORDERS_PATH, type RunningTarget, type Target } from './target.ts'
 
 /** The result of one run of wrk. */
 export interface Sample {
   readonly requests: number
   readonly requestsPerSecond: number
-  readonly p50Ms: number
   readonly p99Ms: number
   /** Responses with a status of 400 or above. */
   readonly refused: number
@@ -21,7 +20,7 @@ export interface Entrant {
   readonly target: Target
   readonly running: RunningTarget
   readonly dataset: Dataset
-  readonly plan: LoadPlan
+  readonly plan: Case
 }
 
 interface WrkReport {
@@ -30,7 +29,6 @@ interface WrkReport {
   bytes: number
   refused: number
   broken: number
-  p50: number
   p99: number
 }
 
@@ -40,66 +38,24 @@ const SCRIPTS: Readonly<Record<Load['kind'], string>> = {
   updates: 'load/updates.lua',
   adjustments: 'load/adjustments.lua',
   orders: 'load/orders.lua',
-  search: 'load/search.lua',
 }
 
 /** Longer than a peer takes for a long list behind other waiting requests. */
-export const WRK_TIMEOUT = '60s'
-const TURN_MS = 50
+const WRK_TIMEOUT = '60s'
 
 /** One round. Each round needs another seed, so that no update sets the quantity that a pet already has. */
-export async function measure(entrant: Entrant, seed: number): Promise<Sample> {
-  return toSample(await run(wrkCommand(entrant, entrant.plan.seconds, seed), import.meta.dir))
-}
-
-/**
- * One round of two entrants in turns of 50 ms, so that a slow second of the machine affects both. The pauses are part of
- * the latencies, which mean nothing here.
- */
-export async function measureInTurns(
-  first: Entrant,
-  second: Entrant,
-  seed: number,
-): Promise<[Sample, Sample]> {
-  const seconds = first.plan.seconds + second.plan.seconds
-  const runs = [first, second].map((entrant) => {
-    const wrk = begin(wrkCommand(entrant, seconds, seed), import.meta.dir)
-    wrk.pause()
-    return { running: entrant.running, wrk, usedMs: 0, output: undefined as string | undefined }
-  })
-  while (runs.some(({ output }) => output === undefined)) {
-    for (const run of runs) {
-      if (run.output !== undefined) continue
-      const began = performance.now()
-      run.output = await oneTurn(run.running, run.wrk)
-      run.usedMs += performance.now() - began
-    }
-  }
-  return runs.map(({ output = '', usedMs }) => {
-    const sample = toSample(output)
-    return { ...sample, requestsPerSecond: sample.requests / (usedMs / 1000) }
-  }) as [Sample, Sample]
-}
-
-/** The output of wrk, if it has ended. */
-async function oneTurn(running: RunningTarget, wrk: Command): Promise<string | undefined> {
-  running.resume()
-  wrk.resume()
-  const output = await Promise.race([wrk.output, Bun.sleep(TURN_MS)])
-  wrk.pause()
-  running.pause()
-  return output ?? undefined
+export async function measure(entrant: Entrant, seconds: number, seed: number): Promise<Sample> {
+  return toSample(await run(wrkCommand(entrant, seconds, seed), import.meta.dir))
 }
 
 /** Reads the line that load/report.lua prints. */
-export function toSample(output: string): Sample {
+function toSample(output: string): Sample {
   const line = /^RESULT (.*)$/m.exec(output)?.[1]
   if (line === undefined) throw new Error(`wrk printed no result: ${output.slice(-1_000)}`)
   const report = JSON.parse(line) as WrkReport
   return {
     requests: report.requests,
     requestsPerSecond: report.requests / (report.microseconds / 1e6),
-    p50Ms: report.p50 / 1000,
     p99Ms: report.p99 / 1000,
     refused: report.refused,
     broken: report.broken,
@@ -107,14 +63,9 @@ export function toSample(output: string): Sample {
   }
 }
 
-/** The load of the case, without counting. */
+/** The load of the case, without counting. Kills wrk at the end, because it takes only whole seconds. */
 export async function warmUp(entrant: Entrant, milliseconds: number): Promise<void> {
-  await runFor(milliseconds, wrkCommand(entrant, 60, Date.now() % 1_000_000))
-}
-
-/** Kills the command after this time: wrk takes only whole seconds. */
-export async function runFor(milliseconds: number, command: string[]): Promise<void> {
-  const child = Bun.spawn(command, {
+  const child = Bun.spawn(wrkCommand(entrant, 60, Date.now() % 1_000_000), {
     cwd: import.meta.dir,
     stdin: 'ignore',
     stdout: 'ignore',
@@ -125,25 +76,29 @@ export async function runFor(milliseconds: number, command: string[]): Promise<v
   await child.exited
 }
 
+/** A thread per instance, each with its part of the connections. */
 function wrkCommand({ running, dataset, plan }: Entrant, seconds: number, seed: number): string[] {
-  const { load, connections } = plan
+  const { load, connections, store } = plan
   const { pets } = dataset
   const { unlimited, unknown } = running.secrets
-  const options = ['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '--timeout', WRK_TIMEOUT]
-  const wrk = [...pinned(LOAD_CORE), 'wrk', ...options, '-s', SCRIPTS[load.kind]]
-  const withArguments = (...values: (string | number)[]) => [...wrk, running.url, '--', ...values.map(String)]
+  const url = firstUrl(running)
+  const options = ['-t', String(store.instances), '-c', String(connections), '-d', `${seconds}s`]
+  const wrk = [
+    ...pinned(store.cores === SERVER_CORE ? LOAD_CORE : BOTH_CORES),
+    ...['wrk', ...options, '--timeout', WRK_TIMEOUT, '-s', SCRIPTS[load.kind]],
+  ]
+  const ports = running.instances.map((instance) => new URL(instance.url).port)
+  const withArguments = (...values: (string | number)[]) => [...wrk, url, '--', ...values.map(String)]
   switch (load.kind) {
     case 'updates':
-      return withArguments(LIST_PATH, unlimited, 1, pets, load.readPercent, seed)
+      return withArguments(LIST_PATH, unlimited, pets, load.readPercent, seed, ...ports)
     case 'adjustments':
       return withArguments(LIST_PATH, unlimited, pets, load.changes, seed)
     case 'orders':
-      return withArguments(ORDERS_PATH, unlimited, 1, pets, 0, seed)
-    case 'search':
-      return withArguments(SEARCH_PATH, unlimited, seed, ...load.queries)
+      return withArguments(ORDERS_PATH, unlimited, load.onePet ? 1 : pets, 0, seed, ...ports)
     case 'unknown-key':
-      return [...wrk, '-H', `Authorization: Bearer ${unknown}`, running.url + LIST_PATH]
+      return [...wrk, '-H', `Authorization: Bearer ${unknown}`, url + LIST_PATH]
     case 'list':
-      return [...wrk, '-H', `Authorization: Bearer ${unlimited}`, running.url + LIST_PATH]
+      return [...wrk, '-H', `Authorization: Bearer ${unlimited}`, url + LIST_PATH]
   }
 }

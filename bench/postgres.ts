@@ -1,24 +1,19 @@
 import { PostgresServer } from '../server/test/support/postgres-server.ts'
+import type { StoreOptions } from './cases.ts'
 import { WrongResponse } from './checks.ts'
-import { SERVER_CORE } from './processes.ts'
-import { spreadOf } from './results.ts'
 
 /** The defaults of PostgreSQL, which the tests change, and connections for two targets of four instances. */
 const SETTINGS = { fsync: 'on', max_connections: '200' }
 const PROBES = 20
 
-/** By the cores that they are pinned to. */
-const servers = new Map<string, Promise<PostgresServer>>()
+let starting: Promise<PostgresServer> | undefined
 
 /**
- * Creates a database and returns its address. By default PostgreSQL shares the core of the server that uses it, as an
- * embedded database does, and wrk has the other core. Its files are in /var/tmp, because /tmp may be in memory.
+ * Creates a database and returns its address. With a single instance PostgreSQL shares the core of the server that uses
+ * it, as an embedded database does, and wrk has the other core. Its files are in /var/tmp, because /tmp may be in memory.
  */
-export async function createPostgresDatabase(name: string, cores: string = SERVER_CORE): Promise<string> {
-  const starting =
-    servers.get(cores) ??
-    PostgresServer.start(SETTINGS, { parent: '/var/tmp', launcher: `taskset -c ${cores}` })
-  servers.set(cores, starting)
+export async function createPostgresDatabase(name: string, { cores }: StoreOptions): Promise<string> {
+  starting ??= PostgresServer.start(SETTINGS, { parent: '/var/tmp', launcher: `taskset -c ${cores}` })
   const server = await starting
   await using sql = new Bun.SQL(server.url(), { max: 1 })
   await sql`CREATE DATABASE ${sql(name)} TEMPLATE template0`
@@ -31,12 +26,11 @@ export async function vacuum(url: string): Promise<void> {
   await sql`VACUUM (ANALYZE)`
 }
 
-/**
- * Makes PostgreSQL wait before it flushes a commit, in all its databases, and checks that a commit takes that long.
- * Returns the median duration of a commit in milliseconds.
- */
-export async function delayCommits(url: string, milliseconds: number): Promise<number> {
-  await using sql = new Bun.SQL(url, { max: 1 })
+/** Makes PostgreSQL wait before it flushes a commit, in all its databases, and checks that a commit takes that long. */
+export async function delayCommits(milliseconds: number): Promise<void> {
+  const server = await starting
+  if (server === undefined) throw new Error('PostgreSQL is not running')
+  await using sql = new Bun.SQL(server.url(), { max: 1 })
   const microseconds = String(milliseconds * 1000)
   await sql.unsafe(`ALTER SYSTEM SET commit_delay = ${microseconds}`)
   // By default PostgreSQL waits only if five other transactions are open.
@@ -53,14 +47,16 @@ export async function delayCommits(url: string, milliseconds: number): Promise<n
     durations.push(performance.now() - began)
   }
   await sql`DROP TABLE commit_probe`
-  const { min, median } = spreadOf(durations)
-  if (min >= milliseconds) return median
-  throw new WrongResponse(`a commit took ${min.toFixed(2)} ms although commit_delay is ${milliseconds} ms`)
+  const shortest = Math.min(...durations)
+  if (shortest >= milliseconds) return
+  throw new WrongResponse(
+    `a commit took ${shortest.toFixed(2)} ms although commit_delay is ${milliseconds} ms`,
+  )
 }
 
-/** Stops the servers, so that they do not run during other measurements. */
+/** Stops the server, so that it does not run during other measurements. */
 export async function stopPostgres(): Promise<void> {
-  const started = await Promise.all(servers.values())
-  servers.clear()
-  await Promise.all(started.map((server) => server.end()))
+  const server = await starting
+  starting = undefined
+  await server?.end()
 }

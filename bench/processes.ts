@@ -9,10 +9,7 @@ const STOP_WITHIN_MS = 3_000
 const COMMAND_WITHIN_MS = 180_000
 
 export interface ServerProcess {
-  readonly pid: number
   readonly url: string
-  /** From the start of the process to its first response. */
-  readonly readyMs: number
   /** SIGSTOP, while another target is measured. */
   pause(): void
   resume(): void
@@ -37,8 +34,7 @@ export interface ServerOptions {
   readonly folder: string
   readonly readyPath: string
   readonly environment?: Readonly<Record<string, string>>
-  /** SERVER_CORE by default. */
-  readonly cores?: string
+  readonly cores: string
 }
 
 /** Starts a server and waits until it is ready. */
@@ -49,7 +45,7 @@ export async function startServer(
 ): Promise<ServerProcess> {
   const log = join(options.folder, `${name}.log`)
   const started = performance.now()
-  const child = Bun.spawn([...pinned(options.cores ?? SERVER_CORE), ...command], {
+  const child = Bun.spawn([...pinned(options.cores), ...command], {
     cwd: import.meta.dir,
     env: { ...environment(), ...options.environment },
     stdin: 'ignore',
@@ -69,9 +65,7 @@ export async function startServer(
     throw new Error(`${name} ${reason}: ${readFileSync(`${log}.err`, 'utf8').slice(-2_000)}`)
   }
   return {
-    pid: child.pid,
     url,
-    readyMs: performance.now() - started,
     pause: () => child.kill('SIGSTOP'),
     resume: () => child.kill('SIGCONT'),
     stop: async () => {
@@ -96,14 +90,23 @@ async function isReady(url: string): Promise<boolean> {
   }
 }
 
-export interface Command {
-  /** Its standard output; rejects if the command fails. */
-  readonly output: Promise<string>
-  pause(): void
-  resume(): void
+/** Starts the instances one after the other: the first one may have to create tables. */
+export async function startInstances(
+  name: string,
+  count: number,
+  start: (name: string) => Promise<ServerProcess>,
+): Promise<ServerProcess[]> {
+  const instances: ServerProcess[] = []
+  while (instances.length < count) instances.push(await start(`${name}-${instances.length + 1}`))
+  return instances
 }
 
-export function begin(command: readonly string[], cwd: string, withinMs = COMMAND_WITHIN_MS): Command {
+/** Runs a command and returns its standard output. */
+export async function run(
+  command: readonly string[],
+  cwd: string,
+  withinMs = COMMAND_WITHIN_MS,
+): Promise<string> {
   const child = Bun.spawn([...command], {
     cwd,
     env: environment(),
@@ -114,37 +117,18 @@ export function begin(command: readonly string[], cwd: string, withinMs = COMMAN
     killSignal: 'SIGKILL',
   })
   running.add(child)
-  const finish = async (): Promise<string> => {
-    const [output, errors, exitCode] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-      child.exited,
-    ])
-    running.delete(child)
-    if (exitCode !== 0)
-      throw new Error(`${command.join(' ')} exited with ${exitCode}: ${(errors || output).slice(-2_000)}`)
-    return output
-  }
-  return {
-    output: finish(),
-    pause: () => child.kill('SIGSTOP'),
-    resume: () => child.kill('SIGCONT'),
-  }
-}
-
-/** Runs a command and returns its standard output. */
-export function run(command: readonly string[], cwd: string, withinMs?: number): Promise<string> {
-  return begin(command, cwd, withinMs).output
+  const [output, errors, exitCode] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  running.delete(child)
+  if (exitCode === 0) return output
+  throw new Error(`${command.join(' ')} exited with ${exitCode}: ${(errors || output).slice(-2_000)}`)
 }
 
 /** `petstore` is run by the `bun` of node_modules. */
 function environment(): Record<string, string | undefined> {
   const tools = join(import.meta.dir, '..', 'node_modules', '.bin')
   return { ...Bun.env, PATH: `${tools}:${Bun.env.PATH ?? ''}` }
-}
-
-/** The resident memory in megabytes. */
-export function memoryMbOf(pid: number): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? Number.NaN) / 1024
 }

@@ -1,18 +1,23 @@
 import { join } from 'node:path'
-import { type Case, type Pace, takesPart } from './cases.ts'
+import { type Case, FIRST_WARM_UP_MS } from './cases.ts'
 import { checkList, checkLoad, checkSample } from './checks.ts'
 import { createDataset, type Dataset } from './dataset.ts'
 import { type Entrant, measure, type Sample, warmUp } from './measure.ts'
-import { type CaseResult, caseResult, summarise } from './results.ts'
-import { LIST_PATH, SEARCH_PATH, type Target } from './target.ts'
+import { delayCommits } from './postgres.ts'
+import type { CaseResult } from './report.ts'
+import { firstUrl, LIST_PATH, type RunningTarget, type Target } from './target.ts'
 
 export interface Session {
   readonly folder: string
-  readonly pace: Pace
+  /** One short round of each case. It shows that everything works; its figures prove nothing. */
+  readonly quick: boolean
   log(step: string): void
 }
 
-type Started = Pick<Entrant, 'target' | 'running'>
+interface Started {
+  readonly target: Target
+  readonly running: RunningTarget
+}
 
 /** Runs all cases of one store. Each target is started once, and paused while another one is measured. */
 export async function runStore(
@@ -22,19 +27,18 @@ export async function runStore(
 ): Promise<CaseResult[]> {
   const [first] = cases
   if (first === undefined) return []
-  const { pets, section } = first
-  const dataset = createDataset(pets, join(session.folder, `${section}-${pets}`), {
-    isSearched: cases.some(({ load }) => load.kind === 'search'),
-  })
+  const { store } = first
+  const { database, pets, instances } = store
+  const dataset = createDataset(pets, join(session.folder, `${database}-${pets}-${instances}-${store.cores}`))
   const started: Started[] = []
   try {
     for (const target of targets) {
       if (!cases.some((loadCase) => takesPart(target, loadCase))) continue
       session.log(`${pets} pets · ${target.name} · start`)
-      const running = await target.start(dataset)
+      const running = await target.start(dataset, store)
       started.push({ target, running })
       await checkList(target, running, dataset)
-      running.pause()
+      pause(running)
     }
     const results: CaseResult[] = []
     for (const loadCase of cases) {
@@ -42,20 +46,26 @@ export async function runStore(
     }
     return results
   } finally {
-    await Promise.all(started.map(({ running }) => running.stop()))
+    await Promise.all(started.flatMap(({ running }) => running.instances.map((instance) => instance.stop())))
   }
 }
 
+export function takesPart(target: Target, { load, store }: Case): boolean {
+  return target.database === store.database && target.loads.includes(load.kind)
+}
+
 async function runCase(
-  { pace, log }: Session,
+  { quick, log }: Session,
   loadCase: Case,
   dataset: Dataset,
   started: readonly Started[],
   isFirst: boolean,
 ): Promise<CaseResult> {
-  const { title, rounds } = loadCase
-  const usualWarmUpMs = isFirst ? pace.firstWarmUpMs : pace.warmUpMs
-  const warmUpMs = pace.mode === 'full' ? (loadCase.warmUpMs ?? usualWarmUpMs) : usualWarmUpMs
+  const { title, store, commitDelayMs } = loadCase
+  const warmUpMs = isFirst ? Math.max(FIRST_WARM_UP_MS, loadCase.warmUpMs) : loadCase.warmUpMs
+  const rounds = quick ? 1 : loadCase.rounds
+  const seconds = quick ? 1 : loadCase.seconds
+  if (store.database === 'postgres') await delayCommits(commitDelayMs)
   const entrants = started
     .filter(({ target }) => takesPart(target, loadCase))
     .map((each) => ({ ...each, dataset, plan: loadCase, samples: [] as Sample[] }))
@@ -63,43 +73,43 @@ async function runCase(
     log(`${title} · ${entrant.target.name} · warm-up`)
     await onTurn(entrant, async () => {
       await checkLoad(entrant)
-      await warmUp(entrant, warmUpMs)
+      await warmUp(entrant, quick ? 1_000 : warmUpMs)
     })
   }
   for (let round = 1; round <= rounds; round++) {
     for (const entrant of entrants) {
       log(`${title} · ${entrant.target.name} · round ${round} of ${rounds}`)
-      const sample = await onTurn(entrant, () => measure(entrant, round))
+      const sample = await onTurn(entrant, () => measure(entrant, seconds, round))
       checkSample(entrant, sample)
       entrant.samples.push(sample)
     }
   }
-  return caseResult(
-    loadCase,
-    entrants.map(({ target, samples }) => summarise(target, samples)),
-  )
+  return { loadCase, results: entrants.map(({ target, samples }) => ({ target, samples })) }
 }
 
 async function onTurn<T>(entrant: Entrant, work: () => Promise<T>): Promise<T> {
-  entrant.running.resume()
+  for (const instance of entrant.running.instances) instance.resume()
   try {
     const result = await work()
     await settle(entrant)
     return result
   } finally {
-    entrant.running.pause()
+    pause(entrant.running)
   }
+}
+
+function pause({ instances }: RunningTarget): void {
+  for (const instance of instances) instance.pause()
 }
 
 /**
  * wrk exits without its last responses, and their cost must not fall into the next turn. An embedded store answers any
  * request after them; with PostgreSQL it must be a request that waits for the database.
  */
-async function settle({ target, running, plan }: Entrant): Promise<void> {
-  const { url, secrets } = running
-  const path = plan.load.kind === 'search' ? `${SEARCH_PATH}?low=true` : LIST_PATH
-  const response = await fetch(target.section === 'postgres' ? url + path : url, {
-    headers: { Authorization: `Bearer ${secrets.unlimited}` },
+async function settle({ target, running }: Entrant): Promise<void> {
+  const url = firstUrl(running)
+  const response = await fetch(target.database === 'postgres' ? url + LIST_PATH : url, {
+    headers: { Authorization: `Bearer ${running.secrets.unlimited}` },
     keepalive: false,
   })
   await response.arrayBuffer()

@@ -4,9 +4,9 @@ import { killAll } from './processes.ts'
 
 /**
  * Runs a benchmark in a folder of its own, and removes the folder and all processes at the end. The exit code is 1 if the
- * benchmark fails or returns false.
+ * benchmark fails.
  */
-export async function inRunFolder(work: (folder: string) => Promise<boolean>): Promise<void> {
+export async function inRunFolder(work: (folder: string) => Promise<void>): Promise<void> {
   const folder = createRunFolder()
   const cleanUp = () => {
     killAll()
@@ -19,7 +19,7 @@ export async function inRunFolder(work: (folder: string) => Promise<boolean>): P
     })
   }
   try {
-    if (!(await work(folder))) process.exitCode = 1
+    await work(folder)
   } catch (error) {
     console.error(`\nbench: ${error instanceof Error ? error.message : String(error)}`)
     process.exitCode = 1

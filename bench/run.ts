@@ -1,84 +1,77 @@
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { storesOf } from './cases.ts'
-import { describeEnvironment } from './environment.ts'
-import { goalsOf, ratiosOf } from './goals.ts'
-import { runGrowth } from './growth.ts'
+import { parseArgs } from 'node:util'
+import { CASES, type Case, casesByStore } from './cases.ts'
 import { installPeers, installTools } from './install.ts'
-import { runInstances } from './instances.ts'
-import { HELP, type Options, readCommand } from './options.ts'
 import { stopPostgres } from './postgres.ts'
-import { summary, toMarkdown } from './report.ts'
-import type { BenchResults, CaseResult } from './results.ts'
-import { runStore, type Session } from './rounds.ts'
+import { type CaseResult, describeEnvironment, toTable } from './report.ts'
+import { runStore, type Session, takesPart } from './rounds.ts'
 import { inRunFolder } from './run-folder.ts'
-import { runSlowDisk } from './slow-disk.ts'
-import { casesTable, instancesTable, missedGoals, readmeTable } from './tables.ts'
-import { buildNodePeers } from './targets/peers.ts'
+import type { Target } from './target.ts'
+import { nginx } from './targets/nginx.ts'
+import { ours, oursOnPostgres } from './targets/ours.ts'
+import { buildNodePeers, elysia, fastify, hono, honoOnPostgres } from './targets/peers.ts'
 
-const PUBLISHED = join(import.meta.dir, 'results')
+/** In the order of their turns. */
+const TARGETS: readonly Target[] = [ours, hono, elysia, fastify, nginx, oursOnPostgres, honoOnPostgres]
 
-await inRunFolder(async (folder) => {
-  const command = readCommand(process.argv.slice(2))
-  switch (command.type) {
-    case 'help':
-      console.log(HELP)
-      break
-    case 'tables':
-      await printTables()
-      break
-    case 'run':
-      await bench(command.options, folder)
-  }
-  return true
+const HELP = `bun bench/run.ts [--quick] [--only CASE,...] [--targets TARGET,...]
+
+  --quick    one short round of each case, three minutes; without it, about 12
+  --only     only these cases: ${CASES.map(({ name }) => name).join(', ')}
+  --targets  only these targets: ${TARGETS.map(({ name }) => name).join(', ')}
+
+Prints a table of the cases on standard output, and its progress on standard error.`
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    targets: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
 })
 
-async function bench(options: Options, folder: string): Promise<void> {
+if (values.help) console.log(HELP)
+else await inRunFolder(bench)
+
+async function bench(folder: string): Promise<void> {
+  const targets = selected('--targets', values.targets, TARGETS)
+  const cases = selected('--only', values.only, CASES).filter((loadCase) =>
+    targets.some((target) => takesPart(target, loadCase)),
+  )
+  if (cases.length === 0) throw new Error('none of these targets takes part in these cases; see --help')
   await installTools()
   await installPeers()
   await buildNodePeers()
-  const results = await measureAll(options, folder)
-  const folderOfResults = options.publish ? PUBLISHED : join(import.meta.dir, 'data', 'results')
-  await write(results, folderOfResults)
-  console.log(`${summary(results)}\n\nThe results are in ${folderOfResults}.`)
-}
-
-async function measureAll(options: Options, folder: string): Promise<BenchResults> {
-  const { pace, cases, targets, instanceRows, sharedTargets } = options
   const began = performance.now()
-  const elapsed = () => (performance.now() - began) / 1000
-  const session: Session = {
-    folder,
-    pace,
-    log: (step) => console.error(`${elapsed().toFixed(0).padStart(5)} s  ${step}`),
-  }
+  const elapsed = () => Math.round((performance.now() - began) / 1000)
+  const log = (step: string) => console.error(`${String(elapsed()).padStart(5)} s  ${step}`)
+  const results = await measureAll({ folder, quick: values.quick, log }, cases, targets)
+  console.log(`${toTable(results)}\n\n${await describeEnvironment()}. The run took ${elapsed()} s.`)
+}
+
+async function measureAll(
+  session: Session,
+  cases: readonly Case[],
+  targets: readonly Target[],
+): Promise<CaseResult[]> {
   const results: CaseResult[] = []
-  for (const store of storesOf(cases)) results.push(...(await runStore(session, store, targets)))
-  await stopPostgres()
-  const ordered = cases.flatMap(({ name }) => results.filter((result) => result.name === name))
-  if (instanceRows.length > 0) ordered.push(...(await runInstances(session, instanceRows, sharedTargets)))
-  await stopPostgres()
-  return {
-    mode: pace.mode,
-    environment: await describeEnvironment(),
-    cases: ordered,
-    ...(options.growth ? { growth: await runGrowth(session) } : {}),
-    ...(options.slowDisk ? { slowDisk: await runSlowDisk(session) } : {}),
-    seconds: elapsed(),
+  for (const casesOfStore of casesByStore(cases)) {
+    results.push(...(await runStore(session, casesOfStore, targets)))
+    await stopPostgres()
   }
+  return cases.flatMap((wanted) => results.filter(({ loadCase }) => loadCase === wanted))
 }
 
-async function write(results: BenchResults, folder: string): Promise<void> {
-  mkdirSync(folder, { recursive: true })
-  const withGoals = { ...results, ratios: ratiosOf(results), goals: goalsOf(results) }
-  await Bun.write(join(folder, 'results.json'), `${JSON.stringify(withGoals, null, 2)}\n`)
-  await Bun.write(join(folder, 'results.md'), toMarkdown(results))
-}
-
-async function printTables(): Promise<void> {
-  const results: BenchResults = await Bun.file(join(PUBLISHED, 'results.json')).json()
-  console.log(`README.md, Performance:\n\n${readmeTable(results)}\n`)
-  console.log(`docs/performance.md, first table:\n\n${casesTable(results)}\n`)
-  console.log(`docs/performance.md, several instances:\n\n${instancesTable(results)}\n`)
-  console.log(`docs/performance.md, missed goals:\n\n${missedGoals(results).join('\n')}`)
+function selected<T extends { readonly name: string }>(
+  flag: string,
+  text: string | undefined,
+  known: readonly T[],
+): readonly T[] {
+  if (text === undefined) return known
+  const names = text.split(',').map((name) => name.trim())
+  const unknown = names.find((name) => known.every((each) => each.name !== name))
+  if (unknown === undefined) return known.filter(({ name }) => names.includes(name))
+  throw new Error(
+    `${flag} does not accept "${unknown}"; it accepts ${known.map(({ name }) => name).join(', ')}`,
+  )
 }

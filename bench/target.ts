@@ -1,24 +1,18 @@
-import type { Load } from './cases.ts'
+import type { Load, StoreOptions } from './cases.ts'
 import type { Dataset } from './dataset.ts'
 import type { ServerProcess } from './processes.ts'
 
-/** Ours is compared with the peers. Ceilings show how fast the machine can send the same bytes. */
-export type TargetKind = 'ours' | 'peer' | 'ceiling'
-
-/** Only targets of the same section are compared: embedded database, PostgreSQL, several instances on PostgreSQL. */
-export type Section = 'embedded' | 'postgres' | 'instances'
-
 export const LIST_PATH = '/v1/inventory'
-export const SEARCH_PATH = '/v1/inventory/search'
 export const ORDERS_PATH = '/v1/store/orders'
 
+/** Ours is compared with the peers. nginx is the ceiling: how fast the machine can send the same bytes. */
 export interface Target {
   readonly name: string
   readonly label: string
-  readonly kind: TargetKind
-  readonly section: Section
+  readonly kind: 'ours' | 'peer' | 'ceiling'
+  readonly database: StoreOptions['database']
   readonly loads: readonly Load['kind'][]
-  start(dataset: Dataset): Promise<RunningTarget>
+  start(dataset: Dataset, store: StoreOptions): Promise<RunningTarget>
 }
 
 export interface Secrets {
@@ -27,22 +21,13 @@ export interface Secrets {
   readonly unknown: string
 }
 
-export interface RunningTarget extends ServerProcess {
+export interface RunningTarget {
+  readonly instances: readonly ServerProcess[]
   readonly secrets: Secrets
 }
 
-/** A target that several instances can serve together from one database. */
-export interface SharedTarget extends Target {
-  /** The table with the columns pet_id, quantity, reserved and status. */
-  readonly stockTable: string
-  /** Fills an empty database. */
-  prepare(dataset: Dataset, database: string): Promise<Secrets>
-  startInstance(logName: string, database: string, place: InstancePlace): Promise<ServerProcess>
-}
-
-export interface InstancePlace {
-  readonly folder: string
-  readonly cores?: string
-  /** A command that starts the instance, such as one that simulates another disk. */
-  readonly launcher?: readonly string[]
+export function firstUrl({ instances }: RunningTarget): string {
+  const [first] = instances
+  if (first === undefined) throw new Error('the target has no instance')
+  return first.url
 }

@@ -1,5 +1,5 @@
--- Updates with a different quantity each time, mixed with READ_PERCENT lists.
--- Arguments: PATH KEY FIRST_PET LAST_PET READ_PERCENT SEED
+-- Updates with a different quantity each time, mixed with READ_PERCENT lists. Each thread loads the instance of its port.
+-- Arguments: PATH KEY LAST_PET READ_PERCENT SEED PORT...
 dofile('load/report.lua')
 
 local threads = 0
@@ -10,10 +10,11 @@ function setup(thread)
 end
 
 function init(args)
-  path, first, last, read_percent = args[1], tonumber(args[3]), tonumber(args[4]), tonumber(args[5])
+  path, last, read_percent = args[1], tonumber(args[3]), tonumber(args[4])
   -- Each round starts elsewhere, so that no pet gets the quantity that it already has.
-  counter = tonumber(args[6]) * 1000003 + thread_number * 31
+  counter = tonumber(args[5]) * 1000003 + thread_number * 31
   math.randomseed(counter)
+  wrk.thread.addr = wrk.lookup('127.0.0.1', args[5 + thread_number])[1]
 
   local headers = ' HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ' .. args[2] .. '\r\n'
   read_request = 'GET ' .. path .. headers .. '\r\n'
@@ -25,7 +26,7 @@ end
 function request()
   if read_percent > 0 and math.random(100) <= read_percent then return read_request end
   counter = counter + 1
-  return change(first == last and first or math.random(first, last))
+  return change(math.random(last))
 end
 
 function change(pet)

@@ -1,16 +1,8 @@
 import Database from 'better-sqlite3'
 import Fastify from 'fastify'
+import { Refused, readAdjustment, readDraft, readQuantity } from './checks.ts'
 import { createGate } from './gate.ts'
-import {
-  createInventory,
-  MAX_CHANGES,
-  type PeerAdjustment,
-  type PeerDraft,
-  REASONS,
-  Refused,
-  type Statement,
-  type Value,
-} from './inventory.ts'
+import { createInventory, type Statement, type Value } from './inventory.ts'
 
 // fastify.dev/docs/latest/Guides/Getting-Started, /Reference/Validation-and-Serialization.
 declare module 'fastify' {
@@ -44,8 +36,6 @@ const order = object({
   createdAt: string,
   createdBy: string,
 })
-/** Nothing is required, because the errors of Fastify have other properties. */
-const error = { type: 'object', properties: { code: string, message: string, status: integer } }
 
 const app = Fastify()
 app.decorateRequest('keyId', '')
@@ -60,54 +50,26 @@ app.addHook('onRequest', (request, reply, done) => {
   done()
 })
 
-app.get(
-  '/v1/inventory',
-  { schema: { response: { 200: { type: 'array', items: item }, '4xx': error } } },
-  async () => inventory.list(),
+app.get('/v1/inventory', { schema: { response: { 200: { type: 'array', items: item } } } }, async () =>
+  inventory.list(),
 )
 
-app.patch<{ Params: { petId: number }; Body: { quantity: number } }>(
+app.patch<{ Params: { petId: string } }>(
   '/v1/inventory/:petId',
-  {
-    schema: {
-      params: object({ petId: integer }),
-      body: object({ quantity: { type: 'integer', minimum: 0 } }),
-      response: { 200: item, '4xx': error },
-    },
-  },
-  async (request) => inventory.setQuantity(request.params.petId, request.body.quantity, request.keyId),
+  { schema: { response: { 200: item } } },
+  async ({ params, body, keyId }) => inventory.setQuantity(Number(params.petId), readQuantity(body), keyId),
 )
 
-const changes = {
-  type: 'array',
-  minItems: 1,
-  maxItems: MAX_CHANGES,
-  items: object({ petId: integer, delta: integer }),
-}
-app.post<{ Body: PeerAdjustment }>(
+app.post(
   '/v1/inventory/adjustments',
-  {
-    schema: {
-      body: object({ reason: { enum: REASONS }, changes }),
-      response: { 200: object({ items: { type: 'array', items: item } }), '4xx': error },
-    },
-  },
-  async (request) => ({ items: inventory.adjust(request.body, request.keyId) }),
+  { schema: { response: { 200: object({ items: { type: 'array', items: item } }) } } },
+  async ({ body, keyId }) => ({ items: inventory.adjust(readAdjustment(body), keyId) }),
 )
 
-app.post<{ Body: PeerDraft }>(
-  '/v1/store/orders',
-  {
-    schema: {
-      body: object({ petId: integer, quantity: { type: 'integer', minimum: 1 } }),
-      response: { 201: order, '4xx': error },
-    },
-  },
-  async (request, reply) => {
-    const placed = inventory.order(request.body, request.keyId)
-    return reply.code(201).header('Location', `/v1/store/orders/${placed.id}`).send(placed)
-  },
-)
+app.post('/v1/store/orders', { schema: { response: { 201: order } } }, async ({ body, keyId }, reply) => {
+  const placed = inventory.order(readDraft(body), keyId)
+  return reply.code(201).header('Location', `/v1/store/orders/${placed.id}`).send(placed)
+})
 
 app.setErrorHandler((thrown: Error, _, reply) => {
   if (thrown instanceof Refused) return reply.code(thrown.body.status).send(thrown.body)

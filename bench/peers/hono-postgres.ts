@@ -1,8 +1,9 @@
 import { SQL } from 'bun'
 import { Hono } from 'hono'
+import { Refused, readDraft, readQuantity } from './checks.ts'
 import type { PeerKey } from './gate.ts'
-import { draftValidator, honoGate, quantityValidator } from './hono-parts.ts'
-import { type InventoryRow, openOrder, Refused } from './inventory.ts'
+import { honoGate } from './hono-gate.ts'
+import { type InventoryRow, openOrder, refusal } from './inventory.ts'
 
 // hono.dev/docs/getting-started/bun, bun.com/docs/runtime/sql.
 const [url = '', port = '0', poolSize = '10'] = process.argv.slice(2)
@@ -21,9 +22,9 @@ app.get('/v1/inventory', gate, async (c) => {
     SELECT pet_id AS "petId", quantity, status FROM inventory ORDER BY pet_id`
   return c.json(items)
 })
-app.patch('/v1/inventory/:petId', gate, quantityValidator, async (c) => {
+app.patch('/v1/inventory/:petId', gate, async (c) => {
   const petId = Number(c.req.param('petId'))
-  const { quantity } = c.req.valid('json')
+  const quantity = readQuantity(await c.req.json())
   const [item]: InventoryRow[] = await sql`
     WITH updated AS (
       UPDATE inventory SET quantity = ${quantity} WHERE pet_id = ${petId} RETURNING pet_id, quantity, status
@@ -32,11 +33,10 @@ app.patch('/v1/inventory/:petId', gate, quantityValidator, async (c) => {
     )
     SELECT pet_id AS "petId", quantity, status FROM updated`
   if (item !== undefined) return c.json(item)
-  const { body } = new Refused(undefined)
-  return c.json(body, body.status)
+  throw refusal(undefined)
 })
-app.post('/v1/store/orders', gate, draftValidator, async (c) => {
-  const draft = c.req.valid('json')
+app.post('/v1/store/orders', gate, async (c) => {
+  const draft = readDraft(await c.req.json())
   const { petId, quantity } = draft
   const [added]: { id: string; createdAt: Date }[] = await sql`
     WITH reserved AS (
@@ -47,11 +47,14 @@ app.post('/v1/store/orders', gate, draftValidator, async (c) => {
     RETURNING id, created_at AS "createdAt"`
   if (added === undefined) {
     const known: unknown[] = await sql`SELECT 1 FROM inventory WHERE pet_id = ${petId}`
-    const { body } = new Refused(known.length === 0 ? undefined : petId)
-    return c.json(body, body.status)
+    throw refusal(known.length === 0 ? undefined : petId)
   }
   const order = openOrder(draft, Number(added.id), added.createdAt.getTime(), c.get('keyId'))
   return c.json(order, 201, { Location: `/v1/store/orders/${order.id}` })
+})
+app.onError((error, c) => {
+  if (error instanceof Refused) return c.json(error.body, error.body.status)
+  throw error
 })
 
 Bun.serve({ hostname: '127.0.0.1', port: Number(port), fetch: app.fetch })

@@ -1,3 +1,4 @@
+import { type PeerAdjustment, type PeerDraft, Refused } from './checks.ts'
 import type { PeerKey } from './gate.ts'
 
 const LIST = 'SELECT petId, quantity, status FROM inventory ORDER BY petId'
@@ -13,24 +14,10 @@ const ADD_ORDER =
 const FIND_PET = 'SELECT petId FROM inventory WHERE petId = ?'
 const FIND_KEY = 'SELECT id, perMinute, perDay FROM keys WHERE hash = ?'
 
-export const REASONS = ['received', 'returned', 'sold', 'damaged', 'lost', 'counted', 'corrected'] as const
-export const MAX_CHANGES = 1_000
-
 export interface InventoryRow {
   petId: number
   quantity: number
   status: string
-}
-
-/** Changes several pets in one transaction, all or none. */
-export interface PeerAdjustment {
-  reason: string
-  changes: { petId: number; delta: number }[]
-}
-
-export interface PeerDraft {
-  petId: number
-  quantity: number
 }
 
 export type Value = string | number | null
@@ -65,7 +52,7 @@ export function createInventory(database: SqliteDatabase) {
     findKey: (hash: string) => findKey.get(hash) ?? undefined,
     setQuantity: database.transaction((petId: number, quantity: number, keyId: string) => {
       const row = update.get(quantity, petId) ?? undefined
-      if (row === undefined) throw new Refused(undefined)
+      if (row === undefined) throw refusal(undefined)
       record.run(petId, quantity, Date.now(), keyId, null)
       return row
     }),
@@ -73,7 +60,7 @@ export function createInventory(database: SqliteDatabase) {
       const now = Date.now()
       return changes.map(({ petId, delta }) => {
         const row = adjust.get(delta, petId) ?? undefined
-        if (row === undefined || row.quantity < 0) throw new Refused(row?.petId)
+        if (row === undefined || row.quantity < 0) throw refusal(row?.petId)
         record.run(petId, row.quantity, now, keyId, reason)
         return row
       })
@@ -82,7 +69,7 @@ export function createInventory(database: SqliteDatabase) {
     order: database.transaction((draft: PeerDraft, keyId: string) => {
       const { petId, quantity } = draft
       const isReserved = (reserve.get(quantity, petId, quantity) ?? undefined) !== undefined
-      if (!isReserved) throw new Refused(findPet.get(petId)?.petId)
+      if (!isReserved) throw refusal(findPet.get(petId)?.petId)
       const now = Date.now()
       const added = addOrder.get(petId, quantity, now, keyId) ?? undefined
       if (added === undefined) throw new Error('the order got no id')
@@ -96,15 +83,9 @@ export function openOrder({ petId, quantity }: PeerDraft, id: number, time: numb
   return { id, petId, quantity, complete: false, state: 'open', createdAt, createdBy }
 }
 
-/** Rolls the transaction back. Without a pet: the pet does not exist. */
-export class Refused extends Error {
-  readonly body: { readonly code: string; readonly message: string; readonly status: 404 | 409 }
-
-  constructor(petId: number | undefined) {
-    super('refused')
-    this.body =
-      petId === undefined
-        ? { code: 'not_found', message: 'pet not found', status: 404 }
-        : { code: 'insufficient_stock', message: `not enough of pet ${petId}`, status: 409 }
-  }
+/** Without a pet: the pet does not exist. */
+export function refusal(petId: number | undefined): Refused {
+  return petId === undefined
+    ? new Refused(404, 'not_found', 'pet not found')
+    : new Refused(409, 'insufficient_stock', `not enough of pet ${petId}`)
 }

@@ -1,8 +1,10 @@
 import { join } from 'node:path'
 import { freePort } from '../../server/test/support/free-port.ts'
+import type { StoreOptions } from '../cases.ts'
 import { type Dataset, UNKNOWN_SECRET, writeCsv } from '../dataset.ts'
-import { run, type ServerProcess, startServer } from '../processes.ts'
-import type { InstancePlace, Secrets, Target } from '../target.ts'
+import { createPostgresDatabase, vacuum } from '../postgres.ts'
+import { run, type ServerProcess, startInstances, startServer } from '../processes.ts'
+import type { Secrets, Target } from '../target.ts'
 
 const PROJECT = join(import.meta.dir, '..', '..')
 const PETSTORE = join(PROJECT, 'node_modules', '.bin', 'petstore')
@@ -13,17 +15,29 @@ export const ours: Target = {
   name: 'ours',
   label: 'Petstore Inventory',
   kind: 'ours',
-  section: 'embedded',
-  loads: ['list', 'updates', 'adjustments', 'orders', 'search', 'unknown-key'],
-  start: async (dataset) => {
+  database: 'sqlite',
+  loads: ['list', 'updates', 'adjustments', 'orders', 'unknown-key'],
+  start: async (dataset, store) => {
     const database = `sqlite:${join(dataset.folder, 'ours.db')}`
-    const secrets = await prepareOurs(dataset, database)
-    return { ...(await serveOurs('ours', database, { folder: dataset.folder })), secrets }
+    const secrets = await fill(database, dataset)
+    return { instances: [await serve('ours', database, dataset, store)], secrets }
   },
 }
 
-/** Fills an empty database. */
-export async function prepareOurs(dataset: Dataset, database: string): Promise<Secrets> {
+export const oursOnPostgres: Target = {
+  ...ours,
+  name: 'ours-postgres',
+  database: 'postgres',
+  start: async (dataset, store) => {
+    const database = await createPostgresDatabase('ours', store)
+    const secrets = await fill(database, dataset)
+    await vacuum(database)
+    const start = (name: string) => serve(name, database, dataset, store)
+    return { instances: await startInstances('ours', store.instances, start), secrets }
+  },
+}
+
+async function fill(database: string, dataset: Dataset): Promise<Secrets> {
   await run([PETSTORE, 'migrate', '--database-url', database], PROJECT)
   await run([PETSTORE, 'import', await writeCsv(dataset), '--database-url', database], PROJECT)
   const limits = ['--plan', 'enterprise', '--per-minute', UNLIMITED, '--per-day', UNLIMITED]
@@ -31,24 +45,19 @@ export async function prepareOurs(dataset: Dataset, database: string): Promise<S
   return { unlimited: (await run(createKey, PROJECT)).trim(), unknown: UNKNOWN_SECRET }
 }
 
-export async function serveOurs(
-  logName: string,
+function serve(
+  name: string,
   database: string,
-  place: InstancePlace,
-  flags: readonly string[] = [],
+  { folder }: Dataset,
+  { cores }: StoreOptions,
 ): Promise<ServerProcess> {
   const port = freePort()
-  return startServer(
-    logName,
-    [
-      ...(place.launcher ?? []),
-      ...[PETSTORE, 'serve', '--database-url', database, '--port', String(port)],
-      // Each instance needs its own port for metrics.
-      ...['--metrics-port', '0'],
-      // Otherwise a flood of unknown keys would be answered with 429 after 300 requests.
-      ...['--anonymous-per-minute', UNLIMITED],
-      ...flags,
-    ],
-    { ...place, port, readyPath: '/readyz' },
-  )
+  const command = [
+    ...[PETSTORE, 'serve', '--database-url', database, '--port', String(port)],
+    // Each instance needs its own port for metrics.
+    ...['--metrics-port', '0'],
+    // Otherwise a flood of unknown keys would be answered with 429 after 300 requests.
+    ...['--anonymous-per-minute', UNLIMITED],
+  ]
+  return startServer(name, command, { port, folder, cores, readyPath: '/readyz' })
 }

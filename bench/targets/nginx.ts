@@ -2,37 +2,22 @@ import { join } from 'node:path'
 import { freePort } from '../../server/test/support/free-port.ts'
 import { PEER_SECRETS, writeBody } from '../dataset.ts'
 import { startServer } from '../processes.ts'
-import type { Target } from '../target.ts'
+import { LIST_PATH, type Target } from '../target.ts'
 
 export const nginx: Target = {
   name: 'nginx',
   label: 'nginx, a static file',
   kind: 'ceiling',
-  section: 'embedded',
+  database: 'sqlite',
   loads: ['list'],
-  start: async (dataset) => {
+  start: async (dataset, { cores }) => {
     const { folder } = dataset
     const port = freePort()
     const config = join(folder, 'nginx.conf')
     await Bun.write(config, nginxConfig(port, folder, await writeBody(dataset)))
     const command = ['nginx', '-e', join(folder, 'nginx-error.log'), '-p', folder, '-c', config]
-    const server = await startServer('nginx', command, { port, folder, readyPath: '/' })
-    return { ...server, secrets: PEER_SECRETS }
-  },
-}
-
-export const bareBun: Target = {
-  name: 'bare-bun',
-  label: 'bare Bun.serve, prepared bytes',
-  kind: 'ceiling',
-  section: 'embedded',
-  loads: ['list'],
-  start: async (dataset) => {
-    const port = freePort()
-    const program = join(import.meta.dir, 'bare-bun.ts')
-    const command = [process.execPath, program, await writeBody(dataset), String(port)]
-    const server = await startServer('bare-bun', command, { port, folder: dataset.folder, readyPath: '/' })
-    return { ...server, secrets: PEER_SECRETS }
+    const server = await startServer('nginx', command, { port, folder, cores, readyPath: '/' })
+    return { instances: [server], secrets: PEER_SECRETS }
   },
 }
 
@@ -57,7 +42,7 @@ http {
   scgi_temp_path ${folder}/nginx-scgi;
   server {
     listen 127.0.0.1:${port} backlog=1024;
-    location = /v1/inventory {
+    location = ${LIST_PATH} {
       default_type application/json;
       alias ${file};
     }

@@ -1,2 +1,0 @@
-dofile('load/orders.lua')
-dofile('load/of-instances.lua')

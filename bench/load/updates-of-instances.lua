@@ -1,2 +1,0 @@
-dofile('load/updates.lua')
-dofile('load/of-instances.lua')
