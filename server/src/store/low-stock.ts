@@ -23,9 +23,6 @@ export const CROSSINGS_INDEX = `CREATE INDEX log_of_crossings ON log (pet_id, id
 export const IN_STEP =
   'pet_id BETWEEN $1 AND $2 AND pet_id IN (SELECT id FROM differing WHERE id BETWEEN $1 AND $2)'
 
-/** No query uses this index: low pets are found with the index in memory (core/catalog/pet-index.ts). */
-export const DROP_LOW_STOCK_INDEX = 'DROP INDEX IF EXISTS stock_low'
-
 /** The threshold that applies to a pet, from `pets` and `categories`. */
 export const THRESHOLD = 'coalesce(pets.low_stock_at, categories.low_stock_at)'
 
@@ -55,10 +52,6 @@ export function crossingStatements(
     statement(`UPDATE stock SET is_low = NOT is_low WHERE ${condition} AND ${HAS_CROSSED}`, ...values),
   ]
 }
-
-/** `threshold_change` is the id of a new threshold that some pets of the category may lack. Few categories have one. */
-export const UNAPPLIED_THRESHOLDS_INDEX =
-  'CREATE INDEX unapplied_thresholds ON categories (id) WHERE threshold_change IS NOT NULL'
 
 export function thresholdMethods(
   database: SqlDatabase,

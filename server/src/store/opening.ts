@@ -35,46 +35,6 @@ export class OpenRefused extends Error {
   override readonly name = 'OpenRefused'
 }
 
-/**
- * Whether the tables have to be created or migrated. `version` is 0 if the tables are those of another program, and `undefined`
- * if there are none. Throws if the tables have to change but `mode` forbids it.
- */
-export function needsMigration(version: number | undefined, newest: number, mode: TablesMode): boolean {
-  if (version === newest) return false
-  if (version !== undefined && version > newest) {
-    throw new OpenRefused(
-      `the database has a newer version (${version}) than this program knows (${newest}); start the newer program`,
-    )
-  }
-  if (mode === 'migrate' || (mode === 'create_if_missing' && version === undefined)) return true
-  throw new OpenRefused(
-    version === undefined || version === 0
-      ? 'the database has no tables of this program: run petstore migrate, or start petstore serve'
-      : `the database has version ${version}, this program needs ${newest}: stop the service and run petstore migrate, or start petstore serve`,
-  )
-}
-
-/** How many missing columns a message names. */
-const MAX_NAMED = 3
-
-/**
- * Throws if `missing` names columns that tables of this version must have. The version number alone does not show whether this
- * program created the tables.
- */
-export function requireOwnTables(version: number, newest: number, missing: readonly string[]): void {
-  if (missing.length === 0) return
-  const named = missing.slice(0, MAX_NAMED).join(', ')
-  const others = missing.length > MAX_NAMED ? ` and ${missing.length - MAX_NAMED} more` : ''
-  const verb = missing.length === 1 ? 'is' : 'are'
-  const reason =
-    version > newest
-      ? `this program does not know version ${version} (its newest is ${newest}), so a newer version, an early development version or another program made the tables`
-      : `no release made tables of version ${version} like these, so an early development version or another program made them, or somebody removed columns`
-  throw new OpenRefused(
-    `the tables are not those of this program, because ${named}${others} ${verb} missing: ${reason}; start the program that made the tables, restore a backup, or choose another database`,
-  )
-}
-
 /** The address without its password, for messages. The address may be malformed. */
 export function withoutPassword(address: string): string {
   if (address.startsWith('sqlite:')) return address

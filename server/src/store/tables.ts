@@ -1,7 +1,7 @@
 import type { Dialect } from './sql.ts'
 
 /** The parts of table definitions that differ between the databases. */
-interface TableTerms extends Readonly<Dialect['types']> {
+export interface TableTerms extends Readonly<Dialect['types']> {
   /** The type of a text that is compared byte by byte. */
   readonly bytewiseText: string
   /** The definition of a column for the order of insertion, if the database does not keep this order itself. */
@@ -15,24 +15,28 @@ interface TableTerms extends Readonly<Dialect['types']> {
   readonly hotTable: string
 }
 
-/** The tables of the first release that are the same in both databases. */
-export const sharedTables = ({
-  integer,
-  text,
-  boolean,
-  bytewiseText,
-  insertionOrder,
-  serial,
-  plainTable,
-  keyedTable,
-  hotTable,
-}: TableTerms) => `
+/** Few categories have an unapplied threshold. */
+const UNAPPLIED_THRESHOLDS_INDEX =
+  'CREATE INDEX unapplied_thresholds ON categories (id) WHERE threshold_change IS NOT NULL'
+
+/** See steady-clock.ts. On PostgreSQL, each machine has a row for each of its starts. */
+const clocksTable = ({ integer, text, plainTable }: TableTerms) => `
+  CREATE TABLE clocks (
+    boot_id   ${text} PRIMARY KEY,
+    offset_ms ${integer} NOT NULL
+  ) ${plainTable};
+`
+
+const catalogTables = ({ integer, text, bytewiseText, plainTable }: TableTerms) => `
   -- pets.category_id is not a foreign key. Instead, a commit locks the catalogue before it changes pets or categories.
   CREATE TABLE categories (
     id           ${integer} PRIMARY KEY,
     name         ${text} NOT NULL,
-    low_stock_at ${integer}
+    low_stock_at ${integer},
+    -- The id of a new threshold that some pets may lack: see core/catalog/threshold-changes.ts.
+    threshold_change ${text}
   ) ${plainTable};
+  ${UNAPPLIED_THRESHOLDS_INDEX};
 
   -- stock.reserved is the sum of the pet's open orders. An order changes only while the stock row of its pet is locked.
   -- Generated ids start at 1, but an import may use any id. pet_id is not a foreign key, because a closed order outlives the
@@ -44,14 +48,34 @@ export const sharedTables = ({
     state      ${text} NOT NULL,
     created_at ${integer} NOT NULL,
     expires_at ${integer},
-    ship_date  ${integer}
+    ship_date  ${integer},
+    closed_at  ${integer},
+    customer   ${text},
+    note       ${text},
+    customer_words ${bytewiseText},
+    -- The ids of keys.
+    created_by ${text},
+    closed_by  ${text}
   ) ${plainTable};
   -- Includes the quantity, so that open orders can be summed from the index alone.
   CREATE INDEX orders_by_state ON orders (state, id, quantity);
   CREATE INDEX orders_by_pet ON orders (pet_id, state, id);
   CREATE INDEX orders_held ON orders (pet_id, expires_at) WHERE state = 'open' AND expires_at IS NOT NULL;
   CREATE INDEX orders_by_expiry ON orders (expires_at) WHERE state = 'open' AND expires_at IS NOT NULL;
+  -- They serve lists of a customer's orders. They hold only orders with a customer, so other orders cost nothing more.
+  CREATE INDEX orders_by_customer ON orders (state, customer_words, id) WHERE customer_words IS NOT NULL;
+  CREATE INDEX orders_by_pet_and_customer ON orders (pet_id, state, customer_words, id) WHERE customer_words IS NOT NULL;
+`
 
+const keyTables = ({
+  integer,
+  text,
+  bytewiseText,
+  insertionOrder,
+  serial,
+  plainTable,
+  keyedTable,
+}: TableTerms) => `
   -- A key outlives its secrets: rotating a key replaces its secret and keeps its limits and history.
   CREATE TABLE keys (
     ${insertionOrder}
@@ -63,7 +87,8 @@ export const sharedTables = ({
     permissions ${text} NOT NULL,
     created_at  ${integer} NOT NULL,
     expires_at  ${integer},
-    revoked_at  ${integer}
+    revoked_at  ${integer},
+    paused_at   ${integer}
   ) ${plainTable};
 
   CREATE TABLE key_secrets (
@@ -75,6 +100,14 @@ export const sharedTables = ({
   ) ${keyedTable};
   CREATE INDEX key_secrets_by_key ON key_secrets (key_id);
 
+  -- See core/keys/pairing.ts. A key has at most one pairing code.
+  CREATE TABLE pairing_codes (
+    key_id     ${bytewiseText} PRIMARY KEY REFERENCES keys (id),
+    hash       ${bytewiseText} NOT NULL UNIQUE,
+    expires_at ${integer} NOT NULL,
+    created_by ${text} NOT NULL
+  ) ${plainTable};
+
   CREATE TABLE audit (
     id     ${serial},
     at     ${integer} NOT NULL,
@@ -83,7 +116,9 @@ export const sharedTables = ({
     key_id ${bytewiseText} NOT NULL,
     detail ${text} NOT NULL
   ) ${plainTable};
+`
 
+const limitTables = ({ integer, text, bytewiseText, keyedTable, hotTable }: TableTerms) => `
   -- last_used_at is NULL in a row that exists only to be locked.
   CREATE TABLE limit_windows (
     key_id            ${bytewiseText} PRIMARY KEY,
@@ -125,9 +160,12 @@ export const sharedTables = ({
     PRIMARY KEY (key_id, key)
   ) ${hotTable};
   CREATE INDEX idempotency_by_age ON idempotency (at);
+`
 
+const webhookTables = ({ integer, text, boolean, serial, plainTable, hotTable }: TableTerms) => `
   -- cursor is the last delivered event. lease_owner is the process that delivers. The secret is not hashed, because deliveries
-  -- are signed with it. revision changes with every edit and with every new owner of the lease.
+  -- are signed with it. revision changes with every edit and with every new owner of the lease. created_by is the id of a key,
+  -- and NULL for the oldest webhooks. held is JSON: the pets whose events wait.
   CREATE TABLE webhooks (
     id               ${integer} PRIMARY KEY,
     url              ${text} NOT NULL,
@@ -146,10 +184,12 @@ export const sharedTables = ({
     off_reason       ${text},
     revision         ${integer} NOT NULL,
     lease_owner      ${text} NOT NULL DEFAULT '',
-    lease_until      ${integer} NOT NULL DEFAULT 0
+    lease_until      ${integer} NOT NULL DEFAULT 0,
+    created_by       ${text},
+    held             ${text}
   ) ${hotTable};
 
-  -- The latest attempts of each webhook.
+  -- The latest attempts of each webhook. is_parked is NULL unless the event is not tried again.
   CREATE TABLE webhook_attempts (
     id           ${serial},
     webhook_id   ${integer} NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
@@ -161,7 +201,22 @@ export const sharedTables = ({
     is_delivered ${boolean} NOT NULL,
     status       ${integer},
     error        ${text},
-    response     ${text} NOT NULL
+    response     ${text} NOT NULL,
+    is_parked    ${boolean}
   ) ${plainTable};
   CREATE INDEX webhook_attempts_by_webhook ON webhook_attempts (webhook_id, id);
+`
+
+/** The tables that are the same in both databases. */
+export const sharedTables = (terms: TableTerms) =>
+  [catalogTables, keyTables, limitTables, webhookTables, clocksTable].map((tables) => tables(terms)).join('')
+
+/** Changes the shared tables of 1.1.0 to those of `sharedTables`. */
+export const sharedUpgrade = (terms: TableTerms) => `
+  ${clocksTable(terms)}
+  ALTER TABLE webhooks ADD COLUMN held ${terms.text};
+  ALTER TABLE webhook_attempts ADD COLUMN is_parked ${terms.boolean};
+  ALTER TABLE categories ADD COLUMN threshold_change ${terms.text};
+  ${UNAPPLIED_THRESHOLDS_INDEX};
+  DROP INDEX IF EXISTS stock_low;
 `

@@ -13,6 +13,8 @@ interface Tables {
   run(sql: string): Promise<readonly unknown[]>
   /** SQL that sets the version number of the database. */
   setVersion(version: number): string
+  /** The version of the tables of 1.1.0. */
+  readonly versionOf110: number
   drop(): Promise<void>
 }
 
@@ -41,6 +43,7 @@ async function onSqlite(): Promise<Tables> {
       return rows
     },
     setVersion: (version) => `PRAGMA user_version = ${version}`,
+    versionOf110: 7,
     drop: async () => {},
   }
 }
@@ -53,6 +56,7 @@ async function onPostgres(): Promise<Tables> {
       CREATE TABLE IF NOT EXISTS migrations (number integer);
       DELETE FROM migrations;
       INSERT INTO migrations (number) VALUES (${version})`,
+    versionOf110: 9,
   }
 }
 
@@ -91,27 +95,36 @@ describe.each([
     await tables.run('ALTER TABLE stock RENAME COLUMN low_at TO threshold')
     await tables.run(tables.setVersion(99))
     await expectRefusal(
-      /stock\.low_at is missing: this program does not know version 99 .* a newer version, an early development version or another program .* start the program that made the tables, restore a backup/,
+      /stock\.low_at is missing: this program does not know version 99 .* a newer version or another program .* start the program that made the tables, restore a backup/,
     )
   })
 
-  test('tables of this version with missing columns are refused, and so are older ones', async () => {
+  test('tables of this version with missing columns are refused, and so are those of 1.1', async () => {
     await run('migrate')
     await tables.run('ALTER TABLE stock RENAME COLUMN low_at TO threshold')
     await tables.run('ALTER TABLE orders RENAME COLUMN ship_date TO shipped')
     const refusal =
       /(stock\.low_at, orders\.ship_date|orders\.ship_date, stock\.low_at) are missing: .* restore a backup/
     await expectRefusal(refusal)
-    await tables.run(tables.setVersion(1))
+    await tables.run(tables.setVersion(tables.versionOf110))
     await expectRefusal(refusal)
   })
 
-  test('tables of another program are recognised although their version is 1', async () => {
+  test.each([1, 2, 4, 8])(
+    'tables of version %d, which no release made, are refused and left as they are',
+    async (version) => {
+      await tables.run('CREATE TABLE notes (text text)')
+      await tables.run(tables.setVersion(version))
+      const before = await tables.run('SELECT 1')
+      await expectRefusal(/no release made tables of version \d: .* export them with it and import the files/)
+      expect(await tables.run('SELECT 1')).toEqual(before)
+    },
+  )
+
+  test('tables of another program are recognised although their version is that of a release', async () => {
     await tables.run('CREATE TABLE notes (text text)')
-    await tables.run(tables.setVersion(1))
-    const before = await tables.run(tables.setVersion(1))
+    await tables.run(tables.setVersion(tables.versionOf110))
     await expectRefusal(/the tables are not those of this program, .* and \d+ more are missing/)
-    expect(await tables.run(tables.setVersion(1))).toEqual(before)
   })
 
   test('additional columns are accepted', async () => {

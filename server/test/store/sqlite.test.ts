@@ -6,7 +6,6 @@ import { dirname, join } from 'node:path'
 import type { Clock } from '../../src/core/values/clock.ts'
 import { restoreSqlite } from '../../src/store/sqlite/backup.ts'
 import { Connection } from '../../src/store/sqlite/connection.ts'
-import { FULL_TEXT_INDEX } from '../../src/store/sqlite/migrations.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { until } from '../support/until.ts'
 import { adjustmentSuite } from './adjustment-suite.ts'
@@ -48,18 +47,6 @@ limitSuite('SQLite', underTest)
 categoryImportSuite('SQLite', underTest)
 importSuite('SQLite', underTest)
 adjustmentSuite('SQLite', underTest)
-
-/** Undoes the migrations after 1.1.0. */
-const TABLES_OF_1_1 = `
-  DROP TABLE clocks;
-  ALTER TABLE webhooks DROP COLUMN held;
-  ALTER TABLE webhook_attempts DROP COLUMN is_parked;
-  DROP INDEX unapplied_thresholds;
-  ALTER TABLE categories DROP COLUMN threshold_change`
-const WITHOUT_LATER_TABLES = `
-  ALTER TABLE keys DROP COLUMN paused_at;
-  DROP TABLE pairing_codes;
-  ${TABLES_OF_1_1}`
 
 describe('SQLite file', () => {
   afterEach(discard)
@@ -145,80 +132,6 @@ describe('SQLite file', () => {
     expect(await store.stockEventsAfter(cursor, 10)).toMatchObject({ events: [{ before: 2, after: 3 }] })
     expect(await store.findDamage()).toEqual([])
     await store.close()
-  })
-
-  test('of an older version loses its full-text index, which new pets would write to', async () => {
-    const first = openSqliteStore(path)
-    await first.close()
-    const older = new Database(path)
-    older.run(FULL_TEXT_INDEX)
-    older.run(`${WITHOUT_LATER_TABLES}; PRAGMA user_version = 2`)
-    const store = openSqliteStore(path)
-    await store.addPets([{ id: 1n, name: 'Rex', categoryId: 1n, status: 'available', quantity: 3 }])
-    expect(older.query("SELECT name FROM sqlite_schema WHERE name LIKE 'pet_words%'").all()).toEqual([])
-    older.close()
-    await store.close()
-  })
-
-  test('of an older version loses the index of low pets, which no query reads', async () => {
-    const first = openSqliteStore(path)
-    await first.close()
-    const older = new Database(path)
-    older.run(`
-      CREATE INDEX IF NOT EXISTS stock_low ON stock (pet_id) WHERE is_low;
-      ${TABLES_OF_1_1};
-      PRAGMA user_version = 7`)
-    const store = openSqliteStore(path)
-    expect(older.query("SELECT name FROM sqlite_schema WHERE name = 'stock_low'").all()).toEqual([])
-    older.close()
-    await store.close()
-  })
-
-  test('of an older version keeps its orders and indexes, and no longer restricts the states of orders', async () => {
-    const first = openSqliteStore(path)
-    await first.addPets([pet(1n, 9)])
-    await first.changeStock([
-      { type: 'create_order', order: { petId: 1n, quantity: 2, holdSeconds: 60 }, keyId: 'key_a', at: 1 },
-      { type: 'create_order', order: { petId: 1n, quantity: 1, shipDate: 7 }, keyId: 'key_a', at: 1 },
-      { type: 'cancel_order', orderId: 2n, petId: 1n, keyId: 'key_a', at: 1 },
-    ])
-    const orders = await Promise.all([first.findOrder(1n), first.findOrder(2n)])
-    await first.close()
-    const file = new Database(path)
-    const indexes = () =>
-      file
-        .query(
-          "SELECT name, sql FROM sqlite_schema WHERE tbl_name = 'orders' AND type = 'index' ORDER BY name",
-        )
-        .all()
-    const before = indexes()
-    file.run(`
-      ALTER TABLE orders RENAME TO newer;
-      CREATE TABLE orders (
-        id INTEGER PRIMARY KEY, pet_id INTEGER NOT NULL, quantity INTEGER NOT NULL,
-        state TEXT NOT NULL CHECK (state = 'open' OR state IN ('complete', 'cancelled', 'expired')),
-        created_at INTEGER NOT NULL, expires_at INTEGER, ship_date INTEGER) STRICT;
-      INSERT INTO orders SELECT id, pet_id, quantity, state, created_at, expires_at, ship_date FROM newer;
-      DROP TABLE newer;
-      ${WITHOUT_LATER_TABLES};
-      PRAGMA user_version = 3`)
-    expect(() => file.run("UPDATE orders SET state = 'returned'")).toThrow('CHECK constraint failed')
-
-    const store = openSqliteStore(path)
-    const kept = await Promise.all([store.findOrder(1n), store.findOrder(2n)])
-    const [held, cancelled] = orders
-    expect(cancelled).toMatchObject({ closedAt: expect.any(Number), createdBy: 'key_a', closedBy: 'key_a' })
-    const newFields = { closedAt: undefined, createdBy: undefined, closedBy: undefined }
-    expect<object>(kept).toEqual([
-      { ...held, ...newFields },
-      { ...cancelled, ...newFields },
-    ])
-    expect(await store.findDamage()).toEqual([])
-    await store.close()
-    expect(indexes()).toEqual(before)
-    file.run("UPDATE orders SET state = 'returned'")
-    expect(() => file.run('UPDATE orders SET state = NULL')).toThrow('NOT NULL')
-    file.close()
   })
 
   test('does not grow by the checks of a balancer', async () => {

@@ -16,12 +16,13 @@ import {
   utimesSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { needsMigration, OpenRefused, requireOwnTables } from '../opening.ts'
+import { OpenRefused } from '../opening.ts'
+import { missingColumns, needsMigration, newestVersion, requireOwnTables } from '../table-versions.ts'
 import type { Connection } from './connection.ts'
 import { copyBytes, createPrivateFile, lockForServing, realPathOf } from './database-files.ts'
 import { DIALECT } from './dialect.ts'
 import { isDamage, isLocked, problemText, temporaryFolder } from './failures.ts'
-import { hasEarlyTables, migrate, missingColumns, NEWEST_VERSION, versionOf } from './migrations.ts'
+import { columnsOf, VERSIONS, versionOf } from './migrations.ts'
 
 /** Marks a file as a backup. It is read from the header without SQLite, because opening the file in SQLite would change it. */
 const BACKUP_ID = 0x50736261
@@ -284,14 +285,14 @@ function adoptCopy(copy: string, backup: string): boolean {
   let database: Database | undefined
   try {
     database = new Database(copy, { safeIntegers: true, strict: true })
-    // The copy of an early database is converted, because the statements below need tables of a release.
-    if (hasEarlyTables(database)) migrate(database, 'migrate')
     const version = versionOf(database) ?? 0
-    const missing = missingColumns(database, version)
-    const isForeign = version === 0 || (version <= NEWEST_VERSION && missing.length > 0)
-    if (isForeign) throw refusal('is not a database of this program')
-    requireOwnTables(version, NEWEST_VERSION, missing)
-    const hasOlderTables = needsMigration(version, NEWEST_VERSION, 'migrate')
+    const columns = columnsOf(database)
+    const isForeign =
+      version === 0 ||
+      (version <= newestVersion(VERSIONS) && missingColumns(VERSIONS, version, columns).length > 0)
+    if (isForeign) throw refusal('is not a database of this program, from version 1.1 on')
+    requireOwnTables(VERSIONS, version, columns)
+    const hasOlderTables = needsMigration(version, VERSIONS, 'migrate')
     const damage = integrityProblem(database)
     if (damage !== undefined) throw refusal(`is damaged (${damage}); use an earlier backup`)
     database.run('PRAGMA application_id = 0')

@@ -1,0 +1,103 @@
+import { IS_PET_EDIT } from '../log-rows.ts'
+import { CROSSINGS_INDEX } from '../low-stock.ts'
+import { sharedTables, sharedUpgrade, type TableTerms } from '../tables.ts'
+import { DIALECT } from './dialect.ts'
+
+const TERMS: TableTerms = {
+  ...DIALECT.types,
+  bytewiseText: 'TEXT',
+  insertionOrder: '',
+  serial: 'INTEGER PRIMARY KEY AUTOINCREMENT',
+  plainTable: 'STRICT',
+  keyedTable: 'STRICT, WITHOUT ROWID',
+  hotTable: 'STRICT',
+}
+
+/** Creates all tables. */
+export const TABLES = `
+  CREATE TABLE pets (
+    id          INTEGER PRIMARY KEY,
+    name        TEXT NOT NULL,
+    -- The words of the name, for searching and sorting: see core/catalog/name-words.ts.
+    words       TEXT NOT NULL,
+    category_id INTEGER NOT NULL,
+    barcode     TEXT,
+    -- NULL if the threshold of the category applies.
+    low_stock_at INTEGER
+  ) STRICT;
+  CREATE UNIQUE INDEX pets_by_barcode ON pets (barcode) WHERE barcode IS NOT NULL;
+  CREATE INDEX pets_by_category ON pets (category_id, id);
+  CREATE INDEX pets_by_words ON pets (words, id);
+
+  -- The units on the shelf and how many of them open orders reserve, correct at every commit. The status is in this table
+  -- and not in pets, so that listing the stock reads one narrow table. last_change is the pet's latest row in the log, and
+  -- each row links to the previous row. An index by pet would also find these rows, but every update would write to a random
+  -- page of the index.
+  CREATE TABLE stock (
+    pet_id      INTEGER PRIMARY KEY REFERENCES pets (id) ON DELETE CASCADE,
+    quantity    INTEGER NOT NULL CHECK (quantity BETWEEN 0 AND 9007199254740991),
+    status      TEXT NOT NULL CHECK (status IN ('available', 'pending', 'sold')),
+    reserved    INTEGER NOT NULL DEFAULT 0 CHECK (reserved >= 0),
+    -- The threshold that applies to the pet, and whether the pet is low. They are copied here, so that a change of the
+    -- stock reads no other row.
+    low_at      INTEGER,
+    is_low      INTEGER NOT NULL DEFAULT 0,
+    last_change INTEGER
+  ) STRICT;
+  CREATE INDEX stock_by_status ON stock (status, pet_id);
+
+  -- The log of all changes, in the order of their commits. The oldest rows may be pruned, because no state depends on them.
+  -- There is no foreign key, because the log outlives the pet. Kinds:
+  --   change: the quantity of a pet changed.
+  --   pet: a pet was created or edited; the row has its new state.
+  --   removed: a pet was removed.
+  --   order, low, recovered: an order changed, or a pet crossed its threshold. The column previous does not link these rows.
+  --   category: a category changed.
+  --   relist: too much changed at once, so subscribers must read the whole stock again.
+  CREATE TABLE log (
+    id       INTEGER PRIMARY KEY,
+    -- Compares with the two most frequent kinds before IN, for which SQLite builds a temporary table.
+    kind     TEXT NOT NULL CHECK (
+      kind = 'change' OR kind = 'order' OR kind IN ('low', 'recovered', 'pet', 'removed', 'category', 'relist')),
+    pet_id   INTEGER,
+    before   INTEGER,
+    after    INTEGER,
+    status   TEXT,
+    at       INTEGER NOT NULL,
+    key_id   TEXT NOT NULL,
+    -- The id of the pet's previous row.
+    previous INTEGER,
+    -- The reason that the caller gave.
+    reason    TEXT,
+    reference TEXT,
+    -- The order, pet or category after the change, as JSON.
+    detail    TEXT
+  ) STRICT;
+  CREATE INDEX log_of_entries ON log (pet_id, id) WHERE ${IS_PET_EDIT};
+  ${CROSSINGS_INDEX};
+  CREATE TRIGGER log_is_not_edited BEFORE UPDATE ON log
+    BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
+
+  -- identity distinguishes cursors of this database from cursors of other databases. Ids up to pruned_up_to are never
+  -- reused, and cursors below it are no longer valid.
+  CREATE TABLE log_state (
+    identity     TEXT NOT NULL,
+    pruned_up_to INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO log_state VALUES (lower(hex(randomblob(8))), 0);
+  CREATE TRIGGER log_is_pruned AFTER DELETE ON log
+    BEGIN UPDATE log_state SET pruned_up_to = max(pruned_up_to, OLD.id); END;
+
+  -- The last id that was generated for each table.
+  CREATE TABLE last_ids (
+    orders     INTEGER NOT NULL,
+    pets       INTEGER NOT NULL,
+    categories INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO last_ids VALUES (0, 0, 0);
+
+  ${sharedTables(TERMS)}
+`
+
+/** Changes the tables of 1.1.0 to those of TABLES. */
+export const UPGRADE_OF_1_1_0 = sharedUpgrade(TERMS)
