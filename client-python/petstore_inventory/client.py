@@ -370,6 +370,12 @@ class Keys(Resource):
     def get(self, key_id: str, **options: Unpack[CallOptions]) -> Dict[str, Any]:
         return self._transport.read(f"/keys/{quote(key_id, safe='')}", **options)
 
+    def audit(
+        self, key_id: str, *, page_size: Optional[int] = None, **options: Unpack[CallOptions]
+    ) -> Iterator[Dict[str, Any]]:
+        """What was done with the key and its webhooks, and by whom, newest first."""
+        return self._transport.pages(f"/keys/{quote(key_id, safe='')}/audit", {"limit": page_size}, **options)
+
     def create(self, key: Mapping[str, Any], **options: Unpack[CallOptions]) -> Dict[str, Any]:
         """Returns the key with its secret, which the service does not show again."""
         return self._transport.write_once("POST", "/keys", key, **options)

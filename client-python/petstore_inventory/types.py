@@ -422,6 +422,14 @@ class KeyName(TypedDict):
     name: str
 
 
+class KeyAuditEntry(TypedDict):
+    id: int
+    at: str
+    actor: str
+    action: str
+    detail: str
+
+
 class LimitWindow(TypedDict):
     limit: int
     remaining: int

@@ -143,6 +143,8 @@ class Keys(unittest.TestCase):
         client.keys.revoke(key_id)
         self.assertEqual(client.keys.get(key_id)["name"], "Till 2")
         self.assertIn(key_id, [key["id"] for key in client.keys.list()])
+        actions = [entry["action"] for entry in client.keys.audit(key_id, page_size=2)]
+        self.assertEqual(actions, ["revoke", "create pairing code", "rotate", "change", "create"])
 
 
 class Errors(unittest.TestCase):

@@ -786,6 +786,19 @@ export interface KeyName {
   readonly name: string
 }
 
+export interface KeyAuditEntry {
+  /** Identifies the entry. */
+  readonly id: bigint
+  /** When the action was made, in UTC. */
+  readonly at: string
+  /** Name and id of the key that made the action, or the user of the machine of the service. */
+  readonly actor: string
+  /** Such as `create`, `change`, `rotate`, `revoke`, `pair` or `change webhook`. Later versions may add actions. */
+  readonly action: string
+  /** What changed, with the values before and after. Empty for a webhook if the caller lacks the permission `webhooks`. */
+  readonly detail: string
+}
+
 export interface LimitWindow {
   /** Requests that the window allows. */
   readonly limit: number
@@ -1313,6 +1326,14 @@ export interface Operations {
     readonly body: undefined
     readonly answer: undefined
   }
+  /** List the audit log of an API key */
+  listKeyAudit: {
+    readonly params: { readonly keyId: string }
+    readonly query: { readonly limit?: number; readonly cursor?: string }
+    readonly headers: { readonly 'If-None-Match'?: string }
+    readonly body: undefined
+    readonly answer: readonly KeyAuditEntry[]
+  }
   /** Rotate the secret of an API key */
   rotateKey: {
     readonly params: { readonly keyId: string }
@@ -1489,6 +1510,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
   getKey: { method: 'GET', path: '/keys/{keyId}', answer: 'Key' },
   updateKey: { method: 'PATCH', path: '/keys/{keyId}', body: 'KeyUpdate', answer: 'Key' },
   revokeKey: { method: 'DELETE', path: '/keys/{keyId}' },
+  listKeyAudit: { method: 'GET', path: '/keys/{keyId}/audit', answer: 'KeyAuditEntry', maxLimit: 1000 },
   rotateKey: { method: 'POST', path: '/keys/{keyId}/rotate', body: 'KeyRotation', answer: 'KeyWithSecret' },
   createPairingCode: { method: 'POST', path: '/keys/{keyId}/pairing-code', answer: 'PairingCode' },
   pairKey: { method: 'POST', path: '/keys/pair', answer: 'KeyWithSecret' },
@@ -1608,6 +1630,7 @@ export const INT64_FIELDS = {
   WebhookLag: {},
   WebhookDelivery: {},
   KeyName: {},
+  KeyAuditEntry: { id: { type: 'int64', required: true } },
   LimitWindow: {},
   TestEvent: { webhookId: { type: 'int64', required: true } },
   AdjustmentChange: { petId: { type: 'int64', required: true } },

@@ -14,6 +14,10 @@ export function createKeys(api: Api<'bigint'>) {
 
     get: (keyId: string, options: CallOptions = {}) => api.value('getKey', { params: { keyId } }, options),
 
+    /** What was done with a key and its webhooks, and by whom, newest first. */
+    audit: (keyId: string, options: Query<'listKeyAudit'> & CallOptions = {}) =>
+      api.list('listKeyAudit', options, { keyId }),
+
     /**
      * Returns the secret, which the service does not show again. A request without a response is not retried by default,
      * because it may have created a key.

@@ -14,6 +14,8 @@ test('keys are created, listed, changed, rotated and revoked', async () => {
   expect((await client.keys.rotate(key.id, { graceSeconds: 0 })).secret).not.toBe(secret)
   await client.keys.revoke(key.id)
   expect((await client.keys.get(key.id)).revokedAt).toBeString()
+  const audit = await Array.fromAsync(client.keys.audit(key.id, { limit: 2 }))
+  expect(audit.map(({ action }) => action)).toEqual(['revoke', 'rotate', 'change', 'create'])
   await expect(client.keys.get('key_unknown')).rejects.toMatchObject({ code: 'not_found' })
 })
 

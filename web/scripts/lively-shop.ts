@@ -72,10 +72,11 @@ async function addKey(store: Store, name: string, at: number): Promise<string> {
   const secret = createSecret('production')
   const limits = { perMinute: 1_000_000, perDay: 1_000_000 }
   const id = `key_${name.toLowerCase().replaceAll(' ', '_')}`
-  await store.addKey(
-    { id, name, plan: 'enterprise', limits, permissions: PERMISSIONS, createdAt: at },
-    toStoredSecret(secret, at),
-    { at, actor: 'screenshots' },
+  const key = { id, name, plan: 'enterprise', limits, permissions: PERMISSIONS, createdAt: at } as const
+  await store.runKeyCommand(
+    { type: 'operator', name: 'screenshots' },
+    { type: 'create', key, secret: toStoredSecret(secret, at) },
+    at,
   )
   return secret
 }

@@ -1,5 +1,4 @@
 // How commands print results and progress, ask for confirmation, and react to Ctrl-C.
-import { writeSync } from 'node:fs'
 import { ServiceError } from '../core/values/errors.ts'
 import type { ConfirmFlags, JsonFlags } from './arguments.ts'
 
@@ -41,10 +40,6 @@ export function printList<Item>(
   }
 }
 
-export function printFields(fields: readonly (readonly [label: string, value: string])[]): void {
-  console.log(alignColumns(fields))
-}
-
 /** Prints a bigint as a number with all its digits. */
 export function printJson(value: unknown): void {
   const replaceBigint = (_: string, field: unknown) =>
@@ -60,21 +55,6 @@ export function formatMinute(time: number | undefined): string {
 /** `2026-11-15 12:34:56` in UTC. */
 export function formatSecond(time: number): string {
   return new Date(time).toISOString().slice(0, 19).replace('T', ' ')
-}
-
-/** `2026-11-15T12:34:56.789Z`, or `null` without a time. */
-export function isoTime(time: number | undefined): string | null {
-  return time === undefined ? null : new Date(time).toISOString()
-}
-
-/** Copies a record for JSON. The named fields are times, which become ISO 8601, or `null` if they are missing. */
-export function withIsoTimes<Field extends string, Item extends Partial<Record<Field, number>>>(
-  item: Item,
-  ...fields: readonly Field[]
-) {
-  const others = Object.entries(item).filter(([name]) => !fields.some((field) => field === name))
-  const times = fields.map((field) => [field, isoTime(item[field])])
-  return Object.fromEntries([...others, ...times])
 }
 
 /** `1,000` */
@@ -100,37 +80,8 @@ export function failureText(error: unknown): string {
     : error.message
 }
 
-function isDatabaseFailure(error: unknown): boolean {
+export function isDatabaseFailure(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'service_unavailable'
-}
-
-/**
- * Prints a new secret alone, so that a script can read it. Activates it only after it was printed. `checkCommand` shows
- * whether the secret is active.
- */
-export async function handOverSecret(
-  secret: string,
-  activate: () => Promise<unknown>,
-  checkCommand: string,
-  successMessage: string,
-): Promise<void> {
-  try {
-    writeSync(process.stdout.fd, `${secret}\n`)
-  } catch (error) {
-    throw new Error(
-      `the secret cannot be written to standard output (${failureText(error)}); nothing was changed`,
-    )
-  }
-  try {
-    await activate()
-  } catch (error) {
-    // A commit can succeed although its response is lost.
-    const effect = isDatabaseFailure(error)
-      ? `the change may or may not have been made; keep the printed secret, and run ${checkCommand} to check`
-      : 'the secret that was printed does not work'
-    throw new Error(`${failureText(error)}; ${effect}`, { cause: error })
-  }
-  console.error(`${successMessage} Store the secret now: it is not shown again.`)
 }
 
 export function requireConfirmation({ yes }: ConfirmFlags, question: string): void {

@@ -1,32 +1,23 @@
 import Type from 'typebox'
-import { Name } from '../core/catalog/catalog-fields.ts'
 import {
   DEFAULT_PERMISSIONS,
   KEY_ROW,
   type KeyChange,
-  type Limits,
+  limitsOfPlan,
   PLAN_LIMITS,
-  PLANS,
-  type Plan,
+  requireNoLimits,
   toKeyRow,
 } from '../core/keys/api-key.ts'
 import { keyNotFound } from '../core/keys/key-command.ts'
 import type { IssuedKey } from '../core/keys/key-manager.ts'
-import type { KeyRecord } from '../core/keys/key-store.ts'
+import { KEY, keyRecordToJson, Permission, RequestLimit, SECRET_HINT } from '../core/keys/key-record.ts'
+import { KEY_AUDIT_ENTRY, type KeyRecord } from '../core/keys/key-store.ts'
 import { formatPairingCode, MAX_SECRETS } from '../core/keys/pairing.ts'
-import { DAY, SECOND } from '../core/values/clock.ts'
-import {
-  DateTime,
-  invalidField,
-  type JsonOf,
-  jsonWriter,
-  MAX_QUANTITY,
-  OneOf,
-  Text,
-} from '../core/values/field.ts'
-import { type Page, type PageRequest, readPage, unknownCursor } from '../core/values/page.ts'
+import { SECOND } from '../core/values/clock.ts'
+import { DateTime, invalidField, jsonWriter, Text } from '../core/values/field.ts'
+import { type Page, type PageRequest, readPage, readPageById, unknownCursor } from '../core/values/page.ts'
 import { recordTag } from '../core/values/record-tag.ts'
-import { Permission } from './limits.ts'
+import { isWebhookAction } from '../core/webhooks/webhooks-draft.ts'
 import { defineOperation, type Services } from './operation.ts'
 import {
   conditionalReply,
@@ -40,7 +31,7 @@ import {
   unauthorizedReply,
   WRONG_PAIRING_CODE,
 } from './reply.ts'
-import { Count, EXAMPLE_KEY, EXAMPLE_TIME, Flag, PlainText, pageParameters } from './schemas.ts'
+import { EXAMPLE_KEY, EXAMPLE_TIME, PlainText, pageParameters } from './schemas.ts'
 
 const KEY_ID = /^key_\w{1,64}$/
 
@@ -48,40 +39,6 @@ const KeyId = (description: string) =>
   Text({ pattern: KEY_ID.source, description }, `the id of a key such as ${EXAMPLE_KEY.id}`, (text) =>
     KEY_ID.test(text),
   )
-
-const RequestLimit = (window: 'minute' | 'day') =>
-  Type.Integer({
-    minimum: 1,
-    maximum: MAX_QUANTITY,
-    description: `Requests that the key may send per ${window}.`,
-  })
-
-const PERMISSIONS_OF_KEY = Type.Array(Permission, {
-  uniqueItems: true,
-  description: 'What the key may change; empty if it may only read.',
-})
-
-const SECRET_HINT = {
-  hint: PlainText('The beginning and the end of the secret, to recognise it.'),
-  createdAt: DateTime('When the secret was created, in UTC.'),
-  expiresAt: Type.Optional(DateTime('When the secret expires, in UTC; absent if it expires with its key.')),
-}
-
-const KEY = {
-  id: PlainText('Public identifier of the key.'),
-  name: Name('Name of the person, device or program that uses the key.'),
-  plan: OneOf(PLANS, { description: 'The plan of the key.' }),
-  permissions: PERMISSIONS_OF_KEY,
-  limits: Type.Object({ perMinute: RequestLimit('minute'), perDay: RequestLimit('day') }),
-  createdAt: DateTime('When the key was created, in UTC.'),
-  expiresAt: Type.Optional(DateTime('When the key expires, in UTC; absent if it never expires.')),
-  revokedAt: Type.Optional(DateTime('When the key was revoked, in UTC; absent if it was not.')),
-  paused: Flag('Requests with a paused key get 401 until it is resumed.'),
-  lastUsedAt: Type.Optional(DateTime('When the key was last used, in UTC; absent if it never was.')),
-  usedToday: Count(
-    'Requests that count towards `limits.perDay`, since the current window of 24 hours began. May be a few seconds out of date.',
-  ),
-}
 
 const SecretHint = Type.Object(SECRET_HINT, {
   title: 'SecretHint',
@@ -144,7 +101,7 @@ const NewKey = Type.Object(
 const KeyUpdate = Type.Object(
   {
     name: Type.Optional(KEY.name),
-    permissions: Type.Optional(PERMISSIONS_OF_KEY),
+    permissions: Type.Optional(KEY.permissions),
     paused: Type.Optional(KEY.paused),
     expiresAt: Type.Optional(
       Type.Union([DateTime('When the key expires; null if it never expires.'), Type.Null()]),
@@ -185,6 +142,20 @@ const PairingCode = Type.Object(
   { title: 'PairingCode', examples: [{ code: 'K7QM-2XVT', expiresAt: EXAMPLE_TIME }] },
 )
 
+const KeyAuditEntry = Type.Object(KEY_AUDIT_ENTRY, {
+  title: 'KeyAuditEntry',
+  examples: [
+    {
+      id: 42,
+      at: EXAMPLE_TIME,
+      actor: 'Owner (key_2Zr8KpX1mQvB7LdE)',
+      action: 'change',
+      detail: 'may: stock,orders → stock',
+    },
+  ],
+})
+const auditEntryToJson = jsonWriter(KEY_AUDIT_ENTRY)
+
 const RULES =
   'A key can manage another key only if it has all permissions of that key. After the request, the managed key may not have more permissions, a higher plan or limit, or a later expiry than the key that manages it, unless the request only takes away. Otherwise the response is 403.'
 const LAST_MANAGER =
@@ -198,7 +169,7 @@ export const listKeys = defineOperation('GET', '/keys', {
   query: pageParameters(),
   success: { description: 'A page of keys.', schema: Type.Array(Key) },
   reply: async ({ query, request }, { store, clock }) =>
-    pageReply(request, query, await readKeyPage(store, query), (record) => keyBody(record, clock())),
+    pageReply(request, query, await readKeyPage(store, query), (record) => keyRecordToJson(record, clock())),
 })
 
 export const listKeyNames = defineOperation('GET', '/keys/names', {
@@ -223,7 +194,7 @@ export const createKey = defineOperation('POST', '/keys', {
       name,
       plan,
       permissions,
-      limits: limitsOf(plan, perMinute, perDay),
+      limits: limitsOfPlan(plan, { perMinute, perDay }),
       ...(expiresAt === undefined ? {} : { expiresAt: requireFuture(expiresAt, clock()) }),
     })
     const Location = `${request.path}/${issued.record.key.id}`
@@ -241,6 +212,24 @@ export const getKey = defineOperation('GET', '/keys/{keyId}', {
     const record = await store.findKeyRecord(keyId)
     if (record === undefined) throw keyNotFound(keyId)
     return conditionalReply(keyReply(record, clock()), request)
+  },
+})
+
+export const listKeyAudit = defineOperation('GET', '/keys/{keyId}/audit', {
+  summary: 'List the audit log of an API key',
+  description:
+    'Returns every action on one key and on the webhooks that belong to it, newest first, in pages. A revoked key keeps its log.',
+  permission: 'keys',
+  params: { keyId: KeyId('The key whose log is returned.') },
+  query: pageParameters(),
+  success: { description: 'A page of the log.', schema: Type.Array(KeyAuditEntry) },
+  reply: async ({ params: { keyId }, query, key, request }, { store }) => {
+    if ((await store.findKeyRecord(keyId)) === undefined) throw keyNotFound(keyId)
+    const page = await readPageById(query, (limit, before) => store.listKeyAudit(keyId, limit, before))
+    const mayReadWebhooks = key.permissions.includes('webhooks')
+    return pageReply(request, query, page, (entry) =>
+      auditEntryToJson(isWebhookAction(entry.action) && !mayReadWebhooks ? { ...entry, detail: '' } : entry),
+    )
   },
 })
 
@@ -330,23 +319,6 @@ function readKeyPage(store: Services['store'], query: PageRequest): Promise<Page
   })
 }
 
-function limitsOf(plan: Plan, perMinute: number | undefined, perDay: number | undefined): Limits {
-  if (plan === 'enterprise') {
-    if (perMinute === undefined)
-      throw invalidField('perMinute', 'perMinute is missing; an enterprise key needs it')
-    if (perDay === undefined) throw invalidField('perDay', 'perDay is missing; an enterprise key needs it')
-    return { perMinute, perDay }
-  }
-  requireNoLimits(`the limits of the ${plan} plan are fixed`, perMinute, perDay)
-  return PLAN_LIMITS[plan]
-}
-
-function requireNoLimits(reason: string, perMinute: number | undefined, perDay: number | undefined): void {
-  const field = perMinute === undefined ? 'perDay' : 'perMinute'
-  if (perMinute !== undefined || perDay !== undefined)
-    throw invalidField(field, `${field} is not allowed: ${reason}`)
-}
-
 function requireFuture(expiresAt: number, now: number): number {
   if (expiresAt > now) return expiresAt
   throw invalidField('expiresAt', `expiresAt must be in the future, got ${new Date(expiresAt).toISOString()}`)
@@ -355,39 +327,21 @@ function requireFuture(expiresAt: number, now: number): number {
 function toKeyChange(body: Type.Static<typeof KeyUpdate>, now: number): KeyChange {
   const { expiresAt, plan, perMinute, perDay, ...otherFields } = body
   if (plan === undefined)
-    requireNoLimits('limits need "plan": "enterprise" in the same body', perMinute, perDay)
+    requireNoLimits({ perMinute, perDay }, 'limits need "plan": "enterprise" in the same body')
   return {
     ...otherFields,
-    ...(plan === undefined ? {} : { allowance: { plan, limits: limitsOf(plan, perMinute, perDay) } }),
+    ...(plan === undefined ? {} : { allowance: { plan, limits: limitsOfPlan(plan, { perMinute, perDay }) } }),
     ...(expiresAt === undefined
       ? {}
       : { expiresAt: expiresAt === null ? 'never' : requireFuture(expiresAt, now) }),
   }
 }
 
-const keyToJson = jsonWriter(KEY)
-const hintToJson = jsonWriter(SECRET_HINT)
-
-/** A key as callers see it. */
-function keyBody(
-  { key, secrets, lastUsedAt, day }: KeyRecord,
-  now: number,
-): JsonOf<typeof KEY> & { readonly secrets: object[] } {
-  const body = keyToJson({
-    ...key,
-    permissions: [...key.permissions],
-    paused: key.pausedAt !== undefined,
-    lastUsedAt,
-    usedToday: day !== undefined && now < day.startedAt + DAY ? day.used : 0,
-  })
-  return { ...body, secrets: secrets.map(hintToJson) }
-}
-
 function keyReply(record: KeyRecord, now: number) {
-  const body = keyBody(record, now)
+  const body = keyRecordToJson(record, now)
   return jsonReply(body, recordETag(recordTag(KEY_ROW, toKeyRow(record.key)), body))
 }
 
 function bodyWithSecret({ record, secret }: IssuedKey, now: number) {
-  return { key: keyBody(record, now), secret }
+  return { key: keyRecordToJson(record, now), secret }
 }

@@ -1,5 +1,6 @@
 import Type from 'typebox'
-import { PERMISSIONS, PLANS } from '../core/keys/api-key.ts'
+import { PLANS } from '../core/keys/api-key.ts'
+import { Permission } from '../core/keys/key-record.ts'
 import type { WindowStatus } from '../core/limits/limit-store.ts'
 import { SECOND } from '../core/values/clock.ts'
 import { OneOf } from '../core/values/field.ts'
@@ -17,12 +18,6 @@ const LimitWindow = Type.Object(
   },
   { title: 'LimitWindow', examples: [EXAMPLE_MINUTE] },
 )
-
-export const Permission = OneOf(PERMISSIONS, {
-  title: 'Permission',
-  description:
-    'What a key may change. Every key may read everything except webhooks and keys; of keys, only their names.',
-})
 
 const KeyLimits = Type.Object(
   {

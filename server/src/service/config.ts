@@ -267,12 +267,6 @@ export function serviceAddress({ tlsCert, host }: Config, port: number): string 
   return reachableAddress(tlsCert === undefined ? 'http' : 'https', host, port)
 }
 
-/** The address of the staff page, derived from the settings. */
-export function staffPageAddress(config: Config): string {
-  const apiAddress = config.environment === 'production' ? config.baseUrl : config.stagingBaseUrl
-  return apiAddress?.replace(/\/v1$/, '') ?? serviceAddress(config, config.port)
-}
-
 function nonEmpty(text: string): string {
   if (text.trim() === '') throw new InvalidValue('non-empty')
   return text

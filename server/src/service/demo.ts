@@ -55,17 +55,19 @@ const demoKeyId = (plan: Plan) => `key_demo_${plan}`
 /** Adds the key unless it exists. Looks it up by id, because a rotation or a pairing may have replaced its public secret. */
 async function addDemoKey(store: Store, plan: Plan, now: number): Promise<void> {
   if ((await store.findKeyRecord(demoKeyId(plan))) !== undefined) return
-  await store.addKey(
-    {
-      id: demoKeyId(plan),
-      name: `Demo ${plan}`,
-      plan,
-      limits: DEMO_LIMITS[plan],
-      permissions: plan === 'enterprise' ? PERMISSIONS : DEFAULT_PERMISSIONS,
-      createdAt: now,
-    },
-    toStoredSecret(DEMO_SECRETS[plan], now),
-    { at: now, actor: 'petstore serve --demo' },
+  const key = {
+    id: demoKeyId(plan),
+    name: `Demo ${plan}`,
+    plan,
+    limits: DEMO_LIMITS[plan],
+    permissions: plan === 'enterprise' ? PERMISSIONS : DEFAULT_PERMISSIONS,
+    createdAt: now,
+  }
+  const secret = toStoredSecret(DEMO_SECRETS[plan], now)
+  await store.runKeyCommand(
+    { type: 'operator', name: 'petstore serve --demo' },
+    { type: 'create', key, secret },
+    now,
   )
 }
 

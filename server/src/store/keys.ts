@@ -12,15 +12,16 @@ import {
   type StoredSecret,
   toKeyRow,
 } from '../core/keys/api-key.ts'
+import { type KeyActor, type KeyCommand, requireAllowed } from '../core/keys/key-command.ts'
 import {
-  type KeyCommand,
-  type KeyEdit,
-  requireAllowed,
-  requireRemainingManager,
-} from '../core/keys/key-command.ts'
-import type { AuditStamp, KeyAction, KeyRecord, KeyStore } from '../core/keys/key-store.ts'
+  type AuditStamp,
+  KEY_AUDIT_ENTRY,
+  type KeyAction,
+  type KeyRecord,
+  type KeyStore,
+} from '../core/keys/key-store.ts'
 import { MAX_SECRETS, type StoredPairingCode } from '../core/keys/pairing.ts'
-import { columnsOf } from '../core/values/field.ts'
+import { columnsOf, MAX_INT64 } from '../core/values/field.ts'
 import { type RowOf, rowReader, rowValues } from './record-rows.ts'
 import {
   inLongSession,
@@ -42,9 +43,19 @@ const SELECTED_KEY = KEY_COLUMNS.map((column) => `keys.${column}`).join(', ')
 const readKey = rowReader(KEY_ROW)
 const keyValues = rowValues(KEY_ROW)
 
+interface KeyGroupRow extends RowOf<'keys', 'revoked_at' | 'paused_at' | 'expires_at'> {
+  readonly plan: Plan
+  readonly keys: bigint
+}
+const { revokedAt, pausedAt, expiresAt } = KEY_ROW
+const readKeyTimes = rowReader({ revokedAt, pausedAt, expiresAt })
+
 const SECRET_COLUMNS = Object.keys(columnsOf(STORED_SECRET))
 const readSecret = rowReader(STORED_SECRET)
 const secretValues = rowValues(STORED_SECRET)
+
+const AUDIT_COLUMNS = Object.keys(columnsOf(KEY_AUDIT_ENTRY)).join()
+const readAuditEntry = rowReader(KEY_AUDIT_ENTRY)
 
 /**
  * Audit rows are not always committed in the order of their ids. Readers therefore start this many ids earlier, so that they
@@ -58,28 +69,18 @@ export function keyMethods(database: SqlDatabase, clock?: StoreClock): KeyStore 
   const order = `created_at, ${database.dialect.apiKeyOrderColumn}`
 
   /** Locks the target, the actor and every key that manages keys. */
-  const lockForCommand = async (session: LongSession, targetId: string, actorId: string) => {
+  const lockForCommand = async (session: LongSession, targetId: string, actor: KeyActor) => {
+    const actorId = actor.type === 'key' ? actor.id : targetId
     const condition = `id = $1 OR id = $2 OR permissions LIKE '%keys%'`
     const locked = await lockKeys(database, session, condition, targetId, actorId)
     return {
-      actor: locked.find(({ id }) => id === actorId),
+      actor: actor.type === 'key' ? locked.find(({ id }) => id === actorId) : undefined,
       target: locked.find(({ id }) => id === targetId),
       managers: locked.filter(({ permissions }) => permissions.includes('keys')),
     }
   }
 
-  const runAsOperator = (command: KeyEdit, stamp: AuditStamp) =>
-    inTransaction(database, async (session) => {
-      const locked = await lockForCommand(session, command.keyId, command.keyId)
-      requireRemainingManager(command, locked, stamp.at)
-      await runStatements(session, commandStatements(command, locked.target, stamp))
-    })
-
   return {
-    addKey: async (key, secret, stamp) => {
-      await database.commit(createStatements(key, secret, stamp))
-    },
-
     findKey: (hash) => findKey(database, hash),
 
     listSecretHashes: async (after) => {
@@ -98,13 +99,15 @@ export function keyMethods(database: SqlDatabase, clock?: StoreClock): KeyStore 
     },
 
     countActiveKeys: async (now) => {
-      const rows = await database.rows<{ plan: Plan; keys: bigint }>(
-        `SELECT plan, count(*) AS keys FROM keys
-        WHERE revoked_at IS NULL AND paused_at IS NULL AND (expires_at IS NULL OR expires_at > $1) GROUP BY plan`,
-        now,
+      // One row for all keys with the same state. `keyState` decides which of them are active.
+      const rows = await database.rows<KeyGroupRow>(
+        `SELECT plan, min(revoked_at) AS revoked_at, min(paused_at) AS paused_at, expires_at, count(*) AS keys
+        FROM keys GROUP BY plan, revoked_at IS NULL, paused_at IS NULL, expires_at`,
       )
       const counts: Record<Plan, number> = { free: 0, pro: 0, business: 0, enterprise: 0 }
-      for (const { plan, keys } of rows) counts[plan] = Number(keys)
+      for (const { plan, keys, ...row } of rows) {
+        if (keyState(readKeyTimes(row), now) === 'active') counts[plan] += Number(keys)
+      }
       return counts
     },
 
@@ -123,27 +126,12 @@ export function keyMethods(database: SqlDatabase, clock?: StoreClock): KeyStore 
 
     findKeyRecord: async (keyId) => (await readRecords(database, database, 'WHERE id = $1', keyId))[0],
 
-    changeKey: (keyId, change, stamp) => runAsOperator({ type: 'change', keyId, change }, stamp),
-
-    rotateKey: async (keyId, secret, earlierSecretsEndAt, stamp) => {
-      await database.commit([
-        lockKey(database, keyId),
-        ...rotateStatements(keyId, secret, earlierSecretsEndAt, stamp),
-      ])
-    },
-
-    revokeKey: (keyId, stamp) => runAsOperator({ type: 'revoke', keyId }, stamp),
-
-    addPairingCode: async (keyId, code, stamp) => {
-      await database.commit([lockKey(database, keyId), ...pairingCodeStatements(keyId, code, stamp)])
-    },
-
-    runKeyCommand: (actorId, command, at) =>
+    runKeyCommand: (actor, command, at) =>
       inTransaction(database, async (session) => {
         const keyId = command.type === 'create' ? command.key.id : command.keyId
-        const locked = await lockForCommand(session, keyId, actorId)
-        requireAllowed(command, locked, at)
-        const stamp = { at, actor: actorName(locked.actor) }
+        const locked = await lockForCommand(session, keyId, actor)
+        requireAllowed(actor, command, locked, at)
+        const stamp = { at, actor: actor.type === 'key' ? keyActorName(locked.actor) : actor.name }
         await runStatements(session, commandStatements(command, locked.target, stamp))
         return readRecord(database, session, keyId)
       }),
@@ -183,7 +171,7 @@ export function keyMethods(database: SqlDatabase, clock?: StoreClock): KeyStore 
             MAX_SECRETS - 1,
           ),
           insertSecret(keyId, secret),
-          insertAudit({ at, actor: actorName(key) }, 'pair', keyId, `with a code of ${createdBy}`),
+          insertAudit({ at, actor: keyActorName(key) }, 'pair', keyId, `with a code of ${createdBy}`),
         ])
         return readRecord(database, session, keyId)
       }),
@@ -204,17 +192,14 @@ export function keyMethods(database: SqlDatabase, clock?: StoreClock): KeyStore 
       return liftedBans !== 0
     },
 
-    listAudit: async () => {
-      const rows = await database.rows<RowOf<'audit'> & { readonly action: KeyAction }>(
-        'SELECT at, actor, action, key_id, detail FROM audit ORDER BY id',
+    listKeyAudit: async (keyId, limit, before) => {
+      const rows = await database.rows<object>(
+        `SELECT ${AUDIT_COLUMNS} FROM audit WHERE key_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3`,
+        keyId,
+        before ?? MAX_INT64,
+        limit,
       )
-      return rows.map(({ at, actor, action, key_id, detail }) => ({
-        at: Number(at),
-        actor,
-        action,
-        keyId: key_id,
-        detail,
-      }))
+      return rows.map(readAuditEntry)
     },
   }
 }
@@ -302,12 +287,8 @@ async function lockKeys(
   return rows.map((row) => fromKeyRow(readKey(row)))
 }
 
-function lockKey({ dialect }: SqlDatabase, keyId: string): Statement {
-  return statement(`SELECT id FROM keys WHERE id = $1 ${dialect.forUpdate}`, keyId)
-}
-
 /** The name of a key in the audit log. */
-function actorName(key: ApiKey | undefined): string {
+function keyActorName(key: ApiKey | undefined): string {
   if (key === undefined) throw new Error('the key that makes this change does not exist')
   return `${key.name} (${key.id})`
 }

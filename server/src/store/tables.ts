@@ -19,6 +19,9 @@ export interface TableTerms extends Readonly<Dialect['types']> {
 const UNAPPLIED_THRESHOLDS_INDEX =
   'CREATE INDEX unapplied_thresholds ON categories (id) WHERE threshold_change IS NOT NULL'
 
+/** Serves pages of the audit log of one key. */
+const AUDIT_INDEX = 'CREATE INDEX audit_by_key ON audit (key_id, id)'
+
 /** See steady-clock.ts. On PostgreSQL, each machine has a row for each of its starts. */
 const clocksTable = ({ integer, text, plainTable }: TableTerms) => `
   CREATE TABLE clocks (
@@ -116,6 +119,7 @@ const keyTables = ({
     key_id ${bytewiseText} NOT NULL,
     detail ${text} NOT NULL
   ) ${plainTable};
+  ${AUDIT_INDEX};
 `
 
 const limitTables = ({ integer, text, bytewiseText, keyedTable, hotTable }: TableTerms) => `
@@ -218,5 +222,6 @@ export const sharedUpgrade = (terms: TableTerms) => `
   ALTER TABLE webhook_attempts ADD COLUMN is_parked ${terms.boolean};
   ALTER TABLE categories ADD COLUMN threshold_change ${terms.text};
   ${UNAPPLIED_THRESHOLDS_INDEX};
+  ${AUDIT_INDEX};
   DROP INDEX IF EXISTS stock_low;
 `

@@ -6,6 +6,7 @@ import { toStoredSecret } from '../../src/core/keys/api-key.ts'
 import { DAY } from '../../src/core/values/clock.ts'
 import { prepareDemo } from '../../src/service/demo.ts'
 import { openStore } from '../../src/store/open-store.ts'
+import { operatorOf } from '../support/operator.ts'
 import { createTestDatabase } from '../support/test-database.ts'
 import { ON_BOTH } from './shop.ts'
 
@@ -47,7 +48,12 @@ test.each(ON_BOTH)(
 
       // A rotation deletes the public secret of a key, but the store stays a demo.
       const stamp = { at: Date.now(), actor: 'test' }
-      await store.rotateKey('key_demo_free', toStoredSecret('pst_live_other', Date.now()), 0, stamp)
+      await operatorOf(store).rotateKey(
+        'key_demo_free',
+        toStoredSecret('pst_live_other', Date.now()),
+        0,
+        stamp,
+      )
       await prepareDemo(store, Date.now())
       expect(await store.countPets()).toBe(25)
     } finally {

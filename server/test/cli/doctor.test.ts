@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PLAN_LIMITS, toStoredSecret } from '../../src/core/keys/api-key.ts'
 import { openStore } from '../../src/store/open-store.ts'
+import { operatorOf } from '../support/operator.ts'
 import { petstore } from './petstore.ts'
 
 let cwd: string
@@ -20,7 +21,7 @@ const makeDatabase = async () => {
   const store = await openStore(`sqlite:${path}`, { tables: 'migrate' })
   const key = { id: 'key_a', name: 'a', plan: 'free' as const, permissions: [], createdAt: 1 }
   const act = { at: Date.now(), actor: 'test' }
-  await store.addKey({ ...key, limits: PLAN_LIMITS.free }, toStoredSecret('x', 1), act)
+  await operatorOf(store).addKey({ ...key, limits: PLAN_LIMITS.free }, toStoredSecret('x', 1), act)
   await store.close()
 }
 

@@ -13,25 +13,15 @@ const cli = (...args: string[]) => petstore([...args, '--database-url', `sqlite:
 const list = (key: string) => service.call('GET', '/inventory', { key })
 
 describe('keys, while the service runs', () => {
-  test('a created key works, a rotated one with both secrets, a revoked one no longer', async () => {
-    const made = await cli('keys', 'create', '--name', 'live', '--plan', 'free')
-    const first = made.stdout.trim()
-    await until(async () => (await list(first)).status === 200)
-
-    const second = (await cli('keys', 'rotate', 'live', '--grace', '1h')).stdout.trim()
-    await until(async () => (await list(second)).status === 200)
-    expect((await list(first)).status).toBe(200)
-
-    const third = (await cli('keys', 'rotate', 'live', '--grace', '0s')).stdout.trim()
-    await until(async () => (await list(second)).status === 401)
-    expect((await list(third)).status).toBe(200)
-
+  test('a created key works, a revoked one no longer', async () => {
+    const key = (await cli('keys', 'create', '--name', 'live', '--plan', 'free')).stdout.trim()
+    await until(async () => (await list(key)).status === 200)
     await cli('keys', 'revoke', 'live', '--yes')
-    await until(async () => (await list(third)).status === 401)
-    expect((await list(third)).error.message).toContain('revoked')
+    await until(async () => (await list(key)).status === 401)
+    expect((await list(key)).error.message).toContain('revoked')
   })
 
-  test('a key without permissions can read and its updates are 403, until it is changed', async () => {
+  test('a key without permissions can read, and its updates are 403', async () => {
     const made = await cli('keys', 'create', '--name', 'viewer', '--plan', 'free', '--may', 'none')
     const key = made.stdout.trim()
     expect((await list(key)).status).toBe(200)
@@ -40,33 +30,21 @@ describe('keys, while the service runs', () => {
     expect([refused.status, refused.error.code]).toEqual([403, 'forbidden'])
     expect((await service.setQuantity(1n, 'broken', { key })).status).toBe(403)
     expect(await service.contents()).toEqual(before)
-
-    const advice = /\(petstore (keys change key_\w+ --may stock)\)$/.exec(refused.error.message)?.[1] ?? ''
-    expect((await cli(...advice.split(' '))).exitCode).toBe(0)
-    const update = () => service.setQuantity(1n, '{"quantity": 99}', { key })
-    await until(async () => (await update()).status === 200)
-    await cli('keys', 'change', 'viewer', '--may', 'none')
-    await until(async () => (await update()).status === 403)
-    await cli('keys', 'change', 'viewer', '--plan', 'pro')
-    await until(async () => (await list(key)).headers.get('X-RateLimit-Limit') === '300')
   })
 
-  test('a lifted ban ends within a second', async () => {
+  test('a banned key is listed as banned', async () => {
     const args = ['--plan', 'enterprise', '--per-minute', '3', '--per-day', '1000']
     const key = (await cli('keys', 'create', '--name', 'eager', ...args)).stdout.trim()
     for (let sent = 0; sent < 8; sent++) await list(key)
     expect((await list(key)).error.code).toBe('key_banned')
     await until(async () => (await cli('keys', 'list')).stdout.includes('banned until'))
-
-    expect((await cli('keys', 'unban', 'eager')).exitCode).toBe(0)
-    await until(async () => (await list(key)).error.code !== 'key_banned')
   })
 
   test('the secret appears in no table and no output except the one that prints it', async () => {
     const key = (await cli('keys', 'create', '--name', 'quiet', '--plan', 'free')).stdout.trim()
     await list(key)
     await Bun.sleep(100)
-    const outputs = await Promise.all([cli('keys', 'list', '--json'), cli('keys', 'show', 'quiet')])
+    const outputs = await Promise.all([cli('keys', 'list', '--json'), cli('keys', 'list')])
     for (const { stdout, stderr } of outputs) expect(stdout + stderr).not.toContain(key)
     for (const file of ['', '-wal']) {
       expect(Buffer.from(await Bun.file(service.databasePath + file).arrayBuffer()).includes(key)).toBe(false)

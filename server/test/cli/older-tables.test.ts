@@ -59,14 +59,7 @@ describe.each([
   test.each([
     'keys list',
     'keys create --name a --plan free',
-    'keys show a',
-    'keys rotate a',
     'keys revoke a --yes',
-    'keys change a --may none',
-    'keys unban a',
-    'keys pause a',
-    'keys resume a',
-    'keys pair a',
     'history prune --keep 1 --yes',
     'export',
     'backup copy.db',
@@ -126,8 +119,7 @@ test('a SQLite file with tables of another program is left alone by petstore imp
 test('a missing SQLite file is created only by serve, import and migrate; other commands print its path', async () => {
   const commands = [
     ...['export', 'history prune --keep 1 --yes', 'keys create --name a --plan free', 'keys list'],
-    ...['keys show a', 'keys rotate a', 'keys change a --may none', 'keys revoke a --yes', 'keys unban a'],
-    ...['backup copy.db', 'restore --new-identity', 'copy --to sqlite:fresh.db'],
+    ...['keys revoke a --yes', 'backup copy.db', 'restore --new-identity', 'copy --to sqlite:fresh.db'],
   ]
   const outcomes = await Promise.all(
     commands.map((command) =>

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createSecret, toStoredSecret } from '../../src/core/keys/api-key.ts'
+import { operatorOf } from '../support/operator.ts'
 import { standingOf } from '../support/standing.ts'
 import { START, TestService } from '../support/test-service.ts'
 
@@ -89,7 +90,7 @@ describe('from an address that has used up its anonymous requests', () => {
     await useUpAddress()
     const secret = createSecret('production')
     const act = { at: service.now, actor: 'test' }
-    await service.store.rotateKey(id, toStoredSecret(secret, service.now), service.now, act)
+    await operatorOf(service.store).rotateKey(id, toStoredSecret(secret, service.now), service.now, act)
     expect((await list(secret)).status).toBe(200)
   })
 
@@ -115,7 +116,7 @@ describe('from an address that has used up its anonymous requests', () => {
     await useUpAddress()
     const act = { at: service.now, actor: 'test' }
     const next = toStoredSecret(createSecret('production'), service.now)
-    await service.store.rotateKey(id, next, service.now, act)
+    await operatorOf(service.store).rotateKey(id, next, service.now, act)
     service.now += TRUSTED_FOR_MS
     for (let sent = 0; sent < 5; sent++) expect((await list(secret)).status).toBe(429)
     expect(lookUps).toBe(2)
@@ -124,7 +125,7 @@ describe('from an address that has used up its anonymous requests', () => {
   test('a revoked key causes no more lookups than an active one', async () => {
     const { id, secret } = await service.createKey('pro')
     expect((await list(secret)).status).toBe(200)
-    await service.store.revokeKey(id, { at: service.now, actor: 'test' })
+    await operatorOf(service.store).revokeKey(id, { at: service.now, actor: 'test' })
     await useUpAddress()
     service.now += TRUSTED_FOR_MS
     for (let sent = 0; sent < 5; sent++) expect((await list(secret)).status).toBe(429)

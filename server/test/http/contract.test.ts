@@ -5,6 +5,7 @@ import { createSecret, hashSecret } from '../../src/core/keys/api-key.ts'
 import { createPairingCode, toStoredPairingCode } from '../../src/core/keys/pairing.ts'
 import { addWebhook } from '../support/add-webhook.ts'
 import { documentedResponses } from '../support/contract-check.ts'
+import { operatorOf } from '../support/operator.ts'
 import { type Answer, type CallOptions, TestService } from '../support/test-service.ts'
 
 /** A key whose lookup fails in the broken service: this fails operations that need nothing else from the store. */
@@ -98,6 +99,7 @@ const REQUESTS: Readonly<Record<string, GoodRequest>> = {
   listKeyNames: { method: 'GET', path: '/keys/names' },
   createKey: { method: 'POST', path: '/keys', body: '{"name": "Anna", "plan": "pro"}' },
   getKey: { method: 'GET', path: '/keys/key_1' },
+  listKeyAudit: { method: 'GET', path: '/keys/key_1/audit' },
   updateKey: { method: 'PATCH', path: '/keys/key_1', body: '{"name": "Anna"}' },
   revokeKey: { method: 'DELETE', path: '/keys/key_77' },
   rotateKey: { method: 'POST', path: '/keys/key_1/rotate', body: '{}' },
@@ -114,7 +116,7 @@ async function newPairingCode({ store, now }: TestService): Promise<string> {
   const [record] = await store.listKeys()
   const code = createPairingCode()
   const stamp = { at: now, actor: 'test' }
-  await store.addPairingCode(record?.key.id ?? '', toStoredPairingCode(code, now), stamp)
+  await operatorOf(store).addPairingCode(record?.key.id ?? '', toStoredPairingCode(code, now), stamp)
   return code
 }
 

@@ -5,6 +5,7 @@ import { KeyRing } from '../../src/core/keys/key-ring.ts'
 import { EventHub } from '../../src/core/stock/event-hub.ts'
 import { EventStreams } from '../../src/http/event-streams.ts'
 import { EventReader } from '../support/event-reader.ts'
+import { operatorOf } from '../support/operator.ts'
 import { removePet } from '../support/remove-pet.ts'
 import { standingOf } from '../support/standing.ts'
 import { TestService } from '../support/test-service.ts'
@@ -267,7 +268,7 @@ describe('GET /inventory/events', () => {
     const { id, secret } = await service.createKey('pro')
     const ending = await followFromNow({ key: secret })
     const staying = await followFromNow()
-    await service.store.revokeKey(id, { at: Date.now(), actor: 'test' })
+    await operatorOf(service.store).revokeKey(id, { at: Date.now(), actor: 'test' })
     await ending.until(() => ending.ended !== undefined)
     expect(ending.ended).toBe('closed')
     expect(staying.ended).toBeUndefined()
@@ -279,7 +280,7 @@ describe('GET /inventory/events', () => {
     const { id, secret } = await service.createKey('pro')
     const reader = await followFromNow({ key: secret })
     const at = Date.now()
-    await service.store.changeKey(id, { expiresAt: at + 200 }, { at, actor: 'test' })
+    await operatorOf(service.store).changeKey(id, { expiresAt: at + 200 }, { at, actor: 'test' })
     await reader.until(() => reader.ended === 'closed')
   })
 })

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createPairingCode, toStoredPairingCode } from '../../src/core/keys/pairing.ts'
+import { auditOf, operatorOf } from '../support/operator.ts'
 import { standingOf } from '../support/standing.ts'
 import { TestService } from '../support/test-service.ts'
 
@@ -42,8 +43,8 @@ describe('pairing', () => {
     expect([key.id, key.secrets.length]).toEqual([id, 2])
     expect(added).not.toBe(secret)
     for (const each of [secret, added]) expect((await read(each)).status).toBe(200)
-    const entry = (await service.store.listAudit()).at(-1)
-    expect(entry).toMatchObject({ action: 'pair', keyId: id, actor: `pro key (${id})` })
+    const entry = (await auditOf(service.store, id)).at(-1)
+    expect(entry).toMatchObject({ action: 'pair', actor: `pro key (${id})` })
   })
 
   test.each([
@@ -58,7 +59,7 @@ describe('pairing', () => {
   test('accepts letters that look like digits', async () => {
     const { id } = await service.createKey('pro')
     const code = toStoredPairingCode('01ABCDEF', service.now)
-    await service.store.addPairingCode(id, code, { at: service.now, actor: 'test' })
+    await operatorOf(service.store).addPairingCode(id, code, { at: service.now, actor: 'test' })
     expect((await pair('oLabcdef')).status).toBe(200)
   })
 
@@ -137,7 +138,7 @@ describe('pairing', () => {
     expect(
       JSON.stringify(rows, (_, value) => (typeof value === 'bigint' ? String(value) : value)),
     ).not.toContain(code)
-    expect(JSON.stringify(await service.store.listAudit())).not.toContain(code)
+    expect(JSON.stringify((await auditOf(service.store, id)).map(({ detail }) => detail))).not.toContain(code)
   })
 })
 

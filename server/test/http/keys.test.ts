@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type ApiKey, createKeyId, PERMISSIONS } from '../../src/core/keys/api-key.ts'
+import { operatorOf } from '../support/operator.ts'
 import { type Answer, TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
 
@@ -43,8 +44,16 @@ const create = async (body: object, key?: string) =>
   issuedIn(await send('POST', '/keys', { name: 'Anna', plan: 'pro', ...body }, key))
 const read = (key: string) => service.call('GET', '/inventory', { key })
 const refusal = ({ status, error }: Answer) => [status, error.code]
-const audit = async (keyId: string) =>
-  (await service.store.listAudit()).filter((entry) => entry.keyId === keyId)
+interface WireAuditEntry {
+  readonly id: number
+  readonly at: string
+  readonly actor: string
+  readonly action: string
+  readonly detail: string
+}
+/** The audit log of a key, newest entry first. */
+const auditPage = async (keyId: string, query = '', key?: string) =>
+  (await send('GET', `/keys/${keyId}/audit${query}`, undefined, key)).json as WireAuditEntry[]
 
 /** A manager of keys that is weaker than the key of the service. */
 const manager = (overrides: Partial<ApiKey> = {}) =>
@@ -231,18 +240,41 @@ describe('keys over HTTP', () => {
     await send('PATCH', `/keys/${id}`, { paused: true }, owner.secret)
     await send('POST', `/keys/${id}/rotate`, {}, owner.secret)
     await send('DELETE', `/keys/${id}`, undefined, owner.secret)
-    const entries = await audit(id)
+    const entries = await auditPage(id)
     expect(entries.map(({ action }) => action)).toEqual([
-      'create',
+      'revoke',
+      'rotate',
       'change',
       'create pairing code',
       'change',
-      'rotate',
-      'revoke',
+      'create',
     ])
     expect(new Set(entries.map(({ actor }) => actor))).toEqual(new Set([`Olga (${owner.id})`]))
-    expect(entries[1]?.detail).toBe('name: "Anna" → "Bert"')
-    expect(entries[3]?.detail).toBe('paused: no → yes')
+    expect(entries[2]?.detail).toBe('paused: no → yes')
+    expect(entries[4]?.detail).toBe('name: "Anna" → "Bert"')
+    expect(entries[4]?.at).toBe(new Date(service.now).toISOString())
+  })
+
+  test('the audit log of a key comes in pages, newest entry first, without entries of other keys', async () => {
+    const { id } = await create({ name: 'One' })
+    for (const name of ['Two', 'Three', 'Four']) {
+      await send('PATCH', `/keys/${id}`, { name })
+      await create({ name })
+    }
+    const newest = await send('GET', `/keys/${id}/audit?limit=2`)
+    const [, next = ''] = /^<\/v1(.*)>; rel="next"$/.exec(newest.headers.get('Link') ?? '') ?? []
+    const oldest = await send('GET', next)
+    const detailsIn = (answer: Answer) => (answer.json as WireAuditEntry[]).map(({ detail }) => detail)
+    expect(detailsIn(newest)).toEqual(['name: "Three" → "Four"', 'name: "Two" → "Three"'])
+    expect(detailsIn(oldest)).toEqual(['name: "One" → "Two"', expect.stringContaining('pro, 300 a minute')])
+    expect(oldest.headers.get('Link')).toBeNull()
+    expect(refusal(await send('GET', `/keys/${id}/audit?cursor=none`))).toEqual([400, 'invalid_request'])
+    expect(refusal(await send('GET', '/keys/key_404/audit'))).toEqual([404, 'not_found'])
+  })
+
+  test('the audit log of any key, also its own, needs the permission keys', async () => {
+    const { id, secret } = await create({ permissions: ['stock', 'orders', 'pets', 'webhooks'] })
+    expect(refusal(await send('GET', `/keys/${id}/audit`, undefined, secret))).toEqual([403, 'forbidden'])
   })
 })
 
@@ -330,7 +362,7 @@ describe('a key grants no more than it has', () => {
       expect(answer.error.message).toContain('"webhooks"')
     }
     expect(await service.store.findKeyRecord(stronger.id)).toEqual(before)
-    expect((await audit(stronger.id)).map(({ action }) => action)).toEqual(['create'])
+    expect((await auditPage(stronger.id)).map(({ action }) => action)).toEqual(['create'])
   })
 
   test('it gets no secret of a key with higher limits, but may pause and revoke it', async () => {
@@ -362,11 +394,12 @@ describe('a key grants no more than it has', () => {
   test('a manager that lost its permission a moment ago changes nothing', async () => {
     const { id } = await manager()
     const other = await service.createKey('free', { permissions: [] })
-    const run = () => service.store.runKeyCommand(id, { type: 'revoke', keyId: other.id }, service.now)
+    const command = { type: 'revoke', keyId: other.id } as const
+    const run = () => service.store.runKeyCommand({ type: 'key', id }, command, service.now)
     const stamp = { at: service.now, actor: 'test' }
-    await service.store.changeKey(id, { permissions: ['stock'] }, stamp)
+    await operatorOf(service.store).changeKey(id, { permissions: ['stock'] }, stamp)
     await expect(run()).rejects.toThrow('it needs the permission "keys"')
-    await service.store.changeKey(id, { permissions: ['keys'], paused: true }, stamp)
+    await operatorOf(service.store).changeKey(id, { permissions: ['keys'], paused: true }, stamp)
     await expect(run()).rejects.toThrow('this key is paused')
     expect((await service.store.findKeyRecord(other.id))?.key.revokedAt).toBeUndefined()
   })

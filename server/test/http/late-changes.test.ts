@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { type ApiKey, toStoredSecret } from '../../src/core/keys/api-key.ts'
+import { operatorOf } from '../support/operator.ts'
 import { RawConnection } from '../support/raw-connection.ts'
 import { TestService } from '../support/test-service.ts'
 
@@ -22,15 +23,15 @@ const CHANGES: readonly (readonly [
   status: number,
   change: (id: string) => Promise<unknown>,
 ])[] = [
-  ['is revoked', 401, (id) => service.store.revokeKey(id, act())],
-  ['is paused', 401, (id) => service.store.changeKey(id, { paused: true }, act())],
+  ['is revoked', 401, (id) => operatorOf(service.store).revokeKey(id, act())],
+  ['is paused', 401, (id) => operatorOf(service.store).changeKey(id, { paused: true }, act())],
   ['expires', 401, async () => (service.now += LIFE_MS)],
   [
     'gets another secret',
     401,
-    (id) => service.store.rotateKey(id, toStoredSecret('another', service.now), 0, act()),
+    (id) => operatorOf(service.store).rotateKey(id, toStoredSecret('another', service.now), 0, act()),
   ],
-  ['loses the permission', 403, (id) => service.store.changeKey(id, { permissions: [] }, act())],
+  ['loses the permission', 403, (id) => operatorOf(service.store).changeKey(id, { permissions: [] }, act())],
 ]
 
 const temporaryKey = (overrides: Partial<ApiKey> = {}) =>

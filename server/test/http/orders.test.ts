@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { operatorOf } from '../support/operator.ts'
 import { type Answer, type CallOptions, TestService } from '../support/test-service.ts'
 
 const OPEN = '9007199254740993'
@@ -388,7 +389,7 @@ describe('createdBy and closedBy', () => {
       const { json } = await service.call('GET', `/store/orders/${id}`)
       expect(json).toMatchObject({ createdBy: anna.id, closedBy: bob.id })
     }
-    await service.store.revokeKey(anna.id, { at: service.now, actor: 'test' })
+    await operatorOf(service.store).revokeKey(anna.id, { at: service.now, actor: 'test' })
     const names = await service.call('GET', '/keys/names?limit=1000', byBob)
     expect(names.json).toEqual(
       expect.arrayContaining([

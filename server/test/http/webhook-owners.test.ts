@@ -27,6 +27,12 @@ async function createOwned(): Promise<{ id: number; owner: { id: string; secret:
 
 const HOUR = 3_600_000
 
+interface WireAuditEntry {
+  readonly actor: string
+  readonly action: string
+  readonly detail: string
+}
+
 test.each<[string, (keyId: string) => Promise<unknown>, (keyId: string) => Promise<unknown>, string]>([
   [
     'paused',
@@ -87,28 +93,39 @@ test('the webhook of a revoked key can be taken over by a key that manages keys'
   await until(() => desk.receiver.all.length === 1)
 })
 
-test('the changes of a webhook are in the audit of its key', async () => {
+test('the changes of a webhook are in the audit of its key, with details for keys that may read webhooks', async () => {
   const { id, owner } = await createOwned()
   await send('PATCH', `/webhooks/${id}`, owner.secret, { paused: true })
   await desk.sent('POST', `/webhooks/${id}/rotate-secret`)
   const takenOver = (await desk.sent('POST', `/webhooks/${id}/take-over`)).json as Shown
   await desk.service.call('DELETE', `/webhooks/${id}`)
-  const audit = (await desk.service.store.listAudit()).filter(({ detail }) =>
-    detail.includes(`webhook ${id} `),
-  )
+  const auditOf = async (keyId = '', key = desk.service.key) => {
+    const entries = (await send('GET', `/keys/${keyId}/audit`, key)).json as WireAuditEntry[]
+    return entries.filter(({ action }) => action.includes('webhook')).reverse()
+  }
   const byOwner = expect.stringContaining(`(${owner.id})`)
   const byOther = expect.stringContaining(`(${takenOver.createdBy})`)
-  expect(audit.map(({ keyId, actor, action }) => [keyId, actor, action])).toEqual([
-    [owner.id, byOwner, 'create webhook'],
-    [owner.id, byOwner, 'change webhook'],
-    [owner.id, byOther, 'rotate webhook secret'],
-    [owner.id, byOther, 'take over webhook'],
-    [takenOver.createdBy, byOther, 'take over webhook'],
-    [takenOver.createdBy, byOther, 'remove webhook'],
+  const ownerAudit = await auditOf(owner.id)
+  const otherAudit = (await auditOf(takenOver.createdBy)).slice(-2)
+  expect([...ownerAudit, ...otherAudit].map(({ actor, action }) => [actor, action])).toEqual([
+    [byOwner, 'create webhook'],
+    [byOwner, 'change webhook'],
+    [byOther, 'rotate webhook secret'],
+    [byOther, 'take over webhook'],
+    [byOther, 'take over webhook'],
+    [byOther, 'remove webhook'],
   ])
-  expect(audit[1]?.detail).toEndWith(': paused: no → yes')
+  expect(ownerAudit[1]?.detail).toEndWith(': paused: no → yes')
   // The path of the url may contain a secret.
-  for (const { detail } of audit) expect(detail).not.toContain('/hook')
+  for (const { detail } of [...ownerAudit, ...otherAudit]) {
+    expect(detail).toContain(`webhook ${id} `)
+    expect(detail).not.toContain('/hook')
+  }
+  const manager = await desk.service.createKey('pro', { permissions: ['keys'] })
+  const hidden = await auditOf(owner.id, manager.secret)
+  expect(hidden.map(({ action, detail }) => [action, detail])).toEqual(
+    ownerAudit.map(({ action }) => [action, '']),
+  )
 })
 
 test('a new key has no permission for webhooks unless it is granted', () => {

@@ -46,15 +46,12 @@ describe('the command line on PostgreSQL', () => {
     expect(await run('import', 'more.csv')).toContain('1 changed')
   })
 
-  test('creates, lists, changes, rotates and revokes keys', async () => {
+  test('creates, lists and revokes keys', async () => {
     const secret = (await run('keys', 'create', '--name', 'Till', '--plan', 'free')).trim()
     expect(secret).toStartWith('pst_live_')
     expect(await run('keys', 'list')).toContain('Till')
-    expect(await run('keys', 'change', 'Till', '--may', 'none', '--expires', '9d')).toContain('pets → none')
-    expect(await run('keys', 'change', 'Till', '--expires', 'never')).toContain('→ never')
-    expect((await run('keys', 'rotate', 'Till')).trim()).not.toBe(secret)
     await run('keys', 'revoke', 'Till', '--yes')
-    expect(await run('keys', 'show', 'Till')).toContain('revoked')
+    expect(await run('keys', 'list')).toContain('revoked')
   })
 
   test('checks the database, and reports why it cannot be reached', async () => {

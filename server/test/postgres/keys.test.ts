@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { PERMISSIONS } from '../../src/core/keys/api-key.ts'
 import { openStore } from '../../src/store/open-store.ts'
+import { operatorOf } from '../support/operator.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
 import { until } from '../support/until.ts'
 import { startInstances, stockUp } from './shop.ts'
@@ -64,8 +65,12 @@ describe('keys of two instances on one PostgreSQL', () => {
       ])
       expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409])
       // The owner manages keys again for the next round.
-      await store.changeKey(own.key.id, { permissions: PERMISSIONS }, { at: Date.now(), actor: 'test' })
-      await store.revokeKey(other.key.id, { at: Date.now(), actor: 'test' })
+      await operatorOf(store).changeKey(
+        own.key.id,
+        { permissions: PERMISSIONS },
+        { at: Date.now(), actor: 'test' },
+      )
+      await operatorOf(store).revokeKey(other.key.id, { at: Date.now(), actor: 'test' })
       await until(async () => (await send(0, 'GET', '/keys', owner)).status === 200)
     }
     await store.close()

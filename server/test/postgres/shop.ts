@@ -7,6 +7,7 @@ import {
 } from '../../src/core/keys/api-key.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { serve } from '../cli/running-petstore.ts'
+import { operatorOf } from '../support/operator.ts'
 
 export const PET_IDS = [1, 2, 3, 4, 5]
 const ROOMY: Limits = { perMinute: 1_000_000_000, perDay: 1_000_000_000 }
@@ -31,7 +32,7 @@ export async function addKey(databaseUrl: string, limits: Limits): Promise<strin
   const store = await openStore(databaseUrl, { tables: 'migrate' })
   const secret = createSecret('production')
   const now = Date.now()
-  await store.addKey(
+  await operatorOf(store).addKey(
     { id: createKeyId(), name: 'Shop', plan: 'enterprise', limits, permissions: PERMISSIONS, createdAt: now },
     toStoredSecret(secret, now),
     { at: now, actor: 'test' },

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { PLAN_LIMITS } from '../../src/core/keys/api-key.ts'
 import { openStore } from '../../src/store/open-store.ts'
+import { operatorOf } from '../support/operator.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
 import { until } from '../support/until.ts'
 import { historyOf } from '../support/whole-store.ts'
@@ -147,7 +148,7 @@ describe('two instances on one PostgreSQL', () => {
     expect((await other.call('/inventory', secret)).status).toBe(200)
     const store = await openStore(database.url, { tables: 'migrate' })
     const newest = (await store.listKeys()).at(-1)?.key.id ?? ''
-    await store.revokeKey(newest, { at: Date.now(), actor: 'test' })
+    await operatorOf(store).revokeKey(newest, { at: Date.now(), actor: 'test' })
     await store.close()
     await Bun.sleep(1_000)
     for (const instance of instances) expect((await instance.call('/inventory', secret)).status).toBe(401)
@@ -160,7 +161,7 @@ describe('two instances on one PostgreSQL', () => {
     for (const instance of instances) expect(await permissionsAt(instance)).toContain('orders')
     const store = await openStore(database.url, { tables: 'migrate' })
     const newest = (await store.listKeys()).at(-1)?.key.id ?? ''
-    await store.changeKey(newest, { permissions: ['pets'] }, { at: Date.now(), actor: 'test' })
+    await operatorOf(store).changeKey(newest, { permissions: ['pets'] }, { at: Date.now(), actor: 'test' })
     await store.close()
     await Bun.sleep(1_000)
     for (const instance of instances) expect(await permissionsAt(instance)).toEqual(['pets'])

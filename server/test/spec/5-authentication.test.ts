@@ -118,6 +118,7 @@ const GOOD_REQUESTS: readonly GoodRequest[] = [
     status: 201,
   },
   { operationId: 'getKey', method: 'GET', path: '/keys/key_404', status: 404 },
+  { operationId: 'listKeyAudit', method: 'GET', path: '/keys/key_404/audit', status: 404 },
   {
     operationId: 'updateKey',
     method: 'PATCH',

@@ -7,6 +7,7 @@ import { SKIPPED_ID_COUNT } from '../../src/store/generated-ids.ts'
 import type { Store } from '../../src/store/store.ts'
 import { LATER } from '../core/limit-cases.ts'
 import { addOrders } from '../support/add-orders.ts'
+import { auditOf, operatorOf } from '../support/operator.ts'
 import { removePet } from '../support/remove-pet.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
@@ -67,14 +68,18 @@ async function fill(store: Store): Promise<void> {
   const act = { at: NOW, actor: 'anna' }
   const key = { name: 'Shop', plan: 'pro', permissions: DEFAULT_PERMISSIONS, createdAt: NOW } as const
   const limits = { perMinute: 300, perDay: 10_000 }
-  await store.addKey({ ...key, id: 'key_b', limits }, { hash: 'b', hint: 'b…', createdAt: NOW }, act)
-  await store.addKey(
+  await operatorOf(store).addKey(
+    { ...key, id: 'key_b', limits },
+    { hash: 'b', hint: 'b…', createdAt: NOW },
+    act,
+  )
+  await operatorOf(store).addKey(
     { ...key, id: 'key_a', limits, permissions: [] },
     { hash: 'a', hint: 'a…', createdAt: NOW },
     act,
   )
-  await store.rotateKey('key_a', { hash: 'a2', hint: 'a2…', createdAt: NOW + 1 }, NOW + 9, act)
-  await store.revokeKey('key_b', act)
+  await operatorOf(store).rotateKey('key_a', { hash: 'a2', hint: 'a2…', createdAt: NOW + 1 }, NOW + 9, act)
+  await operatorOf(store).revokeKey('key_b', act)
   const keeper = await store.openLimits(() => NOW, 0)
   for (let sent = 0; sent < 5; sent++) await keeper.admit('key_a', { perMinute: 2, perDay: 9 }, LATER)
   await keeper.save()
@@ -89,7 +94,7 @@ async function everything(store: Store): Promise<unknown> {
     orders: await Promise.all(ORDER_STATES.map((state) => store.listOrders({ state }, 99))),
     keys: await store.listKeys(),
     found: [await store.findKey('a'), await store.findKey('a2'), await store.findKey('b')],
-    acts: await store.listAudit(),
+    acts: [await auditOf(store, 'key_a'), await auditOf(store, 'key_b')],
     limits: await store.loadLimits(),
     usage: await store.listUsage('2026-01-01'),
     bans: await store.listBans(0),

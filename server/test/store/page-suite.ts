@@ -3,6 +3,7 @@ import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import type { PetStatus } from '../../src/core/stock/inventory.ts'
 import { historyMethods } from '../../src/store/history.ts'
 import type { Store } from '../../src/store/store.ts'
+import { operatorOf } from '../support/operator.ts'
 import { removePet } from '../support/remove-pet.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
@@ -26,7 +27,7 @@ const change = (petId: bigint, quantity: number, keyId = 'key_gone') => ({
 
 async function addKey(store: Store, id: string, name: string): Promise<void> {
   const limits = { perMinute: 1, perDay: 1 }
-  await store.addKey(
+  await operatorOf(store).addKey(
     { id, name, plan: 'pro', limits, permissions: [], createdAt: 1 },
     { hash: 'hash', hint: 'hint', createdAt: 1 },
     { at: 1, actor: 'test' },

@@ -173,7 +173,7 @@ export function authAndLimitSuite(request: GoodRequest): void {
       const { status: refused, error } = await send({ key: secret })
       expect([refused, error.code]).toEqual([403, 'forbidden'])
       expect(error.message).toContain(`it needs the permission "${permission}"`)
-      expect(error.message).toContain(`petstore keys change ${id} --may ${PERMISSIONS.join()}`)
+      expect(error.message).toContain(`PATCH /keys/${id} with "permissions": ${JSON.stringify(PERMISSIONS)}`)
       expect(await service.contents()).toEqual(before)
     })
 

@@ -21,6 +21,7 @@ import { DEFAULT_POSTGRES_SETTINGS } from '../../src/store/postgres/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { addOrders } from './add-orders.ts'
 import { checkAgainstContract } from './contract-check.ts'
+import { operatorOf } from './operator.ts'
 import type { TestDatabase } from './postgres-databases.ts'
 import { createTestDatabase } from './test-database.ts'
 import { historyOf, stockOf } from './whole-store.ts'
@@ -185,7 +186,7 @@ export class TestService {
     const secret = createSecret('production')
     const id = createKeyId()
     const limits = plan === 'enterprise' ? ROOMY : PLAN_LIMITS[plan]
-    await this.store.addKey(
+    await operatorOf(this.store).addKey(
       { id, name: `${plan} key`, plan, limits, permissions: PERMISSIONS, createdAt: this.now, ...overrides },
       toStoredSecret(secret, this.now),
       { at: this.now, actor: 'test' },

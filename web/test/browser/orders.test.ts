@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
+import { operatorOf } from '../../../server/test/support/operator.ts'
 import { axe } from '../support/axe.ts'
 import { makeOrder, type OrderDraft, orderRow, petsNamed, stateOf } from '../support/orders.ts'
 import { BROWSER_TEST_MS, JSON_HEADERS, signIn, useShop } from '../support/shop.ts'
@@ -101,7 +102,7 @@ test(
     const row = orderRow(page, id)
     await row.getByText(/^Made .* by enterprise key$/).waitFor()
     await service.call('DELETE', `/store/orders/${id}`, { key: anna.secret })
-    await service.store.revokeKey(anna.id, { at: service.now, actor: 'test' })
+    await operatorOf(service.store).revokeKey(anna.id, { at: service.now, actor: 'test' })
     await page.reload()
     await page.getByRole('button', { name: 'Cancelled', exact: true }).click()
     await orderRow(page, id)

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
+import { operatorOf } from '../../../server/test/support/operator.ts'
 import { BROWSER_TEST_MS, keyField, personMenu, signIn, useShop } from '../support/shop.ts'
 import { rowOf } from '../support/stock-table.ts'
 
@@ -143,7 +144,7 @@ test(
     const { id, secret } = await shop.service.createKey('enterprise')
     const page = await shop.signedIn({ key: secret, provokes: [401] })
     await rowOf(page, 1n).waitFor()
-    await shop.service.store.revokeKey(id, { at: Date.now(), actor: 'test' })
+    await operatorOf(shop.service.store).revokeKey(id, { at: Date.now(), actor: 'test' })
     // By itself, or by what is done next: whichever comes first.
     const change = page.getByRole('button', { name: 'One more Biscuit' }).click()
     await Promise.all([

@@ -1,7 +1,7 @@
 import { hash, randomInt } from 'node:crypto'
 import Type from 'typebox'
 import { ServiceError } from '../values/errors.ts'
-import { DateTime, OneOf, type RecordOf } from '../values/field.ts'
+import { DateTime, invalidField, OneOf, type RecordOf } from '../values/field.ts'
 
 export type KeyEnvironment = 'production' | 'staging'
 
@@ -19,6 +19,32 @@ export const PLAN_LIMITS: Readonly<Record<Exclude<Plan, 'enterprise'>, Limits>> 
   free: { perMinute: 60, perDay: 1_000 },
   pro: { perMinute: 300, perDay: 10_000 },
   business: { perMinute: 1_000, perDay: 100_000 },
+}
+
+/** The limits of a new or changed key. Only an enterprise key has its own limits, and it needs both. */
+export function limitsOfPlan(plan: Plan, { perMinute, perDay }: OwnLimits): Limits {
+  if (plan !== 'enterprise') {
+    requireNoLimits({ perMinute, perDay }, `the limits of the ${plan} plan are fixed`)
+    return PLAN_LIMITS[plan]
+  }
+  if (perMinute === undefined) throw missingLimit('perMinute')
+  if (perDay === undefined) throw missingLimit('perDay')
+  return { perMinute, perDay }
+}
+
+interface OwnLimits {
+  readonly perMinute?: number | undefined
+  readonly perDay?: number | undefined
+}
+
+export function requireNoLimits({ perMinute, perDay }: OwnLimits, reason: string): void {
+  if (perMinute === undefined && perDay === undefined) return
+  const field = perMinute === undefined ? 'perDay' : 'perMinute'
+  throw invalidField(field, `${field} is not allowed: ${reason}`)
+}
+
+function missingLimit(field: keyof Limits): ServiceError {
+  return invalidField(field, `${field} is missing; an enterprise key needs it`)
 }
 
 /** The subjects that a key can be allowed to change, in display order. Every key can read stock, orders and pets. */
@@ -101,7 +127,7 @@ export function permissionError({ id, permissions }: PermittedKey, needed: Permi
   const withNeeded = PERMISSIONS.filter((each) => each === needed || permissions.includes(each))
   return new ServiceError(
     'forbidden',
-    `this key may not ${PERMITTED_ACTIONS[needed]}: it needs the permission "${needed}" (petstore keys change ${id} --may ${formatPermissions(withNeeded)})`,
+    `this key may not ${PERMITTED_ACTIONS[needed]}: it needs the permission "${needed}" (People on the staff page, or PATCH /keys/${id} with "permissions": ${JSON.stringify(withNeeded)})`,
   )
 }
 

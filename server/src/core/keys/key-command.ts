@@ -31,66 +31,73 @@ export type KeyCommand =
   /** Replaces the earlier pairing code of the key. */
   | { readonly type: 'create_pairing_code'; readonly keyId: string; readonly code: StoredPairingCode }
 
-/** The commands that can end the management of keys. */
-export type KeyEdit = Extract<KeyCommand, { readonly type: 'change' | 'revoke' }>
+/** The author of a command: a key, over HTTP, or the operator, a user of the machine who runs `petstore keys`. */
+export type KeyActor =
+  | { readonly type: 'key'; readonly id: string }
+  | { readonly type: 'operator'; readonly name: string }
 
 /** The keys that a decision depends on. They are locked until the commit. */
 interface LockedKeys {
+  /** The key that runs the command; undefined for the operator, and if the key does not exist. */
   readonly actor: ApiKey | undefined
   readonly target: ApiKey | undefined
   /** Every key with the permission `keys`. */
   readonly managers: readonly ApiKey[]
 }
 
-/**
- * Throws if the actor may not run the command. A key manages only keys whose permissions it has. After the command, the target
- * has no permission that the actor lacks, and no higher plan, higher limit or later expiry than the actor, unless the command
- * only takes away. A rotation and a pairing code hand out a secret, which grants everything that the target has.
- */
-export function requireAllowed(command: KeyCommand, keys: LockedKeys, at: number): void {
-  const actor = requireManager(keys.actor, at)
+/** Throws if the actor may not run the command, or if the state of the keys forbids it. */
+export function requireAllowed(actor: KeyActor, command: KeyCommand, keys: LockedKeys, at: number): void {
+  // The operator may do everything that a key with all permissions may do.
+  const manager = actor.type === 'key' ? requireManager(keys.actor, at) : undefined
   if (command.type === 'create') {
-    requireGrantable(actor, command.key)
+    if (manager !== undefined) requireGrantable(manager, command.key)
     return
   }
   const target = requireUnrevoked(command.keyId, keys.target)
-  requireManageable(actor, target)
+  if (manager !== undefined) requireWithinManager(manager, command, target, at)
   switch (command.type) {
-    case 'change': {
-      const after = changedKey(target, command.change, at)
-      if (!onlyTakesAway(target, after)) requireGrantable(actor, after)
+    case 'change':
+    case 'revoke': {
       requireTag(command, target)
-      requireRemainingManager(command, keys, at)
+      const after = command.type === 'revoke' ? undefined : changedKey(target, command.change, at)
+      requireRemainingManager(target, after, keys.managers)
       return
     }
-    case 'rotate':
-      requireGrantable(actor, target)
-      return
     case 'create_pairing_code':
-      requireGrantable(actor, target)
       requireActive(target, at)
       return
-    case 'revoke':
-      requireTag(command, target)
-      requireRemainingManager(command, keys, at)
+    case 'rotate':
   }
+}
+
+/**
+ * A key manages only keys whose permissions it has. After the command, the target has no permission that the manager lacks, and
+ * no higher plan, higher limit or later expiry than the manager, unless the command only takes away. A rotation and a pairing
+ * code hand out a secret, which grants everything that the target has.
+ */
+function requireWithinManager(
+  manager: ApiKey,
+  command: Exclude<KeyCommand, { readonly type: 'create' }>,
+  target: ApiKey,
+  at: number,
+): void {
+  requireManageable(manager, target)
+  if (command.type === 'revoke') return
+  const after = command.type === 'change' ? changedKey(target, command.change, at) : target
+  const handsOutSecret = command.type !== 'change'
+  if (handsOutSecret || !onlyTakesAway(target, after)) requireGrantable(manager, after)
 }
 
 function requireTag(condition: TagCondition, key: ApiKey): void {
   if (!allowsRecord(condition, KEY_ROW, toKeyRow(key))) throw recordChanged(key.id)
 }
 
-/**
- * Throws if the command would leave the store without an unpaused key that manages keys and never expires. This applies to the
- * operator as well.
- */
-export function requireRemainingManager(
-  command: KeyEdit,
-  { target, managers }: Omit<LockedKeys, 'actor'>,
-  at: number,
+/** Throws if the store would be left without an unpaused key that manages keys and never expires. `after` is undefined if the key is revoked. */
+function requireRemainingManager(
+  before: ApiKey,
+  after: ApiKey | undefined,
+  managers: readonly ApiKey[],
 ): void {
-  const before = requireUnrevoked(command.keyId, target)
-  const after = command.type === 'revoke' ? undefined : changedKey(before, command.change, at)
   if (!managesForever(before) || (after !== undefined && managesForever(after))) return
   if (managers.some((key) => key.id !== before.id && managesForever(key))) return
   throw new ServiceError(

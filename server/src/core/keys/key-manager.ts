@@ -83,7 +83,7 @@ export class KeyManager {
   }
 
   async #run(actor: ApiKey, command: KeyCommand, at: number): Promise<KeyRecord> {
-    const record = await this.#parts.store.runKeyCommand(actor.id, command, at)
+    const record = await this.#parts.store.runKeyCommand({ type: 'key', id: actor.id }, command, at)
     this.#parts.keyRing.clear()
     return record
   }

@@ -1,8 +1,9 @@
+import Type from 'typebox'
 import type { WindowCount } from '../limits/limit-store.ts'
+import { DateTime, Int64, type RecordOf } from '../values/field.ts'
 import type { WebhookAction } from '../webhooks/webhooks-draft.ts'
-import type { ApiKey, KeyChange, Plan, StoredSecret } from './api-key.ts'
-import type { KeyCommand } from './key-command.ts'
-import type { StoredPairingCode } from './pairing.ts'
+import type { ApiKey, Plan, StoredSecret } from './api-key.ts'
+import type { KeyActor, KeyCommand } from './key-command.ts'
 
 /** The actor and the time of an action on a key. The commit of the action writes them to the audit log. */
 export interface AuditStamp {
@@ -20,11 +21,23 @@ export type KeyAction =
   | 'pair'
   | WebhookAction
 
-interface AuditEntry extends AuditStamp {
-  readonly action: KeyAction
-  readonly keyId: string
-  readonly detail: string
+/** An action on a key, or on a webhook that belongs to the key. */
+export const KEY_AUDIT_ENTRY = {
+  id: Int64('Identifies the entry.'),
+  at: DateTime('When the action was made, in UTC.'),
+  actor: Type.String({
+    description: 'Name and id of the key that made the action, or the user of the machine of the service.',
+  }),
+  action: Type.String({
+    description:
+      'Such as `create`, `change`, `rotate`, `revoke`, `pair` or `change webhook`. Later versions may add actions.',
+  }),
+  detail: Type.String({
+    description:
+      'What changed, with the values before and after. Empty for a webhook if the caller lacks the permission `webhooks`.',
+  }),
 }
+export type KeyAuditEntry = RecordOf<typeof KEY_AUDIT_ENTRY>
 
 /** A key as operators see it. */
 export interface KeyRecord {
@@ -43,7 +56,6 @@ interface SecretHashes {
 }
 
 export interface KeyStore {
-  addKey(key: ApiKey, secret: StoredSecret, stamp: AuditStamp): Promise<void>
   /** The key of the secret with this hash. `expiresAt` is the expiry of the key or of the secret, whichever is earlier. */
   findKey(hash: string): Promise<ApiKey | undefined>
   /** The hashes of all secrets; with `after`, only those of keys changed since. May repeat a hash. Cheap if nothing changed. */
@@ -55,29 +67,13 @@ export interface KeyStore {
   listKeyPage(limit: number, after: string | undefined): Promise<KeyRecord[]>
   findKeyRecord(keyId: string): Promise<KeyRecord | undefined>
   /** Runs the command if `requireAllowed` allows it, which is checked in the same commit. Returns the key after the command. */
-  runKeyCommand(actorId: string, command: KeyCommand, at: number): Promise<KeyRecord>
-  /** Changes a key for the operator. `requireRemainingManager` is checked in the same commit. */
-  changeKey(keyId: string, change: KeyChange, stamp: AuditStamp): Promise<void>
-  /**
-   * Adds a secret. The earlier secrets expire at `earlierSecretsEndAt` at the latest, or are deleted if `earlierSecretsEndAt`
-   * is not in the future.
-   */
-  rotateKey(
-    keyId: string,
-    secret: StoredSecret,
-    earlierSecretsEndAt: number,
-    stamp: AuditStamp,
-  ): Promise<void>
-  /** Revokes a key for the operator. `requireRemainingManager` is checked in the same commit. */
-  revokeKey(keyId: string, stamp: AuditStamp): Promise<void>
-  /** Adds a pairing code, which replaces the earlier pairing code of the key. */
-  addPairingCode(keyId: string, code: StoredPairingCode, stamp: AuditStamp): Promise<void>
+  runKeyCommand(actor: KeyActor, command: KeyCommand, at: number): Promise<KeyRecord>
   /** The key whose pairing code has this hash and has not expired at `at`. */
   findKeyByPairingCode(hash: string, at: number): Promise<ApiKey | undefined>
   /** Exchanges a pairing code for a secret; undefined if the code is unknown, expired or used, or its key inactive. */
   pairKey(codeHash: string, secret: StoredSecret, at: number): Promise<KeyRecord | undefined>
   /** Ends the ban of a key immediately. Returns false if the key was not banned. */
   liftBan(keyId: string, stamp: AuditStamp): Promise<boolean>
-  /** The audit log, oldest entry first. */
-  listAudit(): Promise<AuditEntry[]>
+  /** Up to `limit` entries of the audit log of a key, newest first. With `before`, only entries before the one with this id. */
+  listKeyAudit(keyId: string, limit: number, before: bigint | undefined): Promise<KeyAuditEntry[]>
 }

@@ -7,13 +7,20 @@ import { MAX_WEBHOOKS, OLD_SECRET_HOURS, WEBHOOK, type Webhook } from './webhook
 /** All webhooks of the store, by id. The commit has locked them. */
 export type LockedWebhooks = ReadonlyMap<bigint, Webhook>
 
-export type WebhookAction =
-  | 'create webhook'
-  | 'change webhook'
-  | 'rotate webhook secret'
-  | 'replay webhook'
-  | 'take over webhook'
-  | 'remove webhook'
+const WEBHOOK_ACTIONS = [
+  'create webhook',
+  'change webhook',
+  'rotate webhook secret',
+  'replay webhook',
+  'take over webhook',
+  'remove webhook',
+] as const
+export type WebhookAction = (typeof WEBHOOK_ACTIONS)[number]
+
+/** Whether an entry of the audit log is about a webhook. */
+export function isWebhookAction(action: string): boolean {
+  return WEBHOOK_ACTIONS.some((webhookAction) => webhookAction === action)
+}
 
 /** A line in the audit log of the key that a webhook belongs to. */
 export interface WebhookAudit {

@@ -15,6 +15,7 @@ import { readConfig, type SettingName } from '../../../src/service/config.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { DEFAULT_POSTGRES_SETTINGS } from '../../../src/store/postgres/store.ts'
 import type { Store } from '../../../src/store/store.ts'
+import { operatorOf } from '../../support/operator.ts'
 import { createReadyDatabase, type TestDatabase } from '../../support/postgres-databases.ts'
 import { Answer, START } from '../../support/test-service.ts'
 
@@ -100,7 +101,7 @@ export class ClockShop {
   async createKey(limits: Limits, facts: Partial<ApiKey> = {}): Promise<{ id: string; secret: string }> {
     const secret = createSecret('production')
     const id = createKeyId()
-    await this.store.addKey(
+    await operatorOf(this.store).addKey(
       {
         id,
         name: 'Shop',

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { operatorOf } from '../../support/operator.ts'
 import { ClockShop, resetOf, waitOf } from './clock-shop.ts'
 
 setDefaultTimeout(120_000)
@@ -114,8 +115,13 @@ describe.each(['sqlite', 'postgres'] as const)('when the clock jumps, on %s', (s
   test('back by an hour, a key that was revoked or rotated before stays so', async () => {
     const [revoked, rotated] = [await shop.createKey(MINUTE_LIMIT), await shop.createKey(MINUTE_LIMIT)]
     const act = { at: shop.now, actor: 'test' }
-    await shop.store.revokeKey(revoked.id, act)
-    await shop.store.rotateKey(rotated.id, { hash: 'other', hint: 'other', createdAt: act.at }, act.at, act)
+    await operatorOf(shop.store).revokeKey(revoked.id, act)
+    await operatorOf(shop.store).rotateKey(
+      rotated.id,
+      { hash: 'other', hint: 'other', createdAt: act.at },
+      act.at,
+      act,
+    )
     shop.now -= HOUR
     expect((await shop.list(revoked.secret)).status).toBe(401)
     expect((await shop.list(rotated.secret)).status).toBe(401)

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { createKeyId, createSecret, PERMISSIONS, toStoredSecret } from '../../../src/core/keys/api-key.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import { serve } from '../../cli/running-petstore.ts'
+import { operatorOf } from '../../support/operator.ts'
 import { createDatabase, type TestDatabase } from '../../support/postgres-databases.ts'
 import type { LoadOrder, LoadReport } from './load.ts'
 import type { LongRunResults, Slice } from './results.ts'
@@ -195,7 +196,7 @@ async function stockUp(url: string): Promise<string> {
   )
   const secret = createSecret('production')
   const now = Date.now()
-  await store.addKey(
+  await operatorOf(store).addKey(
     {
       id: createKeyId(),
       name: 'Load',

@@ -1,8 +1,10 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { createSecret, toStoredSecret } from '../../../src/core/keys/api-key.ts'
 import { SYSTEM_KEY_ID } from '../../../src/core/stock/command.ts'
 import { openStore, restoreStore } from '../../../src/store/open-store.ts'
 import { type Outcome, petstore } from '../../cli/petstore.ts'
+import { operatorOf } from '../../support/operator.ts'
 import { historyOf, stockOf } from '../../support/whole-store.ts'
 import { listOf } from './answers.ts'
 import { keyOf } from './judge.ts'
@@ -19,7 +21,7 @@ const HOUR = 3_600 * SECOND
 const PATIENCE_MS = 60_000
 const MAX_KEYS = 10
 
-/** Does what an operator does, with the real command line at the time of the test, and in the model. */
+/** Does what an operator does, with the real command line if it has a command, at the time of the test, and in the model. */
 export async function runCommand(run: ModelRun, command: Command): Promise<void> {
   switch (command.kind) {
     case 'import':
@@ -126,13 +128,16 @@ async function rotate(run: ModelRun, command: Extract<Command, { kind: 'rotate' 
   const key = keyOf(run.world, command.key)
   if (key === run.world.keys[0]) return
   const { graceSeconds } = command
-  const args = ['keys', 'rotate', key.id, '--grace', `${graceSeconds}s`]
-  const { stdout } = await cli(run, key.isRevoked ? 1 : 0, args)
   if (key.isRevoked) return
+  const secret = createSecret('production')
+  const stamp = { at: run.shop.now, actor: 'test' }
+  const storedSecret = toStoredSecret(secret, run.shop.now)
+  const earlierSecretsEndAt = run.shop.now + graceSeconds * SECOND
+  await operatorOf(run.shop.store).rotateKey(key.id, storedSecret, earlierSecretsEndAt, stamp)
   // Without grace they are gone, whatever the clock says.
   const endsAt = graceSeconds === 0 ? Number.NEGATIVE_INFINITY : run.world.now + graceSeconds * SECOND
   for (const secret of key.secrets) secret.endsAt = Math.min(secret.endsAt, endsAt)
-  key.secrets.unshift({ text: stdout.trim(), endsAt: Number.POSITIVE_INFINITY })
+  key.secrets.unshift({ text: secret, endsAt: Number.POSITIVE_INFINITY })
 }
 
 async function revoke(run: ModelRun, key: ModelKey): Promise<void> {
@@ -142,7 +147,7 @@ async function revoke(run: ModelRun, key: ModelKey): Promise<void> {
 }
 
 async function unban(run: ModelRun, number: number): Promise<void> {
-  const { world, shop, store } = run
+  const { world, shop } = run
   const key = keyOf(world, number)
   // The service only learns of it when the key is used, and others once it is saved.
   await askAs(run, number)
@@ -155,12 +160,9 @@ async function unban(run: ModelRun, number: number): Promise<void> {
       return bans.some((ban) => ban.endsAt === endsAt && ban.liftedAt === undefined)
     }, `the ban of ${key.id} until ${endsAt} is not stored`)
   }
-  // PostgreSQL has its own clock, which a command in another process cannot override.
-  if (store === 'postgres') {
-    const isLifted = await shop.store.liftBan(key.id, { at: shop.now, actor: 'test' })
-    if (isLifted !== (endsAt !== undefined))
-      throw new Error(`lifting a ban that ends at ${endsAt}: ${isLifted}`)
-  } else await cli(run, endsAt === undefined ? 1 : 0, ['keys', 'unban', key.id])
+  const isLifted = await shop.store.liftBan(key.id, { at: shop.now, actor: 'test' })
+  if (isLifted !== (endsAt !== undefined))
+    throw new Error(`lifting a ban that ends at ${endsAt}: ${isLifted}`)
   if (endsAt === undefined) return
   await until(async () => {
     const response = await fetch(`${shop.address(0)}/v1/store/orders`, {

@@ -54,6 +54,7 @@ const METHODS: Fields<string> = {
   listKeyNames: 'keys.names',
   createKey: 'keys.create',
   getKey: 'keys.get',
+  listKeyAudit: 'keys.audit',
   updateKey: 'keys.update',
   revokeKey: 'keys.revoke',
   rotateKey: 'keys.rotate',

@@ -302,12 +302,13 @@ function OperatorHelp() {
       <p>
         The demo has the key <code>pst_demo_enterprise</code>. Enter it above, instead of a code.
       </p>
-      <p>For a shop, create the key of the owner, then a sign-in code for it:</p>
+      <p>For a shop, create the key of the owner, and enter it above:</p>
       <pre className="sign-in__command">
-        <code>petstore keys create --name "Anna" --plan pro --owner{'\n'}petstore keys pair Anna</code>
+        <code>petstore keys create --name "Anna" --plan pro --owner</code>
       </pre>
       <p>
-        The owner adds everybody else in People. For programs, see <a href="/docs">the API docs</a>.
+        The owner adds everybody else in People, and gets a code for a phone there. For programs, see{' '}
+        <a href="/docs">the API docs</a>.
       </p>
     </details>
   )
