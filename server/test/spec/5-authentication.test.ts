@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import contract from '../../../openapi.json'
 import { OPERATIONS } from '../../src/http/routes.ts'
-import { authAndLimitSuite, type GoodRequest } from '../support/auth-and-limit-suite.ts'
+import { authAndLimitSuite, type GoodRequest, SUITE_SETTINGS } from '../support/auth-and-limit-suite.ts'
 import { TestService } from '../support/test-service.ts'
 
 /** Makes the names of new categories different. */
@@ -160,7 +160,14 @@ describe('section 5: authentication', () => {
   })
 })
 
-for (const request of GOOD_REQUESTS) authAndLimitSuite(request)
+describe('every operation', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await TestService.start({ settings: SUITE_SETTINGS })
+  })
+  afterAll(() => service.stop())
+  for (const request of GOOD_REQUESTS) authAndLimitSuite(request, () => service)
+})
 
 /** A store has room for ten webhooks. */
 async function removeWebhooks(service: TestService): Promise<void> {

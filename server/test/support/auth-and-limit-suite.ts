@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { PERMISSIONS, type Permission } from '../../src/core/keys/api-key.ts'
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { createSecret, PERMISSIONS, type Permission } from '../../src/core/keys/api-key.ts'
 import { OPERATIONS } from '../../src/http/routes.ts'
 import { standingOf } from './standing.ts'
-import { type Answer, type CallOptions, START, TestService } from './test-service.ts'
+import { type Answer, type CallOptions, START, type TestService } from './test-service.ts'
 
 /** A request that succeeds with a valid key. */
 export interface GoodRequest {
@@ -21,20 +21,20 @@ export interface GoodRequest {
   readonly alsoNeeds?: Permission
 }
 
+/** The settings of the service that the suite runs on. All operations can share one service. */
+export const SUITE_SETTINGS = { anonymousPerMinute: '1000000', webhookPrivateAddresses: 'on' }
+
 /** The rules for every operation: each one runs this suite. */
-export function authAndLimitSuite(request: GoodRequest): void {
+export function authAndLimitSuite(request: GoodRequest, startedService: () => TestService): void {
   const { operationId, method, path, body, status = 200, stock, cleanUp, alsoNeeds } = request
   const { permission, acceptsIdempotencyKey, isExemptFromLimits } =
     OPERATIONS.find((operation) => operation.operationId === operationId) ?? {}
   describe(`${operationId}: key and limits`, () => {
     let service: TestService
     beforeAll(async () => {
-      service = await TestService.start({
-        settings: { anonymousPerMinute: '1000', webhookPrivateAddresses: 'on' },
-      })
+      service = startedService()
       if (stock !== undefined) await service.setQuantity(1n, stock)
     })
-    afterAll(() => service.stop())
     beforeEach(() => cleanUp?.(service))
 
     const send = (options: CallOptions = {}): Promise<Answer> =>
@@ -49,7 +49,7 @@ export function authAndLimitSuite(request: GoodRequest): void {
       const answer = await send(options)
       expect([answer.status, answer.error.code]).toEqual([401, 'unauthorized'])
       expect(answer.error.message).toContain(message)
-      expect(standingOf(answer).limit).toBe(1000)
+      expect(standingOf(answer).limit).toBe(Number(SUITE_SETTINGS.anonymousPerMinute))
       expect(await service.contents()).toEqual(before)
       return answer
     }
@@ -92,9 +92,7 @@ export function authAndLimitSuite(request: GoodRequest): void {
     })
 
     test('an unknown key is 401', async () => {
-      const other = await TestService.start()
-      await expectUnauthorized({ key: other.key }, 'the API key is unknown')
-      await other.stop()
+      await expectUnauthorized({ key: createSecret('production') }, 'the API key is unknown')
     })
 
     test('an expired key is 401, from the moment of its expiry', async () => {

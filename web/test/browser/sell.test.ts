@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { axe } from '../support/axe.ts'
 import { stateOf } from '../support/orders.ts'
 import { barcodeOf, fits, scan, scannedPets, typeBarcode } from '../support/scanning.ts'
-import { BROWSER_TEST_MS, JSON_HEADERS, signIn, useShop } from '../support/shop.ts'
+import { BROWSER_TEST_MS, JSON_HEADERS, useShop } from '../support/shop.ts'
 import { expectSoon } from '../support/soon.ts'
 
 const shop = useShop({ pets: scannedPets(60) })
@@ -324,7 +324,7 @@ for (const isClosed of [false, true]) {
           await context.setOffline(false)
           const next = await context.newPage()
           await next.goto(`${shop.service.address}/#/sell`)
-          await signIn(next, shop.service.key)
+          await ready(next)
           return next
         }),
       )

@@ -16,6 +16,15 @@ export interface PageOptions {
   readonly isTouch?: boolean
   /** Failing requests that the test brings about; any other one fails it. */
   readonly provokes?: readonly Provoked[]
+  /** The key with which somebody has signed in already. */
+  readonly storedKey?: string
+}
+
+/** Runs in the page. Only once, so that a page which signs out stays signed out. */
+function storeKeyOnce(key: string): void {
+  if (location.protocol === 'about:' || sessionStorage.getItem('key stored') !== null) return
+  sessionStorage.setItem('key stored', 'yes')
+  sessionStorage.setItem('petstore.api-key', key)
 }
 
 interface OpenContext {
@@ -34,7 +43,10 @@ export const JSON_HEADERS = { 'Content-Type': 'application/json' }
 /** A test with a browser in it: a busy machine needs its time. */
 export const BROWSER_TEST_MS = 120_000
 
-/** The real service with the built pages, and one headless Chromium that shows them: both for a whole test file. */
+/** All test files of a worker share it. It ends with the worker's process. */
+let browserOfWorker: Promise<Browser> | undefined
+
+/** The real service with the built pages, for a whole test file, and the headless Chromium that shows them. */
 export class Shop {
   service!: TestService
   #browser: Browser | undefined
@@ -42,7 +54,14 @@ export class Shop {
 
   /** A new page in a context of its own, as on another machine: it shares no storage with any other. */
   async page(options: PageOptions = {}): Promise<Page> {
-    const { path = '/', colorScheme = 'light', viewport = DESKTOP, isTouch = false, provokes = [] } = options
+    const {
+      path = '/',
+      colorScheme = 'light',
+      viewport = DESKTOP,
+      isTouch = false,
+      provokes = [],
+      storedKey,
+    } = options
     if (this.#browser === undefined)
       throw new Error('the browser is not started: call useShop in the test file')
     const context = await this.#browser.newContext({
@@ -56,6 +75,7 @@ export class Shop {
       acceptDownloads: true,
     })
     context.setDefaultTimeout(WAIT_WITHIN_MS)
+    if (storedKey !== undefined) await context.addInitScript(storeKeyOnce, storedKey)
     const problems = new PageProblems(this.service.address, provokes)
     context.on('page', (page) => problems.watch(page))
     this.#open.push({ context, problems })
@@ -66,8 +86,8 @@ export class Shop {
 
   /** A page on which somebody has signed in, with the roomy key unless another is given. */
   async signedIn(options: PageOptions & { readonly key?: string } = {}): Promise<Page> {
-    const page = await this.page(options)
-    await signIn(page, options.key ?? this.service.key)
+    const page = await this.page({ ...options, storedKey: options.key ?? this.service.key })
+    await personMenu(page).waitFor()
     return page
   }
 
@@ -91,7 +111,10 @@ export class Shop {
   async start(options: StartOptions): Promise<void> {
     await buildPages()
     this.service = await TestService.start({ realTime: true, ...options })
-    this.#browser = await chromium.launch({ executablePath: await headlessShellPath(), args: CHROMIUM_FLAGS })
+    browserOfWorker ??= headlessShellPath().then((executablePath) =>
+      chromium.launch({ executablePath, args: CHROMIUM_FLAGS }),
+    )
+    this.#browser = await browserOfWorker
   }
 
   /** Closes every page, and throws where one of them did what no page may do. */
@@ -102,7 +125,6 @@ export class Shop {
   }
 
   async stop(): Promise<void> {
-    await this.#browser?.close()
     await this.service?.stop()
   }
 }

@@ -55,6 +55,7 @@ describe('/readyz and doctor on SQLite', () => {
     shop = await FaultyShop.open()
     expect((await shop.update()).status).toBe(200)
     limitGrowth(shop.pid, shop.path, 3_000)
+    await until(async () => (await shop.update()).status === 503)
     expect(await problem()).toContain('cannot be written')
     limitFileSize(shop.pid, 'unlimited')
     await until(async () => (await readyStatus()) === 200)
