@@ -1,4 +1,4 @@
-import type { LedgerStore, LimitRecord, LimitState, UsageStore } from '../core/limits/limit-store.ts'
+import type { LedgerStore, LimitState, UsageStore } from '../core/limits/limit-store.ts'
 import { COPIED_TABLES } from '../core/transfer/copy.ts'
 import type { RowOf } from './record-rows.ts'
 import { excludedValues, insertRows, type SqlDatabase, type Statement } from './sql.ts'
@@ -20,19 +20,6 @@ export const SELECT_LIMIT_ROWS = `
 export function usageMethods(database: SqlDatabase): UsageStore {
   return {
     loadLimits: async () => toStates(await database.rows<LimitRow>(SELECT_LIMIT_ROWS)),
-
-    listUsage: async (fromDay) => {
-      const rows = await database.rows<RowOf<'usage_days'>>(
-        'SELECT key_id, day, accepted, rejected FROM usage_days WHERE day >= $1 ORDER BY day, key_id',
-        fromDay,
-      )
-      return rows.map(({ key_id, day, accepted, rejected }) => ({
-        keyId: key_id,
-        day,
-        accepted: Number(accepted),
-        rejected: Number(rejected),
-      }))
-    },
 
     listBans: async (since) => {
       const rows = await database.rows<RowOf<'bans', 'lifted_at'>>(
@@ -56,8 +43,8 @@ export function ledgerStore(database: SqlDatabase): LedgerStore {
   return {
     loadLimits: usageMethods(database).loadLimits,
 
-    saveLimits: async (records) => {
-      await database.commit(saveStatements(records), 'unflushed')
+    saveLimits: async (states) => {
+      await database.commit(saveStatements(states), 'unflushed')
     },
 
     listLiftedBans: async (now) => {
@@ -97,14 +84,12 @@ export function toState(row: LimitRow): LimitState {
 
 const WINDOW_COLUMNS = Object.keys(COPIED_TABLES.limit_windows).filter((column) => column !== 'key_id')
 
-/** Statements that save the records. They never overwrite `lifted_at`: an operator may have lifted a ban meanwhile. */
-export function saveStatements(records: readonly LimitRecord[]): Statement[] {
-  // After the clock was set back, there are also records of keys without requests.
-  const usedRecords = records.filter(({ accepted, rejected }) => accepted + rejected > 0)
+/** Statements that save the states of keys. They never overwrite `lifted_at`: an operator may have lifted a ban meanwhile. */
+export function saveStatements(states: ReadonlyMap<string, LimitState>): Statement[] {
   return [
     ...insertRows(
       `limit_windows (key_id, ${WINDOW_COLUMNS})`,
-      records.map(({ keyId, state: { minute, day, lastUsedAt } }) => [
+      Array.from(states, ([keyId, { minute, day, lastUsedAt }]) => [
         keyId,
         minute.startedAt,
         minute.used,
@@ -117,14 +102,8 @@ export function saveStatements(records: readonly LimitRecord[]): Statement[] {
       `ON CONFLICT (key_id) DO UPDATE SET ${excludedValues(WINDOW_COLUMNS)}`,
     ),
     ...insertRows(
-      'usage_days (key_id, day, accepted, rejected)',
-      usedRecords.map(({ keyId, day, accepted, rejected }) => [keyId, day, accepted, rejected]),
-      `ON CONFLICT (key_id, day) DO UPDATE SET
-        accepted = usage_days.accepted + excluded.accepted, rejected = usage_days.rejected + excluded.rejected`,
-    ),
-    ...insertRows(
       'bans (key_id, number, began_at, ends_at)',
-      records.flatMap(({ keyId, state: { ban } }) =>
+      [...states].flatMap(([keyId, { ban }]) =>
         ban === undefined ? [] : [[keyId, ban.number, ban.beganAt, ban.endsAt]],
       ),
       `ON CONFLICT (key_id, number) DO UPDATE SET began_at = excluded.began_at, ends_at = excluded.ends_at

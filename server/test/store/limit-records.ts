@@ -1,19 +1,10 @@
-import type { LimitRecord, LimitState } from '../../src/core/limits/limit-store.ts'
+import type { LimitState } from '../../src/core/limits/limit-store.ts'
 import { admit, newLimitState } from '../../src/core/limits/rate-windows.ts'
 import { saveStatements } from '../../src/store/limits.ts'
 import { type SqlDatabase, statement } from '../../src/store/sql.ts'
 import { CASE_TIME, type LimitCase } from '../core/limit-cases.ts'
 
 export const NOW = 1_790_000_000_000
-
-export const record = (keyId: string, state: LimitState, counts: Partial<LimitRecord> = {}): LimitRecord => ({
-  keyId,
-  state,
-  day: '2026-11-15',
-  accepted: 0,
-  rejected: 0,
-  ...counts,
-})
 
 export function bannedState(at = NOW, state = newLimitState()): LimitState {
   for (let sent = 0; sent < 5; sent++) admit(state, { perMinute: 2, perDay: 100 }, at)
@@ -29,5 +20,5 @@ export async function saveCase(database: SqlDatabase, keyId: string, { before }:
       ...[keyId, index + 1, CASE_TIME - 60_000, CASE_TIME + 60_000],
     ),
   )
-  await database.commit([...saveStatements([record(keyId, before)]), ...lifted])
+  await database.commit([...saveStatements(new Map([[keyId, before]])), ...lifted])
 }

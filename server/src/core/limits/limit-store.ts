@@ -93,21 +93,11 @@ export interface LimitStore {
   openLimits(clock: Clock, burstMs?: number): Promise<LimitKeeper>
 }
 
-/** The usage of keys as operators see it. */
+/** The limits of keys as operators see them. */
 export interface UsageStore {
   loadLimits(): Promise<ReadonlyMap<string, LimitState>>
-  /** The daily usage of each key since `fromDay` (such as 2026-11-15, UTC). */
-  listUsage(fromDay: string): Promise<DailyUsage[]>
   /** The bans that began at `since` or later, oldest first. */
   listBans(since: number): Promise<BanRecord[]>
-}
-
-export interface DailyUsage {
-  readonly keyId: string
-  /** In UTC, such as 2026-11-15. */
-  readonly day: string
-  readonly accepted: number
-  readonly rejected: number
 }
 
 export interface BanRecord extends Ban {
@@ -115,19 +105,9 @@ export interface BanRecord extends Ban {
   readonly liftedAt?: number
 }
 
-/** The state of a key, with its accepted and rejected requests since the last save. */
-export interface LimitRecord extends DailyUsage {
-  readonly state: LimitState
-}
-
-export function dayOf(time: number): string {
-  return new Date(time).toISOString().slice(0, 10)
-}
-
 /** Persists the counts of a single process that counts in memory. */
 export interface LedgerStore extends Pick<UsageStore, 'loadLimits'> {
-  /** Replaces the states and adds to the daily usage. */
-  saveLimits(records: readonly LimitRecord[]): Promise<void>
+  saveLimits(states: ReadonlyMap<string, LimitState>): Promise<void>
   /** The bans that an operator has lifted and that would otherwise still last at `now`. */
   listLiftedBans(now: number): Promise<{ readonly keyId: string; readonly number: number }[]>
 }
@@ -143,12 +123,12 @@ export interface SharedLimitStore {
   /** Takes no lock and writes nothing. The state of a key that was never used is new. */
   readState(keyId: string): Promise<TimedState>
   /**
-   * Locks the states of these keys, and saves the records that `change` returns. A retry calls `change` again. With a brief lock
+   * Locks the states of these keys, and saves the states that `change` returns. A retry calls `change` again. With a brief lock
    * wait, resolves to `locked` if another process has locked a state. Then nothing is saved.
    */
   changeLimits(
     keyIds: readonly string[],
-    change: (states: ReadonlyMap<string, LimitState>, now: number) => readonly LimitRecord[],
+    change: (states: ReadonlyMap<string, LimitState>, now: number) => ReadonlyMap<string, LimitState>,
     lockWait?: 'brief' | 'full',
   ): Promise<'saved' | 'locked'>
   /**

@@ -1,17 +1,16 @@
 import type { Limits } from '../keys/api-key.ts'
 import { type Clock, DAY, MINUTE, SECOND } from '../values/clock.ts'
-import {
-  type Admission,
-  type Arrival,
-  type Ban,
-  dayOf,
-  type KeyWindows,
-  type LedgerStore,
-  type LimitKeeper,
-  type LimitState,
-  type Window,
-  type WindowCount,
-  type WindowStatus,
+import type {
+  Admission,
+  Arrival,
+  Ban,
+  KeyWindows,
+  LedgerStore,
+  LimitKeeper,
+  LimitState,
+  Window,
+  WindowCount,
+  WindowStatus,
 } from './limit-store.ts'
 
 export const FIRST_BAN = 5 * MINUTE
@@ -37,25 +36,6 @@ export function admit(state: LimitState, limits: Limits, now: number, hadSeen429
   const at = Math.max(now, state.lastUsedAt)
   state.lastUsedAt = at
   return { ...decide(state, limits, at, hadSeen429), at }
-}
-
-/** The state of a key, with its accepted and rejected requests since the last save. */
-export interface KeyUsage {
-  readonly state: LimitState
-  accepted: number
-  rejected: number
-}
-
-export function admitAndRecordUsage(
-  usage: KeyUsage,
-  limits: Limits,
-  now: number,
-  hadSeen429: boolean,
-): Admission {
-  const admission = admit(usage.state, limits, now, hadSeen429)
-  if (admission.refused === undefined) usage.accepted++
-  else usage.rejected++
-  return admission
 }
 
 /** Moves the windows and the ban back with the clock. Otherwise a ban would last until the clock has caught up. */
@@ -238,19 +218,13 @@ export class BurstFilter {
   }
 }
 
-interface LedgerKey extends KeyUsage {
-  readonly keyId: string
-  /** Decides to which day of the usage the counts belong. */
-  countedAt: number
-}
-
 /** Counts in memory, so that a request needs no disk access. `save` writes from time to time and at shutdown. */
 export class LimitLedger implements LimitKeeper {
   readonly #store: LedgerStore
   readonly #clock: Clock
   readonly #bursts: BurstFilter
-  readonly #keys = new Map<string, LedgerKey>()
-  readonly #unsavedKeys = new Set<LedgerKey>()
+  readonly #states: Map<string, LimitState>
+  #unsavedStates = new Map<string, LimitState>()
   #lastSave: Promise<void> = Promise.resolve()
   /** The time at the last call of `#readClock`. */
   #time: number
@@ -269,22 +243,22 @@ export class LimitLedger implements LimitKeeper {
     this.#clock = clock
     this.#bursts = new BurstFilter(burstMs)
     this.#time = clock()
-    for (const [keyId, state] of states) this.#addKey(keyId, state)
+    this.#states = new Map(states)
   }
 
   admit(keyId: string, limits: Limits, arrival: Arrival): Admission {
     const now = this.#readClock()
-    const key = this.#keys.get(keyId) ?? this.#addKey(keyId, newLimitState())
-    key.countedAt = now
-    this.#unsavedKeys.add(key)
-    const hadSeen429 = this.#bursts.hadSeen429(keyId, arrival, now, key.state.lastUsedAt)
-    const admission = admitAndRecordUsage(key, limits, now, hadSeen429)
+    const state = this.#states.get(keyId) ?? newLimitState()
+    this.#states.set(keyId, state)
+    this.#unsavedStates.set(keyId, state)
+    const hadSeen429 = this.#bursts.hadSeen429(keyId, arrival, now, state.lastUsedAt)
+    const admission = admit(state, limits, now, hadSeen429)
     if (admission.refused !== undefined) this.#bursts.recordRefusal(keyId, arrival, admission.resetAt)
     return admission
   }
 
   windowsOf(keyId: string, limits: Limits): KeyWindows {
-    return windowsOf(this.#keys.get(keyId)?.state ?? newLimitState(), limits, this.#readClock())
+    return windowsOf(this.#states.get(keyId) ?? newLimitState(), limits, this.#readClock())
   }
 
   /** Limit checks are synchronous, so none is pending at the end of a turn. */
@@ -294,39 +268,27 @@ export class LimitLedger implements LimitKeeper {
 
   /** Writes the changes since the last call. Calls never overlap. After a failure, the next call writes the same changes. */
   save(): Promise<void> {
-    const save = this.#lastSave.then(() => this.#saveUnsavedKeys())
+    const save = this.#lastSave.then(() => this.#saveUnsavedStates())
     this.#lastSave = save.catch(() => {})
     return save
   }
 
-  async #saveUnsavedKeys(): Promise<void> {
+  async #saveUnsavedStates(): Promise<void> {
     this.#readClock()
-    if (this.#unsavedKeys.size === 0) return
-    const unsaved = Array.from(this.#unsavedKeys, (key) => {
-      const { keyId, state, accepted, rejected, countedAt } = key
-      const record = { keyId, state: structuredClone(state), accepted, rejected, day: dayOf(countedAt) }
-      return { key, record }
-    })
-    this.#unsavedKeys.clear()
-    for (const { key } of unsaved) {
-      key.accepted = 0
-      key.rejected = 0
-    }
+    const unsaved = this.#unsavedStates
+    if (unsaved.size === 0) return
+    this.#unsavedStates = new Map()
     try {
-      await this.#store.saveLimits(unsaved.map(({ record }) => record))
+      await this.#store.saveLimits(structuredClone(unsaved))
     } catch (error) {
-      for (const { key, record } of unsaved) {
-        key.accepted += record.accepted
-        key.rejected += record.rejected
-        this.#unsavedKeys.add(key)
-      }
+      for (const [keyId, state] of unsaved) this.#unsavedStates.set(keyId, state)
       throw error
     }
   }
 
   async applyLiftedBans(): Promise<void> {
     for (const { keyId, number } of await this.#store.listLiftedBans(this.#clock())) {
-      const state = this.#keys.get(keyId)?.state
+      const state = this.#states.get(keyId)
       if (state?.ban?.number === number) delete state.ban
     }
   }
@@ -335,19 +297,13 @@ export class LimitLedger implements LimitKeeper {
   #readClock(): number {
     const now = this.#clock()
     if (now <= this.#time - SECOND) {
-      for (const key of this.#keys.values()) {
-        moveWithClock(key.state, this.#time, now)
-        this.#unsavedKeys.add(key)
+      for (const [keyId, state] of this.#states) {
+        moveWithClock(state, this.#time, now)
+        this.#unsavedStates.set(keyId, state)
       }
     }
     this.#time = now
     return now
-  }
-
-  #addKey(keyId: string, state: LimitState): LedgerKey {
-    const key = { keyId, state, accepted: 0, rejected: 0, countedAt: this.#time }
-    this.#keys.set(keyId, key)
-    return key
   }
 }
 

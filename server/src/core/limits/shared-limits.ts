@@ -1,27 +1,17 @@
 import type { Limits } from '../keys/api-key.ts'
 import { shareRuns } from '../values/share-runs.ts'
-import {
-  type Admission,
-  type Arrival,
-  type CountedWindows,
-  dayOf,
-  type KeyWindows,
-  type LimitKeeper,
-  type LimitRecord,
-  type LimitState,
-  type SharedLimitStore,
-  type TimedState,
-  type WindowCount,
+import type {
+  Admission,
+  Arrival,
+  CountedWindows,
+  KeyWindows,
+  LimitKeeper,
+  LimitState,
+  SharedLimitStore,
+  TimedState,
+  WindowCount,
 } from './limit-store.ts'
-import {
-  admitAndRecordUsage,
-  BURST_MS,
-  BurstFilter,
-  type KeyUsage,
-  newLimitState,
-  tighterStatus,
-  windowsOf,
-} from './rate-windows.ts'
+import { admit, BURST_MS, BurstFilter, newLimitState, tighterStatus, windowsOf } from './rate-windows.ts'
 
 /** Keeps rounds short, because requests that arrive during a round wait for its end. */
 const MAX_REQUESTS_PER_ROUND = 1_000
@@ -186,7 +176,7 @@ export class SharedLimits implements LimitKeeper {
     const decide: Parameters<SharedLimitStore['changeLimits']>[1] = (states, now) => {
       const decided = decideBatch(batch, states, now, this.#bursts)
       admissions = decided.admissions
-      return decided.records
+      return decided.states
     }
     if ((await this.#store.changeLimits(keyIds, decide, lockWait)) === 'locked') return false
     for (const [index, { keyId, arrival, resolve }] of batch.entries()) {
@@ -222,21 +212,14 @@ function decideBatch(
   states: ReadonlyMap<string, LimitState>,
   now: number,
   bursts: BurstFilter,
-): { admissions: readonly Admission[]; records: readonly LimitRecord[] } {
-  const usageByKey = new Map<string, KeyUsage>()
+): { admissions: readonly Admission[]; states: ReadonlyMap<string, LimitState> } {
+  const changed = new Map<string, LimitState>()
   const admissions = batch.map(({ keyId, limits, arrival }) => {
-    let usage = usageByKey.get(keyId)
-    if (usage === undefined) {
-      usage = { state: structuredClone(states.get(keyId) ?? newLimitState()), accepted: 0, rejected: 0 }
-      usageByKey.set(keyId, usage)
-    }
-    const hadSeen429 = bursts.hadSeen429(keyId, arrival, now, usage.state.lastUsedAt)
-    return admitAndRecordUsage(usage, limits, now, hadSeen429)
+    const state = changed.get(keyId) ?? structuredClone(states.get(keyId) ?? newLimitState())
+    changed.set(keyId, state)
+    return admit(state, limits, now, bursts.hadSeen429(keyId, arrival, now, state.lastUsedAt))
   })
-  return {
-    admissions,
-    records: Array.from(usageByKey, ([keyId, usage]) => ({ keyId, day: dayOf(now), ...usage })),
-  }
+  return { admissions, states: changed }
 }
 
 function nextTurn(): Promise<void> {

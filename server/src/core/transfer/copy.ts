@@ -71,7 +71,6 @@ export const COPIED_TABLES = {
     revision: 'integer',
     created_by: 'text',
   },
-  usage_days: { key_id: 'text', day: 'text', accepted: 'integer', rejected: 'integer' },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, ColumnType>>>>
 
 export type ColumnType = FieldCodec['sql']

@@ -138,23 +138,17 @@ const SEVERAL_KEYS = `request_counts AS MATERIALIZED (
  * see a ban that was committed meanwhile, but it does see the exhausted window that caused the ban.
  */
 const countSql = (requestCountsSql: string) => `
-  WITH ${requestCountsSql}, counted AS (
-    UPDATE limit_windows AS windows
-    SET minute_used = minute_used + requests, day_used = day_used + requests, last_used_at = ${NOW}
-    FROM request_counts
-    WHERE windows.key_id = request_counts.key_id AND ${NOW} >= last_used_at
-      AND minute_used > 0 AND ${NOW} < minute_started_at + ${MINUTE} AND minute_used + requests <= per_minute
-      AND day_used > 0 AND ${NOW} < day_started_at + ${DAY} AND day_used + requests <= per_day
-      AND NOT EXISTS (
-        SELECT FROM bans WHERE bans.key_id = request_counts.key_id AND lifted_at IS NULL AND ends_at > ${NOW})
-      AND (SELECT set_config('synchronous_commit', 'off', true)) IS NOT NULL AND ${BRIEF_LOCK_WAIT}
-    RETURNING windows.key_id, minute_started_at, minute_used, day_started_at, day_used, last_used_at, requests
-  ), days AS (
-    INSERT INTO usage_days
-    SELECT key_id, to_char(to_timestamp(last_used_at / 1000) AT TIME ZONE 'UTC', 'YYYY-MM-DD'), requests, 0 FROM counted
-    ON CONFLICT (key_id, day) DO UPDATE SET accepted = usage_days.accepted + excluded.accepted
-  )
-  SELECT * FROM counted`
+  WITH ${requestCountsSql}
+  UPDATE limit_windows AS windows
+  SET minute_used = minute_used + requests, day_used = day_used + requests, last_used_at = ${NOW}
+  FROM request_counts
+  WHERE windows.key_id = request_counts.key_id AND ${NOW} >= last_used_at
+    AND minute_used > 0 AND ${NOW} < minute_started_at + ${MINUTE} AND minute_used + requests <= per_minute
+    AND day_used > 0 AND ${NOW} < day_started_at + ${DAY} AND day_used + requests <= per_day
+    AND NOT EXISTS (
+      SELECT FROM bans WHERE bans.key_id = request_counts.key_id AND lifted_at IS NULL AND ends_at > ${NOW})
+    AND (SELECT set_config('synchronous_commit', 'off', true)) IS NOT NULL AND ${BRIEF_LOCK_WAIT}
+  RETURNING windows.key_id, minute_started_at, minute_used, day_started_at, day_used, last_used_at`
 const COUNT_ONE = countSql(ONE_KEY)
 const COUNT_SEVERAL = countSql(SEVERAL_KEYS)
 
