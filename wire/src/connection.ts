@@ -370,7 +370,7 @@ class RequestPipeline {
   }
 
   #answer(head: RequestHead): void {
-    const request = new IncomingRequest(head, this.#connection, this.receivedAt, this)
+    const request = new IncomingRequest(head, this.#connection, this)
     this.#pending = request
     this.writer.begin()
     this.#readBody(request)

@@ -13,13 +13,6 @@ export interface HttpRequest {
   readonly headers: RequestHeaders
   /** The IP address of the client. */
   readonly address: string
-  /** The same object for every request of a connection. */
-  readonly connection: object
-  /**
-   * When the connection last received bytes, from `performance.now()`. For a pipelined request this may be later than its
-   * own arrival.
-   */
-  readonly receivedAt: number
   /**
    * Whether the client no longer waits for the response: the connection is closed, or the client has waited for a while and then
    * closed its sending side.
@@ -298,18 +291,16 @@ export class IncomingRequest implements HttpRequest, PendingRequest {
   readonly query: string
   readonly headers: RequestHeaders
   readonly address: string
-  readonly connection: { readonly hasClientLeft: boolean }
-  readonly receivedAt: number
   readonly isHttp10: boolean
   readonly requestBody: RequestBody
   isLast: boolean
+  readonly #connection: { readonly hasClientLeft: boolean }
   readonly #pipeline: { sendContinue(): void }
   #expectsContinue: boolean
 
   constructor(
     head: RequestHead,
     connection: { readonly address: string; readonly hasClientLeft: boolean },
-    receivedAt: number,
     pipeline: { sendContinue(): void },
   ) {
     this.method = head.method
@@ -320,14 +311,13 @@ export class IncomingRequest implements HttpRequest, PendingRequest {
     this.isLast = !head.headers.wantsKeepAlive
     this.requestBody = new RequestBody(head.headers.bodyLength)
     this.address = connection.address
-    this.connection = connection
-    this.receivedAt = receivedAt
+    this.#connection = connection
     this.#pipeline = pipeline
     this.#expectsContinue = !head.isHttp10 && head.headers.get('expect')?.toLowerCase() === '100-continue'
   }
 
   get hasClientLeft(): boolean {
-    return this.connection.hasClientLeft
+    return this.#connection.hasClientLeft
   }
 
   get awaitsContinue(): boolean {

@@ -280,15 +280,12 @@ function checkKey(context: OperationContext, key: ApiKey | undefined): void {
 
 /** Counts the request against the limits of its key, unless its operation is exempt from limits. */
 function countRequest(context: OperationContext): MaybePromise<WindowStatus | Admission> {
-  const { parts, request, caller, route } = context
+  const { parts, caller, route } = context
   if (route.type === 'operation' && route.operation.isExemptFromLimits) {
     const windows = parts.services.limits.windowsOf(caller.id, caller.limits)
     return windows instanceof Promise ? windows.then(reportedWindow) : reportedWindow(windows)
   }
-  const { receivedAt, connection } = request
-  // Behind a proxy, a connection does not identify a client.
-  const arrival = { receivedAt, connection: parts.trustedProxies > 0 ? undefined : connection }
-  return parts.services.limits.admit(caller.id, caller.limits, arrival)
+  return parts.services.limits.admit(caller.id, caller.limits)
 }
 
 function checkLimits(context: RequestContext, status: WindowStatus | Admission): void {

@@ -51,12 +51,6 @@ export interface ServiceOptions {
   readonly sharesPort?: boolean
   /** Resolves the host names of webhooks. The system's resolver by default. */
   readonly lookup?: Lookup
-  /**
-   * A client may have sent a request before it saw the first 429 of a window. So requests that arrive within this time after that
-   * 429 do not count towards a ban, unless their connection has already carried a 429. Most tests set 0, so that they need not
-   * wait.
-   */
-  readonly burstMs?: number
   /** The deadline of requests, for tests. */
   readonly deadlineMs?: number | undefined
   /** The file descriptor of a socket that already listens on the configured port. */
@@ -76,7 +70,7 @@ export async function startService(
   const metrics = new Metrics()
   for (const warning of await store.findWrongSettings()) logger.warn(warning)
 
-  const limits = await store.openLimits(clock, options.burstMs)
+  const limits = await store.openLimits(clock)
   const keyRing = await KeyRing.open(store, clock)
   const view = await LiveView.open(store)
   // Loading a large stock leaves garbage that would stay in memory for a long time.

@@ -10,7 +10,7 @@ import type { Job } from './scheduler.ts'
 interface JobParts {
   readonly store: Pick<Store, 'checkClock' | 'forgetAnswers' | 'petsWithExpiredHolds'> &
     ThresholdParts['store']
-  readonly limits: Pick<LimitKeeper, 'save' | 'applyLiftedBans'>
+  readonly limits: Pick<LimitKeeper, 'save'>
   readonly commits: GroupCommit
   readonly clock: Clock
 }
@@ -28,11 +28,6 @@ export function backgroundJobs({ store, limits, commits, clock }: JobParts): Job
       // A process that is killed loses only the counts since the last save.
       intervalMs: 50,
       run: () => limits.save(),
-    },
-    {
-      name: 'apply-lifted-bans',
-      intervalMs: 500,
-      run: () => limits.applyLiftedBans(),
     },
     {
       name: 'check-clock',

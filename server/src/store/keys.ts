@@ -28,12 +28,10 @@ import {
   type LongSession,
   placeholders,
   type RowSource,
-  readClock,
   runStatements,
   type SqlDatabase,
   type SqlValue,
   type Statement,
-  type StoreClock,
   statement,
 } from './sql.ts'
 
@@ -62,10 +60,8 @@ const readAuditEntry = rowReader(KEY_AUDIT_ENTRY)
  * do not miss a row that was committed late.
  */
 const MAX_UNCOMMITTED_AUDIT_ROWS = 100n
-const IS_BANNED = 'key_id = $1 AND ends_at > $2 AND lifted_at IS NULL'
 
-/** `clock` decides whether a ban has ended. Without it, the time in the audit stamp decides. */
-export function keyMethods(database: SqlDatabase, clock?: StoreClock): KeyStore {
+export function keyMethods(database: SqlDatabase): KeyStore {
   const order = `created_at, ${database.dialect.apiKeyOrderColumn}`
 
   /** Locks the target, the actor and every key that manages keys. */
@@ -176,22 +172,6 @@ export function keyMethods(database: SqlDatabase, clock?: StoreClock): KeyStore 
         return readRecord(database, session, keyId)
       }),
 
-    liftBan: async (keyId, { at, actor }) => {
-      const now = clock === undefined ? at : await readClock(database, clock)
-      const [, liftedBans] = await database.commit([
-        statement(
-          `INSERT INTO audit (at, actor, action, key_id, detail)
-          SELECT $3, $4, 'unban', $1, '' WHERE EXISTS (SELECT 1 FROM bans WHERE ${IS_BANNED})`,
-          keyId,
-          now,
-          at,
-          actor,
-        ),
-        statement(`UPDATE bans SET lifted_at = $3 WHERE ${IS_BANNED}`, keyId, now, at),
-      ])
-      return liftedBans !== 0
-    },
-
     listKeyAudit: async (keyId, limit, before) => {
       const rows = await database.rows<object>(
         `SELECT ${AUDIT_COLUMNS} FROM audit WHERE key_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3`,
@@ -224,12 +204,16 @@ interface KeyUsageRow {
   readonly last_used_at: bigint | null
   readonly day_started_at: bigint | null
   readonly day_used: bigint | null
+  readonly ban_ends_at: bigint | null
 }
 
-function usageOf(row: KeyUsageRow): Pick<KeyRecord, 'lastUsedAt' | 'day'> {
+function usageOf(row: KeyUsageRow): Pick<KeyRecord, 'lastUsedAt' | 'day' | 'banEndsAt'> {
   if (row.last_used_at === null) return {}
-  const day = { startedAt: Number(row.day_started_at), used: Number(row.day_used) }
-  return { lastUsedAt: Number(row.last_used_at), day }
+  return {
+    lastUsedAt: Number(row.last_used_at),
+    day: { startedAt: Number(row.day_started_at), used: Number(row.day_used) },
+    ...(row.ban_ends_at === null ? {} : { banEndsAt: Number(row.ban_ends_at) }),
+  }
 }
 
 /** Reads keys, oldest first, each with its secrets, newest first. `selection` holds the clauses that follow `FROM keys`. */
@@ -241,7 +225,7 @@ async function readRecords(
 ): Promise<KeyRecord[]> {
   const selectedKeys = `SELECT ${database.dialect.apiKeyOrderColumn} AS key_order, ${KEY_COLUMNS.join()} FROM keys ${selection}`
   const keyRows = await source.rows<KeyUsageRow>(
-    `SELECT ${SELECTED_KEY}, last_used_at, day_started_at, day_used FROM (${selectedKeys}) AS keys
+    `SELECT ${SELECTED_KEY}, last_used_at, day_started_at, day_used, ban_ends_at FROM (${selectedKeys}) AS keys
     LEFT JOIN limit_windows ON limit_windows.key_id = keys.id ORDER BY keys.created_at, key_order`,
     ...values,
   )

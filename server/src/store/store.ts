@@ -1,6 +1,6 @@
 import type { CatalogStore } from '../core/catalog/catalog-store.ts'
 import type { KeyStore } from '../core/keys/key-store.ts'
-import type { LimitStore, UsageStore } from '../core/limits/limit-store.ts'
+import type { LimitStore } from '../core/limits/limit-store.ts'
 import type { OrderStore } from '../core/orders/order-store.ts'
 import type { EventStore, HistoryStore, StockStore } from '../core/stock/stock-store.ts'
 import type { ContentStore } from '../core/transfer/copy.ts'
@@ -20,7 +20,6 @@ export interface Store
     OrderStore,
     KeyStore,
     LimitStore,
-    UsageStore,
     WebhookStore,
     DeliveryStore,
     TransferStore,

@@ -122,36 +122,21 @@ const keyTables = ({
   ${AUDIT_INDEX};
 `
 
-const limitTables = ({ integer, text, bytewiseText, keyedTable, hotTable }: TableTerms) => `
-  -- last_used_at is NULL in a row that exists only to be locked.
+const limitTables = ({ integer, text, bytewiseText, hotTable }: TableTerms) => `
+  -- last_used_at is NULL in a row that exists only to be locked. The ban is the latest one, which may have ended.
   CREATE TABLE limit_windows (
     key_id            ${bytewiseText} PRIMARY KEY,
     minute_started_at ${integer} NOT NULL,
     minute_used       ${integer} NOT NULL,
     minute_rejected   ${integer} NOT NULL,
+    minute_first_rejected_at ${integer},
     day_started_at    ${integer} NOT NULL,
     day_used          ${integer} NOT NULL,
     day_rejected      ${integer} NOT NULL,
-    last_used_at      ${integer}
-  ) ${hotTable};
-
-  -- Bans are identified by numbers, because their times change when the clock is set back.
-  CREATE TABLE bans (
-    key_id    ${bytewiseText} NOT NULL,
-    number    ${integer} NOT NULL,
-    began_at  ${integer} NOT NULL,
-    ends_at   ${integer} NOT NULL,
-    lifted_at ${integer},
-    PRIMARY KEY (key_id, number)
-  ) ${keyedTable};
-
-  -- The requests of a key on a day (UTC), for the usage report.
-  CREATE TABLE usage_days (
-    key_id   ${bytewiseText} NOT NULL,
-    day      ${bytewiseText} NOT NULL,
-    accepted ${integer} NOT NULL,
-    rejected ${integer} NOT NULL,
-    PRIMARY KEY (key_id, day)
+    day_first_rejected_at ${integer},
+    last_used_at      ${integer},
+    ban_began_at      ${integer},
+    ban_ends_at       ${integer}
   ) ${hotTable};
 
   -- The answers to requests with an Idempotency-Key, written in the commit of the change.
@@ -224,4 +209,12 @@ export const sharedUpgrade = (terms: TableTerms) => `
   ${UNAPPLIED_THRESHOLDS_INDEX};
   ${AUDIT_INDEX};
   DROP INDEX IF EXISTS stock_low;
+  ALTER TABLE limit_windows ADD COLUMN minute_first_rejected_at ${terms.integer};
+  ALTER TABLE limit_windows ADD COLUMN day_first_rejected_at ${terms.integer};
+  ALTER TABLE limit_windows ADD COLUMN ban_began_at ${terms.integer};
+  ALTER TABLE limit_windows ADD COLUMN ban_ends_at ${terms.integer};
+  UPDATE limit_windows SET ban_began_at = bans.began_at, ban_ends_at = bans.ends_at
+  FROM bans
+  WHERE bans.key_id = limit_windows.key_id AND lifted_at IS NULL
+    AND number = (SELECT max(number) FROM bans AS key_bans WHERE key_bans.key_id = limit_windows.key_id);
 `

@@ -2,9 +2,6 @@ import type { Limits } from '../../src/core/keys/api-key.ts'
 import type { LimitState, Refusal, Window } from '../../src/core/limits/limit-store.ts'
 import { newLimitState } from '../../src/core/limits/rate-windows.ts'
 
-/** A request that was sent long after every response, so its client has seen every 429. */
-export const LATER = { receivedAt: Number.POSITIVE_INFINITY }
-
 /** The time of the requests in every case: on a whole second, where windows end. */
 export const CASE_TIME = 1_790_000_000_000
 
@@ -24,9 +21,11 @@ const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const DAY = 86_400 * SECOND
 
+/** If requests were rejected, the first of them was long enough ago to count further rejections. */
 const window = (age: number, used: number, rejected = 0): Window => ({
   startedAt: CASE_TIME - age,
   used,
+  ...(rejected === 0 ? {} : { firstRejectedAt: CASE_TIME - SECOND }),
   rejected,
 })
 
@@ -36,14 +35,12 @@ function used(changes: Partial<LimitState> = {}): LimitState {
     minute: window(20 * SECOND, 7),
     day: window(20 * MINUTE, 70),
     lastUsedAt: CASE_TIME - SECOND,
-    bans: 0,
     ...changes,
   }
 }
 
 const banned = (endsAt: number): Partial<LimitState> => ({
-  bans: 1,
-  ban: { number: 1, beganAt: CASE_TIME - 5 * MINUTE, endsAt },
+  ban: { beganAt: CASE_TIME - 5 * MINUTE, endsAt },
 })
 
 const LIMITS: Limits = { perMinute: 10, perDay: 100 }
@@ -85,8 +82,14 @@ export const LIMIT_CASES: readonly LimitCase[] = [
   {
     ...NOT_PLAIN,
     name: 'enough rejections for a ban',
-    before: used({ minute: window(SECOND, 10, 9) }),
+    before: used({ minute: window(SECOND, 10, 8) }),
     told: ['rate_limit_exceeded', 'key_banned', 'key_banned'],
+  },
+  {
+    ...NOT_PLAIN,
+    name: 'rejections that come too soon after the first to count',
+    before: used({ minute: { ...window(SECOND, 10, 8), firstRejectedAt: CASE_TIME - SECOND + 1 } }),
+    told: ['rate_limit_exceeded', 'rate_limit_exceeded', 'rate_limit_exceeded'],
   },
   // Windows that begin and end.
   { ...NOT_PLAIN, name: 'a key that was never used', before: undefined },
@@ -122,13 +125,6 @@ export const LIMIT_CASES: readonly LimitCase[] = [
     told: ['key_banned', 'key_banned', 'key_banned'],
   },
   { ...PLAIN, name: 'a ban that ends now', before: used(banned(CASE_TIME)) },
-  { ...PLAIN, name: 'a lifted ban', before: used({ bans: 1 }) },
-  {
-    ...NOT_PLAIN,
-    name: 'a ban after a lifted one',
-    before: used({ bans: 2, ban: { number: 2, beganAt: CASE_TIME - MINUTE, endsAt: CASE_TIME + MINUTE } }),
-    told: ['key_banned', 'key_banned', 'key_banned'],
-  },
   // The clock.
   { ...PLAIN, name: 'a clock that stands still', before: used({ lastUsedAt: CASE_TIME }) },
   { ...NOT_PLAIN, name: 'a clock that jitters', before: used({ lastUsedAt: CASE_TIME + 1 }) },

@@ -21,6 +21,42 @@ test.each(LIMIT_CASES)('the window rule: $name', ({ before, limits: given, told,
   expect(Bun.deepEquals(state, sum)).toBe(isPlain)
 })
 
+describe('a ban', () => {
+  const refusals = (state: LimitState, at: number, count: number) =>
+    Array.from({ length: count }, () => admit(state, limits, at).refused)
+
+  test('follows as many rejections as the minute allows, a second after the first rejection or later', () => {
+    const state = newLimitState()
+    const burst = refusals(state, START, 100)
+    expect(burst).toEqual([undefined, undefined, ...Array(98).fill('rate_limit_exceeded')])
+    expect(refusals(state, START + 999, 10)).toEqual(Array(10).fill('rate_limit_exceeded'))
+    expect(refusals(state, START + 1_000, 2)).toEqual(['rate_limit_exceeded', 'key_banned'])
+  })
+
+  test('does not follow from rejections of an earlier window', () => {
+    const state = newLimitState()
+    refusals(state, START, 3)
+    refusals(state, START + 1_000, 1)
+    expect(refusals(state, START + 60_000, 10)).not.toContain('key_banned')
+    expect(refusals(state, START + 61_000, 2)).toEqual(['rate_limit_exceeded', 'key_banned'])
+  })
+
+  test('that ends while the day is exhausted is followed by a warning, then by the next ban', () => {
+    const state = { ...newLimitState(), day: windowUsed(START - HOUR, 100) }
+    refusals(state, START, 1)
+    expect(refusals(state, START + 1_000, 2)).toContain('key_banned')
+    expect(refusals(state, START + 301_000, 10)).toEqual(Array(10).fill('rate_limit_exceeded'))
+    expect(refusals(state, START + 302_000, 2)).toEqual(['rate_limit_exceeded', 'key_banned'])
+  })
+
+  test('does not come later because the clock was set back', () => {
+    const state = newLimitState()
+    refusals(state, START, 3)
+    expect(refusals(state, START - HOUR, 1)).toEqual(['rate_limit_exceeded'])
+    expect(refusals(state, START - HOUR + 1_000, 2)).toEqual(['rate_limit_exceeded', 'key_banned'])
+  })
+})
+
 describe('when the clock jumps', () => {
   test('back by an hour, a key is blocked for no longer than one window', () => {
     const state = newLimitState()
@@ -36,7 +72,8 @@ describe('when the clock jumps', () => {
 
   test('back by an hour, a ban lasts no longer than intended', () => {
     const state = newLimitState()
-    for (let sent = 0; sent < 5; sent++) admit(state, limits, START)
+    for (let sent = 0; sent < 3; sent++) admit(state, limits, START - 1_000)
+    for (let sent = 0; sent < 2; sent++) admit(state, limits, START)
     const back = START - HOUR
     expect(admit(state, limits, back)).toMatchObject({ refused: 'key_banned', resetAt: back + 300_000 })
     expect(admit(state, limits, back + 300_000).refused).toBeUndefined()
@@ -82,10 +119,15 @@ test('the reset of a refused request is the time from which a request is admitte
       (minute, day, banLeft, rejected) => {
         const state: LimitState = {
           ...newLimitState(),
-          minute: { startedAt: START - minute.age, used: minute.used, rejected },
-          day: { startedAt: START - day.age, used: day.used, rejected },
+          minute: {
+            startedAt: START - minute.age,
+            used: minute.used,
+            rejected,
+            firstRejectedAt: START - 1_000,
+          },
+          day: { startedAt: START - day.age, used: day.used, rejected, firstRejectedAt: START - 1_000 },
         }
-        if (banLeft !== null) state.ban = { number: 1, beganAt: START, endsAt: START + banLeft }
+        if (banLeft !== null) state.ban = { beganAt: START, endsAt: START + banLeft }
         const { refused, remaining, resetAt } = admit(state, planned, START)
         if (refused === undefined) return
         expect(remaining).toBe(0)
@@ -98,7 +140,7 @@ test('the reset of a refused request is the time from which a request is admitte
 })
 
 test('during a ban, the window that is reported is the day if it is exhausted for longer', () => {
-  const ban = { number: 1, beganAt: START, endsAt: START + 300_000 }
+  const ban = { beganAt: START, endsAt: START + 300_000 }
   const ofDay = { ...newLimitState(), minute: windowUsed(START, 2), day: windowUsed(START, 100), ban }
   expect(admit(ofDay, limits, START)).toMatchObject({
     window: 'day',

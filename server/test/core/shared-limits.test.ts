@@ -3,7 +3,6 @@ import type { SharedLimitStore } from '../../src/core/limits/limit-store.ts'
 import { newLimitState } from '../../src/core/limits/rate-windows.ts'
 import { SharedLimits } from '../../src/core/limits/shared-limits.ts'
 import { someTurns } from '../support/turns.ts'
-import { LATER } from './limit-cases.ts'
 
 const LIMITS = { perMinute: 1_000, perDay: 1_000 }
 
@@ -34,7 +33,7 @@ function slowStore() {
 
 test('requests that arrive during a batch go into the next one together', async () => {
   const { rounds, limits } = slowStore()
-  const ask = () => limits.admit('key_a', LIMITS, LATER)
+  const ask = () => limits.admit('key_a', LIMITS)
   const first = ask()
   await someTurns()
   const others = [ask(), ask(), ask()]
@@ -84,10 +83,10 @@ test('work after the batch waits for the current one, not for the next', async (
   limits.afterPendingChecks(() => done.push('at once'))
   await someTurns()
   expect(done).toEqual(['at once'])
-  const first = limits.admit('key_a', LIMITS, LATER).then(() => done.push('first'))
+  const first = limits.admit('key_a', LIMITS).then(() => done.push('first'))
   await someTurns()
   limits.afterPendingChecks(() => done.push('after the first'))
-  const second = limits.admit('key_a', LIMITS, LATER).then(() => done.push('second'))
+  const second = limits.admit('key_a', LIMITS).then(() => done.push('second'))
   await someTurns()
   expect(done).toEqual(['at once'])
   await rounds[0]?.end()
@@ -115,7 +114,7 @@ test('a key that another process has locked delays no other key, and its later r
     },
   })
   const admitted: string[] = []
-  const ask = (keyId: string) => limits.admit(keyId, LIMITS, LATER).then(() => admitted.push(keyId))
+  const ask = (keyId: string) => limits.admit(keyId, LIMITS).then(() => admitted.push(keyId))
   const all = [ask('locked'), ask('free')]
   await someTurns()
   expect(calls).toEqual(['brief locked free', 'full locked', 'full free'])
@@ -145,9 +144,9 @@ test('a failure of a locked key fails the requests that have waited for it, and 
     },
   })
   const messageOf = (error: Error) => error.message
-  const first = limits.admit('locked', LIMITS, LATER).catch(messageOf)
+  const first = limits.admit('locked', LIMITS).catch(messageOf)
   await someTurns()
-  const second = limits.admit('locked', LIMITS, LATER)
+  const second = limits.admit('locked', LIMITS)
   locks[0]?.reject(new Error('stays locked'))
   expect(await first).toBe('stays locked')
   await someTurns()

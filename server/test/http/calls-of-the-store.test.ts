@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createSecret, type Limits, PERMISSIONS, type Permission } from '../../src/core/keys/api-key.ts'
-import type { Arrival } from '../../src/core/limits/limit-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { TestService } from '../support/test-service.ts'
 
@@ -25,13 +24,10 @@ class WatchedStore {
       openLimits: async (clock) => {
         const keeper = await store.openLimits(clock)
         return {
-          admit: this.#watched('admit', async (keyId: string, limits: Limits, arrival: Arrival) =>
-            keeper.admit(keyId, limits, arrival),
-          ),
+          admit: this.#watched('admit', async (keyId: string, limits: Limits) => keeper.admit(keyId, limits)),
           windowsOf: (keyId, limits) => keeper.windowsOf(keyId, limits),
           afterPendingChecks: (work) => keeper.afterPendingChecks(work),
           save: () => keeper.save(),
-          applyLiftedBans: () => keeper.applyLiftedBans(),
         }
       },
       stockChangesSince: this.#watched('stockChangesSince', store.stockChangesSince),
@@ -89,7 +85,12 @@ describe('a refused request makes no call other than its limits', () => {
   test('above its limit, and banned', async () => {
     const key = await usedKey(1)
     const refused = { statuses: new Set([429]), asked: new Set<Question>(['admit']) }
-    for (let round = 0; round < 3; round++) expect(await callsOf(key, REQUESTS)).toEqual(refused)
+    for (let round = 0; round < 3; round++) {
+      expect(await callsOf(key, REQUESTS)).toEqual(refused)
+      service.now += 1_000
+      // The key is in memory only for a moment.
+      await service.call('GET', '/inventory', { key })
+    }
     expect((await service.call('GET', '/inventory', { key })).error.code).toBe('key_banned')
   })
 

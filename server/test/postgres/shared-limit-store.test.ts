@@ -2,15 +2,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, te
 import type { LimitState, RequestCount, SharedLimitStore } from '../../src/core/limits/limit-store.ts'
 import { admit, newLimitState } from '../../src/core/limits/rate-windows.ts'
 import { SharedLimits } from '../../src/core/limits/shared-limits.ts'
-import { keyMethods } from '../../src/store/keys.ts'
-import { saveStatements, usageMethods } from '../../src/store/limits.ts'
+import { ledgerStore, saveStatements } from '../../src/store/limits.ts'
 import { Connection } from '../../src/store/postgres/connection.ts'
 import { sharedLimitStore } from '../../src/store/postgres/limits.ts'
 import { migrate } from '../../src/store/postgres/migrations.ts'
 import { DEFAULT_POSTGRES_SETTINGS } from '../../src/store/postgres/store.ts'
 import { storeClock } from '../../src/store/postgres/store-clock.ts'
-import { CASE_TIME, LATER, LIMIT_CASES } from '../core/limit-cases.ts'
-import { bannedState, NOW, saveCase } from '../store/limit-records.ts'
+import { CASE_TIME, LIMIT_CASES } from '../core/limit-cases.ts'
+import { bannedState, NOW } from '../store/limit-records.ts'
 import { createDatabase, type PostgresDatabase } from '../support/postgres-databases.ts'
 
 setDefaultTimeout(120_000)
@@ -33,7 +32,7 @@ beforeAll(async () => {
 })
 afterEach(async () => {
   now = NOW
-  await database.run('TRUNCATE limit_windows, bans, audit')
+  await database.run('TRUNCATE limit_windows')
 })
 afterAll(async () => {
   await connection.close()
@@ -43,7 +42,7 @@ afterAll(async () => {
 
 const save = (states: Readonly<Record<string, LimitState>>) =>
   connection.commit(saveStatements(new Map(Object.entries(states))))
-const loadLimits = () => usageMethods(connection).loadLimits()
+const loadLimits = () => ledgerStore(connection).loadLimits()
 const MANY = { perMinute: 1_000, perDay: 1_000 }
 
 function usedOnce() {
@@ -66,17 +65,6 @@ describe('limits that several instances share', () => {
     await Promise.all(Array.from({ length: 20 }, (_, index) => count(index % 2 === 0 ? store : other)))
     const states = await loadLimits()
     expect([states.get('key_a')?.minute.used, states.get('key_b')?.day.used]).toEqual([20, 20])
-  })
-
-  test('report a ban until it is lifted', async () => {
-    await save({ key_a: bannedState() })
-    const seen: unknown[] = []
-    const look = async () => seen.push((await store.readState('key_a')).state.ban)
-    await look()
-    const keys = keyMethods(connection, clock)
-    await keys.liftBan('key_a', { at: NOW + 1_000, actor: 'anna' })
-    await look()
-    expect(seen).toEqual([{ number: 1, beganAt: NOW, endsAt: NOW + 300_000 }, undefined])
   })
 
   test('are read without a lock, and without a row for a key that was never used', async () => {
@@ -119,31 +107,33 @@ describe('limits that several instances share', () => {
 })
 
 describe('the one statement that counts', () => {
-  test.each(LIMIT_CASES)('$name: it counts plain requests, and leaves the rest alone', async (given) => {
-    now = CASE_TIME
-    const { before, limits, told, isPlain } = given
-    await saveCase(connection, 'key_a', given)
-    // With a second key, because the rows of several keys are locked first.
-    await save({ key_b: usedOnce() })
-    const asked = { keyId: 'key_a', requests: told.length, limits }
-    const beside = { keyId: 'key_b', requests: 1, limits: MANY }
-    for (const counts of [[asked], [beside, asked]]) {
-      await saveCase(connection, 'key_a', given)
-      const counted = (await store.countRequests(counts)).get('key_a')
-      expect(counted !== undefined).toBe(isPlain)
-      const state = structuredClone(before)
-      if (state !== undefined && isPlain) {
-        for (const _ of told) admit(state, limits, CASE_TIME)
-        expect(counted).toEqual({
-          minute: { startedAt: state.minute.startedAt, used: state.minute.used },
-          day: { startedAt: state.day.startedAt, used: state.day.used },
-          at: CASE_TIME,
-        })
+  test.each(LIMIT_CASES)(
+    '$name: it counts plain requests, and leaves the rest alone',
+    async ({ before, limits, told, isPlain }) => {
+      now = CASE_TIME
+      const saveCase = async () => before !== undefined && save({ key_a: before })
+      // With a second key, because the rows of several keys are locked first.
+      await save({ key_b: usedOnce() })
+      const asked = { keyId: 'key_a', requests: told.length, limits }
+      const beside = { keyId: 'key_b', requests: 1, limits: MANY }
+      for (const counts of [[asked], [beside, asked]]) {
+        await saveCase()
+        const counted = (await store.countRequests(counts)).get('key_a')
+        expect(counted !== undefined).toBe(isPlain)
+        const state = structuredClone(before)
+        if (state !== undefined && isPlain) {
+          for (const _ of told) admit(state, limits, CASE_TIME)
+          expect(counted).toEqual({
+            minute: { startedAt: state.minute.startedAt, used: state.minute.used },
+            day: { startedAt: state.day.startedAt, used: state.day.used },
+            at: CASE_TIME,
+          })
+        }
+        expect((await loadLimits()).get('key_a')).toEqual(state as never)
       }
-      expect((await loadLimits()).get('key_a')).toEqual(state as never)
-    }
-    expect((await loadLimits()).get('key_b')?.minute.used).toBe(2)
-  })
+      expect((await loadLimits()).get('key_b')?.minute.used).toBe(2)
+    },
+  )
 
   test.each(['together', 'one by one'])(
     'requests of keys, %s, are counted if all of them have room',
@@ -232,7 +222,7 @@ describe('the one statement that counts', () => {
 test('a locked row of one key delays that key only', async () => {
   const limits = new SharedLimits(store)
   const admitted: string[] = []
-  const ask = (keyId: string) => limits.admit(keyId, MANY, LATER).then(() => admitted.push(keyId))
+  const ask = (keyId: string) => limits.admit(keyId, MANY).then(() => admitted.push(keyId))
   await Promise.all([ask('key_a'), ask('key_b')])
   const locker = database.connect()
   await locker.unsafe("BEGIN; SELECT 1 FROM limit_windows WHERE key_id = 'key_a' FOR UPDATE")

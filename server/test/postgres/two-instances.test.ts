@@ -167,7 +167,7 @@ describe('two instances on one PostgreSQL', () => {
     for (const instance of instances) expect(await permissionsAt(instance)).toEqual(['pets'])
   })
 
-  test('a ban applies to both, and ends on both when it is lifted', async () => {
+  test('rejections on both lead to a ban on both', async () => {
     const secret = await addKey(database.url, { perMinute: 2, perDay: 9 })
     const status = async (at: 0 | 1) => {
       const response = await (at === 0 ? one : other).call('/inventory', secret)
@@ -177,11 +177,6 @@ describe('two instances on one PostgreSQL', () => {
     expect([await status(0), await status(1)]).toEqual(['rate_limit_exceeded', 'rate_limit_exceeded'])
     await until(async () => (await status(0)) === 'key_banned')
     expect(await status(1)).toBe('key_banned')
-    const store = await openStore(database.url, { tables: 'migrate' })
-    const newest = (await store.listKeys()).at(-1)?.key.id ?? ''
-    expect(await store.liftBan(newest, { at: Date.now(), actor: 'test' })).toBe(true)
-    await store.close()
-    expect(await status(1)).toBe('rate_limit_exceeded')
   })
 
   test('crossing batches do not deadlock', async () => {

@@ -4,12 +4,13 @@ import { ORDER_STATES } from '../../src/core/orders/order.ts'
 import type { SubmittedCommand } from '../../src/core/stock/command.ts'
 import { copyStore } from '../../src/core/transfer/copy.ts'
 import { SKIPPED_ID_COUNT } from '../../src/store/generated-ids.ts'
+import { ledgerStore, saveStatements } from '../../src/store/limits.ts'
 import type { Store } from '../../src/store/store.ts'
-import { LATER } from '../core/limit-cases.ts'
 import { addOrders } from '../support/add-orders.ts'
 import { auditOf, operatorOf } from '../support/operator.ts'
 import { removePet } from '../support/remove-pet.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
+import { bannedState } from './limit-records.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
 const NOW = 1_790_000_000_000
@@ -80,10 +81,6 @@ async function fill(store: Store): Promise<void> {
   )
   await operatorOf(store).rotateKey('key_a', { hash: 'a2', hint: 'a2…', createdAt: NOW + 1 }, NOW + 9, act)
   await operatorOf(store).revokeKey('key_b', act)
-  const keeper = await store.openLimits(() => NOW, 0)
-  for (let sent = 0; sent < 5; sent++) await keeper.admit('key_a', { perMinute: 2, perDay: 9 }, LATER)
-  await keeper.save()
-  await store.liftBan('key_a', act)
 }
 
 async function everything(store: Store): Promise<unknown> {
@@ -95,8 +92,6 @@ async function everything(store: Store): Promise<unknown> {
     keys: await store.listKeys(),
     found: [await store.findKey('a'), await store.findKey('a2'), await store.findKey('b')],
     acts: [await auditOf(store, 'key_a'), await auditOf(store, 'key_b')],
-    limits: await store.loadLimits(),
-    bans: await store.listBans(0),
     unappliedThresholds: await store.unappliedThresholds(),
     damage: await store.findDamage(),
   }
@@ -120,6 +115,10 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
 
     test('copies everything, and continues where the source ended', async () => {
       await fill(source)
+      const banned = bannedState(NOW)
+      const sourceDatabase = await from.connect()
+      await sourceDatabase.commit(saveStatements(new Map([['key_a', banned]])))
+      await sourceDatabase.close()
       const { counts, tag } = await copyStore(source, target, QUIET)
       expect(counts).toMatchObject({
         pets: 5_999,
@@ -128,10 +127,13 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
         log: 6_014,
         keys: 2,
         key_secrets: 3,
-        bans: 1,
+        limit_windows: 1,
       })
       expect(tag).toStartWith((5_999).toString(36))
       expect(await everything(target)).toEqual(await everything(source))
+      const targetDatabase = await to.connect()
+      expect(await ledgerStore(targetDatabase).loadLimits()).toEqual(new Map([['key_a', banned]]))
+      await targetDatabase.close()
       expect(await historyOf(target, 1n)).toContainEqual(
         expect.objectContaining({ reason: 'lost', reference: 'note "7"' }),
       )
@@ -150,10 +152,6 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
         order: { petId: 1n, quantity: 1 },
       }
       expect(await target.changeStock([draft])).toMatchObject([{ order: { id: 4n } }])
-      const keeper = await target.openLimits(() => NOW, 0)
-      await keeper.admit('key_a', { perMinute: 300, perDay: 10_000 }, LATER)
-      await keeper.save()
-      expect((await target.loadLimits()).get('key_a')?.day.used).toBe(3)
     })
 
     test('neither a copy nor a new identity assigns the id of a removed record again', async () => {

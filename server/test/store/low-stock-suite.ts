@@ -262,7 +262,7 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
       expect(await other.petsWithOldThreshold(1n)).toHaveLength(702)
       const jobs = backgroundJobs({
         store: other,
-        limits: { save: async () => {}, applyLiftedBans: async () => {} },
+        limits: { save: async () => {} },
         commits: groupCommit(other),
         clock: () => now,
       })

@@ -255,6 +255,8 @@ describe('PostgreSQL database', () => {
       ALTER TABLE webhooks DROP COLUMN held;
       ALTER TABLE webhook_attempts DROP COLUMN is_parked;
       ALTER TABLE categories DROP COLUMN threshold_change;
+      ALTER TABLE limit_windows DROP COLUMN minute_first_rejected_at, DROP COLUMN day_first_rejected_at,
+        DROP COLUMN ban_began_at, DROP COLUMN ban_ends_at;
       DELETE FROM migrations WHERE number > 3`)
     const setState = (state: string) => database?.run(`UPDATE orders SET state = ${state}`)
     await expect(setState("'returned'")).rejects.toThrow('orders_state_check')

@@ -100,8 +100,6 @@ interface Options {
   readonly onPostgres?: boolean
   /** Resolves the names of webhook receivers. */
   readonly lookup?: Lookup
-  /** How long a parallel burst may take to arrive. 0 by default, because most tests wait for each response. */
-  readonly burstMs?: number
   /** How long requests may take; the usual deadline by default. */
   readonly deadlineMs?: number
   /** The real clock instead of the clock of the test. */
@@ -141,7 +139,6 @@ export class TestService {
 
   async #open(): Promise<void> {
     const { settings, wrapStore = (store: Store) => store, demoSecrets, realTime, lookup } = this.#options
-    const { burstMs = 0, deadlineMs } = this.#options
     this.store = await openStore(
       this.#database.url,
       { tables: 'migrate', exclusive: true, ...(realTime ? {} : { clock: () => this.now }) },
@@ -157,8 +154,7 @@ export class TestService {
         ...(realTime ? {} : { clock: () => this.now }),
         ...(demoSecrets === undefined ? {} : { demoSecrets }),
         ...(lookup === undefined ? {} : { lookup }),
-        burstMs,
-        deadlineMs,
+        deadlineMs: this.#options.deadlineMs,
         logSink: {
           write: async (text) => {
             this.logText += text

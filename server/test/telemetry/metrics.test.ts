@@ -140,8 +140,13 @@ describe('/metrics', () => {
   test('counts rejections by reason, and bans', async () => {
     const { secret } = await service.createKey('enterprise', { limits: { perMinute: 2, perDay: 100 } })
     const before = await scrape()
-    // Two are accepted, two are rejected, the next one starts a ban, and the last one is rejected by it.
-    for (let sent = 0; sent < 6; sent++) await service.call('GET', '/inventory', { key: secret })
+    const send = async (count: number) => {
+      for (let sent = 0; sent < count; sent++) await service.call('GET', '/inventory', { key: secret })
+    }
+    // Two are accepted and one is rejected. A second later one is rejected, the next starts a ban, and the last is banned.
+    await send(3)
+    service.now += 1_000
+    await send(3)
     for (let sent = 0; sent < 4; sent++) await service.call('GET', '/inventory', { key: null })
     const after = await scrape()
     const limited = (reason: string) =>

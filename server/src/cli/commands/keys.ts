@@ -3,7 +3,6 @@ import { userInfo } from 'node:os'
 import { Option } from 'commander'
 import { EXPECTED_NAME, isName } from '../../core/catalog/catalog-fields.ts'
 import {
-  type ApiKey,
   createKeyId,
   createSecret,
   DEFAULT_PERMISSIONS,
@@ -21,8 +20,6 @@ import {
 import type { KeyActor } from '../../core/keys/key-command.ts'
 import { keyRecordToJson } from '../../core/keys/key-record.ts'
 import type { KeyRecord } from '../../core/keys/key-store.ts'
-import type { BanRecord } from '../../core/limits/limit-store.ts'
-import { DAY } from '../../core/values/clock.ts'
 import type { Store } from '../../store/store.ts'
 import {
   type ConfirmFlags,
@@ -205,8 +202,7 @@ async function requireKey(store: Store, reference: string): Promise<KeyRecord> {
 async function listKeys({ store }: OpenedStore, flags: JsonFlags): Promise<void> {
   const records = await store.listKeys()
   const now = store.clock()
-  const bans = await store.listBans(now - DAY)
-  const rows = records.map((record) => ({ ...record, state: describeKeyState(record.key, bans, now) }))
+  const rows = records.map((record) => ({ ...record, state: describeKeyState(record, now) }))
   printList(rows, flags, {
     columns: [
       ['ID', ({ key }) => key.id],
@@ -224,11 +220,8 @@ async function listKeys({ store }: OpenedStore, flags: JsonFlags): Promise<void>
 }
 
 /** `active`, `paused`, `expired`, `revoked`, or `banned until 12:34:56`. */
-function describeKeyState(key: ApiKey, bans: readonly BanRecord[], now: number): string {
+function describeKeyState({ key, banEndsAt = 0 }: KeyRecord, now: number): string {
   const state = keyState(key, now)
-  if (state !== 'active') return state
-  const ban = bans.findLast(
-    ({ keyId, endsAt, liftedAt }) => keyId === key.id && endsAt > now && liftedAt === undefined,
-  )
-  return ban === undefined ? 'active' : `banned until ${new Date(ban.endsAt).toISOString().slice(11, 19)}`
+  const isBanned = state === 'active' && now < banEndsAt
+  return isBanned ? `banned until ${new Date(banEndsAt).toISOString().slice(11, 19)}` : state
 }

@@ -16,7 +16,6 @@ export type KeyAction =
   | 'change'
   | 'rotate'
   | 'revoke'
-  | 'unban'
   | 'create pairing code'
   | 'pair'
   | WebhookAction
@@ -47,6 +46,8 @@ export interface KeyRecord {
   readonly lastUsedAt?: number
   /** The latest day window of the key, which may have ended. Absent if the key was never used. */
   readonly day?: WindowCount
+  /** When the latest ban of the key ends or ended. */
+  readonly banEndsAt?: number
 }
 
 interface SecretHashes {
@@ -72,8 +73,6 @@ export interface KeyStore {
   findKeyByPairingCode(hash: string, at: number): Promise<ApiKey | undefined>
   /** Exchanges a pairing code for a secret; undefined if the code is unknown, expired or used, or its key inactive. */
   pairKey(codeHash: string, secret: StoredSecret, at: number): Promise<KeyRecord | undefined>
-  /** Ends the ban of a key immediately. Returns false if the key was not banned. */
-  liftBan(keyId: string, stamp: AuditStamp): Promise<boolean>
   /** Up to `limit` entries of the audit log of a key, newest first. With `before`, only entries before the one with this id. */
   listKeyAudit(keyId: string, limit: number, before: bigint | undefined): Promise<KeyAuditEntry[]>
 }

@@ -6,6 +6,7 @@ import type { MaybePromise } from '../values/maybe-promise.ts'
 export interface Window {
   startedAt: number
   used: number
+  firstRejectedAt?: number
   /** The rejections that count towards a ban. */
   rejected: number
 }
@@ -13,11 +14,6 @@ export interface Window {
 export type WindowCount = Pick<Window, 'startedAt' | 'used'>
 
 export interface Ban {
-  /**
-   * The first ban of a key is number 1. The number identifies a ban; its times cannot, because they move if the clock is
-   * set back.
-   */
-  readonly number: number
   readonly beganAt: number
   readonly endsAt: number
 }
@@ -28,8 +24,6 @@ export interface LimitState {
   readonly day: Window
   /** The time of the latest request. If this is later than now, the clock was set back. */
   lastUsedAt: number
-  /** The number of bans so far, including lifted bans. */
-  bans: number
   /** The latest ban. It is kept after its end, because a new ban within a day lasts twice as long. */
   ban?: Ban
 }
@@ -64,17 +58,9 @@ export interface Admission extends WindowStatus {
   readonly beginsBan?: true
 }
 
-/** How and when a request reached this process. */
-export interface Arrival {
-  /** By `performance.now()`. */
-  readonly receivedAt: number
-  /** The connection of the request. `undefined` behind a proxy, whose connections carry requests of many clients. */
-  readonly connection?: object | undefined
-}
-
 /** Decides for each request whether its key is within its limits, and counts the request. */
 export interface LimitKeeper {
-  admit(keyId: string, limits: Limits, arrival: Arrival): MaybePromise<Admission>
+  admit(keyId: string, limits: Limits): MaybePromise<Admission>
   /** The current windows of the key. Counts nothing. */
   windowsOf(keyId: string, limits: Limits): MaybePromise<KeyWindows>
   /**
@@ -84,32 +70,17 @@ export interface LimitKeeper {
   afterPendingChecks(work: () => void): void
   /** Writes the counts that are not in the store yet. */
   save(): Promise<void>
-  /** Ends the bans that an operator has lifted, if the keeper holds bans in memory. */
-  applyLiftedBans(): Promise<void>
 }
 
 export interface LimitStore {
-  /** If the store has a clock that all instances share, it ignores `clock`. `burstMs` is for tests, see BurstFilter. */
-  openLimits(clock: Clock, burstMs?: number): Promise<LimitKeeper>
-}
-
-/** The limits of keys as operators see them. */
-export interface UsageStore {
-  loadLimits(): Promise<ReadonlyMap<string, LimitState>>
-  /** The bans that began at `since` or later, oldest first. */
-  listBans(since: number): Promise<BanRecord[]>
-}
-
-export interface BanRecord extends Ban {
-  readonly keyId: string
-  readonly liftedAt?: number
+  /** If the store has a clock that all instances share, it ignores `clock`. */
+  openLimits(clock: Clock): Promise<LimitKeeper>
 }
 
 /** Persists the counts of a single process that counts in memory. */
-export interface LedgerStore extends Pick<UsageStore, 'loadLimits'> {
+export interface LedgerStore {
+  loadLimits(): Promise<ReadonlyMap<string, LimitState>>
   saveLimits(states: ReadonlyMap<string, LimitState>): Promise<void>
-  /** The bans that an operator has lifted and that would otherwise still last at `now`. */
-  listLiftedBans(now: number): Promise<{ readonly keyId: string; readonly number: number }[]>
 }
 
 /** The state of a key, and the time of the store when it was read. */

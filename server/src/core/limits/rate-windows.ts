@@ -2,7 +2,6 @@ import type { Limits } from '../keys/api-key.ts'
 import { type Clock, DAY, MINUTE, SECOND } from '../values/clock.ts'
 import type {
   Admission,
-  Arrival,
   Ban,
   KeyWindows,
   LedgerStore,
@@ -16,38 +15,45 @@ import type {
 export const FIRST_BAN = 5 * MINUTE
 export const LONGEST_BAN = 60 * MINUTE
 
+/**
+ * Requests that were sent together arrive within this time of each other, even over slow networks. So a request that arrives
+ * later after the first rejection of its window was sent by a client that could have seen the rejection.
+ */
+const BURST_MS = SECOND
+
 function newWindow(): Window {
   return { startedAt: 0, used: 0, rejected: 0 }
 }
 
 export function newLimitState(): LimitState {
-  return { minute: newWindow(), day: newWindow(), lastUsedAt: 0, bans: 0 }
+  return { minute: newWindow(), day: newWindow(), lastUsedAt: 0 }
 }
 
 /**
- * Decides on a request, and counts it if it is admitted. A key is banned when a window has more than `limits.perMinute`
- * counted rejections. The first rejection of a window always counts; later rejections count only if the client had seen a
- * 429 before it sent the request (`hadSeen429`, see BurstFilter).
+ * Decides on a request, and counts it if it is admitted. A key is banned once a window has `limits.perMinute` rejections that
+ * came BURST_MS or more after its first rejection. So a client that continues after a 429 is banned, and a parallel burst is
+ * not, however many requests it has.
  */
-export function admit(state: LimitState, limits: Limits, now: number, hadSeen429 = true): Admission {
+export function admit(state: LimitState, limits: Limits, now: number): Admission {
   moveWithClock(state, state.lastUsedAt, now)
   // `moveWithClock` ignores a clock that was set back by less than a second. In that case, the time of the last request
   // is used.
   const at = Math.max(now, state.lastUsedAt)
   state.lastUsedAt = at
-  return { ...decide(state, limits, at, hadSeen429), at }
+  return { ...decide(state, limits, at), at }
 }
 
 /** Moves the windows and the ban back with the clock. Otherwise a ban would last until the clock has caught up. */
 function moveWithClock(state: LimitState, previousTime: number, now: number): void {
   const setBackMs = floorToSecond(previousTime - now)
   if (setBackMs <= 0) return
-  state.minute.startedAt -= setBackMs
-  state.day.startedAt -= setBackMs
+  for (const window of [state.minute, state.day]) {
+    window.startedAt -= setBackMs
+    if (window.firstRejectedAt !== undefined) window.firstRejectedAt -= setBackMs
+  }
   state.lastUsedAt -= setBackMs
   if (state.ban !== undefined) {
-    const { number, beganAt, endsAt } = state.ban
-    state.ban = { number, beganAt: beganAt - setBackMs, endsAt: endsAt - setBackMs }
+    state.ban = { beganAt: state.ban.beganAt - setBackMs, endsAt: state.ban.endsAt - setBackMs }
   }
 }
 
@@ -68,7 +74,7 @@ function windowAt(window: Window, length: number, at: number): WindowCount {
 
 type Decision = Omit<Admission, 'at'>
 
-function decide(state: LimitState, limits: Limits, now: number, hadSeen429: boolean): Decision {
+function decide(state: LimitState, limits: Limits, now: number): Decision {
   const minute = updateWindow(state.minute, MINUTE, now)
   const day = updateWindow(state.day, DAY, now)
   const refuseBanned = ({ endsAt }: Ban): Decision => ({
@@ -84,11 +90,10 @@ function decide(state: LimitState, limits: Limits, now: number, hadSeen429: bool
     return tighterStatus(minute, day, limits)
   }
 
-  if (fullWindow.rejected === 0 || hadSeen429) fullWindow.rejected++
-  if (fullWindow.rejected > limits.perMinute) {
-    fullWindow.rejected = 0
-    state.bans++
-    state.ban = nextBan(state.bans, state.ban, now)
+  countRejection(fullWindow, now)
+  if (fullWindow.rejected >= limits.perMinute) {
+    forgetRejections(fullWindow)
+    state.ban = nextBan(state.ban, now)
     return { ...refuseBanned(state.ban), beginsBan: true }
   }
   return { ...tighterStatus(minute, day, limits), refused: 'rate_limit_exceeded' }
@@ -101,11 +106,11 @@ function fullWindowOf(minute: Window, day: Window, limits: Limits): Window | und
   return isMinuteFull && minute.startedAt + MINUTE > day.startedAt + DAY ? minute : day
 }
 
-function nextBan(number: number, last: Ban | undefined, now: number): Ban {
+function nextBan(last: Ban | undefined, now: number): Ban {
   const isRepeated = last !== undefined && now < last.endsAt + DAY
   const length = isRepeated ? Math.min((last.endsAt - last.beganAt) * 2, LONGEST_BAN) : FIRST_BAN
   const beganAt = floorToSecond(now)
-  return { number, beganAt, endsAt: beganAt + length }
+  return { beganAt, endsAt: beganAt + length }
 }
 
 export function tighterStatus(minute: WindowCount, day: WindowCount, limits: Limits): WindowStatus {
@@ -150,12 +155,23 @@ function statusOf(
 export function updateWindow(window: Window, length: number, now: number): Window {
   if (now >= window.startedAt + length) {
     window.used = 0
-    window.rejected = 0
+    forgetRejections(window)
   } else if (now < window.startedAt) {
     // The clock was set back. The window keeps its count and restarts now, so it ends within `length`.
     window.startedAt = floorToSecond(now)
+    forgetRejections(window)
   }
   return window
+}
+
+function countRejection(window: Window, now: number): void {
+  window.firstRejectedAt ??= now
+  if (now >= window.firstRejectedAt + BURST_MS) window.rejected++
+}
+
+function forgetRejections(window: Window): void {
+  window.rejected = 0
+  delete window.firstRejectedAt
 }
 
 /** The first request of a window starts it. */
@@ -169,92 +185,33 @@ function floorToSecond(time: number): number {
   return Math.floor(time / SECOND) * SECOND
 }
 
-/** Requests that were sent together arrive within this time of each other, even over slow networks. */
-export const BURST_MS = 1_000
-
-/** The 429s that were sent to a key in one window. */
-interface SentRefusals {
-  /** When the window ends, in `Clock` time; identifies the window. The other times come from `performance.now()`. */
-  readonly resetAt: number
-  readonly firstSentAt: number
-  /** When the first 429 was sent over each connection. */
-  readonly sentTimes: WeakMap<object, number>
-}
-
-/**
- * Distinguishes a client that continues after a 429, and is banned for it, from a client that sends a single parallel burst.
- * A client has seen a 429 if its connection carried a 429 before this request arrived, or if the first 429 to the key was sent
- * BURST_MS earlier. A process knows only its own 429s. See docs/decisions/limits.md.
- */
-export class BurstFilter {
-  readonly #burstMs: number
-  readonly #sentRefusals = new Map<string, SentRefusals>()
-
-  constructor(burstMs: number) {
-    this.#burstMs = burstMs
-  }
-
-  /** Whether the client had seen a 429. `lastUsedAt` is the time of its previous request to any instance. */
-  hadSeen429(keyId: string, { receivedAt, connection }: Arrival, now: number, lastUsedAt: number): boolean {
-    const refusals = this.#sentRefusals.get(keyId)
-    // This process sent no 429 in this window, but another process may have. If the key's previous request was at least
-    // BURST_MS ago, the client has had time to see that 429. If the clock was set back, that request counts as sent now.
-    if (refusals === undefined || now >= refusals.resetAt)
-      return Math.max(0, now - lastUsedAt) >= this.#burstMs
-    const sentAt = connection === undefined ? undefined : refusals.sentTimes.get(connection)
-    if (sentAt !== undefined && receivedAt > sentAt) return true
-    return receivedAt > refusals.firstSentAt && receivedAt - refusals.firstSentAt >= this.#burstMs
-  }
-
-  recordRefusal(keyId: string, { connection }: Arrival, resetAt: number): void {
-    const now = performance.now()
-    let refusals = this.#sentRefusals.get(keyId)
-    if (refusals?.resetAt !== resetAt) {
-      refusals = { resetAt, firstSentAt: now, sentTimes: new WeakMap() }
-      this.#sentRefusals.set(keyId, refusals)
-    }
-    if (connection !== undefined && !refusals.sentTimes.has(connection))
-      refusals.sentTimes.set(connection, now)
-  }
-}
-
 /** Counts in memory, so that a request needs no disk access. `save` writes from time to time and at shutdown. */
 export class LimitLedger implements LimitKeeper {
   readonly #store: LedgerStore
   readonly #clock: Clock
-  readonly #bursts: BurstFilter
   readonly #states: Map<string, LimitState>
   #unsavedStates = new Map<string, LimitState>()
   #lastSave: Promise<void> = Promise.resolve()
   /** The time at the last call of `#readClock`. */
   #time: number
 
-  static async open(store: LedgerStore, clock: Clock, burstMs = BURST_MS): Promise<LimitLedger> {
-    return new LimitLedger(store, clock, await store.loadLimits(), burstMs)
+  static async open(store: LedgerStore, clock: Clock): Promise<LimitLedger> {
+    return new LimitLedger(store, clock, await store.loadLimits())
   }
 
-  private constructor(
-    store: LedgerStore,
-    clock: Clock,
-    states: ReadonlyMap<string, LimitState>,
-    burstMs: number,
-  ) {
+  private constructor(store: LedgerStore, clock: Clock, states: ReadonlyMap<string, LimitState>) {
     this.#store = store
     this.#clock = clock
-    this.#bursts = new BurstFilter(burstMs)
     this.#time = clock()
     this.#states = new Map(states)
   }
 
-  admit(keyId: string, limits: Limits, arrival: Arrival): Admission {
+  admit(keyId: string, limits: Limits): Admission {
     const now = this.#readClock()
     const state = this.#states.get(keyId) ?? newLimitState()
     this.#states.set(keyId, state)
     this.#unsavedStates.set(keyId, state)
-    const hadSeen429 = this.#bursts.hadSeen429(keyId, arrival, now, state.lastUsedAt)
-    const admission = admit(state, limits, now, hadSeen429)
-    if (admission.refused !== undefined) this.#bursts.recordRefusal(keyId, arrival, admission.resetAt)
-    return admission
+    return admit(state, limits, now)
   }
 
   windowsOf(keyId: string, limits: Limits): KeyWindows {
@@ -283,13 +240,6 @@ export class LimitLedger implements LimitKeeper {
     } catch (error) {
       for (const [keyId, state] of unsaved) this.#unsavedStates.set(keyId, state)
       throw error
-    }
-  }
-
-  async applyLiftedBans(): Promise<void> {
-    for (const { keyId, number } of await this.#store.listLiftedBans(this.#clock())) {
-      const state = this.#states.get(keyId)
-      if (state?.ban?.number === number) delete state.ban
     }
   }
 

@@ -2,7 +2,6 @@ import type { Limits } from '../keys/api-key.ts'
 import { shareRuns } from '../values/share-runs.ts'
 import type {
   Admission,
-  Arrival,
   CountedWindows,
   KeyWindows,
   LimitKeeper,
@@ -11,7 +10,7 @@ import type {
   TimedState,
   WindowCount,
 } from './limit-store.ts'
-import { admit, BURST_MS, BurstFilter, newLimitState, tighterStatus, windowsOf } from './rate-windows.ts'
+import { admit, newLimitState, tighterStatus, windowsOf } from './rate-windows.ts'
 
 /** Keeps rounds short, because requests that arrive during a round wait for its end. */
 const MAX_REQUESTS_PER_ROUND = 1_000
@@ -24,7 +23,6 @@ const MIN_REQUESTS_TO_GATHER = 8
 interface WaitingRequest {
   readonly keyId: string
   readonly limits: Limits
-  readonly arrival: Arrival
   readonly resolve: (admission: Admission) => void
   readonly reject: (error: unknown) => void
 }
@@ -35,7 +33,6 @@ interface WaitingRequest {
  */
 export class SharedLimits implements LimitKeeper {
   readonly #store: SharedLimitStore
-  readonly #bursts: BurstFilter
   #waiting: WaitingRequest[] = []
   #round: Promise<void> | undefined
   #lastRoundSize = 0
@@ -48,9 +45,9 @@ export class SharedLimits implements LimitKeeper {
    * store.
    */
   readonly #readers = new Map<string, { readonly read: () => Promise<TimedState>; callers: number }>()
-  constructor(store: SharedLimitStore, burstMs = BURST_MS) {
+
+  constructor(store: SharedLimitStore) {
     this.#store = store
-    this.#bursts = new BurstFilter(burstMs)
   }
 
   afterPendingChecks(work: () => void): void {
@@ -58,11 +55,11 @@ export class SharedLimits implements LimitKeeper {
     else void this.#round.then(() => setImmediate(work))
   }
 
-  admit(keyId: string, limits: Limits, arrival: Arrival): Promise<Admission> {
+  admit(keyId: string, limits: Limits): Promise<Admission> {
     const { promise, resolve, reject } = Promise.withResolvers<Admission>()
     const waitsForLock = this.#lockedKeys.get(keyId)
     const queue = waitsForLock ?? this.#waiting
-    queue.push({ keyId, limits, arrival, resolve, reject })
+    queue.push({ keyId, limits, resolve, reject })
     this.#startRound()
     return promise
   }
@@ -88,9 +85,6 @@ export class SharedLimits implements LimitKeeper {
 
   /** Nothing to do: every round saves its decisions. */
   async save(): Promise<void> {}
-
-  /** Nothing to do: every decision reads the bans from the store. */
-  async applyLiftedBans(): Promise<void> {}
 
   #startRound(): void {
     if (this.#waiting.length === 0) return
@@ -174,20 +168,16 @@ export class SharedLimits implements LimitKeeper {
     const keyIds = [...new Set(batch.map(({ keyId }) => keyId))]
     let admissions: readonly Admission[] = []
     const decide: Parameters<SharedLimitStore['changeLimits']>[1] = (states, now) => {
-      const decided = decideBatch(batch, states, now, this.#bursts)
+      const decided = decideBatch(batch, states, now)
       admissions = decided.admissions
       return decided.states
     }
     if ((await this.#store.changeLimits(keyIds, decide, lockWait)) === 'locked') return false
-    for (const [index, { keyId, arrival, resolve }] of batch.entries()) {
+    for (const [index, { keyId, resolve }] of batch.entries()) {
       const admission = admissions[index]
       if (admission === undefined) throw new Error('changeLimits did not call its callback')
-      if (admission.refused === undefined) {
-        this.#refusedKeys.delete(keyId)
-      } else {
-        this.#refusedKeys.add(keyId)
-        this.#bursts.recordRefusal(keyId, arrival, admission.resetAt)
-      }
+      if (admission.refused === undefined) this.#refusedKeys.delete(keyId)
+      else this.#refusedKeys.add(keyId)
       resolve(admission)
     }
     return true
@@ -211,13 +201,12 @@ function decideBatch(
   batch: readonly WaitingRequest[],
   states: ReadonlyMap<string, LimitState>,
   now: number,
-  bursts: BurstFilter,
 ): { admissions: readonly Admission[]; states: ReadonlyMap<string, LimitState> } {
   const changed = new Map<string, LimitState>()
-  const admissions = batch.map(({ keyId, limits, arrival }) => {
+  const admissions = batch.map(({ keyId, limits }) => {
     const state = changed.get(keyId) ?? structuredClone(states.get(keyId) ?? newLimitState())
     changed.set(keyId, state)
-    return admit(state, limits, now, bursts.hadSeen429(keyId, arrival, now, state.lastUsedAt))
+    return admit(state, limits, now)
   })
   return { admissions, states: changed }
 }

@@ -48,13 +48,17 @@ export const COPIED_TABLES = {
     key_id: 'text',
     minute_started_at: 'integer',
     minute_used: 'integer',
+    minute_first_rejected_at: 'integer',
     minute_rejected: 'integer',
     day_started_at: 'integer',
     day_used: 'integer',
+    day_first_rejected_at: 'integer',
     day_rejected: 'integer',
     last_used_at: 'integer',
+    // The latest ban, which may have ended.
+    ban_began_at: 'integer',
+    ban_ends_at: 'integer',
   },
-  bans: { key_id: 'text', number: 'integer', began_at: 'integer', ends_at: 'integer', lifted_at: 'integer' },
   idempotency: { key_id: 'text', key: 'text', fingerprint: 'text', answer: 'text', at: 'integer' },
   webhooks: {
     id: 'integer',

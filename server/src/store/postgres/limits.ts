@@ -2,7 +2,7 @@ import type { SQL } from 'bun'
 import type { CountedWindows, RequestCount, SharedLimitStore } from '../../core/limits/limit-store.ts'
 import { newLimitState } from '../../core/limits/rate-windows.ts'
 import { DAY, MINUTE, SECOND } from '../../core/values/clock.ts'
-import { type LimitRow, SELECT_LIMIT_ROWS, saveStatements, toState, toStates } from '../limits.ts'
+import { type LimitRow, saveStatements, toState, toStates } from '../limits.ts'
 import type { RowOf } from '../record-rows.ts'
 import type { StoreClock } from '../sql.ts'
 import type { Connection } from './connection.ts'
@@ -15,8 +15,8 @@ export function sharedLimitStore(connection: Connection, clock: StoreClock): Sha
   return {
     readState: async (keyId) => {
       const [row] = await connection.rows<TimedRow>(
-        `SELECT time.now, key_limits.* FROM (SELECT ${clock.nowSql('$2')} AS now) AS time
-        LEFT JOIN (${SELECT_LIMIT_ROWS} WHERE limit_windows.key_id = $1) AS key_limits ON true`,
+        `SELECT time.now, limit_windows.* FROM (SELECT ${clock.nowSql('$2')} AS now) AS time
+        LEFT JOIN limit_windows ON key_id = $1`,
         keyId,
         clock.processTime(),
       )
@@ -75,18 +75,15 @@ async function changeLockedRows(
     'unflushed',
     (sql) => {
       const keys = arrayText(keyIds, quotedElement)
-      // The second statement starts after the rows are locked, so it reads their latest versions.
+      // The clock is read after the rows are locked.
       return Promise.all([
-        sql<Pick<LimitRow, 'key_id'>[]>`
-          SELECT key_id FROM limit_windows WHERE key_id = ANY (${keys}::text[]) ORDER BY key_id FOR NO KEY UPDATE`.execute(),
-        sql
-          .unsafe<LimitRow[]>(`${SELECT_LIMIT_ROWS} WHERE limit_windows.key_id = ANY ($1::text[])`, [keys])
-          .execute(),
+        sql<LimitRow[]>`
+          SELECT * FROM limit_windows WHERE key_id = ANY (${keys}::text[]) ORDER BY key_id FOR NO KEY UPDATE`.execute(),
         sql.unsafe<{ now: bigint }[]>(`SELECT ${clock.nowSql('$1')} AS now`, [clock.processTime()]).execute(),
       ])
     },
-    (sql, [locked, rows, [time]]) => {
-      const lockedIds = new Set(locked.map((row) => row.key_id))
+    (sql, [rows, [time]]) => {
+      const lockedIds = new Set(rows.map((row) => row.key_id))
       missingIds = keyIds.filter((keyId) => !lockedIds.has(keyId))
       if (missingIds.length > 0) return undefined
       if (time === undefined) throw new Error('SELECT without FROM must return a row')
@@ -100,7 +97,9 @@ async function changeLockedRows(
 
 function addRows(sql: SQL, keyIds: readonly string[]) {
   return sql`
-    INSERT INTO limit_windows SELECT key_id, 0, 0, 0, 0, 0, 0, NULL
+    INSERT INTO limit_windows (
+      key_id, minute_started_at, minute_used, minute_rejected, day_started_at, day_used, day_rejected)
+    SELECT key_id, 0, 0, 0, 0, 0, 0
     FROM unnest(${arrayText(keyIds, quotedElement)}::text[]) AS new (key_id) ORDER BY key_id
     ON CONFLICT DO NOTHING`
 }
@@ -134,8 +133,7 @@ const SEVERAL_KEYS = `request_counts AS MATERIALIZED (
  * disk. The statement applies the rule of core/limits/rate-windows.ts, and the tests of both use the same cases. It skips
  * keys that may have to be refused or whose window must restart; `changeLimits` handles those.
  *
- * If another transaction has locked a row, PostgreSQL evaluates the conditions again after the lock is released. It does not
- * see a ban that was committed meanwhile, but it does see the exhausted window that caused the ban.
+ * If another transaction has locked a row, PostgreSQL evaluates the conditions again after the lock is released.
  */
 const countSql = (requestCountsSql: string) => `
   WITH ${requestCountsSql}
@@ -145,8 +143,7 @@ const countSql = (requestCountsSql: string) => `
   WHERE windows.key_id = request_counts.key_id AND ${NOW} >= last_used_at
     AND minute_used > 0 AND ${NOW} < minute_started_at + ${MINUTE} AND minute_used + requests <= per_minute
     AND day_used > 0 AND ${NOW} < day_started_at + ${DAY} AND day_used + requests <= per_day
-    AND NOT EXISTS (
-      SELECT FROM bans WHERE bans.key_id = request_counts.key_id AND lifted_at IS NULL AND ends_at > ${NOW})
+    AND (ban_ends_at IS NULL OR ban_ends_at <= ${NOW})
     AND (SELECT set_config('synchronous_commit', 'off', true)) IS NOT NULL AND ${BRIEF_LOCK_WAIT}
   RETURNING windows.key_id, minute_started_at, minute_used, day_started_at, day_used, last_used_at`
 const COUNT_ONE = countSql(ONE_KEY)

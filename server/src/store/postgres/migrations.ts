@@ -11,9 +11,9 @@ import { NewerTablesError } from './failures.ts'
 import { TABLES, UPGRADE_OF_1_1_0 } from './tables.ts'
 
 export const VERSIONS: TableVersions = {
-  createdVersion: 14,
+  createdVersion: 15,
   tables: TABLES,
-  migrations: [{ from: 9, to: 14, sql: UPGRADE_OF_1_1_0 }],
+  migrations: [{ from: 9, to: 15, sql: UPGRADE_OF_1_1_0 }],
 }
 
 const NEWEST_VERSION = newestVersion(VERSIONS)

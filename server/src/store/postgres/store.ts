@@ -5,7 +5,6 @@ import { latestChangeAt } from '../health.ts'
 import { historyMethods } from '../history.ts'
 import { answerMethods } from '../idempotency.ts'
 import { keyMethods } from '../keys.ts'
-import { usageMethods } from '../limits.ts'
 import type { TablesMode } from '../opening.ts'
 import { orderMethods } from '../orders.ts'
 import { petMethods } from '../pets.ts'
@@ -80,10 +79,8 @@ export async function openPostgresStore(
     ...petMethods(connection, clock),
     ...searchMethods(reader, sqlClock),
     ...orderMethods(connection, sqlClock),
-    ...keyMethods(connection, databaseTime),
-    ...usageMethods(connection),
-    openLimits: async (_clock, burstMs) =>
-      new SharedLimits(sharedLimitStore(connection, databaseTime), burstMs),
+    ...keyMethods(connection),
+    openLimits: async () => new SharedLimits(sharedLimitStore(connection, databaseTime)),
     ...transferMethods(connection, sqlClock, () => openImport(connection, sqlClock)),
     ...contentMethods(connection),
     backupTo: () => Promise.reject(new Error(BACKUP_ADVICE)),

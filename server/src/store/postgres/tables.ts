@@ -264,6 +264,24 @@ export const TABLES = `
   CREATE SEQUENCE category_ids;
 
   ${sharedTables(TERMS)}
+  -- Only instances of version 1.1 use these two tables. They do not see bans of later versions, nor do later versions see theirs,
+  -- but both enforce the windows.
+  CREATE TABLE bans (
+    key_id    text COLLATE "C" NOT NULL,
+    number    bigint NOT NULL,
+    began_at  bigint NOT NULL,
+    ends_at   bigint NOT NULL,
+    lifted_at bigint,
+    PRIMARY KEY (key_id, number)
+  );
+  CREATE TABLE usage_days (
+    key_id   text COLLATE "C" NOT NULL,
+    day      text COLLATE "C" NOT NULL,
+    accepted bigint NOT NULL,
+    rejected bigint NOT NULL,
+    PRIMARY KEY (key_id, day)
+  ) WITH (fillfactor = 50);
+
   -- The token identifies one run of the server. register_server writes another token if the row is missing or does not match.
   -- The row is missing after a crash, because recovery truncates unlogged tables, and after the promotion of a standby, because
   -- unlogged tables are not replicated. It does not match after a restart, which changes the start time, or after the restore

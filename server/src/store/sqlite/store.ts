@@ -6,7 +6,7 @@ import { latestChangeAt } from '../health.ts'
 import { historyMethods } from '../history.ts'
 import { answerMethods } from '../idempotency.ts'
 import { findKey, keyMethods } from '../keys.ts'
-import { ledgerStore, usageMethods } from '../limits.ts'
+import { ledgerStore } from '../limits.ts'
 import type { OpenOptions } from '../opening.ts'
 import { orderMethods } from '../orders.ts'
 import { petMethods } from '../pets.ts'
@@ -106,8 +106,7 @@ export function openSqliteStore(givenPath: string, options: Partial<OpenOptions>
       (filter.customer === undefined ? orders.listOrders : searchOrders)(filter, limit),
     ...keyMethods(connection),
     findKey: (hash) => findKey(unflushedSource, hash),
-    ...usageMethods(connection),
-    openLimits: (limitClock, burstMs) => LimitLedger.open(ledgerStore(connection), limitClock, burstMs),
+    openLimits: (limitClock) => LimitLedger.open(ledgerStore(connection), limitClock),
     ...transferMethods(connection, clock, () => openImport(connection, clock)),
     ...contentMethods(connection),
     backupTo: (backupPath) => backUp(connection, backupPath),

@@ -100,4 +100,7 @@ export const TABLES = `
 `
 
 /** Changes the tables of 1.1.0 to those of TABLES. */
-export const UPGRADE_OF_1_1_0 = sharedUpgrade(TERMS)
+export const UPGRADE_OF_1_1_0 = `
+  ${sharedUpgrade(TERMS)}
+  DROP TABLE bans;
+  DROP TABLE usage_days`

@@ -93,7 +93,7 @@ export class ClockShop {
       )
       this.#stores.push(store)
       this.#instances.push(
-        await startService(config, store, { clock: () => this.now + skew, burstMs: 0, logSink: QUIET }),
+        await startService(config, store, { clock: () => this.now + skew, logSink: QUIET }),
       )
     }
   }
@@ -129,6 +129,22 @@ export class ClockShop {
   async listOften(secret: string | undefined, count: number): Promise<Answer> {
     for (let sent = 1; sent < count; sent++) await this.list(secret)
     return this.list(secret)
+  }
+
+  /** Sends requests until the key is banned, and returns the response to the request that caused the ban. */
+  async provokeBan(secret: string, instance = 0): Promise<Answer> {
+    await this.#listUntil('rate_limit_exceeded', secret, instance)
+    // Rejections count from a second after the first one.
+    this.now += 1_000
+    return this.#listUntil('key_banned', secret, instance)
+  }
+
+  async #listUntil(code: string, secret: string, instance: number): Promise<Answer> {
+    for (let sent = 0; sent < 100; sent++) {
+      const answer = await this.list(secret, instance)
+      if (answer.status === 429 && answer.error.code === code) return answer
+    }
+    throw new Error(`100 requests, and none got ${code}`)
   }
 
   async restart(): Promise<void> {

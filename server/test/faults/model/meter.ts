@@ -26,6 +26,7 @@ class Span {
   #opened = 0
   served = 0
   refused = 0
+  #firstRefusal: number | undefined
 
   constructor(length: number) {
     this.#length = length
@@ -38,12 +39,23 @@ class Span {
   look(time: number): void {
     if (time < this.closes) return
     this.served = 0
-    this.refused = 0
+    this.forgetRefusals()
   }
 
   serve(time: number): void {
     if (this.served === 0) this.#opened = secondOf(time)
     this.served += 1
+  }
+
+  /** Counts from a second after the first one, because only then the client knows of it. */
+  refuse(time: number): void {
+    this.#firstRefusal ??= time
+    if (time >= this.#firstRefusal + SECOND) this.refused += 1
+  }
+
+  forgetRefusals(): void {
+    this.refused = 0
+    this.#firstRefusal = undefined
   }
 
   /** For a caller without a stored time: a clock that was set back restarts the span, with its count. */
@@ -89,25 +101,13 @@ export class KeyMeter {
       : { limit: perMinute, remaining: inMinute, reset: this.#onTheClock(this.#minute.closes) }
   }
 
-  /** When the ban ends by the clock, if there is one. This is not a request, so the key's time does not move. */
-  banEnd(now: number): number | undefined {
-    const behind = this.#latest - (now + this.#ahead)
-    const ahead = this.#ahead + (behind >= SECOND ? secondOf(behind) : 0)
-    const time = Math.max(this.#latest, now + ahead)
-    return this.#ban !== undefined && time < this.#ban.ends ? this.#ban.ends - ahead : undefined
-  }
-
-  pardon(): void {
-    this.#ban = undefined
-  }
-
   #refuse(span: Span, limit: number, time: number): Verdict {
-    span.refused += 1
-    if (span.refused <= this.#allowance.perMinute) {
+    span.refuse(time)
+    if (span.refused < this.#allowance.perMinute) {
       const refusal = { code: 'rate_limit_exceeded', wait: waitFor(span.closes, time) } as const
       return { limit, remaining: 0, reset: this.#onTheClock(span.closes), refusal }
     }
-    span.refused = 0
+    span.forgetRefusals()
     const isRemembered = this.#ban !== undefined && time < this.#ban.ends + DAY
     const length = isRemembered ? Math.min(2 * (this.#ban?.length ?? 0), LONGEST_BAN) : SHORTEST_BAN
     this.#ban = { length, ends: secondOf(time) + length }

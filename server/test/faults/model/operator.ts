@@ -10,15 +10,13 @@ import { listOf } from './answers.ts'
 import { keyOf } from './judge.ts'
 import { asText } from './outcome.ts'
 import { petIdOf } from './plan.ts'
-import { type ModelRun, PLAINLY } from './run.ts'
+import type { ModelRun } from './run.ts'
 import type { Command, PetRow } from './steps.ts'
 import { IMPORT_KEY, type ModelKey } from './world.ts'
 
 const FIXED_DATE = fileURLToPath(new URL('fixed-date.ts', import.meta.url))
 const SECOND = 1_000
 const HOUR = 3_600 * SECOND
-/** A lifted ban takes effect within half a second, counts are saved within 50 ms; a busy machine takes longer. */
-const PATIENCE_MS = 60_000
 const MAX_KEYS = 10
 
 /** Does what an operator does, with the real command line if it has a command, at the time of the test, and in the model. */
@@ -36,8 +34,6 @@ export async function runCommand(run: ModelRun, command: Command): Promise<void>
       return rotate(run, command)
     case 'revoke':
       return revoke(run, keyOf(run.world, command.key))
-    case 'unban':
-      return unban(run, command.key)
     case 'backup':
       return backUp(run)
   }
@@ -146,43 +142,6 @@ async function revoke(run: ModelRun, key: ModelKey): Promise<void> {
   key.isRevoked = true
 }
 
-async function unban(run: ModelRun, number: number): Promise<void> {
-  const { world, shop } = run
-  const key = keyOf(world, number)
-  // The service only learns of it when the key is used, and others once it is saved.
-  await askAs(run, number)
-  // It was refused because of its address.
-  if (!world.hasSeen(0, key.secrets[0])) return
-  const endsAt = key.meter.banEnd(world.now)
-  if (endsAt !== undefined) {
-    await until(async () => {
-      const bans = (await shop.store.listBans(0)).filter(({ keyId }) => keyId === key.id)
-      return bans.some((ban) => ban.endsAt === endsAt && ban.liftedAt === undefined)
-    }, `the ban of ${key.id} until ${endsAt} is not stored`)
-  }
-  const isLifted = await shop.store.liftBan(key.id, { at: shop.now, actor: 'test' })
-  if (isLifted !== (endsAt !== undefined))
-    throw new Error(`lifting a ban that ends at ${endsAt}: ${isLifted}`)
-  if (endsAt === undefined) return
-  await until(async () => {
-    const response = await fetch(`${shop.address(0)}/v1/store/orders`, {
-      headers: { Authorization: `Bearer ${key.secrets[0]?.text}` },
-    })
-    const isBanned = response.status === 429 && (await response.text()).includes('key_banned')
-    // The model must see what the service has counted.
-    if (!isBanned) {
-      key.meter.pardon()
-      key.meter.ask(world.now)
-    }
-    return !isBanned
-  }, `${key.id} is banned though its ban was lifted`)
-}
-
-async function askAs(run: ModelRun, key: number): Promise<void> {
-  const sender = { kind: 'key', key, secret: 0 } as const
-  await run.send({ kind: 'request', sender, ...PLAINLY, call: { kind: 'orders' } })
-}
-
 /** A copy of the SQLite file contains everything. PostgreSQL has its own tools. */
 async function backUp(run: ModelRun): Promise<void> {
   if (run.store === 'postgres') return
@@ -201,13 +160,5 @@ async function backUp(run: ModelRun): Promise<void> {
     }
   } finally {
     await copy.close()
-  }
-}
-
-async function until(happened: () => Promise<boolean>, complaint: string): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS
-  while (!(await happened())) {
-    if (performance.now() > deadline) throw new Error(complaint)
-    await Bun.sleep(10)
   }
 }

@@ -106,7 +106,7 @@ export type Command =
       readonly hours: number
     }
   | { readonly kind: 'rotate'; readonly key: number; readonly graceSeconds: number }
-  | { readonly kind: 'revoke' | 'unban'; readonly key: number }
+  | { readonly kind: 'revoke'; readonly key: number }
   | { readonly kind: 'backup' }
 
 export type Step =
@@ -226,7 +226,6 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   }),
   fc.record({ kind: fc.constant('rotate'), key, graceSeconds: fc.constantFrom(0, 60, 7_200) }),
   fc.record({ kind: fc.constant('revoke'), key }),
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('unban'), key }) },
   fc.record({ kind: fc.constant('backup') }),
 )
 
