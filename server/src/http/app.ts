@@ -8,7 +8,6 @@ import {
   requirePermission,
 } from '../core/keys/api-key.ts'
 import { hashTypedCode } from '../core/keys/pairing.ts'
-import { MAX_WRONG_CODES } from '../core/keys/pairing-attempts.ts'
 import type { Admission, LimitStatus, Refusal, WindowStatus } from '../core/limits/limit-store.ts'
 import { reportedWindow } from '../core/limits/rate-windows.ts'
 import { SECOND } from '../core/values/clock.ts'
@@ -235,23 +234,24 @@ function findKeyBySecret(context: OperationContext): MaybePromise<ApiKey | undef
   return undefined
 }
 
-/** Refuses every code from an address that is blocked or has exceeded its limit, so codes cannot be guessed. */
+/**
+ * Every code counts against the limit of its address, and counts before its lookup, so that parallel guesses cannot exceed the
+ * limit: 300 a minute, of 2^40 codes, each valid for 10 minutes.
+ */
 function findKeyByCode(context: OperationContext): MaybePromise<ApiKey | undefined> {
   context.isPairing = true
-  const { pairing, addresses } = context.parts.access
-  const address = context.clientAddress()
-  const blockedUntil = pairing.blockedUntil(address)
+  applyAddressLimit(context)
+  if (context.reply !== undefined) return undefined
   const code = BEARER_CODE.exec(context.header('authorization') ?? '')?.[1]
-  if (blockedUntil !== undefined) refuseBlockedAddress(context, blockedUntil)
-  else if (addresses.status(address).refused !== undefined) applyAddressLimit(context)
-  else if (code === undefined)
-    refuseUnauthenticated(context, 'the pairing code is missing', NO_TOKEN_CHALLENGE)
-  else {
-    const hash = hashTypedCode(code)
-    context.secretHash = hash ?? ''
-    return pairing.findKey(address, hash)
+  if (code === undefined) {
+    context.reply = unauthorizedReply('the pairing code is missing', PAIRING_CODE_ADVICE, NO_TOKEN_CHALLENGE)
+    return undefined
   }
-  return undefined
+  const hash = hashTypedCode(code)
+  if (hash === undefined) return undefined
+  context.secretHash = hash
+  const { store, clock } = context.parts.services
+  return store.findKeyByPairingCode(hash, clock())
 }
 
 /**
@@ -269,13 +269,15 @@ async function lookUpKey(context: OperationContext, hash: string): Promise<ApiKe
 }
 
 function checkKey(context: OperationContext, key: ApiKey | undefined): void {
-  if (key === undefined) {
-    refuseUnauthenticated(context, context.isPairing ? WRONG_PAIRING_CODE : 'the API key is unknown')
-    return
+  const state = key === undefined ? 'unknown' : keyState(key, context.parts.services.clock())
+  if (state === 'active') {
+    context.key = key
+  } else if (context.isPairing) {
+    const reason = key === undefined ? WRONG_PAIRING_CODE : `the API key is ${state}`
+    context.reply = unauthorizedReply(reason, PAIRING_CODE_ADVICE)
+  } else {
+    refuseUnauthenticated(context, `the API key is ${state}`)
   }
-  const state = keyState(key, context.parts.services.clock())
-  if (state === 'active') context.key = key
-  else refuseUnauthenticated(context, `the API key is ${state}`)
 }
 
 /** Counts the request against the limits of its key, unless its operation is exempt from limits. */
@@ -333,18 +335,7 @@ function refuseUnauthenticated(
 ): void {
   applyAddressLimit(context)
   if (context.reply !== undefined) return
-  const advice = context.isPairing ? PAIRING_CODE_ADVICE : KEY_ADVICE
-  context.reply = unauthorizedReply(reason, advice, challenge)
-}
-
-/** Replies 429 to an address that has sent too many wrong pairing codes. */
-function refuseBlockedAddress(context: RequestContext, blockedUntil: number): void {
-  const { refused, resetAt, at } = context.parts.access.addresses.admit(context.clientAddress())
-  const unblockedAt = refused === undefined ? blockedUntil : Math.max(blockedUntil, resetAt)
-  context.limitStatus = { limit: MAX_WRONG_CODES, remaining: 0, resetAt: unblockedAt }
-  context.limitRefusal = { reason: 'anonymous', beginsBan: false }
-  const reason = `this address has sent ${MAX_WRONG_CODES} wrong pairing codes`
-  failWithWait(context, 'rate_limit_exceeded', reason, unblockedAt - at)
+  context.reply = unauthorizedReply(reason, KEY_ADVICE, challenge)
 }
 
 function refuseAdmission(context: RequestContext, admission: Admission, refusal: Refusal): void {
@@ -357,13 +348,8 @@ function refuseAdmission(context: RequestContext, admission: Admission, refusal:
     reason: context.key === undefined ? 'anonymous' : refusal,
     beginsBan: admission.beginsBan === true,
   }
-  failWithWait(context, refusal, reason, admission.resetAt - admission.at)
-}
-
-/** Replies with an error that asks the caller to wait. */
-function failWithWait(context: RequestContext, code: Refusal, reason: string, waitMs: number): void {
-  const seconds = Math.max(1, Math.ceil(waitMs / SECOND))
-  const error = new ServiceError(code, `${reason}; wait ${seconds} s before the next request`)
+  const seconds = Math.max(1, Math.ceil((admission.resetAt - admission.at) / SECOND))
+  const error = new ServiceError(refusal, `${reason}; wait ${seconds} s before the next request`)
   context.reply = errorReply(error, { 'Retry-After': String(seconds) })
 }
 

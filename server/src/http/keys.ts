@@ -291,7 +291,7 @@ export const createPairingCode = defineOperation('POST', '/keys/{keyId}/pairing-
 
 export const pairKey = defineOperation('POST', '/keys/pair', {
   summary: 'Exchange a pairing code for a key',
-  description: `Exchanges a pairing code, sent as the bearer token, for its key. The key gets a new secret, and its earlier secrets stay valid, except that only the newest ${MAX_SECRETS} are kept. ${SECRET_ONCE} The request does not count towards the limits of the key. A request with a wrong code counts towards the limit of its address, like every request without a valid key. After 10 wrong codes from one address, with less than 10 minutes between attempts, further requests to this operation from that address get 429 for 10 minutes.`,
+  description: `Exchanges a pairing code, sent as the bearer token, for its key. The key gets a new secret, and its earlier secrets stay valid, except that only the newest ${MAX_SECRETS} are kept. ${SECRET_ONCE} The request does not count towards the limits of the key. It counts towards the limit of its address instead, like every request without a valid key.`,
   takesPairingCode: true,
   isExemptFromLimits: true,
   success: { description: 'The key, with its new secret.', schema: KeyWithSecret },

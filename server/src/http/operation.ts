@@ -45,7 +45,7 @@ export interface Services {
     HistoryStore &
     OrderStore &
     WebhookStore &
-    Pick<KeyStore, 'listKeyPage' | 'findKeyRecord' | 'listKeyAudit'> &
+    Pick<KeyStore, 'listKeyPage' | 'findKeyRecord' | 'findKeyByPairingCode' | 'listKeyAudit'> &
     Pick<EventStore, 'latestEventCursor'>
   readonly view: LiveView
   readonly commits: GroupCommit

@@ -7,7 +7,6 @@ import {
 } from '@petstore/wire'
 import type { ApiKey } from '../core/keys/api-key.ts'
 import type { KeyRing } from '../core/keys/key-ring.ts'
-import type { PairingAttempts } from '../core/keys/pairing-attempts.ts'
 import type { LimitStatus } from '../core/limits/limit-store.ts'
 import type { AddressWindows } from '../core/limits/rate-windows.ts'
 import type { Requester } from '../core/stock/group-commit.ts'
@@ -39,7 +38,6 @@ export interface AppParts extends PublicPageParts {
 /** The parts that identify callers and count their requests. */
 interface AccessParts {
   readonly keyRing: KeyRing
-  readonly pairing: PairingAttempts
   /** Counts requests without a valid key. */
   readonly addresses: AddressWindows
   /** Counts the files of the pages and the contract, so that loading pages never keeps anybody from signing in. */

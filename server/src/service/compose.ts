@@ -1,7 +1,6 @@
 import { type Handler, type Listener, listen, readTls, type Tls } from '@petstore/wire'
 import { KeyManager } from '../core/keys/key-manager.ts'
 import { KeyRing } from '../core/keys/key-ring.ts'
-import { PairingAttempts } from '../core/keys/pairing-attempts.ts'
 import { PerKeyQueue } from '../core/limits/per-key-queue.ts'
 import { AddressWindows } from '../core/limits/rate-windows.ts'
 import { EventHub } from '../core/stock/event-hub.ts'
@@ -100,7 +99,6 @@ export async function startService(
     bodyTurns: new BodyTurns(),
     access: {
       keyRing,
-      pairing: new PairingAttempts(store, clock),
       demoSecrets,
       addresses: new AddressWindows(config.anonymousPerMinute, clock),
       pageAddresses: new AddressWindows(PAGE_FILES_PER_ANONYMOUS_REQUEST * config.anonymousPerMinute, clock),
