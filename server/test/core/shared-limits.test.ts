@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
 import type { SharedLimitStore } from '../../src/core/limits/limit-store.ts'
-import { newLimitState } from '../../src/core/limits/rate-windows.ts'
 import { SharedLimits } from '../../src/core/limits/shared-limits.ts'
 import { someTurns } from '../support/turns.ts'
 
@@ -44,37 +43,6 @@ test('requests that arrive during a batch go into the next one together', async 
   expect(rounds.map(({ requests }) => requests)).toEqual([1, 3])
   await rounds[1]?.end()
   expect((await Promise.all(others)).map(({ remaining }) => remaining)).toEqual([998, 997, 996])
-})
-
-test('concurrent reads of the windows of a key share one session, and see what was counted before them', async () => {
-  const reads: { keyId: string; end: () => void }[] = []
-  let used = 0
-  const limits = new SharedLimits({
-    countRequests: () => Promise.reject(new Error('nothing is counted')),
-    changeLimits: () => Promise.reject(new Error('nothing is changed')),
-    readState: async (keyId) => {
-      const { promise, resolve } = Promise.withResolvers<void>()
-      reads.push({ keyId, end: resolve })
-      await promise
-      const window = { startedAt: 1_000, used, rejected: 0 }
-      return { state: { ...newLimitState(), minute: window, day: window }, now: 2_000 }
-    },
-  })
-  const remaining = async (keyId: string) => (await limits.windowsOf(keyId, LIMITS)).minute.remaining
-  const first = remaining('key_a')
-  await someTurns()
-  const later = Array.from({ length: 50 }, () => remaining('key_a'))
-  const other = remaining('key_b')
-  await someTurns()
-  expect(reads.map(({ keyId }) => keyId)).toEqual(['key_a', 'key_b'])
-  reads[0]?.end()
-  reads[1]?.end()
-  expect([await first, await other]).toEqual([1_000, 1_000])
-  used = 1
-  await someTurns()
-  expect(reads.map(({ keyId }) => keyId)).toEqual(['key_a', 'key_b', 'key_a'])
-  reads[2]?.end()
-  expect(new Set(await Promise.all(later))).toEqual(new Set([999]))
 })
 
 test('work after the batch waits for the current one, not for the next', async () => {

@@ -1,5 +1,4 @@
 import type { Limits } from '../keys/api-key.ts'
-import { shareRuns } from '../values/share-runs.ts'
 import type {
   Admission,
   CountedWindows,
@@ -7,7 +6,6 @@ import type {
   LimitKeeper,
   LimitState,
   SharedLimitStore,
-  TimedState,
   WindowCount,
 } from './limit-store.ts'
 import { admit, newLimitState, tighterStatus, windowsOf } from './rate-windows.ts'
@@ -40,11 +38,6 @@ export class SharedLimits implements LimitKeeper {
   readonly #refusedKeys = new Set<string>()
   /** The later requests of each key that another process has locked. They wait for the lock, and the rounds do not. */
   readonly #lockedKeys = new Map<string, WaitingRequest[]>()
-  /**
-   * For each key whose state is being read. GET /limits is not limited, so concurrent reads of a key share one session of the
-   * store.
-   */
-  readonly #readers = new Map<string, { readonly read: () => Promise<TimedState>; callers: number }>()
 
   constructor(store: SharedLimitStore) {
     this.#store = store
@@ -65,22 +58,8 @@ export class SharedLimits implements LimitKeeper {
   }
 
   async windowsOf(keyId: string, limits: Limits): Promise<KeyWindows> {
-    const { state, now } = await this.#readState(keyId)
+    const { state, now } = await this.#store.readState(keyId)
     return windowsOf(state, limits, now)
-  }
-
-  #readState(keyId: string): Promise<TimedState> {
-    let reader = this.#readers.get(keyId)
-    if (reader === undefined) {
-      reader = { read: shareRuns(() => this.#store.readState(keyId)), callers: 0 }
-      this.#readers.set(keyId, reader)
-    }
-    const { read } = reader
-    reader.callers++
-    return read().finally(() => {
-      reader.callers--
-      if (reader.callers === 0) this.#readers.delete(keyId)
-    })
   }
 
   /** Nothing to do: every round saves its decisions. */
