@@ -1,8 +1,8 @@
 import { CommanderError } from 'commander'
 import { PetstoreCommand } from './arguments.ts'
 import { addBackupCommands } from './commands/backup.ts'
+import { addCheckCommand } from './commands/check.ts'
 import { addCopyCommand } from './commands/copy.ts'
-import { addDoctorCommand } from './commands/doctor.ts'
 import { addExportCommand } from './commands/export.ts'
 import { addHealthCommand } from './commands/health.ts'
 import { addHistoryCommands } from './commands/history.ts'
@@ -29,7 +29,7 @@ export function createProgram(): PetstoreCommand {
   addHistoryCommands(program)
   addBackupCommands(program)
   addCopyCommand(program)
-  addDoctorCommand(program)
+  addCheckCommand(program)
   addHealthCommand(program)
   return program
 }

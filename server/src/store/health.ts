@@ -1,5 +1,4 @@
 import { HAS_CROSSED, THRESHOLD } from './low-stock.ts'
-import type { SqlDatabase } from './sql.ts'
 
 /** An invariant of the tables. */
 export interface Check {
@@ -72,11 +71,3 @@ export const CHECKS: readonly Check[] = [
     problem: 'keys without a secret',
   },
 ]
-
-export async function latestChangeAt(database: SqlDatabase): Promise<number | undefined> {
-  const [row] = await database.rows<{ at: bigint | null }>(`
-    SELECT max(at) AS at FROM (
-      SELECT at FROM log WHERE id = (SELECT max(id) FROM log) UNION ALL SELECT max(at) FROM audit
-    ) AS latest`)
-  return row === undefined || row.at === null ? undefined : Number(row.at)
-}

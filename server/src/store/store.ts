@@ -32,8 +32,6 @@ export interface Store
 
   /** Checks the whole database and describes each problem. */
   findDamage(): Promise<string[]>
-  /** The time of the latest recorded change. */
-  latestChangeAt(): Promise<number | undefined>
 
   /** Describes each database setting that differs from the value that the service needs. */
   findWrongSettings(): Promise<string[]>

@@ -91,8 +91,8 @@ describe.each([
       Array.from({ length: 10 }, (_, index) => CHANGES - 9 + index),
     )
     expect(await quantities()).toEqual(before)
-    const doctor = await petstore(['doctor'], { cwd, env: env() })
-    expect([doctor.exitCode, doctor.stdout]).toEqual([0, expect.stringContaining('the database is intact')])
+    const check = await petstore(['check'], { cwd, env: env() })
+    expect([check.exitCode, check.stdout]).toEqual([0, expect.stringContaining('the database is intact')])
   })
 
   test('removes changes older than a duration or a time, and says if there are none', async () => {
@@ -173,7 +173,7 @@ describe.each([
     expect(items.map((item) => item.quantity)).toEqual([CHANGES, quantity])
   })
 
-  test('after deleting all history by hand under a running service, every quantity stays, and doctor passes', async () => {
+  test('after deleting all history by hand under a running service, every quantity stays, and check passes', async () => {
     const key = await createKey()
     const start = async () => {
       running = await serve([], { cwd, env: env() })
@@ -192,8 +192,8 @@ describe.each([
     await database.run('DELETE FROM log')
     expect(await shownBy(service)).toEqual([43, 43])
     await service.stop()
-    const doctor = await petstore(['doctor'], { cwd, env: env() })
-    expect([doctor.exitCode, doctor.stdout]).toEqual([0, expect.stringContaining('the database is intact')])
+    const check = await petstore(['check'], { cwd, env: env() })
+    expect([check.exitCode, check.stdout]).toEqual([0, expect.stringContaining('the database is intact')])
     expect(await shownBy(await start())).toEqual([43, 43])
     expect(await history()).toEqual([])
   })

@@ -66,7 +66,7 @@ describe.each([
     'import pets.csv',
     'copy --to sqlite:fresh.db',
     'copy --from sqlite:other.db',
-    'doctor',
+    'check',
   ])('petstore %s changes nothing and prints what to do', async (command) => {
     if (command.includes('other.db')) await run('sqlite:other.db', 'import', 'pets.csv')
     const before = await older.version()
@@ -85,7 +85,7 @@ describe('a PostgreSQL database without tables', () => {
   test('gets them from petstore import, but not from other commands', async () => {
     const empty = await createDatabase()
     const tables = () => empty.run("SELECT FROM pg_class WHERE relnamespace = 'public'::regnamespace")
-    for (const command of [['export'], ['keys', 'revoke', 'a', '--yes'], ['doctor']]) {
+    for (const command of [['export'], ['keys', 'revoke', 'a', '--yes'], ['check']]) {
       const { exitCode, stdout, stderr } = await run(empty.url, ...command)
       expect([exitCode, stdout + stderr]).toEqual([
         1,
@@ -94,7 +94,7 @@ describe('a PostgreSQL database without tables', () => {
     }
     expect(await tables()).toHaveLength(0)
     expect((await run(empty.url, 'import', 'pets.csv')).exitCode).toBe(0)
-    expect((await run(empty.url, 'doctor')).exitCode).toBe(0)
+    expect((await run(empty.url, 'check')).exitCode).toBe(0)
     await empty.drop()
   })
 

@@ -72,7 +72,7 @@ describe('a SQLite file is served by one process', () => {
       'export',
       'backup copy.db',
       'migrate',
-      'doctor',
+      'check',
     ]) {
       const { exitCode, stderr } = await petstore(
         [...command.split(' '), '--database-url', 'sqlite:shop.db'],
@@ -121,8 +121,8 @@ describe('a SQLite file is served by one process', () => {
     expect(exitCode).toBe(1)
     expect(stderr).toContain('shop.db-serving cannot be used (file is not a database)')
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)
-    // Nothing serves the database, so doctor must not report a deleted write-ahead log.
-    const { stdout } = await petstore(['doctor', '--database-url', 'sqlite:shop.db'], { cwd })
+    // Nothing serves the database, so check must not report a deleted write-ahead log.
+    const { stdout } = await petstore(['check', '--database-url', 'sqlite:shop.db'], { cwd })
     expect(stdout).toContain('the database is intact')
     expect(stdout).not.toContain('was deleted')
   })

@@ -67,10 +67,10 @@ async function expectRefusal(expected: RegExp): Promise<void> {
     ['migrate'],
     ['import', 'pets.csv'],
     ['export'],
-    ['doctor'],
+    ['check'],
   ]) {
     const { exitCode, stdout, stderr } = await run(...command)
-    const text = command[0] === 'doctor' ? stdout : stderr
+    const text = command[0] === 'check' ? stdout : stderr
     expect([command, exitCode, text]).toEqual([command, 1, expect.stringMatching(expected)])
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)
   }
@@ -130,7 +130,7 @@ describe.each([
   test('additional columns are accepted', async () => {
     await run('migrate')
     await tables.run('ALTER TABLE stock ADD COLUMN shelf text')
-    expect((await run('doctor')).exitCode).toBe(0)
+    expect((await run('check')).exitCode).toBe(0)
   })
 })
 

@@ -66,6 +66,14 @@ test('the README has at most 1,000 words', () => {
   expect(read('README.md').split(/\s+/).length).toBeLessThanOrEqual(1_000)
 })
 
+test('docs/cli.md has the 13 commands', () => {
+  const commands = [...read('docs/cli.md').matchAll(/^### petstore (.+)$/gm)].map(([, name]) => name)
+  expect(commands).toEqual([
+    ...['serve', 'keys create', 'keys list', 'keys revoke', 'import', 'export', 'history prune'],
+    ...['backup', 'restore', 'migrate', 'copy', 'check', 'health'],
+  ])
+})
+
 test('every page of docs/ can be reached from the README', () => {
   const unreachable = markdownIn('docs').filter((path) => !read('README.md').includes(`](${path}`))
   expect(unreachable).toEqual([])

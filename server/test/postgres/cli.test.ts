@@ -55,9 +55,9 @@ describe('the command line on PostgreSQL', () => {
   })
 
   test('checks the database, and reports why it cannot be reached', async () => {
-    expect(await run('doctor')).toContain('the database is intact')
+    expect(await run('check')).toContain('the database is intact')
     const away = database.url.replace(/:\d+\//, ':1/')
-    const outcome = await petstore(['doctor', '--database-url', away])
+    const outcome = await petstore(['check', '--database-url', away])
     expect(outcome.exitCode).toBe(1)
     expect(outcome.stdout).toContain('cannot open the database')
   })

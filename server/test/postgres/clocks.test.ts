@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { fileURLToPath } from 'node:url'
-import { petstore } from '../cli/petstore.ts'
 import { serve } from '../cli/running-petstore.ts'
 import { createReadyDatabase, type TestDatabase } from '../support/postgres-databases.ts'
 import { until } from '../support/until.ts'
@@ -72,12 +71,4 @@ test('its stored times are those of the database', async () => {
     ) AS written GROUP BY table_name ORDER BY table_name`)
   expect(gaps.map(({ table_name }) => table_name)).toEqual(['idempotency', 'log', 'orders', 'webhooks'])
   for (const { gap } of gaps) expect(Number(gap)).toBeLessThan(10 * MINUTE)
-})
-
-test('doctor on a machine whose clock is a day ahead reports it', async () => {
-  const env = { DATABASE_URL: database.url }
-  const { stdout } = await petstore(['doctor'], { env, program: DAY_AHEAD })
-  expect(stdout).toMatch(
-    /! the clock of this machine is 86[ ,.]?[34]\d\d s ahead of the clock of the database/,
-  )
 })

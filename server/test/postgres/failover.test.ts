@@ -74,8 +74,8 @@ describe('an instance connected to a read-only server', () => {
     expect(await ready()).toStartWith('503')
     expect(await update(2)).toBe(503)
     expect((await service.call('/inventory', key)).status).toBe(503)
-    const doctor = await petstore(['doctor'], { env })
-    expect([doctor.exitCode, doctor.stdout]).toEqual([
+    const check = await petstore(['check'], { env })
+    expect([check.exitCode, check.stdout]).toEqual([
       1,
       expect.stringContaining('✗ the database is read-only'),
     ])

@@ -37,7 +37,7 @@ describe('/readyz is 503, and names the problem,', () => {
     const [row] = await operator.unsafe('SELECT pg_backend_pid() AS pid')
     await untilProblem(`${table} locked by backfill (pid ${row.pid})`)
     if (table !== 'orders') return
-    const { exitCode, stdout } = await petstore(['doctor'], { env: { DATABASE_URL: service.databaseUrl } })
+    const { exitCode, stdout } = await petstore(['check'], { env: { DATABASE_URL: service.databaseUrl } })
     expect([exitCode, stdout]).toEqual([1, expect.stringContaining('orders locked by backfill')])
   })
 

@@ -42,8 +42,8 @@ describe('if one host of DATABASE_URL is a standby and the other refuses connect
     expect(await ready()).toEqual([503, bothProblems()])
   })
 
-  test('by doctor', async () => {
-    const { exitCode, stdout } = await petstore(['doctor'], { env })
+  test('by petstore check', async () => {
+    const { exitCode, stdout } = await petstore(['check'], { env })
     expect([exitCode, stdout]).toEqual([1, bothProblems()])
   })
 

@@ -1,7 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { SharedLimits } from '../../core/limits/shared-limits.ts'
 import { SECOND } from '../../core/values/clock.ts'
-import { latestChangeAt } from '../health.ts'
 import { historyMethods } from '../history.ts'
 import { answerMethods } from '../idempotency.ts'
 import { keyMethods } from '../keys.ts'
@@ -85,7 +84,6 @@ export async function openPostgresStore(
     ...contentMethods(connection),
     backupTo: () => Promise.reject(new Error(BACKUP_ADVICE)),
     findDamage: () => findDamage(connection),
-    latestChangeAt: () => latestChangeAt(connection),
     ping: () => readiness.run(),
     ...clockMethods(connection, databaseClock?.steadyClock, 'the database server'),
     findWrongSettings: () => findWrongSettings(connection, sessionSettings(settings)),

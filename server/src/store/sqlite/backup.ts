@@ -50,7 +50,7 @@ export async function backUp(connection: Connection, path: string): Promise<void
     copy.run(`PRAGMA application_id = ${BACKUP_ID}`)
     const damage = integrityProblem(copy)
     if (damage !== undefined) {
-      throw new Error(`the backup is damaged: ${damage}; check the database with petstore doctor`)
+      throw new Error(`the backup is damaged: ${damage}; run petstore check`)
     }
   } finally {
     copy.close()

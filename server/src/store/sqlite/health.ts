@@ -9,7 +9,7 @@ import { codeOf, isDamage, problemText } from './failures.ts'
 
 /** A write that takes longer than this counts as hanging. */
 const WRITE_TIMEOUT_MS = 2 * SECOND
-/** Checking a larger file would delay the start. petstore doctor can check such a file while the service runs. */
+/** Checking a larger file would delay the start. petstore check can check such a file while the service runs. */
 const MAX_CHECKED_BYTES = 256 * 1024 * 1024
 
 /**
@@ -28,7 +28,7 @@ export function readinessCheck(
   const anyLogRow = database.query('SELECT 1 FROM log LIMIT 1')
   const rewriteIdentity = database.query('UPDATE log_state SET identity = identity')
   const openedFiles = files.map((name) => ({ name, inode: inodeOf(name) }))
-  let runningWrite: Promise<boolean> | undefined
+  let runningWrite: Promise<void> | undefined
 
   const write = async () => {
     try {
@@ -40,7 +40,6 @@ export function readinessCheck(
         // A newer program may have migrated the file in the meantime, so the version is read again.
         database.run(`PRAGMA user_version = ${readVersion.get()?.user_version ?? 0n}`)
       })
-      return true
     } catch (error) {
       throw withReason(error)
     }
@@ -59,11 +58,22 @@ export function readinessCheck(
     runningWrite ??= write().finally(() => {
       runningWrite = undefined
     })
-    const hasFinished = await Promise.race([runningWrite, Bun.sleep(WRITE_TIMEOUT_MS)])
-    if (hasFinished === true) return
+    if (await finishesWithin(WRITE_TIMEOUT_MS, runningWrite)) return
     throw notReady(
       `a write has waited for more than ${WRITE_TIMEOUT_MS / SECOND} s: another process holds the write lock, or the disk does not answer`,
     )
+  }
+}
+
+/** Rejects if the work does. */
+async function finishesWithin(timeoutMs: number, work: Promise<unknown>): Promise<boolean> {
+  const timeout = Promise.withResolvers<boolean>()
+  // A timer that is left running would keep a command alive until it fires.
+  const timer = setTimeout(() => timeout.resolve(false), timeoutMs)
+  try {
+    return await Promise.race([work.then(() => true), timeout.promise])
+  } finally {
+    clearTimeout(timer)
   }
 }
 

@@ -2,7 +2,6 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { LimitLedger } from '../../core/limits/rate-windows.ts'
-import { latestChangeAt } from '../health.ts'
 import { historyMethods } from '../history.ts'
 import { answerMethods } from '../idempotency.ts'
 import { findKey, keyMethods } from '../keys.ts'
@@ -112,7 +111,6 @@ export function openSqliteStore(givenPath: string, options: Partial<OpenOptions>
     backupTo: (backupPath) => backUp(connection, backupPath),
     writePause: newWritePause(path),
     findDamage: () => findDamage(connection),
-    latestChangeAt: () => latestChangeAt(connection),
     ...clockMethods(connection, options.clock === undefined ? steadyClock : undefined, 'this machine'),
     findWrongSettings: async () => [],
     ping,

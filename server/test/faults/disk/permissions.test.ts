@@ -76,13 +76,13 @@ describe('a database that others can read', () => {
     expect(told).toContain(`chmod 600 ${path}`)
   })
 
-  test('is reported by doctor, including the files next to it', async () => {
+  test('is reported by check, including the files next to it', async () => {
     await exposed()
     const store = await openStore(`sqlite:${path}`, { tables: 'migrate' })
     await store.ping()
     expect(existsSync(`${path}-wal`)).toBe(true)
     chmodSync(path, 0o600)
-    const { exitCode, stdout } = await petstore(['doctor'], { cwd: folder, env })
+    const { exitCode, stdout } = await petstore(['check'], { cwd: folder, env })
     await store.close()
     expect(exitCode).toBe(1)
     expect(stdout).toContain(`chmod 600 ${path}-wal ${path}-shm`)

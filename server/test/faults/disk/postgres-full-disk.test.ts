@@ -46,7 +46,7 @@ test.skipIf(!canMount())(
     const filler = fillDisk(folder)
     await until(async () => (await ready()).status === 503)
     expect(await (await ready()).text()).toContain('its disk is full; free some space')
-    const { exitCode, stdout } = await petstore(['doctor'], { env })
+    const { exitCode, stdout } = await petstore(['check'], { env })
     expect([exitCode, stdout]).toEqual([1, expect.stringContaining('No space left on device')])
 
     filler.free()

@@ -54,16 +54,16 @@ describe('a file', () => {
   })
   afterEach(() => shop.close())
 
-  const doctor = (through: readonly string[] = []) =>
-    petstore(['doctor'], { env: { DATABASE_URL: shop.url }, through })
+  const check = (through: readonly string[] = []) =>
+    petstore(['check'], { env: { DATABASE_URL: shop.url }, through })
 
-  test('that is not writable: reads continue, updates are refused, and doctor says what to do', async () => {
+  test('that is not writable: reads continue, updates are refused, and check says what to do', async () => {
     chmodSync(shop.path, 0o400)
     await shop.start(BOUND_BY_RIGHTS)
     expect(await shop.update()).toMatchObject(UNAVAILABLE)
     expect(await shop.reads()).toEqual(ALL_READ)
     await shop.untilLogged('give the service write permission for the file')
-    const { exitCode, stdout } = await doctor(BOUND_BY_RIGHTS)
+    const { exitCode, stdout } = await check(BOUND_BY_RIGHTS)
     expect([exitCode, stdout]).toEqual([
       1,
       expect.stringContaining('is not writable, so the service answers every update'),
@@ -75,14 +75,14 @@ describe('a file', () => {
     expect(await shop.violations()).toEqual([])
   })
 
-  test('that is damaged in one place while it is served: the rest continues, and doctor finds it', async () => {
+  test('that is damaged in one place while it is served: the rest continues, and check finds it', async () => {
     await shop.start()
     // Otherwise the list would see in the index that the table is empty, without reading it.
     for (const part of ['orders', 'orders_by_state']) damageTable(shop.path, part)
     expect(await shop.reads()).toEqual({ ...ALL_READ, '/store/orders': 503 })
     expect((await shop.update()).status).toBe(200)
     await shop.untilLogged('the file is damaged: stop the service and restore the last backup')
-    const { exitCode, stdout } = await doctor()
+    const { exitCode, stdout } = await check()
     expect([exitCode, stdout]).toEqual([1, expect.stringContaining('✗ part of the database is damaged')])
     expect(stdout).toContain('restore the last backup: petstore restore BACKUP')
   })
@@ -106,7 +106,7 @@ describe('a file', () => {
     expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining(reason)])
     expect(refused.stderr).toContain('the last backup')
     expect(refused.stderr.trimEnd().split('\n')).toHaveLength(1)
-    const { exitCode, stdout } = await doctor()
+    const { exitCode, stdout } = await check()
     expect([exitCode, stdout]).toEqual([1, expect.stringContaining('petstore restore BACKUP')])
   }
 })

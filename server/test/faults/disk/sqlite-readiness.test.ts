@@ -17,14 +17,14 @@ const problem = async () => {
   const response = await fetch(`${shop.address}/readyz`)
   return JSON.stringify(await response.json())
 }
-const doctor = () => petstore(['doctor'], { env: { DATABASE_URL: shop.url } })
+const check = () => petstore(['check'], { env: { DATABASE_URL: shop.url } })
 
-describe('/readyz and doctor on SQLite', () => {
+describe('/readyz and petstore check on SQLite', () => {
   test('find a write lock that another process holds', async () => {
     shop = await FaultyShop.open()
     const other = lockedFile(shop.path)
     expect(await problem()).toContain('another process holds')
-    const { exitCode, stdout } = await doctor()
+    const { exitCode, stdout } = await check()
     expect([exitCode, stdout]).toEqual([1, expect.stringContaining('another process holds')])
     other.close()
     await until(async () => (await readyStatus()) === 200)
@@ -35,7 +35,7 @@ describe('/readyz and doctor on SQLite', () => {
     expect((await shop.update()).status).toBe(200)
     rmSync(`${shop.path}-wal`)
     expect(await problem()).toContain(`${shop.path}-wal was deleted or replaced`)
-    const { exitCode, stdout } = await doctor()
+    const { exitCode, stdout } = await check()
     expect([exitCode, stdout]).toEqual([1, expect.stringContaining(`${shop.path}-wal was deleted`)])
     expect((await shop.update()).status).toBe(200)
     await shop.stop()
@@ -71,7 +71,7 @@ describe('/readyz and doctor on SQLite', () => {
       const filler = fillDisk(folder)
       await until(async () => (await shop.update()).status === 503)
       expect(await problem()).toContain('the disk is full')
-      const { exitCode, stdout } = await doctor()
+      const { exitCode, stdout } = await check()
       expect([exitCode, stdout]).toEqual([1, expect.stringContaining('the disk is full')])
       for (let sent = 0; sent < 20; sent++) expect((await shop.update()).status).toBe(503)
       filler.free()

@@ -76,18 +76,18 @@ async function get(
   return { body, next }
 }
 
-/** The same without the service: doctor, and whole histories. */
+/** The same without the service: petstore check, and whole histories. */
 export async function checkWithCommands(
   ledger: UpdateLedger,
   petIds: readonly bigint[],
   databaseUrl: string,
 ): Promise<string[]> {
   const env = { DATABASE_URL: databaseUrl }
-  const doctor = await petstore(['doctor'], { env })
+  const check = await petstore(['check'], { env })
   const found =
-    doctor.exitCode === 0 && doctor.stdout.includes('the database is intact')
+    check.exitCode === 0 && check.stdout.includes('the database is intact')
       ? []
-      : [`petstore doctor: ${doctor.stdout}${doctor.stderr}`]
+      : [`petstore check: ${check.stdout}${check.stderr}`]
   const store = await openStore(databaseUrl, { tables: 'require_current_tables' })
   for (const petId of petIds) {
     const rows = await historyOf(store, petId)

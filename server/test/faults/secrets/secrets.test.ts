@@ -77,17 +77,17 @@ describe.each([['SQLite'], ['PostgreSQL']])('a service on %s reveals no secret',
     await run(['keys', 'create', '--name', 'Owner', '--plan', 'pro', '--owner'], { handsOver: true })
     // All commands access stores in the same way, so the rest would show the same on both.
     if (kind === 'PostgreSQL') {
-      await run(['doctor'])
+      await run(['check'])
       return
     }
     await Promise.all([
       run(['keys', 'list', '--json']),
       // A user may mistake the secret for the name of a key.
       run(['keys', 'revoke', first, '--yes']),
-      run(['doctor', '--port', 'x']),
+      run(['serve', '--port', 'x']),
       run(['backup', 'copy.db']),
       ...[`postgres://user:${PASSWORD}@127.0.0.1:1/x`, `postgres//user:${PASSWORD}@host/x`].map((address) =>
-        run(['doctor'], { address }),
+        run(['check'], { address }),
       ),
     ])
   }
@@ -178,7 +178,7 @@ test.each([
 ])(
   'a password in the arguments causes a warning, because every user of the machine can read arguments: %s',
   async (address) => {
-    const { stderr } = await petstore(['doctor', '--database-url', address])
+    const { stderr } = await petstore(['check', '--database-url', address])
     expect(stderr).toContain('set DATABASE_URL instead')
     expect(stderr).not.toContain(PASSWORD)
   },
