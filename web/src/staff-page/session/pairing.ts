@@ -40,7 +40,7 @@ export function pair(pairingCode: string): Promise<KeyWithSecret> {
 export function pairingFailure(error: unknown, now: number): string {
   if (isPetstoreError(error, 'rate_limit_exceeded')) {
     const reset = error.limits?.reset
-    return `Too many wrong codes. Try again ${reset === undefined ? 'in 10 minutes' : untilWords(reset * 1_000, now)}.`
+    return `Too many attempts from this network. Try again ${reset === undefined ? 'in a minute' : untilWords(reset * 1_000, now)}.`
   }
   if (isPetstoreError(error) && error.mayHaveBeenMade)
     return 'No answer came, so the code may be used up. Try it again, or ask for a new code.'
