@@ -17,12 +17,21 @@ install -D -m 755 petstore-admin "$root/usr/sbin/petstore-admin"
 for unit in systemd/*.service systemd/*.socket systemd/*.timer; do
   install -D -m 644 "$unit" "$root/etc/systemd/system/$(basename "$unit")"
 done
-for service in petstore.service petstore-.service; do
+for service in petstore.service petstore@.service petstore-.service; do
   install -D -m 644 systemd/service-user.conf "$root/etc/systemd/system/$service.d/service-user.conf"
 done
 if [ -z "$root" ] && [ -d /run/systemd/system ]; then
   systemctl daemon-reload
-  systemctl enable --now petstore.socket petstore.service
-  # The socket stays open meanwhile, so no connection is refused.
-  systemctl restart petstore.service
+  instances=$(systemctl list-units --plain --no-legend 'petstore@*.service' | cut -d ' ' -f 1)
+  if [ -n "$instances" ]; then
+    # Each restart ends when the instance is ready. The pause lets the load balancer notice.
+    for instance in $instances; do
+      systemctl restart "$instance"
+      sleep 2
+    done
+  else
+    systemctl enable --now petstore.socket petstore.service
+    # The socket stays open meanwhile, so no connection is refused.
+    systemctl restart petstore.service
+  fi
 fi

@@ -17,14 +17,7 @@ const GROUPS: readonly { readonly title: string; readonly settings: readonly Set
   },
   {
     title: 'Database',
-    settings: [
-      'databaseUrl',
-      'data',
-      'pgPoolSize',
-      'pgConnectTimeoutSeconds',
-      'pgStatementTimeoutSeconds',
-      'processes',
-    ],
+    settings: ['databaseUrl', 'data', 'pgPoolSize', 'pgConnectTimeoutSeconds', 'pgStatementTimeoutSeconds'],
   },
   { title: 'Callers', settings: ['trustProxy', 'anonymousPerMinute', 'corsOrigins'] },
   {

@@ -19,8 +19,6 @@ export interface ListenOptions {
   /** The names of the settings, for error messages. */
   readonly flags: { readonly host: string; readonly port: string }
   readonly tls?: Tls
-  /** Whether other processes listen on the same port. */
-  readonly isShared?: boolean
   /** A listening socket that another process, such as systemd, has opened. `host` and `port` then only describe it. */
   readonly fd?: number
   /** The time from the opening of a connection to its first byte. */
@@ -49,7 +47,6 @@ const DEFAULTS = {
   writeTimeoutSeconds: 60,
   maxConnectionsPerAddress: 1_000,
   maxUnsentBytes: 256 * 1024 * 1024,
-  isShared: false,
   secondMs: 1_000,
 }
 
@@ -81,7 +78,7 @@ function listenProblem(error: unknown, { host, port, flags }: ListenOptions): st
 
 /** Serves HTTP/1.1 on a port. */
 export function listen(handler: Handler, options: ListenOptions): Listener {
-  const { host, port, tls, isShared, fd, secondMs, ...limits } = { ...DEFAULTS, ...options }
+  const { host, port, tls, fd, secondMs, ...limits } = { ...DEFAULTS, ...options }
   const connections = new OpenConnections(limits)
   const state: ListenerState = {
     handler,
@@ -103,7 +100,6 @@ export function listen(handler: Handler, options: ListenOptions): Listener {
   const listenOptions = {
     hostname: host,
     port,
-    reusePort: isShared,
     // Bun's types lack `fd`. A test checks that it works.
     ...(fd === undefined ? {} : { fd }),
     // A client that has closed its sending side may still read.

@@ -46,14 +46,12 @@ export interface ServiceOptions {
   readonly demoSecrets?: ReadonlySet<string>
   /** Standard output by default. */
   readonly logSink?: Sink
-  /** Whether other processes listen on the same port. */
-  readonly sharesPort?: boolean
   /** Resolves the host names of webhooks. The system's resolver by default. */
   readonly lookup?: Lookup
   /** The deadline of requests, for tests. */
   readonly deadlineMs?: number | undefined
   /** The file descriptor of a socket that already listens on the configured port. */
-  readonly passedSocket?: number
+  readonly passedSocket?: number | undefined
 }
 
 /** Starts all parts of the service. If a part fails to start, the store stays open, and the caller must close it. */
@@ -272,14 +270,13 @@ async function readConfiguredTls({ tlsCert, tlsKey }: Config): Promise<Tls | und
 function listenForRequests(
   config: Config,
   tls: Tls | undefined,
-  { sharesPort = false, passedSocket }: ServiceOptions,
+  { passedSocket }: ServiceOptions,
   app: Handler,
 ): Listener {
   return listen(app, {
     host: config.host,
     port: config.port,
     flags: { host: '--host', port: '--port' },
-    isShared: sharesPort,
     ...(passedSocket === undefined ? {} : { fd: passedSocket }),
     firstByteTimeoutSeconds: config.firstByteTimeoutSeconds,
     keepAliveSeconds: config.keepAliveSeconds,

@@ -56,11 +56,6 @@ export const SETTINGS = {
     help: 'timeout for a SQL statement of a request, which then gets 503; imports and exports have no timeout',
     parse: wholeNumber(1, 3_600),
   },
-  processes: {
-    fallback: '1',
-    help: 'number of processes that serve the port; more than 1 needs PostgreSQL; a process that dies is restarted',
-    parse: wholeNumber(1, 256),
-  },
   environment: {
     fallback: 'production',
     help: 'production or staging: decides the prefix of new keys (pst_live_ or pst_test_)',

@@ -31,6 +31,7 @@ const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   'npm run torture': 'server/test/faults has the short forms',
   'npm run bench': 'it takes minutes',
   'docker ': 'needs a container engine',
+  'export COMPOSE_FILE': 'needs a container engine',
   'npx quicktype': 'npm run generators',
   'npx openapi': 'npm run generators',
   'npm install': 'client/test installs the packed client',

@@ -47,6 +47,8 @@ test('install.sh puts the program, its units and settings in place', () => {
     'petstore.service',
     'petstore.service.d',
     'petstore.socket',
+    'petstore@.service',
+    'petstore@.service.d',
   ])
 })
 
@@ -71,7 +73,12 @@ test.skipIf(Bun.which('systemd-analyze') === null || !existsSync('/run/systemd')
   () => {
     // The trailing colon adds the units of the system.
     const environment = { SYSTEMD_COLORS: '0', SYSTEMD_UNIT_PATH: `${join(installed, UNITS)}:` }
-    const services = ['petstore.service', 'petstore-backup.service', 'petstore-prune.service']
+    const services = [
+      'petstore.service',
+      'petstore@1.service',
+      'petstore-backup.service',
+      'petstore-prune.service',
+    ]
     for (const unit of [...services, 'petstore.socket', 'petstore-backup.timer', 'petstore-prune.timer']) {
       const { output } = run(['systemd-analyze', 'verify', '--man=no', unit], environment)
       const problems = output.split('\n').filter((line) => line.includes('petstore'))

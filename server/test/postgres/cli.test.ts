@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { petstore } from '../cli/petstore.ts'
+import { serve } from '../cli/running-petstore.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
 
 setDefaultTimeout(120_000)
@@ -88,8 +89,19 @@ describe('the command line on PostgreSQL', () => {
     await again.drop()
   })
 
-  test('refuses several processes on SQLite, and says why', async () => {
-    const outcome = await petstore(['serve', '--processes', '2', '--host', '203.0.113.1'], { cwd })
-    expect(outcome.stderr).toContain('serving from one process')
+  test('does not print the password of the database', async () => {
+    const url = database.url.replace('postgres@', 'postgres:geheim-wort@')
+    const service = await serve([], { cwd, env: { DATABASE_URL: url, LOG_FORMAT: 'json' } })
+    expect(await service.stop()).toBe(0)
+    expect(service.output()).toContain('postgres:***@')
+    expect(service.output()).not.toContain('geheim-wort')
+    const nowhere = url.replace(/:\d+\//, ':1/')
+    const outcome = await petstore(['keys', 'list', '--database-url', nowhere])
+    expect(outcome.exitCode).toBe(1)
+    expect(outcome.stderr).toContain('postgres:***@')
+    expect(outcome.stdout + outcome.stderr).not.toContain('geheim-wort')
+    const wrong = await petstore(['keys', 'list', '--database-url', 'postgresx://u:geheim-wort@h/d'])
+    expect(wrong.stderr).toContain('must be of the form')
+    expect(wrong.stderr).not.toContain('geheim-wort')
   })
 })

@@ -1,7 +1,7 @@
-import { type CommanderError, Option } from 'commander'
+import type { CommanderError } from 'commander'
 import { PLANS } from '../../core/keys/api-key.ts'
 import { VERSION } from '../../core/values/version.ts'
-import type { RunningService, ServiceOptions } from '../../service/compose.ts'
+import type { RunningService } from '../../service/compose.ts'
 import {
   type Config,
   isLoopback,
@@ -13,13 +13,11 @@ import {
   sqliteAddressInDataFolder,
 } from '../../service/config.ts'
 import { DEMO_LIMITS, DEMO_SECRETS, prepareDemo } from '../../service/demo.ts'
-import { isPostgresUrl } from '../../store/open-store.ts'
 import { withoutPassword } from '../../store/opening.ts'
 import type { Store } from '../../store/store.ts'
-import { Logger } from '../../telemetry/logger.ts'
+import type { Logger } from '../../telemetry/logger.ts'
 import type { PetstoreCommand, SettingFlags } from '../arguments.ts'
 import { describeExposedFiles } from '../files.ts'
-import { READY, Supervisor, sharedPort } from '../supervisor.ts'
 import { failureText, formatNumber, quoteForShell } from '../terminal.ts'
 import { databaseName, isDatabaseFileMissing, openConfiguredStore } from '../with-store.ts'
 
@@ -30,7 +28,6 @@ const REPEATED_SIGNAL_MS = 100
 
 interface Flags extends SettingFlags {
   readonly demo?: true
-  readonly worker?: string
 }
 
 export function addServeCommand(program: PetstoreCommand): void {
@@ -40,7 +37,6 @@ export function addServeCommand(program: PetstoreCommand): void {
       'Start the service. Each setting is a flag or an environment variable; the flag has precedence.',
     )
     .option('--demo', `use a demo store, ${DEMO_FILE} in the data folder, with a fixed key for each plan`)
-    .addOption(new Option('--worker <index>', 'the number of this worker process').hideHelp())
     .exitOverride(toSettingError)
     .action(serve)
     .settings(...SETTING_NAMES)
@@ -72,12 +68,6 @@ async function serve(flags: Flags): Promise<void> {
   const isDemo = flags.demo === true
   const config = isDemo ? readDemoConfig(flags) : readConfig(flags)
   const passedSocket = findPassedSocket()
-  if (passedSocket !== undefined && config.processes > 1) {
-    throw new SettingError(
-      'a service with a socket from systemd has one process: remove --processes (PROCESSES)',
-    )
-  }
-  if (flags.worker !== undefined) return runWorker(config, Number(flags.worker), isDemo)
   const isNew = isDatabaseFileMissing(config)
   const storeFlags = storeFlagsOf(flags)
   let facts: StoreFacts
@@ -100,18 +90,9 @@ async function serve(flags: Flags): Promise<void> {
     await store.close()
     throw error
   }
-  if (config.processes > 1 && isPostgresUrl(config.databaseUrl)) {
-    await store.close()
-    return runSupervisor(config, facts)
-  }
   const exposure = describeExposedFiles(config.databaseUrl.replace(/^sqlite:/, ''))
   if (exposure !== undefined) console.error(`petstore: ${exposure.text}; ${exposure.advice}`)
-  if (config.processes > 1) {
-    console.error(
-      'petstore: serving from one process, because a SQLite file has a single writer; use DATABASE_URL=postgres://… to serve from several processes',
-    )
-  }
-  const service = await start(config, store, isDemo, passedSocket === undefined ? {} : { passedSocket })
+  const service = await start(config, store, isDemo, passedSocket)
   logger = service.logger
   stopOnSignal(() => service.stop())
   void flushFailure.promise.then((error) => endAfterFlushFailure(service, error))
@@ -151,13 +132,13 @@ async function start(
   config: Config,
   store: Store,
   isDemo: boolean,
-  listenOptions: Pick<ServiceOptions, 'sharesPort' | 'passedSocket'>,
+  passedSocket: number | undefined,
 ): Promise<RunningService> {
   try {
     const demoSecrets = new Set(isDemo ? Object.values(DEMO_SECRETS) : [])
     // Imported here, so that the other commands start faster.
     const { startService } = await import('../../service/compose.ts')
-    return await startService(config, store, { demoSecrets, ...listenOptions })
+    return await startService(config, store, { demoSecrets, passedSocket })
   } catch (error) {
     await store.close()
     throw withNpmCommand(error)
@@ -171,41 +152,8 @@ function withNpmCommand(error: unknown): unknown {
   return new Error(`${error.message}; under npm: npm start -- --port 8081`, { cause: error })
 }
 
-async function runSupervisor(config: Config, facts: StoreFacts): Promise<void> {
-  const port = sharedPort(config)
-  const supervisor = new Supervisor(new Logger(config), (index) => [
-    ...process.argv.slice(2),
-    '--port',
-    String(port),
-    '--worker',
-    String(index),
-  ])
-  process.on('SIGINT', () => supervisor.stop())
-  process.on('SIGTERM', () => supervisor.stop())
-  const metricsPort = config.metricsPort === 'off' ? undefined : config.metricsPort
-  const printBanner = () => {
-    if (config.logFormat !== 'json') console.log(banner(config, { port, metricsPort }, facts))
-  }
-  process.exit(await supervisor.run(config.processes, printBanner))
-}
-
-async function runWorker(config: Config, index: number, isDemo: boolean): Promise<void> {
-  const store = await openConfiguredStore(config, { tables: 'require_current_tables' })
-  // Each worker has its own metrics port.
-  const hasFixedPort = config.metricsPort !== 'off' && config.metricsPort !== 0
-  const metricsPort = hasFixedPort ? Number(config.metricsPort) + index : config.metricsPort
-  const service = await start({ ...config, metricsPort }, store, isDemo, { sharesPort: true })
-  // Without a handler, closing the terminal would end the worker.
-  process.on('SIGHUP', () => {})
-  const stop = stopOnSignal(() => service.stop())
-  // After `disconnect`, the supervisor has ended and can no longer stop this worker.
-  process.on('disconnect', stop)
-  if (config.logFormat === 'json') announceInLog(config, service)
-  process.send?.(READY)
-}
-
 /** The first signal stops the service after its pending requests; a second signal ends the process at once. */
-function stopOnSignal(stopService: () => Promise<void>): () => void {
+function stopOnSignal(stopService: () => Promise<void>): void {
   let stoppingSince: number | undefined
   const stop = () => {
     if (stoppingSince !== undefined) {
@@ -223,12 +171,9 @@ function stopOnSignal(stopService: () => Promise<void>): () => void {
   }
   process.on('SIGINT', stop)
   process.on('SIGTERM', stop)
-  return stop
 }
 
-type Ports = Pick<RunningService, 'port' | 'metricsPort'>
-
-function metricsAddress(config: Config, { metricsPort }: Ports): string | undefined {
+function metricsAddress(config: Config, { metricsPort }: RunningService): string | undefined {
   if (metricsPort === undefined) return undefined
   return `${reachableAddress('http', config.metricsHost, metricsPort)}/metrics`
 }
@@ -255,9 +200,13 @@ function announceInLog(config: Config, service: RunningService): void {
   })
 }
 
-function banner(config: Config, ports: Ports, { isDemo, isNew, hasKeys, storeFlags }: StoreFacts): string {
-  const address = serviceAddress(config, ports.port)
-  const metrics = metricsAddress(config, ports)
+function banner(
+  config: Config,
+  service: RunningService,
+  { isDemo, isNew, hasKeys, storeFlags }: StoreFacts,
+): string {
+  const address = serviceAddress(config, service.port)
+  const metrics = metricsAddress(config, service)
   const lines = [
     '',
     `  Petstore Inventory is running${isDemo ? ' with the demo store' : ''}.`,
