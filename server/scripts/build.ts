@@ -1,6 +1,5 @@
 /** Builds the executable: `bun server/scripts/build.ts [FILE]`, by default dist/petstore. */
 import { fileURLToPath } from 'node:url'
-import { readCommit } from '../src/cli/version-text.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const MAIN = 'server/src/cli/main.ts'
@@ -35,3 +34,13 @@ const { exitCode } = Bun.spawnSync(
   { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] },
 )
 process.exit(exitCode)
+
+/** The commit of this checkout; `undefined` without git or a repository. */
+function readCommit(): string | undefined {
+  const command = ['git', 'rev-parse', '--show-prefix', '--short', 'HEAD']
+  if (Bun.which('git') === null) return undefined
+  const { exitCode: gitExitCode, stdout } = Bun.spawnSync(command, { cwd: ROOT, stderr: 'ignore' })
+  const [prefix, hash] = stdout.toString().split('\n')
+  // Sources without a repository of their own may be inside another repository.
+  return gitExitCode === 0 && prefix === '' ? hash : undefined
+}

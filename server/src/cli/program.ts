@@ -14,7 +14,7 @@ import { versionText } from './version-text.ts'
 export function createProgram(): PetstoreCommand {
   const program = new PetstoreCommand('petstore')
     .description('Stock levels of a pet store behind an HTTP/JSON API')
-    .option('-V, --version', 'print the version and the commit')
+    .option('-V, --version', 'print the version')
     .exitOverride()
     // main.ts prints the errors.
     .configureOutput({ outputError: () => {} })
