@@ -4,7 +4,6 @@ import {
   chownSync,
   createReadStream,
   existsSync,
-  mkdtempSync,
   readdirSync,
   realpathSync,
   rmSync,
@@ -13,7 +12,7 @@ import {
   statSync,
 } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
-import { hostname, tmpdir } from 'node:os'
+import { hostname } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { addAbortSignal } from 'node:stream'
 import { DAY } from '../core/values/clock.ts'
@@ -152,20 +151,10 @@ async function sync(path: string): Promise<void> {
   }
 }
 
-/** Calls `work` with the path of a file that does not exist yet, in a folder that only this user can read. */
-export async function withTemporaryFile(work: (path: string) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(join(Bun.env.SQLITE_TMPDIR ?? tmpdir(), 'petstore-'))
-  try {
-    await work(join(folder, 'petstore.db'))
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
-
 /** Writes each part on its own, because Bun's writeFile of an async iterable can append NUL bytes. */
 export async function writeToFile(
   path: string,
-  parts: AsyncIterable<string | Uint8Array>,
+  parts: AsyncIterable<string>,
   signal: AbortSignal,
 ): Promise<void> {
   const handle = await open(path, 'wx', 0o600)
@@ -179,11 +168,8 @@ export async function writeToFile(
   }
 }
 
-/** Writes as fast as the reader reads. Returns `false` if the reader closes the pipe before the end, as `head` does. */
-export async function writeToStdout(
-  parts: AsyncIterable<string | Uint8Array>,
-  signal: AbortSignal,
-): Promise<boolean> {
+/** Writes as fast as the reader reads, until the end or until the reader closes the pipe, as `head` does. */
+export async function writeToStdout(parts: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
   // The callback of `write` reports errors. Without this listener, they would also end the process.
   process.stdout.on('error', () => {})
   try {
@@ -193,10 +179,8 @@ export async function writeToStdout(
         process.stdout.write(part, (error) => (error ? reject(error) : resolve()))
       })
     }
-    return true
   } catch (error) {
     if (!hasCode(error, 'EPIPE')) throw error
-    return false
   }
 }
 

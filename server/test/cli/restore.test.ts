@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import {
   copyFileSync,
   mkdirSync,
@@ -8,12 +8,13 @@ import {
   realpathSync,
   rmSync,
   utimesSync,
+  writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStore } from '../../src/store/open-store.ts'
 import { stockOf } from '../support/whole-store.ts'
-import { PROGRAM, petstore, startPetstore } from './petstore.ts'
+import { petstore, startPetstore } from './petstore.ts'
 import { openMachine, printedBlocks, unitCommands } from './printed-commands.ts'
 import { serve } from './running-petstore.ts'
 
@@ -219,78 +220,25 @@ test('the job of petstore-prune.timer removes old changes', async () => {
   }
 })
 
-describe('standard streams', () => {
-  test('backup - writes a backup that restore - reads, and prints nothing else to standard output', async () => {
-    const program = startPetstore(['backup', '-'], { cwd })
-    const backup = await new Response(program.stdout).bytes()
-    expect([await program.exited, await new Response(program.stderr).text()]).toEqual([
-      0,
-      expect.stringMatching(/^Wrote a copy of .*petstore\.db \(\d+\.\d MB\) to standard output\./),
-    ])
-    const store = await openStore(url, { tables: 'require_current_tables' })
-    await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 9, keyId: 'key_a', at: 1 }])
-    await store.close()
-    const { exitCode, stdout } = await petstore(['restore', '-'], { cwd, stdin: streamOf(backup) })
-    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('from standard input, and checked it.')])
-    expect(await quantityIn()).toBe(4)
-    expect(readdirSync(join(cwd, 'data')).filter((name) => name.includes('restoring'))).toEqual([])
-  })
-
-  test('an input that was cut off changes nothing', async () => {
-    const backup = readFileSync(join(cwd, 'backup.db'))
-    const before = readdirSync(join(cwd, 'data'))
-    for (const length of [
-      0,
-      50,
-      2_048,
-      Math.floor(backup.length / 2),
-      backup.length - 1,
-      backup.length - 2_048,
-    ]) {
-      const { exitCode, stderr } = await petstore(['restore', '-'], {
-        cwd,
-        stdin: streamOf(backup.subarray(0, length)),
-      })
-      expect([length, exitCode, stderr]).toEqual([
-        length,
-        1,
-        expect.stringMatching(/^petstore: cannot restore: standard input is .*Nothing was changed\n$/),
-      ])
-    }
-    expect(readdirSync(join(cwd, 'data')).filter((name) => !name.endsWith('-serving'))).toEqual(before)
-    expect(await quantityIn()).toBe(4)
-  })
-
-  test('backup - fails if the reader closes the pipe', async () => {
-    const program = PROGRAM.map((word) => `'${word}'`).join(' ')
-    const command = `set -o pipefail; ${program} backup - | head -c 100 > /dev/null`
-    // A pipe holds 64 KiB, so the database must be larger.
-    const pets = Array.from({ length: 5_000 }, (_, id) => ({
-      id: BigInt(id + 2),
-      name: `Pet ${'x'.repeat(100)}`,
-      categoryId: 1n,
-      status: 'available' as const,
-      quantity: 1,
-    }))
-    const store = await openStore(url, { tables: 'require_current_tables' })
-    await store.addPets(pets)
-    await store.close()
-    const { exitCode, stderr } = Bun.spawnSync(['bash', '-c', command], {
-      cwd,
-      env: { PATH: '/usr/bin:/bin' },
-    })
-    expect([exitCode, stderr.toString()]).toEqual([
+test('a backup that was cut off changes nothing', async () => {
+  const backup = readFileSync(join(cwd, 'backup.db'))
+  const before = readdirSync(join(cwd, 'data'))
+  for (const length of [
+    0,
+    50,
+    2_048,
+    Math.floor(backup.length / 2),
+    backup.length - 1,
+    backup.length - 2_048,
+  ]) {
+    writeFileSync(join(cwd, 'cut.db'), backup.subarray(0, length))
+    const { exitCode, stderr } = await petstore(['restore', 'cut.db'], { cwd })
+    expect([length, exitCode, stderr]).toEqual([
+      length,
       1,
-      'petstore: standard output was closed before the backup was complete\n',
+      expect.stringMatching(/^petstore: cannot restore: cut\.db is .*Nothing was changed\n$/),
     ])
-  })
+  }
+  expect(readdirSync(join(cwd, 'data')).filter((name) => !name.endsWith('-serving'))).toEqual(before)
+  expect(await quantityIn()).toBe(4)
 })
-
-function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
-  return new ReadableStream({
-    start: (controller) => {
-      controller.enqueue(bytes)
-      controller.close()
-    },
-  })
-}
