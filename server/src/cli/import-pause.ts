@@ -1,6 +1,7 @@
 import type { WritePause } from '../core/transfer/transfer-store.ts'
 import type { ConfirmFlags } from './arguments.ts'
-import { confirmUnlessAborted, formatDuration, formatNumber, type Progress } from './terminal.ts'
+import type { Progress } from './progress.ts'
+import { confirmUnlessAborted, formatDuration, formatNumber } from './terminal.ts'
 
 /** A running service refuses a write that has waited for this long, so a longer pause needs a confirmation. */
 export const DEFAULT_MAX_PAUSE_SECONDS = 5

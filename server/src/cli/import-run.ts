@@ -1,4 +1,3 @@
-// Code that `import` and `adjust` share: the flags, reading a file, and running the import.
 import type { ChangeOrigin } from '../core/stock/command.ts'
 import type { FileKind } from '../core/transfer/csv.ts'
 import { ENCODINGS, type Encoding, NotUtf8, openRows, type RowSource } from '../core/transfer/files.ts'
@@ -16,7 +15,8 @@ import { choiceParser, type PetstoreCommand, type SettingFlags, wholeNumberParse
 import { type ByteSource, openByteSource } from './files.ts'
 import { applyWithPauseLimit, DEFAULT_MAX_PAUSE_SECONDS, type PauseFlags } from './import-pause.ts'
 import { dryRunReport, importSummary, printRefused } from './import-report.ts'
-import { formatCount, formatNumber, Progress, runInterruptible, UnknownOutcome } from './terminal.ts'
+import { Progress } from './progress.ts'
+import { formatCount, formatNumber, runInterruptible, UnknownOutcome } from './terminal.ts'
 
 export interface FileFlags extends SettingFlags, PauseFlags {
   readonly dryRun?: true

@@ -1,4 +1,4 @@
-// How commands print results and progress, ask for confirmation, and react to Ctrl-C.
+// How commands print results, ask for confirmation, and react to Ctrl-C.
 import { ServiceError } from '../core/values/errors.ts'
 import type { ConfirmFlags, JsonFlags } from './arguments.ts'
 
@@ -145,81 +145,6 @@ export async function runInterruptible(
   } finally {
     for (const signal of Object.keys(EXIT_CODES)) process.off(signal, stop)
   }
-}
-
-interface ProgressOutput {
-  readonly isTTY?: boolean
-  readonly columns?: number
-  write(text: string): unknown
-}
-
-const REDRAW_MS = 100
-const PLAIN_LINE_MS = 3_000
-const BAR_WIDTH = 24
-
-/** Shows a progress bar on a terminal, or prints a line every few seconds. Uses standard error; results go to standard output. */
-export class Progress {
-  readonly #noun: string
-  readonly #output: ProgressOutput
-  readonly #now: () => number
-  #phase = ''
-  #phaseStartedAt = 0
-  #shownAt: number
-  #isLineShown = false
-
-  constructor(
-    noun: 'rows' | 'entries',
-    output: ProgressOutput = process.stderr,
-    now: () => number = () => performance.now(),
-  ) {
-    this.#noun = noun
-    this.#output = output
-    this.#now = now
-    this.#shownAt = now()
-  }
-
-  /** Each phase has its own rate. `fraction` is from 0 to 1, or `undefined` if unknown. */
-  show(phase: string, count: number, fraction?: number): void {
-    const now = this.#now()
-    const isNewPhase = phase !== this.#phase
-    if (isNewPhase) {
-      this.#phase = phase
-      this.#phaseStartedAt = now
-    }
-    const isTerminal = this.#output.isTTY === true
-    const intervalMs = isTerminal ? REDRAW_MS : PLAIN_LINE_MS
-    const isDue = now - this.#shownAt >= intervalMs || (isTerminal && isNewPhase)
-    if (!isDue) return
-    this.#shownAt = now
-    const text = progressText(count, this.#noun, fraction, (now - this.#phaseStartedAt) / 1_000)
-    if (!isTerminal) this.#output.write(`${phase}: ${text}\n`)
-    else {
-      const bar = fraction === undefined ? '' : `${drawBar(fraction)} `
-      const line = `${phase.padEnd(9)} ${bar}${text}`.slice(0, (this.#output.columns || 80) - 1)
-      this.#output.write(`\r\x1b[K${line}`)
-      this.#isLineShown = true
-    }
-  }
-
-  end(): void {
-    if (this.#isLineShown) this.#output.write('\r\x1b[K')
-    this.#isLineShown = false
-  }
-}
-
-function drawBar(fraction: number): string {
-  const full = Math.round(Math.min(1, fraction) * BAR_WIDTH)
-  return '█'.repeat(full) + '░'.repeat(BAR_WIDTH - full)
-}
-
-function progressText(count: number, noun: string, fraction: number | undefined, seconds: number): string {
-  const parts = fraction === undefined ? [] : [`${Math.floor(fraction * 100)}%`]
-  parts.push(`${formatNumber(count)} ${noun}`)
-  if (seconds > 0 && count > 0) parts.push(`${formatNumber(Math.round(count / seconds))} ${noun}/s`)
-  if (fraction !== undefined && fraction > 0 && seconds > 0.5) {
-    parts.push(`${formatDuration((seconds * (1 - fraction)) / fraction)} left`)
-  }
-  return parts.join(', ')
 }
 
 /** `8 s`, `3 min 20 s`, `2 h 5 min` */

@@ -217,19 +217,18 @@ Refused
     expect(await program.exited).toBe(1)
   })
 
-  test('on a terminal it shows a progress bar with the rate, and removes it at the end', async () => {
+  test('on a terminal it shows a progress bar, and removes it at the end', async () => {
     const database = `sqlite:${join(cwd, 'data/petstore.db')}`
     file(manyPets(60_000))
-    // The rate appears with the second batch of rows, unless that comes right after the first.
     const { exitCode, shown } = await petstorePausedAt(
       'reading',
       ['import', join(cwd, 'pets.csv'), '--database-url', database],
       () => Bun.sleep(200),
     )
     expect(exitCode).toBe(0)
-    expect(shown).toMatch(/reading +[█░]{24} \d+%, [\d,]+ rows, [\d,]+ rows\/s/)
+    expect(shown).toMatch(/reading +[█░]{24} \d+%, [\d,]+ rows, .+ left/)
     expect(shown).toMatch(/writing +[█░]{24} \d+%/)
-    expect(shown.split('\x1b[K').at(-1)).toContain('60,000 pets added')
+    expect(shown.split('\x1b[2K').at(-1)).toContain('60,000 pets added')
   })
 
   test.each([

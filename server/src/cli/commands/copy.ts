@@ -2,7 +2,8 @@ import { copyStore } from '../../core/transfer/copy.ts'
 import { readConfig } from '../../service/config.ts'
 import { isPostgresUrl } from '../../store/open-store.ts'
 import { type PetstoreCommand, throwUsageError } from '../arguments.ts'
-import { formatNumber, Progress, quoteForShell, runInterruptible } from '../terminal.ts'
+import { Progress } from '../progress.ts'
+import { formatNumber, quoteForShell, runInterruptible } from '../terminal.ts'
 import { databaseName, isDatabaseFileMissing, withStore } from '../with-store.ts'
 
 interface Flags {

@@ -8,11 +8,11 @@ import {
   timeParser,
   wholeNumberParser,
 } from '../arguments.ts'
+import { Progress } from '../progress.ts'
 import {
   formatCount,
   formatMinute,
   formatNumber,
-  Progress,
   requireConfirmation,
   runInterruptible,
 } from '../terminal.ts'
