@@ -38,8 +38,6 @@ export const INDEXED_COLUMNS = 'pets.words, pets.category_id, status, quantity, 
 const PETS_BY_ID = `
   SELECT stock.pet_id AS id, ${INDEXED_COLUMNS}
   FROM stock JOIN pets ON pets.id = stock.pet_id ORDER BY stock.pet_id`
-/** The database reads the index `pets_by_words`, which is sorted. Sorting the pets in JavaScript would block the worker. */
-const IDS_BY_NAME = 'SELECT id FROM pets ORDER BY words, id'
 
 export interface SearchRequest extends SearchWindow {
   readonly search: InventorySearch
@@ -132,7 +130,7 @@ export class PetSearch {
   /** Updates the index to the snapshot and returns it. Returns `undefined` if the index has to be loaded. */
   async #catchUp(snapshot: SearchSnapshot): Promise<PetIndex | undefined> {
     const index = this.#index
-    if (index === undefined || index.shouldReload) return undefined
+    if (index === undefined) return undefined
     const cursor = await snapshot.cursor()
     if (cursor === this.#cursor) return index
     const changed = await snapshot.changedSince(this.#cursor)
@@ -185,9 +183,6 @@ async function loadIndex(snapshot: SearchSnapshot): Promise<PetIndex> {
   for await (const pets of snapshot.batches<IndexedPetRow & { words: string }>(PETS_BY_ID)) {
     for (const pet of pets) index.append(toIndexed(pet, pet.words))
   }
-  for await (const pets of snapshot.batches<{ id: bigint }>(IDS_BY_NAME)) {
-    for (const { id } of pets) index.appendToNameOrder(id)
-  }
   return index
 }
 
@@ -207,11 +202,11 @@ async function waitForLoad({ done, deadline }: { done: Promise<void>; deadline: 
 function toIndexed(pet: IndexedPetRow, words: string): IndexedPet {
   return {
     id: pet.id,
-    words,
+    text: ` ${words}`,
     categoryId: pet.category_id,
     status: pet.status,
     quantity: Number(pet.quantity),
-    reserved: Number(pet.reserved),
+    available: Number(pet.quantity - pet.reserved),
     isLow: Boolean(Number(pet.is_low)),
   }
 }

@@ -141,7 +141,6 @@ export const TABLES = `
   );
   CREATE UNIQUE INDEX pets_by_barcode ON pets (barcode) WHERE barcode IS NOT NULL;
   CREATE INDEX pets_by_category ON pets (category_id, id);
-  CREATE INDEX pets_by_words ON pets (words, id);
 
   -- The units on the shelf and how many of them open orders reserve, correct at every commit. The status is in this table
   -- and not in pets, so that listing the stock reads one narrow table. Each page has free space, so that an update stays in
@@ -395,5 +394,6 @@ export const UPGRADE_OF_1_1_0 = `
   SET LOCAL lock_timeout = '3s';
   ${sharedUpgrade(TERMS)}
   DROP INDEX IF EXISTS pet_words;
+  DROP INDEX pets_by_words;
   DROP FUNCTION log_server();
 ${NUMBERING_FUNCTIONS}`

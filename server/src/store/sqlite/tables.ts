@@ -27,7 +27,6 @@ export const TABLES = `
   ) STRICT;
   CREATE UNIQUE INDEX pets_by_barcode ON pets (barcode) WHERE barcode IS NOT NULL;
   CREATE INDEX pets_by_category ON pets (category_id, id);
-  CREATE INDEX pets_by_words ON pets (words, id);
 
   -- The units on the shelf and how many of them open orders reserve, correct at every commit. The status is in this table
   -- and not in pets, so that listing the stock reads one narrow table. last_change is the pet's latest row in the log, and
@@ -102,5 +101,6 @@ export const TABLES = `
 /** Changes the tables of 1.1.0 to those of TABLES. */
 export const UPGRADE_OF_1_1_0 = `
   ${sharedUpgrade(TERMS)}
+  DROP INDEX pets_by_words;
   DROP TABLE bans;
   DROP TABLE usage_days`
