@@ -22,8 +22,7 @@ import { Logger, type Sink } from '../telemetry/logger.ts'
 import { createScrapeApp, Metrics } from '../telemetry/metrics.ts'
 import { type Config, serviceAddress } from './config.ts'
 import { backgroundJobs } from './jobs.ts'
-import { type Part, startParts, stopParts } from './parts.ts'
-import { type Job, Scheduler } from './scheduler.ts'
+import { Scheduler } from './scheduler.ts'
 
 /** With fewer pets, the search index loads quickly enough at the first search. */
 const MIN_PETS_TO_PREPARE_SEARCH = 10_000
@@ -54,19 +53,102 @@ export interface ServiceOptions {
   readonly passedSocket?: number | undefined
 }
 
-/** Starts all parts of the service. If a part fails to start, the store stays open, and the caller must close it. */
+/** Takes over the store: closes it when the service stops, or if it cannot start. */
 export async function startService(
   config: Config,
   store: Store,
   options: ServiceOptions = {},
 ): Promise<RunningService> {
-  const { clock = store.clock, demoSecrets = new Set() } = options
+  const { clock = store.clock } = options
   // Log lines have the time of this machine, not of the store, so that they can be compared with logs of other programs.
   const logger = new Logger(config, options.logSink, options.clock)
-  const logFailure = (source: Job | Part, error: unknown) => logger.failure(source.name, error)
-  const metrics = new Metrics()
+  // Stops the parts in reverse order, even if some of them fail to stop.
+  await using starting = new AsyncDisposableStack()
+  const failures: unknown[] = []
+  const onStop = (name: string, stop: () => unknown) =>
+    starting.defer(async () => {
+      try {
+        await stop()
+      } catch (error) {
+        logger.failure(name, error)
+        failures.push(error)
+      }
+    })
+  let isStopping = false
+  onStop('log', async () => {
+    if (isStopping) logger.info('stopped')
+    await logger.flush()
+  })
+  onStop('store', () => store.close())
   for (const warning of await store.findWrongSettings()) logger.warn(warning)
 
+  const metrics = new Metrics()
+  const services = await openServices(config, store, { clock, logger, metrics, lookup: options.lookup })
+  const { limits, commits, view, streams, deliveries } = services
+  const checkStore = cachedPing(() => store.ping())
+  const app = createApp({
+    ...callerRules(config, clock, options.demoSecrets, services.keyRing),
+    services,
+    webPages: await readWebPages(),
+    contract: () => buildContract({ ...baseAddresses(config, listener.port), sunset: config.petSunset }),
+    checkReady: async () => {
+      if (isStopping) throw new ServiceError('service_unavailable', 'the service is stopping')
+      await checkStore()
+    },
+    bodyTurns: new BodyTurns(),
+    sunset: config.petSunset,
+    observers: [metrics, logger],
+    deadlineMs: options.deadlineMs,
+  })
+  const tls = await readConfiguredTls(config)
+  const load = () => listener.load()
+  const metricsListener = listenForMetrics(config, createScrapeApp({ metrics, store, clock, load }))
+  onStop('metrics', () => metricsListener?.stop(0))
+  onStop('limits', () => limits.save())
+
+  /** All parts share one grace period, because a service manager kills a process that takes longer to stop. */
+  let graceEndsAt = 0
+  const remainingGraceMs = () => Math.max(0, graceEndsAt - performance.now())
+  const scheduler = new Scheduler(backgroundJobs({ store, limits, commits, clock }), ({ name }, error) =>
+    logger.failure(name, error),
+  )
+  scheduler.start()
+  onStop('background jobs', () => Promise.race([scheduler.stop(), Bun.sleep(remainingGraceMs())]))
+  const listener = listenForRequests(config, tls, options, app)
+  deliveries.start()
+  onStop('requests and deliveries', () => {
+    const graceMs = remainingGraceMs()
+    return Promise.all([listener.stop(graceMs), Promise.race([deliveries.stop(), Bun.sleep(graceMs)])])
+  })
+  onStop('event streams', () => streams.close())
+  // A failure is ignored here: a search that needs the index waits for this load or starts another, and reports its failure.
+  if (view.count >= MIN_PETS_TO_PREPARE_SEARCH) store.prepareSearch().catch(() => {})
+
+  const running = starting.move()
+  return {
+    port: listener.port,
+    metricsPort: metricsListener?.port,
+    logger,
+    stop: async () => {
+      isStopping = true
+      logger.info('stopping')
+      await Bun.sleep(config.stopDelaySeconds * SECOND)
+      graceEndsAt = performance.now() + config.stopGraceSeconds * SECOND
+      await running.disposeAsync()
+      if (failures.length > 0) throw failures[0]
+    },
+  }
+}
+
+interface ServiceParts {
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly lookup: Lookup | undefined
+}
+
+/** Reads the keys and the stock, and connects what the operations use. Starts nothing that must be stopped. */
+async function openServices(config: Config, store: Store, { clock, logger, metrics, lookup }: ServiceParts) {
   const limits = await store.openLimits(clock)
   const keyRing = await KeyRing.open(store, clock)
   const view = await LiveView.open(store)
@@ -74,133 +156,54 @@ export async function startService(
   Bun.gc(true)
   const hub = new EventHub(store, (error) => logger.failure('event-hub', error))
   const heartbeatMs = config.eventsHeartbeatSeconds * SECOND
-  const streams = new EventStreams({ hub, keyRing, clock, heartbeatMs })
-  const sender = new HttpSender({
+  const webhookSender = new HttpSender({
     allowsPrivate: config.webhookPrivateAddresses === 'on',
     clock,
-    lookup: options.lookup,
+    lookup,
   })
   const deliveries = new WebhookWorker({
     store,
-    sender,
+    sender: webhookSender,
     messageOf,
     clock,
     observers: [metrics, logger],
     retryDelaysMs: config.webhookRetrySeconds.map((seconds) => seconds * SECOND),
     onFailure: (error) => logger.failure('webhooks', error),
   })
-  const commits = new GroupCommit({ store, limits, observers: [metrics, hub, deliveries] })
+  return {
+    store,
+    clock,
+    keyRing,
+    view,
+    commits: new GroupCommit({ store, limits, observers: [metrics, hub, deliveries] }),
+    streams: new EventStreams({ hub, keyRing, clock, heartbeatMs }),
+    limits,
+    keys: new KeyManager({ store, keyRing, clock, environment: config.environment }),
+    longReads: new PerKeyQueue(),
+    webhookSender,
+    deliveries,
+    testedWebhooks: new Set<bigint>(),
+  }
+}
 
-  let isStopping = false
-  const pingStore = cachedPing(() => store.ping())
-  const app = createApp({
-    bodyTurns: new BodyTurns(),
+/** Who may call, from where, and how often without a key. */
+function callerRules(
+  config: Config,
+  clock: Clock,
+  demoSecrets: ReadonlySet<string> = new Set(),
+  keyRing: KeyRing,
+) {
+  const perMinute = config.anonymousPerMinute
+  return {
     access: {
       keyRing,
       demoSecrets,
-      addresses: new AddressWindows(config.anonymousPerMinute, clock),
-      pageAddresses: new AddressWindows(PAGE_FILES_PER_ANONYMOUS_REQUEST * config.anonymousPerMinute, clock),
+      addresses: new AddressWindows(perMinute, clock),
+      pageAddresses: new AddressWindows(PAGE_FILES_PER_ANONYMOUS_REQUEST * perMinute, clock),
     },
-    services: {
-      store,
-      clock,
-      view,
-      commits,
-      streams,
-      limits,
-      keys: new KeyManager({ store, keyRing, clock, environment: config.environment }),
-      longReads: new PerKeyQueue(),
-      webhookSender: sender,
-      deliveries,
-      testedWebhooks: new Set(),
-    },
-    webPages: await readWebPages(),
-    contract: () => buildContract({ ...baseAddresses(config, listener.port), sunset: config.petSunset }),
-    sunset: config.petSunset,
     trustedProxies: config.trustProxy,
     isTls: config.tlsCert !== undefined,
     corsOrigins: config.corsOrigins,
-    checkReady: async () => {
-      if (isStopping) throw new ServiceError('service_unavailable', 'the service is stopping')
-      await pingStore()
-    },
-    observers: [metrics, logger],
-    deadlineMs: options.deadlineMs,
-  })
-
-  const tls = await readConfiguredTls(config)
-  let listener: Listener
-  let metricsListener: Listener | undefined
-  const jobs = backgroundJobs({ store, limits, commits, clock })
-  const scheduler = new Scheduler(jobs, logFailure)
-  /** All parts share one grace period, because a service manager kills a process that takes longer to stop. */
-  let graceEndsAt = 0
-  const remainingGraceMs = () => Math.max(0, graceEndsAt - performance.now())
-
-  // The parts start in this order and stop in reverse order.
-  const parts: readonly Part[] = [
-    {
-      name: 'log',
-      stop: async () => {
-        logger.info('stopped')
-        await logger.flush()
-      },
-    },
-    {
-      name: 'metrics',
-      start: () => {
-        if (config.metricsPort === 'off') return
-        const load = () => listener.load()
-        metricsListener = listen(createScrapeApp({ metrics, store, clock, load }), {
-          host: config.metricsHost,
-          port: config.metricsPort,
-          flags: { host: '--metrics-host', port: '--metrics-port' },
-        })
-      },
-      stop: () => metricsListener?.stop(0),
-    },
-    { name: 'store', stop: () => store.close() },
-    { name: 'limits', stop: () => limits.save() },
-    {
-      name: 'background jobs',
-      start: () => scheduler.start(),
-      stop: () => Promise.race([scheduler.stop(), Bun.sleep(remainingGraceMs())]),
-    },
-    {
-      name: 'requests and deliveries',
-      start: () => {
-        listener = listenForRequests(config, tls, options, app)
-        deliveries.start()
-      },
-      stop: async () => {
-        const graceMs = remainingGraceMs()
-        await Promise.all([listener.stop(graceMs), Promise.race([deliveries.stop(), Bun.sleep(graceMs)])])
-      },
-    },
-    { name: 'event streams', stop: () => streams.close() },
-    {
-      name: 'readiness',
-      stop: async () => {
-        isStopping = true
-        logger.info('stopping')
-        await Bun.sleep(config.stopDelaySeconds * SECOND)
-        graceEndsAt = performance.now() + config.stopGraceSeconds * SECOND
-      },
-    },
-  ]
-  await startParts(parts)
-  // A failure is ignored here: a search that needs the index waits for this load or starts another, and reports its failure.
-  if (view.count >= MIN_PETS_TO_PREPARE_SEARCH) store.prepareSearch().catch(() => {})
-
-  return {
-    get port() {
-      return listener.port
-    },
-    get metricsPort() {
-      return metricsListener?.port
-    },
-    logger,
-    stop: () => stopParts(parts, logFailure),
   }
 }
 
@@ -265,6 +268,15 @@ function cachedPing(ping: () => Promise<void>): () => Promise<void> {
 async function readConfiguredTls({ tlsCert, tlsKey }: Config): Promise<Tls | undefined> {
   if (tlsCert === undefined || tlsKey === undefined) return undefined
   return readTls(tlsCert, tlsKey, { cert: '--tls-cert', key: '--tls-key' })
+}
+
+function listenForMetrics(config: Config, app: Handler): Listener | undefined {
+  if (config.metricsPort === 'off') return undefined
+  return listen(app, {
+    host: config.metricsHost,
+    port: config.metricsPort,
+    flags: { host: '--metrics-host', port: '--metrics-port' },
+  })
 }
 
 function listenForRequests(

@@ -127,7 +127,6 @@ async function endAfterFlushFailure(service: RunningService, error: Error): Prom
   process.exit(1)
 }
 
-/** Closes the store if the service cannot start. */
 async function start(
   config: Config,
   store: Store,
@@ -140,7 +139,6 @@ async function start(
     const { startService } = await import('../../service/compose.ts')
     return await startService(config, store, { demoSecrets, passedSocket })
   } catch (error) {
-    await store.close()
     throw withNpmCommand(error)
   }
 }
