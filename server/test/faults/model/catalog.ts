@@ -23,14 +23,14 @@ export class ModelCatalog {
     this.#world = world
     for (const [petId, { categoryId }] of world.pets) {
       this.#petIds.add(petId)
-      this.requireCategory(categoryId)
+      this.#categoryIds.add(categoryId)
+      this.categories.set(categoryId, { name: `Category ${categoryId}` })
     }
   }
 
   /** Creates a missing category, as an import does. */
-  requireCategory(id: bigint): void {
-    this.#categoryIds.add(id)
-    if (!this.categories.has(id)) this.categories.set(id, { name: `Category ${id}` })
+  requireCategory(id: bigint, by: ChangedBy): void {
+    if (!this.categories.has(id)) this.putCategory(id, { name: `Category ${id}` }, by)
   }
 
   hadPet(id: bigint): boolean {

@@ -208,7 +208,7 @@ export class ModelWorld {
   bringIn(petId: bigint, wanted: ModelPet): void {
     const by = { at: this.now, id: IMPORT_KEY, name: IMPORT_KEY }
     const before = this.pets.get(petId)
-    this.catalog.requireCategory(wanted.categoryId)
+    this.catalog.requireCategory(wanted.categoryId, by)
     // Columns that the file does not have keep their values.
     const { barcode, lowStockAt } = before ?? {}
     const kept = {
