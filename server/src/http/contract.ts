@@ -102,7 +102,6 @@ class SharedComponents {
 
   response(name: string, response: object): object {
     this.responses[name] ??= response
-    if (!isSame(this.responses[name], response)) throw new Error(`two responses are named ${name}`)
     return { $ref: `#/components/responses/${name}` }
   }
 }
@@ -219,68 +218,62 @@ function describeParameters(operation: Operation, shared: SharedComponents) {
   return [...toParameters('path', params), ...queryParameters, ...headerParameters]
 }
 
+const NOT_MODIFIED = {
+  description: 'The content has not changed: If-None-Match names its ETag.',
+  headers: headerReferences(['ETag']),
+}
+
 /** Whether the operation returns content that a caller can revalidate. */
 function isRead({ method, success }: Operation): boolean {
   return method === 'GET' && success.events === undefined
 }
 
 function describeResponses(operation: Operation, shared: SharedComponents) {
-  const { method, success, permission, params, query, body, deprecatedSince, acceptsIdempotencyKey } =
-    operation
+  const { method, success, query, deprecatedSince, acceptsIdempotencyKey } = operation
   const { status = 200, createsSeveral } = success
   const hasETag = isRead(operation) || method === 'PATCH' || success.hasETag === true
-  const etag: HeaderName[] = hasETag ? ['ETag'] : []
-  /** Headers of the success reply and of the operation's own errors, but not of common errors such as 401. */
-  const ownHeaders: HeaderName[] = deprecatedSince === undefined ? [] : ['Deprecation', 'Sunset', 'Link']
-  if (acceptsIdempotencyKey) ownHeaders.push('Idempotency-Replayed')
-  const nameSuffix = [deprecatedSince && 'Deprecated', acceptsIdempotencyKey && 'Replayable']
-    .filter(Boolean)
-    .join('')
-  const headers = [...etag]
+  const headers: HeaderName[] = []
+  if (hasETag) headers.push('ETag')
   if (query?.cursor !== undefined) headers.push('NextPage')
   if (status === 201 && !createsSeveral) headers.push('Location')
+  if (deprecatedSince !== undefined) headers.push('Deprecation', 'Sunset', 'Link')
+  if (acceptsIdempotencyKey) headers.push('Idempotency-Replayed')
   const responses: Record<string, unknown> = {
     [status]: {
       description: success.description,
-      headers: headerReferences([...headers, ...ownHeaders]),
+      headers: headerReferences(headers),
       ...(status === 204 ? {} : { content: contentOf(success) }),
     },
   }
-  if (isRead(operation)) {
-    responses[304] = shared.response(`NotModified${nameSuffix}`, {
-      description: 'The content has not changed: If-None-Match names its ETag.',
-      headers: headerReferences([...etag, ...ownHeaders]),
-    })
-  }
-  const ownErrors = [...(operation.errors ?? [])]
-  // Every operation rejects something: an unknown parameter, an invalid body, or a header that it does not support.
-  ownErrors.push('invalid_request')
-  if (acceptsIfMatch(operation)) ownErrors.push('precondition_failed')
-  if (params !== undefined) ownErrors.push('not_found')
-  if (body !== undefined) ownErrors.push('payload_too_large')
-  if (permission !== undefined) ownErrors.push('forbidden')
-  if (acceptsIdempotencyKey) ownErrors.push('idempotency_key_reused')
-  const bodyErrors: readonly ErrorCode[] = body === undefined ? [] : ['request_timeout']
-  const possibleErrors = [...ownErrors, ...bodyErrors, ...COMMON_ERRORS]
-  const codesByStatus = Object.groupBy(possibleErrors, (code) => ERRORS[code].status)
-  for (const [errorStatus, codes = []] of Object.entries(codesByStatus)) {
-    const isOwn = codes.some((code) => ownErrors.includes(code))
-    const name = `${codes.map(pascalCase).join('Or')}${isOwn ? nameSuffix : ''}`
-    responses[errorStatus] = shared.response(
-      name,
-      describeError(Number(errorStatus), codes, isOwn ? ownHeaders : []),
-    )
+  if (isRead(operation)) responses[304] = shared.response('NotModified', NOT_MODIFIED)
+  for (const code of possibleErrors(operation)) {
+    const errorStatus = ERRORS[code].status
+    responses[errorStatus] = shared.response(`Error${errorStatus}`, describeError(errorStatus))
   }
   return responses
 }
 
-function describeError(status: number, codes: readonly ErrorCode[], headers: readonly HeaderName[]) {
-  const statusHeaders: HeaderName[] = []
-  if (status === 401) statusHeaders.push('WWW-Authenticate')
-  if (status === 429 || status === 503) statusHeaders.push('Retry-After')
+function possibleErrors(operation: Operation): ErrorCode[] {
+  const { errors = [], params, body, permission, acceptsIdempotencyKey } = operation
+  // Every operation rejects something: an unknown parameter, an invalid body, or a header that it does not support.
+  const codes: ErrorCode[] = [...COMMON_ERRORS, 'invalid_request', ...errors]
+  if (acceptsIfMatch(operation)) codes.push('precondition_failed')
+  if (params !== undefined) codes.push('not_found')
+  if (body !== undefined) codes.push('payload_too_large', 'request_timeout')
+  if (permission !== undefined) codes.push('forbidden')
+  if (acceptsIdempotencyKey) codes.push('idempotency_key_reused')
+  return codes
+}
+
+/** Describes all error codes that have this status. */
+function describeError(status: number) {
+  const codes = ERROR_CODES.filter((code) => ERRORS[code].status === status)
+  const headers: HeaderName[] = []
+  if (status === 401) headers.push('WWW-Authenticate')
+  if (status === 429 || status === 503) headers.push('Retry-After')
   return {
     description: codes.map((code) => `\`${code}\`: ${ERRORS[code].description}`).join(' '),
-    headers: headerReferences([...statusHeaders, ...headers]),
+    headers: headerReferences(headers),
     content: jsonContent(ErrorBody),
   }
 }
